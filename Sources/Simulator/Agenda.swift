@@ -1,34 +1,24 @@
 // Owns the order in which things happen in the simulated world: a binary heap by moment, then by the order of entry.
 // It must not know what the entries mean. Invariant: of two entries for one moment the one that was made first comes
 // first, so a history is the same every time. There is nothing that can fail.
+import BankModel
 
-import Time
-
-/// Something that will happen in the simulated world.
 enum Occurrence {
-  /// A coordinator is started.
   case coordinatorStart
-  /// Somebody who keeps the stock does the next thing.
   case keeperActs(Int)
-  /// Somebody at the vending machine does the next thing.
   case visitorActs(Int)
-  /// A client does the next thing on its mind.
   case clientActs(Int)
   /// A process gets back what it had run out of.
   case relief(pid: Int32)
-  /// Something goes wrong.
   case fault
-  /// Nothing goes wrong from now on.
   case calm
   /// A client asks for what it was told to ask for.
   case clientMeddles(Int)
-  /// The coordinator is killed.
   case coordinatorEnds
   /// The bank has ended, and everybody has heard it.
   case end
 }
 
-/// What is going to happen, the earliest first.
 struct Agenda<Occurrence> {
   private struct Entry {
     var moment: MonotonicTime
@@ -39,7 +29,6 @@ struct Agenda<Occurrence> {
   private var entries: [Entry] = []
   private var order: UInt64 = 0
 
-  /// Enters something for a moment.
   mutating func add(_ occurrence: Occurrence, at moment: MonotonicTime) {
     order += 1
     entries.append(Entry(moment: moment, order: order, occurrence: occurrence))
@@ -52,10 +41,8 @@ struct Agenda<Occurrence> {
     }
   }
 
-  /// When the first entry is due; nil when there is none.
   var nextMoment: MonotonicTime? { entries.first?.moment }
 
-  /// Takes the first entry out; nil when there is none.
   mutating func next() -> (moment: MonotonicTime, occurrence: Occurrence)? {
     guard let first = entries.first else { return nil }
     let last = entries.removeLast()
@@ -70,8 +57,7 @@ struct Agenda<Occurrence> {
     var parent = 0
     while true {
       var least = parent
-      for child in [2 * parent + 1, 2 * parent + 2]
-      where child < entries.count && comesBefore(child, least) {
+      for child in [2 * parent + 1, 2 * parent + 2] where child < entries.count && comesBefore(child, least) {
         least = child
       }
       guard least != parent else { return }
@@ -84,4 +70,21 @@ struct Agenda<Occurrence> {
     let (first, second) = (entries[left], entries[right])
     return first.moment == second.moment ? first.order < second.order : first.moment < second.moment
   }
+}
+
+/// The time of the simulated world: one clock that only moves forward, and a calendar that may jump. It must
+/// not know what happens at any moment. Nothing here reads a clock of the machine, so a history takes as long
+/// as it takes to compute. Invariant: the forward clock never goes back. There is nothing that can fail.
+struct VirtualClock {
+  private(set) var now = MonotonicTime(nanoseconds: 1_000_000_000)
+  /// The calendar's reading when the forward clock stood at zero, in milliseconds since 1970.
+  private var calendarOrigin: Int64 = 1_700_000_000_000
+
+  var moment: Moment {
+    Moment(monotonic: now, wall: WallTime(milliseconds: calendarOrigin + now.nanoseconds / 1_000_000))
+  }
+
+  mutating func advance(to moment: MonotonicTime) { now = max(now, moment) }
+  /// Somebody sets the calendar: it jumps by so many milliseconds, forward or back.
+  mutating func jump(byMilliseconds span: Int64) { calendarOrigin += span }
 }

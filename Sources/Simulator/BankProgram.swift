@@ -2,7 +2,6 @@
 // main program does, with the store and the rules that this history has for it.
 // Invariant: nothing of the coordinator is copied here. Between any two calls of the kernel, or of its store, it may be
 // killed, and then does nothing more; what it had not sent is gone with it, and what was staged and not committed too.
-
 import BankModel
 import Configuration
 import Coordinator
@@ -12,7 +11,6 @@ import QueueCore
 import Time
 import Transport
 
-/// A coordinator that runs on a simulated host.
 final class BankProgram: SimulatedProgram {
   unowned let process: SimulatedProcess
   let number: Int
@@ -21,17 +19,12 @@ final class BankProgram: SimulatedProgram {
   private let coordinator: Coordinator
   private let watch: QueueWatch
   private var isOpen = false
-  /// The last words, once the bank has ended.
   private var farewell: Farewell?
 
-  /// - Parameters:
-  ///   - stored: What its store holds.
-  ///   - number: Which coordinator of this history it is.
   init(
     _ stored: StoredQueue, number: Int, incarnation: Int64, of process: SimulatedProcess, in world: Simulation
   ) throws {
-    self.process = process
-    self.number = number
+    (self.process, self.number) = (process, number)
     let plan = world.plan
     let home = StockProgram.home
     var mutant: MutantQueue?
@@ -74,12 +67,8 @@ final class BankProgram: SimulatedProgram {
     return configuration
   }
 
-  /// The queue, as it has read its store.
-  var machine: QueueMachine { _read { yield coordinator.machine } }
-
-  /// Whether its services were told to go, because it closes.
+  var machine: QueueMachine { coordinator.machine }
   var hasDismissedServices: Bool { coordinator.hasDismissedServices }
-
   /// Whoever has opened the bank in the foreground was killed.
   func loseOpener() { process.call { coordinator.openerIsGone() } }
 

@@ -1,18 +1,13 @@
 // Owns how much goes wrong in one history, and how large its world is: everything is drawn from the seed before the
 // history begins. It must not know how a fault is done. Invariant: the same seed gives the same plan in every build.
 // Some seeds are calm, so that what is broken without any fault is found, and some are terrible.
-
 import BankModel
 import QueueCore
 import Time
 
-/// What one history is like.
 struct FaultPlan {
-  /// How bad it is.
   enum Temper: Int64 {
-    case calm
-    case rough
-    case terrible
+    case calm, rough, terrible
   }
 
   let temper: Temper
@@ -20,23 +15,17 @@ struct FaultPlan {
   let interval: TimeSpan
   /// How long things go wrong.
   let duration: TimeSpan
-  /// What goes wrong, each with its weight.
   let weights: [(kind: FaultKind, weight: Int64)]
-
   let policy: QueuePolicy
   let windows: [Service: Int32]
   let clients: Int
-  /// Commands of each client.
   let commands: Int
   /// How much more slowly than usual the clients think.
   let thought: Int64
   /// Customers of one slice of a large request.
   let slice: Int64
-  /// How long the work for one customer takes, in microseconds.
   let workMicroseconds: Int64
-  /// How long it takes to write one change down.
   let timeOfChange: TimeSpan
-  /// Completions are gathered for so long.
   let gather: TimeSpan
   let stock: StockPlan
   let vending: VendingPlan
@@ -44,8 +33,7 @@ struct FaultPlan {
   private static let drawnKinds: [FaultKind] = [
     .coordinatorKilled, .coordinatorStalled, .tellerKilled, .tellerStuck, .tellerSlow, .tellerFailed,
     .tellerRogue, .tellerBabbled, .tellerStillborn, .tellerLate, .connectionLost, .messageLate, .networkSlow,
-    .diskFull,
-    .diskFailed, .clockJumped, .clientDeaf, .coordinatorCrowded, .commitSlow, .windowsScaled,
+    .diskFull, .diskFailed, .clockJumped, .clientDeaf, .coordinatorCrowded, .commitSlow, .windowsScaled,
     .openerKilled, .configurationChanged, .coordinatorSignalled,
   ]
   private static let stockKinds: [FaultKind] = [
@@ -72,8 +60,7 @@ struct FaultPlan {
     vending = VendingPlan(seed: seed, besides: stock, isCalm: temper == .calm)
     // Each history has its favourite faults, so that rare ones meet each other too.
     let kinds =
-      Self.drawnKinds + (stock.isThere ? Self.stockKinds : [])
-      + (vending.isThere ? Self.vendingKinds : [])
+      Self.drawnKinds + (stock.isThere ? Self.stockKinds : []) + (vending.isThere ? Self.vendingKinds : [])
     var weights: [(kind: FaultKind, weight: Int64)] = kinds.map { kind in
       let weight = chance.draw(0...3)
       return switch kind {
@@ -104,9 +91,7 @@ struct FaultPlan {
     // In half of the histories nobody is handed out ahead, as is the default.
     if chance.draw(0...1) == 0 { policy.prefetch = Int(chance.draw(2...6)) }
     self.policy = policy
-    windows = [
-      .deposit: Int32(chance.draw(1...3)), .loan: Int32(chance.draw(1...2)), .juice: stock.stations,
-    ]
+    windows = [.deposit: Int32(chance.draw(1...3)), .loan: Int32(chance.draw(1...2)), .juice: stock.stations]
     clients = Int(chance.draw(1...3))
     commands = Int(chance.draw(6...22))
     slice = chance.draw(2...7)
@@ -119,7 +104,6 @@ struct FaultPlan {
     self.weights = weights
   }
 
-  /// What goes wrong next.
   func draw(_ chance: inout SeededGenerator) -> FaultKind? {
     let sum = weights.reduce(0) { $0 + $1.weight }
     guard sum > 0 else { return nil }
@@ -129,5 +113,81 @@ struct FaultPlan {
       place -= weight
     }
     return nil
+  }
+}
+
+/// What the stock's side of one history is like, drawn from the seed before the history begins. It must not
+/// know how anything is done. Invariant: the same seed gives the same plan in every build. There is always
+/// too little of something, so that customers meet over the last fruit.
+struct StockPlan {
+  /// Whether there is a stock at all: the bank alone is simulated too.
+  let isThere: Bool
+  let stations: Int32
+  let assortment: Assortment
+  /// Those who bring and take fruit by hand.
+  let keepers: Int
+  let changes: Int64
+  let viewers: Int
+  /// Orders are gathered for so long before they are committed.
+  let gather: TimeSpan
+  /// How long the coordinator waits until the stock has given something back.
+  let releasePatience: TimeSpan
+
+  init(seed: UInt64) {
+    var chance = SeededGenerator(seed: seed ^ 0x57_0C4B_00C5_0000)
+    isThere = chance.draw(0...4) < 3
+    stations = isThere ? Int32(chance.draw(1...3)) : 0
+    let hunger = chance.draw(0...2)
+    var fruits = Assortment.standard.fruits
+    for place in fruits.indices {
+      fruits[place].initial = [chance.draw(0...6), chance.draw(0...25), chance.draw(20...300)][Int(hunger)]
+    }
+    assortment = Assortment(fruits: fruits, juices: Assortment.standard.juices)
+    keepers = Int(chance.draw(0...2))
+    changes = chance.draw(2...12)
+    viewers = Int(chance.draw(0...2))
+    gather = TimeSpan(nanoseconds: [0, 0, 50_000, 1_000_000][Int(chance.draw(0...3))])
+    // The real one is patient; here its patience ends over every pause of the stock.
+    releasePatience = .milliseconds([3, 5, 15, 60, 2_000][Int(chance.draw(0...4))])
+  }
+}
+
+/// What the vending machine's side of one history is like, drawn from the seed before the history begins. It
+/// must not know how anything is done. Invariant: the same seed gives the same plan in every build. The
+/// machine sells few products, so that customers meet over the last drink and the last coin.
+struct VendingPlan {
+  /// Whether there is a machine: only where there is a stock.
+  let isThere: Bool
+  let table: ProductTable
+  let shoppers: Int
+  let wishes: Int64
+  /// What the manager does in all.
+  let orders: Int64
+  /// Whether the stock's disk is full when the first machine begins.
+  let meetsAFullStock: Bool
+  /// How long the first machine comes later than the bank.
+  let arrival: TimeSpan
+  /// How long the stock may take to hand a drink out.
+  let patience: TimeSpan
+  let managersPatience: TimeSpan
+  /// How long the machine waits until the stock has put something back, before it asks anew.
+  let releasePatience: TimeSpan
+
+  init(seed: UInt64, besides stock: StockPlan, isCalm: Bool) {
+    var chance = SeededGenerator(seed: seed ^ 0x0D_A1_4C00_0000_0007)
+    isThere = stock.isThere && chance.draw(0...1) == 0
+    let products = ProductTable.standard.products
+    let first = Int(chance.draw(0...Int64(products.count) - 1))
+    let count = Int(chance.draw(1...3))
+    table = ProductTable((0..<count).map { products[(first + $0 * 3) % products.count] })
+    shoppers = Int(chance.draw(1...3))
+    wishes = chance.draw(4...16)
+    orders = chance.draw(3...10)
+    arrival = chance.draw(0...2) == 0 ? .milliseconds(chance.draw(20...300)) : .zero
+    meetsAFullStock = !isCalm && arrival > .zero && chance.draw(0...1) == 0
+    // The real one waits for seconds; here its patience ends over every pause of the stock.
+    patience = .milliseconds([3, 8, 40, 300, 8_000][Int(chance.draw(0...4))])
+    managersPatience = max(patience, .milliseconds(50))
+    releasePatience = .milliseconds([3, 50, 3_600_000][Int(chance.draw(0...2))])
   }
 }

@@ -1,21 +1,17 @@
 // Owns a queue's core with a planted bug: the real core, with events or effects that are dropped, changed or invented
 // around it. It must not know the checker. Invariant: it is wrong in the one way that its name says, as far as that can
 // be done from outside, and never traps, because a bug that traps needs no checker.
-
 import BankModel
 import QueueCore
 import Time
 
-/// The real machine with something wrong around it.
 struct MutantQueue {
   let bug: PlantedBug
-  /// Tickets of requests that were spoken too early.
   private var spoken: Set<RequestNumber> = []
   private var inserts = 0
 
   init(_ bug: PlantedBug) { self.bug = bug }
 
-  /// The rules by which the machine goes.
   func spoil(_ policy: QueuePolicy) -> QueuePolicy {
     var policy = policy
     switch bug {
@@ -32,12 +28,10 @@ struct MutantQueue {
     return policy
   }
 
-  /// What the machine reads of its store.
   func spoil(_ stored: StoredQueue) -> StoredQueue {
     bug == .gradesUpsideDown ? GradeMirror.mirrored(stored) : stored
   }
 
-  /// Lets an event happen to the machine, as the bug has it.
   mutating func apply(
     _ event: QueueEvent, to machine: inout QueueMachine, at now: Moment, into effects: inout [QueueEffect]
   ) {
@@ -46,42 +40,26 @@ struct MutantQueue {
     effects.append(contentsOf: spoil(wanted, of: event, machine))
   }
 
-  // MARK: - What the core hears
-
-  private func events(for event: QueueEvent, _ machine: borrowing QueueMachine) -> [QueueEvent] {
+  private func events(for event: QueueEvent, _ machine: QueueMachine) -> [QueueEvent] {
     switch (bug, event) {
     case (.forgetsTheLost, .tellerLost(let window, let generation, _)):
-      if let present = machine.numbers(of: window), present.generation == generation, present.lease != nil {
-        [.tick]
-      } else {
-        [event]
-      }
-    case (.ignoresGenerations, .tellerAnswered(let window, let generation, let lease, let answer)):
+      held(at: window, by: generation, machine) == nil ? [event] : [.tick]
+    case (.ignoresGenerations, .tellerAnswered(let window, let generation, _, let answer)):
       // Whoever speaks is taken for the present teller, with the customer whom that one holds.
-      if let present = machine.numbers(of: window), present.generation > generation, let held = present.lease
-      {
-        [.tellerAnswered(window, present.generation, held, answer)]
-      } else {
-        [.tellerAnswered(window, generation, lease, answer)]
-      }
-    case (.believesEveryTeller, .tellerAnswered(let window, let generation, let lease, let answer)):
-      if let present = machine.numbers(of: window), present.generation == generation,
-        let held = present.lease,
-        lease.generation == generation, answer == .done
-      {
-        [.tellerAnswered(window, generation, held, answer)]
-      } else {
-        [event]
-      }
+      machine.numbers(of: window).flatMap { present in
+        present.generation <= generation
+          ? nil : present.lease.map { [.tellerAnswered(window, present.generation, $0, answer)] }
+      } ?? [event]
+    case (.believesEveryTeller, .tellerAnswered(let window, let generation, let lease, .done))
+    where lease.generation == generation:
+      held(at: window, by: generation, machine).map { [.tellerAnswered(window, generation, $0, .done)] }
+        ?? [event]
     case (.takesProgressForDone, .tellerProgressed(let window, let generation, let lease)):
       [.tellerAnswered(window, generation, lease, .done)]
     case (.takesDeathForFailure, .tellerLost(let window, let generation, _)):
-      if let present = machine.numbers(of: window), present.generation == generation, let held = present.lease
-      {
-        [.tellerAnswered(window, generation, held, .failed(reason: "it died")), event]
-      } else {
-        [event]
-      }
+      held(at: window, by: generation, machine).map {
+        [.tellerAnswered(window, generation, $0, .failed(reason: "it died")), event]
+      } ?? [event]
     case (.expiresNobody, _): renewals(of: machine) + [event]
     case (.servesThePaused, .pause(let request, let service)): [.resume(request, service)]
     case (.ignoresTheDrain, .drain): [.tick]
@@ -91,13 +69,15 @@ struct MutantQueue {
     }
   }
 
-  private func renewals(of machine: borrowing QueueMachine) -> [QueueEvent] {
+  private func held(at window: Window, by generation: Generation, _ machine: QueueMachine) -> Lease? {
+    machine.numbers(of: window).flatMap { $0.generation == generation ? $0.lease : nil }
+  }
+
+  private func renewals(of machine: QueueMachine) -> [QueueEvent] {
     machine.atWindows.compactMap { place in
       machine.numbers(of: place.window)?.lease.map { .tellerProgressed(place.window, place.generation, $0) }
     }
   }
-
-  // MARK: - What the core wants
 
   private mutating func spoil(
     _ wanted: [QueueEffect], of event: QueueEvent, _ machine: borrowing QueueMachine
@@ -213,5 +193,71 @@ struct MutantQueue {
     return [
       .reply(request, .enqueued(IssuedTickets(day: machine.books.day, first: last - total + 1, last: last)))
     ]
+  }
+}
+
+/// The queue with its grades upside down: what goes into a core and what comes out of it, with the highest
+/// grade for the lowest. It must not know why. Invariant: twice mirrored is the same again, so a core between
+/// two mirrors does everything right but the order of the grades.
+enum GradeMirror {
+  static func mirrored(_ grade: Grade) -> Grade {
+    switch grade {
+    case .vvip: .regular
+    case .vip: .vip
+    case .regular: .vvip
+    }
+  }
+
+  static func mirrored(_ line: Line) -> Line { Line(service: line.service, grade: mirrored(line.grade)) }
+
+  static func mirrored<Graded>(_ graded: Graded, _ grade: WritableKeyPath<Graded, Grade>) -> Graded {
+    var mirror = graded
+    mirror[keyPath: grade] = mirrored(graded[keyPath: grade])
+    return mirror
+  }
+
+  static func mirrored(_ customer: Customer) -> Customer { mirrored(customer, \.grade) }
+
+  static func mirrored(_ stored: StoredCustomer) -> StoredCustomer {
+    StoredCustomer(customer: mirrored(stored.customer), state: stored.state, dueAt: stored.dueAt)
+  }
+
+  static func mirrored(_ books: Books) -> Books {
+    var mirror = books
+    for line in Line.allCases { mirror.waiting[line.index] = books.waiting[mirrored(line).index] }
+    return mirror
+  }
+
+  static func mirrored(_ stored: StoredQueue) -> StoredQueue {
+    StoredQueue(
+      books: mirrored(stored.books),
+      delayed: stored.delayed.map { DelayedCustomer(customer: mirrored($0.customer), dueAt: $0.dueAt) })
+  }
+
+  static func mirrored(_ event: QueueEvent) -> QueueEvent {
+    switch event {
+    case .enqueue(let request, let orders, let total, let isLast, let heldBack):
+      .enqueue(
+        request,
+        orders: orders.map { mirrored($0, \.grade) }, total: total, isLast: isLast, heldBack: heldBack)
+    case .pageLoaded(let line, let page): .pageLoaded(mirrored(line), page.map { mirrored($0) })
+    case .found(let request, let ticket, let stored):
+      .found(request, ticket: ticket, stored.map { mirrored($0) })
+    case .deadLoaded(let request, let letters): .deadLoaded(request, letters.map { mirrored($0) })
+    default: event
+    }
+  }
+
+  static func mirrored(_ change: StoreChange) -> StoreChange {
+    switch change {
+    case .insert(let customer): .insert(mirrored(customer))
+    case .finish(let customer, let state, let receipt):
+      .finish(mirrored(customer), from: state, mirrored(receipt, \.grade))
+    case .update(let customer): .update(mirrored(customer))
+    case .postpone(let customer, let dueAt): .postpone(mirrored(customer), dueAt: dueAt)
+    case .bury(let customer): .bury(mirrored(customer))
+    case .revive(let customer, let state): .revive(mirrored(customer), from: state)
+    case .record, .remember, .cancelEveryone, .released: change
+    }
   }
 }

@@ -1,358 +1,274 @@
 // Owns the list of planted bugs: each a way in which a core or a shell could be wrong, told in a sentence, with the
-// promises that it breaks. It must not know how a bug is planted or found. Invariant: a checker that lets one of them
-// pass is broken itself, which a test shows.
+// promises that it breaks. Invariant: a checker that lets one of them pass is broken itself, which a test shows.
 
 /// Something that is wrong on purpose.
 public enum PlantedBug: String, CaseIterable, Sendable {
   // In the core: what is staged.
-  case forgetsToPutBack, forgetsToBury, forgetsToRevive, forgetsTheReceipt, forgetsTheCancelled,
-    forgetsAttempts
-  case writesReceiptsTwice, paysTheWrongAmount, paysTheWrongAccount, issuesNumbersTwice, resetsWithoutReceipts
-  case forgetsWhatIsUnsettled, countsOneTooMany
+  case forgetsToPutBack = "A customer whose teller died is not put back into its line."
+  case forgetsToBury = "A customer who is put aside is not kept among the dead letters."
+  case forgetsToRevive = "A customer who is brought back is not kept as waiting."
+  case forgetsTheReceipt = "A customer is done and gets no receipt."
+  case forgetsTheCancelled = "A cancelled customer gets no receipt."
+  case forgetsAttempts = "An attempt that ended without a receipt is not recorded."
+  case writesReceiptsTwice = "Every receipt is written twice."
+  case paysTheWrongAmount = "A receipt says one won more than the customer brought."
+  case paysTheWrongAccount = "A receipt names the account of somebody else."
+  case issuesNumbersTwice = "Now and then a number is given to two customers."
+  case resetsWithoutReceipts = "A reset empties the queue and writes no receipts."
+  case forgetsWhatIsUnsettled = "After a full disk what was staged is not staged again."
+  case countsOneTooMany = "The books count one customer more than were served."
   // In the core: what is said.
-  case acknowledgesTooEarly, acknowledgesTheNext, repliesTooEarly, speaksRefusedTickets, answersTwice,
-    losesAnswers
+  case acknowledgesTooEarly = "A completion is acknowledged before its commit."
+  case acknowledgesTheNext = "An acknowledgement names the ticket after the one that was done."
+  case repliesTooEarly = "Tickets are spoken when they are staged, not when they are on disk."
+  case speaksRefusedTickets = "Tickets that the disk refused are spoken."
+  case answersTwice = "A request is answered twice."
+  case losesAnswers = "A request that was done is never answered."
   // In the core: who is handed out, and to whom.
-  case handsAcrossServices, assignsTwice, gradesUpsideDown, servesThePaused, forgetsPages
+  case handsAcrossServices = "A customer is handed to a window of the other service."
+  case assignsTwice = "A customer is handed to two windows."
+  case gradesUpsideDown = "The lowest grade is served first."
+  case servesThePaused = "A pause changes nothing."
+  case forgetsPages = "The next page of a line is never read."
   // In the core: tellers.
-  case forgetsTheLost, ignoresGenerations, believesEveryTeller, takesProgressForDone, takesDeathForFailure
-  case expiresNobody, expiresTooEarly, leavesTheStuck, endsTheWrongGeneration, swallowsRecalls
+  case forgetsTheLost = "The end of a teller with a customer in hand is not noticed."
+  case ignoresGenerations = "A late word of a dead teller counts for its successor."
+  case believesEveryTeller = "A teller that answers for somebody else's customer finishes its own."
+  case takesProgressForDone = "A report of progress counts as the end of the work."
+  case takesDeathForFailure = "A teller that dies counts as one that reported a failure."
+  case expiresNobody = "A lease never runs out."
+  case expiresTooEarly = "A lease runs out after half of its time."
+  case leavesTheStuck = "A teller whose lease has run out is not ended."
+  case endsTheWrongGeneration = "Of a stuck teller its predecessor is ended."
+  case swallowsRecalls = "A teller is not told that its customer was taken back."
   // In the core: limits and ends.
-  case neverFull, ignoresTheShortage, neverBuries, buriesTooEarly, neverWakes, drainsNever, drainsTooEarly,
-    ignoresTheDrain
+  case neverFull = "The queue has no limit."
+  case ignoresTheShortage = "New customers are taken while there is only room for finishing the others."
+  case neverBuries = "A customer who ends one teller after the other is never put aside."
+  case buriesTooEarly = "A customer is put aside one attempt too early."
+  case neverWakes = "Nothing happens by itself: neither pauses nor leases end without another event."
+  case drainsNever = "The end of a drain is not reported."
+  case drainsTooEarly = "A drain is reported as ended when it begins."
+  case ignoresTheDrain = "A bank that is closing takes new customers."
   // In the shell.
-  case saysCommittedTooEarly, takesAFullDiskForACommit, performsLastFirst, forgetsWhatItHeldBack
-  case forgetsKeys, remembersTheFirstSliceOnly, answersAKeyTooEarly, startsWithOldBooks
-  case forgetsTheDelayedAtTheStart, commitsToAFullDisk, goesOnAfterARefusal
-  case startsGenerationsAnew, waitsForTheDismissed, countsTheKnownTwice, stagesTwice, closesTheDayTwice
-  case takesInTheWithdrawn, keepsAPartOfTheWithdrawn
+  case saysCommittedTooEarly = "The shell reports a commit before it has made it."
+  case takesAFullDiskForACommit = "The shell reports a commit that the disk has refused."
+  case performsLastFirst = "The shell stages changes in the wrong order."
+  case forgetsWhatItHeldBack = "The shell forgets what could not be read while the disk was full."
+  case forgetsKeys = "The shell does not remember the keys of requests."
+  case remembersTheFirstSliceOnly = "The shell remembers a key with the first of its tickets only."
+  case answersAKeyTooEarly = "The shell answers a known key before its tickets are on disk."
+  case startsWithOldBooks = "The shell starts with the books of the commit before the last."
+  case forgetsTheDelayedAtTheStart = "The shell starts without the customers who wait for a next attempt."
+  case commitsToAFullDisk = "The shell keeps the books without the changes that a full disk has refused."
+  case goesOnAfterARefusal = "The shell goes on with the rest of a list that was refused."
+  case startsGenerationsAnew = "The shell begins again with generation 1 at a window that is opened again."
+  case waitsForTheDismissed = "The shell waits without end for a teller that was told to go."
+  case countsTheKnownTwice = "The shell wants room for customers who are in the queue already."
+  case stagesTwice = "After a full disk the shell stages everything twice when nothing happened meanwhile."
+  case closesTheDayTwice = "The shell closes the day again when the disk was full at the first time."
+  case takesInTheWithdrawn = "A request that is said to be withdrawn is taken in all the same."
+  case keepsAPartOfTheWithdrawn = "Of a request that is withdrawn the part stays that was taken in."
   // In the store that keeps the queue on a disk.
-  case neverSyncs, syncsOnlyWhenItCopiesTheLog, copiesTheLogWithoutSyncing, keepsTheBooksApart
-  case takesAFailedSyncForACommit, takesAFailedSyncForAFullDisk, migratesWithoutAJournal,
-    believesTheLogThatIsThere
+  case neverSyncs = "The queue's database is kept without any fsync."
+  case syncsOnlyWhenItCopiesTheLog = "A commit is answered before the fsync of the log."
+  case copiesTheLogWithoutSyncing = "The log begins anew before what was copied from it is on disk."
+  case keepsTheBooksApart = "The books are committed after the rows that they count."
+  case takesAFailedSyncForACommit = "A commit whose fsync has failed counts as one that was kept."
+  case takesAFailedSyncForAFullDisk = "A failed fsync counts as a full disk, and the coordinator goes on."
+  case migratesWithoutAJournal = "A new database is made without a journal."
+  case believesTheLogThatIsThere = "A start goes on with a log of which a sync may have failed."
   // In the stock's core.
-  case takesAgain, forgetsOrdersInACrash, givesBackAgain, takesInPart, forgetsVoids, forgetsShortages,
-    losesARow
-  case refusesTheLastFruit
+  case takesAgain = "The stock takes again for an order that it has served."
+  case forgetsOrdersInACrash = "The stock does not know the orders that were answered before its last start."
+  case givesBackAgain = "The stock gives back once more what was given back."
+  case takesInPart = "The stock takes what is there of an order, and leaves out what is not."
+  case forgetsVoids = "The stock does not remember that an order was given back before it came."
+  case forgetsShortages = "The stock does not remember which orders it had too little for."
+  case losesARow = "An order of two fruits writes the first only into the ledger."
+  case refusesTheLastFruit = "An order of all that is left of a fruit is refused."
   // In the shell around the stock.
-  case stockAnswersTooEarly, stockBelievesAFullDisk, leavesOutAChange, showsTooEarly, forgetsWhoComesBack
-  case sellsTheLatestFirst
+  case stockAnswersTooEarly = "The stock answers before the fsync."
+  case stockBelievesAFullDisk = "The stock answers for what a full disk has refused."
+  case leavesOutAChange =
+    "Somebody who comes back to look on is not told of the first change that was missed."
+  case showsTooEarly = "Those who look on are told of changes before they are on disk."
+  case forgetsWhoComesBack =
+    "Somebody who comes back to look on is told of what was missed, and of nothing after it."
+  case sellsTheLatestFirst = "Of two lots the one that expires last is sold first."
   // In the vending machine's core.
-  case paysInAgain, buysAgain, countsCoinsTwice, givesChangeOfIntents, takesBeforeTheIntent, forgetsIntents,
-    keepsWhatWasGivenUp, chargesNothing
+  case paysInAgain = "Money is put in once more when its request is repeated."
+  case buysAgain = "A drink is bought once more when its request is repeated."
+  case countsCoinsTwice = "The machine counts twice what is put in."
+  case givesChangeOfIntents = "The change includes what purchases under way will cost."
+  case takesBeforeTheIntent = "The stock is asked for a drink before the purchase is on disk."
+  case forgetsIntents = "A machine that begins again knows nothing of the purchases that were under way."
+  case keepsWhatWasGivenUp = "What a purchase that was given up has taken is not put back."
+  case chargesNothing = "A drink is bought, and costs nothing."
   // In the shell around the vending machine.
-  case vendingAnswersTooEarly, vendingBelievesAFullDisk, renamesPurchases
-  case sellsTheExpired, takesSilenceForSoldOut, takesSilenceForTaken, stocksAgain, introducesOnce,
-    vendingForgetsToRetry
+  case vendingAnswersTooEarly = "The machine answers before the fsync."
+  case vendingBelievesAFullDisk = "The machine answers for what a full disk has refused."
+  case renamesPurchases = "A machine that begins again asks the stock under another name."
+  case sellsTheExpired = "The machine does not tell the stock what day it is."
+  case takesSilenceForSoldOut = "A stock that does not answer counts as one that has none of the drink."
+  case takesSilenceForTaken = "A stock that does not answer counts as one that has handed the drink out."
+  case stocksAgain = "What the manager brings is put in each time that it is asked for."
+  case introducesOnce =
+    "A stock that would not hear of the machine's products at the first time is never told of them again."
+  case vendingForgetsToRetry =
+    "What a full disk has refused is not written when there is room, if something else was written before."
   // In what both services stand on, and in those who ask them.
-  case listenerStaysDeaf, channelForgetsTheRest, neverResumesReading, viewIsNotRenewed, gatesStayShut,
-    releasesAreNotRetried
+  case listenerStaysDeaf = "A service that had no descriptor left accepts nobody any more."
+  case channelForgetsTheRest = "What a full socket did not take is not sent later."
+  case neverResumesReading = "A client that has read nothing for a while is never heard again."
+  case viewIsNotRenewed = "Somebody who looks on does not say so again to the next service."
+  case gatesStayShut = "The machine never notices that its view shows what was done."
+  case releasesAreNotRetried = "What the stock would not put back at the first time is never put back."
   // In those who ask the stock.
-  case neverGivesBack, givesBackTooEarly, takesSilenceForGivenBack
-  case servesWithoutTaking, asksAnewEachAttempt, takesSilenceForShortage
-  case believesALateAnswer, takesAFullStockForShortage, takesAFullStockForGivenBack, putsOffForGood,
-    takesAFullStockForSoldOut
+  case neverGivesBack = "What a cancelled ticket holds is not given back."
+  case givesBackTooEarly = "What a ticket holds is given back before its cancellation is on disk."
+  case takesSilenceForGivenBack = "A stock that does not answer counts as one that has given back."
+  case servesWithoutTaking = "Now and then a juice is served for which nothing was taken."
+  case asksAnewEachAttempt = "Every attempt at a juice is a new order."
+  case takesSilenceForShortage = "A stock that does not answer counts as one that has too little."
+  case believesALateAnswer = "A station takes the answer for an earlier customer for that of the present one."
+  case takesAFullStockForShortage = "A stock without room on its disk counts as one that has too little."
+  case takesAFullStockForGivenBack = "A stock without room on its disk counts as one that has given back."
+  case putsOffForGood = "What could not be given back while the disk was full is never given back."
+  case takesAFullStockForSoldOut =
+    "A stock without room on its disk counts as one that has none of the drink."
   // In the supervision of the services.
-  case judgesBySilence, givesNoSignOfLife, ignoresTheClose, checksOnce, isDeafToProgress,
-    blamesServicesForItsOwnPause, killsTheSuccessor
+  case judgesBySilence =
+    "A service that waits for its disk, or is at a long work, is ended as if it stood still."
+  case givesNoSignOfLife = "The stock service does not answer when it is asked whether it lives."
+  case ignoresTheClose = "A service that is told to go stays."
+  case checksOnce = "A service is asked only once whether it lives."
+  case isDeafToProgress = "A service that reports how a long work goes on is ended as if it stood still."
+  case blamesServicesForItsOwnPause = "A slow commit of the coordinator is held against its services."
+  case killsTheSuccessor = "What was to end a process that has ended by itself ends its successor."
   // In the supervisors, and at the control socket.
-  case opensWindowsWhileItCloses, auditsTheDismissed, takesEveryDayForToday, takesEveryErrorForAFullDisk
-  case forgetsTheSuccessor, abortsOnly, expelsInWords, speaksOnce, answersEveryPart
-  case waitsForTheUnready, blamesTellersForItsOwnPause, blamesClientsForItsOwnPause
+  case opensWindowsWhileItCloses = "A bank that closes opens windows where its configuration is read again."
+  case auditsTheDismissed = "An audit of a bank that closes fails, because its services were told to go."
+  case takesEveryDayForToday = "A ticket of another day is cancelled, or brought back, by its number alone."
+  case takesEveryErrorForAFullDisk =
+    "The coordinator goes on after an error of its store as if the disk were full."
+  case forgetsTheSuccessor = "A teller whose successor comes after a pause has none."
+  case abortsOnly = "A stuck teller that does not hear SIGABRT stays."
+  case expelsInWords = "A teller that breaks the rules is told off, and stays."
+  case speaksOnce = "A client is told only what is said in the first turn that says something to it."
+  case answersEveryPart = "A bank that closes answers a list once for each of its parts."
+  case waitsForTheUnready = "A teller that is never ready is waited for without end."
+  case blamesTellersForItsOwnPause = "A slow commit of the coordinator is held against its tellers."
+  case blamesClientsForItsOwnPause = "A slow commit of the coordinator is held against its clients."
   // In what the services and those who ask them share, in their shells, and in what is put by.
-  case servicesBlameClients, hearsTwice, forgetsWhatWasHeldBack, callsEveryErrorAFullDisk,
-    asksForEachTicketOnce, takesSilenceForDone, takesSilenceForPutBack
+  case servicesBlameClients = "A slow commit of a service is held against its clients."
+  case hearsTwice = "A request that was answered is answered once more at its deadline."
+  case forgetsWhatWasHeldBack = "What came before a client was no longer heard is not delivered afterwards."
+  case callsEveryErrorAFullDisk = "A service goes on after an error of its disk as if it were full."
+  case asksForEachTicketOnce = "A stock that did not answer is not asked again to give back."
+  case takesSilenceForDone =
+    "A stock that does not answer counts as one that has done what the manager wants."
+  case takesSilenceForPutBack = "A stock that does not answer counts as one that has put a drink back."
 
-  /// Whether the stock's core is wrong.
-  var isOfTheStock: Bool {
-    switch self {
-    case .takesAgain, .forgetsOrdersInACrash, .givesBackAgain, .takesInPart, .forgetsVoids, .forgetsShortages,
-      .losesARow, .refusesTheLastFruit, .sellsTheLatestFirst:
-      true
-    default: false
-    }
-  }
-
-  /// Whether the vending machine's core is wrong.
-  var isOfTheMachine: Bool {
-    switch self {
-    case .paysInAgain, .buysAgain, .countsCoinsTwice, .givesChangeOfIntents, .takesBeforeTheIntent,
-      .forgetsIntents, .keepsWhatWasGivenUp, .chargesNothing:
-      true
-    default: false
-    }
-  }
-
-  /// Whether the queue's core is wrong, and not the shell around it.
-  var isOfTheCore: Bool { Self.core.contains(self) }
-
-  /// Those of the queue's core come first.
-  private static let core = Set(allCases.prefix { $0 != .saysCommittedTooEarly })
-
+  /// Its name, as in `--bug`.
+  public var name: String { String(describing: self) }
   /// What it does, in a sentence.
-  public var sentence: String {
-    switch self {
-    case .forgetsToPutBack: "A customer whose teller died is not put back into its line."
-    case .forgetsToBury: "A customer who is put aside is not kept among the dead letters."
-    case .forgetsToRevive: "A customer who is brought back is not kept as waiting."
-    case .forgetsTheReceipt: "A customer is done and gets no receipt."
-    case .forgetsTheCancelled: "A cancelled customer gets no receipt."
-    case .forgetsAttempts: "An attempt that ended without a receipt is not recorded."
-    case .writesReceiptsTwice: "Every receipt is written twice."
-    case .paysTheWrongAmount: "A receipt says one won more than the customer brought."
-    case .paysTheWrongAccount: "A receipt names the account of somebody else."
-    case .issuesNumbersTwice: "Now and then a number is given to two customers."
-    case .resetsWithoutReceipts: "A reset empties the queue and writes no receipts."
-    case .forgetsWhatIsUnsettled: "After a full disk what was staged is not staged again."
-    case .countsOneTooMany: "The books count one customer more than were served."
-    case .acknowledgesTooEarly: "A completion is acknowledged before its commit."
-    case .acknowledgesTheNext: "An acknowledgement names the ticket after the one that was done."
-    case .repliesTooEarly: "Tickets are spoken when they are staged, not when they are on disk."
-    case .speaksRefusedTickets: "Tickets that the disk refused are spoken."
-    case .answersTwice: "A request is answered twice."
-    case .losesAnswers: "A request that was done is never answered."
-    case .handsAcrossServices: "A customer is handed to a window of the other service."
-    case .assignsTwice: "A customer is handed to two windows."
-    case .gradesUpsideDown: "The lowest grade is served first."
-    case .servesThePaused: "A pause changes nothing."
-    case .forgetsPages: "The next page of a line is never read."
-    case .forgetsTheLost: "The end of a teller with a customer in hand is not noticed."
-    case .ignoresGenerations: "A late word of a dead teller counts for its successor."
-    case .believesEveryTeller: "A teller that answers for somebody else's customer finishes its own."
-    case .takesProgressForDone: "A report of progress counts as the end of the work."
-    case .takesDeathForFailure: "A teller that dies counts as one that reported a failure."
-    case .expiresNobody: "A lease never runs out."
-    case .expiresTooEarly: "A lease runs out after half of its time."
-    case .leavesTheStuck: "A teller whose lease has run out is not ended."
-    case .endsTheWrongGeneration: "Of a stuck teller its predecessor is ended."
-    case .swallowsRecalls: "A teller is not told that its customer was taken back."
-    case .neverFull: "The queue has no limit."
-    case .ignoresTheShortage: "New customers are taken while there is only room for finishing the others."
-    case .neverBuries: "A customer who ends one teller after the other is never put aside."
-    case .buriesTooEarly: "A customer is put aside one attempt too early."
-    case .neverWakes: "Nothing happens by itself: neither pauses nor leases end without another event."
-    case .drainsNever: "The end of a drain is not reported."
-    case .drainsTooEarly: "A drain is reported as ended when it begins."
-    case .ignoresTheDrain: "A bank that is closing takes new customers."
-    case .saysCommittedTooEarly: "The shell reports a commit before it has made it."
-    case .takesAFullDiskForACommit: "The shell reports a commit that the disk has refused."
-    case .performsLastFirst: "The shell stages changes in the wrong order."
-    case .forgetsWhatItHeldBack: "The shell forgets what could not be read while the disk was full."
-    case .forgetsKeys: "The shell does not remember the keys of requests."
-    case .remembersTheFirstSliceOnly: "The shell remembers a key with the first of its tickets only."
-    case .answersAKeyTooEarly: "The shell answers a known key before its tickets are on disk."
-    case .startsWithOldBooks: "The shell starts with the books of the commit before the last."
-    case .forgetsTheDelayedAtTheStart: "The shell starts without the customers who wait for a next attempt."
-    case .commitsToAFullDisk: "The shell keeps the books without the changes that a full disk has refused."
-    case .goesOnAfterARefusal: "The shell goes on with the rest of a list that was refused."
-    case .countsTheKnownTwice: "The shell wants room for customers who are in the queue already."
-    case .stagesTwice: "After a full disk the shell stages everything twice when nothing happened meanwhile."
-    case .closesTheDayTwice: "The shell closes the day again when the disk was full at the first time."
-    case .takesInTheWithdrawn: "A request that is said to be withdrawn is taken in all the same."
-    case .keepsAPartOfTheWithdrawn: "Of a request that is withdrawn the part stays that was taken in."
-    case .startsGenerationsAnew: "The shell begins again with generation 1 at a window that is opened again."
-    case .waitsForTheDismissed: "The shell waits without end for a teller that was told to go."
-    case .neverSyncs: "The queue's database is kept without any fsync."
-    case .syncsOnlyWhenItCopiesTheLog: "A commit is answered before the fsync of the log."
-    case .copiesTheLogWithoutSyncing: "The log begins anew before what was copied from it is on disk."
-    case .keepsTheBooksApart: "The books are committed after the rows that they count."
-    case .takesAFailedSyncForACommit: "A commit whose fsync has failed counts as one that was kept."
-    case .takesAFailedSyncForAFullDisk: "A failed fsync counts as a full disk, and the coordinator goes on."
-    case .migratesWithoutAJournal: "A new database is made without a journal."
-    case .believesTheLogThatIsThere: "A start goes on with a log of which a sync may have failed."
-    case .takesAgain: "The stock takes again for an order that it has served."
-    case .forgetsOrdersInACrash:
-      "The stock does not know the orders that were answered before its last start."
-    case .givesBackAgain: "The stock gives back once more what was given back."
-    case .takesInPart: "The stock takes what is there of an order, and leaves out what is not."
-    case .forgetsVoids: "The stock does not remember that an order was given back before it came."
-    case .forgetsShortages: "The stock does not remember which orders it had too little for."
-    case .losesARow: "An order of two fruits writes the first only into the ledger."
-    case .refusesTheLastFruit: "An order of all that is left of a fruit is refused."
-    case .stockAnswersTooEarly: "The stock answers before the fsync."
-    case .stockBelievesAFullDisk: "The stock answers for what a full disk has refused."
-    case .leavesOutAChange:
-      "Somebody who comes back to look on is not told of the first change that was missed."
-    case .showsTooEarly: "Those who look on are told of changes before they are on disk."
-    case .forgetsWhoComesBack:
-      "Somebody who comes back to look on is told of what was missed, and of nothing after it."
-    case .sellsTheLatestFirst: "Of two lots the one that expires last is sold first."
-    case .paysInAgain: "Money is put in once more when its request is repeated."
-    case .buysAgain: "A drink is bought once more when its request is repeated."
-    case .countsCoinsTwice: "The machine counts twice what is put in."
-    case .givesChangeOfIntents: "The change includes what purchases under way will cost."
-    case .takesBeforeTheIntent: "The stock is asked for a drink before the purchase is on disk."
-    case .forgetsIntents: "A machine that begins again knows nothing of the purchases that were under way."
-    case .keepsWhatWasGivenUp: "What a purchase that was given up has taken is not put back."
-    case .chargesNothing: "A drink is bought, and costs nothing."
-    case .vendingAnswersTooEarly: "The machine answers before the fsync."
-    case .vendingBelievesAFullDisk: "The machine answers for what a full disk has refused."
-    case .renamesPurchases: "A machine that begins again asks the stock under another name."
-    case .sellsTheExpired: "The machine does not tell the stock what day it is."
-    case .takesSilenceForSoldOut: "A stock that does not answer counts as one that has none of the drink."
-    case .takesSilenceForTaken: "A stock that does not answer counts as one that has handed the drink out."
-    case .stocksAgain: "What the manager brings is put in each time that it is asked for."
-    case .introducesOnce:
-      "A stock that would not hear of the machine's products at the first time is never told of them again."
-    case .vendingForgetsToRetry:
-      "What a full disk has refused is not written when there is room, if something else was written before."
-    case .listenerStaysDeaf: "A service that had no descriptor left accepts nobody any more."
-    case .channelForgetsTheRest: "What a full socket did not take is not sent later."
-    case .neverResumesReading: "A client that has read nothing for a while is never heard again."
-    case .viewIsNotRenewed: "Somebody who looks on does not say so again to the next service."
-    case .gatesStayShut: "The machine never notices that its view shows what was done."
-    case .releasesAreNotRetried: "What the stock would not put back at the first time is never put back."
-    case .neverGivesBack: "What a cancelled ticket holds is not given back."
-    case .givesBackTooEarly: "What a ticket holds is given back before its cancellation is on disk."
-    case .takesSilenceForGivenBack: "A stock that does not answer counts as one that has given back."
-    case .servesWithoutTaking: "Now and then a juice is served for which nothing was taken."
-    case .asksAnewEachAttempt: "Every attempt at a juice is a new order."
-    case .believesALateAnswer:
-      "A station takes the answer for an earlier customer for that of the present one."
-    case .takesAFullStockForShortage: "A stock without room on its disk counts as one that has too little."
-    case .takesAFullStockForGivenBack: "A stock without room on its disk counts as one that has given back."
-    case .putsOffForGood: "What could not be given back while the disk was full is never given back."
-    case .takesAFullStockForSoldOut:
-      "A stock without room on its disk counts as one that has none of the drink."
-    case .judgesBySilence:
-      "A service that waits for its disk, or is at a long work, is ended as if it stood still."
-    case .givesNoSignOfLife: "The stock service does not answer when it is asked whether it lives."
-    case .ignoresTheClose: "A service that is told to go stays."
-    case .checksOnce: "A service is asked only once whether it lives."
-    case .isDeafToProgress: "A service that reports how a long work goes on is ended as if it stood still."
-    case .blamesServicesForItsOwnPause: "A slow commit of the coordinator is held against its services."
-    case .killsTheSuccessor: "What was to end a process that has ended by itself ends its successor."
-    case .waitsForTheUnready: "A teller that is never ready is waited for without end."
-    case .blamesTellersForItsOwnPause: "A slow commit of the coordinator is held against its tellers."
-    case .blamesClientsForItsOwnPause: "A slow commit of the coordinator is held against its clients."
-    case .servicesBlameClients: "A slow commit of a service is held against its clients."
-    case .hearsTwice: "A request that was answered is answered once more at its deadline."
-    case .forgetsWhatWasHeldBack: "What came before a client was no longer heard is not delivered afterwards."
-    case .callsEveryErrorAFullDisk: "A service goes on after an error of its disk as if it were full."
-    case .asksForEachTicketOnce: "A stock that did not answer is not asked again to give back."
-    case .takesSilenceForDone:
-      "A stock that does not answer counts as one that has done what the manager wants."
-    case .takesSilenceForPutBack: "A stock that does not answer counts as one that has put a drink back."
-    case .forgetsTheSuccessor: "A teller whose successor comes after a pause has none."
-    case .abortsOnly: "A stuck teller that does not hear SIGABRT stays."
-    case .expelsInWords: "A teller that breaks the rules is told off, and stays."
-    case .speaksOnce: "A client is told only what is said in the first turn that says something to it."
-    case .answersEveryPart: "A bank that closes answers a list once for each of its parts."
-    case .opensWindowsWhileItCloses: "A bank that closes opens windows where its configuration is read again."
-    case .auditsTheDismissed: "An audit of a bank that closes fails, because its services were told to go."
-    case .takesEveryDayForToday: "A ticket of another day is cancelled, or brought back, by its number alone."
-    case .takesEveryErrorForAFullDisk:
-      "The coordinator goes on after an error of its store as if the disk were full."
-    case .takesSilenceForShortage: "A stock that does not answer counts as one that has too little."
-    }
-  }
+  public var sentence: String { rawValue }
+  var isOfTheStock: Bool { Self.stock.contains(self) }
+  private static let stock: Set<Self> = [
+    .takesAgain, .forgetsOrdersInACrash, .givesBackAgain, .takesInPart, .forgetsVoids, .forgetsShortages,
+    .losesARow, .refusesTheLastFruit, .sellsTheLatestFirst,
+  ]
 
+  var isOfTheMachine: Bool { Self.machine.contains(self) }
+  private static let machine: Set<Self> = [
+    .paysInAgain, .buysAgain, .countsCoinsTwice, .givesChangeOfIntents, .takesBeforeTheIntent,
+    .forgetsIntents, .keepsWhatWasGivenUp, .chargesNothing,
+  ]
+
+  /// Whether the queue's core is wrong, and not the shell around it. Those come first.
+  var isOfTheCore: Bool { Self.core.contains(self) }
+  private static let core = Set(allCases.prefix { $0 != .saysCommittedTooEarly })
   /// The promises that it can break first. An audit of the open bank can find any of them.
   public var breaks: Set<Violation.Kind> { promises.union([.audit]) }
-
   private var promises: Set<Violation.Kind> {
     switch self {
     case .forgetsToPutBack: [.lostTicket, .order]
     case .forgetsToBury: [.lostTicket]
     case .forgetsToRevive: [.order, .attempt, .books, .storeContradiction, .notDrained]
-    case .forgetsTheReceipt: [.attempt]
+    case .forgetsTheReceipt, .forgetsAttempts, .forgetsTheLost, .believesEveryTeller, .takesProgressForDone,
+      .takesDeathForFailure:
+      [.attempt]
     case .forgetsTheCancelled: [.notDurable, .books, .lostTicket]
-    case .forgetsAttempts: [.attempt]
     case .writesReceiptsTwice: [.attempt, .duplicate, .storeContradiction]
     case .paysTheWrongAmount, .paysTheWrongAccount: [.ledger]
-    case .issuesNumbersTwice: [.duplicate, .storeContradiction]
+    case .issuesNumbersTwice, .stagesTwice: [.duplicate, .storeContradiction]
     // The books begin a new day, and whoever comes then gets a ticket of the old one.
     case .resetsWithoutReceipts:
       [.storeContradiction, .lostTicket, .duplicate, .books, .notDurable, .halfRequest]
     case .forgetsWhatIsUnsettled: [.books, .storeContradiction, .lostTicket, .notDurable]
-    case .countsOneTooMany: [.books]
-    case .acknowledgesTooEarly, .acknowledgesTheNext, .repliesTooEarly, .speaksRefusedTickets: [.notDurable]
-    case .answersTwice: [.answer]
-    case .losesAnswers: [.notDrained]
+    case .countsOneTooMany, .startsWithOldBooks, .forgetsTheDelayedAtTheStart, .closesTheDayTwice: [.books]
+    case .acknowledgesTooEarly, .acknowledgesTheNext, .repliesTooEarly, .speaksRefusedTickets,
+      .saysCommittedTooEarly, .answersAKeyTooEarly, .stockAnswersTooEarly:
+      [.notDurable]
+    case .answersTwice, .takesEveryDayForToday, .answersEveryPart, .hearsTwice: [.answer]
+    case .losesAnswers, .forgetsPages, .drainsNever, .drainsTooEarly, .forgetsWhatItHeldBack,
+      .waitsForTheDismissed, .forgetsWhoComesBack, .introducesOnce, .vendingForgetsToRetry,
+      .listenerStaysDeaf, .neverResumesReading, .viewIsNotRenewed, .gatesStayShut, .releasesAreNotRetried,
+      .putsOffForGood, .checksOnce, .opensWindowsWhileItCloses, .forgetsTheSuccessor, .abortsOnly,
+      .expelsInWords, .speaksOnce, .waitsForTheUnready, .blamesTellersForItsOwnPause, .forgetsWhatWasHeldBack,
+      .callsEveryErrorAFullDisk, .asksForEachTicketOnce:
+      [.notDrained]
     case .handsAcrossServices: [.crossedServices]
     case .assignsTwice: [.doubleLease]
     case .gradesUpsideDown: [.order]
     case .servesThePaused: [.paused]
-    case .forgetsPages: [.notDrained]
-    case .forgetsTheLost: [.attempt]
     case .ignoresGenerations: [.lateWord]
-    case .believesEveryTeller: [.attempt]
-    case .takesProgressForDone, .takesDeathForFailure: [.attempt]
     case .expiresNobody, .expiresTooEarly: [.lease, .attempt]
-    case .leavesTheStuck, .endsTheWrongGeneration, .swallowsRecalls: [.conversation]
+    case .leavesTheStuck, .endsTheWrongGeneration, .swallowsRecalls, .startsGenerationsAnew, .judgesBySilence,
+      .givesNoSignOfLife, .ignoresTheClose, .isDeafToProgress, .blamesServicesForItsOwnPause,
+      .killsTheSuccessor, .blamesClientsForItsOwnPause:
+      [.conversation]
     case .neverFull, .ignoresTheShortage: [.overfull]
-    case .ignoresTheDrain: [.overfull, .notDrained]
     case .neverBuries, .buriesTooEarly: [.deadLetter]
     case .neverWakes: [.lease, .notDrained]
-    case .drainsNever, .drainsTooEarly: [.notDrained]
-    case .saysCommittedTooEarly: [.notDurable]
+    case .ignoresTheDrain: [.overfull, .notDrained]
     case .takesAFullDiskForACommit: [.notDurable, .books, .lostTicket, .storeContradiction, .notDrained]
     case .performsLastFirst: [.attempt, .storeContradiction, .ledger, .repeatedKey]
-    case .forgetsWhatItHeldBack: [.notDrained]
-    case .forgetsKeys, .remembersTheFirstSliceOnly: [.repeatedKey]
-    case .answersAKeyTooEarly: [.notDurable]
-    case .startsWithOldBooks, .forgetsTheDelayedAtTheStart: [.books]
+    case .forgetsKeys, .remembersTheFirstSliceOnly, .countsTheKnownTwice: [.repeatedKey]
     case .commitsToAFullDisk: [.books, .lostTicket, .storeContradiction]
     case .goesOnAfterARefusal: [.answer, .books]
-    case .countsTheKnownTwice: [.repeatedKey]
-    case .stagesTwice: [.storeContradiction, .duplicate]
-    case .closesTheDayTwice: [.books]
     case .takesInTheWithdrawn: [.withdrawal]
     case .keepsAPartOfTheWithdrawn: [.halfRequest, .withdrawal, .storeContradiction, .notDurable, .duplicate]
-    case .startsGenerationsAnew: [.conversation]
-    case .waitsForTheDismissed: [.notDrained]
     case .neverSyncs, .syncsOnlyWhenItCopiesTheLog, .copiesTheLogWithoutSyncing, .keepsTheBooksApart,
       .takesAFailedSyncForACommit, .takesAFailedSyncForAFullDisk, .migratesWithoutAJournal,
       .believesTheLogThatIsThere:
       [.storeContradiction]
-    case .takesAgain: [.taking, .stock, .drinks, .purchase, .repeatedOrder]
+    case .takesAgain, .forgetsOrdersInACrash: [.taking, .stock, .drinks, .purchase, .repeatedOrder]
     case .givesBackAgain, .forgetsVoids: [.taking, .purchase]
-    case .takesInPart, .refusesTheLastFruit: [.taking]
-    case .forgetsOrdersInACrash: [.taking, .repeatedOrder, .stock, .drinks, .purchase]
+    case .takesInPart, .refusesTheLastFruit, .neverGivesBack, .givesBackTooEarly, .takesSilenceForGivenBack,
+      .servesWithoutTaking, .asksAnewEachAttempt, .takesSilenceForShortage, .believesALateAnswer,
+      .takesAFullStockForShortage, .takesAFullStockForGivenBack:
+      [.taking]
     case .forgetsShortages: [.notDurable, .purchase]
     case .losesARow: [.taking, .storeContradiction]
-    case .stockAnswersTooEarly: [.notDurable]
     case .stockBelievesAFullDisk: [.notDurable, .storeContradiction, .notDrained]
     case .leavesOutAChange: [.news]
     case .showsTooEarly: [.notDurable, .news]
-    case .forgetsWhoComesBack: [.notDrained]
-    case .sellsTheLatestFirst: [.drinks]
-    case .paysInAgain, .countsCoinsTwice, .givesChangeOfIntents: [.money]
+    case .sellsTheLatestFirst, .takesSilenceForDone: [.drinks]
+    case .paysInAgain, .countsCoinsTwice, .givesChangeOfIntents, .chargesNothing: [.money]
     case .buysAgain: [.purchase, .refusal, .repeatedOrder]
-    case .takesBeforeTheIntent: [.purchase]
+    case .takesBeforeTheIntent, .keepsWhatWasGivenUp, .takesSilenceForSoldOut, .takesSilenceForTaken,
+      .takesSilenceForPutBack:
+      [.purchase]
     case .forgetsIntents: [.notDrained, .money, .notDurable]
-    case .keepsWhatWasGivenUp: [.purchase]
-    case .chargesNothing: [.money]
     case .vendingAnswersTooEarly: [.notDurable, .refusal]
     case .vendingBelievesAFullDisk: [.notDurable, .refusal, .storeContradiction, .purchase]
     case .renamesPurchases: [.drinks, .purchase]
-    case .sellsTheExpired: [.drinks, .taking]
-    case .takesSilenceForSoldOut, .takesSilenceForTaken: [.purchase]
-    case .stocksAgain: [.drinks, .taking]
-    case .introducesOnce, .vendingForgetsToRetry: [.notDrained]
-    case .listenerStaysDeaf, .neverResumesReading, .viewIsNotRenewed, .gatesStayShut, .releasesAreNotRetried:
-      [.notDrained]
-    case .channelForgetsTheRest: [.conversation, .notDrained]
-    case .neverGivesBack, .givesBackTooEarly, .takesSilenceForGivenBack: [.taking]
-    case .servesWithoutTaking, .asksAnewEachAttempt, .takesSilenceForShortage: [.taking]
-    case .believesALateAnswer, .takesAFullStockForShortage, .takesAFullStockForGivenBack: [.taking]
+    case .sellsTheExpired, .stocksAgain: [.drinks, .taking]
+    case .channelForgetsTheRest, .servicesBlameClients: [.conversation, .notDrained]
     case .takesAFullStockForSoldOut: [.purchase, .refusal]
-    case .judgesBySilence, .givesNoSignOfLife, .ignoresTheClose, .isDeafToProgress: [.conversation]
-    case .blamesServicesForItsOwnPause, .killsTheSuccessor: [.conversation]
-    case .checksOnce: [.notDrained]
-    case .waitsForTheUnready, .blamesTellersForItsOwnPause: [.notDrained]
-    case .blamesClientsForItsOwnPause: [.conversation]
-    case .servicesBlameClients: [.conversation, .notDrained]
-    case .forgetsWhatWasHeldBack, .asksForEachTicketOnce: [.notDrained]
-    case .hearsTwice: [.answer]
-    case .callsEveryErrorAFullDisk: [.notDrained]
-    case .takesSilenceForDone: [.drinks]
-    case .takesSilenceForPutBack: [.purchase]
-    case .putsOffForGood, .forgetsTheSuccessor, .abortsOnly, .expelsInWords, .speaksOnce: [.notDrained]
-    case .answersEveryPart: [.answer]
-    case .opensWindowsWhileItCloses: [.notDrained]
     case .auditsTheDismissed: [.audit]
-    case .takesEveryDayForToday: [.answer]
     case .takesEveryErrorForAFullDisk:
       [
         .storeContradiction, .notDurable, .duplicate, .books, .lostTicket, .notDrained, .attempt,

@@ -1,12 +1,10 @@
 // Owns how the checker follows the changes and the answers that the core wants. It must not know the store.
 // Invariant: every change is one that may follow from where its customer stands in the checker's own tables.
-
 import BankModel
 import QueueCore
 import Time
 
 extension PromiseChecker {
-  /// Follows a change to what is kept.
   func follow(_ change: StoreChange, at now: Moment) {
     switch change {
     case .insert(let customer):
@@ -58,7 +56,6 @@ extension PromiseChecker {
       + "\(policy.maxFailures) times,"
   }
 
-  /// An attempt has ended: there is a reason for it, and the customer must be put somewhere.
   private func record(_ attempt: Attempt, at now: Moment) {
     var holder: Holder?
     // Who is recalled by a reset gets a receipt for this very attempt; who is recalled by a vacated bank waits again.
@@ -114,7 +111,6 @@ extension PromiseChecker {
     step.afloat.append(customer.ticket)
   }
 
-  /// A customer who has left its window is put somewhere.
   private func land(_ customer: Customer, _ state: CustomerState) {
     guard let place = step.afloat.firstIndex(of: customer.ticket) else {
       return violate(.attempt, "ticket \(customer.ticket) becomes \(state.name) and has left no window")
@@ -151,8 +147,6 @@ extension PromiseChecker {
     view.states[ticket] = nil
   }
 
-  // MARK: - Answers
-
   func reply(_ request: RequestNumber, _ answer: QueueAnswer) {
     guard let question = close(request) else {
       return violate(.answer, "request \(request) was answered twice, or was never asked")
@@ -178,7 +172,6 @@ extension PromiseChecker {
     return open.removeValue(forKey: request)
   }
 
-  /// Tickets are told to somebody.
   func spoken(_ tickets: IssuedTickets) {
     guard tickets.first <= tickets.last else { return }
     for ticket in tickets.first...tickets.last {

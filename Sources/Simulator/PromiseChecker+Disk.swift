@@ -1,13 +1,10 @@
 // Owns what must be true of what is on disk: after each commit for what is new, and at the end for everything. It must
 // not know who wrote it. Invariant: a ticket on disk is one that a client asked for, a receipt is the one receipt of its
 // ticket, and the money is what the clients brought.
-
 import BankModel
 import QueueCore
-import Storage
 
 extension PromiseChecker {
-  /// A change was added to the open transaction.
   func staged(_ change: StoreChange) { staged.append(change) }
 
   /// The open transaction was forgotten, as far as anybody knows.
@@ -16,7 +13,6 @@ extension PromiseChecker {
     staged.removeAll()
   }
 
-  /// A transaction is on disk.
   func committed(_ books: Books, in store: QueueDisk) {
     let isNew = store.commits > seenCommits
     seenCommits = store.commits
@@ -34,8 +30,7 @@ extension PromiseChecker {
         if store.hasArrivals { arriving.append(change) }
       case .insert(let customer): insert(customer, day: day, &touched)
       case .cancelEveryone(let ended, _): day = ended + 1
-      case .bury(let customer):
-        buried[TicketOfDay(day: day, ticket: customer.ticket)] = customer.attempts
+      case .bury(let customer): buried[TicketOfDay(day: day, ticket: customer.ticket)] = customer.attempts
       case .released(let ticket): stock.released(ticket)
       default: break
       }
@@ -124,16 +119,13 @@ extension PromiseChecker {
       }
       if receipt.outcome.isAttended {
         servedToday += 1
-        let lease = Lease(
-          ticket: receipt.ticket, attempt: receipt.attempts, generation: receipt.generation)
+        let lease = Lease(ticket: receipt.ticket, attempt: receipt.attempts, generation: receipt.generation)
         if let window = receipt.window { finished.insert(Finished(window: window, lease: lease)) }
       } else {
         cancelledToday += 1
       }
     }
   }
-
-  // MARK: - The audit and the end
 
   func checkAudit(of store: QueueDisk) throws(StoreError) {
     let audit = try store.audit()
@@ -166,7 +158,6 @@ extension PromiseChecker {
     }
   }
 
-  /// The sum of the receipts of a service is what the clients who were served brought.
   private func checkMoney(in store: QueueDisk) throws(StoreError) {
     let receipts = try store.receipts(day: nil, after: 0, limit: .max)
     for service in Service.allCases {
@@ -183,7 +174,6 @@ extension PromiseChecker {
     }
   }
 
-  /// What has not come to its end, for a person.
   func leftovers() -> String {
     let waiting = world.clients.filter { !$0.isContent }.map { client in
       "client \(client.number) waits for \(client.outstanding.count) answers and has \(client.again.count) to repeat"

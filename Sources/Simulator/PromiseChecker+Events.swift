@@ -1,13 +1,9 @@
 // Owns what must be true of one event and of what the core wants because of it. It must not know how effects are
 // performed. Invariant: every reason has its consequence in the same step and every consequence has its reason: a lease
 // that ended has its recorded attempt and its place in a line, a completion has its receipt.
-
 import BankModel
 import QueueCore
-import Time
-import Wire
 
-/// What one event has brought about so far.
 struct CheckedStep {
   /// Attempts that have ended and must be recorded.
   var owed: [(holder: PromiseChecker.Holder, end: AttemptEnd)] = []
@@ -86,7 +82,6 @@ extension PromiseChecker {
     }
   }
 
-  /// The queue hears of a request: for the first time, or it has not answered it.
   private func note(_ request: RequestNumber) {
     if closed.contains(request) { violate(.answer, "request \(request) goes on after it was answered") }
     if open[request] == nil { open[request] = .other }
@@ -174,8 +169,7 @@ extension PromiseChecker {
 
   private func follow(_ effect: QueueEffect, _ event: QueueEvent, at now: Moment) {
     switch effect {
-    case .stage(let change):
-      if !step.isRepeat { follow(change, at: now) }
+    case .stage(let change): if !step.isRepeat { follow(change, at: now) }
     case .assign(let window, let lease, let customer): assign(window, lease, customer, at: now)
     case .acknowledge(let window, let lease):
       if finished.remove(Finished(window: window, lease: lease)) == nil {
@@ -280,8 +274,7 @@ extension PromiseChecker {
   private func checkNumbers(of core: borrowing QueueMachine) {
     for words in core.contradictions() { violate(.books, words.description) }
     let books = core.books
-    let sum =
-      core.waitingCount + books.delayed + core.serving + books.served + books.dead + books.cancelled
+    let sum = core.waitingCount + books.delayed + core.serving + books.served + books.dead + books.cancelled
     if core.issuedCount != sum { violate(.books, "\(core.issuedCount) issued and \(sum) accounted for") }
     if core.serving != Int64(holders.count) {
       violate(.books, "\(core.serving) are served by the core's count, and \(holders.count) were handed out")
@@ -323,7 +316,6 @@ extension PromiseChecker {
 }
 
 extension QueueEvent {
-  /// The request that somebody has made with it; nil where nobody has.
   fileprivate var request: RequestNumber? {
     switch self {
     case .enqueue(let request, _, _, _, _), .cancel(let request, _), .requeue(let request, _),

@@ -2,20 +2,15 @@
 // what is on disk, and who stands where. It must not ask the core for what it can know by itself, or it would believe
 // the core's mistakes. Invariant: it follows the core's words in their order, and falls back to what is on disk when a
 // process dies. What it finds is a violation, which ends the history.
-
 import BankModel
 import QueueCore
-import Storage
-import Time
 import Wire
 
-/// A ticket of a day, as one number.
 struct TicketName: Hashable {
   let day: BusinessDay
   let ticket: TicketNumber
 }
 
-/// Watches a history and says when a promise is broken.
 final class PromiseChecker {
   /// A customer in the hands of a teller. The first of a window is served; the turn of the others comes in their order.
   struct Holder {
@@ -26,14 +21,12 @@ final class PromiseChecker {
     var progressAt: MonotonicTime
   }
 
-  /// What a request was for.
   enum Question {
     case cancel(TicketName)
     case reset(BusinessDay)
     case other
   }
 
-  /// What a client asked for in one request.
   struct Group {
     var orders: [CustomerOrder]
     var isList: Bool
@@ -41,7 +34,6 @@ final class PromiseChecker {
     /// The tickets on disk, by the place of the order.
     var tickets: [TicketName?]
     var filled = 0
-    /// How often it was asked for.
     var asked = 0
     /// Its client was told that nobody of it was added, and has not asked again.
     var isWithdrawn = false
@@ -120,14 +112,12 @@ final class PromiseChecker {
 
   var groupCount: Int { groups.count }
 
-  /// The first of so many accounts that nobody has.
   func newAccounts(_ count: Int64) -> AccountNumber {
     let first = AccountNumber(groupOfAccount.count) + 1
     for _ in 0..<count { groupOfAccount.append(groups.count) }
     return first
   }
 
-  /// A client is going to ask for these customers.
   func expect(_ orders: [CustomerOrder], isList: Bool, isRepeated: Bool) {
     groups.append(
       Group(
@@ -143,7 +133,6 @@ final class PromiseChecker {
     return groupOfAccount[Int(account) - 1]
   }
 
-  /// A client was told of its tickets, over the wire.
   func clientHeard(_ report: EnqueuedReport, group number: Int) {
     guard number > 0 else { return violate(.answer, "a client that asked for nothing was told of tickets") }
     let group = groups[number - 1]
@@ -168,7 +157,6 @@ final class PromiseChecker {
     }
   }
 
-  /// A client asks for the customers of a request, for the first time or again.
   func asked(group number: Int) {
     groups[number - 1].asked += 1
     groups[number - 1].isWithdrawn = false
@@ -185,7 +173,6 @@ final class PromiseChecker {
     groups[number - 1].isWithdrawn = true
   }
 
-  /// A client was refused for good, and repeats its request no more.
   func gaveUp(group number: Int) {
     guard number > 0, groups[number - 1].filled > 0 else { return }
     violate(.repeatedKey, "request \(number) was refused, and has tickets")
@@ -241,8 +228,7 @@ final class PromiseChecker {
     }
   }
 
-  /// A core has read the store.
-  func began(_ core: borrowing QueueMachine) {
+  func began(_ core: QueueMachine) {
     for words in core.contradictions() { violate(.books, words.description) }
   }
 
@@ -266,5 +252,73 @@ final class PromiseChecker {
     }
     if bug == .forgetsTheDelayedAtTheStart { stored.delayed = [] }
     return stored
+  }
+}
+
+/// Who stands where in one business day, as the checker has followed it: a second opinion, made of plain
+/// tables. It must not know leases or tellers. Invariant: each line is in the order of its numbers and holds
+/// those who wait, whose tickets are spoken, and who are at no window.
+struct QueueView {
+  var day: BusinessDay
+  var lastTicket: TicketNumber = 0
+  var customers: [TicketNumber: Customer] = [:]
+  var states: [TicketNumber: CustomerState] = [:]
+  /// Those whose tickets are not on disk.
+  var newcomers: [TicketNumber] = []
+  private var standing = [[TicketNumber]](repeating: [], count: Line.allCases.count)
+
+  init(day: BusinessDay) { self.day = day }
+
+  mutating func stand(_ customer: Customer) {
+    let line = customer.line.index
+    var place = standing[line].count
+    while place > 0, standing[line][place - 1] > customer.ticket { place -= 1 }
+    standing[line].insert(customer.ticket, at: place)
+  }
+
+  mutating func leaveLine(_ customer: Customer) -> Bool {
+    let line = customer.line.index
+    guard let place = standing[line].firstIndex(of: customer.ticket) else { return false }
+    standing[line].remove(at: place)
+    return true
+  }
+
+  func first(of service: Service) -> TicketNumber? {
+    for grade in Grade.allCases {
+      if let ticket = standing[Line(service: service, grade: grade).index].first { return ticket }
+    }
+    return nil
+  }
+
+  mutating func settleNewcomers(through last: TicketNumber) {
+    for ticket in newcomers where ticket <= last { if let customer = customers[ticket] { stand(customer) } }
+    newcomers.removeAll { $0 <= last }
+  }
+
+  /// The request that was half taken in is given up: its customers never had a ticket.
+  mutating func dropArriving() {
+    for ticket in newcomers where ticket > lastTicket {
+      customers[ticket] = nil
+      states[ticket] = nil
+    }
+    newcomers.removeAll { $0 > lastTicket }
+  }
+
+  mutating func dropNewcomers() {
+    for ticket in newcomers {
+      customers[ticket] = nil
+      states[ticket] = nil
+    }
+    lastTicket -= TicketNumber(newcomers.count { $0 <= lastTicket })
+    newcomers.removeAll()
+  }
+
+  mutating func begin(day: BusinessDay) { self = QueueView(day: day) }
+
+  var summary: String {
+    let counts = [CustomerState.waiting, .delayed, .serving, .dead].map { state in
+      "\(states.values.count { $0 == state }) \(state.name)"
+    }
+    return counts.joined(separator: ", ")
   }
 }

@@ -3,15 +3,12 @@
 // late: the supervisor closes the connection of whoever has ended, and here such words come all the same, which the queue must
 // let change nothing. It must not judge: the checker does.
 // Invariant: whatever a dead process does is nobody's business, and after a broken promise nobody looks any more.
-
 import BankModel
 import Coordinator
 import QueueCore
 import Time
 
-/// Looks at what happens to the queue of one coordinator.
 final class QueueWatch: QueueWitness {
-  /// A word of a dead worker that is heard later.
   private struct LateWord {
     let due: MonotonicTime
     let event: QueueEvent
@@ -19,7 +16,6 @@ final class QueueWatch: QueueWitness {
 
   /// No turn has as many effects, with everything that follows from them.
   private static let longestTurn = 100_000
-
   private unowned let world: Simulation
   private unowned let process: SimulatedProcess
   private var mutant: MutantQueue?
@@ -27,17 +23,13 @@ final class QueueWatch: QueueWitness {
   private var lateWords: [LateWord] = []
   /// Effects of the present turn, and whether there were too many.
   private var effectsOfTurn = 0
-  /// When a request that was half taken in was given up last.
   private var abandonedAt: MonotonicTime?
 
   init(of process: SimulatedProcess, _ mutant: MutantQueue?, seed: UInt64, in world: Simulation) {
-    self.process = process
-    self.mutant = mutant
-    self.world = world
+    (self.process, self.mutant, self.world) = (process, mutant, world)
     chance = SeededGenerator(seed: seed)
   }
 
-  /// A turn begins.
   func beginTurn() { effectsOfTurn = 0 }
 
   func apply(
@@ -89,8 +81,6 @@ final class QueueWatch: QueueWitness {
     if case .reportDead = effect { world.statistics.deadLetters += 1 }
   }
 
-  // MARK: - Late words
-
   private func keepLateWord(of window: Window, _ generation: Generation, at now: Moment) {
     guard world.lateWords > 0,
       let lease = world.checker.holders.first(where: { $0.window == window })?.lease,
@@ -107,15 +97,11 @@ final class QueueWatch: QueueWitness {
     lateWords.append(LateWord(due: due, event: event))
   }
 
-  /// Takes out the next word of the dead that has come by now.
   func nextLateWord(at moment: MonotonicTime) -> QueueEvent? {
     guard let place = lateWords.firstIndex(where: { $0.due <= moment }) else { return nil }
     world.statistics.note(.messageLate)
     return lateWords.remove(at: place).event
   }
 
-  /// The process runs again when the next one comes.
-  func wakeForLateWords() {
-    if let due = lateWords.map(\.due).min() { world.host.wake(process, at: due) }
-  }
+  func wakeForLateWords() { if let due = lateWords.map(\.due).min() { world.host.wake(process, at: due) } }
 }

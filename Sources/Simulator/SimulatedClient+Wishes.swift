@@ -1,12 +1,10 @@
 // Owns what comes to a client's mind: which command, with which customers. It must not know what becomes of it.
 // Invariant: every order has an account of its own in the whole history, so that each ticket and each receipt can
 // be traced to the one customer for whom it was asked.
-
 import BankModel
 import Wire
 
 extension SimulatedClient {
-  /// The next thing that this client wants; nil while it wants nothing.
   func think() -> Wish? {
     guard commandsLeft > 0 else { return nil }
     commandsLeft -= 1
@@ -29,8 +27,7 @@ extension SimulatedClient {
     case 78..<86: return Wish(command: .resume(someService()))
     case 86..<88: return Wish(command: .reset(day: nil))
     case 88..<95:
-      let windows = ServiceWindows(
-        service: someWindows(), count: chance.draw(0...3))
+      let windows = ServiceWindows(service: someWindows(), count: chance.draw(0...3))
       return Wish(command: .scale([windows]))
     case 95..<97:
       guard !world.isCalm else { return enqueue() }
@@ -42,20 +39,13 @@ extension SimulatedClient {
     }
   }
 
-  /// Something that changes nothing.
   private func question() -> ControlCommand {
     switch chance.draw(0...9) {
     case 0: .tickets(nil)
     case 1: .receipts(ReceiptQuery(days: .all, follow: false))
     case 2: .ledger
-    case 3:
-      if let (day, ticket) = known.last { .ticket(number: ticket, day: day) } else { .status }
-    case 4:
-      if let (day, ticket) = known.last {
-        .awaitTickets(day: day, first: ticket, last: ticket)
-      } else {
-        .status
-      }
+    case 3: known.last.map { .ticket(number: $0.ticket, day: $0.day) } ?? .status
+    case 4: known.last.map { .awaitTickets(day: $0.day, first: $0.ticket, last: $0.ticket) } ?? .status
     case 5..<8: .audit
     case 8: .reload
     default: .status
@@ -63,28 +53,13 @@ extension SimulatedClient {
   }
 
   private func someService() -> Service? {
-    switch chance.draw(0...3) {
-    case 0: .deposit
-    case 1: .loan
-    case 2: world.hasStock ? .juice : nil
-    default: nil
-    }
+    [.deposit, .loan, world.hasStock ? .juice : nil, nil][Int(chance.draw(0...3))]
   }
 
-  func someWindows() -> Service {
-    switch chance.draw(0...(world.hasStock ? 2 : 1)) {
-    case 0: .deposit
-    case 1: .loan
-    default: .juice
-    }
-  }
+  func someWindows() -> Service { [.deposit, .loan, .juice][Int(chance.draw(0...(world.hasStock ? 2 : 1)))] }
 
   private func someGrade() -> Grade {
-    switch chance.draw(0...5) {
-    case 0: .vvip
-    case 1, 2: .vip
-    default: .regular
-    }
+    [.vvip, .vip, .vip, .regular, .regular, .regular][Int(chance.draw(0...5))]
   }
 
   /// Mostly one of the last tickets, which may still wait.
@@ -93,46 +68,40 @@ extension SimulatedClient {
     return known[known.count - Int(chance.draw(1...back))]
   }
 
-  /// Customers of one kind, with chance where something is left open.
   private func enqueue() -> Wish {
     let count = chance.draw(0...5) == 0 ? chance.draw(8...30) : chance.draw(1...6)
+    return enqueue { account, key in
+      EnqueueOrder(
+        count: count, service: someBank(), grade: someGrade(),
+        amount: chance.draw(0...1) == 0 ? nil : chance.draw(1...5_000), account: account,
+        seed: chance.next(), key: key)
+    }
+  }
+
+  private func enqueue(_ make: (_ account: AccountNumber, _ key: String?) -> EnqueueOrder) -> Wish {
     let account = world.checker.newAccounts(1)
     let isRepeated = chance.draw(0...2) > 0
     let group = world.checker.groupCount + 1
-    let order = EnqueueOrder(
-      count: count, service: someBank(), grade: someGrade(),
-      amount: chance.draw(0...1) == 0 ? nil : chance.draw(1...5_000), account: account,
-      seed: chance.next(), key: isRepeated ? "order-\(group)" : nil)
+    let order = make(account, isRepeated ? "order-\(group)" : nil)
     var draw = order.draw
-    world.checker.expect((0..<count).map { _ in draw.next() }, isList: false, isRepeated: isRepeated)
+    world.checker.expect((0..<order.count).map { _ in draw.next() }, isList: false, isRepeated: isRepeated)
     return Wish(command: .enqueue(order), group: group, isRepeated: isRepeated)
   }
 
-  private func someBank() -> Service? {
-    switch chance.draw(0...3) {
-    case 0: .deposit
-    case 1: .loan
-    default: nil
-    }
-  }
+  private func someBank() -> Service? { [.deposit, .loan, nil, nil][Int(chance.draw(0...3))] }
 
   /// Customers who want the same juice. What they want says who they are, because a juice has no account.
   func juice() -> Wish {
     let count = chance.draw(0...5) == 0 ? chance.draw(5...20) : chance.draw(1...4)
-    let account = world.checker.newAccounts(1)
-    let isRepeated = chance.draw(0...2) > 0
-    let group = world.checker.groupCount + 1
     let juices = world.plan.stock.assortment.juices
-    let juice = juices[Int(chance.draw(0...Int64(juices.count) - 1))].id
-    let order = EnqueueOrder(
-      count: count, service: .juice, grade: someGrade(), amount: nil, account: nil, seed: 0,
-      key: isRepeated ? "order-\(group)" : nil, payload: JuiceOrder(juice: juice, account: account).payload)
-    var draw = order.draw
-    world.checker.expect((0..<count).map { _ in draw.next() }, isList: false, isRepeated: isRepeated)
-    return Wish(command: .enqueue(order), group: group, isRepeated: isRepeated)
+    return enqueue { account, key in
+      let juice = juices[Int(chance.draw(0...Int64(juices.count) - 1))].id
+      return EnqueueOrder(
+        count: count, service: .juice, grade: someGrade(), amount: nil, account: nil, seed: 0, key: key,
+        payload: JuiceOrder(juice: juice, account: account).payload)
+    }
   }
 
-  /// Customers who are all different.
   func list() -> Wish {
     let count = chance.draw(1...9)
     let account = world.checker.newAccounts(count)
@@ -152,9 +121,31 @@ extension SimulatedClient {
 }
 
 extension EnqueueOrder {
-  /// The customers that are asked for, as the coordinator draws them.
   var draw: CustomerDraw {
     CustomerDraw(
       service: service, grade: grade, amount: amount, account: account, payload: payload ?? "", seed: seed)
+  }
+}
+
+/// The last commands of a history: what is paused goes on, every service has a window, the dead letters get
+/// another chance now and then, and the bank ends when everyone is served. Invariant: one command after the
+/// other; the end is asked for again after a coordinator that was lost.
+struct ClosingCommands {
+  private var step = 0
+  private(set) var hasAskedForTheEnd = false
+
+  mutating func next(windows: [Service: Int32]) -> SimulatedClient.Wish? {
+    step += 1
+    switch step {
+    case 1: return SimulatedClient.Wish(command: .resume(nil), isRepeated: true)
+    case 2:
+      let wanted = Service.allCases.map { ServiceWindows(service: $0, count: Int64(windows[$0] ?? 0)) }
+      return SimulatedClient.Wish(command: .scale(wanted), isRepeated: true)
+    case 3: return SimulatedClient.Wish(command: .status)
+    default:
+      hasAskedForTheEnd = true
+      return SimulatedClient.Wish(
+        command: .stop(StopOrder(now: false, timeoutMilliseconds: nil)), isRepeated: true)
+    }
   }
 }

@@ -1,16 +1,13 @@
 // Owns one client in the simulated world: what it wants, what it was promised, and how it behaves when its connection
 // breaks. It must not know the queue. Invariant: a request with a key is repeated until it is answered, always the
 // same; one without a key is never repeated. A client believes nothing that was not said to it.
-
 import BankModel
 import Coordinator
 import Time
 import Transport
 import Wire
 
-/// Somebody who types `bankctl`, or a script that does.
 final class SimulatedClient {
-  /// Something that a client wants, until it is answered.
   struct Wish {
     var command: ControlCommand
     /// The orders that belong to it, by the checker's number; 0 for none.
@@ -21,7 +18,6 @@ final class SimulatedClient {
     /// The client has changed its mind, and waits to hear what has become of it.
     var isWithdrawn = false
 
-    /// How many customers are asked for.
     var count: Int64 {
       switch command {
       case .enqueue(let order): order.count
@@ -35,9 +31,7 @@ final class SimulatedClient {
   }
 
   enum State {
-    case away
-    case greeting
-    case ready
+    case away, greeting, ready
   }
 
   let number: Int
@@ -45,22 +39,17 @@ final class SimulatedClient {
   var chance: SeededGenerator
   private(set) var state = State.away
   let line: SimulatedLine
-  /// Commands that it still thinks of.
   var commandsLeft: Int
   private var lastRequest: UInt32 = 0
   /// What was asked on this connection and not answered, in the order of the questions.
   private(set) var outstanding: [(number: UInt32, wish: Wish)] = []
-  /// What has to be asked again.
   private(set) var again: [Wish] = []
-  /// The last request that may be repeated and was answered.
   private(set) var answered: Wish?
-  /// Tickets that it was told of, newest last.
   var known: [(day: Int64, ticket: Int64)] = []
   /// Requests of which it was told that they have their tickets.
   private var told: Set<Int> = []
   /// So many lists come when nobody is let in any more.
   private var lateLists = 0
-  /// Set when the bank has said that it has ended.
   private(set) var wasToldOfTheEnd = false
 
   init(number: Int, seed: UInt64, commands: Int, world: Simulation) {
@@ -73,13 +62,10 @@ final class SimulatedClient {
     line.onEnd = { [unowned self] in hear($0) }
   }
 
-  /// Whether nothing is left to be asked or answered.
   var isContent: Bool { commandsLeft == 0 && outstanding.allSatisfy(\.wish.isPatient) && again.isEmpty }
-
   /// The bank is about to close: somebody comes with a list while it does, in vain.
   func comeTooLate() { lateLists = 3 }
 
-  /// Somebody closes the windows of a service, and opens them again before that is done.
   func reopenWindows() {
     let service = someWindows()
     for count in [0, chance.draw(1...3)] {
@@ -87,14 +73,12 @@ final class SimulatedClient {
     }
   }
 
-  /// Somebody empties the queue, and orders a juice at once.
   func emptyAndOrder() {
     guard state == .ready, !line.process.isStopped else { return }
     ask(Wish(command: .reset(day: nil)))
     ask(juice())
   }
 
-  /// Does the next thing.
   func act() {
     switch state {
     case _ where line.process.isStopped: break
@@ -139,7 +123,6 @@ final class SimulatedClient {
     say(.hello(Hello(build: BuildIdentity.current, role: .client)))
   }
 
-  /// Asks now.
   func ask(_ wish: Wish) {
     lastRequest += 1
     outstanding.append((lastRequest, wish))

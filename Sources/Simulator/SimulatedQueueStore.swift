@@ -1,24 +1,17 @@
 // Owns the disk of the simulated bank as the coordinator's process meets it: the disk of this history, with the time that a
 // commit takes, with what goes wrong there, and with an eye on what is kept. It must not know a rule of the queue.
 // Invariant: a process that was killed keeps nothing more. Whatever fails has taken the open transaction with it.
-
 import BankModel
 import QueueCore
 import Storage
 import Time
 
-/// The store of a simulated coordinator.
-final class SimulatedQueueStore: QueueStore {
+final class SimulatedQueueStore: AskingStore {
   private unowned let world: Simulation
   private unowned let process: SimulatedProcess
   private var disk: QueueDisk { world.disk }
+  init(of process: SimulatedProcess, in world: Simulation) { (self.process, self.world) = (process, world) }
 
-  init(of process: SimulatedProcess, in world: Simulation) {
-    self.process = process
-    self.world = world
-  }
-
-  /// Meets the disk as this history has it.
   private func attempt<Result>(
     _ call: MemoryStore.Call, _ body: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
@@ -30,10 +23,7 @@ final class SimulatedQueueStore: QueueStore {
     }
   }
 
-  // MARK: Transactions
-
   func load(now: WallTime) throws(StoreError) -> StoredQueue { try disk.load(now: now) }
-
   func beginIncarnation(at now: WallTime) throws(StoreError) -> Int64 { try disk.beginIncarnation(at: now) }
 
   func stage(_ change: StoreChange) throws(StoreError) {
@@ -46,21 +36,15 @@ final class SimulatedQueueStore: QueueStore {
 
   func commit(_ books: Books, arriving: ArrivingRequest?) throws(StoreError) {
     process.spend(world.timeOfCommit())
-    let books = spoil(books)
-    try attempt(.commit) { () throws(StoreError) in try disk.commit(books, arriving: arriving) }
-    world.checker.committed(books, in: disk)
-    world.trace.line(process.clock, "  committed")
-  }
-
-  /// The books, as a planted bug has them.
-  private func spoil(_ books: Books) -> Books {
     var books = books
     switch world.bug {
     case .gradesUpsideDown: books = GradeMirror.mirrored(books)
     case .countsOneTooMany: books.served += 1
     default: break
     }
-    return books
+    try attempt(.commit) { () throws(StoreError) in try disk.commit(books, arriving: arriving) }
+    world.checker.committed(books, in: disk)
+    world.trace.line(process.clock, "  committed")
   }
 
   var arrivingFrom: TicketNumber? { disk.arrivingFrom }
@@ -71,7 +55,6 @@ final class SimulatedQueueStore: QueueStore {
 
   /// The disk does so by itself, at times that it draws.
   func tidyUp() {}
-
   var emptying: EmptyingProgress? { disk.emptying }
 
   func emptyFurther() throws(StoreError) {
@@ -79,16 +62,15 @@ final class SimulatedQueueStore: QueueStore {
   }
 
   func rollBack() { if !process.isDoomed { disk.rollBack() } }
-
   var isShort: Bool { disk.isShort }
-
   func lookForRoom() { world.lookForRoom() }
-
   func holdBack(forJuicesOf assortment: Assortment) { disk.holdBack(forJuicesOf: assortment) }
-
   func hasRoom(toMove customers: Int64) -> Bool { disk.hasRoom(toMove: customers) }
 
-  // MARK: Reading
+  func ask<Answer: Equatable>(
+    _ question: @autoclosure () -> String, _ body: (any QueueStore) throws(StoreError) -> Answer,
+    comparable: (Answer) -> Answer
+  ) throws(StoreError) -> Answer { try body(disk) }
 
   func page(of line: Line, after: TicketNumber, limit: Int) throws(StoreError) -> [Customer] {
     try attempt(.read) { () throws(StoreError) in try disk.page(of: line, after: after, limit: limit) }
@@ -101,56 +83,10 @@ final class SimulatedQueueStore: QueueStore {
   func customers(
     in state: CustomerState, after cursor: TicketCursor?, limit: Int
   ) throws(StoreError) -> [StoredCustomer] {
-    try attempt(.read) { () throws(StoreError) in
-      try disk.customers(in: state, after: cursor, limit: limit)
-    }
+    try attempt(.read) { () throws(StoreError) in try disk.customers(in: state, after: cursor, limit: limit) }
   }
 
   func unreleased(after ticket: TicketOfDay?, limit: Int) throws(StoreError) -> [TicketOfDay] {
     try attempt(.read) { () throws(StoreError) in try disk.unreleased(after: ticket, limit: limit) }
   }
-
-  func countUnfinished(_ tickets: ClosedRange<TicketNumber>) throws(StoreError) -> Int64 {
-    try disk.countUnfinished(tickets)
-  }
-
-  func countDead(_ tickets: ClosedRange<TicketNumber>) throws(StoreError) -> Int64 {
-    try disk.countDead(tickets)
-  }
-
-  func countSentAway(on day: BusinessDay) throws(StoreError) -> Int64 { try disk.countSentAway(on: day) }
-
-  func countWaiting(
-    in line: Line, after first: TicketNumber, below last: TicketNumber
-  ) throws(StoreError) -> Int64 {
-    try disk.countWaiting(in: line, after: first, below: last)
-  }
-
-  func request(forKey key: String) throws(StoreError) -> KeyedRequest? { try disk.request(forKey: key) }
-
-  func receipts(day: BusinessDay?, after sequence: Int64, limit: Int) throws(StoreError) -> [Receipt] {
-    try disk.receipts(day: day, after: sequence, limit: limit)
-  }
-
-  func receipts(
-    of service: Service, after sequence: Int64, through last: Int64, limit: Int
-  ) throws(StoreError) -> [Receipt] {
-    try disk.receipts(of: service, after: sequence, through: last, limit: limit)
-  }
-
-  func receipt(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> Receipt? {
-    try disk.receipt(day: day, ticket: ticket)
-  }
-
-  func attempts(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> [Attempt] {
-    try disk.attempts(day: day, ticket: ticket)
-  }
-
-  func trialBalance() throws(StoreError) -> TrialBalance { try disk.trialBalance() }
-
-  func statement(of account: AccountNumber, limit: Int) throws(StoreError) -> AccountStatement {
-    try disk.statement(of: account, limit: limit)
-  }
-
-  func audit() throws(StoreError) -> StoreAudit { try disk.audit() }
 }

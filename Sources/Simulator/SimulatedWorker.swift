@@ -1,17 +1,13 @@
-// Owns a worker's process in the simulated world: the production teller, or juice station, on the simulated host, with the
-// channel that its coordinator has given it. It must not decide what an honest worker says.
-// Invariant: nothing of a worker is copied here. What goes wrong with one is done to its process, to its connection, or to
-// what it gets its customers.
-
+// Owns a worker's process in the simulated world: the production teller, or juice station, on the simulated
+// host, with the channel that its coordinator has given it. Invariant: nothing of a worker is copied here.
+// What goes wrong with one is done to its process, to its connection, or to what it gets its customers.
 import BankModel
 import JuiceStation
 import Posix
-import QueueCore
 import Teller
 import Time
 import Wire
 
-/// A worker, as the simulated world knows it.
 final class SimulatedWorker {
   let process: SimulatedProcess
   let window: Window
@@ -21,24 +17,16 @@ final class SimulatedWorker {
   fileprivate(set) weak var provider: SimulatedProvider?
 
   init(_ process: SimulatedProcess, _ window: Window, _ generation: Generation) {
-    self.process = process
-    self.window = window
-    self.generation = generation
+    (self.process, self.window, self.generation) = (process, window, generation)
   }
 
-  /// Its end of the connection to the coordinator; nil once it has closed it.
-  var stream: StreamEnd? {
-    if case .stream(let end)? = process.descriptors[3] { end } else { nil }
-  }
+  var stream: StreamEnd? { if case .stream(let end)? = process.descriptors[3] { end } else { nil } }
 }
 
-/// The program of a worker.
 final class WorkerProgram: SimulatedProgram {
   private let teller: TellerProcess
-  /// What gets a station its fruit; a teller has none.
   private let fruit: FruitProvider?
 
-  /// Begins as the program's main function does.
   init(_ worker: SimulatedWorker, in world: Simulation) throws(SystemError) {
     let loop = try EventLoop()
     let isStation = worker.window.service.drawsOnStock
@@ -67,19 +55,14 @@ final class WorkerProgram: SimulatedProgram {
 /// work fails.
 final class SimulatedProvider: Provider {
   var onProvided: ((Lease, Provision) -> Void)?
-  /// The work for the next customer fails.
   var failsNext = false
-
   private unowned let world: Simulation
   private unowned let process: SimulatedProcess
   private let real: FruitProvider?
-  /// An answer that needs nobody else, and when it comes.
-  private var ready: (lease: Lease, due: MonotonicTime)?
+  private var ready: (lease: Lease, due: MonotonicInstant)?
 
   init(of process: SimulatedProcess, _ real: FruitProvider?, in world: Simulation) {
-    self.process = process
-    self.real = real
-    self.world = world
+    (self.process, self.real, self.world) = (process, real, world)
     real?.onProvided = { [unowned self] lease, provision in
       // What is put by is put by, and nobody has been told.
       if provision == .ready, self.world.stationMeetsItsEnd(self.process) { return }
@@ -101,9 +84,7 @@ final class SimulatedProvider: Provider {
     real.provide(assignment)
   }
 
-  var nextDeadline: MonotonicTime? {
-    [real?.nextDeadline, ready?.due].compactMap(\.self).min()
-  }
+  var nextDeadline: MonotonicInstant? { [real?.nextDeadline, ready?.due].compactMap(\.self).min() }
 
   func endTurn() {
     real?.endTurn()
@@ -128,18 +109,13 @@ struct JuiceOrder {
   let juice: ItemID
   let account: AccountNumber
 
-  init(juice: ItemID, account: AccountNumber) {
-    self.juice = juice
-    self.account = account
-  }
+  init(juice: ItemID, account: AccountNumber) { (self.juice, self.account) = (juice, account) }
 
-  /// Reads a payload; nil where it is none.
   init?(_ payload: String) {
     let words = payload.split(separator: " ")
     guard words.count == 2, let account = AccountNumber(words[1]) else { return nil }
     self.init(juice: ItemID(String(words[0])), account: account)
   }
 
-  /// The payload of the customer.
   var payload: String { "\(juice) \(account)" }
 }

@@ -1,6 +1,5 @@
 // Owns how each fault is done to the simulated world. It must not know what the faults break.
 // Invariant: a fault is counted where it happens, not where it was planned: a coordinator that is gone cannot be killed.
-
 import BankModel
 import Glibc
 import QueueCore
@@ -9,7 +8,6 @@ import Time
 import Wire
 
 extension Simulation {
-  /// Something goes wrong, and the next thing is planned.
   func goWrong() {
     guard !isCalm else { return }
     let span = plan.interval.nanoseconds
@@ -22,10 +20,10 @@ extension Simulation {
     case .coordinatorKilled:
       coordinator?.process.fuse = Int(chance.draw(0...(chance.draw(0...2) == 0 ? 400 : 60)))
     case .coordinatorStalled:
-      guard let coordinator else { return }
-      statistics.note(kind)
       let span = plan.policy.lease.nanoseconds
-      coordinator.process.stand(until: clock.now + TimeSpan(nanoseconds: chance.draw(span / 8...span * 2)))
+      hit(coordinator, kind) {
+        $0.process.stand(until: clock.now + TimeSpan(nanoseconds: chance.draw(span / 8...span * 2)))
+      }
     case .connectionLost:
       let client = clients[Int(chance.draw(0...Int64(clients.count) - 1))]
       guard client.state != .away else { return }
@@ -37,30 +35,19 @@ extension Simulation {
       statistics.note(kind)
       process.stop()
       agenda.add(.relief(pid: process.pid), at: clock.now + .milliseconds(chance.draw(1...3_000)))
-    case .coordinatorCrowded:
-      guard let coordinator else { return }
-      statistics.note(kind)
-      starve(coordinator.process)
+    case .coordinatorCrowded: hit(coordinator, kind) { starve($0.process) }
     case .commitSlow:
       statistics.note(kind)
       slowCommit = timeOfSlowCommit()
-    case .windowsScaled:
-      guard let client = clients.first(where: { $0.state == .ready }) else { return }
-      statistics.note(kind)
-      client.reopenWindows()
+    case .windowsScaled: hit(clients.first { $0.state == .ready }, kind) { $0.reopenWindows() }
     case .configurationChanged:
-      guard let coordinator, !coordinator.process.standsStill(at: clock.now) else { return }
-      statistics.note(kind)
-      writeConfiguration(isChanged: chance.draw(0...3) > 0)
-      coordinator.process.hear(signal: SIGHUP)
+      hit(hearingCoordinator, kind) {
+        writeConfiguration(isChanged: chance.draw(0...3) > 0)
+        $0.process.hear(signal: SIGHUP)
+      }
     case .coordinatorSignalled:
-      guard let coordinator, !coordinator.process.standsStill(at: clock.now) else { return }
-      statistics.note(kind)
-      coordinator.process.hear(signal: chance.draw(0...1) == 0 ? SIGINT : SIGTERM)
-    case .openerKilled:
-      guard let coordinator, !coordinator.process.standsStill(at: clock.now) else { return }
-      statistics.note(kind)
-      coordinator.loseOpener()
+      hit(hearingCoordinator, kind) { $0.process.hear(signal: chance.draw(0...1) == 0 ? SIGINT : SIGTERM) }
+    case .openerKilled: hit(hearingCoordinator, kind) { $0.loseOpener() }
     case .diskFull:
       statistics.note(kind)
       fullUntil = clock.now + .milliseconds(chance.draw(1...700))
@@ -82,9 +69,11 @@ extension Simulation {
     }
   }
 
-  // MARK: - The disk
+  /// The coordinator where it does not stand still.
+  private var hearingCoordinator: BankProgram? {
+    coordinator.flatMap { $0.process.standsStill(at: clock.now) ? nil : $0 }
+  }
 
-  /// What the disk does with the next call of a kind.
   func meetDisk(_ call: MemoryStore.Call) {
     disk.isFull = fullUntil > clock.now
     if call == .commit, let failing = failingCommit, disk.hasStagedChanges {
@@ -106,13 +95,11 @@ extension Simulation {
     }
   }
 
-  /// The store looks whether there is room again.
   func lookForRoom() {
     disk.isFull = fullUntil > clock.now
     if fullUntil + .milliseconds(500) <= clock.now { disk.isShort = false }
   }
 
-  /// How long a commit takes.
   func timeOfCommit() -> TimeSpan {
     defer { slowCommit = nil }
     return slowCommit ?? TimeSpan(nanoseconds: chance.draw(10_000...200_000))
@@ -122,8 +109,6 @@ extension Simulation {
   func timeOfSlowCommit() -> TimeSpan {
     .milliseconds(chance.draw(0...2) == 0 ? chance.draw(5_000...20_000) : chance.draw(20...5_000))
   }
-
-  // MARK: - The configuration
 
   /// Somebody writes the configuration: as it was at the beginning, or with something else in it.
   func writeConfiguration(isChanged: Bool) {
@@ -142,17 +127,12 @@ extension Simulation {
     host.files.write(Array(text.utf8), to: ConfigurationScribe.path)
   }
 
-  // MARK: - Services
-
   /// A service is asked for a sign of life. At times it dies when it has given it.
   func serviceIsChecked(_ service: SimulatedProcess) {
     guard !isCalm, plan.temper != .calm, chance.draw(0...3) == 0 else { return }
     service.fuse = Int(chance.draw(2...14))
   }
 
-  // MARK: - Messages
-
-  /// A message as a frame.
   func encode(_ message: some Encodable, limit: Int) -> [UInt8]? {
     var bytes: [UInt8] = []
     do {
@@ -162,5 +142,39 @@ extension Simulation {
       return nil
     }
     return bytes
+  }
+}
+
+/// The configuration file of the simulated bank: what somebody writes into it, while the bank is open or
+/// before. It must not know who reads it. Invariant: the rules of the queue are those of the history,
+/// whatever else is written; where they are none that a file may have, the file is refused as a whole.
+struct ConfigurationScribe {
+  static let path = "/bank/bank.json"
+  let policy: QueuePolicy
+  let keepsLogs: Bool
+
+  func text(windows: [Service: Int32], workMicroseconds: Int64, gather: TimeSpan, standstill: TimeSpan)
+    -> String
+  {
+    let services = Service.allCases
+    let counts = services.map { "\"\($0.name)\": \(windows[$0] ?? 0)" }.joined(separator: ", ")
+    let work = services.map { "\"\($0.name)\": \"\(workMicroseconds)us\"" }.joined(separator: ", ")
+    return """
+      {
+        "windows": {\(counts)},
+        "work": {\(work)},
+        "lang": "en",
+        "max_waiting": \(policy.maxWaiting),
+        "lease": "\(policy.lease.milliseconds)ms",
+        "prefetch": \(policy.prefetch),
+        "max_crashes": \(policy.maxCrashes),
+        "max_failures": \(policy.maxFailures),
+        "retry_first": "\(policy.retryFirst.milliseconds)ms",
+        "retry_limit": "\(policy.retryLimit.milliseconds)ms",
+        "standstill": "\(standstill.milliseconds)ms",
+        "gather": "\(gather.milliseconds)ms",
+        "log": {"customers": \(keepsLogs), "rotate_bytes": 4096, "keep": 2}
+      }
+      """
   }
 }

@@ -1,6 +1,5 @@
 // Owns the workers of the simulated world: what the path of a program starts, and what goes wrong with those who work.
 // It must not know what a worker says. Invariant: those in the list live, in the order in which they have begun.
-
 import BankModel
 import Glibc
 import Posix
@@ -8,10 +7,7 @@ import Time
 import Wire
 
 extension Simulation {
-  /// What the path of a program starts; nil where there is no such program.
-  func program(
-    at path: String, _ arguments: [String]
-  ) -> ((SimulatedProcess) -> (any SimulatedProgram)?)? {
+  func program(at path: String, _ arguments: [String]) -> ((SimulatedProcess) -> (any SimulatedProgram)?)? {
     switch Paths.lastPart(of: path) {
     case "bank-stockd": return stockProgram()
     case "bank-vending": return vendingProgram()
@@ -43,7 +39,6 @@ extension Simulation {
     return try? WorkerProgram(worker, in: self)
   }
 
-  /// A worker's process has ended.
   func workerEnded(_ process: SimulatedProcess) {
     guard let place = workers.firstIndex(where: { $0.process === process }) else { return }
     let worker = workers.remove(at: place)
@@ -53,13 +48,8 @@ extension Simulation {
       "worker \(process.pid) at \(worker.window) ends: \(process.ending.map { "\($0.status)" } ?? "")")
   }
 
-  private func anyWorker() -> SimulatedWorker? {
-    workers.isEmpty ? nil : workers[Int(chance.draw(0...Int64(workers.count) - 1))]
-  }
-
-  /// Something is wrong with a worker.
   func troubleWorker(_ kind: FaultKind) {
-    guard let worker = anyWorker() else { return }
+    guard let worker = some(of: workers) else { return }
     let process = worker.process
     let lease = plan.policy.lease.nanoseconds
     switch kind {
@@ -67,17 +57,12 @@ extension Simulation {
       statistics.note(kind)
       guard chance.draw(0...1) == 0 else { return process.fuse = Int(chance.draw(0...12)) }
       // What it said last may be lost with its connection.
-      if chance.draw(0...1) == 0, let stream = worker.stream {
-        statistics.note(.messageLost, stream.breakOff(at: clock.now, on: host))
-      }
+      if chance.draw(0...1) == 0, let stream = worker.stream { cut(stream) }
       process.kill()
     case .messageLate:
       lateWords += 1
       process.fuse = Int(chance.draw(1...8))
-    case .networkSlow:
-      guard let stream = worker.stream else { return }
-      statistics.note(kind)
-      stream.slow(by: chance.draw(20...400))
+    case .networkSlow: hit(worker.stream, kind) { $0.slow(by: chance.draw(20...400)) }
     case .tellerStuck:
       statistics.note(kind)
       if chance.draw(0...1) == 0 { process.getStuck() } else { process.stop() }
@@ -86,8 +71,7 @@ extension Simulation {
       process.stand(until: clock.now + TimeSpan(nanoseconds: chance.draw(lease / 4...lease * 3)))
     case .tellerFailed:
       // Most tellers need nothing that they could not get.
-      let able = workers.filter { $0.provider != nil }
-      if !able.isEmpty { able[Int(chance.draw(0...Int64(able.count) - 1))].provider?.failsNext = true }
+      some(of: workers.filter { $0.provider != nil })?.provider?.failsNext = true
     case .tellerRogue:
       statistics.note(kind)
       lie(worker)
@@ -100,7 +84,6 @@ extension Simulation {
     }
   }
 
-  /// A worker says what it must not say.
   private func lie(_ worker: SimulatedWorker) {
     // A station may not say by chance that its own customer is done: that is a lie which nobody could find out.
     let away: TicketNumber = worker.window.service.drawsOnStock ? 1_000_000 : 0
@@ -122,18 +105,14 @@ extension Simulation {
     if let bytes = encode(message, limit: FrameLimits.teller) { say(bytes, by: worker) }
   }
 
-  /// Something is said on a worker's connection that it has not said.
   private func say(_ bytes: [UInt8], by worker: SimulatedWorker) {
     guard let stream = worker.stream else { return }
     trace.mix(bytes)
     stream.send(bytes, at: clock.now, on: host)
   }
 
-  /// The faults end here too.
   func calmWorkers() {
-    stillborn = 0
-    lateStarters = 0
-    lateWords = 0
+    (stillborn, lateStarters, lateWords) = (0, 0, 0)
     for worker in workers {
       worker.process.fuse = nil
       worker.provider?.failsNext = false

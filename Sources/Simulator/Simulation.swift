@@ -1,13 +1,10 @@
 // Owns one simulated world: its clock, its network, its disk, its processes, and the loop that lets them happen.
 // It must not judge: the checker does. Invariant: a seed, and nothing else, decides what happens; no clock, no chance and
 // no order of a dictionary gets in. A broken promise ends the history at once and is its outcome.
-
 import BankModel
 import Glibc
 import QueueCore
 import Storage
-import Time
-import Wire
 
 /// A history of the bank that is decided by a seed.
 public final class Simulation {
@@ -27,45 +24,35 @@ public final class Simulation {
   /// After the faults have ended everything comes to its end within this time.
   private static let longestEnd = TimeSpan.seconds(200)
   private static let longestHistory: Int64 = 400_000
-
   let seed: UInt64
   let plan: FaultPlan
   let bug: PlantedBug?
   var clock = VirtualClock()
   var agenda = Agenda<Occurrence>()
-  /// The machine on which production processes run.
   let host: SimulatedHost
   var trace: Trace
   var statistics = Statistics()
   let checker: PromiseChecker
   var chance: SeededGenerator
   let disk: QueueDisk
-  /// Every day that people have had in this history.
   private(set) var days: Set<DayNumber> = []
   private var lastDay: DayNumber = .min
   var scene = StockScene()
   private let ear = WireEar()
   var vending = VendingScene()
-
   private(set) var coordinator: BankProgram?
   private var coordinators = 0
-  /// Workers whose processes live.
   var workers: [SimulatedWorker] = []
-  /// Whether the workers write what they do into their logs.
   let keepsLogs: Bool
   private(set) var clients: [SimulatedClient] = []
-
-  /// Nothing goes wrong any more.
   private(set) var isCalm = false
   private var calmSince = MonotonicTime(nanoseconds: 0)
   private var finale = ClosingCommands()
   private var isOver = false
   private(set) var violation: Violation?
-  /// The disk is full until then.
   var fullUntil = MonotonicTime(nanoseconds: 0)
   /// The next commit fails: before anything is kept, or after it.
   var failingCommit: MemoryStore.Call?
-  /// How long the next commit takes, where something holds it up.
   var slowCommit: TimeSpan?
   /// So many tellers die before they are ready.
   var stillborn = 0
@@ -77,8 +64,7 @@ public final class Simulation {
   var lateWords = 0
 
   private init(seed: UInt64, bug: PlantedBug?, trace: ((String) -> Void)?) {
-    self.seed = seed
-    self.bug = bug
+    (self.seed, self.bug) = (seed, bug)
     plan = FaultPlan(seed: seed)
     host = SimulatedHost(seed: seed &* 13 &+ 7, now: clock.now)
     // In some histories a socket takes little at a time, so that writing goes on later and readers are waited for.
@@ -86,7 +72,7 @@ public final class Simulation {
     host.files.makeDirectories(StockProgram.home.run)
     host.files.makeDirectories(StockProgram.home.logs)
     chance = SeededGenerator(seed: seed &* 5 &+ 2)
-    disk = QueueDisk(seed: seed, mistake: bug?.rawValue)
+    disk = QueueDisk(seed: seed, mistake: bug?.name)
     self.trace = Trace(output: trace)
     keepsLogs = host.chance.draw(0...7) == 0
     checker = PromiseChecker(policy: plan.policy)
@@ -98,7 +84,7 @@ public final class Simulation {
       statistics.note(.powerLost)
       self.trace.line(clock.now, "the power is gone")
     }
-    host.mistake = bug?.rawValue
+    host.mistake = bug?.name
     host.program = { [unowned self] path, arguments in program(at: path, arguments) }
     host.onWrite = { [unowned self] process, end, bytes in
       statistics.messages += 1
@@ -122,9 +108,7 @@ public final class Simulation {
     }
     host.onEnd = { [unowned self] process in
       workerEnded(process)
-      if let coordinator, process === coordinator.process {
-        coordinatorEnded(coordinator, process)
-      }
+      if let coordinator, process === coordinator.process { coordinatorEnded(coordinator, process) }
       if process === scene.service { stockEnded(process) }
       if process === vending.machine { vendingEnded(process) }
     }
@@ -136,15 +120,10 @@ public final class Simulation {
   ///   - seed: decides everything.
   ///   - bug: what is wrong with the core or the shell; nil for the real ones.
   ///   - trace: told every event and every effect in words; nil where nobody reads them.
+  ///   - look: looks into the world each time that something has happened.
   public static func run(
-    seed: UInt64, bug: PlantedBug? = nil, trace: ((String) -> Void)? = nil
-  ) -> Outcome {
-    run(seed: seed, bug: bug, trace: trace, look: nil)
-  }
-
-  /// The same, while somebody looks into the world each time that something has happened.
-  static func run(
-    seed: UInt64, bug: PlantedBug? = nil, trace: ((String) -> Void)? = nil, look: ((Simulation) -> Void)?
+    seed: UInt64, bug: PlantedBug? = nil, trace: ((String) -> Void)? = nil,
+    look: ((Simulation) -> Void)? = nil
   ) -> Outcome {
     let world = Simulation(seed: seed, bug: bug, trace: trace)
     world.run(look)
@@ -261,7 +240,6 @@ public final class Simulation {
     }
   }
 
-  /// A coordinator's process has ended: its connections end, and what it had not committed is gone.
   private func coordinatorEnded(_ ended: BankProgram, _ process: SimulatedProcess) {
     let isDone = process.ending?.status.ending == .code(0)
     if case .signal? = process.ending?.status.ending { statistics.note(.coordinatorKilled) }

@@ -1,10 +1,8 @@
 // Owns the record of a history: a digest of everything that happened, and lines for a person where they are wanted.
 // It must not decide anything. Invariant: two histories with the same digest went the same way, to the byte on the
 // wire. Words are made only where somebody reads them.
+import BankModel
 
-import Time
-
-/// The record of one history.
 struct Trace {
   /// A digest of everything so far, after FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/) over 64-bit words.
   private(set) var digest: UInt64 = 0xCBF2_9CE4_8422_2325
@@ -16,19 +14,16 @@ struct Trace {
 
   init(output: ((String) -> Void)?) { self.output = output }
 
-  /// Adds a number to the digest.
   mutating func mix(_ value: Int64) {
     digest = (digest ^ UInt64(bitPattern: value)) &* 0x0000_0100_0000_01B3
     digest ^= digest >> 29
   }
 
-  /// Adds bytes to the digest.
   mutating func mix(_ bytes: [UInt8]) {
     for byte in bytes { digest = (digest ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
     mix(Int64(bytes.count))
   }
 
-  /// A line for a person.
   func line(_ now: MonotonicTime, _ words: @autoclosure () -> String) {
     guard output != nil else { return }
     let microseconds = now.nanoseconds / 1_000

@@ -1,8 +1,6 @@
 // Owns the kinds of broken promises, and how one is told. It must not know how one is found.
 // Invariant: a history has at most one, the first. There is nothing that can fail.
 
-import BankModel
-
 /// A promise that was not kept.
 public struct Violation: Sendable, Equatable, CustomStringConvertible {
   /// Which promise.

@@ -5,24 +5,19 @@
 
 /// Somebody beside whom the bank is measured: another queue, or what the machine can do at all.
 struct Rival {
-  /// As in the report.
   let name: String
   /// How many times as fast the bank shall be.
   var target: Target?
-  /// One round of the same work.
-  let measure: () throws(BenchFailure) -> Double
+  let measure: () throws -> Double
 }
 
 extension Bench {
-  /// Measures the bank and everybody beside it, and takes a row for each into the report.
-  ///
-  /// - Parameters:
-  ///   - target: What the bank's own figure shall be.
-  ///   - note: What a reader has to know of the bank's figure, asked when everything was measured.
+  /// Measures the bank and everybody beside it, and takes a row for each into the report. The note to the bank's figure is
+  /// asked for when everything was measured.
   func contest(
     _ group: String, _ name: String, target: Target? = nil, against rivals: [Rival],
-    note: () -> String = { "" }, _ measure: () throws(BenchFailure) -> Double
-  ) throws(BenchFailure) {
+    note: () -> String = { "" }, _ measure: () throws -> Double
+  ) throws {
     var figures: [Double] = []
     var others = [[Double]](repeating: [], count: rivals.count)
     for _ in 0..<thoroughness.rounds {
@@ -44,16 +39,15 @@ extension Bench {
   /// Two beanstalkds where the program is installed, one that syncs every write and one that keeps nothing; and what
   /// the bank shall be against each, in that order.
   func beanstalks(
-    _ targets: [Target?], _ measure: @escaping (BeanstalkServer, BeanstalkCare) throws(BenchFailure) -> Double
-  ) throws(BenchFailure) -> (servers: [BeanstalkServer], rivals: [Rival]) {
+    _ targets: [Target?], _ measure: @escaping (BeanstalkServer, BeanstalkCare) throws -> Double
+  ) throws -> (servers: [BeanstalkServer], rivals: [Rival]) {
     guard BeanstalkServer.isInstalled else { return ([], []) }
     var servers: [BeanstalkServer] = []
     var rivals: [Rival] = []
     for (care, target) in zip(BeanstalkCare.allCases, targets) {
       let server = try BeanstalkServer(self, care)
       servers.append(server)
-      rivals.append(
-        Rival(name: care.rawValue, target: target) { () throws(BenchFailure) in try measure(server, care) })
+      rivals.append(Rival(name: care.rawValue, target: target) { try measure(server, care) })
     }
     return (servers, rivals)
   }

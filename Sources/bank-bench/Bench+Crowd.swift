@@ -1,14 +1,9 @@
 // Owns what ten million waiting customers cost: the coordinator's memory while they wait and while they are served,
-// and the time of a start with all of them in the database. Failure: BenchFailure.
-
-import BankModel
-import ControlClient
+// and the time of a start with all of them in the database.
 import Posix
-import Time
-import Wire
 
 extension Bench {
-  func measureCrowd() throws(BenchFailure) {
+  func measureCrowd() throws {
     let home = newHome()
     var bank = try BenchBank(self, home: home)
     try bank.ask(.pause(nil))
@@ -17,7 +12,7 @@ extension Bench {
     addMemory("coordinator's RSS after taking in \(crowd)", ProcessMemory.residentBytes(pid: bank.pid))
     try bank.stop()
 
-    let starts = try rounds { () throws(BenchFailure) in
+    let starts = try rounds {
       let time = try command(["start", "--speed", "max"], at: home)
       _ = try command(["stop", "--now"], at: home)
       return time.inSeconds

@@ -1,15 +1,10 @@
 // Owns how fast tickets are issued: one at a time by one client and by many, and a million in one command.
 // It must not serve anybody meanwhile: the windows are paused. Every reply means that the ticket is on disk.
-// Failure: BenchFailure.
-
-import BankModel
 import ControlClient
 import Posix
-import Time
-import Wire
 
 extension Bench {
-  func measureEnqueue() throws(BenchFailure) {
+  func measureEnqueue() throws {
     let bank = try BenchBank(self)
     try bank.ask(.pause(nil))
     // A log that still grows makes the file system write its own books too. As with the raw limit, which overwrites
@@ -20,14 +15,14 @@ extension Bench {
       (16, "durable enqueue, 16 clients", nil, nil, [.atLeast(8)]),
     ]
     for work in works {
-      let (servers, rivals) = try beanstalks(work.others) { [self] server, _ throws(BenchFailure) in
+      let (servers, rivals) = try beanstalks(work.others) { [self] server, _ in
         try putsPerSecond(of: work.clients, at: server)
       }
-      let raw = Rival(name: "raw fdatasync", target: work.raw) { [self] () throws(BenchFailure) in
+      let raw = Rival(name: "raw fdatasync", target: work.raw) { [self] in
         try syncsPerSecond(for: thoroughness.span / 2)
       }
       try contest("enqueue", work.name, target: work.target, against: [raw] + rivals) {
-        () throws(BenchFailure) in try ticketsPerSecond(of: work.clients, at: bank)
+        try ticketsPerSecond(of: work.clients, at: bank)
       }
       for server in servers { server.discard() }
     }
@@ -35,17 +30,26 @@ extension Bench {
   }
 
   /// Each client asks for one customer and waits for the ticket before it asks for the next.
-  private func ticketsPerSecond(of clients: Int, at bank: BenchBank) throws(BenchFailure) -> Double {
-    let loop = try BenchFailure.system { () throws(SystemError) in try EventLoop() }
-    let crowd = EnqueueClients(loop)
-    for _ in 0..<clients { try crowd.admit(try bank.connect()) }
-    let begin = SystemClock.monotonic()
-    let end = begin + thoroughness.span
-    while SystemClock.monotonic() < end {
-      try BenchFailure.system { () throws(SystemError) in try hear(on: loop, until: end) }
-      if let failure = crowd.failure { throw .control(failure) }
+  private func ticketsPerSecond(of clients: Int, at bank: BenchBank) throws -> Double {
+    let loop = try EventLoop()
+    var tickets = 0
+    var failure: (any Error)?
+    for _ in 0..<clients {
+      let client = try bank.connect()
+      _ = try loop.register(fd: client.fd, interest: .read) { _ in
+        do {
+          guard let reply = try client.next(until: SystemClock.monotonic()), !reply.more else { return }
+          guard case .enqueued = reply.answer else { throw BenchFailure("no ticket came") }
+          tickets += 1
+          try client.send(.enqueue(BenchBank.order(1)))
+        } catch { failure = error }
+      }
+      try client.send(.enqueue(BenchBank.order(1)))
     }
-    return Double(crowd.tickets) / SystemClock.monotonic().since(begin).inSeconds
+    return try perSecond({ tickets }) { end in
+      try hear(on: loop, until: end)
+      if let failure { throw failure }
+    }
   }
 
   /// Waits awake for as long as an answer may take: what is measured is the server, and not how soon a sleeping client
@@ -54,18 +58,16 @@ extension Bench {
     if try loop.runAwake(for: .milliseconds(1)) == 0 { try loop.runOnce(until: end) }
   }
 
-  func measureBulk() throws(BenchFailure) {
+  func measureBulk() throws {
     let count = thoroughness.crowd
-    let (servers, rivals) = try beanstalks([nil, .atLeast(5)]) { [self] server, care throws(BenchFailure) in
+    let (servers, rivals) = try beanstalks([nil, .atLeast(5)]) { [self] server, care in
       try bulkPerSecond(care == .none ? count / 5 : count / 100, at: server)
     }
-    let store = Rival(name: "the store alone") { [self] () throws(BenchFailure) in
-      try arrivalsPerSecond(count)
-    }
+    let store = Rival(name: "the store alone") { [self] in try arrivalsPerSecond(count) }
     try contest(
       "bulk", "durable enqueue, \(Figure.grouped(count)) in one command", target: .atLeast(1_000_000),
       against: rivals + [store], note: { "bankctl from start to end" }
-    ) { () throws(BenchFailure) in
+    ) {
       let bank = try BenchBank(self)
       try bank.ask(.pause(nil))
       let time = try command(["enqueue", String(count)], at: bank.home)
@@ -73,38 +75,5 @@ extension Bench {
       return Double(count) / time.inSeconds
     }
     for server in servers { server.discard() }
-  }
-}
-
-/// Clients who take tickets one after the other.
-private final class EnqueueClients {
-  private let loop: EventLoop
-  private var clients: [ControlConnection] = []
-  private(set) var tickets = 0
-  private(set) var failure: ControlError?
-
-  init(_ loop: EventLoop) { self.loop = loop }
-
-  func admit(_ client: ControlConnection) throws(BenchFailure) {
-    clients.append(client)
-    try BenchFailure.system { () throws(SystemError) in
-      _ = try loop.register(fd: client.fd, interest: .read) { [unowned self] _ in hear(client) }
-    }
-    ask(client)
-  }
-
-  private func ask(_ client: ControlConnection) {
-    do throws(ControlError) { try client.send(.enqueue(BenchBank.order(1))) } catch { failure = error }
-  }
-
-  private func hear(_ client: ControlConnection) {
-    do throws(ControlError) {
-      guard let reply = try client.next(until: SystemClock.monotonic()), !reply.more else { return }
-      guard case .enqueued = reply.answer else { throw .unexpected(detail: "no ticket") }
-      tickets += 1
-    } catch {
-      failure = error
-    }
-    ask(client)
   }
 }

@@ -1,19 +1,18 @@
 // Owns what an open bank costs while nobody comes: memory of a teller, and how often any of its processes wakes.
-// It must not talk to the bank while it counts. Failure: BenchFailure.
-
+// It must not talk to the bank while it counts.
 import ControlClient
 import Posix
 import Time
 import Wire
 
 extension Bench {
-  func measureIdle() throws(BenchFailure) {
+  func measureIdle() throws {
     let home = newHome()
     // With the command, as people do, so that whatever it leaves behind is counted as well.
     _ = try command(["start"], at: home)
     let status = try self.status(at: home)
     let tellers = status.workers.compactMap { ProcessMemory.proportionalBytes(pid: $0.pid) }
-    guard !tellers.isEmpty else { throw .surprise("the bank at \(home.path) has no tellers") }
+    guard !tellers.isEmpty else { throw BenchFailure("the bank at \(home.path) has no tellers") }
     add(
       "idle", "memory of an idle teller (PSS)", "MB", Samples(tellers.map { Double($0) / 1e6 }),
       target: .below(3))
@@ -23,31 +22,27 @@ extension Bench {
     let processes = ProcessFacts.processes(of: home.path, coordinator: status.pid)
     // A client has just left; its connection is still being looked after.
     try rest(.seconds(3))
-    let wakes = try rounds { () throws(BenchFailure) in
+    let wakes = try rounds {
       let before = processes.map { ProcessFacts.voluntarySwitches(of: $0) }.reduce(0, +)
       try rest(.seconds(5))
       let after = processes.map { ProcessFacts.voluntarySwitches(of: $0) }.reduce(0, +)
       return Double(after - before) / 5
     }
-    add(
-      "idle", "wake-ups a second, \(processes.count) processes together", "/s", wakes, target: .below(1))
+    add("idle", "wake-ups a second, \(processes.count) processes together", "/s", wakes, target: .below(1))
     _ = try command(["stop"], at: home)
     Scratch.remove(home.path)
   }
 
-  /// Lets time pass.
-  private func rest(_ span: TimeSpan) throws(BenchFailure) {
-    try BenchFailure.system { () throws(SystemError) in
-      let loop = try EventLoop()
-      let end = SystemClock.monotonic() + span
-      while SystemClock.monotonic() < end { try loop.runOnce(until: end) }
-    }
+  private func rest(_ span: Duration) throws {
+    let loop = try EventLoop()
+    let end = SystemClock.monotonic() + span
+    while SystemClock.monotonic() < end { try loop.runOnce(until: end) }
   }
 
-  private func status(at home: BankHome) throws(BenchFailure) -> StatusReport {
-    let connection = try BenchFailure.control { () throws(ControlError) in try home.connect() }
+  private func status(at home: BankHome) throws -> StatusReport {
+    let connection = try home.connect()
     guard case .status(let report) = try BenchBank.ask(.status, on: connection) else {
-      throw .surprise("no status came")
+      throw BenchFailure("no status came")
     }
     return report
   }

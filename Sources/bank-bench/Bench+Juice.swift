@@ -1,24 +1,22 @@
 // Owns how long a juice takes that takes no time to make, from the order to its receipt: through the queue, the station,
 // the stock and back, one order at a time and many. Every receipt means that the fruit was taken and the books were
-// kept, both on disk. It must not measure the stock alone. Failure: BenchFailure.
-
+// kept, both on disk. It must not measure the stock alone.
 import BankModel
-import ControlClient
 import Posix
 import StockClient
 import Time
 import Wire
 
 extension Bench {
-  func measureJuice() throws(BenchFailure) {
+  func measureJuice() throws {
     for stations in [1, 8] as [Int64] {
       var setting = BankSetting()
       setting.juice = stations
       let bank = try BenchBank(self, setting)
       if stations == 1 { try measureOneJuice(at: bank) }
       let name = stations == 1 ? "juices, order to receipt, 1 station" : "the same, \(stations) stations"
-      let limit = { () throws(BenchFailure) in try self.syncsPerSecond(for: self.thoroughness.span / 4) }
-      let (samples, ratios) = try rounds(beside: limit) { () throws(BenchFailure) in
+      let limit = { try self.syncsPerSecond(for: self.thoroughness.span / 4) }
+      let (samples, ratios) = try rounds(beside: limit) {
         try juicesPerSecond(thoroughness.served / 20, at: bank)
       }
       add("juice", name, "/s", samples, note: "\(Figure.text(ratios.median)) of raw fdatasync beside it")
@@ -26,19 +24,17 @@ extension Bench {
     }
   }
 
-  private func juicesPerSecond(_ count: Int64, at bank: BenchBank) throws(BenchFailure) -> Double {
+  private func juicesPerSecond(_ count: Int64, at bank: BenchBank) throws -> Double {
     try fillShelf(at: bank)
     try bank.ask(.pause(.juice))
     try bank.ask(.enqueue(Self.bananas(count)))
-    let time = try Self.time { () throws(BenchFailure) in
+    return try Self.perSecond(count) {
       try bank.ask(.resume(.juice))
       try bank.ask(.awaitIdle)
     }
-    return Double(count) / time.inSeconds
   }
 
-  /// One customer orders, waits for the juice, and orders the next.
-  private func measureOneJuice(at bank: BenchBank) throws(BenchFailure) {
+  private func measureOneJuice(at bank: BenchBank) throws {
     try fillShelf(at: bank)
     let customer = try bank.connect()
     var ways: [Double] = []
@@ -46,7 +42,7 @@ extension Bench {
     while SystemClock.monotonic() < end {
       let begin = SystemClock.monotonic()
       guard case .enqueued(let tickets) = try BenchBank.ask(.enqueue(Self.bananas(1)), on: customer) else {
-        throw .surprise("no ticket came")
+        throw BenchFailure("no ticket came")
       }
       try BenchBank.ask(
         .awaitTickets(day: tickets.day, first: tickets.first, last: tickets.last), on: customer)
@@ -55,30 +51,30 @@ extension Bench {
     let samples = Samples(ways)
     let status = try bank.status()
     guard status.services.first(where: { $0.service == .juice })?.served == Int64(ways.count) else {
-      throw .surprise("not every juice has a receipt")
+      throw BenchFailure("not every juice has a receipt")
     }
     add(
       "juice", "one juice, order to receipt", "ms", samples, target: .below(3),
       note: "p99 \(Figure.text(samples.percentile(99))) ms; two commits in between")
   }
 
-  private func fillShelf(at bank: BenchBank) throws(BenchFailure) {
-    let loop = try BenchFailure.system { () throws(SystemError) in try EventLoop() }
+  private func fillShelf(at bank: BenchBank) throws {
+    let loop = try EventLoop()
     let client = StockClient(socket: StockClient.socket(inHome: bank.home.path), loop: loop)
-    let amount = ItemAmount(ItemID("banana"), StockLimits.quantity)
-    do throws(StockClientError) {
-      guard case .done = try client.call(.set(amount), within: .seconds(30)) else {
-        throw .tryLater(detail: "the shelf was not filled", isInDoubt: false)
-      }
-    } catch {
-      throw .surprise("\(error)")
-    }
+    try client.fillShelf()
     client.close()
   }
 
   private static func bananas(_ count: Int64) -> EnqueueOrder {
-    EnqueueOrder(
-      count: count, service: .juice, grade: .regular, amount: nil, account: nil, seed: 1, key: nil,
-      payload: "banana")
+    BenchBank.order(count, .juice, payload: "banana")
+  }
+}
+
+extension StockClient {
+  func fillShelf() throws {
+    let amount = ItemAmount(ItemID("banana"), StockLimits.quantity)
+    guard case .done = try call(.set(amount), within: .seconds(30)) else {
+      throw BenchFailure("the shelf was not filled")
+    }
   }
 }

@@ -1,15 +1,10 @@
 // Owns the time from a request for a ticket to the start of the service, at a steady arrival of customers and with
 // tellers who have time. The arrivals do not wait for the bank, so a slow answer delays nobody's clock.
-// Failure: BenchFailure.
-
-import BankModel
 import ControlClient
 import Posix
-import Time
-import Wire
 
 extension Bench {
-  func measureLatency() throws(BenchFailure) {
+  func measureLatency() throws {
     let bank = try BenchBank(self)
     let watch = try ArrivalWatch(asking: try bank.connect(), hearing: try bank.connect())
     let pace = TimeSpan.milliseconds(1)
@@ -23,7 +18,6 @@ extension Bench {
   }
 }
 
-/// Customers who come at a steady pace, and when each is started.
 private final class ArrivalWatch {
   private let door: ControlConnection
   private let news: ControlConnection
@@ -33,15 +27,12 @@ private final class ArrivalWatch {
   private var startedAt: [Int64: MonotonicTime] = [:]
   private var failure: ControlError?
 
-  init(asking door: ControlConnection, hearing news: ControlConnection) throws(BenchFailure) {
-    self.door = door
-    self.news = news
-    loop = try BenchFailure.system { () throws(SystemError) in try EventLoop() }
-    try BenchFailure.control { () throws(ControlError) in _ = try news.send(.follow) }
-    try BenchFailure.system { () throws(SystemError) in
-      for connection in [door, news] {
-        _ = try loop.register(fd: connection.fd, interest: .read) { [unowned self] _ in hear(connection) }
-      }
+  init(asking door: ControlConnection, hearing news: ControlConnection) throws {
+    (self.door, self.news) = (door, news)
+    loop = try EventLoop()
+    _ = try news.send(.follow)
+    for connection in [door, news] {
+      _ = try loop.register(fd: connection.fd, interest: .read) { [unowned self] _ in hear(connection) }
     }
   }
 
@@ -53,24 +44,20 @@ private final class ArrivalWatch {
     }
   }
 
-  func run(count: Int, pace: TimeSpan) throws(BenchFailure) {
+  func run(count: Int, pace: Duration) throws {
     var next = SystemClock.monotonic() + pace
     var asked = 0
     let end = next + pace * Int64(count + 5_000)
     while asked < count || startedAt.count < count {
       let now = SystemClock.monotonic()
-      guard now < end else { throw .surprise("not every customer was started") }
+      guard now < end else { throw BenchFailure("not every customer was started") }
       if asked < count, now >= next {
-        try BenchFailure.control { () throws(ControlError) in
-          askedAt[try door.send(.enqueue(BenchBank.order(1)))] = now
-        }
+        askedAt[try door.send(.enqueue(BenchBank.order(1)))] = now
         asked += 1
         next += pace
       }
-      try BenchFailure.system { () throws(SystemError) in
-        _ = try loop.runOnce(until: asked < count ? next : now + .milliseconds(10))
-      }
-      if let failure { throw .control(failure) }
+      _ = try loop.runOnce(until: asked < count ? next : now + .milliseconds(10))
+      if let failure { throw failure }
     }
   }
 

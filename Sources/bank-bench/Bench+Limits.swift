@@ -1,47 +1,104 @@
 // Owns the raw limits of the machine, which no program can pass: a durable write, and a round trip over a socket.
 // It must not use anything of the bank, or it would compare the bank with itself.
-// Failure: BenchFailure.
-
 import Glibc
 import Posix
 import Time
 
 extension Bench {
-  func measureLimits() throws(BenchFailure) {
-    let syncs = try rounds { () throws(BenchFailure) in try syncsPerSecond(for: thoroughness.span) }
+  func measureLimits() throws {
+    let syncs = try rounds { try syncsPerSecond(for: thoroughness.span) }
     add("limits", "write + fdatasync of 4 KiB", "/s", syncs)
-    let trips = try rounds { () throws(BenchFailure) in try tripsPerSecond(of: 3, for: thoroughness.span) }
+    let trips = try rounds { try tripsPerSecond(of: 3, for: thoroughness.span) }
     add(
       "limits", "Unix-socket ping-pong, 3 workers", "/s", trips, note: "one poller; 40 bytes there, 20 back")
   }
 
-  /// Round trips between one poller and so many workers.
-  func tripsPerSecond(of workers: Int, for span: TimeSpan) throws(BenchFailure) -> Double {
+  func tripsPerSecond(of workers: Int, for span: Duration) throws -> Double {
     try PingPong(program: Paths.join(programs, "bank-bench"), workers: workers).tripsPerSecond(for: span)
   }
 
   /// Overwrites the same blocks again and again, as a write-ahead log does that has reached its size.
-  func syncsPerSecond(for span: TimeSpan) throws(BenchFailure) -> Double {
+  func syncsPerSecond(for span: Duration) throws -> Double {
     let path = Paths.join(scratch, "sync")
     defer { Scratch.remove(path) }
     let blocks: Int64 = 1_024
-    return try BenchFailure.system { () throws(SystemError) -> Double in
-      let file = try FileDescriptor.open(path, [.readWrite, .create])
-      let block = UnsafeMutableRawBufferPointer.allocate(byteCount: 4_096, alignment: 4_096)
-      defer { block.deallocate() }
-      block.initializeMemory(as: UInt8.self, repeating: 7)
-      for number in 0..<blocks { try file.write(UnsafeRawBufferPointer(block), at: number * 4_096) }
-      try file.sync()
-      let begin = SystemClock.monotonic()
-      var count: Int64 = 0
-      while SystemClock.monotonic().since(begin) < span {
-        try file.write(UnsafeRawBufferPointer(block), at: count % blocks * 4_096)
-        guard fdatasync(file.rawValue) == 0 else {
-          throw SystemError(call: "fdatasync", subject: path, code: errno)
-        }
-        count += 1
+    let file = try FileDescriptor.open(path, [.readWrite, .create])
+    let block = UnsafeMutableRawBufferPointer.allocate(byteCount: 4_096, alignment: 4_096)
+    defer { block.deallocate() }
+    block.initializeMemory(as: UInt8.self, repeating: 7)
+    for number in 0..<blocks { try file.write(UnsafeRawBufferPointer(block), at: number * 4_096) }
+    try file.sync()
+    let begin = SystemClock.monotonic()
+    var count: Int64 = 0
+    while SystemClock.monotonic() - begin < span {
+      try file.write(UnsafeRawBufferPointer(block), at: count % blocks * 4_096)
+      guard fdatasync(file.rawValue) == 0 else {
+        throw SystemError(call: "fdatasync", subject: path, code: errno)
       }
-      return Double(count) / SystemClock.monotonic().since(begin).inSeconds
+      count += 1
     }
+    return Double(count) / (SystemClock.monotonic() - begin).seconds
+  }
+}
+
+/// The bare conversation between one process that polls and workers that answer at once: no frames, no codec,
+/// no queue. It must not know the bank. Invariant: each worker has one message in flight. Failure:
+/// BenchFailure; workers end by themselves when their socket does.
+final class PingPong {
+  /// Makes this program a worker.
+  static let echoWord = "--echo"
+  private static let question = 40
+  private static let answer = 20
+  private let loop: EventLoop
+  private var sockets: [CInt] = []
+  private var children: [ChildProcess] = []
+  private var trips = 0
+
+  init(program: String, workers: Int) throws {
+    loop = try EventLoop()
+    for _ in 0..<workers { try add(program) }
+  }
+
+  deinit {
+    for socket in sockets { close(socket) }
+    for child in children { _ = child.wait() }
+  }
+
+  private func add(_ program: String) throws {
+    let pair = try UnixSocket.pair()
+    children.append(
+      try ChildProcess.spawn(
+        executable: program, arguments: [Self.echoWord], environment: [:], channel: pair.second))
+    try pair.first.setNonBlocking(true)
+    let socket = pair.first.take()
+    sockets.append(socket)
+    _ = try loop.register(fd: socket, interest: .read) { [unowned self] _ in
+      var buffer: (UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0)
+      guard read(socket, &buffer, Self.answer) == Self.answer else { return }
+      trips += 1
+      send(socket, &buffer, Self.question, CInt(MSG_NOSIGNAL))
+    }
+  }
+
+  func tripsPerSecond(for span: Duration) throws -> Double {
+    var buffer: (UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0)
+    for socket in sockets { send(socket, &buffer, Self.question, CInt(MSG_NOSIGNAL)) }
+    // The first trips include the start of the workers.
+    while trips < 1_000 { try loop.runOnce(until: nil) }
+    trips = 0
+    let begin = SystemClock.monotonic()
+    var now = begin
+    while now - begin < span {
+      try loop.runOnce(until: nil)
+      now = SystemClock.monotonic()
+    }
+    return Double(trips) / (now - begin).seconds
+  }
+
+  /// A worker: answers on descriptor 3 until it is closed.
+  static func echo() -> CInt {
+    var buffer: (UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0)
+    while read(3, &buffer, question) > 0 { send(3, &buffer, answer, CInt(MSG_NOSIGNAL)) }
+    return 0
   }
 }

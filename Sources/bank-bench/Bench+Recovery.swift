@@ -1,8 +1,5 @@
 // Owns how long a kill is noticed by customers: of a teller, until its customer is started again; of the
 // coordinator, until the first customer is served by its successor. The clock starts before kill(2).
-// It must not spare anybody: every kill is SIGKILL. Failure: BenchFailure.
-
-import BankModel
 import ControlClient
 import Glibc
 import Posix
@@ -10,23 +7,23 @@ import Time
 import Wire
 
 extension Bench {
-  func measureRecovery() throws(BenchFailure) {
+  func measureRecovery() throws {
     try measureTellerKills("teller killed: its customer is started at its successor", windows: 1)
     try measureTellerKills("teller killed: its customer is started at an idle colleague", windows: 2)
     try measureCoordinatorKills()
   }
 
   /// Work that does not end by itself, and customers who are never put aside.
-  private func patientConfiguration() throws(BenchFailure) -> String {
+  private func patientConfiguration() throws -> String {
     try file("patient.json", #"{"work":{"deposit":"1h","loan":"1h"},"max_crashes":1000}"#)
   }
 
-  private func measureTellerKills(_ name: String, windows: Int64) throws(BenchFailure) {
+  private func measureTellerKills(_ name: String, windows: Int64) throws {
     let setting = BankSetting(
       deposit: windows, loan: 0, speed: nil, configuration: try patientConfiguration())
     let bank = try BenchBank(self, setting)
     let news = try bank.connect()
-    try BenchFailure.control { () throws(ControlError) in _ = try news.send(.follow) }
+    _ = try news.send(.follow)
     try bank.enqueue(1, .deposit)
     try awaitEvent(.started, on: news)
     var figures: [Double] = []
@@ -45,30 +42,25 @@ extension Bench {
     add("recovery", "  the slowest of a hundred", "ms", Samples(samples.percentile(99)), target: .below(15))
   }
 
-  /// Waits until every window is manned and one worker is as wanted; its process.
-  private func awaitWorker(of bank: BenchBank, _ isWanted: (WorkerReport) -> Bool) throws(BenchFailure)
-    -> pid_t
-  {
+  private func awaitWorker(of bank: BenchBank, _ isWanted: (WorkerReport) -> Bool) throws -> pid_t {
     let end = SystemClock.monotonic() + .seconds(30)
     while SystemClock.monotonic() < end {
       let workers = try bank.status().workers
       guard workers.allSatisfy({ $0.state == .serving || $0.state == .idle }) else { continue }
       if let worker = workers.first(where: isWanted) { return worker.pid }
     }
-    throw .surprise("the bank at \(bank.home.path) did not recover within 30 s")
+    throw BenchFailure("the bank at \(bank.home.path) did not recover within 30 s")
   }
 
-  private func awaitEvent(_ kind: BranchEvent.Happening, on news: ControlConnection) throws(BenchFailure) {
-    try BenchFailure.control { () throws(ControlError) in
-      let end = SystemClock.monotonic() + .seconds(30)
-      while let reply = try news.next(until: end) {
-        if case .event(let event) = reply.answer, event.happening == kind { return }
-      }
-      throw .timedOut(what: "a customer who is \(kind)")
+  private func awaitEvent(_ kind: BranchEvent.Happening, on news: ControlConnection) throws {
+    let end = SystemClock.monotonic() + .seconds(30)
+    while let reply = try news.next(until: end) {
+      if case .event(let event) = reply.answer, event.happening == kind { return }
     }
+    throw ControlError.timedOut(what: "a customer who is \(kind)")
   }
 
-  private func measureCoordinatorKills() throws(BenchFailure) {
+  private func measureCoordinatorKills() throws {
     let home = newHome()
     var bank = try BenchBank(self, home: home)
     try bank.ask(.pause(nil))
@@ -78,10 +70,8 @@ extension Bench {
     for _ in 0..<thoroughness.coordinatorKills {
       let begin = SystemClock.monotonic()
       bank.kill()
-      let successor = try BenchFailure.control { () throws(ControlError) in
-        try launcher.launch(BenchBank.order(BankSetting(), home: home))
-      }
-      try BenchFailure.control { () throws(ControlError) in _ = try successor.connection.send(.follow) }
+      let successor = try launcher.launch(BenchBank.order(BankSetting(), home: home))
+      _ = try successor.connection.send(.follow)
       try awaitEvent(.completed, on: successor.connection)
       figures.append(SystemClock.monotonic().since(begin).inMilliseconds)
       successor.process.kill(SIGKILL)

@@ -1,19 +1,11 @@
 // Owns how many customers a second are served when their work takes no time: what is left is the bank's own doing.
 // The queue is filled before, the windows are opened at once, and the clock stops when nobody waits or is served.
 // Logging is on as by default: two lines a customer. All customers want the same, as all jobs of the others stand in one
-// tube: with two services the last of one would be served by fewer tellers. Failure: BenchFailure.
-
-import BankModel
-import ControlClient
-import Posix
-import Time
-import Wire
+// tube: with two services the last of one would be served by fewer tellers.
 
 extension Bench {
-  func measureServing() throws(BenchFailure) {
-    let store = Rival(name: "the store alone") { [self] () throws(BenchFailure) in
-      try receiptsPerSecond(thoroughness.served)
-    }
+  func measureServing() throws {
+    let store = Rival(name: "the store alone") { [self] in try receiptsPerSecond(thoroughness.served) }
     try measureServing(BankSetting(deposit: 1, loan: 0), raw: nil, others: [nil, nil])
     try measureServing(
       BankSetting(deposit: 3, loan: 0), target: .atLeast(85_000), raw: .atLeast(0.85),
@@ -21,24 +13,23 @@ extension Bench {
     try measureServing(BankSetting(deposit: 16, loan: 0), raw: nil, others: [nil, nil])
     try measureServing(
       BankSetting(deposit: 3, loan: 0, configuration: try file("ahead.json", #"{"prefetch":16}"#)),
-      inHand: 16, target: .atLeast(400_000), raw: nil, others: [],
-      and: [store])
+      inHand: 16, target: .atLeast(400_000), raw: nil, others: [], and: [store])
   }
 
   private func measureServing(
     _ setting: BankSetting, inHand: Int = 1, target: Target? = nil, raw: Target?,
     others: [Target?], and further: [Rival] = []
-  ) throws(BenchFailure) {
+  ) throws {
     let workers = Int(setting.deposit)
     let bank = try BenchBank(self, setting)
     try bank.ask(.pause(nil))
     let customers = thoroughness.served
     var spent: [Double] = []
-    let (servers, rivals) = try beanstalks(others) { [self] server, care throws(BenchFailure) in
+    let (servers, rivals) = try beanstalks(others) { [self] server, care in
       try jobsPerSecond(
         care == .none ? thoroughness.served / 4 : thoroughness.served / 40, workers: workers, at: server)
     }
-    let pingPong = Rival(name: "raw ping-pong", target: raw) { [self] () throws(BenchFailure) in
+    let pingPong = Rival(name: "raw ping-pong", target: raw) { [self] in
       try tripsPerSecond(of: workers, for: thoroughness.span / 2)
     }
     try contest(
@@ -47,16 +38,16 @@ extension Bench {
       target: target,
       against: [pingPong] + rivals + further,
       note: { "coordinator \(Figure.text(Samples(spent).median)) µs of a core a customer" }
-    ) { () throws(BenchFailure) in
+    ) {
       try bank.ask(.enqueue(BenchBank.order(customers, .deposit, payload: Self.payload)))
       let before = ProcessFacts.processorTime(of: bank.pid)
-      let time = try Self.time { () throws(BenchFailure) in
+      let figure = try Self.perSecond(customers) {
         try bank.ask(.resume(nil))
         try bank.ask(.awaitIdle)
       }
       spent.append((ProcessFacts.processorTime(of: bank.pid) - before) * 1e6 / Double(customers))
       try bank.ask(.pause(nil))
-      return Double(customers) / time.inSeconds
+      return figure
     }
     try bank.discard()
     for server in servers { server.discard() }

@@ -1,7 +1,5 @@
 // Owns how many orders a second the stock service takes: one at a time from one client and from eight, and with
 // sixty-four in flight. It must not serve anybody meanwhile. Every answer means that what was taken is on disk.
-// Failure: BenchFailure.
-
 import BankModel
 import Glibc
 import Posix
@@ -10,13 +8,11 @@ import Time
 import Wire
 
 extension Bench {
-  func measureStock() throws(BenchFailure) {
+  func measureStock() throws {
     let home = newHome().path
-    let process = try BenchFailure.system { () throws(SystemError) in
-      try ChildProcess.spawn(
-        executable: Paths.join(programs, "bank-stockd"), arguments: ["--home", home],
-        environment: Environment.all(), standardOutput: .null, standardError: .null)
-    }
+    let process = try ChildProcess.spawn(
+      executable: Paths.join(programs, "bank-stockd"), arguments: ["--home", home],
+      environment: Environment.all(), standardOutput: .null, standardError: .null)
     defer {
       process.kill(SIGKILL)
       _ = process.wait()
@@ -28,80 +24,38 @@ extension Bench {
     ]
     for crowd in crowds {
       let (samples, ratios) = try rounds(
-        beside: { () throws(BenchFailure) in try syncsPerSecond(for: thoroughness.span / 4) },
-        { () throws(BenchFailure) in
-          try ordersPerSecond(of: crowd.clients, each: crowd.each, at: StockClient.socket(inHome: home))
-        })
+        beside: { try syncsPerSecond(for: thoroughness.span / 4) },
+        { try ordersPerSecond(of: crowd.clients, each: crowd.each, at: StockClient.socket(inHome: home)) })
       add(
         "stock", crowd.name, "/s", samples, target: crowd.target,
         note: "\(Figure.text(ratios.median)) of raw fdatasync beside it")
     }
   }
 
-  private func ordersPerSecond(of clients: Int, each: Int, at socket: String) throws(BenchFailure) -> Double {
-    let loop = try BenchFailure.system { () throws(SystemError) in try EventLoop() }
-    let buyers = StockBuyers((0..<clients).map { _ in StockClient(socket: socket, loop: loop) })
-    try buyers.fillShelf()
-    buyers.begin(each: each)
-    let begin = SystemClock.monotonic()
-    let end = begin + thoroughness.span
-    while SystemClock.monotonic() < end {
-      buyers.endTurn()
-      try BenchFailure.system { () throws(SystemError) in _ = try loop.runOnce(until: end) }
-      if let trouble = buyers.trouble { throw .surprise(trouble) }
-    }
-    let figure = Double(buyers.orders) / SystemClock.monotonic().since(begin).inSeconds
-    buyers.leave()
-    return figure
-  }
-}
-
-/// Clients who order one piece after the other.
-private final class StockBuyers {
-  private let clients: [StockClient]
-  private(set) var orders = 0
-  private(set) var trouble: String?
-  private let banana = ItemID("banana")
-
-  init(_ clients: [StockClient]) { self.clients = clients }
-
-  func fillShelf() throws(BenchFailure) {
-    do throws(StockClientError) {
-      for client in clients {
-        let amount = ItemAmount(banana, StockLimits.quantity)
-        guard case .done = try client.call(.set(amount), within: .seconds(30)) else {
-          throw .tryLater(detail: "the shelf was not filled", isInDoubt: false)
+  private func ordersPerSecond(of clients: Int, each: Int, at socket: String) throws -> Double {
+    let loop = try EventLoop()
+    let crowd = (0..<clients).map { _ in StockClient(socket: socket, loop: loop) }
+    defer { for client in crowd { client.close() } }
+    var orders = 0
+    var trouble: BenchFailure?
+    func ask(_ client: StockClient) {
+      let deadline = SystemClock.monotonic() + .seconds(30)
+      let order = StockCommand.take([ItemAmount(ItemID("banana"), 1)], today: 0)
+      client.ask(order, until: deadline) { [weak client] result in
+        guard let client else { return }
+        guard case .success(.done) = result else {
+          return trouble = BenchFailure("an order was answered with \(result)")
         }
+        orders += 1
+        ask(client)
       }
-    } catch {
-      throw .surprise("\(error)")
     }
-  }
-
-  func begin(each: Int) {
-    for client in clients {
-      for _ in 0..<each { ask(client) }
+    for client in crowd { try client.fillShelf() }
+    for client in crowd { for _ in 0..<each { ask(client) } }
+    return try perSecond({ orders }) { end in
+      for client in crowd { client.endTurn() }
+      _ = try loop.runOnce(until: end)
+      if let trouble { throw trouble }
     }
-  }
-
-  private func ask(_ client: StockClient) {
-    let deadline = SystemClock.monotonic() + .seconds(30)
-    client.ask(.take([ItemAmount(banana, 1)], today: 0), until: deadline) { [weak self, weak client] result in
-      guard let self, let client else { return }
-      guard case .success(.done) = result else {
-        trouble = "an order was answered with \(result)"
-        return
-      }
-      orders += 1
-      ask(client)
-    }
-  }
-
-  func endTurn() {
-    for client in clients { client.endTurn() }
-  }
-
-  func leave() {
-    for client in clients { client.close() }
   }
 }

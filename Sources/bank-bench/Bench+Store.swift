@@ -1,7 +1,5 @@
 // Owns what the store can do without the bank around it: the same rows, written by a loop that has nothing else to do.
 // It must not start any process. Beside the bank's own figures it says how much of the way is the database's.
-// Failure: BenchFailure.
-
 import BankModel
 import Posix
 import QueueCore
@@ -16,8 +14,8 @@ extension Bench {
   ]
 
   /// New customers of all lines in one transaction, from its begin until it is on disk.
-  func arrivalsPerSecond(_ count: Int64) throws(BenchFailure) -> Double {
-    try withStore { store, books throws(StoreError) in
+  func arrivalsPerSecond(_ count: Int64) throws -> Double {
+    try withStore { store, books in
       let begin = SystemClock.monotonic()
       try fill(store, &books, count, Line.allCases.filter { !$0.service.drawsOnStock })
       return Double(count) / SystemClock.monotonic().since(begin).inSeconds
@@ -25,8 +23,8 @@ extension Bench {
   }
 
   /// Receipts for customers who wait, with a commit now and then.
-  func receiptsPerSecond(_ count: Int64) throws(BenchFailure) -> Double {
-    try withStore { store, books throws(StoreError) in
+  func receiptsPerSecond(_ count: Int64) throws -> Double {
+    try withStore { store, books in
       try fill(store, &books, count, Self.lines)
       let begin = SystemClock.monotonic()
       for ticket in 1...count {
@@ -46,9 +44,7 @@ extension Bench {
     }
   }
 
-  private func fill(
-    _ store: SQLiteStore, _ books: inout Books, _ count: Int64, _ lines: [Line]
-  ) throws(StoreError) {
+  private func fill(_ store: SQLiteStore, _ books: inout Books, _ count: Int64, _ lines: [Line]) throws {
     for ticket in 1...count {
       let customer = Self.customer(ticket, lines)
       try store.stage(.insert(customer))
@@ -66,20 +62,14 @@ extension Bench {
       issuedAt: WallTime(milliseconds: 1_790_000_000_000 + ticket), payload: lines.count > 2 ? "" : payload)
   }
 
-  private func withStore(
-    _ body: (SQLiteStore, inout Books) throws(StoreError) -> Double
-  ) throws(BenchFailure) -> Double {
+  private func withStore(_ body: (SQLiteStore, inout Books) throws -> Double) throws -> Double {
     let directory = newHome().path
     defer { Scratch.remove(directory) }
-    try BenchFailure.system { () throws(SystemError) in try Directory.create(path: directory) }
-    do throws(StoreError) {
-      let store = try SQLiteStore(path: Paths.join(directory, "bank.db"))
-      var books = try store.load(now: SystemClock.moment().wall).books
-      let figure = try body(store, &books)
-      try store.close()
-      return figure
-    } catch {
-      throw .surprise(error.description)
-    }
+    try Directory.create(path: directory)
+    let store = try SQLiteStore(path: Paths.join(directory, "bank.db"))
+    var books = try store.load(now: SystemClock.moment().wall).books
+    let figure = try body(store, &books)
+    try store.close()
+    return figure
   }
 }

@@ -1,7 +1,6 @@
 // Owns one bank under measurement: starting its coordinator as a child of this process, asking it, ending it.
 // It must not know what is measured. Invariant: the coordinator ends with its owner's word, `stop` or `kill`, and
 // `scripts/bench` ends whoever is left by the scratch directory in its command line.
-
 import BankModel
 import ControlClient
 import Glibc
@@ -9,7 +8,6 @@ import Posix
 import Time
 import Wire
 
-/// What a bank is opened with.
 struct BankSetting {
   var deposit: Int64 = 2
   var loan: Int64 = 1
@@ -19,19 +17,18 @@ struct BankSetting {
   var configuration: String?
 }
 
-/// A bank that this process has opened.
 final class BenchBank {
   let home: BankHome
   private let launched: LaunchedBank
 
   /// Opens a bank and waits until every window is ready.
-  init(_ bench: Bench, home: BankHome? = nil, _ setting: BankSetting = BankSetting()) throws(BenchFailure) {
+  init(_ bench: Bench, home: BankHome? = nil, _ setting: BankSetting = BankSetting()) throws {
     let home = home ?? bench.newHome()
     self.home = home
-    launched = try BenchFailure.control { () throws(ControlError) in
-      try bench.launcher.launch(Self.order(setting, home: home))
+    launched = try bench.launcher.launch(Self.order(setting, home: home))
+    guard case .status = try ask(.awaitOpen) else {
+      throw BenchFailure("the bank at \(home.path) did not open")
     }
-    guard case .status = try ask(.awaitOpen) else { throw .surprise("the bank at \(home.path) did not open") }
   }
 
   static func order(_ setting: BankSetting, home: BankHome) -> LaunchOrder {
@@ -40,40 +37,32 @@ final class BenchBank {
       juice: setting.juice, speed: setting.speed)
   }
 
-  /// The coordinator's process.
   var pid: pid_t { launched.process.pid }
 
-  /// Asks on the first connection and waits for as long as it takes.
   @discardableResult
-  func ask(_ command: ControlCommand) throws(BenchFailure) -> ControlAnswer {
+  func ask(_ command: ControlCommand) throws -> ControlAnswer {
     try Self.ask(command, on: launched.connection)
   }
 
   /// Asks on a connection, and gives back the last answer: what is said on the way is not waited for.
   @discardableResult
-  static func ask(_ command: ControlCommand, on connection: ControlConnection) throws(BenchFailure)
-    -> ControlAnswer
-  {
-    let last = try BenchFailure.control { () throws(ControlError) -> ControlAnswer in
-      let number = try connection.send(command)
-      while let reply = try connection.next(until: nil) {
-        if reply.number == number, !reply.more { return reply.answer }
-      }
-      throw .timedOut(what: "an answer")
+  static func ask(_ command: ControlCommand, on connection: ControlConnection) throws -> ControlAnswer {
+    let number = try connection.send(command)
+    while let reply = try connection.next(until: nil) {
+      guard reply.number == number, !reply.more else { continue }
+      guard case .failure(let failure) = reply.answer else { return reply.answer }
+      throw BenchFailure("the bank refused: \(failure.code.rawValue) \(failure.subject) \(failure.detail)")
     }
-    if case .failure(let failure) = last {
-      throw .surprise("the bank refused: \(failure.code.rawValue) \(failure.subject) \(failure.detail)")
-    }
-    return last
+    throw ControlError.timedOut(what: "an answer")
   }
 
-  func status() throws(BenchFailure) -> StatusReport {
-    guard case .status(let report) = try ask(.status) else { throw .surprise("no status came") }
+  func status() throws -> StatusReport {
+    guard case .status(let report) = try ask(.status) else { throw BenchFailure("no status came") }
     return report
   }
 
   /// Customers in one command; returns when they are on disk.
-  func enqueue(_ count: Int64, _ service: Service? = nil) throws(BenchFailure) {
+  func enqueue(_ count: Int64, _ service: Service? = nil) throws {
     try ask(.enqueue(Self.order(count, service)))
   }
 
@@ -83,19 +72,15 @@ final class BenchBank {
       payload: payload)
   }
 
-  /// Another conversation with the same bank.
-  func connect() throws(BenchFailure) -> ControlConnection {
-    try BenchFailure.control { () throws(ControlError) in try home.connect() }
-  }
+  func connect() throws -> ControlConnection { try home.connect() }
 
   /// Ends the bank; whoever waits goes on waiting.
-  func stop() throws(BenchFailure) {
+  func stop() throws {
     try ask(.stop(StopOrder(now: true, timeoutMilliseconds: nil)))
     _ = launched.awaitExit(until: SystemClock.monotonic() + .seconds(30))
   }
 
-  /// Ends the bank and forgets its data.
-  func discard() throws(BenchFailure) {
+  func discard() throws {
     try stop()
     Scratch.remove(home.path)
   }

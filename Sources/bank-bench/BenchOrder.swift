@@ -1,14 +1,11 @@
 // Owns what was asked for: the scratch directory, the measurements by name, and how often each is repeated. People ask with
-// `scripts/bench`, which builds, makes that directory, and cleans up after this program whatever happens.
-// It must not know how anything is measured. Invariant: measurements run in one order, whatever the order of the
-// words, and the raw limits of the machine come first because others are compared with them.
-// Failure: BenchFailure from the first measurement that could not be made.
-
+// `scripts/bench`, which builds, makes that directory, and cleans up after this program whatever happens. Invariant:
+// measurements run in one order, whatever the order of the words, and the raw limits of the machine come first because
+// others are compared with them. Failure: BenchFailure from the first measurement that could not be made.
 import Arguments
 import Console
 import Time
 
-/// How thoroughly is measured.
 struct Thoroughness {
   var rounds: Int
   /// How long one round of a measurement by time takes.
@@ -29,33 +26,20 @@ struct Thoroughness {
     coordinatorKills: 3)
 }
 
-/// One call of the load driver.
 struct BenchOrder {
-  /// The measurements, by the words they are asked for with, in the order in which they run.
-  private enum Measurement: String, CaseIterable {
-    case limits, enqueue, bulk, serve, crowd, idle, recovery, latency, commands, stock, juice
-
-    func run(_ bench: Bench) throws(BenchFailure) {
-      switch self {
-      case .limits: try bench.measureLimits()
-      case .enqueue: try bench.measureEnqueue()
-      case .bulk: try bench.measureBulk()
-      case .serve: try bench.measureServing()
-      case .crowd: try bench.measureCrowd()
-      case .idle: try bench.measureIdle()
-      case .recovery: try bench.measureRecovery()
-      case .latency: try bench.measureLatency()
-      case .commands: try bench.measureCommands()
-      case .stock: try bench.measureStock()
-      case .juice: try bench.measureJuice()
-      }
-    }
+  private static var measurements: [(word: String, run: (Bench) -> () throws -> Void)] {
+    [
+      ("limits", Bench.measureLimits), ("enqueue", Bench.measureEnqueue), ("bulk", Bench.measureBulk),
+      ("serve", Bench.measureServing), ("crowd", Bench.measureCrowd), ("idle", Bench.measureIdle),
+      ("recovery", Bench.measureRecovery), ("latency", Bench.measureLatency),
+      ("commands", Bench.measureCommands), ("stock", Bench.measureStock), ("juice", Bench.measureJuice),
+    ]
   }
 
   let asJSON: Bool
   private let scratch: String
   private let thoroughness: Thoroughness
-  private let wanted: Set<Measurement>
+  private let wanted: [String]
 
   static let table = CommandTable(
     program: "bank-bench",
@@ -70,7 +54,7 @@ struct BenchOrder {
       operands: [
         ScratchDirectory.operand,
         OperandSpec(
-          "MEASUREMENT", .choice(Measurement.allCases.map { Choice($0.rawValue) }), .repeating,
+          "MEASUREMENT", .choice(measurements.map { Choice($0.word) }), .repeating,
           summary: Text("What to measure; everything where none is named.", "측정할 항목입니다. 없으면 모두 측정합니다.")),
       ],
       options: [
@@ -81,16 +65,14 @@ struct BenchOrder {
     scratch = try ScratchDirectory.path(invocation, words)
     asJSON = invocation.flag("json")
     thoroughness = invocation.flag("quick") ? .quick : .full
-    wanted = Set(invocation.operands.texts("MEASUREMENT").compactMap { Measurement(rawValue: $0) })
+    wanted = invocation.operands.texts("MEASUREMENT")
   }
 
-  /// Measures everything that was asked for.
-  func carryOut() throws(BenchFailure) -> Report {
+  func carryOut() throws -> Report {
     let bench = try Bench(scratch: scratch, thoroughness: thoroughness)
-    for measurement in Measurement.allCases
-    where wanted.isEmpty || wanted.contains(measurement) || measurement == .limits {
-      bench.say(measurement.rawValue)
-      try measurement.run(bench)
+    for (word, run) in Self.measurements where wanted.isEmpty || (wanted + ["limits"]).contains(word) {
+      bench.say(word)
+      try run(bench)()
     }
     return bench.report
   }

@@ -1,12 +1,10 @@
 // Owns what is said of the machine beside the figures: processor, kernel, filesystem, how busy it was.
 // It must not measure. Invariant: what cannot be found out is "unknown", never a guess.
 // Figures from two machines are not comparable; their ratios to the raw limits are.
-
 import Glibc
 import Posix
 import Time
 
-/// The machine on which something was measured.
 struct Machine {
   let cores: Int
   let processor: String
@@ -16,7 +14,6 @@ struct Machine {
   /// Processes that were ready to run in the minute before, all in all.
   let load: String
 
-  /// Looks at this machine; `scratch` is where the banks keep their data.
   static func inspect(scratch: String) -> Machine {
     let model = text(of: "/proc/cpuinfo").split(separator: "\n").first { $0.hasPrefix("model name") }
     return Machine(
@@ -70,5 +67,51 @@ struct Machine {
       ("kernel", Figure.quoted(kernel)), ("filesystem", Figure.quoted(filesystem)),
       ("load", Figure.quoted(load)),
     ])
+  }
+}
+
+/// The removal of a bank's home between two measurements. It must not know what is in a home. Invariant: it
+/// follows no symbolic link, and removes nothing but what is under the given path. Failure: what cannot be
+/// removed stays; `scripts/bench` removes the whole scratch directory in the end.
+enum Scratch {
+  static func remove(_ path: String) {
+    guard let facts = try? FileFacts.inspect(path, followLinks: false) else { return }
+    guard facts.isDirectory else {
+      unlink(path)
+      return
+    }
+    for name in (try? Directory.entries(of: path)) ?? [] { remove(Paths.join(path, name)) }
+    rmdir(path)
+  }
+}
+
+/// Reading of /proc what the bench needs beyond memory: processor time, voluntary switches, and which
+/// processes belong to a bank. It must not know measurements. Invariant: a process that is gone counts as 0.
+enum ProcessFacts {
+  /// Seconds of processor time that a process has used, in user mode and in the kernel. Fields 14 and 15 of
+  /// /proc/PID/stat
+  static func processorTime(of pid: pid_t) -> Double {
+    let text = Machine.text(of: "/proc/\(pid)/stat")
+    guard let end = text.lastIndex(of: ")") else { return 0 }
+    let fields = text[text.index(after: end)...].split(separator: " ")
+    guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else { return 0 }
+    return (user + system) / Double(sysconf(CInt(_SC_CLK_TCK)))
+  }
+
+  /// How often a process has given up the processor to wait. /proc/PID/status
+  static func voluntarySwitches(of pid: pid_t) -> Int64 {
+    let text = Machine.text(of: "/proc/\(pid)/status")
+    let line = text.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches:") }
+    return line.flatMap { $0.split(whereSeparator: \.isWhitespace).last.flatMap { Int64($0) } } ?? 0
+  }
+
+  /// The processes of the bank at a home: the coordinator, its children, and whoever names the home.
+  static func processes(of home: String, coordinator: pid_t) -> [pid_t] {
+    let pids = ((try? Directory.entries(of: "/proc")) ?? []).compactMap { pid_t($0) }
+    return pids.filter { pid in
+      pid != getpid()
+        && (pid == coordinator || ProcessTable.parent(of: pid) == coordinator
+          || Machine.text(of: "/proc/\(pid)/cmdline").contains(home))
+    }
   }
 }

@@ -1,8 +1,6 @@
 // Owns the results: rows with their figures and targets, as a table for people and as one JSON document.
-// It must not know how a figure came about. Invariant: target and figure stand side by side, and only the median
-// is judged. Nothing here fails.
+// Invariant: target and figure stand side by side, and only the median is judged.
 
-/// What a figure shall be.
 enum Target {
   case atLeast(Double)
   case below(Double)
@@ -15,7 +13,6 @@ enum Target {
   }
 }
 
-/// One line of the report.
 struct Row {
   /// The measurement it belongs to, as on the command line.
   var group: String
@@ -30,7 +27,6 @@ struct Row {
 /// The same work by several, as bars of a length.
 struct Chart {
   private static let width = 40.0
-
   var name: String
   var bars: [(name: String, figure: Double)]
 
@@ -46,17 +42,13 @@ struct Chart {
   }
 }
 
-/// Everything that was measured.
 struct Report {
   var machine: Machine
   private(set) var rows: [Row] = []
   var charts: [Chart] = []
 
   init(machine: Machine) { self.machine = machine }
-
   mutating func add(_ row: Row) { rows.append(row) }
-
-  // MARK: - For people
 
   var table: String {
     var lines = machine.lines
@@ -95,15 +87,12 @@ struct Report {
     return "\(bound) \(target.isHeld(by: row.samples.median) ? "held" : "missed")"
   }
 
-  // MARK: - For programs
-
   var json: String {
     let results = rows.map { row in
       var fields = [
         ("group", Figure.quoted(row.group)), ("name", Figure.quoted(row.name)),
-        ("unit", Figure.quoted(row.unit)),
-        ("median", "\(row.samples.median)"), ("min", "\(row.samples.least)"), ("max", "\(row.samples.most)"),
-        ("count", "\(row.samples.count)"),
+        ("unit", Figure.quoted(row.unit)), ("median", "\(row.samples.median)"),
+        ("min", "\(row.samples.least)"), ("max", "\(row.samples.most)"), ("count", "\(row.samples.count)"),
       ]
       switch row.target {
       case .atLeast(let bound): fields.append(("at_least", "\(bound)"))

@@ -1,9 +1,6 @@
 // Owns repeated figures of one kind and what is said of them: median, extremes, percentiles; and how numbers are
 // written. It must not know what was measured. Invariant: there is at least one figure.
 
-import Time
-
-/// Figures of one kind.
 struct Samples {
   private let sorted: [Double]
 
@@ -13,19 +10,14 @@ struct Samples {
   }
 
   init(_ figure: Double) { self.init([figure]) }
-
   var count: Int { sorted.count }
   var least: Double { sorted[0] }
   var most: Double { sorted[sorted.count - 1] }
   var median: Double { percentile(50) }
-
   /// The smallest figure that is not exceeded by so many of a hundred.
-  func percentile(_ hundredths: Int) -> Double {
-    sorted[max(0, (sorted.count * hundredths + 99) / 100 - 1)]
-  }
+  func percentile(_ hundredths: Int) -> Double { sorted[max(0, (sorted.count * hundredths + 99) / 100 - 1)] }
 }
 
-/// Numbers as text, without Foundation.
 enum Figure {
   /// Three digits that matter, at least; thousands are separated.
   static func text(_ number: Double) -> String {

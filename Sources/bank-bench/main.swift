@@ -1,7 +1,5 @@
-// Owns the start of the load driver, of its workers, and of what is counted under valgrind. It must not measure anything
-// itself.
-// Failure: exit code 1 where something could not be measured at all, 2 for wrong words.
-
+// Owns the start of the load driver, of its workers, and of what is counted under valgrind. Failure: exit
+// code 1 where something could not be measured at all, 2 for wrong words.
 import Console
 import Glibc
 import Posix
@@ -27,7 +25,7 @@ if CommandLine.arguments.count == 5, CommandLine.arguments[1] == WorkPath.word,
 exit(
   Program.run(tool: BenchOrder.table) { (invocation, words) throws(CommandError) in
     let order = try BenchOrder(invocation, words)
-    do throws(BenchFailure) {
+    do {
       let report = try order.carryOut()
       _ = try? StandardStreams.write(order.asJSON ? report.json : report.table, to: .output)
       return .done

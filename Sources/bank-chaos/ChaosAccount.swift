@@ -1,53 +1,40 @@
-// Owns the comparison at the end of a chaos run: what the clients remember against what the bank has on its books.
-// It must not know processes, sockets or the bank's own counters: promises and receipts go in, violations come out.
-// Invariant: every deviation is counted under exactly one heading, and named.
-// Order: within a service and a grade a customer must not start later than one with a higher number. Two things excuse
-// that, and nothing else: the customer itself had another attempt before (`attempts` > 1), or the coordinator was
-// killed between the two starts. The latter can happen to one customer a window at each such death, not to more.
-// Failure: none; what is wrong with the books is the result.
+// Owns the comparison at the end of a chaos run: what the clients remember against what the bank has on its
+// books. Invariant: every deviation is counted under exactly one heading, and named. Order: within a service
+// and a grade a customer must not start later than one with a higher number. Two things excuse that, and
+// nothing else: the customer itself had another attempt before (`attempts` > 1), or the coordinator was
+// killed between the two starts. The latter can happen to one customer a window at each such death, not to
+// more.
 import BankModel
 import Wire
 
-/// What is not as it should be.
 enum ChaosViolation: Sendable, Equatable {
-  /// A ticket was promised and has no receipt of a service.
   case lost(ChaosTicket)
-  /// A ticket has more than one receipt.
   case servedAgain(ChaosTicket, receipts: Int64)
   /// A key was promised tickets, and other ones at another time.
   case promisedTwice(key: String)
   /// Two keys were promised the same ticket, or a promise has not as many tickets as were asked for.
   case badPromise(key: String)
-  /// A receipt nobody has asked for.
   case uninvited(ChaosTicket)
-  /// A customer was overtaken.
   case overtaken(ChaosTicket, by: ChaosTicket)
   /// More customers were overtaken than the coordinator's deaths explain.
   case tooManyOvertaken(Service, count: Int64, explained: Int64)
-  /// A receipt says something else than what was asked for.
   case wrongReceipt(ChaosTicket)
   /// The sum of a service is off.
   case money(Service, difference: Int64)
-  /// A process outlived its bank.
   case orphan(pid: Int32, name: String)
-  /// An order was never answered.
   case unanswered(key: String)
-  /// The bank did not come back by itself.
   case notRecovered
   /// There are more or fewer pieces than everything that was done with them explains.
   case stock(ItemID, difference: Int64)
   /// Somebody who looked at the stock was told too little, too much, or out of order.
   case watch(Remark)
-  /// The bank's own audit finds something.
   case audit(Remark)
 }
 
-/// What a chaos run came to.
 struct ChaosAccount: Sendable, Equatable {
   /// The coordinator's deaths, as moments of wall time in milliseconds between which it happened.
   typealias Death = ClosedRange<Int64>
 
-  /// What there is to compare.
   struct Evidence {
     var ledger = ChaosLedger()
     /// All receipts of the run, in the order in which they were committed.
@@ -56,11 +43,9 @@ struct ChaosAccount: Sendable, Equatable {
     var windows: [Service: Int64] = [:]
     /// Customers whom a teller may have had in hand at most.
     var inHand: Int64 = 1
-    /// Processes that lived too long.
     var orphans: [(pid: Int32, name: String)] = []
     var recovered = true
     var shelves = Shelves()
-    /// What the bank's own audit says.
     var audit: [Remark] = []
   }
 
@@ -73,7 +58,6 @@ struct ChaosAccount: Sendable, Equatable {
   private(set) var orphans: Int64 = 0
   /// Customers who were overtaken because the coordinator died.
   private(set) var overtakenByCrash: Int64 = 0
-  /// Customers with more than one attempt.
   private(set) var reserved: Int64 = 0
   /// Pieces of fruit that are missing, or too many.
   var stockDifference: Int64 = 0
@@ -81,11 +65,8 @@ struct ChaosAccount: Sendable, Equatable {
   var juices: Int64 = 0
   var sentAway: Int64 = 0
   var violations: [ChaosViolation] = []
-
-  /// Whether everything is as promised.
   var isClean: Bool { violations.isEmpty }
 
-  /// Draws the account.
   init(_ evidence: Evidence) {
     acknowledged = evidence.ledger.acknowledged
     receipts = Int64(evidence.receipts.count)
@@ -100,7 +81,6 @@ struct ChaosAccount: Sendable, Equatable {
     violations += evidence.audit.map { .audit($0) }
   }
 
-  /// Whose ticket is whose.
   private mutating func comparePromises(_ ledger: ChaosLedger) -> [ChaosTicket: ChaosOrder] {
     var asked: [ChaosTicket: ChaosOrder] = [:]
     for order in ledger.orders {
@@ -161,8 +141,6 @@ struct ChaosAccount: Sendable, Equatable {
     }
   }
 
-  // MARK: - Order
-
   private struct Place: Hashable {
     var day: BusinessDay
     var line: Line
@@ -201,14 +179,12 @@ struct ChaosAccount: Sendable, Equatable {
     }
   }
 
-  /// Whether the coordinator died between two starts.
   private static func isExplained(_ earlier: Int64, _ later: Int64, _ deaths: [Death]) -> Bool {
     deaths.contains { earlier <= $0.upperBound && $0.lowerBound <= later }
   }
 }
 
 extension ReceiptReport {
-  /// The ticket it belongs to.
   fileprivate var name: ChaosTicket { ChaosTicket(day: day, number: ticket) }
 
   /// Whether it says what was asked for, down to the accounts that were moved.
@@ -216,5 +192,58 @@ extension ReceiptReport {
     outcome == .served && service == order.service && grade == order.grade && amount == order.amount
       && debit == (service == .deposit ? "cash" : "loans") && credit == "customer-\(order.account)"
       && attempts >= 1
+  }
+}
+
+/// The part of a chaos run's account that is about fruit: what was there, what was brought, what the juices
+/// took that were made, and what is left. Invariant: every piece that is missing or too many is counted, by
+/// its fruit.
+extension ChaosAccount {
+  struct Shelves {
+    var recipes: [String: [ItemAmount]] = [:]
+    var before: [ItemID: Quantity] = [:]
+    var brought: [ItemID: Quantity] = [:]
+    /// What is left; nil where nobody could say.
+    var after: [ItemID: Quantity]?
+    var gaps: [Remark] = []
+  }
+
+  mutating func compareStock(_ shelves: Shelves, _ receipts: [ReceiptReport]) {
+    violations += shelves.gaps.map { .watch($0) }
+    guard let after = shelves.after else { return }
+    var wanted = shelves.before.merging(shelves.brought, uniquingKeysWith: +)
+    for receipt in receipts where receipt.service == .juice {
+      if receipt.outcome == .outOfStock { sentAway += 1 }
+      guard receipt.outcome == .served else { continue }
+      juices += 1
+      for part in shelves.recipes[receipt.payload ?? ""] ?? [] {
+        wanted[part.item, default: 0] -= part.quantity
+      }
+    }
+    for item in Set(wanted.keys).union(after.keys).sorted() {
+      let difference = after[item, default: 0] - wanted[item, default: 0]
+      guard difference != 0 else { continue }
+      stockDifference += Int64(clamping: difference.magnitude)
+      violations.append(.stock(item, difference: difference))
+    }
+  }
+}
+
+extension ReceiptReport {
+  /// Whether it says what somebody who ordered a juice must be told: that it was made, or what was missing for it.
+  func fulfils(_ order: ChaosOrder, juice: String, recipe: [ItemAmount]) -> Bool {
+    guard service == .juice, grade == order.grade, amount == 0, debit == nil, credit == nil, payload == juice,
+      attempts >= 1
+    else { return false }
+    let missing = shortages ?? []
+    switch outcome {
+    case .served: return missing.isEmpty
+    case .outOfStock:
+      return !missing.isEmpty
+        && missing.allSatisfy { shortage in
+          shortage.available < shortage.needed && recipe.contains(ItemAmount(shortage.item, shortage.needed))
+        }
+    case .cancelled: return false
+    }
   }
 }

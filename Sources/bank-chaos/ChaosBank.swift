@@ -2,7 +2,6 @@
 // Invariant: only processes that carry this run's mark in their environment are ever signalled, and each is held by
 // its pidfd while it is; whoever was stopped is continued, whatever happens.
 // Failure: CommandError at the start; afterwards a process that is gone is an everyday answer.
-import BankModel
 import Console
 import ControlClient
 import Glibc
@@ -10,7 +9,6 @@ import Posix
 import Time
 import Wire
 
-/// A process of the bank.
 struct ChaosProcess: Sendable, Hashable {
   var pid: pid_t
   /// With the pid it names one process for ever.
@@ -19,15 +17,11 @@ struct ChaosProcess: Sendable, Hashable {
   var kind: ChaosTarget
   /// The window of a teller or a station.
   var window: String?
-
-  /// Whether it is still there.
   var isAlive: Bool { ProcessTable.alive(pid) && ProcessTable.startTime(pid) == startTime }
 }
 
-/// The bank whose processes are killed.
 final class ChaosBank {
   private static let variable = "BANK_CHAOS_RUN"
-
   let home: BankHome
   private let mark: String
   private var launched: LaunchedBank?
@@ -36,15 +30,12 @@ final class ChaosBank {
   private var strangersSince = SystemClock.monotonic()
   private var stopped: [(process: OtherProcess, kind: ChaosTarget, until: MonotonicTime)] = []
 
-  /// A bank that is not open yet.
   init(_ home: BankHome, mark: String) {
-    self.home = home
-    self.mark = mark
+    (self.home, self.mark) = (home, mark)
     // Everybody who is started from here on inherits it.
     setenv(Self.variable, mark, 1)
   }
 
-  /// Opens the bank, with a guardian, as `start` does.
   func open(_ session: Session, _ order: LaunchOrder) throws(CommandError) {
     let answer: ControlAnswer
     do throws(ControlError) {
@@ -60,8 +51,6 @@ final class ChaosBank {
     }
     if case .failure(let failure) = answer { throw .failure(failure) }
   }
-
-  // MARK: - Who is there
 
   /// Everybody of this bank who is alive. A process on its way from one program to the next is not counted.
   func census() -> [ChaosProcess] {
@@ -110,16 +99,12 @@ final class ChaosBank {
     return bytes.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  // MARK: - Violence
-
-  /// Kills a process; false where it was gone already.
   func kill(_ process: ChaosProcess) -> Bool {
     guard let held = hold(process) else { return false }
     return held.kill(SIGKILL)
   }
 
-  /// Stops a process until a moment.
-  func stop(_ process: ChaosProcess, until moment: MonotonicTime) -> Bool {
+  func stop(_ process: ChaosProcess, until moment: MonotonicInstant) -> Bool {
     guard let held = hold(process), held.kill(SIGSTOP) else { return false }
     stopped.append((held, process.kind, moment))
     return true
@@ -131,10 +116,6 @@ final class ChaosBank {
     stopped.removeAll { entry in now.map { entry.until <= $0 } ?? true }
   }
 
-  /// When somebody has to be continued next.
-  var nextResume: MonotonicTime? { stopped.map(\.until).min() }
-
-  /// Whether a process of this kind stands still.
   func isStopped(_ kind: ChaosTarget) -> Bool { stopped.contains { $0.kind == kind } }
 
   private func hold(_ process: ChaosProcess) -> OtherProcess? {

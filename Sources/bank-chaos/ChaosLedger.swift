@@ -4,7 +4,6 @@
 import BankModel
 import Wire
 
-/// Customers that a client wants tickets for under one key.
 struct ChaosOrder: Sendable, Equatable {
   var key: String
   var count: Int64
@@ -15,7 +14,6 @@ struct ChaosOrder: Sendable, Equatable {
   /// What is ordered at the juice station; nil for a customer of the bank.
   var juice: String?
 
-  /// The request for it.
   var command: ControlCommand {
     .enqueue(
       EnqueueOrder(
@@ -24,7 +22,6 @@ struct ChaosOrder: Sendable, Equatable {
   }
 }
 
-/// A ticket of a day.
 struct ChaosTicket: Sendable, Hashable, Comparable {
   var day: BusinessDay
   var number: TicketNumber
@@ -34,36 +31,27 @@ struct ChaosTicket: Sendable, Hashable, Comparable {
   }
 }
 
-/// The tickets that were promised for one key.
 struct ChaosPromise: Sendable, Equatable {
   var day: BusinessDay
   var first: TicketNumber
   var last: TicketNumber
-
-  /// How many there are.
   var count: Int64 { last >= first ? last - first + 1 : 0 }
 }
 
-/// The memory of all clients.
 struct ChaosLedger: Sendable {
   /// Every order that was ever sent, whole or in part, in the order in which they were thought of.
   private(set) var orders: [ChaosOrder] = []
-  /// What was promised, by key.
   private(set) var promises: [String: ChaosPromise] = [:]
   /// Answers that say something else than the promise before.
   private(set) var contradictions: [(key: String, promise: ChaosPromise)] = []
-  /// Tickets that were promised.
   private(set) var acknowledged: Int64 = 0
-  /// Customers in all orders.
   private(set) var asked: Int64 = 0
 
-  /// An order is about to be sent for the first time.
   mutating func ask(_ order: ChaosOrder) {
     orders.append(order)
     asked += order.count
   }
 
-  /// The bank has promised tickets.
   mutating func acknowledge(key: String, _ promise: ChaosPromise) {
     if let known = promises[key] {
       if known != promise { contradictions.append((key, promise)) }
@@ -73,6 +61,5 @@ struct ChaosLedger: Sendable {
     acknowledged += promise.count
   }
 
-  /// Orders that nothing was promised for.
   var unanswered: [ChaosOrder] { orders.filter { promises[$0.key] == nil } }
 }

@@ -5,11 +5,8 @@ import ControlClient
 import Posix
 import Wire
 
-/// A connection that may break at any moment.
 final class ChaosLine {
-  /// Whether it is of use.
   private(set) var isOpen = true
-
   private let socket: FileDescriptor
   private let loop: EventLoop
   private let registration: Registration
@@ -25,8 +22,7 @@ final class ChaosLine {
       let registration = try? loop.register(fd: socket.rawValue, interest: .read, handler: { _ in })
     else { return nil }
     self.socket = socket
-    self.loop = loop
-    self.registration = registration
+    (self.loop, self.registration) = (loop, registration)
     chunk = .allocate(byteCount: 64 << 10, alignment: 16)
     write(.hello(Hello(build: ControlConnection.build, role: .client)))
   }
@@ -43,7 +39,6 @@ final class ChaosLine {
     loop.deregister(registration)
   }
 
-  /// Sends a request and returns its number.
   func send(_ command: ControlCommand) -> UInt32 {
     lastNumber += 1
     write(.request(ControlRequest(number: lastNumber, command: command)))
@@ -59,7 +54,6 @@ final class ChaosLine {
     close()
   }
 
-  /// The answers that have arrived; at the end of the line what came before it.
   func take() -> [ControlReply] {
     var replies: [ControlReply] = []
     while isOpen {

@@ -1,8 +1,6 @@
-// Owns the vending machine's side of a chaos run: somebody who fills it, puts money in, buys and takes the change, one
-// thing after the other, and remembers every answer.
-// It must not know who is killed.
-// Invariant: everything that is asked has one name for ever and is asked for until it is answered; what was answered is
-// remembered here and nowhere else.
+// Owns the vending machine's side of a chaos run: somebody who fills it, puts money in, buys and takes the
+// change, one thing after the other, and remembers every answer. Invariant: everything that is asked has one
+// name for ever and is asked for until it is answered; what was answered is remembered here and nowhere else.
 // Failure: VendingClientError where the machine does not answer at the beginning or at the end.
 import BankModel
 import Console
@@ -12,13 +10,10 @@ import Time
 import VendingClient
 import Wire
 
-/// Somebody at a vending machine.
 final class ChaosMachine {
-  /// Purchases that were answered.
   private(set) var purchases: Int64 = 0
   /// What is not as it was told, a sentence each.
   private(set) var problems: [Remark] = []
-
   private let customers: VendingClient
   private let managers: VendingClient
   private let name: String
@@ -31,20 +26,16 @@ final class ChaosMachine {
   private var wish: (order: OrderID, command: VendingCommand)?
   private var isAsked = false
   private var count = 0
-  private var nextAt = MonotonicTime(nanoseconds: 0)
-
-  private static let patience = TimeSpan.seconds(30)
+  private var nextAt = MonotonicInstant(nanoseconds: 0)
+  private static let patience = Duration.seconds(30)
   private static let pauses: ClosedRange<Int64> = 1...10
 
-  /// Goes to the machine of an open bank.
   init(_ home: BankHome, on loop: EventLoop, seed: UInt64, name: String) throws(VendingClientError) {
     customers = VendingClient(socket: VendingClient.customersSocket(inHome: home.path), loop: loop)
     managers = VendingClient(socket: VendingClient.managersSocket(inHome: home.path), loop: loop)
     self.name = name
     chance = SeededGenerator(seed: seed ^ 0x6472_696E_6B73)
-    guard case .picture(let picture) = try customers.call(.look, within: Self.patience) else {
-      throw .tryLater(detail: "no picture", isInDoubt: false)
-    }
+    let picture = try Self.look(customers)
     // Few enough that most of what somebody wants is there, now and then too little of it.
     products = picture.products.prefix(4).map(\.id)
     balance = picture.balance
@@ -52,11 +43,9 @@ final class ChaosMachine {
     firstSequence = picture.sequence
   }
 
-  /// Whether everything that was asked has its answer.
   var isSettled: Bool { wish == nil }
 
-  /// Hears what has arrived, and asks for what is due.
-  func turn(_ now: MonotonicTime, wantsMore: Bool) {
+  func turn(_ now: MonotonicInstant, wantsMore: Bool) {
     customers.endTurn()
     managers.endTurn()
     if wish == nil, wantsMore, now >= nextAt { think(now) }
@@ -112,21 +101,20 @@ final class ChaosMachine {
     self.wish = nil
   }
 
-  private func look() throws(VendingClientError) -> VendingPicture {
-    guard case .picture(let picture) = try customers.call(.look, within: Self.patience) else {
+  private static func look(_ customers: VendingClient) throws(VendingClientError) -> VendingPicture {
+    guard case .picture(let picture) = try customers.call(.look, within: patience) else {
       throw .tryLater(detail: "no picture", isInDoubt: false)
     }
     return picture
   }
 
-  /// Compares what the machine says in the end with what it has answered.
   func finish() throws(VendingClientError) {
-    var picture = try look()
+    var picture = try Self.look(customers)
     // What was taken for a purchase that was given up goes back in a moment.
     let deadline = SystemClock.monotonic() + Self.patience
     while picture.quantities != quantities, SystemClock.monotonic() < deadline {
       Pause.momentarily()
-      picture = try look()
+      picture = try Self.look(customers)
     }
     if picture.balance != balance { problems.append(Remark(.balanceIs, picture.balance, balance)) }
     for (product, quantity) in picture.quantities where quantities[product, default: 0] != quantity {
@@ -141,9 +129,7 @@ final class ChaosMachine {
       history += rows
       last = end
     }
-    if history != bought {
-      problems.append(Remark(.purchasesKept, history.count, bought.count))
-    }
+    if history != bought { problems.append(Remark(.purchasesKept, history.count, bought.count)) }
   }
 }
 

@@ -1,20 +1,11 @@
 // Owns what is done to a bank, to whom and when, as chance decides it: kills, stops, cut connections.
-// It must not know processes or clocks: it names a kind of victim and a number to pick one by.
-// Invariant: the same seed and rules give the same plan; each kind of violence draws from a chance of its own, so
-// that one more stop changes no kill.
+// Invariant: the same seed and rules give the same plan; each kind of violence draws from a chance of its
+// own, so that one more stop changes no kill.
 import BankModel
 import Time
 
-/// A kind of process that can be killed.
 enum ChaosTarget: String, CaseIterable, Sendable {
-  case teller
-  case coordinator
-  case guardian
-  case stock
-  /// A juice station.
-  case juice
-  /// The vending machine.
-  case vending
+  case teller, coordinator, guardian, stock, juice, vending
 
   /// Whether it stands behind a window, with a customer at a time.
   var isAtWindow: Bool { self == .teller || self == .juice }
@@ -29,25 +20,20 @@ enum ChaosTarget: String, CaseIterable, Sendable {
   }
 }
 
-/// What a chaos run may do.
 struct ChaosRules: Sendable, Equatable {
   /// Whom it may kill; not empty.
   var targets = ChaosTarget.allCases
   /// The mean pause between two kills.
-  var every: TimeSpan = .milliseconds(100)
-  /// Whether processes are stopped and continued, too.
+  var every: Duration = .milliseconds(100)
   var stops = false
-  /// Whether connections are cut, too.
   var cuts = false
 }
 
-/// The seeded plan of a chaos run.
 struct ChaosPlan: Sendable {
   /// SIGKILL.
   struct Kill: Sendable, Equatable {
     var after: TimeSpan
     var target: ChaosTarget
-    /// Chooses among those who are alive.
     var pick: UInt64
   }
 
@@ -68,13 +54,11 @@ struct ChaosPlan: Sendable {
 
   /// How long a process stands still, in milliseconds.
   static let stopLength: ClosedRange<Int64> = 5...250
-
   let rules: ChaosRules
   private var kills: SeededGenerator
   private var stops: SeededGenerator
   private var cuts: SeededGenerator
 
-  /// The plan of a seed.
   init(seed: UInt64, rules: ChaosRules) {
     precondition(!rules.targets.isEmpty, "somebody is to be killed")
     self.rules = rules
@@ -84,7 +68,6 @@ struct ChaosPlan: Sendable {
     cuts = SeededGenerator(seed: chance.next())
   }
 
-  /// The next kill.
   mutating func nextKill() -> Kill {
     let after = Self.pause(rules.every, &kills)
     var place = kills.draw(1...rules.targets.reduce(0) { $0 + $1.weight })
@@ -96,7 +79,6 @@ struct ChaosPlan: Sendable {
     return Kill(after: after, target: chosen, pick: kills.next())
   }
 
-  /// The next stop.
   mutating func nextStop() -> Stop {
     let after = Self.pause(rules.every * 2, &stops)
     let target: ChaosTarget =
@@ -110,7 +92,6 @@ struct ChaosPlan: Sendable {
       after: after, target: target, pick: stops.next(), length: .milliseconds(stops.draw(Self.stopLength)))
   }
 
-  /// The next cut.
   mutating func nextCut() -> Cut {
     let after = Self.pause(rules.every * 2, &cuts)
     return Cut(after: after, pick: cuts.next(), isWhole: cuts.next() >> 63 == 0)

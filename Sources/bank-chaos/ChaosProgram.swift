@@ -2,7 +2,6 @@
 // kept, from what the customers remember.
 // Invariant: no process of the run is left when it returns, and no file of a scratch home unless something was wrong.
 // Failure: CommandError where the run could not be made; a broken promise is exit code 1 and a report.
-import Arguments
 import BankModel
 import Console
 import ControlClient
@@ -13,9 +12,7 @@ import Time
 import VendingClient
 import Wire
 
-/// The program `bank-chaos`.
 enum ChaosProgram {
-  /// Runs the program.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     // Whatever the command line has wrong is told before there is a home.
     let rules = try rules(session)
@@ -48,7 +45,6 @@ enum ChaosProgram {
 
   private static func handsOutAhead(_ seed: Int64) -> Bool { seed % 2 != 0 }
 
-  /// What the command line allows the run to do.
   private static func rules(_ session: Session) throws(CommandError) -> ChaosRules {
     var rules = ChaosRules(stops: session.invocation.flag("stop"), cuts: session.invocation.flag("cut"))
     if let list = session.invocation.text("kill") { rules.targets = try targets(list, session.words) }
@@ -138,10 +134,8 @@ enum ChaosProgram {
       + run.traffic.refusals.map { Remark(quoting: session.words.sentence($0, home: session.home.path)) }
     return ChaosReport(
       seed: seed, home: session.home.path, account: ChaosAccount(evidence), kills: run.kills,
-      stops: run.stops,
-      cuts: run.traffic.cuts, requeued: closing.requeued,
-      deliveries: run.shop.deliveries, purchases: run.machine.purchases, changesWatched: run.shop.changesSeen,
-      elapsed: elapsed,
+      stops: run.stops, cuts: run.traffic.cuts, requeued: closing.requeued, deliveries: run.shop.deliveries,
+      purchases: run.machine.purchases, changesWatched: run.shop.changesSeen, elapsed: elapsed,
       reserve: ChaosTimes(run.witness.reserveTimes), recover: ChaosTimes(run.witness.recoverTimes))
   }
 
@@ -173,21 +167,17 @@ enum ChaosProgram {
     do throws(SystemError) {
       return try ChaosRun(
         bank, on: loop, plan: ChaosPlan(seed: bits, rules: rules), shop: shop, machine: machine,
-        hasStation: stations > 0,
-        seed: bits, name: name, limits: limits)
+        hasStation: stations > 0, seed: bits, name: name, limits: limits)
     } catch {
       throw .system(error)
     }
   }
 
-  /// Reads `tellers,coordinator`.
   static func targets(_ list: String, _ words: MessageCatalog) throws(CommandError) -> [ChaosTarget] {
     var chosen: [ChaosTarget] = []
     for name in list.split(separator: ",", omittingEmptySubsequences: false) {
       let target = ChaosTarget.allCases.first { name == $0.rawValue || name == $0.rawValue + "s" }
-      guard let target else {
-        throw .usage(words.noSuchVictim(String(name)))
-      }
+      guard let target else { throw .usage(words.noSuchVictim(String(name))) }
       if !chosen.contains(target) { chosen.append(target) }
     }
     return chosen
@@ -213,8 +203,6 @@ enum ChaosProgram {
     }
   }
 
-  // MARK: - Scratch homes
-
   private static func scratchHome() throws(CommandError) -> BankHome {
     let parent = Environment.value("TMPDIR").flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp"
     let path = Paths.join(parent, "bank-chaos-\(String(RandomSeed.fromSystem(), radix: 36))")
@@ -224,7 +212,6 @@ enum ChaosProgram {
     return BankHome(path: path)
   }
 
-  /// Removes a directory with everything in it; no symbolic link is followed.
   private static func remove(_ path: String) {
     guard let facts = try? FileFacts.inspect(path, followLinks: false) else { return }
     guard facts.isDirectory else {
@@ -233,5 +220,70 @@ enum ChaosProgram {
     }
     for name in (try? Directory.entries(of: path)) ?? [] { remove(Paths.join(path, name)) }
     rmdir(path)
+  }
+}
+
+/// The end of a chaos run: the bank is drained as an operator would, dead letters are brought back, and its
+/// books are read page by page. Invariant: nobody is cancelled; whoever has a ticket is served before the
+/// bank closes. Failure: CommandError; a bank that does not become idle in its time is one.
+struct ChaosClosing {
+  let session: Session
+  private(set) var requeued: Int64 = 0
+  private static let patience = Duration.seconds(120)
+  private static let rounds = 20
+
+  init(_ session: Session) { self.session = session }
+
+  mutating func drain(_ lookAround: () -> Void) throws(CommandError) {
+    for _ in 0..<Self.rounds {
+      do throws(CommandError) {
+        let coordinator = try CoordinatorClient.reopen(session)
+        while try !bringBack(at: coordinator) {}
+        lookAround()
+        return try close(coordinator)
+      } catch {
+        guard error.isLoss else { throw error }
+      }
+    }
+    throw .control(.lost)
+  }
+
+  private mutating func bringBack(at coordinator: CoordinatorClient) throws(CommandError) -> Bool {
+    let report = try coordinator.status(.awaitIdle, within: Self.patience)
+    guard report.queue.dead > 0 else { return true }
+    var count: Int64 = 0
+    try coordinator.ask(.requeueDead) { answer throws(CommandError) in
+      if case .requeued(let number) = answer { count = number }
+    }
+    requeued += count
+    return false
+  }
+
+  private func close(_ coordinator: CoordinatorClient) throws(CommandError) {
+    let order = StopOrder(now: false, timeoutMilliseconds: nil)
+    try coordinator.ask(.stop(order), within: Self.patience) { _ throws(CommandError) in }
+    _ = coordinator.connection.awaitEnd(until: SystemClock.monotonic() + .seconds(30))
+  }
+
+  func receipts(after sequence: Int64) throws(CommandError) -> [ReceiptReport] {
+    var receipts: [ReceiptReport] = []
+    try CoordinatorClient.consult(session) { coordinator throws(CommandError) in
+      receipts.removeAll()
+      try coordinator.ask(.receipts(ReceiptQuery(days: .all, follow: false, after: sequence))) {
+        answer throws(CommandError) in
+        receipts += try answer.receipts
+      }
+    }
+    return receipts.filter { $0.sequence > sequence }
+  }
+
+  func audit() throws(CommandError) -> [Remark] {
+    var problems: [Remark] = []
+    try CoordinatorClient.consult(session) { coordinator throws(CommandError) in
+      try coordinator.ask(.audit, within: nil) { answer throws(CommandError) in
+        if case .audit(let report) = answer { problems = report.findings }
+      }
+    }
+    return problems
   }
 }

@@ -1,11 +1,7 @@
 // Owns how the result of a chaos run is shown: a table for people, a document for scripts.
 // Invariant: nothing is rounded down: a time in milliseconds is never shorter than what was measured.
-import BankModel
 import Console
-import Posix
-import Time
 
-/// What a series of times says.
 struct ChaosTimes: Sendable, Equatable {
   var count = 0
   /// Milliseconds; nil where nothing was measured.
@@ -26,7 +22,6 @@ struct ChaosTimes: Sendable, Equatable {
     (time.nanoseconds + 999_999) / 1_000_000
   }
 
-  /// For scripts.
   var document: JSONValue {
     [
       "count": .integer(Int64(count)), "p50": JSONValue(median), "p99": JSONValue(p99),
@@ -35,7 +30,6 @@ struct ChaosTimes: Sendable, Equatable {
   }
 }
 
-/// The result of a chaos run.
 struct ChaosReport: Sendable {
   var seed: Int64
   var home: String
@@ -46,17 +40,14 @@ struct ChaosReport: Sendable {
   var requeued: Int64 = 0
   /// Deliveries of fruit, and changes of the stock that somebody watched.
   var deliveries: Int64 = 0
-  /// Purchases at the vending machine.
   var purchases: Int64 = 0
   var changesWatched: Int64 = 0
   var elapsed: TimeSpan = .zero
   var reserve = ChaosTimes([])
   var recover = ChaosTimes([])
-
   /// Violations that are named; the numbers count all of them.
   private static let named = 50
 
-  /// For scripts.
   func document(_ words: MessageCatalog) -> JSONValue {
     let victims = ChaosTarget.allCases.reduce(JSONValue.object([])) {
       $0.adding([$1.rawValue: .integer(kills[$1, default: 0])])
@@ -78,7 +69,6 @@ struct ChaosReport: Sendable {
     ]
   }
 
-  /// For people.
   func lines(_ words: MessageCatalog, _ palette: Palette, within columns: Int? = nil) -> [String] {
     var table = TextTable([.left, .right])
     for target in ChaosTarget.allCases {

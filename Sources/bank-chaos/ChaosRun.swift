@@ -4,15 +4,10 @@
 // patience with such deaths allows (it gives up after ten by design).
 // Failure: a bank that does not come back within its time ends the chaos; `recovered` says so.
 import BankModel
-import ControlClient
 import Glibc
 import Posix
-import Time
-import Wire
 
-/// A chaos run on an open bank.
 final class ChaosRun {
-  /// When it ends.
   struct Limits {
     var time: TimeSpan = .seconds(30)
     var kills = Int64.max
@@ -29,7 +24,6 @@ final class ChaosRun {
   let shop: ChaosShop
   let machine: ChaosMachine
   let witness: ChaosWitness
-
   private let bank: ChaosBank
   private let limits: Limits
   private let loop: EventLoop
@@ -42,8 +36,7 @@ final class ChaosRun {
   /// Killed, and perhaps not gone yet.
   private var doomed: Set<ChaosProcess> = []
   private var earlyDeaths: [String: Int] = [:]
-  private var guardianSeen: [ChaosProcess: MonotonicTime] = [:]
-
+  private var guardianSeen: [ChaosProcess: MonotonicInstant] = [:]
   /// Deaths before being ready that are dealt out to one window or by way of one guardian.
   private static let earlyDeathLimit = 3
   private static let tick = TimeSpan.milliseconds(2)
@@ -59,15 +52,10 @@ final class ChaosRun {
 
   init(
     _ bank: ChaosBank, on loop: EventLoop, plan: ChaosPlan, shop: ChaosShop, machine: ChaosMachine,
-    hasStation: Bool, seed: UInt64,
-    name: String, limits: Limits
+    hasStation: Bool, seed: UInt64, name: String, limits: Limits
   ) throws(SystemError) {
-    self.bank = bank
-    self.plan = plan
-    self.limits = limits
-    self.loop = loop
-    self.shop = shop
-    self.machine = machine
+    (self.bank, self.plan, self.limits, self.loop) = (bank, plan, limits, loop)
+    (self.shop, self.machine) = (shop, machine)
     let juices = hasStation ? shop.assortment.juices.map(\.id.name) : []
     traffic = ChaosTraffic(
       bank.home, on: loop, seed: seed, name: name, limit: limits.customers, juices: juices)
@@ -85,7 +73,6 @@ final class ChaosRun {
     try? Signals.unblock([SIGINT, SIGTERM])
   }
 
-  /// How many processes were killed.
   var killCount: Int64 { kills.values.reduce(0, +) }
 
   /// Runs until a limit is reached or somebody interrupts, and then until every order has its answer.
@@ -106,14 +93,11 @@ final class ChaosRun {
     bank.resume(nil)
     while recovered, interruptions < 2,
       !traffic.isSettled || !shop.isSettled || !machine.isSettled || !bereaved.isEmpty
-    {
-      _ = try turn(wantsMore: false)
-    }
+    { _ = try turn(wantsMore: false) }
     traffic.leave()
     witness.leave()
   }
 
-  /// Whether all who were to come have come and are served.
   private var isServed: Bool {
     guard traffic.isExhausted, traffic.isSettled, let queue = witness.picture?.queue else { return false }
     return queue.waiting + queue.delayed + queue.serving == 0 && queue.issued >= traffic.ledger.acknowledged
@@ -142,9 +126,7 @@ final class ChaosRun {
     }
   }
 
-  // MARK: - Plans
-
-  private func plannedKill(_ now: MonotonicTime) {
+  private func plannedKill(_ now: MonotonicInstant) {
     let next = plan.nextKill()
     kill = (next, now + next.after)
   }
@@ -159,8 +141,7 @@ final class ChaosRun {
     cut = (next, now + next.after)
   }
 
-  /// Kills whom the plan wants, as soon as there is such a one.
-  private func attemptKill(_ now: MonotonicTime) {
+  private func attemptKill(_ now: MonotonicInstant) {
     let people = census(now)
     guard let victim = choose(kill.plan.target, kill.plan.pick, among: people) else {
       // A guardian needs a while before its death is worth anything; the others are back in a moment.
@@ -203,9 +184,7 @@ final class ChaosRun {
     if victim.kind == .coordinator { witness.coordinatorStopped() }
   }
 
-  // MARK: - Victims
-
-  private func census(_ now: MonotonicTime) -> [ChaosProcess] {
+  private func census(_ now: MonotonicInstant) -> [ChaosProcess] {
     let people = bank.census().filter { !doomed.contains($0) }.sorted { $0.pid < $1.pid }
     for process in people where process.kind == .guardian && guardianSeen[process] == nil {
       guardianSeen[process] = now

@@ -1,34 +1,24 @@
-// Owns the stock's side of a chaos run: somebody who brings fruit and takes some away, so that there is always too
-// little of something, and somebody who looks on from the beginning to the end.
-// It must not know who is killed, nor what the customers order.
-// Invariant: a delivery has one name for ever and is asked for until it is answered; what was answered is remembered here
+// Owns the stock's side of a chaos run: somebody who brings fruit and takes some away, so that there is
+// always too little of something, and somebody who looks on from the beginning to the end. Invariant: a
+// delivery has one name for ever and is asked for until it is answered; what was answered is remembered here
 // and nowhere else. The onlooker must be told of every change once and in order, whoever dies in between.
 // Failure: StockClientError where the stock does not answer at the beginning or at the end.
 import BankModel
-import Console
 import ControlClient
 import Posix
 import StockClient
 import Time
 import Wire
 
-/// The deliveries to a stock, and the view of it.
 final class ChaosShop {
-  /// What the branch makes.
   let assortment: Assortment
-  /// What was there before anybody came.
   let before: [ItemID: Quantity]
-  /// What was brought, less what was taken away by hand.
   private(set) var brought: [ItemID: Quantity] = [:]
-  /// Deliveries that were answered.
   private(set) var deliveries: Int64 = 0
-  /// Changes that the onlooker was told of.
   private(set) var changesSeen: Int64 = 0
-  /// What the onlooker was told wrongly, a sentence each.
   private(set) var gaps: [Remark] = []
   /// Refusals that no second attempt cures.
   private(set) var refusals: [Remark] = []
-
   private let client: StockClient
   private let name: String
   private var chance: SeededGenerator
@@ -38,12 +28,10 @@ final class ChaosShop {
   private var nextAt = MonotonicTime(nanoseconds: 0)
   private var seen: Int64?
   private var shelves: [ItemID: Quantity] = [:]
-
-  private static let patience = TimeSpan.seconds(30)
+  private static let patience = Duration.seconds(30)
   private static let pieces: ClosedRange<Quantity> = -6...40
   private static let pauses: ClosedRange<Int64> = 2...25
 
-  /// Goes to the stock of an open bank.
   init(_ home: BankHome, on loop: EventLoop, seed: UInt64, name: String) throws(StockClientError) {
     client = StockClient(socket: StockClient.socket(inHome: home.path), loop: loop)
     self.name = name
@@ -59,11 +47,9 @@ final class ChaosShop {
     client.follow { [unowned self] news in hear(news) }
   }
 
-  /// Whether every delivery has its answer.
   var isSettled: Bool { delivery == nil }
 
-  /// Hears what has arrived, and brings what is due.
-  func turn(_ now: MonotonicTime, wantsMore: Bool) {
+  func turn(_ now: MonotonicInstant, wantsMore: Bool) {
     client.endTurn()
     if delivery == nil, wantsMore, now >= nextAt { think(now) }
     guard let delivery, !isAsked else { return }
@@ -104,28 +90,21 @@ final class ChaosShop {
     delivery = nil
   }
 
-  // MARK: - The onlooker
-
   private func hear(_ news: StockNews) {
     switch news {
     case .picture(let picture):
       // There is one at the beginning. Whoever is shown another one has missed what came before it.
-      if let seen, seen != picture.sequence {
-        gaps.append(Remark(.viewBegunAnew, seen, picture.sequence))
-      }
+      if let seen, seen != picture.sequence { gaps.append(Remark(.viewBegunAnew, seen, picture.sequence)) }
       seen = picture.sequence
       shelves = picture.quantities
-    case .changes(let changes):
-      for change in changes { look(at: change) }
+    case .changes(let changes): for change in changes { look(at: change) }
     case .refused(let failure): gaps.append(Remark(.viewRefused, failure.code.rawValue))
     }
   }
 
   private func look(at change: StockChange) {
     changesSeen += 1
-    if change.sequence != (seen ?? 0) + 1 {
-      gaps.append(Remark(.viewOutOfOrder, seen ?? 0, change.sequence))
-    }
+    if change.sequence != (seen ?? 0) + 1 { gaps.append(Remark(.viewOutOfOrder, seen ?? 0, change.sequence)) }
     seen = change.sequence
     let there = shelves[change.item, default: 0] + change.difference
     shelves[change.item] = there
@@ -153,7 +132,6 @@ final class ChaosShop {
 }
 
 extension StockPicture {
-  /// How many there are of each item.
   fileprivate var quantities: [ItemID: Quantity] {
     Dictionary(items.map { ($0.item, $0.quantity) }, uniquingKeysWith: +)
   }
@@ -165,7 +143,6 @@ extension StockPicture {
 }
 
 extension ChaosAccount.Shelves {
-  /// Takes over what somebody at the stock remembers.
   mutating func take(_ shop: ChaosShop) {
     recipes = Dictionary(
       shop.assortment.juices.map { ($0.id.name, $0.recipe) }, uniquingKeysWith: { first, _ in first })

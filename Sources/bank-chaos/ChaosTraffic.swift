@@ -1,20 +1,17 @@
-// Owns the clients of a chaos run: each asks for tickets under a key of its own, one order after the other, and asks
-// again with the same key whenever its connection was lost.
-// Invariant: an order is in the ledger before the first of its bytes is sent.
-// Failure: none of its own; a refusal that may pass is asked again, any other one is kept.
+// Owns the clients of a chaos run: each asks for tickets under a key of its own, one order after the other,
+// and asks again with the same key whenever its connection was lost. Invariant: an order is in the ledger
+// before the first of its bytes is sent. A refusal that may pass is asked again, any other one is kept.
 import BankModel
 import ControlClient
 import Posix
 import Time
 import Wire
 
-/// The customers' side.
 final class ChaosTraffic {
   private struct Client {
     var chance: SeededGenerator
     var line: ChaosLine?
     var order: ChaosOrder?
-    /// The number of the request that is under way.
     var asked: UInt32?
     var cut: ChaosPlan.Cut?
     var notBefore = MonotonicTime(nanoseconds: 0)
@@ -26,13 +23,9 @@ final class ChaosTraffic {
   static let thirsty = 8
   /// Customers who wait at most; more prove nothing and only make the end late.
   static let crowd: Int64 = 40
-  private static let rest = TimeSpan.milliseconds(4)
-
-  /// What they remember.
+  private static let rest = Duration.milliseconds(4)
   private(set) var ledger = ChaosLedger()
-  /// Refusals that no second attempt cures.
   private(set) var refusals: [Failure] = []
-  /// Connections that were cut.
   private(set) var cuts: Int64 = 0
   private var clients: [Client]
   private let home: BankHome
@@ -41,41 +34,25 @@ final class ChaosTraffic {
   private let limit: Int64
   private let juices: [String]
 
-  /// Clients with their own chance.
-  ///
-  /// - Parameters:
-  ///   - name: What the keys of this run begin with; no other run on the same home has the same.
-  ///   - limit: Customers at most.
-  ///   - juices: What can be ordered at the juice station; nothing where there is none.
+  /// All keys of this run begin with the name, which no other run on the same home has; `limit` is of customers, and without
+  /// a juice station there are no juices.
   init(
     _ home: BankHome, on loop: EventLoop, seed: UInt64, name: String, limit: Int64, juices: [String] = []
   ) {
-    self.home = home
-    self.loop = loop
-    self.name = name
-    self.limit = limit
+    (self.home, self.loop, self.name, self.limit) = (home, loop, name, limit)
     self.juices = juices
     var chance = SeededGenerator(seed: seed ^ 0x7261_6666_6963)
     let count = Self.clientCount + (juices.isEmpty ? 0 : Self.thirsty)
     clients = (0..<count).map { _ in Client(chance: SeededGenerator(seed: chance.next())) }
   }
 
-  /// Whether every order has its answer.
   var isSettled: Bool { clients.allSatisfy { $0.order == nil } }
-
-  /// Whether no further customer may come.
   var isExhausted: Bool { ledger.asked >= limit }
-
-  /// The next request of a client will be cut.
   func cut(_ cut: ChaosPlan.Cut) { clients[Int(cut.pick % UInt64(clients.count))].cut = cut }
-
   /// Everybody hangs up; for the end, when every order has its answer.
-  func leave() {
-    for index in clients.indices { clients[index].line = nil }
-  }
+  func leave() { for index in clients.indices { clients[index].line = nil } }
 
-  /// Hears what has arrived, and asks for what is due.
-  func turn(_ now: MonotonicTime, wantsMore: Bool) {
+  func turn(_ now: MonotonicInstant, wantsMore: Bool) {
     for index in clients.indices {
       hear(index, now)
       if clients[index].order == nil, wantsMore, !isExhausted { think(index) }
@@ -123,7 +100,6 @@ final class ChaosTraffic {
     ledger.ask(order)
   }
 
-  /// One juice, or a few of the same.
   private func thirst(_ index: Int, _ chance: inout SeededGenerator) -> ChaosOrder {
     ChaosOrder(
       key: "\(name)-\(index)-\(clients[index].orders)", count: min(chance.draw(1...3), limit - ledger.asked),

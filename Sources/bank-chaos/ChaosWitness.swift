@@ -9,44 +9,35 @@ import Posix
 import Time
 import Wire
 
-/// Who looks on.
 final class ChaosWitness {
-  /// The latest picture; nil while nobody answers.
   private(set) var picture: StatusReport?
-  /// When the bank has last said anything.
-  private(set) var lastSign: MonotonicTime
-  /// From the kill of a teller until its customer was being served again.
-  private(set) var reserveTimes: [TimeSpan] = []
+  private(set) var lastSign: MonotonicInstant
+  private(set) var reserveTimes: [Duration] = []
   /// From the kill of the coordinator until somebody was being served again.
-  private(set) var recoverTimes: [TimeSpan] = []
-  /// Completions that were seen.
+  private(set) var recoverTimes: [Duration] = []
   private(set) var completions: Int64 = 0
   /// The latest coordinator that was seen with a teller at work at every window. Its guardian knows by then that the
   /// bank is open.
   private(set) var opened: Int32?
   /// The most windows that were open, by service.
   private(set) var windows: [Service: Int64] = [:]
-
   private let home: BankHome
   private let loop: EventLoop
   private var line: ChaosLine?
-  private var nextAttempt = MonotonicTime(nanoseconds: 0)
-  private var statusAt: MonotonicTime?
-  private var killedWindows: [String: MonotonicTime] = [:]
-  private var interrupted: [ChaosTicket: (at: MonotonicTime, window: String)] = [:]
-  private var coordinatorDied: MonotonicTime?
-
-  private static let rest = TimeSpan.milliseconds(2)
-  private static let statusPause = TimeSpan.milliseconds(20)
+  private var nextAttempt = MonotonicInstant(nanoseconds: 0)
+  private var statusAt: MonotonicInstant?
+  private var killedWindows: [String: MonotonicInstant] = [:]
+  private var interrupted: [ChaosTicket: (at: MonotonicInstant, window: String)] = [:]
+  private var coordinatorDied: MonotonicInstant?
+  private static let rest = Duration.milliseconds(2)
+  private static let statusPause = Duration.milliseconds(20)
 
   init(_ home: BankHome, on loop: EventLoop) {
-    self.home = home
-    self.loop = loop
+    (self.home, self.loop) = (home, loop)
     lastSign = SystemClock.monotonic()
   }
 
-  /// A teller was killed.
-  func tellerKilled(window: String, at now: MonotonicTime) { killedWindows[window] = now }
+  func tellerKilled(window: String, at now: MonotonicInstant) { killedWindows[window] = now }
 
   /// A teller was killed before it was ready. Its own successor comes after a pause, as it shall, and whoever still waits
   /// for it is not measured.
@@ -55,8 +46,7 @@ final class ChaosWitness {
     interrupted = interrupted.filter { $0.value.window != window }
   }
 
-  /// The coordinator was killed.
-  func coordinatorKilled(at now: MonotonicTime) {
+  func coordinatorKilled(at now: MonotonicInstant) {
     drop()
     coordinatorDied = coordinatorDied ?? now
   }
@@ -77,8 +67,7 @@ final class ChaosWitness {
     coordinatorStopped()
   }
 
-  /// Hears what has arrived.
-  func turn(_ now: MonotonicTime) {
+  func turn(_ now: MonotonicInstant) {
     if line == nil, now >= nextAttempt {
       nextAttempt = now + Self.rest
       line = ChaosLine(to: home, on: loop)

@@ -4,50 +4,42 @@ import Arguments
 import Console
 
 extension MessageCatalog {
-  /// What it begins with.
   func chaosBegins(seed: Int64, home: String) -> String {
     say("Chaos in \(home), seed \(seed).", "\(home)에서 혼돈 시험을 시작합니다. 시드 \(seed).")
   }
 
-  /// How far it has come; the number that follows is customers who are served.
   func chaosProgress(_ kills: [ChaosTarget: Int64], acknowledged: Int64) -> String {
     let parts = ChaosTarget.allCases.map { "\(victim($0)) \(kills[$0, default: 0])" }.joined(separator: ", ")
     return say(
       "killed: \(parts); tickets \(acknowledged); served", "강제 종료: \(parts); 번호표 \(acknowledged); 처리")
   }
 
-  /// Everything is as promised.
   var chaosClean: String {
     say(
       "Every promise was kept: nobody lost, nobody twice, everyone in order.",
       "모든 약속이 지켜졌습니다. 잃은 고객도, 두 번 처리된 고객도 없고 순서도 맞습니다.")
   }
 
-  /// Something is not.
   func chaosBroken(_ seed: Int64, _ home: String) -> String {
     say(
       "A promise was broken. Repeat with --seed \(seed); the home is kept: \(home)",
       "지켜지지 않은 약속이 있습니다. --seed \(Particle.by.on(String(seed))) 되풀이하세요. 홈은 남겨 두었습니다: \(home)")
   }
 
-  /// A home with customers in it.
   var chaosNeedsIdle: String {
     say(
       "Somebody still waits, or is a dead letter, in this home: serve or cancel everyone first, or leave --home out.",
       "이 홈에 아직 기다리는 고객이나 처리하지 못한 고객이 있습니다. 먼저 처리하거나 취소하고, 아니면 --home 없이 실행하세요.")
   }
 
-  /// Nobody could say what is left of the fruit.
   func chaosStockSilent(_ reason: String) -> String {
     say("the stock does not answer in the end: \(reason)", "마지막에 재고가 답하지 않습니다: \(reason)")
   }
 
-  /// Nobody could say what is left in the vending machine.
   func chaosMachineSilent(_ reason: String) -> String {
     say("the vending machine does not answer in the end: \(reason)", "마지막에 자판기가 답하지 않습니다: \(reason)")
   }
 
-  /// A word that names nobody.
   func noSuchVictim(_ name: String) -> String {
     say(
       "--kill knows tellers, coordinator, guardian, stock, juice and vending, not \(quoted(name)).",
@@ -65,7 +57,6 @@ extension MessageCatalog {
     }
   }
 
-  /// How often somebody of a kind was killed.
   func killed(_ target: ChaosTarget) -> String {
     say("SIGKILL to \(victim(target))", "SIGKILL: \(victim(target))")
   }
@@ -88,14 +79,12 @@ extension MessageCatalog {
   var chaosReserveTime: String { say("teller killed → customer served again", "은행원 종료 → 고객 업무 재개") }
   var chaosRecoverTime: String { say("coordinator killed → served again", "코디네이터 종료 → 업무 재개") }
 
-  /// Median, 99th percentile and maximum.
   func times(_ times: ChaosTimes) -> String {
     guard let median = times.median, let p99 = times.p99, let longest = times.longest else { return "-" }
     return say(
       "median \(median), p99 \(p99), max \(longest) ms", "중앙값 \(median), p99 \(p99), 최대 \(longest)밀리초")
   }
 
-  /// A broken promise.
   func sentence(_ violation: ChaosViolation) -> String {
     switch violation {
     case .lost(let ticket): say("\(name(ticket)) has no receipt", "\(name(ticket)): 영수증이 없습니다")

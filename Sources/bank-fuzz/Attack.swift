@@ -1,12 +1,9 @@
 // Owns one attack: the bytes of one connection, in the portions in which they are sent, and how the connection ends.
 // It must not know sockets. Invariant: an attack is decided by the seed and its number alone.
-
 import BankModel
 import Wire
 
-/// What one connection does.
 struct Attack {
-  /// How a connection is left.
   enum Manner: Int64, CaseIterable {
     /// At once, whatever is on its way.
     case cut
@@ -20,12 +17,8 @@ struct Attack {
 
   let portions: [[UInt8]]
   let manner: Manner
-  /// How many messages it was made of, whole or not.
   let messages: Int
 
-  /// Draws the attack with this number.
-  ///
-  /// - Parameter hello: a valid one.
   init(seed: UInt64, number: UInt64, hello: [UInt8]) {
     var chance = SeededGenerator(seed: seed &* 0x9E37_79B9_7F4A_7C15 &+ number)
     var frames: [[UInt8]] = []

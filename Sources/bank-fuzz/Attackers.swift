@@ -1,16 +1,12 @@
-// Owns the connections of the attackers: made, used, kept for a while, dropped.
-// It must not know what is sent. Invariant: nothing here waits for the coordinator longer than a moment, and so many
-// connections and no more are open at a time.
-// Failure: FuzzFailure, where nobody can connect any more.
-
+// Owns the connections of the attackers: made, used, kept for a while, dropped. Invariant: nothing here waits
+// for the coordinator longer than a moment, and so many connections and no more are open at a time. Failure:
+// FuzzFailure, where nobody can connect any more.
 import BankModel
 import Glibc
 import Posix
 import Time
 
-/// The attackers' side of the socket.
 final class Attackers {
-  /// One that stays.
   private final class Guest {
     let socket: FileDescriptor
     let isDeaf: Bool
@@ -24,17 +20,13 @@ final class Attackers {
   private let path: String
   private var guests: [Guest] = []
   private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
-  /// How many stay at a time.
   private static let room = 200
-  /// How long the coordinator may take to accept.
-  private static let patience = TimeSpan.seconds(30)
+  private static let patience = Duration.seconds(30)
 
   init(path: String) { self.path = path }
-
   deinit { buffer.deallocate() }
 
-  /// Carries an attack out.
-  func carryOut(_ attack: Attack, _ chance: inout SeededGenerator) throws(FuzzFailure) {
+  func carryOut(_ attack: Attack, _ chance: inout SeededGenerator) throws {
     let socket = try connect()
     guard send(attack.portions, on: socket) else { return }
     switch attack.manner {
@@ -52,30 +44,26 @@ final class Attackers {
     }
   }
 
-  /// Ends every connection.
   func leave() { guests.removeAll() }
 
-  private func connect() throws(FuzzFailure) -> FileDescriptor {
+  private func connect() throws -> FileDescriptor {
     let deadline = SystemClock.monotonic() + Self.patience
     while true {
-      let outcome = try FuzzFailure.system { () throws(SystemError) in
-        try UnixSocket.connect(path: path, nonBlocking: true)
-      }
+      let outcome = try UnixSocket.connect(path: path, nonBlocking: true)
       switch consume outcome {
       case .connected(let socket): return socket
       case .busy:
         guard SystemClock.monotonic() < deadline else {
-          throw .harmed("nobody was accepted for \(Int(Self.patience.inSeconds)) s")
+          throw FuzzFailure.harmed("nobody was accepted for \(Self.patience)")
         }
         _ = poll(nil, 0, 1)
-      case .notThere: throw .harmed("\(path) is not there")
-      case .refused: throw .harmed("nobody listens on \(path)")
-      case .permissionDenied: throw .harmed("\(path) may not be connected to")
+      case .notThere: throw FuzzFailure.harmed("\(path) is not there")
+      case .refused: throw FuzzFailure.harmed("nobody listens on \(path)")
+      case .permissionDenied: throw FuzzFailure.harmed("\(path) may not be connected to")
       }
     }
   }
 
-  /// Sends what is taken without waiting; false where nobody is there any more.
   private func send(_ portions: [[UInt8]], on socket: borrowing FileDescriptor) -> Bool {
     for portion in portions {
       let result = portion.withUnsafeBytes { bytes in try? socket.send(bytes) }

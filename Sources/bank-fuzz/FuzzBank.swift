@@ -1,8 +1,6 @@
-// Owns the bank that is attacked: its coordinator as a child of this process, what is asked of it in peace, and the proof
-// that it is unharmed. It must not know attacks.
-// Invariant: the coordinator ends with this process, however that ends.
+// Owns the bank that is attacked: its coordinator as a child of this process, what is asked of it in peace,
+// and the proof that it is unharmed. Invariant: the coordinator ends with this process, however that ends.
 // Failure: FuzzFailure.
-
 import BankModel
 import ControlClient
 import Glibc
@@ -10,86 +8,69 @@ import Posix
 import Time
 import Wire
 
-/// A bank under attack.
 final class FuzzBank {
   let home: BankHome
   /// A conversation from before the attacks, which must last.
   private let launched: LaunchedBank
-  /// The descriptors of the coordinator in peace.
   private var descriptors = 0
   private static let windows = [
     ServiceWindows(service: .deposit, count: 2), ServiceWindows(service: .loan, count: 1),
     ServiceWindows(service: .juice, count: 1),
   ]
-  /// How long any answer may take.
-  private static let patience = TimeSpan.seconds(60)
+  private static let patience = Duration.seconds(60)
 
   /// Opens a bank below a directory.
-  init(in directory: String) throws(FuzzFailure) {
+  init(in directory: String) throws {
     let configuration = Paths.join(directory, "fuzz.json")
-    try FuzzFailure.system { () throws(SystemError) in
-      // Short leases and few who may wait bring more of the code into play.
-      let text = #"{"max_waiting": \#(Harm.maxWaiting), "lease": "30s", "log": {"customers": false}}"#
-      try FileDescriptor.open(configuration, [.writeOnly, .create]).writeAll(Array(text.utf8))
-    }
+    // Short leases and few who may wait bring more of the code into play.
+    let text = #"{"max_waiting": \#(Harm.maxWaiting), "lease": "30s", "log": {"customers": false}}"#
+    try FileDescriptor.open(configuration, [.writeOnly, .create]).writeAll(Array(text.utf8))
     home = BankHome(path: Paths.join(directory, "home"))
     var order = LaunchOrder(.open, home: home, configuration: configuration, speed: "max")
     order.endsWithLauncher = true
-    launched = try FuzzFailure.control { () throws(ControlError) in
-      try BankLauncher.find().launch(order, standardError: .inherit)
-    }
-    guard case .status = try ask(.awaitOpen) else { throw .harmed("it did not even open") }
+    launched = try BankLauncher.find().launch(order, standardError: .inherit)
+    guard case .status = try ask(.awaitOpen) else { throw FuzzFailure.harmed("it did not even open") }
   }
 
-  /// Takes what is open now for what is open in peace.
   func rememberPeace() { descriptors = openDescriptors }
-
-  /// The coordinator's process.
   var pid: pid_t { launched.process.pid }
 
   /// Says how the coordinator has ended, if it has, or what it has said that is never said in peace.
   func requireAlive() throws(FuzzFailure) {
-    if let status = launched.process.reap() { throw .coordinatorEnded("\(status)\(lastWords)") }
-    guard lastWords.isEmpty else { throw .harmed("it has said\(lastWords)") }
+    if let status = launched.process.reap() { throw FuzzFailure.coordinatorEnded("\(status)\(lastWords)") }
+    guard lastWords.isEmpty else { throw FuzzFailure.harmed("it has said\(lastWords)") }
   }
 
-  /// Asks for something on the conversation that was there before.
   @discardableResult
-  func ask(_ command: ControlCommand) throws(FuzzFailure) -> ControlAnswer {
+  func ask(_ command: ControlCommand) throws -> ControlAnswer {
     try Self.ask(command, on: launched.connection)
   }
 
-  /// Asks for something, and gives back the last answer.
-  static func ask(_ command: ControlCommand, on connection: ControlConnection) throws(FuzzFailure)
-    -> ControlAnswer
-  {
+  static func ask(_ command: ControlCommand, on connection: ControlConnection) throws -> ControlAnswer {
     let deadline = SystemClock.monotonic() + patience
-    let reply = try FuzzFailure.control { () throws(ControlError) -> ControlReply? in
-      let number = try connection.send(command)
-      while let reply = try connection.next(until: deadline) {
-        if reply.number == number, !reply.more { return reply }
-      }
-      return nil
+    let number = try connection.send(command)
+    while let reply = try connection.next(until: deadline) {
+      if reply.number == number, !reply.more { return reply.answer }
     }
-    guard let reply else { throw .unserved("no answer to \(command) within \(Int(patience.inSeconds)) s") }
-    return reply.answer
+    throw FuzzFailure.unserved("no answer to \(command) within \(patience)")
   }
 
-  /// Lets the bank come to rest and looks whether everything about it is right.
-  func examine(acknowledged: Int64) throws(FuzzFailure) -> AuditReport {
+  func examine(acknowledged: Int64) throws -> AuditReport {
     // What attackers have sent is read also after they have left, and may be a pause.
     try awaitPeace()
     try require(.resume(nil))
     try require(.scale(Self.windows))
     try require(.awaitIdle)
-    guard case .status(let report) = try ask(.status) else { throw .harmed("no status came") }
-    guard report.pid == pid else { throw .harmed("it is process \(report.pid) now, and was \(pid)") }
-    guard case .audit(let audit) = try ask(.audit) else { throw .harmed("no audit came") }
+    guard case .status(let report) = try ask(.status) else { throw FuzzFailure.harmed("no status came") }
+    guard report.pid == pid else {
+      throw FuzzFailure.harmed("it is process \(report.pid) now, and was \(pid)")
+    }
+    guard case .audit(let audit) = try ask(.audit) else { throw FuzzFailure.harmed("no audit came") }
     guard audit.problems.isEmpty, audit.lost == 0, audit.duplicated == 0, audit.ledgerDifference == 0 else {
-      throw .harmed("the audit is not clean: \(audit)")
+      throw FuzzFailure.harmed("the audit is not clean: \(audit)")
     }
     guard audit.issued >= acknowledged else {
-      throw .harmed(
+      throw FuzzFailure.harmed(
         "\(audit.issued) tickets were issued, and \(acknowledged) of them to the normal client alone")
     }
     try awaitPeace()
@@ -97,26 +78,27 @@ final class FuzzBank {
     return audit
   }
 
-  /// Ends the bank; it must end well.
-  func close() throws(FuzzFailure) {
+  func close() throws {
     guard case .stopped = try ask(.stop(StopOrder(now: true, timeoutMilliseconds: nil))) else {
-      throw .harmed("it did not close")
+      throw FuzzFailure.harmed("it did not close")
     }
     let status = launched.awaitExit(until: SystemClock.monotonic() + Self.patience)
-    guard let status, status.isSuccess else { throw .harmed("it did not end well") }
+    guard let status, status.isSuccess else { throw FuzzFailure.harmed("it did not end well") }
   }
 
-  private func require(_ command: ControlCommand) throws(FuzzFailure) {
-    if case .failure(let failure) = try ask(command) { throw .harmed("\(command) came to \(failure)") }
+  private func require(_ command: ControlCommand) throws {
+    if case .failure(let failure) = try ask(command) {
+      throw FuzzFailure.harmed("\(command) came to \(failure)")
+    }
   }
 
   /// The attackers have gone, and so must everything that the coordinator had for them. One descriptor may have come: the
   /// connection to the stock service, which is made when a ticket for juice is cancelled for the first time, and kept.
-  private func awaitPeace() throws(FuzzFailure) {
+  private func awaitPeace() throws {
     let deadline = SystemClock.monotonic() + Self.patience
     while openDescriptors > descriptors + 1 {
       guard SystemClock.monotonic() < deadline else {
-        throw .harmed("it has \(openDescriptors) open descriptors, and had \(descriptors)")
+        throw FuzzFailure.harmed("it has \(openDescriptors) open descriptors, and had \(descriptors)")
       }
       // They may also have opened windows, and each has a process and a connection.
       try require(.scale(Self.windows))
@@ -133,5 +115,42 @@ final class FuzzBank {
       !bytes.isEmpty
     else { return "" }
     return ":\n" + String(decoding: bytes, as: UTF8.self)
+  }
+}
+
+/// The one who keeps every rule: lets customers come all the time, and must be served as if nobody else were
+/// there. It must not know attacks. Invariant: a customer counts only when the coordinator has said that it
+/// is on disk. Failure: FuzzFailure, where an answer is wrong or does not come.
+final class NormalClient {
+  private let connection: ControlConnection
+  private var chance: SeededGenerator
+  private(set) var commands = 0
+  private(set) var customers: Int64 = 0
+  private(set) var refusals = 0
+
+  init(_ bank: FuzzBank, seed: UInt64) throws {
+    connection = try bank.home.connect()
+    chance = SeededGenerator(seed: ~seed)
+  }
+
+  func enqueue() throws {
+    let count = chance.draw(1...5)
+    let order = EnqueueOrder(
+      count: count, service: nil, grade: .regular, amount: nil, account: nil, seed: chance.next(), key: nil)
+    let answer = try FuzzBank.ask(.enqueue(order), on: connection)
+    commands += 1
+    switch answer {
+    case .enqueued(let report) where report.count == count && report.last - report.first + 1 == count:
+      customers += count
+    case .failure(let failure) where failure.code == .queueFull: refusals += 1
+    default: throw FuzzFailure.unserved("\(count) customers were answered with \(answer)")
+    }
+  }
+
+  func resume() throws {
+    guard case .status = try FuzzBank.ask(.resume(nil), on: connection) else {
+      throw FuzzFailure.unserved("the services were not resumed")
+    }
+    commands += 1
   }
 }

@@ -1,20 +1,14 @@
-// Owns the command line of the program that fuzzes a real coordinator through its real socket. It must not know what is done
-// with it. People type it as `scripts/fuzz --socket`, which builds, makes the scratch directory, and cleans up after it
-// whatever happens.
-// Invariant: what is read is in range.
-
+// Owns the command line of the program that fuzzes a real coordinator through its real socket. People type it
+// as `scripts/fuzz --socket`, which builds, makes the scratch directory, and cleans up after it whatever
+// happens. Invariant: what is read is in range.
 import Arguments
 import Console
 import Posix
 import Time
 
-/// What the program was asked to do.
 struct FuzzOrder {
-  /// The directory for the bank and for what was found; absolute.
   let scratch: String
-  /// How long.
-  let span: TimeSpan
-  /// What decides every attack.
+  let span: Duration
   let seed: UInt64
 
   static let table = CommandTable(

@@ -1,7 +1,6 @@
 // Owns the run: attack after attack, a normal client in between, and the verdict.
 // It must not know bytes. Invariant: the attacks are decided by the seed; only their number depends on the machine.
 // Failure: FuzzFailure; the attacks right before it can be kept.
-
 import BankModel
 import ControlClient
 import Glibc
@@ -9,7 +8,6 @@ import Posix
 import Time
 import Wire
 
-/// One run.
 final class FuzzRun {
   private let order: FuzzOrder
   private var last: [(number: UInt64, attack: Attack)] = []
@@ -22,12 +20,9 @@ final class FuzzRun {
 
   init(_ order: FuzzOrder) { self.order = order }
 
-  /// Attacks, examines, and says what was done.
-  func carryOut() throws(FuzzFailure) -> String {
+  func carryOut() throws -> String {
     let bank = try FuzzBank(in: order.scratch)
-    do throws(FuzzFailure) {
-      return try attack(bank)
-    } catch {
+    do { return try attack(bank) } catch {
       // That it has ended explains most of what goes wrong, and a busy machine takes its time over an end.
       let deadline = SystemClock.monotonic() + .seconds(5)
       repeat {
@@ -38,7 +33,7 @@ final class FuzzRun {
     }
   }
 
-  private func attack(_ bank: FuzzBank) throws(FuzzFailure) -> String {
+  private func attack(_ bank: FuzzBank) throws -> String {
     let client = try NormalClient(bank, seed: order.seed)
     bank.rememberPeace()
     let attackers = Attackers(path: bank.home.socket)
@@ -76,7 +71,6 @@ final class FuzzRun {
       """
   }
 
-  /// Writes the last attacks down and says where, on a line of its own.
   func keepEvidence() -> String {
     guard !last.isEmpty else { return "" }
     let path = Paths.join(order.scratch, "found")
@@ -90,11 +84,11 @@ final class FuzzRun {
     return "\nbank-fuzz: the last \(last.count) attacks, the newest at the end, are in \(path)"
   }
 
-  private static func hello() throws(FuzzFailure) -> [UInt8] {
+  private static func hello() throws -> [UInt8] {
     var frame: [UInt8] = []
     let message = ClientMessage.hello(Hello(build: ControlConnection.build, role: .client))
     guard (try? FrameEncoder().append(message, to: &frame, limit: FrameLimits.control)) != nil else {
-      throw .unserved("a hello cannot be written")
+      throw FuzzFailure.unserved("a hello cannot be written")
     }
     return frame
   }
@@ -104,5 +98,27 @@ final class FuzzRun {
   private static func hexadecimal(_ byte: UInt8) -> String {
     let text = String(byte, radix: 16)
     return byte < 16 ? "0" + text : text
+  }
+}
+
+/// What can go wrong while a coordinator is fuzzed, in words for whoever looks for the reason. What could not
+/// even be tried is an error of the system or of the client's library, and is told as it is.
+enum FuzzFailure: Error, CustomStringConvertible {
+  case coordinatorEnded(String)
+  case harmed(String)
+  case unserved(String)
+
+  var description: String {
+    switch self {
+    case .coordinatorEnded(let how): "the coordinator has ended: \(how)"
+    case .harmed(let what): "the coordinator was harmed: \(what)"
+    case .unserved(let what): "a normal client was not served: \(what)"
+    }
+  }
+
+  func behind(_ first: any Error) -> any Error {
+    guard case .coordinatorEnded(let how) = self else { return self }
+    if case FuzzFailure.coordinatorEnded = first { return first }
+    return FuzzFailure.coordinatorEnded("\(how)\nwhat was noticed before: \(first)")
   }
 }

@@ -1,11 +1,9 @@
 // Owns which requests do harm although they are well formed: anybody who may connect may end the bank, open hundreds of
 // windows, or let millions come. A run that asked for that would prove nothing.
 // It must not know how the bytes came about. Invariant: it reads a stream as the coordinator does, with the same code.
-
 import BankModel
 import Wire
 
-/// What may not be asked for.
 enum Harm {
   /// So many may wait in the bank that is attacked; whoever asks for more is refused.
   static let maxWaiting: Int64 = 400
@@ -32,8 +30,7 @@ enum Harm {
   private static func isMeant(_ command: ControlCommand) -> Bool {
     switch command {
     case .stop(let order): order.timeoutMilliseconds.map { $0 >= 0 } ?? true
-    case .scale(let changes):
-      changes.contains { (windows + 1...Limits.windowsPerService).contains($0.count) }
+    case .scale(let changes): changes.contains { (windows + 1...Limits.windowsPerService).contains($0.count) }
     case .enqueue(let order): (customers + 1...maxWaiting).contains(order.count)
     default: false
     }

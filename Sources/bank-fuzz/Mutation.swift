@@ -1,21 +1,17 @@
 // Owns the ways in which bytes that mean something are made to mean something else.
 // It must not know what they meant. Invariant: the same chance makes the same change.
-
 import BankModel
 
-/// Changes of bytes.
 enum Mutation {
   /// Numbers on which code that counts goes wrong, as the bytes of a frame's length.
   private static let lengths: [Int] = [
     0, 1, 3, 4, 5, 255, 65_536, 1 << 20, 1 << 20 + 1, 1 << 31, 1 << 32 - 1,
   ]
 
-  /// The bytes of a frame's length.
   static func header(_ count: Int) -> [UInt8] {
     (0..<4).map { UInt8(truncatingIfNeeded: count >> (24 - 8 * $0)) }
   }
 
-  /// Changes a frame, in one to four places.
   static func change(_ frame: [UInt8], _ chance: inout SeededGenerator) -> [UInt8] {
     var bytes = frame
     for _ in 0..<chance.draw(1...4) { changeOnce(&bytes, &chance) }
@@ -35,13 +31,11 @@ enum Mutation {
     case 1: bytes[place] = UInt8(truncatingIfNeeded: chance.next())
     case 2:
       bytes[place] =
-        [0x00, 0x17, 0x18, 0x1B, 0x1F, 0x3B, 0x5B, 0x7B, 0x9B, 0xBB, 0xF6, 0xFF][
-          Int(chance.draw(0...11))]
+        [0x00, 0x17, 0x18, 0x1B, 0x1F, 0x3B, 0x5B, 0x7B, 0x9B, 0xBB, 0xF6, 0xFF][Int(chance.draw(0...11))]
     case 3: bytes.removeSubrange(span)
     case 4: bytes.insert(contentsOf: bytes[span], at: place)
     case 5: bytes.insert(UInt8(truncatingIfNeeded: chance.next()), at: place)
-    case 6:
-      for index in span { bytes[index] = 0xFF }
+    case 6: for index in span { bytes[index] = 0xFF }
     default:
       let length = header(lengths[Int(chance.draw(0...Int64(lengths.count - 1)))])
       bytes.replaceSubrange(0..<min(4, bytes.count), with: length)

@@ -1,7 +1,5 @@
-// Owns the start of the program that fuzzes a real coordinator, and what it tells a person. It must not know what an attack
-// is.
-// Failure: exit code 1 where the coordinator was harmed or could not be attacked, 2 for wrong words.
-
+// Owns the start of the program that fuzzes a real coordinator, and what it tells a person. Failure: exit
+// code 1 where the coordinator was harmed or could not be attacked, 2 for wrong words.
 import Console
 import Glibc
 import Posix
@@ -11,7 +9,7 @@ exit(
     let order = try FuzzOrder(invocation, words)
     let run = FuzzRun(order)
     _ = try? StandardStreams.write("bank-fuzz: seed \(order.seed)\n", to: .error)
-    do throws(FuzzFailure) {
+    do {
       let report = try run.carryOut()
       _ = try? StandardStreams.write(report + "\n", to: .output)
       return .done

@@ -1,39 +1,52 @@
-// Owns how the outcome of simulated histories is told, to a person and to a script. It must not know how they went.
-// Invariant: a broken promise is told with its seed and with the one command that shows it again. There is nothing that
-// can fail.
-
+// Owns how the outcome of simulated histories is told, to a person and to a script. Invariant: a broken
+// promise is told with its seed and with the one command that shows it again.
 import Simulator
 
-/// What was simulated, and the broken promise if there was one.
 struct SimulateReport {
   var statistics: Statistics
   var failed: Simulation.Outcome?
-  /// What was wrong on purpose.
   var bug: PlantedBug?
   /// How long it took; nil where that says nothing.
   var seconds: Double?
 
-  /// For a person.
+  /// What is counted: in words for a person, and as a field for a script.
+  private var counts: [(words: String?, field: String?, number: Int64)] {
+    [
+      ("histories", "histories", statistics.histories),
+      ("events", "events", statistics.events),
+      ("effects", "effects", statistics.effects),
+      ("messages", "messages", statistics.messages),
+      ("commits", "commits", statistics.commits),
+      ("commits in SQLite", nil, statistics.databaseCommits),
+      ("customers handed out", "assignments", statistics.assignments),
+      (nil, "database_commits", statistics.databaseCommits),
+      ("receipts", "receipts", statistics.receipts),
+      ("dead letters", "dead_letters", statistics.deadLetters),
+      (nil, "withdrawals", statistics.withdrawals),
+      ("requests withdrawn", "withdrawn", statistics.withdrawn),
+      (nil, "withdrawn_in_part", statistics.withdrawnInPart),
+      ("starts of the coordinator", "starts", statistics.starts),
+      ("juices", "juices", statistics.juices),
+      ("sent away without a juice", "shortages", statistics.shortages),
+      ("events of the stock", "stock_events", statistics.stockEvents),
+      ("commits of the stock", "stock_commits", statistics.stockCommits),
+      ("starts of the stock", "stock_starts", statistics.stockStarts),
+      ("given back", "releases", statistics.releases),
+      ("changes that were watched", "news", statistics.news),
+      ("audits", "audits", statistics.audits),
+      ("purchases", "purchases", statistics.purchases),
+      ("refused purchases", "refused_purchases", statistics.refusedPurchases),
+      ("won put in", "won_inserted", statistics.wonInserted),
+      ("events of the machine", "vending_events", statistics.vendingEvents),
+      ("commits of the machine", "vending_commits", statistics.vendingCommits),
+      ("starts of the machine", "vending_starts", statistics.vendingStarts),
+      ("faults", nil, statistics.faultsInAll),
+    ]
+  }
+
   var text: String {
     var lines: [String] = []
-    let rows: [(String, Int64)] = [
-      ("histories", statistics.histories), ("events", statistics.events), ("effects", statistics.effects),
-      ("messages", statistics.messages), ("commits", statistics.commits),
-      ("commits in SQLite", statistics.databaseCommits),
-      ("customers handed out", statistics.assignments), ("receipts", statistics.receipts),
-      ("dead letters", statistics.deadLetters), ("requests withdrawn", statistics.withdrawn),
-      ("starts of the coordinator", statistics.starts),
-      ("juices", statistics.juices), ("sent away without a juice", statistics.shortages),
-      ("events of the stock", statistics.stockEvents), ("commits of the stock", statistics.stockCommits),
-      ("starts of the stock", statistics.stockStarts), ("given back", statistics.releases),
-      ("changes that were watched", statistics.news),
-      ("audits", statistics.audits), ("purchases", statistics.purchases),
-      ("refused purchases", statistics.refusedPurchases),
-      ("won put in", statistics.wonInserted), ("events of the machine", statistics.vendingEvents),
-      ("commits of the machine", statistics.vendingCommits),
-      ("starts of the machine", statistics.vendingStarts), ("faults", statistics.faultsInAll),
-    ]
-    for (name, count) in rows { lines.append(row(name, count)) }
+    for count in counts { if let words = count.words { lines.append(row(words, count.number)) } }
     for kind in FaultKind.allCases { lines.append(row("  " + kind.name, statistics.count(of: kind))) }
     if let seconds { lines.append("\(hundredths(seconds)) s") }
     if let failed, let violation = failed.violation {
@@ -46,25 +59,9 @@ struct SimulateReport {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// For a script: one object on one line.
   var json: String {
-    var fields = [
-      "\"version\":1", "\"histories\":\(statistics.histories)", "\"events\":\(statistics.events)",
-      "\"effects\":\(statistics.effects)", "\"messages\":\(statistics.messages)",
-      "\"commits\":\(statistics.commits)", "\"assignments\":\(statistics.assignments)",
-      "\"database_commits\":\(statistics.databaseCommits)",
-      "\"receipts\":\(statistics.receipts)", "\"dead_letters\":\(statistics.deadLetters)",
-      "\"withdrawals\":\(statistics.withdrawals)", "\"withdrawn\":\(statistics.withdrawn)",
-      "\"withdrawn_in_part\":\(statistics.withdrawnInPart)",
-      "\"starts\":\(statistics.starts)", "\"juices\":\(statistics.juices)",
-      "\"shortages\":\(statistics.shortages)", "\"stock_events\":\(statistics.stockEvents)",
-      "\"stock_commits\":\(statistics.stockCommits)", "\"stock_starts\":\(statistics.stockStarts)",
-      "\"releases\":\(statistics.releases)", "\"news\":\(statistics.news)",
-      "\"audits\":\(statistics.audits)", "\"purchases\":\(statistics.purchases)",
-      "\"refused_purchases\":\(statistics.refusedPurchases)",
-      "\"won_inserted\":\(statistics.wonInserted)", "\"vending_events\":\(statistics.vendingEvents)",
-      "\"vending_commits\":\(statistics.vendingCommits)", "\"vending_starts\":\(statistics.vendingStarts)",
-    ]
+    var fields = ["\"version\":1"]
+    for count in counts { if let field = count.field { fields.append("\"\(field)\":\(count.number)") } }
     let faults = FaultKind.allCases.map { kind in
       "\"\(String(kind.name.map { $0 == "-" ? "_" : $0 }))\":\(statistics.count(of: kind))"
     }
@@ -85,7 +82,7 @@ struct SimulateReport {
   }
 
   private func command(_ seed: UInt64) -> String {
-    "scripts/simulate --seed \(seed)" + (bug.map { " --bug \($0.rawValue)" } ?? "") + " --trace"
+    "scripts/simulate --seed \(seed)" + (bug.map { " --bug \($0.name)" } ?? "") + " --trace"
   }
 
   private func row(_ name: String, _ count: Int64) -> String {

@@ -1,15 +1,11 @@
-// Owns the threads that simulate: each takes the next seed until none is left or a promise is broken.
-// It must not know what happens in a history; histories share nothing. Invariant: of several broken histories the one
-// with the lowest seed is told, so that two runs over the same seeds tell the same. Failure: a thread that cannot be
-// started is done without; the first one is the caller's own.
-
+// Owns the threads that simulate: each takes the next seed until none is left or a promise is broken. Invariant: of
+// several broken histories the one with the lowest seed is told, so that two runs over the same seeds tell the same.
+// Failure: a thread that cannot be started is done without; the first one is the caller's own.
 import Glibc
 import Simulator
 import Synchronization
 
-/// Simulates many histories, several at a time.
 final class SimulationCrew: Sendable {
-  /// How far it has come.
   struct Progress: Sendable {
     var next: UInt64
     var statistics = Statistics()
@@ -17,21 +13,16 @@ final class SimulationCrew: Sendable {
   }
 
   private let progress: Mutex<Progress>
-  /// How many histories.
   let count: UInt64
 
   /// Histories of the seeds `from` to `from + count - 1`; beyond the largest seed they begin again at 0.
   init(from: UInt64, count: UInt64, bug: PlantedBug? = nil) {
     progress = Mutex(Progress(next: 0))
-    self.from = from
-    self.bug = bug
-    self.count = count
+    (self.from, self.bug, self.count) = (from, bug, count)
   }
 
   private let from: UInt64
   let bug: PlantedBug?
-
-  /// Where it stands now.
   var present: Progress { progress.withLock { $0 } }
 
   /// Simulates with so many threads, and returns when all is done. `report` is called now and then by this thread.
@@ -54,7 +45,6 @@ final class SimulationCrew: Sendable {
     return present
   }
 
-  /// One history; false when there is none left.
   private func simulateNext() -> Bool {
     let seed: UInt64? = progress.withLock { progress in
       guard progress.next < count, progress.failed == nil else { return nil }

@@ -1,6 +1,5 @@
 // The door of the simulator: hands the words to the program and ends with its exit code.
 // It must not hold any logic.
-
 import Console
 import Glibc
 

@@ -35,12 +35,12 @@ struct PlantedBugTests {
       guard let violation = Simulation.run(seed: seed, bug: bug).violation else { continue }
       #expect(
         bug.breaks.contains(violation.kind),
-        "\(bug.rawValue) was caught in seed \(seed) for a promise that it does not break: \(violation)")
+        "\(bug.name) was caught in seed \(seed) for a promise that it does not break: \(violation)")
       let real = Simulation.run(seed: seed)
       #expect(real.violation == nil, "repeat with: scripts/simulate --seed \(seed) --trace")
       return
     }
-    Issue.record("\(bug.rawValue) was not caught in \(Self.patience) histories: \(bug.sentence)")
+    Issue.record("\(bug.name) was not caught in \(Self.patience) histories: \(bug.sentence)")
   }
 
   @Test("there are bugs enough to say so")

@@ -2,26 +2,20 @@
 // with the results of SQLite's own VFS for Unix where something goes wrong. It must not know what stands in the file.
 // Invariant: the first sync of a journal or of a log makes the names durable too, as that VFS does.
 // The extended codes are written as in sqlite3.h: the importer does not read macros that are computed.
-
 import CSQLite
 import Glibc
 
-/// An open file.
 final class OpenVolumeFile {
   /// Where this object is found in SQLite's file: behind what SQLite has there.
   static let place = MemoryLayout<sqlite3_file>.stride
-
   private let volume: SimulatedVolume
   private let file: VolumeFile
-  /// Takes this name away when it is closed.
   private let transientName: String?
-  /// The names are still to be synced.
   private var owesNames: Bool
   /// The file grows by multiples of so many bytes; 0 for as it comes. See SQLITE_FCNTL_CHUNK_SIZE.
   private var step = 0
   private var lastError: Int32 = 0
 
-  /// Opens a file, or makes it where the flags say so; nil where it cannot be.
   init?(_ volume: SimulatedVolume, _ name: String?, _ flags: Int32) {
     self.volume = volume
     let isJournal = flags & (SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_WAL | SQLITE_OPEN_SUPER_JOURNAL) != 0
@@ -44,7 +38,6 @@ final class OpenVolumeFile {
     }
   }
 
-  /// Puts this object into SQLite's file.
   func settle(in target: UnsafeMutablePointer<sqlite3_file>) {
     UnsafeMutableRawPointer(target).storeBytes(
       of: Unmanaged.passRetained(self).toOpaque(), toByteOffset: Self.place, as: UnsafeMutableRawPointer.self)
@@ -67,7 +60,6 @@ final class OpenVolumeFile {
     return UInt(bitPattern: place)
   }()
 
-  /// The same for every file, for as long as the program runs.
   private static var methods: UnsafePointer<sqlite3_io_methods>? { UnsafePointer(bitPattern: sharedMethods) }
 
   /// Of version 1: the stores lock their files for good, and then the index of a log is in memory.
@@ -105,8 +97,6 @@ final class OpenVolumeFile {
     methods.xDeviceCharacteristics = { _ in SQLITE_IOCAP_POWERSAFE_OVERWRITE }
     return methods
   }
-
-  // MARK: - Bytes
 
   private func read(_ buffer: UnsafeMutableRawBufferPointer, _ offset: Int) -> Int32 {
     guard !volume.isDead else { return fail(EIO, SQLITE_IOERR | 1 << 8) }
@@ -151,8 +141,6 @@ final class OpenVolumeFile {
     return code
   }
 
-  // MARK: - Controls
-
   private func control(_ operation: Int32, _ argument: UnsafeMutableRawPointer?) -> Int32 {
     guard let argument else { return SQLITE_NOTFOUND }
     switch operation {
@@ -164,7 +152,6 @@ final class OpenVolumeFile {
     return SQLITE_OK
   }
 
-  /// Takes room for a file that is going to be so long.
   private func grow(to size: Int) -> Int32 {
     let wanted = step > 0 ? (size + step - 1) / step * step : 0
     guard wanted > file.size else { return SQLITE_OK }
@@ -174,9 +161,6 @@ final class OpenVolumeFile {
     return SQLITE_OK
   }
 
-  // MARK: - Locks
-
-  /// The highest lock that another connection has.
   private var highestOther: Int32 {
     file.locks.filter { $0.key != ObjectIdentifier(self) }.values.max() ?? SQLITE_LOCK_NONE
   }

@@ -1,35 +1,22 @@
 // Owns the questions to the queue's disk. Invariant: where there is a production store, it is asked and so is the model,
 // and both must give the same answer.
-
 import BankModel
 import QueueCore
 import Storage
 import Time
 
-extension QueueDisk {
-  private func ask<Answer: Equatable>(
+protocol AskingStore: QueueStore {
+  /// Puts a question to whoever knows the answer; `comparable` is of an answer what two of them must agree on.
+  func ask<Answer: Equatable>(
     _ question: @autoclosure () -> String, _ body: (any QueueStore) throws(StoreError) -> Answer,
-    comparable: (Answer) -> Answer = { $0 }
-  ) throws(StoreError) -> Answer {
-    guard let store else { return try body(model) }
-    let found = try body(store)
-    let expected = try body(model)
-    if comparable(found) != comparable(expected) {
-      disagree("\(question()): the store says \(found), and the model \(expected)")
-    }
-    return expected
-  }
+    comparable: (Answer) -> Answer
+  ) throws(StoreError) -> Answer
+}
 
-  /// What was missing is a set: the database gives it in the order of the names, and the model as it was said.
-  private static func comparable(_ receipt: Receipt) -> Receipt {
-    var receipt = receipt
-    receipt.shortages.sort { $0.item < $1.item }
-    return receipt
-  }
-
-  private static func comparable(_ receipts: [Receipt]) -> [Receipt] { receipts.map { comparable($0) } }
-
-  var arrivingFrom: TicketNumber? { store == nil ? model.arrivingFrom : store?.arrivingFrom }
+extension AskingStore {
+  func ask<Answer: Equatable>(
+    _ question: @autoclosure () -> String, _ body: (any QueueStore) throws(StoreError) -> Answer
+  ) throws(StoreError) -> Answer { try ask(question(), body, comparable: { $0 }) }
 
   func page(of line: Line, after: TicketNumber, limit: Int) throws(StoreError) -> [Customer] {
     try ask("a page of \(line)") { store throws(StoreError) in
@@ -70,19 +57,14 @@ extension QueueDisk {
   }
 
   func request(forKey key: String) throws(StoreError) -> KeyedRequest? {
-    guard let store, areArrivalsUnclear else {
-      return try ask("the key \(key)") { store throws(StoreError) in try store.request(forKey: key) }
-    }
-    return try store.request(forKey: key)
+    try ask("the key \(key)") { store throws(StoreError) in try store.request(forKey: key) }
   }
 
-  func receipts(
-    day: BusinessDay?, after sequence: Int64, limit: Int
-  ) throws(StoreError) -> [Receipt] {
+  func receipts(day: BusinessDay?, after sequence: Int64, limit: Int) throws(StoreError) -> [Receipt] {
     try ask("the receipts after \(sequence)") { store throws(StoreError) in
       try store.receipts(day: day, after: sequence, limit: limit)
     } comparable: {
-      Self.comparable($0)
+      $0.map(\.comparable)
     }
   }
 
@@ -92,7 +74,7 @@ extension QueueDisk {
     try ask("the receipts of \(service.name) after \(sequence)") { store throws(StoreError) in
       try store.receipts(of: service, after: sequence, through: last, limit: limit)
     } comparable: {
-      Self.comparable($0)
+      $0.map(\.comparable)
     }
   }
 
@@ -106,7 +88,7 @@ extension QueueDisk {
     try ask("the receipt of ticket \(ticket)") { store throws(StoreError) in
       try store.receipt(day: day, ticket: ticket)
     } comparable: {
-      $0.map { Self.comparable($0) }
+      $0.map(\.comparable)
     }
   }
 
@@ -126,15 +108,46 @@ extension QueueDisk {
     }
   }
 
+  func audit() throws(StoreError) -> StoreAudit {
+    try ask("the audit") { store throws(StoreError) in try store.audit() }
+  }
+}
+
+extension Receipt {
+  /// What was missing is a set: the database gives it in the order of the names, and the model as it was said.
+  fileprivate var comparable: Receipt {
+    var receipt = self
+    receipt.shortages.sort { $0.item < $1.item }
+    return receipt
+  }
+}
+
+extension QueueDisk: AskingStore {
+  func ask<Answer: Equatable>(
+    _ question: @autoclosure () -> String, _ body: (any QueueStore) throws(StoreError) -> Answer,
+    comparable: (Answer) -> Answer
+  ) throws(StoreError) -> Answer {
+    guard let store else { return try body(model) }
+    let (found, expected) = (try body(store), try body(model))
+    if comparable(found) != comparable(expected) {
+      disagree("\(question()): the store says \(found), and the model \(expected)")
+    }
+    return expected
+  }
+
+  var arrivingFrom: TicketNumber? { store == nil ? model.arrivingFrom : store?.arrivingFrom }
+
+  func request(forKey key: String) throws(StoreError) -> KeyedRequest? {
+    if let store, areArrivalsUnclear { return try store.request(forKey: key) }
+    return try ask("the key \(key)") { store throws(StoreError) in try store.request(forKey: key) }
+  }
+
   /// The audit of what is committed. Where no process has the production store open, it is opened for this.
   func audit() throws(StoreError) -> StoreAudit {
     if volume != nil, store == nil { _ = try load(now: WallTime(milliseconds: 0)) }
     return try ask("the audit") { store throws(StoreError) in try store.audit() }
   }
 
-  // MARK: - Comparing
-
-  /// What a store holds, as far as anybody can ask for it.
   private struct Contents: Equatable {
     var stored: StoredQueue
     var arrivingFrom: TicketNumber?
@@ -148,7 +161,7 @@ extension QueueDisk {
   private func contents(of store: any QueueStore, _ stored: StoredQueue) throws(StoreError) -> Contents {
     var contents = Contents(
       stored: stored, arrivingFrom: areArrivalsUnclear ? nil : store.arrivingFrom, customers: [],
-      receipts: Self.comparable(try store.receipts(day: nil, after: 0, limit: .max)),
+      receipts: try store.receipts(day: nil, after: 0, limit: .max).map(\.comparable),
       unreleased: try store.unreleased(after: nil, limit: .max), attempts: [], requests: [])
     for state in [CustomerState.waiting, .delayed, .dead] {
       contents.customers.append(try store.customers(in: state, after: nil, limit: .max))
@@ -164,7 +177,8 @@ extension QueueDisk {
 
   /// Compares the production store that was opened with the model. If a commit was under way, it was kept or lost.
   func reconcile(_ stored: StoredQueue, of store: SQLiteStore) throws(StoreError) {
-    defer { settleDoubt() }
+    // From here on the commit that was under way is known to be kept, or known to be lost.
+    defer { doubt = nil }
     let now = stored.books.openedAt
     if let doubt { for change in doubt.changes { remember(change) } }
     let found = try contents(of: store, stored)
@@ -200,7 +214,6 @@ extension QueueDisk {
     }
   }
 
-  /// Compares what was committed just now.
   func check(_ changes: [Change]) throws(StoreError) {
     for change in changes {
       remember(change)

@@ -1,18 +1,14 @@
 // Owns the queue's disk in one history. In most histories it is a store in memory. In one of eight the production store
 // keeps the queue on a simulated volume, and the store in memory is the model that it is compared with: whatever is read is
 // read of both, and after each crash the production store holds what the model held before the commit that was under way,
-// or what it held after it.
-// It must not know who uses it. Invariant: what the production store has said to be on disk is in the model; the model has
+// or what it held after it. Invariant: what the production store has said to be on disk is in the model; the model has
 // nothing else but what the production store was found to hold at a start.
-
 import BankModel
 import QueueCore
 import Storage
 import Time
 
-/// The store that is the queue's in this history.
-final class QueueDisk: QueueStore {
-  /// A change that was staged.
+final class QueueDisk {
   enum Change {
     case change(StoreChange)
     case withdrawal(limit: Int)
@@ -26,26 +22,18 @@ final class QueueDisk: QueueStore {
   }
 
   private static let path = "/queue.db"
-
   let model = MemoryStore()
   /// Where the production store is kept; nil in a history without one.
   let volume: SimulatedVolume?
-  /// The production store as the present process has it open.
   private(set) var store: SQLiteStore?
-  /// Told what the two stores do not agree on.
   var onDisagreement: ((String) -> Void)?
-  /// Told that the machine has lost its power.
   var onPowerLoss: (() -> Void)?
-  /// Nothing goes wrong by itself any more.
-  var isCalm = false {
-    didSet { if isCalm { volume?.calm() } }
-  }
-
+  var isCalm = false { didSet { if isCalm { volume?.calm() } } }
   private var chance: SeededGenerator
   /// Commits between two that copy the log; 0 for never.
   private let copying: Int64
   private(set) var staged: [Change] = []
-  private(set) var doubt: Doubt?
+  var doubt: Doubt?
   /// A sync has failed since the machine was started, under the present process or one before it: what looks written may
   /// not be.
   private var hasFailedToSync = false
@@ -60,7 +48,6 @@ final class QueueDisk: QueueStore {
   /// The production store may have fewer left who are to be taken out than the model: a withdrawal was in doubt, and of
   /// whoever never had a ticket nobody can ask how many are there.
   private(set) var mayHaveWithdrawnMore = false
-  /// Whether what is to be taken out cannot be compared.
   var areArrivalsUnclear: Bool { owesWithdrawal || mayHaveWithdrawnMore }
 
   init(seed: UInt64, mistake: String? = nil) {
@@ -70,9 +57,6 @@ final class QueueDisk: QueueStore {
     volume?.mistake = mistake
   }
 
-  // MARK: - Life and death of the process
-
-  /// Opens the store. In a history with a production store that may fail as on a real disk.
   func load(now: WallTime) throws(StoreError) -> StoredQueue {
     guard let volume else { return try model.load(now: now) }
     if !isCalm, chance.draw(0...5) == 0 { volume.fuse = Int(chance.draw(0...(model.commits == 0 ? 250 : 8))) }
@@ -84,7 +68,6 @@ final class QueueDisk: QueueStore {
     return stored
   }
 
-  /// Whether it is this disk's fault that it cannot be opened.
   func isToBlame(for error: StoreError) -> Bool {
     guard let volume else { return false }
     return switch error {
@@ -94,9 +77,7 @@ final class QueueDisk: QueueStore {
     }
   }
 
-  /// The process that had the store open is gone, and what was staged with it.
-  ///
-  /// - Parameter isDone: Whether it has ended as it should.
+  /// The process that had the store open is gone, as it should or not, and what was staged with it.
   func processEnded(isDone: Bool) {
     model.crash()
     staged.removeAll()
@@ -121,10 +102,7 @@ final class QueueDisk: QueueStore {
     return number
   }
 
-  // MARK: - Transactions
-
   var hasStagedChanges: Bool { model.hasStagedChanges }
-  /// Commits that were kept.
   var commits: Int { model.commits }
 
   func stage(_ change: StoreChange) throws(StoreError) {
@@ -194,8 +172,6 @@ final class QueueDisk: QueueStore {
   var emptying: EmptyingProgress? { store?.emptying }
   func emptyFurther() throws(StoreError) { try store?.emptyFurther() }
 
-  // MARK: - What goes wrong
-
   /// Whether nothing is free. The store in memory is told of each call that finds it so.
   var isFull: Bool {
     get { volume?.isFull ?? false }
@@ -213,25 +189,13 @@ final class QueueDisk: QueueStore {
   /// Whether new customers are to be refused. The store in memory believes what it is told.
   var isShort: Bool {
     get { store?.isShort ?? model.isShort }
-    set {
-      if volume == nil {
-        model.isShort = newValue
-      } else if !newValue {
-        store?.lookForRoom()
-      }
-    }
+    set { if volume == nil { model.isShort = newValue } else if !newValue { store?.lookForRoom() } }
   }
 
   func lookForRoom() { store?.lookForRoom() }
   func holdBack(forJuicesOf assortment: Assortment) { store?.holdBack(forJuicesOf: assortment) }
   func hasRoom(toMove customers: Int64) -> Bool { store?.hasRoom(toMove: customers) ?? true }
-
-  // MARK: - Comparing
-
   func disagree(_ words: String) { onDisagreement?(words) }
-
-  /// The commit that was under way is known to be kept, or known to be lost.
-  func settleDoubt() { doubt = nil }
 
   /// The commit in doubt looks lost. A part of a withdrawal may have been kept and be seen by nobody.
   func noteWithdrawalInDoubt(_ changes: [Change]) {

@@ -1,17 +1,13 @@
-// Owns a simulated volume: its files by name, what of the names is durable, its size, and what goes wrong with it. It must
-// not know SQLite or what stands in a file.
+// Owns a simulated volume: its files by name, what of the names is durable, its size, and what goes wrong with it.
 // Invariant: a name is durable when the directory was synced since it was given or taken; of later ones the loss of power
 // keeps the first few, in their order, as a file system with a journal does. A process that is killed loses nothing that
 // it has written. From the moment at which a process or the power is gone nothing more is done to any file.
-
 import BankModel
 import Glibc
 import Storage
 import Time
 
-/// Files in memory that can be lost, torn, refused and full.
 final class SimulatedVolume: Volume {
-  /// A call that can be made to fail once.
   enum Call {
     /// Nothing of it is written.
     case write
@@ -26,35 +22,27 @@ final class SimulatedVolume: Volume {
   /// Whether a kernel that has failed to sync takes what it has not written for written.
   let forgetsAfterAFailedSync: Bool
   private let capacity: Int64
-
   private var names: [String: VolumeFile] = [:]
   private var durableNames: [String: VolumeFile] = [:]
   /// Names that were given, or taken (nil), since the directory was synced.
   private var unsyncedNames: [(name: String, file: VolumeFile?)] = []
-  /// Bytes that are held back in a file of this name.
   private var reserves: [String: Int64] = [:]
   private var chance: SeededGenerator
   private var registration: VolumeRegistration?
   private var abandonedConnections: [OpaquePointer] = []
-  /// What is wrong on purpose with whoever keeps a database here.
   var mistake: String?
-
   /// The process, or the power, is gone: whatever is asked for has no effect.
   private(set) var isDead = false
   /// Whatever is done to a file, so many times more, is done; then the process, or the power, is gone.
   var fuse: Int?
   /// The number of the next call of a kind that fails: 1 for the next.
   private var failing: (call: Call, number: Int)?
-  /// Nothing is free.
   var isFull = false { didSet { if isFull != oldValue { fullAt = isFull ? used : nil } } }
   private var fullAt: Int64?
   /// How long the next sync takes; whoever spends the time is told in ``onSlowSync``.
   var slowSync: TimeSpan?
-  /// Told how long a slow sync takes.
   var onSlowSync: ((TimeSpan) -> Void)?
-  /// Syncs that were done.
   private(set) var syncs = 0
-  /// The system's number of the last failure.
   var lastError: Int32 = 0
 
   init(seed: UInt64) {
@@ -67,9 +55,6 @@ final class SimulatedVolume: Volume {
   }
 
   deinit { registration?.remove() }
-
-  // MARK: - Volume
-
   var vfs: String? { registration?.name }
   func isMissing(_ path: String) -> Bool { names[path] == nil }
   func length(of path: String) -> Int64 { names[path].map { Int64($0.size) } ?? 0 }
@@ -91,13 +76,8 @@ final class SimulatedVolume: Volume {
 
   /// SQLite frees it when nothing can reach the files any more: see ``endProcess(losingPower:_:)``.
   func abandoned(_ connection: OpaquePointer) { abandonedConnections.append(connection) }
-
-  // MARK: - Names
-
-  /// The file of this name.
   func file(_ name: String) -> VolumeFile? { names[name] }
 
-  /// Gives a file a name; nil takes the name away.
   func give(_ name: String, _ file: VolumeFile?) {
     names[name] = file
     unsyncedNames.append((name, file))
@@ -109,22 +89,10 @@ final class SimulatedVolume: Volume {
     unsyncedNames.removeAll()
   }
 
-  // MARK: - Room
-
-  /// Bytes of all files, and those that are held back.
-  private var used: Int64 {
-    names.values.reduce(0) { $0 + Int64($1.size) } + reserves.values.reduce(0, +)
-  }
-
-  /// Bytes that nobody has.
+  private var used: Int64 { names.values.reduce(0) { $0 + Int64($1.size) } + reserves.values.reduce(0, +) }
   var free: Int64 { max(0, (fullAt ?? capacity) - used) }
-
-  // MARK: - What goes wrong
-
-  /// Makes one of the next calls of a kind fail.
   func fail(_ call: Call, number: Int = 1) { failing = (call, number) }
 
-  /// Nothing fails any more, and whatever was to go wrong does not.
   func calm() {
     failing = nil
     fuse = nil
@@ -132,7 +100,6 @@ final class SimulatedVolume: Volume {
     isFull = false
   }
 
-  /// Whether something can still be done to a file.
   func passes() -> Bool {
     guard !isDead else { return false }
     guard let left = fuse else { return true }
@@ -143,17 +110,13 @@ final class SimulatedVolume: Volume {
     return false
   }
 
-  /// Whether a call fails that was to fail.
   func fails(_ call: Call) -> Bool {
     guard let failing, failing.call == call else { return false }
     self.failing = failing.number > 1 ? (call, failing.number - 1) : nil
     return failing.number <= 1
   }
 
-  /// Makes a file durable.
-  ///
-  /// - Parameter names: Whether the names are, too.
-  /// - Returns: false where that has failed.
+  /// Makes a file durable, and perhaps the names; false where that has failed.
   func sync(_ file: VolumeFile, names: Bool) -> Bool {
     guard passes() else { return false }
     if let time = slowSync {
@@ -170,11 +133,8 @@ final class SimulatedVolume: Volume {
     return true
   }
 
-  /// The process that has files open here is gone, killed or ended.
-  ///
-  /// - Parameters:
-  ///   - losingPower: Whether the machine is gone with it, and with the machine what was not synced.
-  ///   - forget: Forgets the stores of that process.
+  /// The process that has files open here is gone, killed or ended; its stores are forgotten. With the power goes what was
+  /// not synced.
   func endProcess(losingPower: Bool, _ forget: () -> Void) {
     isDead = true
     forget()
@@ -195,18 +155,11 @@ final class SimulatedVolume: Volume {
     for name in names.keys.sorted() { names[name]?.losePower(sector: sector, &chance) }
   }
 
-  // MARK: - The reserve
-
-  /// Room that is held back here.
   private final class SimulatedReserve: Reserve {
     private let path: String
     private let volume: SimulatedVolume
 
-    init(_ path: String, on volume: SimulatedVolume) {
-      self.path = path
-      self.volume = volume
-    }
-
+    init(_ path: String, on volume: SimulatedVolume) { (self.path, self.volume) = (path, volume) }
     var size: Int64 { volume.reserves[path] ?? 0 }
     var isPossible: Bool { true }
     var room: (capacity: Int64, free: Int64)? { (volume.capacity, volume.free) }

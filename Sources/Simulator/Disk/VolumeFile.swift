@@ -1,36 +1,23 @@
 // Owns one file of a simulated volume in its two states: what processes see, and what would be there if the power went now.
-// It must not know its name or who has it open.
 // Invariant: what was synced is durable to the byte. Of what was done since then the loss of power keeps nothing, all of
 // it, the beginning of it, or any of the sectors that were written, as the seed has it; of a sector it keeps the old bytes
 // or the new ones, and no byte changes beside those that were written.
-
 import BankModel
 
-/// A file in memory that can lose what was not synced.
 final class VolumeFile {
-  /// Something that was done to a file.
   enum Change {
     case write([UInt8], at: Int)
     case resize(Int)
   }
 
-  /// What processes see.
   private(set) var seen: [UInt8] = []
   private var durable: [UInt8] = []
-  /// What was done since the last sync, in order.
   private var unsynced: [Change] = []
   /// The lock of each connection that has one. See `sqlite3_io_methods.xLock`.
   var locks: [ObjectIdentifier: Int32] = [:]
-
-  /// Its length in bytes.
   var size: Int { seen.count }
-
-  /// Whether everything is durable that processes see.
   var isSynced: Bool { unsynced.isEmpty && seen == durable }
 
-  // MARK: - What processes do
-
-  /// Copies bytes out of the file, as many as there are.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) -> Int {
     let count = min(buffer.count, max(0, seen.count - offset))
     guard count > 0 else { return 0 }
@@ -58,24 +45,18 @@ final class VolumeFile {
     unsynced.append(.resize(size))
   }
 
-  /// Makes everything durable.
   func sync() {
     for change in unsynced { Self.apply(change, to: &durable) }
     unsynced.removeAll(keepingCapacity: true)
   }
 
-  // MARK: - What goes wrong
-
-  /// A sync has failed. Some of it is durable now, and nobody knows what.
-  ///
-  /// - Parameter forgets: Whether the kernel takes the rest for written all the same, as Linux does: processes see it, and
-  ///   no later sync makes it durable.
+  /// A sync has failed. Some of it is durable now, and nobody knows what. A kernel that forgets takes the rest for written
+  /// all the same, as Linux does: processes see it, and no later sync makes it durable.
   func failToSync(sector: Int, forgets: Bool, _ chance: inout SeededGenerator) {
     keepSome(sector, &chance)
     if forgets { unsynced.removeAll() }
   }
 
-  /// The power is lost.
   func losePower(sector: Int, _ chance: inout SeededGenerator) {
     keepSome(sector, &chance)
     unsynced.removeAll()
@@ -105,7 +86,6 @@ final class VolumeFile {
     }
   }
 
-  /// A change sector by sector.
   private static func pieces(of change: Change, _ sector: Int) -> [Change] {
     guard case .write(let bytes, let offset) = change else { return [change] }
     var pieces: [Change] = []

@@ -1,39 +1,38 @@
 // Owns how SQLite finds a simulated volume: a VFS of its own for each, under a name of its own. It must not know what a
 // volume does with its files. Invariant: no connection outlives the registration, and nothing that SQLite asks for gets to
 // a real disk. See https://sqlite.org/vfs.html and https://sqlite.org/c3ref/vfs.html.
-
 import BankModel
 import CSQLite
 import Glibc
 
-/// A VFS for one volume.
 final class VolumeRegistration {
-  /// The name under which SQLite knows it.
   let name: String
   private let vfs: UnsafeMutablePointer<sqlite3_vfs>
-  private let context: Unmanaged<VolumeContext>
+  unowned let volume: SimulatedVolume
+  /// SQLite's own chance, apart from that of the faults.
+  private var chance: SeededGenerator
+  /// No store asks SQLite for the time: it stands still. In milliseconds since noon in Greenwich on 24 November 4714 B.C.
+  private static let julianMilliseconds: Int64 = 2_460_000 * 86_400_000
 
   init(of volume: SimulatedVolume, seed: UInt64) {
     _ = Self.settings
+    self.volume = volume
+    chance = SeededGenerator(seed: seed)
     vfs = .allocate(capacity: 1)
     name = "volume-\(UInt(bitPattern: vfs))"
-    context = Unmanaged.passRetained(VolumeContext(volume, seed: seed))
     vfs.initialize(to: Self.methods)
     vfs.pointee.zName = UnsafePointer(strdup(name))
-    vfs.pointee.pAppData = context.toOpaque()
+    vfs.pointee.pAppData = Unmanaged.passUnretained(self).toOpaque()
     let code = sqlite3_vfs_register(vfs, 0)
     precondition(code == SQLITE_OK, "SQLite takes every VFS that has a name.")
   }
 
-  /// Takes the VFS away again. Every connection that used it is closed.
   func remove() {
     sqlite3_vfs_unregister(vfs)
     Glibc.free(UnsafeMutablePointer(mutating: vfs.pointee.zName))
     vfs.deallocate()
-    context.release()
   }
 
-  /// Frees a connection that its owner has left open for good.
   static func close(_ connection: OpaquePointer) {
     while let statement = sqlite3_next_stmt(connection, nil) { sqlite3_finalize(statement) }
     sqlite3_close_v2(connection)
@@ -41,8 +40,6 @@ final class VolumeRegistration {
 
   /// As a store has it, and before SQLite is asked for anything else: whoever registers a VFS begins to use it.
   private static let settings: Void = { _ = sqlite_leave_out_memory_statistics() }()
-
-  // MARK: - The methods
 
   private static var methods: sqlite3_vfs {
     var vfs = sqlite3_vfs()
@@ -52,19 +49,21 @@ final class VolumeRegistration {
     vfs.xOpen = { vfs, name, file, flags, outFlags in
       guard let file else { return SQLITE_CANTOPEN }
       file.pointee.pMethods = nil
-      guard let opened = OpenVolumeFile(VolumeContext.of(vfs).volume, name.map { String(cString: $0) }, flags)
-      else { return SQLITE_CANTOPEN }
+      let volume = VolumeRegistration.of(vfs).volume
+      guard let opened = OpenVolumeFile(volume, name.map { String(cString: $0) }, flags) else {
+        return SQLITE_CANTOPEN
+      }
       outFlags?.pointee = flags
       opened.settle(in: file)
       return SQLITE_OK
     }
     vfs.xDelete = { vfs, name, syncsNames in
       guard let name else { return SQLITE_ERROR }
-      return VolumeContext.of(vfs).delete(String(cString: name), syncsNames: syncsNames != 0)
+      return VolumeRegistration.of(vfs).delete(String(cString: name), syncsNames: syncsNames != 0)
     }
     vfs.xAccess = { vfs, name, flags, result in
       guard let name else { return SQLITE_ERROR }
-      let file = VolumeContext.of(vfs).volume.file(String(cString: name))
+      let file = VolumeRegistration.of(vfs).volume.file(String(cString: name))
       // An empty file counts as none, as in SQLite's own VFS.
       let isThere = flags == SQLITE_ACCESS_EXISTS ? (file?.size ?? 0) > 0 : file != nil
       result?.pointee = isThere ? 1 : 0
@@ -78,42 +77,27 @@ final class VolumeRegistration {
     vfs.xRandomness = { vfs, count, target in
       guard let target else { return 0 }
       for place in 0..<Int(count) {
-        target[place] = CChar(truncatingIfNeeded: VolumeContext.of(vfs).chance.next())
+        target[place] = CChar(truncatingIfNeeded: VolumeRegistration.of(vfs).chance.next())
       }
       return count
     }
     // Nobody waits for a lock here: whoever has it has it for good.
     vfs.xSleep = { _, microseconds in microseconds }
     vfs.xCurrentTime = { _, days in
-      days?.pointee = Double(VolumeContext.julianMilliseconds) / 86_400_000
+      days?.pointee = Double(VolumeRegistration.julianMilliseconds) / 86_400_000
       return SQLITE_OK
     }
     vfs.xCurrentTimeInt64 = { _, milliseconds in
-      milliseconds?.pointee = VolumeContext.julianMilliseconds
+      milliseconds?.pointee = VolumeRegistration.julianMilliseconds
       return SQLITE_OK
     }
-    vfs.xGetLastError = { vfs, _, _ in VolumeContext.of(vfs).volume.lastError }
+    vfs.xGetLastError = { vfs, _, _ in VolumeRegistration.of(vfs).volume.lastError }
     return vfs
   }
-}
 
-/// What the methods of a VFS get at.
-final class VolumeContext {
-  /// The volume, which takes its registration with it.
-  unowned let volume: SimulatedVolume
-  /// SQLite's own chance, apart from that of the faults.
-  var chance: SeededGenerator
-  /// No store asks SQLite for the time: it stands still. In milliseconds since noon in Greenwich on 24 November 4714 B.C.
-  static let julianMilliseconds: Int64 = 2_460_000 * 86_400_000
-
-  init(_ volume: SimulatedVolume, seed: UInt64) {
-    self.volume = volume
-    chance = SeededGenerator(seed: seed)
-  }
-
-  static func of(_ vfs: UnsafeMutablePointer<sqlite3_vfs>?) -> VolumeContext {
+  static func of(_ vfs: UnsafeMutablePointer<sqlite3_vfs>?) -> VolumeRegistration {
     guard let data = vfs?.pointee.pAppData else { preconditionFailure("A VFS has a volume.") }
-    return Unmanaged<VolumeContext>.fromOpaque(data).takeUnretainedValue()
+    return Unmanaged<VolumeRegistration>.fromOpaque(data).takeUnretainedValue()
   }
 
   /// Takes a name away; whoever has the file open has it still.

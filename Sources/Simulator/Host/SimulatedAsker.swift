@@ -1,52 +1,30 @@
 // Owns somebody's way to a service in the simulated world: a process of its own with the production client in it.
-// It must not know what is done with an answer. Invariant: every request is answered exactly once, by the service or by
-// its deadline, unless its process has ended.
-
+// Invariant: every request is answered exactly once, by the service or by its deadline, unless its process has ended.
 import BankModel
 import Posix
 import Time
 import Transport
-import Wire
 
-/// Somebody's connection to a service.
 final class SimulatedAsker<Command: ServiceCommand> {
   /// What hears the answer; nil for none before the deadline.
   typealias Listener = (Command.Answer?) -> Void
-
-  /// The process in which the client lives.
-  private final class Program: SimulatedProgram {
-    let loop: EventLoop
-    let client: ServiceClient<Command>
-
-    init(socket: String) throws(SystemError) {
-      loop = try EventLoop()
-      client = ServiceClient(socket: socket, loop: loop)
-    }
-
-    func turn() throws(SystemError) -> Int32? {
-      try loop.runOnce(until: client.nextDeadline)
-      client.endTurn()
-      return nil
-    }
-
-    func hear(signal: Int32) {}
-  }
-
   private unowned let world: Simulation
   private let process: SimulatedProcess
   /// Held by its process: when that ends, it goes as a process goes.
-  private weak var program: Program?
+  private weak var program: ClientProgram<ServiceClient<Command>>?
 
   init(socket: String, world: Simulation) {
     self.world = world
-    process = world.host.start { _ in try? Program(socket: socket) }
-    program = process.begin() as? Program
+    process = world.host.start { _ in
+      let program = try? ClientProgram<ServiceClient<Command>>(until: \.nextDeadline) { $0.endTurn() }
+      program?.client = program.map { ServiceClient(socket: socket, loop: $0.loop) }
+      return program
+    }
+    program = process.begin() as? ClientProgram<ServiceClient<Command>>
   }
 
-  /// The process in which the client lives.
   var pid: Int32 { process.pid }
 
-  /// Asks; a change has a name of the caller's.
   func ask(
     _ command: Command, as order: OrderID? = nil, until deadline: MonotonicTime,
     _ listener: @escaping Listener
@@ -69,7 +47,6 @@ final class SimulatedAsker<Command: ServiceCommand> {
     }
   }
 
-  /// Follows the service from now on, over lost connections too.
   func follow(_ seen: Command.View, _ hear: @escaping (Command.View.News) -> Void) {
     use { $0.follow(seen, hear) }
   }
@@ -82,11 +59,30 @@ final class SimulatedAsker<Command: ServiceCommand> {
     }
   }
 
-  /// The process has ended: nobody hears anything any more.
   func close() { process.kill() }
+  func stand(_ isStanding: Bool) { if isStanding { process.stop() } else { process.goOn() } }
+}
 
-  /// The process stands still, or goes on.
-  func stand(_ isStanding: Bool) {
-    if isStanding { process.stop() } else { process.goOn() }
+/// A process that only says and hears: an event loop, with a client of the production code in it.
+final class ClientProgram<Client>: SimulatedProgram {
+  let loop: EventLoop
+  var client: Client?
+  private let nextDeadline: (Client) -> MonotonicInstant?
+  private let endTurn: (Client) -> Void
+
+  init(
+    until nextDeadline: @escaping (Client) -> MonotonicInstant? = { _ in nil },
+    _ endTurn: @escaping (Client) -> Void
+  ) throws(SystemError) {
+    (self.nextDeadline, self.endTurn) = (nextDeadline, endTurn)
+    loop = try EventLoop()
   }
+
+  func turn() throws(SystemError) -> Int32? {
+    try loop.runOnce(until: client.flatMap(nextDeadline))
+    client.map(endTurn)
+    return nil
+  }
+
+  func hear(signal: Int32) {}
 }

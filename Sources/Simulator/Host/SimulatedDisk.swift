@@ -1,51 +1,49 @@
 // Owns what every disk of a simulated service has in common: a commit takes time and may fail, whoever was killed keeps
-// nothing more, and a planted bug says that something is on disk before it is. It knows no row.
-
+// nothing more, and a planted bug says that something is on disk before it is.
+import BankModel
 import QueueCore
-import Time
+import StockCore
+import Storage
+import VendingCore
 
-/// The disk of a service as its process meets it: a store in memory, and what goes wrong with it.
-protocol SimulatedDisk: AnyObject {
+protocol SimulatedDisk: EntryStore where Failure == StoreError {
+  associatedtype Memory: EntryStore<Entry, StoreError>
+
   var world: Simulation { get }
   var process: SimulatedProcess { get }
+  var memory: Memory { get }
   /// What a planted bug has said to be on disk, and is not yet.
   var isOwed: Bool { get set }
-  /// The service, as it is called in a trace.
   static var name: String { get }
-  /// The bug that answers before the commit, and the one that believes a full disk.
   static var bugs: (answersTooEarly: PlantedBug, believesAFullDisk: PlantedBug) { get }
 
-  /// How long the next commit takes.
   func timeOfCommit() -> TimeSpan
-  /// Commits what is in memory, or fails as this history has it.
-  func commitMemory() throws(StoreError)
-  /// Forgets what is in memory and not committed.
-  func rollBackMemory()
-  /// Tells the checker that everything is on disk.
+  func meetCommit()
   func noteCommit()
-  /// Tells the checker that what was staged is gone.
   func noteLoss()
 }
 
 extension SimulatedDisk {
-  /// Whatever a process asks for that was killed has no effect.
-  func requireLife() throws(StoreError) {
+  var hasStagedChanges: Bool { memory.hasStagedChanges }
+
+  /// The store in memory; whatever a process asks for that was killed has no effect.
+  func alive() throws(StoreError) -> Memory {
     guard process.survives() else { throw .failed(path: Self.name, detail: "the process is dead") }
+    return memory
   }
 
-  /// Keeps everything that was staged.
   func commit() throws(StoreError) {
-    try requireLife()
+    _ = try alive()
     process.spend(timeOfCommit())
-    if world.bug == Self.bugs.answersTooEarly {
-      isOwed = true
-      return
-    }
-    try commitNow()
+    isOwed = world.bug == Self.bugs.answersTooEarly
+    if !isOwed { try commitNow() }
   }
 
   private func commitNow() throws(StoreError) {
-    do throws(StoreError) { try commitMemory() } catch {
+    do throws(StoreError) {
+      meetCommit()
+      try memory.commit()
+    } catch {
       guard case .diskFull = error else {
         if case .damaged(_, let detail) = error {
           world.violate(.storeContradiction, "\(Self.name): \(detail)")
@@ -66,9 +64,113 @@ extension SimulatedDisk {
     try? commitNow()
   }
 
-  /// Forgets everything that was staged since the last commit.
   func rollBack() {
-    rollBackMemory()
+    memory.rollBack()
     noteLoss()
   }
+}
+
+/// The disk of the simulated stock service as its process meets it: the store in memory, with the time that a
+/// commit takes and with what goes wrong there. Invariant: a process that was killed keeps nothing more.
+final class SimulatedStockStore: StockStore, SimulatedDisk {
+  static let name = "stock"
+  static let bugs = (
+    answersTooEarly: PlantedBug.stockAnswersTooEarly, believesAFullDisk: PlantedBug.stockBelievesAFullDisk
+  )
+
+  unowned let world: Simulation
+  unowned let process: SimulatedProcess
+  var memory: MemoryStockStore { world.stockDisk }
+  var isOwed = false
+  private let onProgress: () -> Void
+
+  init(of process: SimulatedProcess, in world: Simulation, onProgress: @escaping () -> Void) {
+    (self.onProgress, self.process, self.world) = (onProgress, process, world)
+  }
+
+  func load(newLedger ledger: Int64) throws(StoreError) -> StoredStock { try memory.load(newLedger: ledger) }
+
+  func stage(_ entry: StockEntry) throws(StoreError) {
+    try alive().stage(entry)
+    world.checker.stock.staged(entry)
+  }
+
+  func timeOfCommit() -> TimeSpan { world.timeOfStockCommit() }
+  func meetCommit() { world.meetStockDisk() }
+  func noteLoss() { world.checker.stock.forgotten() }
+
+  func noteCommit() {
+    world.statistics.stockCommits += 1
+    world.checker.stock.committed()
+  }
+
+  func order(_ id: OrderID) throws(StoreError) -> StoredOrder? { try alive().order(id) }
+
+  func orders(after id: OrderID?, limit: Int) throws(StoreError) -> [KeptOrder] {
+    try alive().orders(after: id, limit: limit)
+  }
+
+  func changes(after sequence: Int64, limit: Int) throws(StoreError) -> [StockChange] {
+    try alive().changes(after: sequence, limit: limit)
+  }
+
+  func audit() throws(StoreError) -> StockAudit {
+    _ = try alive()
+    let end = process.clock + world.timeOfStockAudit()
+    while process.clock < end {
+      process.work(min(end.since(process.clock), .milliseconds(500)))
+      onProgress()
+      _ = try alive()
+    }
+    return try memory.audit()
+  }
+}
+
+/// The disk of the simulated vending machine as its process meets it: the store in memory, with the time that
+/// a commit takes and with what goes wrong there. Invariant: a process that was killed keeps nothing more.
+final class SimulatedVendingStore: VendingStore, SimulatedDisk {
+  static let name = "vending"
+  static let bugs = (
+    answersTooEarly: PlantedBug.vendingAnswersTooEarly, believesAFullDisk: PlantedBug.vendingBelievesAFullDisk
+  )
+
+  unowned let world: Simulation
+  unowned let process: SimulatedProcess
+  var memory: MemoryVendingStore { world.vending.disk }
+  var isOwed = false
+
+  init(of process: SimulatedProcess, in world: Simulation) { (self.process, self.world) = (process, world) }
+
+  func load(newMachine machine: Int64) throws(StoreError) -> StoredVending {
+    try memory.load(newMachine: machine)
+  }
+
+  func stage(_ entry: VendingEntry) throws(StoreError) {
+    _ = try alive()
+    world.meetVendingDisk(isCommit: false)
+    try memory.stage(entry)
+    world.checker.vending.staged(entry)
+  }
+
+  func timeOfCommit() -> TimeSpan { world.timeOfVendingCommit() }
+  func meetCommit() { world.meetVendingDisk(isCommit: true) }
+  func noteLoss() { world.checker.vending.forgotten() }
+
+  func noteCommit() {
+    world.statistics.vendingCommits += 1
+    world.checker.vending.committed()
+  }
+
+  func request(_ id: OrderID) throws(StoreError) -> StoredRequest? { try alive().request(id) }
+
+  func purchases(after sequence: Int64, limit: Int) throws(StoreError) -> [MoneyChange] {
+    try alive().purchases(after: sequence, limit: limit)
+  }
+
+  func latestPurchases(limit: Int) throws(StoreError) -> [MoneyChange] {
+    try memory.latestPurchases(limit: limit)
+  }
+
+  func sales() throws(StoreError) -> [ProductSales] { try memory.sales() }
+  func audit() throws(StoreError) -> VendingAudit { try alive().audit() }
 }

@@ -1,12 +1,9 @@
-// Owns the files and directories of the simulated host, in memory. It must not know who opens them, nor what stands in them.
-// Invariant: a path is absolute and plain; a name stands in a directory that is there. A file lives for as long as a name or
-// a descriptor leads to it. Everybody may do everything: there is one user. Sockets have their names in ``SimulatedHost``.
-// Failure: the number of the error, as Linux says it.
-
+// Owns the files and directories of the simulated host, in memory. Invariant: a path is absolute and plain; a name stands in
+// a directory that is there. A file lives for as long as a name or a descriptor leads to it. Everybody may do everything:
+// there is one user. Sockets have their names in ``SimulatedHost``. Failure: the number of the error, as Linux says it.
 import Glibc
 import Posix
 
-/// What a name leads to.
 final class SimulatedFile {
   let inode: UInt64
   let isDirectory: Bool
@@ -14,9 +11,7 @@ final class SimulatedFile {
   var bytes: [UInt8] = []
 
   init(inode: UInt64, isDirectory: Bool, mode: mode_t) {
-    self.inode = inode
-    self.isDirectory = isDirectory
-    self.mode = mode
+    (self.inode, self.isDirectory, self.mode) = (inode, isDirectory, mode)
   }
 }
 
@@ -26,11 +21,7 @@ final class OpenedFile {
   let flags: CInt
   private var position = 0
 
-  init(_ file: SimulatedFile, flags: CInt) {
-    self.file = file
-    self.flags = flags
-  }
-
+  init(_ file: SimulatedFile, flags: CInt) { (self.file, self.flags) = (file, flags) }
   var isReadable: Bool { flags & O_ACCMODE != O_WRONLY && !file.isDirectory }
   var isWritable: Bool { flags & O_ACCMODE != O_RDONLY }
 
@@ -44,7 +35,6 @@ final class OpenedFile {
     return part.count
   }
 
-  /// Writes at the position, at the end, or at an offset.
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64? = nil) {
     // As on Linux, where a file that is appended to is appended to wherever somebody says.
     let start = flags & O_APPEND != 0 ? file.bytes.count : offset.map { Int($0) } ?? position
@@ -54,21 +44,17 @@ final class OpenedFile {
     if offset == nil { position = end }
   }
 
-  /// Cuts the file, or fills it up with zeros.
   func truncate(to size: Int) {
     if file.bytes.count > size { file.bytes.removeSubrange(size...) }
     file.bytes.append(contentsOf: repeatElement(0, count: size - file.bytes.count))
   }
 }
 
-/// The file system of a simulated host.
 struct SimulatedFiles {
   private var names: [String: SimulatedFile] = [:]
   private var lastInode: UInt64 = 2
 
   init() { names["/"] = SimulatedFile(inode: 2, isDirectory: true, mode: 0o755) }
-
-  /// What has this name; nil for nothing.
   subscript(path: String) -> SimulatedFile? { names[path] }
 
   /// Why a name cannot be made or looked for; nil where its directory is there.
@@ -77,7 +63,6 @@ struct SimulatedFiles {
     return above.isDirectory ? nil : ENOTDIR
   }
 
-  /// Makes what is not there.
   mutating func make(_ path: String, isDirectory: Bool, mode: mode_t) -> SimulatedFile {
     lastInode += 1
     let made = SimulatedFile(inode: lastInode, isDirectory: isDirectory, mode: mode & 0o7777)
@@ -85,13 +70,11 @@ struct SimulatedFiles {
     return made
   }
 
-  /// Writes a whole file, in a directory that is there.
   mutating func write(_ bytes: [UInt8], to path: String) {
     let file = names[path] ?? make(path, isDirectory: false, mode: 0o600)
     file.bytes = bytes
   }
 
-  /// Makes a directory with everything above it.
   mutating func makeDirectories(_ path: String) {
     guard names[path] == nil else { return }
     makeDirectories(Paths.directory(of: path))
@@ -135,7 +118,6 @@ struct SimulatedFiles {
     return nil
   }
 
-  /// The names in a directory, in their order.
   func entries(of path: String) -> [String] {
     names.keys.filter { $0 != "/" && Paths.directory(of: $0) == path }.map(Paths.lastPart(of:)).sorted()
   }

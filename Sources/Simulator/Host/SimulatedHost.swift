@@ -2,23 +2,18 @@
 // It must not know what a process does. Every process is production code that asks a ``SimulatedProcess`` for what it
 // would ask Linux for; it runs in turns, and between two of them it sleeps in its event loop.
 // Invariant: a seed, and nothing else, decides who runs when, how long bytes are on their way, and where they are cut.
-
 import BankModel
 import Glibc
 import Posix
 import Time
 
-/// What a process of the host runs.
 protocol SimulatedProgram: AnyObject {
-  /// One turn of its loop; it sleeps in the first wait of the turn, by way of the error that the wait throws.
-  ///
-  /// - Returns: the exit code when the process has ended.
+  /// One turn of its loop; it sleeps in the first wait of the turn, by way of the error that the wait throws. The exit code
+  /// when the process has ended.
   func turn() throws(SystemError) -> Int32?
-  /// A signal that a process can hear, such as SIGTERM.
   func hear(signal: Int32)
 }
 
-/// A machine with its processes.
 final class SimulatedHost {
   /// The time by which the processes were run. A process that is at work may be ahead of it.
   private(set) var now: MonotonicTime
@@ -28,9 +23,7 @@ final class SimulatedHost {
   /// As many bytes may be on their way on a connection or wait to be read; net.core.wmem_default of Linux.
   var streamCapacity = 212_992
   var files = SimulatedFiles()
-  /// Until then there is no room in any file.
   var isFullUntil = MonotonicTime(nanoseconds: 0)
-  /// The names of sockets.
   var names: [String: ListeningSocket] = [:]
   /// Those that live, and those that nobody has reaped.
   private(set) var processes: [pid_t: SimulatedProcess] = [:]
@@ -40,11 +33,8 @@ final class SimulatedHost {
   var onWrite: ((SimulatedProcess, StreamEnd, [UInt8]) -> Void)?
   /// Told that a process sends a signal to another one, before it has an effect.
   var onSignal: ((_ sender: SimulatedProcess, _ target: SimulatedProcess, _ signal: CInt) -> Void)?
-  /// The mistake that production code makes here; nil for none.
   var mistake: String?
-  /// Told when a process has ended.
   var onEnd: ((SimulatedProcess) -> Void)?
-
   private var agenda = Agenda<pid_t>()
   private var lastProcess: pid_t = 100
   private var lastStream = 0
@@ -54,11 +44,7 @@ final class SimulatedHost {
     self.now = now
   }
 
-  /// Starts a process; it begins to run soon.
-  ///
-  /// - Parameters:
-  ///   - files: what it gets as descriptors 0, 1, 2, …
-  ///   - openFiles: how many descriptors it may have.
+  /// Starts a process, with files as descriptors 0, 1, 2, …; it begins to run soon.
   @discardableResult
   func start(
     by parent: SimulatedProcess? = nil, files: [OpenFile?] = [], openFiles: Int = 1024,
@@ -82,10 +68,8 @@ final class SimulatedHost {
     agenda.add(process.pid, at: moment)
   }
 
-  /// When the next process runs; nil where all sleep for ever.
   var nextMoment: MonotonicTime? { agenda.nextMoment }
 
-  /// Lets the next process run for a turn; false where all sleep for ever.
   @discardableResult
   func runNext() -> Bool {
     guard let (moment, pid) = agenda.next() else { return false }
@@ -96,16 +80,13 @@ final class SimulatedHost {
     return true
   }
 
-  /// Lets the processes run until then, or until something is so.
   func run(until end: MonotonicTime, _ isEnough: () -> Bool = { false }) {
     while !isEnough(), let next = nextMoment, next <= end { runNext() }
     if !isEnough() { advance(to: end) }
   }
 
-  /// Time passes outside of the processes.
   func advance(to moment: MonotonicTime) { now = max(now, moment) }
 
-  /// A number for a new end of a connection.
   func nextStream() -> Int {
     lastStream += 1
     return lastStream
@@ -132,7 +113,6 @@ final class SimulatedHost {
     onEnd?(process)
   }
 
-  /// Every process ends; nothing happens any more.
   func shutDown() {
     (onEnd, onSignal) = (nil, nil)
     for process in processes.values.sorted(by: { $0.pid < $1.pid }) { process.kill() }

@@ -1,43 +1,22 @@
 // Owns a client's way to the bank: a process of its own with a channel in it. It must not know what is said.
 // Invariant: every call is made as that process; what it had not sent is gone when its connection breaks.
-
 import Posix
 import Transport
 import Wire
 
-/// A client's connection to the coordinator, again and again.
 final class SimulatedLine {
   private typealias Channel = MessageChannel<BankMessage, ClientMessage>
-
-  /// The process in which the channel lives.
-  private final class Program: SimulatedProgram {
-    let loop: EventLoop
-    /// The present channel, or the last one that has ended.
-    var channel: Channel?
-
-    init() throws(SystemError) { loop = try EventLoop() }
-
-    func turn() throws(SystemError) -> Int32? {
-      try loop.runOnce(until: nil)
-      channel?.flush()
-      return nil
-    }
-
-    func hear(signal: Int32) {}
-  }
-
   var onMessage: ((BankMessage) -> Void)?
   var onEnd: ((ChannelEnd) -> Void)?
   let process: SimulatedProcess
   /// Held by its process: when that ends, it goes as a process goes.
-  private weak var program: Program?
+  private weak var program: ClientProgram<Channel>?
 
   init(in world: Simulation) {
-    process = world.host.start { _ in try? Program() }
-    program = process.begin() as? Program
+    process = world.host.start { _ in try? ClientProgram<Channel> { $0.flush() } }
+    program = process.begin() as? ClientProgram<Channel>
   }
 
-  /// Connects; false where nobody listens.
   func connect(to path: String) -> Bool {
     process.call {
       guard let program else { return false }
@@ -49,7 +28,7 @@ final class SimulatedLine {
           descriptor: socket, loop: program.loop, incomingLimit: FrameLimits.control, backlogLimit: 8 << 20)
         channel.onMessage = { [unowned self] in onMessage?($0) }
         channel.onEnd = { [unowned self] in onEnd?($0) }
-        program.channel = channel
+        program.client = channel
         return true
       } catch {
         return false
@@ -57,15 +36,13 @@ final class SimulatedLine {
     }
   }
 
-  /// Says something; it leaves at once.
   func say(_ message: ClientMessage) {
     process.call {
-      program?.channel?.send(message)
-      program?.channel?.flush()
+      program?.client?.send(message)
+      program?.client?.flush()
     }
   }
 
-  /// The connection breaks; how many portions were lost.
   func breakOff(on host: SimulatedHost) -> Int {
     process.streams.first?.breakOff(at: host.now, on: host) ?? 0
   }

@@ -1,18 +1,15 @@
 // Owns the answers of the simulated kernel. Invariant: they are those of Linux for what the bank asks; whatever it does not
 // ask for is refused (ENOSYS) and never guessed. A process that was killed in this turn gets answers without an effect.
-
+import BankModel
 import Glibc
 import Posix
 import Time
 
 extension SimulatedProcess: SystemCalls {
   func makes(_ mistake: StaticString) -> Bool { host.mistake.map { "\(mistake)" == $0 } ?? false }
-
-  var monotonic: MonotonicTime { clock }
-  var wall: WallTime { WallTime(milliseconds: (host.calendarOrigin + clock.nanoseconds) / 1_000_000) }
+  var monotonicNanoseconds: Int64 { clock.nanoseconds }
+  var realNanoseconds: Int64 { host.calendarOrigin + clock.nanoseconds }
   func random() -> UInt64 { host.chance.next() }
-
-  // MARK: Descriptors
 
   func close(_ descriptor: CInt) -> CInt {
     // The descriptors of a process that has ended were closed for it.
@@ -72,9 +69,6 @@ extension SimulatedProcess: SystemCalls {
   }
 
   var openFileLimit: UInt64 { UInt64(openFiles) }
-
-  // MARK: Readiness
-
   func makeEpoll() -> CInt { give(.epoll(ReadyList())) }
 
   private func list(_ epoll: CInt) -> ReadyList? {
@@ -108,9 +102,6 @@ extension SimulatedProcess: SystemCalls {
   }
 
   func giveWay() { spend(TimeSpan(nanoseconds: 25_000)) }
-
-  // MARK: Sockets
-
   func makeSocket(nonBlocking: Bool) -> CInt { give(.unconnected(nonBlocking: nonBlocking)) }
 
   func listen(_ socket: CInt, at path: String, backlog: CInt, mode: mode_t) -> CInt {
@@ -162,35 +153,27 @@ extension SimulatedProcess: SystemCalls {
     let second = give(.stream(ends.1))
     guard second >= 0 else {
       release(first, at: clock)
-      errno = EMFILE
-      return nil
+      return none(EMFILE)
     }
     return (first, second)
   }
 
   func peer(of socket: CInt) -> UnixSocket.Peer? {
-    guard case .stream(let end)? = descriptors[socket] else {
-      errno = ENOTSOCK
-      return nil
-    }
+    guard case .stream(let end)? = descriptors[socket] else { return none(ENOTSOCK) }
     return UnixSocket.Peer(uid: effectiveUser, gid: 0, pid: end.peer?.maker ?? end.maker)
   }
 
-  func shutdownWriting(_ socket: CInt) -> CInt {
-    guard survives() else { return 0 }
-    guard case .stream(let end)? = descriptors[socket] else { return fail(ENOTSOCK) }
-    end.shut(at: clock, on: host)
-    return 0
-  }
-
+  func shutdownWriting(_ socket: CInt) -> CInt { shutdown(socket) { $0.shut(at: clock, on: host) } }
   func shutdownReading(_ socket: CInt) -> CInt {
-    guard survives() else { return 0 }
-    guard case .stream(let end)? = descriptors[socket] else { return fail(ENOTSOCK) }
-    end.hearNothingMore(at: clock, on: host)
-    return 0
+    shutdown(socket) { $0.hearNothingMore(at: clock, on: host) }
   }
 
-  // MARK: Processes
+  private func shutdown(_ socket: CInt, _ body: (StreamEnd) -> Void) -> CInt {
+    guard survives() else { return 0 }
+    guard case .stream(let end)? = descriptors[socket] else { return fail(ENOTSOCK) }
+    body(end)
+    return 0
+  }
 
   var processID: pid_t { pid }
   var parentID: pid_t { parent ?? 1 }

@@ -1,6 +1,6 @@
 // Owns what the simulated kernel says of files and their names. It must not know what stands in a file.
 // Invariant: as in all its answers: those of Linux, or ENOSYS, and none with an effect for a process that was killed.
-
+import BankModel
 import Glibc
 import Posix
 import Time
@@ -25,9 +25,7 @@ extension SimulatedProcess {
     return read(file, buffer, at: offset)
   }
 
-  func read(
-    _ file: OpenedFile, _ buffer: UnsafeMutableRawBufferPointer, at offset: Int64? = nil
-  ) -> Int {
+  func read(_ file: OpenedFile, _ buffer: UnsafeMutableRawBufferPointer, at offset: Int64? = nil) -> Int {
     if file.file.isDirectory { return fail(EISDIR) }
     return file.isReadable ? file.read(into: buffer, at: offset) : fail(EBADF)
   }
@@ -70,21 +68,16 @@ extension SimulatedProcess {
     return 0
   }
 
-  // MARK: Names
-
   func facts(of path: String) -> FileFacts? {
     if let file = host.files[path] { return facts(of: file) }
     if host.names[path] != nil { return facts(isSocket: true) }
     if path == "/dev/null" { return facts(isSocket: false) }
-    errno = host.files.objection(to: path) ?? ENOENT
-    return nil
+    return none(host.files.objection(to: path) ?? ENOENT)
   }
 
   func facts(of descriptor: CInt) -> FileFacts? {
     switch descriptors[descriptor] {
-    case nil:
-      errno = EBADF
-      return nil
+    case nil: return none(EBADF)
     case .file(let file)?: return facts(of: file.file)
     case .nothing?: return facts(isSocket: false)
     default: return facts(isSocket: true)
@@ -125,22 +118,15 @@ extension SimulatedProcess {
   }
 
   func entries(of path: String) -> [String]? {
-    guard let file = host.files[path] else {
-      errno = host.files.objection(to: path) ?? ENOENT
-      return nil
-    }
-    guard file.isDirectory else {
-      errno = ENOTDIR
-      return nil
-    }
+    guard let file = host.files[path] else { return none(host.files.objection(to: path) ?? ENOENT) }
+    guard file.isDirectory else { return none(ENOTDIR) }
     let sockets = host.names.keys.filter { Paths.directory(of: $0) == path }.map(Paths.lastPart(of:))
     return (host.files.entries(of: path) + sockets.sorted()).shuffled(using: &host.chance)
   }
 
   func target(ofLink path: String) -> String? {
     if path == "/proc/self/exe" { return executable }
-    errno = facts(of: path) == nil ? ENOENT : EINVAL
-    return nil
+    return none(facts(of: path) == nil ? ENOENT : EINVAL)
   }
 
   /// Nobody takes away here what a process works with.

@@ -1,13 +1,11 @@
-// Owns one process of the simulated host as its kernel sees it: descriptors, its own time, whether it lives, stands
-// still, or is about to be killed. It must not know what the process does.
-// Invariant: its time never goes back. From the moment at which it is killed nothing that it still asks for has an effect,
-// however far the code of its turn goes on.
-
+// Owns one process of the simulated host as its kernel sees it: descriptors, its own time, whether it lives,
+// stands still, or is about to be killed. Invariant: its time never goes back. From the moment at which it is
+// killed nothing that it still asks for has an effect, however far the code of its turn goes on.
+import BankModel
 import Glibc
 import Posix
 import Time
 
-/// What stands behind a descriptor.
 enum OpenFile {
   /// /dev/null
   case nothing
@@ -19,25 +17,20 @@ enum OpenFile {
   case process(SimulatedProcess)
 }
 
-/// What is registered with an epoll descriptor.
 final class ReadyList {
   var members: [CInt: (interest: Interest, token: UInt64)] = [:]
 }
 
-/// A process of the simulated host.
 final class SimulatedProcess {
   let pid: pid_t
   var parent: pid_t?
   unowned let host: SimulatedHost
   var openFiles: Int
   var descriptors: [CInt: OpenFile] = [:]
-  /// The program that it runs, as a path.
   var executable = "/bank/bin/program"
   var environment: [String: String] = [:]
   var make: ((SimulatedProcess) -> (any SimulatedProgram)?)?
-  /// The production code that it runs; nil before it begins and after its end.
   private(set) var body: (any SimulatedProgram)?
-
   /// Its own time: that of the host when its turn began, and what it has spent since.
   private(set) var clock: MonotonicTime
   /// When it runs next; nil while it sleeps until somebody wakes it.
@@ -54,7 +47,6 @@ final class SimulatedProcess {
   var fuse: Int?
   /// It was killed within the present turn.
   private(set) var isDoomed = false
-  /// By which signal.
   private var doom: CInt = SIGKILL
   /// It is beyond hearing: nothing but SIGKILL reaches it.
   private var isStuck = false
@@ -62,22 +54,15 @@ final class SimulatedProcess {
   private var waits = 0
 
   init(pid: pid_t, parent: pid_t?, host: SimulatedHost, openFiles: Int, files: [OpenFile?]) {
-    self.pid = pid
-    self.parent = parent
-    self.host = host
-    self.openFiles = openFiles
+    (self.pid, self.parent, self.host, self.openFiles) = (pid, parent, host, openFiles)
     clock = host.now
-    for (number, file) in files.enumerated() {
-      if let file { descriptors[CInt(number)] = file }
-    }
+    for (number, file) in files.enumerated() { if let file { descriptors[CInt(number)] = file } }
   }
 
-  /// Whether it has not ended.
   var isAlive: Bool { ending == nil }
 
   // MARK: - Running
 
-  /// One turn, as production code on this kernel.
   func run(at moment: MonotonicTime) {
     guard !isStopped else { return }
     if let until = standsUntil {
@@ -113,7 +98,6 @@ final class SimulatedProcess {
     worksUntil = clock
   }
 
-  /// Starts the program, where that was not done yet.
   @discardableResult
   func begin() -> (any SimulatedProgram)? {
     Kernel.run(on: self) {
@@ -132,13 +116,9 @@ final class SimulatedProcess {
     return Kernel.run(on: self, body)
   }
 
-  /// It is stopped until somebody lets it go on.
   func stop() { isStopped = true }
-
-  /// It makes no progress any more, and cannot be made to.
   func getStuck() { (isStopped, isStuck) = (true, true) }
 
-  /// It goes on, and finds what has come meanwhile.
   func goOn() {
     guard isStopped, !isStuck else { return }
     isStopped = false
@@ -150,11 +130,9 @@ final class SimulatedProcess {
 
   /// Whether it sleeps because there is nothing to do, by a moment at which everybody else has run as far.
   func isIdle(at moment: MonotonicTime) -> Bool {
-    isAlive && !standsStill(at: host.now) && clock <= host.now
-      && moment <= host.now + .milliseconds(1)
+    isAlive && !standsStill(at: host.now) && clock <= host.now && moment <= host.now + .milliseconds(1)
   }
 
-  /// The connections that it has, in the order of their numbers.
   var streams: [StreamEnd] {
     descriptors.sorted { $0.key < $1.key }.compactMap {
       if case .stream(let end) = $0.value { end } else { nil }
@@ -164,18 +142,15 @@ final class SimulatedProcess {
   /// Those of them that were made by way of a name: nothing comes between a process and whoever has started it.
   var connections: [StreamEnd] { streams.filter { $0.isServers || $0.peer?.isServers == true } }
 
-  /// For a while it has no descriptor for anything new, or even fewer than it has.
   func starve(byAtMost missing: Int) {
     openFiles = max(0, descriptors.count - Int(host.chance.draw(0...Int64(missing))))
   }
 
-  /// It has descriptors again, and goes on.
   func relieve() {
     openFiles = 1_024
     goOn()
   }
 
-  /// It stands still from now on.
   func stand(until moment: MonotonicTime) {
     standsUntil = max(standsUntil ?? moment, moment)
     host.wake(self, at: moment)
@@ -274,7 +249,6 @@ final class SimulatedProcess {
 
   // MARK: - Descriptors
 
-  /// A new number for an open file; -1 and EMFILE where there are too many.
   func give(_ file: OpenFile, atLeast lowest: CInt = 3) -> CInt {
     guard descriptors.count < openFiles else { return fail(EMFILE) }
     var number = lowest
@@ -283,7 +257,6 @@ final class SimulatedProcess {
     return number
   }
 
-  /// Gives a number up, and what is behind it where nobody else has it.
   func release(_ number: CInt, at moment: MonotonicTime) {
     guard let file = descriptors.removeValue(forKey: number) else { return }
     for case .epoll(let list) in descriptors.values { list.members[number] = nil }
@@ -299,10 +272,14 @@ final class SimulatedProcess {
     }
   }
 
-  /// A call that fails.
   func fail<Number: SignedInteger>(_ code: CInt) -> Number {
     errno = code
     return -1
+  }
+
+  func none<Answer>(_ code: CInt) -> Answer? {
+    errno = code
+    return nil
   }
 
   /// A step at which the process may be killed; false where it was.

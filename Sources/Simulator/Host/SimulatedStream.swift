@@ -2,68 +2,51 @@
 // It must not know who has a descriptor for them. Invariant: the bytes of one direction arrive in order, before their end,
 // and none twice; what is lost is lost with its connection, never out of its middle.
 // A process may be ahead of the host's time, so whatever happens here carries the moment from which it is so.
-
+import BankModel
 import Glibc
 import Posix
 import Time
 
-/// One end of a connected stream socket.
 final class StreamEnd {
-  /// What arrives.
   enum Arrival {
     case bytes([UInt8])
-    /// The other end sends nothing more.
     case end
   }
 
   /// Whom to wake when something comes; nil while nobody has accepted the connection.
   weak var owner: SimulatedProcess?
-  /// Tells ends apart, also those that are gone.
   let number: Int
   /// Who made the end, as its peer sees it.
   let maker: pid_t
-  /// Whether it was made by a listening socket.
   let isServers: Bool
   /// The other end. Both hold each other for as long as one is open.
   private(set) var peer: StreamEnd?
   private var arrivals: [(due: MonotonicTime, arrival: Arrival)] = []
   private var head = 0
-  /// How much of the first was read.
   private var taken = 0
   private var lastDue = MonotonicTime(nanoseconds: 0)
-  /// Bytes that were sent here and not read.
   private(set) var standing = 0
   /// Descriptors for this end, in all processes.
   var references = 1
-  /// From when on this end is closed.
   private(set) var closedAt: MonotonicTime?
   private var isShut = false
   /// From when on nothing that is sent here arrives.
   private var deafFrom: MonotonicTime?
-  /// Everything that comes takes so much longer.
   private var slowness: Int64 = 1
 
   init(_ number: Int, owner: SimulatedProcess?, maker: pid_t, isServers: Bool = false) {
-    self.number = number
-    self.isServers = isServers
-    self.owner = owner
-    self.maker = maker
+    (self.number, self.isServers, self.owner, self.maker) = (number, isServers, owner, maker)
   }
 
-  /// Two ends of one connection.
   static func pair(_ first: StreamEnd, _ second: StreamEnd) {
     first.peer = second
     second.peer = first
   }
 
-  // MARK: Reading
-
-  /// What has arrived first by then.
   private func first(at moment: MonotonicTime) -> Arrival? {
     head < arrivals.count && arrivals[head].due <= moment ? arrivals[head].arrival : nil
   }
 
-  /// When the next arrives that is not there yet.
   var nextDue: MonotonicTime? { head < arrivals.count ? arrivals[head].due : nil }
 
   /// Reads what is there: bytes, none at the end, nil where there is nothing yet.
@@ -92,14 +75,7 @@ final class StreamEnd {
     head = 0
   }
 
-  /// Whether everything was read, and nothing more comes.
-  func isAtEnd(at moment: MonotonicTime) -> Bool {
-    if case .end? = first(at: moment) { true } else { false }
-  }
-
-  // MARK: Writing
-
-  /// How many bytes the other end takes now.
+  func isAtEnd(at moment: MonotonicTime) -> Bool { if case .end? = first(at: moment) { true } else { false } }
   func room(on host: SimulatedHost) -> Int { max(0, host.streamCapacity - (peer?.standing ?? 0)) }
 
   /// Whether nobody reads any more what is sent.
@@ -108,7 +84,6 @@ final class StreamEnd {
     return [peer.closedAt, peer.deafFrom].compactMap { $0 }.contains { $0 <= moment }
   }
 
-  /// Sends bytes; there is room for them.
   func send(_ bytes: [UInt8], at moment: MonotonicTime, on host: SimulatedHost) {
     guard let peer, !isShut, peer.deafFrom == nil else { return }
     var rest = bytes[...]
@@ -129,7 +104,6 @@ final class StreamEnd {
     if let owner { host.wake(owner, at: lastDue) }
   }
 
-  /// Sends nothing more.
   func shut(at moment: MonotonicTime, on host: SimulatedHost) {
     guard !isShut else { return }
     isShut = true
@@ -146,7 +120,6 @@ final class StreamEnd {
     if let owner { host.wake(owner, at: moment) }
   }
 
-  /// The last descriptor is closed.
   func close(at moment: MonotonicTime, on host: SimulatedHost) {
     guard closedAt == nil else { return }
     shut(at: moment, on: host)
@@ -163,9 +136,7 @@ final class StreamEnd {
     peer?.slowness = factor
   }
 
-  /// The connection breaks: what was sent last may be lost.
-  ///
-  /// - Returns: how many portions were lost.
+  /// The connection breaks: what was sent last may be lost; how many portions of it were.
   func breakOff(at moment: MonotonicTime, on host: SimulatedHost) -> Int {
     let lost = loseTail(on: host) + (peer?.loseTail(on: host) ?? 0)
     let other = peer
@@ -187,9 +158,6 @@ final class StreamEnd {
     return lost
   }
 
-  // MARK: Readiness
-
-  /// What this end is ready for, by its owner's time.
   func readiness(at moment: MonotonicTime, on host: SimulatedHost) -> Readiness {
     var ready: Readiness = []
     let isGone = isDeaf(at: moment)
@@ -202,7 +170,6 @@ final class StreamEnd {
   }
 }
 
-/// A listening socket, and the name under which it is found.
 final class ListeningSocket {
   weak var owner: SimulatedProcess?
   let backlog: Int
@@ -212,12 +179,9 @@ final class ListeningSocket {
   var waiting: [(due: MonotonicTime, end: StreamEnd)] = []
 
   init(owner: SimulatedProcess, backlog: Int, at moment: MonotonicTime) {
-    self.owner = owner
-    self.backlog = backlog
+    (self.owner, self.backlog) = (owner, backlog)
     openedAt = moment
   }
 
-  func isOpen(at moment: MonotonicTime) -> Bool {
-    openedAt <= moment && closedAt.map { $0 > moment } ?? true
-  }
+  func isOpen(at moment: MonotonicTime) -> Bool { openedAt <= moment && closedAt.map { $0 > moment } ?? true }
 }

@@ -1,18 +1,21 @@
 // Owns the beginning of a service's process in the simulated world, as `ServiceProcess` has it: hello to the coordinator, its
-// orders, and then the service. It must not know which. Invariant: nothing is opened before the orders have come.
+// orders, and then the service. Invariant: nothing is opened before the orders have come.
 // Failure: a service that cannot be opened ends with 1, and is started again by its supervisor.
-
+import Logbook
 import Posix
+import ServiceProcess
+import StockClient
+import StockCore
+import StockService
 import Transport
+import VendingCore
+import VendingMachine
 import Wire
 
-/// A service under the coordinator that has started it.
 final class SupervisedProgram: SimulatedProgram {
   private let loop: EventLoop
   private let link: ParentLink
-  /// The service, once it was opened.
   private(set) var service: (any SimulatedProgram)?
-  /// The code of a process that a signal has ended before it watched for any.
   private var endedBySignal: Int32?
   private let open: (EventLoop, ParentLink) -> (any SimulatedProgram)?
 
@@ -40,5 +43,80 @@ final class SupervisedProgram: SimulatedProgram {
 
   func hear(signal: Int32) {
     if let service { service.hear(signal: signal) } else { endedBySignal = 128 + signal }
+  }
+}
+
+/// A service that was opened: the production server, and the disk that a planted bug may owe something to.
+final class ServiceProgram<Handler: ServiceHandler, Disk: SimulatedDisk>: SimulatedProgram {
+  private let server: Server<Handler>
+  private let disk: Disk
+
+  init(_ server: Server<Handler>, on disk: Disk, in home: ServiceHome) throws {
+    (self.server, self.disk) = (server, disk)
+    try server.open(in: home)
+  }
+
+  func turn() throws(SystemError) -> Int32? {
+    if server.isAtWork {
+      try server.turn()
+      disk.payOff()
+    }
+    guard !server.isAtWork else { return nil }
+    disk.process.stayAwake()
+    return try server.run()
+  }
+
+  func hear(signal: Int32) { server.askToEnd() }
+}
+
+/// How the stock service is opened in the simulated world: the production service, as its own main program
+/// does it, with the store and the rules that this history has for it. Invariant: nothing of the service is
+/// copied here.
+enum StockProgram {
+  static let home = ServiceHome(path: "/bank", name: "stock")
+
+  static func open(
+    _ stored: StoredStock, of process: SimulatedProcess, _ loop: EventLoop, _ link: ParentLink,
+    in world: Simulation
+  ) throws -> any SimulatedProgram {
+    let store = SimulatedStockStore(of: process, in: world) { link.progressed() }
+    let mutant = world.bug.flatMap { $0.isOfTheStock ? MutantStock($0, world.stockDisk) : nil }
+    let rules = WatchedStock(StockMachine(stored), mutant, of: process, in: world)
+    let log = try LogFile(path: "/dev/null", worker: "stock", generation: 1, limit: 0, keep: 0)
+    var limits = ViewingLimits()
+    // Small, so that histories are long enough for more than one page and for a viewer who has missed too much.
+    (limits.page, limits.replayed) = (4, 12)
+    let service = StockService(
+      MachineDriver(StockPersistence(store), rules), assortment: world.plan.stock.assortment, limits: limits)
+    let server = Server(service, on: loop, log: log, link: link, clients: world.clientLimits)
+    return try ServiceProgram(server, on: store, in: home)
+  }
+}
+
+/// How the vending machine is opened in the simulated world: the production service, as its own main program
+/// does it, with the store and the rules that this history has for it. Invariant: nothing of the service is
+/// copied here.
+enum VendingProgram {
+  static let home = ServiceHome(path: "/bank", name: "vending")
+
+  static func open(
+    _ stored: StoredVending, of process: SimulatedProcess, _ loop: EventLoop, _ link: ParentLink,
+    in world: Simulation
+  ) throws -> any SimulatedProgram {
+    let plan = world.plan.vending
+    let store = SimulatedVendingStore(of: process, in: world)
+    let mutant = world.bug.flatMap { $0.isOfTheMachine ? MutantVending($0, world.vending.disk) : nil }
+    let machine = VendingStateMachine(mutant?.spoil(stored) ?? stored, plan.table)
+    let rules = WatchedVending(machine, mutant, of: process, in: world)
+    let log = try LogFile(path: "/dev/null", worker: "vending", generation: 1, limit: 0, keep: 0)
+    var patience = StockPatience()
+    patience.purchase = .nanoseconds(plan.patience.nanoseconds)
+    patience.manager = .nanoseconds(plan.managersPatience.nanoseconds)
+    patience.release = .nanoseconds(plan.releasePatience.nanoseconds)
+    let service = VendingService(
+      MachineDriver(try VendingPersistence(store), rules), table: plan.table,
+      stock: StockClient(socket: StockProgram.home.socket, loop: loop), patience: patience)
+    let server = Server(service, on: loop, log: log, link: link, clients: world.clientLimits)
+    return try ServiceProgram(server, on: store, in: home)
   }
 }

@@ -1,15 +1,10 @@
-// Owns what is heard on the wires to the services: who asks for what, and what is answered and told, as it is written and
-// before anybody can read it. Whoever looks on is told of every change in its order, on each connection by itself: clients
-// would notice a gap and begin anew, so it is found here and not at their end.
-// It must not change a byte.
-
+// Owns what is heard on the wires to the services: who asks for what, and what is answered and told, as it is
+// written and before anybody can read it. Whoever looks on is told of every change in its order, on each
+// connection by itself: clients would notice a gap and begin anew, so it is found here and not at their end.
 import BankModel
 import QueueCore
-import StockCore
-import Time
 import Wire
 
-/// Listens to the connections of the simulated services.
 final class WireEar {
   private struct StockConnection {
     var requests: [UInt32: StockRequest] = [:]
@@ -20,12 +15,9 @@ final class WireEar {
   weak var world: Simulation?
   private var decoders: [Int: FrameDecoder] = [:]
   private var stock: [Int: StockConnection] = [:]
-  /// What the machine is asked, and when.
   private var vending: [Int: [UInt32: (request: VendingRequest, moment: Int)]] = [:]
-  /// When hello was said on each connection to a service.
   private var greetings: [Int: MonotonicTime] = [:]
 
-  /// Bytes are written by one end of a connection.
   func hear(_ bytes: [UInt8], by process: SimulatedProcess, on end: StreamEnd) {
     guard let world, let peer = end.peer else { return }
     let server = end.isServers ? end : peer
@@ -43,38 +35,39 @@ final class WireEar {
         }
       }
     case world.scene.service?.pid:
-      for body in bodies(of: bytes, on: end) {
-        if end.isServers {
-          switch decode(StockServiceMessage.self, body) {
-          case .reply(let reply): hear(reply, on: connection)
-          case .refused(let refusal): hear(refusal, on: connection)
-          default: break
-          }
-        } else {
-          switch decode(StockMessage.self, body) {
-          case .request(let request): hear(request, by: process, on: connection)
-          case .hello: greetings[connection] = world.clock.now
-          default: break
-          }
-        }
+      hear(bytes, on: end, connection) { (request: StockRequest) in
+        hear(request, by: process, on: connection)
+      } replies: { (reply: StockReply) in
+        hear(reply, on: connection)
       }
     case world.vending.machine?.pid:
-      for body in bodies(of: bytes, on: end) {
-        if end.isServers {
-          switch decode(VendingServiceMessage.self, body) {
-          case .reply(let reply): hear(reply, on: connection)
-          case .refused(let refusal): hear(refusal, on: connection)
-          default: break
-          }
-        } else {
-          switch decode(VendingMessage.self, body) {
-          case .request(let request): hear(request, on: connection)
-          case .hello: greetings[connection] = world.clock.now
-          default: break
-          }
-        }
+      hear(bytes, on: end, connection) { (request: VendingRequest) in
+        hear(request, on: connection)
+      } replies: { (reply: VendingReply) in
+        hear(reply, on: connection)
       }
     default: break
+    }
+  }
+
+  private func hear<Request: Codable & Sendable & Equatable, Result: Codable & Sendable & Equatable>(
+    _ bytes: [UInt8], on end: StreamEnd, _ connection: Int, requests: (Request) -> Void,
+    replies: (NumberedReply<Result>) -> Void
+  ) {
+    for body in bodies(of: bytes, on: end) {
+      if end.isServers {
+        switch decode(ServiceAnswer<Result>.self, body) {
+        case .reply(let reply): replies(reply)
+        case .refused(let refusal): hear(refusal, on: connection)
+        default: break
+        }
+      } else {
+        switch decode(ServiceQuestion<Request>.self, body) {
+        case .request(let request): requests(request)
+        case .hello: greetings[connection] = world?.clock.now
+        default: break
+        }
+      }
     }
   }
 
@@ -137,8 +130,6 @@ final class WireEar {
   /// No message is longer on its way.
   private static let longestWay = TimeSpan.milliseconds(2_500)
 
-  // MARK: - The stock
-
   private func hear(_ request: StockRequest, by process: SimulatedProcess, on connection: Int) {
     stock[connection, default: StockConnection()].requests[request.number] = request
     if case .follow(let place) = request.command {
@@ -184,8 +175,6 @@ final class WireEar {
     default: stock[connection]?.told[reply.number] = nil
     }
   }
-
-  // MARK: - The vending machine
 
   private func hear(_ request: VendingRequest, on connection: Int) {
     guard let world else { return }

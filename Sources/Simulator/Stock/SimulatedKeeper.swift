@@ -1,12 +1,10 @@
 // Owns whoever keeps the simulated stock full: sets amounts, adds and removes pieces, looks, and asks again where no
 // answer came. It must not know what becomes of the fruit. Invariant: every change has a name of its own, and is asked
 // for under it until it is answered, and at times once more.
-
 import BankModel
-import Time
+import StockClient
 import Wire
 
-/// Somebody with a truck of fruit.
 final class SimulatedKeeper {
   private unowned let world: Simulation
   private let number: Int
@@ -18,20 +16,15 @@ final class SimulatedKeeper {
   private var isWaiting = false
 
   init(number: Int, seed: UInt64, changes: Int64, world: Simulation) {
-    self.number = number
-    self.world = world
+    (self.number, self.world) = (number, world)
     chance = SeededGenerator(seed: seed)
     changesLeft = changes
     asker = world.newAsker()
   }
 
-  /// Whether nothing is left to be asked or answered.
   var isContent: Bool { changesLeft <= 0 && !isWaiting && again == nil }
-
-  /// Somebody wants to know what is there, and has everything counted next.
   var isToCount = false
 
-  /// Does the next thing.
   func act() {
     guard !isContent else { return }
     if !isWaiting { if let (order, command) = again { ask(command, as: order) } else { think() } }
@@ -69,7 +62,6 @@ final class SimulatedKeeper {
     }
   }
 
-  /// Somebody who has everything counted waits for it.
   private func audit() {
     asker.ask(.audit, until: world.clock.now + .seconds(chance.draw(1...60))) { [unowned self] result in
       isWaiting = false
@@ -92,6 +84,47 @@ final class SimulatedKeeper {
         world.violate(.refusal, "a change of \(order) was refused: \(failure.code.rawValue)")
       default: break
       }
+    }
+  }
+}
+
+/// Somebody who looks on in the simulated world, as `bankctl stock watch` does: a picture of the stock that
+/// every change is added to. It must not ask the ledger. Invariant: the picture after each change is what was
+/// there after it, whatever happened to the connection and the service in between.
+final class SimulatedViewer {
+  private unowned let world: Simulation
+  private let asker: SimulatedAsker<StockCommand>
+  private var quantities: [ItemID: Quantity] = [:]
+  private(set) var seen = 0
+
+  init(number: Int, world: Simulation) {
+    self.world = world
+    asker = world.newAsker()
+    asker.follow(StockView()) { [unowned self] in hear($0) }
+  }
+
+  var pid: Int32 { asker.pid }
+  func stop() { asker.stand(true) }
+
+  private func hear(_ news: StockNews) {
+    switch news {
+    case .picture(let picture):
+      seen = Int(picture.sequence)
+      quantities = [:]
+      for shelf in picture.items { quantities[shelf.item] = shelf.quantity }
+      world.checker.stock.shown(picture)
+    case .changes(let changes):
+      world.statistics.news += Int64(changes.count)
+      for change in changes {
+        world.checker.stock.told(change, seen: seen)
+        seen = Int(change.sequence)
+        let there = quantities[change.item, default: 0] + change.difference
+        quantities[change.item] = there
+        if there != change.present {
+          world.violate(.news, "after change \(change.sequence) somebody sees \(there) \(change.item)")
+        }
+      }
+    case .refused(let failure): world.violate(.conversation, "somebody who looks on is refused: \(failure)")
     }
   }
 }

@@ -1,32 +1,25 @@
 // Owns the stock's side of the simulated world: its service, its disk, those who ask it, and what goes wrong there.
 // It must not know a rule of the stock. Invariant: there is at most one service at a time, a child of the present
 // coordinator; it ends with its parent and is started again by it.
-
 import BankModel
+import Glibc
 import Posix
-import QueueCore
-import StockCore
 import Storage
 import Time
 import Transport
 import Wire
 
-/// The stock's side of a simulated world.
 struct StockScene {
   let disk = MemoryStockStore()
-  /// The process of the present service.
   var service: SimulatedProcess?
   var services = 0
   var keepers: [SimulatedKeeper] = []
   var viewers: [SimulatedViewer] = []
-  /// The disk is full until then.
   var fullUntil = MonotonicTime(nanoseconds: 0)
-  /// How long the next commit takes, where something holds it up.
   var slowCommit: TimeSpan?
-  /// How long the next audit takes, where it takes long.
   var longAudit: TimeSpan?
   /// The next commit fails: with what was staged on disk, or not.
-  var failingCommit: (isKept: Bool, Void)?
+  var failingCommit: Bool?
   /// So many stations die when they are told that their fruit was taken.
   var doomedStations = 0
   /// So many stations are recalled when they have asked for their fruit.
@@ -37,11 +30,9 @@ struct StockScene {
 
 extension Simulation {
   var stockDisk: MemoryStockStore { scene.disk }
-  /// The name of the stock's one ledger.
   var stockLedger: Int64 { Int64(seed >> 1) }
   var hasStock: Bool { plan.stock.isThere }
 
-  /// Those who bring fruit begin, and those who look on.
   func hireKeepers() {
     guard hasStock else { return }
     for number in 0..<plan.stock.viewers {
@@ -55,9 +46,6 @@ extension Simulation {
     }
   }
 
-  // MARK: - The service
-
-  /// What the path of the stock service starts.
   func stockProgram() -> ((SimulatedProcess) -> (any SimulatedProgram)?)? {
     guard hasStock else { return nil }
     return { [unowned self] process in
@@ -65,28 +53,29 @@ extension Simulation {
       statistics.stockStarts += 1
       scene.service = process
       trace.line(clock.now, "stock \(scene.services) starts")
-      return try? SupervisedProgram(.stock) { [unowned self] loop, link in open(process, loop, link) }
+      return try? SupervisedProgram(.stock) { [unowned self] loop, link in
+        open("the stock", of: process) {
+          let stored = try stockDisk.load(newLedger: stockLedger)
+          checker.stock.checkShelves(stored.items)
+          return try StockProgram.open(stored, of: process, loop, link, in: self)
+        }
+      }
     }
   }
 
-  private func open(
-    _ process: SimulatedProcess, _ loop: EventLoop, _ link: ParentLink
+  /// Opens a service; nil where it ends with that, and is started again.
+  func open(
+    _ name: String, of process: SimulatedProcess, _ body: () throws -> any SimulatedProgram
   ) -> (any SimulatedProgram)? {
-    do {
-      let stored = try stockDisk.load(newLedger: stockLedger)
-      checker.stock.checkShelves(stored.items)
-      return try StockProgram(stored, of: process, loop, link, in: self)
-    } catch let error as SystemError where error.isShortage {
-      // It ends, and is started again.
-      return nil
-    } catch {
+    do { return try body() } catch {
       // Whoever is killed while it opens has no descriptors any more.
-      if !process.isDoomed { violate(.storeContradiction, "the stock cannot be opened: \(error)") }
+      if !process.isDoomed, (error as? SystemError)?.isShortage != true {
+        violate(.storeContradiction, "\(name) cannot be opened: \(error)")
+      }
       return nil
     }
   }
 
-  /// The service's process has ended: its connections end, and what it had not committed is gone.
   func stockEnded(_ ended: SimulatedProcess) {
     trace.line(clock.now, "stock \(ended.pid) has ended: \(ended.ending.map { "\($0.status)" } ?? "")")
     if ended.fuse != nil { statistics.note(.stockKilled) }
@@ -96,34 +85,28 @@ extension Simulation {
     scene.service = nil
   }
 
-  /// What the disk does with the next commit.
   func meetStockDisk() {
     guard stockDisk.hasStagedChanges else { return }
     if let failing = scene.failingCommit {
       scene.failingCommit = nil
       statistics.note(.stockDiskFailed)
-      stockDisk.failCommit(
-        with: .failed(path: "stock", detail: "the fsync has failed"), isKept: failing.isKept)
+      stockDisk.failCommit(with: .failed(path: "stock", detail: "the fsync has failed"), isKept: failing)
     } else if scene.fullUntil > clock.now {
       stockDisk.failCommit(with: .diskFull(detail: "no space left"))
     }
   }
 
-  /// How long a commit of the stock takes.
   func timeOfStockCommit() -> TimeSpan {
     defer { scene.slowCommit = nil }
     return scene.slowCommit ?? plan.stock.gather + TimeSpan(nanoseconds: chance.draw(10_000...200_000))
   }
 
-  /// How long an audit of the stock takes.
   func timeOfStockAudit() -> TimeSpan {
     guard let span = scene.longAudit else { return TimeSpan(nanoseconds: chance.draw(20_000...400_000)) }
     scene.longAudit = nil
     statistics.note(.stockAuditLong)
     return span
   }
-
-  // MARK: - Those who ask
 
   func newAsker() -> SimulatedAsker<StockCommand> {
     SimulatedAsker(socket: StockProgram.home.socket, world: self)
@@ -160,53 +143,35 @@ extension Simulation {
     }
   }
 
-  // MARK: - What goes wrong
-
-  /// Something is wrong with the stock.
   func troubleStock(_ kind: FaultKind) {
     guard hasStock else { return }
     switch kind {
     case .stockKilled: scene.service?.fuse = Int(chance.draw(0...60))
     case .stockSlow:
-      guard let service = scene.service else { return }
-      statistics.note(kind)
       let lease = plan.policy.lease.nanoseconds
-      service.stand(until: clock.now + TimeSpan(nanoseconds: chance.draw(lease / 8...lease * 2)))
-    case .stockStuck:
-      guard let service = scene.service else { return }
-      statistics.note(kind)
-      service.getStuck()
+      hit(scene.service, kind) {
+        $0.stand(until: clock.now + TimeSpan(nanoseconds: chance.draw(lease / 8...lease * 2)))
+      }
+    case .stockStuck: hit(scene.service, kind) { $0.getStuck() }
     case .stockAuditLong:
       scene.longAudit = .seconds(chance.draw(31...45))
       if chance.draw(0...2) == 0 { scene.keepers.first?.isToCount = true }
     case .stockDiskFull:
       statistics.note(kind)
       scene.fullUntil = clock.now + .milliseconds(chance.draw(1...(chance.draw(0...2) == 0 ? 4_000 : 700)))
-    case .stockDiskFailed: scene.failingCommit = (chance.draw(0...1) == 0, ())
-    case .stockCut:
-      guard let stream = someStream() else { return }
-      statistics.note(kind)
-      statistics.note(.messageLost, stream.breakOff(at: clock.now, on: host))
-    case .stockLate:
-      guard let stream = someStream() else { return }
-      statistics.note(kind)
-      stream.slow(by: chance.draw(100...20_000))
+    case .stockDiskFailed: scene.failingCommit = chance.draw(0...1) == 0
+    case .stockCut: hit(someStream(of: scene.service), kind) { cut($0) }
+    case .stockLate: hit(someStream(of: scene.service), kind) { $0.slow(by: chance.draw(100...20_000)) }
     case .stockCommitSlow:
       statistics.note(kind)
       scene.slowCommit = timeOfSlowCommit()
-    case .stockCrowded:
-      guard let service = scene.service else { return }
-      statistics.note(kind)
-      starve(service)
+    case .stockCrowded: hit(scene.service, kind) { starve($0) }
     case .stockReaderDeaf:
-      guard let viewer = scene.viewers.first else { return }
-      statistics.note(kind)
-      viewer.stop()
-      agenda.add(.relief(pid: viewer.pid), at: clock.now + .milliseconds(chance.draw(1...3_000)))
-    case .stockEnded:
-      guard let service = scene.service else { return }
-      statistics.note(kind)
-      service.hear(signal: 15)
+      hit(scene.viewers.first, kind) {
+        $0.stop()
+        agenda.add(.relief(pid: $0.pid), at: clock.now + .milliseconds(chance.draw(1...3_000)))
+      }
+    case .stockEnded: hit(scene.service, kind) { $0.hear(signal: SIGTERM) }
     case .stationKilled: scene.doomedStations = 1
     case .stationRecalled: scene.recalls = 1
     case .releaseInterrupted: scene.doomedReleases = 1
@@ -217,9 +182,7 @@ extension Simulation {
   /// A process has no descriptor left for a while, not even one for somebody who comes back.
   func starve(_ process: SimulatedProcess) {
     process.starve(byAtMost: 4)
-    if let stream = process.connections.first, chance.draw(0...1) == 0 {
-      statistics.note(.messageLost, stream.breakOff(at: clock.now, on: host))
-    }
+    if let stream = process.connections.first, chance.draw(0...1) == 0 { cut(stream) }
     agenda.add(.relief(pid: process.pid), at: clock.now + .milliseconds(chance.draw(1...400)))
   }
 
@@ -230,25 +193,29 @@ extension Simulation {
     return limits
   }
 
-  /// One of the connections to the stock service.
-  private func someStream() -> StreamEnd? {
-    let streams = scene.service?.connections ?? []
-    return streams.isEmpty ? nil : streams[Int(chance.draw(0...Int64(streams.count) - 1))]
+  func someStream(of process: SimulatedProcess?) -> StreamEnd? { some(of: process?.connections ?? []) }
+
+  func some<Element>(of elements: [Element]) -> Element? {
+    elements.isEmpty ? nil : elements[Int(chance.draw(0...Int64(elements.count) - 1))]
   }
 
-  /// The faults end here too.
+  func cut(_ stream: StreamEnd) { statistics.note(.messageLost, stream.breakOff(at: clock.now, on: host)) }
+
+  /// Something goes wrong with somebody, who has to be there for it.
+  func hit<Victim>(_ victim: Victim?, _ kind: FaultKind, _ body: (Victim) -> Void) {
+    guard let victim else { return }
+    statistics.note(kind)
+    body(victim)
+  }
+
   func calmStock() {
     scene.fullUntil = clock.now
-    scene.failingCommit = nil
-    scene.doomedStations = 0
-    scene.doomedReleases = 0
-    scene.recalls = 0
+    (scene.failingCommit, scene.slowCommit, scene.longAudit) = (nil, nil, nil)
+    (scene.doomedStations, scene.doomedReleases, scene.recalls) = (0, 0, 0)
     scene.service?.fuse = nil
-    (scene.slowCommit, scene.longAudit) = (nil, nil)
     for stream in scene.service?.streams ?? [] { stream.slow(by: 1) }
   }
 
-  /// Whether everything that concerns the stock has come to its end.
   var isStockContent: Bool {
     guard hasStock else { return true }
     let left = (try? disk.unreleased(after: nil, limit: 1)) ?? []

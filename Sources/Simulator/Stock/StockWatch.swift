@@ -2,14 +2,12 @@
 // what each order has taken and given back, what was answered, and whose order it was. It must not ask the stock's core.
 // Invariant: after each commit an order holds nothing or exactly the recipe of its juice, and what is there is what was
 // there at the beginning, added, set, taken and returned.
-
 import BankModel
 import QueueCore
 import StockCore
 import Storage
 import Wire
 
-/// Watches the stock of a history and says when a promise is broken.
 final class StockWatch {
   /// What one order has done so far, by the ledger.
   struct Deed {
@@ -18,7 +16,6 @@ final class StockWatch {
     /// The last of its changes.
     var last: Int64 = 0
 
-    /// What it holds.
     var isHolding: Bool { !taken.isEmpty && returned.isEmpty }
   }
 
@@ -40,15 +37,10 @@ final class StockWatch {
   private var changes: [OrderID: StockCommand] = [:]
 
   init(_ checker: PromiseChecker) { self.checker = checker }
-
   private var store: MemoryStockStore { checker.world.stockDisk }
-
   func violate(_ kind: Violation.Kind, _ words: @autoclosure () -> String) { checker.violate(kind, words()) }
-
-  /// Somebody is going to ask for a change.
   func expect(_ command: StockCommand, as order: OrderID) { changes[order] = command }
 
-  /// The stock has heard a request.
   func heard(_ action: StockAction, of order: OrderID) {
     if case .take(_, let today) = action { days[order] = today }
   }
@@ -58,16 +50,13 @@ final class StockWatch {
   /// Something was decided: an order is done where there is enough of everything, and is short of exactly what is
   /// missing.
   func staged(_ entry: StockEntry) {
-    if case .ordered(let order, let content, let outcome)? = entry.name {
-      judge(order, content, outcome)
-    }
+    if case .ordered(let order, let content, let outcome)? = entry.name { judge(order, content, outcome) }
     for change in entry.changes {
       checker.vending.left(change, from: drafted.lots[change.item] ?? [])
       _ = drafted.apply(change)
     }
   }
 
-  /// What was staged and not committed is gone.
   func forgotten() { drafted = present }
 
   private func judge(_ order: OrderID, _ content: String, _ outcome: StoredOrder.Outcome) {
@@ -184,7 +173,6 @@ final class StockWatch {
 
   // MARK: - Words
 
-  /// A request was answered.
   func answered(_ order: OrderID, _ action: StockAction, _ result: StockResult) {
     switch result {
     case .done(let changes):
@@ -217,7 +205,6 @@ final class StockWatch {
     return deed.returned.isEmpty || deed.last > olderRows
   }
 
-  /// The coordinator is going to ask the stock to give something back.
   func asked(for ticket: TicketOfDay) {
     if checker.outcomes[TicketName(day: ticket.day, ticket: ticket.ticket)] != .cancelled {
       violate(.taking, "ticket \(ticket.ticket) is to be given back, and is not cancelled on disk")
@@ -244,7 +231,6 @@ final class StockWatch {
     }
   }
 
-  /// Somebody was shown the stock.
   func shown(_ picture: StockPicture) {
     var there: [ItemID: Quantity] = [:]
     guard picture.sequence <= rows.count else {
@@ -257,7 +243,6 @@ final class StockWatch {
     }
   }
 
-  /// Somebody who looks on was told of a change.
   func told(_ change: StockChange, seen: Int) {
     guard change.sequence <= rows.count else {
       return violate(.notDurable, "change \(change.sequence) was told and is not on disk")
@@ -323,9 +308,39 @@ final class StockWatch {
 }
 
 extension [ItemID: Quantity] {
-  /// For a person.
   fileprivate var words: String {
     isEmpty
       ? "nothing" : sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: " and ")
+  }
+}
+
+/// The lots of every item as the rows of the stock's ledger make them. It must not know an order. Invariant:
+/// the lots of an item stand in the order in which they are sold, and none is empty.
+struct StockLots {
+  private(set) var lots: [ItemID: [Lot]] = [:]
+  private var totals: [ItemID: Quantity] = [:]
+
+  func total(of item: ItemID) -> Quantity { totals[item, default: 0] }
+
+  /// Pieces of an item that may be sold on a day; all of them where there is no day.
+  func available(_ item: ItemID, on day: DayNumber?) -> Quantity {
+    guard let day else { return total(of: item) }
+    return (lots[item] ?? []).reduce(0) { $0 + ($1.isExpired(on: day) ? 0 : $1.quantity) }
+  }
+
+  /// Follows a row; the lot and the item afterwards.
+  mutating func apply(_ row: StockChange) -> (lot: Quantity, present: Quantity) {
+    totals[row.item, default: 0] += row.difference
+    var shelf = lots[row.item] ?? []
+    let place = shelf.firstIndex { !$0.comesBefore(row.dates) } ?? shelf.count
+    if place < shelf.count, shelf[place].dates == row.dates {
+      shelf[place].quantity += row.difference
+    } else {
+      shelf.insert(Lot(dates: row.dates, quantity: row.difference), at: place)
+    }
+    let left = shelf[place].quantity
+    if left == 0 { shelf.remove(at: place) }
+    lots[row.item] = shelf
+    return (left, totals[row.item, default: 0])
   }
 }

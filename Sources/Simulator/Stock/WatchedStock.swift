@@ -1,30 +1,25 @@
 // Owns the rules of the stock as the checker sees them at work: the real ones, or those with a planted bug, with an eye on
 // everything that goes in and comes out. It must not change any of it.
-
 import BankModel
 import StockCore
-import StockService
-import Time
+import Storage
 import Wire
 
-/// The rules of a simulated stock.
 struct WatchedStock: StockDecisions {
   private let world: Simulation
   private let process: SimulatedProcess
-  private var rules: any StockDecisions
-  /// What was asked and is not answered.
+  private var machine: StockMachine
+  private let mutant: MutantStock?
   private var asked: [StockCore.RequestNumber: (order: OrderID?, action: StockAction)] = [:]
 
-  init(_ rules: any StockDecisions, of process: SimulatedProcess, in world: Simulation) {
-    self.rules = rules
-    self.process = process
-    self.world = world
+  init(_ machine: StockMachine, _ mutant: MutantStock?, of process: SimulatedProcess, in world: Simulation) {
+    (self.machine, self.mutant, self.process, self.world) = (machine, mutant, process, world)
   }
 
-  var isUnsettled: Bool { rules.isUnsettled }
-  var settledSequence: Int64 { rules.settledSequence }
-  var ledger: Int64 { rules.ledger }
-  var picture: StockPicture { rules.picture }
+  var isUnsettled: Bool { machine.isUnsettled }
+  var settledSequence: Int64 { machine.settledSequence }
+  var ledger: Int64 { machine.ledger }
+  var picture: StockPicture { machine.picture }
 
   mutating func apply(_ event: StockEvent, at now: WallTime, into effects: inout [StockEffect]) {
     // What a process decides that was killed is decided by nobody.
@@ -36,7 +31,11 @@ struct WatchedStock: StockDecisions {
       if let order { world.checker.stock.heard(action, of: order) }
     }
     let before = effects.count
-    rules.apply(event, at: now, into: &effects)
+    if let mutant {
+      mutant.apply(event, to: &machine, at: now, into: &effects)
+    } else {
+      machine.apply(event, at: now, into: &effects)
+    }
     for effect in effects[before...] {
       world.trace.line(process.clock, "    stock: effect \(effect)")
       guard case .reply(let number, let answer) = effect,
@@ -45,4 +44,90 @@ struct WatchedStock: StockDecisions {
       if let order { world.checker.stock.answered(order, action, StockResult(answer)) }
     }
   }
+}
+
+/// A stock's core with a planted bug: the real core, with events or effects that are dropped or changed
+/// around it. Invariant: it is wrong in the one way that its name says, and never makes the store notice
+/// first what the checker shall find.
+struct MutantStock {
+  private let bug: PlantedBug
+  private let store: MemoryStockStore
+  /// Orders that were answered before this process.
+  private let former: Set<OrderID>
+
+  init(_ bug: PlantedBug, _ store: MemoryStockStore) {
+    (self.bug, self.store) = (bug, store)
+    former = Set(((try? store.orders(after: nil, limit: .max)) ?? []).map(\.id))
+  }
+
+  func apply(
+    _ event: StockEvent, to machine: inout StockMachine, at now: WallTime, into effects: inout [StockEffect]
+  ) {
+    var wanted: [StockEffect] = []
+    machine.apply(spoil(event, machine.picture), at: now, into: &wanted)
+    effects += wanted.map { spoil($0, machine.picture) }
+  }
+
+  private func spoil(_ event: StockEvent, _ picture: StockPicture) -> StockEvent {
+    switch (bug, event) {
+    case (.takesAgain, .found(let id, let known?)) where known.outcome == .done && known.returned == nil:
+      .found(id, nil)
+    case (.forgetsOrdersInACrash, .found(let id, _?)) where former.contains(id): .found(id, nil)
+    case (.givesBackAgain, .found(let id, var known?)):
+      {
+        known.returned = nil
+        return .found(id, known)
+      }()
+    case (.refusesTheLastFruit, .order(let request, let id, .take(var amounts, let today))):
+      {
+        for place in amounts.indices
+        where picture.quantity(of: amounts[place].item) == amounts[place].quantity {
+          amounts[place].quantity += 1
+        }
+        return .order(request, id, .take(amounts, today: today))
+      }()
+    case (.takesInPart, .order(let request, let id, .take(let amounts, let today))):
+      .order(request, id, .take(Self.present(of: amounts, picture), today: today))
+    default: event
+    }
+  }
+
+  /// What there is enough of; everything where there is nothing.
+  private static func present(of amounts: [ItemAmount], _ picture: StockPicture) -> [ItemAmount] {
+    let there = amounts.filter { picture.quantity(of: $0.item) >= $0.quantity }
+    return there.isEmpty ? amounts : there
+  }
+
+  private func spoil(_ effect: StockEffect, _ picture: StockPicture) -> StockEffect {
+    guard case .stage(var entry) = effect else { return effect }
+    switch (bug, entry.name) {
+    case (.takesAgain, .ordered(let id, _, _)?), (.forgetsOrdersInACrash, .ordered(let id, _, _)?):
+      if kept(id) != nil { entry.name = nil }
+    case (.givesBackAgain, .givenBack(let id)?): if kept(id)?.returned != nil { entry.name = nil }
+    case (.forgetsVoids, .ordered(_, _, .void)?), (.forgetsShortages, .ordered(_, _, .short)?):
+      entry.name = nil
+    case (.sellsTheLatestFirst, .ordered(_, _, .done)?):
+      entry.changes = entry.changes.map { Self.latest($0, picture) }
+    case (.losesARow, .ordered?) where entry.changes.count > 1: entry.changes.removeLast()
+    default: break
+    }
+    return .stage(entry)
+  }
+
+  /// The same piece out of the lot that expires last.
+  private static func latest(_ row: StockChange, _ picture: StockPicture) -> StockChange {
+    let lots = picture.items.first { $0.item == row.item }?.lots ?? []
+    guard row.kind == .taken, let dates = row.dates, let last = lots.last, let other = last.dates,
+      dates < other
+    else { return row }
+    var row = row
+    (row.dates, row.lot) = (other, last.quantity - 1)
+    return row
+  }
+
+  private func kept(_ id: OrderID) -> StoredOrder? { (try? store.order(id)) ?? nil }
+}
+
+extension StockPicture {
+  fileprivate func quantity(of item: ItemID) -> Quantity { items.first { $0.item == item }?.quantity ?? 0 }
 }

@@ -2,25 +2,20 @@
 // what they were told, and how they ask again after a lost connection. It must not know the machine. Invariant: every
 // change has a name of its own and is asked for under it until it is answered, and at times once more; whoever is told
 // something believes that and nothing else.
-
 import BankModel
 import Time
 import VendingClient
 import Wire
 
-/// Somebody at the vending machine.
 final class SimulatedVisitor {
-  /// Something that is wanted, until it is answered.
   struct Wish {
     /// The name of a change; nil for a question.
     var name: OrderID?
     var command: VendingCommand
   }
 
-  /// What somebody remembers of a request.
   struct Memory {
     var command: VendingCommand
-    /// How often it was asked for.
     var asked = 0
     /// What was said; nil before the first word that counts.
     var result: VendingResult?
@@ -31,19 +26,14 @@ final class SimulatedVisitor {
   unowned let world: Simulation
   var chance: SeededGenerator
   private let asker: SimulatedAsker<VendingCommand>
-  /// Requests that are not answered.
   private var outstanding = 0
   private var again: [Wish] = []
   private var wishesLeft: Int64
-  /// How many changes were wanted so far.
   var changes = 0
-  /// What is remembered, by the names of the requests.
   private(set) var memory: [OrderID: Memory] = [:]
 
   init(number: Int, seed: UInt64, isManager: Bool, world: Simulation) {
-    self.number = number
-    self.isManager = isManager
-    self.world = world
+    (self.number, self.isManager, self.world) = (number, isManager, world)
     chance = SeededGenerator(seed: seed)
     let home = VendingProgram.home.path
     let socket =
@@ -52,10 +42,8 @@ final class SimulatedVisitor {
     wishesLeft = isManager ? world.plan.vending.orders : world.plan.vending.wishes
   }
 
-  /// Whether nothing is left to be asked or answered.
   var isContent: Bool { wishesLeft <= 0 && outstanding == 0 && again.isEmpty }
 
-  /// Does the next thing.
   func act() {
     guard !isContent else { return }
     if outstanding < 3 {
@@ -121,5 +109,57 @@ extension VendingResult {
     case .soldOut, .onlyExpired, .stockUnavailable: true
     default: false
     }
+  }
+}
+
+/// What comes to the mind of somebody at the vending machine. Invariant: the checker hears of every change
+/// before the machine does.
+extension SimulatedVisitor {
+  func think() -> Wish {
+    if isManager { return change(managersThought()) }
+    // Without money there is nothing to be had.
+    switch changes == 0 ? 0 : chance.draw(0...19) {
+    case 0..<6: return change(.insert([100, 500, 1_000, 5_000, 10_000, 20_000][Int(chance.draw(0...5))]))
+    case 6..<15: return change(.buy(someProduct()))
+    case 15: return change(.giveChange)
+    case 16:
+      return Wish(command: .history(PurchasePage(after: chance.draw(0...6), limit: chance.draw(1...4))))
+    case 17: return change(chance.draw(0...1) == 0 ? .insert(1_000_001) : .insert(0))
+    case 18: return change(chance.draw(0...1) == 0 ? .buy(ItemID("tea")) : .discardExpired)
+    default: return Wish(command: .balance)
+    }
+  }
+
+  func oneMore() -> Wish { change(.buy(someProduct())) }
+
+  private func someProduct() -> ItemID {
+    let products = world.plan.vending.table.products
+    return products[Int(chance.draw(0...Int64(products.count) - 1))].id
+  }
+
+  private func managersThought() -> VendingCommand {
+    // An empty machine is filled first.
+    switch changes == 0 ? 0 : chance.draw(0...15) {
+    case 0..<10: return .add(drinks())
+    case 10..<13: return .remove(ItemAmount(someProduct(), chance.draw(1...3)))
+    case 13: return .insert(1_000)
+    default: return .discardExpired
+    }
+  }
+
+  private func drinks() -> AddedDrinks {
+    var drinks = AddedDrinks(product: someProduct(), quantity: chance.draw(1...5))
+    guard chance.draw(0...2) > 0 else { return drinks }
+    drinks.made = world.today - chance.draw(0...2)
+    // Some have expired when they come, some do so soon, and now and then the dates make no sense.
+    drinks.expires = world.today + chance.draw(chance.draw(0...9) == 0 ? -4...(-3) : -1...2)
+    return drinks
+  }
+
+  private func change(_ command: VendingCommand) -> Wish {
+    changes += 1
+    let name = OrderID((isManager ? "manager-" : "shopper-\(number)-") + "\(changes)")
+    world.checker.vending.expect(command, as: name)
+    return Wish(name: name, command: command)
   }
 }

@@ -1,31 +1,22 @@
 // Owns the vending machine's side of the simulated world: its process, its disk, those who use it, and what goes wrong
 // there. It must not know a rule of the machine. Invariant: there is at most one machine at a time, a child of the present
 // coordinator; it ends with its parent and is started again by it.
-
 import BankModel
-import Posix
-import QueueCore
+import Glibc
 import Storage
-import Time
-import Transport
-import VendingCore
 import Wire
 
-/// The vending machine's side of a simulated world.
 struct VendingScene {
   let disk = MemoryVendingStore()
-  /// The process of the present machine.
   var machine: SimulatedProcess?
   var machines = 0
   var visitors: [SimulatedVisitor] = []
   /// The disk will be full for so long from the next answer of the stock on.
   var fullAtAnswer: TimeSpan?
-  /// The disk is full until then.
   var fullUntil = MonotonicTime(nanoseconds: 0)
-  /// How long the next commit takes, where something holds it up.
   var slowCommit: TimeSpan?
   /// The next commit fails: with what was staged on disk, or not.
-  var failingCommit: (isKept: Bool, Void)?
+  var failingCommit: Bool?
   /// So many machines die when they hear that a drink was taken.
   var doomedPurchases = 0
   /// So many stock services die soon after they are asked for a drink.
@@ -34,12 +25,9 @@ struct VendingScene {
 
 extension Simulation {
   var hasVending: Bool { plan.vending.isThere }
-  /// The name of the one machine.
   var machineName: Int64 { Int64(seed >> 2) &+ 1 }
-  /// The day that people have.
   var today: DayNumber { clock.moment.wall.milliseconds / 86_400_000 }
 
-  /// Those who buy begin, and whoever fills the machine.
   func inviteVisitors() {
     guard hasVending else { return }
     for number in 0...plan.vending.shoppers {
@@ -50,9 +38,6 @@ extension Simulation {
     }
   }
 
-  // MARK: - The process
-
-  /// What the path of the vending machine starts.
   func vendingProgram() -> ((SimulatedProcess) -> (any SimulatedProgram)?)? {
     guard hasVending else { return nil }
     return { [unowned self] process in
@@ -68,28 +53,16 @@ extension Simulation {
       if vending.machines == 1, plan.vending.arrival > .zero {
         process.stand(until: clock.now + plan.vending.arrival)
       }
-      return try? SupervisedProgram(.vending) { [unowned self] loop, link in open(process, loop, link) }
+      return try? SupervisedProgram(.vending) { [unowned self] loop, link in
+        open("the machine", of: process) {
+          let stored = try vending.disk.load(newMachine: machineName)
+          checker.vending.restarted(with: stored)
+          return try VendingProgram.open(stored, of: process, loop, link, in: self)
+        }
+      }
     }
   }
 
-  private func open(
-    _ process: SimulatedProcess, _ loop: EventLoop, _ link: ParentLink
-  ) -> (any SimulatedProgram)? {
-    do {
-      let stored = try vending.disk.load(newMachine: machineName)
-      checker.vending.restarted(with: stored)
-      return try VendingProgram(stored, of: process, loop, link, in: self)
-    } catch let error as SystemError where error.isShortage {
-      // It ends, and is started again.
-      return nil
-    } catch {
-      // Whoever is killed while it opens has no descriptors any more.
-      if !process.isDoomed { violate(.storeContradiction, "the machine cannot be opened: \(error)") }
-      return nil
-    }
-  }
-
-  /// The machine's process has ended: its connections end, and what it had not committed is gone.
   func vendingEnded(_ ended: SimulatedProcess) {
     trace.line(clock.now, "vending \(ended.pid) has ended: \(ended.ending.map { "\($0.status)" } ?? "")")
     if ended.fuse != nil { statistics.note(.vendingKilled) }
@@ -99,7 +72,6 @@ extension Simulation {
     vending.machine = nil
   }
 
-  /// What the machine's disk does with what comes next.
   func meetVendingDisk(isCommit: Bool) {
     guard isCommit else {
       guard vending.fullUntil > clock.now, chance.draw(0...1) == 0 else { return }
@@ -109,22 +81,17 @@ extension Simulation {
     if let failing = vending.failingCommit {
       vending.failingCommit = nil
       statistics.note(.vendingDiskFailed)
-      vending.disk.failCommit(
-        with: .failed(path: "vending", detail: "the fsync has failed"), isKept: failing.isKept)
+      vending.disk.failCommit(with: .failed(path: "vending", detail: "the fsync has failed"), isKept: failing)
     } else if vending.fullUntil > clock.now {
       vending.disk.failCommit(with: .diskFull(detail: "no space left"))
     }
   }
 
-  // MARK: - Those who use it
-
-  /// How long a commit of the machine takes.
   func timeOfVendingCommit() -> TimeSpan {
     defer { vending.slowCommit = nil }
     return vending.slowCommit ?? TimeSpan(nanoseconds: chance.draw(10_000...200_000))
   }
 
-  /// The machine asks the stock for something.
   func machineAsks(_ command: StockCommand, as order: OrderID) {
     switch command {
     case .take(_, let day):
@@ -151,45 +118,25 @@ extension Simulation {
     machine.fuse = Int(chance.draw(0...12))
   }
 
-  // MARK: - What goes wrong
-
-  /// Something is wrong with the machine.
   func troubleVending(_ kind: FaultKind) {
     guard hasVending else { return }
     switch kind {
     case .vendingKilled: vending.machine?.fuse = Int(chance.draw(0...60))
     case .vendingSlow:
-      guard let machine = vending.machine else { return }
-      statistics.note(kind)
-      machine.stand(until: clock.now + .milliseconds(chance.draw(1...400)))
-    case .vendingStuck:
-      guard let machine = vending.machine else { return }
-      statistics.note(kind)
-      machine.getStuck()
+      hit(vending.machine, kind) { $0.stand(until: clock.now + .milliseconds(chance.draw(1...400))) }
+    case .vendingStuck: hit(vending.machine, kind) { $0.getStuck() }
     case .vendingDiskFull:
       // What the stock has said is the hardest to lose: often the disk is full just when it says something.
       vending.fullAtAnswer = .milliseconds(chance.draw(1...(chance.draw(0...1) == 0 ? 400 : 2_500)))
       if chance.draw(0...2) == 0 { fillVendingDisk() }
-    case .vendingDiskFailed: vending.failingCommit = (chance.draw(0...1) == 0, ())
-    case .vendingCut:
-      guard let stream = someStreamOfTheMachine() else { return }
-      statistics.note(kind)
-      statistics.note(.messageLost, stream.breakOff(at: clock.now, on: host))
-    case .vendingLate:
-      guard let stream = someStreamOfTheMachine() else { return }
-      statistics.note(kind)
-      stream.slow(by: chance.draw(100...20_000))
+    case .vendingDiskFailed: vending.failingCommit = chance.draw(0...1) == 0
+    case .vendingCut: hit(someStream(of: vending.machine), kind) { cut($0) }
+    case .vendingLate: hit(someStream(of: vending.machine), kind) { $0.slow(by: chance.draw(100...20_000)) }
     case .vendingCommitSlow:
       statistics.note(kind)
       vending.slowCommit = timeOfSlowCommit()
-    case .vendingCrowded:
-      guard let machine = vending.machine else { return }
-      statistics.note(kind)
-      starve(machine)
-    case .vendingEnded:
-      guard let machine = vending.machine else { return }
-      statistics.note(kind)
-      machine.hear(signal: 15)
+    case .vendingCrowded: hit(vending.machine, kind) { starve($0) }
+    case .vendingEnded: hit(vending.machine, kind) { $0.hear(signal: SIGTERM) }
     case .purchaseInterrupted: vending.doomedPurchases = 1
     case .stockKilledInPurchase: vending.doomedTakes = 1
     default: break
@@ -204,25 +151,14 @@ extension Simulation {
     vending.fullUntil = clock.now + span
   }
 
-  /// One of the connections of the machine's visitors, or its own to the stock.
-  private func someStreamOfTheMachine() -> StreamEnd? {
-    let streams = vending.machine?.connections ?? []
-    return streams.isEmpty ? nil : streams[Int(chance.draw(0...Int64(streams.count) - 1))]
-  }
-
-  /// The faults end here too.
   func calmVending() {
     vending.fullUntil = clock.now
-    vending.fullAtAnswer = nil
-    vending.failingCommit = nil
-    vending.slowCommit = nil
-    vending.doomedPurchases = 0
-    vending.doomedTakes = 0
+    (vending.fullAtAnswer, vending.failingCommit, vending.slowCommit) = (nil, nil, nil)
+    (vending.doomedPurchases, vending.doomedTakes) = (0, 0)
     vending.machine?.fuse = nil
     for stream in vending.machine?.streams ?? [] { stream.slow(by: 1) }
   }
 
-  /// Whether everything that concerns the machine has come to its end.
   var isVendingContent: Bool {
     guard hasVending else { return true }
     return vending.visitors.allSatisfy(\.isContent) && !vending.disk.hasStagedChanges

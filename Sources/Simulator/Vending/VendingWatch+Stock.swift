@@ -1,19 +1,15 @@
 // Owns the judgement over what the stock does for the vending machine: for its purchases and for its manager. It must not
 // ask a core. Invariant: a drink leaves the stock for one purchase that is on disk, the earliest to expire first and none
 // that has expired; what comes back, and what the manager brings and takes, was asked for so, once.
-
 import BankModel
+import QueueCore
 import StockCore
 import VendingCore
 import Wire
 
 extension VendingWatch {
-  /// Whether the machine asks the stock under this name.
   func owns(_ order: OrderID) -> Bool { order.text.hasPrefix("v") || order.text.hasPrefix("m-") }
 
-  // MARK: - What the machine asks
-
-  /// The machine is going to ask for a drink.
   func asksToTake(as order: OrderID) {
     askedOn[order, default: []].append(world.today)
     guard let place = purchaseOfOrder[order], purchases[place].isUnfinished else {
@@ -21,14 +17,12 @@ extension VendingWatch {
     }
   }
 
-  /// The machine is going to ask that something is put back.
   func asksToRelease(_ order: OrderID) {
     guard let place = purchaseOfOrder[order], purchases[place].state == .releasing else {
       return violate(.purchase, "order \(order) is to be put back, and is not given up on disk")
     }
   }
 
-  /// The machine is going to ask for what the manager wants.
   func asksForTheManager(_ order: OrderID) { askedOn[order, default: []].append(world.today) }
 
   /// The machine has heard what the manager wants, which means the day on which it was heard.
@@ -38,9 +32,6 @@ extension VendingWatch {
     requestOfOrder[order] = request
   }
 
-  // MARK: - What the stock decides
-
-  /// The stock has decided an order of the machine's.
   func decided(_ order: OrderID, _ outcome: StoredOrder.Outcome) {
     guard outcome == .void else { return }
     guard let place = purchaseOfOrder[order], purchases[place].state == .releasing else {
@@ -62,8 +53,7 @@ extension VendingWatch {
       switch row.kind {
       case .taken: days.contains { day in lots.first { !$0.isExpired(on: day) }?.dates == row.dates }
       case .removed: lots.first?.dates == row.dates
-      case .discarded:
-        row.lot == 0 && days.contains { Lot(dates: row.dates, quantity: 1).isExpired(on: $0) }
+      case .discarded: row.lot == 0 && days.contains { Lot(dates: row.dates, quantity: 1).isExpired(on: $0) }
       default: true
       }
     if !isRight {
@@ -71,9 +61,6 @@ extension VendingWatch {
     }
   }
 
-  // MARK: - What is on the stock's disk
-
-  /// An order of the machine's has changed the stock with these rows.
   func judge(_ order: OrderID, _ deed: StockWatch.Deed, _ fresh: [StockChange]) {
     guard let place = purchaseOfOrder[order] else { return judgeManagers(order, fresh) }
     let purchase = purchases[place]
@@ -112,14 +99,11 @@ extension VendingWatch {
     return days.contains(dates.made) && dates.expires == drinks.expires ?? (dates.made + product.shelfLife)
   }
 
-  /// The stock has said that an order of the machine's is given back.
   func checkGivenBack(_ order: OrderID, isHolding: Bool) {
     guard let place = purchaseOfOrder[order], !isHolding, !purchases[place].isOpen else {
       return violate(.purchase, "order \(order) is said to be given back, and it holds, or is not given up")
     }
   }
-
-  // MARK: - What the manager is told
 
   func checkStocked(_ request: VendingRequest, _ changes: [StockChange]) {
     let rows = checker.stock.rows
@@ -138,16 +122,12 @@ extension VendingWatch {
       case (.soldOut, .remove): !isDone
       // What was made today, and what has expired today, is something else on another day.
       case (.otherOrder, _): isDayOfEssence(command) && Set(askedOn[order] ?? []).count > 1
-      case (.badRequest, .add(let drinks)):
-        !isDone && (drinks.made ?? world.today) > (drinks.expires ?? .max)
+      case (.badRequest, .add(let drinks)): !isDone && (drinks.made ?? world.today) > (drinks.expires ?? .max)
       default: false
       }
-    if !isRight {
-      violate(.refusal, "\(name) for \(command) was refused for \(failure.code.rawValue)")
-    }
+    if !isRight { violate(.refusal, "\(name) for \(command) was refused for \(failure.code.rawValue)") }
   }
 
-  /// Whether a command means something else tomorrow.
   func isDayOfEssence(_ command: VendingCommand) -> Bool {
     switch command {
     case .add(let drinks): drinks.made == nil
@@ -163,6 +143,76 @@ extension StoredPurchase {
 }
 
 extension LotDates? {
-  /// For a person.
   fileprivate var words: String { map { "\($0.made)..\($0.expires)" } ?? "no dates" }
+}
+
+/// The last look at a history's vending machine: what everybody remembers of it, added up, is what the disks
+/// say. It must not ask a core. Invariant: money put in = balance + price of purchases + given back, and
+/// drinks brought in = present + sold + removed + discarded, both by the memories of those who were told.
+extension VendingWatch {
+  /// The bank has ended: every intent has its end, and nobody remembers what is not so.
+  func checkEnd() throws(StoreError) {
+    guard world.hasVending else { return }
+    world.vending.disk.crash()
+    restarted(with: try world.vending.disk.load(newMachine: world.machineName))
+    if let left = purchases.first(where: \.isUnfinished) {
+      violate(.notDrained, "purchase \(left.number) is \(left.state.words) after the bank has ended")
+    }
+    var told = MoneyAccount()
+    var brought: [ItemID: Quantity] = [:]
+    for visitor in world.vending.visitors {
+      // In the order of their names, because a history is the same every time.
+      for (name, memory) in visitor.memory.sorted(by: { $0.key.text < $1.key.text }) {
+        add(name, memory, to: &told)
+        try add(name, memory, to: &brought)
+      }
+    }
+    told.balance = told.inserted - told.spent - told.returned
+    if told != account { violate(.money, "people remember \(told), and the machine has \(account)") }
+    for product in world.plan.vending.table.products {
+      let sold = rows.count { $0.kind == .bought && $0.product == product.id }
+      let there = checker.stock.present.total(of: product.id)
+      let left = brought[product.id, default: 0] - Quantity(sold)
+      if there != left { violate(.drinks, "\(there) \(product.id) are there, and \(left) should be") }
+    }
+  }
+
+  func leftovers() -> [String] {
+    purchases.filter(\.isUnfinished).map { "purchase \($0.number) is \($0.state.words)" }
+      + world.vending.visitors.filter { !$0.isContent }.map { "visitor \($0.number) waits for the machine" }
+  }
+
+  private func add(_ name: OrderID, _ memory: SimulatedVisitor.Memory, to told: inout MoneyAccount) {
+    let row = rowOfRequest[name].map { rows[$0] }
+    switch memory.result {
+    case .done(let change)?:
+      told.apply(change)
+      if change != row { violate(.money, "\(name) remembers change \(change.sequence), which there is not") }
+    case .failure(let failure)? where failure.code == .tooLittleMoney && memory.asked > 1:
+      // Such a refusal is not kept: what was asked for twice may have found the money at the second time.
+      if let row { told.apply(row) }
+    case nil, .failure?:
+      if row != nil {
+        violate(.money, "\(name) was done, and nobody was told: \(String(describing: memory))")
+      }
+    default: break
+    }
+  }
+
+  private func add(
+    _ name: OrderID, _ memory: SimulatedVisitor.Memory, to brought: inout [ItemID: Quantity]
+  ) throws(StoreError) {
+    let order = OrderID("m-" + name.text)
+    switch memory.result {
+    case .stocked(let changes)?:
+      for change in changes { brought[change.item, default: 0] += change.difference }
+    case .failure(let failure)? where failure.code == .otherOrder:
+      // It was done on another day, under the same name.
+      for change in try world.stockDisk.order(order)?.changes ?? [] {
+        brought[change.item, default: 0] += change.difference
+      }
+    default:
+      if doneForTheManager.contains(order) { violate(.drinks, "\(name) was done, and nobody was told") }
+    }
+  }
 }

@@ -3,7 +3,6 @@
 // Invariant: after each commit the money put in is the balance, the price of the purchases and what was given back; every
 // row is what one person wanted, once; a purchase ends as the stock has said. What the stock does for it is judged in
 // the extension, and what is left in the end in another one.
-
 import BankModel
 import QueueCore
 import StockCore
@@ -11,7 +10,6 @@ import Storage
 import VendingCore
 import Wire
 
-/// Watches the vending machine of a history and says when a promise is broken.
 final class VendingWatch {
   /// The money as it was on disk for a while.
   private struct State: Equatable {
@@ -21,14 +19,12 @@ final class VendingWatch {
   }
 
   unowned let checker: PromiseChecker
-  /// The ledger on disk.
   private(set) var rows: [MoneyChange] = []
   private(set) var account = MoneyAccount()
   /// The purchases on disk, by number from 1.
   private(set) var purchases: [StoredPurchase] = []
   private(set) var rowOfRequest: [OrderID: Int] = [:]
   private(set) var purchaseOfRequest: [OrderID: Int] = [:]
-  /// The purchase that stands behind an order of the stock.
   private(set) var purchaseOfOrder: [OrderID: Int] = [:]
   /// Won that purchases under way keep back, by what is on disk.
   private(set) var reserved: Won = 0
@@ -36,7 +32,6 @@ final class VendingWatch {
   private var states = [State(sequence: 0, balance: 0, reserved: 0)]
   /// The balance and what is kept back, by everything that is staged too.
   private var drafted: (balance: Won, reserved: Won) = (0, 0)
-  /// What people want, by the names of their requests.
   private(set) var wanted: [OrderID: VendingCommand] = [:]
   /// Days on which the machine has asked the stock for an order, or has heard of it.
   var askedOn: [OrderID: [DayNumber]] = [:]
@@ -46,26 +41,17 @@ final class VendingWatch {
   var doneForTheManager: Set<OrderID> = []
 
   init(_ checker: PromiseChecker) { self.checker = checker }
-
   var world: Simulation { checker.world }
   private var store: MemoryVendingStore { world.vending.disk }
-
   func violate(_ kind: Violation.Kind, _ words: @autoclosure () -> String) { checker.violate(kind, words()) }
-
-  /// Somebody is going to ask for a change.
   func expect(_ command: VendingCommand, as name: OrderID) { wanted[name] = command }
-
   func price(of product: ItemID) -> Won? { world.plan.vending.table[product]?.price }
-
-  /// Whether the end of some purchase is not on disk.
   var hasUnfinished: Bool { purchases.contains { $0.isUnfinished } }
-
   /// The present moment as ``answered(_:askedAt:_:)`` wants it.
   var moment: Int { states.count - 1 }
 
   // MARK: - Decisions
 
-  /// Something was decided.
   func staged(_ entry: VendingEntry) {
     if let change = entry.change, change.kind == .returned {
       let free = drafted.balance - drafted.reserved
@@ -78,8 +64,7 @@ final class VendingWatch {
     }
     drafted.balance += entry.change?.difference ?? 0
     if drafted.balance < drafted.reserved {
-      violate(
-        .money, "\(drafted.balance) won are there, and purchases under way cost \(drafted.reserved)")
+      violate(.money, "\(drafted.balance) won are there, and purchases under way cost \(drafted.reserved)")
     }
   }
 
@@ -90,12 +75,10 @@ final class VendingWatch {
     return purchases.indices.contains(place) && purchases[place].state == .open
   }
 
-  /// What was staged and not committed is gone.
   func forgotten() { drafted = (account.balance, reserved) }
 
   // MARK: - The disk
 
-  /// A transaction is on disk.
   func committed() {
     for row in store.committedChanges[rows.count...] { follow(row) }
     var touched: [Int] = []
@@ -206,8 +189,7 @@ final class VendingWatch {
       if known?.outcome != .done || known?.returned != nil || took?.item != purchase.product
         || took?.dates != row?.dates
       {
-        violate(
-          .purchase, "purchase \(purchase.number) is paid for, and the stock has \(known.words) for it")
+        violate(.purchase, "purchase \(purchase.number) is paid for, and the stock has \(known.words) for it")
       }
     case .soldOut, .onlyExpired:
       guard case .short? = known?.outcome else {
@@ -221,15 +203,13 @@ final class VendingWatch {
     }
   }
 
-  /// What the stock knows of a purchase's drink.
   func order(of purchase: StoredPurchase) -> StoredOrder? {
     let name = VendingStateMachine.stockOrder(machine: world.machineName, purchase: purchase)
     return (try? world.stockDisk.order(name)) ?? nil
   }
 
   private func deed(of purchase: StoredPurchase) -> StockWatch.Deed? {
-    checker.stock.deeds[
-      VendingStateMachine.stockOrder(machine: world.machineName, purchase: purchase)]
+    checker.stock.deeds[VendingStateMachine.stockOrder(machine: world.machineName, purchase: purchase)]
   }
 
   // MARK: - Words
@@ -316,22 +296,18 @@ final class VendingWatch {
 }
 
 extension StoredPurchase {
-  /// Whether its end is not known.
   var isUnfinished: Bool { state == .open || state == .releasing }
 }
 
 extension StoredPurchase.State {
-  /// For a person.
   var words: String { String(describing: self) }
 }
 
 extension MoneyChange? {
-  /// For a person.
   fileprivate var words: String { map { "change \($0.sequence)" } ?? "nothing" }
 }
 
 extension StoredOrder? {
-  /// For a person.
   fileprivate var words: String {
     guard let self else { return "heard nothing" }
     return "\(self.outcome)" + (self.returned == nil ? "" : ", given back,")

@@ -1,21 +1,18 @@
 // Owns the rules of the machine as they are at work in a history: the real ones, or those with a planted bug, with a line
 // in the trace for everything that goes in and comes out. It must not change any of it.
-
 import BankModel
-import Time
+import Storage
 import VendingCore
 
-/// The rules of a simulated vending machine.
 struct WatchedVending: VendingDecisions {
   private let world: Simulation
   private let process: SimulatedProcess
-  private var rules: any VendingDecisions
+  private var rules: VendingStateMachine
+  private var mutant: MutantVending?
 
-  init(_ rules: any VendingDecisions, of process: SimulatedProcess, in world: Simulation) {
-    self.rules = rules
-    self.process = process
-    self.world = world
-  }
+  init(
+    _ rules: VendingStateMachine, _ mutant: MutantVending?, of process: SimulatedProcess, in world: Simulation
+  ) { (self.rules, self.mutant, self.process, self.world) = (rules, mutant, process, world) }
 
   var machine: Int64 { rules.machine }
   var isUnsettled: Bool { rules.isUnsettled }
@@ -32,7 +29,90 @@ struct WatchedVending: VendingDecisions {
     world.statistics.vendingEvents += 1
     world.trace.line(process.clock, "  vending: event \(event)")
     let before = effects.count
-    rules.apply(event, at: now, into: &effects)
+    if mutant == nil {
+      rules.apply(event, at: now, into: &effects)
+    } else {
+      mutant?.apply(event, to: &rules, at: now, into: &effects)
+    }
     for effect in effects[before...] { world.trace.line(process.clock, "    vending: effect \(effect)") }
   }
+}
+
+/// A vending machine's core with a planted bug: the real core, with events or effects that are dropped or
+/// changed around it. Invariant: it is wrong in the one way that its name says, and never makes the store
+/// notice first what the checker shall find.
+struct MutantVending {
+  private let bug: PlantedBug
+  private let store: MemoryVendingStore
+  /// What requests are called that are done once more.
+  private var newNames: [PurchaseNumber: OrderID] = [:]
+
+  init(_ bug: PlantedBug, _ store: MemoryVendingStore) { (self.bug, self.store) = (bug, store) }
+
+  func spoil(_ stored: StoredVending) -> StoredVending {
+    var stored = stored
+    if bug == .forgetsIntents { stored.unfinished = [] }
+    return stored
+  }
+
+  mutating func apply(
+    _ event: VendingEvent, to rules: inout VendingStateMachine, at now: WallTime,
+    into effects: inout [VendingEffect]
+  ) {
+    var wanted: [VendingEffect] = []
+    rules.apply(spoil(event), at: now, into: &wanted)
+    for effect in wanted { effects += spoil(effect, of: &rules, at: now) }
+  }
+
+  private func spoil(_ event: VendingEvent) -> VendingEvent {
+    switch (bug, event) {
+    case (.paysInAgain, .found(let id, .done(let change)?)) where change.kind == .inserted: .found(id, nil)
+    case (.buysAgain, .found(let id, .done(let change)?)) where change.kind == .bought: .found(id, nil)
+    case (.countsCoinsTwice, .asked(let request, let id, .insert(let amount)))
+    where amount * 2 <= VendingLimits.insertion.upperBound:
+      .asked(request, id, .insert(amount * 2))
+    default: event
+    }
+  }
+
+  private mutating func spoil(
+    _ effect: VendingEffect, of rules: inout VendingStateMachine, at now: WallTime
+  ) -> [VendingEffect] {
+    if bug == .keepsWhatWasGivenUp, case .release(let number) = effect {
+      var wanted: [VendingEffect] = []
+      rules.apply(.released(number), at: now, into: &wanted)
+      return wanted
+    }
+    guard case .stage(var entry) = effect else { return [effect] }
+    switch (bug, entry.change) {
+    case (.paysInAgain, let change?) where isKept(change.request):
+      entry.change?.request = OrderID("\(change.request)-\(change.sequence)")
+    case (.buysAgain, _): rename(&entry)
+    case (.givesChangeOfIntents, let change?) where change.kind == .returned:
+      let kept = store.committedPurchases.reduce(0) { $0 + ($1.state == .open ? $1.price : 0) }
+      entry.change?.amount += kept
+      entry.change?.balance -= kept
+    case (.takesBeforeTheIntent, _):
+      guard let purchase = entry.purchase, purchase.state == .open else { break }
+      return [effect, .take(purchase.number, purchase.product)]
+    case (.chargesNothing, let change?) where change.kind == .bought:
+      entry.change?.amount = 0
+      entry.change?.balance += change.amount
+    default: break
+    }
+    return [.stage(entry)]
+  }
+
+  /// A purchase that is made once more has another name on disk.
+  private mutating func rename(_ entry: inout VendingEntry) {
+    guard let purchase = entry.purchase else { return }
+    if purchase.state == .open, isKept(purchase.request) {
+      newNames[purchase.number] = OrderID("\(purchase.request)-\(purchase.number)")
+    }
+    guard let name = newNames[purchase.number] else { return }
+    entry.purchase?.request = name
+    entry.change?.request = name
+  }
+
+  private func isKept(_ id: OrderID) -> Bool { ((try? store.request(id)) ?? nil) != nil }
 }

@@ -1,18 +1,14 @@
 // Owns one conversation with a beanstalkd, as far as the measurements need it: put, reserve, delete.
 // It must not measure. Source: the protocol's own description, doc/protocol.txt of beanstalkd 1.12.
 // Invariant: every answer belongs to the oldest request without one. Failure: BenchFailure, with the server's word.
-
 import Glibc
 import Posix
 
-/// A client of a beanstalkd.
 final class BeanstalkClient {
-  /// The answers that the measurements have to tell apart.
   enum Answer {
     case inserted
     case reserved(id: Int64)
-    case deleted
-    case timedOut
+    case deleted, timedOut
   }
 
   private let socket: FileDescriptor
@@ -21,20 +17,16 @@ final class BeanstalkClient {
   private var place = 0
   private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
 
-  init(socket path: String) throws(BenchFailure) {
-    let outcome = try BenchFailure.system { () throws(SystemError) in try UnixSocket.connect(path: path) }
+  init(socket path: String) throws {
+    let outcome = try UnixSocket.connect(path: path)
     guard case .connected(let socket) = consume outcome else {
-      throw .surprise("nobody listens at \(path)")
+      throw BenchFailure("nobody listens at \(path)")
     }
     self.socket = socket
   }
 
   deinit { buffer.deallocate() }
-
-  /// For whoever waits for several at once.
   var fd: CInt { socket.rawValue }
-
-  // MARK: Asking
 
   /// A job of the usual priority, which a worker may keep for an hour.
   func put(_ payload: [UInt8]) {
@@ -43,16 +35,13 @@ final class BeanstalkClient {
     output += [13, 10]
   }
 
-  /// The next job; waits for it, or not.
   func reserve(waits: Bool) { say(waits ? "reserve" : "reserve-with-timeout 0") }
-
   func delete(_ id: Int64) { say("delete \(id)") }
 
-  /// Sends everything that was asked for since the last time.
-  func flush() throws(BenchFailure) {
+  func flush() throws {
     let bytes = output
     output.removeAll(keepingCapacity: true)
-    try BenchFailure.system { () throws(SystemError) in try socket.writeAll(bytes) }
+    try socket.writeAll(bytes)
   }
 
   private func say(_ words: String) {
@@ -60,10 +49,7 @@ final class BeanstalkClient {
     output += [13, 10]
   }
 
-  // MARK: Hearing
-
-  /// The next answer, which is waited for.
-  func next() throws(BenchFailure) -> Answer {
+  func next() throws -> Answer {
     let words = try line().split(separator: " ")
     switch (words.first.map(String.init), words.count) {
     case ("INSERTED", 2): return .inserted
@@ -75,10 +61,10 @@ final class BeanstalkClient {
       return .reserved(id: id)
     default: break
     }
-    throw .surprise("beanstalkd said: \(words.joined(separator: " "))")
+    throw BenchFailure("beanstalkd said: \(words.joined(separator: " "))")
   }
 
-  private func line() throws(BenchFailure) -> String {
+  private func line() throws -> String {
     while true {
       if let end = input[place...].firstIndex(of: 10) {
         defer { place = end + 1 }
@@ -88,18 +74,18 @@ final class BeanstalkClient {
     }
   }
 
-  private func skip(_ count: Int) throws(BenchFailure) {
+  private func skip(_ count: Int) throws {
     while input.count - place < count { try read() }
     place += count
   }
 
-  private func read() throws(BenchFailure) {
+  private func read() throws {
     if place > 0 {
       input.removeSubrange(..<place)
       place = 0
     }
-    let result = try BenchFailure.system { () throws(SystemError) in try socket.read(into: buffer) }
-    guard case .bytes(let count) = result else { throw .surprise("beanstalkd has hung up") }
+    let result = try socket.read(into: buffer)
+    guard case .bytes(let count) = result else { throw BenchFailure("beanstalkd has hung up") }
     input += buffer[..<count]
   }
 }

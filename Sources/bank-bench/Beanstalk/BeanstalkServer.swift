@@ -1,8 +1,6 @@
 // Owns one beanstalkd under measurement: another work queue, well kept and fast, beside which this one is measured.
-// It must not know what is measured. Invariant: it listens on a Unix socket in a directory of its own, ends with its
-// owner, and is never the one of the machine.
-// Failure: BenchFailure. Where the program is not installed there is no contest, and `isInstalled` says so.
-
+// Invariant: it listens on a Unix socket in a directory of its own, ends with its owner, and is never the one of the
+// machine. Where the program is not installed there is no contest, and `isInstalled` says so.
 import Glibc
 import Posix
 import Time
@@ -15,7 +13,6 @@ enum BeanstalkCare: String, CaseIterable {
   case none = "beanstalkd, no log"
 }
 
-/// A beanstalkd that this process has started.
 final class BeanstalkServer {
   /// Where `scripts/bench` has found the program; nil where it has found none.
   private static var program: String? {
@@ -23,13 +20,12 @@ final class BeanstalkServer {
   }
 
   static var isInstalled: Bool { program != nil }
-
   let socket: String
   private let directory: String
   private let process: ChildProcess
 
-  init(_ bench: Bench, _ care: BeanstalkCare) throws(BenchFailure) {
-    guard let program = Self.program else { throw .surprise("beanstalkd is not installed") }
+  init(_ bench: Bench, _ care: BeanstalkCare) throws {
+    guard let program = Self.program else { throw BenchFailure("beanstalkd is not installed") }
     directory = bench.newHome().path
     mkdir(directory, 0o700)
     socket = Paths.join(directory, "socket")
@@ -39,30 +35,80 @@ final class BeanstalkServer {
       mkdir(log, 0o700)
       arguments += ["-b", log, "-f0"]
     }
-    let words = arguments
-    process = try BenchFailure.system { () throws(SystemError) in
-      try ChildProcess.spawn(
-        executable: program, arguments: words, environment: [:], standardOutput: .null, standardError: .null)
-    }
+    process = try ChildProcess.spawn(
+      executable: program, arguments: arguments, environment: [:], standardOutput: .null, standardError: .null
+    )
   }
 
-  /// A new conversation; the first waits until the server listens.
-  func connect() throws(BenchFailure) -> BeanstalkClient {
+  func connect() throws -> BeanstalkClient {
     let end = SystemClock.monotonic() + .seconds(10)
     while true {
-      do throws(BenchFailure) {
-        return try BeanstalkClient(socket: socket)
-      } catch {
+      do { return try BeanstalkClient(socket: socket) } catch {
         if SystemClock.monotonic() >= end { throw error }
         sched_yield()
       }
     }
   }
 
-  /// Ends it and forgets what it held.
   func discard() {
     process.kill(SIGKILL)
     _ = process.wait()
     Scratch.remove(directory)
+  }
+}
+
+/// A worker process of a beanstalkd under measurement: as a teller it has one job in hand, and says in one
+/// write that this one is done and that it wants the next. Invariant: it begins with its owner's word on
+/// descriptor 3 and ends when no job is left, or its owner is gone. Workers of one beanstalkd.
+final class BeanstalkCrew {
+  /// With this and a socket this program is a worker.
+  static let workerWord = "--beanstalk-worker"
+  private var workers: [(process: ChildProcess, channel: CInt)] = []
+
+  init(_ count: Int, of server: BeanstalkServer, program: String) throws {
+    for _ in 0..<count { try add(server, program) }
+  }
+
+  deinit {
+    for worker in workers {
+      close(worker.channel)
+      worker.process.kill(SIGKILL)
+      _ = worker.process.wait()
+    }
+  }
+
+  private func add(_ server: BeanstalkServer, _ program: String) throws(SystemError) {
+    let pair = try UnixSocket.pair()
+    let process = try ChildProcess.spawn(
+      executable: program, arguments: [Self.workerWord, server.socket], environment: [:], channel: pair.second
+    )
+    workers.append((process, pair.first.take()))
+  }
+
+  func work() throws {
+    var byte: UInt8 = 0
+    // Each has said that it is connected, so that no start is counted.
+    for worker in workers {
+      guard read(worker.channel, &byte, 1) == 1 else { throw BenchFailure("a worker did not start") }
+    }
+    for worker in workers { send(worker.channel, &byte, 1, CInt(MSG_NOSIGNAL)) }
+    for worker in workers {
+      guard read(worker.channel, &byte, 1) == 1 else { throw BenchFailure("a worker did not finish") }
+    }
+  }
+
+  static func serve(_ socket: String) throws {
+    let client = try BeanstalkClient(socket: socket)
+    var byte: UInt8 = 1
+    guard send(3, &byte, 1, CInt(MSG_NOSIGNAL)) == 1, read(3, &byte, 1) == 1 else { return }
+    client.reserve(waits: false)
+    try client.flush()
+    while case .reserved(let id) = try client.next() {
+      client.delete(id)
+      client.reserve(waits: false)
+      try client.flush()
+      guard case .deleted = try client.next() else { throw BenchFailure("a job was not deleted") }
+    }
+    send(3, &byte, 1, CInt(MSG_NOSIGNAL))
   }
 }

@@ -1,7 +1,5 @@
-// Owns the work that a beanstalkd is given, the same as the bank's: jobs put one at a time, many in one go, and served
-// by workers with one job in hand. A job has 64 bytes, as a customer has who carries a payload.
-// It must not know what the bank does. Failure: BenchFailure.
-
+// Owns the work that a beanstalkd is given, the same as the bank's: jobs put one at a time, many in one go,
+// and served by workers with one job in hand. A job has 64 bytes, as a customer has who carries a payload.
 import Glibc
 import Posix
 import Time
@@ -11,47 +9,41 @@ extension Bench {
   static let payload = String(repeating: "x", count: 64)
 
   /// Each client puts a job and waits for the answer before it puts the next.
-  func putsPerSecond(of clients: Int, at server: BeanstalkServer) throws(BenchFailure) -> Double {
-    let loop = try BenchFailure.system { () throws(SystemError) in try EventLoop() }
+  func putsPerSecond(of clients: Int, at server: BeanstalkServer) throws -> Double {
+    let loop = try EventLoop()
     var crowd: [BeanstalkClient] = []
     var jobs = 0
-    var failure: BenchFailure?
+    var failure: (any Error)?
     let payload = Array(Self.payload.utf8)
     for _ in 0..<clients {
       let client = try server.connect()
       crowd.append(client)
-      try BenchFailure.system { () throws(SystemError) in
-        _ = try loop.register(fd: client.fd, interest: .read) { [unowned client] _ in
-          do throws(BenchFailure) {
-            _ = try client.next()
-            jobs += 1
-            client.put(payload)
-            try client.flush()
-          } catch {
-            failure = error
-          }
+      _ = try loop.register(fd: client.fd, interest: .read) { [unowned client] _ in
+        do {
+          _ = try client.next()
+          jobs += 1
+          client.put(payload)
+          try client.flush()
+        } catch {
+          failure = error
         }
       }
       client.put(payload)
       try client.flush()
     }
-    let begin = SystemClock.monotonic()
-    let end = begin + thoroughness.span
-    while SystemClock.monotonic() < end {
-      try BenchFailure.system { () throws(SystemError) in try hear(on: loop, until: end) }
+    return try perSecond({ jobs }) { end in
+      try hear(on: loop, until: end)
       if let failure { throw failure }
     }
-    return Double(jobs) / SystemClock.monotonic().since(begin).inSeconds
   }
 
   /// So many jobs in one go, with a bounded number of answers on the way.
-  func bulkPerSecond(_ count: Int64, at server: BeanstalkServer) throws(BenchFailure) -> Double {
+  func bulkPerSecond(_ count: Int64, at server: BeanstalkServer) throws -> Double {
     let client = try server.connect()
-    let time = try Self.time { () throws(BenchFailure) in try fill(count, client) }
-    return Double(count) / time.inSeconds
+    return try Self.perSecond(count) { try fill(count, client) }
   }
 
-  private func fill(_ count: Int64, _ client: BeanstalkClient) throws(BenchFailure) {
+  private func fill(_ count: Int64, _ client: BeanstalkClient) throws {
     let payload = Array(Self.payload.utf8)
     var left = count
     while left > 0 {
@@ -64,11 +56,9 @@ extension Bench {
   }
 
   /// The jobs are there before, and the clock stops when none is left.
-  func jobsPerSecond(_ count: Int64, workers: Int, at server: BeanstalkServer) throws(BenchFailure) -> Double
-  {
+  func jobsPerSecond(_ count: Int64, workers: Int, at server: BeanstalkServer) throws -> Double {
     try fill(count, try server.connect())
     let crew = try BeanstalkCrew(workers, of: server, program: Paths.join(programs, "bank-bench"))
-    let time = try Self.time { () throws(BenchFailure) in try crew.work() }
-    return Double(count) / time.inSeconds
+    return try Self.perSecond(count) { try crew.work() }
   }
 }

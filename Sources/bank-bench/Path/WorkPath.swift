@@ -1,12 +1,10 @@
 // Owns the way of a customer through the bank within one process, for counting the instructions that it takes: the
 // coordinator itself with its store on disk, a client at its socket and tellers at its windows, all of them those of a bank
 // that is open. Only processes are missing, which a customer does not pay for and valgrind cannot follow: the tellers live
-// here, and behind the windows there is nobody.
-// It must not measure time. Invariant: the same order to do the same work executes the same instructions but for what
-// the C library does by chance. So they take turns, and only where there is something to hear; the coordinator's are so far
-// apart that each does what is done once in a while; and no commit follows from time, but from a client who waits for it.
-// Failure: whatever of it could not be done ends it; what the bank refuses is a BenchFailure.
-
+// here, and behind the windows there is nobody. Invariant: the same order to do the same work executes the same
+// instructions but for what the C library does by chance. So they take turns, and only where there is something to hear;
+// the coordinator's are so far apart that each does what is done once in a while; and no commit follows from time, but from
+// a client who waits for it. Failure: whatever of it could not be done ends it; what the bank refuses is a BenchFailure.
 import BankModel
 import Configuration
 import Coordinator
@@ -20,11 +18,9 @@ import Time
 import Transport
 import Wire
 
-/// A bank in one process and in lockstep.
 final class WorkPath {
   /// What is done, each including what stands before it.
   enum Work: String {
-    /// Opens the bank.
     case open
     /// Lets customers come one at a time, each committed alone.
     case enqueue
@@ -44,11 +40,9 @@ final class WorkPath {
   private static let past = MonotonicTime(nanoseconds: 0)
   /// Neither a commit nor another try of what could not be started follows from time.
   private static let never = TimeSpan.seconds(86_400)
-
   private let coordinator: Coordinator
   private var crew: [TellerProcess] = []
   private let clientLoop: EventLoop
-  /// Nobody speaks here.
   private let silence: EventLoop
   private var client: MessageChannel<BankMessage, ClientMessage>?
   private var lastNumber: UInt32 = 0
@@ -56,7 +50,6 @@ final class WorkPath {
   private var owed = 0
   private var refusal: Failure?
 
-  /// Opens the bank in an empty directory.
   init(in home: String) throws {
     for name in ["run", "logs"] { try Directory.create(path: Paths.join(home, name)) }
     var configuration = BankConfiguration()
@@ -94,11 +87,9 @@ final class WorkPath {
     try work()
   }
 
-  // MARK: - The client
-
   private func enter(_ socket: String) throws {
     guard case .connected(let descriptor) = try UnixSocket.connect(path: socket) else {
-      throw BenchFailure.surprise("nobody listens at \(socket)")
+      throw BenchFailure("nobody listens at \(socket)")
     }
     let client = try MessageChannel<BankMessage, ClientMessage>(
       descriptor: descriptor, loop: clientLoop, incomingLimit: FrameLimits.control, backlogLimit: 1 << 20)
@@ -122,8 +113,6 @@ final class WorkPath {
     while owed > 0 { try turn() }
   }
 
-  // MARK: - The work
-
   func perform(_ work: Work, _ count: Int) throws {
     guard work != .open else { return }
     try ask(.pause(.deposit))
@@ -145,7 +134,6 @@ final class WorkPath {
     BenchBank.order(Int64(count), .deposit, payload: Bench.payload)
   }
 
-  /// Everybody works until the client has all of its answers.
   private func work() throws {
     while owed > 0 {
       try turn()
@@ -159,6 +147,6 @@ final class WorkPath {
     try silence.runOnce(until: SystemClock.monotonic() + Self.pause)
     try coordinator.turn()
     try clientLoop.runOnce(until: Self.past)
-    if let refusal { throw BenchFailure.surprise("\(refusal.code.rawValue) \(refusal.detail)") }
+    if let refusal { throw BenchFailure("\(refusal.code.rawValue) \(refusal.detail)") }
   }
 }
