@@ -2,6 +2,7 @@
 // It must not know what the entries mean. Invariant: of two entries for one moment the one that was made first comes
 // first, so a history is the same every time. There is nothing that can fail.
 import BankModel
+import Time
 
 enum Occurrence {
   case coordinatorStart

@@ -67,7 +67,7 @@ final class BankProgram: SimulatedProgram {
     return configuration
   }
 
-  var machine: QueueMachine { coordinator.machine }
+  var machine: QueueMachine { _read { yield coordinator.machine } }
   var hasDismissedServices: Bool { coordinator.hasDismissedServices }
   /// Whoever has opened the bank in the foreground was killed.
   func loseOpener() { process.call { coordinator.openerIsGone() } }

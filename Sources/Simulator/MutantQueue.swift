@@ -40,7 +40,7 @@ struct MutantQueue {
     effects.append(contentsOf: spoil(wanted, of: event, machine))
   }
 
-  private func events(for event: QueueEvent, _ machine: QueueMachine) -> [QueueEvent] {
+  private func events(for event: QueueEvent, _ machine: borrowing QueueMachine) -> [QueueEvent] {
     switch (bug, event) {
     case (.forgetsTheLost, .tellerLost(let window, let generation, _)):
       held(at: window, by: generation, machine) == nil ? [event] : [.tick]
@@ -69,11 +69,11 @@ struct MutantQueue {
     }
   }
 
-  private func held(at window: Window, by generation: Generation, _ machine: QueueMachine) -> Lease? {
+  private func held(at window: Window, by generation: Generation, _ machine: borrowing QueueMachine) -> Lease? {
     machine.numbers(of: window).flatMap { $0.generation == generation ? $0.lease : nil }
   }
 
-  private func renewals(of machine: QueueMachine) -> [QueueEvent] {
+  private func renewals(of machine: borrowing QueueMachine) -> [QueueEvent] {
     machine.atWindows.compactMap { place in
       machine.numbers(of: place.window)?.lease.map { .tellerProgressed(place.window, place.generation, $0) }
     }

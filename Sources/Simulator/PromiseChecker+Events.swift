@@ -3,6 +3,7 @@
 // that ended has its recorded attempt and its place in a line, a completion has its receipt.
 import BankModel
 import QueueCore
+import Time
 
 struct CheckedStep {
   /// Attempts that have ended and must be recorded.

@@ -4,6 +4,7 @@
 // process dies. What it finds is a violation, which ends the history.
 import BankModel
 import QueueCore
+import Time
 import Wire
 
 struct TicketName: Hashable {
@@ -228,7 +229,7 @@ final class PromiseChecker {
     }
   }
 
-  func began(_ core: QueueMachine) {
+  func began(_ core: borrowing QueueMachine) {
     for words in core.contradictions() { violate(.books, words.description) }
   }
 

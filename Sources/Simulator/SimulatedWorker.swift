@@ -59,7 +59,7 @@ final class SimulatedProvider: Provider {
   private unowned let world: Simulation
   private unowned let process: SimulatedProcess
   private let real: FruitProvider?
-  private var ready: (lease: Lease, due: MonotonicInstant)?
+  private var ready: (lease: Lease, due: MonotonicTime)?
 
   init(of process: SimulatedProcess, _ real: FruitProvider?, in world: Simulation) {
     (self.process, self.real, self.world) = (process, real, world)
@@ -84,7 +84,7 @@ final class SimulatedProvider: Provider {
     real.provide(assignment)
   }
 
-  var nextDeadline: MonotonicInstant? { [real?.nextDeadline, ready?.due].compactMap(\.self).min() }
+  var nextDeadline: MonotonicTime? { [real?.nextDeadline, ready?.due].compactMap(\.self).min() }
 
   func endTurn() {
     real?.endTurn()

@@ -5,6 +5,7 @@ import BankModel
 import Glibc
 import QueueCore
 import Storage
+import Time
 
 /// A history of the bank that is decided by a seed.
 public final class Simulation {

@@ -2,6 +2,7 @@
 // It must not decide anything. Invariant: two histories with the same digest went the same way, to the byte on the
 // wire. Words are made only where somebody reads them.
 import BankModel
+import Time
 
 struct Trace {
   /// A digest of everything so far, after FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/) over 64-bit words.

@@ -9,14 +9,14 @@ extension Bench {
     let bank = try BenchBank(self)
     for words in [["--version"], ["status"], ["enqueue", "1"]] {
       var figures: [Double] = []
-      for _ in 0..<20 * thoroughness.rounds { figures.append(try command(words, at: bank.home).milliseconds) }
+      for _ in 0..<20 * thoroughness.rounds { figures.append(try command(words, at: bank.home).inMilliseconds) }
       add("commands", "bankctl \(words.joined(separator: " "))", "ms", Samples(figures))
     }
     try bank.discard()
   }
 
   /// Runs `bankctl` on a home and waits for its end; the time from before its start until after its end.
-  func command(_ words: [String], at home: BankHome) throws -> Duration {
+  func command(_ words: [String], at home: BankHome) throws -> TimeSpan {
     let begin = SystemClock.monotonic()
     let process = try ChildProcess.spawn(
       executable: Paths.join(programs, "bankctl"), arguments: ["--home", home.path] + words,

@@ -1,6 +1,7 @@
 // Owns what ten million waiting customers cost: the coordinator's memory while they wait and while they are served,
 // and the time of a start with all of them in the database.
 import Posix
+import Time
 
 extension Bench {
   func measureCrowd() throws {

@@ -2,6 +2,7 @@
 // It must not serve anybody meanwhile: the windows are paused. Every reply means that the ticket is on disk.
 import ControlClient
 import Posix
+import Time
 
 extension Bench {
   func measureEnqueue() throws {

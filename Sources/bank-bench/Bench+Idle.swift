@@ -33,7 +33,7 @@ extension Bench {
     Scratch.remove(home.path)
   }
 
-  private func rest(_ span: Duration) throws {
+  private func rest(_ span: TimeSpan) throws {
     let loop = try EventLoop()
     let end = SystemClock.monotonic() + span
     while SystemClock.monotonic() < end { try loop.runOnce(until: end) }

@@ -2,6 +2,7 @@
 // tellers who have time. The arrivals do not wait for the bank, so a slow answer delays nobody's clock.
 import ControlClient
 import Posix
+import Time
 
 extension Bench {
   func measureLatency() throws {
@@ -44,7 +45,7 @@ private final class ArrivalWatch {
     }
   }
 
-  func run(count: Int, pace: Duration) throws {
+  func run(count: Int, pace: TimeSpan) throws {
     var next = SystemClock.monotonic() + pace
     var asked = 0
     let end = next + pace * Int64(count + 5_000)

@@ -13,12 +13,12 @@ extension Bench {
       "limits", "Unix-socket ping-pong, 3 workers", "/s", trips, note: "one poller; 40 bytes there, 20 back")
   }
 
-  func tripsPerSecond(of workers: Int, for span: Duration) throws -> Double {
+  func tripsPerSecond(of workers: Int, for span: TimeSpan) throws -> Double {
     try PingPong(program: Paths.join(programs, "bank-bench"), workers: workers).tripsPerSecond(for: span)
   }
 
   /// Overwrites the same blocks again and again, as a write-ahead log does that has reached its size.
-  func syncsPerSecond(for span: Duration) throws -> Double {
+  func syncsPerSecond(for span: TimeSpan) throws -> Double {
     let path = Paths.join(scratch, "sync")
     defer { Scratch.remove(path) }
     let blocks: Int64 = 1_024
@@ -30,14 +30,14 @@ extension Bench {
     try file.sync()
     let begin = SystemClock.monotonic()
     var count: Int64 = 0
-    while SystemClock.monotonic() - begin < span {
+    while SystemClock.monotonic().since(begin) < span {
       try file.write(UnsafeRawBufferPointer(block), at: count % blocks * 4_096)
       guard fdatasync(file.rawValue) == 0 else {
         throw SystemError(call: "fdatasync", subject: path, code: errno)
       }
       count += 1
     }
-    return Double(count) / (SystemClock.monotonic() - begin).seconds
+    return Double(count) / SystemClock.monotonic().since(begin).inSeconds
   }
 }
 
@@ -80,7 +80,7 @@ final class PingPong {
     }
   }
 
-  func tripsPerSecond(for span: Duration) throws -> Double {
+  func tripsPerSecond(for span: TimeSpan) throws -> Double {
     var buffer: (UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0)
     for socket in sockets { send(socket, &buffer, Self.question, CInt(MSG_NOSIGNAL)) }
     // The first trips include the start of the workers.
@@ -88,11 +88,11 @@ final class PingPong {
     trips = 0
     let begin = SystemClock.monotonic()
     var now = begin
-    while now - begin < span {
+    while now.since(begin) < span {
       try loop.runOnce(until: nil)
       now = SystemClock.monotonic()
     }
-    return Double(trips) / (now - begin).seconds
+    return Double(trips) / now.since(begin).inSeconds
   }
 
   /// A worker: answers on descriptor 3 until it is closed.

@@ -3,6 +3,8 @@
 // Logging is on as by default: two lines a customer. All customers want the same, as all jobs of the others stand in one
 // tube: with two services the last of one would be served by fewer tellers.
 
+import Time
+
 extension Bench {
   func measureServing() throws {
     let store = Rival(name: "the store alone") { [self] in try receiptsPerSecond(thoroughness.served) }

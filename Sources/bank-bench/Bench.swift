@@ -67,14 +67,14 @@ final class Bench {
   static func perSecond(_ count: Int64, _ work: () throws -> Void) throws -> Double {
     let begin = SystemClock.monotonic()
     try work()
-    return Double(count) / (SystemClock.monotonic() - begin).seconds
+    return Double(count) / SystemClock.monotonic().since(begin).inSeconds
   }
 
-  func perSecond(_ count: () -> Int, _ turn: (_ end: MonotonicInstant) throws -> Void) throws -> Double {
+  func perSecond(_ count: () -> Int, _ turn: (_ end: MonotonicTime) throws -> Void) throws -> Double {
     let begin = SystemClock.monotonic()
     let end = begin + thoroughness.span
     while SystemClock.monotonic() < end { try turn(end) }
-    return Double(count()) / (SystemClock.monotonic() - begin).seconds
+    return Double(count()) / SystemClock.monotonic().since(begin).inSeconds
   }
 }
 

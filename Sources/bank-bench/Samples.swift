@@ -1,6 +1,8 @@
 // Owns repeated figures of one kind and what is said of them: median, extremes, percentiles; and how numbers are
 // written. It must not know what was measured. Invariant: there is at least one figure.
 
+import Time
+
 struct Samples {
   private let sorted: [Double]
 

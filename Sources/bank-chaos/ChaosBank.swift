@@ -104,7 +104,7 @@ final class ChaosBank {
     return held.kill(SIGKILL)
   }
 
-  func stop(_ process: ChaosProcess, until moment: MonotonicInstant) -> Bool {
+  func stop(_ process: ChaosProcess, until moment: MonotonicTime) -> Bool {
     guard let held = hold(process), held.kill(SIGSTOP) else { return false }
     stopped.append((held, process.kind, moment))
     return true

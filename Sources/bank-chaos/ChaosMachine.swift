@@ -26,8 +26,8 @@ final class ChaosMachine {
   private var wish: (order: OrderID, command: VendingCommand)?
   private var isAsked = false
   private var count = 0
-  private var nextAt = MonotonicInstant(nanoseconds: 0)
-  private static let patience = Duration.seconds(30)
+  private var nextAt = MonotonicTime(nanoseconds: 0)
+  private static let patience = TimeSpan.seconds(30)
   private static let pauses: ClosedRange<Int64> = 1...10
 
   init(_ home: BankHome, on loop: EventLoop, seed: UInt64, name: String) throws(VendingClientError) {
@@ -45,7 +45,7 @@ final class ChaosMachine {
 
   var isSettled: Bool { wish == nil }
 
-  func turn(_ now: MonotonicInstant, wantsMore: Bool) {
+  func turn(_ now: MonotonicTime, wantsMore: Bool) {
     customers.endTurn()
     managers.endTurn()
     if wish == nil, wantsMore, now >= nextAt { think(now) }

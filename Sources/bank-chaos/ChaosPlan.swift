@@ -24,7 +24,7 @@ struct ChaosRules: Sendable, Equatable {
   /// Whom it may kill; not empty.
   var targets = ChaosTarget.allCases
   /// The mean pause between two kills.
-  var every: Duration = .milliseconds(100)
+  var every: TimeSpan = .milliseconds(100)
   var stops = false
   var cuts = false
 }

@@ -229,7 +229,7 @@ enum ChaosProgram {
 struct ChaosClosing {
   let session: Session
   private(set) var requeued: Int64 = 0
-  private static let patience = Duration.seconds(120)
+  private static let patience = TimeSpan.seconds(120)
   private static let rounds = 20
 
   init(_ session: Session) { self.session = session }

@@ -1,6 +1,7 @@
 // Owns how the result of a chaos run is shown: a table for people, a document for scripts.
 // Invariant: nothing is rounded down: a time in milliseconds is never shorter than what was measured.
 import Console
+import Time
 
 struct ChaosTimes: Sendable, Equatable {
   var count = 0

@@ -6,6 +6,7 @@
 import BankModel
 import Glibc
 import Posix
+import Time
 
 final class ChaosRun {
   struct Limits {
@@ -36,7 +37,7 @@ final class ChaosRun {
   /// Killed, and perhaps not gone yet.
   private var doomed: Set<ChaosProcess> = []
   private var earlyDeaths: [String: Int] = [:]
-  private var guardianSeen: [ChaosProcess: MonotonicInstant] = [:]
+  private var guardianSeen: [ChaosProcess: MonotonicTime] = [:]
   /// Deaths before being ready that are dealt out to one window or by way of one guardian.
   private static let earlyDeathLimit = 3
   private static let tick = TimeSpan.milliseconds(2)
@@ -126,7 +127,7 @@ final class ChaosRun {
     }
   }
 
-  private func plannedKill(_ now: MonotonicInstant) {
+  private func plannedKill(_ now: MonotonicTime) {
     let next = plan.nextKill()
     kill = (next, now + next.after)
   }
@@ -141,7 +142,7 @@ final class ChaosRun {
     cut = (next, now + next.after)
   }
 
-  private func attemptKill(_ now: MonotonicInstant) {
+  private func attemptKill(_ now: MonotonicTime) {
     let people = census(now)
     guard let victim = choose(kill.plan.target, kill.plan.pick, among: people) else {
       // A guardian needs a while before its death is worth anything; the others are back in a moment.
@@ -184,7 +185,7 @@ final class ChaosRun {
     if victim.kind == .coordinator { witness.coordinatorStopped() }
   }
 
-  private func census(_ now: MonotonicInstant) -> [ChaosProcess] {
+  private func census(_ now: MonotonicTime) -> [ChaosProcess] {
     let people = bank.census().filter { !doomed.contains($0) }.sorted { $0.pid < $1.pid }
     for process in people where process.kind == .guardian && guardianSeen[process] == nil {
       guardianSeen[process] = now

@@ -28,7 +28,7 @@ final class ChaosShop {
   private var nextAt = MonotonicTime(nanoseconds: 0)
   private var seen: Int64?
   private var shelves: [ItemID: Quantity] = [:]
-  private static let patience = Duration.seconds(30)
+  private static let patience = TimeSpan.seconds(30)
   private static let pieces: ClosedRange<Quantity> = -6...40
   private static let pauses: ClosedRange<Int64> = 2...25
 
@@ -49,7 +49,7 @@ final class ChaosShop {
 
   var isSettled: Bool { delivery == nil }
 
-  func turn(_ now: MonotonicInstant, wantsMore: Bool) {
+  func turn(_ now: MonotonicTime, wantsMore: Bool) {
     client.endTurn()
     if delivery == nil, wantsMore, now >= nextAt { think(now) }
     guard let delivery, !isAsked else { return }

@@ -23,7 +23,7 @@ final class ChaosTraffic {
   static let thirsty = 8
   /// Customers who wait at most; more prove nothing and only make the end late.
   static let crowd: Int64 = 40
-  private static let rest = Duration.milliseconds(4)
+  private static let rest = TimeSpan.milliseconds(4)
   private(set) var ledger = ChaosLedger()
   private(set) var refusals: [Failure] = []
   private(set) var cuts: Int64 = 0
@@ -52,7 +52,7 @@ final class ChaosTraffic {
   /// Everybody hangs up; for the end, when every order has its answer.
   func leave() { for index in clients.indices { clients[index].line = nil } }
 
-  func turn(_ now: MonotonicInstant, wantsMore: Bool) {
+  func turn(_ now: MonotonicTime, wantsMore: Bool) {
     for index in clients.indices {
       hear(index, now)
       if clients[index].order == nil, wantsMore, !isExhausted { think(index) }

@@ -11,10 +11,10 @@ import Wire
 
 final class ChaosWitness {
   private(set) var picture: StatusReport?
-  private(set) var lastSign: MonotonicInstant
-  private(set) var reserveTimes: [Duration] = []
+  private(set) var lastSign: MonotonicTime
+  private(set) var reserveTimes: [TimeSpan] = []
   /// From the kill of the coordinator until somebody was being served again.
-  private(set) var recoverTimes: [Duration] = []
+  private(set) var recoverTimes: [TimeSpan] = []
   private(set) var completions: Int64 = 0
   /// The latest coordinator that was seen with a teller at work at every window. Its guardian knows by then that the
   /// bank is open.
@@ -24,20 +24,20 @@ final class ChaosWitness {
   private let home: BankHome
   private let loop: EventLoop
   private var line: ChaosLine?
-  private var nextAttempt = MonotonicInstant(nanoseconds: 0)
-  private var statusAt: MonotonicInstant?
-  private var killedWindows: [String: MonotonicInstant] = [:]
-  private var interrupted: [ChaosTicket: (at: MonotonicInstant, window: String)] = [:]
-  private var coordinatorDied: MonotonicInstant?
-  private static let rest = Duration.milliseconds(2)
-  private static let statusPause = Duration.milliseconds(20)
+  private var nextAttempt = MonotonicTime(nanoseconds: 0)
+  private var statusAt: MonotonicTime?
+  private var killedWindows: [String: MonotonicTime] = [:]
+  private var interrupted: [ChaosTicket: (at: MonotonicTime, window: String)] = [:]
+  private var coordinatorDied: MonotonicTime?
+  private static let rest = TimeSpan.milliseconds(2)
+  private static let statusPause = TimeSpan.milliseconds(20)
 
   init(_ home: BankHome, on loop: EventLoop) {
     (self.home, self.loop) = (home, loop)
     lastSign = SystemClock.monotonic()
   }
 
-  func tellerKilled(window: String, at now: MonotonicInstant) { killedWindows[window] = now }
+  func tellerKilled(window: String, at now: MonotonicTime) { killedWindows[window] = now }
 
   /// A teller was killed before it was ready. Its own successor comes after a pause, as it shall, and whoever still waits
   /// for it is not measured.
@@ -46,7 +46,7 @@ final class ChaosWitness {
     interrupted = interrupted.filter { $0.value.window != window }
   }
 
-  func coordinatorKilled(at now: MonotonicInstant) {
+  func coordinatorKilled(at now: MonotonicTime) {
     drop()
     coordinatorDied = coordinatorDied ?? now
   }
@@ -67,7 +67,7 @@ final class ChaosWitness {
     coordinatorStopped()
   }
 
-  func turn(_ now: MonotonicInstant) {
+  func turn(_ now: MonotonicTime) {
     if line == nil, now >= nextAttempt {
       nextAttempt = now + Self.rest
       line = ChaosLine(to: home, on: loop)

@@ -21,7 +21,7 @@ final class Attackers {
   private var guests: [Guest] = []
   private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
   private static let room = 200
-  private static let patience = Duration.seconds(30)
+  private static let patience = TimeSpan.seconds(30)
 
   init(path: String) { self.path = path }
   deinit { buffer.deallocate() }

@@ -17,7 +17,7 @@ final class FuzzBank {
     ServiceWindows(service: .deposit, count: 2), ServiceWindows(service: .loan, count: 1),
     ServiceWindows(service: .juice, count: 1),
   ]
-  private static let patience = Duration.seconds(60)
+  private static let patience = TimeSpan.seconds(60)
 
   /// Opens a bank below a directory.
   init(in directory: String) throws {

@@ -8,7 +8,7 @@ import Time
 
 struct FuzzOrder {
   let scratch: String
-  let span: Duration
+  let span: TimeSpan
   let seed: UInt64
 
   static let table = CommandTable(

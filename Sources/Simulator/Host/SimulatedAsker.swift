@@ -67,11 +67,11 @@ final class SimulatedAsker<Command: ServiceCommand> {
 final class ClientProgram<Client>: SimulatedProgram {
   let loop: EventLoop
   var client: Client?
-  private let nextDeadline: (Client) -> MonotonicInstant?
+  private let nextDeadline: (Client) -> MonotonicTime?
   private let endTurn: (Client) -> Void
 
   init(
-    until nextDeadline: @escaping (Client) -> MonotonicInstant? = { _ in nil },
+    until nextDeadline: @escaping (Client) -> MonotonicTime? = { _ in nil },
     _ endTurn: @escaping (Client) -> Void
   ) throws(SystemError) {
     (self.nextDeadline, self.endTurn) = (nextDeadline, endTurn)

@@ -4,6 +4,7 @@ import BankModel
 import QueueCore
 import StockCore
 import Storage
+import Time
 import VendingCore
 
 protocol SimulatedDisk: EntryStore where Failure == StoreError {

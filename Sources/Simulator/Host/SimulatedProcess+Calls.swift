@@ -1,14 +1,13 @@
 // Owns the answers of the simulated kernel. Invariant: they are those of Linux for what the bank asks; whatever it does not
 // ask for is refused (ENOSYS) and never guessed. A process that was killed in this turn gets answers without an effect.
-import BankModel
 import Glibc
 import Posix
 import Time
 
 extension SimulatedProcess: SystemCalls {
   func makes(_ mistake: StaticString) -> Bool { host.mistake.map { "\(mistake)" == $0 } ?? false }
-  var monotonicNanoseconds: Int64 { clock.nanoseconds }
-  var realNanoseconds: Int64 { host.calendarOrigin + clock.nanoseconds }
+  var monotonic: MonotonicTime { clock }
+  var wall: WallTime { WallTime(milliseconds: (host.calendarOrigin + clock.nanoseconds) / 1_000_000) }
   func random() -> UInt64 { host.chance.next() }
 
   func close(_ descriptor: CInt) -> CInt {

@@ -3,6 +3,7 @@
 // connection by itself: clients would notice a gap and begin anew, so it is found here and not at their end.
 import BankModel
 import QueueCore
+import Time
 import Wire
 
 final class WireEar {

@@ -3,6 +3,7 @@
 // for under it until it is answered, and at times once more.
 import BankModel
 import StockClient
+import Time
 import Wire
 
 final class SimulatedKeeper {

@@ -3,6 +3,7 @@
 import BankModel
 import StockCore
 import Storage
+import Time
 import Wire
 
 struct WatchedStock: StockDecisions {

@@ -4,6 +4,7 @@
 import BankModel
 import Glibc
 import Storage
+import Time
 import Wire
 
 struct VendingScene {

@@ -2,6 +2,7 @@
 // in the trace for everything that goes in and comes out. It must not change any of it.
 import BankModel
 import Storage
+import Time
 import VendingCore
 
 struct WatchedVending: VendingDecisions {
