@@ -1,7 +1,5 @@
-// Owns where a bank keeps its socket, and how a client gets to the coordinator behind it.
-// It must not know which home a person means: an absolute path is handed in.
-// Invariant: connecting changes nothing on disk; a stale socket is the coordinator's to remove.
-// Failure: ControlError; `notOpen` where nobody listens.
+// Owns where a bank keeps its socket, and how a client gets to the coordinator behind it. Connecting changes nothing on disk; a
+// stale socket is the coordinator's to remove.
 import Posix
 
 /// The directory in which one bank lives.
@@ -30,9 +28,7 @@ public struct BankHome: Sendable, Hashable {
     patience: ControlConnection.Patience = .init()
   ) throws(ControlError) -> ControlConnection {
     let outcome: UnixSocket.ConnectOutcome
-    do throws(SystemError) {
-      outcome = try UnixSocket.connect(path: socket, nonBlocking: true)
-    } catch {
+    do throws(SystemError) { outcome = try UnixSocket.connect(path: socket, nonBlocking: true) } catch {
       throw .system(error)
     }
     switch consume outcome {

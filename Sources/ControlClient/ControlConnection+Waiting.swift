@@ -1,11 +1,8 @@
 // Owns the one wait of a client: until a descriptor is ready, or a moment has come.
-// It must not know messages.
 // Invariant: an interrupted wait goes on for only what is left of its time.
-// Failure: SystemError, which only a broken kernel or a lack of memory brings about.
 import Glibc
 import Posix
 
-/// What a client waits for.
 enum Wish {
   case read
   case readOrWrite
@@ -18,9 +15,7 @@ extension ControlConnection {
   func becomesReady(_ wish: Wish, until deadline: MonotonicInstant?) throws(ControlError) -> Bool {
     do throws(SystemError) {
       return try Waiting.becomesReady(wish, of: socket.rawValue, until: deadline)
-    } catch {
-      throw .system(error)
-    }
+    } catch { throw .system(error) }
   }
 }
 

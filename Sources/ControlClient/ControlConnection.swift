@@ -1,8 +1,6 @@
 // Owns one connection to a coordinator as a client sees it: hello, numbered requests, numbered answers.
-// It must not know any command's meaning, nor how a coordinator is found or started.
-// Invariant: nothing waits for ever unless the caller said so: every wait has a deadline, and a frame that
-// has begun must go on arriving. While a large request is being sent answers are taken in, so both ends
-// cannot block each other.
+// Invariant: nothing waits for ever unless the caller said so: every wait has a deadline, and a frame that has begun must go on
+// arriving. While a large request is being sent answers are taken in, so both ends cannot block each other.
 // Failure: ControlError. After any but `timedOut` the connection is of no more use.
 import BankModel
 import Posix
@@ -131,9 +129,7 @@ public final class ControlConnection {
   {
     let number = try send(command)
     let deadline = patience.map { SystemClock.monotonic() + $0 }
-    while let reply = try next(until: deadline) {
-      if reply.number == number { return reply.answer }
-    }
+    while let reply = try next(until: deadline) { if reply.number == number { return reply.answer } }
     throw .timedOut(what: "an answer")
   }
 
@@ -143,9 +139,7 @@ public final class ControlConnection {
   /// - Returns: Whether it has, before the deadline.
   public func awaitEnd(until deadline: MonotonicInstant?) -> Bool {
     while true {
-      do throws(ControlError) {
-        guard try receive(until: deadline) != nil else { return false }
-      } catch {
+      do throws(ControlError) { guard try receive(until: deadline) != nil else { return false } } catch {
         if case .timedOut = error { return false }
         return true
       }
@@ -161,8 +155,8 @@ public final class ControlConnection {
 
 extension ControlConnection {
   private static func error(of refusal: Refusal) -> ControlError {
-    refusal.reason == .version
-      ? .otherVersion(theirs: refusal.version, build: refusal.build) : .refused(refusal)
+    guard refusal.reason == .version else { return .refused(refusal) }
+    return .otherVersion(theirs: refusal.version, build: refusal.build)
   }
 
   /// The next message, or nil at the deadline.
@@ -187,14 +181,11 @@ extension ControlConnection {
     do throws(FrameError) { body = try inbound.next() } catch { throw .malformed(detail: "\(error)") }
     guard let body else { return nil }
     if let message = body.withUnsafeBufferPointer({ BankMessage.readDirectly($0) }) { return message }
-    do throws(CBORDecodingError) {
-      return try CBORDecoder().decode(BankMessage.self, from: body)
-    } catch {
+    do throws(CBORDecodingError) { return try CBORDecoder().decode(BankMessage.self, from: body) } catch {
       throw .malformed(detail: "\(error)")
     }
   }
 
-  /// Reads once. Returns whether there was anything.
   private func takeIn() throws(ControlError) -> Bool {
     let result: ReadResult
     do throws(SystemError) { result = try socket.read(into: chunk) } catch { throw .system(error) }
@@ -214,9 +205,7 @@ extension ControlConnection {
     var bytes: [UInt8] = []
     do throws(FrameEncodingError) {
       try FrameEncoder().append(message, to: &bytes, limit: FrameLimits.control)
-    } catch {
-      throw .malformed(detail: "\(error)")
-    }
+    } catch { throw .malformed(detail: "\(error)") }
     var sent = 0
     var lastProgress = SystemClock.monotonic()
     while sent < bytes.count {
@@ -243,15 +232,12 @@ extension ControlConnection {
     bytes.withUnsafeBytes { buffer in
       do throws(SystemError) {
         outcome = .success(try socket.send(UnsafeRawBufferPointer(rebasing: buffer[start...])))
-      } catch {
-        outcome = .failure(error)
-      }
+      } catch { outcome = .failure(error) }
     }
     do throws(SystemError) { return try outcome.get() } catch { throw .system(error) }
   }
 
-  /// What a coordinator that does not listen any more has said last: a refusal explains more than a broken
-  /// pipe.
+  /// What a coordinator that does not listen any more has said last: a refusal explains more than a broken pipe.
   /// Answers among it are kept for whoever asks for them next.
   private func farewell() throws(ControlError) -> ControlError {
     while try takeIn() {}

@@ -9,25 +9,16 @@ import QueueCore
 
 extension Coordinator {
   /// Whether a moment of the steady clock has come.
-  func isDue(_ moment: MonotonicTime?) -> Bool {
-    moment.map { $0 <= context.now.monotonic } ?? false
-  }
-
+  func isDue(_ moment: MonotonicTime?) -> Bool { moment.map { $0 <= context.now.monotonic } ?? false }
   /// Whether a moment of the time that was attended has come.
-  func isJudged(_ moment: MonotonicTime?) -> Bool {
-    moment.map { $0 <= context.now.attended } ?? false
-  }
+  func isJudged(_ moment: MonotonicTime?) -> Bool { moment.map { $0 <= context.now.attended } ?? false }
 
   /// When somebody is judged next by what was heard, in the time that was attended.
   private var nextJudgement: MonotonicTime? {
-    var earliest = queue.nextLeaseEnd
-    for moment in [
-      tellerSupervisor.nextJudgement, serviceSupervisor.nextJudgement, server.nextJudgement,
-      context.bindings.guardianship?.nextJudgement,
-    ] {
-      if let moment { earliest = min(earliest ?? moment, moment) }
-    }
-    return earliest
+    var earliest = MonotonicTime.earlier(queue.nextLeaseEnd, tellerSupervisor.nextJudgement)
+    earliest = .earlier(earliest, serviceSupervisor.nextJudgement)
+    earliest = .earlier(earliest, server.nextJudgement)
+    return .earlier(earliest, context.bindings.guardianship?.nextJudgement)
   }
 
   /// A drain that takes customers from their windows judges, too.
@@ -44,9 +35,7 @@ extension Coordinator {
   var nextDeadline: MonotonicInstant? {
     if hasOwnWork { return MonotonicInstant(context.now.monotonic) }
     var earliest = queue.nextDeadline
-    func consider(_ moment: MonotonicTime?) {
-      if let moment { earliest = min(earliest ?? moment, moment) }
-    }
+    func consider(_ moment: MonotonicTime?) { earliest = .earlier(earliest, moment) }
     consider(nextJudgement.map { context.loop.wake(for: $0) })
     consider(queue.commitDue(isHurried: intake.isShared))
     consider(intake.nextDeadline)

@@ -1,8 +1,6 @@
 // Owns how the parts of the coordinator are put together, and its turn: one loop on which the queue, its store, the tellers
-// and the clients meet. It knows no rule of the queue (QueueMachine does), no byte of a message (Transport does), and nothing
-// of what its parts remember.
-// The turn: hear everyone, perform what the queue wants, send what was assigned, commit, send what was promised.
-// Assignments leave before the commit because they wait for no disk; replies leave after it.
+// and the clients meet. The turn: hear everyone, perform what the queue wants, send what was assigned, commit, send what
+// was promised. Assignments leave before the commit because they wait for no disk; replies leave after it.
 // Invariant: a part knows those that were made before it; what those have to say to it is passed on here, in `connect()`.
 // When the store fails in a way that leaves the disk in doubt, the process ends, and a new one reads the disk again.
 
@@ -17,32 +15,24 @@ import Supervision
 import Transport
 import Wire
 
-/// The coordinator of one bank.
 package final class Coordinator {
-  /// What all parts go by.
   let context: BankContext
   let server: ControlServer
   let tellerSupervisor: TellerSupervisor
   let serviceSupervisor: ServiceSupervisor
   let followers = Followers()
   let releases: ReleaseQueue
-  /// The queue and its store.
   let queue: QueueDriver
-  /// Clients, and what they are owed.
-  let requests: RequestTable
   let readings: Readings
   let reports: BankReports
   let streams: AnswerStreams
   let views: LiveViews
-  /// The way in.
   let intake: Intake
   let long: LongRequests
-  /// Who works.
   let tellers: Tellers
   let marks: DatabaseMarks
   let services: BranchServices
   let windows: WindowPlan
-  /// The life of the bank.
   let opening: Opening
   let ending: Ending
   let audits: Audits
@@ -61,10 +51,9 @@ package final class Coordinator {
 
   init(
     home: BankHome, options: CoordinatorOptions, configuration: BankConfiguration, loop: EventLoop,
-    server: ControlServer, log: LogFile, store: any QueueStore, contents: StoredQueue,
-    incarnation: Int64, booksName: BooksName, programs: WorkerPrograms, now: Moment,
-    policy: QueuePolicy? = nil, limits: CoordinatorLimits = CoordinatorLimits(),
-    bindings: HomeBindings = HomeBindings()
+    server: ControlServer, log: LogFile, store: any QueueStore, contents: StoredQueue, incarnation: Int64,
+    booksName: BooksName, programs: WorkerPrograms, now: Moment, policy: QueuePolicy? = nil,
+    limits: CoordinatorLimits = CoordinatorLimits(), bindings: HomeBindings = HomeBindings()
   ) {
     self.server = server
     context = BankContext(
@@ -78,41 +67,34 @@ package final class Coordinator {
       seed: RandomSeed.fromSystem())
     let stock = StockClient(socket: home.stockSocket, loop: loop)
     releases = ReleaseQueue(stock, booksName, patience: limits.release)
+    let engine = CommitEngine(store, kept: contents.books, context)
     queue = QueueDriver(
-      QueueMachine(contents, policy: policy ?? configuration.policy, at: now),
-      CommitEngine(store, kept: contents.books, context), context, tellerSupervisor: tellerSupervisor,
-      followers: followers,
-      releases: releases)
+      QueueMachine(contents, policy: policy ?? configuration.policy, at: now), engine, context,
+      tellerSupervisor, followers, releases)
+    let ground = BankPart(
+      context, queue, store, server, tellerSupervisor, serviceSupervisor, followers, releases)
 
-    requests = RequestTable(server)
-    readings = Readings(context, queue, store, server)
-    reports = BankReports(context, queue, store, tellerSupervisor, serviceSupervisor)
-    streams = AnswerStreams(context, queue, store, readings, server)
-    views = LiveViews(context, queue, followers, reports, server)
-    intake = Intake(context, queue, store, requests, readings, server, limits)
-    long = LongRequests(context, queue, intake, requests, server)
+    readings = Readings(ground)
+    reports = BankReports(ground)
+    streams = AnswerStreams(ground, readings)
+    views = LiveViews(ground, reports)
+    intake = Intake(ground, readings, limits)
+    long = LongRequests(ground, intake)
 
-    tellers = Tellers(context, queue, tellerSupervisor, followers)
-    marks = DatabaseMarks(context, queue, serviceSupervisor, followers)
-    services = BranchServices(
-      context, queue, store, serviceSupervisor, programs, stock, releases, marks, followers)
-    windows = WindowPlan(
-      context, queue, tellerSupervisor, tellers, serviceSupervisor, services, marks, followers, server)
+    tellers = Tellers(ground)
+    marks = DatabaseMarks(ground)
+    services = BranchServices(ground, programs, stock, marks)
+    windows = WindowPlan(ground, tellers, services, marks)
 
-    opening = Opening(context, queue, tellerSupervisor, serviceSupervisor, followers, reports, server)
-    let words = LastWords(context, queue, store, followers, streams, views, reports, server)
-    ending = Ending(
-      context, queue, intake, tellerSupervisor, serviceSupervisor, services, followers, words, server)
-    audits = Audits(
-      context, queue, store, readings, tellerSupervisor, serviceSupervisor, services, releases, marks, server)
-    self.home = HomeKeeper(context, queue, tellerSupervisor, serviceSupervisor, windows, server)
+    opening = Opening(ground, reports)
+    ending = Ending(ground, intake, services, LastWords(ground, streams, views, reports))
+    audits = Audits(ground, readings, services, marks)
+    self.home = HomeKeeper(ground, windows)
     router = RequestRouter(
-      context, queue, requests, readings, reports, followers, views, streams, intake, long, windows,
-      opening, ending, audits, server)
+      ground, readings, reports, views, streams, intake, long, windows, opening, ending, audits)
     connect()
   }
 
-  /// What happens in one part and concerns another that was made after it.
   private func connect() {
     queue.onReply = { [unowned router] request, answer in router.finish(request, with: answer) }
     queue.onDrained = { [unowned ending] in ending.drained() }
@@ -122,8 +104,7 @@ package final class Coordinator {
     }
     queue.onRefused = { [unowned intake] in intake.diskIsFull() }
     queue.onBroken = { [unowned self] error in sayLastWords(error) }
-    tellers.onGivenUp = { [unowned opening] window, lastEnd in opening.windowGivenUp(window, lastEnd: lastEnd)
-    }
+    tellers.onGivenUp = { [unowned opening] in opening.windowGivenUp($0, lastEnd: $1) }
     server.mayQuote = { [unowned queue] in
       queue.engine.isKept || Kernel.makes("answersAKeyTooEarly") || Kernel.makes("saysCommittedTooEarly")
         || Kernel.makes("takesAFullDiskForACommit")
@@ -134,7 +115,6 @@ package final class Coordinator {
 
   // MARK: - From the opening to the end
 
-  /// Opens the windows and begins to listen to everybody.
   package func open() throws(SystemError) {
     context.loop.onWake = { [unowned context] in context.takeTimeOfWaking() }
     context.listenByLease()
@@ -154,7 +134,6 @@ package final class Coordinator {
     home.begin()
   }
 
-  /// Runs until the bank has ended, and returns the process's exit code.
   func run() throws(SystemError) -> Int32 {
     while context.exitCode == nil { try turn() }
     return leave()
@@ -187,7 +166,6 @@ package final class Coordinator {
     _ = try? StandardStreams.write("bankd: \(error.description)\n", to: .error)
   }
 
-  /// A signal asks for something.
   package func hear(signal: Int32) {
     switch signal {
     case SIGHUP: reloadBySignal()
@@ -203,18 +181,13 @@ package final class Coordinator {
     ending.stopBySignal(now: isUrgent)
   }
 
-  /// A signal asks for the configuration to be read again.
   func reloadBySignal() {
     guard mayBegin else { return }
     context.takeTime()
     windows.reloadBySignal()
   }
 
-  /// Whoever opened this bank in its foreground was killed.
-  package func openerIsGone() {
-    if mayBegin { ending.openerIsGone() }
-  }
-
+  package func openerIsGone() { if mayBegin { ending.openerIsGone() } }
   /// Whether something can be begun that takes more than the present turn.
   private var mayBegin: Bool { context.exitCode == nil && !context.isCutOff }
 
@@ -297,7 +270,6 @@ package final class Coordinator {
     context.bindings.guardianship?.keepTime(context.now)
   }
 
-  /// Tells everyone who waits or watches what has happened in this turn.
   func reportProgress() {
     opening.tellWaiting()
     views.tell()
@@ -307,7 +279,7 @@ package final class Coordinator {
     if followers.tickets.owesAnEnd, !queue.machine.isUnsettled, queue.engine.isKept { answerTicketWatches() }
     if !followers.idleWaiters.isEmpty, queue.machine.isIdle, !queue.machine.isUnsettled, intake.isEmpty {
       let report = reports.status()
-      for seat in followers.takeIdleWaiters() { server.answer(seat.session, seat.number, .status(report)) }
+      for seat in followers.takeIdleWaiters() { server.answer(seat, .status(report)) }
     }
     streams.pump()
     ending.advance()
@@ -325,7 +297,7 @@ package final class Coordinator {
 
   private func answerTicketWatches() {
     for watch in followers.tickets.takeEnded() {
-      server.answer(watch.seat.session, watch.seat.number, .ended(EndedReport(dead: max(0, watch.dead))))
+      server.answer(watch.seat, .ended(EndedReport(dead: max(0, watch.dead))))
     }
   }
 }

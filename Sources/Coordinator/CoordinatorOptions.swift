@@ -1,7 +1,11 @@
 // Owns what the coordinator is told when it is started: the words on its command line. People never type them;
 // bankctl does. It knows nothing of what follows from them.
 
+import Arguments
 import BankModel
+import Configuration
+import QueueCore
+import Supervision
 import Wire
 
 /// The coordinator's command line: `bankd --home DIR [--config FILE] [--lang ko|en] [--deposit N] [--loan N]
@@ -48,22 +52,16 @@ public struct CoordinatorOptions: Sendable, Equatable {
   public init(_ arguments: [String]) throws(Failure) {
     var words = arguments[...]
     while let word = words.popFirst() {
-      if word == "--inspect" {
-        isInspection = true
-        continue
+      switch word {
+      case "--inspect": isInspection = true
+      case "--recover": isRecovery = true
+      case "--inspected": obstacle = .inspected
+      default:
+        guard let value = words.popFirst() else {
+          throw Failure(.badRequest, subject: word, detail: "the option has no value")
+        }
+        if try take(word, value) { lasting += [word, value] }
       }
-      if word == "--recover" {
-        isRecovery = true
-        continue
-      }
-      if word == "--inspected" {
-        obstacle = .inspected
-        continue
-      }
-      guard let value = words.popFirst() else {
-        throw Failure(.badRequest, subject: word, detail: "the option has no value")
-      }
-      try take(word, value)
     }
     guard home.hasPrefix("/") else {
       throw Failure(
@@ -71,31 +69,31 @@ public struct CoordinatorOptions: Sendable, Equatable {
     }
   }
 
-  private mutating func take(_ option: String, _ value: String) throws(Failure) {
+  /// Takes an option; whether every coordinator of this bank is started with it.
+  private mutating func take(_ option: String, _ value: String) throws(Failure) -> Bool {
     switch option {
-    case "--guardian":
-      guardian = try Self.process(option, value)
-      return
-    case "--count":
-      countsFor = try Self.process(option, value)
-      return
-    case "--opener":
-      opener = try Self.process(option, value)
-      return
-    case "--occupied":
-      obstacle = .occupied(by: value)
-      return
-    case "--unusable":
-      obstacle = .unusable(value)
-      return
+    case "--guardian": guardian = try Self.process(option, value)
+    case "--count": countsFor = try Self.process(option, value)
+    case "--opener": opener = try Self.process(option, value)
+    case "--occupied": obstacle = .occupied(by: value)
+    case "--unusable": obstacle = .unusable(value)
+    default:
+      try takeLasting(option, value)
+      return true
+    }
+    return false
+  }
+
+  private mutating func takeLasting(_ option: String, _ value: String) throws(Failure) {
+    switch option {
     case "--home": home = value
     case "--config": config = value
+    case "--speed": speed = value
     case "--lang":
       guard let chosen = Language(code: value) else {
         throw Failure(.badRequest, subject: option, detail: "ko or en, not \(value)")
       }
       language = chosen
-    case "--speed": speed = value
     default:
       guard option.hasPrefix("--"), let service = Service(name: option.dropFirst(2)) else {
         throw Failure(.badRequest, subject: option, detail: "the coordinator has no such option")
@@ -105,7 +103,6 @@ public struct CoordinatorOptions: Sendable, Equatable {
       }
       windows[service] = count
     }
-    lasting += [option, value]
   }
 
   private static func process(_ option: String, _ value: String) throws(Failure) -> Int32 {
@@ -113,5 +110,60 @@ public struct CoordinatorOptions: Sendable, Equatable {
       throw Failure(.badRequest, subject: option, detail: "a process, not \(value)")
     }
     return pid
+  }
+}
+
+/// Owns how the command line and the configuration file become one configuration: what the caller asked for goes
+/// before what the file says. It knows no queue beyond the names of its rules.
+extension CoordinatorOptions {
+  /// The configuration file, read now, with the caller's own choices on top.
+  func configuration() throws(Failure) -> BankConfiguration {
+    var configuration = try read()
+    for (service, count) in windows { configuration.windows[service] = Int32(count) }
+    if let language { configuration.language = language }
+    if let speed {
+      do throws(SpeedText.Failure) { configuration.speed = Speed(try SpeedText.parse(speed)) } catch {
+        throw Failure(.badRequest, subject: "--speed", detail: error.advice(in: .english))
+      }
+    }
+    return configuration
+  }
+
+  private func read() throws(Failure) -> BankConfiguration {
+    guard let config else { return BankConfiguration() }
+    do throws(ConfigurationError) { return try BankConfiguration.load(path: config) } catch {
+      throw Failure(.badConfiguration, subject: config, detail: error.message(in: language ?? .english))
+    }
+  }
+}
+
+extension BankConfiguration {
+  var policy: QueuePolicy {
+    var policy = QueuePolicy()
+    policy.maxWaiting = maxWaiting
+    policy.lease = lease
+    policy.prefetch = Int(prefetch)
+    policy.maxCrashes = maxCrashes
+    policy.maxFailures = maxFailures
+    policy.retryFirst = retryFirst
+    policy.retryLimit = retryLimit
+    return policy
+  }
+
+  /// When the successor of a teller that has died comes.
+  var restarts: RestartPolicy {
+    var policy = RestartPolicy()
+    policy.firstPause = restartFirst
+    policy.longestPause = restartLimit
+    return policy
+  }
+
+  var recycling: RecyclePolicy {
+    RecyclePolicy(afterCustomers: recycleAfterCustomers, aboveBytes: recycleAboveMegabytes << 20)
+  }
+
+  func tellerOrdersDiffer(from other: BankConfiguration) -> Bool {
+    work != other.work || speed != other.speed || language != other.language || log != other.log
+      || lease != other.lease
   }
 }

@@ -5,7 +5,6 @@ import BankModel
 import Glibc
 import Posix
 
-/// Looks at a home from outside.
 struct HomeAudit {
   let home: BankHome
 
@@ -18,7 +17,6 @@ struct HomeAudit {
 
   // MARK: - Processes
 
-  /// A process that works in the name of this home and that nobody knows.
   struct Stranger: Hashable {
     var pid: Int32
     var name: String
@@ -75,9 +73,7 @@ struct HomeAudit {
 
   /// What there is to say of strangers.
   static func remarks(on strangers: Set<Stranger>) -> [Remark] {
-    strangers.sorted { $0.pid < $1.pid }.map {
-      Remark(.stranger, $0.pid, $0.name)
-    }
+    strangers.sorted { $0.pid < $1.pid }.map { Remark(.stranger, $0.pid, $0.name) }
   }
 
   // MARK: - Permissions
@@ -117,9 +113,7 @@ struct HomeAudit {
     do throws(SystemError) {
       guard let found = try FileFacts.inspect(path, followLinks: isHome) else { return nil }
       facts = found
-    } catch {
-      return Remark(.cannotLook, path, error.description)
-    }
+    } catch { return Remark(.cannotLook, path, error.description) }
     let mode = String(facts.mode & 0o7777, radix: 8)
     if facts.owner != CurrentProcess.uid { return Remark(.otherOwner, path, facts.owner) }
     // A directory that everybody shares, such as /tmp, was not made for a bank; what is in it keeps others out.

@@ -1,11 +1,10 @@
-// Owns the lock of a home: one coordinator, or one inspector, at a time. It knows nothing of what is locked.
+// Owns the lock of a home: one coordinator, or one inspector, at a time.
 // A lock that a coordinator has is a failure that names its pid; an inspector is waited for, and then one of its own.
 
 import Glibc
 import Posix
 import Wire
 
-/// The lock of a home, as long as this object lives or until it is released.
 final class HomeLock {
   private var lock: LockFile?
 
@@ -25,9 +24,7 @@ final class HomeLock {
       } else {
         outcome = try LockFile.acquire(path: home.lock, patience: Self.patience)
       }
-    } catch {
-      throw Failure(.badHome, subject: home.path, detail: error.description)
-    }
+    } catch { throw Failure(.badHome, subject: home.path, detail: error.description) }
     lock = try Self.lock(outcome, home)
   }
 
@@ -82,8 +79,6 @@ final class HomeLock {
   }
 
   /// Gives the lock back, whoever shares it.
-  func release() {
-    guard let lock = lock.take() else { return }
-    lock.unlock()
-  }
+  /// Gives the lock back, whoever shares it.
+  func release() { if let lock = lock.take() { lock.unlock() } }
 }

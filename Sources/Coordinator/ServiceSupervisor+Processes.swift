@@ -67,9 +67,8 @@ extension ServiceSupervisor: ProcessSupervisor {
     if let reason = objection(to: hello, as: post.specification.peerRole) {
       let detail = Remark(.otherBuild, post.specification.name, hello.version, hello.build)
       post.lastEnd = detail
-      return refuse(
-        post,
-        .refused(Refusal(reason: reason, build: BuildIdentity.current, detail: detail.description)))
+      let build = BuildIdentity.current
+      return refuse(post, .refused(Refusal(reason: reason, build: build, detail: detail.description)))
     }
     post.phase = .welcomed
     post.told = orders
@@ -79,9 +78,7 @@ extension ServiceSupervisor: ProcessSupervisor {
   private func becomeReady(_ post: SupervisedService) {
     let now = loop.moment()
     post.phase = .ready
-    post.readyBy = nil
-    post.lastEnd = nil
-    post.failure = nil
+    (post.readyBy, post.lastEnd, post.failure) = (nil, nil, nil)
     post.hasDatabase = true
     post.endChecks()
     post.checkAt = now.monotonic + standstill
@@ -103,10 +100,7 @@ extension ServiceSupervisor: ProcessSupervisor {
 
   func ended(_ post: SupervisedService, _ status: ExitStatus) {
     // Where it has said itself why it cannot begin, the code says less.
-    if !post.hasExplained {
-      post.lastEnd = Remark(status)
-      post.failure = nil
-    }
+    if !post.hasExplained { (post.lastEnd, post.failure) = (Remark(status), nil) }
     post.hasExplained = false
   }
 

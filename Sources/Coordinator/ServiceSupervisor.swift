@@ -10,13 +10,9 @@ import Supervision
 import Transport
 import Wire
 
-/// The processes of the services behind the windows.
 package final class ServiceSupervisor {
-  /// Called when something of which a status tells has changed.
   package var onChange: (() -> Void)?
-  /// What a process is told when it comes.
   package var orders: ((SupervisedService) -> WorkerOrders)?
-  /// Called when a process tells of its database.
   var onDatabase: ((SupervisedService, DatabaseMark) -> Void)?
   private(set) var posts: [SupervisedService] = []
 
@@ -34,9 +30,7 @@ package final class ServiceSupervisor {
 
   /// How long a process may take until it is ready: a large database is looked at first.
   static let patience = TimeSpan.seconds(60)
-  /// How long a process that was told to go may take.
   static let leaveGrace = TimeSpan.seconds(3)
-  /// Nobody, as yet.
   package init(
     loop: EventLoop, log: LogFile, policy: RestartPolicy, standstill: TimeSpan = Standstill.patience,
     seed: UInt64
@@ -64,13 +58,11 @@ package final class ServiceSupervisor {
   /// Tries at once what was given up, or waits for its next attempt, or is about to fail once more.
   package func retryFailing(at now: Moment) {
     for post in posts where post.isWanted && !post.isReplaced && post.phase != .ready {
-      let hasFailed = post.isGivenUp || post.restartAt != nil || post.history.earlyDeaths > 0
-      guard hasFailed else { continue }
+      guard post.isGivenUp || post.restartAt != nil || post.history.earlyDeaths > 0 else { continue }
       if post.child != nil {
         replace(post, at: now)
       } else {
-        post.isGivenUp = false
-        post.restartAt = nil
+        (post.isGivenUp, post.restartAt) = (false, nil)
         post.history.forgive()
         start(post, at: now)
       }
@@ -82,19 +74,14 @@ package final class ServiceSupervisor {
   func replace(_ post: SupervisedService, at now: Moment) {
     guard post.isWanted, !post.isReplaced else { return }
     post.history.forgive()
-    if post.child == nil {
+    guard post.child != nil else {
       // The next one is of the new kind anyway; nothing stands in its way any more.
-      post.isGivenUp = false
-      post.restartAt = now.monotonic
-      return
+      return (post.isGivenUp, post.restartAt) = (false, now.monotonic)
     }
     post.isReplaced = true
-    post.phase = .leaving
+    post.isReplaced = true
     post.readyBy = nil
-    post.endChecks()
-    post.killAt = now.attended + Self.leaveGrace
-    post.channel?.send(.close)
-    post.channel?.flush()
+    leave(post, at: now)
     write("replaced", about: post, at: now) {
       $0.field("child", post.pid)
       $0.field("child_gen", post.generation)
@@ -108,38 +95,28 @@ package final class ServiceSupervisor {
 
   /// Whether no stock service comes any more by itself.
   var isStockGivenUp: Bool { posts.contains { $0.specification.workerRole == .stock && $0.isGivenUp } }
-
-  /// Says something to a process.
-  func say(_ message: SupervisorMessage, to post: SupervisedService) {
-    post.channel?.send(message)
-    post.channel?.flush()
-  }
-
-  /// Processes that have not ended.
   package var count: Int { posts.count { $0.child != nil } }
 
   /// Everyone shall go: what was asked of them is answered first.
   package func closeAll(at now: Moment) {
     for post in posts {
-      post.isWanted = false
-      post.restartAt = nil
-      post.endChecks()
-      guard post.child != nil else { continue }
-      post.phase = .leaving
-      post.killAt = now.attended + Self.leaveGrace
-      post.channel?.send(.close)
-      post.channel?.flush()
+      (post.isWanted, post.restartAt) = (false, nil)
+      if post.child != nil { leave(post, at: now) } else { post.endChecks() }
     }
   }
 
-  /// Ends everyone at once.
+  private func leave(_ post: SupervisedService, at now: Moment) {
+    post.phase = .leaving
+    post.endChecks()
+    post.killAt = now.attended + Self.leaveGrace
+    say(.close, to: post)
+  }
+
   package func killAll() { for post in posts { post.child?.kill(SIGKILL) } }
 
   // MARK: - Time
 
-  /// When something has to be done by itself next.
   package var nextDeadline: MonotonicTime? { nextDeadline(of: posts) }
-
   /// When somebody is judged next by what it has said, in the time that was attended.
   package var nextJudgement: MonotonicTime? { nextJudgement(of: posts) }
 
@@ -172,8 +149,7 @@ package final class ServiceSupervisor {
     post.checks += 1
     post.unanswered = post.checks
     post.silence = Standstill(patience: standstill, at: now.attended)
-    post.channel?.send(.check(post.checks))
-    post.channel?.flush()
+    say(.check(post.checks), to: post)
   }
 
   /// Ends a process that is of no use any more: SIGABRT, so that a core may tell why, and SIGKILL soon after.

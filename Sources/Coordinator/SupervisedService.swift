@@ -1,27 +1,19 @@
-// Owns one process behind the windows as the coordinator sees it: the stock, or the vending machine. It knows nothing of
-// what that process is for.
+// Owns one process behind the windows as the coordinator sees it: the stock, or the vending machine.
 
 import BankModel
 import Posix
 import Supervision
 import Wire
 
-/// One process behind the windows.
 package final class SupervisedService: SupervisedProcess<WorkerMessage, SupervisorMessage> {
-  /// What is to be started, and how it is told apart.
   package struct Specification {
     /// The worker's name in reports and logs: `stock`.
     package var name: String
-    /// What it says that it is.
     var peerRole: PeerRole
-    /// What it is in a report.
     var workerRole: WorkerRole
-    /// The program, as a path.
     var program: String
-    /// Its arguments.
     var arguments: [String]
 
-    /// What is to be started.
     package init(
       name: String, peerRole: PeerRole, workerRole: WorkerRole, program: String, arguments: [String]
     ) {
@@ -36,7 +28,6 @@ package final class SupervisedService: SupervisedProcess<WorkerMessage, Supervis
   package var specification: Specification
   /// Since a process was asked for a sign of life that it has not given; nil while it has given all.
   var silence: Standstill?
-  /// When it is asked for a sign of life next.
   var checkAt: MonotonicTime?
   /// The number of the check that was not answered yet.
   var unanswered: Int64?
@@ -62,18 +53,14 @@ package final class SupervisedService: SupervisedProcess<WorkerMessage, Supervis
     super.init(history: history)
   }
 
-  override var nextDeadline: MonotonicTime? { [super.nextDeadline, checkAt].compactMap(\.self).min() }
-
-  override var nextJudgement: MonotonicTime? {
-    [super.nextJudgement, silence?.lookAt].compactMap(\.self).min()
-  }
+  override var nextDeadline: MonotonicTime? { .earlier(super.nextDeadline, checkAt) }
+  override var nextJudgement: MonotonicTime? { .earlier(super.nextJudgement, silence?.lookAt) }
 
   override func expectNothing() {
     super.expectNothing()
     endChecks()
   }
 
-  /// What the process is seen doing.
   var sight: Standstill.Sight {
     guard let activity = ProcessTable.activity(of: pid) else { return .excused }
     return switch activity.state {
@@ -85,6 +72,5 @@ package final class SupervisedService: SupervisedProcess<WorkerMessage, Supervis
     }
   }
 
-  /// Nothing is asked of it any more.
   func endChecks() { (checkAt, silence, unanswered) = (nil, nil, nil) }
 }

@@ -1,5 +1,5 @@
 // Owns what is a teller's own in the life of a supervised process: its welcome, what it may say and when, and when its
-// window is given up. It knows no customer. A teller without a channel is of no use to anybody.
+// window is given up. A teller without a channel is of no use to anybody.
 
 import BankModel
 import Glibc
@@ -23,9 +23,8 @@ extension TellerSupervisor: ProcessSupervisor {
 
   func command(for post: SupervisedTeller) -> (program: String, arguments: [String]) {
     let name = post.window.description
-    return (
-      programs[post.window.service], [name, String(post.generation), String(CurrentProcess.pid), home]
-    )
+    let words = [name, String(post.generation), String(CurrentProcess.pid), home]
+    return (programs[post.window.service], words)
   }
 
   func nextGeneration(at post: SupervisedTeller) -> Generation {
@@ -51,14 +50,11 @@ extension TellerSupervisor: ProcessSupervisor {
     case (.ready, .done), (.ready, .outOfStock):
       post.history.didWork()
       onEvent?(post.window, post.generation, .said(message))
-    case (.ready, .failed), (.ready, .returned):
-      onEvent?(post.window, post.generation, .said(message))
+    case (.ready, .failed), (.ready, .returned): onEvent?(post.window, post.generation, .said(message))
     case (.ready, .beat):
       if floods(post) {
-        expel(
-          post.window, post.generation,
-          reason: "floods: more than \(TellerLimits.beats) reports of progress in a second",
-          at: loop.moment())
+        let reason = "floods: more than \(TellerLimits.beats) reports of progress in a second"
+        expel(post.window, post.generation, reason: reason, at: loop.moment())
       }
       onEvent?(post.window, post.generation, .said(message))
     case (.leaving, _): break
@@ -132,5 +128,28 @@ extension TellerSupervisor: ProcessSupervisor {
 
   func gaveUp(_ post: SupervisedTeller) {
     onEvent?(post.window, post.generation, .givenUp(lastEnd: post.lastEnd ?? Remark(quoting: "")))
+  }
+}
+
+/// Owns one window as the supervisor of tellers sees it: the teller behind it, and what is counted about it.
+final class SupervisedTeller: SupervisedProcess<TellerMessage, WindowMessage> {
+  let window: Window
+  /// Whether something is to be written to the teller at the end of the turn.
+  var isUnflushed = false
+  var beats = 0
+  var beatsSince = MonotonicTime(nanoseconds: 0)
+  /// The present teller was told orders that have changed since.
+  var isOutdated = false
+  var lastExit: ProcessEnd?
+  var customers: Int64 = 0
+  /// The generation that is to go because it has worked long enough.
+  var recycledGeneration: Generation = 0
+  /// The memory of the present teller, and when it was looked at; the moment outlives the teller.
+  var residentBytes: Int64?
+  var measuredAt = MonotonicTime(nanoseconds: 0)
+
+  init(window: Window, history: RestartHistory) {
+    self.window = window
+    super.init(history: history)
   }
 }

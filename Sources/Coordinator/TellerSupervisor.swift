@@ -10,18 +10,13 @@ import Supervision
 import Transport
 import Wire
 
-/// The tellers of the branch.
 package final class TellerSupervisor {
-  /// Called with everything that a teller says and with every end.
   package var onEvent: ((Window, Generation, Word) -> Void)?
 
-  /// What the supervisor reports.
   package enum Word {
-    /// The teller is ready for its first customer.
     case ready(pid: Int32)
     /// The teller has answered a lease, or made progress.
     case said(TellerMessage)
-    /// The teller's process has ended.
     case ended(ProcessEnd)
     /// The window is no longer tried: too many tellers died before they were ready.
     case givenUp(lastEnd: Remark)
@@ -45,7 +40,6 @@ package final class TellerSupervisor {
   let programs: WorkerPrograms
   let environment: [String: String]
   var residents: ResidentWorkers?
-  /// When the successor of a teller that has died comes.
   var policy: RestartPolicy {
     didSet { for post in posts.values { post.history.adopt(policy) } }
   }
@@ -53,10 +47,8 @@ package final class TellerSupervisor {
   /// Posts to whose tellers something is to be written at the end of the turn.
   private var unflushed: [SupervisedTeller] = []
 
-  /// Nobody, as yet.
   package init(
-    home: String, loop: EventLoop, log: LogFile, programs: WorkerPrograms, policy: RestartPolicy,
-    seed: UInt64
+    home: String, loop: EventLoop, log: LogFile, programs: WorkerPrograms, policy: RestartPolicy, seed: UInt64
   ) {
     self.home = home
     self.loop = loop
@@ -80,7 +72,6 @@ package final class TellerSupervisor {
     }
   }
 
-  /// A window at which nobody stands yet.
   func add(_ window: Window) -> SupervisedTeller {
     let post = SupervisedTeller(window: window, history: RestartHistory(policy: policy, seed: chance.next()))
     posts[window] = post
@@ -88,7 +79,6 @@ package final class TellerSupervisor {
     return post
   }
 
-  /// There is no such window any more.
   func remove(_ window: Window) {
     posts[window] = nil
     inOrder.removeAll { $0.window == window }
@@ -168,10 +158,7 @@ package final class TellerSupervisor {
 
   // MARK: - Time and the end of a turn
 
-  /// When something has to be done by itself next.
   package var nextDeadline: MonotonicTime? { nextDeadline(of: inOrder) }
-
-  /// When somebody is judged next who has not said or done what was expected, in the time that was attended.
   package var nextJudgement: MonotonicTime? { nextJudgement(of: inOrder) }
 
   /// Does what is due. Everything that was said has been heard before.
@@ -187,7 +174,6 @@ package final class TellerSupervisor {
     }
   }
 
-  /// Writes everything that was sent in this turn.
   package func flush() {
     // A channel that ends while it is flushed can make others speak.
     while !unflushed.isEmpty {
@@ -206,18 +192,12 @@ package final class TellerSupervisor {
     posts.values.allSatisfy { $0.isWanted && $0.phase == .ready && !$0.isOutdated }
   }
 
-  /// Tries the windows again that were given up.
   package func retryGivenUp(at now: Moment) {
     for post in inOrder where post.isGivenUp && post.isWanted { open(post.window, at: now) }
   }
 
-  /// Whether no teller process is left.
   package var isEmpty: Bool { posts.values.allSatisfy { $0.child == nil } }
-
-  /// Replaces nobody from now on, and ends everyone who is not at work.
   package func closeAll() { for post in inOrder { close(post.window) } }
-
-  /// Ends everyone, whatever they are doing.
   package func killAll() { for post in inOrder { post.child?.kill(SIGKILL) } }
 
   private func flushLater(_ post: SupervisedTeller) {

@@ -11,28 +11,12 @@ import QueueCore
 import Supervision
 import Wire
 
-/// The tellers, between their processes and the queue.
-final class Tellers {
+final class Tellers: BankPart {
   /// A window is not tried any more; how its last teller has ended.
   var onGivenUp: (Window, Remark) -> Void = { _, _ in }
 
-  private let context: BankContext
-  private let queue: QueueDriver
-  private let tellerSupervisor: TellerSupervisor
-  private let followers: Followers
-  /// Whose teller is being replaced because it has worked long enough.
   private var recycling = Recycling<Window>()
 
-  init(
-    _ context: BankContext, _ queue: QueueDriver, _ tellerSupervisor: TellerSupervisor, _ followers: Followers
-  ) {
-    self.context = context
-    self.queue = queue
-    self.tellerSupervisor = tellerSupervisor
-    self.followers = followers
-  }
-
-  /// Begins to hear the supervisor.
   func listen() {
     tellerSupervisor.orders = { [unowned self] window, generation in orders(for: window, generation) }
     tellerSupervisor.onEvent = { [unowned self] window, generation, word in
@@ -74,19 +58,18 @@ final class Tellers {
 
   private func hear(_ message: TellerMessage, from window: Window, _ generation: Generation) {
     switch message {
-    case .done(let lease):
-      considerRecycling(window)
-      queue.happen(.tellerAnswered(window, generation, lease, .done))
-    case .outOfStock(let lease, let missing):
-      considerRecycling(window)
-      queue.happen(.tellerAnswered(window, generation, lease, .outOfStock(missing)))
-    case .failed(let lease, let reason):
-      considerRecycling(window)
-      queue.happen(.tellerAnswered(window, generation, lease, .failed(reason: reason)))
+    case .done(let lease): answered(lease, .done, window, generation)
+    case .outOfStock(let lease, let missing): answered(lease, .outOfStock(missing), window, generation)
+    case .failed(let lease, let reason): answered(lease, .failed(reason: reason), window, generation)
     case .returned(let lease): queue.happen(.tellerAnswered(window, generation, lease, .returned))
     case .beat(let lease): queue.happen(.tellerProgressed(window, generation, lease))
     case .hello, .ready: break
     }
+  }
+
+  private func answered(_ lease: Lease, _ answer: TellerAnswer, _ window: Window, _ generation: Generation) {
+    considerRecycling(window)
+    queue.happen(.tellerAnswered(window, generation, lease, answer))
   }
 
   // MARK: - What they are told
@@ -118,10 +101,11 @@ final class Tellers {
   private func considerRecycling(_ window: Window) {
     guard let post = tellerSupervisor.posts[window] else { return }
     post.customers += 1
-    guard !context.isEnding, !context.configuration.recycling.isOff, isDue(post) != nil,
+    if !context.isEnding, !context.configuration.recycling.isOff, isDue(post) != nil,
       recycling.isTurn(of: window)
-    else { return }
-    recycle(post)
+    {
+      recycle(post)
+    }
   }
 
   /// Goes on with the next window when the one before has a teller at work again.

@@ -1,14 +1,11 @@
-// Owns what a guardian needs of a bank's home: the lock, its socket, its log, and the places for them.
-// It must not know the database, nor what makes a home good: where something is wrong the coordinator says so to
-// whoever is starting the bank, in the protocol's words.
+// Owns what a guardian needs of a bank's home: the lock, its socket, its log, and the places for them. Where something is wrong
+// with the home the coordinator says so to whoever is starting the bank, in the protocol's words.
 // Invariant: nothing is written into a home that belongs to somebody else, and nothing but directories and the lock
 // into one that is in use.
-// Failure: an outcome with the reason.
 import Glibc
 import Logbook
 import Posix
 
-/// The home of a guarded bank.
 struct GuardedHome {
   let path: String
 
@@ -22,19 +19,15 @@ struct GuardedHome {
   var standardError: String { Paths.join(path, "logs", "bankd.stderr") }
   private var log: String { Paths.join(path, "logs", "guardian.log") }
 
-  /// What preparing a home came to.
   enum Outcome {
-    /// The home is this guardian's.
     case taken(Equipment)
     /// Another coordinator or guardian has it.
     case occupied(pid: Int32?)
     /// Somebody looks into the closed bank, and has not ended in time.
     case inspected
-    /// It cannot be used.
     case unusable(reason: String)
   }
 
-  /// A directory, told apart from every other one.
   fileprivate struct Place: Equatable {
     let device: UInt64
     let inode: UInt64
@@ -48,9 +41,7 @@ struct GuardedHome {
     /// Which directory the home is, whatever has its name later.
     fileprivate let place: Place
 
-    fileprivate init(
-      lock: consuming LockFile, socket: consuming FileDescriptor, log: LogFile, place: Place
-    ) {
+    fileprivate init(lock: consuming LockFile, socket: consuming FileDescriptor, log: LogFile, place: Place) {
       self.place = place
       self.lock = lock
       self.socket = socket
@@ -61,11 +52,8 @@ struct GuardedHome {
   /// The guardian says little, so little is kept.
   private static let logLimit: Int64 = 1 << 20
 
-  /// How long whoever only looks into a closed bank is waited for.
   private static let patience = Duration.seconds(5)
 
-  /// Takes the home.
-  ///
   /// - Parameter inherited: The lock, where the coordinator that is to be guarded has it already.
   func take(_ inherited: consuming FileDescriptor?) -> Outcome {
     do throws(SystemError) {
@@ -86,9 +74,7 @@ struct GuardedHome {
         guard let place = try place() else { throw SystemError(call: "stat", subject: path, code: ENOENT) }
         return .taken(Equipment(lock: lock, socket: socket, log: log, place: place))
       }
-    } catch {
-      return .unusable(reason: error.description)
-    }
+    } catch { return .unusable(reason: error.description) }
   }
 
   /// Makes good what somebody has removed since, before the next coordinator is started: the one before it may have
@@ -117,7 +103,6 @@ struct GuardedHome {
     return true
   }
 
-  /// A watch over the socket and the log.
   func watch(on loop: EventLoop) throws(SystemError) -> NameWatch {
     let directories = [path, Paths.directory(of: socket), Paths.directory(of: log)]
     let watch = try NameWatch(in: directories, on: loop)

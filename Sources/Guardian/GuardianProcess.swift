@@ -1,8 +1,6 @@
 // Owns the life of the guardian as a process of its own: from its command line to its exit code.
-// It must not know how a bank is guarded.
 // Invariant: descriptor 3 is the conversation of whoever wants the bank open, and goes to the first coordinator alone;
 // descriptor 4 is the home's lock, where a coordinator has started this process.
-// Failure: an exit code; the words go to standard error, for nobody talks with a guardian.
 import Glibc
 import Posix
 
@@ -31,8 +29,7 @@ public enum GuardianProcess {
 
   private static func guardBank(
     _ order: Guardian.Order, _ ward: GuardianOptions.GuardedCoordinator?,
-    _ channel: consuming FileDescriptor?,
-    _ lock: consuming FileDescriptor?
+    _ channel: consuming FileDescriptor?, _ lock: consuming FileDescriptor?
   ) throws(SystemError) -> Int32 {
     let guardian = try Guardian(order, lock: lock, of: ward)
     if let ward {
@@ -54,9 +51,8 @@ public enum GuardianProcess {
 
   /// A broken invariant speaks on standard error, and nobody reads the terminal of a daemon.
   private static func speakInto(_ path: String) {
-    guard let file = try? FileDescriptor.open(path, [.writeOnly, .create, .append], mode: 0o600) else {
-      return
+    if let file = try? FileDescriptor.open(path, [.writeOnly, .create, .append], mode: 0o600) {
+      _ = dup2(file.rawValue, STDERR_FILENO)
     }
-    _ = dup2(file.rawValue, STDERR_FILENO)
   }
 }

@@ -49,10 +49,8 @@ public final class FruitProvider: Provider {
 
   /// When ``endTurn()`` has something to do by itself.
   public var nextDeadline: MonotonicInstant? { client?.nextDeadline }
-
   /// The end of a turn of the loop.
   public func endTurn() { client?.endTurn() }
-
   private var deadline: MonotonicInstant { SystemClock.monotonic() + patience }
 
   private func askForRecipes() {

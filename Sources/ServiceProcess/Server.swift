@@ -1,6 +1,5 @@
-// Owns a service at work: one loop on which its clients, its machine and the coordinator meet. It knows no rule and no request
-// of a service (ServiceHandler does), no disk (MachineDriver does) and no byte of a message (Transport does).
-// The turn: hear everyone, commit, answer, tell those who follow, write it all.
+// Owns a service at work: one loop on which its clients, its machine and the coordinator meet. The turn: hear everyone,
+// commit, answer, tell those who follow, write it all.
 // Invariant: what is on disk alone is shown to anybody; who has asked for something comes before who follows. When the disk
 // fails in a way that leaves it in doubt, the service ends, and a new one reads the disk again.
 
@@ -262,8 +261,7 @@ public final class Server<Handler: ServiceHandler> {
       renewReserve: { [unowned self] in
         files.renewReserve()
         driver.noteRoom(at: now)
-      },
-      listen: { [sockets] path in try sockets.listen(at: path, home) },
+      }, listen: { [sockets] path in try sockets.listen(at: path, home) },
       end: { [unowned self] failure in
         files.abandon()
         loss = failure

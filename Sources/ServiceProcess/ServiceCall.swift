@@ -9,6 +9,8 @@ import Wire
 public struct ServiceCall<Command: Codable & Sendable & Equatable, Reply: Codable & Sendable & Equatable> {
   /// The socket that a request comes to.
   public typealias Socket = ServiceSocket<ServiceRequest<Command>, Reply>
+  /// Those who follow.
+  public typealias Views = ServiceViews<ServiceRequest<Command>, Reply>
 
   /// Tells it from every other call of this process; a machine answers under this number.
   public let id: UInt64
@@ -22,14 +24,11 @@ public struct ServiceCall<Command: Codable & Sendable & Equatable, Reply: Codabl
   public var hasRoom: Bool { socket.hasRoom(for: session) }
   /// How many requests of one client may follow.
   public var viewsOfOne: Int { socket.viewsOfOne }
-
   /// Answers; the answer leaves with the end of the turn.
   public func answer(_ reply: Reply, more: Bool = false) { socket.answer(session, number, reply, more: more) }
 
   /// A view for this call; nil where the client has as many as it may.
-  public func open(in views: ServiceViews<ServiceRequest<Command>, Reply>, topic: Int = 0)
-    -> ServiceViews<ServiceRequest<Command>, Reply>.View?
-  {
+  public func open(in views: Views, topic: Int = 0) -> Views.View? {
     views.open(socket, session, number, topic: topic)
   }
 }

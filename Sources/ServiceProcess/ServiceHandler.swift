@@ -31,7 +31,6 @@ public protocol ServiceHandler: AnyObject {
   static var whileShort: String { get }
   /// The question that reads every row: all who have asked it by now share one answer.
   static var audit: Command { get }
-
   /// The machine at work.
   var driver: MachineDriver<Machine, Persistence> { get }
   /// The moment of the turn.
@@ -94,4 +93,19 @@ public enum ServiceReaction<Event, Reply> {
   case question(within: Duration = .zero)
   /// The service answers by itself.
   case later
+}
+
+/// The time of a service.
+/// Owns the moment that a turn of a service works with. It decides nothing.
+/// Invariant: within a turn all parts of a service have the same moment.
+public final class TurnClock {
+  /// The moment of this turn.
+  public private(set) var now = SystemClock.moment()
+  /// The same by the steady clock.
+  public var instant: MonotonicInstant { MonotonicInstant(now.monotonic) }
+
+  /// A clock that shows the present.
+  public init() {}
+
+  func turn() { now = SystemClock.moment() }
 }

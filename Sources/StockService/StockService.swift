@@ -1,5 +1,4 @@
-// Owns the requests that a stock service knows, and what they come to. It knows no rule of the stock (StockMachine does), no
-// disk (StockPersistence does) and no connection (Server does).
+// Owns the requests that a stock service knows, and what they come to.
 // Invariant: a viewer gets every change behind its place, in order and once, and one that is too slow is told so.
 
 import BankModel
@@ -13,7 +12,6 @@ import Wire
 
 /// How much those who look on are told at a time, and how much of what they have missed.
 package struct ViewingLimits: Sendable {
-  /// Changes in one message.
   package var page = 500
   /// Changes that a viewer who comes back may have missed; beyond it the viewer begins with a picture.
   package var replayed: Int64 = 10_000
@@ -52,7 +50,6 @@ package final class StockService<Machine: StockDecisions>: ServiceHandler {
     self.limits = limits
   }
 
-  /// Brings what is new in the assortment into the stock.
   package func begin() {
     views.missed = { [unowned self] place in missed(behind: place) }
     driver.furnish(assortment.fruits.map { ItemAmount($0.id, $0.initial) }, at: clock.now)
@@ -125,7 +122,6 @@ package final class StockService<Machine: StockDecisions>: ServiceHandler {
     views.tell(at: clock.instant)
   }
 
-  /// Hands what is on disk to those who look on.
   package func publish() {
     var fresh = driver.persistence.takeCommitted()[...]
     while !fresh.isEmpty {

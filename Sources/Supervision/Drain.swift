@@ -15,7 +15,6 @@ import BankModel
 public enum DrainAction: Sendable, Equatable {
   /// A step begins: tell everybody who wants to know.
   case begin(DrainStep)
-  /// Let nobody in any more.
   case closeDoor
   /// Refuse the requests for tickets that are half taken in: nobody was told of these tickets.
   case turnAway
@@ -23,9 +22,7 @@ public enum DrainAction: Sendable, Equatable {
   case leaveWaiting
   /// Kill the tellers that serve somebody: their customers wait again, at the head of the line.
   case takeBack
-  /// Let the tellers with free hands go.
   case dismiss
-  /// Kill the tellers that have not gone.
   case killRest
   /// Nobody is left: close the day.
   case end
@@ -52,9 +49,7 @@ public struct DrainSight: Sendable, Equatable {
 
 /// How long a step has taken.
 public struct DrainSpan: Sendable, Equatable {
-  /// Which.
   public var step: DrainStep
-  /// How long.
   public var span: TimeSpan
 
   public init(step: DrainStep, span: TimeSpan) {

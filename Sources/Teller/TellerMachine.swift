@@ -1,5 +1,5 @@
-// Owns everything a teller decides: when it greets, serves, reports progress, gives back and ends.
-// It must not know sockets, files or clocks; the shell, `TellerProcess`, does what it says.
+// Owns everything a teller decides: when it greets, serves, reports progress, gives back and ends. The shell, `TellerProcess`,
+// does what it says.
 // Invariant: every assignment is answered exactly once, by done, failed or returned, unless the process ends first.
 // Nothing is said or logged after the exit.
 // Failure: whatever the coordinator says out of turn ends this process and nothing else.
@@ -285,9 +285,7 @@ extension TellerMachine {
   }
 
   /// One customer less is in hand: the turn of the next comes, or the hands are free and the window may close.
-  private mutating func rest(
-    _ orders: TellerOrders, _ now: MonotonicTime, _ actions: inout [TellerAction]
-  ) {
+  private mutating func rest(_ orders: TellerOrders, _ now: MonotonicTime, _ actions: inout [TellerAction]) {
     state = .idle(orders)
     if !ahead.isEmpty {
       assign(ahead.removeFirst(), now, &actions)
@@ -316,7 +314,6 @@ extension TellerOrders {
     now + .microseconds(beatMicroseconds) + .microseconds(beatMicroseconds)
   }
 
-  /// Why an assignment cannot be for this window; nil where it can.
   fileprivate func objection(to assignment: Assignment) -> String? {
     if assignment.service != service {
       return "\(name) serves \(service.name) and not \(assignment.service.name)"
@@ -329,7 +326,6 @@ extension TellerOrders {
 }
 
 extension TimeSpan {
-  /// A span of whole microseconds.
   fileprivate static func microseconds(_ count: Int64) -> TimeSpan {
     let (product, overflow) = count.multipliedReportingOverflow(by: 1000)
     return TimeSpan(nanoseconds: overflow ? .max : product)

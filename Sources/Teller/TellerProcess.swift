@@ -1,5 +1,5 @@
-// Owns the shell around the teller's machine: the channel to the coordinator, the log, and the wait for both.
-// It must not decide anything: it turns what happens into events and does what the machine says.
+// Owns the shell around the teller's machine: the channel to the coordinator, the log, and the wait for both. It turns what
+// happens into events and does what the machine says.
 // Invariant: one thread, one loop; while there is no customer and nothing to be written it waits for ever.
 // Failure: a system that cannot wait ends the process. A log that cannot be opened does not: customers come first.
 
@@ -53,8 +53,7 @@ public final class TellerProcess {
     self.provider = provider
     machine = TellerMachine(build: build, role: role, provides: provider != nil)
     channel = try MessageChannel(
-      descriptor: descriptor, loop: loop, incomingLimit: FrameLimits.teller,
-      backlogLimit: Self.backlogLimit)
+      descriptor: descriptor, loop: loop, incomingLimit: FrameLimits.teller, backlogLimit: Self.backlogLimit)
     channel.onMessage = { [unowned self] in apply(.heard($0)) }
     channel.onEnd = { [unowned self] in apply(Self.event(of: $0)) }
     provider?.onProvided = { [unowned self] lease, provision in
@@ -70,10 +69,8 @@ public final class TellerProcess {
 
   /// Serves until the end, and returns the code to exit with.
   public func run() throws(SystemError) -> Int32 {
-    while true {
-      if let ending { return ending }
-      try turn()
-    }
+    while ending == nil { try turn() }
+    return ending ?? TellerExit.done
   }
 
   /// Waits for the next thing to happen, and does what there is to do.
@@ -82,10 +79,7 @@ public final class TellerProcess {
   public func turn(until deadline: MonotonicInstant? = nil) throws(SystemError) {
     isAwaited = try (isAwaited ? stayAwake() : loop.runOnce(until: nextDeadline(until: deadline))) > 0
     provider?.endTurn()
-    if let due = machine.wakeAt {
-      let now = SystemClock.monotonic()
-      if now >= MonotonicInstant(due) { apply(.timeCame) }
-    }
+    if let due = machine.wakeAt, SystemClock.monotonic() >= MonotonicInstant(due) { apply(.timeCame) }
     settle()
   }
 
@@ -119,18 +113,14 @@ public final class TellerProcess {
 
   /// The end of a turn: what was said leaves in one write, and the log when it is due.
   private func settle() {
-    if exitCode == nil {
-      channel.flush()
-    } else {
+    guard exitCode == nil else {
       channel.closeAfterFlush()
+      log?.output.flush()
+      return
     }
-    guard let file = log?.output else { return }
-    if exitCode == nil {
-      // Nothing waits most of the time, and then the clock need not be read.
-      if file.nextFlush != nil { file.flushIfDue(SystemClock.monotonic()) }
-    } else {
-      file.flush()
-    }
+    channel.flush()
+    // Nothing waits most of the time, and then the clock need not be read.
+    if let file = log?.output, file.nextFlush != nil { file.flushIfDue(SystemClock.monotonic()) }
   }
 
   private func openLog(_ orders: TellerOrders) {
@@ -140,9 +130,7 @@ public final class TellerProcess {
         path: orders.logPath, worker: orders.name, generation: orders.generation, limit: orders.logLimit,
         keep: orders.logKeep)
       log = TellerLog(file, orders: orders)
-    } catch {
-      complain("serving without a log: \(error)")
-    }
+    } catch { complain("serving without a log: \(error)") }
   }
 
   private func stayAwake() throws(SystemError) -> Int {

@@ -1,5 +1,4 @@
 // Owns the start of the executable `bank-teller`: the channel on descriptor 3, the tie to the parent, the signals.
-// It must not know what a teller does.
 // Invariant: no teller lives without its coordinator; whoever starts one by hand is told what to do instead.
 // Failure: an exit code of `TellerExit`, and a line on standard error.
 
@@ -30,12 +29,8 @@ public enum TellerProgram {
       // A pair's credentials are those of the process that made it, which is the coordinator.
       let parent = try UnixSocket.peer(of: channel).pid
       guard ParentDeath.followParent(expectedParent: parent) else { return TellerExit.done }
-    } catch {
-      return explain(complain)
-    }
-    do throws(SystemError) {
-      return try serve(channel, role, complain, makeProvider)
-    } catch {
+    } catch { return explain(complain) }
+    do throws(SystemError) { return try serve(channel, role, complain, makeProvider) } catch {
       complain("\(error)")
       return TellerExit.system
     }

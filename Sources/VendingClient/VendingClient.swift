@@ -20,7 +20,6 @@ extension VendingCommand: ServiceCommand {
 
   /// What the machine is called in a log.
   public static var serviceName: String { "the vending machine" }
-
   /// Whether every row is counted for the answer.
   public var isLong: Bool { self == .audit }
 }

@@ -9,12 +9,10 @@ import ServiceProcess
 import StockClient
 import Wire
 
-/// The machine as its manager has it.
 final class AdminMode {
   private let shelf: DrinkShelf
   private let stock: StockClient
   private let clock: TurnClock
-  /// How long the stock may take.
   private let patience: Duration
 
   init(_ shelf: DrinkShelf, _ stock: StockClient, _ clock: TurnClock, _ patience: Duration) {

@@ -10,7 +10,6 @@ import StockClient
 import VendingCore
 import Wire
 
-/// The machine as its customers have it.
 final class CustomerMode<Machine: VendingDecisions> {
   private let driver: MachineDriver<Machine, VendingPersistence>
   private let shelf: DrinkShelf
@@ -77,8 +76,7 @@ final class CustomerMode<Machine: VendingDecisions> {
 
   private func release(_ purchase: PurchaseNumber) {
     guard let order = driver.machine.stockOrder(of: purchase) else { return }
-    stock.ask(.giveBack, as: order, until: SystemClock.monotonic() + patience.release) {
-      [weak self] result in
+    stock.ask(.giveBack, as: order, until: SystemClock.monotonic() + patience.release) { [weak self] result in
       guard let self else { return }
       // A disk that is full, or a stock that does not come back, is asked again; the next machine asks anew as well.
       switch result {

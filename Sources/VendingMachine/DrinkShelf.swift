@@ -8,9 +8,7 @@ import Posix
 import StockClient
 import Wire
 
-/// What there is of the drinks, as the stock tells it.
 final class DrinkShelf {
-  /// The products.
   let table: ProductTable
   /// How many times it has changed; every product remembers when it did last.
   private(set) var version: UInt64 = 0
@@ -37,9 +35,7 @@ final class DrinkShelf {
     self.stock = stock
   }
 
-  /// Begins to follow the stock.
   func open() { stock.follow { [unowned self] in hear($0) } }
-
   /// Whether the stock has told what there is, and keeps these products.
   var isKnown: Bool { picture != nil && isIntroduced }
 

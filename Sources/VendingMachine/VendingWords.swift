@@ -26,8 +26,7 @@ extension VendingFailure {
       self.init(
         .badRequest, subject: Self.cut(name), remark: Remark(.requestName, VendingLimits.requestLength))
     case .unknownProduct(let product): self.init(.unknownProduct, subject: Self.cut(product.name))
-    case .otherRequest(let id):
-      self.init(.otherOrder, subject: id.text, remark: Remark(.nameOfOtherRequest))
+    case .otherRequest(let id): self.init(.otherOrder, subject: id.text, remark: Remark(.nameOfOtherRequest))
     case .tooLittleMoney(let product, let price, let available):
       self.init(.tooLittleMoney, subject: product.name, price: price, available: available)
     case .soldOut(let product): self.init(.soldOut, subject: product.name)
@@ -35,8 +34,7 @@ extension VendingFailure {
     case .tillFull(let balance):
       self.init(.tillFull, remark: Remark(.balanceAtMost, VendingLimits.balance), available: balance)
     case .stockAway(let product): self.init(.stockUnavailable, subject: product.name)
-    case .crowded:
-      self.init(.crowded, remark: Remark(.purchasesUnderWay, VendingLimits.openPurchases))
+    case .crowded: self.init(.crowded, remark: Remark(.purchasesUnderWay, VendingLimits.openPurchases))
     // With its type, because a refusal is called so too.
     case .diskFull: self.init(Code.diskFull)
     }

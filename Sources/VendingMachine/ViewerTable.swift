@@ -9,12 +9,9 @@ import Transport
 import VendingCore
 import Wire
 
-/// The viewers of a machine.
 final class ViewerTable<Machine: VendingDecisions> {
-  /// Purchases in one message.
   private let page = 200
 
-  /// What everybody on one side has been told, or is about to be.
   private struct Told {
     var sequence: Int64
     var version: UInt64
@@ -57,9 +54,7 @@ final class ViewerTable<Machine: VendingDecisions> {
   }
 
   /// Whatever has changed is told to everybody. Nothing may be staged.
-  func publish(_ service: VendingService<Machine>) {
-    for side in 0..<sides { publish(on: side, service) }
-  }
+  func publish(_ service: VendingService<Machine>) { for side in 0..<sides { publish(on: side, service) } }
 
   private func publish(on side: Int, _ service: VendingService<Machine>) {
     guard views.isWatched(side) else { return told[side] = nil }

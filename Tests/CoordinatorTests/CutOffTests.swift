@@ -88,7 +88,7 @@ struct CutOffTests {
   func oneNumber() throws {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
-    let requests = bank.coordinator.requests
+    let requests = bank.coordinator.router.requests
     let all = (0..<64).map { _ in
       requests.open(client.session, 5, for: .enqueue(known: 0, KnownTickets()))
     }
