@@ -2,7 +2,6 @@
 // Invariant: one line; it says where, what, why and what to do. Text from the file is quoted and cut short.
 // In Korean no particle follows an inserted word directly, because its form would depend on that word's last sound.
 
-import Arguments
 import BankModel
 
 extension ConfigurationError {

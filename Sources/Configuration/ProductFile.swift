@@ -3,7 +3,6 @@
 // Invariant: what is read can be made: every product has the properties of its class and no others, names stand once,
 // and money and measures are within their bounds.
 
-import Arguments
 import BankModel
 
 /// The file of what a vending machine sells.

@@ -167,7 +167,7 @@ public final class LaunchedBank {
   private static func awaitExit(of process: ChildProcess, until deadline: MonotonicInstant?) -> ExitStatus? {
     if let status = process.reap() { return status }
     // A wait that the kernel refuses is as good as one that was in vain.
-    guard (try? Waiting.becomesReady(.read, of: process.fd, until: deadline)) == true else { return nil }
+    guard (try? Waiting.becomesReady(process.fd, until: deadline)) == true else { return nil }
     return process.reap()
   }
 }

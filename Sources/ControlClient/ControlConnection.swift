@@ -170,7 +170,7 @@ extension ControlConnection {
       if hasEnded { continue }
       let stall = inbound.isMidFrame ? lastArrival + patience.stall : nil
       let limit = MonotonicInstant.earliest(deadline, stall)
-      if try becomesReady(.read, until: limit) { continue }
+      if try becomesReady(until: limit) { continue }
       if let stall, stall == limit { throw .timedOut(what: "the rest of a message") }
       return nil
     }
@@ -214,7 +214,7 @@ extension ControlConnection {
         sent += count
         lastProgress = SystemClock.monotonic()
       case .wouldBlock:
-        guard try becomesReady(.readOrWrite, until: lastProgress + patience.stall) else {
+        guard try becomesReady(orWritable: true, until: lastProgress + patience.stall) else {
           throw .timedOut(what: "the coordinator takes nothing in")
         }
         _ = try takeIn()

@@ -6,11 +6,9 @@
 // answer rests on what was there after it was asked for.
 
 import BankModel
-import Logbook
 import Posix
 import QueueCore
 import StockClient
-import Storage
 import VendingClient
 import Wire
 

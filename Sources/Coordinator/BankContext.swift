@@ -7,8 +7,6 @@ import BankModel
 import Configuration
 import Logbook
 import Posix
-import QueueCore
-import StockClient
 import Storage
 
 final class BankContext {
@@ -50,9 +48,6 @@ final class BankContext {
   }
 
   var language: Language { options.language ?? configuration.language ?? .english }
-
-  // MARK: - Time
-
   func takeTime() { now = loop.moment() }
   /// It is the moment at which the loop has found somebody to hear.
   func takeTimeOfWaking() { now = loop.momentOfWaking() }
@@ -73,14 +68,11 @@ final class BankContext {
     log.write(event: event, level: level, at: now, fill)
   }
 
-  // MARK: - The end
-
   func beginEnding() { isEnding = true }
   /// The process ends after this turn.
   func end(with code: Int32) { if !isCutOff { exitCode = code } }
 
   /// Nothing is promised from here on.
-  ///
   /// - Parameter code: The exit code of the process, which ends at once; nil while the last words are still to be spoken.
   func cutOff(with code: Int32?) { (isCutOff, exitCode) = (true, code) }
 }

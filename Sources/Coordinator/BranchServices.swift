@@ -5,7 +5,6 @@
 
 import BankModel
 import Configuration
-import Logbook
 import Posix
 import QueueCore
 import StockClient

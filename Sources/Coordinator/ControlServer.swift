@@ -25,7 +25,6 @@ package final class ControlServer: ClientServer<ClientMessage, BankMessage, Cont
 
   /// Ends every conversation. What was asked and not heard before the end is answered now: nothing of it was done; what
   /// is asked after this fails at whoever asks. So nobody is in doubt about what became of a request.
-  ///
   /// - Parameter refusal: Why nothing of it was done.
   package func close(saying refusal: Failure = Failure(.notOpen)) {
     turnEverybodyAway(saying: refusal)
@@ -126,7 +125,6 @@ package final class Farewell {
   }
 
   /// Waits until somebody has read something.
-  ///
   /// - Returns: whether everything was said, or nobody is waited for any more.
   package func turn() throws(SystemError) -> Bool {
     guard !server.sessions.isEmpty, SystemClock.monotonic() < until else { return true }

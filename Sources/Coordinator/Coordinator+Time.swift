@@ -3,9 +3,7 @@
 // heard is judged in the time that was attended.
 
 import BankModel
-import Logbook
 import Posix
-import QueueCore
 
 extension Coordinator {
   /// Whether a moment of the steady clock has come.

@@ -11,7 +11,6 @@ import Logbook
 import Posix
 import QueueCore
 import StockClient
-import Supervision
 import Transport
 import Wire
 
@@ -166,25 +165,11 @@ package final class Coordinator {
     _ = try? StandardStreams.write("bankd: \(error.description)\n", to: .error)
   }
 
+  /// A signal asks for something; after the end, while the last words leave, none does anything.
   package func hear(signal: Int32) {
-    switch signal {
-    case SIGHUP: reloadBySignal()
-    case SIGINT: stopBySignal(now: false)
-    default: stopBySignal(now: true)
-    }
-  }
-
-  /// A signal asks for the end; after the end, while the last words leave, none does anything.
-  func stopBySignal(now isUrgent: Bool) {
     guard mayBegin else { return }
     context.takeTime()
-    ending.stopBySignal(now: isUrgent)
-  }
-
-  func reloadBySignal() {
-    guard mayBegin else { return }
-    context.takeTime()
-    windows.reloadBySignal()
+    if signal == SIGHUP { windows.reloadBySignal() } else { ending.stopBySignal(now: signal != SIGINT) }
   }
 
   package func openerIsGone() { if mayBegin { ending.openerIsGone() } }

@@ -12,34 +12,34 @@ import Wire
 /// [--speed X]`, `bankd --inspect --home DIR`, or `bankd --count PID --home DIR`. A guardian adds `--guardian PID` and hands the home's lock on as
 /// descriptor 4; `--recover` after a crash; `--occupied PID`, `--inspected` or `--unusable REASON` where there can be no bank. A bank in
 /// the foreground of its client is opened with `--opener PID`.
-public struct CoordinatorOptions: Sendable, Equatable {
+struct CoordinatorOptions: Sendable, Equatable {
   /// The home, absolute.
-  public var home = ""
+  var home = ""
   /// The configuration; nil for the built-in one.
-  public var config: String?
+  var config: String?
   /// The language of the logs; nil for what the configuration says.
-  public var language: Language?
+  var language: Language?
   /// Windows that the caller asked for, instead of those in the configuration.
-  public var windows: [Service: Int64] = [:]
+  var windows: [Service: Int64] = [:]
   /// The speed that the caller asked for.
-  public var speed: String?
+  var speed: String?
   /// Only answer questions about a bank that is not open, on descriptor 3.
-  public var isInspection = false
+  var isInspection = false
   /// Only count the rows of the database as it lies, for this coordinator, and tell what was found on descriptor 3.
-  public var countsFor: Int32?
+  var countsFor: Int32?
   /// The process that restarts this one when it dies; nil where nobody does.
-  public var guardian: Int32?
+  var guardian: Int32?
   /// The process without which there shall be no bank: whoever opened one in its foreground.
-  public var opener: Int32?
+  var opener: Int32?
   /// The coordinator before this one has died: the windows are those it had.
-  public var isRecovery = false
+  var isRecovery = false
   /// Why there can be no bank, as far as the guardian has found out.
-  public var obstacle: Obstacle?
+  var obstacle: Obstacle?
   /// The words that every coordinator of this bank is started with.
-  public var lasting: [String] = []
+  var lasting: [String] = []
 
   /// What a guardian has found in the way.
-  public enum Obstacle: Sendable, Equatable {
+  enum Obstacle: Sendable, Equatable {
     /// Another process has the home.
     case occupied(by: String)
     /// Somebody has been looking into the closed bank for long.
@@ -49,7 +49,7 @@ public struct CoordinatorOptions: Sendable, Equatable {
   }
 
   /// Reads the words behind the program's name.
-  public init(_ arguments: [String]) throws(Failure) {
+  init(_ arguments: [String]) throws(Failure) {
     var words = arguments[...]
     while let word = words.popFirst() {
       switch word {

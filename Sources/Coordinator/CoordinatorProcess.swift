@@ -228,7 +228,6 @@ final class OpenerWatch {
   private let process: OtherProcess?
 
   /// Begins to watch; where the process has ended already that is told before this returns.
-  ///
   /// - Parameter pid: the process that has started this one.
   init(_ pid: Int32, on loop: EventLoop, onEnd: @escaping () -> Void) throws(SystemError) {
     process = try OtherProcess(pid: pid)

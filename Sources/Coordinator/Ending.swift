@@ -4,9 +4,7 @@
 // full; and a drain that is being looked at is not looked at by what it wants done.
 
 import BankModel
-import Logbook
 import Posix
-import QueueCore
 import Supervision
 import Wire
 

@@ -4,7 +4,6 @@
 
 import BankModel
 import QueueCore
-import Transport
 import Wire
 
 final class Followers {
@@ -92,7 +91,6 @@ final class Followers {
   }
 
   /// Hands the events that are on disk to those who follow, in their order.
-  ///
   /// - Parameter isSettled: Whether nothing waits for the disk, so that these are all.
   func publishEvents(all isSettled: Bool) {
     if isSettled { confirmEvents() }

@@ -15,8 +15,6 @@ struct HomeAudit {
   /// How often it is looked at most where somebody may be on the way to an end, or to a bank.
   private static let longestLooks = 150
 
-  // MARK: - Processes
-
   struct Stranger: Hashable {
     var pid: Int32
     var name: String
@@ -75,8 +73,6 @@ struct HomeAudit {
   static func remarks(on strangers: Set<Stranger>) -> [Remark] {
     strangers.sorted { $0.pid < $1.pid }.map { Remark(.stranger, $0.pid, $0.name) }
   }
-
-  // MARK: - Permissions
 
   /// Everything that others could enter, read or write.
   func permissions() -> [Remark] {

@@ -5,7 +5,6 @@
 // promised, and the store of a home that is gone is never closed: by then the same names can belong to another bank.
 
 import BankModel
-import Logbook
 import Posix
 import QueueCore
 import Wire

@@ -14,7 +14,6 @@ final class HomeLock {
   private static let shortPatience = Duration.milliseconds(100)
 
   /// Takes the lock, or says who has it.
-  ///
   /// - Parameter inherited: the lock that a guardian has taken for this coordinator, and shares.
   init(_ home: BankHome, inherited: consuming FileDescriptor? = nil) throws(Failure) {
     let outcome: LockFile.Outcome
@@ -67,7 +66,6 @@ final class HomeLock {
 
   /// Takes the lock again after somebody has removed its file. Where somebody else is quicker, the lock that SQLite
   /// keeps on the database still holds him off.
-  ///
   /// - Returns: false where somebody else has the file that has its name now, as one does who is just being refused.
   func retake(_ home: BankHome) -> Bool {
     // Whoever had moved it away may have put it back.

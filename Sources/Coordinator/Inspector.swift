@@ -6,7 +6,6 @@ import Glibc
 import Posix
 import QueueCore
 import Storage
-import Transport
 import Wire
 
 final class Inspector {

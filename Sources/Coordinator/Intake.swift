@@ -323,7 +323,6 @@ final class Intake: BankPart {
   ///
   /// What others have staged is committed first. What is on disk of the request stands under numbers that nobody has, and
   /// is taken out before they are anybody else's.
-  ///
   /// - Returns: whether there was one; a full disk may have refused it just now, and its client was told so.
   @discardableResult
   func giveUp(because failure: Failure) -> Bool {

@@ -3,7 +3,6 @@
 // Failure: a store that cannot say how many were sent away leaves that count unsaid.
 
 import BankModel
-import Logbook
 import QueueCore
 import Supervision
 import Wire
@@ -21,11 +20,9 @@ final class LastWords: BankPart {
   }
 
   /// What whoever asked for the end is told, of a day that is not closed yet.
-  ///
-  /// - Parameters:
-  ///   - servedBefore: Customers who had been served when the end began.
-  ///   - killed: How many tellers had to be killed.
-  ///   - drain: How the bank has ended.
+  /// - Parameter servedBefore: Customers who had been served when the end began.
+  /// - Parameter killed: How many tellers had to be killed.
+  /// - Parameter drain: How the bank has ended.
   func report(servedBefore: Int64, killed: Int, _ drain: Drain) -> StoppedReport {
     let books = queue.machine.books
     return StoppedReport(

@@ -52,10 +52,8 @@ struct ListSlices {
   }
 
   /// The new customers of the next part.
-  ///
-  /// - Parameters:
-  ///   - arriving: Where those of the list stand who have come; nil before the first part.
-  ///   - issued: The highest number that is somebody's.
+  /// - Parameter arriving: Where those of the list stand who have come; nil before the first part.
+  /// - Parameter issued: The highest number that is somebody's.
   func next(
     of sliced: SlicedList, _ order: inout EnqueueIntake.Order, keys: inout [SliceKey],
     after arriving: ArrivingRequest?, issued: TicketNumber

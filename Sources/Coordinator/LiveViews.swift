@@ -4,7 +4,6 @@
 
 import BankModel
 import Posix
-import QueueCore
 import Transport
 import Wire
 

@@ -70,7 +70,6 @@ final class LongRequests: BankPart {
     queue.engine.isWorking && (queue.engine.isEmptying || queue.engine.hasPostponed || !held.isEmpty)
   }
 
-  ///
   /// - Returns: the requests that have waited, in the order of asking, when nothing is in their way any more.
   func advance() -> [(request: ControlRequest, session: ControlSession)] {
     guard hasWork else { return [] }

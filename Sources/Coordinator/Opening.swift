@@ -4,9 +4,6 @@
 // are as they shall be; one that cannot open ends by itself, and serves nobody before.
 
 import BankModel
-import Logbook
-import Posix
-import QueueCore
 import Wire
 
 final class Opening: BankPart {
@@ -62,7 +59,6 @@ final class Opening: BankPart {
 
   /// Answers whoever asks a bank that could not be opened, which was all that it was still there for. Who begins by
   /// following asks for something next.
-  ///
   /// - Returns: false where the bank has opened, or still may.
   func refuses(_ request: ControlRequest, _ session: ControlSession) -> Bool {
     guard let failure else { return false }

@@ -175,7 +175,6 @@ extension ProcessSupervisor {
   }
 
   /// Starts a successor, now or later, unless there were too many deaths in a row.
-  ///
   /// - Parameter isHopeless: Whether nobody waits for a later one; asked when the death was counted.
   func succeed(_ post: Post, at now: Moment, isHopeless: @autoclosure () -> Bool = false) {
     switch post.history.died(at: now.monotonic) {
@@ -228,7 +227,6 @@ extension ProcessSupervisor {
   }
 
   /// Ends whoever was to have gone, and reads no longer than until now whoever has ended.
-  ///
   /// - Parameter heard: Until when everything that was said has been heard.
   func endOverdue(_ post: Post, heard: MonotonicTime) {
     if let due = post.killAt, due <= heard {

@@ -5,7 +5,6 @@
 
 import BankModel
 import Glibc
-import Logbook
 import Posix
 
 final class Pulse {

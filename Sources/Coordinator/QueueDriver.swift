@@ -4,7 +4,6 @@
 // anything that was wanted after it; what waits for a commit is performed before anything else can be staged.
 
 import BankModel
-import Logbook
 import Posix
 import QueueCore
 import Wire
@@ -173,7 +172,6 @@ final class QueueDriver {
   // MARK: - The commit
 
   /// When what is staged is to be committed; nil while there is nothing to commit.
-  ///
   /// - Parameter isHurried: Whether it is committed in its own turn, though nobody waits for it. What a slice of a large
   ///   request has staged beside others who are served is, so that the time for it is the intake's.
   func commitDue(isHurried: Bool) -> MonotonicTime? {

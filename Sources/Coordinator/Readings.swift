@@ -5,7 +5,6 @@
 // A question neither commits anything nor hurries a commit, so whoever looks costs those who are served nothing.
 
 import BankModel
-import Logbook
 import QueueCore
 import Wire
 
@@ -22,10 +21,8 @@ final class Readings: BankPart {
   var isEmpty: Bool { waiting.isEmpty }
 
   /// Has a client's question answered as soon as everything that the store shows is on disk.
-  ///
-  /// - Parameters:
-  ///   - isInStep: Whether the queue in memory must not be ahead of the disk either, as it is while the disk is full.
-  ///   - look: Asks the store and answers; what it throws is told to the client, by its name.
+  /// - Parameter isInStep: Whether the queue in memory must not be ahead of the disk either, as it is while the disk is full.
+  /// - Parameter look: Asks the store and answers; what it throws is told to the client, by its name.
   func whenKept(
     _ seat: Seat, isInStep: Bool = false, _ look: @escaping (any QueueReading) throws(StoreError) -> Void
   ) {

@@ -40,7 +40,6 @@ enum RecoveryNote {
   }
 
   /// The configuration; after a crash that with which the bank was open before, where the file is not good any more.
-  ///
   /// - Parameter trouble: what is wrong with the file then.
   static func configuration(
     of options: CoordinatorOptions, _ home: BankHome, trouble: inout Failure?

@@ -8,7 +8,6 @@ import BankModel
 import Posix
 import QueueCore
 import StockClient
-import Wire
 
 package final class ReleaseQueue {
   /// Called when the stock has given back, or knows that it holds nothing.

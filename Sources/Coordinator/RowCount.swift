@@ -25,7 +25,6 @@ final class RowCount {
   var pid: Int32? { registration == nil ? nil : child?.pid }
 
   /// Starts it.
-  ///
   /// - Parameter onEnd: hears what was found, or nil where the process ended without a word or was stopped.
   init(
     home: BankHome, program: String, environment: [String: String], loop: EventLoop,
@@ -71,8 +70,6 @@ final class RowCount {
     // Its descriptor goes with it, however long somebody still knows of this count.
     child = nil
   }
-
-  // MARK: - In the process
 
   static func run(_ home: BankHome, for coordinator: Int32, on descriptor: CInt?) -> Int32 {
     guard let descriptor else { return 1 }

@@ -6,7 +6,6 @@ import BankModel
 import Glibc
 import Posix
 import QueueCore
-import StockCore
 import Storage
 import Transport
 import VendingCore

@@ -4,7 +4,6 @@
 import BankModel
 import Glibc
 import Posix
-import Supervision
 import Transport
 import Wire
 

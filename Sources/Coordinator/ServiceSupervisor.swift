@@ -7,7 +7,6 @@ import Glibc
 import Logbook
 import Posix
 import Supervision
-import Transport
 import Wire
 
 package final class ServiceSupervisor {
@@ -44,7 +43,6 @@ package final class ServiceSupervisor {
   }
 
   /// Starts a process that shall run as long as the bank is open.
-  ///
   /// - Parameter hasDatabase: whether it has worked with a database under the coordinator before this one.
   package func open(
     _ specification: SupervisedService.Specification, hasDatabase: Bool = false, at now: Moment

@@ -23,10 +23,8 @@ struct StockReckoning {
   private let books: BooksName
 
   /// Nothing has been asked yet.
-  ///
-  /// - Parameters:
-  ///   - books: what the orders of the bank's tickets are called by.
-  ///   - stride: receipts that are looked at for a page.
+  /// - Parameter books: what the orders of the bank's tickets are called by.
+  /// - Parameter stride: receipts that are looked at for a page.
   init(_ books: BooksName = .none, stride: Int64 = 20_000) {
     self.books = books
     self.stride = stride

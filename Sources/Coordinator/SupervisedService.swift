@@ -13,16 +13,6 @@ package final class SupervisedService: SupervisedProcess<WorkerMessage, Supervis
     var workerRole: WorkerRole
     var program: String
     var arguments: [String]
-
-    package init(
-      name: String, peerRole: PeerRole, workerRole: WorkerRole, program: String, arguments: [String]
-    ) {
-      self.name = name
-      self.peerRole = peerRole
-      self.workerRole = workerRole
-      self.program = program
-      self.arguments = arguments
-    }
   }
 
   package var specification: Specification

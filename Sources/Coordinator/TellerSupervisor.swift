@@ -7,7 +7,6 @@ import Glibc
 import Logbook
 import Posix
 import Supervision
-import Transport
 import Wire
 
 package final class TellerSupervisor {
@@ -110,7 +109,6 @@ package final class TellerSupervisor {
   }
 
   /// Sends a message to the teller at a window.
-  ///
   /// - Parameter canWait: The message leaves with the next one. An acknowledgement to a teller at work is no reason to
   /// wake it: on its own it was a quarter of everything that was sent.
   package func tell(_ window: Window, _ message: WindowMessage, canWait: Bool = false) {

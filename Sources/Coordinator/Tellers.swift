@@ -5,7 +5,6 @@
 // its age only with free hands, so nobody's attempt ends by it, and nobody is replaced while the bank ends.
 
 import BankModel
-import Logbook
 import Posix
 import QueueCore
 import Supervision

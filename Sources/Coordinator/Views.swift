@@ -2,8 +2,6 @@
 // Invariant: what all are shown is encoded once; a view of events
 // loses none of them, or is ended; a view of the state may miss pictures, and never the latest.
 
-import BankModel
-import QueueCore
 import Transport
 import Wire
 

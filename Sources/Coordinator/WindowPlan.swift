@@ -5,9 +5,7 @@
 
 import BankModel
 import Configuration
-import Logbook
 import Posix
-import QueueCore
 import Wire
 
 final class WindowPlan: BankPart {
@@ -21,8 +19,6 @@ final class WindowPlan: BankPart {
     self.marks = marks
     super.init(ground)
   }
-
-  // MARK: - What is asked
 
   /// A client asks for other numbers of windows, and waits until they are as they shall be.
   func scale(_ wanted: [ServiceWindows], _ seat: Seat) {
@@ -78,8 +74,6 @@ final class WindowPlan: BankPart {
     followers.awaitWindows(seat)
     followers.changed = true
   }
-
-  // MARK: - What follows
 
   /// Opens the windows of the configuration, or those that the start asked for.
   func open() {

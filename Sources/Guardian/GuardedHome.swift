@@ -79,7 +79,6 @@ struct GuardedHome {
 
   /// Makes good what somebody has removed since, before the next coordinator is started: the one before it may have
   /// taken a new lock file, which it has left by dying.
-  ///
   /// - Returns: Whether there is a new socket, to be watched in the old one's place.
   /// - Throws: where the home is gone, or somebody else has it.
   func repair(_ equipment: Equipment) throws(SystemError) -> Bool {
@@ -94,7 +93,6 @@ struct GuardedHome {
   }
 
   /// Binds the socket anew where somebody has removed it.
-  ///
   /// - Returns: Whether there is a new socket, to be watched in the old one's place.
   func renewSocket(_ equipment: Equipment) throws(SystemError) -> Bool {
     guard Datagrams.isReceived(at: socket) == false else { return false }

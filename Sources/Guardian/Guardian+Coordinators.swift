@@ -4,7 +4,6 @@
 // Failure: a coordinator that cannot be started is told to the policy as one that has ended.
 import BankModel
 import Glibc
-import Logbook
 import Posix
 import Supervision
 

@@ -7,7 +7,6 @@
 import BankModel
 import Posix
 import QueueCore
-import Wire
 
 /// What an effect asks of whoever drives the machine.
 public enum EffectStep<Event, Entry, Answer> {

@@ -1,7 +1,6 @@
 // Owns a request of a client until it is answered for the last time, and the way back to whoever has made it. It knows no
 // service. A client that has left is answered as well, and nobody hears it.
 
-import Posix
 import Transport
 import Wire
 

@@ -4,7 +4,6 @@
 import BankModel
 import Logbook
 import Posix
-import QueueCore
 import Transport
 import Wire
 

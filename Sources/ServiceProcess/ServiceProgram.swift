@@ -1,7 +1,6 @@
 // Owns what a service brings into its process: its name, its configuration, and what it keeps in its database. Everything else
 // of the process is ServiceProcess's.
 
-import BankModel
 import Posix
 import QueueCore
 import Storage
@@ -26,10 +25,8 @@ public protocol ServiceProgram {
   init(configuration path: String?) throws(Failure)
 
   /// Opens the database, loads what is in it, and makes the service of it, to which nobody can connect yet.
-  ///
-  /// - Parameters:
-  ///   - identity: the number by which a new database tells itself from all others.
-  ///   - onProgress: see `DatabaseStore`.
+  /// - Parameter identity: the number by which a new database tells itself from all others.
+  /// - Parameter onProgress: see `DatabaseStore`.
   func open(
     _ home: ServiceHome, on loop: EventLoop, identity: Int64, onProgress: @escaping () -> Void
   ) throws(StoreError) -> (DatabaseStore, Handler)

@@ -4,7 +4,6 @@
 import BankModel
 import Logbook
 import Posix
-import QueueCore
 import ServiceProcess
 import StockCore
 import Transport
@@ -60,8 +59,6 @@ package final class StockService<Machine: StockDecisions>: ServiceHandler {
     fields.field("changes", driver.machine.settledSequence)
   }
 
-  // MARK: - Requests
-
   package func react(to request: StockRequest, _ call: Call) -> ServiceReaction<StockEvent, StockResult> {
     // Days are counted in UTC where the client does not say which day it is.
     let today = min(max(0, clock.now.wall.milliseconds / 86_400_000), StockLimits.days.upperBound)
@@ -89,8 +86,6 @@ package final class StockService<Machine: StockDecisions>: ServiceHandler {
   }
 
   package func answer(_ question: StockCommand, of call: Call) -> StockResult? { driver.answer(question) }
-
-  // MARK: - Viewers
 
   private func follow(_ place: StockPlace?, _ call: Call) -> ServiceReaction<StockEvent, StockResult> {
     guard let view = call.open(in: views) else {

@@ -2,7 +2,6 @@
 // particulars. It decides nothing and finds no words for people; those are the client's.
 
 import BankModel
-import StockCore
 import Wire
 
 extension StockCommand {

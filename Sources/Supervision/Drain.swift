@@ -51,11 +51,6 @@ public struct DrainSight: Sendable, Equatable {
 public struct DrainSpan: Sendable, Equatable {
   public var step: DrainStep
   public var span: TimeSpan
-
-  public init(step: DrainStep, span: TimeSpan) {
-    self.step = step
-    self.span = span
-  }
 }
 
 /// The end of a bank, step by step.

@@ -32,6 +32,8 @@ import Wire
 ///
 /// An acknowledgement, and a recall of any other lease, change nothing: they have crossed an answer on the way.
 public struct TellerMachine: Sendable {
+  private typealias Actions = [TellerAction]
+
   private struct Service: Sendable {
     var assignment: Assignment
     var began: MonotonicTime
@@ -88,9 +90,8 @@ public struct TellerMachine: Sendable {
   }
 
   /// Takes an event in and puts what is to be done behind `actions`.
-  public mutating func apply(
-    _ event: TellerEvent, at now: MonotonicTime, into actions: inout [TellerAction]
-  ) {
+  public mutating func apply(_ event: TellerEvent, at now: MonotonicTime, into actions: inout [TellerAction])
+  {
     if hasEnded { return }
     switch event {
     case .began: begin(&actions)
@@ -110,15 +111,13 @@ public struct TellerMachine: Sendable {
 // MARK: - What the coordinator says
 
 extension TellerMachine {
-  private mutating func begin(_ actions: inout [TellerAction]) {
+  private mutating func begin(_ actions: inout Actions) {
     guard case .new = state else { return }
     actions.append(.say(.hello(Hello(build: build, role: role))))
     state = .greeting
   }
 
-  private mutating func hear(
-    _ message: WindowMessage, _ now: MonotonicTime, _ actions: inout [TellerAction]
-  ) {
+  private mutating func hear(_ message: WindowMessage, _ now: MonotonicTime, _ actions: inout Actions) {
     switch message {
     case .welcome(let orders): welcome(orders, &actions)
     case .refused(let refusal): refused(refusal, &actions)
@@ -130,7 +129,7 @@ extension TellerMachine {
     }
   }
 
-  private mutating func welcome(_ orders: TellerOrders, _ actions: inout [TellerAction]) {
+  private mutating func welcome(_ orders: TellerOrders, _ actions: inout Actions) {
     guard case .greeting = state else { return violate("a welcome out of turn", &actions) }
     guard orders.workMicroseconds >= 0, orders.beatMicroseconds > 0 else {
       return violate(
@@ -143,7 +142,7 @@ extension TellerMachine {
     actions.append(.say(.ready))
   }
 
-  private mutating func refused(_ refusal: Refusal, _ actions: inout [TellerAction]) {
+  private mutating func refused(_ refusal: Refusal, _ actions: inout Actions) {
     let words = """
       the coordinator (build \(refusal.build), protocol \(refusal.version)) refuses this teller \
       (build \(build), protocol \(protocolVersion)): \(refusal.detail)
@@ -152,9 +151,7 @@ extension TellerMachine {
     end(TellerExit.misunderstood, words, &actions)
   }
 
-  private mutating func assign(
-    _ assignment: Assignment, _ now: MonotonicTime, _ actions: inout [TellerAction]
-  ) {
+  private mutating func assign(_ assignment: Assignment, _ now: MonotonicTime, _ actions: inout Actions) {
     if case .serving = state, ahead.count + 1 < BankModel.Limits.customersInHand {
       ahead.append(assignment)
       return
@@ -174,7 +171,7 @@ extension TellerMachine {
   }
 
   private mutating func provided(
-    _ lease: Lease, _ provision: Provision, _ now: MonotonicTime, _ actions: inout [TellerAction]
+    _ lease: Lease, _ provision: Provision, _ now: MonotonicTime, _ actions: inout Actions
   ) {
     guard case .serving(let orders, var service) = state, service.assignment.lease == lease,
       service.providedBy != nil
@@ -200,7 +197,7 @@ extension TellerMachine {
   /// What the customer needs cannot be had for now: it is asked for again after a pause.
   private mutating func delay(
     _ service: Service, _ reason: String, _ orders: TellerOrders, _ now: MonotonicTime,
-    _ actions: inout [TellerAction]
+    _ actions: inout Actions
   ) {
     var service = service
     if !service.isDelayed { actions.append(.log(.delayed(service.assignment, reason: reason))) }
@@ -215,7 +212,7 @@ extension TellerMachine {
   }
 
   private mutating func giveBack(
-    _ assignment: Assignment, _ orders: TellerOrders, _ now: MonotonicTime, _ actions: inout [TellerAction]
+    _ assignment: Assignment, _ orders: TellerOrders, _ now: MonotonicTime, _ actions: inout Actions
   ) {
     actions.append(.log(.recalled(assignment)))
     actions.append(.say(.returned(assignment.lease)))
@@ -223,7 +220,7 @@ extension TellerMachine {
   }
 
   /// The window is about to be closed, or the bank: a customer whose work cannot begin need not wait here.
-  private mutating func expectClosing(_ now: MonotonicTime, _ actions: inout [TellerAction]) {
+  private mutating func expectClosing(_ now: MonotonicTime, _ actions: inout Actions) {
     isClosingSoon = true
     guard case .serving(let orders, let service) = state, service.asksAgainAt != nil else { return }
     giveBack(service.assignment, orders, now, &actions)
@@ -231,14 +228,14 @@ extension TellerMachine {
 
   private mutating func fail(
     _ assignment: Assignment, _ reason: String, _ orders: TellerOrders, _ now: MonotonicTime,
-    _ actions: inout [TellerAction]
+    _ actions: inout Actions
   ) {
     actions.append(.log(.failed(assignment, reason: reason)))
     actions.append(.say(.failed(assignment.lease, reason: reason)))
     rest(orders, now, &actions)
   }
 
-  private mutating func recall(_ lease: Lease, _ now: MonotonicTime, _ actions: inout [TellerAction]) {
+  private mutating func recall(_ lease: Lease, _ now: MonotonicTime, _ actions: inout Actions) {
     guard case .serving(let orders, let service) = state else { return }
     if service.assignment.lease == lease {
       giveBack(service.assignment, orders, now, &actions)
@@ -248,7 +245,7 @@ extension TellerMachine {
     }
   }
 
-  private mutating func close(_ reason: String, _ actions: inout [TellerAction]) {
+  private mutating func close(_ reason: String, _ actions: inout Actions) {
     if case .serving = state {
       if closing == nil { closing = reason }
     } else {
@@ -261,7 +258,7 @@ extension TellerMachine {
 
 extension TellerMachine {
   /// Goes on with the customer in hand: done when the time has come, or a beat when one is due.
-  private mutating func work(_ now: MonotonicTime, _ actions: inout [TellerAction]) {
+  private mutating func work(_ now: MonotonicTime, _ actions: inout Actions) {
     guard case .serving(let orders, var service) = state else { return }
     if let moment = service.asksAgainAt {
       guard now >= moment else { return }
@@ -285,7 +282,7 @@ extension TellerMachine {
   }
 
   /// One customer less is in hand: the turn of the next comes, or the hands are free and the window may close.
-  private mutating func rest(_ orders: TellerOrders, _ now: MonotonicTime, _ actions: inout [TellerAction]) {
+  private mutating func rest(_ orders: TellerOrders, _ now: MonotonicTime, _ actions: inout Actions) {
     state = .idle(orders)
     if !ahead.isEmpty {
       assign(ahead.removeFirst(), now, &actions)
@@ -294,13 +291,13 @@ extension TellerMachine {
     }
   }
 
-  private mutating func violate(_ words: String, _ actions: inout [TellerAction]) {
+  private mutating func violate(_ words: String, _ actions: inout Actions) {
     actions.append(.log(.violation(words)))
     actions.append(.complain("the coordinator cannot be understood: \(words)"))
     end(TellerExit.misunderstood, "the coordinator cannot be understood", &actions)
   }
 
-  private mutating func end(_ code: Int32, _ reason: String, _ actions: inout [TellerAction]) {
+  private mutating func end(_ code: Int32, _ reason: String, _ actions: inout Actions) {
     state = .ended
     actions.append(.log(.exit(code: code, reason: reason)))
     actions.append(.exit(code))

@@ -2,8 +2,6 @@
 // Everything that clients do is ServiceClient's.
 // Invariant: a viewer is told a picture first, and then only what comes behind what it was told.
 
-import BankModel
-import Posix
 import Transport
 import Wire
 

@@ -35,8 +35,6 @@ final class CustomerMode<Machine: VendingDecisions> {
     }
   }
 
-  // MARK: - The drink
-
   private func take(_ product: ItemID, for purchase: PurchaseNumber) {
     let deadline = SystemClock.monotonic() + patience.purchase
     shelf.whenKnown(until: deadline) { [weak self] isKnown in

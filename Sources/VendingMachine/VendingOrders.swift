@@ -3,7 +3,6 @@
 // Invariant: what can never be done is refused here, before the stock is asked.
 
 import BankModel
-import VendingCore
 import Wire
 
 extension VendingCommand {

@@ -2,7 +2,6 @@
 // It decides nothing and finds no words for people; those are the client's.
 
 import BankModel
-import VendingCore
 import Wire
 
 extension VendingResult {

@@ -4,8 +4,6 @@
 // one that is too slow is told so.
 
 import BankModel
-import Posix
-import Transport
 import VendingCore
 import Wire
 
@@ -35,7 +33,6 @@ final class ViewerTable<Machine: VendingDecisions> {
   private var told = [Told?](repeating: nil, count: 2)
 
   /// Takes a viewer in, who gets a picture. Nothing may be staged.
-  ///
   /// - Returns: whether there was room for another view of this client.
   func admit(_ call: VendingService<Machine>.Call, showsLots: Bool, _ service: VendingService<Machine>)
     -> Bool

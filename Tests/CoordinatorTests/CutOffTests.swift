@@ -27,7 +27,7 @@ struct CutOffTests {
     // Whatever is said or happens to it now changes nothing.
     let commits = bank.store.commits
     other.ask(.reset(day: nil), bank.coordinator)
-    bank.coordinator.stopBySignal(now: true)
+    bank.coordinator.hear(signal: SIGTERM)
     bank.coordinator.openerIsGone()
     #expect(try bank.coordinator.run() == 1)
     #expect(bank.store.commits == commits && !bank.coordinator.context.isEnding)
@@ -78,7 +78,7 @@ struct CutOffTests {
     let answers = try client.answers(bank.coordinator)
     #expect(answers.map(\.number) == [1, 2])
     #expect(answers.allSatisfy { $0.answer.failure?.code == .removed })
-    bank.coordinator.stopBySignal(now: true)
+    bank.coordinator.hear(signal: SIGTERM)
     #expect(try bank.coordinator.run() == 1)
     #expect(bank.store.commits == commits && bank.coordinator.server.sessions.isEmpty)
     #expect(bank.log.contains("event=home_lost") && !bank.log.contains("event=stopping"))
