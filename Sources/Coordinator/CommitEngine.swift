@@ -117,8 +117,6 @@ final class CommitEngine {
   ///
   /// Whoever waits for a reply is not kept waiting. Completions alone, for which nobody waits, are gathered while
   /// the bank is busy, as ``CommitPacing`` says, and are committed at once when it was quiet.
-  /// - Parameter isUnsettled: Whether the queue waits for a commit though nothing is staged.
-  /// - Parameter isAwaited: Whether somebody waits for what is staged.
   func due(isUnsettled: Bool, isAwaited: Bool) -> MonotonicTime? {
     guard canCommit else { return nil }
     guard let stagedSince else { return isUnsettled ? context.now.monotonic : nil }
@@ -200,8 +198,6 @@ struct CommitPacing {
   }
 
   /// When changes that nobody waits for are committed: at once after a quiet time.
-  /// - Parameter stagedSince: When the first of them was staged.
-  /// - Parameter gather: The shortest pause between two commits.
   func due(stagedSince: MonotonicTime, gather: TimeSpan) -> MonotonicTime {
     max(stagedSince, lastCommit + max(gather, pause))
   }

@@ -25,7 +25,6 @@ package final class ControlServer: ClientServer<ClientMessage, BankMessage, Cont
 
   /// Ends every conversation. What was asked and not heard before the end is answered now: nothing of it was done; what
   /// is asked after this fails at whoever asks. So nobody is in doubt about what became of a request.
-  /// - Parameter refusal: Why nothing of it was done.
   package func close(saying refusal: Failure = Failure(.notOpen)) {
     turnEverybodyAway(saying: refusal)
     for session in present { session.channel.hearOut() }

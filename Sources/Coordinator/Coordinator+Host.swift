@@ -12,9 +12,7 @@ extension Coordinator {
   /// A coordinator in a home that nothing else ties it to: no lock, no guardian, and a store that is closed by whoever has
   /// opened it.
   /// - Parameter configurationFile: What is read when the configuration is to be read again.
-  /// - Parameter configuration: As it is at the beginning.
   /// - Parameter policy: The rules of the queue, where they are not those of the configuration.
-  /// - Parameter limits: How much is done at once.
   package convenience init(
     home: String, configurationFile: String, configuration: BankConfiguration, policy: QueuePolicy,
     limits: CoordinatorLimits, loop: EventLoop, server: ControlServer, log: LogFile, store: any QueueStore,

@@ -92,7 +92,6 @@ final class EnqueueIntake {
 
   /// Takes the next small request out of the line that need not wait for the large ones before it: for the one that is
   /// half taken in, or the first that waits. None that is not first may belong to the client of one before it.
-  /// - Parameter room: how many may come.
   /// - Parameter client: whose a request is; nil where its client has gone.
   /// - Parameter mayCome: whether one that need not wait for another may come at all.
   func takeBeside(

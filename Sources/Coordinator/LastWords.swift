@@ -20,9 +20,6 @@ final class LastWords: BankPart {
   }
 
   /// What whoever asked for the end is told, of a day that is not closed yet.
-  /// - Parameter servedBefore: Customers who had been served when the end began.
-  /// - Parameter killed: How many tellers had to be killed.
-  /// - Parameter drain: How the bank has ended.
   func report(servedBefore: Int64, killed: Int, _ drain: Drain) -> StoppedReport {
     let books = queue.machine.books
     return StoppedReport(

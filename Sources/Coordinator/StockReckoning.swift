@@ -22,9 +22,6 @@ struct StockReckoning {
 
   private let books: BooksName
 
-  /// Nothing has been asked yet.
-  /// - Parameter books: what the orders of the bank's tickets are called by.
-  /// - Parameter stride: receipts that are looked at for a page.
   init(_ books: BooksName = .none, stride: Int64 = 20_000) {
     self.books = books
     self.stride = stride
