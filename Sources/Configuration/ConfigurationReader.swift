@@ -163,7 +163,7 @@ struct ConfigurationReader {
   }
 }
 
-/// Owns the way from a file's name to its JSON tree: what is no file, what is too long, what is no JSON.
+/// The way from a file's name to its JSON tree: what is no file, what is too long, what is no JSON.
 enum ConfigurationFile {
   static let longest = 1 << 20
 

@@ -51,7 +51,7 @@ struct JSONReader {
   }
 }
 
-/// Owns a JSON document as a tree in which every value knows its line, so that an error can point at it.
+/// A JSON document as a tree in which every value knows its line, so that an error can point at it.
 /// Invariant: members keep their order, a key that appears twice appears twice here, and a number keeps its digits.
 struct JSONNode: Equatable {
   enum Content: Equatable {

@@ -131,9 +131,8 @@ public struct BankLauncher: Sendable {
 }
 
 /// A coordinator that was started here.
-/// Owns a coordinator that this client has started itself: the process and the conversation on its descriptor 3.
-/// Invariant: the process is this client's child, so how it ended can always be found out, and a conversation that breaks off is
-/// explained by it.
+/// Invariant: the process is this client's child, so how it ended can always be found out, and a conversation that
+/// breaks off is explained by it.
 public final class LaunchedBank {
   /// The conversation on its descriptor 3.
   public let connection: ControlConnection

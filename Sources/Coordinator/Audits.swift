@@ -232,8 +232,8 @@ final class Audits: BankPart {
   }
 }
 
-/// Owns what one audit of an open bank has found so far and what it waits for: the rows, the stock, the machine, or processes
-/// that nobody knows and that may just be ending. It asks nobody itself.
+/// What one audit of an open bank has found so far and what it waits for: the rows, the stock, the machine, or processes
+/// that nobody knows and that may just be ending.
 /// Invariant: it waits for one answer at a time, and each answer is taken once.
 final class Auditing {
   /// What somebody has answered.

@@ -179,7 +179,7 @@ final class CommitEngine {
   func holdBack(forJuicesOf assortment: Assortment) { store.holdBack(forJuicesOf: assortment) }
 }
 
-/// Owns the decision when the open transaction is committed while nobody waits for it.
+/// The decision when the open transaction is committed while nobody waits for it.
 /// Invariant: what is staged is committed within `gather` or `longestPause` of the last commit, whichever is longer.
 struct CommitPacing {
   /// The pause after a commit, in durations of that commit.

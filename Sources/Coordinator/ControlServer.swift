@@ -83,7 +83,7 @@ package final class ControlServer: ClientServer<ClientMessage, BankMessage, Cont
   }
 }
 
-/// Owns what the coordinator knows of one client of the control socket: what it is in the middle of, and what it is owed.
+/// What the coordinator knows of one client of the control socket: what it is in the middle of, and what it is owed.
 package final class ControlSession: ClientSession<ClientMessage, BankMessage> {
   /// A list of customers that is still coming.
   var list: ListSpool?
@@ -106,8 +106,9 @@ struct Seat {
   var number: UInt32
 }
 
-/// Owns the last words of a bank that has ended, on their way to clients that read slowly. It knows no request.
-/// Invariant: nothing is begun any more, and nobody is waited for longer than a second, which is enough for any that reads.
+/// The last words of a bank that has ended, on their way to clients that read slowly.
+/// Invariant: nothing is begun any more, and nobody is waited for longer than a second, which is enough for any that
+/// reads.
 package final class Farewell {
   private static let patience = Duration.seconds(1)
 

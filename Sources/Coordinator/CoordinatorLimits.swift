@@ -20,8 +20,8 @@ package struct CoordinatorLimits: Sendable {
   package init() {}
 }
 
-/// Owns every limit on those who talk with the coordinator, in one place: how many, how much, how long.
-/// It must not know what happens to whoever breaks one: that is said where it is found out.
+/// Every limit on those who talk with the coordinator, in one place: how many, how much, how long. It must not know what
+/// happens to whoever breaks one: that is said where it is found out.
 /// Invariant: each is above what a peer of this build ever needs, so only a broken or hostile one meets it.
 enum ClientLimits {
   static let frame = FrameLimits.control

@@ -113,8 +113,8 @@ struct CoordinatorOptions: Sendable, Equatable {
   }
 }
 
-/// Owns how the command line and the configuration file become one configuration: what the caller asked for goes
-/// before what the file says. It knows no queue beyond the names of its rules.
+/// How the command line and the configuration file become one configuration: what the caller asked for goes before what
+/// the file says.
 extension CoordinatorOptions {
   /// The configuration file, read now, with the caller's own choices on top.
   func configuration() throws(Failure) -> BankConfiguration {

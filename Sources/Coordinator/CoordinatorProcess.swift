@@ -220,9 +220,8 @@ public enum CoordinatorProcess {
   }
 }
 
-/// Owns noticing that whoever opened a bank in its foreground has ended, however that came.
-/// It must not know what is done then, nor the conversation with that process: one that reads too slowly can lose it, and
-/// is alive all the same.
+/// Noticing that whoever opened a bank in its foreground has ended, however that came. It must not know what is done
+/// then, nor the conversation with that process: one that reads too slowly can lose it, and is alive all the same.
 /// Failure: SystemError where the kernel has no way to watch left; the bank is not opened then.
 final class OpenerWatch {
   private let process: OtherProcess?

@@ -150,9 +150,9 @@ final class EnqueueIntake {
   }
 }
 
-/// Owns the tickets of those customers of a list whose keys were known: so many of them that memory is bounded, as
-/// spans of consecutive numbers. It knows no store. Invariant: every ticket that was added is in a span; there are at most
-/// `TicketSpan.limit` spans, and beyond it the last one also holds tickets that were not added.
+/// The tickets of those customers of a list whose keys were known: so many of them that memory is bounded, as spans of
+/// consecutive numbers. Invariant: every ticket that was added is in a span; there are at most `TicketSpan.limit` spans,
+/// and beyond it the last one also holds tickets that were not added.
 struct KnownTickets {
   private var spans: [TicketSpan] = []
 

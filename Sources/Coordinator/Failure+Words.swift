@@ -29,8 +29,8 @@ extension Failure {
   }
 }
 
-/// Owns what can be wrong with a request for tickets by itself, before anybody knows of it: every limit that a customer keeps.
-/// What is found is a remark, so that it can be said in any language.
+/// What can be wrong with a request for tickets by itself, before anybody knows of it: every limit that a customer
+/// keeps. What is found is a remark, so that it can be said in any language.
 extension EnqueueOrder {
   var fault: Remark? {
     if !(1...BankModel.Limits.customersPerCommand).contains(count) {

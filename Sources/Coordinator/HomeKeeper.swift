@@ -156,8 +156,8 @@ final class HomeKeeper: BankPart {
   }
 }
 
-/// Owns noticing that somebody removes or renames what belongs to an open bank: its databases' files, its lock, its
-/// sockets, its notes and its logs. It says what is missing, and the coordinator acts.
+/// Noticing that somebody removes or renames what belongs to an open bank: its databases' files, its lock, its sockets,
+/// its notes and its logs. It says what is missing, and the coordinator acts.
 /// Invariant: what is missing is known by the file behind the name, so that another file in its place counts as missing;
 /// the notes alone are replaced by the bank itself, and count as missing when there are none.
 /// Failure: SystemError where the kernel has no watch left; a bank lives without one.

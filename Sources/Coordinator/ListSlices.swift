@@ -122,8 +122,8 @@ struct ListSlices {
 
 extension Failure { static func conflict(_ key: String) -> Failure { Failure(.keyConflict, subject: key) } }
 
-/// Owns the order in which the parts of a long list are taken in: the first of them last, so that there is a gap before the
-/// others as long as the list is not whole, and other requests have numbers; see `QueueMachine`. It knows no store.
+/// The order in which the parts of a long list are taken in: the first of them last, so that there is a gap before the
+/// others as long as the list is not whole, and other requests have numbers; see `QueueMachine`.
 /// Invariant: each part comes once, and `heldBack` is exactly how many tickets those are issued who are still held back.
 /// So whoever of them has a known key is counted before anybody of the list comes in, and a list that names one of them
 /// twice holds nobody back: how many those are would be known too late.

@@ -250,8 +250,8 @@ extension ProcessSupervisor {
   }
 }
 
-/// Owns one process as its supervisor sees it: the process, the channel on its descriptor 3, and its deaths. It must not
-/// know what the process is for. Invariant: `channel` and `child` are of the same generation.
+/// One process as its supervisor sees it: the process, the channel on its descriptor 3, and its deaths. Invariant:
+/// `channel` and `child` are of the same generation.
 enum ProcessPhase: Equatable {
   case empty
   /// Started, and has not said hello.

@@ -93,8 +93,8 @@ extension ControlAnswer {
   }
 }
 
-/// Owns how the ledger is told to clients, of an open bank and of a closed one.
-/// A sum need not fit in 64 bits, and is told as it is.
+/// How the ledger is told to clients, of an open bank and of a closed one. A sum need not fit in 64 bits, and is told as
+/// it is.
 extension QueueReading {
   func ledgerAnswer() throws(StoreError) -> ControlAnswer {
     let balance = try trialBalance()

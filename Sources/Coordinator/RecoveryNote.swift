@@ -55,8 +55,8 @@ enum RecoveryNote {
   }
 }
 
-/// Owns the note of how many windows are wanted, beside the sockets: what the next coordinator opens after this one has
-/// been killed. It must not know tellers, nor where the numbers came from.
+/// The note of how many windows are wanted, beside the sockets: what the next coordinator opens after this one has been
+/// killed.
 /// Invariant: the file is replaced whole, so a reader finds all of the numbers of one moment.
 /// Failure: a note that cannot be written or read is none, and the configuration says how many windows there are.
 enum WindowsRecord {

@@ -332,7 +332,7 @@ extension TellerSupervisor: ProcessSupervisor {
   }
 }
 
-/// Owns one window as the supervisor of tellers sees it: the teller behind it, and what is counted about it.
+/// One window as the supervisor of tellers sees it: the teller behind it, and what is counted about it.
 final class SupervisedTeller: SupervisedProcess<TellerMessage, WindowMessage> {
   let window: Window
   /// Whether something is to be written to the teller at the end of the turn.

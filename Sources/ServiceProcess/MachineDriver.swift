@@ -207,9 +207,9 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
   }
 }
 
-/// Owns how long a commit waits for more to put into it. It knows no disk and reads no clock.
-/// Whoever was answered by the last commit is likely to ask again at once, and while the answers are still being written
-/// the first of them do. To commit for these few alone would keep all the others waiting for two commits.
+/// How long a commit waits for more to put into it. Whoever was answered by the last commit is likely to ask again at
+/// once, and while the answers are still being written the first of them do. To commit for these few alone would keep
+/// all the others waiting for two commits.
 /// Invariant: a client that asks one thing after the other never waits; nobody waits longer than a quarter of a commit.
 struct CommitGathering {
   /// The longest that a commit is waited with, whatever the disk takes.

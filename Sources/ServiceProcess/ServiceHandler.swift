@@ -95,7 +95,6 @@ public enum ServiceReaction<Event, Reply> {
 }
 
 /// The time of a service.
-/// Owns the moment that a turn of a service works with. It decides nothing.
 /// Invariant: within a turn all parts of a service have the same moment.
 public final class TurnClock {
   /// The moment of this turn.

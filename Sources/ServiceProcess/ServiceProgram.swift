@@ -41,8 +41,6 @@ extension ServiceProgram {
 }
 
 /// The command line of a service: `--home DIR [--existing]`, and options that each name a file.
-/// Owns what a service is told when it is started: the words on its command line. People never type them; the coordinator does.
-/// It knows nothing of what follows from them.
 public struct ServiceOptions: Sendable, Equatable {
   /// The home, absolute.
   public var home = ""

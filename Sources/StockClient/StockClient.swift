@@ -91,7 +91,7 @@ public struct StockView: ServiceView {
   }
 }
 
-/// Owns how a picture of the stock follows what a viewer is told. It knows no service and no client.
+/// How a picture of the stock follows what a viewer is told.
 /// Invariant: a picture that was told every change behind it shows the present stock.
 extension StockPicture {
   /// Applies changes that follow the picture, so that a viewer who was told them sees the present stock.
