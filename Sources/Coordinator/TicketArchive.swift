@@ -1,4 +1,5 @@
-// Owns how a ticket's story is put together from what the store keeps, of an open bank as well as of a closed one.
+// Owns how a ticket's story is put together from what the store keeps, of an open bank as well as of a closed one. It changes
+// nothing: a story can be told at any moment in which nothing is staged.
 
 import BankModel
 import QueueCore

@@ -1,4 +1,5 @@
-// Owns which program works at the windows of which service. All programs of one build stand in one directory.
+// Owns which program works at the windows of which service.
+// All programs of one build stand in one directory.
 
 import BankModel
 import Posix

@@ -49,7 +49,9 @@ public struct DrainSight: Sendable, Equatable {
 
 /// How long a step has taken.
 public struct DrainSpan: Sendable, Equatable {
+  /// The step that is over, or the present one.
   public var step: DrainStep
+  /// From its beginning to its end, or until now.
   public var span: TimeSpan
 }
 

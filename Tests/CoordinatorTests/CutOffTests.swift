@@ -90,7 +90,7 @@ struct CutOffTests {
     let client = try TestClient(bank.coordinator)
     let requests = bank.coordinator.router.requests
     let all = (0..<64).map { _ in
-      requests.open(client.session, 5, for: .enqueue(known: 0, KnownTickets()))
+      requests.open(Seat(session: client.session, number: 5), for: .enqueue(known: 0, KnownTickets()))
     }
     for request in all {
       #expect(requests.enqueue(5, of: client.session) == request)
