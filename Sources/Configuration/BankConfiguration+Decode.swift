@@ -5,9 +5,7 @@ import Arguments
 import BankModel
 
 extension BankConfiguration {
-  /// Reads a configuration file.
-  ///
-  /// - Throws: ``ConfigurationError``; a file that is not there is ``ConfigurationError/Reason/notFound``.
+  /// Reads a configuration file; one that is not there is ``ConfigurationError/Reason/notFound``.
   public static func load(path: String) throws(ConfigurationError) -> BankConfiguration {
     try decode(bytes: try ConfigurationFile.bytes(of: path), path: path)
   }

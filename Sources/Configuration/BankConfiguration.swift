@@ -69,8 +69,7 @@ public struct BankConfiguration: Sendable, Equatable {
   public var restartFirst = TimeSpan.milliseconds(100)
   /// The longest of these pauses. `restart_limit`
   public var restartLimit = TimeSpan.seconds(30)
-  /// Customers after which a teller is replaced by a new one, between two customers; 0 for never.
-  /// `recycle_after_customers`
+  /// Customers after which a teller is replaced, between two customers; 0 for never. `recycle_after_customers`
   public var recycleAfterCustomers: Int64 = 0
   /// Memory in RAM, in MiB, above which a teller is replaced; 0 for never. `recycle_above_mb`
   public var recycleAboveMegabytes: Int64 = 0

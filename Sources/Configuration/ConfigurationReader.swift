@@ -167,8 +167,7 @@ struct ConfigurationReader {
 enum ConfigurationFile {
   static let longest = 1 << 20
 
-  /// All bytes of a file.
-  /// - Throws: ``ConfigurationError``; a file that is not there is ``ConfigurationError/Reason/notFound``.
+  /// All bytes of a file; one that is not there is ``ConfigurationError/Reason/notFound``.
   static func bytes(of path: String) throws(ConfigurationError) -> [UInt8] {
     // Opening a pipe would wait for a writer, and whoever reads a configuration again has a bank to run.
     if let facts = try? FileFacts.inspect(path), !facts.isFile, !facts.isDirectory {

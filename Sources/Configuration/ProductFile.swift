@@ -12,9 +12,7 @@ public enum ProductFile {
   /// Letters of a name at most.
   static let longestName = 40
 
-  /// Reads a file.
-  ///
-  /// - Throws: ``ConfigurationError``; a file that is not there is ``ConfigurationError/Reason/notFound``.
+  /// Reads a file; one that is not there is ``ConfigurationError/Reason/notFound``.
   public static func load(path: String) throws(ConfigurationError) -> ProductTable {
     try decode(bytes: try ConfigurationFile.bytes(of: path), path: path)
   }

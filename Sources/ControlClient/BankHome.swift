@@ -21,9 +21,7 @@ public struct BankHome: Sendable, Hashable {
   /// The bank's own configuration, where it has one.
   public var configuration: String { Paths.join(path, "bank.json") }
 
-  /// Connects to the coordinator that is open on this home.
-  ///
-  /// - Throws: `notOpen`, `notPermitted`, `busy`, and everything that greeting can bring.
+  /// Connects to the coordinator that is open on this home: `notOpen`, `notPermitted`, `busy`, or what greeting can bring.
   public func connect(
     patience: ControlConnection.Patience = .init()
   ) throws(ControlError) -> ControlConnection {

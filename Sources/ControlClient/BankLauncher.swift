@@ -72,9 +72,7 @@ public struct BankLauncher: Sendable {
     self.guardian = guardian
   }
 
-  /// Finds the program that belongs to this executable: beside it, or where an installation keeps it.
-  ///
-  /// - Throws: `programMissing`.
+  /// Finds the program that belongs to this executable, beside it or where an installation keeps it, or throws `programMissing`.
   public static func find() throws(ControlError) -> BankLauncher {
     let own: String
     do throws(SystemError) { own = try Paths.executable() } catch { throw .system(error) }
@@ -97,12 +95,10 @@ public struct BankLauncher: Sendable {
   }
 
   /// Starts a coordinator and greets it on descriptor 3.
-  ///
-  /// - Parameters:
-  ///   - guarded: By way of a guardian, where this launcher knows one: it stays, and restarts a coordinator that dies.
-  ///     Until the bank is open it ends as the coordinator does.
-  ///   - standardError: Where it writes what it cannot log.
-  ///   - patience: Opening a large database takes its time before the first word.
+  /// - Parameter guarded: By way of a guardian, where this launcher knows one: it stays, and restarts a coordinator that dies.
+  ///   Until the bank is open it ends as the coordinator does.
+  /// - Parameter standardError: Where it writes what it cannot log.
+  /// - Parameter patience: Opening a large database takes its time before the first word.
   /// - Throws: `coordinatorEnded` where it ended instead of answering, and everything that greeting can
   /// bring.
   public func launch(
@@ -150,9 +146,7 @@ public final class LaunchedBank {
   /// The better explanation of an error: where the connection is lost because the process ended, how it ended.
   public func explain(_ error: ControlError) -> ControlError { Self.explain(error, of: process) }
 
-  /// Waits until the process has ended.
-  ///
-  /// - Returns: How it ended; nil where it had not by the deadline.
+  /// Waits until the process has ended: how it ended; nil where it had not by the deadline.
   public func awaitExit(until deadline: MonotonicInstant?) -> ExitStatus? {
     Self.awaitExit(of: process, until: deadline)
   }

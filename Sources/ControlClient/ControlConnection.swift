@@ -26,8 +26,7 @@ public final class ControlConnection {
   /// The build of this program, as it says in its hello.
   public static var build: String { BuildIdentity.current }
 
-  /// The descriptor, to be watched for reading by whoever waits for several things. Borrowed: do not close
-  /// it.
+  /// The descriptor, to be watched for reading by whoever waits for several things. Borrowed: do not close it.
   public var fd: CInt { socket.rawValue }
   /// What the coordinator said of itself.
   public private(set) var coordinator = Welcome(version: 0, build: "")
@@ -89,10 +88,8 @@ public final class ControlConnection {
   }
 
   /// Sends a request without waiting for its answer.
-  ///
-  /// - Parameters:
-  ///   - continued: The number of the request that this one is a further part of.
-  ///   - tellsProgress: Whether to be told how far it has come, where it takes its time.
+  /// - Parameter continued: The number of the request that this one is a further part of.
+  /// - Parameter tellsProgress: Whether to be told how far it has come, where it takes its time.
   /// - Returns: The number that every answer to it carries.
   /// - Throws: `lost` where the coordinator is gone, or the refusal with which it went; `timedOut` where it
   /// does not take the request in.
@@ -106,10 +103,7 @@ public final class ControlConnection {
     return number
   }
 
-  /// The next answer to any request.
-  ///
-  /// - Parameter deadline: nil waits for as long as the coordinator lives.
-  /// - Returns: nil where none came before the deadline.
+  /// The next answer to any request; nil where none came before the deadline. Without one it waits while the coordinator lives.
   public func next(until deadline: MonotonicInstant?) throws(ControlError) -> ControlReply? {
     guard let message = try receive(until: deadline) else { return nil }
     switch message {
@@ -119,11 +113,8 @@ public final class ControlConnection {
     }
   }
 
-  /// Sends a request and waits for the first answer to it. Answers to other requests that come before are
-  /// dropped.
-  ///
-  /// - Parameter patience: How long to wait; nil for as long as the coordinator lives.
-  /// - Throws: `timedOut` where it does not come in time.
+  /// Sends a request and waits for the first answer to it, or throws `timedOut`; without patience it waits while the coordinator
+  /// lives. Answers to other requests that come before are dropped.
   public func call(_ command: ControlCommand, within patience: Duration?) throws(ControlError)
     -> ControlAnswer
   {
@@ -133,10 +124,8 @@ public final class ControlConnection {
     throw .timedOut(what: "an answer")
   }
 
-  /// Waits until the coordinator has closed the connection, as its process does when it ends; answers are
-  /// dropped.
-  ///
-  /// - Returns: Whether it has, before the deadline.
+  /// Waits until the coordinator has closed the connection, as its process does when it ends: whether it has before the deadline.
+  /// Answers are dropped.
   public func awaitEnd(until deadline: MonotonicInstant?) -> Bool {
     while true {
       do throws(ControlError) { guard try receive(until: deadline) != nil else { return false } } catch {

@@ -1,5 +1,5 @@
-// Owns the ground on which the parts of the coordinator stand: whose bank this is, its queue and its store, who works in it, and
-// who is told of it.
+// Owns the ground on which the parts of the coordinator stand: whose bank this is, its queue and its store, who works in
+// it, and who is told of it.
 // Invariant: a part knows this ground and the parts that were made before it; what those have to say to it is passed on by
 // `Coordinator.connect()`.
 

@@ -7,8 +7,6 @@ import QueueCore
 import Wire
 
 final class BankReports: BankPart {
-  // MARK: - The bank
-
   func status() -> StatusReport {
     let books = queue.machine.books
     let issued = queue.machine.issuedCount
@@ -92,8 +90,6 @@ final class BankReports: BankPart {
     (report.failure, report.mismatch) = (post.failure, post.mismatch)
     return report
   }
-
-  // MARK: - Tickets
 
   /// One ticket's story, of the present day unless another is named. Asked for only while nothing is staged.
   func ticket(_ ticket: Int64, day: Int64?) -> ControlAnswer {

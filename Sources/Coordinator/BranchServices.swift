@@ -34,8 +34,6 @@ final class BranchServices: BankPart {
     super.init(ground)
   }
 
-  // MARK: - Their life
-
   func open() {
     listen()
     for specification in [stockSpecification, vendingSpecification] {
@@ -118,8 +116,6 @@ final class BranchServices: BankPart {
       logLimit: configuration.log.rotateBytes, logKeep: configuration.log.keep)
   }
 
-  // MARK: - One turn
-
   /// Asks the stock to give back what cancelled tickets hold, and writes what is to be written of the databases.
   func advance() {
     marks.keep()
@@ -141,8 +137,6 @@ final class BranchServices: BankPart {
       vending.nextDeadline.map { MonotonicTime(nanoseconds: $0.nanoseconds) })
     return .earlier(release, other)
   }
-
-  // MARK: - Their files
 
   /// What is held back for those who want juice follows the recipes that the present or the next stock service reads.
   func holdBackForJuices() {

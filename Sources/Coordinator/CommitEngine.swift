@@ -43,8 +43,6 @@ final class CommitEngine {
   var isEmptying: Bool { store.emptying != nil }
   var emptying: EmptyingProgress? { store.emptying }
 
-  // MARK: - Staging and reading
-
   /// Adds a change to the open transaction; while the disk is full the queue remembers it.
   func stage(_ change: StoreChange) throws(StoreError) {
     guard isWorking || Kernel.makes("stagesTwice") && !context.isCutOff else { return }
@@ -104,8 +102,6 @@ final class CommitEngine {
     while isEmptying, SystemClock.monotonic() < until { try store.emptyFurther() }
   }
 
-  // MARK: - The commit
-
   /// Whether what is staged may be committed now. While a reset is being written it may not. While the disk is full the
   /// store has forgotten what was staged, and the books would be kept without it. A request that is half taken in is
   /// nobody's before its last slice, whatever is committed meanwhile; see ``QueueMachine/arriving``.
@@ -138,8 +134,6 @@ final class CommitEngine {
 
   func tidyUp() throws(StoreError) { if isWorking { try store.tidyUp() } }
 
-  // MARK: - A full disk
-
   /// The disk is full: what was staged is forgotten. The store has made what room it could, so at the first time it is
   /// tried again at once.
   func rollBack(isFirst: Bool) {
@@ -153,8 +147,6 @@ final class CommitEngine {
     defer { heldBack.removeAll() }
     return heldBack
   }
-
-  // MARK: - Room
 
   /// When the engine has to be looked after by itself next: the commit apart.
   var nextDeadline: MonotonicTime? { .earlier(retryAt, room.dueAt) }

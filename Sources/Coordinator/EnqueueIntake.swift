@@ -130,9 +130,7 @@ final class EnqueueIntake {
   func end(_ order: Order) { if current?.request == order.request { current = nil } }
 
   /// Forgets the request that is half taken in: the queue has refused it. One of which nobody has come is not refused.
-  func abandon() {
-    if current?.taken == 0 { current?.lookAnew() } else { current = nil }
-  }
+  func abandon() { if current?.taken == 0 { current?.lookAnew() } else { current = nil } }
 
   /// Takes a request out that nobody has begun to take in; false where it is none of those.
   func remove(_ request: RequestNumber) -> Bool {

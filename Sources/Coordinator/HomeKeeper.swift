@@ -50,8 +50,6 @@ final class HomeKeeper: BankPart {
     if losses.contains(.log), !owed.contains(.log) { rescueLog() }
   }
 
-  // MARK: - Repairs
-
   /// Makes good what is missing, when whoever has removed it has had the time to finish.
   func keepTime() {
     guard let watch, let due = watch.repairAt, due <= context.now.monotonic else { return }
@@ -120,8 +118,6 @@ final class HomeKeeper: BankPart {
   private func noteTrouble(_ words: String) {
     context.write(event: "home_not_repaired", level: .error) { $0.field("msg", words) }
   }
-
-  // MARK: - A home that is gone
 
   /// Nothing is promised any more. Whoever asks is told why, and then the process ends; see ``sayFarewell()``.
   private func databaseIsGone() {

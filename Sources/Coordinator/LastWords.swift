@@ -1,5 +1,5 @@
-// Owns what is said of a day when the bank ends: the report for whoever asked for the end, the last picture for those who look
-// on, and the line in the log. It remembers nothing: that each is said once is the ending's matter.
+// Owns what is said of a day when the bank ends: the report for whoever asked for the end, the last picture for those who
+// look on, and the line in the log. It remembers nothing: that each is said once is the ending's matter.
 // Failure: a store that cannot say how many were sent away leaves that count unsaid.
 
 import BankModel

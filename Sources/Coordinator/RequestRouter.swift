@@ -1,5 +1,5 @@
-// Owns what each command of a client leads to, and what the queue's answer becomes; and who is not heard for a while because it
-// has asked for too much at once. It decides nothing about customers: the queue does.
+// Owns what each command of a client leads to, and what the queue's answer becomes; and who is not heard for a while
+// because it has asked for too much at once. It decides nothing about customers: the queue does.
 // Invariant: every request is answered exactly once with a last answer, unless it watches or follows, or its client leaves.
 
 import BankModel

@@ -1,6 +1,6 @@
 // Owns the look into the stock and the vending machine of a closed bank: their databases, opened under their own locks,
-// because nobody is there to be asked. It judges nothing and changes nothing. Invariant: what cannot be looked at is a finding
-// with its reason, and the rest of the audit is told all the same.
+// because nobody is there to be asked. It judges nothing and changes nothing. Invariant: what cannot be looked at is a
+// finding with its reason, and the rest of the audit is told all the same.
 
 import BankModel
 import Glibc

@@ -21,9 +21,7 @@ package final class ServiceSupervisor {
   let environment: [String: String]
   var residents: ResidentWorkers?
   /// The rules of starting again; they may change while the bank is open.
-  var policy: RestartPolicy {
-    didSet { for post in posts { post.history.adopt(policy) } }
-  }
+  var policy: RestartPolicy { didSet { for post in posts { post.history.adopt(policy) } } }
   /// How often a process is asked for a sign of life, and how long it may take to give it before it is looked at.
   var standstill: TimeSpan
   private var chance: SeededGenerator

@@ -123,8 +123,6 @@ struct StockReckoning {
     if untold > 0 { report.add(Remark(.moreOfStock, untold)) }
   }
 
-  // MARK: - Judgement
-
   private mutating func lookAgain(
     _ known: [KeptOrder], _ store: any QueueReading, _ day: BusinessDay
   ) throws(StoreError) {

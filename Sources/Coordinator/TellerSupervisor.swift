@@ -40,9 +40,7 @@ package final class TellerSupervisor {
   let programs: WorkerPrograms
   let environment: [String: String]
   var residents: ResidentWorkers?
-  var policy: RestartPolicy {
-    didSet { for post in posts.values { post.history.adopt(policy) } }
-  }
+  var policy: RestartPolicy { didSet { for post in posts.values { post.history.adopt(policy) } } }
   private var chance: SeededGenerator
   /// Posts to whose tellers something is to be written at the end of the turn.
   private var unflushed: [SupervisedTeller] = []

@@ -1,8 +1,8 @@
 // Owns what the coordinator makes of its tellers' words: what they are told when they come, what the queue hears of them,
 // and when those that have worked long enough are replaced: between two customers, one window at a time. It decides neither
 // who has worked long enough nor whose turn it is, and knows no process: the supervisor does.
-// Invariants: the queue hears of every teller exactly what the supervisor has heard, in its order; a teller is asked to go for
-// its age only with free hands, so nobody's attempt ends by it, and nobody is replaced while the bank ends.
+// Invariants: the queue hears of every teller exactly what the supervisor has heard, in its order; a teller is asked to go
+// for its age only with free hands, so nobody's attempt ends by it, and nobody is replaced while the bank ends.
 
 import BankModel
 import Posix
@@ -25,8 +25,6 @@ final class Tellers: BankPart {
 
   /// Whatever tellers say or do from here on, nothing follows from it.
   func stopListening() { tellerSupervisor.onEvent = nil }
-
-  // MARK: - What they say
 
   private func hear(_ word: TellerSupervisor.Word, from window: Window, _ generation: Generation) {
     switch word {
@@ -71,8 +69,6 @@ final class Tellers: BankPart {
     queue.happen(.tellerAnswered(window, generation, lease, answer))
   }
 
-  // MARK: - What they are told
-
   private func orders(for window: Window, _ generation: Generation) -> TellerOrders {
     let configuration = context.configuration
     let work = configuration.scaledWork(window.service)
@@ -92,8 +88,6 @@ final class Tellers: BankPart {
       queue.happen(.replace(window))
     }
   }
-
-  // MARK: - Recycling
 
   /// A teller answers a lease. This is looked at before the queue hears of it: afterwards the teller would already have
   /// the next customer.

@@ -1,7 +1,7 @@
-// Owns what a guardian needs of a bank's home: the lock, its socket, its log, and the places for them. Where something is wrong
-// with the home the coordinator says so to whoever is starting the bank, in the protocol's words.
-// Invariant: nothing is written into a home that belongs to somebody else, and nothing but directories and the lock
-// into one that is in use.
+// Owns what a guardian needs of a bank's home: the lock, its socket, its log, and the places for them. Where something is
+// wrong with the home the coordinator says so to whoever is starting the bank, in the protocol's words.
+// Invariant: nothing is written into a home that belongs to somebody else, and nothing but directories and the lock into
+// one that is in use.
 import Glibc
 import Logbook
 import Posix
@@ -77,10 +77,9 @@ struct GuardedHome {
     } catch { return .unusable(reason: error.description) }
   }
 
-  /// Makes good what somebody has removed since, before the next coordinator is started: the one before it may have
-  /// taken a new lock file, which it has left by dying.
-  /// - Returns: Whether there is a new socket, to be watched in the old one's place.
-  /// - Throws: where the home is gone, or somebody else has it.
+  /// Makes good what somebody has removed since, before the next coordinator is started: the one before it may have taken a
+  /// new lock file, which it has left by dying. True where there is a new socket to be watched; throws where the home is
+  /// gone, or somebody else has it.
   func repair(_ equipment: Equipment) throws(SystemError) -> Bool {
     if !equipment.lock.isAt(path: lock) {
       guard case .acquired(let fresh) = try LockFile.acquire(path: lock, patience: Self.patience) else {
@@ -92,8 +91,7 @@ struct GuardedHome {
     return try renewSocket(equipment)
   }
 
-  /// Binds the socket anew where somebody has removed it.
-  /// - Returns: Whether there is a new socket, to be watched in the old one's place.
+  /// Binds the socket anew where somebody has removed it: whether there is a new one, to be watched in the old one's place.
   func renewSocket(_ equipment: Equipment) throws(SystemError) -> Bool {
     guard Datagrams.isReceived(at: socket) == false else { return false }
     try Directory.create(path: Paths.directory(of: socket), recursive: false)

@@ -1,5 +1,6 @@
-// Owns the life of a guarded coordinator: started or taken over, heard, seen to end, and succeeded. Its word for its guardian is a
-// datagram, and everybody of this user could send one, so what does not name the coordinator's process is not heard.
+// Owns the life of a guarded coordinator: started or taken over, heard, seen to end, and succeeded. Its word for its
+// guardian is a datagram, and everybody of this user could send one, so what does not name the coordinator's process is not
+// heard.
 // Invariant: everything that a coordinator has said is heard before its end is judged.
 // Failure: a coordinator that cannot be started is told to the policy as one that has ended.
 import BankModel

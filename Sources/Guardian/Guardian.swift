@@ -78,10 +78,8 @@ public final class Guardian {
   private var pulseAt: MonotonicTime?
 
   /// Takes the home. Where that is not possible the coordinator that is started next says why, and nothing else.
-  ///
-  /// - Parameters:
-  ///   - lock: the home's lock, inherited from a coordinator that is to be taken over.
-  ///   - ward: that coordinator.
+  /// - Parameter lock: the home's lock, inherited from a coordinator that is to be taken over.
+  /// - Parameter ward: that coordinator.
   /// - Throws: where the process cannot even wait for events.
   public init(
     _ order: Order, lock inherited: consuming FileDescriptor? = nil,
@@ -132,8 +130,6 @@ public final class Guardian {
     }
   }
 
-  // MARK: - Time
-
   private var nextDeadline: MonotonicInstant? {
     let judgement = ward.map { loop.wake(for: $0.nextJudgement) }
     let moments =
@@ -164,8 +160,6 @@ public final class Guardian {
     }
     if pulseAt == nil { pulseAt = now + TimeSpan(interval / 2) }
   }
-
-  // MARK: - Wishes from outside
 
   private func hear(signal: CInt) {
     if signal == SIGHUP, !order.endsOnHangUp {

@@ -1,8 +1,8 @@
-// Owns the decision what becomes of a bank whose coordinator has ended: what the coordinator said, how it ended and moments go in,
-// a verdict comes out.
+// Owns the decision what becomes of a bank whose coordinator has ended: what the coordinator said, how it ended and moments
+// go in, a verdict comes out.
 // Invariant: a bank that was closed, or that somebody wants closed, is never opened again; one that had never opened is
-// left to whoever was starting it; one whose database is gone is given up; any other one is opened again, slower and
-// slower where opening does not work.
+// left to whoever was starting it; one whose database is gone is given up; any other one is opened again, slower and slower
+// where opening does not work.
 import BankModel
 import Supervision
 
@@ -68,10 +68,8 @@ public struct GuardianPolicy: Sendable {
   private var history: RestartHistory
 
   /// A bank that is in this phase.
-  ///
-  /// - Parameters:
-  ///   - hasOpened: whether it was open before, so that whoever started it has long left.
-  ///   - now: the moment from which an open bank counts as at work.
+  /// - Parameter hasOpened: whether it was open before, so that whoever started it has long left.
+  /// - Parameter now: the moment from which an open bank counts as at work.
   public init(
     phase: Phase = .opening, hasOpened: Bool = false, policy: RestartPolicy = RestartPolicy(), seed: UInt64,
     at now: MonotonicTime

@@ -191,7 +191,6 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
   // MARK: - Questions
 
   /// Reads what is on disk. Nothing may be staged. Nil where the disk has failed.
-  ///
   /// - Parameter refuse: What is found where the disk has no room for the question: one that sorts what it reads needs room as
   ///   well, and nothing else is wrong then. Without it a full disk is a failure as any other.
   public func read<Found>(

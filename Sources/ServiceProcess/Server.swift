@@ -41,9 +41,7 @@ public final class Server<Handler: ServiceHandler> {
   /// Writes down the opening of the bank with which the database is used.
   public var remember: ((BankMark) throws(StoreError) -> Void)?
 
-  /// A server that nobody can connect to yet.
-  ///
-  /// - Parameter link: the way to the coordinator; nil where nobody supervises it.
+  /// A server that nobody can connect to yet; where there is no link to the coordinator nobody supervises it.
   public init(
     _ service: Handler, on loop: EventLoop, log: LogFile, link: ParentLink?,
     clients: ServiceLimits = ServiceLimits()
@@ -60,9 +58,7 @@ public final class Server<Handler: ServiceHandler> {
 
   // MARK: - The life
 
-  /// Lets the service begin, and listens.
-  ///
-  /// - Parameter files: what is done when the files of the database are removed; nil where it has none.
+  /// Lets the service begin, and listens; `files` says what is done when those of the database are removed.
   public func open(in home: ServiceHome, _ files: DatabaseFiles? = nil) throws {
     connect()
     service.begin()
@@ -142,9 +138,7 @@ public final class Server<Handler: ServiceHandler> {
 
   // MARK: - The turn
 
-  /// Hears everybody, and does what follows from it.
-  ///
-  /// - Parameter limit: When it is waited no longer; nil for as long as there is nothing to do.
+  /// Hears everybody, for whom it waits no longer than until a limit, and does what follows from it.
   public func turn(until limit: MonotonicInstant? = nil) throws(SystemError) {
     try loop.runOnce(until: .earliest(nextDeadline, limit))
     service.clock.turn()

@@ -49,11 +49,7 @@ public struct ServiceOptions: Sendable, Equatable {
   /// The files that were named, by their options.
   public var files: [String: String] = [:]
 
-  /// Reads the words behind the program's name.
-  ///
-  /// - Parameters:
-  ///   - fileOptions: the options that name a file.
-  ///   - title: who is told that there is no such option.
+  /// Reads the words behind the program's name; `title` is who is told that there is no such option.
   public init(_ arguments: [String], fileOptions: [String], title: String) throws(Failure) {
     var words = arguments[...]
     while let word = words.popFirst() {

@@ -36,10 +36,8 @@ extension ServiceClient where Command == StockCommand {
   /// The socket of the stock service in the home of a bank.
   public static func socket(inHome home: String) -> String { ServiceHome(path: home, name: "stock").socket }
 
-  /// Follows the stock: a picture, and then every change, over lost connections too and without a gap. One view at a
-  /// time; another one takes its place.
-  ///
-  /// - Parameter place: where the caller has been before; nil for the present.
+  /// Follows the stock from a place where the caller has been before, or from the present: a picture, and then every change, over
+  /// lost connections too and without a gap. One view at a time; another one takes its place.
   public func follow(from place: StockPlace? = nil, _ hear: @escaping (StockNews) -> Void) {
     follow(StockView(place), hear)
   }

@@ -76,11 +76,8 @@ public struct Drain: Sendable {
   /// A drain that begins now.
   public init(at now: MonotonicTime) { began = now }
 
-  /// Somebody asks for the end.
-  ///
-  /// - Parameters:
-  ///   - step: go on to this step at once; nil lets everyone be served. A step that has begun already is no change.
-  ///   - bound: how long each step may take; the shortest that anybody has asked for counts.
+  /// Somebody asks for the end: to go on to a step at once, which is no change where it has begun already; nil lets everyone
+  /// be served. Each step may take as long as the shortest bound says that anybody has asked for.
   public mutating func ask(for step: DrainStep? = nil, bound: TimeSpan? = nil, at now: MonotonicTime) {
     guard !hasEnded else { return }
     if let step { wanted = max(wanted, step) }

@@ -69,11 +69,7 @@ public struct TellerMachine: Sendable {
   private let role: PeerRole
   private let provides: Bool
 
-  /// A worker of this build that has not begun.
-  ///
-  /// - Parameters:
-  ///   - role: What it says that it is.
-  ///   - provides: Whether each customer needs something that has to be got first.
+  /// A worker of this build that has not begun; `provides` says whether each customer needs something that has to be got first.
   public init(build: String, role: PeerRole = .teller, provides: Bool = false) {
     self.build = build
     self.role = role

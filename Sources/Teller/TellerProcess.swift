@@ -36,14 +36,8 @@ public final class TellerProcess {
   public private(set) var exitCode: Int32?
 
   /// A teller at one end of a connected socket, which says hello at once.
-  ///
-  /// - Parameters:
-  ///   - descriptor: the socket to the coordinator.
-  ///   - loop: where it waits; others may share it.
-  ///   - role: what this worker is.
-  ///   - provider: gets what each customer needs, where that is anything.
-  ///   - complain: told in one line what whoever started the process should know.
-  /// - Throws: a descriptor that cannot be waited for.
+  /// - Parameter provider: gets what each customer needs, where that is anything.
+  /// - Parameter complain: told in one line what whoever started the process should know.
   public init(
     descriptor: consuming FileDescriptor, loop: EventLoop, build: String = BuildIdentity.current,
     role: PeerRole = .teller, provider: (any Provider)? = nil, complain: @escaping (String) -> Void
@@ -73,9 +67,7 @@ public final class TellerProcess {
     return ending ?? TellerExit.done
   }
 
-  /// Waits for the next thing to happen, and does what there is to do.
-  ///
-  /// - Parameter deadline: no longer than this; nil for as long as it takes.
+  /// Waits for the next thing to happen, no longer than until a deadline, and does what there is to do.
   public func turn(until deadline: MonotonicInstant? = nil) throws(SystemError) {
     isAwaited = try (isAwaited ? stayAwake() : loop.runOnce(until: nextDeadline(until: deadline))) > 0
     provider?.endTurn()

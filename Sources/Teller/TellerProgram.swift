@@ -11,12 +11,7 @@ public enum TellerProgram {
   /// Where the coordinator puts the teller's end of the channel.
   static let channelNumber: CInt = 3
 
-  /// Runs to the end, and returns the code to exit with.
-  ///
-  /// - Parameters:
-  ///   - name: the program's name, for its complaints.
-  ///   - role: what this worker says that it is.
-  ///   - makeProvider: what gets each customer what is needed, where that is anything.
+  /// Runs to the end, and returns the code to exit with; `makeProvider` makes what gets each customer what is needed.
   public static func run(
     as name: String = "bank-teller", role: PeerRole = .teller,
     makeProvider: (EventLoop) -> (any Provider)? = { _ in nil }

@@ -51,8 +51,6 @@ final class DrinkShelf {
     return min(earliest ?? introduceAt, introduceAt)
   }
 
-  // MARK: - What there is
-
   /// The lots of a product, in the order in which they are sold.
   func lots(of product: ItemID) -> [Lot] { picture?.items.first { $0.item == product }?.lots ?? [] }
 
@@ -88,8 +86,6 @@ final class DrinkShelf {
     let description = lot.dates.map { BeverageFactory.make(product, $0).description }
     return LotReport(dates: lot.dates, quantity: lot.quantity, description: description ?? "")
   }
-
-  // MARK: - Following
 
   /// Does something when the view shows the stock as of a place in its ledger, so that whoever is answered then sees what
   /// was done for it.

@@ -81,8 +81,6 @@ package final class VendingService<Machine: VendingDecisions>: ServiceHandler {
     fields.field("unfinished", driver.machine.unfinishedCount)
   }
 
-  // MARK: - The turn
-
   /// What the stock says is heard first, and what is asked of it leaves with this turn.
   package func beforeCommit() {
     stock.endTurn()
@@ -100,8 +98,6 @@ package final class VendingService<Machine: VendingDecisions>: ServiceHandler {
   }
 
   package func publish() { if !driver.machine.isUnsettled, shelf.isKnown { viewers.publish(self) } }
-
-  // MARK: - Requests
 
   package func react(to request: VendingRequest, _ call: Call) -> ServiceReaction<VendingEvent, VendingResult>
   {
@@ -124,8 +120,6 @@ package final class VendingService<Machine: VendingDecisions>: ServiceHandler {
   }
 
   package func reply(_ answer: VendingAnswer, to call: Call) { call.answer(VendingResult(answer)) }
-
-  // MARK: - Questions
 
   private func needsStock(_ question: VendingCommand) -> Bool {
     switch question {

@@ -72,11 +72,8 @@ extension VendingCommand {
     }
   }
 
-  /// What a command of the manager's asks of the stock, or why that can never be.
-  ///
-  /// - Parameters:
-  ///   - table: what the machine sells.
-  ///   - today: the day on which drinks were made that say nothing else, and before which they have expired.
+  /// What a command of the manager's asks of the stock, or why that can never be. `today` is the day on which drinks were made
+  /// that say nothing else, and before which they have expired.
   public func stockCommand(selling table: ProductTable, on today: DayNumber) -> Result<
     StockCommand, VendingFailure
   > {

@@ -32,8 +32,7 @@ final class ViewerTable<Machine: VendingDecisions> {
     tooSlow: .failure(VendingFailure(.tooSlow, detail: "the news came faster than they were read")))
   private var told = [Told?](repeating: nil, count: 2)
 
-  /// Takes a viewer in, who gets a picture. Nothing may be staged.
-  /// - Returns: whether there was room for another view of this client.
+  /// Takes a viewer in, who gets a picture; false where its client has no room for another view. Nothing may be staged.
   func admit(_ call: VendingService<Machine>.Call, showsLots: Bool, _ service: VendingService<Machine>)
     -> Bool
   {
