@@ -105,14 +105,11 @@ public final class TellerProcess {
 
   /// The end of a turn: what was said leaves in one write, and the log when it is due.
   private func settle() {
-    guard exitCode == nil else {
-      channel.closeAfterFlush()
-      log?.output.flush()
-      return
-    }
-    channel.flush()
-    // Nothing waits most of the time, and then the clock need not be read.
-    if let file = log?.output, file.nextFlush != nil { file.flushIfDue(SystemClock.monotonic()) }
+    if exitCode == nil { channel.flush() } else { channel.closeAfterFlush() }
+    guard let file = log?.output else { return }
+    // What was flushed just now may have been the end. Mostly nothing waits, and then the clock need not be read.
+    guard exitCode == nil else { return file.flush() }
+    if file.nextFlush != nil { file.flushIfDue(SystemClock.monotonic()) }
   }
 
   private func openLog(_ orders: TellerOrders) {
