@@ -1,8 +1,6 @@
 // Owns which keys the file of fruits, juices and recipes has (`config/stock.json`), and how they become an assortment.
-// It must not know what is in stock, nor who sells it.
 // Invariant: what is read keeps the rules of `Assortment`: names stand once, recipes name fruits that there are, amounts
 // are at least 1. A file is taken as a whole or not at all.
-// Failure: ConfigurationError with the first thing that is wrong, and its line.
 
 import Arguments
 import BankModel
@@ -14,54 +12,33 @@ public enum AssortmentFile {
   /// Letters of a name at most.
   static let longestName = 40
 
-  /// Reads a file.
-  ///
-  /// - Throws: ``ConfigurationError``; a file that is not there is ``ConfigurationError/Reason/notFound``.
+  /// Reads a file; one that is not there is ``ConfigurationError/Reason/notFound``.
   public static func load(path: String) throws(ConfigurationError) -> Assortment {
     try decode(bytes: try ConfigurationFile.bytes(of: path), path: path)
   }
 
-  /// Reads an assortment from the bytes of a file.
-  ///
-  /// - Parameter path: the file's name for errors.
+  /// Reads an assortment from the bytes of a file; `path` is the file's name for errors.
   public static func decode(bytes: [UInt8], path: String) throws(ConfigurationError) -> Assortment {
     let root = try ConfigurationFile.root(of: bytes, path: path)
-    var parts: [String: ConfigurationReader] = [:]
-    try root.members(known: ["fruits", "juices"]) { key, value throws(ConfigurationError) in
-      parts[key] = value
-    }
-    guard let fruitList = parts["fruits"] else { throw root.fail(.missing("fruits")) }
-    guard let juiceList = parts["juices"] else { throw root.fail(.missing("juices")) }
+    let parts = try root.parts(needed: ["fruits", "juices"], open: [])
+    let (fruitList, juiceList) = (try root.part("fruits", parts), try root.part("juices", parts))
     var fruits: [Fruit] = []
-    var names = Names()
-    for entry in try fruitList.elements(atMost: longestList) {
-      fruits.append(try fruit(entry, &names))
-    }
+    var names: Set<String> = []
+    for entry in try fruitList.elements(atMost: longestList) { fruits.append(try fruit(entry, &names)) }
     if fruits.isEmpty { throw fruitList.fail(.empty) }
     var juices: [Juice] = []
-    names = Names()
+    names = []
     for entry in try juiceList.elements(atMost: longestList) {
       juices.append(try juice(entry, of: fruits, &names))
     }
     return Assortment(fruits: fruits, juices: juices)
   }
 
-  /// Names that have been given; each may be given once.
-  private struct Names {
-    private var given: Set<String> = []
-
-    /// Takes the three names of one thing, which may be the same.
-    mutating func take(_ names: [(String, ConfigurationReader)]) throws(ConfigurationError) {
-      for (name, reader) in names where given.contains(name) { throw reader.fail(.nameTwice(name)) }
-      for (name, _) in names { given.insert(name) }
-    }
-  }
-
   private static func fruit(
-    _ entry: ConfigurationReader, _ names: inout Names
+    _ entry: ConfigurationReader, _ names: inout Set<String>
   ) throws(ConfigurationError) -> Fruit {
     let parts = try entry.parts(needed: ["id", "ko", "en", "emoji"], open: ["initial"])
-    let (id, korean, english) = try self.names(parts, entry, &names)
+    let (id, korean, english) = try entry.names(parts, atMost: longestName, &names)
     var initial: Quantity = 10
     if let value = parts["initial"] { initial = try value.wholeNumber(in: 0...StockLimits.quantity) }
     let emoji = try entry.part("emoji", parts).text(atMost: 4)
@@ -69,26 +46,12 @@ public enum AssortmentFile {
   }
 
   private static func juice(
-    _ entry: ConfigurationReader, of fruits: [Fruit], _ names: inout Names
+    _ entry: ConfigurationReader, of fruits: [Fruit], _ names: inout Set<String>
   ) throws(ConfigurationError) -> Juice {
     let parts = try entry.parts(needed: ["id", "ko", "en", "recipe"], open: [])
-    let (id, korean, english) = try self.names(parts, entry, &names)
-    return Juice(
-      id: id, korean: korean, english: english,
-      recipe: try recipe(try entry.part("recipe", parts), of: fruits))
-  }
-
-  private static func names(
-    _ parts: [String: ConfigurationReader], _ entry: ConfigurationReader, _ names: inout Names
-  ) throws(ConfigurationError) -> (ItemID, String, String) {
-    let (idPart, koreanPart) = (try entry.part("id", parts), try entry.part("ko", parts))
-    let englishPart = try entry.part("en", parts)
-    let id = ItemID(try idPart.text(atMost: StockLimits.itemLength))
-    if !id.isValid { throw idPart.fail(.badName(id.name)) }
-    let korean = try koreanPart.text(atMost: longestName)
-    let english = try englishPart.text(atMost: longestName)
-    try names.take([(id.name, idPart), (korean, koreanPart), (english, englishPart)])
-    return (id, korean, english)
+    let (id, korean, english) = try entry.names(parts, atMost: longestName, &names)
+    let recipe = try recipe(try entry.part("recipe", parts), of: fruits)
+    return Juice(id: id, korean: korean, english: english, recipe: recipe)
   }
 
   private static func recipe(

@@ -1,43 +1,25 @@
-// Owns everything that can be configured, with its defaults and its bounds.
-// It must not know how a file is read, nor what anybody does with a value.
+// Owns everything that can be configured, with its defaults. `BankConfiguration.decode` refuses what is out of bounds.
 // Invariant: `config/bank.json` says exactly the defaults; a test holds both together.
-// Failure: none here; `BankConfiguration.decode` refuses what is out of bounds.
 
 import BankModel
 import Time
 
 /// One value for each service.
 public struct ByService<Value: Sendable & Equatable>: Sendable, Equatable {
-  /// The value for deposits.
-  public var deposit: Value
-  /// The value for loans.
-  public var loan: Value
-  /// The value for juice.
-  public var juice: Value
+  private var values: [Service: Value]
 
   /// One value for each.
   public init(deposit: Value, loan: Value, juice: Value) {
-    self.deposit = deposit
-    self.loan = loan
-    self.juice = juice
+    values = [.deposit: deposit, .loan: loan, .juice: juice]
   }
 
   /// The value for one service.
   public subscript(service: Service) -> Value {
     get {
-      switch service {
-      case .deposit: deposit
-      case .loan: loan
-      case .juice: juice
-      }
+      guard let value = values[service] else { preconditionFailure("every service has a value") }
+      return value
     }
-    set {
-      switch service {
-      case .deposit: deposit = newValue
-      case .loan: loan = newValue
-      case .juice: juice = newValue
-      }
-    }
+    set { values[service] = newValue }
   }
 }
 
@@ -88,8 +70,7 @@ public struct BankConfiguration: Sendable, Equatable {
   public var restartFirst = TimeSpan.milliseconds(100)
   /// The longest of these pauses. `restart_limit`
   public var restartLimit = TimeSpan.seconds(30)
-  /// Customers after which a teller is replaced by a new one, between two customers; 0 for never.
-  /// `recycle_after_customers`
+  /// Customers after which a teller is replaced, between two customers; 0 for never. `recycle_after_customers`
   public var recycleAfterCustomers: Int64 = 0
   /// Memory in RAM, in MiB, above which a teller is replaced; 0 for never. `recycle_above_mb`
   public var recycleAboveMegabytes: Int64 = 0
@@ -101,24 +82,4 @@ public struct BankConfiguration: Sendable, Equatable {
 
   /// How long serving one customer takes at the configured speed.
   public func scaledWork(_ service: Service) -> TimeSpan { speed.scaled(work[service]) }
-}
-
-/// What values may be at most and at least.
-enum ConfigurationBounds {
-  private static let day = TimeSpan.seconds(86_400)
-
-  static let windows: ClosedRange<Int64> = 0...Limits.windowsPerService
-  static let work: ClosedRange<TimeSpan> = .zero...day
-  static let maxWaiting: ClosedRange<Int64> = 1...1_000_000_000
-  static let lease: ClosedRange<TimeSpan> = .milliseconds(100)...day
-  static let standstill: ClosedRange<TimeSpan> = .milliseconds(500)...day
-  static let attempts: ClosedRange<Int64> = 1...1000
-  static let prefetch: ClosedRange<Int64> = 1...Int64(Limits.customersInHand)
-  static let retry: ClosedRange<TimeSpan> = .zero...day
-  static let restart: ClosedRange<TimeSpan> = .milliseconds(1)...day
-  static let recycleCustomers: ClosedRange<Int64> = 0...1_000_000_000_000
-  static let recycleMegabytes: ClosedRange<Int64> = 0...1_048_576
-  static let gather: ClosedRange<TimeSpan> = TimeSpan.zero...TimeSpan.milliseconds(100)
-  static let rotateBytes: ClosedRange<Int64> = 4096...1_099_511_627_776
-  static let keep: ClosedRange<Int64> = 0...100
 }

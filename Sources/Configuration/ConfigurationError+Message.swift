@@ -2,24 +2,19 @@
 // Invariant: one line; it says where, what, why and what to do. Text from the file is quoted and cut short.
 // In Korean no particle follows an inserted word directly, because its form would depend on that word's last sound.
 
-import Arguments
 import BankModel
 
 extension ConfigurationError {
   /// The sentence for people: `config/bank.json:2: unknown key "windws" — did you mean "windows"?`
   public func message(in language: Language) -> String {
     let place = line.map { "\(shown(path)):\($0)" } ?? shown(path)
-    switch language {
-    case .english: return "\(place): \(english)"
-    case .korean: return "\(place): \(korean)"
-    }
+    return "\(place): \(language == .korean ? korean : english)"
   }
 
   private var english: String {
     let subject = quoted(key ?? "")
     switch reason {
-    case .notFound:
-      return "there is no such file; name another one, or leave the option out for the defaults"
+    case .notFound: return "there is no such file; name another one, or leave the option out for the defaults"
     case .notAFile: return "this is no ordinary file; name one"
     case .unreadable(let why): return "the file cannot be read: \(why)"
     case .tooLong: return "the file is longer than 1 MiB, which no configuration is; name another one"
@@ -29,7 +24,7 @@ extension ConfigurationError {
       return "unknown key \(subject) — \(hint)"
     case .duplicateKey: return "\(subject) appears twice; keep one of them"
     case .wrongKind(let expected, let found):
-      return "\(subject) is \(Self.english(found)); write \(Self.english(expected))"
+      return "\(subject) is \(found.words.english); write \(expected.words.english)"
     case .notWhole(let text):
       return "\(subject) is \(shown(text)), which is no whole number of 64 bits; write one"
     case .duration(let text, let failure):
@@ -70,7 +65,7 @@ extension ConfigurationError {
       return "알 수 없는 키입니다: \(subject). \(hint)"
     case .duplicateKey: return "키가 두 번 나옵니다: \(subject). 하나만 남기세요."
     case .wrongKind(let expected, let found):
-      return "\(subject) 값의 종류가 다릅니다 (\(Self.korean(found))). \(Self.korean(expected)) 형식으로 쓰세요."
+      return "\(subject) 값의 종류가 다릅니다 (\(found.words.korean)). \(expected.words.korean) 형식으로 쓰세요."
     case .notWhole(let text): return "\(subject) 값이 64비트 정수가 아닙니다: \(shown(text)). 정수를 쓰세요."
     case .duration(let text, let failure):
       return "\(subject) 값이 시간이 아닙니다: \(quoted(text)). \(failure.advice(in: .korean))"
@@ -126,54 +121,6 @@ extension ConfigurationError {
     }
   }
 
-  private static func english(_ kind: JSONKind) -> String {
-    switch kind {
-    case .null: "null"
-    case .bool: "true or false"
-    case .number: "a number"
-    case .string: "a text"
-    case .array: "a list"
-    case .object: "an object"
-    }
-  }
-
-  private static func korean(_ kind: JSONKind) -> String {
-    switch kind {
-    case .null: "null"
-    case .bool: "참/거짓"
-    case .number: "숫자"
-    case .string: "문자열"
-    case .array: "목록"
-    case .object: "객체"
-    }
-  }
-
-  private static func english(_ expected: Expected) -> String {
-    switch expected {
-    case .object: "an object in braces"
-    case .wholeNumber: "a whole number without quotes"
-    case .bool: "true or false without quotes"
-    case .duration: "a length of time in quotes, such as \"700ms\" or \"5m\""
-    case .speed: "a number such as 10 or 0.5, or \"max\""
-    case .language: "\"ko\" or \"en\""
-    case .list: "a list in brackets"
-    case .text: "a text in quotes"
-    }
-  }
-
-  private static func korean(_ expected: Expected) -> String {
-    switch expected {
-    case .object: "중괄호 { }"
-    case .wholeNumber: "따옴표 없는 정수"
-    case .bool: "따옴표 없는 true/false"
-    case .duration: "\"700ms\", \"5m\" 같은 시간"
-    case .speed: "10, 0.5 같은 숫자나 \"max\""
-    case .language: "\"ko\"/\"en\""
-    case .list: "대괄호 [ ]"
-    case .text: "따옴표 안의 글자"
-    }
-  }
-
   private func quoted(_ text: String) -> String { "\"\(shown(text))\"" }
 
   /// Text from outside, on one line and no longer than a person reads.
@@ -184,6 +131,34 @@ extension ConfigurationError {
         scalar.properties.generalCategory == .control || scalar.properties.generalCategory == .format
       let breaks = scalar == "\u{2028}" || scalar == "\u{2029}"
       shown += isControl || breaks ? "\\u{\(String(scalar.value, radix: 16))}" : String(scalar)
+    }
+  }
+}
+
+extension JSONKind {
+  fileprivate var words: (english: String, korean: String) {
+    switch self {
+    case .null: ("null", "null")
+    case .bool: ("true or false", "참/거짓")
+    case .number: ("a number", "숫자")
+    case .string: ("a text", "문자열")
+    case .array: ("a list", "목록")
+    case .object: ("an object", "객체")
+    }
+  }
+}
+
+extension ConfigurationError.Expected {
+  fileprivate var words: (english: String, korean: String) {
+    switch self {
+    case .object: ("an object in braces", "중괄호 { }")
+    case .wholeNumber: ("a whole number without quotes", "따옴표 없는 정수")
+    case .bool: ("true or false without quotes", "따옴표 없는 true/false")
+    case .duration: ("a length of time in quotes, such as \"700ms\" or \"5m\"", "\"700ms\", \"5m\" 같은 시간")
+    case .speed: ("a number such as 10 or 0.5, or \"max\"", "10, 0.5 같은 숫자나 \"max\"")
+    case .language: ("\"ko\" or \"en\"", "\"ko\"/\"en\"")
+    case .list: ("a list in brackets", "대괄호 [ ]")
+    case .text: ("a text in quotes", "따옴표 안의 글자")
     }
   }
 }

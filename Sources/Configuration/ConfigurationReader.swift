@@ -1,12 +1,11 @@
 // Owns the step from one JSON value to one checked Swift value, and the blame when it fails.
-// It must not know which keys there are.
 // Invariant: every value is of the right kind and within its bounds, or the error names its key and line.
 
 import Arguments
 import BankModel
-import Time
+import Glibc
+import Posix
 
-/// One value of the file with its full key.
 struct ConfigurationReader {
   let path: String
   let key: String?
@@ -24,28 +23,30 @@ struct ConfigurationReader {
   func members(
     known: [String], _ body: (String, ConfigurationReader) throws(ConfigurationError) -> Void
   ) throws(ConfigurationError) {
-    guard case .object(let members) = node.content else { throw expected(.object) }
-    var seen: [String] = []
-    for member in members {
-      let full = key.map { "\($0).\(member.key)" } ?? member.key
-      let isKnown = known.contains(member.key)
-      if !isKnown || seen.contains(member.key) {
-        let suggestion = Suggestions.nearest(to: member.key, among: known).first
+    var seen: Set<String> = []
+    for (name, line, value) in try entries() {
+      let isKnown = known.contains(name)
+      guard isKnown, seen.insert(name).inserted else {
+        let suggestion = Suggestions.nearest(to: name, among: known).first
         throw ConfigurationError(
-          path: path, key: isKnown ? full : member.key, line: member.line,
+          path: path, key: isKnown ? value.key : name, line: line,
           reason: isKnown ? .duplicateKey : .unknownKey(suggestion: suggestion))
       }
-      seen.append(member.key)
-      try body(member.key, ConfigurationReader(path: path, key: full, node: member.value))
+      try body(name, value)
     }
   }
 
-  /// The members of an object whose keys are names from outside, in their order, each with its own line.
+  /// The members of an object whose keys are names from outside, in their order.
   func freeMembers() throws(ConfigurationError) -> [(String, ConfigurationReader)] {
+    try entries().map { ($0.name, $0.value) }
+  }
+
+  private func entries() throws(ConfigurationError) -> [(name: String, line: Int, value: ConfigurationReader)]
+  {
     guard case .object(let members) = node.content else { throw expected(.object) }
     return members.map { member in
       let full = key.map { "\($0).\(member.key)" } ?? member.key
-      return (member.key, ConfigurationReader(path: path, key: full, node: member.value))
+      return (member.key, member.line, ConfigurationReader(path: path, key: full, node: member.value))
     }
   }
 
@@ -65,7 +66,6 @@ struct ConfigurationReader {
     return part
   }
 
-  /// The values of a list.
   func elements(atMost limit: Int) throws(ConfigurationError) -> [ConfigurationReader] {
     guard case .array(let elements) = node.content else { throw expected(.list) }
     if elements.count > limit { throw fail(.tooMany(limit)) }
@@ -74,7 +74,21 @@ struct ConfigurationReader {
     }
   }
 
-  /// A text that is not empty.
+  /// The name of one thing for the program and its two for people, none of which may have been given before.
+  func names(
+    _ parts: [String: ConfigurationReader], atMost longest: Int, _ given: inout Set<String>
+  ) throws(ConfigurationError) -> (id: ItemID, korean: String, english: String) {
+    let (idPart, koreanPart) = (try part("id", parts), try part("ko", parts))
+    let englishPart = try part("en", parts)
+    let id = ItemID(try idPart.text(atMost: StockLimits.itemLength))
+    if !id.isValid { throw idPart.fail(.badName(id.name)) }
+    let (korean, english) = (try koreanPart.text(atMost: longest), try englishPart.text(atMost: longest))
+    let names = [(id.name, idPart), (korean, koreanPart), (english, englishPart)]
+    for (name, reader) in names where given.contains(name) { throw reader.fail(.nameTwice(name)) }
+    given.formUnion(names.map(\.0))
+    return (id, korean, english)
+  }
+
   func text(atMost limit: Int) throws(ConfigurationError) -> String {
     guard case .string(let text) = node.content else { throw expected(.text) }
     let isPlain = text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
@@ -102,17 +116,13 @@ struct ConfigurationReader {
 
   func span(in bounds: ClosedRange<TimeSpan>) throws(ConfigurationError) -> TimeSpan {
     guard case .string(let text) = node.content else { throw expected(.duration) }
-    let span: TimeSpan
-    do throws(DurationText.Failure) {
-      span = try DurationText.parse(text)
-    } catch {
+    let nanoseconds: Int64
+    do throws(DurationText.Failure) { nanoseconds = try DurationText.parse(text) } catch {
       throw fail(.duration(text, error))
     }
     guard bounds.contains(span) else {
-      throw fail(
-        .outOfRange(
-          text, from: DurationText.print(bounds.lowerBound),
-          to: DurationText.print(bounds.upperBound)))
+      let (from, to) = (bounds.lowerBound.nanoseconds, bounds.upperBound.nanoseconds)
+      throw fail(.outOfRange(text, from: DurationText.print(from), to: DurationText.print(to)))
     }
     return span
   }
@@ -124,9 +134,7 @@ struct ConfigurationReader {
     case .string(let string): text = string
     default: throw expected(.speed)
     }
-    do throws(SpeedText.Failure) {
-      return Speed(try SpeedText.parse(text))
-    } catch {
+    do throws(SpeedText.Failure) { return Speed(try SpeedText.parse(text)) } catch {
       throw fail(.speed(text, error))
     }
   }
@@ -143,8 +151,7 @@ struct ConfigurationReader {
   }
 
   func byService<Value>(
-    _ values: ByService<Value>,
-    _ read: (ConfigurationReader) throws(ConfigurationError) -> Value
+    _ values: ByService<Value>, _ read: (ConfigurationReader) throws(ConfigurationError) -> Value
   ) throws(ConfigurationError) -> ByService<Value> {
     var values = values
     try members(known: Service.allCases.map(\.name)) { key, value throws(ConfigurationError) in
@@ -152,5 +159,35 @@ struct ConfigurationReader {
       values[service] = try read(value)
     }
     return values
+  }
+}
+
+/// The way from a file's name to its JSON tree: what is no file, what is too long, what is no JSON.
+enum ConfigurationFile {
+  static let longest = 1 << 20
+
+  /// All bytes of a file; one that is not there is ``ConfigurationError/Reason/notFound``.
+  static func bytes(of path: String) throws(ConfigurationError) -> [UInt8] {
+    // Opening a pipe would wait for a writer, and whoever reads a configuration again has a bank to run.
+    if let facts = try? FileFacts.inspect(path), !facts.isFile, !facts.isDirectory {
+      throw ConfigurationError(path: path, reason: .notAFile)
+    }
+    do throws(SystemError) { return try FileDescriptor.open(path, .readOnly).readAll(limit: longest) } catch {
+      let reason: ConfigurationError.Reason =
+        switch error.code {
+        case ENOENT, ENOTDIR: .notFound
+        case EFBIG: .tooLong
+        default: .unreadable(error.description)
+        }
+      throw ConfigurationError(path: path, reason: reason)
+    }
+  }
+
+  /// The value that the bytes of a file hold.
+  static func root(of bytes: [UInt8], path: String) throws(ConfigurationError) -> ConfigurationReader {
+    guard bytes.count <= longest else { throw ConfigurationError(path: path, reason: .tooLong) }
+    do throws(JSONFault) {
+      return ConfigurationReader(path: path, key: nil, node: try JSONReader.read(bytes))
+    } catch { throw ConfigurationError(path: path, line: error.line, reason: .syntax(error.reason)) }
   }
 }

@@ -2,13 +2,11 @@
 // three megabytes, and because it hides lines and keys that appear twice.
 // Invariant: nesting is bounded, so the stack is too.
 
-/// A document that is being read.
 struct JSONReader {
   private static let maximumDepth = 32
 
   private var scanner: JSONScanner
 
-  /// Reads the one value of a text.
   static func read(_ bytes: [UInt8]) throws(JSONFault) -> JSONNode {
     // Some editors put a mark of the byte order in front, which a reader may overlook (RFC 8259, section 8.1).
     let hasMark = bytes.starts(with: [0xef, 0xbb, 0xbf])
@@ -52,3 +50,42 @@ struct JSONReader {
     return elements
   }
 }
+
+/// A JSON document as a tree in which every value knows its line, so that an error can point at it.
+/// Invariant: members keep their order, a key that appears twice appears twice here, and a number keeps its digits.
+struct JSONNode: Equatable {
+  enum Content: Equatable {
+    case null
+    case bool(Bool)
+    /// The digits as they are written: nothing is rounded.
+    case number(String)
+    case string(String)
+    case array([JSONNode])
+    case object([Member])
+  }
+
+  struct Member: Equatable {
+    var key: String
+    /// The line of the key, from 1.
+    var line: Int
+    var value: JSONNode
+  }
+
+  var content: Content
+  /// The line on which the value begins, from 1.
+  var line: Int
+
+  var kind: JSONKind {
+    switch content {
+    case .null: .null
+    case .bool: .bool
+    case .number: .number
+    case .string: .string
+    case .array: .array
+    case .object: .object
+    }
+  }
+}
+
+/// A kind of JSON value, as errors name it.
+public enum JSONKind: Sendable, Hashable { case null, bool, number, string, array, object }

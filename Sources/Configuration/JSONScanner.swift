@@ -1,16 +1,13 @@
 // Owns a place in a JSON text (RFC 8259) that is read strictly: no comments, no trailing commas, nothing behind the value.
-// It must not know which keys there should be, nor keep what it has read.
 // Invariant: any bytes give a value or a typed fault with its place; nothing recurses here.
 
 /// What is wrong with a JSON text.
 public struct JSONFault: Error, Sendable, Hashable {
   /// The rule that was broken.
   public enum Reason: Sendable, Hashable {
-    /// The text ends too early.
     case unexpectedEnd
     /// This character cannot stand here.
     case unexpected(String)
-    /// The bytes are not UTF-8.
     case notUTF8
     /// A control character stands in a string, where it must be escaped.
     case controlCharacter
@@ -20,7 +17,6 @@ public struct JSONFault: Error, Sendable, Hashable {
     case badNumber
     /// More arrays and objects inside one another than 32.
     case tooDeep
-    /// Something follows the value.
     case trailing
   }
 
@@ -31,7 +27,6 @@ public struct JSONFault: Error, Sendable, Hashable {
   /// The column in bytes, from 1.
   public var column: Int
 
-  /// A fault at a place.
   public init(_ reason: Reason, line: Int, column: Int) {
     self.reason = reason
     self.line = line
@@ -57,7 +52,6 @@ public struct JSONScanner {
   /// The present byte; nil at the end.
   public var next: UInt8? { place < bytes.endIndex ? bytes[place] : nil }
 
-  /// A fault at the present place.
   func fault(_ reason: JSONFault.Reason) -> JSONFault {
     JSONFault(reason, line: line, column: place - beginOfLine + 1)
   }

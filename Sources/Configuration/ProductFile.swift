@@ -1,10 +1,8 @@
 // Owns which keys the product table has (`config/vending.json`), which of them each class of drinks needs, and how they
-// become products. It must not know a machine, nor how many there are of anything.
+// become products. A file is taken as a whole or not at all.
 // Invariant: what is read can be made: every product has the properties of its class and no others, names stand once,
-// and money and measures are within their bounds. A file is taken as a whole or not at all.
-// Failure: ConfigurationError with the first thing that is wrong, and its line.
+// and money and measures are within their bounds.
 
-import Arguments
 import BankModel
 
 /// The file of what a vending machine sells.
@@ -14,16 +12,12 @@ public enum ProductFile {
   /// Letters of a name at most.
   static let longestName = 40
 
-  /// Reads a file.
-  ///
-  /// - Throws: ``ConfigurationError``; a file that is not there is ``ConfigurationError/Reason/notFound``.
+  /// Reads a file; one that is not there is ``ConfigurationError/Reason/notFound``.
   public static func load(path: String) throws(ConfigurationError) -> ProductTable {
     try decode(bytes: try ConfigurationFile.bytes(of: path), path: path)
   }
 
-  /// Reads a product table from the bytes of a file.
-  ///
-  /// - Parameter path: the file's name for errors.
+  /// Reads a product table from the bytes of a file; `path` is the file's name for errors.
   public static func decode(bytes: [UInt8], path: String) throws(ConfigurationError) -> ProductTable {
     let root = try ConfigurationFile.root(of: bytes, path: path)
     let parts = try root.parts(needed: ["products"], open: ["customers_group"])
@@ -40,25 +34,16 @@ public enum ProductFile {
   private static func product(
     _ entry: ConfigurationReader, _ names: inout Set<String>
   ) throws(ConfigurationError) -> Product {
-    let drink = DrinkReader(try entry.freeParts())
-    let classReader = try entry.part("class", drink.parts)
-    let className = try classReader.choice(DrinkReader.classes.keys.sorted())
+    let drink = DrinkReader(parts: try entry.freeParts(), entry: entry)
+    let className = try entry.part("class", drink.parts).choice(DrinkReader.classes.keys.sorted())
     let own = DrinkReader.classes[className] ?? []
     let parts = try entry.parts(
       needed: ["id", "class", "brand", "ml", "price", "ko", "en", "emoji"] + own, open: ["shelf_life_days"])
-    let idPart = try entry.part("id", parts)
-    let id = ItemID(try idPart.text(atMost: StockLimits.itemLength))
-    if !id.isValid { throw idPart.fail(.badName(id.name)) }
-    let (koreanPart, englishPart) = (try entry.part("ko", parts), try entry.part("en", parts))
-    let korean = try koreanPart.text(atMost: longestName)
-    let english = try englishPart.text(atMost: longestName)
-    let given = [(id.name, idPart), (korean, koreanPart), (english, englishPart)]
-    for (name, reader) in given where names.contains(name) { throw reader.fail(.nameTwice(name)) }
-    for (name, _) in given { names.insert(name) }
+    let (id, korean, english) = try entry.names(parts, atMost: longestName, &names)
     var shelfLife = ProductTable.shelfLife
     if let value = parts["shelf_life_days"] { shelfLife = try value.wholeNumber(in: 0...36_500) }
     return Product(
-      id: id, drinkClass: try drink.drinkClass(className, entry),
+      id: id, drinkClass: try drink.drinkClass(className),
       brand: try entry.part("brand", parts).text(atMost: longestName),
       volume: try entry.part("ml", parts).wholeNumber(in: 1...100_000),
       price: try entry.part("price", parts).wholeNumber(in: 1...VendingLimits.price), name: korean,
@@ -72,62 +57,53 @@ private struct DrinkReader {
   static let classes: [String: [String]] = [
     "StrawberryMilk": ["low_fat", "permille"], "ChocolateMilk": ["low_fat", "permille"],
     "BananaMilk": ["low_fat", "permille"], "Coke": ["container", "flavour"],
-    "Sprite": ["container", "low_sugar"],
-    "Top": ["caffeine_mg", "degrees", "black"], "Cantata": ["caffeine_mg", "degrees", "style"],
-    "Georgia": ["caffeine_mg", "degrees", "blend"], "Hot6": ["caffeine_mg", "edition"],
-    "Monster": ["caffeine_mg", "taste"],
+    "Sprite": ["container", "low_sugar"], "Top": ["caffeine_mg", "degrees", "black"],
+    "Cantata": ["caffeine_mg", "degrees", "style"], "Georgia": ["caffeine_mg", "degrees", "blend"],
+    "Hot6": ["caffeine_mg", "edition"], "Monster": ["caffeine_mg", "taste"],
   ]
 
   let parts: [String: ConfigurationReader]
+  let entry: ConfigurationReader
 
-  init(_ parts: [String: ConfigurationReader]) { self.parts = parts }
-
-  func drinkClass(_ name: String, _ entry: ConfigurationReader) throws(ConfigurationError) -> DrinkClass {
+  func drinkClass(_ name: String) throws(ConfigurationError) -> DrinkClass {
     switch name {
-    case "StrawberryMilk": return .strawberryMilk(isLowFat: try lowFat(entry), permille: try permille(entry))
-    case "ChocolateMilk": return .chocolateMilk(isLowFat: try lowFat(entry), permille: try permille(entry))
-    case "BananaMilk": return .bananaMilk(isLowFat: try lowFat(entry), permille: try permille(entry))
+    case "StrawberryMilk": return .strawberryMilk(isLowFat: try bool("low_fat"), permille: try permille)
+    case "ChocolateMilk": return .chocolateMilk(isLowFat: try bool("low_fat"), permille: try permille)
+    case "BananaMilk": return .bananaMilk(isLowFat: try bool("low_fat"), permille: try permille)
     case "Coke":
-      let flavour = try entry.part("flavour", parts).choice(Coke.Flavour.allCases.map(\.rawValue))
-      return .coke(try container(entry), Coke.Flavour(rawValue: flavour) ?? .cherry)
-    case "Sprite": return .sprite(try container(entry), isLowSugar: try entry.part("low_sugar", parts).bool())
+      let flavour = try part("flavour").choice(Coke.Flavour.allCases.map(\.rawValue))
+      return .coke(try container, Coke.Flavour(rawValue: flavour) ?? .cherry)
+    case "Sprite": return .sprite(try container, isLowSugar: try bool("low_sugar"))
     case "Top":
-      let isBlack = try entry.part("black", parts).bool()
-      return .top(caffeine: try caffeine(entry), temperature: try degrees(entry), isBlack: isBlack)
+      let isBlack = try bool("black")
+      return .top(caffeine: try caffeine, temperature: try degrees, isBlack: isBlack)
     case "Cantata":
-      return .cantata(
-        caffeine: try caffeine(entry), temperature: try degrees(entry), style: try word("style", entry))
+      return .cantata(caffeine: try caffeine, temperature: try degrees, style: try word("style"))
     case "Georgia":
-      return .georgia(
-        caffeine: try caffeine(entry), temperature: try degrees(entry), blend: try word("blend", entry))
-    case "Hot6": return .hot6(caffeine: try caffeine(entry), edition: try word("edition", entry))
-    default: return .monster(caffeine: try caffeine(entry), taste: try word("taste", entry))
+      return .georgia(caffeine: try caffeine, temperature: try degrees, blend: try word("blend"))
+    case "Hot6": return .hot6(caffeine: try caffeine, edition: try word("edition"))
+    default: return .monster(caffeine: try caffeine, taste: try word("taste"))
     }
   }
 
-  private func lowFat(_ entry: ConfigurationReader) throws(ConfigurationError) -> Bool {
-    try entry.part("low_fat", parts).bool()
+  private func part(_ key: String) throws(ConfigurationError) -> ConfigurationReader {
+    try entry.part(key, parts)
   }
-
-  private func permille(_ entry: ConfigurationReader) throws(ConfigurationError) -> Int64 {
-    try entry.part("permille", parts).wholeNumber(in: 0...1_000)
+  private func bool(_ key: String) throws(ConfigurationError) -> Bool { try part(key).bool() }
+  private func word(_ key: String) throws(ConfigurationError) -> String {
+    try part(key).text(atMost: ProductFile.longestName)
   }
-
-  private func caffeine(_ entry: ConfigurationReader) throws(ConfigurationError) -> Int64 {
-    try entry.part("caffeine_mg", parts).wholeNumber(in: 0...100_000)
+  private func number(_ key: String, _ bounds: ClosedRange<Int64>) throws(ConfigurationError) -> Int64 {
+    try part(key).wholeNumber(in: bounds)
   }
-
-  private func degrees(_ entry: ConfigurationReader) throws(ConfigurationError) -> Int64 {
-    try entry.part("degrees", parts).wholeNumber(in: -50...100)
-  }
-
-  private func container(_ entry: ConfigurationReader) throws(ConfigurationError) -> Soda.Container {
-    let name = try entry.part("container", parts).choice(Soda.Container.allCases.map(\.rawValue))
-    return Soda.Container(rawValue: name) ?? .can
-  }
-
-  private func word(_ key: String, _ entry: ConfigurationReader) throws(ConfigurationError) -> String {
-    try entry.part(key, parts).text(atMost: ProductFile.longestName)
+  private var permille: Int64 { get throws(ConfigurationError) { try number("permille", 0...1_000) } }
+  private var caffeine: Int64 { get throws(ConfigurationError) { try number("caffeine_mg", 0...100_000) } }
+  private var degrees: Int64 { get throws(ConfigurationError) { try number("degrees", -50...100) } }
+  private var container: Soda.Container {
+    get throws(ConfigurationError) {
+      let name = try part("container").choice(Soda.Container.allCases.map(\.rawValue))
+      return Soda.Container(rawValue: name) ?? .can
+    }
   }
 }
 

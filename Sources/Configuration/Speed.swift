@@ -1,5 +1,4 @@
-// Owns how fast simulated time runs, and how it divides a span.
-// It must not know what is simulated, nor how a speed is written: that is `SpeedText`'s.
+// Owns how fast simulated time runs, and how it divides a span. How a speed is written is `SpeedText`'s.
 // Invariant: a factor is above zero. Nothing here can fail or trap.
 
 import Arguments

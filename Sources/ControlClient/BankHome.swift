@@ -1,7 +1,5 @@
-// Owns where a bank keeps its socket, and how a client gets to the coordinator behind it.
-// It must not know which home a person means: an absolute path is handed in.
-// Invariant: connecting changes nothing on disk; a stale socket is the coordinator's to remove.
-// Failure: ControlError; `notOpen` where nobody listens.
+// Owns where a bank keeps its socket, and how a client gets to the coordinator behind it. Connecting changes nothing on disk; a
+// stale socket is the coordinator's to remove.
 import Posix
 
 /// The directory in which one bank lives.
@@ -23,16 +21,12 @@ public struct BankHome: Sendable, Hashable {
   /// The bank's own configuration, where it has one.
   public var configuration: String { Paths.join(path, "bank.json") }
 
-  /// Connects to the coordinator that is open on this home.
-  ///
-  /// - Throws: `notOpen`, `notPermitted`, `busy`, and everything that greeting can bring.
+  /// Connects to the coordinator that is open on this home: `notOpen`, `notPermitted`, `busy`, or what greeting can bring.
   public func connect(
     patience: ControlConnection.Patience = .init()
   ) throws(ControlError) -> ControlConnection {
     let outcome: UnixSocket.ConnectOutcome
-    do throws(SystemError) {
-      outcome = try UnixSocket.connect(path: socket, nonBlocking: true)
-    } catch {
+    do throws(SystemError) { outcome = try UnixSocket.connect(path: socket, nonBlocking: true) } catch {
       throw .system(error)
     }
     switch consume outcome {

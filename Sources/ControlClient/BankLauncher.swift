@@ -1,8 +1,5 @@
 // Owns the start of a coordinator's process, and of its guardian's: where its program is and which words it is started with.
-// It must not know what the coordinator does with them, nor who asked.
-// Invariant: the coordinator leads a session of its own, so a key pressed in a terminal reaches only its
-// client.
-// Failure: ControlError; `programMissing` names the places, `coordinatorEnded` how it ended.
+// Invariant: the coordinator leads a session of its own, so a key pressed in a terminal reaches only its client.
 import Posix
 import Time
 
@@ -10,9 +7,7 @@ import Time
 public struct LaunchOrder: Sendable, Equatable {
   /// What it is started for.
   public enum Purpose: Sendable, Equatable {
-    /// To open the bank.
     case open
-    /// To answer questions about a bank that is not open.
     case inspect
   }
 
@@ -78,9 +73,7 @@ public struct BankLauncher: Sendable {
     self.guardian = guardian
   }
 
-  /// Finds the program that belongs to this executable: beside it, or where an installation keeps it.
-  ///
-  /// - Throws: `programMissing`.
+  /// Finds the program that belongs to this executable, beside it or where an installation keeps it, or throws `programMissing`.
   public static func find() throws(ControlError) -> BankLauncher {
     let own: String
     do throws(SystemError) { own = try Paths.executable() } catch { throw .system(error) }
@@ -103,12 +96,10 @@ public struct BankLauncher: Sendable {
   }
 
   /// Starts a coordinator and greets it on descriptor 3.
-  ///
-  /// - Parameters:
-  ///   - guarded: By way of a guardian, where this launcher knows one: it stays, and restarts a coordinator that dies.
-  ///     Until the bank is open it ends as the coordinator does.
-  ///   - standardError: Where it writes what it cannot log.
-  ///   - patience: Opening a large database takes its time before the first word.
+  /// - Parameter guarded: By way of a guardian, where this launcher knows one: it stays, and restarts a coordinator that dies.
+  ///   Until the bank is open it ends as the coordinator does.
+  /// - Parameter standardError: Where it writes what it cannot log.
+  /// - Parameter patience: Opening a large database takes its time before the first word.
   /// - Throws: `coordinatorEnded` where it ended instead of answering, and everything that greeting can
   /// bring.
   public func launch(
@@ -132,8 +123,53 @@ public struct BankLauncher: Sendable {
     }
     do throws(ControlError) {
       return LaunchedBank(try ControlConnection.greet(ours, patience: patience), process)
-    } catch {
-      throw LaunchedBank.explain(error, of: process)
-    }
+    } catch { throw LaunchedBank.explain(error, of: process) }
+  }
+}
+
+/// A coordinator that was started here.
+/// Invariant: the process is this client's child, so how it ended can always be found out, and a conversation that
+/// breaks off is explained by it.
+public final class LaunchedBank {
+  /// The conversation on its descriptor 3.
+  public let connection: ControlConnection
+  /// The process: the coordinator's, or its guardian's.
+  public let process: ChildProcess
+
+  /// How long a process that has closed its descriptor may take to end.
+  private static let farewell = Duration.seconds(10)
+
+  init(_ connection: ControlConnection, _ process: ChildProcess) {
+    self.connection = connection
+    self.process = process
+  }
+
+  /// The better explanation of an error: where the connection is lost because the process ended, how it ended.
+  public func explain(_ error: ControlError) -> ControlError { Self.explain(error, of: process) }
+
+  /// Waits until the process has ended: how it ended; nil where it had not by the deadline.
+  public func awaitExit(until deadline: MonotonicInstant?) -> ExitStatus? {
+    Self.awaitExit(of: process, until: deadline)
+  }
+
+  static func explain(_ error: ControlError, of process: ChildProcess) -> ControlError {
+    guard error == .lost else { return error }
+    guard let status = awaitExit(of: process, until: SystemClock.monotonic() + farewell) else { return error }
+    return .coordinatorEnded(status.asCoordinator)
+  }
+
+  private static func awaitExit(of process: ChildProcess, until deadline: MonotonicInstant?) -> ExitStatus? {
+    if let status = process.reap() { return status }
+    // A wait that the kernel refuses is as good as one that was in vain.
+    guard (try? Waiting.becomesReady(process.fd, until: deadline)) == true else { return nil }
+    return process.reap()
+  }
+}
+
+extension ExitStatus {
+  /// How the coordinator ended, where its guardian has passed that on: 128 and the number of a signal, as a shell does.
+  fileprivate var asCoordinator: ExitStatus {
+    guard case .code(let code) = ending, code > 128, code < 128 + 65 else { return self }
+    return ExitStatus(ending: .signal(code - 128, coreDumped: false), maxResidentBytes: maxResidentBytes)
   }
 }

@@ -1,38 +1,25 @@
 // Owns the one wait of a client: until a descriptor is ready, or a moment has come.
-// It must not know messages.
 // Invariant: an interrupted wait goes on for only what is left of its time.
-// Failure: SystemError, which only a broken kernel or a lack of memory brings about.
 import Glibc
 import Posix
 import Time
 
-/// What a client waits for.
-enum Wish {
-  case read
-  case readOrWrite
-
-  var events: Int16 { self == .read ? Int16(POLLIN) : Int16(POLLIN | POLLOUT) }
-}
-
 extension ControlConnection {
-  /// Waits until the socket is ready; false where the deadline came first.
-  func becomesReady(_ wish: Wish, until deadline: MonotonicTime?) throws(ControlError) -> Bool {
+  /// Waits until the socket can be read; false where the deadline came first.
+  func becomesReady(orWritable: Bool = false, until deadline: MonotonicInstant?) throws(ControlError) -> Bool
+  {
     do throws(SystemError) {
-      return try Waiting.becomesReady(wish, of: socket.rawValue, until: deadline)
-    } catch {
-      throw .system(error)
-    }
+      return try Waiting.becomesReady(socket.rawValue, orWritable: orWritable, until: deadline)
+    } catch { throw .system(error) }
   }
 }
 
 enum Waiting {
-  /// Waits until a descriptor is ready. `poll(2)`
-  ///
-  /// - Returns: false where the deadline came first; nil as a deadline waits for ever.
-  static func becomesReady(_ wish: Wish, of fd: CInt, until deadline: MonotonicTime?) throws(SystemError)
-    -> Bool
-  {
-    var item = pollfd(fd: fd, events: wish.events, revents: 0)
+  /// Waits until a descriptor can be read; false where the deadline came first. `poll(2)`
+  static func becomesReady(
+    _ fd: CInt, orWritable: Bool = false, until deadline: MonotonicInstant?
+  ) throws(SystemError) -> Bool {
+    var item = pollfd(fd: fd, events: Int16(orWritable ? POLLIN | POLLOUT : POLLIN), revents: 0)
     while true {
       let ready = poll(&item, 1, milliseconds(until: deadline))
       if ready > 0 { return true }

@@ -1,8 +1,6 @@
 // Owns one connection to a coordinator as a client sees it: hello, numbered requests, numbered answers.
-// It must not know any command's meaning, nor how a coordinator is found or started.
-// Invariant: nothing waits for ever unless the caller said so: every wait has a deadline, and a frame that
-// has begun must go on arriving. While a large request is being sent answers are taken in, so both ends
-// cannot block each other.
+// Invariant: nothing waits for ever unless the caller said so: every wait has a deadline, and a frame that has begun must go on
+// arriving. While a large request is being sent answers are taken in, so both ends cannot block each other.
 // Failure: ControlError. After any but `timedOut` the connection is of no more use.
 import BankModel
 import Posix
@@ -29,8 +27,7 @@ public final class ControlConnection {
   /// The build of this program, as it says in its hello.
   public static var build: String { BuildIdentity.current }
 
-  /// The descriptor, to be watched for reading by whoever waits for several things. Borrowed: do not close
-  /// it.
+  /// The descriptor, to be watched for reading by whoever waits for several things. Borrowed: do not close it.
   public var fd: CInt { socket.rawValue }
   /// What the coordinator said of itself.
   public private(set) var coordinator = Welcome(version: 0, build: "")
@@ -92,10 +89,8 @@ public final class ControlConnection {
   }
 
   /// Sends a request without waiting for its answer.
-  ///
-  /// - Parameters:
-  ///   - continued: The number of the request that this one is a further part of.
-  ///   - tellsProgress: Whether to be told how far it has come, where it takes its time.
+  /// - Parameter continued: The number of the request that this one is a further part of.
+  /// - Parameter tellsProgress: Whether to be told how far it has come, where it takes its time.
   /// - Returns: The number that every answer to it carries.
   /// - Throws: `lost` where the coordinator is gone, or the refusal with which it went; `timedOut` where it
   /// does not take the request in.
@@ -109,11 +104,8 @@ public final class ControlConnection {
     return number
   }
 
-  /// The next answer to any request.
-  ///
-  /// - Parameter deadline: nil waits for as long as the coordinator lives.
-  /// - Returns: nil where none came before the deadline.
-  public func next(until deadline: MonotonicTime?) throws(ControlError) -> ControlReply? {
+  /// The next answer to any request; nil where none came before the deadline. Without one it waits while the coordinator lives.
+  public func next(until deadline: MonotonicInstant?) throws(ControlError) -> ControlReply? {
     guard let message = try receive(until: deadline) else { return nil }
     switch message {
     case .reply(let reply): return reply
@@ -122,31 +114,22 @@ public final class ControlConnection {
     }
   }
 
-  /// Sends a request and waits for the first answer to it. Answers to other requests that come before are
-  /// dropped.
-  ///
-  /// - Parameter patience: How long to wait; nil for as long as the coordinator lives.
-  /// - Throws: `timedOut` where it does not come in time.
-  public func call(_ command: ControlCommand, within patience: TimeSpan?) throws(ControlError)
+  /// Sends a request and waits for the first answer to it, or throws `timedOut`; without patience it waits while the coordinator
+  /// lives. Answers to other requests that come before are dropped.
+  public func call(_ command: ControlCommand, within patience: Duration?) throws(ControlError)
     -> ControlAnswer
   {
     let number = try send(command)
     let deadline = patience.map { SystemClock.monotonic() + $0 }
-    while let reply = try next(until: deadline) {
-      if reply.number == number { return reply.answer }
-    }
+    while let reply = try next(until: deadline) { if reply.number == number { return reply.answer } }
     throw .timedOut(what: "an answer")
   }
 
-  /// Waits until the coordinator has closed the connection, as its process does when it ends; answers are
-  /// dropped.
-  ///
-  /// - Returns: Whether it has, before the deadline.
-  public func awaitEnd(until deadline: MonotonicTime?) -> Bool {
+  /// Waits until the coordinator has closed the connection, as its process does when it ends: whether it has before the deadline.
+  /// Answers are dropped.
+  public func awaitEnd(until deadline: MonotonicInstant?) -> Bool {
     while true {
-      do throws(ControlError) {
-        guard try receive(until: deadline) != nil else { return false }
-      } catch {
+      do throws(ControlError) { guard try receive(until: deadline) != nil else { return false } } catch {
         if case .timedOut = error { return false }
         return true
       }
@@ -162,8 +145,8 @@ public final class ControlConnection {
 
 extension ControlConnection {
   private static func error(of refusal: Refusal) -> ControlError {
-    refusal.reason == .version
-      ? .otherVersion(theirs: refusal.version, build: refusal.build) : .refused(refusal)
+    guard refusal.reason == .version else { return .refused(refusal) }
+    return .otherVersion(theirs: refusal.version, build: refusal.build)
   }
 
   /// The next message, or nil at the deadline.
@@ -176,8 +159,8 @@ extension ControlConnection {
       if try takeIn() { continue }
       if hasEnded { continue }
       let stall = inbound.isMidFrame ? lastArrival + patience.stall : nil
-      let limit = MonotonicTime.earliest(deadline, stall)
-      if try becomesReady(.read, until: limit) { continue }
+      let limit = MonotonicInstant.earliest(deadline, stall)
+      if try becomesReady(until: limit) { continue }
       if let stall, stall == limit { throw .timedOut(what: "the rest of a message") }
       return nil
     }
@@ -188,14 +171,11 @@ extension ControlConnection {
     do throws(FrameError) { body = try inbound.next() } catch { throw .malformed(detail: "\(error)") }
     guard let body else { return nil }
     if let message = body.withUnsafeBufferPointer({ BankMessage.readDirectly($0) }) { return message }
-    do throws(CBORDecodingError) {
-      return try CBORDecoder().decode(BankMessage.self, from: body)
-    } catch {
+    do throws(CBORDecodingError) { return try CBORDecoder().decode(BankMessage.self, from: body) } catch {
       throw .malformed(detail: "\(error)")
     }
   }
 
-  /// Reads once. Returns whether there was anything.
   private func takeIn() throws(ControlError) -> Bool {
     let result: ReadResult
     do throws(SystemError) { result = try socket.read(into: chunk) } catch { throw .system(error) }
@@ -215,9 +195,7 @@ extension ControlConnection {
     var bytes: [UInt8] = []
     do throws(FrameEncodingError) {
       try FrameEncoder().append(message, to: &bytes, limit: FrameLimits.control)
-    } catch {
-      throw .malformed(detail: "\(error)")
-    }
+    } catch { throw .malformed(detail: "\(error)") }
     var sent = 0
     var lastProgress = SystemClock.monotonic()
     while sent < bytes.count {
@@ -226,7 +204,7 @@ extension ControlConnection {
         sent += count
         lastProgress = SystemClock.monotonic()
       case .wouldBlock:
-        guard try becomesReady(.readOrWrite, until: lastProgress + patience.stall) else {
+        guard try becomesReady(orWritable: true, until: lastProgress + patience.stall) else {
           throw .timedOut(what: "the coordinator takes nothing in")
         }
         _ = try takeIn()
@@ -244,15 +222,12 @@ extension ControlConnection {
     bytes.withUnsafeBytes { buffer in
       do throws(SystemError) {
         outcome = .success(try socket.send(UnsafeRawBufferPointer(rebasing: buffer[start...])))
-      } catch {
-        outcome = .failure(error)
-      }
+      } catch { outcome = .failure(error) }
     }
     do throws(SystemError) { return try outcome.get() } catch { throw .system(error) }
   }
 
-  /// What a coordinator that does not listen any more has said last: a refusal explains more than a broken
-  /// pipe.
+  /// What a coordinator that does not listen any more has said last: a refusal explains more than a broken pipe.
   /// Answers among it are kept for whoever asks for them next.
   private func farewell() throws(ControlError) -> ControlError {
     while try takeIn() {}

@@ -1,8 +1,6 @@
-// Owns the ways in which a conversation with the coordinator can fail that are not the coordinator's own
-// answers.
-// It must not know a person's language or an exit code: whoever talks to people finds the words.
+// Owns the ways in which a conversation with the coordinator can fail that are not the coordinator's own answers; whoever talks
+// to people finds the words.
 // Invariant: after one of these the connection is of no more use, except after `notOpen` and `timedOut`.
-// Failure: this is how failure looks.
 import BankModel
 import Posix
 import Wire
@@ -29,7 +27,6 @@ public enum ControlError: Error, Sendable, Equatable {
   case malformed(detail: Remark)
   /// An answer that does not belong to the question, and what it was.
   case unexpected(detail: Remark)
-  /// The system refused.
   case system(SystemError)
   /// The coordinator's program is not where it should be; the places that were looked at.
   case programMissing(places: [String])
@@ -55,7 +52,8 @@ extension ControlError: CustomStringConvertible {
     case .malformed(let detail): "the coordinator sent something that is no message: \(detail)"
     case .unexpected(let detail): "the coordinator sent an answer to another question: \(detail)"
     case .system(let error): error.description
-    case .programMissing(let places): "bankd was not found at \(places.joined(separator: " or "))"
+    case .programMissing(let places):
+      "\(places.first.map(Paths.lastPart(of:)) ?? "the program") was not found at \(places.joined(separator: " or "))"
     case .coordinatorEnded(let status): "the coordinator ended with \(status) before it answered"
     }
   }

@@ -9,13 +9,21 @@ import Time
 import Transport
 import Wire
 
-/// Everybody's long answers.
-final class AnswerStreams {
-  private let context: BankContext
-  private let queue: QueueDriver
-  private let store: any QueueReading
+/// A long answer. A slow reader holds nothing up, because the next page is only made when the one before has left.
+enum AnswerStream {
+  /// Receipts behind a place in the order of commits; with `follow` it goes on with those still to come.
+  case receipts(day: BusinessDay?, after: Int64, follow: Bool)
+  /// Customers of several states, one state after the other.
+  case tickets(states: [CustomerState], cursor: TicketCursor?)
+
+  var isFollowing: Bool { if case .receipts(_, _, true) = self { true } else { false } }
+
+  /// Entries on one page.
+  static let page = 500
+}
+
+final class AnswerStreams: BankPart {
   private let readings: Readings
-  private let server: ControlServer
   /// Clients whose long answers can go on.
   private var ready: Set<UInt64> = []
   /// Before this the next pages are not made.
@@ -25,15 +33,9 @@ final class AnswerStreams {
   /// A commit has come, so there may be new receipts.
   private var hasNews = false
 
-  init(
-    _ context: BankContext, _ queue: QueueDriver, _ store: any QueueReading, _ readings: Readings,
-    _ server: ControlServer
-  ) {
-    self.context = context
-    self.queue = queue
-    self.store = store
+  init(_ ground: BankPart, _ readings: Readings) {
     self.readings = readings
-    self.server = server
+    super.init(ground)
     server.onDrained = { [unowned self] session in
       if !session.streams.isEmpty { ready.insert(session.id) }
     }
@@ -41,21 +43,17 @@ final class AnswerStreams {
 
   /// Whether a page is to be made now, where nothing is staged.
   var isDue: Bool { !ready.isEmpty && due <= context.now.monotonic }
-
   /// When the next page is to be made; nil where nobody waits for one.
   var nextDeadline: MonotonicTime? { !ready.isEmpty && queue.engine.isKept ? due : nil }
-
-  /// A commit has come.
   func noteCommit() { hasNews = true }
 
-  /// Begins a long answer.
-  func begin(_ stream: AnswerStream, _ seat: Followers.Seat) {
+  func begin(_ stream: AnswerStream, _ seat: Seat) {
     seat.session.streams[seat.number] = stream
     ready.insert(seat.session.id)
   }
 
   /// Begins an answer of receipts, or says why there is none.
-  func beginReceipts(_ query: ReceiptQuery, _ seat: Followers.Seat) {
+  func beginReceipts(_ query: ReceiptQuery, _ seat: Seat) {
     let presentDay = queue.engine.keptBooks.day
     let day: BusinessDay?
     switch query.days {
@@ -63,9 +61,8 @@ final class AnswerStreams {
     case .all: day = nil
     case .day(let number):
       guard (1...presentDay).contains(number) else {
-        let failure = Failure(
-          .noSuchDay, subject: String(number), remark: Remark(.presentDay, presentDay))
-        return server.answer(seat.session, seat.number, .failure(failure))
+        let failure = Failure(.noSuchDay, subject: String(number), remark: Remark(.presentDay, presentDay))
+        return server.answer(seat, .failure(failure))
       }
       day = number
     }
@@ -74,7 +71,6 @@ final class AnswerStreams {
     begin(.receipts(day: day, after: max(0, query.after), follow: query.follow), seat)
   }
 
-  /// Sends the next pages to everyone who has room for them.
   func pump() {
     if hasNews {
       hasNews = false
@@ -105,7 +101,7 @@ final class AnswerStreams {
       // Nothing would ever be too much for a client that has gone and is still being read.
       if session.channel.isPeerDeaf { session.streams.removeAll() }
       for number in session.streams.keys.sorted() {
-        pump(session, number, until: until)
+        pump(Seat(session: session, number: number), until: until)
         // One that does not read is not asked again for every one of its lists.
         if !session.isOpen || session.channel.backlog >= server.share { break }
       }
@@ -120,7 +116,8 @@ final class AnswerStreams {
     for session in server.sessions.values { session.streams.removeAll() }
   }
 
-  private func pump(_ session: ControlSession, _ number: UInt32, until: MonotonicTime) {
+  private func pump(_ seat: Seat, until: MonotonicInstant) {
+    let (session, number) = (seat.session, seat.number)
     while session.isOpen, let stream = session.streams[number] {
       guard SystemClock.monotonic() < until else {
         // The windows come first; the rest is made in the next turn.
@@ -136,43 +133,39 @@ final class AnswerStreams {
       do throws(StoreError) {
         switch stream {
         case .receipts(let day, let after, let follow):
-          guard try sendReceipts(day, after, follow, session, number) else { return }
-        case .tickets(let states, let cursor):
-          try sendTickets(states, cursor, session, number)
+          guard try sendReceipts(day, after, follow, seat) else { return }
+        case .tickets(let states, let cursor): try sendTickets(states, cursor, seat)
         }
       } catch {
         session.streams[number] = nil
-        readings.failed(error, Followers.Seat(session: session, number: number))
+        readings.failed(error, seat)
       }
     }
   }
 
   /// One page of receipts; false when there is nothing more for now.
   private func sendReceipts(
-    _ day: BusinessDay?, _ after: Int64, _ follow: Bool, _ session: ControlSession, _ number: UInt32
+    _ day: BusinessDay?, _ after: Int64, _ follow: Bool, _ seat: Seat
   ) throws(StoreError) -> Bool {
     let page = try store.receipts(day: day, after: after, limit: AnswerStream.page)
     let isWhole = page.count < AnswerStream.page
     let more = follow || !isWhole
-    if !page.isEmpty || !more {
-      server.answer(session, number, .receipts(page.map { ReceiptReport($0) }), more: more)
-    }
-    session.streams[number] =
-      more
-      ? .receipts(day: follow && isWhole ? nil : day, after: page.last?.sequence ?? after, follow: follow)
-      : nil
+    if !page.isEmpty || !more { server.answer(seat, .receipts(page.map { ReceiptReport($0) }), more: more) }
+    let next = AnswerStream.receipts(
+      day: follow && isWhole ? nil : day, after: page.last?.sequence ?? after, follow: follow)
+    seat.session.streams[seat.number] = more ? next : nil
     return !isWhole
   }
 
-  /// One page of customers.
   private func sendTickets(
-    _ states: [CustomerState], _ cursor: TicketCursor?, _ session: ControlSession, _ number: UInt32
+    _ states: [CustomerState], _ cursor: TicketCursor?, _ seat: Seat
   ) throws(StoreError) {
     guard let state = states.first else {
-      session.streams[number] = nil
-      return server.answer(session, number, .tickets([]))
+      seat.session.streams[seat.number] = nil
+      return server.answer(seat, .tickets([]))
     }
     let day = queue.engine.keptBooks.day
+    let rest = AnswerStream.tickets(states: Array(states.dropFirst()), cursor: nil)
     guard state != .serving else {
       let reports = queue.machine.atWindows.map { entry in
         var report = TicketReport(
@@ -180,23 +173,20 @@ final class AnswerStreams {
         report.window = entry.window.description
         return report
       }
-      server.answer(session, number, .tickets(reports), more: true)
-      session.streams[number] = .tickets(states: Array(states.dropFirst()), cursor: nil)
-      return
+      server.answer(seat, .tickets(reports), more: true)
+      return seat.session.streams[seat.number] = rest
     }
     let page = try store.customers(in: state, after: cursor, limit: AnswerStream.page)
     let serving = Set(queue.machine.atWindows.map(\.customer.ticket))
     let issued = queue.engine.keptBooks.issued
     let shown = page.filter { $0.customer.ticket <= issued && !serving.contains($0.customer.ticket) }
     if !shown.isEmpty {
-      let reports = shown.map { TicketReport($0, day: day, attempts: []) }
-      server.answer(session, number, .tickets(reports), more: true)
+      server.answer(seat, .tickets(shown.map { TicketReport($0, day: day, attempts: []) }), more: true)
     }
-    if page.count < AnswerStream.page {
-      session.streams[number] = .tickets(states: Array(states.dropFirst()), cursor: nil)
-    } else if let last = page.last {
-      let next = TicketCursor(state: state, line: last.customer.line, after: last.customer.ticket)
-      session.streams[number] = .tickets(states: states, cursor: next)
+    guard page.count == AnswerStream.page, let last = page.last?.customer else {
+      return seat.session.streams[seat.number] = rest
     }
+    let next = TicketCursor(state: state, line: last.line, after: last.ticket)
+    seat.session.streams[seat.number] = .tickets(states: states, cursor: next)
   }
 }

@@ -6,64 +6,38 @@
 // answer rests on what was there after it was asked for.
 
 import BankModel
-import Logbook
 import Posix
 import QueueCore
 import StockClient
-import Storage
-import Time
 import VendingClient
 import Wire
 
-/// The audits that clients ask for.
-final class Audits {
-  private let context: BankContext
-  private let queue: QueueDriver
-  private let store: any QueueReading
+final class Audits: BankPart {
   private let readings: Readings
-  private let tellerSupervisor: TellerSupervisor
-  private let serviceSupervisor: ServiceSupervisor
   private let services: BranchServices
-  private let releases: ReleaseQueue
   private let marks: DatabaseMarks
-  private let server: ControlServer
-  /// The audit that is being made.
   private(set) var current: Auditing?
   /// Those who share the next one.
-  private(set) var seats: [Followers.Seat] = []
+  private(set) var seats: [Seat] = []
   /// Who reads rows for one, or ends after it.
   private var readers: [RowCount] = []
 
-  init(
-    _ context: BankContext, _ queue: QueueDriver, _ store: any QueueReading, _ readings: Readings,
-    _ tellerSupervisor: TellerSupervisor, _ serviceSupervisor: ServiceSupervisor, _ services: BranchServices,
-    _ releases: ReleaseQueue,
-    _ marks: DatabaseMarks, _ server: ControlServer
-  ) {
-    self.context = context
-    self.queue = queue
-    self.store = store
+  init(_ ground: BankPart, _ readings: Readings, _ services: BranchServices, _ marks: DatabaseMarks) {
     self.readings = readings
-    self.tellerSupervisor = tellerSupervisor
-    self.serviceSupervisor = serviceSupervisor
     self.services = services
-    self.releases = releases
     self.marks = marks
-    self.server = server
+    super.init(ground)
   }
 
-  /// A client asks for an audit.
-  func ask(_ seat: Followers.Seat) {
+  func ask(_ seat: Seat) {
     seats.append(seat)
     begin()
   }
 
-  /// Answers that a client is waiting for here.
   func count(of session: ControlSession) -> Int {
     seats.count { $0.session === session } + (current?.seats.count { $0.session === session } ?? 0)
   }
 
-  /// A client has left.
   func forget(_ session: ControlSession) {
     seats.removeAll { $0.session === session }
     current?.seats.removeAll { $0.session === session }
@@ -74,10 +48,14 @@ final class Audits {
   /// Begins an audit for everybody who has asked for one, where none is being made.
   private func begin() {
     guard current == nil, !seats.isEmpty else { return }
-    let strangers = HomeAudit(home: context.home).strangers(known: knownProcesses)
-    let nextLook = strangers.isEmpty ? nil : context.now.monotonic + HomeAudit.nextLook
+    let strangers = strangers
+    let nextLook = strangers.isEmpty ? nil : context.now.monotonic + TimeSpan(HomeAudit.nextLook)
     current = Auditing(seats, strangers, nextLook: nextLook, books: context.booksName)
     seats.removeAll()
+  }
+
+  private var strangers: Set<HomeAudit.Stranger> {
+    HomeAudit(home: context.home).strangers(known: knownProcesses)
   }
 
   /// Looks again for strangers who were seen a moment ago.
@@ -85,7 +63,7 @@ final class Audits {
     guard !queue.engine.isEmptying, let audit = current, let due = audit.nextLook,
       due <= context.now.monotonic
     else { return }
-    audit.strangers.formIntersection(HomeAudit(home: context.home).strangers(known: knownProcesses))
+    audit.strangers.formIntersection(strangers)
     audit.looks += 1
     let isDone = audit.strangers.isEmpty || HomeAudit.areToStay(audit.strangers, after: audit.looks)
     audit.nextLook = isDone ? nil : context.now.monotonic + HomeAudit.nextLook
@@ -114,10 +92,8 @@ final class Audits {
   /// What there is to say at this moment besides the rows.
   private func besides(_ strangers: Set<HomeAudit.Stranger>) -> AuditReport {
     var report = AuditReport(StoreAudit())
-    let remarks =
-      queue.machine.contradictions() + HomeAudit.remarks(on: strangers)
-      + HomeAudit(home: context.home).permissions()
-    for remark in remarks { report.add(remark) }
+    report.add(queue.machine.contradictions() + HomeAudit.remarks(on: strangers))
+    report.add(HomeAudit(home: context.home).permissions())
     marks.addMismatches(to: &report)
     return report
   }
@@ -134,8 +110,7 @@ final class Audits {
     do throws(SystemError) {
       let count = try RowCount(
         home: context.home, program: tellerSupervisor.programs.coordinator,
-        environment: serviceSupervisor.environment,
-        loop: context.loop
+        environment: serviceSupervisor.environment, loop: context.loop
       ) { [weak audit, unowned memory] rows in
         audit?.hear(rows)
         memory.thaw()
@@ -169,14 +144,9 @@ final class Audits {
   /// Whether there is somebody to be asked. Where the services were told to go nothing can be asked any more, and that is no
   /// finding: the bank closes in a moment, and whoever wants to know looks into the closed one.
   private var canAskStock: Bool { !services.isDismissed || Kernel.makes("auditsTheDismissed") }
-
-  /// Whether there is an audit that waits for nothing.
   var canGoOn: Bool { canAskStock && current?.canGoOn == true }
-
-  /// When something has to be done by itself next.
   var nextDeadline: MonotonicTime? { current?.nextLook }
 
-  /// Goes on with the audit if it waits for nothing, page by page.
   func advance() {
     guard queue.engine.isKept, canGoOn, let audit = current else { return }
     do throws(StoreError) {
@@ -203,21 +173,25 @@ final class Audits {
     if let trouble = services.trouble(of: .stock) { audit.reckoning.fail(trouble) }
     // With `canAskStock` a mistake that is never made outside of a simulation.
     if services.isDismissed { audit.reckoning.fail(Remark(.noAnswer)) }
-    if let answer = try audit.takeAnswer() {
-      switch answer {
-      case .success(let result): try audit.reckoning.hear(result, store, day: queue.engine.keptBooks.day)
-      case .failure(let error): audit.reckoning.fail(error.remark)
-      }
+    switch try audit.takeAnswer() {
+    case .stock(let result): try audit.reckoning.hear(result, store, day: queue.engine.keptBooks.day)
+    case .silent(let reason): audit.reckoning.fail(reason)
+    case .machine, .diskFull, nil: break
     }
     guard let question = try audit.reckoning.question(from: store) else {
       audit.reckoning.complete(&audit.report)
-      for problem in releases.problems() { audit.report.add(problem) }
+      audit.report.add(releases.problems())
       audit.isStockDone = true
       return try advanceMachine(audit)
     }
+    ask(question, for: audit)
+  }
+
+  private func ask(_ question: StockCommand, for audit: Auditing) {
     audit.wait()
     let patience = question == .audit ? Self.longestCount : Self.patience
-    services.stock.ask(question, until: SystemClock.monotonic() + patience) { [weak audit] in audit?.hear($0)
+    services.stock.ask(question, until: SystemClock.monotonic() + patience) { [weak audit] answer in
+      audit?.hear(Auditing.Answer(answer))
     }
     services.stock.endTurn()
   }
@@ -227,35 +201,24 @@ final class Audits {
     if let trouble = services.trouble(of: .vending) ?? services.trouble(of: .stock) {
       audit.vending.fail(trouble)
     }
-    switch try audit.takeMachineAnswer() {
-    case .success(.audit(let report)): audit.vending.hear(report)
-    case .success: audit.vending.fail(Remark(.strangeAnswer))
-    case .failure(let error): audit.vending.fail(error.remark)
-    case nil: break
-    }
     switch try audit.takeAnswer() {
-    case .success(let result): audit.vending.hear(result)
-    case .failure(let error): audit.vending.fail(error.remark)
-    case nil: break
+    case .machine(.audit(let report)): audit.vending.hear(report)
+    case .machine: audit.vending.fail(Remark(.strangeAnswer))
+    case .stock(let result): audit.vending.hear(result)
+    case .silent(let reason): audit.vending.fail(reason)
+    case .diskFull, nil: break
     }
     switch audit.vending.question {
     case .machine:
       audit.wait()
       services.vending.ask(.audit, until: SystemClock.monotonic() + Self.longestCount) {
-        [weak audit] (answer: Result<VendingResult, VendingClientError>) in
-        audit?.hear(answer)
+        [weak audit] answer in audit?.hear(Auditing.Answer(answer))
       }
       services.vending.endTurn()
-    case .stock(let question):
-      audit.wait()
-      services.stock.ask(question, until: SystemClock.monotonic() + Self.patience) {
-        [weak audit] (answer: Result<StockResult, StockClientError>) in
-        audit?.hear(answer)
-      }
-      services.stock.endTurn()
+    case .stock(let question): ask(question, for: audit)
     case nil:
       audit.vending.complete(&audit.report)
-      for seat in audit.seats { server.answer(seat.session, seat.number, .audit(audit.report)) }
+      for seat in audit.seats { server.answer(seat, .audit(audit.report)) }
       end()
     }
   }
@@ -267,4 +230,103 @@ final class Audits {
         + tellerSupervisor.posts.values.compactMap { $0.child?.pid }
         + serviceSupervisor.posts.compactMap { $0.child?.pid } + readers.compactMap(\.pid))
   }
+}
+
+/// What one audit of an open bank has found so far and what it waits for: the rows, the stock, the machine, or processes
+/// that nobody knows and that may just be ending.
+/// Invariant: it waits for one answer at a time, and each answer is taken once.
+final class Auditing {
+  /// What somebody has answered.
+  enum Answer {
+    case stock(StockResult)
+    case machine(VendingResult)
+    /// Nobody has, for this reason.
+    case silent(Remark)
+    /// There was no room for the look: nothing is said of anything then.
+    case diskFull(Remark)
+
+    init(_ answer: Result<StockResult, StockClientError>) {
+      switch answer {
+      case .success(.failure(let failure)) where failure.code == .diskFull:
+        self = .diskFull(failure.remark ?? Remark(quoting: failure.detail))
+      case .success(let result): self = .stock(result)
+      case .failure(let error): self = .silent(error.remark)
+      }
+    }
+
+    init(_ answer: Result<VendingResult, VendingClientError>) {
+      switch answer {
+      case .success(.failure(let failure)) where failure.code == .diskFull:
+        self = .diskFull(failure.remark ?? Remark(quoting: failure.detail))
+      case .success(let result): self = .machine(result)
+      case .failure(let error): self = .silent(error.remark)
+      }
+    }
+  }
+
+  var seats: [Seat]
+  /// Processes that nobody knows, when they are looked for again, and how often they were.
+  var strangers: Set<HomeAudit.Stranger>
+  var nextLook: MonotonicTime?
+  var looks = 0
+  /// What was found so far; what is kept comes first.
+  var report: AuditReport {
+    get {
+      guard let examined else { preconditionFailure("what is kept is looked at before anybody is asked") }
+      return examined
+    }
+    set { examined = newValue }
+  }
+  var hasBegun: Bool { examined != nil }
+  private var examined: AuditReport?
+  var count: RowCount?
+  /// How often somebody was asked to.
+  var counts = 0
+  /// What was seen besides the rows when that began.
+  var besides = AuditReport(StoreAudit())
+  private var rows: AuditReport?
+  var reckoning: StockReckoning
+  var vending = VendingReckoning()
+  /// Whether the stock has said everything.
+  var isStockDone = false
+  /// Whether it waits for an answer.
+  private var isWaiting = false
+  private var answer: Answer?
+
+  init(_ seats: [Seat], _ strangers: Set<HomeAudit.Stranger>, nextLook: MonotonicTime?, books: BooksName) {
+    self.seats = seats
+    self.strangers = strangers
+    self.nextLook = nextLook
+    reckoning = StockReckoning(books)
+  }
+
+  var canGoOn: Bool { !isWaiting && nextLook == nil }
+  func wait() { isWaiting = true }
+  func hear(_ answer: Answer) {
+    self.answer = answer
+    isWaiting = false
+  }
+
+  /// The rows were read, or there is nobody any more who reads them.
+  func hear(_ rows: AuditReport?) {
+    count = nil
+    self.rows = rows
+    isWaiting = false
+  }
+
+  func takeRows() -> AuditReport? {
+    defer { rows = nil }
+    return rows
+  }
+
+  /// The answer, if it has come.
+  func takeAnswer() throws(StoreError) -> Answer? {
+    defer { answer = nil }
+    if case .diskFull(let detail) = answer { throw .diskFull(detail: detail) }
+    return answer
+  }
+}
+
+extension AuditReport {
+  mutating func add(_ problems: [Remark]) { for problem in problems { add(problem) } }
 }

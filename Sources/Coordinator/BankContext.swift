@@ -1,5 +1,5 @@
 // Owns what every part of the coordinator goes by: whose bank this is, its configuration, its log, the moment of the present
-// turn, and how far the process is from its end. It knows no queue and no part.
+// turn, and how far the process is from its end.
 // Invariant: all parts of one turn go by one moment, and whatever ends the process is said here and nowhere else: an exit
 // code, and whether the process stops where it stands. Once it does nothing more is staged, kept or told.
 
@@ -7,11 +7,8 @@ import BankModel
 import Configuration
 import Logbook
 import Posix
-import QueueCore
-import StockClient
-import Time
+import Storage
 
-/// One bank, as all parts of its coordinator know it.
 final class BankContext {
   let home: BankHome
   let options: CoordinatorOptions
@@ -27,7 +24,6 @@ final class BankContext {
   private(set) var configuration: BankConfiguration
   /// Both clocks, as of the beginning of this turn.
   private(set) var now: Moment
-  /// Whether somebody has asked for the end of the bank.
   private(set) var isEnding = false
   /// Set when the process is to end, with its exit code.
   private(set) var exitCode: Int32?
@@ -51,14 +47,8 @@ final class BankContext {
     openedAt = now
   }
 
-  /// The language of those who are told something by a file of this bank's.
   var language: Language { options.language ?? configuration.language ?? .english }
-
-  // MARK: - Time
-
-  /// It is this moment now, after something has taken time.
   func takeTime() { now = loop.moment() }
-
   /// It is the moment at which the loop has found somebody to hear.
   func takeTimeOfWaking() { now = loop.momentOfWaking() }
 
@@ -68,29 +58,46 @@ final class BankContext {
     loop.attend(inStridesOf: min(shortest / 4, .seconds(1)))
   }
 
-  /// The configuration was read again.
   func adopt(_ configuration: BankConfiguration) {
     self.configuration = configuration
     listenByLease()
   }
 
-  /// Writes an event to the log, as of this moment.
-  func write(
-    event: StaticString, level: LogLevel = .info, _ fill: (inout LogFields) -> Void = { _ in }
-  ) {
+  func write(event: StaticString, level: LogLevel = .info, _ fill: (inout LogFields) -> Void = { _ in }) {
     log.write(event: event, level: level, at: now, fill)
   }
 
-  // MARK: - The end
-
-  /// Somebody has asked for the end of the bank.
   func beginEnding() { isEnding = true }
-
   /// The process ends after this turn.
   func end(with code: Int32) { if !isCutOff { exitCode = code } }
 
   /// Nothing is promised from here on.
-  ///
   /// - Parameter code: The exit code of the process, which ends at once; nil while the last words are still to be spoken.
   func cutOff(with code: Int32?) { (isCutOff, exitCode) = (true, code) }
+}
+
+/// What ties an open bank to its home on disk besides the queue's store. A bank without a home has none of it.
+struct HomeBindings {
+  /// What the books remember of the databases beside them.
+  var memory: SQLiteStore?
+  /// What is done when the store's files are removed.
+  var files: DatabaseFiles?
+  /// The tie to whoever opens the bank again when this process dies.
+  var guardianship: Guardianship?
+  /// Closes the store and gives up the lock, when everything is kept and before the last word is spoken.
+  var close: () -> Void = {}
+  /// Takes the lock again, whose file was removed; false where somebody else has it at this moment.
+  var retakeLock: () -> Bool = { true }
+  /// Holds room back again, which was removed.
+  var renewReserve: () -> Void = {}
+  /// Sends standard error to the logs again, whose directory was removed and is there again.
+  var renewLogs: () -> Void = {}
+}
+
+extension MonotonicTime {
+  /// The earlier of two moments that may never come.
+  static func earlier(_ one: MonotonicTime?, _ other: MonotonicTime?) -> MonotonicTime? {
+    guard let one, let other else { return one ?? other }
+    return min(one, other)
+  }
 }

@@ -7,35 +7,21 @@ import Glibc
 import Posix
 import Wire
 
-/// The paths of one bank.
 struct BankHome: Sendable {
-  /// The home itself, absolute.
   let path: String
 
   init(_ path: String) { self.path = path }
 
-  /// The coordinator's database.
   var database: String { Paths.join(path, "bank.db") }
-  /// The lock that keeps two coordinators off one home.
   var lock: String { Paths.join(path, "bank.lock") }
-  /// Where sockets are.
   var run: String { Paths.join(path, "run") }
-  /// The control socket.
   var socket: String { Paths.join(run, "bank.sock") }
   /// Where the guardian answers the coordinator's signs of progress.
   var answers: String { Paths.join(run, "answers.sock") }
-  /// The stock service's database and its lock.
-  var stockDatabase: String { Paths.join(path, "stock.db") }
-  var stockLock: String { Paths.join(path, "stock.lock") }
-  /// The stock service's socket.
   var stockSocket: String { Paths.join(run, "stock.sock") }
-  /// The note of how many windows are wanted.
   var windows: String { Paths.join(run, "windows") }
-  /// The copy of the configuration with which the bank is open.
   var configurationCopy: String { Paths.join(run, "configuration.json") }
-  /// Where logs are.
   var logs: String { Paths.join(path, "logs") }
-  /// The log of a worker.
   func log(of worker: String) -> String { Paths.join(logs, worker + ".log") }
   /// Where whatever the coordinator says outside its log goes, such as the last words of a broken invariant.
   var standardError: String { Paths.join(logs, "bankd.stderr") }
@@ -55,20 +41,15 @@ struct BankHome: Sendable {
   func prepare() throws(Failure) {
     guard database.utf8.count <= Self.longestDatabase else {
       let most = Self.longestDatabase - (database.utf8.count - path.utf8.count)
-      throw Failure(
-        .badHome, subject: path, remark: Remark(.pathTooLong, path.utf8.count, most))
+      throw Failure(.badHome, subject: path, remark: Remark(.pathTooLong, path.utf8.count, most))
     }
     do throws(SystemError) {
       try Directory.create(path: path)
       guard let facts = try FileFacts.inspect(path), facts.isDirectory else {
         throw SystemError(call: "mkdir", subject: path, code: ENOTDIR)
       }
-      guard facts.owner == geteuid() else {
-        throw SystemError(call: "open", subject: path, code: EPERM)
-      }
-    } catch {
-      throw failure(error)
-    }
+      guard facts.owner == geteuid() else { throw SystemError(call: "open", subject: path, code: EPERM) }
+    } catch { throw failure(error) }
     do throws(SystemError) {
       if let facts = try FileFacts.inspect(path), facts.mode & 0o077 != 0 { try shut(facts) }
       try Directory.create(path: run)
@@ -76,9 +57,7 @@ struct BankHome: Sendable {
       guard path.withCString({ access($0, W_OK | X_OK) }) == 0 else {
         throw SystemError(call: "access", subject: path, code: errno)
       }
-    } catch {
-      throw failure(error)
-    }
+    } catch { throw failure(error) }
   }
 
   /// What stands in a home before its database, whoever put it there.
@@ -118,8 +97,7 @@ struct BankHome: Sendable {
       switch (error.call, error.code) {
       case ("mkdir", EEXIST), (_, ENOTDIR): Remark(.notDirectory)
       case ("open", EPERM): Remark(.belongsToOther)
-      case ("chmod", EPERM):
-        Remark(.writableByOthers)
+      case ("chmod", EPERM): Remark(.writableByOthers)
       default: Remark(quoting: error.description)
       }
     return Failure(.badHome, subject: path, remark: remark)

@@ -7,29 +7,7 @@ import QueueCore
 import Time
 import Wire
 
-/// What clients are told of the bank as it is.
-final class BankReports {
-  private let context: BankContext
-  private let queue: QueueDriver
-  private let store: any QueueReading
-  private let tellerSupervisor: TellerSupervisor
-  private let serviceSupervisor: ServiceSupervisor
-
-  init(
-    _ context: BankContext, _ queue: QueueDriver, _ store: any QueueReading,
-    _ tellerSupervisor: TellerSupervisor,
-    _ serviceSupervisor: ServiceSupervisor
-  ) {
-    self.context = context
-    self.queue = queue
-    self.store = store
-    self.tellerSupervisor = tellerSupervisor
-    self.serviceSupervisor = serviceSupervisor
-  }
-
-  // MARK: - The bank
-
-  /// The state of the bank, now.
+final class BankReports: BankPart {
   func status() -> StatusReport {
     let books = queue.machine.books
     let issued = queue.machine.issuedCount
@@ -37,8 +15,7 @@ final class BankReports {
     let oldest = oldestWaiting().map { max(0, context.now.wall.milliseconds - $0.milliseconds) } ?? 0
     let customers = QueueReport(
       issued: issued, waiting: waiting, delayed: books.delayed, serving: queue.machine.serving,
-      served: books.served,
-      dead: books.dead, cancelled: books.cancelled, oldestWaitMilliseconds: oldest)
+      served: books.served, dead: books.dead, cancelled: books.cancelled, oldestWaitMilliseconds: oldest)
     let services = Service.allCases.map { service in
       let numbers = queue.machine.numbers(of: service)
       return ServiceReport(
@@ -49,11 +26,9 @@ final class BankReports {
       state: context.isEnding ? .draining : queue.machine.isPaused ? .paused : .open, day: books.day,
       pid: CurrentProcess.pid, generation: context.incarnation, since: context.openedAt.wall.milliseconds,
       businessMilliseconds: queue.machine.businessTime(at: context.now.monotonic).milliseconds,
-      queue: customers,
-      services: services,
+      queue: customers, services: services,
       workers: tellerSupervisor.posts.values.sorted { $0.window < $1.window }.map { report(on: $0) }
-        + serviceSupervisor.posts.map { report(on: $0) },
-      guardianPid: context.bindings.guardianship?.pid)
+        + serviceSupervisor.posts.map { report(on: $0) }, guardianPid: context.bindings.guardianship?.pid)
   }
 
   /// When the ticket was issued that has waited longest; nil when nobody waits.
@@ -75,22 +50,30 @@ final class BankReports {
 
   private func report(on post: SupervisedTeller) -> WorkerReport {
     let numbers = queue.machine.numbers(of: post.window)
-    let isCurrent = numbers?.generation == post.generation
-    let lease = isCurrent ? numbers?.lease : nil
+    let lease = numbers?.generation == post.generation ? numbers?.lease : nil
+    var report = report(
+      on: post, post.window.description, post.window.service.workerRole,
+      atWork: lease != nil ? .serving : .idle)
+    (report.service, report.window) = (post.window.service, post.window.place)
+    (report.ticket, report.served) = (lease?.ticket, numbers?.served ?? 0)
+    report.lastExit = lastExit(at: post)
+    return report
+  }
+
+  private func report<Incoming, Outgoing>(
+    on post: SupervisedProcess<Incoming, Outgoing>, _ name: String, _ role: WorkerRole, atWork: WorkerState
+  ) -> WorkerReport {
     let state: WorkerState =
       switch post.phase {
       case .empty: post.isGivenUp ? .stopped : .backoff
       case .starting, .welcomed: .starting
-      case .ready, .leaving: lease != nil ? .serving : .idle
+      case .ready, .leaving: atWork
       }
     let resident = post.pid > 0 ? ProcessMemory.residentBytes(pid: post.pid) ?? 0 : 0
     return WorkerReport(
-      name: post.window.description, role: post.window.service.workerRole, service: post.window.service,
-      window: post.window.place,
-      pid: post.pid, generation: post.generation, state: state, ticket: lease?.ticket,
-      restarts: post.restarts,
-      served: numbers?.served ?? 0, residentKilobytes: resident / 1024,
-      isFailed: post.isGivenUp ? true : nil, lastExit: lastExit(at: post))
+      name: name, role: role, service: nil, window: nil, pid: post.pid, generation: post.generation,
+      state: state, ticket: nil, restarts: post.restarts, served: 0, residentKilobytes: resident / 1024,
+      isFailed: post.isGivenUp ? true : nil)
   }
 
   private func lastExit(at post: SupervisedTeller) -> ExitReport? {
@@ -102,23 +85,12 @@ final class BankReports {
   }
 
   private func report(on post: SupervisedService) -> WorkerReport {
-    let state: WorkerState =
-      switch post.phase {
-      case .empty: post.isGivenUp ? .stopped : .backoff
-      case .starting, .welcomed: .starting
-      case .ready, .leaving: .idle
-      }
-    let resident = post.pid > 0 ? ProcessMemory.residentBytes(pid: post.pid) ?? 0 : 0
-    return WorkerReport(
-      name: post.specification.name, role: post.specification.workerRole, service: nil, window: nil,
-      pid: post.pid,
-      generation: post.generation, state: state, ticket: nil, restarts: post.restarts, served: 0,
-      residentKilobytes: resident / 1024, isFailed: post.isGivenUp ? true : nil,
-      trouble: post.lastEnd?.description, failure: post.failure, mismatch: post.mismatch,
-      troubleRemark: post.lastEnd.flatMap { $0.kind == .quoted ? nil : $0 })
+    var report = report(on: post, post.specification.name, post.specification.workerRole, atWork: .idle)
+    report.trouble = post.lastEnd?.description
+    report.troubleRemark = post.lastEnd.flatMap { $0.kind == .quoted ? nil : $0 }
+    (report.failure, report.mismatch) = (post.failure, post.mismatch)
+    return report
   }
-
-  // MARK: - Tickets
 
   /// One ticket's story, of the present day unless another is named. Asked for only while nothing is staged.
   func ticket(_ ticket: Int64, day: Int64?) -> ControlAnswer {
@@ -129,8 +101,7 @@ final class BankReports {
       return queue.machine.atWindows.first { $0.customer.ticket == number }.map {
         AttemptReport(
           window: $0.window.description, generation: $0.generation, pid: $0.pid,
-          startedAt: $0.since.milliseconds,
-          endedAt: nil, end: nil, signal: nil, code: nil)
+          startedAt: $0.since.milliseconds, endedAt: nil, end: nil, signal: nil, code: nil)
       }
     }
     do throws(Failure) {
@@ -138,9 +109,7 @@ final class BankReports {
       if report.state == .waiting { try addPlace(to: &report) }
       report.servedOfService = queue.machine.numbers(of: report.service).served
       return .ticket(report)
-    } catch {
-      return .failure(error)
-    }
+    } catch { return .failure(error) }
   }
 
   /// Where a waiting customer stands, and when it may expect to be served.
@@ -155,9 +124,7 @@ final class BankReports {
       do throws(StoreError) {
         position =
           try before + 1 + store.countWaiting(in: customer.line, after: cursor, below: customer.ticket)
-      } catch {
-        throw Failure(store: error)
-      }
+      } catch { throw Failure(store: error) }
     }
     report.position = position
     let numbers = queue.machine.numbers(of: report.service)
@@ -170,7 +137,6 @@ final class BankReports {
 }
 
 extension AuditReport {
-  /// What the store found.
   init(_ audit: StoreAudit) {
     self.init(
       issued: audit.issued, served: audit.served, cancelled: audit.cancelled, waiting: audit.waiting,

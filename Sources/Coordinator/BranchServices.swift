@@ -5,7 +5,6 @@
 
 import BankModel
 import Configuration
-import Logbook
 import Posix
 import QueueCore
 import StockClient
@@ -13,49 +12,29 @@ import Time
 import VendingClient
 import Wire
 
-/// The services behind the windows.
-final class BranchServices {
+final class BranchServices: BankPart {
   /// The way to the stock service, and to the manager's side of the vending machine.
   let stock: StockClient
   let vending: VendingClient
   /// Whether everybody was sent home: the stock and the machine can be asked no more.
   private(set) var isDismissed = false
 
-  private let context: BankContext
-  private let queue: QueueDriver
-  private let store: any QueueReading
-  private let serviceSupervisor: ServiceSupervisor
   private let programs: WorkerPrograms
-  private let releases: ReleaseQueue
   private let marks: DatabaseMarks
-  private let followers: Followers
   /// The fruits and juices by which the present stock service works; nil where their file made no sense.
   private var assortmentAtWork: Assortment?
   /// The products that the present vending machine has read; nil where they could not be read.
   private var productsAtWork: ProductTable?
 
-  init(
-    _ context: BankContext, _ queue: QueueDriver, _ store: any QueueReading,
-    _ serviceSupervisor: ServiceSupervisor,
-    _ programs: WorkerPrograms, _ stock: StockClient, _ releases: ReleaseQueue, _ marks: DatabaseMarks,
-    _ followers: Followers
-  ) {
-    self.context = context
-    self.queue = queue
-    self.store = store
-    self.serviceSupervisor = serviceSupervisor
+  init(_ ground: BankPart, _ programs: WorkerPrograms, _ stock: StockClient, _ marks: DatabaseMarks) {
     self.programs = programs
     self.stock = stock
-    self.releases = releases
     self.marks = marks
-    self.followers = followers
-    vending = VendingClient(
-      socket: VendingClient.managersSocket(inHome: context.home.path), loop: context.loop)
+    let socket = VendingClient.managersSocket(inHome: ground.context.home.path)
+    vending = VendingClient(socket: socket, loop: ground.context.loop)
+    super.init(ground)
   }
 
-  // MARK: - Their life
-
-  /// Starts what stands behind the windows.
   func open() {
     listen()
     for specification in [stockSpecification, vendingSpecification] {
@@ -104,8 +83,7 @@ final class BranchServices {
   /// Whether there must be a database of a service: it has worked while the bank was open, and only the coordinator is new.
   private func hadDatabase(of name: String) -> Bool {
     guard context.options.isRecovery else { return false }
-    let log = try? FileFacts.inspect(context.home.log(of: name))
-    return (log?.size ?? 0) > 0
+    return ((try? FileFacts.inspect(context.home.log(of: name)))?.size ?? 0) > 0
   }
 
   /// After the configuration was read again: whoever works by what is not true any more makes way for a successor.
@@ -116,19 +94,17 @@ final class BranchServices {
       let specification = isStock ? stockSpecification : vendingSpecification
       let isAsTold = post.told == nil || post.told == orders(for: post)
       let isAtWork = isStock ? assortmentAtWork == assortment : productsAtWork == products
-      guard !isAsTold || post.specification.arguments != specification.arguments || !isAtWork else {
-        continue
+      if !isAsTold || post.specification.arguments != specification.arguments || !isAtWork {
+        post.specification = specification
+        serviceSupervisor.replace(post, at: context.now)
       }
-      post.specification = specification
-      serviceSupervisor.replace(post, at: context.now)
     }
   }
 
   /// Why there is no use in asking one of them now; nil where there is.
   func trouble(of role: WorkerRole) -> Remark? {
     guard let post = serviceSupervisor.posts.first(where: { $0.specification.workerRole == role }),
-      post.phase != .ready,
-      post.isGivenUp || post.history.deathsInARow > 0
+      post.phase != .ready, post.isGivenUp || post.history.deathsInARow > 0
     else { return nil }
     return post.lastEnd.map { Remark(cannotBegin: $0) } ?? Remark(.endedAtOnce)
   }
@@ -137,12 +113,9 @@ final class BranchServices {
     let configuration = context.configuration
     return WorkerOrders(
       name: post.specification.name, generation: post.generation,
-      language: configuration.language ?? .english,
-      logPath: context.home.log(of: post.specification.name), logLimit: configuration.log.rotateBytes,
-      logKeep: configuration.log.keep)
+      language: configuration.language ?? .english, logPath: context.home.log(of: post.specification.name),
+      logLimit: configuration.log.rotateBytes, logKeep: configuration.log.keep)
   }
-
-  // MARK: - One turn
 
   /// Asks the stock to give back what cancelled tickets hold, and writes what is to be written of the databases.
   func advance() {
@@ -160,10 +133,11 @@ final class BranchServices {
   var nextDeadline: MonotonicTime? {
     // While the disk is full nothing is given back, and a moment that has passed must not keep the loop awake.
     let release = queue.engine.isWorking ? releases.nextDeadline : nil
-    return .earliest(release, stock.nextDeadline, vending.nextDeadline)
+    let other = MonotonicTime.earlier(
+      stock.nextDeadline.map { MonotonicTime(nanoseconds: $0.nanoseconds) },
+      vending.nextDeadline.map { MonotonicTime(nanoseconds: $0.nanoseconds) })
+    return .earlier(release, other)
   }
-
-  // MARK: - Their files
 
   /// What is held back for those who want juice follows the recipes that the present or the next stock service reads.
   func holdBackForJuices() {
@@ -174,44 +148,42 @@ final class BranchServices {
   }
 
   private var stockSpecification: SupervisedService.Specification {
-    var arguments = ["--home", context.home.path]
-    if let file = assortmentFile { arguments += ["--config", file] }
-    return SupervisedService.Specification(
-      name: "stock", peerRole: .stock, workerRole: .stock, program: programs.stock, arguments: arguments)
+    specification("stock", .stock, .stock, programs.stock, "--config", assortmentFile)
   }
 
   private var vendingSpecification: SupervisedService.Specification {
-    var arguments = ["--home", context.home.path]
-    if let file = productFile { arguments += ["--products", file] }
-    return SupervisedService.Specification(
-      name: "vending", peerRole: .vending, workerRole: .vending, program: programs.vending,
-      arguments: arguments)
+    specification("vending", .vending, .vending, programs.vending, "--products", productFile)
   }
 
-  /// The fruits and juices as their file has them now.
-  ///
-  /// - Throws: `badConfiguration` with what is wrong in it.
+  private func specification(
+    _ name: String, _ peer: PeerRole, _ worker: WorkerRole, _ program: String, _ option: String,
+    _ file: String?
+  ) -> SupervisedService.Specification {
+    SupervisedService.Specification(
+      name: name, peerRole: peer, workerRole: worker, program: program,
+      arguments: ["--home", context.home.path] + (file.map { [option, $0] } ?? []))
+  }
+
+  /// The fruits and juices as their file has them now. Throws `badConfiguration` with what is wrong in it.
   func readAssortment() throws(Failure) -> Assortment {
-    guard let file = assortmentFile else { return .standard }
-    do throws(ConfigurationError) { return try AssortmentFile.load(path: file) } catch {
-      throw Failure(.badConfiguration, subject: file, detail: error.message(in: context.language))
-    }
+    try read(assortmentFile, else: .standard, AssortmentFile.load)
   }
 
-  /// The products of the vending machine as their file has them now.
-  ///
-  /// - Throws: `badConfiguration` with what is wrong in it.
   func readProducts() throws(Failure) -> ProductTable {
-    guard let file = productFile else { return .standard }
-    do throws(ConfigurationError) { return try ProductFile.load(path: file) } catch {
+    try read(productFile, else: .standard, ProductFile.load)
+  }
+
+  private func read<Content>(
+    _ file: String?, else standard: Content, _ load: (String) throws(ConfigurationError) -> Content
+  ) throws(Failure) -> Content {
+    guard let file else { return standard }
+    do throws(ConfigurationError) { return try load(file) } catch {
       throw Failure(.badConfiguration, subject: file, detail: error.message(in: context.language))
     }
   }
 
   /// The file of fruits and juices: the home's own, or the one beside the configuration; nil for the built-in ones.
   private var assortmentFile: String? { file("stock.json") }
-
-  /// The file of products, found in the same way.
   private var productFile: String? { file("vending.json") }
 
   private func file(_ name: String) -> String? {

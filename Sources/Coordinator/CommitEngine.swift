@@ -1,5 +1,5 @@
 // Owns how changes get into the store: what is staged and since when, when it is committed, and what waits while the disk
-// is full, while a reset is being written, or because it takes long to read. It knows no customer, and applies no event.
+// is full, while a reset is being written, or because it takes long to read.
 // Invariant: while the disk is full nothing is staged, read or committed, because the store has forgotten what was staged
 // and the queue is ahead of it; what was to be read meanwhile is read when there is room. After the process was cut off
 // nothing is staged, read or committed ever again.
@@ -10,12 +10,10 @@ import Posix
 import QueueCore
 import Time
 
-/// The writing side of a store.
 final class CommitEngine {
   /// How long a full disk is left alone before it is tried again.
   static let diskPause = TimeSpan.milliseconds(250)
 
-  /// The books as they are on disk.
   private(set) var keptBooks: Books
   /// After a full disk: when it is tried again.
   private(set) var retryAt: MonotonicTime?
@@ -40,17 +38,11 @@ final class CommitEngine {
 
   /// Whether something can be staged or read now.
   var isWorking: Bool { retryAt == nil && !context.isCutOff }
-
   /// Whether everything that the store shows is on disk.
   var isKept: Bool { !context.isCutOff && !store.hasStagedChanges }
-
   /// Whether a reset is being written: whatever is staged stays in an open transaction until it is done.
   var isEmptying: Bool { store.emptying != nil }
-
-  /// How far a reset is that is being written; nil while none is.
   var emptying: EmptyingProgress? { store.emptying }
-
-  // MARK: - Staging and reading
 
   /// Adds a change to the open transaction; while the disk is full the queue remembers it.
   func stage(_ change: StoreChange) throws(StoreError) {
@@ -92,18 +84,15 @@ final class CommitEngine {
     switch effect {
     case .loadPage(let line, let after, let limit):
       return .pageLoaded(line, try store.page(of: line, after: after, limit: limit))
-    case .lookUp(let request, let ticket):
-      return .found(request, ticket: ticket, try store.find(ticket))
+    case .lookUp(let request, let ticket): return .found(request, ticket: ticket, try store.find(ticket))
     case .loadDead(let request, let limit):
       return .deadLoaded(request, try store.customers(in: .dead, after: nil, limit: limit).map(\.customer))
     default: preconditionFailure("only reads are read")
     }
   }
 
-  /// Whether there is something to be read that was put off, and can be read now.
   var hasPostponed: Bool { isWorking && !postponed.isEmpty }
 
-  /// Takes out what was put off.
   func takePostponed() -> [QueueEffect] {
     defer { postponed.removeAll() }
     return postponed
@@ -113,8 +102,6 @@ final class CommitEngine {
   func emptyFurther(until: MonotonicTime) throws(StoreError) {
     while isEmptying, SystemClock.monotonic() < until { try store.emptyFurther() }
   }
-
-  // MARK: - The commit
 
   /// Whether what is staged may be committed now. While a reset is being written it may not. While the disk is full the
   /// store has forgotten what was staged, and the books would be kept without it. A request that is half taken in is
@@ -127,10 +114,6 @@ final class CommitEngine {
   ///
   /// Whoever waits for a reply is not kept waiting. Completions alone, for which nobody waits, are gathered while
   /// the bank is busy, as ``CommitPacing`` says, and are committed at once when it was quiet.
-  ///
-  /// - Parameters:
-  ///   - isUnsettled: Whether the queue waits for a commit though nothing is staged.
-  ///   - isAwaited: Whether somebody waits for what is staged.
   func due(isUnsettled: Bool, isAwaited: Bool) -> MonotonicTime? {
     guard canCommit else { return nil }
     guard let stagedSince else { return isUnsettled ? context.now.monotonic : nil }
@@ -150,13 +133,7 @@ final class CommitEngine {
     keptBooks = books
   }
 
-  /// Everybody has been told: the store does what it has put off.
-  func tidyUp() throws(StoreError) {
-    guard isWorking else { return }
-    try store.tidyUp()
-  }
-
-  // MARK: - A full disk
+  func tidyUp() throws(StoreError) { if isWorking { try store.tidyUp() } }
 
   /// The disk is full: what was staged is forgotten. The store has made what room it could, so at the first time it is
   /// tried again at once.
@@ -166,22 +143,14 @@ final class CommitEngine {
     retryAt = isFirst ? context.now.monotonic : context.now.monotonic + Self.diskPause
   }
 
-  /// The disk is tried again from here on.
   func beginRetry() { retryAt = nil }
-
-  /// Takes out what could not be read while the disk was full.
   func takeHeldBack() -> [QueueEffect] {
     defer { heldBack.removeAll() }
     return heldBack
   }
 
-  // MARK: - Room
-
   /// When the engine has to be looked after by itself next: the commit apart.
-  var nextDeadline: MonotonicTime? {
-    guard let retryAt, let due = room.dueAt else { return retryAt ?? room.dueAt }
-    return min(retryAt, due)
-  }
+  var nextDeadline: MonotonicTime? { .earlier(retryAt, room.dueAt) }
 
   /// Whether the store lives on its reserve, as it has found out last. While it does it is asked again every second, and
   /// otherwise never, so that an idle bank sleeps.
@@ -200,7 +169,29 @@ final class CommitEngine {
 
   /// Whether there is room for so many customers to get their receipts in one transaction.
   func hasRoom(toMove customers: Int64) -> Bool { store.hasRoom(toMove: customers) }
-
-  /// Holds room back for those who want juices.
   func holdBack(forJuicesOf assortment: Assortment) { store.holdBack(forJuicesOf: assortment) }
+}
+
+/// The decision when the open transaction is committed while nobody waits for it.
+/// Invariant: what is staged is committed within `gather` or `longestPause` of the last commit, whichever is longer.
+struct CommitPacing {
+  /// The pause after a commit, in durations of that commit.
+  static let rest: Int64 = 16
+  /// The longest pause that a slow disk can bring about; those who watch the receipts see them so much later.
+  static let longestPause = TimeSpan.milliseconds(25)
+
+  private var lastCommit = MonotonicTime(nanoseconds: 0)
+  private var pause = TimeSpan.zero
+
+  mutating func committed(from begin: MonotonicTime, to end: MonotonicTime) {
+    lastCommit = end
+    let wanted = end.since(begin).nanoseconds.multipliedReportingOverflow(by: Self.rest)
+    pause =
+      wanted.overflow ? Self.longestPause : min(TimeSpan(nanoseconds: wanted.partialValue), Self.longestPause)
+  }
+
+  /// When changes that nobody waits for are committed: at once after a quiet time.
+  func due(stagedSince: MonotonicTime, gather: TimeSpan) -> MonotonicTime {
+    max(stagedSince, lastCommit + max(gather, pause))
+  }
 }

@@ -7,15 +7,12 @@ import Time
 import Transport
 import Wire
 
-/// The control socket and its clients.
 package final class ControlServer: ClientServer<ClientMessage, BankMessage, ControlSession> {
-  /// Called with every request of a client that was greeted.
   package var onCommand: ((ControlSession, ControlRequest) -> Void)?
   /// Whether everything that the store shows is on disk, so that it may be told.
   var mayQuote: () -> Bool = { true }
   private var turnedAway: Set<Asked> = []
 
-  /// A server that does not listen.
   package init(loop: EventLoop, build: String) {
     super.init(loop: loop, limits: ClientLimits.ofSocket, build: build)
   }
@@ -29,8 +26,6 @@ package final class ControlServer: ClientServer<ClientMessage, BankMessage, Cont
 
   /// Ends every conversation. What was asked and not heard before the end is answered now: nothing of it was done; what
   /// is asked after this fails at whoever asks. So nobody is in doubt about what became of a request.
-  ///
-  /// - Parameter refusal: Why nothing of it was done.
   package func close(saying refusal: Failure = Failure(.notOpen)) {
     turnEverybodyAway(saying: refusal)
     for session in present { session.channel.hearOut() }
@@ -54,7 +49,6 @@ package final class ControlServer: ClientServer<ClientMessage, BankMessage, Cont
     answer(session, request.number, .failure(refusal))
   }
 
-  /// A request, among those of everybody.
   private struct Asked: Hashable {
     let session: UInt64
     let number: UInt32
@@ -70,18 +64,70 @@ package final class ControlServer: ClientServer<ClientMessage, BankMessage, Cont
     send(.reply(ControlReply(number: number, answer: answer, more: more)), to: session)
   }
 
-  /// Writes everything that was sent in this turn.
+  func answer(_ seat: Seat, _ answer: ControlAnswer, more: Bool = false) {
+    self.answer(seat.session, seat.number, answer, more: more)
+  }
+
   package func flush() { writeAll() }
 
   /// When the listener, for which there was no descriptor left, is to be heard again.
   package var nextDeadline: MonotonicTime? { nextListening }
 
   /// When somebody is judged next by what was heard, in the time that was attended.
-  package var nextJudgement: MonotonicTime? { nextCheck }
+  package var nextJudgement: MonotonicTime? { nextCheck.map { MonotonicTime(nanoseconds: $0.nanoseconds) } }
 
-  /// Sends those away who connected and say nothing, or stopped in the middle of a frame.
   package func keepTime(_ now: Moment) {
     let attended = Kernel.makes("blamesClientsForItsOwnPause") ? now.monotonic : now.attended
     keepTime(now.monotonic, attended: attended)
+  }
+}
+
+/// What the coordinator knows of one client of the control socket: what it is in the middle of, and what it is owed.
+package final class ControlSession: ClientSession<ClientMessage, BankMessage> {
+  /// A list of customers that is still coming.
+  var list: ListSpool?
+  /// Long answers that are being sent page by page, by request.
+  var streams: [UInt32: AnswerStream] = [:]
+  /// Requests that wait among the followers, these too.
+  var seats = 0
+  /// Questions that wait until what they ask for is on disk.
+  var openReadings = 0
+
+  /// Whether a client that was not heard for a while can be heard again.
+  func canBeHeard(within share: Int) -> Bool {
+    openRequests < ClientLimits.openRequests / 2 && openReadings < ClientLimits.openReadings / 2
+      && channel.backlog < share
+  }
+}
+
+struct Seat {
+  var session: ControlSession
+  var number: UInt32
+}
+
+/// The last words of a bank that has ended, on their way to clients that read slowly.
+/// Invariant: nothing is begun any more, and nobody is waited for longer than a second, which is enough for any that
+/// reads.
+package final class Farewell {
+  private static let patience = Duration.seconds(1)
+
+  private let server: ControlServer
+  private let loop: EventLoop
+  private let until: MonotonicInstant
+
+  /// Ends every conversation; see ``ControlServer/close(saying:)``.
+  package init(_ server: ControlServer, _ loop: EventLoop) {
+    self.server = server
+    self.loop = loop
+    until = SystemClock.monotonic() + Self.patience
+    server.close()
+  }
+
+  /// Waits until somebody has read something.
+  /// - Returns: whether everything was said, or nobody is waited for any more.
+  package func turn() throws(SystemError) -> Bool {
+    guard !server.sessions.isEmpty, SystemClock.monotonic() < until else { return true }
+    try loop.runOnce(until: until)
+    return false
   }
 }

@@ -1,8 +1,6 @@
 // Owns how the parts of the coordinator are put together, and its turn: one loop on which the queue, its store, the tellers
-// and the clients meet. It knows no rule of the queue (QueueMachine does), no byte of a message (Transport does), and nothing
-// of what its parts remember.
-// The turn: hear everyone, perform what the queue wants, send what was assigned, commit, send what was promised.
-// Assignments leave before the commit because they wait for no disk; replies leave after it.
+// and the clients meet. The turn: hear everyone, perform what the queue wants, send what was assigned, commit, send what
+// was promised. Assignments leave before the commit because they wait for no disk; replies leave after it.
 // Invariant: a part knows those that were made before it; what those have to say to it is passed on here, in `connect()`.
 // When the store fails in a way that leaves the disk in doubt, the process ends, and a new one reads the disk again.
 
@@ -13,37 +11,27 @@ import Logbook
 import Posix
 import QueueCore
 import StockClient
-import Supervision
-import Time
 import Transport
 import Wire
 
-/// The coordinator of one bank.
 package final class Coordinator {
-  /// What all parts go by.
   let context: BankContext
   let server: ControlServer
   let tellerSupervisor: TellerSupervisor
   let serviceSupervisor: ServiceSupervisor
   let followers = Followers()
   let releases: ReleaseQueue
-  /// The queue and its store.
   let queue: QueueDriver
-  /// Clients, and what they are owed.
-  let requests: RequestTable
   let readings: Readings
   let reports: BankReports
   let streams: AnswerStreams
   let views: LiveViews
-  /// The way in.
   let intake: Intake
   let long: LongRequests
-  /// Who works.
   let tellers: Tellers
   let marks: DatabaseMarks
   let services: BranchServices
   let windows: WindowPlan
-  /// The life of the bank.
   let opening: Opening
   let ending: Ending
   let audits: Audits
@@ -62,10 +50,9 @@ package final class Coordinator {
 
   init(
     home: BankHome, options: CoordinatorOptions, configuration: BankConfiguration, loop: EventLoop,
-    server: ControlServer, log: LogFile, store: any QueueStore, contents: StoredQueue,
-    incarnation: Int64, booksName: BooksName, programs: WorkerPrograms, now: Moment,
-    policy: QueuePolicy? = nil, limits: CoordinatorLimits = CoordinatorLimits(),
-    bindings: HomeBindings = HomeBindings()
+    server: ControlServer, log: LogFile, store: any QueueStore, contents: StoredQueue, incarnation: Int64,
+    booksName: BooksName, programs: WorkerPrograms, now: Moment, policy: QueuePolicy? = nil,
+    limits: CoordinatorLimits = CoordinatorLimits(), bindings: HomeBindings = HomeBindings()
   ) {
     self.server = server
     context = BankContext(
@@ -79,41 +66,34 @@ package final class Coordinator {
       seed: RandomSeed.fromSystem())
     let stock = StockClient(socket: home.stockSocket, loop: loop)
     releases = ReleaseQueue(stock, booksName, patience: limits.release)
+    let engine = CommitEngine(store, kept: contents.books, context)
     queue = QueueDriver(
-      QueueMachine(contents, policy: policy ?? configuration.policy, at: now),
-      CommitEngine(store, kept: contents.books, context), context, tellerSupervisor: tellerSupervisor,
-      followers: followers,
-      releases: releases)
+      QueueMachine(contents, policy: policy ?? configuration.policy, at: now), engine, context,
+      tellerSupervisor, followers, releases)
+    let ground = BankPart(
+      context, queue, store, server, tellerSupervisor, serviceSupervisor, followers, releases)
 
-    requests = RequestTable(server)
-    readings = Readings(context, queue, store, server)
-    reports = BankReports(context, queue, store, tellerSupervisor, serviceSupervisor)
-    streams = AnswerStreams(context, queue, store, readings, server)
-    views = LiveViews(context, queue, followers, reports, server)
-    intake = Intake(context, queue, store, requests, readings, server, limits)
-    long = LongRequests(context, queue, intake, requests, server)
+    readings = Readings(ground)
+    reports = BankReports(ground)
+    streams = AnswerStreams(ground, readings)
+    views = LiveViews(ground, reports)
+    intake = Intake(ground, readings, limits)
+    long = LongRequests(ground, intake)
 
-    tellers = Tellers(context, queue, tellerSupervisor, followers)
-    marks = DatabaseMarks(context, queue, serviceSupervisor, followers)
-    services = BranchServices(
-      context, queue, store, serviceSupervisor, programs, stock, releases, marks, followers)
-    windows = WindowPlan(
-      context, queue, tellerSupervisor, tellers, serviceSupervisor, services, marks, followers, server)
+    tellers = Tellers(ground)
+    marks = DatabaseMarks(ground)
+    services = BranchServices(ground, programs, stock, marks)
+    windows = WindowPlan(ground, tellers, services, marks)
 
-    opening = Opening(context, queue, tellerSupervisor, serviceSupervisor, followers, reports, server)
-    let words = LastWords(context, queue, store, followers, streams, views, reports, server)
-    ending = Ending(
-      context, queue, intake, tellerSupervisor, serviceSupervisor, services, followers, words, server)
-    audits = Audits(
-      context, queue, store, readings, tellerSupervisor, serviceSupervisor, services, releases, marks, server)
-    self.home = HomeKeeper(context, queue, tellerSupervisor, serviceSupervisor, windows, server)
+    opening = Opening(ground, reports)
+    ending = Ending(ground, intake, services, LastWords(ground, streams, views, reports))
+    audits = Audits(ground, readings, services, marks)
+    self.home = HomeKeeper(ground, windows)
     router = RequestRouter(
-      context, queue, requests, readings, reports, followers, views, streams, intake, long, windows,
-      opening, ending, audits, server)
+      ground, readings, reports, views, streams, intake, long, windows, opening, ending, audits)
     connect()
   }
 
-  /// What happens in one part and concerns another that was made after it.
   private func connect() {
     queue.onReply = { [unowned router] request, answer in router.finish(request, with: answer) }
     queue.onDrained = { [unowned ending] in ending.drained() }
@@ -123,8 +103,7 @@ package final class Coordinator {
     }
     queue.onRefused = { [unowned intake] in intake.diskIsFull() }
     queue.onBroken = { [unowned self] error in sayLastWords(error) }
-    tellers.onGivenUp = { [unowned opening] window, lastEnd in opening.windowGivenUp(window, lastEnd: lastEnd)
-    }
+    tellers.onGivenUp = { [unowned opening] in opening.windowGivenUp($0, lastEnd: $1) }
     server.mayQuote = { [unowned queue] in
       queue.engine.isKept || Kernel.makes("answersAKeyTooEarly") || Kernel.makes("saysCommittedTooEarly")
         || Kernel.makes("takesAFullDiskForACommit")
@@ -135,7 +114,6 @@ package final class Coordinator {
 
   // MARK: - From the opening to the end
 
-  /// Opens the windows and begins to listen to everybody.
   package func open() throws(SystemError) {
     context.loop.onWake = { [unowned context] in context.takeTimeOfWaking() }
     context.listenByLease()
@@ -155,7 +133,6 @@ package final class Coordinator {
     home.begin()
   }
 
-  /// Runs until the bank has ended, and returns the process's exit code.
   func run() throws(SystemError) -> Int32 {
     while context.exitCode == nil { try turn() }
     return leave()
@@ -188,34 +165,14 @@ package final class Coordinator {
     _ = try? StandardStreams.write("bankd: \(error.description)\n", to: .error)
   }
 
-  /// A signal asks for something.
+  /// A signal asks for something; after the end, while the last words leave, none does anything.
   package func hear(signal: Int32) {
-    switch signal {
-    case SIGHUP: reloadBySignal()
-    case SIGINT: stopBySignal(now: false)
-    default: stopBySignal(now: true)
-    }
-  }
-
-  /// A signal asks for the end; after the end, while the last words leave, none does anything.
-  func stopBySignal(now isUrgent: Bool) {
     guard mayBegin else { return }
     context.takeTime()
-    ending.stopBySignal(now: isUrgent)
+    if signal == SIGHUP { windows.reloadBySignal() } else { ending.stopBySignal(now: signal != SIGINT) }
   }
 
-  /// A signal asks for the configuration to be read again.
-  func reloadBySignal() {
-    guard mayBegin else { return }
-    context.takeTime()
-    windows.reloadBySignal()
-  }
-
-  /// Whoever opened this bank in its foreground was killed.
-  package func openerIsGone() {
-    if mayBegin { ending.openerIsGone() }
-  }
-
+  package func openerIsGone() { if mayBegin { ending.openerIsGone() } }
   /// Whether something can be begun that takes more than the present turn.
   private var mayBegin: Bool { context.exitCode == nil && !context.isCutOff }
 
@@ -298,7 +255,6 @@ package final class Coordinator {
     context.bindings.guardianship?.keepTime(context.now)
   }
 
-  /// Tells everyone who waits or watches what has happened in this turn.
   func reportProgress() {
     opening.tellWaiting()
     views.tell()
@@ -308,7 +264,7 @@ package final class Coordinator {
     if followers.tickets.owesAnEnd, !queue.machine.isUnsettled, queue.engine.isKept { answerTicketWatches() }
     if !followers.idleWaiters.isEmpty, queue.machine.isIdle, !queue.machine.isUnsettled, intake.isEmpty {
       let report = reports.status()
-      for seat in followers.takeIdleWaiters() { server.answer(seat.session, seat.number, .status(report)) }
+      for seat in followers.takeIdleWaiters() { server.answer(seat, .status(report)) }
     }
     streams.pump()
     ending.advance()
@@ -326,7 +282,60 @@ package final class Coordinator {
 
   private func answerTicketWatches() {
     for watch in followers.tickets.takeEnded() {
-      server.answer(watch.seat.session, watch.seat.number, .ended(EndedReport(dead: max(0, watch.dead))))
+      server.answer(watch.seat, .ended(EndedReport(dead: max(0, watch.dead))))
     }
+  }
+}
+
+// MARK: - Time
+
+/// Whatever a part waits for is asked for here, or the loop would sleep over it; and whoever is judged by what was heard is
+/// judged in the time that was attended.
+extension Coordinator {
+  /// Whether a moment of the steady clock has come.
+  func isDue(_ moment: MonotonicTime?) -> Bool { moment.map { $0 <= context.now.monotonic } ?? false }
+  /// Whether a moment of the time that was attended has come.
+  func isJudged(_ moment: MonotonicTime?) -> Bool { moment.map { $0 <= context.now.attended } ?? false }
+
+  /// When somebody is judged next by what was heard, in the time that was attended.
+  private var nextJudgement: MonotonicTime? {
+    var earliest = MonotonicTime.earlier(queue.nextLeaseEnd, tellerSupervisor.nextJudgement)
+    earliest = .earlier(earliest, serviceSupervisor.nextJudgement)
+    earliest = .earlier(earliest, server.nextJudgement)
+    return .earlier(earliest, context.bindings.guardianship?.nextJudgement)
+  }
+
+  /// A drain that takes customers from their windows judges, too.
+  var isJudgementDue: Bool { isJudged(nextJudgement) || isDue(ending.nextStep) }
+
+  /// Whether there is something to do for which nobody has to speak.
+  var hasOwnWork: Bool {
+    // While something is staged nothing can be read, and the commit that comes wakes whoever waits for it.
+    let canRead = queue.engine.isKept && (streams.isDue || audits.canGoOn)
+    return intake.hasWorkNow || long.hasWork || canRead || router.canHearCrowded
+  }
+
+  /// When the loop has to wake up by itself.
+  var nextDeadline: MonotonicInstant? {
+    if hasOwnWork { return MonotonicInstant(context.now.monotonic) }
+    var earliest = queue.nextDeadline
+    func consider(_ moment: MonotonicTime?) { earliest = .earlier(earliest, moment) }
+    consider(nextJudgement.map { context.loop.wake(for: $0) })
+    consider(queue.commitDue(isHurried: intake.isShared))
+    consider(intake.nextDeadline)
+    consider(streams.nextDeadline)
+    consider(followers.nextDeadline(isTimerRunning: queue.machine.isTimerRunning))
+    consider(server.nextDeadline)
+    consider(tellerSupervisor.nextDeadline)
+    consider(serviceSupervisor.nextDeadline)
+    consider(services.nextDeadline)
+    consider(opening.nextDeadline)
+    consider(ending.nextDeadline)
+    consider(audits.nextDeadline)
+    consider(home.nextDeadline)
+    consider(context.bindings.guardianship?.nextDeadline)
+    let deadline = earliest.map { MonotonicInstant($0) }
+    guard let flush = context.log.nextFlush else { return deadline }
+    return min(deadline ?? flush, flush)
   }
 }

@@ -1,10 +1,10 @@
 // Owns how much the coordinator takes upon itself at once, and how long it waits for what it has asked for itself. It knows
 // nothing of what is counted. Invariant: nobody notices these numbers but by the time that something takes.
 
-import Time
+import BankModel
+import Transport
 import Wire
 
-/// How much is done at once.
 package struct CoordinatorLimits: Sendable {
   /// Customers in one slice of a large request.
   package var slice: Int64 = 2_048
@@ -17,6 +17,41 @@ package struct CoordinatorLimits: Sendable {
   /// How long the stock may take to give back what a cancelled ticket holds.
   package var release = TimeSpan.seconds(10)
 
-  /// Those of a bank that is open.
   package init() {}
+}
+
+/// Every limit on those who talk with the coordinator, in one place: how many, how much, how long. It must not know what
+/// happens to whoever breaks one: that is said where it is found out.
+/// Invariant: each is above what a peer of this build ever needs, so only a broken or hostile one meets it.
+enum ClientLimits {
+  static let frame = FrameLimits.control
+  /// What the clients of every server may have, and room for more of them.
+  static var ofSocket: ServiceLimits {
+    var limits = ServiceLimits()
+    (limits.frame, limits.sessions, limits.backlog) = (frame, 2_000, 1_024)
+    return limits
+  }
+  /// How long requests are heard in one turn of the loop; after that each client is heard once.
+  static let turn = TimeSpan.milliseconds(4)
+  /// Requests of one client that the queue may be working on; beyond it the client is not heard.
+  static let openRequests = 4_096
+  /// Questions of one client that may wait for the disk; beyond it the client is not heard.
+  static let openReadings = 128
+  /// Answers of one client that may be open: lists, followers, waits.
+  static let openAnswers = 256
+}
+
+/// The limits on tellers. How long one may work on a customer without progress is the lease, in the configuration.
+enum TellerLimits {
+  static let frame = FrameLimits.teller
+  /// Bytes that may wait for a teller that does not read.
+  static let unread = 1 << 20
+  /// How long a teller may take until it is ready.
+  static let ready = TimeSpan.seconds(10)
+  /// Reports of progress within a second. One of this build makes forty at the shortest lease there can be.
+  static let beats = 1_000
+  /// How long a teller with free hands may take to go.
+  static let leave = TimeSpan.seconds(3)
+  /// How long a teller that has closed its channel to go may take to end.
+  static let exit = TimeSpan.seconds(1)
 }

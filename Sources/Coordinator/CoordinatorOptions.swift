@@ -1,41 +1,45 @@
 // Owns what the coordinator is told when it is started: the words on its command line. People never type them;
 // bankctl does. It knows nothing of what follows from them.
 
+import Arguments
 import BankModel
+import Configuration
+import QueueCore
+import Supervision
 import Wire
 
 /// The coordinator's command line: `bankd --home DIR [--config FILE] [--lang ko|en] [--deposit N] [--loan N]
 /// [--speed X]`, `bankd --inspect --home DIR`, or `bankd --count PID --home DIR`. A guardian adds `--guardian PID` and hands the home's lock on as
 /// descriptor 4; `--recover` after a crash; `--occupied PID`, `--inspected` or `--unusable REASON` where there can be no bank. A bank in
 /// the foreground of its client is opened with `--opener PID`.
-public struct CoordinatorOptions: Sendable, Equatable {
+struct CoordinatorOptions: Sendable, Equatable {
   /// The home, absolute.
-  public var home = ""
+  var home = ""
   /// The configuration; nil for the built-in one.
-  public var config: String?
+  var config: String?
   /// The language of the logs; nil for what the configuration says.
-  public var language: Language?
+  var language: Language?
   /// Windows that the caller asked for, instead of those in the configuration.
-  public var windows: [Service: Int64] = [:]
+  var windows: [Service: Int64] = [:]
   /// The speed that the caller asked for.
-  public var speed: String?
+  var speed: String?
   /// Only answer questions about a bank that is not open, on descriptor 3.
-  public var isInspection = false
+  var isInspection = false
   /// Only count the rows of the database as it lies, for this coordinator, and tell what was found on descriptor 3.
-  public var countsFor: Int32?
+  var countsFor: Int32?
   /// The process that restarts this one when it dies; nil where nobody does.
-  public var guardian: Int32?
+  var guardian: Int32?
   /// The process without which there shall be no bank: whoever opened one in its foreground.
-  public var opener: Int32?
+  var opener: Int32?
   /// The coordinator before this one has died: the windows are those it had.
-  public var isRecovery = false
+  var isRecovery = false
   /// Why there can be no bank, as far as the guardian has found out.
-  public var obstacle: Obstacle?
+  var obstacle: Obstacle?
   /// The words that every coordinator of this bank is started with.
-  public var lasting: [String] = []
+  var lasting: [String] = []
 
   /// What a guardian has found in the way.
-  public enum Obstacle: Sendable, Equatable {
+  enum Obstacle: Sendable, Equatable {
     /// Another process has the home.
     case occupied(by: String)
     /// Somebody has been looking into the closed bank for long.
@@ -45,25 +49,19 @@ public struct CoordinatorOptions: Sendable, Equatable {
   }
 
   /// Reads the words behind the program's name.
-  public init(_ arguments: [String]) throws(Failure) {
+  init(_ arguments: [String]) throws(Failure) {
     var words = arguments[...]
     while let word = words.popFirst() {
-      if word == "--inspect" {
-        isInspection = true
-        continue
+      switch word {
+      case "--inspect": isInspection = true
+      case "--recover": isRecovery = true
+      case "--inspected": obstacle = .inspected
+      default:
+        guard let value = words.popFirst() else {
+          throw Failure(.badRequest, subject: word, detail: "the option has no value")
+        }
+        if try take(word, value) { lasting += [word, value] }
       }
-      if word == "--recover" {
-        isRecovery = true
-        continue
-      }
-      if word == "--inspected" {
-        obstacle = .inspected
-        continue
-      }
-      guard let value = words.popFirst() else {
-        throw Failure(.badRequest, subject: word, detail: "the option has no value")
-      }
-      try take(word, value)
     }
     guard home.hasPrefix("/") else {
       throw Failure(
@@ -71,31 +69,31 @@ public struct CoordinatorOptions: Sendable, Equatable {
     }
   }
 
-  private mutating func take(_ option: String, _ value: String) throws(Failure) {
+  /// Takes an option; whether every coordinator of this bank is started with it.
+  private mutating func take(_ option: String, _ value: String) throws(Failure) -> Bool {
     switch option {
-    case "--guardian":
-      guardian = try Self.process(option, value)
-      return
-    case "--count":
-      countsFor = try Self.process(option, value)
-      return
-    case "--opener":
-      opener = try Self.process(option, value)
-      return
-    case "--occupied":
-      obstacle = .occupied(by: value)
-      return
-    case "--unusable":
-      obstacle = .unusable(value)
-      return
+    case "--guardian": guardian = try Self.process(option, value)
+    case "--count": countsFor = try Self.process(option, value)
+    case "--opener": opener = try Self.process(option, value)
+    case "--occupied": obstacle = .occupied(by: value)
+    case "--unusable": obstacle = .unusable(value)
+    default:
+      try takeLasting(option, value)
+      return true
+    }
+    return false
+  }
+
+  private mutating func takeLasting(_ option: String, _ value: String) throws(Failure) {
+    switch option {
     case "--home": home = value
     case "--config": config = value
+    case "--speed": speed = value
     case "--lang":
       guard let chosen = Language(code: value) else {
         throw Failure(.badRequest, subject: option, detail: "ko or en, not \(value)")
       }
       language = chosen
-    case "--speed": speed = value
     default:
       guard option.hasPrefix("--"), let service = Service(name: option.dropFirst(2)) else {
         throw Failure(.badRequest, subject: option, detail: "the coordinator has no such option")
@@ -105,7 +103,6 @@ public struct CoordinatorOptions: Sendable, Equatable {
       }
       windows[service] = count
     }
-    lasting += [option, value]
   }
 
   private static func process(_ option: String, _ value: String) throws(Failure) -> Int32 {
@@ -113,5 +110,60 @@ public struct CoordinatorOptions: Sendable, Equatable {
       throw Failure(.badRequest, subject: option, detail: "a process, not \(value)")
     }
     return pid
+  }
+}
+
+/// How the command line and the configuration file become one configuration: what the caller asked for goes before what
+/// the file says.
+extension CoordinatorOptions {
+  /// The configuration file, read now, with the caller's own choices on top.
+  func configuration() throws(Failure) -> BankConfiguration {
+    var configuration = try read()
+    for (service, count) in windows { configuration.windows[service] = Int32(count) }
+    if let language { configuration.language = language }
+    if let speed {
+      do throws(SpeedText.Failure) { configuration.speed = Speed(try SpeedText.parse(speed)) } catch {
+        throw Failure(.badRequest, subject: "--speed", detail: error.advice(in: .english))
+      }
+    }
+    return configuration
+  }
+
+  private func read() throws(Failure) -> BankConfiguration {
+    guard let config else { return BankConfiguration() }
+    do throws(ConfigurationError) { return try BankConfiguration.load(path: config) } catch {
+      throw Failure(.badConfiguration, subject: config, detail: error.message(in: language ?? .english))
+    }
+  }
+}
+
+extension BankConfiguration {
+  var policy: QueuePolicy {
+    var policy = QueuePolicy()
+    policy.maxWaiting = maxWaiting
+    policy.lease = lease
+    policy.prefetch = Int(prefetch)
+    policy.maxCrashes = maxCrashes
+    policy.maxFailures = maxFailures
+    policy.retryFirst = retryFirst
+    policy.retryLimit = retryLimit
+    return policy
+  }
+
+  /// When the successor of a teller that has died comes.
+  var restarts: RestartPolicy {
+    var policy = RestartPolicy()
+    policy.firstPause = restartFirst
+    policy.longestPause = restartLimit
+    return policy
+  }
+
+  var recycling: RecyclePolicy {
+    RecyclePolicy(afterCustomers: recycleAfterCustomers, aboveBytes: recycleAboveMegabytes << 20)
+  }
+
+  func tellerOrdersDiffer(from other: BankConfiguration) -> Bool {
+    work != other.work || speed != other.speed || language != other.language || log != other.log
+      || lease != other.lease
   }
 }

@@ -1,6 +1,5 @@
-// Owns the life of the process: from its command line to its exit code. It knows no queue.
-// Whatever keeps a bank from opening is told to whoever started it, on descriptor 3, in the words of the protocol;
-// without a descriptor 3 it is told on standard error.
+// Owns the life of the process: from its command line to its exit code. Whatever keeps a bank from opening is told to
+// whoever started it, on descriptor 3, in the words of the protocol; without a descriptor 3 it is told on standard error.
 
 import BankModel
 import Configuration
@@ -18,11 +17,11 @@ public enum CoordinatorProcess {
   /// Runs until the bank has ended; the exit code of the process.
   public static func run(arguments: [String]) -> Int32 {
     ProcessStart.prepare(as: .service)
-    let starter = inheritedChannel()
+    let starter = inheritedSocket()
     do {
       let options = try CoordinatorOptions(arguments)
       if let coordinator = options.countsFor {
-        return RowCount.run(BankHome(options.home), for: coordinator, on: starter.descriptor)
+        return RowCount.run(BankHome(options.home), for: coordinator, on: starter)
       }
       // Before anything else is opened, or the number would be another's.
       let shared = options.guardian == nil ? nil : inheritedLock()
@@ -30,23 +29,20 @@ public enum CoordinatorProcess {
       let server = ControlServer(loop: loop, build: BuildIdentity.current)
       return options.isInspection
         ? try inspect(options, starter, loop, server) : try open(options, starter, shared, loop, server)
-    } catch let failure as Failure {
-      tell(failure, on: starter)
-    } catch let error as StoreError {
-      tell(Failure(store: error), on: starter)
     } catch {
-      tell(Failure(.system, detail: "\(error)"), on: starter)
+      let failure = (error as? StoreError).map { Failure(store: $0) } ?? Failure(.system, detail: "\(error)")
+      tell(error as? Failure ?? failure, on: starter)
     }
     return 1
   }
 
   /// Descriptor 3, if it is a socket; whoever started this process is at its other end.
-  private static func inheritedChannel() -> Starter {
+  private static func inheritedSocket() -> CInt? {
     var kind: CInt = 0
     var length = socklen_t(MemoryLayout<CInt>.size)
-    let isSocket = getsockopt(3, SOL_SOCKET, SO_TYPE, &kind, &length) == 0
-    if isSocket { _ = fcntl(3, F_SETFD, FD_CLOEXEC) }
-    return Starter(descriptor: isSocket ? 3 : nil)
+    guard getsockopt(3, SOL_SOCKET, SO_TYPE, &kind, &length) == 0 else { return nil }
+    _ = fcntl(3, F_SETFD, FD_CLOEXEC)
+    return 3
   }
 
   /// Descriptor 4, where a guardian shares the home's lock.
@@ -56,15 +52,10 @@ public enum CoordinatorProcess {
     return FileDescriptor(owning: 4)
   }
 
-  /// Whoever started this process.
-  struct Starter {
-    let descriptor: CInt?
-  }
-
   // MARK: - An open bank
 
   private static func open(
-    _ options: CoordinatorOptions, _ starter: Starter, _ shared: consuming FileDescriptor?,
+    _ options: CoordinatorOptions, _ starter: CInt?, _ shared: consuming FileDescriptor?,
     _ loop: EventLoop, _ server: ControlServer
   ) throws -> Int32 {
     let home = BankHome(options.home)
@@ -101,17 +92,15 @@ public enum CoordinatorProcess {
       RecoveryNote.keepConfiguration(of: options, home)
     }
     let guardianship = Guardianship(
-      home, options, lock: lock, loop: loop, log: log, pulse: pulse,
-      executable: try sibling("bank-guardian"))
+      home, options, lock: lock, loop: loop, log: log, pulse: pulse, executable: try sibling("bank-guardian"))
     let coordinator = Coordinator(
       home: home, options: options, configuration: configuration, loop: loop, server: server, log: log,
       store: store, contents: contents, incarnation: incarnation, booksName: booksName,
-      programs: try WorkerPrograms(), now: now,
-      bindings: bindings(of: home, store, lock, guardianship))
-    let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) { report in
-      coordinator.hear(signal: report.signal)
+      programs: try WorkerPrograms(), now: now, bindings: bindings(of: home, store, lock, guardianship))
+    let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) {
+      coordinator.hear(signal: $0.signal)
     }
-    if let descriptor = starter.descriptor { try server.adopt(FileDescriptor(owning: descriptor)) }
+    if let starter { try server.adopt(FileDescriptor(owning: starter)) }
     guardianship.begin()
     // Nothing is opened for somebody who is gone by now.
     let opener = try options.opener.map { try OpenerWatch($0, on: loop) { coordinator.openerIsGone() } }
@@ -141,12 +130,10 @@ public enum CoordinatorProcess {
         try? store.close()
         guardianship.closed()
         lock.release()
-      },
-      retakeLock: { lock.retake(home) }, renewReserve: { store.files.renewReserve() },
+      }, retakeLock: { lock.retake(home) }, renewReserve: { store.files.renewReserve() },
       renewLogs: { redirectStandardError(to: home.standardError) })
   }
 
-  /// A program of the same build, beside this one.
   private static func sibling(_ name: String) throws(SystemError) -> String {
     Paths.join(Paths.directory(of: try Paths.executable()), name)
   }
@@ -167,9 +154,8 @@ public enum CoordinatorProcess {
   ) {
     let kept = WindowsRecord.read(from: home.windows)
     log.write(event: "recovering", level: .warn) {
-      $0.field(
-        "windows",
-        kept.map { kept in Service.allCases.map { "\($0.name)=\(kept[$0] ?? 0)" }.joined(separator: ",") })
+      let words = kept.map { kept in Service.allCases.map { "\($0.name)=\(kept[$0] ?? 0)" } }
+      $0.field("windows", words?.joined(separator: ","))
       if kept == nil { $0.field("msg", "no note of the windows; the configuration says how many") }
     }
     for (service, count) in kept ?? [:] { configuration.windows[service] = count }
@@ -177,16 +163,15 @@ public enum CoordinatorProcess {
 
   /// A broken invariant speaks on standard error; nobody reads the terminal of a daemon.
   private static func redirectStandardError(to path: String) {
-    guard let file = try? FileDescriptor.open(path, [.writeOnly, .create, .append], mode: 0o600) else {
-      return
+    if let file = try? FileDescriptor.open(path, [.writeOnly, .create, .append], mode: 0o600) {
+      _ = dup2(file.rawValue, STDERR_FILENO)
     }
-    _ = dup2(file.rawValue, STDERR_FILENO)
   }
 
   // MARK: - A closed bank
 
   private static func inspect(
-    _ options: CoordinatorOptions, _ starter: Starter, _ loop: EventLoop, _ server: ControlServer
+    _ options: CoordinatorOptions, _ starter: CInt?, _ loop: EventLoop, _ server: ControlServer
   ) throws -> Int32 {
     let home = BankHome(options.home)
     if try FileFacts.inspect(home.database) == nil { try home.examineDatabase() }
@@ -195,16 +180,15 @@ public enum CoordinatorProcess {
     }
     let lock = try HomeLock(visiting: home)
     defer { lock.release() }
-    guard let descriptor = starter.descriptor else {
+    guard let starter else {
       throw Failure(.badRequest, subject: "--inspect", detail: "descriptor 3 is no socket; ask with bankctl")
     }
     try home.examineDatabase()
     let store = try SQLiteStore(inspecting: home.database)
     let inspector = try Inspector(
-      home: home, loop: loop, server: server, store: store, memory: store,
-      booksName: try store.knownBooksName() ?? .none,
-      now: SystemClock.wall())
-    try server.adopt(FileDescriptor(owning: descriptor))
+      home: home, loop: loop, server: server, store: store, booksName: try store.knownBooksName() ?? .none,
+      now: WallTime(milliseconds: SystemClock.wallMilliseconds()))
+    try server.adopt(FileDescriptor(owning: starter))
     try inspector.run()
     return 0
   }
@@ -212,10 +196,9 @@ public enum CoordinatorProcess {
   // MARK: - Not even that
 
   /// Answers the first request of whoever started this process with the reason why there is no bank.
-  private static func tell(_ failure: Failure, on starter: Starter) {
+  private static func tell(_ failure: Failure, on starter: CInt?) {
     let words = [failure.code.rawValue, failure.subject, failure.detail].filter { !$0.isEmpty }
-    guard let descriptor = starter.descriptor, fcntl(descriptor, F_GETFD) != -1, let loop = try? EventLoop()
-    else {
+    guard let starter, fcntl(starter, F_GETFD) != -1, let loop = try? EventLoop() else {
       _ = try? StandardStreams.write("bankd: \(words.joined(separator: ": "))\n", to: .error)
       return
     }
@@ -230,10 +213,33 @@ public enum CoordinatorProcess {
       // that for a death.
       until = min(until, SystemClock.monotonic() + .seconds(2))
     }
-    guard (try? server.adopt(FileDescriptor(owning: descriptor))) != nil else { return }
+    guard (try? server.adopt(FileDescriptor(owning: starter))) != nil else { return }
     while !isDone, SystemClock.monotonic() < until {
       guard (try? loop.runOnce(until: until)) != nil else { return }
       server.flush()
+    }
+  }
+}
+
+/// Noticing that whoever opened a bank in its foreground has ended, however that came. It must not know what is done
+/// then, nor the conversation with that process: one that reads too slowly can lose it, and is alive all the same.
+/// Failure: SystemError where the kernel has no way to watch left; the bank is not opened then.
+final class OpenerWatch {
+  private let process: OtherProcess?
+
+  /// Begins to watch; where the process has ended already that is told before this returns.
+  /// - Parameter pid: the process that has started this one.
+  init(_ pid: Int32, on loop: EventLoop, onEnd: @escaping () -> Void) throws(SystemError) {
+    process = try OtherProcess(pid: pid)
+    // After the process is held, its number cannot become a stranger's; before, it was the parent's.
+    guard let process, CurrentProcess.parentPid == pid else {
+      onEnd()
+      return
+    }
+    var registration: Registration?
+    registration = try loop.register(fd: process.fd, interest: .read) { [unowned loop] _ in
+      if let registration { loop.deregister(registration) }
+      onEnd()
     }
   }
 }

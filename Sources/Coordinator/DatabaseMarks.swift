@@ -1,5 +1,4 @@
-// Owns whether the databases beside the bank's are those that it knows, and what is to be written down of them. It knows no
-// process and no message.
+// Owns whether the databases beside the bank's are those that it knows, and what is to be written down of them.
 // Invariant: a database is told to write down the present opening only where nothing is wrong, or where what is wrong was
 // done on purpose, or where the operator has said 'reload' to go on with it; the bank follows when it has, as soon as
 // nothing is staged.
@@ -10,29 +9,13 @@ import Storage
 import Time
 import Wire
 
-/// What these books and the databases beside them know of each other.
-final class DatabaseMarks {
-  private let context: BankContext
-  private let queue: QueueDriver
-  private let serviceSupervisor: ServiceSupervisor
-  private let followers: Followers
+final class DatabaseMarks: BankPart {
   /// What is to be written down of the databases.
   private var notes: [String: KnownDatabase] = [:]
 
-  init(
-    _ context: BankContext, _ queue: QueueDriver, _ serviceSupervisor: ServiceSupervisor,
-    _ followers: Followers
-  ) {
-    self.context = context
-    self.queue = queue
-    self.serviceSupervisor = serviceSupervisor
-    self.followers = followers
-  }
-
   /// This opening, as the databases beside the bank's write it down.
   private var mark: BankMark {
-    BankMark(
-      books: context.booksName.number, opening: context.incarnation, openedAt: context.openedAt.wall)
+    BankMark(books: context.booksName.number, opening: context.incarnation, openedAt: context.openedAt.wall)
   }
 
   /// A service tells of its database: before it is ready, and when it has written down this opening.
@@ -50,12 +33,9 @@ final class DatabaseMarks {
       post.mismatch = mismatch == .newDatabase && post.generation > 1 || post.isAccepted ? nil : mismatch
       if let mismatch { write(mismatch, of: name) }
       if !isProblem { serviceSupervisor.say(.bank(mark), to: post) }
-    } catch {
-      queue.fail(error)
-    }
+    } catch { queue.fail(error) }
   }
 
-  /// Databases in which something is wrong.
   var mismatched: [SupervisedService] { serviceSupervisor.posts.filter { $0.mismatch?.isProblem == true } }
 
   /// The configuration was read again by somebody who may know nothing of what is wrong with a database: it stays wrong.
@@ -65,7 +45,6 @@ final class DatabaseMarks {
     }
   }
 
-  /// The operator goes on with these databases that are there.
   func accept(_ posts: [SupervisedService]) {
     for post in posts where post.mismatch?.isProblem == true {
       post.mismatch = nil
@@ -78,8 +57,7 @@ final class DatabaseMarks {
 
   /// Writes down which databases have written down this opening, as soon as nothing is staged.
   func keep() {
-    guard !notes.isEmpty, queue.engine.isKept, queue.engine.isWorking,
-      let memory = context.bindings.memory
+    guard !notes.isEmpty, queue.engine.isKept, queue.engine.isWorking, let memory = context.bindings.memory
     else { return }
     let known = notes.sorted { $0.key < $1.key }
     notes.removeAll()
@@ -100,24 +78,20 @@ final class DatabaseMarks {
     }
   }
 
-  /// What an audit says of the databases.
   func addMismatches(to report: inout AuditReport) {
     for post in serviceSupervisor.posts { report.add(post.mismatch, of: post.specification.name) }
   }
 }
 
 extension DatabaseMismatch {
-  /// What is wrong between the books and a database beside them.
   static func find(
     _ database: DatabaseMark, of name: String, books: BooksName, _ memory: SQLiteStore
   ) throws(StoreError) -> DatabaseMismatch? {
     var moment: WallTime?
     if let seen = database.bank { moment = try memory.moment(ofOpening: seen.opening) }
-    return between(
-      database, books: books.number, known: try memory.knownDatabase(of: name), moment: moment)
+    return between(database, books: books.number, known: try memory.knownDatabase(of: name), moment: moment)
   }
 
-  /// The same as a remark on a service.
   func remark(on name: String) -> Remark {
     switch self {
     case .newBank: Remark(.newBank, name)

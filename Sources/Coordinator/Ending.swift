@@ -4,24 +4,17 @@
 // full; and a drain that is being looked at is not looked at by what it wants done.
 
 import BankModel
-import Logbook
 import Posix
-import QueueCore
 import Supervision
 import Time
 import Wire
 
-/// The end of the bank.
-final class Ending {
-  /// How often clients are told how far it is.
+final class Ending: BankPart {
   private static let tellPause = TimeSpan.milliseconds(200)
 
-  /// How far it is, once somebody has asked for it.
   private struct State {
     var drain: Drain
-    /// Clients who are told about it.
-    var seats: [Followers.Seat] = []
-    /// When the clients were last told how far it is.
+    var seats: [Seat] = []
     var toldAt = MonotonicTime(nanoseconds: 0)
     /// The last word and the last picture, once the day is closed.
     var last: (report: StoppedReport, picture: StatusReport)?
@@ -37,47 +30,28 @@ final class Ending {
     var isOver = false
     /// The drain is being looked at: what it wants done makes other things happen.
     var isLooking = false
-    /// Whether somebody wants to know how far it is.
     var isTold: Bool { !seats.isEmpty && drain.step != .kill }
   }
 
-  private let context: BankContext
-  private let queue: QueueDriver
   private let intake: Intake
-  private let tellerSupervisor: TellerSupervisor
-  private let serviceSupervisor: ServiceSupervisor
   private let services: BranchServices
-  private let followers: Followers
   private let words: LastWords
-  private let server: ControlServer
   private var state: State?
   /// Whether nobody is left for whom this bank was open.
   private(set) var isAbandoned = false
 
-  init(
-    _ context: BankContext, _ queue: QueueDriver, _ intake: Intake, _ tellerSupervisor: TellerSupervisor,
-    _ serviceSupervisor: ServiceSupervisor, _ services: BranchServices, _ followers: Followers,
-    _ words: LastWords,
-    _ server: ControlServer
-  ) {
-    self.context = context
-    self.queue = queue
+  init(_ ground: BankPart, _ intake: Intake, _ services: BranchServices, _ words: LastWords) {
     self.intake = intake
-    self.tellerSupervisor = tellerSupervisor
-    self.serviceSupervisor = serviceSupervisor
     self.services = services
-    self.followers = followers
     self.words = words
-    self.server = server
+    super.init(ground)
   }
 
   // MARK: - What is asked
 
-  /// A client asks for the end, or for a step of it.
-  func stop(_ order: StopOrder, _ seat: Followers.Seat) {
+  func stop(_ order: StopOrder, _ seat: Seat) {
     if let timeout = order.timeoutMilliseconds, timeout < 0 {
-      let failure = Failure(.badRequest, remark: Remark(.timeoutNegative))
-      return server.answer(seat.session, seat.number, .failure(failure))
+      return server.answer(seat, .failure(Failure(.badRequest, remark: Remark(.timeoutNegative))))
     }
     if state != nil { tell(progress(), to: [seat]) }
     begin(now: order.now)
@@ -122,9 +96,7 @@ final class Ending {
       $0.field("serving", queue.machine.serving)
       $0.field("now", isUrgent ? "true" : "false")
     }
-    for seat in followers.takeWindowWaiters() {
-      server.answer(seat.session, seat.number, .failure(Failure(.draining)))
-    }
+    for seat in followers.takeWindowWaiters() { server.answer(seat, .failure(Failure(.draining))) }
     context.bindings.guardianship?.stopping()
   }
 
@@ -210,18 +182,13 @@ final class Ending {
 
   /// Answers that a client is waiting for here.
   func count(of session: ControlSession) -> Int { state?.seats.count { $0.session === session } ?? 0 }
-
-  /// A client has left.
   func forget(_ session: ControlSession) { state?.seats.removeAll { $0.session === session } }
-
   /// When the drain cuts a step short, for which everybody is heard first who has spoken until then.
   var nextStep: MonotonicTime? { state?.drain.nextDeadline }
 
-  /// When something has to be done by itself next.
   var nextDeadline: MonotonicTime? {
     guard let state else { return nil }
-    return [state.drain.nextDeadline, state.isTold ? state.toldAt + Self.tellPause : nil].compactMap { $0 }
-      .min()
+    return .earlier(state.drain.nextDeadline, state.isTold ? state.toldAt + Self.tellPause : nil)
   }
 
   private func customersLeft(in step: DrainStep) -> Int64 {
@@ -251,12 +218,11 @@ final class Ending {
         leftMilliseconds: state.drain.nextDeadline.map { $0.since(context.now.monotonic).milliseconds }))
   }
 
-  private func tell(_ report: ProgressReport?, to seats: [Followers.Seat]) {
+  private func tell(_ report: ProgressReport?, to seats: [Seat]) {
     guard let report else { return }
-    for seat in seats { server.answer(seat.session, seat.number, .progress(report), more: true) }
+    for seat in seats { server.answer(seat, .progress(report), more: true) }
   }
 
-  /// Tells those who asked how far it is.
   func tellProgress() {
     guard let state, state.isTold, context.now.monotonic.since(state.toldAt) >= Self.tellPause else { return }
     tell(progress(), to: state.seats)
@@ -288,7 +254,7 @@ final class Ending {
     words.tellLookersOn(picture)
     context.bindings.close()
     words.tellLastEvents()
-    for seat in state.seats { server.answer(seat.session, seat.number, .stopped(report)) }
+    for seat in state.seats { server.answer(seat, .stopped(report)) }
     server.flush()
     context.end(with: 0)
   }
@@ -310,7 +276,6 @@ final class Ending {
     server.stopListening()
   }
 
-  /// Closes the books of a bank that was broken off.
   func leave() {
     context.bindings.close()
     context.write(event: "left") {

@@ -1,5 +1,5 @@
 // Owns the requests for tickets that wait to be taken in: one after the other, the large ones in slices, so that the
-// windows are served in between, and the small ones beside them. It knows no queue: it yields slices of customers.
+// windows are served in between, and the small ones beside them. It yields slices of customers.
 // Invariant: of two large requests the second begins only after the last slice of the first, and no request overtakes
 // another one of its client, or one whose key it has.
 
@@ -8,15 +8,12 @@ import QueueCore
 import Time
 import Wire
 
-/// Requests for tickets, in the order of their arrival.
 final class EnqueueIntake {
-  /// Where the customers of a request come from.
   enum Source {
     case drawn(SlicedDraw)
     case list(SlicedList)
   }
 
-  /// One request for tickets.
   struct Order {
     let request: RequestNumber
     var source: Source
@@ -26,11 +23,8 @@ final class EnqueueIntake {
     let total: Int64
     /// Customers taken so far, new or known.
     var taken: Int64 = 0
-    /// Customers who were known already.
     var known: Int64 = 0
-    /// Their tickets.
     var knownTickets = KnownTickets()
-    /// When its progress was last told.
     var toldAt: MonotonicTime?
 
     /// Whether it is more than is taken in at once.
@@ -85,10 +79,8 @@ final class EnqueueIntake {
 
   private var waiting: [Order] = []
   private var head = 0
-  /// The request that is being taken in.
   var current: Order?
 
-  /// Takes a request in line.
   func append(_ order: Order) { waiting.append(order) }
 
   /// The next request becomes the current one; nil when there is none.
@@ -101,11 +93,8 @@ final class EnqueueIntake {
 
   /// Takes the next small request out of the line that need not wait for the large ones before it: for the one that is
   /// half taken in, or the first that waits. None that is not first may belong to the client of one before it.
-  ///
-  /// - Parameters:
-  ///   - room: how many may come.
-  ///   - client: whose a request is; nil where its client has gone.
-  ///   - mayCome: whether one that need not wait for another may come at all.
+  /// - Parameter client: whose a request is; nil where its client has gone.
+  /// - Parameter mayCome: whether one that need not wait for another may come at all.
   func takeBeside(
     room: Int64, client: (RequestNumber) -> ObjectIdentifier?, mayCome: (Order) -> Bool
   ) -> Order? {
@@ -136,19 +125,13 @@ final class EnqueueIntake {
     }
   }
 
-  /// Whether the next one is taken in in slices.
   var isLarge: Bool { current != nil || head < waiting.count && waiting[head].comesInSlices }
-
-  /// Whether there is something to take in now.
   var isEmpty: Bool { current == nil && head == waiting.count }
-
   /// Nothing more of this request is taken in.
   func end(_ order: Order) { if current?.request == order.request { current = nil } }
 
   /// Forgets the request that is half taken in: the queue has refused it. One of which nobody has come is not refused.
-  func abandon() {
-    if current?.taken == 0 { current?.lookAnew() } else { current = nil }
-  }
+  func abandon() { if current?.taken == 0 { current?.lookAnew() } else { current = nil } }
 
   /// Takes a request out that nobody has begun to take in; false where it is none of those.
   func remove(_ request: RequestNumber) -> Bool {
@@ -157,12 +140,62 @@ final class EnqueueIntake {
     return true
   }
 
-  /// Forgets every request, and says which they were.
   func abandonAll() -> [RequestNumber] {
     let requests = (current.map { [$0] } ?? []).map(\.request) + waiting[head...].map(\.request)
     current = nil
     waiting.removeAll()
     head = 0
     return requests
+  }
+}
+
+/// The tickets of those customers of a list whose keys were known: so many of them that memory is bounded, as spans of
+/// consecutive numbers. Invariant: every ticket that was added is in a span; there are at most `TicketSpan.limit` spans,
+/// and beyond it the last one also holds tickets that were not added.
+struct KnownTickets {
+  private var spans: [TicketSpan] = []
+
+  mutating func add(_ tickets: IssuedTickets) {
+    let new = TicketSpan(day: tickets.day, first: tickets.first, last: tickets.last)
+    // Mostly a list is repeated in its order, and the next customer has the next number.
+    if let last = spans.last, let joined = last.joined(with: new) { return spans[spans.count - 1] = joined }
+    spans.append(new)
+    if spans.count > TicketSpan.limit { pack() }
+  }
+
+  /// The spans in the order of days and numbers; nil where there is none.
+  var report: [TicketSpan]? {
+    var packed = self
+    packed.pack()
+    return packed.spans.isEmpty ? nil : packed.spans
+  }
+
+  /// Sorts the spans and joins what belongs together; too many that do not are joined all the same, day by day.
+  private mutating func pack() {
+    spans.sort { ($0.day, $0.first) < ($1.day, $1.first) }
+    var packed: [TicketSpan] = []
+    for span in spans {
+      guard let last = packed.last else {
+        packed.append(span)
+        continue
+      }
+      if let joined = last.joined(with: span) {
+        packed[packed.count - 1] = joined
+      } else if packed.count < TicketSpan.limit / 2 || last.day != span.day {
+        packed.append(span)
+      } else {
+        packed[packed.count - 1].last = max(last.last, span.last)
+      }
+    }
+    // Of so many days the latest count: everybody of a day that is over has a receipt.
+    spans = packed.suffix(TicketSpan.limit)
+  }
+}
+
+extension TicketSpan {
+  /// Both spans as one where no number lies between them; nil otherwise.
+  fileprivate func joined(with other: TicketSpan) -> TicketSpan? {
+    guard day == other.day, other.first <= last + 1, first <= other.last + 1 else { return nil }
+    return TicketSpan(day: day, first: min(first, other.first), last: max(last, other.last))
   }
 }

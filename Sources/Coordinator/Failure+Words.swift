@@ -6,7 +6,6 @@ import QueueCore
 import Wire
 
 extension Failure {
-  /// Why the queue has refused a request.
   init(refusal: QueueRefusal) {
     switch refusal {
     case .queueFull(let waiting, let limit):
@@ -18,7 +17,6 @@ extension Failure {
     }
   }
 
-  /// Why the store could not be used.
   init(store error: StoreError) {
     switch error {
     case .diskFull(let detail): self.init(.diskFull, remark: detail)
@@ -29,4 +27,39 @@ extension Failure {
     case .failed(let path, let detail): self.init(.system, subject: path, remark: detail)
     }
   }
+}
+
+/// What can be wrong with a request for tickets by itself, before anybody knows of it: every limit that a customer
+/// keeps. What is found is a remark, so that it can be said in any language.
+extension EnqueueOrder {
+  var fault: Remark? {
+    if !(1...BankModel.Limits.customersPerCommand).contains(count) {
+      return Remark(.customersRange, BankModel.Limits.customersPerCommand, count)
+    }
+    let length = payload?.utf8.count ?? 0
+    if length > BankModel.Limits.payloadLength {
+      return Remark(.payloadAtMost, BankModel.Limits.payloadLength, length)
+    }
+    let sample = EnqueueEntry(
+      service: .deposit, grade: grade, amount: amount ?? 1, account: account ?? 0, key: key)
+    return sample.fault
+  }
+}
+
+extension EnqueueEntry {
+  var fault: Remark? {
+    if !service.movesMoney { return Remark(.notInList, service.name) }
+    if !(1...BankModel.Limits.amount).contains(amount) {
+      return Remark(.moneyRange, BankModel.Limits.amount, amount)
+    }
+    if !(0...BankModel.Limits.account).contains(account) {
+      return Remark(.accountRange, BankModel.Limits.account, account)
+    }
+    return key.flatMap(keyFault)
+  }
+}
+
+func keyFault(_ key: String) -> Remark? {
+  let isGood = !key.isEmpty && key.utf8.count <= BankModel.Limits.keyLength
+  return isGood ? nil : Remark(.keyLength, BankModel.Limits.keyLength, key.utf8.count)
 }

@@ -1,21 +1,12 @@
 // Owns everyone who waits for something to happen, or watches it happen: no polling, they are told.
-// It knows no socket beyond "answer this session". Invariant: whoever has left is forgotten at once. What a served
+// Invariant: whoever has left is forgotten at once. What a served
 // customer costs here does not grow with the number of those who wait: they are counted in turn, in a share of the time.
 
 import BankModel
 import QueueCore
-import Time
-import Transport
 import Wire
 
-/// Clients who are told later.
 final class Followers {
-  /// A client and its request.
-  struct Seat {
-    var session: ControlSession
-    var number: UInt32
-  }
-
   /// Told every change: the events, or the state.
   var views = Views()
   /// Told when all of some tickets have come to their end.
@@ -26,10 +17,8 @@ final class Followers {
   private(set) var windowWaiters: [Seat] = []
   /// Something has changed that watchers want to see.
   var changed = false
-  /// When the watchers were last shown something new.
   var toldAt = MonotonicTime(nanoseconds: 0)
 
-  /// Watchers are told at most so often.
   static let watchPause = TimeSpan.milliseconds(100)
 
   /// Events whose receipts are on disk, and those behind them that still wait for it.
@@ -39,28 +28,26 @@ final class Followers {
   /// When those who look on, or wait for tickets, are to be looked after.
   func nextDeadline(isTimerRunning: Bool) -> MonotonicTime? {
     var earliest = tickets.nextDeadline
-    func consider(_ moment: MonotonicTime) { earliest = min(earliest ?? moment, moment) }
-    if let due = views.audience.nextDeadline { consider(due) }
-    if views.watcherCount > 0, changed || isTimerRunning { consider(toldAt + Self.watchPause) }
+    if let due = views.audience.nextDeadline {
+      earliest = .earlier(earliest, MonotonicTime(nanoseconds: due.nanoseconds))
+    }
+    if views.watcherCount > 0, changed || isTimerRunning {
+      earliest = .earlier(earliest, toldAt + Self.watchPause)
+    }
     return earliest
   }
 
-  /// Has a client told when nobody waits or is served.
   func awaitIdle(_ seat: Seat) {
     idleWaiters.append(seat)
     seat.session.seats += 1
   }
 
-  /// Has a client told when the windows are as they shall be.
   func awaitWindows(_ seat: Seat) {
     windowWaiters.append(seat)
     seat.session.seats += 1
   }
 
-  /// Takes out those who wait until nobody is left.
   func takeIdleWaiters() -> [Seat] { take(&idleWaiters) }
-
-  /// Takes out those who wait for the windows.
   func takeWindowWaiters() -> [Seat] { take(&windowWaiters) }
 
   private func take(_ seats: inout [Seat]) -> [Seat] {
@@ -69,7 +56,6 @@ final class Followers {
     return seats
   }
 
-  /// A client has left.
   func forget(_ session: ControlSession) {
     guard session.seats > 0 else { return }
     views.forget(session)
@@ -79,7 +65,6 @@ final class Followers {
     session.seats = 0
   }
 
-  /// Somebody at a window began or ended.
   func announce(
     _ happening: Happening, _ window: Window, _ lease: Lease, _ customer: Customer, day: BusinessDay,
     at now: Moment
@@ -106,7 +91,6 @@ final class Followers {
   }
 
   /// Hands the events that are on disk to those who follow, in their order.
-  ///
   /// - Parameter isSettled: Whether nothing waits for the disk, so that these are all.
   func publishEvents(all isSettled: Bool) {
     if isSettled { confirmEvents() }

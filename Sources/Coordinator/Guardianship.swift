@@ -1,5 +1,4 @@
 // Owns the coordinator's side of being guarded: it tells how the bank is, and replaces a guardian that has died.
-// It must not know what the guardian decides, nor anything of the queue.
 // Invariant: nothing here waits, and no death of a guardian changes anything for a customer.
 // A guardian that does not answer signs of progress stands still; it is ended first, and only then another one comes, so
 // there are never two.
@@ -12,14 +11,10 @@ import Posix
 import Supervision
 import Time
 
-/// The tie between a coordinator and whoever watches over it.
 final class Guardianship {
   /// How far the bank has come, in the words of the guardian's command line.
-  private enum Phase: String {
-    case opening, open, stopping, closed
-  }
+  private enum Phase: String { case opening, open, stopping, closed }
 
-  /// How a guardian that runs is watched.
   private enum Watched {
     /// The one that has started this process.
     case parent(OtherProcess, Registration)
@@ -31,7 +26,6 @@ final class Guardianship {
   private static let worry = 10
   /// How long a guardian that stands still has between SIGABRT and SIGKILL.
   private static let abortGrace = TimeSpan.milliseconds(200)
-  /// A guardian that has lived this long has begun its work.
   private static let proof = TimeSpan.seconds(1)
   /// With this field the guardian knows that everything is kept and the home is free.
   private static let closedField = "X_BANK_CLOSED"
@@ -95,7 +89,6 @@ final class Guardianship {
     }
   }
 
-  /// Whether this bank is one that is opened again after a crash.
   var isGuarded: Bool { options.guardian != nil }
 
   /// Begins to watch the guardian that has started this process, if one has.
@@ -108,14 +101,12 @@ final class Guardianship {
 
   // MARK: - What is told
 
-  /// Every window has a teller at work.
   func opened(windows: Int, day: Int64) {
     guard phase == .opening else { return }
     phase = .open
     tell(.ready(status: "Day \(day), \(windows) windows are open."))
   }
 
-  /// The bank begins to end.
   func stopping() {
     guard phase == .opening || phase == .open else { return }
     phase = .stopping
@@ -141,13 +132,11 @@ final class Guardianship {
     notifier?.tell(message.with("MAINPID", "\(CurrentProcess.pid)"))
   }
 
-  /// The configuration has changed.
   func adopt(_ patience: TimeSpan) { pulse.patience = patience }
 
   // MARK: - Time
 
-  /// When something has to be done by itself next.
-  var nextDeadline: MonotonicTime? { [startAt, provenAt, pulse.nextDeadline].compactMap { $0 }.min() }
+  var nextDeadline: MonotonicTime? { .earlier(startAt, .earlier(provenAt, pulse.nextDeadline)) }
 
   /// When the guardian is judged next, in the time that was attended.
   var nextJudgement: MonotonicTime? {
@@ -218,10 +207,10 @@ final class Guardianship {
   }
 
   private func watch(_ process: OtherProcess) -> Bool {
-    guard
-      let registration = try? loop.register(
-        fd: process.fd, interest: .read, handler: { [unowned self] _ in guardianIsReady() })
-    else { return false }
+    let registration = try? loop.register(fd: process.fd, interest: .read) { [unowned self] _ in
+      guardianIsReady()
+    }
+    guard let registration else { return false }
     watched = .parent(process, registration)
     hasBegun(at: loop.moment().monotonic)
     return true
@@ -266,10 +255,9 @@ final class Guardianship {
   private func startGuardian() {
     let words =
       [
-        "--home", home.path, "--adopt", "\(CurrentProcess.pid)", "--phase", phase.rawValue,
-        "--patience", "\(pulse.patience.milliseconds)",
-      ]
-      + (options.isRecovery ? ["--opened"] : []) + ["--"] + options.lasting
+        "--home", home.path, "--adopt", "\(CurrentProcess.pid)", "--phase", phase.rawValue, "--patience",
+        "\(pulse.patience.milliseconds)",
+      ] + (options.isRecovery ? ["--opened"] : []) + ["--"] + options.lasting
     do throws(SystemError) {
       // A session of its own, and no tie to this process: it is there for when this process dies.
       let child = try ChildProcess.spawn(
@@ -281,8 +269,6 @@ final class Guardianship {
       watched = .child(child, registration)
       provenAt = loop.moment().monotonic + Self.proof
       log.write(event: "guardian_started") { $0.field("child", child.pid) }
-    } catch {
-      guardianEnded(error.description)
-    }
+    } catch { guardianEnded(error.description) }
   }
 }

@@ -6,7 +6,6 @@ import Glibc
 import Posix
 import Time
 
-/// Looks at a home from outside.
 struct HomeAudit {
   let home: BankHome
 
@@ -17,9 +16,6 @@ struct HomeAudit {
   /// How often it is looked at most where somebody may be on the way to an end, or to a bank.
   private static let longestLooks = 150
 
-  // MARK: - Processes
-
-  /// A process that works in the name of this home and that nobody knows.
   struct Stranger: Hashable {
     var pid: Int32
     var name: String
@@ -76,12 +72,8 @@ struct HomeAudit {
 
   /// What there is to say of strangers.
   static func remarks(on strangers: Set<Stranger>) -> [Remark] {
-    strangers.sorted { $0.pid < $1.pid }.map {
-      Remark(.stranger, $0.pid, $0.name)
-    }
+    strangers.sorted { $0.pid < $1.pid }.map { Remark(.stranger, $0.pid, $0.name) }
   }
-
-  // MARK: - Permissions
 
   /// Everything that others could enter, read or write.
   func permissions() -> [Remark] {
@@ -118,9 +110,7 @@ struct HomeAudit {
     do throws(SystemError) {
       guard let found = try FileFacts.inspect(path, followLinks: isHome) else { return nil }
       facts = found
-    } catch {
-      return Remark(.cannotLook, path, error.description)
-    }
+    } catch { return Remark(.cannotLook, path, error.description) }
     let mode = String(facts.mode & 0o7777, radix: 8)
     if facts.owner != CurrentProcess.uid { return Remark(.otherOwner, path, facts.owner) }
     // A directory that everybody shares, such as /tmp, was not made for a bank; what is in it keeps others out.

@@ -4,24 +4,18 @@
 // Invariants: what was removed and could not be made good is owed until it is; and once the database is gone nothing is
 // promised, and the store of a home that is gone is never closed: by then the same names can belong to another bank.
 
-import Logbook
+import BankModel
 import Posix
 import QueueCore
 import Time
 import Wire
 
-/// The home of an open bank, kept whole.
-final class HomeKeeper {
+final class HomeKeeper: BankPart {
   /// How long a bank without its database stays to say so. Whoever removes a whole home has time to finish, and no guardian
   /// opens another bank in its place meanwhile.
   private static let farewell = TimeSpan.milliseconds(500)
 
-  private let context: BankContext
-  private let queue: QueueDriver
-  private let tellerSupervisor: TellerSupervisor
-  private let serviceSupervisor: ServiceSupervisor
   private let windows: WindowPlan
-  private let server: ControlServer
   /// Notices when the home is removed; nil where the system has no watch left.
   private var watch: HomeWatch?
   /// What was removed a moment ago, and what could not be made good at once: the lock and the database's log.
@@ -30,39 +24,25 @@ final class HomeKeeper {
   /// Why nobody is served any more, and until when that is said; nil while the database is there.
   private var leave: (failure: Failure, until: MonotonicTime)?
 
-  init(
-    _ context: BankContext, _ queue: QueueDriver, _ tellerSupervisor: TellerSupervisor,
-    _ serviceSupervisor: ServiceSupervisor,
-    _ windows: WindowPlan, _ server: ControlServer
-  ) {
-    self.context = context
-    self.queue = queue
-    self.tellerSupervisor = tellerSupervisor
-    self.serviceSupervisor = serviceSupervisor
+  init(_ ground: BankPart, _ windows: WindowPlan) {
     self.windows = windows
-    self.server = server
+    super.init(ground)
   }
 
   private var home: BankHome { context.home }
 
-  /// Begins to watch over the home.
   func begin() {
     do throws(SystemError) {
       let watch = try HomeWatch(home, on: context.loop)
       watch.onLoss = { [unowned self] losses in freshLosses += losses }
       self.watch = watch
-    } catch {
-      context.write(event: "home_unwatched", level: .warn) { $0.field("msg", error.description) }
-    }
+    } catch { context.write(event: "home_unwatched", level: .warn) { $0.field("msg", error.description) } }
   }
 
   /// Whatever is removed from here on, nothing is made of it.
   func stop() { watch?.onLoss = nil }
-
-  /// When what is missing is to be made good.
   var nextDeadline: MonotonicTime? { watch?.repairAt }
 
-  /// Does at once what cannot wait, before anything else is promised.
   func meetLosses() {
     guard !freshLosses.isEmpty else { return }
     let losses = freshLosses
@@ -70,8 +50,6 @@ final class HomeKeeper {
     if losses.contains(.database) { return databaseIsGone() }
     if losses.contains(.log), !owed.contains(.log) { rescueLog() }
   }
-
-  // MARK: - Repairs
 
   /// Makes good what is missing, when whoever has removed it has had the time to finish.
   func keepTime() {
@@ -128,7 +106,6 @@ final class HomeKeeper {
     do throws(StoreError) { try context.bindings.files?.logIsLost() } catch { queue.fail(error) }
   }
 
-  /// Begins a new log; false where it has to be tried again.
   private func renewLog() -> Bool {
     guard let files = context.bindings.files, queue.engine.isWorking else { return false }
     if !queue.engine.isKept { queue.commit() }
@@ -142,8 +119,6 @@ final class HomeKeeper {
   private func noteTrouble(_ words: String) {
     context.write(event: "home_not_repaired", level: .error) { $0.field("msg", words) }
   }
-
-  // MARK: - A home that is gone
 
   /// Nothing is promised any more. Whoever asks is told why, and then the process ends; see ``sayFarewell()``.
   private func databaseIsGone() {
@@ -175,5 +150,53 @@ final class HomeKeeper {
     // Its guardian shall not open a new bank in the place of the one that somebody has removed.
     context.bindings.guardianship?.lost()
     context.cutOff(with: 1)
+  }
+}
+
+/// Noticing that somebody removes or renames what belongs to an open bank: its databases' files, its lock, its sockets,
+/// its notes and its logs. It says what is missing, and the coordinator acts.
+/// Invariant: what is missing is known by the file behind the name, so that another file in its place counts as missing;
+/// the notes alone are replaced by the bank itself, and count as missing when there are none.
+/// Failure: SystemError where the kernel has no watch left; a bank lives without one.
+final class HomeWatch {
+  enum Loss: CaseIterable { case database, log, reserve, lock, socket, notes, logs, standardError }
+
+  /// Called with what is missing as soon as it is.
+  var onLoss: (([Loss]) -> Void)?
+
+  private let home: BankHome
+  private let names: NameWatch
+
+  /// Takes everything that is in the home now for what belongs there.
+  init(_ home: BankHome, on loop: EventLoop) throws(SystemError) {
+    self.home = home
+    names = try NameWatch(in: [home.path, home.run, home.logs], on: loop)
+    for loss in Loss.allCases { names.expect(Self.paths(of: loss, home), loss == .notes ? .any : .same) }
+    names.onLoss = { [unowned self] paths in onLoss?(losses(in: paths)) }
+    try names.remember()
+  }
+
+  var repairAt: MonotonicTime? { names.repairAt.map { MonotonicTime(nanoseconds: $0.nanoseconds) } }
+  func losses() -> [Loss] { losses(in: names.losses()) }
+  /// Takes what is there now for what belongs there.
+  func remember() throws(SystemError) { try names.remember() }
+  /// What is missing could not be made good: it is tried again later.
+  func putOff() { names.putOff() }
+
+  static func paths(of loss: Loss, _ home: BankHome) -> [String] {
+    switch loss {
+    case .database: [home.database]
+    case .log: [home.database + "-wal"]
+    case .reserve: [home.database + "-reserve"]
+    case .lock: [home.lock]
+    case .socket: [home.socket]
+    case .notes: [home.windows, home.configurationCopy]
+    case .logs: [home.logs]
+    case .standardError: [home.standardError]
+    }
+  }
+
+  private func losses(in paths: [String]) -> [Loss] {
+    Loss.allCases.filter { loss in Self.paths(of: loss, home).contains(where: paths.contains) }
   }
 }

@@ -1,4 +1,4 @@
-// Owns the lock of a home: one coordinator, or one inspector, at a time. It knows nothing of what is locked.
+// Owns the lock of a home: one coordinator, or one inspector, at a time.
 // A lock that a coordinator has is a failure that names its pid; an inspector is waited for, and then one of its own.
 
 import Glibc
@@ -6,7 +6,6 @@ import Posix
 import Time
 import Wire
 
-/// The lock of a home, as long as this object lives or until it is released.
 final class HomeLock {
   private var lock: LockFile?
 
@@ -16,7 +15,6 @@ final class HomeLock {
   private static let shortPatience = TimeSpan.milliseconds(100)
 
   /// Takes the lock, or says who has it.
-  ///
   /// - Parameter inherited: the lock that a guardian has taken for this coordinator, and shares.
   init(_ home: BankHome, inherited: consuming FileDescriptor? = nil) throws(Failure) {
     let outcome: LockFile.Outcome
@@ -26,9 +24,7 @@ final class HomeLock {
       } else {
         outcome = try LockFile.acquire(path: home.lock, patience: Self.patience)
       }
-    } catch {
-      throw Failure(.badHome, subject: home.path, detail: error.description)
-    }
+    } catch { throw Failure(.badHome, subject: home.path, detail: error.description) }
     lock = try Self.lock(outcome, home)
   }
 
@@ -71,7 +67,6 @@ final class HomeLock {
 
   /// Takes the lock again after somebody has removed its file. Where somebody else is quicker, the lock that SQLite
   /// keeps on the database still holds him off.
-  ///
   /// - Returns: false where somebody else has the file that has its name now, as one does who is just being refused.
   func retake(_ home: BankHome) -> Bool {
     // Whoever had moved it away may have put it back.
@@ -83,8 +78,6 @@ final class HomeLock {
   }
 
   /// Gives the lock back, whoever shares it.
-  func release() {
-    guard let lock = lock.take() else { return }
-    lock.unlock()
-  }
+  /// Gives the lock back, whoever shares it.
+  func release() { if let lock = lock.take() { lock.unlock() } }
 }

@@ -6,17 +6,13 @@ import Glibc
 import Posix
 import QueueCore
 import Storage
-import Time
-import Transport
 import Wire
 
-/// Answers questions about a closed bank.
 final class Inspector {
   private let home: BankHome
   private let loop: EventLoop
   private let server: ControlServer
-  private let store: any QueueStore
-  private let memory: SQLiteStore
+  private let store: SQLiteStore
   private let booksName: BooksName
   /// The day that is meant where none is named: the last one on which the bank was open.
   private let presentDay: BusinessDay
@@ -29,15 +25,13 @@ final class Inspector {
   private var hasEnded = false
 
   init(
-    home: BankHome, loop: EventLoop, server: ControlServer, store: any QueueStore, memory: SQLiteStore,
-    booksName: BooksName,
+    home: BankHome, loop: EventLoop, server: ControlServer, store: SQLiteStore, booksName: BooksName,
     now: WallTime
   ) throws(StoreError) {
     self.home = home
     self.loop = loop
     self.server = server
     self.store = store
-    self.memory = memory
     self.booksName = booksName
     let books = try store.load(now: now).books
     day = books.day
@@ -46,7 +40,6 @@ final class Inspector {
     issued = isUnopened ? Limits.ticket : books.issued
   }
 
-  /// Answers until the client leaves.
   func run() throws(SystemError) {
     server.onCommand = { [unowned self] session, request in
       asked.append((request, session))
@@ -65,34 +58,28 @@ final class Inspector {
   private func answerAll() {
     while !asked.isEmpty {
       let (request, session) = asked.removeFirst()
-      serve(request, for: session)
+      serve(request.command, Seat(session: session, number: request.number))
       // What was held back is delivered before this returns.
       session.channel.resumeReading()
     }
   }
 
-  private func serve(_ request: ControlRequest, for session: ControlSession) {
+  private func serve(_ command: ControlCommand, _ seat: Seat) {
     do throws(StoreError) {
-      switch request.command {
-      case .receipts(let query): try tellReceipts(query, session, request.number)
-      case .tickets(let state): try tellTickets(state, session, request.number)
+      switch command {
+      case .receipts(let query): try tellReceipts(query, seat)
+      case .tickets(let state): try tellTickets(state, seat)
       case .ticket(let ticket, let day):
         let archive = TicketArchive(store: store, presentDay: presentDay, issued: issued)
-        do throws(Failure) {
-          server.answer(session, request.number, .ticket(try archive.story(of: ticket, day: day)))
-        } catch {
-          server.answer(session, request.number, .failure(error))
+        do throws(Failure) { server.answer(seat, .ticket(try archive.story(of: ticket, day: day))) } catch {
+          server.answer(seat, .failure(error))
         }
-      case .ledger: server.answer(session, request.number, try store.ledgerAnswer())
-      case .account(let number): server.answer(session, request.number, try store.accountAnswer(number))
-      case .audit:
-        let report = try audit()
-        server.answer(session, request.number, report.map { .audit($0) } ?? .failure(Failure(.alreadyOpen)))
-      default: server.answer(session, request.number, .failure(Failure(.notOpen)))
+      case .ledger: server.answer(seat, try store.ledgerAnswer())
+      case .account(let number): server.answer(seat, try store.accountAnswer(number))
+      case .audit: server.answer(seat, try audit().map { .audit($0) } ?? .failure(Failure(.alreadyOpen)))
+      default: server.answer(seat, .failure(Failure(.notOpen)))
       }
-    } catch {
-      server.answer(session, request.number, .failure(Failure(store: error)))
-    }
+    } catch { server.answer(seat, .failure(Failure(store: error))) }
   }
 
   /// Nobody else is waiting, so a stranger who may just be ending is waited for. One who may just be opening the bank
@@ -110,15 +97,14 @@ final class Inspector {
       strangers.formIntersection(present)
     }
     var report = AuditReport(try store.audit())
-    for remark in HomeAudit.remarks(on: strangers) + outside.permissions() { report.add(remark) }
-    try StockInspection(home: home, day: day, books: booksName, memory: memory).audit(store, into: &report)
-    try VendingInspection(home: home, books: booksName, memory: memory).audit(into: &report)
+    report.add(HomeAudit.remarks(on: strangers) + outside.permissions())
+    let services = ServiceInspection(home: home, day: day, books: booksName, bank: store)
+    try services.auditStock(into: &report)
+    try services.auditMachine(into: &report)
     return report
   }
 
-  private func tellReceipts(
-    _ query: ReceiptQuery, _ session: ControlSession, _ number: UInt32
-  ) throws(StoreError) {
+  private func tellReceipts(_ query: ReceiptQuery, _ seat: Seat) throws(StoreError) {
     var day: BusinessDay?
     switch query.days {
     case .present: day = presentDay
@@ -126,41 +112,39 @@ final class Inspector {
     case .day(let chosen):
       guard (1...presentDay).contains(chosen) else {
         let failure = Failure(.noSuchDay, subject: String(chosen), remark: Remark(.lastDay, presentDay))
-        return server.answer(session, number, .failure(failure))
+        return server.answer(seat, .failure(failure))
       }
       day = chosen
     }
     var after = max(0, query.after)
-    while isHeard(by: session) {
+    while isHeard(seat) {
       let page = try store.receipts(day: day, after: after, limit: AnswerStream.page)
       let more = page.count == AnswerStream.page
-      server.answer(session, number, .receipts(page.map { ReceiptReport($0) }), more: more)
+      server.answer(seat, .receipts(page.map { ReceiptReport($0) }), more: more)
       guard more, let last = page.last else { return }
       after = last.sequence
-      try waitForReader(session)
+      try waitForReader(seat.session)
     }
   }
 
-  private func tellTickets(
-    _ state: CustomerState?, _ session: ControlSession, _ number: UInt32
-  ) throws(StoreError) {
+  private func tellTickets(_ state: CustomerState?, _ seat: Seat) throws(StoreError) {
     let kept: [CustomerState] = [.waiting, .delayed, .dead]
     for state in state.map({ [$0] }) ?? kept where kept.contains(state) {
       var cursor: TicketCursor?
-      while isHeard(by: session) {
+      while isHeard(seat) {
         let page = try store.customers(in: state, after: cursor, limit: AnswerStream.page)
         let reports = page.map { TicketReport($0, day: presentDay, attempts: []) }
-        if !reports.isEmpty { server.answer(session, number, .tickets(reports), more: true) }
+        if !reports.isEmpty { server.answer(seat, .tickets(reports), more: true) }
         guard page.count == AnswerStream.page, let last = page.last else { break }
         cursor = TicketCursor(state: state, line: last.customer.line, after: last.customer.ticket)
-        try waitForReader(session)
+        try waitForReader(seat.session)
       }
     }
-    server.answer(session, number, .tickets([]))
+    server.answer(seat, .tickets([]))
   }
 
   /// Whether the client is still there to read an answer.
-  private func isHeard(by session: ControlSession) -> Bool { session.isOpen && !session.channel.isPeerDeaf }
+  private func isHeard(_ seat: Seat) -> Bool { seat.session.isOpen && !seat.session.channel.isPeerDeaf }
 
   /// Nobody else is waiting, so a slow reader may be waited for.
   private func waitForReader(_ session: ControlSession) throws(StoreError) {

@@ -12,18 +12,12 @@ import QueueCore
 import Time
 import Wire
 
-/// The way in.
-final class Intake {
+final class Intake: BankPart {
   /// How long customers are taken in before everybody else is heard again.
   private static let intakeTime = TimeSpan.milliseconds(4)
   private static let progressPause = TimeSpan.milliseconds(200)
 
-  private let context: BankContext
-  private let queue: QueueDriver
-  private let store: any QueueReading
-  private let requests: RequestTable
   private let readings: Readings
-  private let server: ControlServer
   private let limits: CoordinatorLimits
   private let line = EnqueueIntake()
   /// When a large request rests, because others are served.
@@ -31,61 +25,47 @@ final class Intake {
   /// There was no time for all who could come in beside a large request.
   private var hasMoreBeside = false
 
-  init(
-    _ context: BankContext, _ queue: QueueDriver, _ store: any QueueReading, _ requests: RequestTable,
-    _ readings: Readings, _ server: ControlServer, _ limits: CoordinatorLimits
-  ) {
-    self.context = context
-    self.queue = queue
-    self.store = store
-    self.requests = requests
+  init(_ ground: BankPart, _ readings: Readings, _ limits: CoordinatorLimits) {
     self.readings = readings
-    self.server = server
     self.limits = limits
+    super.init(ground)
   }
 
   // MARK: - What is asked
 
-  /// A client asks for customers of one kind.
-  func take(_ order: EnqueueOrder, _ session: ControlSession, _ number: UInt32) {
-    if let fault = order.fault {
-      return server.answer(session, number, .failure(Failure(.badRequest, remark: fault)))
-    }
+  func take(_ order: EnqueueOrder, _ seat: Seat) {
+    if let fault = order.fault { return server.answer(seat, .failure(Failure(.badRequest, remark: fault))) }
     let draw = CustomerDraw(
       service: order.service, grade: order.grade, amount: order.amount, account: order.account,
       payload: order.payload ?? "", seed: order.seed)
-    let sliced = SlicedDraw(
-      draw, total: order.count, slice: limits.slice, heldBackAtMost: limits.gap)
-    let request = requests.open(session, number, for: .enqueue(known: 0, KnownTickets()))
-    let digest = order.key == nil ? nil : order.digest
-    line.append(
-      EnqueueIntake.Order(
-        request: request, source: .drawn(sliced), key: order.key, digest: digest, total: order.count))
+    let sliced = SlicedDraw(draw, total: order.count, slice: limits.slice, heldBackAtMost: limits.gap)
+    append(.drawn(sliced), key: order.key, digest: order.key == nil ? nil : order.digest, order.count, seat)
   }
 
-  /// A part of a list of customers has come.
-  func take(_ part: EnqueueList, _ session: ControlSession, _ number: UInt32) {
-    if let list = session.list, list.number != number {
+  func take(_ part: EnqueueList, _ seat: Seat) {
+    let session = seat.session
+    if let list = session.list, list.number != seat.number {
       return server.refuse(session, .malformed, "two lists at the same time")
     }
     let list =
-      session.list
-      ?? ListSpool(
-        number: number, directory: context.home.run, partLimit: limits.listPart)
+      session.list ?? ListSpool(number: seat.number, directory: context.home.run, partLimit: limits.listPart)
     session.list = list
     list.append(part.entries)
     guard part.isLast else { return }
     session.list = nil
     list.end()
-    if let failure = list.failure { return server.answer(session, number, .failure(failure)) }
+    if let failure = list.failure { return server.answer(seat, .failure(failure)) }
     guard list.count > 0 else {
-      return server.answer(session, number, .failure(Failure(.badRequest, remark: Remark(.listEmpty))))
+      return server.answer(seat, .failure(Failure(.badRequest, remark: Remark(.listEmpty))))
     }
-    let request = requests.open(session, number, for: .enqueue(known: 0, KnownTickets()))
-    line.append(
-      EnqueueIntake.Order(
-        request: request, source: .list(SlicedList(list, heldBackAtMost: limits.gap)), key: nil,
-        total: list.count))
+    append(.list(SlicedList(list, heldBackAtMost: limits.gap)), list.count, seat)
+  }
+
+  private func append(
+    _ source: EnqueueIntake.Source, key: String? = nil, digest: Int64? = nil, _ total: Int64, _ seat: Seat
+  ) {
+    let request = requests.open(seat, for: .enqueue(known: 0, KnownTickets()))
+    line.append(EnqueueIntake.Order(request: request, source: source, key: key, digest: digest, total: total))
   }
 
   /// A client gives a request of its own up. Where it was not taken in the client is told so, and nobody was added;
@@ -111,19 +91,9 @@ final class Intake {
 
   /// The request that is being taken in, as far as it has come.
   var current: EnqueueIntake.Order? { line.current }
-
-  /// Whether nobody waits to be taken in.
   var isEmpty: Bool { line.isEmpty }
-
-  /// Whether customers are to be taken in, or out.
-  var hasWork: Bool {
-    !context.isCutOff && !queue.engine.isEmptying && (!line.isEmpty || isWithdrawing)
-  }
-
-  /// Whether some of them can be at this moment.
+  var hasWork: Bool { !context.isCutOff && !queue.engine.isEmptying && (!line.isEmpty || isWithdrawing) }
   var hasWorkNow: Bool { hasWork && (isDue || hasMoreBeside) }
-
-  /// When a large request is gone on with by itself; nil where nobody waits for that.
   var nextDeadline: MonotonicTime? { hasWork ? pacing.restsUntil : nil }
 
   /// The first number of a request that will never be whole and is still to be taken out; nil where there is none. One
@@ -137,16 +107,12 @@ final class Intake {
 
   /// Whether it is to be taken out now. While the disk is full whoever comes is refused, and need not wait for that.
   private var isWithdrawing: Bool { queue.engine.isWorking && remains != nil }
-
-  /// Whether customers of a large request may be taken in now, as far as the others are concerned.
   private var isDue: Bool { pacing.isDue(at: context.now.monotonic) }
-
   /// Whether customers of a large request were taken in, or out, in this turn while others are served or come in.
   var isShared: Bool { pacing.isShared(serving: queue.machine.serving) }
 
   // MARK: - One turn
 
-  /// Takes customers in for a while.
   func advance() {
     guard hasWork else { return }
     let until = context.now.monotonic + Self.intakeTime
@@ -177,8 +143,7 @@ final class Intake {
 
   /// Nobody of a large request is taken in, or out, before this moment.
   func rest(until moment: MonotonicTime?) { pacing.rest(until: moment) }
-
-  private func beginTurn() { if pacing.began == nil { pacing.begin(at: SystemClock.monotonic()) } }
+  private func beginTurn() { if pacing.began == nil { pacing.begin(at: SystemClock.moment().monotonic) } }
 
   /// Takes those in who need not wait for a large request, nor for those of one who are to be taken out.
   private func takeInBeside(until: MonotonicTime) {
@@ -186,7 +151,7 @@ final class Intake {
     while hasWork,
       let order = line.takeBeside(
         room: roomBeside,
-        client: { [requests] request in requests.entry(request).map { ObjectIdentifier($0.session) } },
+        client: { [requests] request in requests.entry(request).map { ObjectIdentifier($0.seat.session) } },
         mayCome: { [unowned self] order in hasNoKeyOfNobody(order) })
     {
       pacing.someoneCame()
@@ -227,15 +192,13 @@ final class Intake {
 
   /// Answers a request whose key is known; false where it is not.
   private func answerKnown(_ key: String, _ order: EnqueueIntake.Order) -> Bool {
-    do throws(StoreError) {
-      guard try store.request(forKey: key) != nil else { return false }
-    } catch {
+    do throws(StoreError) { guard try store.request(forKey: key) != nil else { return false } } catch {
       lookUpFailed(error, order)
       return true
     }
     line.end(order)
     guard let entry = requests.close(order.request) else { return true }
-    let seat = Followers.Seat(session: entry.session, number: entry.number)
+    let seat = entry.seat
     // The key may have been staged a moment ago: nothing is spoken that is not on disk, nor a key that is taken back.
     let tell = Kernel.makes("answersAKeyTooEarly") ? readings.tellAtOnce : readings.tellKept
     tell(seat) { [engine = queue.engine] store throws(StoreError) in
@@ -246,10 +209,9 @@ final class Intake {
           || Kernel.makes("answersAKeyTooEarly")
       else { return .failure(Failure(.diskFull)) }
       guard known.isRepeated(by: order.digest) else { return .failure(.conflict(key)) }
-      let (tickets, count) = (known.tickets, known.tickets.last - known.tickets.first + 1)
-      return .enqueued(
-        EnqueuedReport(
-          day: tickets.day, first: tickets.first, last: tickets.last, count: count, known: count))
+      let tickets = known.tickets
+      let (first, last, count) = (tickets.first, tickets.last, tickets.last - tickets.first + 1)
+      return .enqueued(EnqueuedReport(day: tickets.day, first: first, last: last, count: count, known: count))
     }
     return true
   }
@@ -279,9 +241,7 @@ final class Intake {
     let arriving = queue.machine.arriving?.request == order.request ? queue.machine.arriving : nil
     var keys: [SliceKey] = []
     let slice: [CustomerOrder]
-    do throws(SliceTrouble) {
-      slice = try nextSlice(of: &order, keys: &keys, after: arriving)
-    } catch {
+    do throws(SliceTrouble) { slice = try nextSlice(of: &order, keys: &keys, after: arriving) } catch {
       return refuse(before, error)
     }
     let isLast = order.taken >= order.total
@@ -291,12 +251,10 @@ final class Intake {
     let known = Kernel.makes("countsTheKnownTwice") ? 0 : order.known
     queue.happen(
       .enqueue(
-        order.request, orders: slice, total: order.total - known, isLast: isLast,
-        heldBack: order.heldBack))
+        order.request, orders: slice, total: order.total - known, isLast: isLast, heldBack: order.heldBack))
     let count = (arriving?.count ?? 0) + Int64(slice.count)
     let isTaken =
-      isLast
-      ? queue.machine.books.issued == issued + count : queue.machine.arriving?.request == order.request
+      isLast ? queue.machine.books.issued == issued + count : queue.machine.arriving?.request == order.request
     guard isTaken || Kernel.makes("goesOnAfterARefusal"), queue.engine.isWorking else {
       // The queue has refused it and has answered; nothing more of it is taken.
       return line.end(order)
@@ -341,12 +299,11 @@ final class Intake {
     current.toldAt = moment
     line.current = current
     let report = ProgressReport(phase: .enqueuing, done: order.taken, total: order.total)
-    server.answer(entry.session, entry.number, .progress(report), more: true)
+    server.answer(entry.seat, .progress(report), more: true)
   }
 
   // MARK: - What is not taken in
 
-  /// A slice of a request cannot be taken.
   private func refuse(_ order: EnqueueIntake.Order, _ trouble: SliceTrouble) {
     switch trouble {
     case .store(let error): return lookUpFailed(error, order)
@@ -367,7 +324,6 @@ final class Intake {
   ///
   /// What others have staged is committed first. What is on disk of the request stands under numbers that nobody has, and
   /// is taken out before they are anybody else's.
-  ///
   /// - Returns: whether there was one; a full disk may have refused it just now, and its client was told so.
   @discardableResult
   func giveUp(because failure: Failure) -> Bool {

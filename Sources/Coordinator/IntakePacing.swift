@@ -1,11 +1,10 @@
-// Owns when a large request rests, because others are served or come in beside it. It knows no queue and reads no clock.
+// Owns when a large request rests, because others are served or come in beside it.
 // Invariant: whoever is alone does not rest, and others keep more than half of what they had, also where the disk or a core
 // that both need is the slower part: after a turn in which customers were taken in and committed beside others, these
 // have the coordinator for themselves for twice as long as that took.
 
 import Time
 
-/// How a large request shares the coordinator with everybody else.
 struct IntakePacing {
   /// The rest after a turn, in durations of that turn.
   private static let restFactor: Int64 = 2
@@ -19,16 +18,10 @@ struct IntakePacing {
   /// Somebody came in beside it since its last turn.
   private var cameBeside = false
 
-  /// Whether customers of a large request may be taken in at this moment.
   func isDue(at now: MonotonicTime) -> Bool { restsUntil.map { $0 <= now } ?? true }
-
   /// Whether some were taken in in this turn, beside others who came in or are being served.
   func isShared(serving: Int64) -> Bool { began != nil && (serving > 0 || cameBeside) }
-
-  /// Some are taken in from here on.
   mutating func begin(at moment: MonotonicTime) { began = began ?? moment }
-
-  /// Somebody comes in who does not wait for the large request.
   mutating func someoneCame() { cameBeside = true }
 
   /// The turn has ended in which some were taken in and, perhaps, committed.

@@ -1,44 +1,25 @@
-// Owns what is said of a day when the bank ends: the report for whoever asked for the end, the last picture for those who look
-// on, and the line in the log. It remembers nothing: that each is said once is the ending's matter.
+// Owns what is said of a day when the bank ends: the report for whoever asked for the end, the last picture for those who
+// look on, and the line in the log. It remembers nothing: that each is said once is the ending's matter.
 // Failure: a store that cannot say how many were sent away leaves that count unsaid.
 
 import BankModel
-import Logbook
 import QueueCore
 import Supervision
 import Wire
 
-/// The last words of a bank.
-final class LastWords {
-  private let context: BankContext
-  private let queue: QueueDriver
-  private let store: any QueueReading
-  private let followers: Followers
+final class LastWords: BankPart {
   private let streams: AnswerStreams
   private let views: LiveViews
   private let reports: BankReports
-  private let server: ControlServer
 
-  init(
-    _ context: BankContext, _ queue: QueueDriver, _ store: any QueueReading, _ followers: Followers,
-    _ streams: AnswerStreams, _ views: LiveViews, _ reports: BankReports, _ server: ControlServer
-  ) {
-    self.context = context
-    self.queue = queue
-    self.store = store
-    self.followers = followers
+  init(_ ground: BankPart, _ streams: AnswerStreams, _ views: LiveViews, _ reports: BankReports) {
     self.streams = streams
     self.views = views
     self.reports = reports
-    self.server = server
+    super.init(ground)
   }
 
   /// What whoever asked for the end is told, of a day that is not closed yet.
-  ///
-  /// - Parameters:
-  ///   - servedBefore: Customers who had been served when the end began.
-  ///   - killed: How many tellers had to be killed.
-  ///   - drain: How the bank has ended.
   func report(servedBefore: Int64, killed: Int, _ drain: Drain) -> StoppedReport {
     let books = queue.machine.books
     return StoppedReport(
@@ -52,21 +33,18 @@ final class LastWords {
       }, sentAway: sentAway(books))
   }
 
-  /// How many of those whom the books count as served were sent away. Everything is on disk by now; a store that cannot
-  /// say it leaves the count unsaid.
+  /// How many of those whom the books count as served were sent away. Everything is on disk by now.
   private func sentAway(_ books: Books) -> Int64? {
     guard books.servedByService[Int(Service.juice.rawValue) - 1] > 0 else { return 0 }
     return try? store.countSentAway(on: books.day)
   }
 
-  /// The bank as it is seen last: closed.
   func picture() -> StatusReport {
     var picture = reports.status()
     picture.close()
     return picture
   }
 
-  /// Writes the end of the day to the log.
   func log(_ report: StoppedReport) {
     context.write(event: "stopped") {
       $0.field("day", report.day)
@@ -82,17 +60,14 @@ final class LastWords {
   /// the last picture is one that no other follows.
   func tellLookersOn(_ picture: StatusReport) {
     streams.endAll()
-    for seat in followers.views.takeWatchers() {
-      server.answer(seat.session, seat.number, .status(picture))
-    }
+    for seat in followers.views.takeWatchers() { server.answer(seat, .status(picture)) }
     // Whoever waited for this very moment has not waited in vain.
     let queue = picture.queue
     let isIdle = queue.waiting + queue.serving + queue.delayed == 0
     for seat in followers.takeIdleWaiters() {
-      server.answer(seat.session, seat.number, isIdle ? .status(picture) : .failure(Failure(.notOpen)))
+      server.answer(seat, isIdle ? .status(picture) : .failure(Failure(.notOpen)))
     }
   }
 
-  /// Those who follow the events are told the last of them, when the store is closed.
   func tellLastEvents() { views.tellLast() }
 }

@@ -1,6 +1,6 @@
 // Owns a list of customers that comes in parts, until it is whole: its last customers in memory, the others in a file that
 // has no name. A client can be slow, or vanish, without holding anything up, and a long list takes no memory.
-// It knows no queue. Every entry is checked before it is kept. Invariant: all parts that are kept but the last are full,
+// Every entry is checked before it is kept. Invariant: all parts that are kept but the last are full,
 // however small those were that came.
 
 import BankModel
@@ -8,22 +8,18 @@ import Glibc
 import Posix
 import Wire
 
-/// The parts of one list.
 final class ListSpool {
   /// Of so many parts from the beginning it is known whether one of their keys stands twice in the list.
   static let watchedParts = 32
 
-  /// The request that the list belongs to.
   let number: UInt32
   private(set) var count: Int64 = 0
   /// Why the list cannot be taken; it is answered with the last part.
   private(set) var failure: Failure?
-  /// Whether anybody has a key.
   private(set) var hasKeys = false
   /// Whether somebody of the watched parts may stand twice in the list: some key has the hash of one of theirs.
   private(set) var mayRepeat = false
 
-  /// Customers in a part that is kept.
   let partLimit: Int
   private let directory: String
   /// Those who are not in the file.
@@ -31,7 +27,6 @@ final class ListSpool {
   private var file: FileDescriptor?
   /// Where each part in the file ends.
   private var ends: [Int64] = []
-  /// The hashes of the keys in the watched parts.
   private var watched: Set<Int> = []
 
   init(number: UInt32, directory: String, partLimit: Int = EnqueueList.partLimit) {
@@ -40,13 +35,9 @@ final class ListSpool {
     self.partLimit = partLimit
   }
 
-  /// How many parts are kept.
   var parts: Int { ends.count + 1 }
-
-  /// Whether there are more customers than one part holds.
   var hasSeveralParts: Bool { !ends.isEmpty }
 
-  /// Keeps a part that has come.
   func append(_ entries: [EnqueueEntry]) {
     guard failure == nil else { return }
     count += Int64(entries.count)
@@ -69,19 +60,13 @@ final class ListSpool {
     }
   }
 
-  /// The last part has come.
   func end() {
     if hasSeveralParts { watch(rest) }
     watched = []
   }
 
-  /// The keys of those who are not in the file.
   var keysOfRest: [String] { rest.compactMap(\.key) }
-
-  /// Whether somebody who is not in the file has this key.
-  func hasKeyInRest(_ key: String) -> Bool {
-    rest.contains { $0.key?.utf8.elementsEqual(key.utf8) ?? false }
-  }
+  func hasKeyInRest(_ key: String) -> Bool { rest.contains { $0.key?.utf8.elementsEqual(key.utf8) ?? false } }
 
   /// Tells keys apart by their bytes, as the store keeps them; two may have the same.
   static func hash(of key: String) -> Int {
@@ -128,9 +113,7 @@ final class ListSpool {
       do throws(FrameEncodingError) {
         try FrameEncoder().append(
           EnqueueList(entries: entries, isLast: false), to: &bytes, limit: FrameLimits.control)
-      } catch {
-        return refuse(Remark(quoting: error.description))
-      }
+      } catch { return refuse(Remark(quoting: error.description)) }
       try file!.writeAll(bytes)
       ends.append((ends.last ?? 0) + Int64(bytes.count))
     } catch {
@@ -139,7 +122,6 @@ final class ListSpool {
     }
   }
 
-  /// The customers of one part.
   func part(_ number: Int) throws(Failure) -> [EnqueueEntry] {
     guard number < ends.count else { return rest }
     var offset = number == 0 ? 0 : ends[number - 1]
@@ -155,9 +137,7 @@ final class ListSpool {
       if let body = try decoder.next() {
         return try CBORDecoder().decode(EnqueueList.self, from: body).entries
       }
-    } catch {
-      throw Failure(.system, subject: directory, remark: Remark(.listUnreadable, "\(error)"))
-    }
+    } catch { throw Failure(.system, subject: directory, remark: Remark(.listUnreadable, "\(error)")) }
     throw Failure(.system, remark: Remark(.listEnded))
   }
 }

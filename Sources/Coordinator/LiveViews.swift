@@ -4,38 +4,24 @@
 
 import BankModel
 import Posix
-import QueueCore
-import Time
 import Transport
 import Wire
 
-/// Those who look on, as they are told.
-final class LiveViews {
-  private let context: BankContext
-  private let queue: QueueDriver
-  private let followers: Followers
+final class LiveViews: BankPart {
   private let reports: BankReports
-  private let server: ControlServer
 
-  init(
-    _ context: BankContext, _ queue: QueueDriver, _ followers: Followers, _ reports: BankReports,
-    _ server: ControlServer
-  ) {
-    self.context = context
-    self.queue = queue
-    self.followers = followers
+  init(_ ground: BankPart, _ reports: BankReports) {
     self.reports = reports
-    self.server = server
+    super.init(ground)
   }
 
   /// Begins to tell a client of changes, unless it is told of as many as it may be.
-  func begin(_ seat: Followers.Seat, isOfEvents: Bool) {
+  func begin(_ seat: Seat, isOfEvents: Bool) {
     guard server.mayView(seat) else { return }
-    if !isOfEvents { server.answer(seat.session, seat.number, .status(reports.status()), more: true) }
+    if !isOfEvents { server.answer(seat, .status(reports.status()), more: true) }
     followers.views.admit(seat, isOfEvents: isOfEvents)
   }
 
-  /// Tells those who look on what they have not seen, for as long as they may have.
   func tell() {
     followers.publishEvents(all: !queue.machine.isUnsettled)
     showPictureIfDue()
@@ -76,8 +62,8 @@ final class LiveViews {
 
   private func endSlow(_ view: Views.View) {
     followers.views.end(view)
-    let failure = Failure(.tooSlow, detail: "the events came faster than they were read")
-    server.answer(view.seat.session, view.seat.number, .failure(failure))
+    server.answer(
+      view.seat, .failure(Failure(.tooSlow, detail: "the events came faster than they were read")))
     context.write(event: "follower_lost", level: .warn)
   }
 
@@ -102,11 +88,10 @@ final class LiveViews {
 
 extension ControlServer {
   /// Whether a client may have another request that is told of changes; it is refused otherwise.
-  func mayView(_ seat: Followers.Seat) -> Bool {
+  func mayView(_ seat: Seat) -> Bool {
     let receipts = seat.session.streams.values.count(where: \.isFollowing)
     guard seat.session.views + receipts >= limits.openViews else { return true }
-    let remark = Remark(.viewsAtMost, limits.openViews)
-    answer(seat.session, seat.number, .failure(Failure(.badRequest, remark: remark)))
+    answer(seat, .failure(Failure(.badRequest, remark: Remark(.viewsAtMost, limits.openViews))))
     return false
   }
 }

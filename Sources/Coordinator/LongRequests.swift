@@ -10,47 +10,34 @@ import QueueCore
 import Time
 import Wire
 
-/// Requests that are served in pieces, and those that wait for them.
-final class LongRequests {
+final class LongRequests: BankPart {
   /// How long a turn may work on them, and how often clients are told.
   static let turn = TimeSpan.milliseconds(4)
   private static let tellPause = TimeSpan.milliseconds(200)
 
-  private let context: BankContext
-  private let queue: QueueDriver
   private let intake: Intake
-  private let requests: RequestTable
-  private let server: ControlServer
   /// Requests that have to wait for the end of a reset.
   private var held: [(request: ControlRequest, session: ControlSession)] = []
   /// Requests whose clients want to hear how far they have come, and of how many.
   private var told: [RequestNumber: Int64] = [:]
-  /// When they were last told.
   private var toldAt = MonotonicTime(nanoseconds: 0)
 
-  init(
-    _ context: BankContext, _ queue: QueueDriver, _ intake: Intake, _ requests: RequestTable,
-    _ server: ControlServer
-  ) {
-    self.context = context
-    self.queue = queue
+  init(_ ground: BankPart, _ intake: Intake) {
     self.intake = intake
-    self.requests = requests
-    self.server = server
+    super.init(ground)
   }
 
   /// Everyone's receipt is one transaction: it is not begun where there is no room for it, nor on another day than it
   /// was meant for. It cancels everybody, and waits for nobody: a request that is half taken in is given up.
-  func reset(on day: BusinessDay?, _ seat: Followers.Seat, tellsProgress: Bool) {
+  func reset(on day: BusinessDay?, _ seat: Seat, tellsProgress: Bool) {
     let books = queue.machine.books
     if let day, day != books.day {
       let remark = Remark(.resetOtherDay, day, books.day)
-      return server.answer(seat.session, seat.number, .failure(Failure(.wrongState, remark: remark)))
+      return server.answer(seat, .failure(Failure(.wrongState, remark: remark)))
     }
-    let arriving = queue.machine.arriving?.count ?? 0
-    let everyone = books.waitingInAll + books.delayed + books.dead + arriving
+    let everyone = books.waitingInAll + books.delayed + books.dead + (queue.machine.arriving?.count ?? 0)
     guard queue.engine.hasRoom(toMove: everyone) else {
-      return server.answer(seat.session, seat.number, .failure(Failure(.diskFull)))
+      return server.answer(seat, .failure(Failure(.diskFull)))
     }
     // Where it will be refused for want of room nothing is given up for it. Otherwise those who were let in a moment ago
     // are on disk first: nobody can be cancelled whose ticket may still be refused.
@@ -58,14 +45,13 @@ final class LongRequests {
       intake.giveUp(because: Failure(.withdrawn, remark: Remark(.resetMeanwhile)))
       if queue.machine.hasUnsettledTickets { queue.commit() }
     }
-    let request = requests.open(seat.session, seat.number, for: .reset)
+    let request = requests.open(seat, for: .reset)
     if tellsProgress { told[request] = everyone }
     queue.happen(.reset(request))
   }
 
-  /// Brings all dead letters back.
-  func requeueDead(_ seat: Followers.Seat, tellsProgress: Bool) {
-    let request = requests.open(seat.session, seat.number, for: .requeueDead)
+  func requeueDead(_ seat: Seat, tellsProgress: Bool) {
+    let request = requests.open(seat, for: .requeueDead)
     if tellsProgress { told[request] = queue.machine.books.dead }
     queue.happen(.requeueDead(request))
   }
@@ -77,19 +63,14 @@ final class LongRequests {
     return true
   }
 
-  /// How many requests of a client wait for the end of a reset.
   func count(of session: ControlSession) -> Int { held.count { $0.session === session } }
-
   /// A request was answered: there is nothing more to tell of it.
   func forget(_ request: RequestNumber) { told[request] = nil }
 
-  /// Whether there is something to be done in pieces now.
   var hasWork: Bool {
     queue.engine.isWorking && (queue.engine.isEmptying || queue.engine.hasPostponed || !held.isEmpty)
   }
 
-  /// Works on it for a while.
-  ///
   /// - Returns: the requests that have waited, in the order of asking, when nothing is in their way any more.
   func advance() -> [(request: ControlRequest, session: ControlSession)] {
     guard hasWork else { return [] }
@@ -108,8 +89,7 @@ final class LongRequests {
     guard moment.since(toldAt) >= Self.tellPause else { return }
     toldAt = moment
     for request in told.keys.sorted() {
-      guard let total = told[request] else { continue }
-      guard let entry = requests.entry(request) else {
+      guard let total = told[request], let entry = requests.entry(request) else {
         told[request] = nil
         continue
       }
@@ -121,7 +101,7 @@ final class LongRequests {
       } else {
         continue
       }
-      server.answer(entry.session, entry.number, .progress(report), more: true)
+      server.answer(entry.seat, .progress(report), more: true)
     }
   }
 }

@@ -4,42 +4,21 @@
 // are as they shall be; one that cannot open ends by itself, and serves nobody before.
 
 import BankModel
-import Posix
-import QueueCore
-import Time
 import Wire
 
-/// The opening of the bank.
-final class Opening {
+final class Opening: BankPart {
   /// How long a bank that cannot open waits for somebody to whom it could say so.
   private static let failurePatience = TimeSpan.seconds(5)
 
-  private let context: BankContext
-  private let queue: QueueDriver
-  private let tellerSupervisor: TellerSupervisor
-  private let serviceSupervisor: ServiceSupervisor
-  private let followers: Followers
   private let reports: BankReports
-  private let server: ControlServer
-  /// Whether every window has had a teller at work once.
   private var isOpen = false
   /// Why the bank cannot open, and until when it stays to say so.
   private var failure: Failure?
   private var tellUntil: MonotonicTime?
 
-  init(
-    _ context: BankContext, _ queue: QueueDriver, _ tellerSupervisor: TellerSupervisor,
-    _ serviceSupervisor: ServiceSupervisor,
-    _ followers: Followers,
-    _ reports: BankReports, _ server: ControlServer
-  ) {
-    self.context = context
-    self.queue = queue
-    self.tellerSupervisor = tellerSupervisor
-    self.serviceSupervisor = serviceSupervisor
-    self.followers = followers
+  init(_ ground: BankPart, _ reports: BankReports) {
     self.reports = reports
-    self.server = server
+    super.init(ground)
   }
 
   /// Whoever waits until the windows are as they shall be is told when they are. This is looked at when the turn ends
@@ -58,29 +37,28 @@ final class Opening {
     let seats = followers.takeWindowWaiters()
     guard !seats.isEmpty else { return }
     let report = reports.status()
-    for seat in seats { server.answer(seat.session, seat.number, .status(report)) }
+    for seat in seats { server.answer(seat, .status(report)) }
   }
 
   /// A window was given up. A bank that has never opened ends; an open one goes on with the others.
   func windowGivenUp(_ window: Window, lastEnd: Remark) {
     let failure = Failure(.windowsFailed, subject: window.description, remark: lastEnd)
     let seats = followers.takeWindowWaiters()
-    for seat in seats { server.answer(seat.session, seat.number, .failure(failure)) }
+    for seat in seats { server.answer(seat, .failure(failure)) }
     guard !isOpen, self.failure == nil else { return }
     self.failure = failure
     tellerSupervisor.closeAll()
     tellerSupervisor.killAll()
     // Whoever started this process may not have asked yet: it is told when it does, if it does soon.
-    if !seats.isEmpty || server.sessions.isEmpty {
-      context.end(with: 1)
-    } else {
+    if seats.isEmpty, !server.sessions.isEmpty {
       tellUntil = context.now.monotonic + Self.failurePatience
+    } else {
+      context.end(with: 1)
     }
   }
 
   /// Answers whoever asks a bank that could not be opened, which was all that it was still there for. Who begins by
   /// following asks for something next.
-  ///
   /// - Returns: false where the bank has opened, or still may.
   func refuses(_ request: ControlRequest, _ session: ControlSession) -> Bool {
     guard let failure else { return false }
@@ -91,11 +69,6 @@ final class Opening {
     return true
   }
 
-  /// When it is no longer waited for somebody who asks.
   var nextDeadline: MonotonicTime? { tellUntil }
-
-  /// Ends a bank that could not be opened, and that nobody has asked why.
-  func keepTime() {
-    if let due = tellUntil, due <= context.now.monotonic { context.end(with: 1) }
-  }
+  func keepTime() { if let due = tellUntil, due <= context.now.monotonic { context.end(with: 1) } }
 }

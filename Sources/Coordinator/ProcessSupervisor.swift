@@ -12,11 +12,8 @@ import Time
 import Transport
 import Wire
 
-/// The limits on what a supervised process may take of others.
 struct ProcessLimits {
-  /// The longest frame, in bytes.
   var frame = FrameLimits.teller
-  /// Bytes that may wait for a process that does not read.
   var unread: Int
   /// How long the channel of a process that has ended may stay open: only as long as it takes to read what is left.
   var drain = TimeSpan.milliseconds(100)
@@ -38,20 +35,16 @@ protocol ProcessSupervisor: AnyObject {
   static var limits: ProcessLimits { get }
   var loop: EventLoop { get }
   var log: LogFile { get }
-  /// What processes are started with.
   var environment: [String: String] { get }
   /// Workers for whom no process is started; nil where all have one.
   var residents: ResidentWorkers? { get }
 
   /// The field by which log lines name a post.
   func name(of post: Post) -> (key: StaticString, value: String)
-  /// What is started at a post.
   func command(for post: Post) -> (program: String, arguments: [String])
-  /// The generation of the next process at a post.
   func nextGeneration(at post: Post) -> Generation
   /// A process was started; what is expected of it begins.
   func began(_ post: Post, at now: Moment)
-  /// A process has said something.
   func hear(_ message: Incoming, from post: Post)
   /// A process that has not ended has closed its channel, or broken it.
   func channelEnded(_ post: Post, _ end: ChannelEnd)
@@ -65,7 +58,6 @@ protocol ProcessSupervisor: AnyObject {
 }
 
 extension ProcessSupervisor {
-  /// Starts the next process at a post.
   func start(_ post: Post, at now: Moment) {
     let isRestart = post.startedAt != nil
     post.generation = nextGeneration(at: post)
@@ -128,7 +120,11 @@ extension ProcessSupervisor {
       ? .version : hello.build != BuildIdentity.current ? .build : hello.role != role ? .hello : nil
   }
 
-  /// Ends a conversation with the reason.
+  func say(_ message: Outgoing, to post: Post) {
+    post.channel?.send(message)
+    post.channel?.flush()
+  }
+
   func refuse(_ post: Post, _ refused: Outgoing) {
     post.channel?.send(refused)
     post.channel?.closeAfterFlush()
@@ -156,10 +152,7 @@ extension ProcessSupervisor {
     let now = loop.moment()
     post.channel?.onEnd = nil
     post.channel?.close()
-    post.channel = nil
-    post.child = nil
-    post.exitStatus = nil
-    post.drainBy = nil
+    (post.channel, post.child, post.exitStatus, post.drainBy) = (nil, nil, nil, nil)
     // It may have been told to go after it had ended, and its successor was not.
     if !Kernel.makes("killsTheSuccessor") { post.killAt = nil }
     post.phase = .empty
@@ -183,7 +176,6 @@ extension ProcessSupervisor {
   }
 
   /// Starts a successor, now or later, unless there were too many deaths in a row.
-  ///
   /// - Parameter isHopeless: Whether nobody waits for a later one; asked when the death was counted.
   func succeed(_ post: Post, at now: Moment, isHopeless: @autoclosure () -> Bool = false) {
     switch post.history.died(at: now.monotonic) {
@@ -220,25 +212,15 @@ extension ProcessSupervisor {
 
   // MARK: - Time
 
-  /// When something has to be done by itself next.
   func nextDeadline(of posts: some Collection<Post>) -> MonotonicTime? {
-    var earliest: MonotonicTime?
-    for post in posts {
-      if let moment = post.nextDeadline { earliest = min(earliest ?? moment, moment) }
-    }
-    return earliest
+    posts.reduce(nil) { .earlier($0, $1.nextDeadline) }
   }
 
   /// When somebody is judged next who has not said or done what was expected, in the time that was attended.
   func nextJudgement(of posts: some Collection<Post>) -> MonotonicTime? {
-    var earliest: MonotonicTime?
-    for post in posts {
-      if let moment = post.nextJudgement { earliest = min(earliest ?? moment, moment) }
-    }
-    return earliest
+    posts.reduce(nil) { .earlier($0, $1.nextJudgement) }
   }
 
-  /// Starts the successor that is due.
   func restartIfDue(_ post: Post, at now: Moment) {
     guard let due = post.restartAt, due <= now.monotonic else { return }
     post.restartAt = nil
@@ -246,7 +228,6 @@ extension ProcessSupervisor {
   }
 
   /// Ends whoever was to have gone, and reads no longer than until now whoever has ended.
-  ///
   /// - Parameter heard: Until when everything that was said has been heard.
   func endOverdue(_ post: Post, heard: MonotonicTime) {
     if let due = post.killAt, due <= heard {
@@ -258,7 +239,6 @@ extension ProcessSupervisor {
 
   // MARK: - Words
 
-  /// Writes a line about a post.
   func write(
     _ event: StaticString, _ level: LogLevel = .info, about post: Post, at now: Moment = SystemClock.moment(),
     _ fields: (inout LogFields) -> Void = { _ in }
@@ -269,4 +249,52 @@ extension ProcessSupervisor {
       fields(&$0)
     }
   }
+}
+
+/// One process as its supervisor sees it: the process, the channel on its descriptor 3, and its deaths. Invariant:
+/// `channel` and `child` are of the same generation.
+enum ProcessPhase: Equatable {
+  case empty
+  /// Started, and has not said hello.
+  case starting
+  /// Has said hello, and not that it is ready.
+  case welcomed
+  case ready
+  /// It has been told to go, or is being ended.
+  case leaving
+}
+
+/// A place for a process, and the process that is there.
+package class SupervisedProcess<Incoming: FrameMessage, Outgoing: FrameMessage> {
+  typealias Channel = MessageChannel<Incoming, Outgoing>
+
+  final var phase = ProcessPhase.empty
+  package final var generation: Generation = 0
+  final var child: ChildProcess?
+  final var childRegistration: Registration?
+  final var channel: Channel?
+  final var isWanted = true
+  /// When the successor starts; nil while there is a process or none shall come.
+  final var restartAt: MonotonicTime?
+  /// Until when the present process must be ready. This and the next two are moments of the time that was attended.
+  final var readyBy: MonotonicTime?
+  final var killAt: MonotonicTime?
+  final var drainBy: MonotonicTime?
+  /// How the process has ended, while its channel is still being read.
+  final var exitStatus: ExitStatus?
+  final var startedAt: MonotonicTime?
+  final var history: RestartHistory
+  final var restarts: Int64 = 0
+  final var isGivenUp = false
+  /// How the last process here ended, or why none could be started or could begin.
+  final var lastEnd: Remark?
+
+  init(history: RestartHistory) { self.history = history }
+
+  final var pid: Int32 { child.map { $0.isReaped ? 0 : $0.pid } ?? 0 }
+  var nextDeadline: MonotonicTime? { restartAt }
+  /// When it is judged by what it has said, in the time that was attended.
+  var nextJudgement: MonotonicTime? { .earlier(readyBy, .earlier(killAt, drainBy)) }
+  /// Nothing is expected of it any more: it has ended.
+  func expectNothing() { (readyBy, killAt) = (nil, nil) }
 }

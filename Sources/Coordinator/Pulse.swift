@@ -1,6 +1,5 @@
 // Owns the signs of progress that a coordinator gives to whoever watches over it, and the answers to them. They are given
-// by the loop as it turns, and by long works on the database as they go on; no timer gives one. It must not know what
-// follows from silence.
+// by the loop as it turns, and by long works on the database as they go on; no timer gives one.
 // Invariant: nothing here waits: a watcher that does not read costs nothing.
 // Failure: without a socket for the answers there are none; the signs are given all the same.
 
@@ -8,11 +7,9 @@ import Glibc
 import Posix
 import Time
 
-/// A coordinator's signs of progress.
 final class Pulse {
   /// Called with every answer, and with the process that gave it.
   var onAnswer: ((Int32) -> Void)?
-  /// Called when a sign was given.
   var onBeat: (() -> Void)?
   /// How long this process may be silent, as its guardian is told.
   var patience: TimeSpan
@@ -61,7 +58,6 @@ final class Pulse {
     onBeat?()
   }
 
-  /// Listens no more.
   func close() {
     if let registration { loop.deregister(registration) }
     registration = nil

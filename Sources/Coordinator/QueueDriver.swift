@@ -1,11 +1,9 @@
 // Owns the queue's machine and how it is driven: every event reaches it here, and what it wants is performed here, in order.
-// It decides nothing about customers, and nothing about when the disk is asked: the commit engine says that.
+// Failure: a store that leaves the disk in doubt ends everything; see `BankContext.cutOff(with:)`.
 // Invariants: an event reaches the machine through `apply(_:into:)` and through nothing else; a change is staged before
 // anything that was wanted after it; what waits for a commit is performed before anything else can be staged.
-// When the store fails in a way that leaves the disk in doubt, nothing more is performed: see `BankContext.cutOff(with:)`.
 
 import BankModel
-import Logbook
 import Posix
 import QueueCore
 import Time
@@ -18,14 +16,10 @@ package protocol QueueWitness: AnyObject {
     _ event: QueueEvent, to machine: inout QueueMachine, at now: Moment, into effects: inout [QueueEffect])
 }
 
-/// The queue at work.
 final class QueueDriver {
-  /// The queue, to be asked and not to be changed.
   private(set) var machine: QueueMachine
-  /// How what it wants kept gets on disk.
   let engine: CommitEngine
 
-  /// The queue has answered a request.
   var onReply: (RequestNumber, QueueAnswer) -> Void = { _, _ in }
   /// Nobody is left who can be served, and no window is busy.
   var onDrained: () -> Void = {}
@@ -36,7 +30,6 @@ final class QueueDriver {
   /// The store has failed and nobody knows any more what is on disk: the last words are to be spoken.
   var onBroken: (StoreError) -> Void = { _ in }
 
-  /// Looks at what happens to the queue; nil where nobody does.
   var witness: (any QueueWitness)?
 
   private let context: BankContext
@@ -49,9 +42,8 @@ final class QueueDriver {
   private var repeats = 0
 
   init(
-    _ machine: consuming QueueMachine, _ engine: CommitEngine, _ context: BankContext,
-    tellerSupervisor: TellerSupervisor,
-    followers: Followers, releases: ReleaseQueue
+    _ machine: QueueMachine, _ engine: CommitEngine, _ context: BankContext,
+    _ tellerSupervisor: TellerSupervisor, _ followers: Followers, _ releases: ReleaseQueue
   ) {
     self.machine = machine
     self.engine = engine
@@ -78,9 +70,7 @@ final class QueueDriver {
     witness.apply(event, to: &machine, at: context.now, into: &effects)
   }
 
-  /// The queue goes by these rules from now on.
   func adopt(_ policy: QueuePolicy) { machine.adopt(policy) }
-
   /// How many a reset has cancelled that is answered now; nil for every other request.
   func takeCancelled(by request: RequestNumber) -> Int64? { machine.takeCancelled(by: request) }
 
@@ -142,7 +132,6 @@ final class QueueDriver {
     }
   }
 
-  /// Adds a change to the open transaction.
   func stage(_ change: StoreChange) {
     let isRepeated = repeats > 0
     if isRepeated { repeats -= 1 }
@@ -152,11 +141,7 @@ final class QueueDriver {
   }
 
   private func read(_ effect: QueueEffect) {
-    do throws(StoreError) {
-      if let event = try engine.read(effect) { apply(event) }
-    } catch {
-      fail(error)
-    }
+    do throws(StoreError) { if let event = try engine.read(effect) { apply(event) } } catch { fail(error) }
   }
 
   /// Reads what was put off because it takes long, as if it had been asked for now.
@@ -188,7 +173,6 @@ final class QueueDriver {
   // MARK: - The commit
 
   /// When what is staged is to be committed; nil while there is nothing to commit.
-  ///
   /// - Parameter isHurried: Whether it is committed in its own turn, though nobody waits for it. What a slice of a large
   ///   request has staged beside others who are served is, so that the time for it is the intake's.
   func commitDue(isHurried: Bool) -> MonotonicTime? {
@@ -208,9 +192,7 @@ final class QueueDriver {
     guard engine.canCommit else { return }
     let isSaidBefore = Kernel.makes("saysCommittedTooEarly") && !machine.isTakingIn
     if isSaidBefore { happen(.committed) }
-    do throws(StoreError) {
-      try engine.commit(machine.books, arriving: machine.arriving)
-    } catch {
+    do throws(StoreError) { try engine.commit(machine.books, arriving: machine.arriving) } catch {
       guard case .diskFull = error, Kernel.makes("takesAFullDiskForACommit") else { return fail(error) }
     }
     followers.confirmEvents()
@@ -222,9 +204,7 @@ final class QueueDriver {
   }
 
   /// Everybody has been told: the store does what it has put off.
-  func tidyUp() {
-    do throws(StoreError) { try engine.tidyUp() } catch { fail(error) }
-  }
+  func tidyUp() { do throws(StoreError) { try engine.tidyUp() } catch { fail(error) } }
 
   /// Takes out some of those whose request was never whole, and commits that; false where it could not be done.
   func withdrawArrivals(limit: Int) -> Bool {
@@ -284,9 +264,7 @@ final class QueueDriver {
   }
 
   /// Tries a full disk again where it was left alone long enough.
-  func retryIfDue() {
-    if let due = engine.retryAt, due <= context.now.monotonic { retry() }
-  }
+  func retryIfDue() { if let due = engine.retryAt, due <= context.now.monotonic { retry() } }
 
   /// After a full disk: everything that is not on disk yet is staged again.
   func retry() {
@@ -314,31 +292,19 @@ final class QueueDriver {
     let isShort = engine.noteRoom()
     guard isShort != machine.isShort else { return }
     context.write(event: isShort ? "disk_short" : "disk_room", level: isShort ? .error : .info) {
-      $0.field(
-        "msg",
+      let words =
         isShort
-          ? "the reserve is in use: no new customers, those who are here are served"
-          : "there is room again: new customers can come")
+        ? "the reserve is in use: no new customers, those who are here are served"
+        : "there is room again: new customers can come"
+      $0.field("msg", words)
     }
     happen(.roomChanged(isShort: isShort))
   }
 
   /// Looks whether there is room again, where a store that is short has been left alone long enough.
-  func lookForRoomIfDue() {
-    if engine.lookForRoomIfDue() { noteRoom() }
-  }
-
-  /// When something has to be done by itself next; see also ``commitDue(isHurried:)``.
-  var nextDeadline: MonotonicTime? {
-    guard let one = nextRetry, let other = engine.nextDeadline else {
-      return nextRetry ?? engine.nextDeadline
-    }
-    return min(one, other)
-  }
-
-  /// When a customer who was put off is called next.
+  func lookForRoomIfDue() { if engine.lookForRoomIfDue() { noteRoom() } }
+  var nextDeadline: MonotonicTime? { .earlier(nextRetry, engine.nextDeadline) }
   var nextRetry: MonotonicTime? { Kernel.makes("neverWakes") ? nil : machine.nextRetry }
-
   /// When a lease runs out next, in the time that was attended.
   var nextLeaseEnd: MonotonicTime? { Kernel.makes("neverWakes") ? nil : machine.nextLeaseEnd }
 }

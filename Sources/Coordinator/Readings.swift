@@ -5,44 +5,26 @@
 // A question neither commits anything nor hurries a commit, so whoever looks costs those who are served nothing.
 
 import BankModel
-import Logbook
 import QueueCore
 import Wire
 
-/// Questions of clients, until they can be answered with what is on disk.
-final class Readings {
+final class Readings: BankPart {
   /// A question that waits until nothing is staged.
   private struct Question {
-    var seat: Followers.Seat
+    var seat: Seat
     /// Whether the answer must fit the queue in memory: not while the disk is full and the queue is ahead of it.
     var isInStep: Bool
     var look: (any QueueReading) throws(StoreError) -> Void
   }
 
-  private let context: BankContext
-  private let queue: QueueDriver
-  private let store: any QueueReading
-  private let server: ControlServer
   private var waiting: [Question] = []
-
-  init(_ context: BankContext, _ queue: QueueDriver, _ store: any QueueReading, _ server: ControlServer) {
-    self.context = context
-    self.queue = queue
-    self.store = store
-    self.server = server
-  }
-
-  /// Whether nobody waits for an answer.
   var isEmpty: Bool { waiting.isEmpty }
 
   /// Has a client's question answered as soon as everything that the store shows is on disk.
-  ///
-  /// - Parameters:
-  ///   - isInStep: Whether the queue in memory must not be ahead of the disk either, as it is while the disk is full.
-  ///   - look: Asks the store and answers; what it throws is told to the client, by its name.
+  /// - Parameter isInStep: Whether the queue in memory must not be ahead of the disk either, as it is while the disk is full.
+  /// - Parameter look: Asks the store and answers; what it throws is told to the client, by its name.
   func whenKept(
-    _ seat: Followers.Seat, isInStep: Bool = false,
-    _ look: @escaping (any QueueReading) throws(StoreError) -> Void
+    _ seat: Seat, isInStep: Bool = false, _ look: @escaping (any QueueReading) throws(StoreError) -> Void
   ) {
     let question = Question(seat: seat, isInStep: isInStep, look: look)
     if canAnswer(question) { return answer(question) }
@@ -50,22 +32,13 @@ final class Readings {
     seat.session.openReadings += 1
   }
 
-  /// Answers a client with what the store says, as soon as that is on disk.
-  func tellKept(
-    _ seat: Followers.Seat, _ answer: @escaping (any QueueReading) throws(StoreError) -> ControlAnswer
-  ) {
-    whenKept(seat) { [server] store throws(StoreError) in
-      server.answer(seat.session, seat.number, try answer(store))
-    }
+  func tellKept(_ seat: Seat, _ answer: @escaping (any QueueReading) throws(StoreError) -> ControlAnswer) {
+    whenKept(seat) { [server] store throws(StoreError) in server.answer(seat, try answer(store)) }
   }
 
   /// A mistake that is never made outside of a simulation: what is told may be only staged, and leaves before the commit.
-  func tellAtOnce(
-    _ seat: Followers.Seat, _ answer: @escaping (any QueueReading) throws(StoreError) -> ControlAnswer
-  ) {
-    do throws(StoreError) { server.answer(seat.session, seat.number, try answer(store)) } catch {
-      failed(error, seat)
-    }
+  func tellAtOnce(_ seat: Seat, _ answer: @escaping (any QueueReading) throws(StoreError) -> ControlAnswer) {
+    do throws(StoreError) { server.answer(seat, try answer(store)) } catch { failed(error, seat) }
     server.flush()
   }
 
@@ -84,7 +57,6 @@ final class Readings {
     }
   }
 
-  /// Forgets the questions of a client that has left.
   func forget(_ session: ControlSession) {
     guard session.openReadings > 0 else { return }
     waiting.removeAll { $0.seat.session === session }
@@ -92,9 +64,9 @@ final class Readings {
   }
 
   /// What a client asked for cannot be read: it is told so by the error's own name, and so is the log.
-  func failed(_ error: StoreError, _ seat: Followers.Seat) {
+  func failed(_ error: StoreError, _ seat: Seat) {
     context.write(event: "not_read", level: .error) { $0.field("msg", error.description) }
-    server.answer(seat.session, seat.number, .failure(Failure(store: error)))
+    server.answer(seat, .failure(Failure(store: error)))
   }
 
   private func canAnswer(_ question: Question) -> Bool {
@@ -118,5 +90,34 @@ extension ControlAnswer {
     case .enqueued, .tickets, .ticket, .receipts, .ended, .requeued, .stopped, .audit, .ledger, .account: true
     case .failure, .status, .event, .progress: false
     }
+  }
+}
+
+/// How the ledger is told to clients, of an open bank and of a closed one. A sum need not fit in 64 bits, and is told as
+/// it is.
+extension QueueReading {
+  func ledgerAnswer() throws(StoreError) -> ControlAnswer {
+    let balance = try trialBalance()
+    return .ledger([
+      LedgerRow(account: "cash", balance.cash), LedgerRow(account: "loans", balance.loans),
+      LedgerRow(account: "customers", balance.customers),
+    ])
+  }
+
+  func accountAnswer(_ number: Int64) throws(StoreError) -> ControlAnswer {
+    guard (0...BankModel.Limits.account).contains(number) else {
+      return .failure(Failure(.badRequest, remark: Remark(.accountRange, BankModel.Limits.account, number)))
+    }
+    let statement = try statement(of: number, limit: AccountReport.listed)
+    return .account(
+      AccountReport(
+        row: LedgerRow(account: LedgerAccount.customer(number).description, statement.sums),
+        latest: statement.latest.map { ReceiptReport($0) }))
+  }
+}
+
+extension LedgerRow {
+  fileprivate init(account: String, _ sums: LedgerSums) {
+    self.init(account: account, debit: sums.debit, credit: sums.credit, transfers: sums.transfers)
   }
 }

@@ -8,10 +8,7 @@ import BankModel
 import Posix
 import QueueCore
 import StockClient
-import Time
-import Wire
 
-/// Gives back what cancelled tickets hold of the stock.
 package final class ReleaseQueue {
   /// Called when the stock has given back, or knows that it holds nothing.
   package var onReleased: ((TicketOfDay) -> Void)?
@@ -20,9 +17,7 @@ package final class ReleaseQueue {
 
   private let stock: StockClient
   private let books: BooksName
-  /// How long the stock may take to answer.
-  private let patience: TimeSpan
-  /// Tickets of which the stock was asked and has not answered.
+  private let patience: Duration
   private var asked: Set<TicketOfDay> = []
   /// There may be notes that no walk has come by.
   private var isDue = true
@@ -48,14 +43,12 @@ package final class ReleaseQueue {
   private static let pause = TimeSpan.seconds(1)
   static let longPause = TimeSpan.seconds(30)
 
-  /// A queue that has asked for nothing.
-  package init(_ stock: StockClient, _ books: BooksName = .none, patience: TimeSpan = .seconds(10)) {
+  package init(_ stock: StockClient, _ books: BooksName = .none, patience: Duration = .seconds(10)) {
     self.stock = stock
     self.books = books
     self.patience = patience
   }
 
-  /// There may be something new to give back.
   package func look() { isDue = true }
 
   /// The disk is full: what is given back cannot be noted. It looks again after a pause, because a note that the store
@@ -65,11 +58,7 @@ package final class ReleaseQueue {
     if !Kernel.makes("putsOffForGood") { tryLater() }
   }
 
-  /// When it looks again by itself.
-  package var nextDeadline: MonotonicTime? {
-    guard let retryAt, let refusedAt else { return retryAt ?? refusedAt }
-    return min(retryAt, refusedAt)
-  }
+  package var nextDeadline: MonotonicTime? { .earlier(retryAt, refusedAt) }
 
   /// Asks for what is noted in the store and was not asked for yet. Only what is on disk is asked for: a cancellation
   /// that is lost with a crash must have given nothing back.
@@ -120,8 +109,7 @@ package final class ReleaseQueue {
       case .success(.failure(let failure)) where failure.code == .givenBack: self.released(ticket)
       case .success(.failure(let failure)) where failure.code == .diskFull:
         if Kernel.makes("takesAFullStockForGivenBack") { self.released(ticket) } else { self.tryLater() }
-      case .success(.failure(let failure)):
-        self.refused(ticket, "\(failure.code.rawValue) \(failure.detail)")
+      case .success(.failure(let failure)): self.refused(ticket, "\(failure.code.rawValue) \(failure.detail)")
       case .success(let other): self.refused(ticket, "an answer that does not belong here: \(other)")
       case .failure where Kernel.makes("takesSilenceForGivenBack"): self.released(ticket)
       case .failure: self.tryLater()
@@ -132,9 +120,7 @@ package final class ReleaseQueue {
   /// What cannot be given back, of many the first.
   func problems(limit: Int = 100) -> [Remark] {
     let tickets = refused.keys.sorted { ($0.day, $0.ticket) < ($1.day, $1.ticket) }
-    let told = tickets.prefix(limit).map {
-      Remark(.notReturned, $0.ticket, $0.day, refused[$0] ?? "")
-    }
+    let told = tickets.prefix(limit).map { Remark(.notReturned, $0.ticket, $0.day, refused[$0] ?? "") }
     let untold = tickets.count - told.count
     return untold > 0 ? told + [Remark(.moreNotReturned, untold)] : told
   }

@@ -1,5 +1,5 @@
-// Owns what each command of a client leads to, and what the queue's answer becomes; and who is not heard for a while because it
-// has asked for too much at once. It decides nothing about customers: the queue does.
+// Owns what each command of a client leads to, and what the queue's answer becomes; and who is not heard for a while
+// because it has asked for too much at once. It decides nothing about customers: the queue does.
 // Invariant: every request is answered exactly once with a last answer, unless it watches or follows, or its client leaves.
 
 import BankModel
@@ -8,14 +8,9 @@ import QueueCore
 import Time
 import Wire
 
-/// The requests of clients, on their way to the part that serves them and back.
-final class RequestRouter {
-  private let context: BankContext
-  private let queue: QueueDriver
-  private let requests: RequestTable
+final class RequestRouter: BankPart {
   private let readings: Readings
   private let reports: BankReports
-  private let followers: Followers
   private let views: LiveViews
   private let streams: AnswerStreams
   private let intake: Intake
@@ -24,22 +19,16 @@ final class RequestRouter {
   private let opening: Opening
   private let ending: Ending
   private let audits: Audits
-  private let server: ControlServer
   /// Clients who have as many requests open as they may, and are not heard until some are answered.
   private var crowded: [ControlSession] = []
 
   init(
-    _ context: BankContext, _ queue: QueueDriver, _ requests: RequestTable, _ readings: Readings,
-    _ reports: BankReports, _ followers: Followers, _ views: LiveViews, _ streams: AnswerStreams,
-    _ intake: Intake, _ long: LongRequests, _ windows: WindowPlan, _ opening: Opening, _ ending: Ending,
-    _ audits: Audits, _ server: ControlServer
+    _ ground: BankPart, _ readings: Readings, _ reports: BankReports, _ views: LiveViews,
+    _ streams: AnswerStreams, _ intake: Intake, _ long: LongRequests, _ windows: WindowPlan,
+    _ opening: Opening, _ ending: Ending, _ audits: Audits
   ) {
-    self.context = context
-    self.queue = queue
-    self.requests = requests
     self.readings = readings
     self.reports = reports
-    self.followers = followers
     self.views = views
     self.streams = streams
     self.intake = intake
@@ -48,12 +37,11 @@ final class RequestRouter {
     self.opening = opening
     self.ending = ending
     self.audits = audits
-    self.server = server
+    super.init(ground)
   }
 
   // MARK: - What is asked
 
-  /// A client asks for something.
   func serve(_ request: ControlRequest, for session: ControlSession) {
     // Nothing is said any more in the name of this process.
     guard !context.isCutOff else { return }
@@ -66,10 +54,10 @@ final class RequestRouter {
         return server.refuse(session, .malformed, "another request between the parts of a list")
       }
     }
-    let seat = Followers.Seat(session: session, number: request.number)
+    let seat = Seat(session: session, number: request.number)
     guard openAnswers(of: session) < ClientLimits.openAnswers else {
       let remark = Remark(.answersAtMost, ClientLimits.openAnswers)
-      return server.answer(session, request.number, .failure(Failure(.badRequest, remark: remark)))
+      return server.answer(seat, .failure(Failure(.badRequest, remark: remark)))
     }
     if long.hold(request, for: session) { return }
     route(request, seat)
@@ -85,17 +73,16 @@ final class RequestRouter {
       + long.count(of: session)
   }
 
-  private func route(_ request: ControlRequest, _ seat: Followers.Seat) {
-    let (session, number) = (seat.session, seat.number)
+  private func route(_ request: ControlRequest, _ seat: Seat) {
     switch request.command {
-    case .status: server.answer(session, number, .status(reports.status()))
+    case .status: server.answer(seat, .status(reports.status()))
     case .watch: views.begin(seat, isOfEvents: false)
     case .follow: views.begin(seat, isOfEvents: true)
     case .awaitOpen: windows.awaitOpen(seat)
     case .scale(let wanted): windows.scale(wanted, seat)
     case .reload: windows.reload(seat)
-    case .enqueue(let order): intake.take(order, session, number)
-    case .enqueueList(let part): intake.take(part, session, number)
+    case .enqueue(let order): intake.take(order, seat)
+    case .enqueueList(let part): intake.take(part, seat)
     case .tickets(let state):
       streams.begin(.tickets(states: state.map { [$0] } ?? Self.listedStates, cursor: nil), seat)
     case .ticket(let ticket, let day):
@@ -103,13 +90,13 @@ final class RequestRouter {
     case .receipts(let query): streams.beginReceipts(query, seat)
     case .awaitIdle: followers.awaitIdle(seat)
     case .awaitTickets(let day, let first, let last): awaitTickets(day, first, last, seat)
-    case .pause(let service): queue.happen(.pause(requests.open(session, number, for: .status), service))
-    case .resume(let service): queue.happen(.resume(requests.open(session, number, for: .status), service))
+    case .pause(let service): queue.happen(.pause(requests.open(seat, for: .status), service))
+    case .resume(let service): queue.happen(.resume(requests.open(seat, for: .status), service))
     case .cancel(let ticket, let day): change(ticket, of: day, seat) { .cancel($0, ticket) }
     case .requeue(let ticket, let day): change(ticket, of: day, seat) { .requeue($0, ticket) }
     case .requeueDead: long.requeueDead(seat, tellsProgress: request.tellsProgress == true)
     case .reset(let day): long.reset(on: day, seat, tellsProgress: request.tellsProgress == true)
-    case .withdraw(let given): intake.withdraw(given, of: session)
+    case .withdraw(let given): intake.withdraw(given, of: seat.session)
     case .stop(let order): ending.stop(order, seat)
     case .audit: audits.ask(seat)
     case .ledger: readings.tellKept(seat) { store throws(StoreError) in try store.ledgerAnswer() }
@@ -127,7 +114,6 @@ final class RequestRouter {
       || SystemClock.monotonic() >= context.now.monotonic + ClientLimits.turn
   }
 
-  /// Hears those again who had asked for too much at once.
   func hearCrowded() {
     guard !crowded.isEmpty else { return }
     let share = server.share
@@ -136,7 +122,6 @@ final class RequestRouter {
     for session in ready { session.channel.resumeReading() }
   }
 
-  /// Whether somebody is to be heard again now.
   var canHearCrowded: Bool { crowded.contains { $0.canBeHeard(within: server.share) } }
 
   /// Works for a while on what takes long, and serves those who have waited for it.
@@ -159,20 +144,18 @@ final class RequestRouter {
 
   // MARK: - What is answered
 
-  /// The queue has answered a request.
   func finish(_ request: RequestNumber, with answer: QueueAnswer) {
     let cancelled = queue.takeCancelled(by: request)
     long.forget(request)
     guard let entry = requests.close(request) else { return }
-    let seat = Followers.Seat(session: entry.session, number: entry.number)
+    let seat = entry.seat
     if case .ticket(let ticket, let day) = entry.purpose, answer != .refused(.diskFull) {
       // What is said of a ticket, a refusal too, may rest on something that is only staged.
       return readings.whenKept(seat, isInStep: true) { [unowned self] store throws(StoreError) in
-        let answer = try ticketAnswer(to: answer, ticket, of: day, store)
-        server.answer(seat.session, seat.number, answer)
+        server.answer(seat, try ticketAnswer(to: answer, ticket, of: day, store))
       }
     }
-    server.answer(seat.session, seat.number, controlAnswer(to: entry, answer, cancelled))
+    server.answer(seat, controlAnswer(to: entry, answer, cancelled))
   }
 
   private func controlAnswer(
@@ -185,37 +168,30 @@ final class RequestRouter {
       return .enqueued(
         EnqueuedReport(
           day: tickets.day, first: count > 0 ? tickets.first : 0, last: count > 0 ? tickets.last : 0,
-          count: count,
-          known: known, knownTickets: knownTickets.report))
+          count: count, known: known, knownTickets: knownTickets.report))
     case (.requeued(let count), .requeueDead): return .requeued(count)
     case (_, .reset):
       var report = reports.status()
       report.cancelledByReset = cancelled
       return .status(report)
-    case (_, _): return .status(reports.status())
+    default: return .status(reports.status())
     }
   }
 
   /// A client wants something done with one ticket. Numbers begin anew every day, so one of another day is not looked for:
   /// by now the number is somebody else's.
   private func change(
-    _ ticket: TicketNumber, of day: BusinessDay?, _ seat: Followers.Seat,
-    _ event: (RequestNumber) -> QueueEvent
+    _ ticket: TicketNumber, of day: BusinessDay?, _ seat: Seat, _ event: (RequestNumber) -> QueueEvent
   ) {
     let present = queue.machine.books.day
     guard let day, day != present, !Kernel.makes("takesEveryDayForToday") else {
-      return queue.happen(event(requests.open(seat.session, seat.number, for: .ticket(ticket, present))))
+      return queue.happen(event(requests.open(seat, for: .ticket(ticket, present))))
     }
     // That day may have ended a moment ago, and its end may not be on disk.
     readings.whenKept(seat, isInStep: true) { [queue, server] _ in
       let keptDay = queue.engine.keptBooks.day
-      let isPast = (1..<keptDay).contains(day)
-      server.answer(
-        seat.session, seat.number,
-        .failure(
-          Failure(
-            isPast ? .wrongDay : .noSuchDay, subject: String(day),
-            remark: Remark(.presentDay, keptDay))))
+      let code: Failure.Code = (1..<keptDay).contains(day) ? .wrongDay : .noSuchDay
+      server.answer(seat, .failure(Failure(code, subject: String(day), remark: Remark(.presentDay, keptDay))))
     }
   }
 
@@ -230,20 +206,18 @@ final class RequestRouter {
     return .failure(Failure(refusal: refusal))
   }
 
-  private func awaitTickets(_ day: Int64, _ first: Int64, _ last: Int64, _ seat: Followers.Seat) {
+  private func awaitTickets(_ day: Int64, _ first: Int64, _ last: Int64, _ seat: Seat) {
     guard first >= 1, first <= last else {
-      let failure = Failure(.badRequest, remark: Remark(.noRange, first, last))
-      return server.answer(seat.session, seat.number, .failure(failure))
+      return server.answer(seat, .failure(Failure(.badRequest, remark: Remark(.noRange, first, last))))
     }
     // From here on they are counted by what is staged, so the count must begin where nothing is.
     readings.whenKept(seat, isInStep: true) { [queue, server, followers] store throws(StoreError) in
       guard day == queue.engine.keptBooks.day else {
-        return server.answer(seat.session, seat.number, .ended(EndedReport(dead: 0)))
+        return server.answer(seat, .ended(EndedReport(dead: 0)))
       }
-      let remaining = try store.countUnfinished(first...last)
+      let (remaining, dead) = (try store.countUnfinished(first...last), try store.countDead(first...last))
       followers.tickets.add(
-        TicketWatches.Watch(
-          seat: seat, tickets: first...last, remaining: remaining, dead: try store.countDead(first...last)))
+        TicketWatches.Watch(seat: seat, tickets: first...last, remaining: remaining, dead: dead))
     }
   }
 }

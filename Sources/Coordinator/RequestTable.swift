@@ -1,4 +1,4 @@
-// Owns which client is owed which answer by the queue. It knows no queue.
+// Owns which client is owed which answer by the queue.
 // Invariant: a number is given once, and forgotten with the answer or with the client. So every request is answered at most
 // once, whoever answers it: the queue, or the part in which it has failed before the queue heard of it.
 
@@ -6,26 +6,19 @@ import BankModel
 import QueueCore
 import Wire
 
-/// Requests that the queue is working on.
 final class RequestTable {
-  /// What is to be made of the queue's answer.
   enum Purpose {
     /// Tickets; some customers of a list may have been known already, and have these.
     case enqueue(known: Int64, KnownTickets)
-    /// The state of the bank.
     case status
-    /// One ticket's story.
     case ticket(TicketNumber, BusinessDay)
     /// The state of the bank after a reset, and how many it has cancelled.
     case reset
-    /// A number of dead letters.
     case requeueDead
   }
 
-  /// Who asked, and what for.
   struct Entry {
-    var session: ControlSession
-    var number: UInt32
+    var seat: Seat
     var purpose: Purpose
   }
 
@@ -35,35 +28,32 @@ final class RequestTable {
 
   init(_ server: ControlServer) { self.server = server }
 
-  /// A number for a request of a client.
-  func open(_ session: ControlSession, _ number: UInt32, for purpose: Purpose) -> RequestNumber {
+  func open(_ seat: Seat, for purpose: Purpose) -> RequestNumber {
     last += 1
-    session.openRequests += 1
-    entries[last] = Entry(session: session, number: number, purpose: purpose)
+    seat.session.openRequests += 1
+    entries[last] = Entry(seat: seat, purpose: purpose)
     return last
   }
 
   /// Takes the request out, with the answer on its way; nil when the client has gone.
   func close(_ request: RequestNumber) -> Entry? {
     guard let entry = entries.removeValue(forKey: request) else { return nil }
-    entry.session.openRequests -= 1
+    entry.seat.session.openRequests -= 1
     return entry
   }
 
-  /// Remembers who of a list was known already.
   func setKnown(_ known: Int64, _ tickets: KnownTickets, for request: RequestNumber) {
     guard known > 0 else { return }
     entries[request]?.purpose = .enqueue(known: known, tickets)
   }
 
-  /// The client of a request that is still open.
   func entry(_ request: RequestNumber) -> Entry? { entries[request] }
 
   /// A client's request for tickets that is still open; nil where it was answered, or was another one. Of two with one
   /// number it is the first.
   func enqueue(_ number: UInt32, of session: ControlSession) -> RequestNumber? {
     var first: RequestNumber?
-    for (request, entry) in entries where entry.session === session && entry.number == number {
+    for (request, entry) in entries where entry.seat.session === session && entry.seat.number == number {
       if case .enqueue = entry.purpose { first = min(first ?? request, request) }
     }
     return first
@@ -71,13 +61,12 @@ final class RequestTable {
 
   /// A request has failed: its client is told so, if it is still there and was not answered.
   func fail(_ request: RequestNumber, _ failure: Failure) {
-    guard let entry = close(request) else { return }
-    server.answer(entry.session, entry.number, .failure(failure))
+    if let entry = close(request) { server.answer(entry.seat, .failure(failure)) }
   }
 
   /// Forgets everything that a client was owed. What it asked for is done all the same.
   func forget(_ session: ControlSession) {
     guard session.openRequests > 0 else { return }
-    entries = entries.filter { $0.value.session !== session }
+    entries = entries.filter { $0.value.seat.session !== session }
   }
 }

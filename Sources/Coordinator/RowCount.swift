@@ -10,7 +10,6 @@ import Storage
 import Transport
 import Wire
 
-/// A process that reads every row of the database.
 final class RowCount {
   private typealias Channel = MessageChannel<BankMessage, BankMessage>
 
@@ -26,7 +25,6 @@ final class RowCount {
   var pid: Int32? { registration == nil ? nil : child?.pid }
 
   /// Starts it.
-  ///
   /// - Parameter onEnd: hears what was found, or nil where the process ended without a word or was stopped.
   init(
     home: BankHome, program: String, environment: [String: String], loop: EventLoop,
@@ -40,10 +38,7 @@ final class RowCount {
     ) { child, descriptor throws(SystemError) in try watch(child, descriptor) }
   }
 
-  /// Takes the process into care.
-  private func watch(
-    _ child: ChildProcess, _ descriptor: consuming FileDescriptor
-  ) throws(SystemError) {
+  private func watch(_ child: ChildProcess, _ descriptor: consuming FileDescriptor) throws(SystemError) {
     let channel = try Channel(
       descriptor: descriptor, loop: loop, incomingLimit: FrameLimits.control, backlogLimit: Self.backlogLimit)
     channel.onMessage = { [weak self] message in
@@ -57,7 +52,6 @@ final class RowCount {
     self.channel = channel
   }
 
-  /// What it would still find is worth nothing.
   func stop() { finish(nil) }
 
   /// It has nothing more to say, and so nothing more to do.
@@ -77,9 +71,6 @@ final class RowCount {
     child = nil
   }
 
-  // MARK: - In the process
-
-  /// Reads every row and tells what was found; the exit code of the process.
   static func run(_ home: BankHome, for coordinator: Int32, on descriptor: CInt?) -> Int32 {
     guard let descriptor else { return 1 }
     let channel = FileDescriptor(owning: descriptor)
@@ -91,8 +82,6 @@ final class RowCount {
       let reply = ControlReply(number: 1, answer: .audit(report))
       let frame = Channel.frame(of: .reply(reply), limit: FrameLimits.control)
       return (try? channel.writeAll(frame)) == nil ? 1 : 0
-    } catch {
-      return 1
-    }
+    } catch { return 1 }
   }
 }

@@ -11,13 +11,9 @@ import Time
 import Transport
 import Wire
 
-/// The processes of the services behind the windows.
 package final class ServiceSupervisor {
-  /// Called when something of which a status tells has changed.
   package var onChange: (() -> Void)?
-  /// What a process is told when it comes.
   package var orders: ((SupervisedService) -> WorkerOrders)?
-  /// Called when a process tells of its database.
   var onDatabase: ((SupervisedService, DatabaseMark) -> Void)?
   private(set) var posts: [SupervisedService] = []
 
@@ -26,18 +22,14 @@ package final class ServiceSupervisor {
   let environment: [String: String]
   var residents: ResidentWorkers?
   /// The rules of starting again; they may change while the bank is open.
-  var policy: RestartPolicy {
-    didSet { for post in posts { post.history.adopt(policy) } }
-  }
+  var policy: RestartPolicy { didSet { for post in posts { post.history.adopt(policy) } } }
   /// How often a process is asked for a sign of life, and how long it may take to give it before it is looked at.
   var standstill: TimeSpan
   private var chance: SeededGenerator
 
   /// How long a process may take until it is ready: a large database is looked at first.
   static let patience = TimeSpan.seconds(60)
-  /// How long a process that was told to go may take.
   static let leaveGrace = TimeSpan.seconds(3)
-  /// Nobody, as yet.
   package init(
     loop: EventLoop, log: LogFile, policy: RestartPolicy, standstill: TimeSpan = Standstill.patience,
     seed: UInt64
@@ -51,7 +43,6 @@ package final class ServiceSupervisor {
   }
 
   /// Starts a process that shall run as long as the bank is open.
-  ///
   /// - Parameter hasDatabase: whether it has worked with a database under the coordinator before this one.
   package func open(
     _ specification: SupervisedService.Specification, hasDatabase: Bool = false, at now: Moment
@@ -65,13 +56,11 @@ package final class ServiceSupervisor {
   /// Tries at once what was given up, or waits for its next attempt, or is about to fail once more.
   package func retryFailing(at now: Moment) {
     for post in posts where post.isWanted && !post.isReplaced && post.phase != .ready {
-      let hasFailed = post.isGivenUp || post.restartAt != nil || post.history.earlyDeaths > 0
-      guard hasFailed else { continue }
+      guard post.isGivenUp || post.restartAt != nil || post.history.earlyDeaths > 0 else { continue }
       if post.child != nil {
         replace(post, at: now)
       } else {
-        post.isGivenUp = false
-        post.restartAt = nil
+        (post.isGivenUp, post.restartAt) = (false, nil)
         post.history.forgive()
         start(post, at: now)
       }
@@ -83,19 +72,14 @@ package final class ServiceSupervisor {
   func replace(_ post: SupervisedService, at now: Moment) {
     guard post.isWanted, !post.isReplaced else { return }
     post.history.forgive()
-    if post.child == nil {
+    guard post.child != nil else {
       // The next one is of the new kind anyway; nothing stands in its way any more.
-      post.isGivenUp = false
-      post.restartAt = now.monotonic
-      return
+      return (post.isGivenUp, post.restartAt) = (false, now.monotonic)
     }
     post.isReplaced = true
-    post.phase = .leaving
+    post.isReplaced = true
     post.readyBy = nil
-    post.endChecks()
-    post.killAt = now.attended + Self.leaveGrace
-    post.channel?.send(.close)
-    post.channel?.flush()
+    leave(post, at: now)
     write("replaced", about: post, at: now) {
       $0.field("child", post.pid)
       $0.field("child_gen", post.generation)
@@ -109,38 +93,28 @@ package final class ServiceSupervisor {
 
   /// Whether no stock service comes any more by itself.
   var isStockGivenUp: Bool { posts.contains { $0.specification.workerRole == .stock && $0.isGivenUp } }
-
-  /// Says something to a process.
-  func say(_ message: SupervisorMessage, to post: SupervisedService) {
-    post.channel?.send(message)
-    post.channel?.flush()
-  }
-
-  /// Processes that have not ended.
   package var count: Int { posts.count { $0.child != nil } }
 
   /// Everyone shall go: what was asked of them is answered first.
   package func closeAll(at now: Moment) {
     for post in posts {
-      post.isWanted = false
-      post.restartAt = nil
-      post.endChecks()
-      guard post.child != nil else { continue }
-      post.phase = .leaving
-      post.killAt = now.attended + Self.leaveGrace
-      post.channel?.send(.close)
-      post.channel?.flush()
+      (post.isWanted, post.restartAt) = (false, nil)
+      if post.child != nil { leave(post, at: now) } else { post.endChecks() }
     }
   }
 
-  /// Ends everyone at once.
+  private func leave(_ post: SupervisedService, at now: Moment) {
+    post.phase = .leaving
+    post.endChecks()
+    post.killAt = now.attended + Self.leaveGrace
+    say(.close, to: post)
+  }
+
   package func killAll() { for post in posts { post.child?.kill(SIGKILL) } }
 
   // MARK: - Time
 
-  /// When something has to be done by itself next.
   package var nextDeadline: MonotonicTime? { nextDeadline(of: posts) }
-
   /// When somebody is judged next by what it has said, in the time that was attended.
   package var nextJudgement: MonotonicTime? { nextJudgement(of: posts) }
 
@@ -173,8 +147,7 @@ package final class ServiceSupervisor {
     post.checks += 1
     post.unanswered = post.checks
     post.silence = Standstill(patience: standstill, at: now.attended)
-    post.channel?.send(.check(post.checks))
-    post.channel?.flush()
+    say(.check(post.checks), to: post)
   }
 
   /// Ends a process that is of no use any more: SIGABRT, so that a core may tell why, and SIGKILL soon after.
@@ -187,4 +160,187 @@ package final class ServiceSupervisor {
     post.endChecks()
     abort(post, at: now)
   }
+}
+
+// MARK: - The life of a process
+
+extension ServiceSupervisor: ProcessSupervisor {
+  typealias Incoming = WorkerMessage
+  typealias Outgoing = SupervisorMessage
+  typealias Post = SupervisedService
+
+  static let limits = ProcessLimits(unread: 1 << 16)
+
+  func name(of post: SupervisedService) -> (key: StaticString, value: String) {
+    ("worker_name", post.specification.name)
+  }
+
+  func command(for post: SupervisedService) -> (program: String, arguments: [String]) {
+    (post.specification.program, post.specification.arguments + (post.hasDatabase ? ["--existing"] : []))
+  }
+
+  func nextGeneration(at post: SupervisedService) -> Generation { post.generation + 1 }
+
+  func began(_ post: SupervisedService, at now: Moment) {
+    post.readyBy = now.attended + Self.patience
+    onChange?()
+  }
+
+  func hear(_ message: WorkerMessage, from post: SupervisedService) {
+    switch (post.phase, message) {
+    case (.starting, .hello(let hello)): greet(hello, at: post)
+    case (.welcomed, .ready): becomeReady(post)
+    case (.welcomed, .failed(let failure)), (.ready, .failed(let failure)):
+      // The process ends by itself; this is why.
+      post.failure = failure
+      post.lastEnd = Self.remark(on: failure)
+      post.hasExplained = true
+      write("failed", .error, about: post) {
+        $0.field("code", failure.code.rawValue)
+        $0.field("subject", failure.subject)
+        $0.field("msg", failure.detail)
+      }
+    case (.starting, .beat(WorkerMessage.progress)), (.welcomed, .beat(WorkerMessage.progress)):
+      post.readyBy = loop.moment().attended + Self.patience
+    case (.ready, .beat(WorkerMessage.progress)):
+      if !Kernel.makes("isDeafToProgress") { post.silence?.heard(at: loop.moment().attended) }
+    case (.ready, .beat(WorkerMessage.worked)): post.history.didWork()
+    case (.ready, .beat(let number)) where number == post.unanswered:
+      (post.unanswered, post.silence) = (nil, nil)
+      post.history.didWork()
+    case (.welcomed, .database(let mark)), (.ready, .database(let mark)): onDatabase?(post, mark)
+    case (.leaving, _): break
+    // Whoever has ended is judged no more by what it said before: of what it was asked nothing is known any more.
+    default:
+      if post.exitStatus == nil || Kernel.makes("killsTheSuccessor") {
+        abort(post, reason: "spoke out of turn", at: loop.moment())
+      }
+    }
+  }
+
+  private func greet(_ hello: Hello, at post: SupervisedService) {
+    guard post.channel != nil, let orders = orders?(post) else { return }
+    if let reason = objection(to: hello, as: post.specification.peerRole) {
+      let detail = Remark(.otherBuild, post.specification.name, hello.version, hello.build)
+      post.lastEnd = detail
+      let build = BuildIdentity.current
+      return refuse(post, .refused(Refusal(reason: reason, build: build, detail: detail.description)))
+    }
+    post.phase = .welcomed
+    post.told = orders
+    say(.welcome(orders), to: post)
+  }
+
+  private func becomeReady(_ post: SupervisedService) {
+    let now = loop.moment()
+    post.phase = .ready
+    (post.readyBy, post.lastEnd, post.failure) = (nil, nil, nil)
+    post.hasDatabase = true
+    post.endChecks()
+    post.checkAt = now.monotonic + standstill
+    post.history.becameReady(at: now.monotonic)
+    write("service_open", about: post, at: now) {
+      $0.field("child", post.pid)
+      $0.field("child_gen", post.generation)
+    }
+    onChange?()
+  }
+
+  /// Without a channel nobody can tell it to go; a process that is going anyway is given the time to.
+  func channelEnded(_ post: SupervisedService, _ end: ChannelEnd) {
+    guard post.child != nil else { return }
+    post.phase = .leaving
+    post.endChecks()
+    if post.killAt == nil { post.killAt = loop.moment().attended + Self.leaveGrace }
+  }
+
+  func ended(_ post: SupervisedService, _ status: ExitStatus) {
+    // Where it has said itself why it cannot begin, the code says less.
+    if !post.hasExplained { (post.lastEnd, post.failure) = (Remark(status), nil) }
+    post.hasExplained = false
+  }
+
+  func decide(_ post: SupervisedService, at now: Moment, couldNotStart: Bool) {
+    defer { onChange?() }
+    guard post.isWanted else { return }
+    if post.isReplaced {
+      post.isReplaced = false
+      post.history.forgive()
+      return start(post, at: now)
+    }
+    // What was removed does not come back by itself, and what is damaged does not heal.
+    if let code = post.failure?.code, [.removed, .damaged, .newerSchema].contains(code) {
+      return giveUp(post, at: now)
+    }
+    succeed(post, at: now)
+  }
+
+  func gaveUp(_ post: SupervisedService) {}
+
+  /// Why a process cannot work, in a few words.
+  private static func remark(on failure: Failure) -> Remark {
+    if failure.code == .damaged { return Remark(.fileDamaged, failure.subject, failure.detail) }
+    return failure.remark ?? Remark(quoting: failure.detail.isEmpty ? failure.code.rawValue : failure.detail)
+  }
+}
+
+/// One process behind the windows as the coordinator sees it: the stock, or the vending machine.
+package final class SupervisedService: SupervisedProcess<WorkerMessage, SupervisorMessage> {
+  package struct Specification {
+    /// The worker's name in reports and logs: `stock`.
+    package var name: String
+    var peerRole: PeerRole
+    var workerRole: WorkerRole
+    var program: String
+    var arguments: [String]
+  }
+
+  package var specification: Specification
+  /// Since a process was asked for a sign of life that it has not given; nil while it has given all.
+  var silence: Standstill?
+  var checkAt: MonotonicTime?
+  /// The number of the check that was not answered yet.
+  var unanswered: Int64?
+  var checks: Int64 = 0
+  /// What the present process was told when it came; nil before.
+  var told: WorkerOrders?
+  /// Whether the present process was told to go because another one shall take its place.
+  var isReplaced = false
+  /// What the last process said of it itself; nil where it said nothing, or its successor works.
+  var failure: Failure?
+  /// Whether there is a database with which a process has worked since the bank was opened: its successors make no new one
+  /// in its place.
+  var hasDatabase = false
+  /// What is wrong between its database and the bank's; nil where nothing is, or the operator goes on with it.
+  var mismatch: DatabaseMismatch?
+  /// Whether the operator goes on with the database that is there.
+  var isAccepted = false
+  /// Whether the present process has said itself why it cannot begin.
+  var hasExplained = false
+
+  init(_ specification: Specification, history: RestartHistory) {
+    self.specification = specification
+    super.init(history: history)
+  }
+
+  override var nextDeadline: MonotonicTime? { .earlier(super.nextDeadline, checkAt) }
+  override var nextJudgement: MonotonicTime? { .earlier(super.nextJudgement, silence?.lookAt) }
+
+  override func expectNothing() {
+    super.expectNothing()
+    endChecks()
+  }
+
+  var sight: Standstill.Sight {
+    guard let activity = ProcessTable.activity(of: pid) else { return .excused }
+    return switch activity.state {
+    case .stopped: .stopped
+    case .sleeping: .asleep(processorTicks: activity.processorTicks)
+    case .running: .running(processorTicks: activity.processorTicks)
+    // A slow disk, or a debugger, cannot be helped by ending it.
+    case .waitingForDisk, .traced, .ended: .excused
+    }
+  }
+
+  func endChecks() { (checkAt, silence, unanswered) = (nil, nil, nil) }
 }

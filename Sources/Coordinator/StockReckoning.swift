@@ -8,14 +8,11 @@ import BankModel
 import QueueCore
 import Wire
 
-/// Compares what became of tickets with what the stock remembers of them.
 struct StockReckoning {
   private enum Stage: Equatable {
-    case greeting
-    case ledger
+    case greeting, ledger, end
     case receipts(after: Int64)
     case orders(after: OrderID?)
-    case end
   }
 
   private struct Suspect {
@@ -25,11 +22,6 @@ struct StockReckoning {
 
   private let books: BooksName
 
-  /// Nothing has been asked yet.
-  ///
-  /// - Parameters:
-  ///   - books: what the orders of the bank's tickets are called by.
-  ///   - stride: receipts that are looked at for a page.
   init(_ books: BooksName = .none, stride: Int64 = 20_000) {
     self.books = books
     self.stride = stride
@@ -43,7 +35,6 @@ struct StockReckoning {
 
   private var stage = Stage.greeting
   private var page: [Receipt] = []
-  /// Up to which receipt the page goes.
   private var pageEnd: Int64 = 0
   /// Tickets that looked wrong and are looked at once more.
   private var suspects: [Suspect] = []
@@ -54,7 +45,6 @@ struct StockReckoning {
   private var untold = 0
   private var isIncomplete = false
 
-  /// What the stock is to be asked next; nil at the end.
   mutating func question(from store: any QueueReading) throws(StoreError) -> StockCommand? {
     if !suspects.isEmpty { return .known(suspects.map(\.order)) }
     switch stage {
@@ -74,7 +64,6 @@ struct StockReckoning {
     }
   }
 
-  /// Hears the answer to the last question.
   mutating func hear(_ result: StockResult, _ store: any QueueReading, day: BusinessDay) throws(StoreError) {
     let presentDay = day
     switch (stage, result) {
@@ -87,11 +76,8 @@ struct StockReckoning {
     case (.receipts, .orders(let known)):
       let orders = Dictionary(known.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
       for receipt in page {
-        let ticket = TicketOfDay(day: receipt.day, ticket: receipt.ticket)
-        let order = books.order(of: receipt)
-        if try verdict(ticket, order, orders[order], store, day) != nil {
-          suspects.append(Suspect(ticket: ticket, order: order))
-        }
+        try suspect(
+          TicketOfDay(day: receipt.day, ticket: receipt.ticket), books.order(of: receipt), orders, store, day)
       }
       stage = .receipts(after: pageEnd)
     case (.orders, .orders(let known)):
@@ -103,9 +89,7 @@ struct StockReckoning {
           let ticket = TicketOfDay(day: day, ticket: number)
           // Whoever has a receipt was looked at with it.
           if try receipt(of: ticket, order.id, store) != nil { continue }
-          if try verdict(ticket, order.id, order, store, presentDay) != nil {
-            suspects.append(Suspect(ticket: ticket, order: order.id))
-          }
+          try suspect(ticket, order.id, [order.id: order], store, presentDay)
         }
       }
       stage = known.last.map { .orders(after: $0.id) } ?? .end
@@ -114,7 +98,16 @@ struct StockReckoning {
     }
   }
 
-  /// The stock cannot be asked any more.
+  /// Has a ticket and its order looked at once more where they look wrong.
+  private mutating func suspect(
+    _ ticket: TicketOfDay, _ order: OrderID, _ known: [OrderID: KeptOrder], _ store: any QueueReading,
+    _ day: BusinessDay
+  ) throws(StoreError) {
+    if try verdict(ticket, order, known[order], store, day) != nil {
+      suspects.append(Suspect(ticket: ticket, order: order))
+    }
+  }
+
   mutating func fail(_ reason: Remark) {
     guard stage != .end else { return }
     note(reason.of(.unauditedStock))
@@ -123,26 +116,22 @@ struct StockReckoning {
     stage = .end
   }
 
-  /// Adds what was found to a report.
   func complete(_ report: inout AuditReport) {
     report.stockDifference = isIncomplete ? nil : difference
-    for problem in problems { report.add(problem) }
+    report.add(problems)
     if foreign > 0 { report.note(Remark(.foreignOrders, foreign)) }
     if untold > 0 { report.add(Remark(.moreOfStock, untold)) }
   }
-
-  // MARK: - Judgement
 
   private mutating func lookAgain(
     _ known: [KeptOrder], _ store: any QueueReading, _ day: BusinessDay
   ) throws(StoreError) {
     let orders = Dictionary(known.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     for suspect in suspects {
-      guard let found = try verdict(suspect.ticket, suspect.order, orders[suspect.order], store, day) else {
-        continue
+      if let found = try verdict(suspect.ticket, suspect.order, orders[suspect.order], store, day) {
+        difference &+= found.pieces
+        note(found.remark)
       }
-      difference &+= found.pieces
-      note(found.remark)
     }
     suspects = []
   }
@@ -156,23 +145,18 @@ struct StockReckoning {
     switch (receipt?.outcome, order?.state) {
     case (.served?, .done?), (.outOfStock?, .short?): return nil
     case (.served?, let state):
-      return (
-        about(
-          state == nil
-            ? .servedWithoutOrder : state == .short ? .servedByShortOrder : .servedByReturnedOrder), 1
-      )
+      let kind: Remark.Kind =
+        state == nil ? .servedWithoutOrder : state == .short ? .servedByShortOrder : .servedByReturnedOrder
+      return (about(kind), 1)
     case (.outOfStock?, .done?), (.cancelled?, .done?):
       if receipt?.outcome == .cancelled, try store.isUnreleased(ticket) { return nil }
-      return (
-        Remark(.endedHolding, ticket.ticket, ticket.day, order?.held ?? ""), order?.pieces ?? 0
-      )
+      return (Remark(.endedHolding, ticket.ticket, ticket.day, order?.held ?? ""), order?.pieces ?? 0)
     case (.outOfStock?, let state):
       return (about(state == nil ? .sentAwayWithoutOrder : .sentAwayByReturnedOrder), 0)
     case (.cancelled?, _), (nil, nil): return nil
     case (nil, _?):
       if ticket.day == day, try isKept(ticket, name, store) { return nil }
-      let pieces = order?.state == .done ? order?.pieces ?? 0 : 0
-      return (about(.orderOfNobody), pieces)
+      return (about(.orderOfNobody), order?.state == .done ? order?.pieces ?? 0 : 0)
     }
   }
 
@@ -199,7 +183,6 @@ struct StockReckoning {
 }
 
 extension KeptOrder {
-  /// What it took.
   fileprivate var amounts: [ItemAmount] { StockAction.amounts(inContent: content) ?? [] }
   fileprivate var pieces: Int64 { amounts.reduce(0) { $0 &+ $1.quantity } }
   fileprivate var held: String { amounts.map { "\($0.quantity) \($0.item)" }.joined(separator: " and ") }

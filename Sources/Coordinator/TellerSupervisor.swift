@@ -11,18 +11,13 @@ import Time
 import Transport
 import Wire
 
-/// The tellers of the branch.
 package final class TellerSupervisor {
-  /// Called with everything that a teller says and with every end.
   package var onEvent: ((Window, Generation, Word) -> Void)?
 
-  /// What the supervisor reports.
   package enum Word {
-    /// The teller is ready for its first customer.
     case ready(pid: Int32)
     /// The teller has answered a lease, or made progress.
     case said(TellerMessage)
-    /// The teller's process has ended.
     case ended(ProcessEnd)
     /// The window is no longer tried: too many tellers died before they were ready.
     case givenUp(lastEnd: Remark)
@@ -46,18 +41,13 @@ package final class TellerSupervisor {
   let programs: WorkerPrograms
   let environment: [String: String]
   var residents: ResidentWorkers?
-  /// When the successor of a teller that has died comes.
-  var policy: RestartPolicy {
-    didSet { for post in posts.values { post.history.adopt(policy) } }
-  }
+  var policy: RestartPolicy { didSet { for post in posts.values { post.history.adopt(policy) } } }
   private var chance: SeededGenerator
   /// Posts to whose tellers something is to be written at the end of the turn.
   private var unflushed: [SupervisedTeller] = []
 
-  /// Nobody, as yet.
   package init(
-    home: String, loop: EventLoop, log: LogFile, programs: WorkerPrograms, policy: RestartPolicy,
-    seed: UInt64
+    home: String, loop: EventLoop, log: LogFile, programs: WorkerPrograms, policy: RestartPolicy, seed: UInt64
   ) {
     self.home = home
     self.loop = loop
@@ -81,7 +71,6 @@ package final class TellerSupervisor {
     }
   }
 
-  /// A window at which nobody stands yet.
   func add(_ window: Window) -> SupervisedTeller {
     let post = SupervisedTeller(window: window, history: RestartHistory(policy: policy, seed: chance.next()))
     posts[window] = post
@@ -89,7 +78,6 @@ package final class TellerSupervisor {
     return post
   }
 
-  /// There is no such window any more.
   func remove(_ window: Window) {
     posts[window] = nil
     inOrder.removeAll { $0.window == window }
@@ -121,7 +109,6 @@ package final class TellerSupervisor {
   }
 
   /// Sends a message to the teller at a window.
-  ///
   /// - Parameter canWait: The message leaves with the next one. An acknowledgement to a teller at work is no reason to
   /// wake it: on its own it was a quarter of everything that was sent.
   package func tell(_ window: Window, _ message: WindowMessage, canWait: Bool = false) {
@@ -169,10 +156,7 @@ package final class TellerSupervisor {
 
   // MARK: - Time and the end of a turn
 
-  /// When something has to be done by itself next.
   package var nextDeadline: MonotonicTime? { nextDeadline(of: inOrder) }
-
-  /// When somebody is judged next who has not said or done what was expected, in the time that was attended.
   package var nextJudgement: MonotonicTime? { nextJudgement(of: inOrder) }
 
   /// Does what is due. Everything that was said has been heard before.
@@ -188,7 +172,6 @@ package final class TellerSupervisor {
     }
   }
 
-  /// Writes everything that was sent in this turn.
   package func flush() {
     // A channel that ends while it is flushed can make others speak.
     while !unflushed.isEmpty {
@@ -207,23 +190,166 @@ package final class TellerSupervisor {
     posts.values.allSatisfy { $0.isWanted && $0.phase == .ready && !$0.isOutdated }
   }
 
-  /// Tries the windows again that were given up.
   package func retryGivenUp(at now: Moment) {
     for post in inOrder where post.isGivenUp && post.isWanted { open(post.window, at: now) }
   }
 
-  /// Whether no teller process is left.
   package var isEmpty: Bool { posts.values.allSatisfy { $0.child == nil } }
-
-  /// Replaces nobody from now on, and ends everyone who is not at work.
   package func closeAll() { for post in inOrder { close(post.window) } }
-
-  /// Ends everyone, whatever they are doing.
   package func killAll() { for post in inOrder { post.child?.kill(SIGKILL) } }
 
   private func flushLater(_ post: SupervisedTeller) {
     guard !post.isUnflushed else { return }
     post.isUnflushed = true
     unflushed.append(post)
+  }
+}
+
+// MARK: - The life of a process
+
+/// A teller without a channel is of no use to anybody.
+extension TellerSupervisor: ProcessSupervisor {
+  typealias Incoming = TellerMessage
+  typealias Outgoing = WindowMessage
+  typealias Post = SupervisedTeller
+
+  /// Deaths before being ready after which the bank does not open.
+  static let openingPatience = 3
+  static let limits = ProcessLimits(frame: TellerLimits.frame, unread: TellerLimits.unread)
+
+  func name(of post: SupervisedTeller) -> (key: StaticString, value: String) {
+    ("window", post.window.description)
+  }
+
+  func command(for post: SupervisedTeller) -> (program: String, arguments: [String]) {
+    let name = post.window.description
+    let words = [name, String(post.generation), String(CurrentProcess.pid), home]
+    return (programs[post.window.service], words)
+  }
+
+  func nextGeneration(at post: SupervisedTeller) -> Generation {
+    let last = Kernel.makes("startsGenerationsAnew") ? post.generation : generations[post.window] ?? 0
+    generations[post.window] = last + 1
+    return last + 1
+  }
+
+  func began(_ post: SupervisedTeller, at now: Moment) {
+    (post.customers, post.residentBytes) = (0, nil)
+    (post.beats, post.beatsSince) = (0, now.monotonic)
+    if !Kernel.makes("waitsForTheUnready") { post.readyBy = now.attended + TellerLimits.ready }
+  }
+
+  func hear(_ message: TellerMessage, from post: SupervisedTeller) {
+    switch (post.phase, message) {
+    case (.starting, .hello(let hello)): greet(hello, at: post)
+    case (.welcomed, .ready):
+      post.phase = .ready
+      post.readyBy = nil
+      post.history.becameReady(at: loop.moment().monotonic)
+      onEvent?(post.window, post.generation, .ready(pid: post.pid))
+    case (.ready, .done), (.ready, .outOfStock):
+      post.history.didWork()
+      onEvent?(post.window, post.generation, .said(message))
+    case (.ready, .failed), (.ready, .returned): onEvent?(post.window, post.generation, .said(message))
+    case (.ready, .beat):
+      if floods(post) {
+        let reason = "floods: more than \(TellerLimits.beats) reports of progress in a second"
+        expel(post.window, post.generation, reason: reason, at: loop.moment())
+      }
+      onEvent?(post.window, post.generation, .said(message))
+    case (.leaving, _): break
+    case (_, _):
+      expel(post.window, post.generation, reason: "spoke out of turn", at: loop.moment())
+      onEvent?(post.window, post.generation, .said(message))
+    }
+  }
+
+  /// Counts a report of progress. The clock is asked once for as many as there may be in a second.
+  private func floods(_ post: SupervisedTeller) -> Bool {
+    post.beats += 1
+    guard post.beats > TellerLimits.beats else { return false }
+    let now = SystemClock.moment().monotonic
+    defer { (post.beats, post.beatsSince) = (0, now) }
+    return now.since(post.beatsSince) < .seconds(1)
+  }
+
+  private func greet(_ hello: Hello, at post: SupervisedTeller) {
+    if let reason = objection(to: hello, as: post.window.service.peerRole) {
+      let detail = "window \(post.window): version \(hello.version) of build \(hello.build) is not mine"
+      refuse(post, .refused(Refusal(reason: reason, build: BuildIdentity.current, detail: detail)))
+      return write("refused", .error, about: post) { $0.field("msg", detail) }
+    }
+    guard post.channel != nil, let orders = orders?(post.window, post.generation) else { return }
+    post.phase = .welcomed
+    post.isOutdated = false
+    tell(post.window, .welcome(orders))
+  }
+
+  /// A teller that dies closes its channel just before its process is reported as ended, so only those who broke the
+  /// channel themselves are named here.
+  func channelEnded(_ post: SupervisedTeller, _ end: ChannelEnd) {
+    switch end {
+    case .endOfFile where post.phase == .leaving:
+      // It was told to go and is going.
+      post.killAt = loop.moment().attended + TellerLimits.exit
+      return
+    case .endOfFile, .closedHere: break
+    default:
+      write("channel_broken", .warn, about: post) {
+        $0.field("child", post.pid)
+        $0.field("msg", end.description)
+      }
+    }
+    post.phase = .leaving
+    post.child?.kill(SIGKILL)
+  }
+
+  func ended(_ post: SupervisedTeller, _ status: ExitStatus) {
+    let end: ProcessEnd =
+      switch status.ending {
+      case .code(let code): .code(code)
+      case .signal(let signal, _): .signal(signal)
+      // A process that somebody else has reaped: what is certain is that it did not end as it should.
+      case .unseen: .code(1)
+      }
+    post.lastEnd = Remark(status)
+    post.lastExit = end
+    onEvent?(post.window, post.generation, .ended(end))
+  }
+
+  func decide(_ post: SupervisedTeller, at now: Moment, couldNotStart: Bool) {
+    if couldNotStart { post.lastExit = nil }
+    guard post.isWanted else { return remove(post.window) }
+    // While the bank opens somebody is waiting.
+    succeed(
+      post, at: now,
+      isHopeless: !hasOpened && (couldNotStart || post.history.deathsInARow >= Self.openingPatience))
+  }
+
+  func gaveUp(_ post: SupervisedTeller) {
+    onEvent?(post.window, post.generation, .givenUp(lastEnd: post.lastEnd ?? Remark(quoting: "")))
+  }
+}
+
+/// One window as the supervisor of tellers sees it: the teller behind it, and what is counted about it.
+final class SupervisedTeller: SupervisedProcess<TellerMessage, WindowMessage> {
+  let window: Window
+  /// Whether something is to be written to the teller at the end of the turn.
+  var isUnflushed = false
+  var beats = 0
+  var beatsSince = MonotonicTime(nanoseconds: 0)
+  /// The present teller was told orders that have changed since.
+  var isOutdated = false
+  var lastExit: ProcessEnd?
+  var customers: Int64 = 0
+  /// The generation that is to go because it has worked long enough.
+  var recycledGeneration: Generation = 0
+  /// The memory of the present teller, and when it was looked at; the moment outlives the teller.
+  var residentBytes: Int64?
+  var measuredAt = MonotonicTime(nanoseconds: 0)
+
+  init(window: Window, history: RestartHistory) {
+    self.window = window
+    super.init(history: history)
   }
 }

@@ -1,39 +1,22 @@
 // Owns what the coordinator makes of its tellers' words: what they are told when they come, what the queue hears of them,
 // and when those that have worked long enough are replaced: between two customers, one window at a time. It decides neither
 // who has worked long enough nor whose turn it is, and knows no process: the supervisor does.
-// Invariants: the queue hears of every teller exactly what the supervisor has heard, in its order; a teller is asked to go for
-// its age only with free hands, so nobody's attempt ends by it, and nobody is replaced while the bank ends.
+// Invariants: the queue hears of every teller exactly what the supervisor has heard, in its order; a teller is asked to go
+// for its age only with free hands, so nobody's attempt ends by it, and nobody is replaced while the bank ends.
 
 import BankModel
-import Logbook
 import Posix
 import QueueCore
 import Supervision
 import Time
 import Wire
 
-/// The tellers, between their processes and the queue.
-final class Tellers {
+final class Tellers: BankPart {
   /// A window is not tried any more; how its last teller has ended.
   var onGivenUp: (Window, Remark) -> Void = { _, _ in }
 
-  private let context: BankContext
-  private let queue: QueueDriver
-  private let tellerSupervisor: TellerSupervisor
-  private let followers: Followers
-  /// Whose teller is being replaced because it has worked long enough.
   private var recycling = Recycling<Window>()
 
-  init(
-    _ context: BankContext, _ queue: QueueDriver, _ tellerSupervisor: TellerSupervisor, _ followers: Followers
-  ) {
-    self.context = context
-    self.queue = queue
-    self.tellerSupervisor = tellerSupervisor
-    self.followers = followers
-  }
-
-  /// Begins to hear the supervisor.
   func listen() {
     tellerSupervisor.orders = { [unowned self] window, generation in orders(for: window, generation) }
     tellerSupervisor.onEvent = { [unowned self] window, generation, word in
@@ -43,8 +26,6 @@ final class Tellers {
 
   /// Whatever tellers say or do from here on, nothing follows from it.
   func stopListening() { tellerSupervisor.onEvent = nil }
-
-  // MARK: - What they say
 
   private func hear(_ word: TellerSupervisor.Word, from window: Window, _ generation: Generation) {
     switch word {
@@ -75,22 +56,19 @@ final class Tellers {
 
   private func hear(_ message: TellerMessage, from window: Window, _ generation: Generation) {
     switch message {
-    case .done(let lease):
-      considerRecycling(window)
-      queue.happen(.tellerAnswered(window, generation, lease, .done))
-    case .outOfStock(let lease, let missing):
-      considerRecycling(window)
-      queue.happen(.tellerAnswered(window, generation, lease, .outOfStock(missing)))
-    case .failed(let lease, let reason):
-      considerRecycling(window)
-      queue.happen(.tellerAnswered(window, generation, lease, .failed(reason: reason)))
+    case .done(let lease): answered(lease, .done, window, generation)
+    case .outOfStock(let lease, let missing): answered(lease, .outOfStock(missing), window, generation)
+    case .failed(let lease, let reason): answered(lease, .failed(reason: reason), window, generation)
     case .returned(let lease): queue.happen(.tellerAnswered(window, generation, lease, .returned))
     case .beat(let lease): queue.happen(.tellerProgressed(window, generation, lease))
     case .hello, .ready: break
     }
   }
 
-  // MARK: - What they are told
+  private func answered(_ lease: Lease, _ answer: TellerAnswer, _ window: Window, _ generation: Generation) {
+    considerRecycling(window)
+    queue.happen(.tellerAnswered(window, generation, lease, answer))
+  }
 
   private func orders(for window: Window, _ generation: Generation) -> TellerOrders {
     let configuration = context.configuration
@@ -112,17 +90,16 @@ final class Tellers {
     }
   }
 
-  // MARK: - Recycling
-
   /// A teller answers a lease. This is looked at before the queue hears of it: afterwards the teller would already have
   /// the next customer.
   private func considerRecycling(_ window: Window) {
     guard let post = tellerSupervisor.posts[window] else { return }
     post.customers += 1
-    guard !context.isEnding, !context.configuration.recycling.isOff, isDue(post) != nil,
+    if !context.isEnding, !context.configuration.recycling.isOff, isDue(post) != nil,
       recycling.isTurn(of: window)
-    else { return }
-    recycle(post)
+    {
+      recycle(post)
+    }
   }
 
   /// Goes on with the next window when the one before has a teller at work again.

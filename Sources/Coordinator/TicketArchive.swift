@@ -1,11 +1,10 @@
-// Owns how a ticket's story is put together from what the store keeps. It knows no client, and serves an open bank
-// as well as one that is closed. It changes nothing.
+// Owns how a ticket's story is put together from what the store keeps, of an open bank as well as of a closed one. It changes
+// nothing: a story can be told at any moment in which nothing is staged.
 
 import BankModel
 import QueueCore
 import Wire
 
-/// Finds tickets in a store.
 struct TicketArchive {
   let store: any QueueReading
   /// The day that is meant where none is named.
@@ -15,13 +14,6 @@ struct TicketArchive {
   /// The attempt under way at a ticket of the present day, where there is one.
   var isServed: (TicketNumber) -> AttemptReport? = { _ in nil }
 
-  init(store: any QueueReading, presentDay: BusinessDay, issued: TicketNumber) {
-    self.store = store
-    self.presentDay = presentDay
-    self.issued = issued
-  }
-
-  /// Everything that is known of a ticket.
   func story(of ticket: TicketNumber, day: BusinessDay?) throws(Failure) -> TicketReport {
     let day = day ?? presentDay
     guard (1...presentDay).contains(day) else {
@@ -50,14 +42,11 @@ struct TicketArchive {
         report.attempts.append(attempt)
       }
       return report
-    } catch {
-      throw Failure(store: error)
-    }
+    } catch { throw Failure(store: error) }
   }
 }
 
 extension TicketReport {
-  /// A ticket that has ended.
   init(_ receipt: Receipt, attempts: [AttemptReport]) {
     self.init(
       day: receipt.day, ticket: receipt.ticket, service: receipt.service, grade: receipt.grade,
@@ -71,24 +60,20 @@ extension TicketReport {
       AttemptReport(
         window: window.description, generation: receipt.generation, pid: receipt.pid,
         startedAt: startedAt.milliseconds, endedAt: receipt.finishedAt.milliseconds, end: .served,
-        signal: nil,
-        code: nil))
+        signal: nil, code: nil))
   }
 
-  /// A ticket that has not ended.
   init(_ stored: StoredCustomer, day: BusinessDay, attempts: [AttemptReport]) {
     let customer = stored.customer
     self.init(
       day: day, ticket: customer.ticket, service: customer.service, grade: customer.grade,
-      amount: customer.amount,
-      account: customer.account, issuedAt: customer.issuedAt.milliseconds, state: stored.state,
-      dueAt: stored.dueAt?.milliseconds, attempts: attempts,
+      amount: customer.amount, account: customer.account, issuedAt: customer.issuedAt.milliseconds,
+      state: stored.state, dueAt: stored.dueAt?.milliseconds, attempts: attempts,
       payload: customer.payload.isEmpty ? nil : customer.payload)
   }
 }
 
 extension AttemptReport {
-  /// An attempt that ended without a receipt.
   init(_ attempt: Attempt) {
     var signal: Int32?
     var code: Int32?

@@ -1,19 +1,16 @@
 // Owns those who wait until some tickets of the present day have come to their end, and how many are left for each.
-// It must not know a socket or the store. Invariant: nobody is taken out while changes are not counted yet, and what has
-// happened before somebody came is not counted for it.
-// Few are counted with each change; many in turn, for all changes since the last time at once, and then they rest: a
-// customer who is served must not cost as much as there are clients who wait.
+// Invariant: nobody is taken out while changes are not counted yet, and what has happened before somebody came is not
+// counted for it. Few are counted with each change; many in turn, for all changes since the last time at once, and then
+// they rest: a customer who is served must not cost as much as there are clients who wait.
 
 import BankModel
 import Posix
 import QueueCore
 import Time
 
-/// Clients who wait for the end of tickets.
 struct TicketWatches {
-  /// A client who waits for the end of some tickets of the present day.
   struct Watch {
-    var seat: Followers.Seat
+    var seat: Seat
     var tickets: ClosedRange<TicketNumber>
     var remaining: Int64
     var dead: Int64
@@ -25,20 +22,17 @@ struct TicketWatches {
     var dead: Int64
   }
 
-  /// So many are counted with each change.
   static let few = 16
   /// Changes that are put off at most.
   private static let longest = 1 << 16
   /// After counting there is a rest of so many times as long.
   private static let rest: Int64 = 9
 
-  /// Counts of one client that were made for changes, since the beginning.
   private(set) var counts = 0
   private var watches: [Watch] = []
   private var changes: [Change] = []
   private var due = MonotonicTime(nanoseconds: 0)
 
-  /// Whether nobody waits.
   var isEmpty: Bool { watches.isEmpty }
   /// Whether the next commit ends what somebody waits for, as far as it is known.
   private(set) var owesAnEnd = false
@@ -58,7 +52,6 @@ struct TicketWatches {
     if watch.remaining <= 0 { owesAnEnd = true }
   }
 
-  /// A change was staged.
   mutating func note(_ change: StoreChange) {
     switch change {
     case .finish(let customer, let state, _) where state != .dead: note(customer.ticket, -1, 0)
@@ -150,7 +143,6 @@ struct TicketWatches {
     return ended
   }
 
-  /// A client has left.
   mutating func forget(_ session: ControlSession) {
     watches.removeAll { $0.seat.session === session }
     if watches.isEmpty { (changes, owesAnEnd) = ([], false) }

@@ -9,21 +9,15 @@ import BankModel
 import VendingCore
 import Wire
 
-/// Compares what a machine has sold with what the stock remembers of its orders.
 struct VendingReckoning {
-  /// What is to be asked next.
   enum Question: Equatable {
-    /// The machine's own audit.
     case machine
-    /// The stock's orders.
     case stock(StockCommand)
   }
 
   private enum Stage: Equatable {
-    case before
+    case before, after, end
     case orders(after: OrderID)
-    case after
-    case end
   }
 
   /// As many looks that differ are a finding. What really is missing is missing in each of them.
@@ -37,7 +31,6 @@ struct VendingReckoning {
   private var problems: [Remark] = []
   private var isIncomplete = false
 
-  /// What is to be asked next; nil at the end.
   var question: Question? {
     switch stage {
     case .before, .after: .machine
@@ -46,14 +39,11 @@ struct VendingReckoning {
     }
   }
 
-  /// Hears the machine's own audit.
   mutating func hear(_ report: VendingAuditReport) {
-    guard let before else { return askForOrders(since: report) }
-    let most = report.purchases &+ report.unfinished
-    let differs = taken < before.purchases || taken > most
-    if differs, look < Self.looks {
-      look += 1
-      return askForOrders(since: report)
+    guard let before else {
+      self.before = report
+      stage = .orders(after: OrderID(VendingStateMachine.beginningOfOrders(of: report.machine)))
+      return
     }
     difference = report.difference
     problems += report.told.map { $0.of(.machine) }
@@ -64,23 +54,16 @@ struct VendingReckoning {
     stage = .end
   }
 
-  private mutating func askForOrders(since report: VendingAuditReport) {
-    before = report
-    taken = 0
-    stage = .orders(after: OrderID(Self.beginning(report.machine)))
-  }
-
-  /// Hears the stock's orders.
   mutating func hear(_ result: StockResult) {
     guard case .orders(let page) = result, let machine = before?.machine else {
       return fail(Remark(.strangeAnswer))
     }
-    let own = page.filter { $0.id.text.hasPrefix(Self.beginning(machine)) }
+    let beginning = VendingStateMachine.beginningOfOrders(of: machine)
+    let own = page.filter { $0.id.text.hasPrefix(beginning) }
     taken += Int64(own.count { $0.state == .done })
     stage = if let last = page.last, own.count == page.count { .orders(after: last.id) } else { .after }
   }
 
-  /// One of them cannot be asked any more.
   mutating func fail(_ reason: Remark) {
     guard stage != .end else { return }
     problems.append(reason.of(.unauditedMachine))
@@ -88,14 +71,8 @@ struct VendingReckoning {
     stage = .end
   }
 
-  /// Adds what was found to a report.
   func complete(_ report: inout AuditReport) {
     report.moneyDifference = isIncomplete ? nil : difference
-    for problem in problems { report.add(problem) }
-  }
-
-  /// What the names of all orders of a machine begin with.
-  private static func beginning(_ machine: Int64) -> String {
-    VendingStateMachine.beginningOfOrders(of: machine)
+    report.add(problems)
   }
 }

@@ -1,23 +1,20 @@
 // Owns those who look on without end: who follows the events, who watches the state, and what each has seen of it.
-// It must not know a socket, nor when anybody is told. Invariant: what all are shown is encoded once; a view of events
+// Invariant: what all are shown is encoded once; a view of events
 // loses none of them, or is ended; a view of the state may miss pictures, and never the latest.
 
-import BankModel
-import QueueCore
 import Transport
 import Wire
 
-/// Everybody who looks on.
 struct Views {
   /// One request that is told of changes until its client leaves.
   final class View {
-    let seat: Followers.Seat
+    let seat: Seat
     let isOfEvents: Bool
     fileprivate(set) var place: AnswerFeed.Place
     fileprivate(set) var picture: UInt64
     fileprivate(set) var isEnded = false
 
-    fileprivate init(_ seat: Followers.Seat, isOfEvents: Bool, _ place: AnswerFeed.Place, _ picture: UInt64) {
+    fileprivate init(_ seat: Seat, isOfEvents: Bool, _ place: AnswerFeed.Place, _ picture: UInt64) {
       self.seat = seat
       self.isOfEvents = isOfEvents
       self.place = place
@@ -28,23 +25,20 @@ struct Views {
   /// Everybody, and their share of the time.
   let audience = Audience<View>()
   private(set) var feed = AnswerFeed(frame: ClientLimits.frame)
-  /// Views of events.
   private(set) var followerCount = 0
-  /// Views of the state.
   var watcherCount: Int { audience.all.count - followerCount }
 
   private var tail: [UInt8] = []
   private var picture: UInt64 = 0
 
   /// Takes in somebody who has seen everything until now.
-  mutating func admit(_ seat: Followers.Seat, isOfEvents: Bool) {
+  mutating func admit(_ seat: Seat, isOfEvents: Bool) {
     audience.admit(View(seat, isOfEvents: isOfEvents, feed.end, picture))
     if isOfEvents { followerCount += 1 }
     seat.session.views += 1
     seat.session.seats += 1
   }
 
-  /// Ends a view.
   mutating func end(_ view: View) {
     guard !view.isEnded else { return }
     view.isEnded = true
@@ -55,20 +49,14 @@ struct Views {
     if followerCount == 0 { feed.forgetAll() }
   }
 
-  /// A client has left.
   mutating func forget(_ session: ControlSession) {
     for view in audience.all where view.seat.session === session { end(view) }
   }
 
   /// Ends every view of the state; their seats.
-  mutating func takeWatchers() -> [Followers.Seat] {
+  mutating func takeWatchers() -> [Seat] {
     let watchers = audience.all.filter { !$0.isOfEvents }
-    for view in watchers {
-      view.isEnded = true
-      view.seat.session.views -= 1
-      view.seat.session.seats -= 1
-    }
-    audience.remove { !$0.isOfEvents }
+    for view in watchers { end(view) }
     return watchers.map(\.seat)
   }
 
@@ -79,7 +67,6 @@ struct Views {
     audience.hasNews()
   }
 
-  /// The state is this now.
   mutating func show(_ report: StatusReport) {
     guard let tail = try? AnswerTail.bytes(of: .status(report)) else { return }
     self.tail = tail
@@ -87,7 +74,6 @@ struct Views {
     audience.hasNews()
   }
 
-  /// Whether there is something that a view has not seen.
   func isBehind(_ view: View) -> Bool {
     guard !view.isEnded else { return false }
     return view.isOfEvents ? view.place != feed.end : view.picture != picture

@@ -5,53 +5,30 @@
 
 import BankModel
 import Configuration
-import Logbook
 import Posix
-import QueueCore
 import Wire
 
-/// The windows of the bank, as they shall be.
-final class WindowPlan {
-  private let context: BankContext
-  private let queue: QueueDriver
-  private let tellerSupervisor: TellerSupervisor
+final class WindowPlan: BankPart {
   private let tellers: Tellers
-  private let serviceSupervisor: ServiceSupervisor
   private let services: BranchServices
   private let marks: DatabaseMarks
-  private let followers: Followers
-  private let server: ControlServer
 
-  init(
-    _ context: BankContext, _ queue: QueueDriver, _ tellerSupervisor: TellerSupervisor, _ tellers: Tellers,
-    _ serviceSupervisor: ServiceSupervisor, _ services: BranchServices, _ marks: DatabaseMarks,
-    _ followers: Followers,
-    _ server: ControlServer
-  ) {
-    self.context = context
-    self.queue = queue
-    self.tellerSupervisor = tellerSupervisor
+  init(_ ground: BankPart, _ tellers: Tellers, _ services: BranchServices, _ marks: DatabaseMarks) {
     self.tellers = tellers
-    self.serviceSupervisor = serviceSupervisor
     self.services = services
     self.marks = marks
-    self.followers = followers
-    self.server = server
+    super.init(ground)
   }
 
-  // MARK: - What is asked
-
   /// A client asks for other numbers of windows, and waits until they are as they shall be.
-  func scale(_ wanted: [ServiceWindows], _ seat: Followers.Seat) {
+  func scale(_ wanted: [ServiceWindows], _ seat: Seat) {
     if refusesWhileEnding(seat) { return }
     guard wanted.count <= Service.allCases.count else {
-      let failure = Failure(.badRequest, remark: Remark(.serviceTwice))
-      return server.answer(seat.session, seat.number, .failure(failure))
+      return server.answer(seat, .failure(Failure(.badRequest, remark: Remark(.serviceTwice))))
     }
     for entry in wanted where !(0...BankModel.Limits.windowsPerService).contains(entry.count) {
-      let remark = Remark(
-        .windowsRange, entry.service.name, BankModel.Limits.windowsPerService, entry.count)
-      return server.answer(seat.session, seat.number, .failure(Failure(.badRequest, remark: remark)))
+      let remark = Remark(.windowsRange, entry.service.name, BankModel.Limits.windowsPerService, entry.count)
+      return server.answer(seat, .failure(Failure(.badRequest, remark: remark)))
     }
     for entry in wanted {
       context.write(event: "scale") {
@@ -67,19 +44,16 @@ final class WindowPlan {
   }
 
   /// A client asks for the configuration to be read again, and waits until the windows follow it.
-  func reload(_ seat: Followers.Seat) {
+  func reload(_ seat: Seat) {
     if refusesWhileEnding(seat) { return }
     // Before the others are tried again: what they find then nobody has read yet.
     let known = marks.mismatched
-    if let failure = reload() { return server.answer(seat.session, seat.number, .failure(failure)) }
+    if let failure = reload() { return server.answer(seat, .failure(failure)) }
     marks.accept(known)
     awaitWindows(seat)
   }
 
-  /// A client waits until the windows are as they shall be.
-  func awaitOpen(_ seat: Followers.Seat) {
-    if !refusesWhileEnding(seat) { awaitWindows(seat) }
-  }
+  func awaitOpen(_ seat: Seat) { if !refusesWhileEnding(seat) { awaitWindows(seat) } }
 
   /// SIGHUP asks for the same as the command, but for one thing: a signal comes from log rotations and service managers as
   /// well, and none of them has read what is wrong with a database.
@@ -91,17 +65,15 @@ final class WindowPlan {
     if reload() == nil { marks.insist() }
   }
 
-  private func refusesWhileEnding(_ seat: Followers.Seat) -> Bool {
-    if context.isEnding { server.answer(seat.session, seat.number, .failure(Failure(.draining))) }
+  private func refusesWhileEnding(_ seat: Seat) -> Bool {
+    if context.isEnding { server.answer(seat, .failure(Failure(.draining))) }
     return context.isEnding
   }
 
-  private func awaitWindows(_ seat: Followers.Seat) {
+  private func awaitWindows(_ seat: Seat) {
     followers.awaitWindows(seat)
     followers.changed = true
   }
-
-  // MARK: - What follows
 
   /// Opens the windows of the configuration, or those that the start asked for.
   func open() {
@@ -121,11 +93,8 @@ final class WindowPlan {
   /// Writes down how many windows are wanted, for the next coordinator if this one is killed.
   private func noteWindows() {
     guard context.bindings.guardianship?.isGuarded == true else { return }
-    var windows: [Service: Int32] = [:]
-    for service in Service.allCases {
-      windows[service] = Int32(clamping: queue.machine.numbers(of: service).windows)
-    }
-    WindowsRecord.keep(windows, at: context.home.windows)
+    let windows = Service.allCases.map { ($0, Int32(clamping: queue.machine.numbers(of: $0).windows)) }
+    WindowsRecord.keep(Dictionary(uniqueKeysWithValues: windows), at: context.home.windows)
   }
 
   /// Reads the configuration again and makes the windows follow it; what is wrong with it otherwise.

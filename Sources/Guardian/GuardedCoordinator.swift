@@ -1,21 +1,18 @@
 // Owns the view of the one coordinator that is guarded: a child of this process, or one that was taken over.
-// It must not know what the coordinator does.
-// Invariant: it is signalled only while it is certainly this coordinator's process.
-// Failure: none; a signal that comes too late reaches nobody.
+// Invariant: it is signalled only while it is certainly this coordinator's process. A signal that comes too late reaches
+// nobody.
+import BankModel
 import Posix
 import Supervision
 import Time
 
-/// The coordinator in a guardian's care.
 struct GuardedCoordinator {
-  /// Where it came from.
   enum Process {
     /// This guardian has started it, and can see how it ends.
     case started(ChildProcess)
     /// It was there already, and only that it ends can be seen.
     case adopted(OtherProcess)
 
-    /// Its pidfd.
     var fd: CInt {
       switch self {
       case .started(let child): child.fd
@@ -26,9 +23,7 @@ struct GuardedCoordinator {
 
   let process: Process
   let registration: Registration
-  /// Since when this guardian has it.
   let since: MonotonicTime
-  /// What was heard of its progress.
   var silence: Standstill
   /// Whether it has ever reported progress: one of an older build does not know how to.
   var hasReported = false
@@ -38,10 +33,8 @@ struct GuardedCoordinator {
   /// How long one that stands still has between SIGABRT and SIGKILL.
   static let abortGrace = TimeSpan.milliseconds(200)
 
-  /// When it is judged next.
   var nextJudgement: MonotonicTime { killAt ?? silence.lookAt }
 
-  /// What it is seen doing.
   var sight: Standstill.Sight {
     guard let activity = ProcessTable.activity(of: pid) else { return .excused }
     return switch activity.state {
@@ -68,7 +61,6 @@ struct GuardedCoordinator {
 }
 
 extension CoordinatorEnd {
-  /// How a child ended.
   init(_ status: ExitStatus) {
     self =
       switch status.ending {

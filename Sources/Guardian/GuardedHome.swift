@@ -1,15 +1,12 @@
-// Owns what a guardian needs of a bank's home: the lock, its socket, its log, and the places for them.
-// It must not know the database, nor what makes a home good: where something is wrong the coordinator says so to
-// whoever is starting the bank, in the protocol's words.
-// Invariant: nothing is written into a home that belongs to somebody else, and nothing but directories and the lock
-// into one that is in use.
-// Failure: an outcome with the reason.
+// Owns what a guardian needs of a bank's home: the lock, its socket, its log, and the places for them. Where something is
+// wrong with the home the coordinator says so to whoever is starting the bank, in the protocol's words.
+// Invariant: nothing is written into a home that belongs to somebody else, and nothing but directories and the lock into
+// one that is in use.
 import Glibc
 import Logbook
 import Posix
 import Time
 
-/// The home of a guarded bank.
 struct GuardedHome {
   let path: String
 
@@ -23,19 +20,15 @@ struct GuardedHome {
   var standardError: String { Paths.join(path, "logs", "bankd.stderr") }
   private var log: String { Paths.join(path, "logs", "guardian.log") }
 
-  /// What preparing a home came to.
   enum Outcome {
-    /// The home is this guardian's.
     case taken(Equipment)
     /// Another coordinator or guardian has it.
     case occupied(pid: Int32?)
     /// Somebody looks into the closed bank, and has not ended in time.
     case inspected
-    /// It cannot be used.
     case unusable(reason: String)
   }
 
-  /// A directory, told apart from every other one.
   fileprivate struct Place: Equatable {
     let device: UInt64
     let inode: UInt64
@@ -49,9 +42,7 @@ struct GuardedHome {
     /// Which directory the home is, whatever has its name later.
     fileprivate let place: Place
 
-    fileprivate init(
-      lock: consuming LockFile, socket: consuming FileDescriptor, log: LogFile, place: Place
-    ) {
+    fileprivate init(lock: consuming LockFile, socket: consuming FileDescriptor, log: LogFile, place: Place) {
       self.place = place
       self.lock = lock
       self.socket = socket
@@ -62,11 +53,8 @@ struct GuardedHome {
   /// The guardian says little, so little is kept.
   private static let logLimit: Int64 = 1 << 20
 
-  /// How long whoever only looks into a closed bank is waited for.
-  private static let patience = TimeSpan.seconds(5)
+  private static let patience = Duration.seconds(5)
 
-  /// Takes the home.
-  ///
   /// - Parameter inherited: The lock, where the coordinator that is to be guarded has it already.
   func take(_ inherited: consuming FileDescriptor?) -> Outcome {
     do throws(SystemError) {
@@ -87,16 +75,12 @@ struct GuardedHome {
         guard let place = try place() else { throw SystemError(call: "stat", subject: path, code: ENOENT) }
         return .taken(Equipment(lock: lock, socket: socket, log: log, place: place))
       }
-    } catch {
-      return .unusable(reason: error.description)
-    }
+    } catch { return .unusable(reason: error.description) }
   }
 
-  /// Makes good what somebody has removed since, before the next coordinator is started: the one before it may have
-  /// taken a new lock file, which it has left by dying.
-  ///
-  /// - Returns: Whether there is a new socket, to be watched in the old one's place.
-  /// - Throws: where the home is gone, or somebody else has it.
+  /// Makes good what somebody has removed since, before the next coordinator is started: the one before it may have taken a
+  /// new lock file, which it has left by dying. True where there is a new socket to be watched; throws where the home is
+  /// gone, or somebody else has it.
   func repair(_ equipment: Equipment) throws(SystemError) -> Bool {
     if !equipment.lock.isAt(path: lock) {
       guard case .acquired(let fresh) = try LockFile.acquire(path: lock, patience: Self.patience) else {
@@ -108,9 +92,7 @@ struct GuardedHome {
     return try renewSocket(equipment)
   }
 
-  /// Binds the socket anew where somebody has removed it.
-  ///
-  /// - Returns: Whether there is a new socket, to be watched in the old one's place.
+  /// Binds the socket anew where somebody has removed it: whether there is a new one, to be watched in the old one's place.
   func renewSocket(_ equipment: Equipment) throws(SystemError) -> Bool {
     guard Datagrams.isReceived(at: socket) == false else { return false }
     try Directory.create(path: Paths.directory(of: socket), recursive: false)
@@ -118,7 +100,6 @@ struct GuardedHome {
     return true
   }
 
-  /// A watch over the socket and the log.
   func watch(on loop: EventLoop) throws(SystemError) -> NameWatch {
     let directories = [path, Paths.directory(of: socket), Paths.directory(of: log)]
     let watch = try NameWatch(in: directories, on: loop)

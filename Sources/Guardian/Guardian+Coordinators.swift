@@ -1,25 +1,20 @@
-// Owns the life of a guarded coordinator: started or taken over, heard, seen to end, and succeeded.
-// It must not know what is decided about a successor, nor the protocol: the coordinator's word for its guardian is a
-// datagram, and everybody of this user could send one, so what does not name the coordinator's process is not heard.
+// Owns the life of a guarded coordinator: started or taken over, heard, seen to end, and succeeded. Its word for its
+// guardian is a datagram, and everybody of this user could send one, so what does not name the coordinator's process is not
+// heard.
 // Invariant: everything that a coordinator has said is heard before its end is judged.
 // Failure: a coordinator that cannot be started is told to the policy as one that has ended.
 import Glibc
-import Logbook
 import Posix
 import Supervision
 import Time
 
 extension Guardian {
-  /// Starts the first coordinator.
-  ///
-  /// - Parameter channel: its conversation with whoever wants the bank open; becomes its descriptor 3.
+  /// Starts the first coordinator; the channel, its conversation with whoever wants the bank open, becomes its descriptor 3.
   public func begin(channel: consuming FileDescriptor?) {
     do throws(SystemError) {
       try spawn(channel: channel)
       note("guarding")
-    } catch {
-      couldNotStart(error)
-    }
+    } catch { couldNotStart(error) }
   }
 
   /// Takes a coordinator over that runs already.
@@ -41,12 +36,7 @@ extension Guardian {
   }
 
   func restart() {
-    do throws(SystemError) {
-      try spawn(channel: nil)
-    } catch {
-      couldNotStart(error)
-      return
-    }
+    do throws(SystemError) { try spawn(channel: nil) } catch { return couldNotStart(error) }
     note("restarted")
     if let pid = ward?.pid { onNews?(.restarted(pid: pid)) }
   }
@@ -56,7 +46,7 @@ extension Guardian {
     var environment = ServiceNotifier.strip(Environment.all())
     var share: FileDescriptor?
     if let equipment {
-      if policy.hasOpened { try repair(equipment) }
+      if policy.hasOpened, try home.repair(equipment) { try listenAnew() }
       equipment.log.restore()
       share = try equipment.lock.share()
       words += ["--guardian", "\(CurrentProcess.pid)"]
@@ -72,16 +62,10 @@ extension Guardian {
       executable: order.program, arguments: words, environment: environment, channel: channel,
       secondDescriptor: share, standardOutput: .null,
       standardError: keepsErrors ? .append(path: home.standardError) : .inherit, newSession: true)
-    do throws(SystemError) {
-      try watch(.started(child))
-    } catch {
+    do throws(SystemError) { try watch(.started(child)) } catch {
       child.end()
       throw error
     }
-  }
-
-  private func repair(_ equipment: GuardedHome.Equipment) throws(SystemError) {
-    if try home.repair(equipment) { try listenAnew() }
   }
 
   /// The old descriptor was closed with its replacement, and what is closed is watched no more.
@@ -90,11 +74,8 @@ extension Guardian {
     try listen()
   }
 
-  /// Begins to watch over the names that are the guardian's own.
   func watchHome() {
-    do throws(SystemError) {
-      watch = try home.watch(on: loop)
-    } catch {
+    do throws(SystemError) { watch = try home.watch(on: loop) } catch {
       log?.write(event: "home_unwatched", level: .warn) { $0.field("msg", error.description) }
     }
   }
@@ -111,9 +92,7 @@ extension Guardian {
       log?.write(event: "home_repaired", level: .warn) {
         $0.field("msg", "files of the guardian were removed, and are made again")
       }
-    } catch {
-      watch.putOff()
-    }
+    } catch { watch.putOff() }
   }
 
   /// - Returns: Whether there is a new socket.
@@ -151,7 +130,6 @@ extension Guardian {
     return (try? renewSocket(equipment)) == true
   }
 
-  /// Begins to listen to what coordinators say.
   func listen() throws(SystemError) {
     guard let equipment else { return }
     hearing = try loop.register(fd: equipment.socket.rawValue, interest: .read) { [unowned self] _ in
@@ -238,9 +216,7 @@ extension Guardian {
     }
   }
 
-  private func note(_ event: StaticString) {
-    log?.write(event: event) { $0.field("child", ward?.pid ?? 0) }
-  }
+  private func note(_ event: StaticString) { log?.write(event: event) { $0.field("child", ward?.pid ?? 0) } }
 
   // MARK: - What the coordinator says
 

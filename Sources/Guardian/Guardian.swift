@@ -1,6 +1,5 @@
 // Owns one coordinator at a time: starts it, or takes one over; hears how it is; and starts the next one where the
-// policy says so. It must not know the protocol, the queue or the disk: it holds the lock of the home, so that nobody
-// comes between two coordinators, and listens.
+// policy says so. It holds the lock of the home, so that nobody comes between two coordinators, and listens.
 // Invariant: there is never more than one coordinator under a guardian, and none is started before the end of the one
 // before it was seen.
 // Failure: a coordinator that cannot be started counts as one that died before it was ready.
@@ -45,11 +44,8 @@ public final class Guardian {
   public enum News: Sendable, Equatable {
     /// The bank is open, the first time or again.
     case opened
-    /// The coordinator has ended.
     case ended(CoordinatorEnd, pid: Int32)
-    /// It will be started again after a pause.
     case pausing(TimeSpan)
-    /// It was started again.
     case restarted(pid: Int32)
   }
 
@@ -82,15 +78,12 @@ public final class Guardian {
   private var pulseAt: MonotonicTime?
 
   /// Takes the home. Where that is not possible the coordinator that is started next says why, and nothing else.
-  ///
-  /// - Parameters:
-  ///   - lock: the home's lock, inherited from a coordinator that is to be taken over.
-  ///   - ward: that coordinator.
+  /// - Parameter lock: the home's lock, inherited from a coordinator that is to be taken over.
+  /// - Parameter ward: that coordinator.
   /// - Throws: where the process cannot even wait for events.
   public init(
     _ order: Order, lock inherited: consuming FileDescriptor? = nil,
-    of ward: GuardianOptions.GuardedCoordinator? = nil,
-    restarts: RestartPolicy = RestartPolicy()
+    of ward: GuardianOptions.GuardedCoordinator? = nil, restarts: RestartPolicy = RestartPolicy()
   ) throws(SystemError) {
     self.order = order
     home = GuardedHome(path: order.home)
@@ -115,7 +108,6 @@ public final class Guardian {
 
   /// Whether the home is this guardian's.
   public var hasHome: Bool { equipment != nil }
-
   var log: LogFile? { equipment?.log }
 
   /// Guards until the bank is closed, or cannot be opened.
@@ -138,9 +130,7 @@ public final class Guardian {
     }
   }
 
-  // MARK: - Time
-
-  private var nextDeadline: MonotonicTime? {
+  private var nextDeadline: MonotonicInstant? {
     let judgement = ward.map { loop.wake(for: $0.nextJudgement) }
     let moments =
       [restartAt, pulseAt, judgement, log?.nextFlush, watch?.repairAt].compactMap { $0 }
@@ -170,8 +160,6 @@ public final class Guardian {
     if pulseAt == nil { pulseAt = now + interval / 2 }
   }
 
-  // MARK: - Wishes from outside
-
   private func hear(signal: CInt) {
     if signal == SIGHUP, !order.endsOnHangUp {
       // The same goes for this one as for a wish to end.
@@ -186,8 +174,7 @@ public final class Guardian {
       $0.field("wish", wishes)
     }
     guard let ward else {
-      finish(policy.hasOpened ? .diedWhileClosing(lastEnd) : .neverOpened(lastEnd))
-      return
+      return finish(policy.hasOpened ? .diedWhileClosing(lastEnd) : .neverOpened(lastEnd))
     }
     // A coordinator that has only just begun would die of a signal instead of closing the bank.
     isWishHeldBack = wishes == 1 && policy.phase == .opening

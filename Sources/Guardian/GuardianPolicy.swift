@@ -1,17 +1,15 @@
-// Owns the decision what becomes of a bank whose coordinator has ended. It knows no process, no socket and no clock:
-// what the coordinator said, how it ended and moments go in, a verdict comes out.
+// Owns the decision what becomes of a bank whose coordinator has ended: what the coordinator said, how it ended and moments
+// go in, a verdict comes out.
 // Invariant: a bank that was closed, or that somebody wants closed, is never opened again; one that had never opened is
-// left to whoever was starting it; one whose database is gone is given up; any other one is opened again, slower and
-// slower where opening does not work.
-// Failure: none; giving up is a verdict.
+// left to whoever was starting it; one whose database is gone is given up; any other one is opened again, slower and slower
+// where opening does not work.
+import BankModel
 import Supervision
 import Time
 
 /// How a coordinator ended, as far as its guardian can see.
 public enum CoordinatorEnd: Sendable, Equatable {
-  /// By itself.
   case code(Int32)
-  /// By a signal.
   case signal(Int32)
   /// It is gone; only its parent could have seen how.
   case unseen
@@ -28,7 +26,6 @@ public enum CoordinatorEnd: Sendable, Equatable {
 
 /// How a guardian's work ends.
 public enum GuardianEnd: Sendable, Equatable {
-  /// The bank was closed.
   case closed
   /// The bank never opened; whoever was starting it has been told why.
   case neverOpened(CoordinatorEnd)
@@ -50,27 +47,15 @@ public enum GuardianEnd: Sendable, Equatable {
 
 /// What is to be done about a coordinator that has ended.
 public enum GuardianVerdict: Sendable, Equatable {
-  /// Open the bank again, now.
   case restart
-  /// Open the bank again after a pause.
   case restartAfter(TimeSpan)
-  /// The guardian's work is over.
   case end(GuardianEnd)
 }
 
 /// What a guardian knows of its bank.
 public struct GuardianPolicy: Sendable {
   /// How far the bank has come.
-  public enum Phase: String, Sendable, CaseIterable {
-    /// The windows are being opened.
-    case opening
-    /// The bank is open.
-    case open
-    /// The bank is being closed.
-    case stopping
-    /// Everything is kept, and the bank is closed.
-    case closed
-  }
+  public enum Phase: String, Sendable, CaseIterable { case opening, open, stopping, closed }
 
   /// How far the bank has come.
   public private(set) var phase: Phase
@@ -84,10 +69,8 @@ public struct GuardianPolicy: Sendable {
   private var history: RestartHistory
 
   /// A bank that is in this phase.
-  ///
-  /// - Parameters:
-  ///   - hasOpened: whether it was open before, so that whoever started it has long left.
-  ///   - now: the moment from which an open bank counts as at work.
+  /// - Parameter hasOpened: whether it was open before, so that whoever started it has long left.
+  /// - Parameter now: the moment from which an open bank counts as at work.
   public init(
     phase: Phase = .opening, hasOpened: Bool = false, policy: RestartPolicy = RestartPolicy(), seed: UInt64,
     at now: MonotonicTime
@@ -113,16 +96,11 @@ public struct GuardianPolicy: Sendable {
   }
 
   /// The coordinator says that the bank is being closed.
-  public mutating func stopping() {
-    if phase != .closed { phase = .stopping }
-  }
-
+  public mutating func stopping() { if phase != .closed { phase = .stopping } }
   /// The coordinator says that everything is kept and the home is free.
   public mutating func closed() { phase = .closed }
-
   /// The coordinator says that the database is gone: opening again would make another, empty bank.
   public mutating func lost() { isLost = true }
-
   /// Somebody wants the bank closed.
   public mutating func wantEnd() { isToEnd = true }
 

@@ -1,8 +1,6 @@
 // Owns the life of the guardian as a process of its own: from its command line to its exit code.
-// It must not know how a bank is guarded.
 // Invariant: descriptor 3 is the conversation of whoever wants the bank open, and goes to the first coordinator alone;
 // descriptor 4 is the home's lock, where a coordinator has started this process.
-// Failure: an exit code; the words go to standard error, for nobody talks with a guardian.
 import Glibc
 import Posix
 
@@ -31,8 +29,7 @@ public enum GuardianProcess {
 
   private static func guardBank(
     _ order: Guardian.Order, _ ward: GuardianOptions.GuardedCoordinator?,
-    _ channel: consuming FileDescriptor?,
-    _ lock: consuming FileDescriptor?
+    _ channel: consuming FileDescriptor?, _ lock: consuming FileDescriptor?
   ) throws(SystemError) -> Int32 {
     let guardian = try Guardian(order, lock: lock, of: ward)
     if let ward {
@@ -54,9 +51,79 @@ public enum GuardianProcess {
 
   /// A broken invariant speaks on standard error, and nobody reads the terminal of a daemon.
   private static func speakInto(_ path: String) {
-    guard let file = try? FileDescriptor.open(path, [.writeOnly, .create, .append], mode: 0o600) else {
-      return
+    if let file = try? FileDescriptor.open(path, [.writeOnly, .create, .append], mode: 0o600) {
+      _ = dup2(file.rawValue, STDERR_FILENO)
     }
-    _ = dup2(file.rawValue, STDERR_FILENO)
+  }
+}
+
+/// `bank-guardian --home DIR [--adopt PID --phase opening|open|stopping [--opened] [--patience MS]] -- WORDS FOR BANKD…`
+/// Failure: a sentence for standard error.
+public struct GuardianOptions: Sendable, Equatable {
+  /// What is wrong with a command line.
+  public struct Mistake: Error, Equatable {
+    /// In English.
+    public let sentence: String
+  }
+
+  /// A coordinator that runs already.
+  public struct GuardedCoordinator: Sendable, Equatable {
+    /// Its process.
+    public var pid: Int32
+    /// How far its bank has come.
+    public var phase: GuardianPolicy.Phase
+    /// Whether its bank was open before.
+    public var hasOpened: Bool
+    /// How long it may be silent, in milliseconds; nil for the usual time, until it says so itself.
+    public var patienceMilliseconds: Int64?
+  }
+
+  /// The home, absolute.
+  public var home = ""
+  /// The coordinator to be taken over; nil to start one.
+  public var ward: GuardedCoordinator?
+  /// The words for every coordinator.
+  public var words: [String] = []
+
+  /// Reads the words behind the program's name.
+  public init(_ arguments: [String]) throws(Mistake) {
+    var words = arguments[...]
+    var pid: Int32?
+    var phase = GuardianPolicy.Phase.opening
+    var hasOpened = false
+    var patience: Int64?
+    while let word = words.popFirst(), word != "--" {
+      if word == "--opened" {
+        hasOpened = true
+        continue
+      }
+      guard let value = words.popFirst() else { throw Mistake(sentence: "\(word) has no value") }
+      switch word {
+      case "--home": home = value
+      case "--adopt":
+        guard let number = Int32(value), number > 0 else {
+          throw Mistake(sentence: "--adopt wants a process, not \(value)")
+        }
+        pid = number
+      case "--phase":
+        guard let known = GuardianPolicy.Phase(rawValue: value) else {
+          throw Mistake(sentence: "--phase has no \(value)")
+        }
+        phase = known
+      case "--patience":
+        guard let count = Int64(value), (1...86_400_000).contains(count) else {
+          throw Mistake(sentence: "--patience wants milliseconds, not \(value)")
+        }
+        patience = count
+      default: throw Mistake(sentence: "there is no option \(word); a bank is started with bankctl")
+      }
+    }
+    self.words = Array(words)
+    ward = pid.map {
+      GuardedCoordinator(pid: $0, phase: phase, hasOpened: hasOpened, patienceMilliseconds: patience)
+    }
+    guard home.hasPrefix("/") else {
+      throw Mistake(sentence: "--home wants an absolute path; a bank is started with bankctl")
+    }
   }
 }

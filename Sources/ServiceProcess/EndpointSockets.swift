@@ -21,11 +21,9 @@ public struct ServiceEndpoint: Sendable {
   }
 }
 
-/// The sockets of a service.
 final class EndpointSockets<Command: Codable & Sendable & Equatable, Reply: Codable & Sendable & Equatable> {
   typealias Socket = ServiceCall<Command, Reply>.Socket
 
-  /// The sockets, as the endpoints are.
   let all: [Socket]
   private let endpoints: [ServiceEndpoint]
 
@@ -38,17 +36,13 @@ final class EndpointSockets<Command: Codable & Sendable & Equatable, Reply: Coda
     }
   }
 
-  /// Where the sockets are, as the endpoints are.
-  func paths(in home: ServiceHome) -> [String] {
-    endpoints.map { Paths.join(home.run, $0.name + ".sock") }
-  }
+  func paths(in home: ServiceHome) -> [String] { endpoints.map { Paths.join(home.run, $0.name + ".sock") } }
 
   /// Begins to listen. Whoever can come to the first socket finds the others, too.
   func listen(in home: ServiceHome) throws {
     for path in paths(in: home).reversed() { try listen(at: path, home) }
   }
 
-  /// Binds one of them, anew if need be.
   func listen(at path: String, _ home: ServiceHome) throws {
     for (index, present) in paths(in: home).enumerated() where present == path {
       all[index].stopListening()
@@ -58,27 +52,19 @@ final class EndpointSockets<Command: Codable & Sendable & Equatable, Reply: Coda
         let number = try Sharing.group(named: group.name)
         for directory in [home.path, home.run] { try Sharing.share(directory, with: number, mode: 0o710) }
         try Sharing.share(path, with: number, mode: 0o660)
-      } catch {
-        throw Failure(.badConfiguration, subject: group.setting, detail: error.description)
-      }
+      } catch { throw Failure(.badConfiguration, subject: group.setting, detail: error.description) }
     }
   }
 
-  /// Whether nobody is connected.
   var isEmpty: Bool { all.allSatisfy { $0.sessions.isEmpty } }
-  /// When ``keepTime(_:)`` wants to be called.
-  var nextDeadline: MonotonicTime? {
-    var earliest: MonotonicTime?
+  var nextDeadline: MonotonicInstant? {
+    var earliest: MonotonicInstant?
     for socket in all { earliest = .earliest(earliest, socket.nextDeadline) }
     return earliest
   }
 
-  /// See `ServiceSocket`.
-  func keepTime(_ moment: MonotonicTime) { for socket in all { socket.keepTime(moment) } }
-  /// Writes everything that was said since the last time.
+  func keepTime(_ moment: MonotonicInstant) { for socket in all { socket.keepTime(moment) } }
   func flush() { for socket in all { socket.flush() } }
-  /// Whatever is heard from now on is as if it had not come.
   func stopHearing() { for socket in all { socket.stopHearing() } }
-  /// Ends every connection as soon as everything that was said is written.
   func closeAfterFlush() { for socket in all { socket.closeAfterFlush() } }
 }

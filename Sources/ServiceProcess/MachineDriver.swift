@@ -7,8 +7,6 @@
 import BankModel
 import Posix
 import QueueCore
-import Time
-import Wire
 
 /// What an effect asks of whoever drives the machine.
 public enum EffectStep<Event, Entry, Answer> {
@@ -110,9 +108,7 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
       case .reply(let request, let answer): onReply?(request, answer)
       case .own: onEffect?(effect)
       }
-    } catch {
-      storeFailed(error, at: now)
-    }
+    } catch { storeFailed(error, at: now) }
   }
 
   // MARK: - Commits
@@ -195,7 +191,6 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
   // MARK: - Questions
 
   /// Reads what is on disk. Nothing may be staged. Nil where the disk has failed.
-  ///
   /// - Parameter refuse: What is found where the disk has no room for the question: one that sorts what it reads needs room as
   ///   well, and nothing else is wrong then. Without it a full disk is a failure as any other.
   public func read<Found>(
@@ -208,5 +203,33 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
       end(because: error)
       return nil
     }
+  }
+}
+
+/// How long a commit waits for more to put into it. Whoever was answered by the last commit is likely to ask again at
+/// once, and while the answers are still being written the first of them do. To commit for these few alone would keep
+/// all the others waiting for two commits.
+/// Invariant: a client that asks one thing after the other never waits; nobody waits longer than a quarter of a commit.
+struct CommitGathering {
+  /// The longest that a commit is waited with, whatever the disk takes.
+  static let longest = TimeSpan.milliseconds(2)
+
+  private var answered = 0
+  private var ended = MonotonicTime(nanoseconds: 0)
+  private var took = TimeSpan.zero
+
+  /// A commit has answered so many requests.
+  mutating func committed(_ requests: Int, from begin: MonotonicTime, to end: MonotonicTime) {
+    answered = requests
+    ended = end
+    // One commit that was slow is not the disk's pace.
+    took = TimeSpan(nanoseconds: (3 * took.nanoseconds + end.since(begin).nanoseconds) / 4)
+  }
+
+  /// The moment for a transaction of so many requests of which the first came at a moment; the past for at once.
+  func due(_ requests: Int, since first: MonotonicTime) -> MonotonicTime {
+    let pause = min(TimeSpan(nanoseconds: took.nanoseconds / 4), Self.longest)
+    let isExpectingMore = requests < answered && first.since(ended) <= took
+    return isExpectingMore ? first + pause : first
   }
 }

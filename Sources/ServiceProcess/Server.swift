@@ -1,6 +1,5 @@
-// Owns a service at work: one loop on which its clients, its machine and the coordinator meet. It knows no rule and no request
-// of a service (ServiceHandler does), no disk (MachineDriver does) and no byte of a message (Transport does).
-// The turn: hear everyone, commit, answer, tell those who follow, write it all.
+// Owns a service at work: one loop on which its clients, its machine and the coordinator meet. The turn: hear everyone,
+// commit, answer, tell those who follow, write it all.
 // Invariant: what is on disk alone is shown to anybody; who has asked for something comes before who follows. When the disk
 // fails in a way that leaves it in doubt, the service ends, and a new one reads the disk again.
 
@@ -43,9 +42,7 @@ public final class Server<Handler: ServiceHandler> {
   /// Writes down the opening of the bank with which the database is used.
   public var remember: ((BankMark) throws(StoreError) -> Void)?
 
-  /// A server that nobody can connect to yet.
-  ///
-  /// - Parameter link: the way to the coordinator; nil where nobody supervises it.
+  /// A server that nobody can connect to yet; where there is no link to the coordinator nobody supervises it.
   public init(
     _ service: Handler, on loop: EventLoop, log: LogFile, link: ParentLink?,
     clients: ServiceLimits = ServiceLimits()
@@ -62,9 +59,7 @@ public final class Server<Handler: ServiceHandler> {
 
   // MARK: - The life
 
-  /// Lets the service begin, and listens.
-  ///
-  /// - Parameter files: what is done when the files of the database are removed; nil where it has none.
+  /// Lets the service begin, and listens; `files` says what is done when those of the database are removed.
   public func open(in home: ServiceHome, _ files: DatabaseFiles? = nil) throws {
     connect()
     service.begin()
@@ -144,10 +139,8 @@ public final class Server<Handler: ServiceHandler> {
 
   // MARK: - The turn
 
-  /// Hears everybody, and does what follows from it.
-  ///
-  /// - Parameter limit: When it is waited no longer; nil for as long as there is nothing to do.
-  public func turn(until limit: MonotonicTime? = nil) throws(SystemError) {
+  /// Hears everybody, for whom it waits no longer than until a limit, and does what follows from it.
+  public func turn(until limit: MonotonicInstant? = nil) throws(SystemError) {
     try loop.runOnce(until: .earliest(nextDeadline, limit))
     service.clock.turn()
     sockets.keepTime(service.clock.instant)
@@ -263,8 +256,7 @@ public final class Server<Handler: ServiceHandler> {
       renewReserve: { [unowned self] in
         files.renewReserve()
         driver.noteRoom(at: now)
-      },
-      listen: { [sockets] path in try sockets.listen(at: path, home) },
+      }, listen: { [sockets] path in try sockets.listen(at: path, home) },
       end: { [unowned self] failure in
         files.abandon()
         loss = failure

@@ -4,8 +4,6 @@
 import BankModel
 import Logbook
 import Posix
-import QueueCore
-import Time
 import Transport
 import Wire
 
@@ -32,7 +30,6 @@ public protocol ServiceHandler: AnyObject {
   static var whileShort: String { get }
   /// The question that reads every row: all who have asked it by now share one answer.
   static var audit: Command { get }
-
   /// The machine at work.
   var driver: MachineDriver<Machine, Persistence> { get }
   /// The moment of the turn.
@@ -95,4 +92,18 @@ public enum ServiceReaction<Event, Reply> {
   case question(within: TimeSpan = .zero)
   /// The service answers by itself.
   case later
+}
+
+/// The time of a service.
+/// Invariant: within a turn all parts of a service have the same moment.
+public final class TurnClock {
+  /// The moment of this turn.
+  public private(set) var now = SystemClock.moment()
+  /// The same by the steady clock.
+  public var instant: MonotonicInstant { MonotonicInstant(now.monotonic) }
+
+  /// A clock that shows the present.
+  public init() {}
+
+  func turn() { now = SystemClock.moment() }
 }

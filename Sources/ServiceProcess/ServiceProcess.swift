@@ -24,9 +24,7 @@ public enum ServiceProcess<Program: ServiceProgram> {
       complain(error)
       return 2
     }
-    do {
-      return try Program.runInstead(options) ?? run(options)
-    } catch {
+    do { return try Program.runInstead(options) ?? run(options) } catch {
       complain(failure(error))
       return 1
     }
@@ -50,14 +48,10 @@ public enum ServiceProcess<Program: ServiceProgram> {
       return 1
     default: break
     }
-    do {
-      return try serve(options, loop, link)
-    } catch let failure as Failure {
+    do { return try serve(options, loop, link) } catch let failure as Failure {
       complain(failure)
       link?.say(.failed(failure))
-    } catch {
-      complain(failure(error))
-    }
+    } catch { complain(failure(error)) }
     return 1
   }
 
@@ -95,9 +89,7 @@ public enum ServiceProcess<Program: ServiceProgram> {
       let (store, service) = try program.open(home, on: loop, identity: identity) { link?.progressed() }
       store.keepReserve()
       return (store, service)
-    } catch {
-      throw Failure(error, of: home)
-    }
+    } catch { throw Failure(error, of: home) }
   }
 
   private static func log(_ home: ServiceHome, _ link: ParentLink?) throws -> LogFile {

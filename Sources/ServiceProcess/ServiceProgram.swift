@@ -1,7 +1,6 @@
 // Owns what a service brings into its process: its name, its configuration, and what it keeps in its database. Everything else
 // of the process is ServiceProcess's.
 
-import BankModel
 import Posix
 import QueueCore
 import Storage
@@ -26,10 +25,8 @@ public protocol ServiceProgram {
   init(configuration path: String?) throws(Failure)
 
   /// Opens the database, loads what is in it, and makes the service of it, to which nobody can connect yet.
-  ///
-  /// - Parameters:
-  ///   - identity: the number by which a new database tells itself from all others.
-  ///   - onProgress: see `DatabaseStore`.
+  /// - Parameter identity: the number by which a new database tells itself from all others.
+  /// - Parameter onProgress: see `DatabaseStore`.
   func open(
     _ home: ServiceHome, on loop: EventLoop, identity: Int64, onProgress: @escaping () -> Void
   ) throws(StoreError) -> (DatabaseStore, Handler)
@@ -41,4 +38,36 @@ public protocol ServiceProgram {
 extension ServiceProgram {
   /// Nothing else.
   public static func runInstead(_ options: ServiceOptions) throws -> Int32? { nil }
+}
+
+/// The command line of a service: `--home DIR [--existing]`, and options that each name a file.
+public struct ServiceOptions: Sendable, Equatable {
+  /// The home, absolute.
+  public var home = ""
+  /// Whether there must be a database already: there was one when the bank was opened.
+  public var mustExist = false
+  /// The files that were named, by their options.
+  public var files: [String: String] = [:]
+
+  /// Reads the words behind the program's name; `title` is who is told that there is no such option.
+  public init(_ arguments: [String], fileOptions: [String], title: String) throws(Failure) {
+    var words = arguments[...]
+    while let word = words.popFirst() {
+      switch word {
+      case "--existing": mustExist = true
+      default:
+        guard let value = words.popFirst() else {
+          throw Failure(.badRequest, subject: word, detail: "the option has no value")
+        }
+        guard word == "--home" || fileOptions.contains(word) else {
+          throw Failure(.badRequest, subject: word, detail: "\(title) has no such option")
+        }
+        if word == "--home" { home = value } else { files[word] = value }
+      }
+    }
+    guard home.hasPrefix("/") else {
+      throw Failure(
+        .badRequest, subject: "--home", detail: "an absolute path is needed; start the bank with bankctl")
+    }
+  }
 }

@@ -1,18 +1,15 @@
-// Owns what a service does when somebody removes its files while it is at work: its sockets are bound anew, its
-// database's log is rescued, its reserve is held back again, and without its database it ends. It knows no database:
-// whoever has one does that part.
+// Owns what a service does when somebody removes its files while it is at work: its sockets are bound anew, its database's
+// log is rescued, its reserve is held back again, and without its database it ends. It knows no database: whoever has one
+// does that part.
 // Invariant: what is lost for good is told before anything else is promised; what can be made again is made again once
 // whoever removes things has had the time to finish, and only in a home that is still there.
-// Failure: none; where the kernel has no watch left, the service lives without one, and says so.
 
 import Posix
 import Time
 import Transport
 import Wire
 
-/// Watches over the files of one service.
 final class ServiceWatch {
-  /// What the service itself does about a loss.
   struct Remedies {
     /// The log of the database was removed: what is in it is copied.
     var rescueLog: () -> Void
@@ -20,9 +17,7 @@ final class ServiceWatch {
     var renewLog: () -> Bool
     /// Holds the room back again that was held back in a file that is gone.
     var renewReserve: () -> Void
-    /// Binds a socket anew.
     var listen: (_ path: String) throws -> Void
-    /// The database is gone.
     var end: (Failure) -> Void
     /// Says what was made again, or could not be, in English.
     var note: (_ words: String, _ isRepaired: Bool) -> Void
@@ -46,13 +41,10 @@ final class ServiceWatch {
       names.onLoss = { [unowned self] in lost.formUnion($0) }
       try names.remember()
       self.names = names
-    } catch {
-      remedies.note("the home is not watched: \(error.description)", false)
-    }
+    } catch { remedies.note("the home is not watched: \(error.description)", false) }
   }
 
-  /// When ``endTurn(_:)`` has something to do by itself.
-  var nextDeadline: MonotonicTime? { names?.repairAt }
+  var nextDeadline: MonotonicInstant? { names?.repairAt }
 
   /// Does what is to be done about what was removed. Comes before anything is committed in a turn.
   func keepTime(_ now: MonotonicTime) {

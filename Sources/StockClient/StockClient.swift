@@ -36,10 +36,8 @@ extension ServiceClient where Command == StockCommand {
   /// The socket of the stock service in the home of a bank.
   public static func socket(inHome home: String) -> String { ServiceHome(path: home, name: "stock").socket }
 
-  /// Follows the stock: a picture, and then every change, over lost connections too and without a gap. One view at a
-  /// time; another one takes its place.
-  ///
-  /// - Parameter place: where the caller has been before; nil for the present.
+  /// Follows the stock from a place where the caller has been before, or from the present: a picture, and then every change, over
+  /// lost connections too and without a gap. One view at a time; another one takes its place.
   public func follow(from place: StockPlace? = nil, _ hear: @escaping (StockNews) -> Void) {
     follow(StockView(place), hear)
   }
@@ -87,6 +85,25 @@ public struct StockView: ServiceView {
     case .failure(let failure) where failure.code == .tooSlow: return .askAgain
     case .failure(let failure): return .news(.refused(failure))
     default: return .nothing
+    }
+  }
+}
+
+/// How a picture of the stock follows what a viewer is told.
+/// Invariant: a picture that was told every change behind it shows the present stock.
+extension StockPicture {
+  /// Applies changes that follow the picture, so that a viewer who was told them sees the present stock.
+  public mutating func apply(_ changes: [StockChange]) {
+    for change in changes {
+      let place = items.firstIndex { $0.item == change.item } ?? items.count
+      if place == items.count { items.append(ItemStock(item: change.item, lots: [])) }
+      var lots = items[place].lots.filter { $0.dates != change.dates }
+      if change.lot > 0 {
+        let position = lots.firstIndex { !$0.comesBefore(change.dates) } ?? lots.count
+        lots.insert(Lot(dates: change.dates, quantity: change.lot), at: position)
+      }
+      items[place].lots = lots
+      sequence = change.sequence
     }
   }
 }

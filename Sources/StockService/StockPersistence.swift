@@ -9,7 +9,6 @@ import StockCore
 import Time
 import Wire
 
-/// The store of a stock, as its machine is driven over it.
 package final class StockPersistence: ServicePersistence {
   package let store: any EntryStore<StockEntry, StoreError>
   fileprivate let stock: any StockStore<StoreError>
@@ -41,12 +40,11 @@ package final class StockPersistence: ServicePersistence {
     return fresh
   }
 
-  /// What a question about the disk comes to.
   func answer(_ question: StockCommand) throws(StoreError) -> StockResult {
     switch question {
     case .orders(let after, let limit):
-      return .orders(
-        try stock.orders(after: after, limit: Int(min(max(1, limit), StockLimits.ordersPerPage))))
+      let most = Int(min(max(1, limit), StockLimits.ordersPerPage))
+      return .orders(try stock.orders(after: after, limit: most))
     case .known(let names):
       var known: [KeptOrder] = []
       for id in names.prefix(Int(StockLimits.ordersPerPage)) {
@@ -84,8 +82,7 @@ extension MachineDriver where Machine: StockDecisions, Persistence == StockPersi
 
   /// Rows of the ledger that are on disk. Nothing may be staged.
   func changes(after sequence: Int64, limit: Int) -> [StockChange] {
-    read { persistence throws(StoreError) in
-      try persistence.stock.changes(after: sequence, limit: limit)
-    } ?? []
+    read { persistence throws(StoreError) in try persistence.stock.changes(after: sequence, limit: limit) }
+      ?? []
   }
 }

@@ -1,11 +1,9 @@
-// Owns the requests that a stock service knows, and what they come to. It knows no rule of the stock (StockMachine does), no
-// disk (StockPersistence does) and no connection (Server does).
+// Owns the requests that a stock service knows, and what they come to.
 // Invariant: a viewer gets every change behind its place, in order and once, and one that is too slow is told so.
 
 import BankModel
 import Logbook
 import Posix
-import QueueCore
 import ServiceProcess
 import StockCore
 import Transport
@@ -13,7 +11,6 @@ import Wire
 
 /// How much those who look on are told at a time, and how much of what they have missed.
 package struct ViewingLimits: Sendable {
-  /// Changes in one message.
   package var page = 500
   /// Changes that a viewer who comes back may have missed; beyond it the viewer begins with a picture.
   package var replayed: Int64 = 10_000
@@ -52,7 +49,6 @@ package final class StockService<Machine: StockDecisions>: ServiceHandler {
     self.limits = limits
   }
 
-  /// Brings what is new in the assortment into the stock.
   package func begin() {
     views.missed = { [unowned self] place in missed(behind: place) }
     driver.furnish(assortment.fruits.map { ItemAmount($0.id, $0.initial) }, at: clock.now)
@@ -62,8 +58,6 @@ package final class StockService<Machine: StockDecisions>: ServiceHandler {
     fields.field("items", driver.machine.picture.items.count)
     fields.field("changes", driver.machine.settledSequence)
   }
-
-  // MARK: - Requests
 
   package func react(to request: StockRequest, _ call: Call) -> ServiceReaction<StockEvent, StockResult> {
     // Days are counted in UTC where the client does not say which day it is.
@@ -92,8 +86,6 @@ package final class StockService<Machine: StockDecisions>: ServiceHandler {
   }
 
   package func answer(_ question: StockCommand, of call: Call) -> StockResult? { driver.answer(question) }
-
-  // MARK: - Viewers
 
   private func follow(_ place: StockPlace?, _ call: Call) -> ServiceReaction<StockEvent, StockResult> {
     guard let view = call.open(in: views) else {
@@ -125,7 +117,6 @@ package final class StockService<Machine: StockDecisions>: ServiceHandler {
     views.tell(at: clock.instant)
   }
 
-  /// Hands what is on disk to those who look on.
   package func publish() {
     var fresh = driver.persistence.takeCommitted()[...]
     while !fresh.isEmpty {

@@ -2,7 +2,6 @@
 // particulars. It decides nothing and finds no words for people; those are the client's.
 
 import BankModel
-import StockCore
 import Wire
 
 extension StockCommand {
@@ -43,18 +42,13 @@ extension StockFailure {
     case .badItemCount(let count):
       self.init(.badRequest, remark: Remark(.itemCount, StockLimits.itemsPerOrder, count))
     case .badOrder(let text):
-      self.init(
-        .badRequest, subject: Self.cut(text), remark: Remark(.orderName, StockLimits.orderLength))
-    case .badDates(let item):
-      self.init(.badRequest, subject: item.name, remark: Remark(.badDates))
-    case .otherOrder(let id):
-      self.init(.otherOrder, subject: id.text, remark: Remark(.nameOfOther))
+      self.init(.badRequest, subject: Self.cut(text), remark: Remark(.orderName, StockLimits.orderLength))
+    case .badDates(let item): self.init(.badRequest, subject: item.name, remark: Remark(.badDates))
+    case .otherOrder(let id): self.init(.otherOrder, subject: id.text, remark: Remark(.nameOfOther))
     case .givenBack(let id): self.init(.givenBack, subject: id.text, remark: Remark(.wasGivenBack))
     case .overflow(let item, let present):
-      self.init(
-        .overflow, subject: item.name, remark: Remark(.presentAtMost, present, StockLimits.quantity))
-    case .datedItem(let item):
-      self.init(.datedItem, subject: item.name, remark: Remark(.lotsHaveDates))
+      self.init(.overflow, subject: item.name, remark: Remark(.presentAtMost, present, StockLimits.quantity))
+    case .datedItem(let item): self.init(.datedItem, subject: item.name, remark: Remark(.lotsHaveDates))
     case .tooManyLots(let item):
       self.init(.tooManyLots, subject: item.name, remark: Remark(.lotsAlready, StockLimits.lots))
     case .diskFull: self.init(Code.diskFull)

@@ -16,7 +16,6 @@ import Time
 public enum DrainAction: Sendable, Equatable {
   /// A step begins: tell everybody who wants to know.
   case begin(DrainStep)
-  /// Let nobody in any more.
   case closeDoor
   /// Refuse the requests for tickets that are half taken in: nobody was told of these tickets.
   case turnAway
@@ -24,9 +23,7 @@ public enum DrainAction: Sendable, Equatable {
   case leaveWaiting
   /// Kill the tellers that serve somebody: their customers wait again, at the head of the line.
   case takeBack
-  /// Let the tellers with free hands go.
   case dismiss
-  /// Kill the tellers that have not gone.
   case killRest
   /// Nobody is left: close the day.
   case end
@@ -53,15 +50,10 @@ public struct DrainSight: Sendable, Equatable {
 
 /// How long a step has taken.
 public struct DrainSpan: Sendable, Equatable {
-  /// Which.
+  /// The step that is over, or the present one.
   public var step: DrainStep
-  /// How long.
+  /// From its beginning to its end, or until now.
   public var span: TimeSpan
-
-  public init(step: DrainStep, span: TimeSpan) {
-    self.step = step
-    self.span = span
-  }
 }
 
 /// The end of a bank, step by step.
@@ -85,11 +77,8 @@ public struct Drain: Sendable {
   /// A drain that begins now.
   public init(at now: MonotonicTime) { began = now }
 
-  /// Somebody asks for the end.
-  ///
-  /// - Parameters:
-  ///   - step: go on to this step at once; nil lets everyone be served. A step that has begun already is no change.
-  ///   - bound: how long each step may take; the shortest that anybody has asked for counts.
+  /// Somebody asks for the end: to go on to a step at once, which is no change where it has begun already; nil lets everyone
+  /// be served. Each step may take as long as the shortest bound says that anybody has asked for.
   public mutating func ask(for step: DrainStep? = nil, bound: TimeSpan? = nil, at now: MonotonicTime) {
     guard !hasEnded else { return }
     if let step { wanted = max(wanted, step) }

@@ -32,11 +32,7 @@ public struct RecyclePolicy: Sendable, Equatable {
   /// Whether no worker is ever replaced.
   public var isOff: Bool { afterCustomers <= 0 && aboveBytes <= 0 }
 
-  /// Why a worker is to be replaced; nil where it is not.
-  ///
-  /// - Parameters:
-  ///   - customers: customers that it has had.
-  ///   - residentBytes: its memory in RAM; nil where it was not looked at.
+  /// Why a worker is to be replaced; nil where it is not. `residentBytes` is nil where its memory was not looked at.
   public func reason(customers: Int64, residentBytes: Int64?) -> Reason? {
     if afterCustomers > 0, customers >= afterCustomers { return .customers }
     if aboveBytes > 0, let residentBytes, residentBytes > aboveBytes { return .memory }
@@ -53,9 +49,7 @@ public struct Recycling<Name: Hashable & Sendable>: Sendable {
   /// Nobody is due.
   public init() {}
 
-  /// A worker is due.
-  ///
-  /// - Returns: Whether it is its turn now; otherwise it comes later, once however often this is said.
+  /// A worker is due: whether it is its turn now. Otherwise it comes later, once however often this is said.
   public mutating func isTurn(of name: Name) -> Bool {
     guard current != name else { return false }
     guard current != nil else {
@@ -67,9 +61,7 @@ public struct Recycling<Name: Hashable & Sendable>: Sendable {
     return false
   }
 
-  /// The successor of the present one is at work, or will never be.
-  ///
-  /// - Returns: Who is next, and is the present one from now on.
+  /// The successor of the present one is at work, or will never be; who is next, and is the present one from now on.
   public mutating func settled() -> Name? {
     current = waiting.isEmpty ? nil : waiting.removeFirst()
     return current

@@ -29,9 +29,7 @@ public struct RestartPolicy: Sendable, Equatable {
 
 /// What is to be done about a worker that has ended.
 public enum RestartDecision: Sendable, Equatable {
-  /// Start the successor now.
   case atOnce
-  /// Start the successor after a pause.
   case after(TimeSpan)
   /// Start nobody until an operator asks for it.
   case giveUp

@@ -12,7 +12,6 @@ import Time
 public struct Standstill: Sendable {
   /// What a process that was silent for long is doing.
   public enum Sight: Sendable, Equatable {
-    /// It was stopped by a signal.
     case stopped
     /// It sleeps, and has had so much of a processor in its life.
     case asleep(processorTicks: UInt64)

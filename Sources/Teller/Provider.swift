@@ -1,5 +1,4 @@
 // Owns the contract between a worker and whoever gets it what its customers need.
-// It must not know what that is, nor where it comes from.
 // Invariant: the same ticket of the same day asked for again, by any process at any time, gets the same answer and
 // takes nothing twice. Failure: ``Provision/unknown(_:)``, with the reason; the customer is tried again later. What is
 // nobody's failure is ``Provision/later(_:)``: the customer stays in hand, and it is asked for again.

@@ -1,14 +1,11 @@
 // Owns how a teller's notes become lines of its log: which fields, and the sentences of the domain.
-// It must not know when something is noted: that is the machine's.
 // Invariant: the names of events and fields stand in the contract of `bankctl logs` and never change.
-// Failure: none; a log that cannot be written counts what it drops.
 
 import BankModel
 import Logbook
 import Time
 import Wire
 
-/// The log of one teller.
 struct TellerLog {
   private let file: LogFile
   private let orders: TellerOrders
@@ -33,7 +30,6 @@ struct TellerLog {
     }
   }
 
-  /// The file behind it, for flushing.
   var output: LogFile { file }
 
   mutating func write(_ note: TellerNote, at moment: Moment) {
@@ -42,8 +38,7 @@ struct TellerLog {
       present = customer
     }
     switch note {
-    case .ready:
-      file.write(event: "ready", at: moment) { $0.field("service", orders.service.name) }
+    case .ready: file.write(event: "ready", at: moment) { $0.field("service", orders.service.name) }
     case .started(let customer):
       file.write(event: "started", at: moment) {
         $0.fields(self.customer)
@@ -65,8 +60,7 @@ struct TellerLog {
         $0.fields(customer)
         $0.field("reason", reason)
       }
-    case .recalled:
-      file.write(event: "recalled", at: moment) { $0.fields(customer) }
+    case .recalled: file.write(event: "recalled", at: moment) { $0.fields(customer) }
     case .failed(_, let reason):
       file.write(event: "failed", level: .error, at: moment) {
         $0.fields(customer)

@@ -1,5 +1,5 @@
-// Owns everything a teller decides: when it greets, serves, reports progress, gives back and ends.
-// It must not know sockets, files or clocks; the shell, `TellerProcess`, does what it says.
+// Owns everything a teller decides: when it greets, serves, reports progress, gives back and ends. The shell, `TellerProcess`,
+// does what it says.
 // Invariant: every assignment is answered exactly once, by done, failed or returned, unless the process ends first.
 // Nothing is said or logged after the exit.
 // Failure: whatever the coordinator says out of turn ends this process and nothing else.
@@ -33,6 +33,8 @@ import Wire
 ///
 /// An acknowledgement, and a recall of any other lease, change nothing: they have crossed an answer on the way.
 public struct TellerMachine: Sendable {
+  private typealias Actions = [TellerAction]
+
   private struct Service: Sendable {
     var assignment: Assignment
     var began: MonotonicTime
@@ -68,11 +70,7 @@ public struct TellerMachine: Sendable {
   private let role: PeerRole
   private let provides: Bool
 
-  /// A worker of this build that has not begun.
-  ///
-  /// - Parameters:
-  ///   - role: What it says that it is.
-  ///   - provides: Whether each customer needs something that has to be got first.
+  /// A worker of this build that has not begun; `provides` says whether each customer needs something that has to be got first.
   public init(build: String, role: PeerRole = .teller, provides: Bool = false) {
     self.build = build
     self.role = role
@@ -89,9 +87,8 @@ public struct TellerMachine: Sendable {
   }
 
   /// Takes an event in and puts what is to be done behind `actions`.
-  public mutating func apply(
-    _ event: TellerEvent, at now: MonotonicTime, into actions: inout [TellerAction]
-  ) {
+  public mutating func apply(_ event: TellerEvent, at now: MonotonicTime, into actions: inout [TellerAction])
+  {
     if hasEnded { return }
     switch event {
     case .began: begin(&actions)
@@ -111,15 +108,13 @@ public struct TellerMachine: Sendable {
 // MARK: - What the coordinator says
 
 extension TellerMachine {
-  private mutating func begin(_ actions: inout [TellerAction]) {
+  private mutating func begin(_ actions: inout Actions) {
     guard case .new = state else { return }
     actions.append(.say(.hello(Hello(build: build, role: role))))
     state = .greeting
   }
 
-  private mutating func hear(
-    _ message: WindowMessage, _ now: MonotonicTime, _ actions: inout [TellerAction]
-  ) {
+  private mutating func hear(_ message: WindowMessage, _ now: MonotonicTime, _ actions: inout Actions) {
     switch message {
     case .welcome(let orders): welcome(orders, &actions)
     case .refused(let refusal): refused(refusal, &actions)
@@ -131,7 +126,7 @@ extension TellerMachine {
     }
   }
 
-  private mutating func welcome(_ orders: TellerOrders, _ actions: inout [TellerAction]) {
+  private mutating func welcome(_ orders: TellerOrders, _ actions: inout Actions) {
     guard case .greeting = state else { return violate("a welcome out of turn", &actions) }
     guard orders.workMicroseconds >= 0, orders.beatMicroseconds > 0 else {
       return violate(
@@ -144,7 +139,7 @@ extension TellerMachine {
     actions.append(.say(.ready))
   }
 
-  private mutating func refused(_ refusal: Refusal, _ actions: inout [TellerAction]) {
+  private mutating func refused(_ refusal: Refusal, _ actions: inout Actions) {
     let words = """
       the coordinator (build \(refusal.build), protocol \(refusal.version)) refuses this teller \
       (build \(build), protocol \(protocolVersion)): \(refusal.detail)
@@ -153,9 +148,7 @@ extension TellerMachine {
     end(TellerExit.misunderstood, words, &actions)
   }
 
-  private mutating func assign(
-    _ assignment: Assignment, _ now: MonotonicTime, _ actions: inout [TellerAction]
-  ) {
+  private mutating func assign(_ assignment: Assignment, _ now: MonotonicTime, _ actions: inout Actions) {
     if case .serving = state, ahead.count + 1 < BankModel.Limits.customersInHand {
       ahead.append(assignment)
       return
@@ -175,7 +168,7 @@ extension TellerMachine {
   }
 
   private mutating func provided(
-    _ lease: Lease, _ provision: Provision, _ now: MonotonicTime, _ actions: inout [TellerAction]
+    _ lease: Lease, _ provision: Provision, _ now: MonotonicTime, _ actions: inout Actions
   ) {
     guard case .serving(let orders, var service) = state, service.assignment.lease == lease,
       service.providedBy != nil
@@ -201,7 +194,7 @@ extension TellerMachine {
   /// What the customer needs cannot be had for now: it is asked for again after a pause.
   private mutating func delay(
     _ service: Service, _ reason: String, _ orders: TellerOrders, _ now: MonotonicTime,
-    _ actions: inout [TellerAction]
+    _ actions: inout Actions
   ) {
     var service = service
     if !service.isDelayed { actions.append(.log(.delayed(service.assignment, reason: reason))) }
@@ -216,7 +209,7 @@ extension TellerMachine {
   }
 
   private mutating func giveBack(
-    _ assignment: Assignment, _ orders: TellerOrders, _ now: MonotonicTime, _ actions: inout [TellerAction]
+    _ assignment: Assignment, _ orders: TellerOrders, _ now: MonotonicTime, _ actions: inout Actions
   ) {
     actions.append(.log(.recalled(assignment)))
     actions.append(.say(.returned(assignment.lease)))
@@ -224,7 +217,7 @@ extension TellerMachine {
   }
 
   /// The window is about to be closed, or the bank: a customer whose work cannot begin need not wait here.
-  private mutating func expectClosing(_ now: MonotonicTime, _ actions: inout [TellerAction]) {
+  private mutating func expectClosing(_ now: MonotonicTime, _ actions: inout Actions) {
     isClosingSoon = true
     guard case .serving(let orders, let service) = state, service.asksAgainAt != nil else { return }
     giveBack(service.assignment, orders, now, &actions)
@@ -232,14 +225,14 @@ extension TellerMachine {
 
   private mutating func fail(
     _ assignment: Assignment, _ reason: String, _ orders: TellerOrders, _ now: MonotonicTime,
-    _ actions: inout [TellerAction]
+    _ actions: inout Actions
   ) {
     actions.append(.log(.failed(assignment, reason: reason)))
     actions.append(.say(.failed(assignment.lease, reason: reason)))
     rest(orders, now, &actions)
   }
 
-  private mutating func recall(_ lease: Lease, _ now: MonotonicTime, _ actions: inout [TellerAction]) {
+  private mutating func recall(_ lease: Lease, _ now: MonotonicTime, _ actions: inout Actions) {
     guard case .serving(let orders, let service) = state else { return }
     if service.assignment.lease == lease {
       giveBack(service.assignment, orders, now, &actions)
@@ -249,7 +242,7 @@ extension TellerMachine {
     }
   }
 
-  private mutating func close(_ reason: String, _ actions: inout [TellerAction]) {
+  private mutating func close(_ reason: String, _ actions: inout Actions) {
     if case .serving = state {
       if closing == nil { closing = reason }
     } else {
@@ -262,7 +255,7 @@ extension TellerMachine {
 
 extension TellerMachine {
   /// Goes on with the customer in hand: done when the time has come, or a beat when one is due.
-  private mutating func work(_ now: MonotonicTime, _ actions: inout [TellerAction]) {
+  private mutating func work(_ now: MonotonicTime, _ actions: inout Actions) {
     guard case .serving(let orders, var service) = state else { return }
     if let moment = service.asksAgainAt {
       guard now >= moment else { return }
@@ -286,9 +279,7 @@ extension TellerMachine {
   }
 
   /// One customer less is in hand: the turn of the next comes, or the hands are free and the window may close.
-  private mutating func rest(
-    _ orders: TellerOrders, _ now: MonotonicTime, _ actions: inout [TellerAction]
-  ) {
+  private mutating func rest(_ orders: TellerOrders, _ now: MonotonicTime, _ actions: inout Actions) {
     state = .idle(orders)
     if !ahead.isEmpty {
       assign(ahead.removeFirst(), now, &actions)
@@ -297,13 +288,13 @@ extension TellerMachine {
     }
   }
 
-  private mutating func violate(_ words: String, _ actions: inout [TellerAction]) {
+  private mutating func violate(_ words: String, _ actions: inout Actions) {
     actions.append(.log(.violation(words)))
     actions.append(.complain("the coordinator cannot be understood: \(words)"))
     end(TellerExit.misunderstood, "the coordinator cannot be understood", &actions)
   }
 
-  private mutating func end(_ code: Int32, _ reason: String, _ actions: inout [TellerAction]) {
+  private mutating func end(_ code: Int32, _ reason: String, _ actions: inout Actions) {
     state = .ended
     actions.append(.log(.exit(code: code, reason: reason)))
     actions.append(.exit(code))
@@ -317,7 +308,6 @@ extension TellerOrders {
     now + .microseconds(beatMicroseconds) + .microseconds(beatMicroseconds)
   }
 
-  /// Why an assignment cannot be for this window; nil where it can.
   fileprivate func objection(to assignment: Assignment) -> String? {
     if assignment.service != service {
       return "\(name) serves \(service.name) and not \(assignment.service.name)"
@@ -326,5 +316,12 @@ extension TellerOrders {
       return "this is generation \(generation) of \(name) and not \(assignment.generation)"
     }
     return nil
+  }
+}
+
+extension TimeSpan {
+  fileprivate static func microseconds(_ count: Int64) -> TimeSpan {
+    let (product, overflow) = count.multipliedReportingOverflow(by: 1000)
+    return TimeSpan(nanoseconds: overflow ? .max : product)
   }
 }

@@ -1,5 +1,5 @@
-// Owns the shell around the teller's machine: the channel to the coordinator, the log, and the wait for both.
-// It must not decide anything: it turns what happens into events and does what the machine says.
+// Owns the shell around the teller's machine: the channel to the coordinator, the log, and the wait for both. It turns what
+// happens into events and does what the machine says.
 // Invariant: one thread, one loop; while there is no customer and nothing to be written it waits for ever.
 // Failure: a system that cannot wait ends the process. A log that cannot be opened does not: customers come first.
 
@@ -36,14 +36,8 @@ public final class TellerProcess {
   public private(set) var exitCode: Int32?
 
   /// A teller at one end of a connected socket, which says hello at once.
-  ///
-  /// - Parameters:
-  ///   - descriptor: the socket to the coordinator.
-  ///   - loop: where it waits; others may share it.
-  ///   - role: what this worker is.
-  ///   - provider: gets what each customer needs, where that is anything.
-  ///   - complain: told in one line what whoever started the process should know.
-  /// - Throws: a descriptor that cannot be waited for.
+  /// - Parameter provider: gets what each customer needs, where that is anything.
+  /// - Parameter complain: told in one line what whoever started the process should know.
   public init(
     descriptor: consuming FileDescriptor, loop: EventLoop, build: String = BuildIdentity.current,
     role: PeerRole = .teller, provider: (any Provider)? = nil, complain: @escaping (String) -> Void
@@ -53,8 +47,7 @@ public final class TellerProcess {
     self.provider = provider
     machine = TellerMachine(build: build, role: role, provides: provider != nil)
     channel = try MessageChannel(
-      descriptor: descriptor, loop: loop, incomingLimit: FrameLimits.teller,
-      backlogLimit: Self.backlogLimit)
+      descriptor: descriptor, loop: loop, incomingLimit: FrameLimits.teller, backlogLimit: Self.backlogLimit)
     channel.onMessage = { [unowned self] in apply(.heard($0)) }
     channel.onEnd = { [unowned self] in apply(Self.event(of: $0)) }
     provider?.onProvided = { [unowned self] lease, provision in
@@ -70,22 +63,15 @@ public final class TellerProcess {
 
   /// Serves until the end, and returns the code to exit with.
   public func run() throws(SystemError) -> Int32 {
-    while true {
-      if let ending { return ending }
-      try turn()
-    }
+    while ending == nil { try turn() }
+    return ending ?? TellerExit.done
   }
 
-  /// Waits for the next thing to happen, and does what there is to do.
-  ///
-  /// - Parameter deadline: no longer than this; nil for as long as it takes.
-  public func turn(until deadline: MonotonicTime? = nil) throws(SystemError) {
+  /// Waits for the next thing to happen, no longer than until a deadline, and does what there is to do.
+  public func turn(until deadline: MonotonicInstant? = nil) throws(SystemError) {
     isAwaited = try (isAwaited ? stayAwake() : loop.runOnce(until: nextDeadline(until: deadline))) > 0
     provider?.endTurn()
-    if let due = machine.wakeAt {
-      let now = SystemClock.monotonic()
-      if now >= due { apply(.timeCame) }
-    }
+    if let due = machine.wakeAt, SystemClock.monotonic() >= MonotonicInstant(due) { apply(.timeCame) }
     settle()
   }
 
@@ -119,18 +105,11 @@ public final class TellerProcess {
 
   /// The end of a turn: what was said leaves in one write, and the log when it is due.
   private func settle() {
-    if exitCode == nil {
-      channel.flush()
-    } else {
-      channel.closeAfterFlush()
-    }
+    if exitCode == nil { channel.flush() } else { channel.closeAfterFlush() }
     guard let file = log?.output else { return }
-    if exitCode == nil {
-      // Nothing waits most of the time, and then the clock need not be read.
-      if file.nextFlush != nil { file.flushIfDue(SystemClock.monotonic()) }
-    } else {
-      file.flush()
-    }
+    // What was flushed just now may have been the end. Mostly nothing waits, and then the clock need not be read.
+    guard exitCode == nil else { return file.flush() }
+    if file.nextFlush != nil { file.flushIfDue(SystemClock.monotonic()) }
   }
 
   private func openLog(_ orders: TellerOrders) {
@@ -140,9 +119,7 @@ public final class TellerProcess {
         path: orders.logPath, worker: orders.name, generation: orders.generation, limit: orders.logLimit,
         keep: orders.logKeep)
       log = TellerLog(file, orders: orders)
-    } catch {
-      complain("serving without a log: \(error)")
-    }
+    } catch { complain("serving without a log: \(error)") }
   }
 
   private func stayAwake() throws(SystemError) -> Int {

@@ -1,5 +1,4 @@
 // Owns the start of the executable `bank-teller`: the channel on descriptor 3, the tie to the parent, the signals.
-// It must not know what a teller does.
 // Invariant: no teller lives without its coordinator; whoever starts one by hand is told what to do instead.
 // Failure: an exit code of `TellerExit`, and a line on standard error.
 
@@ -12,12 +11,7 @@ public enum TellerProgram {
   /// Where the coordinator puts the teller's end of the channel.
   static let channelNumber: CInt = 3
 
-  /// Runs to the end, and returns the code to exit with.
-  ///
-  /// - Parameters:
-  ///   - name: the program's name, for its complaints.
-  ///   - role: what this worker says that it is.
-  ///   - makeProvider: what gets each customer what is needed, where that is anything.
+  /// Runs to the end, and returns the code to exit with; `makeProvider` makes what gets each customer what is needed.
   public static func run(
     as name: String = "bank-teller", role: PeerRole = .teller,
     makeProvider: (EventLoop) -> (any Provider)? = { _ in nil }
@@ -30,12 +24,8 @@ public enum TellerProgram {
       // A pair's credentials are those of the process that made it, which is the coordinator.
       let parent = try UnixSocket.peer(of: channel).pid
       guard ParentDeath.followParent(expectedParent: parent) else { return TellerExit.done }
-    } catch {
-      return explain(complain)
-    }
-    do throws(SystemError) {
-      return try serve(channel, role, complain, makeProvider)
-    } catch {
+    } catch { return explain(complain) }
+    do throws(SystemError) { return try serve(channel, role, complain, makeProvider) } catch {
       complain("\(error)")
       return TellerExit.system
     }

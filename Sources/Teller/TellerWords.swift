@@ -1,7 +1,5 @@
-// Owns the words between the teller's machine and its shell: what can happen, what is to be done, what is logged.
-// It must not know sockets, files or clocks.
-// Invariant: plain values; events are past tense, actions imperatives.
-// Failure: none here.
+// Owns the words between the teller's machine and its shell: what can happen, what is to be done, what is logged. Events are
+// past tense, actions imperatives.
 
 import BankModel
 import Time
@@ -9,21 +7,17 @@ import Wire
 
 /// Something that happened to the teller.
 public enum TellerEvent: Sendable, Equatable {
-  /// The process began.
   case began
-  /// The coordinator said this.
   case heard(WindowMessage)
   /// The moment of ``TellerMachine/wakeAt`` came. One too early changes nothing.
   case timeCame
   /// What a customer needs was looked for, with this result. One that comes after the lease has ended is late.
   case provided(Lease, Provision)
-  /// A signal asked the process to end.
   case askedToEnd
   /// The coordinator closed the connection, or died.
   case coordinatorGone
   /// The coordinator said what is no message.
   case coordinatorUnintelligible(String)
-  /// The connection failed on this side.
   case connectionFailed(String)
 }
 
@@ -47,9 +41,7 @@ public enum TellerAction: Sendable, Equatable {
   case provide(Assignment)
   /// Send this to the coordinator.
   case say(TellerMessage)
-  /// Open the log that the orders name.
   case openLog(TellerOrders)
-  /// Write this into the log.
   case log(TellerNote)
   /// Tell whoever started this process, on standard error.
   case complain(String)
@@ -61,7 +53,6 @@ public enum TellerAction: Sendable, Equatable {
 public enum TellerNote: Sendable, Equatable {
   /// At the window, waiting for the first customer.
   case ready
-  /// The work for a customer began.
   case started(Assignment)
   /// The work for a customer is done, and took so long.
   case completed(Assignment, took: TimeSpan)
@@ -69,13 +60,11 @@ public enum TellerNote: Sendable, Equatable {
   case sentAway(Assignment, [Shortage])
   /// The work for a customer cannot begin, for this reason, and is waited with.
   case delayed(Assignment, reason: String)
-  /// A customer was given back.
   case recalled(Assignment)
   /// A customer cannot be served here.
   case failed(Assignment, reason: String)
   /// The coordinator said something that it must not say now, or that is no message.
   case violation(String)
-  /// The process ends.
   case exit(code: Int32, reason: String)
 
   /// Whom it is about.

@@ -2,8 +2,6 @@
 // Everything that clients do is ServiceClient's.
 // Invariant: a viewer is told a picture first, and then only what comes behind what it was told.
 
-import BankModel
-import Posix
 import Transport
 import Wire
 
@@ -20,7 +18,6 @@ extension VendingCommand: ServiceCommand {
 
   /// What the machine is called in a log.
   public static var serviceName: String { "the vending machine" }
-
   /// Whether every row is counted for the answer.
   public var isLong: Bool { self == .audit }
 }

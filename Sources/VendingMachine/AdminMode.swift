@@ -10,13 +10,11 @@ import StockClient
 import Time
 import Wire
 
-/// The machine as its manager has it.
 final class AdminMode {
   private let shelf: DrinkShelf
   private let stock: StockClient
   private let clock: TurnClock
-  /// How long the stock may take.
-  private let patience: TimeSpan
+  private let patience: Duration
 
   init(_ shelf: DrinkShelf, _ stock: StockClient, _ clock: TurnClock, _ patience: TimeSpan) {
     self.patience = patience

@@ -11,7 +11,6 @@ import Time
 import VendingCore
 import Wire
 
-/// The machine as its customers have it.
 final class CustomerMode<Machine: VendingDecisions> {
   private let driver: MachineDriver<Machine, VendingPersistence>
   private let shelf: DrinkShelf
@@ -36,8 +35,6 @@ final class CustomerMode<Machine: VendingDecisions> {
       }
     }
   }
-
-  // MARK: - The drink
 
   private func take(_ product: ItemID, for purchase: PurchaseNumber) {
     let deadline = SystemClock.monotonic() + patience.purchase
@@ -78,8 +75,7 @@ final class CustomerMode<Machine: VendingDecisions> {
 
   private func release(_ purchase: PurchaseNumber) {
     guard let order = driver.machine.stockOrder(of: purchase) else { return }
-    stock.ask(.giveBack, as: order, until: SystemClock.monotonic() + patience.release) {
-      [weak self] result in
+    stock.ask(.giveBack, as: order, until: SystemClock.monotonic() + patience.release) { [weak self] result in
       guard let self else { return }
       // A disk that is full, or a stock that does not come back, is asked again; the next machine asks anew as well.
       switch result {

@@ -9,9 +9,7 @@ import StockClient
 import Time
 import Wire
 
-/// What there is of the drinks, as the stock tells it.
 final class DrinkShelf {
-  /// The products.
   let table: ProductTable
   /// How many times it has changed; every product remembers when it did last.
   private(set) var version: UInt64 = 0
@@ -38,9 +36,7 @@ final class DrinkShelf {
     self.stock = stock
   }
 
-  /// Begins to follow the stock.
   func open() { stock.follow { [unowned self] in hear($0) } }
-
   /// Whether the stock has told what there is, and keeps these products.
   var isKnown: Bool { picture != nil && isIntroduced }
 
@@ -55,8 +51,6 @@ final class DrinkShelf {
     guard let introduceAt else { return earliest }
     return min(earliest ?? introduceAt, introduceAt)
   }
-
-  // MARK: - What there is
 
   /// The lots of a product, in the order in which they are sold.
   func lots(of product: ItemID) -> [Lot] { picture?.items.first { $0.item == product }?.lots ?? [] }
@@ -93,8 +87,6 @@ final class DrinkShelf {
     let description = lot.dates.map { BeverageFactory.make(product, $0).description }
     return LotReport(dates: lot.dates, quantity: lot.quantity, description: description ?? "")
   }
-
-  // MARK: - Following
 
   /// Does something when the view shows the stock as of a place in its ledger, so that whoever is answered then sees what
   /// was done for it.

@@ -11,7 +11,6 @@ import Storage
 import Transport
 import Wire
 
-/// Puts a damaged database aside.
 enum SettingAside {
   /// The exit codes of a process that was asked to.
   enum Outcome: Int32 {
@@ -23,7 +22,6 @@ enum SettingAside {
     case inUse = 4
   }
 
-  /// Gives the database of a home another name.
   static func run(_ home: ServiceHome, to target: String) throws -> Outcome {
     try home.prepare()
     let loop = try EventLoop()

@@ -7,7 +7,6 @@ import ServiceProcess
 import VendingCore
 import Wire
 
-/// The store of a vending machine, as the machine is driven over it.
 package final class VendingPersistence: ServicePersistence {
   /// Purchases that are kept in memory for those who look.
   let remembered = 200
@@ -48,8 +47,7 @@ package final class VendingPersistence: ServicePersistence {
 extension MachineDriver where Machine: VendingDecisions, Persistence == VendingPersistence {
   /// Purchases that are on disk. Nothing may be staged.
   func purchases(after sequence: Int64, limit: Int) -> [MoneyChange] {
-    read { persistence throws(StoreError) in
-      try persistence.vending.purchases(after: sequence, limit: limit)
+    read { persistence throws(StoreError) in try persistence.vending.purchases(after: sequence, limit: limit)
     } ?? []
   }
 

@@ -1,11 +1,9 @@
-// Owns the requests that a vending machine knows, on its customers' socket and on its manager's, and what they come to. It knows
-// no rule of the machine (VendingStateMachine does), no disk (VendingPersistence does) and no connection (Server does).
+// Owns the requests that a vending machine knows, on its customers' socket and on its manager's, and what they come to.
 // Invariant: what a socket is not for is refused before anybody looks at it.
 
 import BankModel
 import Logbook
 import Posix
-import QueueCore
 import ServiceProcess
 import StockClient
 import Time
@@ -46,8 +44,7 @@ package final class VendingService<Machine: VendingDecisions>: ServiceHandler {
 
   let shelf: DrinkShelf
   private let stock: StockClient
-  /// How long who looks waits for the stock.
-  private let patience: TimeSpan
+  private let patience: Duration
   private let customerMode: CustomerMode<Machine>
   private let adminMode: AdminMode
   private let viewers = ViewerTable<Machine>()
@@ -69,9 +66,7 @@ package final class VendingService<Machine: VendingDecisions>: ServiceHandler {
     adminMode = AdminMode(shelf, stock, clock, patience.manager)
   }
 
-  /// The day that people here have.
   var today: DayNumber { clock.today }
-
   private func isManager(_ call: Call) -> Bool { call.endpoint == 1 }
 
   /// Goes on with what was left open.
@@ -87,8 +82,6 @@ package final class VendingService<Machine: VendingDecisions>: ServiceHandler {
     fields.field("unfinished", driver.machine.unfinishedCount)
   }
 
-  // MARK: - The turn
-
   /// What the stock says is heard first, and what is asked of it leaves with this turn.
   package func beforeCommit() {
     stock.endTurn()
@@ -101,16 +94,11 @@ package final class VendingService<Machine: VendingDecisions>: ServiceHandler {
     stock.endTurn()
   }
 
-  /// When the stock, or somebody who waits for it, needs a turn.
-  package var nextDeadline: MonotonicTime? {
+  package var nextDeadline: MonotonicInstant? {
     .earliest(stock.nextDeadline, customerMode.nextDeadline, shelf.nextDeadline)
   }
 
-  package func publish() {
-    if !driver.machine.isUnsettled, shelf.isKnown { viewers.publish(self) }
-  }
-
-  // MARK: - Requests
+  package func publish() { if !driver.machine.isUnsettled, shelf.isKnown { viewers.publish(self) } }
 
   package func react(to request: VendingRequest, _ call: Call) -> ServiceReaction<VendingEvent, VendingResult>
   {
@@ -119,9 +107,7 @@ package final class VendingService<Machine: VendingDecisions>: ServiceHandler {
       let remark = Remark(isManager ? .managersSocket : .customersSocket)
       return .answer(.failure(VendingFailure(.wrongSide, remark: remark)))
     }
-    guard command.changesSomething else {
-      return .question(within: needsStock(command) ? patience : .zero)
-    }
+    guard command.changesSomething else { return .question(within: needsStock(command) ? patience : .zero) }
     guard let name = request.order, name.isValid, name.text.utf8.count <= VendingLimits.requestLength else {
       return .answer(.failure(VendingFailure(.badRequest(request.order?.text ?? ""))))
     }
@@ -135,8 +121,6 @@ package final class VendingService<Machine: VendingDecisions>: ServiceHandler {
   }
 
   package func reply(_ answer: VendingAnswer, to call: Call) { call.answer(VendingResult(answer)) }
-
-  // MARK: - Questions
 
   private func needsStock(_ question: VendingCommand) -> Bool {
     switch question {

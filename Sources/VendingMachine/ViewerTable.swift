@@ -4,17 +4,12 @@
 // one that is too slow is told so.
 
 import BankModel
-import Posix
-import Transport
 import VendingCore
 import Wire
 
-/// The viewers of a machine.
 final class ViewerTable<Machine: VendingDecisions> {
-  /// Purchases in one message.
   private let page = 200
 
-  /// What everybody on one side has been told, or is about to be.
   private struct Told {
     var sequence: Int64
     var version: UInt64
@@ -37,9 +32,7 @@ final class ViewerTable<Machine: VendingDecisions> {
     tooSlow: .failure(VendingFailure(.tooSlow, detail: "the news came faster than they were read")))
   private var told = [Told?](repeating: nil, count: 2)
 
-  /// Takes a viewer in, who gets a picture. Nothing may be staged.
-  ///
-  /// - Returns: whether there was room for another view of this client.
+  /// Takes a viewer in, who gets a picture; false where its client has no room for another view. Nothing may be staged.
   func admit(_ call: VendingService<Machine>.Call, showsLots: Bool, _ service: VendingService<Machine>)
     -> Bool
   {
@@ -57,9 +50,7 @@ final class ViewerTable<Machine: VendingDecisions> {
   }
 
   /// Whatever has changed is told to everybody. Nothing may be staged.
-  func publish(_ service: VendingService<Machine>) {
-    for side in 0..<sides { publish(on: side, service) }
-  }
+  func publish(_ service: VendingService<Machine>) { for side in 0..<sides { publish(on: side, service) } }
 
   private func publish(on side: Int, _ service: VendingService<Machine>) {
     guard views.isWatched(side) else { return told[side] = nil }

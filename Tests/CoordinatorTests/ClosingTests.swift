@@ -91,9 +91,9 @@ struct ClosingTests {
   func lateSignal() throws {
     let bank = try TestBank()
     bank.coordinator.context.end(with: 0)
-    bank.coordinator.stopBySignal(now: true)
+    bank.coordinator.hear(signal: SIGTERM)
     #expect(!bank.coordinator.context.isEnding)
-    bank.coordinator.reloadBySignal()
+    bank.coordinator.hear(signal: SIGHUP)
     #expect(!bank.log.contains("event=reload"))
   }
 

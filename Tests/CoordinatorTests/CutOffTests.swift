@@ -28,7 +28,7 @@ struct CutOffTests {
     // Whatever is said or happens to it now changes nothing.
     let commits = bank.store.commits
     other.ask(.reset(day: nil), bank.coordinator)
-    bank.coordinator.stopBySignal(now: true)
+    bank.coordinator.hear(signal: SIGTERM)
     bank.coordinator.openerIsGone()
     #expect(try bank.coordinator.run() == 1)
     #expect(bank.store.commits == commits && !bank.coordinator.context.isEnding)
@@ -79,7 +79,7 @@ struct CutOffTests {
     let answers = try client.answers(bank.coordinator)
     #expect(answers.map(\.number) == [1, 2])
     #expect(answers.allSatisfy { $0.answer.failure?.code == .removed })
-    bank.coordinator.stopBySignal(now: true)
+    bank.coordinator.hear(signal: SIGTERM)
     #expect(try bank.coordinator.run() == 1)
     #expect(bank.store.commits == commits && bank.coordinator.server.sessions.isEmpty)
     #expect(bank.log.contains("event=home_lost") && !bank.log.contains("event=stopping"))
@@ -89,9 +89,9 @@ struct CutOffTests {
   func oneNumber() throws {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
-    let requests = bank.coordinator.requests
+    let requests = bank.coordinator.router.requests
     let all = (0..<64).map { _ in
-      requests.open(client.session, 5, for: .enqueue(known: 0, KnownTickets()))
+      requests.open(Seat(session: client.session, number: 5), for: .enqueue(known: 0, KnownTickets()))
     }
     for request in all {
       #expect(requests.enqueue(5, of: client.session) == request)

@@ -18,9 +18,9 @@ struct SharedAuditTests {
     _ stock: Result<StockResult, StockClientError>, _ machine: Result<VendingResult, VendingClientError>,
     to bank: TestBank
   ) {
-    bank.coordinator.audits.current?.hear(stock)
+    bank.coordinator.audits.current?.hear(Auditing.Answer(stock))
     bank.coordinator.audits.advance()
-    bank.coordinator.audits.current?.hear(machine)
+    bank.coordinator.audits.current?.hear(Auditing.Answer(machine))
     bank.coordinator.audits.advance()
   }
 

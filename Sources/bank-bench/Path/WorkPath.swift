@@ -54,7 +54,7 @@ final class WorkPath {
     for name in ["run", "logs"] { try Directory.create(path: Paths.join(home, name)) }
     var configuration = BankConfiguration()
     configuration.windows = ByService(deposit: Self.tellers, loan: 0, juice: 0)
-    configuration.work.deposit = .zero
+    configuration.work[.deposit] = .zero
     configuration.language = .english
     configuration.gather = Self.never
     (configuration.restartFirst, configuration.restartLimit) = (Self.never, Self.never)

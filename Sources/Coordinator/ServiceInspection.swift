@@ -1,0 +1,134 @@
+// Owns the look into the stock and the vending machine of a closed bank: their databases, opened under their own locks,
+// because nobody is there to be asked. It judges nothing and changes nothing. Invariant: what cannot be looked at is a
+// finding with its reason, and the rest of the audit is told all the same.
+
+import BankModel
+import Glibc
+import Posix
+import QueueCore
+import Storage
+import Transport
+import VendingCore
+import Wire
+
+struct ServiceInspection {
+  let home: BankHome
+  /// The business day that comes next, or has begun.
+  let day: BusinessDay
+  /// What the orders of the bank's tickets are called by.
+  let books: BooksName
+  /// The bank's own database, with what it remembers of the others.
+  let bank: SQLiteStore
+
+  /// How long a service that is just ending may keep its lock.
+  private static let patience = Duration.seconds(3)
+
+  private var stockHome: ServiceHome { ServiceHome(path: home.path, name: "stock") }
+  private var machineHome: ServiceHome { ServiceHome(path: home.path, name: "vending") }
+
+  func auditStock(into report: inout AuditReport) throws(StoreError) {
+    var reckoning = StockReckoning(books)
+    if isThere(stockHome) {
+      do throws(StoreError) {
+        let file = try database(of: stockHome)
+        let lock = try visit(stockHome)
+        let stock = try SQLiteStockStore(inspecting: file)
+        try compare(stock, named: "stock", identity: try stock.load(newLedger: 1).ledger, into: &report)
+        while let question = try reckoning.question(from: bank) {
+          try reckoning.hear(try answer(question, stock), bank, day: day)
+        }
+        withExtendedLifetime(lock) {}
+      } catch { reckoning.fail(try reason(of: error)) }
+    } else {
+      guard try !bank.receipts(of: .juice, after: 0, through: .max, limit: 1).isEmpty else { return }
+      reckoning.fail(Remark(.databaseMissing, stockHome.database))
+    }
+    reckoning.complete(&report)
+  }
+
+  func auditMachine(into report: inout AuditReport) throws(StoreError) {
+    guard isThere(machineHome) else { return }
+    var reckoning = VendingReckoning()
+    do throws(StoreError) {
+      let file = try database(of: machineHome)
+      let lock = try visit(machineHome)
+      let stockLock = try visit(stockHome)
+      let store = try SQLiteVendingStore(inspecting: file)
+      let name = try store.load(newMachine: 1).machine
+      try compare(store, named: "vending", identity: name, into: &report)
+      // Where there is no stock it has given out nothing. It is not made here.
+      let stock = isThere(stockHome) ? try SQLiteStockStore(inspecting: try database(of: stockHome)) : nil
+      _ = try stock?.load(newLedger: 1)
+      while let question = reckoning.question {
+        switch question {
+        case .machine: reckoning.hear(VendingAuditReport(try store.audit(), machine: name))
+        case .stock(.orders(let after, let limit)):
+          reckoning.hear(.orders(try stock?.orders(after: after, limit: Int(limit)) ?? []))
+        case .stock: reckoning.fail(Remark(.strangeAnswer))
+        }
+      }
+      withExtendedLifetime(stockLock) {}
+      withExtendedLifetime(lock) {}
+    } catch { reckoning.fail(try reason(of: error)) }
+    reckoning.complete(&report)
+  }
+
+  private func isThere(_ service: ServiceHome) -> Bool { (try? FileFacts.inspect(service.database)) != nil }
+
+  private func database(of service: ServiceHome) throws(StoreError) -> String {
+    guard (try? FileFacts.inspect(service.database))?.size == 0 else { return service.database }
+    throw .damaged(path: service.database, detail: Remark(.fileEmpty))
+  }
+
+  private func compare(
+    _ store: DatabaseStore, named name: String, identity: Int64, into report: inout AuditReport
+  ) throws(StoreError) {
+    let mark = DatabaseMark(identity: identity, bank: try store.lastBank())
+    report.add(try DatabaseMismatch.find(mark, of: name, books: books, bank), of: name)
+  }
+
+  /// Why a service could not be looked at. A look that sorts what it reads needs room as well: without it nothing is said of
+  /// anything, be it good or bad.
+  private func reason(of error: StoreError) throws(StoreError) -> Remark {
+    if case .diskFull = error { throw error }
+    return Remark(quoting: error.description)
+  }
+
+  /// Keeps services off meanwhile. The lock ends with the value.
+  private func visit(_ service: ServiceHome) throws(StoreError) -> LockFile {
+    let until = SystemClock.monotonic() + Self.patience
+    do throws(SystemError) {
+      while true {
+        if case .acquired(let lock) = try LockFile.visit(path: service.lock) { return lock }
+        if SystemClock.monotonic() >= until { break }
+        _ = poll(nil, 0, 20)
+      }
+    } catch { throw .failed(path: service.lock, detail: Remark(quoting: error.description)) }
+    throw .inUse(path: service.database)
+  }
+
+  private func answer(_ question: StockCommand, _ stock: SQLiteStockStore) throws(StoreError) -> StockResult {
+    switch question {
+    case .audit:
+      let found = try stock.audit()
+      return .audit(
+        StockAuditReport(
+          items: found.items, orders: found.orders, changes: found.changes, difference: found.difference,
+          remarks: found.remarks))
+    case .known(let names):
+      var known: [KeptOrder] = []
+      for name in names { if let order = try stock.order(name) { known.append(order.kept(as: name)) } }
+      return .orders(known)
+    case .orders(let after, let limit): return .orders(try stock.orders(after: after, limit: Int(limit)))
+    default: return .picture(StockPicture(ledger: 1, sequence: 0, items: []))
+    }
+  }
+}
+
+extension VendingAuditReport {
+  init(_ found: VendingAudit, machine: Int64) {
+    self.init(
+      changes: found.changes, account: found.account, purchases: found.purchases,
+      unfinished: found.unfinished, difference: found.difference, remarks: found.remarks, machine: machine)
+  }
+}
