@@ -3,6 +3,7 @@
 
 import Arguments
 import BankModel
+import Time
 
 extension BankConfiguration {
   /// Reads a configuration file; one that is not there is ``ConfigurationError/Reason/notFound``.

@@ -5,6 +5,7 @@ import Arguments
 import BankModel
 import Glibc
 import Posix
+import Time
 
 struct ConfigurationReader {
   let path: String
@@ -116,13 +117,13 @@ struct ConfigurationReader {
 
   func span(in bounds: ClosedRange<TimeSpan>) throws(ConfigurationError) -> TimeSpan {
     guard case .string(let text) = node.content else { throw expected(.duration) }
-    let nanoseconds: Int64
-    do throws(DurationText.Failure) { nanoseconds = try DurationText.parse(text) } catch {
+    let span: TimeSpan
+    do throws(DurationText.Failure) { span = try DurationText.parse(text) } catch {
       throw fail(.duration(text, error))
     }
     guard bounds.contains(span) else {
-      let (from, to) = (bounds.lowerBound.nanoseconds, bounds.upperBound.nanoseconds)
-      throw fail(.outOfRange(text, from: DurationText.print(from), to: DurationText.print(to)))
+      let (from, to) = (DurationText.print(bounds.lowerBound), DurationText.print(bounds.upperBound))
+      throw fail(.outOfRange(text, from: from, to: to))
     }
     return span
   }

@@ -137,7 +137,7 @@ public final class LaunchedBank {
   public let process: ChildProcess
 
   /// How long a process that has closed its descriptor may take to end.
-  private static let farewell = Duration.seconds(10)
+  private static let farewell = TimeSpan.seconds(10)
 
   init(_ connection: ControlConnection, _ process: ChildProcess) {
     self.connection = connection
@@ -148,7 +148,7 @@ public final class LaunchedBank {
   public func explain(_ error: ControlError) -> ControlError { Self.explain(error, of: process) }
 
   /// Waits until the process has ended: how it ended; nil where it had not by the deadline.
-  public func awaitExit(until deadline: MonotonicInstant?) -> ExitStatus? {
+  public func awaitExit(until deadline: MonotonicTime?) -> ExitStatus? {
     Self.awaitExit(of: process, until: deadline)
   }
 
@@ -158,7 +158,7 @@ public final class LaunchedBank {
     return .coordinatorEnded(status.asCoordinator)
   }
 
-  private static func awaitExit(of process: ChildProcess, until deadline: MonotonicInstant?) -> ExitStatus? {
+  private static func awaitExit(of process: ChildProcess, until deadline: MonotonicTime?) -> ExitStatus? {
     if let status = process.reap() { return status }
     // A wait that the kernel refuses is as good as one that was in vain.
     guard (try? Waiting.becomesReady(process.fd, until: deadline)) == true else { return nil }

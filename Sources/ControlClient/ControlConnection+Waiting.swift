@@ -6,7 +6,7 @@ import Time
 
 extension ControlConnection {
   /// Waits until the socket can be read; false where the deadline came first.
-  func becomesReady(orWritable: Bool = false, until deadline: MonotonicInstant?) throws(ControlError) -> Bool
+  func becomesReady(orWritable: Bool = false, until deadline: MonotonicTime?) throws(ControlError) -> Bool
   {
     do throws(SystemError) {
       return try Waiting.becomesReady(socket.rawValue, orWritable: orWritable, until: deadline)
@@ -17,7 +17,7 @@ extension ControlConnection {
 enum Waiting {
   /// Waits until a descriptor can be read; false where the deadline came first. `poll(2)`
   static func becomesReady(
-    _ fd: CInt, orWritable: Bool = false, until deadline: MonotonicInstant?
+    _ fd: CInt, orWritable: Bool = false, until deadline: MonotonicTime?
   ) throws(SystemError) -> Bool {
     var item = pollfd(fd: fd, events: Int16(orWritable ? POLLIN | POLLOUT : POLLIN), revents: 0)
     while true {

@@ -105,7 +105,7 @@ public final class ControlConnection {
   }
 
   /// The next answer to any request; nil where none came before the deadline. Without one it waits while the coordinator lives.
-  public func next(until deadline: MonotonicInstant?) throws(ControlError) -> ControlReply? {
+  public func next(until deadline: MonotonicTime?) throws(ControlError) -> ControlReply? {
     guard let message = try receive(until: deadline) else { return nil }
     switch message {
     case .reply(let reply): return reply
@@ -116,7 +116,7 @@ public final class ControlConnection {
 
   /// Sends a request and waits for the first answer to it, or throws `timedOut`; without patience it waits while the coordinator
   /// lives. Answers to other requests that come before are dropped.
-  public func call(_ command: ControlCommand, within patience: Duration?) throws(ControlError)
+  public func call(_ command: ControlCommand, within patience: TimeSpan?) throws(ControlError)
     -> ControlAnswer
   {
     let number = try send(command)
@@ -127,7 +127,7 @@ public final class ControlConnection {
 
   /// Waits until the coordinator has closed the connection, as its process does when it ends: whether it has before the deadline.
   /// Answers are dropped.
-  public func awaitEnd(until deadline: MonotonicInstant?) -> Bool {
+  public func awaitEnd(until deadline: MonotonicTime?) -> Bool {
     while true {
       do throws(ControlError) { guard try receive(until: deadline) != nil else { return false } } catch {
         if case .timedOut = error { return false }
@@ -159,7 +159,7 @@ extension ControlConnection {
       if try takeIn() { continue }
       if hasEnded { continue }
       let stall = inbound.isMidFrame ? lastArrival + patience.stall : nil
-      let limit = MonotonicInstant.earliest(deadline, stall)
+      let limit = MonotonicTime.earliest(deadline, stall)
       if try becomesReady(until: limit) { continue }
       if let stall, stall == limit { throw .timedOut(what: "the rest of a message") }
       return nil

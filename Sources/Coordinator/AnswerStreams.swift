@@ -116,7 +116,7 @@ final class AnswerStreams: BankPart {
     for session in server.sessions.values { session.streams.removeAll() }
   }
 
-  private func pump(_ seat: Seat, until: MonotonicInstant) {
+  private func pump(_ seat: Seat, until: MonotonicTime) {
     let (session, number) = (seat.session, seat.number)
     while session.isOpen, let stream = session.streams[number] {
       guard SystemClock.monotonic() < until else {

@@ -9,6 +9,7 @@ import BankModel
 import Posix
 import QueueCore
 import StockClient
+import Time
 import VendingClient
 import Wire
 
@@ -49,7 +50,7 @@ final class Audits: BankPart {
   private func begin() {
     guard current == nil, !seats.isEmpty else { return }
     let strangers = strangers
-    let nextLook = strangers.isEmpty ? nil : context.now.monotonic + TimeSpan(HomeAudit.nextLook)
+    let nextLook = strangers.isEmpty ? nil : context.now.monotonic + HomeAudit.nextLook
     current = Auditing(seats, strangers, nextLook: nextLook, books: context.booksName)
     seats.removeAll()
   }

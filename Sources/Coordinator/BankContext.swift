@@ -8,6 +8,7 @@ import Configuration
 import Logbook
 import Posix
 import Storage
+import Time
 
 final class BankContext {
   let home: BankHome

@@ -109,11 +109,11 @@ struct Seat {
 /// Invariant: nothing is begun any more, and nobody is waited for longer than a second, which is enough for any that
 /// reads.
 package final class Farewell {
-  private static let patience = Duration.seconds(1)
+  private static let patience = TimeSpan.seconds(1)
 
   private let server: ControlServer
   private let loop: EventLoop
-  private let until: MonotonicInstant
+  private let until: MonotonicTime
 
   /// Ends every conversation; see ``ControlServer/close(saying:)``.
   package init(_ server: ControlServer, _ loop: EventLoop) {

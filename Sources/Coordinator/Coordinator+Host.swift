@@ -27,7 +27,7 @@ extension Coordinator {
   }
 
   package static func socket(inHome path: String) -> String { BankHome(path).socket }
-  package var machine: QueueMachine { queue.machine }
+  package var machine: QueueMachine { _read { yield queue.machine } }
 
   package var witness: (any QueueWitness)? {
     get { queue.witness }

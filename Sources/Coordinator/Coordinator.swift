@@ -11,6 +11,7 @@ import Logbook
 import Posix
 import QueueCore
 import StockClient
+import Time
 import Transport
 import Wire
 
@@ -316,8 +317,8 @@ extension Coordinator {
   }
 
   /// When the loop has to wake up by itself.
-  var nextDeadline: MonotonicInstant? {
-    if hasOwnWork { return MonotonicInstant(context.now.monotonic) }
+  var nextDeadline: MonotonicTime? {
+    if hasOwnWork { return context.now.monotonic }
     var earliest = queue.nextDeadline
     func consider(_ moment: MonotonicTime?) { earliest = .earlier(earliest, moment) }
     consider(nextJudgement.map { context.loop.wake(for: $0) })
@@ -334,8 +335,7 @@ extension Coordinator {
     consider(audits.nextDeadline)
     consider(home.nextDeadline)
     consider(context.bindings.guardianship?.nextDeadline)
-    let deadline = earliest.map { MonotonicInstant($0) }
-    guard let flush = context.log.nextFlush else { return deadline }
-    return min(deadline ?? flush, flush)
+    consider(context.log.nextFlush)
+    return earliest
   }
 }

@@ -2,6 +2,7 @@
 // nothing of what is counted. Invariant: nobody notices these numbers but by the time that something takes.
 
 import BankModel
+import Time
 import Transport
 import Wire
 

@@ -187,7 +187,7 @@ public enum CoordinatorProcess {
     let store = try SQLiteStore(inspecting: home.database)
     let inspector = try Inspector(
       home: home, loop: loop, server: server, store: store, booksName: try store.knownBooksName() ?? .none,
-      now: WallTime(milliseconds: SystemClock.wallMilliseconds()))
+      now: WallTime(milliseconds: SystemClock.wall().milliseconds))
     try server.adopt(FileDescriptor(owning: starter))
     try inspector.run()
     return 0

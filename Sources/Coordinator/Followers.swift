@@ -4,6 +4,7 @@
 
 import BankModel
 import QueueCore
+import Time
 import Wire
 
 final class Followers {
@@ -29,7 +30,7 @@ final class Followers {
   func nextDeadline(isTimerRunning: Bool) -> MonotonicTime? {
     var earliest = tickets.nextDeadline
     if let due = views.audience.nextDeadline {
-      earliest = .earlier(earliest, MonotonicTime(nanoseconds: due.nanoseconds))
+      earliest = .earlier(earliest, due)
     }
     if views.watcherCount > 0, changed || isTimerRunning {
       earliest = .earlier(earliest, toldAt + Self.watchPause)

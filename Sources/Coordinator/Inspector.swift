@@ -6,6 +6,7 @@ import Glibc
 import Posix
 import QueueCore
 import Storage
+import Time
 import Wire
 
 final class Inspector {

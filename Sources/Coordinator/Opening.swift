@@ -4,6 +4,7 @@
 // are as they shall be; one that cannot open ends by itself, and serves nobody before.
 
 import BankModel
+import Time
 import Wire
 
 final class Opening: BankPart {

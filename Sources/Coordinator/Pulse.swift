@@ -45,7 +45,7 @@ final class Pulse {
   /// The process has come further: a sign is given where one is due. To be called by work, and never by a clock.
   func progressed() {
     guard let pause else { return }
-    let now = MonotonicTime(nanoseconds: SystemClock.monotonic().nanoseconds)
+    let now = SystemClock.monotonic()
     guard now >= dueAt else { return }
     dueAt = now + pause
     var message = ServiceMessage.watchdog.with("MAINPID", "\(CurrentProcess.pid)")

@@ -42,7 +42,7 @@ final class QueueDriver {
   private var repeats = 0
 
   init(
-    _ machine: QueueMachine, _ engine: CommitEngine, _ context: BankContext,
+    _ machine: consuming QueueMachine, _ engine: CommitEngine, _ context: BankContext,
     _ tellerSupervisor: TellerSupervisor, _ followers: Followers, _ releases: ReleaseQueue
   ) {
     self.machine = machine

@@ -8,6 +8,7 @@ import BankModel
 import Posix
 import QueueCore
 import StockClient
+import Time
 
 package final class ReleaseQueue {
   /// Called when the stock has given back, or knows that it holds nothing.
@@ -17,7 +18,7 @@ package final class ReleaseQueue {
 
   private let stock: StockClient
   private let books: BooksName
-  private let patience: Duration
+  private let patience: TimeSpan
   private var asked: Set<TicketOfDay> = []
   /// There may be notes that no walk has come by.
   private var isDue = true
@@ -43,7 +44,7 @@ package final class ReleaseQueue {
   private static let pause = TimeSpan.seconds(1)
   static let longPause = TimeSpan.seconds(30)
 
-  package init(_ stock: StockClient, _ books: BooksName = .none, patience: Duration = .seconds(10)) {
+  package init(_ stock: StockClient, _ books: BooksName = .none, patience: TimeSpan = .seconds(10)) {
     self.stock = stock
     self.books = books
     self.patience = patience

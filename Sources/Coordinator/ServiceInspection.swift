@@ -7,6 +7,7 @@ import Glibc
 import Posix
 import QueueCore
 import Storage
+import Time
 import Transport
 import VendingCore
 import Wire
@@ -21,7 +22,7 @@ struct ServiceInspection {
   let bank: SQLiteStore
 
   /// How long a service that is just ending may keep its lock.
-  private static let patience = Duration.seconds(3)
+  private static let patience = TimeSpan.seconds(3)
 
   private var stockHome: ServiceHome { ServiceHome(path: home.path, name: "stock") }
   private var machineHome: ServiceHome { ServiceHome(path: home.path, name: "vending") }

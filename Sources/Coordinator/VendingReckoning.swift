@@ -40,10 +40,12 @@ struct VendingReckoning {
   }
 
   mutating func hear(_ report: VendingAuditReport) {
-    guard let before else {
-      self.before = report
-      stage = .orders(after: OrderID(VendingStateMachine.beginningOfOrders(of: report.machine)))
-      return
+    guard let before else { return askForOrders(since: report) }
+    let most = report.purchases &+ report.unfinished
+    let differs = taken < before.purchases || taken > most
+    if differs, look < Self.looks {
+      look += 1
+      return askForOrders(since: report)
     }
     difference = report.difference
     problems += report.told.map { $0.of(.machine) }
@@ -52,6 +54,12 @@ struct VendingReckoning {
       problems.append(Remark(.drinksDiffer, taken, report.purchases))
     }
     stage = .end
+  }
+
+  private mutating func askForOrders(since report: VendingAuditReport) {
+    before = report
+    taken = 0
+    stage = .orders(after: OrderID(VendingStateMachine.beginningOfOrders(of: report.machine)))
   }
 
   mutating func hear(_ result: StockResult) {

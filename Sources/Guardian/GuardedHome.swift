@@ -53,7 +53,7 @@ struct GuardedHome {
   /// The guardian says little, so little is kept.
   private static let logLimit: Int64 = 1 << 20
 
-  private static let patience = Duration.seconds(5)
+  private static let patience = TimeSpan.seconds(5)
 
   /// - Parameter inherited: The lock, where the coordinator that is to be guarded has it already.
   func take(_ inherited: consuming FileDescriptor?) -> Outcome {

@@ -130,7 +130,7 @@ public final class Guardian {
     }
   }
 
-  private var nextDeadline: MonotonicInstant? {
+  private var nextDeadline: MonotonicTime? {
     let judgement = ward.map { loop.wake(for: $0.nextJudgement) }
     let moments =
       [restartAt, pulseAt, judgement, log?.nextFlush, watch?.repairAt].compactMap { $0 }

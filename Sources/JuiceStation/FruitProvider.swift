@@ -49,10 +49,10 @@ public final class FruitProvider: Provider {
   }
 
   /// When ``endTurn()`` has something to do by itself.
-  public var nextDeadline: MonotonicInstant? { client?.nextDeadline }
+  public var nextDeadline: MonotonicTime? { client?.nextDeadline }
   /// The end of a turn of the loop.
   public func endTurn() { client?.endTurn() }
-  private var deadline: MonotonicInstant { SystemClock.monotonic() + patience }
+  private var deadline: MonotonicTime { SystemClock.monotonic() + patience }
 
   private func askForRecipes() {
     guard let client else { return answer(.unknown("the orders name no stock service")) }

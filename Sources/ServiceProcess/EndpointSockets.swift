@@ -57,13 +57,13 @@ final class EndpointSockets<Command: Codable & Sendable & Equatable, Reply: Coda
   }
 
   var isEmpty: Bool { all.allSatisfy { $0.sessions.isEmpty } }
-  var nextDeadline: MonotonicInstant? {
-    var earliest: MonotonicInstant?
+  var nextDeadline: MonotonicTime? {
+    var earliest: MonotonicTime?
     for socket in all { earliest = .earliest(earliest, socket.nextDeadline) }
     return earliest
   }
 
-  func keepTime(_ moment: MonotonicInstant) { for socket in all { socket.keepTime(moment) } }
+  func keepTime(_ moment: MonotonicTime) { for socket in all { socket.keepTime(moment) } }
   func flush() { for socket in all { socket.flush() } }
   func stopHearing() { for socket in all { socket.stopHearing() } }
   func closeAfterFlush() { for socket in all { socket.closeAfterFlush() } }

@@ -7,6 +7,7 @@
 import BankModel
 import Posix
 import QueueCore
+import Time
 
 /// What an effect asks of whoever drives the machine.
 public enum EffectStep<Event, Entry, Answer> {

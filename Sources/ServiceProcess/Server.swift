@@ -140,17 +140,17 @@ public final class Server<Handler: ServiceHandler> {
   // MARK: - The turn
 
   /// Hears everybody, for whom it waits no longer than until a limit, and does what follows from it.
-  public func turn(until limit: MonotonicInstant? = nil) throws(SystemError) {
+  public func turn(until limit: MonotonicTime? = nil) throws(SystemError) {
     try loop.runOnce(until: .earliest(nextDeadline, limit))
     service.clock.turn()
-    sockets.keepTime(service.clock.instant)
-    watch?.keepTime(service.clock.instant)
+    sockets.keepTime(service.clock.now.monotonic)
+    watch?.keepTime(service.clock.now.monotonic)
     endTurn()
   }
 
   private var nextDeadline: MonotonicTime? {
     // The kernel has taken a long answer at once: the rest of it can be said without waiting for anybody.
-    if !driver.machine.isUnsettled, questions.contains(where: isDue) { return service.clock.instant }
+    if !driver.machine.isUnsettled, questions.contains(where: isDue) { return service.clock.now.monotonic }
     // Whoever does not read is waited for by the loop, and not by the clock. There is no key path here, because one keeps the
     // compiler from making this for each service: with them a turn takes twice the instructions.
     var patience: MonotonicTime?
@@ -175,9 +175,9 @@ public final class Server<Handler: ServiceHandler> {
     // Whoever has asked for something comes first.
     sockets.flush()
     service.publish()
-    service.views.tell(at: service.clock.instant)
+    service.views.tell(at: service.clock.now.monotonic)
     sockets.flush()
-    log.flushIfDue(service.clock.instant)
+    log.flushIfDue(service.clock.now.monotonic)
   }
 
   // MARK: - Requests

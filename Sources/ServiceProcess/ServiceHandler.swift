@@ -4,6 +4,7 @@
 import BankModel
 import Logbook
 import Posix
+import Time
 import Transport
 import Wire
 
@@ -99,8 +100,6 @@ public enum ServiceReaction<Event, Reply> {
 public final class TurnClock {
   /// The moment of this turn.
   public private(set) var now = SystemClock.moment()
-  /// The same by the steady clock.
-  public var instant: MonotonicInstant { MonotonicInstant(now.monotonic) }
 
   /// A clock that shows the present.
   public init() {}

@@ -44,7 +44,7 @@ final class ServiceWatch {
     } catch { remedies.note("the home is not watched: \(error.description)", false) }
   }
 
-  var nextDeadline: MonotonicInstant? { names?.repairAt }
+  var nextDeadline: MonotonicTime? { names?.repairAt }
 
   /// Does what is to be done about what was removed. Comes before anything is committed in a turn.
   func keepTime(_ now: MonotonicTime) {

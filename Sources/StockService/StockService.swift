@@ -114,7 +114,7 @@ package final class StockService<Machine: StockDecisions>: ServiceHandler {
   package func beforeCommit() {
     guard Kernel.makes("showsTooEarly") else { return }
     publish()
-    views.tell(at: clock.instant)
+    views.tell(at: clock.now.monotonic)
   }
 
   package func publish() {

@@ -68,10 +68,10 @@ public final class TellerProcess {
   }
 
   /// Waits for the next thing to happen, no longer than until a deadline, and does what there is to do.
-  public func turn(until deadline: MonotonicInstant? = nil) throws(SystemError) {
+  public func turn(until deadline: MonotonicTime? = nil) throws(SystemError) {
     isAwaited = try (isAwaited ? stayAwake() : loop.runOnce(until: nextDeadline(until: deadline))) > 0
     provider?.endTurn()
-    if let due = machine.wakeAt, SystemClock.monotonic() >= MonotonicInstant(due) { apply(.timeCame) }
+    if let due = machine.wakeAt, SystemClock.monotonic() >= due { apply(.timeCame) }
     settle()
   }
 

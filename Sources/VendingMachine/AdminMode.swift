@@ -14,7 +14,7 @@ final class AdminMode {
   private let shelf: DrinkShelf
   private let stock: StockClient
   private let clock: TurnClock
-  private let patience: Duration
+  private let patience: TimeSpan
 
   init(_ shelf: DrinkShelf, _ stock: StockClient, _ clock: TurnClock, _ patience: TimeSpan) {
     self.patience = patience

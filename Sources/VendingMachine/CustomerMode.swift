@@ -94,8 +94,8 @@ final class CustomerMode<Machine: VendingDecisions> {
   /// Asks the stock once more, some time after it would not.
   func endTurn() {
     guard !again.isEmpty else { return }
-    guard let due = nextDeadline else { return nextDeadline = clock.instant + patience.pause }
-    guard due <= clock.instant else { return }
+    guard let due = nextDeadline else { return nextDeadline = clock.now.monotonic + patience.pause }
+    guard due <= clock.now.monotonic else { return }
     nextDeadline = nil
     let purchases = again
     again.removeAll()

@@ -44,7 +44,7 @@ package final class VendingService<Machine: VendingDecisions>: ServiceHandler {
 
   let shelf: DrinkShelf
   private let stock: StockClient
-  private let patience: Duration
+  private let patience: TimeSpan
   private let customerMode: CustomerMode<Machine>
   private let adminMode: AdminMode
   private let viewers = ViewerTable<Machine>()
@@ -85,7 +85,7 @@ package final class VendingService<Machine: VendingDecisions>: ServiceHandler {
   /// What the stock says is heard first, and what is asked of it leaves with this turn.
   package func beforeCommit() {
     stock.endTurn()
-    shelf.endTurn(clock.instant)
+    shelf.endTurn(clock.now.monotonic)
   }
 
   /// Asks the stock for what the commit has made certain, and again for what it would not do.
@@ -94,7 +94,7 @@ package final class VendingService<Machine: VendingDecisions>: ServiceHandler {
     stock.endTurn()
   }
 
-  package var nextDeadline: MonotonicInstant? {
+  package var nextDeadline: MonotonicTime? {
     .earliest(stock.nextDeadline, customerMode.nextDeadline, shelf.nextDeadline)
   }
 
