@@ -22,9 +22,7 @@ enum AuditCommand {
 
   static func lines(
     _ report: AuditReport, _ words: MessageCatalog, _ palette: Palette, within columns: Int? = nil
-  )
-    -> [String]
-  {
+  ) -> [String] {
     var table = TextTable([.left, .right])
     let numbers: [(MessageCatalog.Column, Int64)] = [
       (.issued, report.issued), (.served, report.served), (.cancelled, report.cancelled),

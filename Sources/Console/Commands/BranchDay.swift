@@ -6,7 +6,6 @@ import ControlClient
 import Posix
 import Wire
 
-/// One business day.
 final class BranchDay {
   private let session: Session
   private let bank: ForegroundBank
@@ -26,12 +25,9 @@ final class BranchDay {
     self.customers = customers
   }
 
-  /// Lives through a day.
   static func run(_ session: Session, customers: EnqueueOrder) throws(CommandError) -> ProgramExit {
     let day = BranchDay(session, try ForegroundBank.begin(session), customers)
-    do throws(CommandError) {
-      try day.live()
-    } catch {
+    do throws(CommandError) { try day.live() } catch {
       day.bank.end(within: .zero)
       throw error
     }
@@ -89,11 +85,7 @@ final class BranchDay {
 
   private func show(_ event: BranchEvent) throws(CommandError) {
     guard trouble == nil else { return }
-    do throws(CommandError) {
-      try session.show(.event(event), or: [line(event)])
-    } catch {
-      try giveUp(error)
-    }
+    do throws(CommandError) { try session.show(.event(event), or: [line(event)]) } catch { try giveUp(error) }
   }
 
   private func line(_ event: BranchEvent) -> String {
@@ -131,9 +123,7 @@ final class BranchDay {
   private func stop(now: Bool, step: DrainStep? = nil) throws(CommandError) {
     let command = ControlCommand.stop(StopOrder(now: now, timeoutMilliseconds: nil, step: step))
     guard let counter, isCounterOpen else { return try bank.send(command) }
-    do throws(CommandError) {
-      try counter.send(command)
-    } catch {
+    do throws(CommandError) { try counter.send(command) } catch {
       // That it is gone comes out as a happening, with everything it had still said before.
       guard error.isLoss else { throw error }
     }

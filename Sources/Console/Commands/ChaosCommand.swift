@@ -5,7 +5,6 @@ import ControlClient
 import Posix
 
 enum ChaosCommand {
-  /// The program, which is beside this one.
   static let program = "bank-chaos"
 
   /// Becomes the program, with every word of the line that does not name the command.

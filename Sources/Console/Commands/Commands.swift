@@ -2,12 +2,9 @@
 // Invariant: every command of the table is here; a test says so.
 // Failure: a complaint for words that are in the table and not here.
 
-/// The commands by name.
 package enum Commands {
-  /// A command.
   typealias Command = (Session) throws(CommandError) -> ProgramExit
 
-  /// What runs behind these words.
   static func command(named name: String) -> Command? {
     switch name {
     case "open": OpenCommand.run
@@ -58,7 +55,6 @@ package enum Commands {
     }
   }
 
-  /// Runs the command of a session.
   package static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     guard let command = command(named: session.invocation.name) else {
       throw .usage("no command \(session.invocation.name)")

@@ -8,9 +8,7 @@ import Posix
 
 enum ConsoleCommand {
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
-    guard !session.asJSON else {
-      throw .usage(session.words.consoleIsForPeople)
-    }
+    guard !session.asJSON else { throw .usage(session.words.consoleIsForPeople) }
     while true {
       session.output.write(session.words.menu)
       try session.output.flush()
@@ -40,7 +38,6 @@ enum ConsoleCommand {
 }
 
 extension String {
-  /// Without white space at both ends.
   fileprivate var trimmed: Substring {
     var text = self[...]
     while text.first?.isWhitespace == true { text.removeFirst() }

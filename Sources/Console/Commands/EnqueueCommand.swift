@@ -9,7 +9,6 @@ import Posix
 import Wire
 
 enum EnqueueCommand {
-  /// Who comes.
   private enum Order {
     case alike(EnqueueOrder)
     case list(CustomerList)
@@ -38,10 +37,7 @@ enum EnqueueCommand {
     }
   }
 
-  /// What a signal has led to.
-  private static func interrupted(
-    _ error: CommandError, _ order: Order, _ session: Session
-  ) -> CommandError {
+  private static func interrupted(_ error: CommandError, _ order: Order, _ session: Session) -> CommandError {
     guard case .failure(let failure) = error, failure.code == .withdrawn else { return error }
     let message = session.words.withdrawn(isKeyed: order.isRepeatable)
     return .complaint(Complaint(code: failure.code.rawValue, exit: .failed, message: message))
@@ -201,8 +197,7 @@ enum EnqueueCommand {
   /// one does not wait for it.
   private static func next(
     _ number: UInt32, at coordinator: CoordinatorClient, _ meter: ProgressMeter, _ wait: InterruptibleWait?,
-    _ heard: inout Int,
-    isKeyed: Bool, _ session: Session
+    _ heard: inout Int, isKeyed: Bool, _ session: Session
   ) throws(CommandError) -> ControlReply? {
     guard let wait else { return try coordinator.next(until: nil) }
     while true {
@@ -226,8 +221,7 @@ enum EnqueueCommand {
 
   private static func send(
     _ list: CustomerList, to coordinator: CoordinatorClient, _ meter: ProgressMeter,
-    _ wait: InterruptibleWait?,
-    _ session: Session
+    _ wait: InterruptibleWait?, _ session: Session
   ) throws(CommandError) -> UInt32 {
     // All parts are one request, and share its number.
     var number: UInt32?
@@ -297,7 +291,6 @@ extension EnqueuedReport {
       + [TicketSpan(day: day, first: first, last: last)]
   }
 
-  /// So many they are.
   var awaitedCount: Int64 {
     let spans = awaited
     // So many spans may hold strangers, too.

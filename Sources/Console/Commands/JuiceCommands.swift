@@ -16,7 +16,6 @@ enum JuiceMenuCommand {
     return .done
   }
 
-  /// Shows what can be made now.
   static func show(_ counter: StockRequests, _ session: Session) throws(CommandError) {
     let assortment = try counter.assortment()
     let picture = try counter.picture(of: assortment)

@@ -29,8 +29,7 @@ enum LedgerCommand {
     for row in rows {
       table.add([
         .init(words.ledgerAccount(row.account)), .init(MessageCatalog.grouped(row.debit)),
-        .init(MessageCatalog.grouped(row.credit)),
-        .init(MessageCatalog.grouped(row.balance)),
+        .init(MessageCatalog.grouped(row.credit)), .init(MessageCatalog.grouped(row.balance)),
       ])
     }
     return table

@@ -38,8 +38,7 @@ extension LogsCommand.Refusal {
     case .system(let error):
       Self(
         code: "system", exit: 1,
-        message: language == .english
-          ? "The logs cannot be read: \(error)." : "기록을 읽을 수 없습니다: \(error).")
+        message: language == .english ? "The logs cannot be read: \(error)." : "기록을 읽을 수 없습니다: \(error).")
     }
   }
 
@@ -50,9 +49,7 @@ extension LogsCommand.Refusal {
       case .english:
         "There are no logs in \(shown): the bank has not been opened here. Open it with 'bankctl start', or "
           + "name another home with --home."
-      case .korean:
-        "\(shown)에 기록이 없습니다. 여기서는 은행을 연 적이 없습니다. 'bankctl start'로 열거나 --home으로 다른 홈을 "
-          + "지정하세요."
+      case .korean: "\(shown)에 기록이 없습니다. 여기서는 은행을 연 적이 없습니다. 'bankctl start'로 열거나 --home으로 다른 홈을 지정하세요."
       }
     return Self(code: "not_open", exit: 3, message: message)
   }

@@ -37,9 +37,8 @@ enum LogsCommand {
   /// - Returns: The exit code 0, when everything is shown or nobody reads it any more.
   static func run(
     logDirectory: String, workers: [String] = [], follow: Bool = false, last: Int? = nil,
-    since: String? = nil, json: Bool = false, language: Language,
-    now: Int64 = SystemClock.wallMilliseconds(), presentation: LogPresentation? = nil,
-    output: Sink = standardOutput
+    since: String? = nil, json: Bool = false, language: Language, now: Int64 = SystemClock.wallMilliseconds(),
+    presentation: LogPresentation? = nil, output: Sink = standardOutput
   ) throws(Refusal) -> Int32 {
     if let last, last < 0 { throw .lines(last, language) }
     var query = LogQuery(directory: logDirectory, workers: workers, last: last)
@@ -96,9 +95,7 @@ enum LogsCommand {
   /// Reads what a person wrote for `--since`: milliseconds since 1970 UTC.
   static func moment(_ text: String, now: Int64, _ language: Language) throws(Refusal) -> Int64 {
     if let moment = LogMoment.parse(text, now: now) { return moment }
-    do throws(DurationText.Failure) {
-      return now - (try DurationText.parse(text)) / 1_000_000
-    } catch {
+    do throws(DurationText.Failure) { return now - (try DurationText.parse(text)) / 1_000_000 } catch {
       throw .moment(text, language)
     }
   }

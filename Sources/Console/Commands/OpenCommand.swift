@@ -15,7 +15,6 @@ enum OpenCommand {
       session, customers: customers(session.invocation.integer("customers"), seed: seed))
   }
 
-  /// Those who come on a day.
   static func customers(_ count: Int64?, seed: UInt64) -> EnqueueOrder {
     var chance = SeededGenerator(seed: seed)
     let drawn = chance.draw(crowd)

@@ -127,7 +127,6 @@ enum ReceiptsCommand {
 }
 
 extension ControlAnswer {
-  /// A page of receipts, where that is what was asked for.
   package var receipts: [ReceiptReport] {
     get throws(CommandError) {
       guard case .receipts(let page) = self else { throw unexpected }

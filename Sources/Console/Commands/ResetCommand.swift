@@ -36,9 +36,7 @@ enum ResetCommand {
       let wasRepeated = isRepeated
       isRepeated = true
       let task = TaskProgress(.reset, session.words, asksHowFar: true)
-      do throws(CommandError) {
-        return try coordinator.status(.reset(day: day), within: nil, task)
-      } catch {
+      do throws(CommandError) { return try coordinator.status(.reset(day: day), within: nil, task) } catch {
         guard case .failure(let failure) = error, failure.code == .wrongState else { throw error }
         // The first time it was done, and the answer was lost.
         return wasRepeated ? try coordinator.status(.status) : nil
@@ -48,6 +46,5 @@ enum ResetCommand {
 }
 
 extension StatusReport {
-  /// Everybody whom a reset cancels.
   fileprivate var everyone: Int64 { queue.waiting + queue.serving + queue.delayed + queue.dead }
 }

@@ -102,7 +102,6 @@ enum StartCommand {
     return worker.isFailed == true ? words.failed : words.state(worker.state)
   }
 
-  /// What people read when the bank is open.
   static func lines(_ report: StatusReport, _ session: Session) -> [String] {
     var table = TextTable([.left, .left])
     for worker in report.workers {

@@ -8,7 +8,6 @@ import ControlClient
 import Posix
 import Wire
 
-/// A bank that is watched on a terminal.
 final class StatusScreen {
   private let session: Session
   private let loop: EventLoop
@@ -27,7 +26,6 @@ final class StatusScreen {
   /// How long one attempt to reach a coordinator that is coming back keeps from hearing keys.
   private static let attempt = Duration.milliseconds(100)
 
-  /// Watches until the bank closes or somebody leaves.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let coordinator = try CoordinatorClient.open(session)
     let loop: EventLoop
@@ -123,7 +121,6 @@ final class StatusScreen {
     }
   }
 
-  /// Takes everything that the coordinator has said.
   private func hear() throws(CommandError) {
     do throws(CommandError) {
       while let reply = try coordinator.next(until: MonotonicInstant(nanoseconds: 0)) {

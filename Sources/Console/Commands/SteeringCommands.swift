@@ -6,9 +6,7 @@ import BankModel
 import ControlClient
 import Wire
 
-/// The commands `pause` and `resume`.
 enum PauseCommand {
-  /// Hands out no more customers.
   static func pause(_ session: Session) throws(CommandError) -> ProgramExit {
     let service = try service(session)
     let report = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
@@ -18,7 +16,6 @@ enum PauseCommand {
     return .done
   }
 
-  /// Hands out customers again.
   static func resume(_ session: Session) throws(CommandError) -> ProgramExit {
     let service = try service(session)
     let report = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in

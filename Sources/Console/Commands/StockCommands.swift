@@ -7,9 +7,7 @@ import BankModel
 import Posix
 import Wire
 
-/// The command `stock` and those below it that change amounts.
 enum StockCommands {
-  /// Shows the stock.
   static func show(_ session: Session) throws(CommandError) -> ProgramExit {
     let counter = try StockRequests(session)
     let assortment = try counter.assortment()
@@ -17,7 +15,6 @@ enum StockCommands {
     return .done
   }
 
-  /// Sets the amount of a fruit.
   static func set(_ session: Session) throws(CommandError) -> ProgramExit {
     try change(session) { fruit, quantity in .set(ItemAmount(fruit, quantity)) }
   }
@@ -30,7 +27,6 @@ enum StockCommands {
     return try change(session) { fruit, quantity in .change(ItemAmount(fruit, quantity), nil) }
   }
 
-  /// Opens the editor.
   static func edit(_ session: Session) throws(CommandError) -> ProgramExit {
     guard session.isAtTerminal else {
       throw .complaint(Complaint(code: "usage", exit: .usage, message: session.words.editorIsForPeople))

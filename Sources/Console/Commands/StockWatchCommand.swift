@@ -11,7 +11,6 @@ import Posix
 import StockClient
 import Wire
 
-/// The command `stock watch`.
 final class StockWatchCommand {
   private let session: Session
   private let counter: StockRequests
@@ -22,7 +21,6 @@ final class StockWatchCommand {
   /// How often it is looked whether a bank whose stock is gone is still open.
   private static let look = Duration.seconds(1)
 
-  /// Runs the command.
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let counter = try StockRequests(session)
     return try StockWatchCommand(session, counter, try counter.assortment()).watch()

@@ -12,8 +12,7 @@ enum TicketCommand {
     let day = session.invocation.integer("day")
     try CoordinatorClient.consult(session) { coordinator throws(CommandError) in
       try coordinator.ask(.ticket(number: number, day: day), TaskProgress(.ticket, session.words)) {
-        answer throws(CommandError) in
-        try session.show(ticket: try answer.ticket, headline: nil)
+        answer throws(CommandError) in try session.show(ticket: try answer.ticket, headline: nil)
       }
     }
     return .done

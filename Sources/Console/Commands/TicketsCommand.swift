@@ -106,7 +106,6 @@ private final class TicketList {
 }
 
 extension ControlAnswer {
-  /// A page of customers, where that is what was asked for.
   var tickets: [TicketReport] {
     get throws(CommandError) {
       guard case .tickets(let page) = self else { throw unexpected }
@@ -114,7 +113,6 @@ extension ControlAnswer {
     }
   }
 
-  /// One customer's story, where that is what was asked for.
   var ticket: TicketReport {
     get throws(CommandError) {
       guard case .ticket(let report) = self else { throw unexpected }

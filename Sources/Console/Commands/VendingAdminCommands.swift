@@ -6,9 +6,7 @@ import Arguments
 import BankModel
 import Wire
 
-/// The commands of whoever fills the machine.
 enum VendingAdminCommands {
-  /// Puts drinks in.
   static func add(_ session: Session) throws(CommandError) -> ProgramExit {
     let made = try day("made", session)
     let expires = try day("expires", session)
@@ -42,7 +40,6 @@ enum VendingAdminCommands {
     return .done
   }
 
-  /// Takes drinks out.
   static func remove(_ session: Session) throws(CommandError) -> ProgramExit {
     let counter = try VendingRequests(session, .manager)
     let before = try counter.picture(.stock)
@@ -73,7 +70,6 @@ enum VendingAdminCommands {
     return .done
   }
 
-  /// Throws away what may not be sold any more.
   static func discardExpired(_ session: Session) throws(CommandError) -> ProgramExit {
     let changes = try VendingRequests(session, .manager).restock(.discardExpired)
     let count = changes.reduce(0) { $0 - $1.difference }

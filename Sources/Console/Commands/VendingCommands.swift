@@ -6,7 +6,6 @@ import Arguments
 import BankModel
 import Wire
 
-/// The commands of whoever buys.
 enum VendingCommands {
   /// The machine: on a terminal the whole screen, otherwise what there is.
   static func show(_ session: Session) throws(CommandError) -> ProgramExit {
@@ -22,7 +21,6 @@ enum VendingCommands {
     return .done
   }
 
-  /// Puts money in.
   static func insert(_ session: Session) throws(CommandError) -> ProgramExit {
     let amount = session.invocation.operands.integer("WON") ?? 0
     let change = try VendingRequests(session, .customers).change(.insert(amount))
@@ -32,7 +30,6 @@ enum VendingCommands {
     return .done
   }
 
-  /// Buys one of a product.
   static func buy(_ session: Session) throws(CommandError) -> ProgramExit {
     let counter = try VendingRequests(session, .customers)
     let name = session.invocation.operands.text("PRODUCT") ?? ""
@@ -45,14 +42,12 @@ enum VendingCommands {
     return .done
   }
 
-  /// What is in the machine for its customers.
   static func balance(_ session: Session) throws(CommandError) -> ProgramExit {
     let picture = try VendingRequests(session, .customers).picture(.balance)
     try session.show(.balance(picture.balance), or: [session.words.balance(picture.balance)])
     return .done
   }
 
-  /// Gives the balance back.
   static func giveChange(_ session: Session) throws(CommandError) -> ProgramExit {
     let change = try VendingRequests(session, .customers).change(.giveChange)
     try session.show(
@@ -72,8 +67,7 @@ enum VendingCommands {
         if session.asJSON {
           try session.output.line(.purchase(purchase))
         } else {
-          try session.line(
-            session.words.purchase(purchase, picture?.name(of: purchase, session.words)))
+          try session.line(session.words.purchase(purchase, picture?.name(of: purchase, session.words)))
         }
       }
       page = try counter.purchases(after: last)

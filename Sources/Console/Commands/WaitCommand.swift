@@ -26,17 +26,13 @@ enum WaitCommand {
     while true {
       do throws(CommandError) {
         guard let answer = try coordinator.awaitAnswer(to: .awaitIdle, until: deadline, crowd: nil, progress)
-        else {
-          throw timeIsUp(session, progress)
-        }
+        else { throw timeIsUp(session, progress) }
         return try answer.status
       } catch {
         guard error.isLoss else { throw error }
         let reunion = SystemClock.monotonic() + CoordinatorClient.reunion
         let limit = deadline.map { min($0, reunion) } ?? reunion
-        do throws(CommandError) {
-          coordinator = try CoordinatorClient.reopen(session, until: limit)
-        } catch {
+        do throws(CommandError) { coordinator = try CoordinatorClient.reopen(session, until: limit) } catch {
           throw limit == deadline ? timeIsUp(session, progress) : error
         }
       }
@@ -44,7 +40,6 @@ enum WaitCommand {
   }
 
   private static func timeIsUp(_ session: Session, _ progress: WaitProgress) -> CommandError {
-    .complaint(
-      Complaint(code: "timed_out", exit: .later, message: session.words.stillBusy(progress.report)))
+    .complaint(Complaint(code: "timed_out", exit: .later, message: session.words.stillBusy(progress.report)))
   }
 }

@@ -14,7 +14,6 @@ struct CustomerLine: Sendable, Equatable {
   var account: AccountNumber?
   var key: String?
 
-  /// What is wrong with a line.
   enum Fault: Error, Sendable, Equatable {
     /// Longer than a line may be, in bytes.
     case tooLong(limit: Int)
@@ -22,26 +21,17 @@ struct CustomerLine: Sendable, Equatable {
     case noObject
     /// An object that breaks a rule of JSON.
     case json(JSONFault)
-    /// A field that there is not.
     case unknownField(String, near: [String])
-    /// A field that is there twice.
     case repeatedField(Field)
     /// A text where a number belongs, or the other way round, or something else altogether.
     case wrongType(Field)
-    /// A service or grade that there is not.
     case unknownName(Field, String, near: [String])
-    /// A number outside of its range.
     case outOfRange(Field, Int64, ClosedRange<Int64>)
-    /// An empty key, or one of too many bytes.
     case badKey(length: Int)
   }
 
-  /// The fields.
-  enum Field: String, Sendable, CaseIterable {
-    case service, grade, amount, account, key
-  }
+  enum Field: String, Sendable, CaseIterable { case service, grade, amount, account, key }
 
-  /// What is left to chance.
   var drawn: DrawnParts {
     var parts: DrawnParts = []
     if service == nil { parts.insert(.service) }
@@ -53,7 +43,6 @@ struct CustomerLine: Sendable, Equatable {
   /// A line that leaves everything to chance.
   init() {}
 
-  /// Reads a line.
   init(_ bytes: ArraySlice<UInt8>) throws(Fault) {
     var seen: UInt8 = 0
     var scanner = JSONScanner(bytes)
@@ -70,7 +59,6 @@ struct CustomerLine: Sendable, Equatable {
     }
   }
 
-  /// What a field can hold.
   private enum Value {
     case text(String)
     /// A whole number within 64 bits.

@@ -7,28 +7,20 @@ import Configuration
 import Posix
 import Wire
 
-/// Customers from a text.
 final class CustomerList {
-  /// Why a list cannot be taken.
   enum Refusal: Error, Sendable, Equatable {
-    /// It could not be read.
     case unreadable(SystemError)
-    /// A line is wrong.
     case line(Int64, CustomerLine.Fault)
-    /// More customers than one command may add.
     case tooMany
-    /// Not a single customer.
     case empty
   }
 
-  /// How many customers there are.
   let count: Int64
   /// Whether every customer has a key, so that sending the list twice adds nobody twice.
   let isRepeatable: Bool
   private let file: LineFile
   private let seed: UInt64
 
-  /// Checks every line.
   init(_ file: LineFile, seed: UInt64) throws(Refusal) {
     var count: Int64 = 0
     var keyed: Int64 = 0
@@ -88,9 +80,7 @@ final class CustomerList {
         }
         guard !bytes.allSatisfy(JSONScanner.isSpace) else { return }
         let customer: CustomerLine
-        do throws(CustomerLine.Fault) {
-          customer = try CustomerLine(bytes)
-        } catch {
+        do throws(CustomerLine.Fault) { customer = try CustomerLine(bytes) } catch {
           throw .list(.line(number, error))
         }
         do throws(Failure) { try body(customer) } catch { throw .part(error) }

@@ -6,13 +6,10 @@ import BankModel
 import Glibc
 import Posix
 
-/// A text of lines.
 final class LineFile {
-  /// A line.
   enum Line {
     /// The bytes without the newline.
     case bytes(ArraySlice<UInt8>)
-    /// More than the limit.
     case tooLong
   }
 
@@ -83,9 +80,7 @@ final class LineFile {
   private func read(_ portion: inout [UInt8], at offset: Int64) throws(SystemError) -> Int {
     var outcome: Result<Int, SystemError> = .success(0)
     portion.withUnsafeMutableBytes { buffer in
-      do throws(SystemError) {
-        outcome = .success(try file.read(into: buffer, at: offset))
-      } catch {
+      do throws(SystemError) { outcome = .success(try file.read(into: buffer, at: offset)) } catch {
         outcome = .failure(error)
       }
     }
@@ -134,10 +129,8 @@ struct LineCutter {
   private var rest: [UInt8] = []
   private var isSkipping = false
 
-  /// A cutter at the beginning of a text.
   init(limit: Int) { self.limit = limit }
 
-  /// Takes the next portion.
   mutating func take<Failure: Error>(
     _ portion: ArraySlice<UInt8>, _ body: (Int64, LineFile.Line) throws(Failure) -> Void
   ) throws(Failure) {

@@ -21,9 +21,7 @@ extension JSONValue {
         "state": .string(report.state.name), "day": .init(report.day), "pid": .init(report.pid),
         "generation": .init(report.generation), "since": .instant(report.since),
         "business_ms": .init(report.businessMilliseconds), "guardian_pid": .init(report.guardianPid),
-      ],
-      "queue": queue(report.queue),
-      "services": .array(report.services.map(service)),
+      ], "queue": queue(report.queue), "services": .array(report.services.map(service)),
       "workers": .array(report.workers.map(worker)),
     ]
   }
@@ -46,9 +44,8 @@ extension JSONValue {
 
   private static func worker(_ worker: WorkerReport) -> JSONValue {
     var shape: JSONValue = [
-      "name": .string(worker.name), "role": .string(worker.role.name),
-      "service": .init(worker.service?.name), "window": .init(worker.window), "pid": .init(worker.pid),
-      "generation": .init(worker.generation),
+      "name": .string(worker.name), "role": .string(worker.role.name), "service": .init(worker.service?.name),
+      "window": .init(worker.window), "pid": .init(worker.pid), "generation": .init(worker.generation),
       "state": .string(worker.isFailed == true ? "failed" : worker.state.name),
       "ticket": .init(worker.ticket), "restarts": .init(worker.restarts), "served": .init(worker.served),
       "rss_kb": .init(worker.residentKilobytes), "last_exit": worker.lastExit.map(exit) ?? .null,
@@ -102,7 +99,6 @@ extension JSONValue {
     return shape
   }
 
-  /// What was missing for an order.
   static func missing(_ shortages: [Shortage]) -> JSONValue {
     .array(
       shortages.map {
@@ -174,11 +170,9 @@ extension JSONValue {
   static func audit(_ report: AuditReport) -> JSONValue {
     let shape: JSONValue = [
       "version": 1, "ok": .bool(report.isClean), "issued": .init(report.issued),
-      "served": .init(report.served),
-      "cancelled": .init(report.cancelled), "waiting": .init(report.waiting),
-      "delayed": .init(report.delayed),
-      "dead": .init(report.dead), "lost": .init(report.lost), "duplicated": .init(report.duplicated),
-      "ledger_difference": .init(report.ledgerDifference),
+      "served": .init(report.served), "cancelled": .init(report.cancelled), "waiting": .init(report.waiting),
+      "delayed": .init(report.delayed), "dead": .init(report.dead), "lost": .init(report.lost),
+      "duplicated": .init(report.duplicated), "ledger_difference": .init(report.ledgerDifference),
       "stock_difference": .init(report.stockDifference ?? 0),
       "money_difference": .init(report.moneyDifference ?? 0),
       "problems": .array(report.problems.map { .string($0) }),
@@ -220,13 +214,11 @@ extension JSONValue {
       }
     return [
       "event": .string(name), "at": .instant(event.at), "day": .init(event.day),
-      "ticket": .init(event.ticket),
-      "service": .string(event.service.name), "grade": .string(event.grade.name),
-      "window": .string(event.window), "attempt": .init(event.attempt),
+      "ticket": .init(event.ticket), "service": .string(event.service.name),
+      "grade": .string(event.grade.name), "window": .string(event.window), "attempt": .init(event.attempt),
     ]
   }
 
-  /// Any failure.
   static func error(code: String, message: String) -> JSONValue {
     ["version": 1, "error": ["code": .string(code), "message": .string(message)]]
   }

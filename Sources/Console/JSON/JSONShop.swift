@@ -24,8 +24,7 @@ extension JSONValue {
   ) -> JSONValue {
     [
       "version": 1, "order": .string(order.text), "juice": .string(juice.id.name),
-      "outcome": .string(outcome),
-      "missing": missing(shortages), "message": .string(message),
+      "outcome": .string(outcome), "missing": missing(shortages), "message": .string(message),
     ]
   }
 
@@ -36,8 +35,7 @@ extension JSONValue {
   static func picture(_ picture: StockPicture) -> JSONValue {
     [
       "version": 1, "event": "snapshot", "ledger": .integer(picture.ledger),
-      "sequence": .integer(picture.sequence),
-      "items": items(picture),
+      "sequence": .integer(picture.sequence), "items": items(picture),
     ]
   }
 

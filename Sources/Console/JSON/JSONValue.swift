@@ -13,23 +13,19 @@ package enum JSONValue: Sendable, Equatable {
   case array([JSONValue])
   case object([Field])
 
-  /// One field of an object.
   package struct Field: Sendable, Equatable {
     var name: String
     var value: JSONValue
   }
 
-  /// A number, or null.
   package init(_ number: (some BinaryInteger)?) {
     self =
       number.map { number in Int64(exactly: number).map { .integer($0) } ?? .wide(Int128(clamping: number)) }
       ?? .null
   }
 
-  /// A text, or null.
   init(_ text: String?) { self = text.map { .string($0) } ?? .null }
 
-  /// A truth.
   init(_ truth: Bool) { self = .bool(truth) }
 
   /// The object with more fields behind its own.
@@ -45,7 +41,6 @@ package enum JSONValue: Sendable, Equatable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Appends the document to bytes.
   func append(to bytes: inout [UInt8]) {
     switch self {
     case .null: bytes.append(contentsOf: "null".utf8)

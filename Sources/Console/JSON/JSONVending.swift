@@ -26,7 +26,6 @@ extension JSONValue {
     ]
   }
 
-  /// One lot.
   static func lot(_ dates: LotDates?, _ quantity: Quantity, today: DayNumber) -> JSONValue {
     [
       "quantity": .integer(quantity), "made": .init(dates.map { CalendarDate($0.made).dashed }),

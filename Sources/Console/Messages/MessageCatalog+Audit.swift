@@ -3,29 +3,20 @@
 import BankModel
 
 extension MessageCatalog {
-  /// Everything is as promised.
-  var clean: String {
-    say("Every promise that can be checked is kept.", "확인할 수 있는 모든 약속이 지켜졌습니다.")
-  }
+  var clean: String { say("Every promise that can be checked is kept.", "확인할 수 있는 모든 약속이 지켜졌습니다.") }
 
-  /// Something is not.
   var broken: String { say("Something is not as promised.", "지켜지지 않은 약속이 있습니다.") }
 
-  /// Tickets that stand nowhere.
   package var lost: String { say("lost", "잃어버린 번호") }
 
-  /// Tickets that stand in more than one place.
   package var duplicated: String { say("duplicated", "겹치는 번호") }
 
-  /// The sum of all balances.
   func trialBalance(_ difference: WonSum) -> String {
     difference == 0
       ? say("The trial balance is zero.", "시산표가 맞습니다(차액 0).")
-      : say(
-        "The trial balance is off by \(won(difference)).", "시산표가 \(won(difference)) 맞지 않습니다.")
+      : say("The trial balance is off by \(won(difference)).", "시산표가 \(won(difference)) 맞지 않습니다.")
   }
 
-  /// An account of the ledger by its name.
   func ledgerAccount(_ name: String) -> String {
     switch name {
     case "cash": say("cash", "현금")
@@ -35,12 +26,9 @@ extension MessageCatalog {
     }
   }
 
-  /// What is in stock less what should be.
   package var stockDifference: String { say("stock difference", "재고 차이") }
 
-  /// What is in the machine less what should be.
   var moneyDifference: String { say("money difference", "금액 차이") }
 
-  /// Debits less credits.
   var ledgerDifference: String { say("ledger difference", "장부 차액") }
 }

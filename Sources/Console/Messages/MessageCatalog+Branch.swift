@@ -3,19 +3,14 @@
 import BankModel
 
 extension MessageCatalog {
-  /// A list of customers in which nobody stands.
   var nobody: String { say("nobody", "없음") }
 
-  /// A list of receipts without any.
   var noReceipts: String { say("There are no receipts.", "영수증이 없습니다.") }
 
-  /// Logs in which nothing stands that was asked for.
   var noLogLines: String { say("There are no such lines in the logs.", "그런 기록은 없습니다.") }
 
-  /// A ledger in which nothing stands.
   var noEntries: String { say("There is nothing in the ledger yet.", "장부에 아직 아무것도 없습니다.") }
 
-  /// An account that nobody ever used.
   func noSuchAccount(_ number: Int64) -> String {
     say(
       "There is no account \(number): nobody has ever paid into it or borrowed on it.",
@@ -44,7 +39,6 @@ extension MessageCatalog {
     }
   }
 
-  /// The branch as a whole.
   func state(_ state: BankState) -> String {
     switch state {
     case .open: say("open", "영업 중")
@@ -54,7 +48,6 @@ extension MessageCatalog {
     }
   }
 
-  /// What a worker does.
   func state(_ state: WorkerState) -> String {
     switch state {
     case .starting: say("starting", "준비 중")
@@ -65,7 +58,6 @@ extension MessageCatalog {
     }
   }
 
-  /// How a ticket ended.
   func outcome(_ outcome: Outcome) -> String {
     switch outcome {
     case .served: say("served", "완료")
@@ -115,7 +107,6 @@ extension MessageCatalog {
 
   /// `ticket 7` or `tickets 1–10`.
   func tickets(_ first: Int64, _ last: Int64) -> String {
-    first == last
-      ? say("ticket \(first)", "\(first)번") : say("tickets \(first)–\(last)", "\(first)–\(last)번")
+    first == last ? say("ticket \(first)", "\(first)번") : say("tickets \(first)–\(last)", "\(first)–\(last)번")
   }
 }

@@ -5,7 +5,6 @@ import Posix
 import Wire
 
 extension MessageCatalog {
-  /// A service that does not exist.
   func noSuchService(_ name: String, _ near: [String], _ known: [String]) -> String {
     let hint =
       near.isEmpty
@@ -42,10 +41,8 @@ extension MessageCatalog {
     return self.span(milliseconds: seconds * 1000)
   }
 
-  /// What is left.
   func left(_ span: String) -> String { say("\(span) left", "\(span) 남음") }
 
-  /// What makes progress.
   func phase(_ phase: ProgressReport.Phase) -> String {
     switch phase {
     case .enqueuing: say("taking tickets", "번호표 발급")
@@ -57,7 +54,6 @@ extension MessageCatalog {
     }
   }
 
-  /// What takes its time.
   func doing(_ task: TaskProgress.Task) -> String {
     switch task {
     case .audit: say("auditing", "점검")
@@ -75,7 +71,6 @@ extension MessageCatalog {
     }
   }
 
-  /// The bank is open.
   func opened(_ report: StatusReport) -> String {
     let windows = report.workers.count { $0.window != nil }
     return say(
@@ -83,7 +78,6 @@ extension MessageCatalog {
       "은행이 열렸습니다. \(day(report.day)), 코디네이터 \(report.pid), 창구 \(windows)개.")
   }
 
-  /// Tickets were issued, or were there already.
   func enqueued(_ report: EnqueuedReport, ofList isList: Bool) -> String {
     let crowd = customers(report.count)
     let new = "\(tickets(report.first, report.last)), \(day(report.day))"
@@ -106,7 +100,6 @@ extension MessageCatalog {
       "\(crowd): \(new). \(Self.grouped(report.known))명은 이미 있습니다\(names)")
   }
 
-  /// `3 customers`.
   private func customers(_ count: Int64) -> String {
     say("\(Self.grouped(count)) \(count == 1 ? "customer" : "customers")", "고객 \(Self.grouped(count))명")
   }
@@ -119,7 +112,6 @@ extension MessageCatalog {
     return names.joined(separator: ", ") + more
   }
 
-  /// All tickets that were waited for have ended.
   func allDone(_ count: Int64, dead: Int64) -> String {
     dead == 0
       ? say(
@@ -132,16 +124,13 @@ extension MessageCatalog {
           + "'bankctl requeue'나 'bankctl cancel'로 정하세요.")
   }
 
-  /// The connection went before the answer came.
   func unknownWhetherIssued(isKeyed: Bool) -> String {
     isKeyed
       ? say(
-        "The coordinator was lost and did not come back within ten seconds, so it is not known whether "
-          + "the tickets "
-          + "were issued. Repeat the command when the bank is open: with the same keys nobody is added "
-          + "twice.",
-        "코디네이터와 연결이 끊기고 10초 안에 돌아오지 않아 번호표가 발급되었는지 알 수 없습니다. 은행이 열리면 명령을 되풀이하세요. "
-          + "같은 키로는 두 번 추가되지 않습니다.")
+        "The coordinator was lost and did not come back within ten seconds, so it is not known whether the "
+          + "tickets were issued. Repeat the command when the bank is open: with the same keys nobody is "
+          + "added twice.",
+        "코디네이터와 연결이 끊기고 10초 안에 돌아오지 않아 번호표가 발급되었는지 알 수 없습니다. 은행이 열리면 명령을 되풀이하세요. 같은 키로는 두 번 추가되지 않습니다.")
       : say(
         "The coordinator was lost before it had answered, so it is not known whether the tickets were "
           + "issued. "
@@ -157,13 +146,10 @@ extension MessageCatalog {
       "요청을 거두는 중입니다. Ctrl-C를 한 번 더 누르면 대답을 기다리지 않고 끝냅니다.")
   }
 
-  /// The request was withdrawn in time.
   func withdrawn(isKeyed: Bool) -> String {
     say("Withdrawn: nobody was added.", "요청을 거두었습니다. 추가된 고객이 없습니다.")
       + (isKeyed
-        ? say(
-          " The same command with the same key may be typed again.",
-          " 같은 키로 같은 명령을 다시 해도 됩니다.") : "")
+        ? say(" The same command with the same key may be typed again.", " 같은 키로 같은 명령을 다시 해도 됩니다.") : "")
   }
 
   /// A second Ctrl-C, before it was known what became of the request.
@@ -180,7 +166,6 @@ extension MessageCatalog {
           "발급된 수는 'bankctl status'로 보세요. --key를 쓰면 명령을 그대로 되풀이할 수 있습니다."))
   }
 
-  /// Ctrl-C, while the customers are waited for.
   func waitingLeft(_ spans: [TicketSpan]) -> String {
     let them = spans.map { span in
       say(
@@ -192,18 +177,15 @@ extension MessageCatalog {
       "이 명령만 끝납니다. \(them)의 업무는 계속됩니다. 이어서 기다리려면 'bankctl wait'를 쓰세요.")
   }
 
-  /// The coordinator went while its customers were waited for.
   func waitingLost(_ span: TicketSpan) -> String {
     say(
-      "The tickets are issued (\(tickets(span.first, span.last)) of \(day(span.day))) and safe on "
-        + "disk, but "
+      "The tickets are issued (\(tickets(span.first, span.last)) of \(day(span.day))) and safe on disk, but "
         + "the bank was lost while they were waited for. Open it with 'bankctl start' and go on with "
         + "'bankctl wait'.",
       "번호표는 발급되어(\(day(span.day)) \(tickets(span.first, span.last))) 디스크에 안전하게 있지만, 기다리는 동안 은행이 "
         + "닫혔습니다. 'bankctl start'로 열고 'bankctl wait'로 이어서 기다리세요.")
   }
 
-  /// Time is up.
   func stillBusy(_ report: StatusReport?) -> String {
     guard let queue = report?.queue else {
       return say("Time is up, and the bank is still busy.", "시간이 지났지만 아직 업무가 남아 있습니다.")

@@ -25,7 +25,6 @@ extension MessageCatalog {
     }
   }
 
-  /// A conversation that failed.
   func sentence(_ error: ControlError, home: String) -> String {
     switch error {
     case .notOpen: notOpen(home: home)
@@ -37,14 +36,11 @@ extension MessageCatalog {
     case .otherVersion(let theirs, let build): otherVersion(theirs, build)
     case .refused(let refusal) where refusal.reason == .crowded: crowded
     case .refused(let refusal):
-      say(
-        "The coordinator ended the connection: \(refusal.detail).",
-        "코디네이터가 연결을 끊었습니다. \(reason(refusal)).")
+      say("The coordinator ended the connection: \(refusal.detail).", "코디네이터가 연결을 끊었습니다. \(reason(refusal)).")
     case .lost:
       say(
-        "The connection to the coordinator was lost before it had answered. 'bankctl status' tells "
-          + "whether the "
-          + "bank is open.",
+        "The connection to the coordinator was lost before it had answered. 'bankctl status' tells whether "
+          + "the bank is open.",
         "코디네이터가 대답하기 전에 연결이 끊겼습니다. 은행이 열려 있는지는 'bankctl status'로 알 수 있습니다.")
     case .notGreeted:
       say(
@@ -74,7 +70,6 @@ extension MessageCatalog {
     }
   }
 
-  /// Somebody closed the bank that was just being opened.
   func closedWhileOpening(home: String) -> String {
     say(
       "The bank in \(home) was closed by somebody else while it was being opened. Try again.",

@@ -2,15 +2,10 @@
 // It must not know what an entry does.
 
 extension MessageCatalog {
-  /// The menu, with the question at its end.
-  var menu: String {
-    say("1 : Open the bank\n2 : Exit\nInput : ", "1 : 은행개점\n2 : 종료\n입력 : ")
-  }
+  var menu: String { say("1 : Open the bank\n2 : Exit\nInput : ", "1 : 은행개점\n2 : 종료\n입력 : ") }
 
-  /// Neither 1 nor 2.
   var wrongInput: String { say("That is not on the menu.", "잘못된 입력입니다.") }
 
-  /// JSON from a menu.
   var consoleIsForPeople: String {
     say(
       "The console is a menu for people and has no JSON; 'bankctl open --json' lives through a day for a "

@@ -4,14 +4,12 @@ import BankModel
 import Wire
 
 extension MessageCatalog {
-  /// A step of the drain has begun, or is still going on.
   func drain(_ report: DrainReport) -> String {
     let waiting = Self.grouped(report.waiting)
     let serving = Self.grouped(report.serving)
     let bound = report.leftMilliseconds.map { span(milliseconds: $0) }
     return switch report.step {
-    case .closeDoor:
-      say("Closing the door: nobody new is let in.", "문을 닫습니다. 새 고객은 받지 않습니다.")
+    case .closeDoor: say("Closing the door: nobody new is let in.", "문을 닫습니다. 새 고객은 받지 않습니다.")
     case .serveWaiting:
       say(
         "Serving those who wait: \(waiting) waiting, \(serving) at a window"
@@ -31,13 +29,11 @@ extension MessageCatalog {
     }
   }
 
-  /// What the next Ctrl-C does.
   private func further(_ step: DrainStep) -> String {
     switch step {
     case .closeDoor, .serveWaiting: say("Ctrl-C closes the bank.", "Ctrl-C를 누르면 은행을 닫습니다.")
     case .finishServing:
-      say(
-        "Ctrl-C leaves those who wait for the next start.", "Ctrl-C를 누르면 기다리는 고객은 다음 개점으로 넘깁니다.")
+      say("Ctrl-C leaves those who wait for the next start.", "Ctrl-C를 누르면 기다리는 고객은 다음 개점으로 넘깁니다.")
     case .kill:
       say(
         "Ctrl-C kills the tellers; their customers wait for the next start.",
@@ -45,7 +41,6 @@ extension MessageCatalog {
     }
   }
 
-  /// A Ctrl-C has asked for this step.
   func hurried(to step: DrainStep) -> String {
     switch step {
     case .closeDoor, .serveWaiting: draining
@@ -68,7 +63,6 @@ extension MessageCatalog {
       "이 명령만 끝납니다. 은행은 스스로 마감을 계속합니다. 끝났는지는 'bankctl status'로 알 수 있습니다.")
   }
 
-  /// Tellers that had to be killed.
   func killed(_ count: Int64) -> String {
     say(
       "Tellers killed: \(Self.grouped(count)); nothing of their customers is lost.",

@@ -24,14 +24,12 @@ extension MessageCatalog {
     }
   }
 
-  /// A language that the environment names and that nobody speaks here.
   func noSuchLanguage(_ name: String) -> String {
     say(
       "BANK_LANG is \(quoted(name)), which is no language of this program. Set it to ko or en, or unset it.",
       "BANK_LANG 값 \(quoted(name)): 그런 언어는 없습니다. ko나 en으로 정하거나 지우세요.")
   }
 
-  /// A refusal of the coordinator.
   package func sentence(_ failure: Failure, home: String) -> String {
     let particulars = particular(failure.detail, failure.remark)
     let detail = particulars.isEmpty ? "" : say(" (\(particulars))", "(\(particulars))")
@@ -41,8 +39,7 @@ extension MessageCatalog {
       say(
         "The queue is full\(detail): nobody was added. Try again when some have been served, or raise "
           + "max_waiting in the configuration.",
-        "대기열이 가득 찼습니다\(detail). 추가된 고객이 없습니다. 업무가 처리된 뒤 다시 시도하거나 설정에서 "
-          + "max_waiting을 늘리세요.")
+        "대기열이 가득 찼습니다\(detail). 추가된 고객이 없습니다. 업무가 처리된 뒤 다시 시도하거나 설정에서 max_waiting을 늘리세요.")
     case .draining:
       say(
         "The bank is closing and takes no new customers\(detail): nobody was added. Try again after the next "
@@ -80,8 +77,7 @@ extension MessageCatalog {
       say(
         "The key \(quoted(subject)) stands for another request\(detail): nobody was added. Repeat the command as it was "
           + "typed the first time, or choose a new key.",
-        "키 \(quoted(subject))에는 이미 다른 요청이 있습니다\(detail). 추가된 고객이 없습니다. 처음과 똑같은 명령을 되풀이하거나 새 "
-          + "키를 고르세요.")
+        "키 \(quoted(subject))에는 이미 다른 요청이 있습니다\(detail). 추가된 고객이 없습니다. 처음과 똑같은 명령을 되풀이하거나 새 키를 고르세요.")
     case .badRequest:
       say(
         "The coordinator refused the request: it contradicts itself or a limit\(detail). Nothing was "
@@ -102,8 +98,7 @@ extension MessageCatalog {
       say(
         "More happens than can be shown here, so the rest is left out; the bank goes on. 'bankctl receipts' lists "
           + "everybody who was served.",
-        "일어나는 일이 너무 많아 나머지는 보여 드리지 않습니다. 은행 업무는 계속됩니다. 처리된 고객은 'bankctl receipts'로 모두 볼 수 "
-          + "있습니다.")
+        "일어나는 일이 너무 많아 나머지는 보여 드리지 않습니다. 은행 업무는 계속됩니다. 처리된 고객은 'bankctl receipts'로 모두 볼 수 있습니다.")
     case .damaged, .newerSchema, .badHome, .windowsFailed, .system, .removed: grave(failure, detail, home)
     }
   }
@@ -122,11 +117,9 @@ extension MessageCatalog {
     switch failure.code {
     case .damaged:
       say(
-        "The database of \(home) is damaged\(detail). Nothing was overwritten: restore a copy, or move "
-          + "the file "
-          + "aside.",
-        "\(home)의 데이터베이스가 손상되었습니다\(detail). 아무것도 덮어쓰지 않았습니다. 사본으로 되돌리거나 파일을 옮겨 "
-          + "두세요.")
+        "The database of \(home) is damaged\(detail). Nothing was overwritten: restore a copy, or move the "
+          + "file aside.",
+        "\(home)의 데이터베이스가 손상되었습니다\(detail). 아무것도 덮어쓰지 않았습니다. 사본으로 되돌리거나 파일을 옮겨 두세요.")
     case .newerSchema:
       say(
         "The database of \(home) was written by a newer program\(detail). Use that program.",
@@ -181,7 +174,6 @@ extension MessageCatalog {
         + "\(Particle.object.on("'bankctl ticket \(parts[0])'")) 보세요.")
   }
 
-  /// Nobody listens.
   func notOpen(home: String) -> String {
     say(
       "The bank in \(home) is not open. Open it with 'bankctl start'.",

@@ -15,15 +15,12 @@ extension MessageCatalog {
         "The coordinator (pid \(pid)) ended with \(end). Nothing is lost.",
         "코디네이터(pid \(pid))가 갑자기 끝났습니다(\(particular(Remark(end)))). 잃은 것은 없습니다.")
     case .pausing(let pause):
-      say(
-        "The bank is opened again in \(pause.milliseconds) ms.",
-        "\(pause.milliseconds) ms 뒤에 은행을 다시 엽니다.")
+      say("The bank is opened again in \(pause.milliseconds) ms.", "\(pause.milliseconds) ms 뒤에 은행을 다시 엽니다.")
     case .restarted(let pid):
       say("The bank is opened again (coordinator \(pid)).", "은행을 다시 엽니다(코디네이터 \(pid)).")
     }
   }
 
-  /// The guardian has tried often enough.
   func reopeningFailed(_ end: CoordinatorEnd) -> String {
     say(
       "The bank could not be opened again, and the coordinator ended with \(end) each time. Nothing is lost. See "

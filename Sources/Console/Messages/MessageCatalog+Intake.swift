@@ -5,7 +5,6 @@ import BankModel
 import Configuration
 
 extension MessageCatalog {
-  /// A list that was refused.
   func sentence(_ refusal: CustomerList.Refusal, file: String) -> String {
     let name = file == "-" ? say("standard input", "표준 입력") : quoted(file)
     return switch refusal {
@@ -29,7 +28,6 @@ extension MessageCatalog {
     }
   }
 
-  /// What is wrong with a line.
   func sentence(_ fault: CustomerLine.Fault) -> String {
     switch fault {
     case .tooLong(let limit):
@@ -64,12 +62,10 @@ extension MessageCatalog {
           + "\(Self.grouped(range.upperBound)).",
         "\(Particle.subject.on("'\(field.rawValue)'")) \(number)입니다. \(Self.grouped(range.lowerBound))부터 "
           + "\(Self.grouped(range.upperBound))까지여야 합니다.")
-    case .badKey(let length):
-      return badKey(length)
+    case .badKey(let length): return badKey(length)
     }
   }
 
-  /// A key that is empty or too long.
   func badKey(_ length: Int) -> String {
     length == 0
       ? say("the key is empty; leave it out or name one.", "키가 비어 있습니다. 빼거나 이름을 주세요.")

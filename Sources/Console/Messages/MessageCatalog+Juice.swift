@@ -6,21 +6,18 @@ import BankModel
 import Wire
 
 extension MessageCatalog {
-  /// A fruit of which there is too little, and how much there is.
   func tooLittle(_ shortage: Shortage, of fruit: String) -> String {
     let (needed, available) = (Self.grouped(shortage.needed), Self.grouped(shortage.available))
     return phrases.outOfStock(fruit)
       + say(" (\(needed) needed, \(available) there)", " (\(needed)개 필요, \(available)개 있음)")
   }
 
-  /// The commands that bring what is missing.
   func mended(by shortages: [Shortage]) -> String {
     let commands = shortages.map { "bankctl stock add \($0.item.name) \($0.needed - $0.available)" }
     let line = commands.joined(separator: " && ")
     return say("To fill it up: \(line)", "채우려면: \(line)")
   }
 
-  /// Only some were made.
   func madeOnly(_ made: Int, of count: Int) -> String {
     say("\(made) of \(count) were made.", "\(count)잔 중 \(made)잔만 만들었습니다.")
   }
@@ -32,10 +29,8 @@ extension MessageCatalog {
       "\(fruit) \(shortage.available)/\(shortage.needed)개")
   }
 
-  /// A juice that can be made now.
   var canBeMade: String { say("can be made", "주문 가능") }
 
-  /// A juice that cannot, and what it lacks.
   func cannotBeMade(_ lacking: [String]) -> String {
     say("not enough: ", "재료 부족: ") + lacking.joined(separator: ", ")
   }
@@ -49,19 +44,16 @@ extension MessageCatalog {
     }
   }
 
-  /// Neither yes nor no.
   var neitherYesNorNo: String {
     say(
       "Please answer '\(phrases.yes)' or '\(phrases.no)'.",
       "잘못된 입력입니다. '\(phrases.yes)' 또는 '\(phrases.no)'라고 답해 주세요.")
   }
 
-  /// A juice that nobody makes here.
   func noSuchJuice(_ name: String, _ near: [String], _ known: [String]) -> String {
     say("There is no juice \(quoted(name)). ", "\(quoted(name)) 쥬스는 없습니다. ") + hint(near, known, "쥬스는")
   }
 
-  /// A fruit that is not kept here.
   func noSuchFruit(_ name: String, _ near: [String], _ known: [String]) -> String {
     say("There is no fruit \(quoted(name)). ", "\(quoted(name)) 과일은 없습니다. ") + hint(near, known, "과일은")
   }
@@ -100,8 +92,7 @@ extension MessageCatalog {
         + say(
           "could not be made: the juice station failed at it again and again. The order was taken out and nothing "
             + "was taken from the stock. See 'bankctl logs', then try again.",
-          "만들지 못했습니다. 쥬스 스테이션이 거듭 실패했습니다. 주문을 취소했고 재고는 그대로입니다. 'bankctl logs'를 본 뒤 "
-            + "다시 시도하세요.")
+          "만들지 못했습니다. 쥬스 스테이션이 거듭 실패했습니다. 주문을 취소했고 재고는 그대로입니다. 'bankctl logs'를 본 뒤 다시 시도하세요.")
     case .unfinished:
       return many
         + say(
@@ -133,7 +124,6 @@ extension MessageCatalog {
     }
   }
 
-  /// The coordinator went for good while juices were waited for.
   func juiceLost(_ tickets: EnqueuedReport) -> String {
     say(
       "The order is safe on disk (\(self.tickets(tickets.first, tickets.last)) of \(day(tickets.day))), but the bank "

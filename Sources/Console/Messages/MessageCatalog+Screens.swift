@@ -24,21 +24,18 @@ extension MessageCatalog {
     case .silent:
       var text = say("\(subject(role)) does not answer.", "\(subject(role)) 대답하지 않습니다.")
       if let request {
-        text += say(
-          " Sent, and may still be done: \(request).", " 보냈으므로 나중에 될 수도 있습니다: \(request).")
+        text += say(" Sent, and may still be done: \(request).", " 보냈으므로 나중에 될 수도 있습니다: \(request).")
       }
       return text + (queue.refused > 0 ? " " + notTaken(queue.refused) : "")
     }
   }
 
-  /// Keys that nothing was done about.
   func notTaken(_ count: Int) -> String {
     say(
       count == 1 ? "1 key was not taken." : "\(Self.grouped(count)) keys were not taken.",
       "키 \(Self.grouped(count))개는 받지 않았습니다.")
   }
 
-  /// A service answers again, and an answer has been lost over it.
   func answersAgain(_ role: WorkerRole, _ request: String?) -> String {
     let text = say("\(subject(role)) answers again.", "\(subject(role)) 다시 대답합니다.")
     guard let request else { return text }
@@ -46,14 +43,12 @@ extension MessageCatalog {
       + say(" The screen shows what became of it: \(request).", " 어떻게 되었는지는 화면의 수로 알 수 있습니다: \(request).")
   }
 
-  /// Somebody wants to leave before a service has answered.
   func leavingWaits(_ role: WorkerRole) -> String {
     say(
       "\(subject(role)) has not answered yet. q again leaves at once.",
       "\(subject(role)) 아직 대답하지 않았습니다. q를 다시 누르면 바로 나갑니다.")
   }
 
-  /// Somebody has left before a service has answered.
   func leftUnanswered(_ role: WorkerRole, _ request: String) -> String {
     let how = role == .vending ? "bankctl vending history" : "bankctl stock"
     return say(
@@ -61,10 +56,7 @@ extension MessageCatalog {
       "\(subject(role)) 대답하지 않아 되었는지 알 수 없습니다: \(request). '\(how)'에서 확인하세요.")
   }
 
-  /// A pasted text on a screen that takes keys.
-  var pasteNotTaken: String {
-    say("What was pasted was not taken as keys.", "붙여 넣은 글은 키로 받지 않습니다.")
-  }
+  var pasteNotTaken: String { say("What was pasted was not taken as keys.", "붙여 넣은 글은 키로 받지 않습니다.") }
 
   // MARK: - Requests
 

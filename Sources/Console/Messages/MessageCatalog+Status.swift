@@ -2,14 +2,12 @@
 // Invariant: every column has a heading in both languages.
 
 extension MessageCatalog {
-  /// A column of a table.
   enum Column: Sendable, CaseIterable {
     case issued, waiting, delayed, serving, served, dead, cancelled
     case service, windows, window, pid, generation, state, ticket, restarts, memory
     case day, grade, outcome, amount, finished, attempts, account, debit, credit, balance
   }
 
-  /// The heading of a column.
   func column(_ column: Column) -> String {
     switch column {
     case .issued: say("issued", "발급")
@@ -40,25 +38,18 @@ extension MessageCatalog {
     }
   }
 
-  /// The business day.
   func day(_ day: Int64) -> String { say("day \(day)", "영업 \(day)일차") }
 
-  /// The coordinator's place among its predecessors.
   func generation(_ generation: Int64) -> String { say("generation \(generation)", "\(generation)세대") }
 
-  /// Since when it is open.
   func since(_ instant: String) -> String { say("since \(instant)", "\(instant)부터") }
 
-  /// The first in line.
   func oldest(_ span: String) -> String { say("first in line for \(span)", "맨 앞 고객 \(span) 대기") }
 
-  /// A service that was paused.
   var paused: String { say("paused", "멈춤") }
 
-  /// The state of a window that was given up.
   var failed: String { say("failed", "실패") }
 
-  /// A window that was given up, and why.
   func failed(_ window: String, _ lastExit: String) -> String {
     say(
       "\(window) has failed: its tellers die before they are ready, the last one with \(lastExit). See 'bankctl "
@@ -67,7 +58,6 @@ extension MessageCatalog {
         + "'bankctl reload'나 'bankctl scale'로 다시 시도하세요.")
   }
 
-  /// Rows that a terminal has no room for.
   func moreRows(_ count: Int) -> String {
     say("… \(count) more \(count == 1 ? "row" : "rows")", "… \(count)줄 더 있음")
   }
@@ -75,13 +65,10 @@ extension MessageCatalog {
   /// What a screen has no room for, behind what it shows.
   func more(_ count: Int) -> String { say("+\(count) more", "외 \(count)개") }
 
-  /// A coordinator that does not answer somebody who watches.
   func bankIsSilent(since instant: String) -> String {
     say(
-      "The bank does not answer. What is shown is from \(instant).",
-      "은행이 대답하지 않습니다. 아래는 \(instant)의 모습입니다.")
+      "The bank does not answer. What is shown is from \(instant).", "은행이 대답하지 않습니다. 아래는 \(instant)의 모습입니다.")
   }
 
-  /// A bank without windows.
   var noWindows: String { say("no windows are open", "열린 창구가 없습니다") }
 }

@@ -6,7 +6,6 @@ import Posix
 import Wire
 
 extension MessageCatalog {
-  /// After `pause`.
   func paused(_ service: Service?) -> String {
     guard let service else {
       return say(
@@ -17,13 +16,11 @@ extension MessageCatalog {
       "\(phrases.service(service))업무를 멈췄습니다. \(Particle.by.on("'bankctl resume \(service.name)'")) 다시 시작합니다.")
   }
 
-  /// After `resume`.
   func resumed(_ service: Service?) -> String {
     guard let service else { return say("Every service goes on.", "모든 업무를 다시 시작합니다.") }
     return say("The service \(service.name) goes on.", "\(phrases.service(service))업무를 다시 시작합니다.")
   }
 
-  /// A service named twice.
   func namedTwice(_ service: Service) -> String {
     say(
       "The service \(service.name) is named twice: give it one number of windows.",
@@ -36,15 +33,13 @@ extension MessageCatalog {
     return say("Windows: ", "창구: ") + counts.joined(separator: ", ")
   }
 
-  /// After `reset`.
   func reset(_ report: StatusReport) -> String {
     let cancelled = report.cancelledByReset ?? 0
     let count = Self.grouped(cancelled)
     return say(
       (cancelled > 0 ? "Cancelled: \(count). " : "")
         + "The queue is empty; it is \(day(report.day)), and numbers begin at 1.",
-      (cancelled > 0 ? "고객 \(count)명을 취소하고 초기화했습니다. " : "초기화했습니다. ")
-        + "\(day(report.day)), 번호는 1부터 시작합니다.")
+      (cancelled > 0 ? "고객 \(count)명을 취소하고 초기화했습니다. " : "초기화했습니다. ") + "\(day(report.day)), 번호는 1부터 시작합니다.")
   }
 
   /// Before `reset`, at a terminal.
@@ -59,22 +54,18 @@ extension MessageCatalog {
       "This cancels \(everyone) \(everyone == "1" ? "customer" : "customers") ("
         + shown.map { "\(column($0.0)) \(Self.grouped($0.1))" }.joined(separator: ", ")
         + "), sets the timer to zero and begins \(day(report.day + 1)). Go on?",
-      "고객 \(everyone)명("
-        + shown.map { "\(column($0.0)) \(Self.grouped($0.1))" }.joined(separator: ", ")
+      "고객 \(everyone)명(" + shown.map { "\(column($0.0)) \(Self.grouped($0.1))" }.joined(separator: ", ")
         + ")을 모두 취소하고 업무시간을 0으로 돌린 뒤 \(day(report.day + 1))를 시작합니다. 계속할까요?")
   }
 
-  /// The answer was no.
   var nothingReset: String { say("Nothing was changed.", "바뀐 것은 없습니다.") }
 
-  /// Somebody else was quicker.
   func resetByAnother(_ report: StatusReport) -> String {
     say(
       "The bank was reset already; it is \(day(report.day)). Nothing was changed now.",
       "이미 초기화되어 \(day(report.day))입니다. 이번에 바뀐 것은 없습니다.")
   }
 
-  /// After `reload`.
   var reloaded: String { say("The configuration was read again.", "설정을 다시 읽었습니다.") }
 
   /// The end of a bank: the closing message where the day is closed, else what is left.
@@ -86,9 +77,7 @@ extension MessageCatalog {
     let served = report.served - sentAway
     if report.isDayClosed {
       // The closing message is the last line of a day.
-      return notes + [
-        phrases.closing(served: served, business: .milliseconds(report.businessMilliseconds))
-      ]
+      return notes + [phrases.closing(served: served, business: .milliseconds(report.businessMilliseconds))]
     }
     var lines = [
       say(
@@ -107,23 +96,20 @@ extension MessageCatalog {
     if report.dead > 0 {
       lines.append(
         say(
-          "Dead letters that keep the day open: \(Self.grouped(report.dead)). 'bankctl requeue' or "
-            + "'bankctl cancel' "
-            + "decides, when the bank is open.",
+          "Dead letters that keep the day open: \(Self.grouped(report.dead)). 'bankctl requeue' or 'bankctl "
+            + "cancel' decides, when the bank is open.",
           "보류된 고객 \(Self.grouped(report.dead))명 때문에 영업일이 끝나지 않았습니다. 은행이 열린 뒤 'bankctl requeue'나 "
             + "'bankctl cancel'로 정하세요."))
     }
     return lines
   }
 
-  /// Customers who left without what they came for.
   private func sentAwayToday(_ count: Int64) -> String {
     say(
       "Sent away because too little was in stock: \(Self.grouped(count)).",
       "재고가 모자라 돌아간 고객은 \(Self.grouped(count))명입니다.")
   }
 
-  /// A teller was lost with its customer.
   func interrupted(_ event: BranchEvent) -> String {
     let grade = phrases.grade(event.grade)
     return say(
@@ -147,14 +133,11 @@ extension MessageCatalog {
       "마감합니다. 기다리는 고객을 모두 처리합니다. 한 번 더 누르면 업무중인 고객만 마칩니다.")
   }
 
-  /// The coordinator of a bank in the foreground ended as it should not.
   func coordinatorDied(_ end: Remark) -> String {
     say(
-      "The coordinator ended with \(end). Nothing is lost: those who had tickets wait for the next "
-        + "start. See "
-        + "'bankctl logs'.",
-      "코디네이터가 갑자기 끝났습니다(\(particular(end))). 잃은 것은 없습니다. 번호표가 있는 고객은 다음 개점을 기다립니다. "
-        + "'bankctl logs'를 보세요.")
+      "The coordinator ended with \(end). Nothing is lost: those who had tickets wait for the next start. "
+        + "See 'bankctl logs'.",
+      "코디네이터가 갑자기 끝났습니다(\(particular(end))). 잃은 것은 없습니다. 번호표가 있는 고객은 다음 개점을 기다립니다. 'bankctl logs'를 보세요.")
   }
 
   /// After the last one.

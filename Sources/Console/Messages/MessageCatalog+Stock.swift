@@ -6,12 +6,10 @@ import StockClient
 import Wire
 
 extension MessageCatalog {
-  /// After a change.
   func nowInStock(_ fruit: String, _ quantity: Quantity) -> String {
     say("\(fruit): \(Self.grouped(quantity)) in stock.", "\(fruit) 재고: \(Self.grouped(quantity))개")
   }
 
-  /// A change that would leave less than nothing.
   func belowZero(_ shortage: Shortage, of fruit: String) -> String {
     say(
       "There are \(Self.grouped(shortage.available)) \(fruit), so \(Self.grouped(shortage.needed)) cannot be taken away. "
@@ -20,14 +18,12 @@ extension MessageCatalog {
     )
   }
 
-  /// An amount of nothing.
   var nothingToAdd: String {
     say(
       "stock add: an amount of 0 changes nothing. Give how many more, or how many fewer as a negative number.",
       "stock add: 0개로는 바뀌는 것이 없습니다. 더할 개수를, 뺄 때는 음수로 주세요.")
   }
 
-  /// Why an amount changed.
   func kind(_ kind: StockChange.Kind) -> String {
     switch kind {
     case .initial: say("first filled", "처음 채움")
@@ -48,19 +44,16 @@ extension MessageCatalog {
     return "\(fruit) \(before) → \(Self.grouped(change.present)) (\(kind(change.kind))\(order))"
   }
 
-  /// The editor away from a terminal.
   var editorIsForPeople: String {
     say(
       "The stock editor needs a terminal. Use 'bankctl stock set FRUIT N' or 'bankctl stock add FRUIT N'.",
       "재고 편집기는 터미널에서만 열립니다. 'bankctl stock set FRUIT N'이나 'bankctl stock add FRUIT N'을 쓰세요.")
   }
 
-  /// Which keys there are.
   var editorKeys: String {
     say("↑ ↓ choose · − + change · q or Enter on Close returns", "↑ ↓ 고르기 · − + 바꾸기 · q 또는 닫기에서 Enter로 돌아가기")
   }
 
-  /// The stock is not there just now, or does not say welcome.
   var editorWaits: String {
     say("The stock service does not answer; waiting for it …", "재고 서비스가 대답하지 않아 기다리는 중입니다 …")
   }
@@ -80,15 +73,13 @@ extension MessageCatalog {
       isInDoubt
       ? say(
         "It is not known whether the change was made: 'bankctl stock' tells.",
-        "바뀌었는지는 알 수 없으니 'bankctl stock'으로 확인하세요.")
-      : say("Nothing was changed.", "바뀐 것은 없습니다.")
+        "바뀌었는지는 알 수 없으니 'bankctl stock'으로 확인하세요.") : say("Nothing was changed.", "바뀐 것은 없습니다.")
     return say(
       "The stock service does not answer (\(why)). \(fate) See 'bankctl status' and 'bankctl logs stock', then try "
         + "again.",
       "재고 서비스가 대답하지 않습니다(\(why)). \(fate) 'bankctl status'와 'bankctl logs stock'을 본 뒤 다시 시도하세요.")
   }
 
-  /// What the stock service has refused.
   func complaint(about failure: StockFailure) -> Complaint {
     Complaint(code: failure.code.rawValue, exit: ProgramExit(failure.code), message: sentence(failure))
   }
@@ -101,18 +92,15 @@ extension MessageCatalog {
     case .unknownItem:
       say(
         "The stock keeps no \(quoted(failure.subject))\(detail).",
-        "재고에 \(Particle.topic.on(quoted(failure.subject))) 없습니다\(detail).")
-        + nothing
+        "재고에 \(Particle.topic.on(quoted(failure.subject))) 없습니다\(detail).") + nothing
     case .badRequest:
       say(
         "The stock refused the request: \(failure.subject)\(detail).",
-        "재고가 요청을 거절했습니다: \(failure.subject)\(detail).")
-        + nothing
+        "재고가 요청을 거절했습니다: \(failure.subject)\(detail).") + nothing
     case .otherOrder, .givenBack:
       say(
         "The order \(failure.subject) cannot be repeated\(detail).",
-        "주문 \(Particle.topic.on(failure.subject)) 되풀이할 수 없습니다\(detail).")
-        + nothing
+        "주문 \(Particle.topic.on(failure.subject)) 되풀이할 수 없습니다\(detail).") + nothing
     case .overflow:
       say(
         "There would be more than \(Self.grouped(StockLimits.quantity)) of \(item(failure.subject)).",
@@ -124,8 +112,7 @@ extension MessageCatalog {
     case .tooManyLots:
       say(
         "There are too many lots of \(item(failure.subject))\(detail).",
-        "\(item(failure.subject))의 묶음이 너무 많습니다\(detail)."
-      ) + nothing
+        "\(item(failure.subject))의 묶음이 너무 많습니다\(detail).") + nothing
     case .diskFull:
       say("The disk is full\(detail). Make room and try again.", "디스크가 가득 찼습니다\(detail). 공간을 마련한 뒤 다시 시도하세요.")
         + nothing
@@ -140,7 +127,6 @@ extension MessageCatalog {
 }
 
 extension ProgramExit {
-  /// The code for a refusal of the stock.
   init(_ code: StockFailure.Code) {
     switch code {
     case .unknownItem: self = .notFound

@@ -5,33 +5,26 @@ import BankModel
 import Wire
 
 extension MessageCatalog {
-  /// `Customer 7`.
   func customer(_ number: Int64) -> String { say("Customer \(number)", "\(number)번 고객") }
 
-  /// The account.
   func account(_ number: Int64) -> String { say("account \(number)", "계좌 \(number)") }
 
-  /// The ticket was issued.
   var issued: String { say("ticket issued", "번호표 발급") }
 
-  /// In line.
   func waitingAt(_ position: Int64?, eta: String?) -> String {
     let place = position.map { say(", number \(Self.grouped($0)) in line", ", \(Self.grouped($0))번째") } ?? ""
     let time = eta.map { say(", about \($0) to go", ", 약 \($0) 뒤") } ?? ""
     return state(CustomerState.waiting) + place + time
   }
 
-  /// Waiting for the next attempt.
   func delayedUntil(_ instant: String?) -> String {
     state(CustomerState.delayed) + (instant.map { say(", next attempt at \($0)", ", 다음 시도는 \($0)") } ?? "")
   }
 
-  /// At a window.
   func servedAt(_ window: String?) -> String {
     state(CustomerState.serving) + (window.map { say(" at \($0)", ", \($0)") } ?? "")
   }
 
-  /// A dead letter.
   func putAside(_ number: Int64) -> String {
     say(
       "a dead letter: 'bankctl requeue \(number)' or 'bankctl cancel \(number)' decides",
@@ -39,13 +32,11 @@ extension MessageCatalog {
     )
   }
 
-  /// An attempt began.
   func attemptBegan(_ attempt: AttemptReport) -> String {
     let teller = "\(attempt.window), \(generation(Int64(attempt.generation))), pid \(attempt.pid)"
     return say("handed to \(teller)", "업무 시작: \(teller)")
   }
 
-  /// An attempt ended.
   func attemptEnded(_ end: AttemptEnd) -> String {
     switch end {
     case .served: say("served", "업무 완료")
@@ -75,7 +66,6 @@ extension MessageCatalog {
       "\(attempts)번 시도한 뒤 보류됨: 마지막 시도에서 \(reason)")
   }
 
-  /// An attempt ended for want of something.
   var sentAway: String { say("not enough in stock; nothing was taken", "재고가 모자라 아무것도 쓰지 않음") }
 
   /// What somebody came for: an amount of money, or what a customer without money has asked for.
@@ -83,10 +73,8 @@ extension MessageCatalog {
     service.movesMoney ? won(amount) : payload.map { service == .juice ? juice($0) : safe($0) } ?? "-"
   }
 
-  /// `exit code 7`.
   func exitCode(_ code: Int32) -> String { say("exit code \(code)", "종료 코드 \(code)") }
 
-  /// The receipt.
   func receipt(_ receipt: ReceiptReport) -> String {
     let transfer =
       if let debit = receipt.debit, let credit = receipt.credit { ", \(debit) → \(credit)" } else { "" }
@@ -95,17 +83,14 @@ extension MessageCatalog {
     return say("receipt: ", "영수증: ") + outcome(receipt.outcome) + transfer + missing
   }
 
-  /// After `cancel`.
   func cancelled(_ number: Int64) -> String {
     say("Customer \(number) was taken out; the receipt says cancelled.", "\(number)번 고객을 내보내고 취소 영수증을 남겼습니다.")
   }
 
-  /// After `requeue`.
   func requeued(ticket number: Int64) -> String {
     say("Customer \(number) stands in line again.", "\(number)번 고객이 다시 줄을 섰습니다.")
   }
 
-  /// After `requeue --dead`.
   func requeued(_ count: Int64) -> String {
     count == 0
       ? say("There were no dead letters.", "보류된 고객이 없었습니다.")

@@ -57,8 +57,7 @@ extension MessageCatalog {
     return say(
       "\(fact) Type 'bankctl stop', put the right file back and start again; or type 'bankctl reload' to go on with what "
         + "is there.",
-      "\(fact) 'bankctl stop'으로 은행을 닫고 맞는 파일을 되돌린 뒤 다시 시작하세요. 지금 있는 파일로 계속하려면 "
-        + "'bankctl reload'를 입력하세요.")
+      "\(fact) 'bankctl stop'으로 은행을 닫고 맞는 파일을 되돌린 뒤 다시 시작하세요. 지금 있는 파일로 계속하려면 'bankctl reload'를 입력하세요.")
   }
 
   private func fact(_ mismatch: DatabaseMismatch, file: String) -> String {
@@ -71,8 +70,7 @@ extension MessageCatalog {
       say(
         "\(file) is new, and this bank has worked with another one. If the former was moved by mistake, type "
           + "'bankctl stop' and put it back.",
-        "\(file) 파일은 새로 만들어졌고, 이 은행은 지금까지 다른 파일과 함께 일했습니다. 이전 파일을 잘못 옮겼다면 "
-          + "'bankctl stop'으로 은행을 닫고 되돌리세요.")
+        "\(file) 파일은 새로 만들어졌고, 이 은행은 지금까지 다른 파일과 함께 일했습니다. 이전 파일을 잘못 옮겼다면 'bankctl stop'으로 은행을 닫고 되돌리세요.")
     case .olderBank:
       say(
         "bank.db is an older copy than \(file): tickets of later days are missing.",
@@ -92,8 +90,7 @@ extension MessageCatalog {
       ? (
         "or move it and '\(file)-wal' to another place: the stock begins anew with its first amounts. Then type "
           + "'bankctl reload'.",
-        "그 파일과 '\(file)-wal'을 다른 곳으로 옮긴 뒤 'bankctl reload'를 입력하세요. 옮기면 재고는 처음 수량으로 새로 "
-          + "시작합니다."
+        "그 파일과 '\(file)-wal'을 다른 곳으로 옮긴 뒤 'bankctl reload'를 입력하세요. 옮기면 재고는 처음 수량으로 새로 시작합니다."
       )
       : (
         "and type 'bankctl reload'; or type 'bankctl vending admin set-aside': the file gets another name, and the "

@@ -7,39 +7,29 @@ import VendingClient
 import Wire
 
 extension MessageCatalog {
-  /// What is in the machine.
   func balance(_ amount: Won) -> String { say("Balance: \(won(amount))", "잔액: \(won(amount))") }
 
-  /// After money was put in.
   func inserted(_ amount: Won) -> String { say("\(won(amount)) put in.", "\(won(amount))을 넣었습니다.") }
 
-  /// After the change was given back.
   func returned(_ amount: Won) -> String { say("\(won(amount)) given back.", "\(won(amount))을 돌려받았습니다.") }
 
-  /// How many there are.
   func pieces(_ count: Quantity) -> String { say("\(Self.grouped(count)) left", "\(Self.grouped(count))개") }
 
-  /// How many have expired.
   func expiredPieces(_ count: Quantity) -> String {
     say("\(Self.grouped(count)) expired", "유통기한 지남 \(Self.grouped(count))개")
   }
 
-  /// Can be bought now.
   var canBeBought: String { say("● can be bought", "● 살 수 있음") }
 
-  /// Why one cannot be bought now, in short.
   func whyNot(_ product: ProductReport, _ picture: VendingPicture) -> String {
     if product.stock == 0 { return product.expired > 0 ? say("expired", "유통기한 지남") : say("sold out", "품절") }
     return say("\(won(product.price - picture.free)) short", "\(won(product.price - picture.free)) 부족")
   }
 
-  /// A list of nothing.
   var noProducts: String { say("None.", "없습니다.") }
 
-  /// A history of nothing.
   var noPurchases: String { say("Nothing has been bought yet.", "아직 구매 내역이 없습니다.") }
 
-  /// One purchase in the history.
   func purchase(_ purchase: MoneyChange, _ name: String?) -> String {
     let day = purchase.dates.map { say(", good until ", ", 유통기한 ") + CalendarDate($0.expires).dashed } ?? ""
     return "\(instant(purchase.at))  \(name ?? purchase.product?.name ?? "?")  \(won(purchase.amount))\(day)"
@@ -49,7 +39,6 @@ extension MessageCatalog {
 
   // MARK: - The manager
 
-  /// After drinks came in or went out.
   func restocked(_ name: String, _ difference: Quantity, _ present: Quantity) -> String {
     let count = Self.grouped(abs(difference))
     if difference >= 0 {
@@ -72,51 +61,42 @@ extension MessageCatalog {
     ].joined(separator: ", ")
   }
 
-  /// Nothing has expired.
   var nothingExpired: String { say("Nothing has expired.", "유통기한이 지난 음료가 없습니다.") }
 
-  /// After what has expired was thrown away.
   func discarded(_ count: Quantity) -> String {
     say("\(Self.grouped(count)) expired drinks thrown away.", "유통기한이 지난 음료 \(Self.grouped(count))개를 버렸습니다.")
   }
 
-  /// A damaged database got another name.
   func setAside(_ path: String) -> String {
     say(
       "The damaged database is kept as \(path). The machine begins anew.",
       "손상된 데이터베이스는 \(path)에 남겨 두었습니다. 자판기를 새로 시작합니다.")
   }
 
-  /// A database that is to be put aside is whole.
   var machineNotDamaged: String {
     say(
       "The database of the vending machine is not damaged. Nothing was changed.",
-      "자판기 데이터베이스는 손상되지 않았습니다. 바뀐 것은 없습니다."
-    )
+      "자판기 데이터베이스는 손상되지 않았습니다. 바뀐 것은 없습니다.")
   }
 
-  /// A database that is to be put aside is in use.
   var machineAtWork: String {
     say(
       "The vending machine works with its database, so it is not put aside. Nothing was changed.",
       "자판기가 데이터베이스를 쓰고 있어 옮기지 않았습니다. 바뀐 것은 없습니다.")
   }
 
-  /// A database could not be put aside.
   var notSetAside: String {
     say(
       "The database of the vending machine could not be put aside; the reason is above.",
       "자판기 데이터베이스를 옮기지 못했습니다. 이유는 위에 있습니다.")
   }
 
-  /// A day that there is not.
   func noSuchDay(_ text: String, _ option: String) -> String {
     say(
       "\(option) \(quoted(text)) is no day from 1970 to 9999. Write it like 2026-03-01.",
       "\(option) \(Particle.topic.on(quoted(text))) 1970년–9999년의 날짜가 아닙니다. 2026-03-01처럼 쓰세요.")
   }
 
-  /// Dates in the wrong order.
   func expiresBeforeMade(_ made: CalendarDate, _ expires: CalendarDate) -> String {
     say(
       "It expires on \(expires.dashed), before it is made on \(made.dashed). Nothing was changed.",
@@ -138,13 +118,10 @@ extension MessageCatalog {
       "\(name): expired on \(date), so nobody can buy them.", "\(name): 유통기한 \(date)이 이미 지나 팔 수 없습니다.")
   }
 
-  /// Whether drinks with such dates are to be put in.
   var addAnyway: String { say("Put them in anyway?", "그래도 넣을까요?") }
 
-  /// A question was answered with no.
   var nothingChanged: String { say("Nothing was changed.", "바뀐 것은 없습니다.") }
 
-  /// A product that there is not.
   func noSuchProduct(_ name: String, _ near: [String], _ known: [String]) -> String {
     let hint =
       near.isEmpty
@@ -155,21 +132,18 @@ extension MessageCatalog {
 
   // MARK: - The screens
 
-  /// Which keys customers have.
   var customerKeys: String {
     say(
       "1 ₩1,000 · 5 ₩5,000 · arrows · Enter buys · r change · a manager · q leaves",
       "1 천원 · 5 오천원 · 화살표 고르기 · Enter 구매 · r 반환 · a 관리자 · q 나가기")
   }
 
-  /// Which keys the manager has.
   var managerKeys: String {
     say(
       "↑ ↓ choose · + − one · 0 ten more · e expired only · d discard expired · q back",
       "↑ ↓ 고르기 · + − 한 개 · 0 열 개 추가 · e 기한 지난 것만 · d 폐기 · q 돌아가기")
   }
 
-  /// The machine is not there just now, or does not say welcome.
   var machineWaits: String {
     say("The vending machine does not answer; waiting for it …", "자판기가 대답하지 않아 기다리는 중입니다 …")
   }
@@ -179,10 +153,8 @@ extension MessageCatalog {
     say("The vending machine does not answer; the key was not taken.", "자판기가 대답하지 않아 키를 받지 않았습니다.")
   }
 
-  /// The strip of purchases.
   var purchases: String { say("Purchases", "구매") }
 
-  /// The shares of the purchases.
   var shares: String { say("Shares of the purchases", "구매 비율") }
 
   // MARK: - Refusals
@@ -204,7 +176,6 @@ extension MessageCatalog {
       "자판기가 대답하지 않습니다(\(why)). \(fate) 'bankctl status'와 'bankctl logs vending'을 본 뒤 다시 시도하세요.")
   }
 
-  /// What the machine has refused.
   func complaint(about failure: VendingFailure) -> Complaint {
     Complaint(code: failure.code.rawValue, exit: ProgramExit(failure.code), message: sentence(failure))
   }
@@ -215,8 +186,7 @@ extension MessageCatalog {
     let nothing = say(" Nothing was changed.", " 바뀐 것은 없습니다.")
     return switch failure.code {
     case .unknownProduct:
-      say(
-        "The machine sells no \(quoted(failure.subject)).", "자판기에 \(quoted(failure.subject)) 상품은 없습니다.")
+      say("The machine sells no \(quoted(failure.subject)).", "자판기에 \(quoted(failure.subject)) 상품은 없습니다.")
         + nothing
     case .badRequest:
       say(
@@ -238,24 +208,19 @@ extension MessageCatalog {
         phrases.soldOut
       }
     case .onlyExpired: phrases.onlyExpired
-    case .tillFull:
-      say("The till is full\(detail).", "돈통이 가득 찼습니다\(detail).") + nothing
+    case .tillFull: say("The till is full\(detail).", "돈통이 가득 찼습니다\(detail).") + nothing
     case .shelfFull:
       say(
         "There is no room for more of \(item(failure.subject))\(detail).",
-        "\(Particle.object.on(item(failure.subject))) 더 넣을 자리가 없습니다\(detail)."
-      ) + nothing
-    case .wrongSide:
-      say("This is not the socket for that\(detail).", "이 소켓으로는 할 수 없습니다\(detail).") + nothing
+        "\(Particle.object.on(item(failure.subject))) 더 넣을 자리가 없습니다\(detail).") + nothing
+    case .wrongSide: say("This is not the socket for that\(detail).", "이 소켓으로는 할 수 없습니다\(detail).") + nothing
     case .stockUnavailable:
-      say(
-        "The stock service does not answer\(detail). Try again.", "재고 서비스가 대답하지 않습니다\(detail). 다시 시도하세요.")
+      say("The stock service does not answer\(detail). Try again.", "재고 서비스가 대답하지 않습니다\(detail). 다시 시도하세요.")
         + nothing
     case .diskFull:
       say("The disk is full\(detail). Make room and try again.", "디스크가 가득 찼습니다\(detail). 공간을 마련한 뒤 다시 시도하세요.")
         + nothing
-    case .crowded:
-      say("The machine is busy\(detail). Try again.", "자판기가 바쁩니다\(detail). 다시 시도하세요.") + nothing
+    case .crowded: say("The machine is busy\(detail). Try again.", "자판기가 바쁩니다\(detail). 다시 시도하세요.") + nothing
     case .tooSlow:
       say(
         "More happens at the machine than can be shown here, so the rest is left out. 'bankctl vending history' lists every "
@@ -266,7 +231,6 @@ extension MessageCatalog {
 }
 
 extension ProgramExit {
-  /// The code for a refusal of the vending machine.
   init(_ code: VendingFailure.Code) {
     switch code {
     case .unknownProduct: self = .notFound

@@ -5,15 +5,11 @@
 import Arguments
 import BankModel
 
-/// The words of this program in one language.
 package struct MessageCatalog: Sendable {
-  /// The language.
   package let language: Language
 
-  /// The sentences of the domain.
   package var phrases: Phrasebook { Phrasebook(language) }
 
-  /// The same language as the command table names it.
   var textLanguage: TextLanguage { language == .korean ? .korean : .english }
 
   /// One of two wordings.
@@ -24,8 +20,7 @@ package struct MessageCatalog: Sendable {
   /// MessageCatalog put one behind the other: `a, b or c`.
   func alternatives(_ words: [String]) -> String {
     guard let last = words.last, words.count > 1 else { return words.first ?? "" }
-    return say(
-      words.dropLast().joined(separator: ", ") + " or " + last, words.joined(separator: ", "))
+    return say(words.dropLast().joined(separator: ", ") + " or " + last, words.joined(separator: ", "))
   }
 
   /// A word of a person's, in quotes and safe to show: a terminal obeys control characters, so they are

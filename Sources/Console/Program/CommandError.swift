@@ -8,13 +8,10 @@ import Wire
 
 /// Why a command did not do what was asked.
 package enum CommandError: Error, Sendable, Equatable {
-  /// The coordinator refused.
   case failure(Failure)
   /// There was no conversation, or it broke off.
   case control(ControlError)
-  /// The system refused this program itself something.
   case system(SystemError)
-  /// The command has found the words itself.
   case complaint(Complaint)
   /// Nobody reads what is printed any more; nothing is said, because nobody listens.
   case readerGone
@@ -35,11 +32,9 @@ extension CommandError {
   }
 }
 
-/// A failure in words.
 package struct Complaint: Error, Sendable, Equatable {
   /// The name that scripts see in JSON.
   var code: String
-  /// The exit code.
   var exit: ProgramExit
   /// What failed, on what, why, and what to do: one line.
   var message: String

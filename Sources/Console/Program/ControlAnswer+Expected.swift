@@ -5,7 +5,6 @@ import ControlClient
 import Wire
 
 extension ControlAnswer {
-  /// The picture of a bank, where that is what was asked for.
   var status: StatusReport {
     get throws(CommandError) {
       guard case .status(let report) = self else { throw unexpected }
@@ -13,7 +12,6 @@ extension ControlAnswer {
     }
   }
 
-  /// What to say of an answer to another question.
   var unexpected: CommandError {
     let name =
       switch self {

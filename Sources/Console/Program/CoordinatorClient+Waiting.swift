@@ -36,13 +36,11 @@ extension CoordinatorClient {
   }
 }
 
-/// How many are still to be served, as progress.
 final class WaitProgress {
   let meter: ProgressMeter
   private let words: MessageCatalog
   /// Customers whose business had ended when the first picture came, and on which day that was.
   private var begin: (day: Int64, ended: Int64)?
-  /// The last picture of the bank.
   private(set) var report: StatusReport?
 
   init(_ words: MessageCatalog, _ meter: ProgressMeter? = nil) {
@@ -50,7 +48,6 @@ final class WaitProgress {
     self.meter = meter ?? ProgressMeter(words: words)
   }
 
-  /// Shows a picture.
   func show(_ report: StatusReport, crowd: Int64?) {
     self.report = report
     let busy = report.queue.waiting + report.queue.serving + report.queue.delayed

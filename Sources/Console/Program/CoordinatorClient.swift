@@ -5,7 +5,6 @@ import ControlClient
 import Posix
 import Wire
 
-/// A conversation with a coordinator.
 package final class CoordinatorClient {
   package let connection: ControlConnection
   /// Kept where the coordinator was started only to answer: it ends with the conversation.
@@ -39,9 +38,7 @@ package final class CoordinatorClient {
     -> CoordinatorClient
   {
     while true {
-      do throws(ControlError) {
-        return CoordinatorClient(try session.home.connect())
-      } catch {
+      do throws(ControlError) { return CoordinatorClient(try session.home.connect()) } catch {
         // Nothing was asked yet, so a coordinator that ended before its welcome is as good as one that was not there;
         // the next look tells.
         let isComingBack = error.isAbsence && session.home.isGuarded
@@ -53,7 +50,6 @@ package final class CoordinatorClient {
     }
   }
 
-  /// Asks the bank that is open for its picture.
   static func picture(_ session: Session) throws(CommandError) -> StatusReport {
     try converse(session) { coordinator throws(CommandError) in try coordinator.status(.status) }
   }
@@ -88,9 +84,7 @@ package final class CoordinatorClient {
     _ session: Session, until deadline: MonotonicInstant = SystemClock.monotonic() + reunion
   ) throws(CommandError) -> CoordinatorClient {
     while true {
-      do throws(ControlError) {
-        return CoordinatorClient(try session.home.connect())
-      } catch {
+      do throws(ControlError) { return CoordinatorClient(try session.home.connect()) } catch {
         guard SystemClock.monotonic() < deadline, error.mayPass else { throw .control(error) }
         Pause.briefly()
       }
@@ -154,9 +148,7 @@ package final class CoordinatorClient {
   }
 
   private static func openOrInspect(_ session: Session) throws(CommandError) -> CoordinatorClient {
-    do throws(ControlError) {
-      return CoordinatorClient(try session.home.connect())
-    } catch {
+    do throws(ControlError) { return CoordinatorClient(try session.home.connect()) } catch {
       guard case .notOpen = error else { throw .control(error) }
     }
     do throws(ControlError) {
@@ -183,9 +175,7 @@ extension CoordinatorClient {
     defer { task?.meter.finish() }
     while true {
       let deadline = patience.map { SystemClock.monotonic() + $0 }
-      guard let reply = try next(until: deadline, task) else {
-        throw .control(.timedOut(what: "an answer"))
-      }
+      guard let reply = try next(until: deadline, task) else { throw .control(.timedOut(what: "an answer")) }
       guard reply.number == number else { continue }
       if let task, case .progress(let report) = reply.answer, reply.more {
         task.hear(report)
@@ -212,14 +202,11 @@ extension CoordinatorClient {
   /// The business day that a ticket's number means where nobody has said which.
   func presentDay() throws(CommandError) -> Int64 { try status(.status).day }
 
-  /// Asks for a picture of the bank.
   package func status(
     _ command: ControlCommand, within patience: Duration? = promptly, _ task: TaskProgress? = nil
   ) throws(CommandError) -> StatusReport {
     var report: StatusReport?
-    try ask(command, within: patience, task) { answer throws(CommandError) in
-      report = try answer.status
-    }
+    try ask(command, within: patience, task) { answer throws(CommandError) in report = try answer.status }
     guard let report else { throw .control(.unexpected(detail: Remark(.nothingAnswered))) }
     return report
   }
@@ -243,9 +230,7 @@ extension CoordinatorClient {
   /// The next answer, or nil at the deadline. A refusal is thrown.
   func next(until deadline: MonotonicInstant?) throws(CommandError) -> ControlReply? {
     let reply: ControlReply?
-    do throws(ControlError) {
-      reply = try connection.next(until: deadline)
-    } catch {
+    do throws(ControlError) { reply = try connection.next(until: deadline) } catch {
       throw .control(explain(error))
     }
     if case .failure(let failure)? = reply?.answer { throw .failure(failure) }
@@ -264,7 +249,6 @@ extension ControlCommand {
 }
 
 extension ControlError {
-  /// Whether there is nobody, or nobody any more.
   fileprivate var isAbsence: Bool {
     switch self {
     case .notOpen, .lost: true

@@ -5,7 +5,6 @@ import BankModel
 import Posix
 import Wire
 
-/// Tells a person how a bank closes.
 final class DrainReporter {
   private let words: MessageCatalog
   private let meter: ProgressMeter
@@ -14,7 +13,6 @@ final class DrainReporter {
   private var furthest = DrainStep.closeDoor
   private var told: DrainStep?
 
-  /// Begins to tell.
   init(
     _ words: MessageCatalog, _ meter: ProgressMeter? = nil,
     now: @escaping () -> MonotonicInstant = SystemClock.monotonic
@@ -47,6 +45,5 @@ final class DrainReporter {
     return step
   }
 
-  /// The drain has ended.
   func finish() { meter.finish() }
 }

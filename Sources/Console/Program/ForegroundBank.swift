@@ -11,7 +11,6 @@ import Wire
 
 /// A coordinator as a child, the conversation with it, and this program's signals.
 final class ForegroundBank {
-  /// What can happen.
   enum Happening {
     /// The coordinator answered on its own conversation.
     case reply(ControlReply)
@@ -53,7 +52,6 @@ final class ForegroundBank {
     self.launched = launched
   }
 
-  /// Starts a coordinator.
   static func begin(_ session: Session) throws(CommandError) -> ForegroundBank {
     session.letBankGo()
     var order = try session.openingOrder(juice: 0)
@@ -96,18 +94,14 @@ final class ForegroundBank {
     return launched.process.wait()
   }
 
-  /// Asks the coordinator for something.
   func send(_ command: ControlCommand) throws(CommandError) {
     guard let coordinator else { return }
-    do throws(ControlError) {
-      try coordinator.connection.send(command)
-    } catch {
+    do throws(ControlError) { try coordinator.connection.send(command) } catch {
       // That it is gone comes out as a happening, with everything it had still said before.
       if error != .lost { throw .control(error) }
     }
   }
 
-  /// Listens to a second conversation.
   func listen(to connection: ControlConnection) throws(CommandError) { newsLine = try watch(connection) }
 
   private func watch(_ connection: ControlConnection) throws(CommandError) -> Line {
@@ -121,7 +115,6 @@ final class ForegroundBank {
     }
   }
 
-  /// What happens next.
   func next() throws(CommandError) -> Happening {
     while true {
       if !pending.isEmpty { return pending.removeFirst() }
@@ -147,9 +140,7 @@ final class ForegroundBank {
   }
 
   /// Takes everything that has come. Returns whether nothing will come any more.
-  private func drain(
-    _ line: Line, as happening: (ControlReply) -> Happening
-  ) throws(CommandError) -> Bool {
+  private func drain(_ line: Line, as happening: (ControlReply) -> Happening) throws(CommandError) -> Bool {
     do throws(ControlError) {
       while let reply = try line.connection.next(until: MonotonicInstant(nanoseconds: 0)) {
         pending.append(happening(reply))

@@ -7,7 +7,6 @@ import Guardian
 import Posix
 import Wire
 
-/// A bank in the foreground, opened again whenever its coordinator dies.
 final class ForegroundGuard {
   private struct Line {
     let connection: ControlConnection
@@ -34,7 +33,6 @@ final class ForegroundGuard {
     self.guardian = guardian
   }
 
-  /// Opens a bank and stays until it is closed.
   static func stay(_ session: Session) throws(CommandError) -> ProgramExit {
     session.letBankGo()
     let order = try session.openingOrder(juice: session.invocation.integer("juice"))

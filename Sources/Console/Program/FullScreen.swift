@@ -7,7 +7,6 @@ import BankModel
 import Glibc
 import Posix
 
-/// A whole terminal in the hands of one command.
 final class FullScreen {
   /// The signal by which this program is to end, a Ctrl-C included.
   private(set) var signal: CInt?

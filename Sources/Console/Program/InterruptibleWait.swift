@@ -7,12 +7,10 @@ import Glibc
 import Posix
 import Wire
 
-/// Waiting that remembers by which signal it should have ended.
 final class InterruptibleWait {
   /// The first signal that came; nil while there is none.
   var signal: CInt? { bell.signal }
 
-  /// How many have come.
   var count: Int { bell.count }
 
   private final class Bell {

@@ -4,11 +4,9 @@
 // Failure: CommandError, `readerGone` where nobody reads any more, `system` for a full disk.
 import Posix
 
-/// Standard output.
 package final class Output {
   /// The colours that this output takes; none unless it is a terminal.
   package let palette: Palette
-  /// Whether it is a terminal.
   let isTerminal: Bool
   private var buffer: [UInt8] = []
   private let sink: ([UInt8]) throws(SystemError) -> StandardStreams.Outcome
@@ -29,19 +27,16 @@ package final class Output {
     try StandardStreams.write(bytes, to: .output)
   }
 
-  /// Adds a line.
   func line(_ text: String) throws(CommandError) {
     buffer.append(contentsOf: text.utf8)
     try finishLine()
   }
 
-  /// Adds a document as a line.
   func line(_ document: JSONValue) throws(CommandError) {
     document.append(to: &buffer)
     try finishLine()
   }
 
-  /// Adds text as it is.
   func write(_ text: String) { buffer.append(contentsOf: text.utf8) }
 
   private func finishLine() throws(CommandError) {
@@ -59,7 +54,6 @@ package final class Output {
   }
 }
 
-/// Standard error: messages for people.
 enum Notes {
   /// Says a line, in several where the terminal is too narrow for it. Where even that is not possible there is nobody
   /// left to tell.
@@ -73,6 +67,5 @@ enum Notes {
       .flatMap { Screen.folded(String($0), columns: columns) }.reduce(into: "") { $0 += $1 + "\n" }
   }
 
-  /// Writes text as it is.
   static func write(_ text: String) { _ = try? StandardStreams.write(text, to: .error) }
 }

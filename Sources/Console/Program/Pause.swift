@@ -3,7 +3,6 @@
 // Failure: none; an interrupted rest is a shorter one.
 import Glibc
 
-/// Short rests between attempts.
 package enum Pause {
   /// Rests for 50 ms.
   static func briefly() { _ = poll(nil, 0, 50) }

@@ -8,26 +8,19 @@ import Configuration
 import ControlClient
 import Posix
 
-/// Where this program runs.
 package struct ProcessEnvironment {
   /// An environment variable; nil where it is not set, or set to nothing.
   var variable: (String) -> String?
-  /// A path from the root.
   var absolute: (String) throws(SystemError) -> String
-  /// Whether there is a file with this name.
   var isFile: (String) -> Bool
   /// The language that a configuration names; nil where it names none or cannot be read.
   var configuredLanguage: (String) -> Language?
-  /// The path of this program.
   var executable: () -> String?
-  /// Finds the coordinator's program.
   var launcher: () throws(ControlError) -> BankLauncher
 
-  /// Those of this process.
   static var actual: ProcessEnvironment {
     ProcessEnvironment(
-      variable: { Environment.value($0).flatMap { $0.isEmpty ? nil : $0 } },
-      absolute: Paths.absolute,
+      variable: { Environment.value($0).flatMap { $0.isEmpty ? nil : $0 } }, absolute: Paths.absolute,
       isFile: { (try? FileFacts.inspect($0))?.isFile == true },
       configuredLanguage: { (try? BankConfiguration.load(path: $0))?.language },
       executable: { try? Paths.executable() }, launcher: BankLauncher.find)
@@ -81,9 +74,7 @@ package struct ProcessEnvironment {
   }
 
   /// The language as far as it can be told without a home.
-  var languageWithoutFile: Language {
-    variable("BANK_LANG").flatMap { Language(code: $0) } ?? locale
-  }
+  var languageWithoutFile: Language { variable("BANK_LANG").flatMap { Language(code: $0) } ?? locale }
 
   private var locale: Language {
     let name = variable("LC_ALL") ?? variable("LC_MESSAGES") ?? variable("LANG") ?? ""

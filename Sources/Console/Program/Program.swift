@@ -8,7 +8,6 @@ import BankModel
 import ControlClient
 import Posix
 
-/// A program that a person types.
 package struct Program {
   /// The name by which it was called, with which its messages begin. A program that a command of bankctl has become speaks for
   /// that one.
@@ -96,7 +95,6 @@ package struct Program {
     return MessageCatalog(language: surroundings.language(flag: nil, configuration: configuration))
   }
 
-  /// Tells a failure.
   static func report(
     _ error: CommandError, _ words: MessageCatalog, _ home: String, _ asJSON: Bool, _ output: Output
   ) -> ProgramExit {
@@ -142,6 +140,5 @@ package struct Program {
 }
 
 extension Values {
-  /// Whether a script reads what is printed.
   fileprivate var wantsJSON: Bool { declares("json") && flag("json") }
 }

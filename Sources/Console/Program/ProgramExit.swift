@@ -4,11 +4,8 @@
 import ControlClient
 import Wire
 
-/// What the program ends with.
 package enum ProgramExit: Int32, Sendable, CaseIterable {
-  /// It was done.
   case done = 0
-  /// It failed.
   case failed = 1
   /// The command line was not understood, or asks for what is never possible.
   case usage = 2
@@ -21,7 +18,6 @@ package enum ProgramExit: Int32, Sendable, CaseIterable {
   /// Not now, perhaps later.
   case later = 75
 
-  /// The code for a refusal of the coordinator.
   init(_ code: Failure.Code) {
     switch code {
     case .queueFull, .draining, .diskFull, .inspected: self = .later
@@ -34,7 +30,6 @@ package enum ProgramExit: Int32, Sendable, CaseIterable {
     }
   }
 
-  /// The code for a conversation that failed.
   init(_ error: ControlError) {
     switch error {
     case .notOpen: self = .notOpen

@@ -7,10 +7,8 @@ import Posix
 final class ReaderWatch {
   private let loop: EventLoop
   private var registration: Registration?
-  /// Whether the reader has left.
   private(set) var isGone = false
 
-  /// Begins to watch on this loop.
   init(on loop: EventLoop) {
     self.loop = loop
     // A pipe without a reader is an error unasked. A file cannot be waited for, and does not go away

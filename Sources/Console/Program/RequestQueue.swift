@@ -5,9 +5,7 @@
 // Failure: none; whoever looks at the screen is told by what is here.
 import Posix
 
-/// The requests of a full screen to a service, one at a time.
 struct RequestQueue<Request> {
-  /// How the service answers.
   enum Pace: Sendable, Equatable {
     case prompt
     /// A person notices that it takes its time.
@@ -20,7 +18,6 @@ struct RequestQueue<Request> {
   private(set) var sent: Request?
   /// The one that the service was sent and did not answer in time: it may still be done.
   private(set) var unanswered: Request?
-  /// How the service answers.
   private(set) var pace = Pace.prompt
   /// How many keys were not taken since the service fell silent.
   private(set) var refused = 0

@@ -51,7 +51,6 @@ final class ServiceRequests<Command: PresentableCommand> {
     client = ServiceClient(socket: socket, loop: self.loop)
   }
 
-  /// Asks, and waits for the answer.
   func ask(_ command: Command) throws(CommandError) -> Command.Answer {
     let answer = try wait(for: command)
     if let complaint = Command.complaint(about: answer, session.words) { throw .complaint(complaint) }
@@ -61,7 +60,6 @@ final class ServiceRequests<Command: PresentableCommand> {
   /// Why the service does not work, as the coordinator knows it.
   var trouble: String? { session.trouble(of: Command.role) }
 
-  /// A service that gives an answer to another question.
   static var unexpected: CommandError {
     .control(.unexpected(detail: Remark(.strangeAnswer).of(Command.role == .stock ? .stock : .machine)))
   }
@@ -87,9 +85,7 @@ final class ServiceRequests<Command: PresentableCommand> {
       }
       guard session.isBankClosed else { continue }
       client.close()
-      guard isInDoubt else {
-        throw .control(.notOpen(socket: session.home.socket, stale: false))
-      }
+      guard isInDoubt else { throw .control(.notOpen(socket: session.home.socket, stale: false)) }
       let message = session.words.closedMeanwhile(home: session.home.path)
       throw .complaint(Complaint(code: "not_open", exit: .notOpen, message: message))
     }

@@ -6,19 +6,14 @@ import ControlClient
 import Posix
 import Wire
 
-/// One run of this program.
 package struct Session {
-  /// The command with its options and operands.
   package let invocation: Invocation
-  /// The words of the language that was chosen.
   package let words: MessageCatalog
-  /// The home of the bank.
   package var home: BankHome
   /// Where the rest was decided.
   package let surroundings: ProcessEnvironment
   /// Whether scripts are listening.
   let asJSON: Bool
-  /// Standard output.
   package let output: Output
 
   /// Says something to a person, beside the data.
@@ -44,7 +39,6 @@ package struct Session {
   /// How wide a table may be: the terminal's width, and nil away from one.
   package var columns: Int? { output.isTerminal ? Terminal.size?.columns : nil }
 
-  /// The picture of a bank in this session's words.
   func picture(_ report: StatusReport) -> StatusPicture {
     StatusPicture(report: report, words: words, palette: output.palette, columns: columns)
   }

@@ -4,9 +4,7 @@
 import Posix
 import Wire
 
-/// The progress of one question.
 package final class TaskProgress {
-  /// What may take its time.
   enum Task: Sendable, CaseIterable {
     case audit, ledger, receipts, tickets, ticket, scale, reload, opening, reset, requeue, cancel, steer
   }
@@ -30,13 +28,10 @@ package final class TaskProgress {
   /// When there is something to show; nil where the coordinator says when.
   var nextDue: MonotonicInstant? { isHeard ? nil : meter.nextDue }
 
-  /// Time has passed.
   func pass() { meter.pass(words.doing(task)) }
 
-  /// So many rows have come.
   func count(_ rows: Int64) { meter.update(words.doing(task), done: rows, total: 0) }
 
-  /// The coordinator has said how far it has come.
   func hear(_ report: ProgressReport) {
     isHeard = true
     meter.update(words.phase(report.phase), done: report.done, total: report.total)

@@ -26,7 +26,6 @@ struct PaceEstimate {
   /// Counts that are kept; more would not make it better.
   private static let mostSamples = 256
 
-  /// The count is so much now.
   mutating func note(_ done: Int64, at now: MonotonicInstant) {
     if let last = samples.last {
       // Whoever counts anew is measured anew.

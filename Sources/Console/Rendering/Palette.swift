@@ -3,7 +3,6 @@
 // sequence.
 import BankModel
 
-/// Colours for a terminal, or none.
 package struct Palette: Sendable, Equatable {
   /// A meaning that has a colour.
   package enum Role: Sendable, CaseIterable {
@@ -13,7 +12,6 @@ package struct Palette: Sendable, Equatable {
     case waiting
     /// The header over those who are served.
     case serving
-    /// What is wrong.
     case alarm
     /// What is less important.
     case quiet
@@ -33,13 +31,10 @@ package struct Palette: Sendable, Equatable {
     }
   }
 
-  /// Whether colours are used.
   let isOn: Bool
 
-  /// No colours.
   static let none = Palette(isOn: false)
 
-  /// Decides with or without colours.
   init(isOn: Bool) { self.isOn = isOn }
 
   /// Decides by the terminal and the variables that ask for none (https://no-color.org).
@@ -48,7 +43,6 @@ package struct Palette: Sendable, Equatable {
     isOn = isTerminal && !refuses && variable("TERM") != "dumb"
   }
 
-  /// The text in the colour of a meaning.
   package func paint(_ text: String, _ role: Role?) -> String {
     guard isOn, let role, !text.isEmpty else { return text }
     return "\u{1B}[\(role.code)m\(text)\u{1B}[0m"

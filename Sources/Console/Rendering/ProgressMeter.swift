@@ -5,7 +5,6 @@
 import Arguments
 import Posix
 
-/// Shows how far something has come.
 package final class ProgressMeter {
   private let words: MessageCatalog
   private let isTerminal: Bool
@@ -84,7 +83,6 @@ package final class ProgressMeter {
     write(line + "\n")
   }
 
-  /// Takes the bar away.
   package func finish() {
     if hasBar { write("\r\u{1B}[K") }
     hasBar = false

@@ -4,7 +4,6 @@
 import Arguments
 import Posix
 
-/// Lines on a terminal of some size.
 enum Screen {
   /// A line that does not wrap, with `…` where it was cut. Escape sequences take no place and are never cut.
   static func cut(_ line: String, to columns: Int?) -> String {

@@ -5,18 +5,13 @@ import BankModel
 import Posix
 import Wire
 
-/// A bank for people.
 struct StatusPicture {
   let report: StatusReport
   let words: MessageCatalog
   let palette: Palette
-  /// How wide the terminal is; nil for as wide as is needed.
   var columns: Int?
 
-  /// The lines, top to bottom.
-  var lines: [String] {
-    headline + numbers + [""] + services + [""] + workers
-  }
+  var lines: [String] { headline + numbers + [""] + services + [""] + workers }
 
   /// The bank in one line, for a log of changes.
   var line: String {
@@ -29,8 +24,7 @@ struct StatusPicture {
     let state = words.state(report.state)
     let role: Palette.Role = report.state == .open ? .waiting : .alarm
     let since = Timestamp.utc(milliseconds: report.since)
-    let day =
-      " · \(words.day(report.day)) · " + words.businessTime(milliseconds: report.businessMilliseconds)
+    let day = " · \(words.day(report.day)) · " + words.businessTime(milliseconds: report.businessMilliseconds)
     let process =
       "(pid \(report.pid), " + words.generation(report.generation) + ", " + words.since(since) + ")"
     if columns.map({ DisplayWidth.of(state + day + "  " + process) <= $0 }) ?? true {
@@ -38,8 +32,7 @@ struct StatusPicture {
     }
     return Screen.hints(state + day, columns: columns).enumerated().map {
       $0 == 0 ? palette.paint($1, role) : $1
-    }
-      + Screen.sentence(process, columns: columns).map { palette.paint($0, .quiet) }
+    } + Screen.sentence(process, columns: columns).map { palette.paint($0, .quiet) }
   }
 
   private var numbers: [String] {
@@ -68,14 +61,12 @@ struct StatusPicture {
 
   private var services: [String] {
     var table = TextTable([.left, .right, .right, .right, .right, .left])
-    table.addHeadings(
-      [.service, .windows, .waiting, .serving, .served].map(words.column) + [""])
+    table.addHeadings([.service, .windows, .waiting, .serving, .served].map(words.column) + [""])
     for service in report.services {
       table.add([
         .init(words.phrases.service(service.service), service.service == .loan ? .loan : nil),
         .init(service.windows), .init(MessageCatalog.grouped(service.waiting)), .init(service.serving),
-        .init(MessageCatalog.grouped(service.served)),
-        .init(service.paused ? words.paused : "", .alarm),
+        .init(MessageCatalog.grouped(service.served)), .init(service.paused ? words.paused : "", .alarm),
       ])
     }
     return table.lines(palette, within: columns)

@@ -5,15 +5,12 @@
 // Failure: none; a row with fewer cells than there are columns leaves the others empty.
 import Arguments
 
-/// A table of text.
 package struct TextTable: Sendable {
-  /// Where a column's text stands.
   package enum Alignment: Sendable {
     case left
     case right
   }
 
-  /// One cell.
   package struct Cell: Sendable, Equatable, ExpressibleByStringLiteral {
     var text: String
     var role: Palette.Role?
@@ -32,13 +29,10 @@ package struct TextTable: Sendable {
   private var rows: [[Cell]] = []
   private var headings: [String] = []
 
-  /// A table with these columns.
   package init(_ alignments: [Alignment]) { self.alignments = alignments }
 
-  /// Adds a row.
   package mutating func add(_ cells: [Cell]) { rows.append(cells) }
 
-  /// Adds a row of headings.
   mutating func addHeadings(_ headings: [String]) { self.headings = headings }
 
   /// The lines of the table, two spaces between columns.

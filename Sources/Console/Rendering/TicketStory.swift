@@ -4,13 +4,11 @@ import BankModel
 import Posix
 import Wire
 
-/// A customer for people.
 struct TicketStory {
   let ticket: TicketReport
   let words: MessageCatalog
   let palette: Palette
 
-  /// The lines, top to bottom.
   var lines: [String] {
     var lines = [palette.paint(headline, .heading), "  " + standing]
     lines.append(at(ticket.issuedAt, words.issued))

@@ -5,7 +5,6 @@
 import BankModel
 import Posix
 
-/// The account of one order.
 final class JuiceBill {
   private let juice: Juice
   private let assortment: Assortment
@@ -25,7 +24,6 @@ final class JuiceBill {
 
   private var words: MessageCatalog { session.words }
 
-  /// Tells what became of one juice.
   func add(_ order: OrderID, _ fate: JuiceLine.Fate) throws(CommandError) {
     switch fate {
     case .made:
@@ -66,7 +64,6 @@ final class JuiceBill {
     return .refused
   }
 
-  /// The sentence for every fruit that is missing.
   private var fruitLines: [String] {
     let missing = shortages.map { words.tooLittle($0, of: assortment.name(of: $0.item, in: words.language)) }
     return (made > 0 ? [words.madeOnly(made, of: made + short)] : []) + missing
@@ -131,7 +128,6 @@ extension Session {
     return stations.allSatisfy { $0.isFailed == true } ? .failed : nil
   }
 
-  /// Asks a question that is answered with yes or no; no answer is a no.
   func confirm(_ question: String) throws(CommandError) -> Bool {
     while true {
       output.write("\(question) [\(words.phrases.yes)/\(words.phrases.no)] ")
@@ -146,13 +142,11 @@ extension Session {
   }
 }
 
-/// Why the juice station makes nothing.
 enum StationTrouble: Sendable, Equatable {
   /// The stock service does not work, for this reason.
   case stock(String)
   /// An operator has paused juices.
   case paused
-  /// There is no station.
   case noStation
   /// Every station was given up.
   case failed

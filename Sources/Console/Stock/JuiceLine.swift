@@ -10,11 +10,8 @@ import Glibc
 import Posix
 import Wire
 
-/// The tickets of one order, in line at the juice station.
 final class JuiceLine {
-  /// What became of one ticket.
   enum Fate: Sendable, Equatable {
-    /// The juice is made.
     case made
     /// There was too little of these; nothing was taken.
     case short([Shortage])
@@ -40,7 +37,6 @@ final class JuiceLine {
     }
   }
 
-  /// Hears what became of a ticket.
   typealias Teller = (TicketNumber, Fate) throws(CommandError) -> Void
 
   /// How long a juice that is being made when its order is given up may still take.
@@ -59,8 +55,7 @@ final class JuiceLine {
   /// - Parameter patience: How long the station may stand still.
   init(
     _ tickets: EnqueuedReport, at coordinator: CoordinatorClient, _ wait: InterruptibleWait,
-    patience: Duration,
-    _ session: Session
+    patience: Duration, _ session: Session
   ) {
     self.tickets = tickets
     self.coordinator = coordinator
@@ -198,7 +193,6 @@ final class JuiceLine {
     }
   }
 
-  /// Waits for the coordinator to come back.
   private func reunite() throws(CommandError) {
     let known = wait.signal
     let deadline = SystemClock.monotonic() + CoordinatorClient.reunion

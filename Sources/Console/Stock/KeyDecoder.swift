@@ -36,7 +36,6 @@ struct KeyDecoder: Sendable {
   /// Whether the beginning of something has come, which may also be a lone escape key.
   var isWaiting: Bool { !isPasting && !pending.isEmpty }
 
-  /// Takes what has come.
   mutating func take(_ bytes: [UInt8]) -> [Key] {
     var keys: [Key] = []
     for byte in bytes {

@@ -3,16 +3,13 @@
 // Failure: none; a recipe of a fruit that the stock has never heard of lacks all of it.
 import BankModel
 
-/// The juice shop for people.
 struct MenuPicture {
   let assortment: Assortment
   let picture: StockPicture
   let words: MessageCatalog
   let palette: Palette
-  /// How wide the terminal is; nil for as wide as is needed.
   var columns: Int?
 
-  /// The whole shop, top to bottom.
   var lines: [String] {
     Screen.sentence(words.phrases.juiceTitle, columns: columns).map { palette.paint($0, .heading) } + [""]
       + shelves + [""] + juices
@@ -56,8 +53,7 @@ struct MenuPicture {
       let recipe = juice.recipe.map { "\(name(of: $0.item)) \($0.quantity)" }.joined(separator: " + ")
       let state =
         shortages.isEmpty
-        ? words.canBeMade
-        : words.cannotBeMade(shortages.map { words.lacking($0, of: name(of: $0.item)) })
+        ? words.canBeMade : words.cannotBeMade(shortages.map { words.lacking($0, of: name(of: $0.item)) })
       table.add([
         .init(juice.name(in: words.language), role), .init(recipe, role), .init(state, role ?? .waiting),
       ])

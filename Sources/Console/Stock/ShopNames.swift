@@ -4,7 +4,6 @@
 import Arguments
 import BankModel
 
-/// What people call fruits and juices.
 enum ShopNames {
   /// The short names of the original's buttons, beside those that an assortment names.
   private static let shortNames = ["망키쥬스": ItemID("mango-kiwi")]

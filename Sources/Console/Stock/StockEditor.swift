@@ -7,9 +7,7 @@ import BankModel
 import StockClient
 import Wire
 
-/// The stock editor without its terminal.
 struct StockEditor {
-  /// What a key asks for.
   enum Wish: Sendable, Equatable {
     /// One piece more or fewer.
     case change(ItemID, Quantity)
@@ -17,7 +15,6 @@ struct StockEditor {
     case close
   }
 
-  /// A line that can be chosen.
   enum Line: Sendable, Equatable {
     case fruit(Fruit, Quantity)
     case close
@@ -43,12 +40,8 @@ struct StockEditor {
     self.words = words
   }
 
-  /// Everything that can be chosen, top to bottom.
-  var lines: [Line] {
-    assortment.fruits.map { .fruit($0, picture?.quantity(of: $0.id) ?? 0) } + [.close]
-  }
+  var lines: [Line] { assortment.fruits.map { .fruit($0, picture?.quantity(of: $0.id) ?? 0) } + [.close] }
 
-  /// Takes what the stock tells.
   mutating func hear(_ news: StockNews) {
     switch news {
     case .picture(let picture):
@@ -66,7 +59,6 @@ struct StockEditor {
     if let notice, [words.editorWaits, words.editorTookNoKey].contains(notice) { self.notice = nil }
   }
 
-  /// Takes what became of a wish.
   mutating func hear(_ result: Result<StockResult, StockClientError>) {
     switch result {
     // Somebody else was faster: what is left shows by itself, and it is never below 0.
@@ -77,10 +69,8 @@ struct StockEditor {
     }
   }
 
-  /// Says something until the next key.
   mutating func say(_ text: String) { notice = text }
 
-  /// Takes a key.
   mutating func press(_ key: Key) -> Wish? {
     notice = nil
     switch key {

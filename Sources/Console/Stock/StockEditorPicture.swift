@@ -5,12 +5,10 @@ import Arguments
 import BankModel
 import Posix
 
-/// The stock editor for people.
 struct StockEditorPicture {
   let editor: StockEditor
   let palette: Palette
 
-  /// The lines, top to bottom.
   func lines(size: Terminal.Size?) -> [String] {
     let body = choices(columns: size?.columns ?? 80)
     let title = Screen.sentence(editor.words.phrases.stockEditorTitle, columns: size?.columns)
@@ -20,8 +18,7 @@ struct StockEditorPicture {
     let rows = size?.rows ?? 24
     let (head, foot) = frame.fitted(rows: rows, leaving: body.count)
     let room = max(1, rows - head.count - foot.count)
-    let shown = Screen.window(
-      body.map { [$0] }, around: editor.chosen, room: room, editor.words, palette)
+    let shown = Screen.window(body.map { [$0] }, around: editor.chosen, room: room, editor.words, palette)
     return (head + shown + foot).map { Screen.cut($0, to: size?.columns) }
   }
 

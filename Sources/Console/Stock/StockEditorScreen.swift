@@ -11,7 +11,6 @@ import Posix
 import StockClient
 import Wire
 
-/// The stock editor on a terminal.
 final class StockEditorScreen {
   private let session: Session
   private let counter: StockRequests
@@ -29,7 +28,6 @@ final class StockEditorScreen {
   /// How long the amounts may take to come before the editor opens without them.
   private static let picturePatience = Duration.seconds(1)
 
-  /// Opens the editor, and returns when it was closed.
   static func run(_ session: Session) throws(CommandError) {
     guard session.surroundings.variable("TERM") != "dumb" else {
       return session.note(session.words.editorIsForPeople)
@@ -47,9 +45,7 @@ final class StockEditorScreen {
     if let signal = screen.signal { Signals.end(by: signal) }
   }
 
-  private init(
-    _ session: Session, _ counter: StockRequests, _ assortment: Assortment, _ screen: FullScreen
-  ) {
+  private init(_ session: Session, _ counter: StockRequests, _ assortment: Assortment, _ screen: FullScreen) {
     self.session = session
     self.counter = counter
     self.screen = screen

@@ -7,7 +7,6 @@ import ControlClient
 import StockClient
 import Wire
 
-/// The way to the stock of an open bank.
 typealias StockRequests = ServiceRequests<StockCommand>
 
 extension StockCommand: PresentableCommand {
@@ -29,11 +28,9 @@ extension ServiceRequests where Command == StockCommand {
   /// - Parameter isSeenOpen: Whether the command talks with the bank already, so that nobody has to look whether it is open.
   convenience init(_ session: Session, isSeenOpen: Bool = false) throws(CommandError) {
     if !isSeenOpen { _ = try CoordinatorClient.open(session) }
-    try self.init(
-      session, at: StockClient.socket(inHome: session.home.path), within: session.stockPatience)
+    try self.init(session, at: StockClient.socket(inHome: session.home.path), within: session.stockPatience)
   }
 
-  /// What the branch keeps and makes.
   func assortment() throws(CommandError) -> Assortment {
     guard case .assortment(let assortment) = try ask(.assortment) else { throw Self.unexpected }
     return assortment

@@ -26,11 +26,10 @@ extension BankctlTable {
           + "고객을 모두 처리하고 영수증을 고객이 기억하는 것과, 재고를 들여온 것과 마신 것과 비교합니다. 지켜지지 않은 약속이 있으면 종료 코드는 1입니다. "
           + "시드가 같으면 같은 순서로 강제 종료합니다. Ctrl-C를 누르면 강제 종료를 그만두고 결과를 보여 줍니다."),
       examples: [
+        Example(Text(stringLiteral: words + " --for 10s"), "Kill for ten seconds.", "10초 동안 시험합니다."),
         Example(
-          Text(stringLiteral: words + " --for 10s"), Text("Kill for ten seconds.", "10초 동안 시험합니다.")),
-        Example(
-          Text(stringLiteral: words + " --stop --cut --seed 7"),
-          Text("Also stop processes and cut connections.", "프로세스를 멈추고 연결도 끊습니다.")),
+          Text(stringLiteral: words + " --stop --cut --seed 7"), "Also stop processes and cut connections.",
+          "프로세스를 멈추고 연결도 끊습니다."),
       ],
       options: [
         OptionSpec(
@@ -43,8 +42,7 @@ extension BankctlTable {
         OptionSpec(
           "kills", .integer(1...10_000_000), default: Text("no limit", "제한 없음"),
           summary: Text("End after so many kills.", "이만큼 강제 종료하면 끝냅니다.")),
-        OptionSpec(
-          "stop", summary: Text("Also stop processes and continue them.", "프로세스를 멈췄다 이어 가기도 합니다.")),
+        OptionSpec("stop", summary: Text("Also stop processes and continue them.", "프로세스를 멈췄다 이어 가기도 합니다.")),
         OptionSpec(
           "cut", summary: Text("Also cut connections in the middle of a message.", "메시지 도중에 연결을 끊기도 합니다.")),
         OptionSpec(
@@ -53,11 +51,8 @@ extension BankctlTable {
         OptionSpec(
           "customers", customerCount, default: Text("as many as can be served", "처리할 수 있는 만큼"),
           summary: Text("End when so many customers have come and are served.", "고객이 이만큼 와서 모두 처리되면 끝냅니다.")),
-        OptionSpec(
-          "seed", seed, value: "S", default: Text("from the system", "시스템이 정함"),
-          summary: Text("Repeats the same draws of chance.", "같은 무작위 결과를 되풀이합니다.")),
-        OptionSpec(
-          "deposit", windows, default: "2", summary: Text("Windows for deposits.", "예금 창구의 수입니다.")),
+        seed,
+        OptionSpec("deposit", windows, default: "2", summary: Text("Windows for deposits.", "예금 창구의 수입니다.")),
         OptionSpec("loan", windows, default: "1", summary: Text("Windows for loans.", "대출 창구의 수입니다.")),
         OptionSpec("juice", windows, default: "1", summary: Text("Juice stations.", "쥬스 스테이션의 수입니다.")),
         OptionSpec(

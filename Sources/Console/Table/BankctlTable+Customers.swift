@@ -6,53 +6,43 @@ import BankModel
 extension BankctlTable {
   private static let group = Text("Customers", "고객")
 
-  /// enqueue, tickets, ticket, receipts, cancel, requeue.
   static var customers: [CommandSpec] { [enqueue, tickets, ticket, receipts, cancel, requeue] }
 
   private static let number: ValueKind = .integer(1...Limits.ticket)
   private static let day: ValueKind = .integer(1...Int64.max)
 
-  private static var enqueue: CommandSpec {
-    CommandSpec(
-      "enqueue", group: group,
-      summary: Text("Customers take tickets.", "고객이 번호표를 뽑습니다."),
-      details: Text(
-        "Ends when the tickets are on disk. Service, amount and account are drawn at random where they are not given. "
-          + "With --from every line is an object such as {\"service\":\"deposit\",\"grade\":\"vip\",\"amount\":50000,\"account\":12,"
-          + "\"key\":\"a-1\"}, where each field may be left out; a bad line is named by its number and "
-          + "nobody is added.",
-        "번호표가 디스크에 기록되면 끝납니다. 업무와 금액, 계좌는 주지 않으면 무작위로 정합니다. --from은 한 줄에 하나씩 "
-          + "{\"service\":\"deposit\",\"grade\":\"vip\",\"amount\":50000,\"account\":12,\"key\":\"a-1\"} "
-          + "같은 객체를 "
-          + "읽으며, 각 항목은 뺄 수 있습니다. 잘못된 줄이 있으면 줄 번호를 알리고 아무도 추가하지 않습니다."),
-      examples: [
-        Example("bankctl enqueue 10", Text("Ten customers, drawn at random.", "무작위로 정한 고객 열 명을 추가합니다.")),
-        Example(
-          "bankctl enqueue 3 --service loan --grade vip --wait",
-          Text("Three VIPs for loans; wait until all are done.", "대출을 원하는 VIP 세 명을 추가하고, 모두 끝날 때까지 기다립니다.")),
-        Example(
-          "bankctl enqueue 100 --key monday-1",
-          Text("Repeatable: the same key adds nobody twice.", "되풀이해도 같은 키로는 두 번 추가되지 않습니다.")),
-        Example(
-          "cat people.jsonl | bankctl enqueue --from -",
-          Text("One customer a line, from a pipe.", "파이프에서 한 줄에 고객 한 명씩 읽습니다.")),
-      ],
-      operands: [
-        OperandSpec(
-          "N", customerCount, replacedBy: "from",
-          summary: Text("How many customers.", "고객의 수입니다."))
-      ],
-      options: enqueueOptions)
-  }
+  private static let enqueue = CommandSpec(
+    "enqueue", group: group, summary: Text("Customers take tickets.", "고객이 번호표를 뽑습니다."),
+    details: Text(
+      "Ends when the tickets are on disk. Service, amount and account are drawn at random where they are not given. "
+        + "With --from every line is an object such as {\"service\":\"deposit\",\"grade\":\"vip\",\"amount\":50000,\"account\":12,"
+        + "\"key\":\"a-1\"}, where each field may be left out; a bad line is named by its number and "
+        + "nobody is added.",
+      "번호표가 디스크에 기록되면 끝납니다. 업무와 금액, 계좌는 주지 않으면 무작위로 정합니다. --from은 한 줄에 하나씩 "
+        + "{\"service\":\"deposit\",\"grade\":\"vip\",\"amount\":50000,\"account\":12,\"key\":\"a-1\"} 같은 "
+        + "객체를 읽으며, 각 항목은 뺄 수 있습니다. 잘못된 줄이 있으면 줄 번호를 알리고 아무도 추가하지 않습니다."),
+    examples: [
+      Example("bankctl enqueue 10", "Ten customers, drawn at random.", "무작위로 정한 고객 열 명을 추가합니다."),
+      Example(
+        "bankctl enqueue 3 --service loan --grade vip --wait",
+        "Three VIPs for loans; wait until all are done.", "대출을 원하는 VIP 세 명을 추가하고, 모두 끝날 때까지 기다립니다."),
+      Example(
+        "bankctl enqueue 100 --key monday-1", "Repeatable: the same key adds nobody twice.",
+        "되풀이해도 같은 키로는 두 번 추가되지 않습니다."),
+      Example(
+        "cat people.jsonl | bankctl enqueue --from -", "One customer a line, from a pipe.",
+        "파이프에서 한 줄에 고객 한 명씩 읽습니다."),
+    ],
+    operands: [
+      OperandSpec("N", customerCount, replacedBy: "from", summary: Text("How many customers.", "고객의 수입니다."))
+    ], options: enqueueOptions)
 
   private static var enqueueOptions: [OptionSpec] {
     let chance: Text = Text("at random", "무작위")
     return [
       OptionSpec(
         "service", .choice(ticketServices), default: chance,
-        summary: Text(
-          "What they come for.",
-          "찾아온 업무입니다.")),
+        summary: Text("What they come for.", "찾아온 업무입니다.")),
       OptionSpec(
         "grade", .choice(["vvip", "vip", "regular"]), default: "regular",
         summary: Text("Their standing; a higher one is served first.", "등급입니다. 높은 등급을 먼저 처리합니다.")),
@@ -62,9 +52,7 @@ extension BankctlTable {
       OptionSpec(
         "account", .integer(1...Limits.account), value: "ID", default: chance,
         summary: Text("The account of each.", "각자의 계좌입니다.")),
-      OptionSpec(
-        "seed", seed, value: "S", default: Text("from the system", "시스템이 정함"),
-        summary: Text("Repeats the same draws of chance.", "같은 무작위 결과를 되풀이합니다.")),
+      seed,
       OptionSpec(
         "key", .text, value: "KEY",
         summary: Text(
@@ -81,79 +69,63 @@ extension BankctlTable {
     ]
   }
 
-  private static var tickets: CommandSpec {
-    CommandSpec(
-      "tickets", group: group,
-      summary: Text("List who waits and who is served.", "대기중과 업무중 목록을 보여 줍니다."),
-      examples: [
-        Example("bankctl tickets", Text("Both lists.", "두 목록을 봅니다.")),
-        Example(
-          "bankctl tickets --state dead",
-          Text("Those who failed too often and were put aside.", "여러 번 실패해 보류된 고객을 봅니다.")),
-      ],
-      options: [
-        OptionSpec(
-          "state", .choice(["waiting", "serving", "delayed", "dead"]),
-          summary: Text("Only one list.", "한 목록만 봅니다."))
-      ])
-  }
+  private static let tickets = CommandSpec(
+    "tickets", group: group, summary: Text("List who waits and who is served.", "대기중과 업무중 목록을 보여 줍니다."),
+    examples: [
+      Example("bankctl tickets", "Both lists.", "두 목록을 봅니다."),
+      Example(
+        "bankctl tickets --state dead", "Those who failed too often and were put aside.",
+        "여러 번 실패해 보류된 고객을 봅니다."),
+    ],
+    options: [
+      OptionSpec(
+        "state", .choice(["waiting", "serving", "delayed", "dead"]),
+        summary: Text("Only one list.", "한 목록만 봅니다."))
+    ])
 
-  private static var ticket: CommandSpec {
-    CommandSpec(
-      "ticket", group: group,
-      summary: Text("What has happened to one customer.", "고객 한 명에게 있었던 일을 보여 줍니다."),
-      examples: [
-        Example("bankctl ticket 7", Text("Number 7 of the present day.", "오늘의 7번 고객을 봅니다.")),
-        Example("bankctl ticket 7 --day 2", Text("Number 7 of the second day.", "2일차의 7번 고객을 봅니다.")),
-      ],
-      operands: [OperandSpec("N", number, summary: Text("The number on the ticket.", "번호표의 번호입니다."))],
-      options: [
-        OptionSpec(
-          "day", day, value: "D", default: Text("the present day", "오늘"),
-          summary: Text("The business day.", "영업일입니다."))
-      ])
-  }
+  private static let ticket = CommandSpec(
+    "ticket", group: group, summary: Text("What has happened to one customer.", "고객 한 명에게 있었던 일을 보여 줍니다."),
+    examples: [
+      Example("bankctl ticket 7", "Number 7 of the present day.", "오늘의 7번 고객을 봅니다."),
+      Example("bankctl ticket 7 --day 2", "Number 7 of the second day.", "2일차의 7번 고객을 봅니다."),
+    ], operands: [OperandSpec("N", number, summary: Text("The number on the ticket.", "번호표의 번호입니다."))],
+    options: [
+      OptionSpec(
+        "day", day, value: "D", default: Text("the present day", "오늘"),
+        summary: Text("The business day.", "영업일입니다."))
+    ])
 
-  private static var receipts: CommandSpec {
-    CommandSpec(
-      "receipts", group: group,
-      summary: Text(
-        "The receipts, one a line, in the order they were written.", "기록된 순서대로 영수증을 한 줄씩 보여 줍니다."),
-      examples: [
-        Example("bankctl receipts", Text("Those of the present day.", "오늘의 영수증을 봅니다.")),
-        Example(
-          "bankctl receipts --day all --json", Text("All there are, for a script.", "모든 영수증을 스크립트에 넘깁니다.")),
-        Example(
-          "bankctl receipts --follow", Text("Stay, and show new ones as they come.", "새로 나오는 영수증도 이어서 봅니다.")),
-      ],
-      options: [
-        OptionSpec(
-          "day", .integerOrWord(1...Int64.max, ["all"]), value: "D|all",
-          default: Text("the present day", "오늘"),
-          summary: Text("Of which business day.", "어느 영업일의 영수증인지 정합니다.")),
-        OptionSpec(
-          "follow", short: "f",
-          summary: Text(
-            "Stay, and show new ones as they come, also after a restart.",
-            "새로 나오는 것도 이어서 봅니다. 은행을 다시 열어도 이어집니다.")),
-      ])
-  }
+  private static let receipts = CommandSpec(
+    "receipts", group: group,
+    summary: Text(
+      "The receipts, one a line, in the order they were written.", "기록된 순서대로 영수증을 한 줄씩 보여 줍니다."),
+    examples: [
+      Example("bankctl receipts", "Those of the present day.", "오늘의 영수증을 봅니다."),
+      Example("bankctl receipts --day all --json", "All there are, for a script.", "모든 영수증을 스크립트에 넘깁니다."),
+      Example("bankctl receipts --follow", "Stay, and show new ones as they come.", "새로 나오는 영수증도 이어서 봅니다."),
+    ],
+    options: [
+      OptionSpec(
+        "day", .integerOrWord(1...Int64.max, ["all"]), value: "D|all",
+        default: Text("the present day", "오늘"),
+        summary: Text("Of which business day.", "어느 영업일의 영수증인지 정합니다.")),
+      OptionSpec(
+        "follow", short: "f",
+        summary: Text(
+          "Stay, and show new ones as they come, also after a restart.",
+          "새로 나오는 것도 이어서 봅니다. 은행을 다시 열어도 이어집니다.")),
+    ])
 
-  private static var cancel: CommandSpec {
-    CommandSpec(
-      "cancel", group: group,
-      summary: Text("Take out a customer who waits or was put aside.", "기다리는 고객이나 보류된 고객을 내보냅니다."),
-      examples: [
-        Example(
-          "bankctl cancel 7",
-          Text("Customer 7 leaves with a receipt that says cancelled.", "7번 고객을 내보내고 취소 영수증을 남깁니다.")),
-        Example(
-          "bankctl cancel 7 --day 2",
-          Text("Only if the second day is not over.", "2일차가 끝나지 않았을 때만 내보냅니다.")),
-      ],
-      operands: [OperandSpec("N", number, summary: Text("The number on the ticket.", "번호표의 번호입니다."))],
-      options: [ofDay(excluding: [])])
-  }
+  private static let cancel = CommandSpec(
+    "cancel", group: group,
+    summary: Text("Take out a customer who waits or was put aside.", "기다리는 고객이나 보류된 고객을 내보냅니다."),
+    examples: [
+      Example(
+        "bankctl cancel 7", "Customer 7 leaves with a receipt that says cancelled.",
+        "7번 고객을 내보내고 취소 영수증을 남깁니다."),
+      Example("bankctl cancel 7 --day 2", "Only if the second day is not over.", "2일차가 끝나지 않았을 때만 내보냅니다."),
+    ], operands: [OperandSpec("N", number, summary: Text("The number on the ticket.", "번호표의 번호입니다."))],
+    options: [ofDay(excluding: [])])
 
   /// The day of a ticket that is to be changed.
   private static func ofDay(excluding others: [String]) -> OptionSpec {
@@ -164,21 +136,19 @@ extension BankctlTable {
         "번호표의 영업일입니다. 이미 끝난 날이면 아무것도 바꾸지 않습니다."))
   }
 
-  private static var requeue: CommandSpec {
-    CommandSpec(
-      "requeue", group: group,
-      summary: Text("Bring customers who were put aside back to the line.", "보류된 고객을 다시 줄에 세웁니다."),
-      examples: [
-        Example("bankctl requeue 7", Text("One of them.", "한 명을 세웁니다.")),
-        Example("bankctl requeue --dead", Text("All of them.", "모두 세웁니다.")),
-      ],
-      operands: [
-        OperandSpec(
-          "N", number, replacedBy: "dead", summary: Text("The number on the ticket.", "번호표의 번호입니다."))
-      ],
-      options: [
-        OptionSpec("dead", summary: Text("All who were put aside.", "보류된 고객을 모두 세웁니다.")),
-        ofDay(excluding: ["dead"]),
-      ])
-  }
+  private static let requeue = CommandSpec(
+    "requeue", group: group,
+    summary: Text("Bring customers who were put aside back to the line.", "보류된 고객을 다시 줄에 세웁니다."),
+    examples: [
+      Example("bankctl requeue 7", "One of them.", "한 명을 세웁니다."),
+      Example("bankctl requeue --dead", "All of them.", "모두 세웁니다."),
+    ],
+    operands: [
+      OperandSpec(
+        "N", number, replacedBy: "dead", summary: Text("The number on the ticket.", "번호표의 번호입니다."))
+    ],
+    options: [
+      OptionSpec("dead", summary: Text("All who were put aside.", "보류된 고객을 모두 세웁니다.")),
+      ofDay(excluding: ["dead"]),
+    ])
 }

@@ -5,7 +5,6 @@ import Arguments
 extension BankctlTable {
   private static let group = Text("Opening and closing", "개점과 마감")
 
-  /// start, stop, open, console.
   static var openingAndClosing: [CommandSpec] { [open, console, start, stop] }
 
   private static var windowOptions: [OptionSpec] {
@@ -27,110 +26,87 @@ extension BankctlTable {
           "Divides every simulated duration; 'max' makes them zero.",
           "흉내 내는 시간을 모두 이 수로 나눕니다. 'max'는 0으로 만듭니다.")),
       OptionSpec(
-        "config", .path, environment: "BANK_CONFIG",
-        summary: Text("The configuration file.", "설정 파일입니다.")),
+        "config", .path, environment: "BANK_CONFIG", summary: Text("The configuration file.", "설정 파일입니다.")),
     ]
   }
 
-  private static var open: CommandSpec {
-    CommandSpec(
-      "open", group: group,
-      summary: Text("Show one business day from beginning to end.", "영업일 하루를 처음부터 끝까지 보여 줍니다."),
-      details: Text(
-        "Opens the bank, lets customers come, shows a line for each start and each completion, and closes when everyone "
-          + "was served. Ctrl-C finishes only those being served; the others wait for the next start. Pressed again it "
-          + "ends everything at once.",
-        "은행을 열고 고객을 받아, 업무의 시작과 완료를 한 줄씩 보여 주고, 모두 처리하면 마감합니다. Ctrl-C를 누르면 업무중인 고객만 "
-          + "마치고 나머지는 다음 개점을 기다리며, 한 번 더 누르면 바로 끝냅니다."),
-      examples: [
-        Example("bankctl open", Text("A day with 10 to 30 customers.", "고객 10–30명이 오는 하루를 봅니다.")),
-        Example(
-          "bankctl open --customers 100 --deposit 4 --speed 10",
-          Text("A busy day, ten times as fast.", "붐비는 하루를 열 배 빠르게 봅니다.")),
-      ],
-      options: [
-        OptionSpec(
-          "customers", customerCount, default: Text("10 to 30 at random", "10–30명 중 무작위"),
-          summary: Text("How many customers come.", "찾아오는 고객의 수입니다.")),
-        OptionSpec(
-          "seed", seed, value: "S", default: Text("from the system", "시스템이 정함"),
-          summary: Text("Repeats the same draws of chance.", "같은 무작위 결과를 되풀이합니다.")),
-      ] + windowOptions + paceOptions)
-  }
+  private static let open = CommandSpec(
+    "open", group: group,
+    summary: Text("Show one business day from beginning to end.", "영업일 하루를 처음부터 끝까지 보여 줍니다."),
+    details: Text(
+      "Opens the bank, lets customers come, shows a line for each start and each completion, and closes when everyone "
+        + "was served. Ctrl-C finishes only those being served; the others wait for the next start. Pressed again it "
+        + "ends everything at once.",
+      "은행을 열고 고객을 받아, 업무의 시작과 완료를 한 줄씩 보여 주고, 모두 처리하면 마감합니다. Ctrl-C를 누르면 업무중인 고객만 "
+        + "마치고 나머지는 다음 개점을 기다리며, 한 번 더 누르면 바로 끝냅니다."),
+    examples: [
+      Example("bankctl open", "A day with 10 to 30 customers.", "고객 10–30명이 오는 하루를 봅니다."),
+      Example(
+        "bankctl open --customers 100 --deposit 4 --speed 10", "A busy day, ten times as fast.",
+        "붐비는 하루를 열 배 빠르게 봅니다."),
+    ],
+    options: [
+      OptionSpec(
+        "customers", customerCount, default: Text("10 to 30 at random", "10–30명 중 무작위"),
+        summary: Text("How many customers come.", "찾아오는 고객의 수입니다.")),
+      seed,
+    ] + windowOptions + paceOptions)
 
-  private static var console: CommandSpec {
-    CommandSpec(
-      "console", group: group,
-      summary: Text("The menu of the original console app.", "원래 콘솔 앱의 메뉴를 보여 줍니다."),
-      examples: [
-        Example(
-          "bankctl console",
-          Text("Type 1 to open the bank for a day, 2 to end.", "1을 입력하면 은행을 하루 열고, 2를 입력하면 끝납니다.")),
-        Example(
-          "printf '1\\n2\\n' | bankctl console --speed max",
-          Text(
-            "A day without a keyboard.",
-            "키보드 없이 하루를 보냅니다.")),
-      ],
-      options: windowOptions + paceOptions)
-  }
+  private static let console = CommandSpec(
+    "console", group: group, summary: Text("The menu of the original console app.", "원래 콘솔 앱의 메뉴를 보여 줍니다."),
+    examples: [
+      Example(
+        "bankctl console", "Type 1 to open the bank for a day, 2 to end.", "1을 입력하면 은행을 하루 열고, 2를 입력하면 끝납니다."),
+      Example(
+        "printf '1\\n2\\n' | bankctl console --speed max", "A day without a keyboard.", "키보드 없이 하루를 보냅니다."),
+    ], options: windowOptions + paceOptions)
 
-  private static var start: CommandSpec {
-    CommandSpec(
-      "start", group: group,
-      summary: Text("Open the bank and return when every window is ready.", "은행을 열고 모든 창구가 준비될 때까지 기다립니다."),
-      examples: [
-        Example("bankctl start", Text("With the windows of the configuration.", "설정에 적힌 창구로 엽니다.")),
-        Example(
-          "bankctl start --deposit 3 --loan 2 --speed 10",
-          Text("Five windows, ten times as fast.", "창구 다섯 개, 열 배 빠르게 엽니다.")),
-        Example(
-          "bankctl start --foreground",
-          Text(
-            "Stay with the bank, as systemd and containers want it.", "은행이 닫힐 때까지 끝나지 않아 systemd와 컨테이너에서 씁니다."
-          )),
-      ],
-      options: windowOptions + [
-        OptionSpec(
-          "juice", windows, default: Text("that of the configuration, else 1", "설정의 값, 없으면 1"),
-          summary: Text("Juice stations.", "쥬스 스테이션의 수입니다."))
-      ] + paceOptions + [
-        OptionSpec(
-          "foreground",
-          summary: Text(
-            "Stay until the bank has closed; SIGTERM and Ctrl-C close it, a second one faster.",
-            "은행이 닫힐 때까지 끝나지 않습니다. SIGTERM이나 Ctrl-C로 마감하며, 두 번째는 더 빨리 마감합니다."))
-      ])
-  }
+  private static let start = CommandSpec(
+    "start", group: group,
+    summary: Text("Open the bank and return when every window is ready.", "은행을 열고 모든 창구가 준비될 때까지 기다립니다."),
+    examples: [
+      Example("bankctl start", "With the windows of the configuration.", "설정에 적힌 창구로 엽니다."),
+      Example(
+        "bankctl start --deposit 3 --loan 2 --speed 10", "Five windows, ten times as fast.",
+        "창구 다섯 개, 열 배 빠르게 엽니다."),
+      Example(
+        "bankctl start --foreground", "Stay with the bank, as systemd and containers want it.",
+        "은행이 닫힐 때까지 끝나지 않아 systemd와 컨테이너에서 씁니다."),
+    ],
+    options: windowOptions + [
+      OptionSpec(
+        "juice", windows, default: Text("that of the configuration, else 1", "설정의 값, 없으면 1"),
+        summary: Text("Juice stations.", "쥬스 스테이션의 수입니다."))
+    ] + paceOptions + [
+      OptionSpec(
+        "foreground",
+        summary: Text(
+          "Stay until the bank has closed; SIGTERM and Ctrl-C close it, a second one faster.",
+          "은행이 닫힐 때까지 끝나지 않습니다. SIGTERM이나 Ctrl-C로 마감하며, 두 번째는 더 빨리 마감합니다."))
+    ])
 
-  private static var stop: CommandSpec {
-    CommandSpec(
-      "stop", group: group,
-      summary: Text("Let everyone waiting be served, then close.", "기다리는 고객을 모두 처리한 뒤 마감합니다."),
-      details: Text(
-        "Four steps: no new customers are taken, those who wait are served, those being served are "
-          + "finished, and tellers that have not gone then are killed. Ctrl-C goes one step further. The day is "
-          + "closed when every ticket has its receipt; otherwise those left go on waiting for the next start.",
-        "네 단계로 마감합니다. 새 고객을 받지 않고, 기다리는 고객을 처리하고, 업무중인 고객을 마치고, 남은 은행원을 강제로 "
-          + "끝냅니다. Ctrl-C를 누르면 다음 단계로 넘어갑니다. 모든 번호표에 영수증이 나오면 영업일이 끝나고, 남은 고객이 있으면 다음 "
-          + "개점을 기다립니다."),
-      examples: [
-        Example("bankctl stop", Text("Close when nobody waits any more.", "기다리는 고객이 없으면 마감합니다.")),
-        Example(
-          "bankctl stop --timeout 30s",
-          Text(
-            "Those left after 30 seconds wait for the next start.",
-            "30초 뒤에 남은 고객은 다음 개점을 기다립니다.")),
-        Example("bankctl stop --now", Text("Finish only those being served.", "업무중인 고객만 마칩니다.")),
-      ],
-      options: [
-        OptionSpec(
-          "timeout", .duration, value: "T", default: Text("no bound", "제한 없음"),
-          summary: Text(
-            "How long each step may take; whoever is left by it waits for the next start.",
-            "각 단계에 걸릴 수 있는 시간입니다. 남은 고객은 다음 개점을 기다립니다.")),
-        OptionSpec(
-          "now", summary: Text("Finish only those being served.", "업무중인 고객만 마칩니다.")),
-      ])
-  }
+  private static let stop = CommandSpec(
+    "stop", group: group,
+    summary: Text("Let everyone waiting be served, then close.", "기다리는 고객을 모두 처리한 뒤 마감합니다."),
+    details: Text(
+      "Four steps: no new customers are taken, those who wait are served, those being served are "
+        + "finished, and tellers that have not gone then are killed. Ctrl-C goes one step further. The day is "
+        + "closed when every ticket has its receipt; otherwise those left go on waiting for the next start.",
+      "네 단계로 마감합니다. 새 고객을 받지 않고, 기다리는 고객을 처리하고, 업무중인 고객을 마치고, 남은 은행원을 강제로 끝냅니다. Ctrl-C를 누르면 다음 단계로 넘어갑니다. "
+        + "모든 번호표에 영수증이 나오면 영업일이 끝나고, 남은 고객이 있으면 다음 개점을 기다립니다."),
+    examples: [
+      Example("bankctl stop", "Close when nobody waits any more.", "기다리는 고객이 없으면 마감합니다."),
+      Example(
+        "bankctl stop --timeout 30s", "Those left after 30 seconds wait for the next start.",
+        "30초 뒤에 남은 고객은 다음 개점을 기다립니다."),
+      Example("bankctl stop --now", "Finish only those being served.", "업무중인 고객만 마칩니다."),
+    ],
+    options: [
+      OptionSpec(
+        "timeout", .duration, value: "T", default: Text("no bound", "제한 없음"),
+        summary: Text(
+          "How long each step may take; whoever is left by it waits for the next start.",
+          "각 단계에 걸릴 수 있는 시간입니다. 남은 고객은 다음 개점을 기다립니다.")),
+      OptionSpec("now", summary: Text("Finish only those being served.", "업무중인 고객만 마칩니다.")),
+    ])
 }

@@ -7,13 +7,18 @@ extension BankctlTable {
   private static let juices = Text("Juice", "쥬스")
   private static let shelves = Text("Stock", "재고")
 
-  /// juice menu, juice order, stock, stock set, stock add, stock edit, stock watch.
   static var shop: [CommandSpec] {
-    [juiceMenu, juiceOrder, stock, stockSet, stockAdd, stockEdit, stockWatch]
+    [patient(juiceMenu), juiceOrder] + [stock, stockSet, stockAdd, stockEdit, stockWatch].map(patient)
   }
 
-  /// What every command that asks the stock or the vending machine has in common.
-  static let patience = OptionSpec(
+  /// A command that asks the stock or the vending machine at once, with the option that all of them have in common.
+  static func patient(_ command: CommandSpec) -> CommandSpec {
+    var command = command
+    command.options.append(patience)
+    return command
+  }
+
+  private static let patience = OptionSpec(
     "timeout", .duration, value: "T", default: Text("10s", "10초"),
     summary: Text(
       "How long to wait for a service that does not answer; exit code 75 then.",
@@ -25,130 +30,98 @@ extension BankctlTable {
       "strawberry, banana, pineapple, kiwi or mango; also in Korean.",
       "딸기, 바나나, 파인애플, 키위, 망고 중 하나입니다. 영어 이름도 됩니다."))
 
-  private static var juiceMenu: CommandSpec {
-    CommandSpec(
-      "juice menu", group: juices,
-      summary: Text(
-        "The juices, what each needs, and which can be made now.", "쥬스와 재료, 지금 만들 수 있는지를 보여 줍니다."),
-      examples: [
-        Example(
-          "bankctl juice menu", Text("See what can be made now.", "지금 만들 수 있는 것을 봅니다."))
-      ],
-      options: [patience])
-  }
+  private static let juiceMenu = CommandSpec(
+    "juice menu", group: juices,
+    summary: Text(
+      "The juices, what each needs, and which can be made now.", "쥬스와 재료, 지금 만들 수 있는지를 보여 줍니다."),
+    examples: [Example("bankctl juice menu", "See what can be made now.", "지금 만들 수 있는 것을 봅니다.")])
 
-  private static var juiceOrder: CommandSpec {
-    CommandSpec(
-      "juice order", group: juices,
-      summary: Text("Order a juice and wait for it.", "쥬스를 주문하고 기다립니다."),
-      details: Text(
-        "The order stands in line at the juice station like any customer. With too little fruit nothing is taken and "
-          + "the exit code is 5; on a terminal you are asked whether to change the stock. Ctrl-C takes out what is not "
-          + "being made yet. With --json there is one object a line, one for each juice.",
-        "주문은 다른 고객처럼 쥬스 스테이션에 줄을 섭니다. 재료가 모자라면 아무것도 쓰지 않고 종료 코드는 5이며, 터미널에서는 재고를 "
-          + "수정할지 묻습니다. Ctrl-C는 아직 만들지 않은 주문을 취소합니다. --json이면 쥬스 하나에 한 줄씩 객체를 씁니다."),
-      examples: [
-        Example(
-          Text("bankctl juice order banana", "bankctl juice order 바나나쥬스"),
-          Text("One banana juice.", "바나나쥬스 한 잔을 주문합니다.")),
-        Example(
-          Text("bankctl juice order strawberry-banana 3", "bankctl juice order 딸바쥬스 3"),
-          Text("Three strawberry-banana juices.", "딸바쥬스 세 잔을 주문합니다.")),
-      ],
-      operands: [
-        OperandSpec(
-          "NAME", .text, offers: Assortment.standard.juices.map(\.id.name),
-          summary: Text(
-            "As 'bankctl juice menu' lists them; also in Korean.",
-            "'bankctl juice menu'에 있는 이름입니다. 영어 이름도 됩니다.")),
-        OperandSpec(
-          "N", .integer(1...JuiceOrderCommand.most), .optional,
-          summary: Text("How many; 1 without it.", "몇 잔인지 정합니다. 없으면 한 잔입니다.")),
-      ],
-      options: [
-        OptionSpec(
-          "timeout", .duration, value: "T", default: Text("10s", "10초"),
-          summary: Text(
-            "How long to wait while the stock or the juice station stands still; then the order is taken out, exit code 75.",
-            "재고나 쥬스 스테이션이 멈춰 있을 때 기다리는 시간입니다. 지나면 주문을 취소하고 종료 코드는 75입니다."))
-      ])
-  }
+  private static let juiceOrder = CommandSpec(
+    "juice order", group: juices, summary: Text("Order a juice and wait for it.", "쥬스를 주문하고 기다립니다."),
+    details: Text(
+      "The order stands in line at the juice station like any customer. With too little fruit nothing is taken and "
+        + "the exit code is 5; on a terminal you are asked whether to change the stock. Ctrl-C takes out what is not "
+        + "being made yet. With --json there is one object a line, one for each juice.",
+      "주문은 다른 고객처럼 쥬스 스테이션에 줄을 섭니다. 재료가 모자라면 아무것도 쓰지 않고 종료 코드는 5이며, 터미널에서는 재고를 "
+        + "수정할지 묻습니다. Ctrl-C는 아직 만들지 않은 주문을 취소합니다. --json이면 쥬스 하나에 한 줄씩 객체를 씁니다."),
+    examples: [
+      Example(
+        Text("bankctl juice order banana", "bankctl juice order 바나나쥬스"), "One banana juice.",
+        "바나나쥬스 한 잔을 주문합니다."),
+      Example(
+        Text("bankctl juice order strawberry-banana 3", "bankctl juice order 딸바쥬스 3"),
+        "Three strawberry-banana juices.", "딸바쥬스 세 잔을 주문합니다."),
+    ],
+    operands: [
+      OperandSpec(
+        "NAME", .text, offers: Assortment.standard.juices.map(\.id.name),
+        summary: Text(
+          "As 'bankctl juice menu' lists them; also in Korean.",
+          "'bankctl juice menu'에 있는 이름입니다. 영어 이름도 됩니다.")),
+      OperandSpec(
+        "N", .integer(1...JuiceOrderCommand.most), .optional,
+        summary: Text("How many; 1 without it.", "몇 잔인지 정합니다. 없으면 한 잔입니다.")),
+    ],
+    options: [
+      OptionSpec(
+        "timeout", .duration, value: "T", default: Text("10s", "10초"),
+        summary: Text(
+          "How long to wait while the stock or the juice station stands still; then the order is taken out, exit code 75.",
+          "재고나 쥬스 스테이션이 멈춰 있을 때 기다리는 시간입니다. 지나면 주문을 취소하고 종료 코드는 75입니다."))
+    ])
 
-  private static var stock: CommandSpec {
-    CommandSpec(
-      "stock", group: shelves,
-      summary: Text("Show what is in stock.", "재고를 보여 줍니다."),
-      examples: [Example("bankctl stock", Text("Every fruit and how many there are.", "과일마다 몇 개 있는지 봅니다."))],
-      options: [patience])
-  }
+  private static let stock = CommandSpec(
+    "stock", group: shelves, summary: Text("Show what is in stock.", "재고를 보여 줍니다."),
+    examples: [Example("bankctl stock", "Every fruit and how many there are.", "과일마다 몇 개 있는지 봅니다.")])
 
-  private static var stockSet: CommandSpec {
-    CommandSpec(
-      "stock set", group: shelves,
-      summary: Text("Set how many of a fruit there are.", "과일의 개수를 정합니다."),
-      examples: [
-        Example(
-          Text("bankctl stock set strawberry 16", "bankctl stock set 딸기 16"),
-          Text("Let there be sixteen strawberries.", "딸기를 16개로 합니다."))
-      ],
-      operands: [
-        fruit,
-        OperandSpec(
-          "N", .integer(0...StockLimits.quantity),
-          summary: Text("How many.", "개수입니다.")),
-      ],
-      options: [patience])
-  }
+  private static let stockSet = CommandSpec(
+    "stock set", group: shelves, summary: Text("Set how many of a fruit there are.", "과일의 개수를 정합니다."),
+    examples: [
+      Example(
+        Text("bankctl stock set strawberry 16", "bankctl stock set 딸기 16"),
+        "Let there be sixteen strawberries.", "딸기를 16개로 합니다.")
+    ],
+    operands: [
+      fruit, OperandSpec("N", .integer(0...StockLimits.quantity), summary: Text("How many.", "개수입니다.")),
+    ])
 
-  private static var stockAdd: CommandSpec {
-    CommandSpec(
-      "stock add", group: shelves,
-      summary: Text("Add to a fruit, or take away.", "과일을 더하거나 뺍니다."),
-      details: Text(
-        "Never below 0 and never above 1,000,000: then nothing is changed and the exit code is 5.",
-        "0보다 적어지거나 1,000,000보다 많아지면 아무것도 바꾸지 않고 종료 코드는 5입니다."),
-      examples: [
-        Example(
-          Text("bankctl stock add kiwi 5", "bankctl stock add 키위 5"),
-          Text("Five kiwis more.", "키위 다섯 개를 더합니다.")),
-        Example(
-          Text("bankctl stock add kiwi -2", "bankctl stock add 키위 -2"),
-          Text("Two kiwis fewer.", "키위 두 개를 뺍니다.")),
-      ],
-      operands: [
-        fruit,
-        OperandSpec(
-          "N", .integer(-StockLimits.quantity...StockLimits.quantity),
-          summary: Text("How many more; fewer where it is negative.", "더할 개수입니다. 음수면 뺍니다.")),
-      ],
-      options: [patience])
-  }
+  private static let stockAdd = CommandSpec(
+    "stock add", group: shelves, summary: Text("Add to a fruit, or take away.", "과일을 더하거나 뺍니다."),
+    details: Text(
+      "Never below 0 and never above 1,000,000: then nothing is changed and the exit code is 5.",
+      "0보다 적어지거나 1,000,000보다 많아지면 아무것도 바꾸지 않고 종료 코드는 5입니다."),
+    examples: [
+      Example(
+        Text("bankctl stock add kiwi 5", "bankctl stock add 키위 5"), "Five kiwis more.", "키위 다섯 개를 더합니다."),
+      Example(
+        Text("bankctl stock add kiwi -2", "bankctl stock add 키위 -2"), "Two kiwis fewer.", "키위 두 개를 뺍니다."),
+    ],
+    operands: [
+      fruit,
+      OperandSpec(
+        "N", .integer(-StockLimits.quantity...StockLimits.quantity),
+        summary: Text("How many more; fewer where it is negative.", "더할 개수입니다. 음수면 뺍니다.")),
+    ])
 
-  private static var stockEdit: CommandSpec {
-    CommandSpec(
-      "stock edit", group: shelves,
-      summary: Text("Change the stock on the whole terminal.", "터미널 전체 화면에서 재고를 수정합니다."),
-      details: Text(
-        "The arrow keys choose a fruit, - and + change it, q leaves. Each key takes effect at once.",
-        "화살표로 과일을 고르고 -와 +로 바꾸며, q로 나갑니다. 누를 때마다 바로 반영됩니다."),
-      examples: [Example("bankctl stock edit", Text("Open the editor.", "편집기를 엽니다."))],
-      options: [patience])
-  }
+  private static let stockEdit = CommandSpec(
+    "stock edit", group: shelves,
+    summary: Text("Change the stock on the whole terminal.", "터미널 전체 화면에서 재고를 수정합니다."),
+    details: Text(
+      "The arrow keys choose a fruit, - and + change it, q leaves. Each key takes effect at once.",
+      "화살표로 과일을 고르고 -와 +로 바꾸며, q로 나갑니다. 누를 때마다 바로 반영됩니다."),
+    examples: [Example("bankctl stock edit", "Open the editor.", "편집기를 엽니다.")])
 
-  private static var stockWatch: CommandSpec {
-    CommandSpec(
-      "stock watch", group: shelves,
-      summary: Text("The stock, and a line each time something changes.", "재고를 보여 주고, 바뀔 때마다 한 줄씩 알립니다."),
-      details: Text(
-        "Every change comes once and in order, also when the stock service is replaced meanwhile. It ends when the bank "
-          + "closes.",
-        "재고 서비스가 다시 시작되어도 모든 변경이 순서대로 한 번씩 나옵니다. 은행이 닫히면 끝납니다."),
-      examples: [
-        Example("bankctl stock watch", Text("See the changes as they come.", "바뀌는 대로 봅니다.")),
-        Example(
-          "bankctl stock watch --json", Text("One object a line, for a script.", "스크립트가 읽도록 한 줄에 객체 하나씩 씁니다.")
-        ),
-      ],
-      options: [patience])
-  }
+  private static let stockWatch = CommandSpec(
+    "stock watch", group: shelves,
+    summary: Text("The stock, and a line each time something changes.", "재고를 보여 주고, 바뀔 때마다 한 줄씩 알립니다."),
+    details: Text(
+      "Every change comes once and in order, also when the stock service is replaced meanwhile. It ends when the bank "
+        + "closes.",
+      "재고 서비스가 다시 시작되어도 모든 변경이 순서대로 한 번씩 나옵니다. 은행이 닫히면 끝납니다."),
+    examples: [
+      Example("bankctl stock watch", "See the changes as they come.", "바뀌는 대로 봅니다."),
+      Example(
+        "bankctl stock watch --json", Text("One object a line, for a script.", "스크립트가 읽도록 한 줄에 객체 하나씩 씁니다.")
+      ),
+    ])
 }

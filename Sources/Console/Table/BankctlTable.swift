@@ -4,6 +4,11 @@
 import Arguments
 import BankModel
 
+extension Example {
+  /// What a command line does, in both languages.
+  init(_ line: Text, _ english: String, _ korean: String) { self.init(line, Text(english, korean)) }
+}
+
 /// The command line of bankctl.
 package enum BankctlTable {
   /// The version of the program.
@@ -18,21 +23,14 @@ package enum BankctlTable {
         "실제 프로세스로 이루어진 은행 지점을 열고, 살피고, 닫습니다"),
       examples: [
         Example(
-          "bankctl open",
-          Text(
-            "One business day, from the first customer to the closing message.",
-            "첫 고객부터 마감 인사까지, 영업일 하루를 보여 줍니다.")),
+          "bankctl open", "One business day, from the first customer to the closing message.",
+          "첫 고객부터 마감 인사까지, 영업일 하루를 보여 줍니다."),
         Example(
-          "bankctl start && bankctl enqueue 10 --wait",
-          Text(
-            "Open the bank and let ten customers be served.",
-            "은행을 열고 고객 열 명의 업무를 처리합니다.")),
-        Example(
-          "bankctl stop", Text("Let everyone waiting be served, then close.", "기다리는 고객을 모두 처리한 뒤 마감합니다.")),
-      ],
-      globalOptions: globals,
-      commands: openingAndClosing + atWork + customers + shop + vending + oversight,
-      exitCodes: exitCodes)
+          "bankctl start && bankctl enqueue 10 --wait", "Open the bank and let ten customers be served.",
+          "은행을 열고 고객 열 명의 업무를 처리합니다."),
+        Example("bankctl stop", "Let everyone waiting be served, then close.", "기다리는 고객을 모두 처리한 뒤 마감합니다."),
+      ], globalOptions: globals,
+      commands: openingAndClosing + atWork + customers + shop + vending + oversight, exitCodes: exitCodes)
   }
 
   static var globals: [OptionSpec] {
@@ -42,8 +40,7 @@ package enum BankctlTable {
         summary: Text("The directory of the bank.", "은행의 디렉터리입니다.")),
       OptionSpec(
         "lang", .choice(["ko", "en"]), environment: "BANK_LANG",
-        summary: Text("The language of everything a person reads.", "사람이 읽는 모든 글의 언어입니다.")),
-      json,
+        summary: Text("The language of everything a person reads.", "사람이 읽는 모든 글의 언어입니다.")), json,
     ]
   }
 
@@ -53,8 +50,7 @@ package enum BankctlTable {
 
   /// The exit codes of every program.
   package static let commonExitCodes = [
-    ExitCode(0, Text("done", "처리했습니다")),
-    ExitCode(1, Text("failed", "실패했습니다")),
+    ExitCode(0, Text("done", "처리했습니다")), ExitCode(1, Text("failed", "실패했습니다")),
     ExitCode(2, Text("the command line was not understood", "명령줄을 이해하지 못했습니다")),
   ]
 
@@ -90,5 +86,7 @@ package enum BankctlTable {
   static let customerCount: ValueKind = .integer(1...Limits.customersPerCommand)
 
   /// Any 64 bits that chance may begin with; below zero is as good as above.
-  static let seed: ValueKind = .integer(Int64.min...Int64.max)
+  static let seed = OptionSpec(
+    "seed", .integer(Int64.min...Int64.max), value: "S", default: Text("from the system", "시스템이 정함"),
+    summary: Text("Repeats the same draws of chance.", "같은 무작위 결과를 되풀이합니다."))
 }

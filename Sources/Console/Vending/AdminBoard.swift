@@ -6,9 +6,7 @@ import BankModel
 import VendingClient
 import Wire
 
-/// The machine as its manager sees it, without its terminal.
 struct AdminBoard {
-  /// What a key asks for.
   enum Wish: Sendable, Equatable {
     case add(ItemID, Quantity)
     case remove(ItemID, Quantity)
@@ -35,15 +33,10 @@ struct AdminBoard {
 
   init(_ words: MessageCatalog) { self.words = words }
 
-  /// The products that are shown.
-  var products: [ProductReport] {
-    (picture?.products ?? []).filter { !showsExpiredOnly || $0.expired > 0 }
-  }
+  var products: [ProductReport] { (picture?.products ?? []).filter { !showsExpiredOnly || $0.expired > 0 } }
 
-  /// Whether the line that closes is chosen.
   var isCloseChosen: Bool { chosen >= products.count }
 
-  /// Takes what the machine tells.
   mutating func hear(_ notice: VendingNotice) {
     if case .refused = notice {} else { forgetAbsence() }
     switch notice {
@@ -59,10 +52,8 @@ struct AdminBoard {
     if let text = notice?.text, [words.machineWaits, words.machineTookNoKey].contains(text) { notice = nil }
   }
 
-  /// Says something until the next key.
   mutating func say(_ text: String, isAlarm: Bool) { notice = (text, isAlarm) }
 
-  /// Takes what became of a wish.
   mutating func hear(_ result: Result<VendingResult, VendingClientError>, _ wish: Wish) {
     switch result {
     case .success(.stocked(let changes)):
@@ -79,7 +70,6 @@ struct AdminBoard {
     }
   }
 
-  /// Takes a key.
   mutating func press(_ key: Key) -> Wish? {
     notice = nil
     switch key {
@@ -95,8 +85,7 @@ struct AdminBoard {
       chosen = min(chosen, products.count)
     case .character("d"), .character("ㅇ"): return ask(.discardExpired)
     case .enter, .character(" "): return isCloseChosen ? .close : nil
-    case .escape, .control("d"), .character("q"), .character("ㅂ"), .character("a"),
-      .character("ㅁ"):
+    case .escape, .control("d"), .character("q"), .character("ㅂ"), .character("a"), .character("ㅁ"):
       return .close
     case .paste: notice = (words.pasteNotTaken, true)
     default: break

@@ -13,7 +13,6 @@ struct AdminBoardPicture {
   let board: AdminBoard
   let palette: Palette
 
-  /// The lines, top to bottom.
   func lines(size: Terminal.Size?) -> [String] {
     let (rows, columns) = (size?.rows ?? 24, size?.columns ?? 80)
     let pie = SharePie(board.picture, board.words)
@@ -129,7 +128,6 @@ struct AdminBoardPicture {
   }
 }
 
-/// The pie of each product's share of the purchases.
 struct SharePie {
   /// The places that the pie and its legend take.
   var width: Int { max(40, legend(rows: slices.count).map { DisplayWidth.of($0) }.max() ?? 0) }

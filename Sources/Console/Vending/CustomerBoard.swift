@@ -6,9 +6,7 @@ import BankModel
 import VendingClient
 import Wire
 
-/// The machine as its customers see it, without its terminal.
 struct CustomerBoard {
-  /// What a key asks for.
   enum Wish: Sendable, Equatable {
     case insert(Won)
     case buy(ItemID)
@@ -49,7 +47,6 @@ struct CustomerBoard {
     return older.filter { $0.sequence < first } + recent
   }
 
-  /// Takes what the machine tells.
   mutating func hear(_ notice: VendingNotice) {
     if case .refused = notice {} else { forgetAbsence() }
     switch notice {
@@ -67,7 +64,6 @@ struct CustomerBoard {
     chosen = min(chosen, max(0, (picture?.products.count ?? 1) - 1))
   }
 
-  /// Takes older purchases that were asked for.
   mutating func hear(older purchases: [MoneyChange]) { keep(purchases) }
 
   private mutating func keep(_ purchases: [MoneyChange]) {
@@ -80,10 +76,8 @@ struct CustomerBoard {
     if let text = notice?.text, [words.machineWaits, words.machineTookNoKey].contains(text) { notice = nil }
   }
 
-  /// Says something until the next key.
   mutating func say(_ text: String, isAlarm: Bool) { notice = (text, isAlarm) }
 
-  /// Takes what became of a wish.
   mutating func hear(_ result: Result<VendingResult, VendingClientError>) {
     switch result {
     case .success(.done(let change)):
@@ -100,7 +94,6 @@ struct CustomerBoard {
     }
   }
 
-  /// Takes a key.
   mutating func press(_ key: Key) -> Wish? {
     notice = nil
     let count = picture?.products.count ?? 0

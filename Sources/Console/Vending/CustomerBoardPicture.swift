@@ -8,7 +8,6 @@ import BankModel
 import Posix
 import Wire
 
-/// The customers' screen.
 struct CustomerBoardPicture {
   let board: CustomerBoard
   let palette: Palette
@@ -39,7 +38,6 @@ struct CustomerBoardPicture {
     size.columns >= max(32, cardWidth(board)) && size.rows >= 14
   }
 
-  /// The lines, top to bottom.
   func lines(size: Terminal.Size?) -> [String] {
     let (rows, columns) = (size?.rows ?? 24, size?.columns ?? 80)
     let frame = ScreenFrame(
@@ -107,8 +105,7 @@ struct CustomerBoardPicture {
       place(drawing[0], role, width), place(drawing[1], role, width), place(drawing[2], role, width),
       place(
         (isChosen ? "▸" : " ") + (isBuyable ? "●" : " ") + name, isBuyable && !isChosen ? .waiting : role,
-        width),
-      place("  " + price, product.stock == 0 ? .alarm : role, width), place("", nil, width),
+        width), place("  " + price, product.stock == 0 ? .alarm : role, width), place("", nil, width),
     ]
   }
 
@@ -124,10 +121,7 @@ struct CustomerBoardPicture {
     guard let picture = board.picture else { return [] }
     let parts = picture.products.enumerated().map { place, product in
       let mark = (place == board.chosen ? "▸" : " ") + (picture.isBuyable(product) ? "●" : " ")
-      return (
-        "\(mark)\(product.emoji) \(product.name(in: board.words.language))",
-        Self.price(of: product)
-      )
+      return ("\(mark)\(product.emoji) \(product.name(in: board.words.language))", Self.price(of: product))
     }
     let fits =
       room < Self.roomForTwoLines

@@ -3,15 +3,12 @@
 import BankModel
 import Wire
 
-/// The machine for its customers.
 struct VendingListing {
   let picture: VendingPicture
   let words: MessageCatalog
   let palette: Palette
-  /// How wide the terminal is; nil for as wide as is needed.
   var columns: Int?
 
-  /// Everything, top to bottom.
   var lines: [String] {
     [palette.paint(words.phrases.vendingTitle, .heading), words.balance(picture.balance), ""] + products
   }
@@ -35,12 +32,10 @@ struct VendingListing {
   }
 }
 
-/// The machine for its manager.
 struct VendingShelves {
   let picture: VendingPicture
   let words: MessageCatalog
   let palette: Palette
-  /// How wide the terminal is; nil for as wide as is needed.
   var columns: Int?
 
   /// Every product under its kind, with its lots.

@@ -8,10 +8,8 @@ import Posix
 import VendingClient
 import Wire
 
-/// The way to the vending machine of an open bank.
 typealias VendingRequests = ServiceRequests<VendingCommand>
 
-/// The two sockets of the vending machine.
 enum MachineSocket {
   case customers
   case manager
@@ -58,19 +56,16 @@ extension ServiceRequests where Command == VendingCommand {
     try self.init(session, at: socket, within: session.stockPatience, on: loop)
   }
 
-  /// The machine as it is.
   func picture(_ command: VendingCommand = .look) throws(CommandError) -> VendingPicture {
     guard case .picture(let picture) = try ask(command) else { throw Self.unexpected }
     return picture
   }
 
-  /// Changes the money.
   func change(_ command: VendingCommand) throws(CommandError) -> MoneyChange {
     guard case .done(let change) = try ask(command) else { throw Self.unexpected }
     return change
   }
 
-  /// Changes what is in the machine.
   func restock(_ command: VendingCommand) throws(CommandError) -> [StockChange] {
     guard case .stocked(let changes) = try ask(command) else { throw Self.unexpected }
     return changes

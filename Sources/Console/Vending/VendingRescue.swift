@@ -8,7 +8,6 @@ import ControlClient
 import Posix
 import Wire
 
-/// The command `vending admin set-aside`.
 enum VendingRescue {
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let launcher: BankLauncher

@@ -11,7 +11,6 @@ import Posix
 import VendingClient
 import Wire
 
-/// The vending machine on a terminal.
 final class VendingScreen {
   private let session: Session
   private let customers: VendingRequests
@@ -46,7 +45,6 @@ final class VendingScreen {
     }
   }
 
-  /// Shows the machine, and returns when the person has left it.
   static func run(_ session: Session) throws(CommandError) {
     let customers = try VendingRequests(session, .customers)
     let screen = try FullScreen(session.output, on: customers.loop)
