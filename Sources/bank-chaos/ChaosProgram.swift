@@ -196,7 +196,7 @@ enum ChaosProgram {
   private static func baseline(_ session: Session, _ closing: ChaosClosing) throws(CommandError) -> Int64 {
     let queue = try CoordinatorClient.reopen(session).status(.status).queue
     guard queue.waiting + queue.delayed + queue.serving + queue.dead == 0 else {
-      throw .complaint(Complaint(code: "wrong_state", exit: .refused, message: session.words.chaosNeedsIdle))
+      throw .complaint("wrong_state", .refused, session.words.chaosNeedsIdle)
     }
     return try closing.receipts(after: 0).map(\.sequence).max() ?? 0
   }

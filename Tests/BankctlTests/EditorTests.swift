@@ -13,7 +13,7 @@ import Wire
 
   private func editor(_ quantities: [String: Quantity] = [:], language: Language = .english) -> StockEditor {
     var editor = StockEditor(.standard, MessageCatalog(language: language))
-    editor.isConnected = true
+    editor.notice.isConnected = true
     editor.hear(.picture(shelves(quantities)))
     return editor
   }
@@ -103,9 +103,9 @@ import Wire
     var editor = editor(["strawberry": 1])
     #expect(editor.press(.character("-")) == .change("strawberry", -1))
     editor.hear(.changes([change(1, "strawberry", -1, to: 0)]))
-    #expect(editor.press(.character("-")) == nil && editor.notice == nil)
+    #expect(editor.press(.character("-")) == nil && editor.notice.last == nil)
     editor.hear(.success(.short([Shortage(item: "strawberry", needed: 1, available: 0)])))
-    #expect(editor.notice == nil)
+    #expect(editor.notice.last == nil)
     guard case .fruit(_, let quantity) = editor.lines[0] else {
       Issue.record("no fruit")
       return
@@ -120,28 +120,28 @@ import Wire
     #expect(editor.picture?.quantity(of: "kiwi") == 15)
     editor.hear(.picture(shelves(["kiwi": 3])))
     #expect(editor.picture?.quantity(of: "kiwi") == 3)
-    editor.isConnected = false
-    #expect(editor.press(.character("+")) == nil && editor.notice == Self.english.editorTookNoKey)
-    #expect(editor.press(.down) == nil && editor.notice == nil, "a notice stands until the next key")
+    editor.notice.isConnected = false
+    #expect(editor.press(.character("+")) == nil && editor.notice.last?.text == Self.english.editorTookNoKey)
+    #expect(editor.press(.down) == nil && editor.notice.last == nil, "a notice stands until the next key")
     editor.hear(.failure(.tryLater(detail: "d", isInDoubt: false)))
-    #expect(editor.notice == Self.english.editorWaits)
+    #expect(editor.notice.last?.text == Self.english.editorWaits)
     editor.hear(.success(.failure(StockFailure(.overflow, subject: "kiwi"))))
-    #expect(editor.notice?.contains("kiwi") == true)
+    #expect(editor.notice.last?.text.contains("kiwi") == true)
   }
 
   @Test("that the stock is away is not said any longer when it is back")
   func backAgain() {
     for isPicture in [false, true] {
       var editor = editor()
-      editor.isConnected = false
+      editor.notice.isConnected = false
       _ = editor.press(.character("+"))
-      #expect(editor.notice == Self.english.editorTookNoKey)
-      editor.isConnected = true
-      #expect(editor.notice == nil)
+      #expect(editor.notice.last?.text == Self.english.editorTookNoKey)
+      editor.notice.isConnected = true
+      #expect(editor.notice.last == nil)
       // An answer that never came is told late, when the stock may be back for long.
       editor.hear(.failure(.tryLater(detail: "d", isInDoubt: false)))
       editor.hear(isPicture ? .picture(shelves([:])) : .changes([change(1, "kiwi", 5, to: 15)]))
-      #expect(editor.notice == nil)
+      #expect(editor.notice.last == nil)
     }
   }
 
@@ -181,7 +181,7 @@ import Wire
     var waiting = StockEditor(.standard, Self.english)
     #expect(
       StockEditorPicture(editor: waiting, palette: .none).lines(size: nil).contains(Self.english.editorWaits))
-    waiting.isConnected = true
+    waiting.notice.isConnected = true
     waiting.hear(.picture(shelves([:])))
     #expect(
       !StockEditorPicture(editor: waiting, palette: .none).lines(size: nil).contains(Self.english.editorWaits)

@@ -85,7 +85,7 @@ struct KoreanWordsTests {
       let words = MessageCatalog(language: language)
       let text =
         VendingListing(picture: picture, words: words, palette: .none).lines
-        + VendingShelves(picture: picture, words: words, palette: .none).lines
+        + VendingListing(picture: picture, words: words, palette: .none).shelves
       #expect(hasHangul(text.joined()) == (language == .korean), "\(text.filter(hasHangul))")
     }
   }

@@ -94,18 +94,18 @@ struct RequestQueueTests {
   @Test("the boards say that the machine does not answer until it does, and what was pasted is no key")
   func boards() {
     var board = CustomerBoard(english)
-    board.isConnected = true
+    board.notice.isConnected = true
     board.hear(
       .picture(
         VendingPicture(sequence: 1, balance: 0, free: 0, today: 1, products: [], sales: [], recent: [])))
-    board.silence = "silent"
+    board.notice.silence = "silent"
     func lines() -> [String] { CustomerBoardPicture(board: board, palette: .none).lines(size: nil) }
     #expect(lines().contains("silent"))
     #expect(board.press(.paste) == nil && lines().contains(english.pasteNotTaken))
-    board.silence = nil
+    board.notice.silence = nil
     _ = board.press(.right)
     #expect(!lines().contains("silent"))
-    board.isConnected = false
+    board.notice.isConnected = false
     #expect(board.press(.character("1")) == nil && lines().contains(english.machineTookNoKey))
   }
 }

@@ -33,14 +33,14 @@ struct VendingBoardTests {
 
   private func customer(_ picture: VendingPicture? = VendingBoardTests.picture()) -> CustomerBoard {
     var board = CustomerBoard(MessageCatalog(language: .english))
-    board.isConnected = true
+    board.notice.isConnected = true
     if let picture { board.hear(.picture(picture)) }
     return board
   }
 
   private func manager(_ picture: VendingPicture? = VendingBoardTests.picture()) -> AdminBoard {
     var board = AdminBoard(MessageCatalog(language: .english))
-    board.isConnected = true
+    board.notice.isConnected = true
     if let picture { board.hear(.picture(picture)) }
     return board
   }
@@ -76,12 +76,12 @@ struct VendingBoardTests {
   @Test("a machine that is away does not catch up on keys later")
   func away() {
     var board = customer()
-    board.isConnected = false
+    board.notice.isConnected = false
     for key in [Key.character("1"), .enter, .character("r")] {
-      #expect(board.press(key) == nil && board.notice?.isAlarm == true)
+      #expect(board.press(key) == nil && board.notice.last?.isAlarm == true)
     }
     var unseen = manager(nil)
-    #expect(unseen.press(.character("d")) == nil && unseen.notice?.isAlarm == true)
+    #expect(unseen.press(.character("d")) == nil && unseen.notice.last?.isAlarm == true)
     #expect(unseen.press(.character("+")) == nil)
   }
 
@@ -99,9 +99,9 @@ struct VendingBoardTests {
     #expect(
       board.picture?.sales == [SalesReport(product: ItemID("top"), count: 1)] && board.purchases.count == 1)
     board.hear(.success(.failure(VendingFailure(.soldOut, subject: "coke"))))
-    #expect(board.notice?.text == "It is sold out.")
+    #expect(board.notice.last?.text == "It is sold out.")
     _ = board.press(.right)
-    #expect(board.notice == nil)
+    #expect(board.notice.last == nil)
   }
 
   @Test("the strip is pushed as far as there are purchases, and asks for those that it does not know")
@@ -138,17 +138,17 @@ struct VendingBoardTests {
   @Test("that the machine is away is not said any longer when it is back")
   func backAgain() {
     var boards = (customer(), manager())
-    (boards.0.isConnected, boards.1.isConnected) = (false, false)
+    (boards.0.notice.isConnected, boards.1.notice.isConnected) = (false, false)
     _ = (boards.0.press(.enter), boards.1.press(.character("+")))
-    #expect(boards.0.notice?.isAlarm == true && boards.1.notice?.isAlarm == true)
-    (boards.0.isConnected, boards.1.isConnected) = (true, true)
-    #expect(boards.0.notice == nil && boards.1.notice == nil)
+    #expect(boards.0.notice.last?.isAlarm == true && boards.1.notice.last?.isAlarm == true)
+    (boards.0.notice.isConnected, boards.1.notice.isConnected) = (true, true)
+    #expect(boards.0.notice.last == nil && boards.1.notice.last == nil)
     boards.0.hear(.failure(.tryLater(detail: "d", isInDoubt: false)))
     boards.1.hear(.failure(.tryLater(detail: "d", isInDoubt: false)), .discardExpired)
-    #expect(boards.0.notice != nil && boards.1.notice != nil)
+    #expect(boards.0.notice.last != nil && boards.1.notice.last != nil)
     boards.0.hear(.picture(Self.picture()))
     boards.1.hear(.picture(Self.picture()))
-    #expect(boards.0.notice == nil && boards.1.notice == nil)
+    #expect(boards.0.notice.last == nil && boards.1.notice.last == nil)
   }
 
   @Test("the arrows to the side choose no line of the manager's")
@@ -187,7 +187,7 @@ struct VendingBoardTests {
     var boards = (
       CustomerBoard(MessageCatalog(language: language)), AdminBoard(MessageCatalog(language: language))
     )
-    (boards.0.isConnected, boards.1.isConnected) = (true, true)
+    (boards.0.notice.isConnected, boards.1.notice.isConnected) = (true, true)
     boards.0.hear(.picture(Self.picture()))
     boards.1.hear(.picture(Self.picture()))
     let balance = MessageCatalog(language: language).balance(5_000)
@@ -228,7 +228,7 @@ struct VendingBoardTests {
   func marks(language: Language) {
     let (words, machine) = (MessageCatalog(language: language), Self.crowded())
     var boards = (CustomerBoard(words), AdminBoard(words))
-    (boards.0.isConnected, boards.1.isConnected) = (true, true)
+    (boards.0.notice.isConnected, boards.1.notice.isConnected) = (true, true)
     boards.0.hear(.picture(machine))
     boards.1.hear(.picture(machine))
     for (columns, rows) in [20, 40, 80, 120].flatMap({ columns in [8, 10, 16, 24, 60].map { (columns, $0) } })

@@ -26,29 +26,33 @@ import Testing
     text.split(separator: "\n").compactMap { LogLine.parse(Array($0.utf8))?["ticket"] }
   }
 
+  private func output(_ sink: @escaping ([UInt8]) -> StandardStreams.Outcome) -> Output {
+    Output(isTerminal: false, palette: .none) { bytes throws(SystemError) in sink(bytes) }
+  }
+
   private func shown(
     _ scratch: Scratch, workers: [String] = [], last: Int? = nil, since: String? = nil,
     language: Language = .english
   ) throws -> [String] {
     let paper = Paper()
-    let code = try LogsCommand.run(
-      logDirectory: scratch.logs, workers: workers, last: last, since: since, language: language,
-      now: Sample.morning + 3_000, presentation: .plain
-    ) { bytes in
-      paper.bytes += bytes
-      return .written
-    }
-    #expect(code == 0)
+    try LogsCommand.run(
+      logDirectory: scratch.logs, workers: workers, last: last, since: since, now: Sample.morning + 3_000,
+      MessageCatalog(language: language),
+      to: output { bytes in
+        paper.bytes += bytes
+        return .written
+      })
     return tickets(paper.text)
   }
 
   private func refusal(
     _ scratch: Scratch, workers: [String] = [], last: Int? = nil, since: String? = nil,
     language: Language = .english
-  ) throws -> LogsCommand.Refusal {
-    try #require(throws: LogsCommand.Refusal.self) {
+  ) throws -> Complaint {
+    let error = try #require(throws: CommandError.self) {
       try shown(scratch, workers: workers, last: last, since: since, language: language)
     }
+    return try #require(MessageCatalog(language: language).complaint(about: error, home: scratch.logs))
   }
 
   @Test("shows the lines that are asked for") func lines() throws {
@@ -65,7 +69,7 @@ import Testing
 
   @Test("an unknown worker is exit 4, with the nearest name") func stranger() throws {
     let near = try refusal(home(), workers: ["loan-1", "depsoit-1"])
-    #expect(near.exit == 4)
+    #expect(near.exit == .notFound)
     #expect(near.code == "no_such_worker")
     #expect(
       near.message
@@ -76,7 +80,7 @@ import Testing
 
   @Test("a home without logs is exit 3") func nothing() throws {
     let refusal = try refusal(Scratch(withLogs: false))
-    #expect(refusal.exit == 3)
+    #expect(refusal.exit == .notOpen)
     #expect(refusal.code == "not_open")
     #expect(refusal.message.contains("bankctl start"))
   }
@@ -84,8 +88,8 @@ import Testing
   @Test("what is no moment and no number is exit 2", arguments: ["", "5", "yesterday", "-5m", "25:00"])
   func usage(since: String) throws {
     for language in Language.allCases {
-      #expect(try refusal(home(), since: since, language: language).exit == 2)
-      #expect(try refusal(home(), last: -1, language: language).exit == 2)
+      #expect(try refusal(home(), since: since, language: language).exit == .usage)
+      #expect(try refusal(home(), last: -1, language: language).exit == .usage)
     }
   }
 
@@ -96,9 +100,7 @@ import Testing
         Sample.line("loan-1", number, at: Sample.morning + Int64(number)) + "\n", to: "loan-1.log")
     }
     let paper = Paper()
-    let code = try LogsCommand.run(
-      logDirectory: scratch.logs, follow: true, language: .english, presentation: .plain
-    ) { bytes in
+    let reader = output { bytes in
       paper.bytes += bytes
       let told = tickets(paper.text).count
       if told == 10 {
@@ -106,13 +108,19 @@ import Testing
       }
       return told < 11 ? .written : .readerGone
     }
-    #expect(code == 0)
+    #expect(throws: CommandError.readerGone) {
+      try LogsCommand.run(
+        logDirectory: scratch.logs, follow: true, MessageCatalog(language: .english), to: reader)
+    }
     #expect(tickets(paper.text) == (6...16).map { "\($0)" })
   }
 
   @Test("a reader that has gone ends it quietly") func reader() throws {
     let scratch = home()
-    let code = try LogsCommand.run(logDirectory: scratch.logs, language: .english) { _ in .readerGone }
-    #expect(code == 0)
+    let words = MessageCatalog(language: .english)
+    #expect(throws: CommandError.readerGone) {
+      try LogsCommand.run(logDirectory: scratch.logs, words, to: output { _ in .readerGone })
+    }
+    #expect(words.complaint(about: .readerGone, home: scratch.logs) == nil)
   }
 }

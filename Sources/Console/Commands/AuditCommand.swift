@@ -1,23 +1,18 @@
 // Owns `audit`: whether every promise that can be checked is kept, on an open bank and on a stopped home.
 // Invariant: the exit code says no whenever anything is not as promised.
-import Arguments
 import ControlClient
 import Wire
 
 enum AuditCommand {
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
-    var exit = ProgramExit.failed
-    try CoordinatorClient.consult(session) { coordinator throws(CommandError) in
+    let answer = try CoordinatorClient.consult(session) { coordinator throws(CommandError) in
       // Every row is counted, so a large home takes its time.
-      try coordinator.ask(.audit, within: nil, TaskProgress(.audit, session.words)) {
-        answer throws(CommandError) in
-        guard case .audit(let report) = answer else { throw answer.unexpected }
-        exit = report.isClean ? .done : .failed
-        try session.show(
-          .audit(report), or: lines(report, session.words, session.output.palette, within: session.columns))
-      }
+      try coordinator.answer(to: .audit, within: nil, TaskProgress(.audit, session.words))
     }
-    return exit
+    guard case .audit(let report) = answer else { throw answer.unexpected }
+    try session.show(
+      .audit(report), or: lines(report, session.words, session.output.palette, within: session.columns))
+    return report.isClean ? .done : .failed
   }
 
   static func lines(

@@ -137,8 +137,7 @@ final class BranchDay {
       return .failed
     }
     guard let stopped else {
-      let message = session.words.coordinatorDied(Remark(status))
-      throw .complaint(Complaint(code: "coordinator_ended", exit: .failed, message: message))
+      throw .complaint("coordinator_ended", .failed, session.words.coordinatorDied(Remark(status)))
     }
     try session.show(.stopped(stopped), or: session.words.stopped(stopped))
     return wasInterrupted ? .failed : .done

@@ -8,7 +8,7 @@ enum ChaosCommand {
   static let program = "bank-chaos"
 
   /// Becomes the program, with every word of the line that does not name the command.
-  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+  static func run(_ session: Session) throws(CommandError) {
     let arguments = BankctlTable.table.withoutCommand(Array(CommandLine.arguments.dropFirst()))
     do throws(SystemError) {
       let place = Paths.join(Paths.directory(of: try Paths.executable()), program)

@@ -8,50 +8,58 @@ package enum Commands {
   static func command(named name: String) -> Command? {
     switch name {
     case "open": OpenCommand.run
-    case "console": ConsoleCommand.run
+    case "console": done(ConsoleCommand.run)
     case "start": StartCommand.run
-    case "stop": StopCommand.run
-    case "status": StatusCommand.run
-    case "wait": WaitCommand.run
-    case "pause": PauseCommand.pause
-    case "resume": PauseCommand.resume
-    case "scale": ScaleCommand.run
+    case "stop": done(StopCommand.run)
+    case "status": done(StatusCommand.run)
+    case "wait": done(WaitCommand.run)
+    case "pause": done(SteeringCommands.pause)
+    case "resume": done(SteeringCommands.resume)
+    case "scale": done(SteeringCommands.scale)
     case "reset": ResetCommand.run
-    case "reload": ReloadCommand.run
+    case "reload": done(SteeringCommands.reload)
     case "enqueue": EnqueueCommand.run
-    case "tickets": TicketsCommand.run
-    case "ticket": TicketCommand.run
-    case "receipts": ReceiptsCommand.run
-    case "cancel": CancelCommand.run
-    case "requeue": RequeueCommand.run
-    case "juice menu": JuiceMenuCommand.run
-    case "juice order": JuiceOrderCommand.run
-    case "stock": StockCommands.show
-    case "stock set": StockCommands.set
-    case "stock add": StockCommands.add
-    case "stock watch": StockWatchCommand.run
-    case "stock edit": StockCommands.edit
-    case "vending": VendingCommands.show
-    case "vending insert": VendingCommands.insert
-    case "vending buy": VendingCommands.buy
-    case "vending balance": VendingCommands.balance
-    case "vending return": VendingCommands.giveChange
-    case "vending history": VendingCommands.history
-    case "vending buyable": VendingCommands.buyable
-    case "vending hot": VendingCommands.hot
+    case "tickets": done(TicketsCommand.run)
+    case "ticket": done(TicketCommands.story)
+    case "receipts": done(ReceiptsCommand.run)
+    case "cancel": done(TicketCommands.cancel)
+    case "requeue": done(TicketCommands.requeue)
+    case "juice menu": done(JuiceCommands.menu)
+    case "juice order": JuiceCommands.order
+    case "stock": done(StockCommands.show)
+    case "stock set": done(StockCommands.set)
+    case "stock add": done(StockCommands.add)
+    case "stock watch": done(StockWatchCommand.run)
+    case "stock edit": done(StockCommands.edit)
+    case "vending": done(VendingCommands.show)
+    case "vending insert": done(VendingCommands.insert)
+    case "vending buy": done(VendingCommands.buy)
+    case "vending balance": done(VendingCommands.balance)
+    case "vending return": done(VendingCommands.giveChange)
+    case "vending history": done(VendingCommands.history)
+    case "vending buyable": done(VendingCommands.buyable)
+    case "vending hot": done(VendingCommands.hot)
     case "vending admin add": VendingAdminCommands.add
-    case "vending admin remove": VendingAdminCommands.remove
-    case "vending admin stock": VendingAdminCommands.stock
-    case "vending admin expired": VendingAdminCommands.expired
-    case "vending admin discard-expired": VendingAdminCommands.discardExpired
-    case "vending admin set-aside": VendingRescue.run
-    case "logs": LogsCommand.run
+    case "vending admin remove": done(VendingAdminCommands.remove)
+    case "vending admin stock": done(VendingAdminCommands.stock)
+    case "vending admin expired": done(VendingAdminCommands.expired)
+    case "vending admin discard-expired": done(VendingAdminCommands.discardExpired)
+    case "vending admin set-aside": done(VendingRescue.run)
+    case "logs": done(LogsCommand.run)
     case "audit": AuditCommand.run
-    case "chaos": ChaosCommand.run
+    case "chaos": done(ChaosCommand.run)
     case "ledger": LedgerCommand.run
-    case "account": AccountCommand.run
-    case "completions": CompletionsCommand.run
+    case "account": done(LedgerCommand.account)
+    case "completions": done(CompletionsCommand.run)
     default: nil
+    }
+  }
+
+  /// A command that has only one end beside its errors.
+  private static func done(_ run: @escaping (Session) throws(CommandError) -> Void) -> Command {
+    { session throws(CommandError) in
+      try run(session)
+      return .done
     }
   }
 

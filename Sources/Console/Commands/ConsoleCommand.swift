@@ -7,18 +7,15 @@ import BankModel
 import Posix
 
 enum ConsoleCommand {
-  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+  static func run(_ session: Session) throws(CommandError) {
     guard !session.asJSON else { throw .usage(session.words.consoleIsForPeople) }
     while true {
       session.output.write(session.words.menu)
       try session.output.flush()
-      guard let input = readLine() else {
-        try session.output.line("")
-        return .done
-      }
+      guard let input = readLine() else { return try session.output.line("") }
       switch input.trimmed {
       case "1": try open(session)
-      case "2": return .done
+      case "2": return
       default: try session.output.line(session.words.wrongInput)
       }
     }

@@ -39,8 +39,7 @@ enum EnqueueCommand {
 
   private static func interrupted(_ error: CommandError, _ order: Order, _ session: Session) -> CommandError {
     guard case .failure(let failure) = error, failure.code == .withdrawn else { return error }
-    let message = session.words.withdrawn(isKeyed: order.isRepeatable)
-    return .complaint(Complaint(code: failure.code.rawValue, exit: .failed, message: message))
+    return .complaint(failure.code.rawValue, .failed, session.words.withdrawn(isKeyed: order.isRepeatable))
   }
 
   private static func run(
@@ -101,9 +100,7 @@ enum EnqueueCommand {
   ) -> CommandError {
     let isLine = if case .unreadable = refusal { false } else { true }
     return .complaint(
-      Complaint(
-        code: isLine ? "bad_input" : "system", exit: isLine ? .usage : .failed,
-        message: session.words.sentence(refusal, file: path)))
+      isLine ? "bad_input" : "system", isLine ? .usage : .failed, session.words.sentence(refusal, file: path))
   }
 
   // MARK: Issuing
@@ -134,8 +131,7 @@ enum EnqueueCommand {
           continue
         }
         let unknown = Complaint(
-          code: "connection_lost", exit: .failed,
-          message: session.words.unknownWhetherIssued(isKeyed: order.isRepeatable))
+          "connection_lost", .failed, session.words.unknownWhetherIssued(isKeyed: order.isRepeatable))
         guard order.isRepeatable else { throw .complaint(unknown) }
         let limit = deadline ?? SystemClock.monotonic() + CoordinatorClient.reunion
         deadline = limit
@@ -205,8 +201,7 @@ enum EnqueueCommand {
       let isFirst = heard == 0 && wait.count == 1
       heard = wait.count
       guard isFirst else {
-        throw .complaint(
-          Complaint(code: "interrupted", exit: .failed, message: session.words.leftUnknown(isKeyed: isKeyed)))
+        throw .complaint("interrupted", .failed, session.words.leftUnknown(isKeyed: isKeyed))
       }
       meter.say(session.words.withdrawing)
       try coordinator.send(.withdraw(number))
@@ -273,8 +268,7 @@ enum EnqueueCommand {
           let back = try reunite(session, until: SystemClock.monotonic() + CoordinatorClient.reunion, wait)
         else {
           if wait.signal != nil { return nil }
-          let message = session.words.waitingLost(span)
-          throw .complaint(Complaint(code: "connection_lost", exit: .failed, message: message))
+          throw .complaint("connection_lost", .failed, session.words.waitingLost(span))
         }
         coordinator = back
       }

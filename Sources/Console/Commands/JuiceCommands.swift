@@ -9,33 +9,21 @@ import ControlClient
 import Posix
 import Wire
 
-enum JuiceMenuCommand {
-  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
-    let counter = try StockRequests(session)
-    try show(counter, session)
-    return .done
-  }
-
-  static func show(_ counter: StockRequests, _ session: Session) throws(CommandError) {
-    let assortment = try counter.assortment()
-    let picture = try counter.picture(of: assortment)
-    try session.show(
-      .menu(assortment, picture),
-      or: MenuPicture(
-        assortment: assortment, picture: picture, words: session.words, palette: session.output.palette,
-        columns: session.columns
-      ).lines)
-  }
-}
-
-enum JuiceOrderCommand {
+enum JuiceCommands {
   /// Juices of one command.
   static let most: Int64 = 1_000
 
-  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+  static func menu(_ session: Session) throws(CommandError) {
+    let counter = try StockRequests(session)
+    let assortment = try counter.assortment()
+    let picture = try counter.picture(of: assortment)
+    try session.show(.menu(assortment, picture), or: session.menu(assortment, picture).lines)
+  }
+
+  static func order(_ session: Session) throws(CommandError) -> ProgramExit {
     let coordinator = try CoordinatorClient.open(session)
     let assortment = try StockRequests(session, isSeenOpen: true).assortment()
-    let juice = try session.juice(named: session.invocation.operands.text("NAME") ?? "", in: assortment)
+    let juice = try session.juice(named: session.name("NAME"), in: assortment)
     let bill = JuiceBill(juice: juice, assortment: assortment, session: session)
     do {
       let wait = try InterruptibleWait()

@@ -6,55 +6,47 @@ import Wire
 
 enum LedgerCommand {
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
-    var exit = ProgramExit.failed
-    try CoordinatorClient.consult(session) { coordinator throws(CommandError) in
-      try coordinator.ask(.ledger, within: nil, TaskProgress(.ledger, session.words)) {
-        answer throws(CommandError) in
-        guard case .ledger(let rows) = answer else { throw answer.unexpected }
-        let difference = rows.reduce(0) { $0 &+ $1.balance }
-        exit = difference == 0 ? .done : .failed
-        let verdict = session.words.trialBalance(difference)
-        let isEmpty = rows.allSatisfy { $0.transfers == 0 }
-        if isEmpty, !session.asJSON { session.note(session.words.noEntries) }
-        let lines = table(rows, session.words).lines(session.output.palette, within: session.columns)
-        try session.show(.ledger(rows), or: lines + [verdict])
-      }
+    let answer = try ask(.ledger, session)
+    guard case .ledger(let rows) = answer else { throw answer.unexpected }
+    let difference = rows.reduce(0) { $0 &+ $1.balance }
+    let isEmpty = rows.allSatisfy { $0.transfers == 0 }
+    if isEmpty, !session.asJSON { session.note(session.words.noEntries) }
+    try session.show(.ledger(rows), or: lines(rows, session) + [session.words.trialBalance(difference)])
+    return difference == 0 ? .done : .failed
+  }
+
+  static func account(_ session: Session) throws(CommandError) {
+    let number = session.number("N")
+    let answer = try ask(.account(number), session)
+    guard case .account(let report) = answer else { throw answer.unexpected }
+    // An account begins with its first business; one that was never used is no account of zero won.
+    if report.row.transfers == 0, report.latest.isEmpty {
+      throw .complaint("no_such_account", .notFound, session.words.noSuchAccount(number))
     }
-    return exit
+    try session.show(
+      .account(report),
+      or: lines([report.row], session) + report.latest.flatMap { ReceiptsCommand.lines($0, session) })
+  }
+
+  private static func ask(_ question: ControlCommand, _ session: Session) throws(CommandError)
+    -> ControlAnswer
+  {
+    try CoordinatorClient.consult(session) { coordinator throws(CommandError) in
+      try coordinator.answer(to: question, within: nil, TaskProgress(.ledger, session.words))
+    }
+  }
+
+  private static func lines(_ rows: [LedgerRow], _ session: Session) -> [String] {
+    table(rows, session.words).lines(session.output.palette, within: session.columns)
   }
 
   static func table(_ rows: [LedgerRow], _ words: MessageCatalog) -> TextTable {
     var table = TextTable([.left, .right, .right, .right])
     table.addHeadings([MessageCatalog.Column.account, .debit, .credit, .balance].map(words.column))
     for row in rows {
-      table.add([
-        .init(words.ledgerAccount(row.account)), .init(MessageCatalog.grouped(row.debit)),
-        .init(MessageCatalog.grouped(row.credit)), .init(MessageCatalog.grouped(row.balance)),
-      ])
+      let sums = [row.debit, row.credit, row.balance].map { TextTable.Cell(MessageCatalog.grouped($0)) }
+      table.add([.init(words.ledgerAccount(row.account))] + sums)
     }
     return table
-  }
-}
-
-enum AccountCommand {
-  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
-    let number = session.invocation.operands.integer("N") ?? 0
-    try CoordinatorClient.consult(session) { coordinator throws(CommandError) in
-      try coordinator.ask(.account(number), within: nil, TaskProgress(.ledger, session.words)) {
-        answer throws(CommandError) in
-        guard case .account(let report) = answer else { throw answer.unexpected }
-        // An account begins with its first business; one that was never used is no account of zero won.
-        if report.row.transfers == 0, report.latest.isEmpty {
-          let message = session.words.noSuchAccount(number)
-          throw .complaint(Complaint(code: "no_such_account", exit: .notFound, message: message))
-        }
-        let lines =
-          LedgerCommand.table([report.row], session.words).lines(
-            session.output.palette, within: session.columns)
-          + report.latest.flatMap { ReceiptsCommand.lines($0, session) }
-        try session.show(.account(report), or: lines)
-      }
-    }
-    return .done
   }
 }

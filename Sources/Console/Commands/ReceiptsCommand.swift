@@ -9,7 +9,7 @@ import Posix
 import Wire
 
 enum ReceiptsCommand {
-  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+  static func run(_ session: Session) throws(CommandError) {
     let days: ReceiptQuery.Days =
       if let day = session.invocation.integer("day") {
         .day(day)
@@ -40,32 +40,20 @@ enum ReceiptsCommand {
     }
     try session.output.flush()
     if count == 0, !session.asJSON { session.note(session.words.noReceipts) }
-    return .done
   }
 
-  private static func follow(_ days: ReceiptQuery.Days, _ session: Session) throws(CommandError)
-    -> ProgramExit
-  {
+  private static func follow(_ days: ReceiptQuery.Days, _ session: Session) throws(CommandError) {
     var query = ReceiptQuery(days: days, follow: true)
-    var coordinator = try CoordinatorClient.open(session)
     try session.output.flush()
-    while true {
-      do throws(CommandError) {
-        try coordinator.ask(.receipts(query), within: nil) { answer throws(CommandError) in
-          for receipt in try answer.receipts {
-            try show(receipt, session)
-            query.after = receipt.sequence
-            // What is the present day may have changed by the time the connection is lost; the place in the
-            // order of commits has not.
-            if query.days == .present { query.days = .all }
-          }
-          try session.output.flush()
-        }
-        return .done
-      } catch {
-        guard error.isLoss else { throw error }
-        coordinator = try CoordinatorClient.reopen(session)
+    try CoordinatorClient.follow(session, .receipts(query)) { answer throws(CommandError) in
+      for receipt in try answer.receipts {
+        try show(receipt, session)
+        query.after = receipt.sequence
+        // What is the present day may have changed by the time the connection is lost; the place in the
+        // order of commits has not.
+        if query.days == .present { query.days = .all }
       }
+      try session.output.flush()
     }
   }
 
@@ -123,14 +111,5 @@ enum ReceiptsCommand {
     var text = ""
     for (cell, width) in zip(cells, widths) { text += DisplayWidth.padded(cell, to: width) + " " }
     return text + (cells.last ?? "")
-  }
-}
-
-extension ControlAnswer {
-  package var receipts: [ReceiptReport] {
-    get throws(CommandError) {
-      guard case .receipts(let page) = self else { throw unexpected }
-      return page
-    }
   }
 }

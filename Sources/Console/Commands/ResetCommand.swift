@@ -26,7 +26,7 @@ enum ResetCommand {
       return .done
     }
     let message = session.words.resetByAnother(try CoordinatorClient.picture(session))
-    throw .complaint(Complaint(code: "wrong_state", exit: .refused, message: message))
+    throw .complaint("wrong_state", .refused, message)
   }
 
   /// Resets the bank on this day; nil where that day is over, and not by this.

@@ -7,17 +7,9 @@ import Posix
 import Wire
 
 enum StartCommand {
-  /// How long a coordinator that has said its last word may take to end.
-  private static let farewell = Duration.seconds(30)
-
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     if session.invocation.flag("foreground") { return try ForegroundGuard.stay(session) }
-    let meter = ProgressMeter(words: session.words)
-    let report: StatusReport
-    do {
-      defer { meter.finish() }
-      report = try persist(session, meter)
-    }
+    let report = try persist(session)
     try session.show(.status(report), or: lines(report, session))
     tellTroubles(report, session)
     return .done
@@ -25,8 +17,9 @@ enum StartCommand {
 
   /// Opens the bank. One that is just going still has its home, and whoever comes in that moment waits for its end
   /// instead of being told that it is open.
-  private static func persist(_ session: Session, _ meter: ProgressMeter) throws(CommandError) -> StatusReport
-  {
+  private static func persist(_ session: Session) throws(CommandError) -> StatusReport {
+    let meter = ProgressMeter(words: session.words)
+    defer { meter.finish() }
     let deadline = SystemClock.monotonic() + CoordinatorClient.reunion
     while true {
       do throws(CommandError) { return try open(session, meter) } catch {
@@ -40,36 +33,29 @@ enum StartCommand {
 
   private static func open(_ session: Session, _ meter: ProgressMeter) throws(CommandError) -> StatusReport {
     let order = try session.openingOrder(juice: session.invocation.integer("juice"))
-    let launched: LaunchedBank
-    let answer: ControlAnswer
-    do throws(ControlError) {
-      launched = try session.surroundings.launcher().launch(
-        order, guarded: true, standardError: sink(session.home))
-    } catch {
-      throw .control(error)
-    }
+    let launched = try fromControl(
+      session.surroundings.launcher().launch(order, guarded: true, standardError: sink(session.home)))
+    var found: ControlAnswer?
     do throws(ControlError) {
       let number = try launched.connection.send(.awaitOpen)
-      var found: ControlAnswer?
       while found == nil {
-        guard let reply = try launched.connection.next(until: meter.nextDue) else {
+        if let reply = try launched.connection.next(until: meter.nextDue) {
+          if reply.number == number { found = reply.answer }
+        } else {
           meter.pass(session.words.doing(.opening))
-          continue
         }
-        if reply.number == number { found = reply.answer }
       }
-      guard let found else { throw .lost }
-      answer = found
     } catch {
       let end = launched.explain(error)
       if case .coordinatorEnded(let status) = end, status.isSuccess { throw closedMeanwhile(session) }
       throw .control(end)
     }
+    guard let answer = found else { throw .control(.lost) }
     if case .failure(let failure) = answer {
       if failure.code == .draining { throw closedMeanwhile(session) }
       // The next attempt shall not meet this one on its way out, which it is once it knows that this was read.
       launched.connection.hangUp()
-      _ = launched.awaitExit(until: SystemClock.monotonic() + farewell)
+      _ = launched.awaitExit(until: SystemClock.monotonic() + StopCommand.farewell)
       throw .failure(failure)
     }
     return try answer.status
@@ -78,9 +64,7 @@ enum StartCommand {
   /// Somebody has closed the bank in the moment in which it was being opened.
   private static func closedMeanwhile(_ session: Session) -> CommandError {
     .complaint(
-      Complaint(
-        code: Failure.Code.draining.rawValue, exit: .later,
-        message: session.words.closedWhileOpening(home: session.home.path)))
+      Failure.Code.draining.rawValue, .later, session.words.closedWhileOpening(home: session.home.path))
   }
 
   /// A coordinator in the background must hold nobody's terminal or pipe. What it cannot log any more, such

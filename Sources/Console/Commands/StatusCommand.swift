@@ -8,44 +8,31 @@ import Posix
 import Wire
 
 enum StatusCommand {
-  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+  static func run(_ session: Session) throws(CommandError) {
     if session.invocation.flag("watch") { return try watch(session) }
     let report = try CoordinatorClient.picture(session)
     try session.show(.status(report), or: session.picture(report).lines)
-    return .done
   }
 
-  private static func watch(_ session: Session) throws(CommandError) -> ProgramExit {
+  private static func watch(_ session: Session) throws(CommandError) {
     let isScreen =
       session.output.isTerminal && !session.asJSON && session.surroundings.variable("TERM") != "dumb"
     if isScreen { return try StatusScreen.run(session) }
     var last: StatusReport?
     var rhythm = Rhythm()
-    var coordinator = try CoordinatorClient.open(session)
-    while true {
-      do throws(CommandError) {
-        try coordinator.ask(.watch, within: nil) { answer throws(CommandError) in
-          let report = try answer.status
-          // Somebody may ask for everything twice; nobody wants to read it twice.
-          if report != last, rhythm.shows(report) { try draw(report, session) }
-          last = report
-        }
-        return .done
-      } catch {
-        guard error.isLoss else { throw error }
-        if last?.state == .draining || last?.state == .closed { return .done }
-        coordinator = try CoordinatorClient.reopen(session)
+    let isOver = { last?.state == .draining || last?.state == .closed }
+    try CoordinatorClient.follow(session, .watch, isOver: isOver) { answer throws(CommandError) in
+      let report = try answer.status
+      defer { last = report }
+      // Somebody may ask for everything twice; nobody wants to read it twice.
+      guard report != last, rhythm.shows(report) else { return }
+      if session.asJSON {
+        try session.output.line(.status(report))
+      } else {
+        try session.output.line(session.picture(report).line)
       }
+      try session.output.flush()
     }
-  }
-
-  private static func draw(_ report: StatusReport, _ session: Session) throws(CommandError) {
-    if session.asJSON {
-      try session.output.line(.status(report))
-    } else {
-      try session.output.line(session.picture(report).line)
-    }
-    try session.output.flush()
   }
 }
 

@@ -16,7 +16,6 @@ final class StatusScreen {
   private var registration: Registration?
   private var report: StatusReport?
   private var heardAt = SystemClock.wallMilliseconds()
-  private var isClosed = false
   /// A question whose answer shows that the coordinator is there: its number, and until when it is waited for.
   private var probe: (number: UInt32, due: MonotonicInstant)?
   private var isSilent = false
@@ -26,10 +25,9 @@ final class StatusScreen {
   /// How long one attempt to reach a coordinator that is coming back keeps from hearing keys.
   private static let attempt = Duration.milliseconds(100)
 
-  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+  static func run(_ session: Session) throws(CommandError) {
     let coordinator = try CoordinatorClient.open(session)
-    let loop: EventLoop
-    do throws(SystemError) { loop = try EventLoop() } catch { throw .system(error) }
+    let loop = try fromSystem(EventLoop())
     let screen = try FullScreen(session.output, on: loop)
     defer { screen.end() }
     let watching = StatusScreen(session, coordinator, loop, screen)
@@ -38,7 +36,6 @@ final class StatusScreen {
     for line in watching.picture(nil) { try session.output.line(line) }
     try session.output.flush()
     if let signal = screen.signal { Signals.end(by: signal) }
-    return .done
   }
 
   private init(_ session: Session, _ coordinator: CoordinatorClient, _ loop: EventLoop, _ screen: FullScreen)
@@ -54,11 +51,11 @@ final class StatusScreen {
   private func watch() throws(CommandError) {
     try screen.begin { [unowned self] key in press(key) }
     try follow()
-    while !screen.isEnded, !isClosed {
+    while !screen.isEnded, !screen.isClosed {
       try hear()
-      if isClosed { break }
+      if screen.isClosed { break }
       settleProbe()
-      if screen.isDirty { try screen.draw(picture(Terminal.size), size: Terminal.size) }
+      try screen.draw(picture)
       let due = isSilent ? nil : probe.map { loop.attended.wake(for: $0.due) }
       try turn(until: [screen.wake, due].compactMap { $0 }.min())
     }
@@ -66,14 +63,14 @@ final class StatusScreen {
   }
 
   private func turn(until deadline: MonotonicInstant?) throws(CommandError) {
-    do throws(SystemError) { try loop.runOnce(until: deadline) } catch { throw .system(error) }
+    try loop.turn(until: deadline)
     screen.settle()
   }
 
   private func press(_ key: Key) {
     switch key {
     // The second letter is the same key on a keyboard that writes Hangul.
-    case .escape, .control("d"), .character("q"), .character("ㅂ"): (isClosed, screen.isClosed) = (true, true)
+    case .escape, .control("d"), .character("q"), .character("ㅂ"): screen.close()
     default: ask()
     }
   }
@@ -113,12 +110,7 @@ final class StatusScreen {
 
   private func follow() throws(CommandError) {
     try coordinator.send(.watch)
-    do throws(SystemError) {
-      // What has come is looked for after every turn of the loop; the handler only has to wake it.
-      registration = try loop.register(fd: coordinator.connection.fd, interest: .read) { _ in }
-    } catch {
-      throw .system(error)
-    }
+    registration = try loop.listen(to: coordinator.connection)
   }
 
   private func hear() throws(CommandError) {
@@ -130,11 +122,11 @@ final class StatusScreen {
         noteAnswer()
         if news != report { screen.isDirty = true }
         report = news
-        if !reply.more, !isProbe { return isClosed = true }
+        if !reply.more, !isProbe { return screen.close() }
       }
     } catch {
       guard error.isLoss else { throw error }
-      if report?.state == .closed { return isClosed = true }
+      if report?.state == .closed { return screen.close() }
       try reunite()
     }
   }
@@ -144,14 +136,14 @@ final class StatusScreen {
     if let registration { loop.deregister(registration) }
     (registration, probe) = (nil, nil)
     let deadline = SystemClock.monotonic() + CoordinatorClient.reunion
-    while !screen.isEnded, !isClosed {
+    while !screen.isEnded, !screen.isClosed {
       do throws(CommandError) {
         coordinator = try CoordinatorClient.reopen(session, until: SystemClock.monotonic() + Self.attempt)
         return try follow()
       } catch {
         if report?.state == .draining, session.isBankClosed { return noteClosing() }
         guard error.mayPass, SystemClock.monotonic() < deadline else { throw error }
-        if screen.isDirty { try screen.draw(picture(Terminal.size), size: Terminal.size) }
+        try screen.draw(picture)
         try turn(until: MonotonicInstant(nanoseconds: 0))
       }
     }
@@ -160,7 +152,8 @@ final class StatusScreen {
   /// A coordinator that was closing its bank is gone, and has not said its last word here.
   private func noteClosing() {
     report?.close()
-    (isClosed, screen.isDirty) = (true, true)
+    screen.close()
+    screen.isDirty = true
   }
 }
 

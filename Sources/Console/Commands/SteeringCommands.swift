@@ -6,33 +6,34 @@ import BankModel
 import ControlClient
 import Wire
 
-enum PauseCommand {
-  static func pause(_ session: Session) throws(CommandError) -> ProgramExit {
+enum SteeringCommands {
+  /// Hands out no more customers.
+  static func pause(_ session: Session) throws(CommandError) {
     let service = try service(session)
-    let report = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
-      try coordinator.status(.pause(service), TaskProgress(.steer, session.words))
-    }
-    try session.show(.status(report), or: [session.words.paused(service)])
-    return .done
+    try steer(.pause(service), session, session.words.paused(service))
   }
 
-  static func resume(_ session: Session) throws(CommandError) -> ProgramExit {
+  /// Hands out customers again.
+  static func resume(_ session: Session) throws(CommandError) {
     let service = try service(session)
-    let report = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
-      try coordinator.status(.resume(service), TaskProgress(.steer, session.words))
-    }
-    try session.show(.status(report), or: [session.words.resumed(service)])
-    return .done
+    try steer(.resume(service), session, session.words.resumed(service))
   }
 
   private static func service(_ session: Session) throws(CommandError) -> Service? {
     guard let name = session.invocation.operands.text("SERVICE") else { return nil }
     return try session.service(named: name)
   }
-}
 
-enum ScaleCommand {
-  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+  private static func steer(
+    _ command: ControlCommand, _ session: Session, _ sentence: String
+  ) throws(CommandError) {
+    let report = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
+      try coordinator.status(command, TaskProgress(.steer, session.words))
+    }
+    try session.show(.status(report), or: [sentence])
+  }
+
+  static func scale(_ session: Session) throws(CommandError) {
     var windows: [ServiceWindows] = []
     for assignment in session.invocation.operands.assignments("SERVICE=N") {
       let service = try session.service(named: assignment.name)
@@ -46,12 +47,9 @@ enum ScaleCommand {
       try coordinator.status(.scale(windows), within: nil, TaskProgress(.scale, session.words))
     }
     try session.show(.status(report), or: [session.words.windows(report)])
-    return .done
   }
-}
 
-enum ReloadCommand {
-  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+  static func reload(_ session: Session) throws(CommandError) {
     let (before, report) = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
       (
         try coordinator.status(.status),
@@ -60,7 +58,6 @@ enum ReloadCommand {
     }
     try session.show(.status(report), or: [session.words.reloaded, session.words.windows(report)])
     tell(before, report, session)
-    return .done
   }
 
   /// Says with which databases the bank goes on because of this, though something is wrong with them, and who does not

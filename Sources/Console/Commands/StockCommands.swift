@@ -8,58 +8,50 @@ import Posix
 import Wire
 
 enum StockCommands {
-  static func show(_ session: Session) throws(CommandError) -> ProgramExit {
+  static func show(_ session: Session) throws(CommandError) {
     let counter = try StockRequests(session)
     let assortment = try counter.assortment()
-    try show(try counter.picture(of: assortment), assortment, session)
-    return .done
+    let picture = try counter.picture(of: assortment)
+    try session.show(.stock(picture), or: session.menu(assortment, picture).shelves)
   }
 
-  static func set(_ session: Session) throws(CommandError) -> ProgramExit {
+  /// Sets the amount of a fruit.
+  static func set(_ session: Session) throws(CommandError) {
     try change(session) { fruit, quantity in .set(ItemAmount(fruit, quantity)) }
   }
 
   /// Adds to the amount of a fruit, or takes from it.
-  static func add(_ session: Session) throws(CommandError) -> ProgramExit {
-    guard session.invocation.operands.integer("N") != 0 else {
-      throw .complaint(Complaint(code: "usage", exit: .usage, message: session.words.nothingToAdd))
-    }
-    return try change(session) { fruit, quantity in .change(ItemAmount(fruit, quantity), nil) }
+  static func add(_ session: Session) throws(CommandError) {
+    guard session.number("N") != 0 else { throw .usage(session.words.nothingToAdd) }
+    try change(session) { fruit, quantity in .change(ItemAmount(fruit, quantity), nil) }
   }
 
-  static func edit(_ session: Session) throws(CommandError) -> ProgramExit {
-    guard session.isAtTerminal else {
-      throw .complaint(Complaint(code: "usage", exit: .usage, message: session.words.editorIsForPeople))
-    }
+  static func edit(_ session: Session) throws(CommandError) {
+    guard session.isAtTerminal else { throw .usage(session.words.editorIsForPeople) }
     try StockEditorScreen.run(session)
-    return try show(session)
+    try show(session)
   }
 
   private static func change(
     _ session: Session, _ command: (ItemID, Quantity) -> StockCommand
-  ) throws(CommandError) -> ProgramExit {
+  ) throws(CommandError) {
     let counter = try StockRequests(session)
     let assortment = try counter.assortment()
-    let fruit = try session.fruit(named: session.invocation.operands.text("FRUIT") ?? "", in: assortment)
-    let amount = session.invocation.operands.integer("N") ?? 0
-    if let shortage = try counter.change(command(fruit.id, amount)).first {
-      let message = session.words.belowZero(shortage, of: fruit.name(in: session.words.language))
-      throw .complaint(Complaint(code: "out_of_stock", exit: .refused, message: message))
+    let fruit = try session.fruit(named: session.name("FRUIT"), in: assortment)
+    let name = fruit.name(in: session.words.language)
+    if let shortage = try counter.change(command(fruit.id, session.number("N"))).first {
+      throw .complaint("out_of_stock", .refused, session.words.belowZero(shortage, of: name))
     }
     let picture = try counter.picture(of: assortment)
-    let present = picture.quantity(of: fruit.id)
-    try session.show(
-      .stock(picture), or: [session.words.nowInStock(fruit.name(in: session.words.language), present)])
-    return .done
+    try session.show(.stock(picture), or: [session.words.nowInStock(name, picture.quantity(of: fruit.id))])
   }
+}
 
-  private static func show(
-    _ picture: StockPicture, _ assortment: Assortment, _ session: Session
-  ) throws(CommandError) {
-    let menu = MenuPicture(
-      assortment: assortment, picture: picture, words: session.words, palette: session.output.palette,
-      columns: session.columns)
-    try session.show(.stock(picture), or: menu.shelves)
+extension Session {
+  /// The shop as it lies in front of this session's reader.
+  func menu(_ assortment: Assortment, _ picture: StockPicture) -> MenuPicture {
+    MenuPicture(
+      assortment: assortment, picture: picture, words: words, palette: output.palette, columns: columns)
   }
 }
 

@@ -21,9 +21,9 @@ final class StockWatchCommand {
   /// How often it is looked whether a bank whose stock is gone is still open.
   private static let look = Duration.seconds(1)
 
-  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+  static func run(_ session: Session) throws(CommandError) {
     let counter = try StockRequests(session)
-    return try StockWatchCommand(session, counter, try counter.assortment()).watch()
+    try StockWatchCommand(session, counter, try counter.assortment()).watch()
   }
 
   private init(_ session: Session, _ counter: StockRequests, _ assortment: Assortment) {
@@ -32,7 +32,7 @@ final class StockWatchCommand {
     self.assortment = assortment
   }
 
-  private func watch() throws(CommandError) -> ProgramExit {
+  private func watch() throws(CommandError) {
     let reader = ReaderWatch(on: counter.loop)
     counter.client.follow { [unowned self] news in hear(news) }
     let patience = SystemClock.monotonic() + session.stockPatience
@@ -44,13 +44,12 @@ final class StockWatchCommand {
         throw session.words.refusal(error, trouble: counter.trouble)
       }
       try session.output.flush()
-      if !isThere, !counter.client.isConnected, session.isBankClosed { return .done }
+      if !isThere, !counter.client.isConnected, session.isBankClosed { return }
       guard !hasSeenPicture, SystemClock.monotonic() >= patience else { continue }
       let error = StockClientError.tryLater(detail: Remark(.showsNothing), isInDoubt: false)
       throw session.words.refusal(error, trouble: counter.trouble)
     }
     if let failure { throw failure }
-    return .done
   }
 
   private func hear(_ news: StockNews) {

@@ -3,14 +3,15 @@
 import Arguments
 import BankModel
 import ControlClient
+import Glibc
 import Posix
 import Wire
 
 enum StopCommand {
   /// How long a coordinator that has said its last word may take to end.
-  private static let farewell = Duration.seconds(30)
+  static let farewell = Duration.seconds(30)
 
-  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+  static func run(_ session: Session) throws(CommandError) {
     let order = StopOrder(
       now: session.invocation.flag("now"),
       timeoutMilliseconds: session.invocation.durationNanoseconds("timeout").map { $0 / 1_000_000 })
@@ -21,15 +22,10 @@ enum StopCommand {
       }
       return report
     }
-    awaitGuardian(session)
-    try session.show(.stopped(report), or: session.words.stopped(report))
-    return .done
-  }
-
-  private static func awaitGuardian(_ session: Session) {
-    // Bounded, because it could be the guardian of the next bank already.
+    // The guardian follows. Bounded, because it could be the guardian of the next bank already.
     let deadline = SystemClock.monotonic() + .seconds(1)
     while session.home.isGuarded, SystemClock.monotonic() < deadline { Pause.momentarily() }
+    try session.show(.stopped(report), or: session.words.stopped(report))
   }
 
   /// Asks for the end and waits for it. A Ctrl-C goes a step further; where there is none, this command ends and the
@@ -37,27 +33,28 @@ enum StopCommand {
   private static func stop(
     _ order: StopOrder, at coordinator: CoordinatorClient, _ session: Session
   ) throws(CommandError) -> StoppedReport {
-    let line = try InterruptibleLine(coordinator)
+    let wait = try InterruptibleWait([SIGINT])
     let reporter = DrainReporter(session.words)
     defer {
       reporter.finish()
-      line.end()
+      wait.release()
     }
     let number = try coordinator.send(.stop(order))
+    var interruptions = 0
     while true {
-      switch try line.next() {
-      case .interrupted:
+      guard let reply = try wait.next(at: coordinator, until: nil, evenAfter: interruptions) else {
+        interruptions += 1
         guard let step = reporter.goFurther() else {
-          throw .complaint(Complaint(code: "interrupted", exit: .failed, message: session.words.leftAlone))
+          throw .complaint("interrupted", .failed, session.words.leftAlone)
         }
         try coordinator.send(.stop(StopOrder(now: false, timeoutMilliseconds: nil, step: step)))
-      case .reply(let reply) where reply.number == number:
-        switch reply.answer {
-        case .stopped(let report): return report
-        case .progress(let report): reporter.hear(report)
-        default: throw reply.answer.unexpected
-        }
-      case .reply: break
+        continue
+      }
+      switch reply.answer {
+      case _ where reply.number != number: break
+      case .stopped(let report): return report
+      case .progress(let report): reporter.hear(report)
+      default: throw reply.answer.unexpected
       }
     }
   }

@@ -8,7 +8,7 @@ import ControlClient
 import Wire
 
 enum TicketsCommand {
-  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+  static func run(_ session: Session) throws(CommandError) {
     let state = session.invocation.text("state").flatMap { CustomerState(name: $0) }
     let list = TicketList(session)
     var left: [CustomerState?] =
@@ -21,7 +21,6 @@ enum TicketsCommand {
       }
     }
     try session.output.flush()
-    return .done
   }
 
   fileprivate static func role(_ state: CustomerState) -> Palette.Role {
@@ -102,21 +101,5 @@ private final class TicketList {
   private func isNew(_ ticket: TicketReport) -> Bool {
     guard isAgain, ticket.day == day else { return true }
     return (printed[ticket.ticket >> 6] ?? 0) & 1 << UInt64(ticket.ticket & 63) == 0
-  }
-}
-
-extension ControlAnswer {
-  var tickets: [TicketReport] {
-    get throws(CommandError) {
-      guard case .tickets(let page) = self else { throw unexpected }
-      return page
-    }
-  }
-
-  var ticket: TicketReport {
-    get throws(CommandError) {
-      guard case .ticket(let report) = self else { throw unexpected }
-      return report
-    }
   }
 }

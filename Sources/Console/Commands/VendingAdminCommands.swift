@@ -11,14 +11,14 @@ enum VendingAdminCommands {
     let made = try day("made", session)
     let expires = try day("expires", session)
     if let made, let expires, expires < made {
-      throw usage(session.words.expiresBeforeMade(CalendarDate(made), CalendarDate(expires)))
+      throw .usage(session.words.expiresBeforeMade(CalendarDate(made), CalendarDate(expires)))
     }
     let counter = try VendingRequests(session, .manager)
     let before = try counter.picture(.stock)
-    let product = try named(before, session)
+    let product = try session.product(named: session.name("PRODUCT"), in: before)
     if let expires, made == nil, expires < before.today {
       // Made today and expired yesterday: one of the two is not what was meant.
-      throw usage(session.words.expiresBeforeMade(CalendarDate(before.today), CalendarDate(expires)))
+      throw .usage(session.words.expiresBeforeMade(CalendarDate(before.today), CalendarDate(expires)))
     }
     let name = product.name(in: session.words.language)
     let warning = session.words.oddDates(name, made: made, expires: expires, today: before.today)
@@ -29,8 +29,8 @@ enum VendingAdminCommands {
         return .refused
       }
     }
-    let quantity = session.invocation.operands.integer("N") ?? 0
-    let drinks = AddedDrinks(product: product.id, quantity: quantity, made: made, expires: expires)
+    let drinks = AddedDrinks(
+      product: product.id, quantity: session.number("N"), made: made, expires: expires)
     let changes = try counter.restock(.add(drinks))
     try tell(changes, product, before, session)
     let expired = changes.lazy.compactMap(\.dates?.expires).first { $0 < before.today }
@@ -40,37 +40,28 @@ enum VendingAdminCommands {
     return .done
   }
 
-  static func remove(_ session: Session) throws(CommandError) -> ProgramExit {
+  static func remove(_ session: Session) throws(CommandError) {
     let counter = try VendingRequests(session, .manager)
     let before = try counter.picture(.stock)
-    let product = try named(before, session)
-    let quantity = session.invocation.operands.integer("N") ?? 0
-    let changes = try counter.restock(.remove(ItemAmount(product.id, quantity)))
+    let product = try session.product(named: session.name("PRODUCT"), in: before)
+    let changes = try counter.restock(.remove(ItemAmount(product.id, session.number("N"))))
     try tell(changes, product, before, session)
-    return .done
   }
 
   /// Everything in the machine, by kind.
-  static func stock(_ session: Session) throws(CommandError) -> ProgramExit {
+  static func stock(_ session: Session) throws(CommandError) {
     let picture = try VendingRequests(session, .manager).picture(.stock)
-    let shelves = VendingShelves(
-      picture: picture, words: session.words, palette: session.output.palette, columns: session.columns)
-    let none = [session.words.noProducts]
-    try session.show(.products(picture), or: picture.products.isEmpty ? none : shelves.lines)
-    return .done
+    try session.show(picture, session.listing(picture).shelves, orOfNone: session.words.noProducts)
   }
 
   /// What may not be sold any more.
-  static func expired(_ session: Session) throws(CommandError) -> ProgramExit {
+  static func expired(_ session: Session) throws(CommandError) {
     let picture = try VendingRequests(session, .manager).picture(.expired)
-    let shelves = VendingShelves(
-      picture: picture, words: session.words, palette: session.output.palette, columns: session.columns)
-    let none = [session.words.nothingExpired]
-    try session.show(.products(picture), or: picture.products.isEmpty ? none : shelves.lines)
-    return .done
+    try session.show(picture, session.listing(picture).shelves, orOfNone: session.words.nothingExpired)
   }
 
-  static func discardExpired(_ session: Session) throws(CommandError) -> ProgramExit {
+  /// Throws away what may not be sold any more.
+  static func discardExpired(_ session: Session) throws(CommandError) {
     let changes = try VendingRequests(session, .manager).restock(.discardExpired)
     let count = changes.reduce(0) { $0 - $1.difference }
     let discarded = changes.map { change -> JSONValue in
@@ -79,7 +70,6 @@ enum VendingAdminCommands {
     try session.show(
       ["version": 1, "discarded": .integer(count), "products": .array(discarded)],
       or: [session.words.discarded(count)])
-    return .done
   }
 
   private static func tell(
@@ -88,29 +78,18 @@ enum VendingAdminCommands {
     let difference = changes.reduce(0) { $0 + $1.difference }
     let lots = changes.map { JSONValue.lot($0.dates, abs($0.difference), today: before.today) }
     let present = changes.last?.present ?? product.stock + product.expired
-    let name = product.name(in: session.words.language)
     try session.show(
       [
         "version": 1, "product": .string(product.id.name), "difference": .integer(difference),
         "present": .integer(present), "lots": .array(lots),
-      ], or: [session.words.restocked(name, difference, present)])
-  }
-
-  private static func named(
-    _ picture: VendingPicture, _ session: Session
-  ) throws(CommandError) -> ProductReport {
-    try session.product(named: session.invocation.operands.text("PRODUCT") ?? "", in: picture)
+      ], or: [session.words.restocked(product.name(in: session.words.language), difference, present)])
   }
 
   private static func day(_ option: String, _ session: Session) throws(CommandError) -> DayNumber? {
     guard let text = session.invocation.options.text(option) else { return nil }
     guard let date = CalendarDate(text: text) else {
-      throw usage(session.words.noSuchDay(text, "--" + option))
+      throw .usage(session.words.noSuchDay(text, "--" + option))
     }
     return date.number
-  }
-
-  private static func usage(_ message: String) -> CommandError {
-    .complaint(Complaint(code: "usage", exit: .usage, message: message))
   }
 }

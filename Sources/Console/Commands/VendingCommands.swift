@@ -8,56 +8,44 @@ import Wire
 
 enum VendingCommands {
   /// The machine: on a terminal the whole screen, otherwise what there is.
-  static func show(_ session: Session) throws(CommandError) -> ProgramExit {
+  static func show(_ session: Session) throws(CommandError) {
     let isScreen = session.isAtTerminal && session.surroundings.variable("TERM") != "dumb"
-    if isScreen {
-      try VendingScreen.run(session)
-      return .done
-    }
+    if isScreen { return try VendingScreen.run(session) }
     let picture = try VendingRequests(session, .customers).picture()
-    let shop = VendingListing(
-      picture: picture, words: session.words, palette: session.output.palette, columns: session.columns)
-    try session.show(.vending(picture), or: shop.lines)
-    return .done
+    try session.show(.vending(picture), or: session.listing(picture).lines)
   }
 
-  static func insert(_ session: Session) throws(CommandError) -> ProgramExit {
-    let amount = session.invocation.operands.integer("WON") ?? 0
-    let change = try VendingRequests(session, .customers).change(.insert(amount))
+  static func insert(_ session: Session) throws(CommandError) {
+    let change = try VendingRequests(session, .customers).change(.insert(session.number("WON")))
     try session.show(
       .balance(change.balance).adding(["inserted": .integer(change.amount)]),
       or: [session.words.inserted(change.amount), session.words.balance(change.balance)])
-    return .done
   }
 
-  static func buy(_ session: Session) throws(CommandError) -> ProgramExit {
+  static func buy(_ session: Session) throws(CommandError) {
     let counter = try VendingRequests(session, .customers)
-    let name = session.invocation.operands.text("PRODUCT") ?? ""
-    let product = try session.product(named: name, in: try counter.picture())
+    let product = try session.product(named: session.name("PRODUCT"), in: try counter.picture())
     let change = try counter.change(.buy(product.id))
     let message = session.words.phrases.drinkBought(product.name(in: session.words.language))
     try session.show(
       .balance(change.balance).adding(.purchase(change)).adding(["message": .string(message)]),
       or: [message, session.words.balance(change.balance)])
-    return .done
   }
 
-  static func balance(_ session: Session) throws(CommandError) -> ProgramExit {
+  static func balance(_ session: Session) throws(CommandError) {
     let picture = try VendingRequests(session, .customers).picture(.balance)
     try session.show(.balance(picture.balance), or: [session.words.balance(picture.balance)])
-    return .done
   }
 
-  static func giveChange(_ session: Session) throws(CommandError) -> ProgramExit {
+  static func giveChange(_ session: Session) throws(CommandError) {
     let change = try VendingRequests(session, .customers).change(.giveChange)
     try session.show(
       .balance(change.balance).adding(["returned": .integer(change.amount)]),
       or: [session.words.returned(change.amount), session.words.balance(change.balance)])
-    return .done
   }
 
   /// Every purchase there ever was, oldest first.
-  static func history(_ session: Session) throws(CommandError) -> ProgramExit {
+  static func history(_ session: Session) throws(CommandError) {
     let counter = try VendingRequests(session, .customers)
     let picture = session.asJSON ? nil : try counter.picture()
     var page = try counter.purchases(after: 0)
@@ -73,30 +61,37 @@ enum VendingCommands {
       page = try counter.purchases(after: last)
     }
     try session.output.flush()
-    return .done
   }
 
   /// What can be bought for the present balance.
-  static func buyable(_ session: Session) throws(CommandError) -> ProgramExit {
+  static func buyable(_ session: Session) throws(CommandError) {
     try list(session) { picture, product in picture.isBuyable(product) }
   }
 
   /// What is kept warm.
-  static func hot(_ session: Session) throws(CommandError) -> ProgramExit {
+  static func hot(_ session: Session) throws(CommandError) {
     let threshold = session.invocation.options.integer("above") ?? Coffee.hotAbove
-    return try list(session) { _, product in product.isHot(above: threshold) }
+    try list(session) { _, product in product.isHot(above: threshold) }
   }
 
   private static func list(
     _ session: Session, _ belongs: (VendingPicture, ProductReport) -> Bool
-  ) throws(CommandError) -> ProgramExit {
+  ) throws(CommandError) {
     var picture = try VendingRequests(session, .customers).picture()
     picture.products = picture.products.filter { belongs(picture, $0) }
-    let shop = VendingListing(
-      picture: picture, words: session.words, palette: session.output.palette, columns: session.columns)
-    let none = [session.words.noProducts]
-    try session.show(.products(picture), or: picture.products.isEmpty ? none : shop.products)
-    return .done
+    try session.show(picture, session.listing(picture).products, orOfNone: session.words.noProducts)
+  }
+}
+
+extension Session {
+  func listing(_ picture: VendingPicture) -> VendingListing {
+    VendingListing(picture: picture, words: words, palette: output.palette, columns: columns)
+  }
+
+  func show(
+    _ picture: VendingPicture, _ lines: @autoclosure () -> [String], orOfNone none: String
+  ) throws(CommandError) {
+    try show(.products(picture), or: picture.products.isEmpty ? [none] : lines())
   }
 }
 

@@ -7,21 +7,17 @@ import Posix
 import Wire
 
 enum WaitCommand {
-  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+  static func run(_ session: Session) throws(CommandError) {
     let deadline = session.invocation.duration("timeout").map { SystemClock.monotonic() + $0 }
-    let progress = WaitProgress(session.words)
-    let report: StatusReport
-    do {
-      defer { progress.meter.finish() }
-      report = try awaitIdle(session, deadline, progress)
-    }
+    let report = try awaitIdle(session, deadline)
     try session.show(.status(report), or: session.picture(report).lines)
-    return .done
   }
 
   private static func awaitIdle(
-    _ session: Session, _ deadline: MonotonicInstant?, _ progress: WaitProgress
+    _ session: Session, _ deadline: MonotonicInstant?
   ) throws(CommandError) -> StatusReport {
+    let progress = WaitProgress(session.words)
+    defer { progress.meter.finish() }
     var coordinator = try CoordinatorClient.open(session)
     while true {
       do throws(CommandError) {
@@ -40,6 +36,6 @@ enum WaitCommand {
   }
 
   private static func timeIsUp(_ session: Session, _ progress: WaitProgress) -> CommandError {
-    .complaint(Complaint(code: "timed_out", exit: .later, message: session.words.stillBusy(progress.report)))
+    .complaint("timed_out", .later, session.words.stillBusy(progress.report))
   }
 }

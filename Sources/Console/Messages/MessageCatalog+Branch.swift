@@ -7,8 +7,6 @@ extension MessageCatalog {
 
   var noReceipts: String { say("There are no receipts.", "영수증이 없습니다.") }
 
-  var noLogLines: String { say("There are no such lines in the logs.", "그런 기록은 없습니다.") }
-
   var noEntries: String { say("There is nothing in the ledger yet.", "장부에 아직 아무것도 없습니다.") }
 
   func noSuchAccount(_ number: Int64) -> String {

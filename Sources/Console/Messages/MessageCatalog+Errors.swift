@@ -11,14 +11,11 @@ extension MessageCatalog {
   func complaint(about error: CommandError, home: String) -> Complaint? {
     switch error {
     case .failure(let failure):
-      Complaint(
-        code: failure.code.rawValue, exit: ProgramExit(failure.code), message: sentence(failure, home: home))
+      Complaint(failure.code.rawValue, ProgramExit(failure.code), sentence(failure, home: home))
     case .control(let error):
-      Complaint(code: Self.code(error), exit: ProgramExit(error), message: sentence(error, home: home))
+      Complaint(Self.code(error), ProgramExit(error), sentence(error, home: home))
     case .system(let error):
-      Complaint(
-        code: "system", exit: .failed,
-        message: say("The system refused: \(error).", "시스템이 거절했습니다: \(error)."))
+      Complaint("system", .failed, say("The system refused: \(error).", "시스템이 거절했습니다: \(error)."))
     case .complaint(let complaint): complaint
     case .readerGone: nil
     }

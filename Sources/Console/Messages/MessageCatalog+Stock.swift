@@ -81,7 +81,7 @@ extension MessageCatalog {
   }
 
   func complaint(about failure: StockFailure) -> Complaint {
-    Complaint(code: failure.code.rawValue, exit: ProgramExit(failure.code), message: sentence(failure))
+    Complaint(failure.code.rawValue, ProgramExit(failure.code), sentence(failure))
   }
 
   private func sentence(_ failure: StockFailure) -> String {

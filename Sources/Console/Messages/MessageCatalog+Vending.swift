@@ -177,7 +177,7 @@ extension MessageCatalog {
   }
 
   func complaint(about failure: VendingFailure) -> Complaint {
-    Complaint(code: failure.code.rawValue, exit: ProgramExit(failure.code), message: sentence(failure))
+    Complaint(failure.code.rawValue, ProgramExit(failure.code), sentence(failure))
   }
 
   private func sentence(_ failure: VendingFailure) -> String {

@@ -21,15 +21,33 @@ package enum CommandError: Error, Sendable, Equatable {
 }
 
 extension CommandError {
+  package static func complaint(_ code: String, _ exit: ProgramExit, _ message: String) -> CommandError {
+    .complaint(Complaint(code, exit, message))
+  }
+
   /// The command line asks for what is never possible.
   package static func usage(_ message: String) -> CommandError {
-    .complaint(Complaint(code: "usage", exit: .usage, message: message))
+    .complaint("usage", .usage, message)
   }
 
   /// It was tried, and it failed.
   package static func failed(_ message: String) -> CommandError {
-    .complaint(Complaint(code: "failed", exit: .failed, message: message))
+    .complaint("failed", .failed, message)
   }
+}
+
+/// What the system refuses, as the reason why a command did not do what was asked.
+func fromSystem<Result>(
+  _ call: @autoclosure () throws(SystemError) -> Result
+) throws(CommandError) -> Result {
+  do throws(SystemError) { return try call() } catch { throw .system(error) }
+}
+
+/// What a conversation that failed has led to, in the same way.
+func fromControl<Result>(
+  _ call: @autoclosure () throws(ControlError) -> Result
+) throws(CommandError) -> Result {
+  do throws(ControlError) { return try call() } catch { throw .control(error) }
 }
 
 package struct Complaint: Error, Sendable, Equatable {
@@ -39,7 +57,7 @@ package struct Complaint: Error, Sendable, Equatable {
   /// What failed, on what, why, and what to do: one line.
   var message: String
 
-  package init(code: String, exit: ProgramExit, message: String) {
+  package init(_ code: String, _ exit: ProgramExit, _ message: String) {
     self.code = code
     self.exit = exit
     self.message = message

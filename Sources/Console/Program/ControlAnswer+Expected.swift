@@ -6,10 +6,22 @@ import Wire
 
 extension ControlAnswer {
   var status: StatusReport {
-    get throws(CommandError) {
-      guard case .status(let report) = self else { throw unexpected }
-      return report
-    }
+    get throws(CommandError) { if case .status(let report) = self { report } else { throw unexpected } }
+  }
+
+  /// A page of customers.
+  var tickets: [TicketReport] {
+    get throws(CommandError) { if case .tickets(let page) = self { page } else { throw unexpected } }
+  }
+
+  /// One customer's story.
+  var ticket: TicketReport {
+    get throws(CommandError) { if case .ticket(let report) = self { report } else { throw unexpected } }
+  }
+
+  /// A page of receipts.
+  package var receipts: [ReceiptReport] {
+    get throws(CommandError) { if case .receipts(let page) = self { page } else { throw unexpected } }
   }
 
   var unexpected: CommandError {

@@ -34,9 +34,9 @@ package final class CoordinatorClient {
     try open(session, until: SystemClock.monotonic() + reunion)
   }
 
-  private static func open(_ session: Session, until deadline: MonotonicInstant) throws(CommandError)
-    -> CoordinatorClient
-  {
+  private static func open(
+    _ session: Session, until deadline: MonotonicInstant
+  ) throws(CommandError) -> CoordinatorClient {
     while true {
       do throws(ControlError) { return CoordinatorClient(try session.home.connect()) } catch {
         // Nothing was asked yet, so a coordinator that ended before its welcome is as good as one that was not there;
@@ -91,6 +91,21 @@ package final class CoordinatorClient {
     }
   }
 
+  /// Asks the bank that is open, and again whenever it was lost over that, until the answers end or nothing more is wanted.
+  static func follow(
+    _ session: Session, _ question: @autoclosure () -> ControlCommand, isOver: () -> Bool = { false },
+    _ take: (ControlAnswer) throws(CommandError) -> Void
+  ) throws(CommandError) {
+    var coordinator = try open(session)
+    while true {
+      do throws(CommandError) { return try coordinator.ask(question(), within: nil, nil, take) } catch {
+        guard error.isLoss else { throw error }
+        if isOver() { return }
+        coordinator = try reopen(session)
+      }
+    }
+  }
+
   /// Asks the bank that is open, or the books of one that is not: for questions that change nothing.
   ///
   /// - Parameters:
@@ -98,9 +113,10 @@ package final class CoordinatorClient {
   ///     behind that.
   ///   - conversation: Begun again where the bank was opened or closed at this very moment, and asks whoever is there
   ///     then.
-  package static func consult(
-    _ session: Session, goesOn: Bool = false, _ conversation: (CoordinatorClient) throws(CommandError) -> Void
-  ) throws(CommandError) {
+  package static func consult<Result>(
+    _ session: Session, goesOn: Bool = false,
+    _ conversation: (CoordinatorClient) throws(CommandError) -> Result
+  ) throws(CommandError) -> Result {
     var deadline: MonotonicInstant?
     var losses = 0
     while true {
@@ -151,13 +167,9 @@ package final class CoordinatorClient {
     do throws(ControlError) { return CoordinatorClient(try session.home.connect()) } catch {
       guard case .notOpen = error else { throw .control(error) }
     }
-    do throws(ControlError) {
-      let order = LaunchOrder(.inspect, home: session.home)
-      let launched = try session.surroundings.launcher().launch(order, standardError: .inherit)
-      return CoordinatorClient(launched.connection, inspector: launched)
-    } catch {
-      throw .control(error)
-    }
+    let order = LaunchOrder(.inspect, home: session.home)
+    let launched = try fromControl(session.surroundings.launcher().launch(order, standardError: .inherit))
+    return CoordinatorClient(launched.connection, inspector: launched)
   }
 }
 
@@ -205,10 +217,17 @@ extension CoordinatorClient {
   package func status(
     _ command: ControlCommand, within patience: Duration? = promptly, _ task: TaskProgress? = nil
   ) throws(CommandError) -> StatusReport {
-    var report: StatusReport?
-    try ask(command, within: patience, task) { answer throws(CommandError) in report = try answer.status }
-    guard let report else { throw .control(.unexpected(detail: Remark(.nothingAnswered))) }
-    return report
+    try answer(to: command, within: patience, task).status
+  }
+
+  /// Asks and receives the one answer that there is.
+  func answer(
+    to command: ControlCommand, within patience: Duration? = promptly, _ task: TaskProgress? = nil
+  ) throws(CommandError) -> ControlAnswer {
+    var last: ControlAnswer?
+    try ask(command, within: patience, task) { last = $0 }
+    guard let last else { throw .control(.unexpected(detail: Remark(.nothingAnswered))) }
+    return last
   }
 
   /// Sends a question without waiting for its answer.
@@ -269,13 +288,10 @@ extension Session {
   /// Whether the bank has closed, and nobody brings it back.
   var isBankClosed: Bool {
     guard !home.isGuarded else { return false }
-    do throws(ControlError) {
-      _ = try home.connect()
-      return false
-    } catch {
+    do throws(ControlError) { _ = try home.connect() } catch {
       if case .notOpen = error { return true }
-      return false
     }
+    return false
   }
 
   /// Whether a bank is open, or closing, and answers.

@@ -24,31 +24,20 @@ final class ForegroundBank {
     case newsEnded
   }
 
-  private final class Bell {
-    var rings = 0
-    var heard = 0
-  }
-
   private struct Line {
     let connection: ControlConnection
     let registration: Registration
   }
 
-  /// The signals by which somebody says that it shall end.
-  static let signals: [CInt] = [SIGINT, SIGTERM, SIGHUP]
-
-  private let loop: EventLoop
-  private let source: SignalSource
-  private let bell: Bell
+  private let wait: InterruptibleWait
   private let launched: LaunchedBank
   private var coordinator: Line?
   private var newsLine: Line?
   private var pending: [Happening] = []
+  private var interruptions = 0
 
-  private init(_ loop: EventLoop, _ source: SignalSource, _ bell: Bell, _ launched: LaunchedBank) {
-    self.loop = loop
-    self.source = source
-    self.bell = bell
+  private init(_ wait: InterruptibleWait, _ launched: LaunchedBank) {
+    self.wait = wait
     self.launched = launched
   }
 
@@ -56,30 +45,16 @@ final class ForegroundBank {
     session.letBankGo()
     var order = try session.openingOrder(juice: 0)
     order.endsWithLauncher = true
-    let bell = Bell()
-    let loop: EventLoop
-    let source: SignalSource
-    do throws(SystemError) {
-      loop = try EventLoop()
-      source = try SignalSource(signals, on: loop) { _ in bell.rings += 1 }
+    let wait = try InterruptibleWait()
+    do throws(CommandError) {
+      let launched = try fromControl(session.surroundings.launcher().launch(order, standardError: .inherit))
+      let bank = ForegroundBank(wait, launched)
+      bank.coordinator = try bank.watch(launched.connection)
+      return bank
     } catch {
-      throw .system(error)
+      wait.release()
+      throw error
     }
-    let launched: LaunchedBank
-    do throws(ControlError) {
-      launched = try session.surroundings.launcher().launch(order, standardError: .inherit)
-    } catch {
-      letSignalsThrough()
-      throw .control(error)
-    }
-    let bank = ForegroundBank(loop, source, bell, launched)
-    bank.coordinator = try bank.watch(launched.connection)
-    return bank
-  }
-
-  private static func letSignalsThrough() {
-    // It fails for what is no signal, and these are.
-    try? Signals.unblock(signals)
   }
 
   /// Says goodbye: a coordinator that still runs is killed, which loses nothing, and signals mean what they
@@ -88,7 +63,7 @@ final class ForegroundBank {
   /// - Returns: How the coordinator ended.
   @discardableResult
   func end(within patience: Duration = .seconds(10)) -> ExitStatus {
-    defer { Self.letSignalsThrough() }
+    defer { wait.release() }
     if let status = launched.awaitExit(until: SystemClock.monotonic() + patience) { return status }
     launched.process.kill(SIGKILL)
     return launched.process.wait()
@@ -102,32 +77,25 @@ final class ForegroundBank {
     }
   }
 
+  /// Listens to a second conversation.
   func listen(to connection: ControlConnection) throws(CommandError) { newsLine = try watch(connection) }
 
   private func watch(_ connection: ControlConnection) throws(CommandError) -> Line {
-    do throws(SystemError) {
-      // What is there is looked for after every turn of the loop; the handler only has to wake it.
-      return Line(
-        connection: connection,
-        registration: try loop.register(fd: connection.fd, interest: .read) { _ in })
-    } catch {
-      throw .system(error)
-    }
+    Line(connection: connection, registration: try wait.loop.listen(to: connection))
   }
 
   func next() throws(CommandError) -> Happening {
     while true {
       if !pending.isEmpty { return pending.removeFirst() }
       try collect()
-      if !pending.isEmpty { continue }
-      do throws(SystemError) { try loop.runOnce(until: nil) } catch { throw .system(error) }
+      if pending.isEmpty { try wait.loop.turn(until: nil) }
     }
   }
 
   private func collect() throws(CommandError) {
-    while bell.heard < bell.rings {
-      bell.heard += 1
-      pending.append(.interrupted(bell.heard))
+    while interruptions < wait.count {
+      interruptions += 1
+      pending.append(.interrupted(interruptions))
     }
     if let line = newsLine, try drain(line, as: Happening.news) {
       newsLine = nil
@@ -147,7 +115,7 @@ final class ForegroundBank {
       }
       return false
     } catch {
-      loop.deregister(line.registration)
+      wait.loop.deregister(line.registration)
       if error == .lost { return true }
       throw .control(error)
     }

@@ -36,21 +36,12 @@ final class ForegroundGuard {
   static func stay(_ session: Session) throws(CommandError) -> ProgramExit {
     session.letBankGo()
     let order = try session.openingOrder(juice: session.invocation.integer("juice"))
-    let program: String
-    do throws(ControlError) { program = try session.surroundings.launcher().program } catch {
-      throw .control(error)
-    }
-    let guardian: Guardian
-    do throws(SystemError) {
-      guardian = try Guardian(
-        Guardian.Order(
-          home: session.home.path, program: program, words: order.arguments,
-          manager: ServiceNotifier(environment: Environment.all()), isForeground: true,
-          endsOnHangUp: Terminal.isTerminal(StandardStreams.Stream.error.fd)))
-    } catch {
-      throw .system(error)
-    }
-    return try ForegroundGuard(session, guardian).live()
+    let program = try fromControl(session.surroundings.launcher().program)
+    let guarding = Guardian.Order(
+      home: session.home.path, program: program, words: order.arguments,
+      manager: ServiceNotifier(environment: Environment.all()), isForeground: true,
+      endsOnHangUp: Terminal.isTerminal(StandardStreams.Stream.error.fd))
+    return try ForegroundGuard(session, fromSystem(Guardian(guarding))).live()
   }
 
   private func live() throws(CommandError) -> ProgramExit {
@@ -168,6 +159,6 @@ final class ForegroundGuard {
   }
 
   private func complaint(_ message: String) -> CommandError {
-    .complaint(Complaint(code: "coordinator_ended", exit: .failed, message: message))
+    .complaint("coordinator_ended", .failed, message)
   }
 }

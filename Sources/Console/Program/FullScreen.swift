@@ -15,7 +15,9 @@ final class FullScreen {
   /// Whether something has changed since it was last drawn.
   var isDirty = true
   /// Whether whoever shows something is done, so that further keys are not taken.
-  var isClosed = false
+  private(set) var isClosed = false
+  /// Whether somebody has left twice, so that no answer is waited for any more.
+  private(set) var isAbandoned = false
 
   private let output: Output
   private let loop: EventLoop
@@ -56,17 +58,17 @@ final class FullScreen {
   /// Whether nothing more is to be shown: a signal has come, the terminal is gone, or it has failed.
   var isEnded: Bool { signal != nil || failure != nil || isGone }
 
+  /// Whether there is nothing more to show or to wait for, unless something is asked that nobody has abandoned.
+  func isOver(unless isBusy: Bool) -> Bool { isEnded || isClosed && (!isBusy || isAbandoned) }
+
   /// Turns to the other screen, and hands every key to `press` from now on.
   func begin(_ press: @escaping (Key) -> Void) throws(CommandError) {
     self.press = press
     show()
     guard let terminal else { return }
-    do throws(SystemError) {
-      try terminal.take()
-      registration = try loop.register(fd: STDIN_FILENO, interest: .read) { [unowned self] _ in read() }
-    } catch {
-      throw .system(error)
-    }
+    try fromSystem(terminal.take())
+    registration = try fromSystem(
+      loop.register(fd: STDIN_FILENO, interest: .read) { [unowned self] _ in read() })
   }
 
   /// Gives the terminal back. Once is enough.
@@ -85,14 +87,20 @@ final class FullScreen {
 
   // MARK: - What is shown
 
-  /// Draws these lines, none wider than the terminal and no more than it has.
-  func draw(_ lines: [String], size: Terminal.Size?) throws(CommandError) {
+  /// Draws these lines, none wider than the terminal and no more than it has, where something has changed.
+  func draw(_ lines: (Terminal.Size?) -> [String]) throws(CommandError) {
+    guard isDirty else { return }
     isDirty = false
+    let size = Terminal.size
+    let lines = lines(size)
     // Erased before and not behind a line, because behind a full one the cursor still stands on its last character.
     output.write("\u{1B}[H" + lines.map { "\u{1B}[2K" + $0 }.joined(separator: "\r\n"))
     if lines.count < size?.rows ?? .max { output.write("\r\n\u{1B}[J") }
     try output.flush()
   }
+
+  /// Somebody leaves.
+  func close() { (isAbandoned, isClosed) = (isClosed, true) }
 
   private func show() {
     isShown = true

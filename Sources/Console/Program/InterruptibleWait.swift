@@ -10,7 +10,6 @@ import Wire
 final class InterruptibleWait {
   /// The first signal that came; nil while there is none.
   var signal: CInt? { bell.signal }
-
   var count: Int { bell.count }
 
   private final class Bell {
@@ -18,22 +17,21 @@ final class InterruptibleWait {
     var count = 0
   }
 
-  private static let signals = [SIGINT, SIGTERM, SIGHUP]
-  private let loop: EventLoop
+  let loop: EventLoop
+  private let signals: [CInt]
   private let bell = Bell()
   private var source: SignalSource?
 
-  /// Begins to note signals.
-  init() throws(CommandError) {
-    do throws(SystemError) {
-      loop = try EventLoop()
-      source = try SignalSource(Self.signals, on: loop) { [bell] report in
+  /// Begins to note signals; all of those by which somebody says that this program shall end, unless it says otherwise.
+  init(_ signals: [CInt] = [SIGINT, SIGTERM, SIGHUP]) throws(CommandError) {
+    self.signals = signals
+    let loop = try fromSystem(EventLoop())
+    self.loop = loop
+    source = try fromSystem(
+      SignalSource(signals, on: loop) { [bell] report in
         bell.count += 1
         if bell.signal == nil { bell.signal = report.signal }
-      }
-    } catch {
-      throw .system(error)
-    }
+      })
   }
 
   /// The next answer; nil at the deadline, or where a signal has come since those that are known.
@@ -42,34 +40,43 @@ final class InterruptibleWait {
   func next(
     at coordinator: CoordinatorClient, until deadline: MonotonicInstant?, evenAfter known: Int = 0
   ) throws(CommandError) -> ControlReply? {
-    let registration: Registration
-    do throws(SystemError) {
-      // What has come is looked for after every turn of the loop; the handler only has to wake it.
-      registration = try loop.register(fd: coordinator.connection.fd, interest: .read) { _ in }
-    } catch {
-      throw .system(error)
-    }
+    let registration = try loop.listen(to: coordinator.connection)
     defer { loop.deregister(registration) }
     while true {
       if let reply = try coordinator.next(until: MonotonicInstant(nanoseconds: 0)) { return reply }
       if count > known { return nil }
       if let deadline, SystemClock.monotonic() >= deadline { return nil }
-      do throws(SystemError) { try loop.runOnce(until: deadline) } catch { throw .system(error) }
+      try loop.turn(until: deadline)
     }
   }
 
   /// Looks whether a signal has come, without waiting.
-  func look() throws(CommandError) {
-    do throws(SystemError) { try loop.runOnce(until: MonotonicInstant(nanoseconds: 0)) } catch {
-      throw .system(error)
-    }
-  }
+  func look() throws(CommandError) { try loop.turn(until: MonotonicInstant(nanoseconds: 0)) }
 
   /// Ends this program by the signal that has come, if one has; else signals mean again what they used to.
   func end() {
+    if let signal {
+      source = nil
+      return Signals.end(by: signal)
+    }
+    release()
+  }
+
+  /// Lets signals mean again what they used to.
+  func release() {
     source = nil
-    if let signal { return Signals.end(by: signal) }
     // It fails for what is no signal, and these are signals.
-    try? Signals.unblock(Self.signals)
+    try? Signals.unblock(signals)
+  }
+}
+
+extension EventLoop {
+  func turn(until deadline: MonotonicInstant?) throws(CommandError) {
+    _ = try fromSystem(runOnce(until: deadline))
+  }
+
+  /// Wakes for what comes. It is looked for after every turn of the loop; the handler only has to wake it.
+  func listen(to connection: ControlConnection) throws(CommandError) -> Registration {
+    try fromSystem(register(fd: connection.fd, interest: .read) { _ in })
   }
 }

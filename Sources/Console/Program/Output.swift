@@ -2,6 +2,7 @@
 // anything waits.
 // Invariant: lines come out whole and in order; after the reader has gone nothing more is written.
 // Failure: CommandError, `readerGone` where nobody reads any more, `system` for a full disk.
+import Logbook
 import Posix
 
 package final class Output {
@@ -16,15 +17,13 @@ package final class Output {
   /// Takes a sink, which tests replace.
   init(
     isTerminal: Bool, palette: Palette,
-    sink: @escaping ([UInt8]) throws(SystemError) -> StandardStreams.Outcome = standardOutput
+    sink: @escaping ([UInt8]) throws(SystemError) -> StandardStreams.Outcome = {
+      bytes throws(SystemError) in try StandardStreams.write(bytes, to: .output)
+    }
   ) {
     self.isTerminal = isTerminal
     self.palette = palette
     self.sink = sink
-  }
-
-  private static func standardOutput(_ bytes: [UInt8]) throws(SystemError) -> StandardStreams.Outcome {
-    try StandardStreams.write(bytes, to: .output)
   }
 
   func line(_ text: String) throws(CommandError) {
@@ -37,20 +36,25 @@ package final class Output {
     try finishLine()
   }
 
+  func line(_ record: LogRecord, as presentation: LogPresentation) throws(CommandError) {
+    presentation.append(record, to: &buffer)
+    try flushIfFull()
+  }
+
   func write(_ text: String) { buffer.append(contentsOf: text.utf8) }
 
   private func finishLine() throws(CommandError) {
     buffer.append(UInt8(ascii: "\n"))
-    if buffer.count >= Self.capacity { try flush() }
+    try flushIfFull()
   }
+
+  private func flushIfFull() throws(CommandError) { if buffer.count >= Self.capacity { try flush() } }
 
   /// Writes what was gathered. Whoever waits for something next calls it before.
   func flush() throws(CommandError) {
     guard !buffer.isEmpty else { return }
     defer { buffer.removeAll(keepingCapacity: true) }
-    let outcome: StandardStreams.Outcome
-    do throws(SystemError) { outcome = try sink(buffer) } catch { throw .system(error) }
-    if outcome == .readerGone { throw .readerGone }
+    if try fromSystem(sink(buffer)) == .readerGone { throw .readerGone }
   }
 }
 

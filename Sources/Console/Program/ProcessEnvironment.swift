@@ -41,23 +41,22 @@ package struct ProcessEnvironment {
     } else {
       let words = MessageCatalog(language: languageWithoutFile)
       throw .complaint(
-        Complaint(
-          code: "bad_home", exit: .failed,
-          message: words.say(
-            "There is no home for the bank: neither --home, BANK_HOME, XDG_STATE_HOME nor HOME names one.",
-            "은행의 홈을 알 수 없습니다. --home, BANK_HOME, XDG_STATE_HOME, HOME 중 아무것도 정해지지 않았습니다.")))
+        "bad_home", .failed,
+        words.say(
+          "There is no home for the bank: neither --home, BANK_HOME, XDG_STATE_HOME nor HOME names one.",
+          "은행의 홈을 알 수 없습니다. --home, BANK_HOME, XDG_STATE_HOME, HOME 중 아무것도 정해지지 않았습니다."))
     }
-    do throws(SystemError) { return BankHome(path: try absolute(chosen)) } catch { throw .system(error) }
+    return BankHome(path: try fromSystem(absolute(chosen)))
   }
 
   /// The configuration: flag, `BANK_CONFIG`, the home's own, `BANK_CONFIG_DEFAULT`, the installation's, none.
   package func configuration(flag: String?, home: BankHome) throws(CommandError) -> String? {
     if let chosen = flag ?? variable("BANK_CONFIG") {
-      do throws(SystemError) { return try absolute(chosen) } catch { throw .system(error) }
+      return try fromSystem(absolute(chosen))
     }
     if isFile(home.configuration) { return home.configuration }
     if let standard = variable("BANK_CONFIG_DEFAULT") {
-      do throws(SystemError) { return try absolute(standard) } catch { throw .system(error) }
+      return try fromSystem(absolute(standard))
     }
     guard let executable = executable() else { return nil }
     let prefix = Paths.directory(of: Paths.directory(of: executable))

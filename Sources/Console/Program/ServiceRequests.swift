@@ -46,7 +46,7 @@ final class ServiceRequests<Command: PresentableCommand> {
     if let loop {
       self.loop = loop
     } else {
-      do throws(SystemError) { self.loop = try EventLoop() } catch { throw .system(error) }
+      self.loop = try fromSystem(EventLoop())
     }
     client = ServiceClient(socket: socket, loop: self.loop)
   }
@@ -81,13 +81,12 @@ final class ServiceRequests<Command: PresentableCommand> {
       let isInDoubt = client.isInDoubt
       if !isInDoubt, let reason = session.whyNobodyComes(to: Command.role) {
         client.close()
-        throw .complaint(Complaint(code: Command.absence, exit: .later, message: reason))
+        throw .complaint(Command.absence, .later, reason)
       }
       guard session.isBankClosed else { continue }
       client.close()
       guard isInDoubt else { throw .control(.notOpen(socket: session.home.socket, stale: false)) }
-      let message = session.words.closedMeanwhile(home: session.home.path)
-      throw .complaint(Complaint(code: "not_open", exit: .notOpen, message: message))
+      throw .complaint("not_open", .notOpen, session.words.closedMeanwhile(home: session.home.path))
     }
   }
 }
@@ -102,7 +101,7 @@ extension MessageCatalog {
     switch error {
     case .tryLater(let detail, let isInDoubt):
       let message = Command.silence(trouble ?? particular(detail), isInDoubt: isInDoubt, self)
-      return .complaint(Complaint(code: Command.absence, exit: .later, message: message))
+      return .complaint(Command.absence, .later, message)
     case .notPermitted(let socket): return .control(.notPermitted(socket: socket))
     case .otherVersion(let theirs, let build): return .control(.otherVersion(theirs: theirs, build: build))
     case .system(let error): return .system(error)

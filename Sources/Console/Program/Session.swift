@@ -16,6 +16,11 @@ package struct Session {
   let asJSON: Bool
   package let output: Output
 
+  /// The number that an operand gives; 0 where it may be left out and is.
+  func number(_ operand: String) -> Int64 { invocation.operands.integer(operand) ?? 0 }
+
+  func name(_ operand: String) -> String { invocation.operands.text(operand) ?? "" }
+
   /// Says something to a person, beside the data.
   package func note(_ text: String) { Notes.say(text) }
 
@@ -52,7 +57,6 @@ package struct Session {
     }
     let known = Service.allCases.map(\.name)
     let near = Suggestions.nearest(to: name, among: known)
-    throw .complaint(
-      Complaint(code: "no_such_service", exit: .notFound, message: words.noSuchService(name, near, known)))
+    throw .complaint("no_such_service", .notFound, words.noSuchService(name, near, known))
   }
 }

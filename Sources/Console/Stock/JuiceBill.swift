@@ -53,9 +53,8 @@ final class JuiceBill {
         juice, first.fate, first.order, undone: undone.count, of: made + short + undone.count,
         trouble: session.stationTrouble)
       throw .complaint(
-        Complaint(
-          code: isUnfinished ? "unfinished" : first.fate == .cancelled ? "cancelled" : "station_stands_still",
-          exit: isUnfinished ? .failed : .later, message: message))
+        isUnfinished ? "unfinished" : first.fate == .cancelled ? "cancelled" : "station_stands_still",
+        isUnfinished ? .failed : .later, message)
     }
     guard short > 0 else { return .done }
     guard !session.asJSON else { return .refused }
@@ -100,7 +99,7 @@ final class JuiceBill {
     for line in fruitLines { try session.line(line) }
     guard try session.confirm(words.phrases.tooLittleFruit) else { return }
     try StockEditorScreen.run(session)
-    try JuiceMenuCommand.show(StockRequests(session), session)
+    try JuiceCommands.menu(session)
   }
 }
 

@@ -121,15 +121,10 @@ final class JuiceLine {
     return try coordinator.status(.status).services.first { $0.service == .juice }?.served ?? 0
   }
 
-  private func report(on ticket: TicketNumber, _ coordinator: CoordinatorClient) throws(CommandError)
-    -> TicketReport
-  {
-    var report: TicketReport?
-    try coordinator.ask(.ticket(number: ticket, day: tickets.day)) { answer throws(CommandError) in
-      report = try answer.ticket
-    }
-    guard let report else { throw .control(.unexpected(detail: Remark(.nothingAnswered))) }
-    return report
+  private func report(
+    on ticket: TicketNumber, _ coordinator: CoordinatorClient
+  ) throws(CommandError) -> TicketReport {
+    try coordinator.answer(to: .ticket(number: ticket, day: tickets.day)).ticket
   }
 
   // MARK: - Taking out
@@ -159,9 +154,7 @@ final class JuiceLine {
       do throws(CommandError) {
         isOurs = true
         // With its day: after a reset the number is somebody else's.
-        try coordinator.ask(.cancel(ticket, day: tickets.day)) { answer throws(CommandError) in
-          _ = try answer.ticket
-        }
+        _ = try coordinator.answer(to: .cancel(ticket, day: tickets.day)).ticket
         return report.state == .dead ? .failed : .withdrawn
       } catch {
         // The day is over, and it has ended with it.
@@ -197,18 +190,13 @@ final class JuiceLine {
     let known = wait.signal
     let deadline = SystemClock.monotonic() + CoordinatorClient.reunion
     while SystemClock.monotonic() < deadline {
-      do throws(CommandError) {
-        coordinator = try CoordinatorClient.reopen(
-          session, until: SystemClock.monotonic() + .milliseconds(100))
-        return
-      } catch {
-        try wait.look()
-        if wait.signal != known { break }
-        Pause.momentarily()
-      }
+      let next = SystemClock.monotonic() + .milliseconds(100)
+      if let back = try? CoordinatorClient.reopen(session, until: next) { return coordinator = back }
+      try wait.look()
+      if wait.signal != known { break }
+      Pause.momentarily()
     }
-    let message = session.words.juiceLost(tickets)
-    throw .complaint(Complaint(code: "connection_lost", exit: .failed, message: message))
+    throw .complaint("connection_lost", .failed, session.words.juiceLost(tickets))
   }
 }
 

@@ -26,53 +26,36 @@ struct StockEditor {
   private(set) var picture: StockPicture?
   /// Which line is chosen; the last one closes.
   private(set) var chosen = 0
-  /// What went wrong last; nil where nothing has.
-  private(set) var notice: String?
-  /// What is to be said while the stock does not answer; nil while it does.
-  var silence: String?
-  /// Whether the stock can be asked just now.
-  var isConnected = false {
-    didSet { if isConnected { forgetAbsence() } }
-  }
+  var notice: ServiceNotice
 
   init(_ assortment: Assortment, _ words: MessageCatalog) {
     self.assortment = assortment
     self.words = words
+    notice = ServiceNotice(absence: words.editorWaits, refusedKey: words.editorTookNoKey)
   }
 
   var lines: [Line] { assortment.fruits.map { .fruit($0, picture?.quantity(of: $0.id) ?? 0) } + [.close] }
 
   mutating func hear(_ news: StockNews) {
     switch news {
-    case .picture(let picture):
-      self.picture = picture
-      forgetAbsence()
-    case .changes(let changes):
-      picture?.apply(changes)
-      forgetAbsence()
-    case .refused(let failure): notice = words.complaint(about: failure).message
+    case .picture(let picture): self.picture = picture
+    case .changes(let changes): picture?.apply(changes)
+    case .refused(let failure): return notice.say(words.complaint(about: failure).message)
     }
-  }
-
-  /// The stock is back, so nothing says any longer that it is away.
-  private mutating func forgetAbsence() {
-    if let notice, [words.editorWaits, words.editorTookNoKey].contains(notice) { self.notice = nil }
+    notice.forgetAbsence()
   }
 
   mutating func hear(_ result: Result<StockResult, StockClientError>) {
     switch result {
-    // Somebody else was faster: what is left shows by itself, and it is never below 0.
-    case .success(.short), .success(.done): break
-    case .success(.failure(let failure)): notice = words.complaint(about: failure).message
+    case .success(.failure(let failure)): notice.say(words.complaint(about: failure).message)
+    // Where somebody else was faster, what is left shows by itself, and it is never below 0.
     case .success: break
-    case .failure: notice = words.editorWaits
+    case .failure: notice.say(notice.absence)
     }
   }
 
-  mutating func say(_ text: String) { notice = text }
-
   mutating func press(_ key: Key) -> Wish? {
-    notice = nil
+    notice.clear()
     switch key {
     case .up, .character("k"): move(by: -1)
     case .down, .character("j"), .control("i"): move(by: 1)
@@ -83,7 +66,7 @@ struct StockEditor {
     case .escape, .control("d"), .character("q"), .character("ㅂ"): return .close
     case .character("+"), .character("="): return change(by: 1)
     case .character("-"), .character("_"), .character("\u{2212}"): return change(by: -1)
-    case .paste: notice = words.pasteNotTaken
+    case .paste: notice.say(words.pasteNotTaken)
     default: break
     }
     return nil
@@ -93,11 +76,8 @@ struct StockEditor {
 
   private mutating func change(by difference: Quantity) -> Wish? {
     guard case .fruit(let fruit, let present) = lines[chosen] else { return nil }
-    // What was never told is not known to be nothing, and a stock that is away shall not catch up on keys later.
-    guard isConnected, picture != nil else {
-      notice = words.editorTookNoKey
-      return nil
-    }
-    return present + difference >= 0 ? .change(fruit.id, difference) : nil
+    // What was never told is not known to be nothing.
+    let wish = notice.grant(Wish.change(fruit.id, difference), hasPicture: picture != nil)
+    return present + difference >= 0 ? wish : nil
   }
 }

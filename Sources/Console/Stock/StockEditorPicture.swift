@@ -13,19 +13,14 @@ struct StockEditorPicture {
     let body = choices(columns: size?.columns ?? 80)
     let title = Screen.sentence(editor.words.phrases.stockEditorTitle, columns: size?.columns)
     let frame = ScreenFrame(
-      title: title.map { palette.paint($0, .heading) }, notice: notice(size?.columns),
+      title: title.map { palette.paint($0, .heading) },
+      notice: editor.notice.lines(hasPicture: editor.picture != nil, columns: size?.columns, palette),
       keys: Screen.hints(editor.words.editorKeys, columns: size?.columns).map { palette.paint($0, .quiet) })
     let rows = size?.rows ?? 24
     let (head, foot) = frame.fitted(rows: rows, leaving: body.count)
     let room = max(1, rows - head.count - foot.count)
     let shown = Screen.window(body.map { [$0] }, around: editor.chosen, room: room, editor.words, palette)
     return (head + shown + foot).map { Screen.cut($0, to: size?.columns) }
-  }
-
-  private func notice(_ columns: Int?) -> [String] {
-    let absence = editor.isConnected && editor.picture != nil ? "" : editor.words.editorWaits
-    let text = editor.notice ?? editor.silence ?? absence
-    return Screen.sentence(text, columns: columns).map { palette.paint($0, .alarm) }
   }
 
   /// What the place of an amount is as wide as: 1,000,000 has seven digits.

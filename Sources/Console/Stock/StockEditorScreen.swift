@@ -16,10 +16,8 @@ final class StockEditorScreen {
   private let counter: StockRequests
   private var editor: StockEditor
   private let screen: FullScreen
-  private var isClosed = false
   /// Changes that the stock has not answered yet; they are waited for, unless somebody closes twice.
   private var requests = RequestQueue<ItemAmount>()
-  private var isAbandoned = false
 
   /// How long a change waits for a stock service that has just gone.
   private static let changePatience = Duration.seconds(5)
@@ -64,13 +62,12 @@ final class StockEditorScreen {
     }
     guard !screen.isEnded else { return }
     try screen.begin { [unowned self] key in press(key) }
-    while !screen.isEnded, !isClosed || (requests.isBusy && !isAbandoned) {
-      if editor.isConnected != counter.client.isConnected {
-        editor.isConnected = counter.client.isConnected
-        screen.isDirty = true
-      }
-      notePace()
-      if screen.isDirty { try draw() }
+    while !screen.isOver(unless: requests.isBusy) {
+      if editor.notice.isConnected != counter.client.isConnected { screen.isDirty = true }
+      editor.notice.isConnected = counter.client.isConnected
+      if requests.settle(at: counter.loop.attended.now) { screen.isDirty = true }
+      editor.notice.silence = session.words.waiting(for: .stock, requests, name)
+      try screen.draw { StockEditorPicture(editor: editor, palette: session.output.palette).lines(size: $0) }
       let due = requests.due.map { counter.loop.attended.wake(for: $0) }
       try turn(until: [screen.wake, due].compactMap { $0 }.min())
       screen.settle()
@@ -84,30 +81,18 @@ final class StockEditorScreen {
     }
   }
 
-  private func notePace() {
-    if requests.settle(at: counter.loop.attended.now) { screen.isDirty = true }
-    editor.silence = session.words.waiting(for: .stock, requests, name)
-  }
-
   private func name(_ change: ItemAmount) -> String {
     session.words.added(editor.assortment.name(of: change.item, in: session.words.language), change.quantity)
-  }
-
-  private func draw() throws(CommandError) {
-    let size = Terminal.size
-    let picture = StockEditorPicture(editor: editor, palette: session.output.palette)
-    try screen.draw(picture.lines(size: size), size: size)
   }
 
   private func press(_ key: Key) {
     guard let wish = editor.press(key) else { return }
     switch wish {
     case .close:
-      (isAbandoned, isClosed) = (isClosed, true)
-      screen.isClosed = true
-      if requests.isBusy { editor.say(session.words.leavingWaits(.stock)) }
+      screen.close()
+      if requests.isBusy { editor.notice.say(session.words.leavingWaits(.stock)) }
     case .change(let item, let difference):
-      guard !isClosed else { return }
+      guard !screen.isClosed else { return }
       requests.add(ItemAmount(item, difference))
       sendNext()
     }
@@ -129,9 +114,7 @@ final class StockEditorScreen {
     }
     let untaken = requests.answered()
     editor.hear(result)
-    if untaken > 0 {
-      editor.say([editor.notice, session.words.notTaken(untaken)].compactMap { $0 }.joined(separator: " "))
-    }
+    if untaken > 0 { editor.notice.add(session.words.notTaken(untaken)) }
     sendNext()
   }
 
@@ -141,8 +124,9 @@ final class StockEditorScreen {
       guard let self else { return }
       guard case .success = result else { return probe() }
       let text = session.words.answersAgain(.stock, requests.inDoubt.map(name))
+      editor.notice.say(text)
       let untaken = requests.answered()
-      editor.say(text + (untaken > 0 ? " " + session.words.notTaken(untaken) : ""))
+      if untaken > 0 { editor.notice.add(session.words.notTaken(untaken)) }
       screen.isDirty = true
     }
   }

@@ -75,7 +75,7 @@ extension Session {
     if let fruit = ShopNames.fruit(named: name, in: assortment) { return fruit }
     let near = ShopNames.suggestions(for: name, among: assortment.fruits.map { ($0.id, $0.korean) })
     let message = words.noSuchFruit(name, near, assortment.fruits.map(\.id.name))
-    throw .complaint(Complaint(code: "no_such_fruit", exit: .notFound, message: message))
+    throw .complaint("no_such_fruit", .notFound, message)
   }
 
   /// The juice of this name.
@@ -85,6 +85,6 @@ extension Session {
     if let juice = ShopNames.juice(named: name, in: assortment) { return juice }
     let near = ShopNames.suggestions(for: name, among: assortment.juices.map { ($0.id, $0.korean) })
     let message = words.noSuchJuice(name, near, assortment.juices.map(\.id.name))
-    throw .complaint(Complaint(code: "no_such_juice", exit: .notFound, message: message))
+    throw .complaint("no_such_juice", .notFound, message)
   }
 }

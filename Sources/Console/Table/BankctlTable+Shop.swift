@@ -59,7 +59,7 @@ extension BankctlTable {
           "As 'bankctl juice menu' lists them; also in Korean.",
           "'bankctl juice menu'에 있는 이름입니다. 영어 이름도 됩니다.")),
       OperandSpec(
-        "N", .integer(1...JuiceOrderCommand.most), .optional,
+        "N", .integer(1...JuiceCommands.most), .optional,
         summary: Text("How many; 1 without it.", "몇 잔인지 정합니다. 없으면 한 잔입니다.")),
     ],
     options: [

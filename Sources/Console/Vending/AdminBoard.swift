@@ -22,56 +22,45 @@ struct AdminBoard {
   private(set) var chosen = 0
   /// Whether only what has expired is shown.
   private(set) var showsExpiredOnly = false
-  /// What happened last; nil where nothing has.
-  private(set) var notice: (text: String, isAlarm: Bool)?
-  /// What is to be said while the machine does not answer; nil while it does.
-  var silence: String?
-  /// Whether the machine can be asked just now.
-  var isConnected = false {
-    didSet { if isConnected { forgetAbsence() } }
-  }
+  var notice: ServiceNotice
 
-  init(_ words: MessageCatalog) { self.words = words }
+  init(_ words: MessageCatalog) {
+    self.words = words
+    notice = ServiceNotice(absence: words.machineWaits, refusedKey: words.machineTookNoKey)
+  }
 
   var products: [ProductReport] { (picture?.products ?? []).filter { !showsExpiredOnly || $0.expired > 0 } }
 
   var isCloseChosen: Bool { chosen >= products.count }
 
-  mutating func hear(_ notice: VendingNotice) {
-    if case .refused = notice {} else { forgetAbsence() }
-    switch notice {
+  mutating func hear(_ told: VendingNotice) {
+    switch told {
     case .picture(let picture): self.picture = picture
     case .news(let news): picture?.apply(news)
-    case .refused(let failure): self.notice = (words.complaint(about: failure).message, true)
+    case .refused(let failure): return notice.say(words.complaint(about: failure).message)
     }
+    notice.forgetAbsence()
     chosen = min(chosen, products.count)
   }
-
-  /// The machine is back, so nothing says any longer that it is away.
-  private mutating func forgetAbsence() {
-    if let text = notice?.text, [words.machineWaits, words.machineTookNoKey].contains(text) { notice = nil }
-  }
-
-  mutating func say(_ text: String, isAlarm: Bool) { notice = (text, isAlarm) }
 
   mutating func hear(_ result: Result<VendingResult, VendingClientError>, _ wish: Wish) {
     switch result {
     case .success(.stocked(let changes)):
       let difference = changes.reduce(0) { $0 + $1.difference }
       if wish == .discardExpired {
-        notice = (words.discarded(-difference), false)
+        notice.say(words.discarded(-difference), isAlarm: false)
       } else if let last = changes.last {
         let name = picture?.products.first { $0.id == last.item }?.name(in: words.language) ?? last.item.name
-        notice = (words.restocked(name, difference, last.present), false)
+        notice.say(words.restocked(name, difference, last.present), isAlarm: false)
       }
-    case .success(.failure(let failure)): notice = (words.complaint(about: failure).message, true)
+    case .success(.failure(let failure)): notice.say(words.complaint(about: failure).message)
     case .success: break
-    case .failure: notice = (words.machineWaits, true)
+    case .failure: notice.say(notice.absence)
     }
   }
 
   mutating func press(_ key: Key) -> Wish? {
-    notice = nil
+    notice.clear()
     switch key {
     case .up, .character("k"): chosen = max(0, chosen - 1)
     case .down, .character("j"), .control("i"): chosen = min(products.count, chosen + 1)
@@ -87,7 +76,7 @@ struct AdminBoard {
     case .enter, .character(" "): return isCloseChosen ? .close : nil
     case .escape, .control("d"), .character("q"), .character("ㅂ"), .character("a"), .character("ㅁ"):
       return .close
-    case .paste: notice = (words.pasteNotTaken, true)
+    case .paste: notice.say(words.pasteNotTaken)
     default: break
     }
     return nil
@@ -98,12 +87,5 @@ struct AdminBoard {
     return ask(difference > 0 ? .add(product.id, difference) : .remove(product.id, -difference))
   }
 
-  /// A machine that is away shall not catch up on keys later.
-  private mutating func ask(_ wish: Wish) -> Wish? {
-    guard isConnected, picture != nil else {
-      notice = (words.machineTookNoKey, true)
-      return nil
-    }
-    return wish
-  }
+  private mutating func ask(_ wish: Wish) -> Wish? { notice.grant(wish, hasPicture: picture != nil) }
 }

@@ -21,7 +21,7 @@ struct AdminBoardPicture {
     let frame = ScreenFrame(
       title: title.map { palette.paint($0, .heading) },
       extra: isWide || rows < 14 ? [] : pie.legend(rows: rows < 24 ? 2 : 4, columns: columns) + [""],
-      notice: notice(columns),
+      notice: board.notice.lines(hasPicture: board.picture != nil, columns: columns, palette),
       keys: Screen.hints(board.words.managerKeys, columns: columns).map { palette.paint($0, .quiet) })
     let (head, foot) = frame.fitted(rows: rows, leaving: 4)
     let room = max(1, rows - head.count - foot.count)
@@ -31,12 +31,6 @@ struct AdminBoardPicture {
       entries(columns: width, room: room), around: chosen, room: room, board.words, palette)
     if isWide { shown = beside(shown, pie.lines(rows: room), at: columns - pie.width, room) }
     return (head + shown + foot).map { Screen.cut($0, to: size?.columns) }
-  }
-
-  private func notice(_ columns: Int) -> [String] {
-    let absence = board.isConnected && board.picture != nil ? "" : board.words.machineWaits
-    let (text, isAlarm) = board.notice ?? (board.silence ?? absence, true)
-    return Screen.sentence(text, columns: columns).map { palette.paint($0, isAlarm ? .alarm : .waiting) }
   }
 
   /// Below it a product takes one line, and its name is cut where that is too narrow.

@@ -27,18 +27,14 @@ struct CustomerBoard {
   private(set) var older: [MoneyChange] = []
   /// How many purchases the strip is pushed away from the latest.
   private(set) var pushed = 0
-  /// What happened last; nil where nothing has.
-  private(set) var notice: (text: String, isAlarm: Bool)?
-  /// What is to be said while the machine does not answer; nil while it does.
-  var silence: String?
-  /// Whether the machine can be asked just now.
-  var isConnected = false {
-    didSet { if isConnected { forgetAbsence() } }
-  }
+  var notice: ServiceNotice
   /// How many products stand side by side; the picture decides.
   var columns = 5
 
-  init(_ words: MessageCatalog) { self.words = words }
+  init(_ words: MessageCatalog) {
+    self.words = words
+    notice = ServiceNotice(absence: words.machineWaits, refusedKey: words.machineTookNoKey)
+  }
 
   /// Every purchase that is known here, oldest first.
   var purchases: [MoneyChange] {
@@ -47,9 +43,8 @@ struct CustomerBoard {
     return older.filter { $0.sequence < first } + recent
   }
 
-  mutating func hear(_ notice: VendingNotice) {
-    if case .refused = notice {} else { forgetAbsence() }
-    switch notice {
+  mutating func hear(_ told: VendingNotice) {
+    switch told {
     case .picture(let picture): self.picture = picture
     case .news(let news):
       let fallen = picture?.recent ?? []
@@ -59,8 +54,9 @@ struct CustomerBoard {
         keep(fallen)
         pushed += news.purchases.count
       }
-    case .refused(let failure): self.notice = (words.complaint(about: failure).message, true)
+    case .refused(let failure): return notice.say(words.complaint(about: failure).message)
     }
+    notice.forgetAbsence()
     chosen = min(chosen, max(0, (picture?.products.count ?? 1) - 1))
   }
 
@@ -71,31 +67,24 @@ struct CustomerBoard {
     older = (older + purchases.filter { !known.contains($0.sequence) }).sorted { $0.sequence < $1.sequence }
   }
 
-  /// The machine is back, so nothing says any longer that it is away.
-  private mutating func forgetAbsence() {
-    if let text = notice?.text, [words.machineWaits, words.machineTookNoKey].contains(text) { notice = nil }
-  }
-
-  mutating func say(_ text: String, isAlarm: Bool) { notice = (text, isAlarm) }
-
   mutating func hear(_ result: Result<VendingResult, VendingClientError>) {
     switch result {
     case .success(.done(let change)):
       switch change.kind {
-      case .inserted: notice = (words.inserted(change.amount), false)
-      case .returned: notice = (words.returned(change.amount), false)
+      case .inserted: notice.say(words.inserted(change.amount), isAlarm: false)
+      case .returned: notice.say(words.returned(change.amount), isAlarm: false)
       case .bought:
         let name = picture?.name(of: change, words) ?? ""
-        notice = (words.phrases.drinkBought(name), false)
+        notice.say(words.phrases.drinkBought(name), isAlarm: false)
       }
-    case .success(.failure(let failure)): notice = (words.complaint(about: failure).message, true)
+    case .success(.failure(let failure)): notice.say(words.complaint(about: failure).message)
     case .success: break
-    case .failure: notice = (words.machineWaits, true)
+    case .failure: notice.say(notice.absence)
     }
   }
 
   mutating func press(_ key: Key) -> Wish? {
-    notice = nil
+    notice.clear()
     let count = picture?.products.count ?? 0
     switch key {
     case .left: move(to: chosen - 1, of: count)
@@ -104,8 +93,8 @@ struct CustomerBoard {
     case .down: move(to: chosen + columns, of: count)
     case .home: move(to: 0, of: count)
     case .end: move(to: count - 1, of: count)
-    case .character("1"): return money(1_000)
-    case .character("5"): return money(5_000)
+    case .character("1"): return ask(.insert(1_000))
+    case .character("5"): return ask(.insert(5_000))
     case .enter, .character(" "), .character("b"), .character("ㅠ"):
       guard let product = picture?.products[safely: chosen] else { return nil }
       return ask(.buy(product.id))
@@ -114,7 +103,7 @@ struct CustomerBoard {
     case .character(","), .character("<"), .character("["): return push(by: 1)
     case .character("."), .character(">"), .character("]"): return push(by: -1)
     case .escape, .control("d"), .character("q"), .character("ㅂ"): return .leave
-    case .paste: notice = (words.pasteNotTaken, true)
+    case .paste: notice.say(words.pasteNotTaken)
     default: break
     }
     return nil
@@ -124,16 +113,7 @@ struct CustomerBoard {
     if (0..<count).contains(place) { chosen = place }
   }
 
-  private mutating func money(_ amount: Won) -> Wish? { ask(.insert(amount)) }
-
-  /// A machine that is away shall not catch up on keys later.
-  private mutating func ask(_ wish: Wish) -> Wish? {
-    guard isConnected, picture != nil else {
-      notice = (words.machineTookNoKey, true)
-      return nil
-    }
-    return wish
-  }
+  private mutating func ask(_ wish: Wish) -> Wish? { notice.grant(wish, hasPicture: picture != nil) }
 
   private mutating func push(by step: Int) -> Wish? {
     pushed = min(max(0, pushed + step), max(0, purchases.count - 1))

@@ -41,7 +41,8 @@ struct CustomerBoardPicture {
   func lines(size: Terminal.Size?) -> [String] {
     let (rows, columns) = (size?.rows ?? 24, size?.columns ?? 80)
     let frame = ScreenFrame(
-      title: title(columns), extra: [strip(columns)], notice: notice(columns),
+      title: title(columns), extra: [strip(columns)],
+      notice: board.notice.lines(hasPicture: board.picture != nil, columns: columns, palette),
       keys: Screen.hints(board.words.customerKeys, columns: columns).map { palette.paint($0, .quiet) },
       isExtraFirst: false)
     let isRoomy = size.map { Self.isRoomy($0, board) } ?? true
@@ -57,12 +58,6 @@ struct CustomerBoardPicture {
     let (heading, money) = (palette.paint(title, .heading), palette.paint(balance, .waiting))
     let fits = DisplayWidth.of(title) + 3 + DisplayWidth.of(balance) <= columns
     return fits ? [heading + "   " + money] : [heading, money]
-  }
-
-  private func notice(_ columns: Int) -> [String] {
-    let absence = board.isConnected && board.picture != nil ? "" : board.words.machineWaits
-    let (text, isAlarm) = board.notice ?? (board.silence ?? absence, true)
-    return Screen.sentence(text, columns: columns).map { palette.paint($0, isAlarm ? .alarm : .waiting) }
   }
 
   // MARK: - Products

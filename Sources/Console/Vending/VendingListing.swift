@@ -30,16 +30,9 @@ struct VendingListing {
     }
     return table.lines(palette, within: columns)
   }
-}
 
-struct VendingShelves {
-  let picture: VendingPicture
-  let words: MessageCatalog
-  let palette: Palette
-  var columns: Int?
-
-  /// Every product under its kind, with its lots.
-  var lines: [String] {
+  /// Every product under its kind, with its lots: the machine for its manager.
+  var shelves: [String] {
     DrinkClass.Kind.allCases.flatMap { kind -> [String] in
       let products = picture.products.filter { $0.kind == kind }
       if products.isEmpty { return [] }

@@ -90,7 +90,7 @@ extension Session {
     if called.count == 1 { return called[0] }
     let near = ShopNames.suggestions(for: name, among: picture.products.map { ($0.id, $0.name) })
     let message = words.noSuchProduct(name, near, picture.products.map(\.id.name))
-    throw .complaint(Complaint(code: "no_such_product", exit: .notFound, message: message))
+    throw .complaint("no_such_product", .notFound, message)
   }
 
   private static func plain(_ name: String) -> String { name.filter { !$0.isWhitespace }.lowercased() }

@@ -9,34 +9,25 @@ import Posix
 import Wire
 
 enum VendingRescue {
-  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
-    let launcher: BankLauncher
-    do throws(ControlError) { launcher = try session.surroundings.launcher() } catch { throw .control(error) }
+  static func run(_ session: Session) throws(CommandError) {
+    let launcher = try fromControl(session.surroundings.launcher())
     let program = Paths.join(Paths.directory(of: launcher.program), "bank-vending")
     let stamp = Timestamp.utc(milliseconds: SystemClock.wallMilliseconds()).filter {
       $0.isNumber || $0 == "T"
     }
     let target = Paths.join(session.home.path, "vending.db.damaged-\(stamp)")
-    let ending: ExitStatus.Ending
-    do throws(SystemError) {
-      let child = try ChildProcess.spawn(
+    let child = try fromSystem(
+      ChildProcess.spawn(
         executable: program, arguments: ["--home", session.home.path, "--set-aside", target],
-        environment: Environment.all(), standardOutput: .null)
-      ending = child.wait().ending
-    } catch {
-      throw .system(error)
-    }
-    switch ending {
+        environment: Environment.all(), standardOutput: .null))
+    switch child.wait().ending {
     case .code(0): break
-    case .code(3): throw refusal("not_damaged", session.words.machineNotDamaged)
-    case .code(4): throw refusal("vending_running", session.words.machineAtWork)
-    default:
-      let message = session.words.notSetAside
-      throw .complaint(Complaint(code: "failed", exit: .failed, message: message))
+    case .code(3): throw .complaint("not_damaged", .refused, session.words.machineNotDamaged)
+    case .code(4): throw .complaint("vending_running", .refused, session.words.machineAtWork)
+    default: throw .failed(session.words.notSetAside)
     }
     try restart(session)
     try session.show(["version": 1, "set_aside": .string(target)], or: [session.words.setAside(target)])
-    return .done
   }
 
   /// A machine that was given up is tried again by an open bank, which answers when it is there; a closed one starts it
@@ -45,13 +36,9 @@ enum VendingRescue {
     do throws(CommandError) {
       let coordinator = try CoordinatorClient.open(session)
       let before = try coordinator.status(.status)
-      ReloadCommand.tell(before, try coordinator.status(.reload, within: nil), session)
+      SteeringCommands.tell(before, try coordinator.status(.reload, within: nil), session)
     } catch {
       guard case .control(.notOpen) = error else { throw error }
     }
-  }
-
-  private static func refusal(_ code: String, _ message: String) -> CommandError {
-    .complaint(Complaint(code: code, exit: .refused, message: message))
   }
 }

@@ -19,10 +19,8 @@ final class VendingScreen {
   private var customerBoard: CustomerBoard
   private var adminBoard: AdminBoard
   private var isManaging = false
-  private var isClosed = false
   /// What the machine was asked for and has not answered yet; that is waited for, unless somebody leaves twice.
   private var requests = RequestQueue<Request>()
-  private var isAbandoned = false
   private var failure: CommandError?
 
   /// How long a wish waits for a machine that has just gone.
@@ -72,10 +70,10 @@ final class VendingScreen {
       screen.isDirty = true
     }
     try screen.begin { [unowned self] key in press(key) }
-    while !screen.isEnded, failure == nil, !isClosed || (requests.isBusy && !isAbandoned) {
+    while failure == nil, !screen.isOver(unless: requests.isBusy) {
       noteConnections()
       notePace()
-      if screen.isDirty { try draw() }
+      try screen.draw(lines)
       let due = requests.due.map { customers.loop.attended.wake(for: $0) }
       let wake = [screen.wake, managers?.client.nextDeadline, due].compactMap { $0 }.min()
       managers?.client.endTurn()
@@ -90,28 +88,27 @@ final class VendingScreen {
 
   private func noteConnections() {
     let (customer, manager) = (customers.client.isConnected, managers?.client.isConnected ?? false)
-    if customerBoard.isConnected != customer || adminBoard.isConnected != manager { screen.isDirty = true }
-    (customerBoard.isConnected, adminBoard.isConnected) = (customer, manager)
+    let known = (customerBoard.notice.isConnected, adminBoard.notice.isConnected)
+    if known != (customer, manager) { screen.isDirty = true }
+    (customerBoard.notice.isConnected, adminBoard.notice.isConnected) = (customer, manager)
   }
 
   private func notePace() {
     if requests.settle(at: customers.loop.attended.now) { screen.isDirty = true }
     let text = session.words.waiting(for: .vending, requests, name)
-    (customerBoard.silence, adminBoard.silence) = (text, text)
+    (customerBoard.notice.silence, adminBoard.notice.silence) = (text, text)
   }
 
   private func name(_ request: Request) -> String {
     session.words.request(request.command, customerBoard.picture)
   }
 
-  private func draw() throws(CommandError) {
-    let (size, palette) = (Terminal.size, session.output.palette)
+  private func lines(_ size: Terminal.Size?) -> [String] {
+    let palette = session.output.palette
     customerBoard.columns = CustomerBoardPicture.columns(size: size, of: customerBoard)
-    let lines =
-      isManaging
+    return isManaging
       ? AdminBoardPicture(board: adminBoard, palette: palette).lines(size: size)
       : CustomerBoardPicture(board: customerBoard, palette: palette).lines(size: size)
-    try screen.draw(lines, size: size)
   }
 
   private func press(_ key: Key) {
@@ -127,9 +124,8 @@ final class VendingScreen {
   private func grant(_ wish: CustomerBoard.Wish) {
     switch wish {
     case .leave:
-      (isAbandoned, isClosed) = (isClosed, true)
-      screen.isClosed = true
-      if requests.isBusy { customerBoard.say(session.words.leavingWaits(.vending), isAlarm: true) }
+      screen.close()
+      if requests.isBusy { customerBoard.notice.say(session.words.leavingWaits(.vending)) }
     case .manage: openManager()
     case .insert(let amount): add(.customer(.insert(amount)))
     case .buy(let product): add(.customer(.buy(product)))
@@ -142,7 +138,7 @@ final class VendingScreen {
   }
 
   private func add(_ request: Request) {
-    guard !isClosed else { return }
+    guard !screen.isClosed else { return }
     requests.add(request)
     sendNext()
   }
@@ -172,7 +168,7 @@ final class VendingScreen {
         customerBoard.hear(older: purchases.filter { $0.sequence < first })
       }
     }
-    if untaken > 0 { tell(session.words.notTaken(untaken), isAddition: true) }
+    if untaken > 0 { notice.add(session.words.notTaken(untaken)) }
     sendNext()
   }
 
@@ -184,16 +180,16 @@ final class VendingScreen {
       let text = session.words.answersAgain(.vending, requests.inDoubt.map(name))
       let untaken = requests.answered()
       if case .picture(let picture) = answer { customerBoard.hear(.picture(picture)) }
-      tell(text + (untaken > 0 ? " " + session.words.notTaken(untaken) : ""), isAddition: false)
+      notice.say(text)
+      if untaken > 0 { notice.add(session.words.notTaken(untaken)) }
       screen.isDirty = true
     }
   }
 
-  /// Says something on the screen that is shown; behind what it says already, or in its place.
-  private func tell(_ text: String, isAddition: Bool) {
-    let before = isAddition ? (isManaging ? adminBoard.notice : customerBoard.notice) : nil
-    let whole = [before?.text, text].compactMap { $0 }.joined(separator: " ")
-    if isManaging { adminBoard.say(whole, isAlarm: true) } else { customerBoard.say(whole, isAlarm: true) }
+  /// What is said on the screen that is shown.
+  private var notice: ServiceNotice {
+    get { isManaging ? adminBoard.notice : customerBoard.notice }
+    set { if isManaging { adminBoard.notice = newValue } else { customerBoard.notice = newValue } }
   }
 
   private func openManager() {

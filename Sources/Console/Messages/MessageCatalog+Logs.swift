@@ -1,0 +1,52 @@
+// Owns the sentences and exit codes of `bankctl logs`.
+// Invariant: every refusal has a sentence of one line in both languages, safe to show on a terminal.
+import Arguments
+import Logbook
+
+extension MessageCatalog {
+  var noLogLines: String { say("There are no such lines in the logs.", "그런 기록은 없습니다.") }
+
+  func noNumberOfLines(_ count: Int) -> String {
+    say(
+      "-n \(count) is no number of lines: give 0 or more.",
+      "-n \(Particle.topic.on(String(count))) 줄 수가 아닙니다. 0 이상을 주세요.")
+  }
+
+  func noMoment(_ text: String) -> String {
+    let shown = LogPresentation.visible(text)
+    return say(
+      "--since '\(shown)' is no moment: write how long ago (5m), a time of today in UTC (08:30) or a date and "
+        + "time (2026-11-21T08:30:00Z).",
+      "--since \(Particle.topic.on("'\(shown)'")) 시점이 아닙니다. 얼마 전인지(5m), 오늘의 UTC 시각(08:30) 또는 날짜와 "
+        + "시각(2026-11-21T08:30:00Z)을 적으세요.")
+  }
+
+  func complaint(about failure: LogFailure) -> Complaint {
+    switch failure {
+    case .noDirectory(let path):
+      let shown = LogPresentation.visible(path)
+      return Complaint(
+        "not_open", .notOpen,
+        say(
+          "There are no logs in \(shown): the bank has not been opened here. Open it with 'bankctl start', or "
+            + "name another home with --home.",
+          "\(shown)에 기록이 없습니다. 여기서는 은행을 연 적이 없습니다. 'bankctl start'로 열거나 --home으로 다른 홈을 지정하세요."))
+    case .unknownWorker(let name, let known): return noSuchWorker(name, known)
+    case .system(let error):
+      return Complaint(
+        "system", .failed, say("The logs cannot be read: \(error).", "기록을 읽을 수 없습니다: \(error)."))
+    }
+  }
+
+  private func noSuchWorker(_ name: String, _ known: [String]) -> Complaint {
+    let visible = LogPresentation.visible
+    let near = Suggestions.nearest(to: name, among: known).map { "'\(visible($0))'" }.joined(separator: ", ")
+    let names = known.prefix(20).map(visible).joined(separator: ", ")
+    let all = known.isEmpty ? say("none", "없음") : known.count > 20 ? names + " …" : names
+    let hint = near.isEmpty ? "" : say(" Did you mean \(near)?", " 혹시 \(near)인가요?")
+    return Complaint(
+      "no_such_worker", .notFound,
+      say("No worker '\(visible(name))' has a log.", "'\(visible(name))'의 기록이 없습니다.") + hint
+        + say(" There are: \(all).", " 있는 기록: \(all)."))
+  }
+}
