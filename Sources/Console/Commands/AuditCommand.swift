@@ -1,6 +1,5 @@
 // Owns `audit`: whether every promise that can be checked is kept, on an open bank and on a stopped home.
 // Invariant: the exit code says no whenever anything is not as promised.
-import ControlClient
 import Wire
 
 enum AuditCommand {

@@ -2,7 +2,6 @@
 // Invariant: the closing message is the last line, and whatever happens no bank is left running.
 // Failure: CommandError, after the bank has ended.
 import BankModel
-import ControlClient
 import Posix
 import Wire
 
@@ -113,7 +112,6 @@ final class BranchDay {
     }
   }
 
-  /// Ends the day early, because of something that has gone wrong.
   private func giveUp(_ error: CommandError) throws(CommandError) {
     guard trouble == nil else { return }
     trouble = error

@@ -1,5 +1,4 @@
 // Owns `completions`: the script that teaches a shell this program's words.
-// It must not know a shell's language: the table's own library does.
 // Invariant: the script is made from the table that parses.
 import Arguments
 

@@ -4,11 +4,10 @@
 // A Ctrl-C withdraws a request that was not taken in; whatever became of it, the last line says what is true.
 import Arguments
 import BankModel
-import ControlClient
 import Posix
 import Wire
 
-enum EnqueueCommand {
+final class EnqueueCommand {
   private enum Order {
     case alike(EnqueueOrder)
     case list(CustomerList)
@@ -23,6 +22,23 @@ enum EnqueueCommand {
     var isList: Bool { if case .list = self { true } else { false } }
   }
 
+  private let order: Order
+  private var coordinator: CoordinatorClient
+  /// Knows whether somebody wants this program to end; nil where whoever asks looks after that.
+  private let wait: InterruptibleWait?
+  private let session: Session
+  private let meter: ProgressMeter
+
+  private init(
+    _ order: Order, at coordinator: CoordinatorClient, _ wait: InterruptibleWait?, _ session: Session
+  ) {
+    self.order = order
+    self.coordinator = coordinator
+    self.wait = wait
+    self.session = session
+    meter = ProgressMeter(words: session.words)
+  }
+
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let order = try order(session)
     // Until the bank has greeted nothing is asked: whoever leaves before leaves at once, and nothing behind.
@@ -30,36 +46,36 @@ enum EnqueueCommand {
     let wait = try InterruptibleWait()
     // Ends this program here where a signal has come, and everything was said by then.
     defer { wait.end() }
-    do throws(CommandError) { return try run(order, at: coordinator, wait, session) } catch {
+    let command = EnqueueCommand(order, at: coordinator, wait, session)
+    do throws(CommandError) { return try command.run() } catch {
       guard wait.signal != nil else { throw error }
       return Program.report(
-        interrupted(error, order, session), session.words, session.home.path, session.asJSON, session.output)
+        command.interrupted(error), session.words, session.home.path, session.asJSON, session.output)
     }
   }
 
-  private static func interrupted(_ error: CommandError, _ order: Order, _ session: Session) -> CommandError {
+  private func interrupted(_ error: CommandError) -> CommandError {
     guard case .failure(let failure) = error, failure.code == .withdrawn else { return error }
     return .complaint(failure.code.rawValue, .failed, session.words.withdrawn(isKeyed: order.isRepeatable))
   }
 
-  private static func run(
-    _ order: Order, at first: CoordinatorClient, _ wait: InterruptibleWait, _ session: Session
-  ) throws(CommandError) -> ProgramExit {
-    let (report, coordinator) = try issue(order, at: first, session, wait)
+  private func run() throws(CommandError) -> ProgramExit {
+    let report = try issue()
+    let document = JSONValue.enqueued(report, ofList: order.isList)
+    let sentence = session.words.enqueued(report, ofList: order.isList)
     guard session.invocation.flag("wait") else {
-      try session.show(
-        .enqueued(report, ofList: order.isList), or: [session.words.enqueued(report, ofList: order.isList)])
+      try session.show(document, or: [sentence])
       return .done
     }
     // People see their numbers at once; a script gets one document, when everything is known.
-    if !session.asJSON { try session.show([:], or: [session.words.enqueued(report, ofList: order.isList)]) }
-    guard let dead = try awaitEnd(of: report, at: coordinator, wait, session) else {
-      if session.asJSON { try session.show(.enqueued(report, ofList: order.isList), or: []) }
+    if !session.asJSON { try session.show([:], or: [sentence]) }
+    guard let dead = try awaitEnd(of: report) else {
+      if session.asJSON { try session.show(document, or: []) }
       session.note(session.words.waitingLeft(report.awaited))
       return .failed
     }
     try session.show(
-      .enqueued(report, ofList: order.isList).adding(["dead": .init(dead)]),
+      document.adding(["dead": .init(dead)]),
       or: dead == 0 && !report.awaited.isEmpty ? [session.words.allDone(report.awaitedCount, dead: 0)] : [])
     guard dead > 0 else { return .done }
     session.note(session.words.allDone(report.awaitedCount, dead: dead))
@@ -76,8 +92,7 @@ enum EnqueueCommand {
     }
     return .alike(
       EnqueueOrder(
-        count: invocation.operands.integer("N") ?? 0,
-        service: invocation.text("service").flatMap { Service(name: $0) },
+        count: session.number("N"), service: invocation.text("service").flatMap { Service(name: $0) },
         grade: invocation.text("grade").flatMap { Grade(name: $0) } ?? .regular,
         amount: invocation.integer("amount"), account: invocation.integer("account"), seed: seed, key: key,
         isSeedAsked: key != nil && invocation.integer("seed") != nil ? true : nil))
@@ -109,75 +124,65 @@ enum EnqueueCommand {
   static func issue(
     _ order: EnqueueOrder, at coordinator: CoordinatorClient, _ session: Session
   ) throws(CommandError) -> (EnqueuedReport, CoordinatorClient) {
-    try issue(.alike(order), at: coordinator, session, nil)
+    let command = EnqueueCommand(.alike(order), at: coordinator, nil, session)
+    return (try command.issue(), command.coordinator)
   }
 
-  /// - Parameter wait: Knows whether somebody wants this program to end; nil where whoever asks looks after that.
-  private static func issue(
-    _ order: Order, at first: CoordinatorClient, _ session: Session, _ wait: InterruptibleWait?
-  ) throws(CommandError) -> (EnqueuedReport, CoordinatorClient) {
-    let meter = ProgressMeter(words: session.words)
+  private func issue() throws(CommandError) -> EnqueuedReport {
     defer { meter.finish() }
-    var coordinator = first
     var deadline: MonotonicInstant?
     while true {
-      do throws(CommandError) {
-        return (try attempt(order, at: coordinator, meter, wait, session), coordinator)
-      } catch {
+      do throws(CommandError) { return try attempt() } catch {
         guard error.isLoss else { throw error }
         // What was not sent as a whole was not asked.
         if !coordinator.hasAsked, wait?.signal == nil {
           coordinator = try CoordinatorClient.open(session)
           continue
         }
-        let unknown = Complaint(
-          "connection_lost", .failed, session.words.unknownWhetherIssued(isKeyed: order.isRepeatable))
-        guard order.isRepeatable else { throw .complaint(unknown) }
         let limit = deadline ?? SystemClock.monotonic() + CoordinatorClient.reunion
         deadline = limit
-        guard let back = try reunite(session, until: limit, wait) else { throw .complaint(unknown) }
-        coordinator = back
+        guard order.isRepeatable, try reunite(until: limit) else {
+          throw .complaint(
+            "connection_lost", .failed, session.words.unknownWhetherIssued(isKeyed: order.isRepeatable))
+        }
       }
     }
   }
 
-  /// Waits for a coordinator that was lost; nil where it does not come back, or somebody wants this program to end.
-  private static func reunite(
-    _ session: Session, until limit: MonotonicInstant, _ wait: InterruptibleWait?
-  ) throws(CommandError) -> CoordinatorClient? {
+  /// Waits for a coordinator that was lost; false where it does not come back, or somebody wants this program to end.
+  private func reunite(until limit: MonotonicInstant) throws(CommandError) -> Bool {
     while SystemClock.monotonic() < limit {
       try wait?.look()
-      if wait?.signal != nil { return nil }
+      if wait?.signal != nil { return false }
       let next = min(limit, SystemClock.monotonic() + .milliseconds(100))
-      if let coordinator = try? CoordinatorClient.reopen(session, until: next) { return coordinator }
+      if let back = try? CoordinatorClient.reopen(session, until: next) {
+        coordinator = back
+        return true
+      }
     }
-    return nil
+    return false
   }
 
   /// Goes to the bank. A coordinator that died over the greeting is waited for where the request can be repeated, as
   /// one that dies later is.
-  private static func counter(for order: Order, _ session: Session) throws(CommandError) -> CoordinatorClient
-  {
+  private static func counter(
+    for order: Order, _ session: Session
+  ) throws(CommandError) -> CoordinatorClient {
     do throws(CommandError) { return try CoordinatorClient.open(session) } catch {
       guard error.isLoss, order.isRepeatable else { throw error }
       return try CoordinatorClient.reopen(session)
     }
   }
 
-  private static func attempt(
-    _ order: Order, at coordinator: CoordinatorClient, _ meter: ProgressMeter, _ wait: InterruptibleWait?,
-    _ session: Session
-  ) throws(CommandError) -> EnqueuedReport {
-    try goOn(unless: wait)
-    var number: UInt32 = 0
-    switch order {
-    case .alike(let alike): number = try coordinator.send(.enqueue(alike))
-    case .list(let list): number = try send(list, to: coordinator, meter, wait, session)
-    }
+  private func attempt() throws(CommandError) -> EnqueuedReport {
+    try goOn()
+    let number =
+      switch order {
+      case .alike(let alike): try coordinator.send(.enqueue(alike))
+      case .list(let list): try send(list)
+      }
     var heard = 0
-    while let reply = try next(
-      number, at: coordinator, meter, wait, &heard, isKeyed: order.isRepeatable, session)
-    {
+    while let reply = try next(number, &heard) {
       guard reply.number == number else { continue }
       switch reply.answer {
       case .enqueued(let report): return report
@@ -191,17 +196,14 @@ enum EnqueueCommand {
 
   /// The next answer. The first signal withdraws the request, and the answer says whether that came in time; the second
   /// one does not wait for it.
-  private static func next(
-    _ number: UInt32, at coordinator: CoordinatorClient, _ meter: ProgressMeter, _ wait: InterruptibleWait?,
-    _ heard: inout Int, isKeyed: Bool, _ session: Session
-  ) throws(CommandError) -> ControlReply? {
+  private func next(_ number: UInt32, _ heard: inout Int) throws(CommandError) -> ControlReply? {
     guard let wait else { return try coordinator.next(until: nil) }
     while true {
       if let reply = try wait.next(at: coordinator, until: nil, evenAfter: heard) { return reply }
       let isFirst = heard == 0 && wait.count == 1
       heard = wait.count
       guard isFirst else {
-        throw .complaint("interrupted", .failed, session.words.leftUnknown(isKeyed: isKeyed))
+        throw .complaint("interrupted", .failed, session.words.leftUnknown(isKeyed: order.isRepeatable))
       }
       meter.say(session.words.withdrawing)
       try coordinator.send(.withdraw(number))
@@ -209,22 +211,19 @@ enum EnqueueCommand {
   }
 
   /// Nothing is asked any more where a signal has come.
-  private static func goOn(unless wait: InterruptibleWait?) throws(CommandError) {
+  private func goOn() throws(CommandError) {
     try wait?.look()
     if wait?.signal != nil { throw .failure(Failure(.withdrawn)) }
   }
 
-  private static func send(
-    _ list: CustomerList, to coordinator: CoordinatorClient, _ meter: ProgressMeter,
-    _ wait: InterruptibleWait?, _ session: Session
-  ) throws(CommandError) -> UInt32 {
+  private func send(_ list: CustomerList) throws(CommandError) -> UInt32 {
     // All parts are one request, and share its number.
     var number: UInt32?
     var sent: Int64 = 0
     do throws(PartFailure<CommandError>) {
       try list.forEachPart { part throws(CommandError) in
         // A list that has not come as a whole adds nobody.
-        try goOn(unless: wait)
+        try goOn()
         number = try coordinator.send(.enqueueList(part), continuing: number)
         sent += Int64(part.entries.count)
         meter.update(session.words.phase(.enqueuing), done: sent, total: list.count)
@@ -232,7 +231,7 @@ enum EnqueueCommand {
     } catch {
       switch error {
       case .part(let error): throw error
-      case .list(let refusal): throw refuse(refusal, session.invocation.text("from") ?? "-", session)
+      case .list(let refusal): throw Self.refuse(refusal, session.invocation.text("from") ?? "-", session)
       }
     }
     return number ?? 0
@@ -241,14 +240,10 @@ enum EnqueueCommand {
   // MARK: Waiting
 
   /// Waits until none of the tickets waits or is served, also while the coordinator is replaced.
-  ///
   /// - Returns: How many of them are dead letters; nil where a signal came first.
-  private static func awaitEnd(
-    of report: EnqueuedReport, at first: CoordinatorClient, _ wait: InterruptibleWait, _ session: Session
-  ) throws(CommandError) -> Int64? {
+  private func awaitEnd(of report: EnqueuedReport) throws(CommandError) -> Int64? {
     let progress = WaitProgress(session.words)
     defer { progress.meter.finish() }
-    var coordinator = first
     var dead: Int64 = 0
     var left = report.awaited[...]
     while let span = left.first {
@@ -256,7 +251,7 @@ enum EnqueueCommand {
         let question = ControlCommand.awaitTickets(day: span.day, first: span.first, last: span.last)
         let answer = try coordinator.awaitAnswer(
           to: question, until: nil, crowd: report.awaitedCount, progress, wait)
-        if wait.signal != nil, answer == nil { return nil }
+        if wait?.signal != nil, answer == nil { return nil }
         guard case .ended(let ended)? = answer else {
           throw answer?.unexpected ?? .control(.timedOut(what: "tickets"))
         }
@@ -264,13 +259,9 @@ enum EnqueueCommand {
         left = left.dropFirst()
       } catch {
         guard error.isLoss else { throw error }
-        guard
-          let back = try reunite(session, until: SystemClock.monotonic() + CoordinatorClient.reunion, wait)
-        else {
-          if wait.signal != nil { return nil }
-          throw .complaint("connection_lost", .failed, session.words.waitingLost(span))
-        }
-        coordinator = back
+        if try reunite(until: SystemClock.monotonic() + CoordinatorClient.reunion) { continue }
+        if wait?.signal != nil { return nil }
+        throw .complaint("connection_lost", .failed, session.words.waitingLost(span))
       }
     }
     return dead
@@ -297,13 +288,7 @@ extension TicketSpan {
   /// What is left of a span without some tickets of a day.
   fileprivate func without(_ tickets: ClosedRange<Int64>, of day: Int64) -> [TicketSpan] {
     guard day == self.day, first <= tickets.upperBound, last >= tickets.lowerBound else { return [self] }
-    var left: [TicketSpan] = []
-    if first < tickets.lowerBound {
-      left.append(TicketSpan(day: day, first: first, last: tickets.lowerBound - 1))
-    }
-    if last > tickets.upperBound {
-      left.append(TicketSpan(day: day, first: tickets.upperBound + 1, last: last))
-    }
-    return left
+    return [(first, tickets.lowerBound - 1), (tickets.upperBound + 1, last)].filter { $0.0 <= $0.1 }
+      .map { TicketSpan(day: day, first: $0.0, last: $0.1) }
   }
 }

@@ -1,16 +1,12 @@
 // Owns `juice menu` and `juice order`: what can be made, and having it made.
-// They must not know how a ticket is waited for (JuiceLine does).
 // Invariant: a name that nobody knows, and a stock that nobody can ask, are told before anything is ordered; an order
 // that was begun is told as made, too little, or taken out, and is never left behind unsaid.
 // Failure: CommandError; exit code 5 where there was too little, 75 where the station stood still.
-import Arguments
 import BankModel
-import ControlClient
 import Posix
 import Wire
 
 enum JuiceCommands {
-  /// Juices of one command.
   static let most: Int64 = 1_000
 
   static func menu(_ session: Session) throws(CommandError) {

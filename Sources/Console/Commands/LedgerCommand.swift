@@ -1,7 +1,5 @@
 // Owns `ledger` and `account`: the sums of the branch's accounts, on an open bank and on a stopped home.
 // Invariant: a trial balance that is not zero is exit code 1.
-import Arguments
-import ControlClient
 import Wire
 
 enum LedgerCommand {

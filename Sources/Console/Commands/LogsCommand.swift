@@ -3,8 +3,6 @@
 // Invariant: nothing is printed before it is certain that every worker asked for has a log. Ctrl-C ends the command by the
 // signal's own way (130 for a shell).
 import Arguments
-import BankModel
-import ControlClient
 import Logbook
 import Posix
 
@@ -23,7 +21,6 @@ enum LogsCommand {
   }
 
   /// Shows the logs; when following, for ever.
-  ///
   /// - Parameters:
   ///   - workers: All of them where none is named.
   ///   - last: At most so many lines of those that are there; without it ten before following, unless `since`
@@ -31,9 +28,8 @@ enum LogsCommand {
   ///   - since: A duration back from now, a time of today (UTC) or an RFC 3339 time.
   static func run(
     logDirectory: String, workers: [String] = [], follow: Bool = false, last: Int? = nil,
-    since: String? = nil,
-    now: Int64 = SystemClock.wallMilliseconds(), as presentation: LogPresentation = .plain,
-    _ words: MessageCatalog, to output: Output
+    since: String? = nil, now: Int64 = SystemClock.wallMilliseconds(),
+    as presentation: LogPresentation = .plain, _ words: MessageCatalog, to output: Output
   ) throws(CommandError) {
     if let last, last < 0 { throw .usage(words.noNumberOfLines(last)) }
     var query = LogQuery(directory: logDirectory, workers: workers, last: last)

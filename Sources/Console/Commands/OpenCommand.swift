@@ -1,6 +1,7 @@
-// Owns `open`: one business day in the foreground.
-// Invariant: the same seed lets the same customers come.
-import Arguments
+// Owns `open`, one business day in the foreground, and `console`, the menu of the original console app.
+// Invariant: the same seed lets the same customers come. The menu ends by 2 or at the end of the input, and by nothing
+// else that is typed; a day that could not begin is told off like a wrong input, and the menu comes again.
+// Failure: CommandError; of the menu only where nobody reads what is printed.
 import BankModel
 import Posix
 import Wire
@@ -21,5 +22,42 @@ enum OpenCommand {
     return EnqueueOrder(
       count: count ?? drawn, service: nil, grade: .regular, amount: nil, account: nil, seed: chance.next(),
       key: nil)
+  }
+}
+
+enum ConsoleCommand {
+  static func run(_ session: Session) throws(CommandError) {
+    guard !session.asJSON else { throw .usage(session.words.consoleIsForPeople) }
+    while true {
+      session.output.write(session.words.menu)
+      try session.output.flush()
+      guard let input = readLine() else { return try session.output.line("") }
+      switch input.trimmed {
+      case "1": try open(session)
+      case "2": return
+      default: try session.output.line(session.words.wrongInput)
+      }
+    }
+  }
+
+  private static func open(_ session: Session) throws(CommandError) {
+    do throws(CommandError) {
+      let customers = OpenCommand.customers(nil, seed: RandomSeed.fromSystem())
+      _ = try BranchDay.run(session, customers: customers)
+    } catch {
+      guard let complaint = session.words.complaint(about: error, home: session.home.path) else {
+        throw error
+      }
+      session.note(complaint.message)
+    }
+  }
+}
+
+extension String {
+  fileprivate var trimmed: Substring {
+    var text = self[...]
+    while text.first?.isWhitespace == true { text.removeFirst() }
+    while text.last?.isWhitespace == true { text.removeLast() }
+    return text
   }
 }

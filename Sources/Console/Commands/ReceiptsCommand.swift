@@ -1,10 +1,7 @@
 // Owns `receipts`: what remained of customers, in the order in which it was committed, and what is still to
 // come.
-// It must not know how many there are: page after page is printed as it comes.
 // Invariant: a follower sees every receipt once, also where the coordinator is replaced meanwhile.
 import Arguments
-import BankModel
-import ControlClient
 import Posix
 import Wire
 
@@ -84,7 +81,6 @@ enum ReceiptsCommand {
 
   private static func heading(_ words: MessageCatalog) -> String { row(headings(words)) }
 
-  /// A receipt on a terminal of any width, or away from one.
   static func lines(_ receipt: ReceiptReport, _ session: Session) -> [String] {
     let (words, palette) = (session.words, session.output.palette)
     guard isNarrow(session), let columns = session.columns else { return [line(receipt, words, palette)] }

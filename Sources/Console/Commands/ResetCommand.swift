@@ -2,9 +2,6 @@
 // Invariant: what was agreed to is the day that was looked at: where it has passed meanwhile nothing is emptied unasked,
 // and a reset that is repeated after a lost connection empties no second day.
 // Failure: CommandError; exit code 1 where the answer was no, 5 where somebody else was quicker.
-import Arguments
-import BankModel
-import ControlClient
 import Wire
 
 enum ResetCommand {
@@ -16,7 +13,7 @@ enum ResetCommand {
     for _ in 1...attempts {
       let before = try CoordinatorClient.picture(session)
       if isAsked, before.everyone > 0, try !session.confirm(session.words.askReset(before)) {
-        session.note(session.words.nothingReset)
+        session.note(session.words.nothingChanged)
         return .failed
       }
       guard let report = try reset(before.day, session) else { continue }

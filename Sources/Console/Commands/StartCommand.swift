@@ -1,7 +1,6 @@
 // Owns `start`: opens a bank, leaves a guardian with it, and returns when every window is ready.
 // Invariant: what is printed is true: the windows that are named have reported ready.
 import Arguments
-import BankModel
 import ControlClient
 import Posix
 import Wire
@@ -61,7 +60,6 @@ enum StartCommand {
     return try answer.status
   }
 
-  /// Somebody has closed the bank in the moment in which it was being opened.
   private static func closedMeanwhile(_ session: Session) -> CommandError {
     .complaint(
       Failure.Code.draining.rawValue, .later, session.words.closedWhileOpening(home: session.home.path))

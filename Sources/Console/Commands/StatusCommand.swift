@@ -1,9 +1,6 @@
 // Owns `status`: the picture of a bank, once or as it changes.
 // Invariant: on a terminal the picture fills the screen (StatusScreen); elsewhere every change is one line.
 // Failure: CommandError. A bank that closes while it is watched ends the watching without an error.
-import Arguments
-import BankModel
-import ControlClient
 import Posix
 import Wire
 

@@ -3,8 +3,6 @@
 // Invariant: what does not fit is said to be hidden. What was shown last stands on the terminal afterwards. A coordinator
 // that does not answer is noticed at the next key, and it is said how old the picture is.
 // Failure: CommandError. A bank that closes while it is watched ends the watching without an error.
-import BankModel
-import ControlClient
 import Posix
 import Wire
 

@@ -1,19 +1,15 @@
 // Owns the commands that change something at once and answer with the picture of the bank: pause, resume,
 // scale, reload. They must not know how the change is made.
 // Invariant: what is printed is the state after the change.
-import Arguments
 import BankModel
-import ControlClient
 import Wire
 
 enum SteeringCommands {
-  /// Hands out no more customers.
   static func pause(_ session: Session) throws(CommandError) {
     let service = try service(session)
     try steer(.pause(service), session, session.words.paused(service))
   }
 
-  /// Hands out customers again.
   static func resume(_ session: Session) throws(CommandError) {
     let service = try service(session)
     try steer(.resume(service), session, session.words.resumed(service))

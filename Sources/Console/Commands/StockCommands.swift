@@ -1,10 +1,7 @@
 // Owns `stock`, `stock set`, `stock add` and `stock edit`: what lies on the shelves, and changing it.
-// They must not know where the shelves are.
 // Invariant: what is printed is the stock after the change.
 // Failure: CommandError; exit code 5 where the present amounts do not allow it.
-import Arguments
 import BankModel
-import Posix
 import Wire
 
 enum StockCommands {
@@ -15,12 +12,10 @@ enum StockCommands {
     try session.show(.stock(picture), or: session.menu(assortment, picture).shelves)
   }
 
-  /// Sets the amount of a fruit.
   static func set(_ session: Session) throws(CommandError) {
     try change(session) { fruit, quantity in .set(ItemAmount(fruit, quantity)) }
   }
 
-  /// Adds to the amount of a fruit, or takes from it.
   static func add(_ session: Session) throws(CommandError) {
     guard session.number("N") != 0 else { throw .usage(session.words.nothingToAdd) }
     try change(session) { fruit, quantity in .change(ItemAmount(fruit, quantity), nil) }
@@ -48,7 +43,6 @@ enum StockCommands {
 }
 
 extension Session {
-  /// The shop as it lies in front of this session's reader.
   func menu(_ assortment: Assortment, _ picture: StockPicture) -> MenuPicture {
     MenuPicture(
       assortment: assortment, picture: picture, words: words, palette: output.palette, columns: columns)

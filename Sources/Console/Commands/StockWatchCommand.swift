@@ -1,15 +1,11 @@
 // Owns `stock watch`: the present stock, and then a line each time something changes, in the order of the changes.
-// It must not know how a lost service is found again (StockClient does).
 // Invariant: no change is left out and none is told twice, also where the service is replaced; a change that cannot be
 // told any more, because too many came meanwhile, shows as a new picture.
 // Failure: CommandError, exit code 75 where the service never came. A reader that leaves, and a bank that closes, end it
 // without an error.
-import Arguments
 import BankModel
-import ControlClient
 import Posix
 import StockClient
-import Wire
 
 final class StockWatchCommand {
   private let session: Session

@@ -1,8 +1,5 @@
 // Owns `stop`: ends a bank and tells what became of everyone.
 // Invariant: when it returns the coordinator's process has ended, and its guardian's, which follows it at once.
-import Arguments
-import BankModel
-import ControlClient
 import Glibc
 import Posix
 import Wire

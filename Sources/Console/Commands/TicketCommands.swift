@@ -1,9 +1,5 @@
 // Owns the commands about one customer: ticket, cancel, requeue.
-// They must not know how a story is laid out.
 // Invariant: what is printed is the customer after the change.
-import Arguments
-import BankModel
-import ControlClient
 import Wire
 
 enum TicketCommands {

@@ -1,10 +1,7 @@
 // Owns `tickets`: the lists of those who wait, are served, are delayed, or were put aside.
-// It must not know how many there are: page after page is printed as it comes.
 // Invariant: the two lists of the original screen are always there; the others only where somebody stands in
 // them.
-import Arguments
 import BankModel
-import ControlClient
 import Wire
 
 enum TicketsCommand {
@@ -63,10 +60,8 @@ private final class TicketList {
     meter = ProgressMeter(words: session.words)
   }
 
-  /// Somebody else is asked from now on.
   func begin() { isAgain = rows > 0 }
 
-  /// Prints the customers of one state, or of all; for people with a header.
   func print(_ state: CustomerState?, isAsked: Bool, at coordinator: CoordinatorClient) throws(CommandError) {
     let isAlwaysThere = !session.asJSON && (isAsked || state == .waiting || state == .serving)
     let task = TaskProgress(.tickets, session.words, meter)
@@ -97,7 +92,6 @@ private final class TicketList {
     rows += 1
   }
 
-  /// Whether a customer was not printed before.
   private func isNew(_ ticket: TicketReport) -> Bool {
     guard isAgain, ticket.day == day else { return true }
     return (printed[ticket.ticket >> 6] ?? 0) & 1 << UInt64(ticket.ticket & 63) == 0

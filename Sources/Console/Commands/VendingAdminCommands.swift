@@ -2,7 +2,6 @@
 // `discard-expired`, on the manager's socket. They must not know how drinks are sold.
 // Invariant: dates that make no sense are refused before anybody is asked; what is printed is the stock after the change.
 // Failure: CommandError; exit code 2 for dates that make no sense, 5 where there are too few or would be too many.
-import Arguments
 import BankModel
 import Wire
 
@@ -29,8 +28,7 @@ enum VendingAdminCommands {
         return .refused
       }
     }
-    let drinks = AddedDrinks(
-      product: product.id, quantity: session.number("N"), made: made, expires: expires)
+    let drinks = AddedDrinks(product: product.id, quantity: session.number("N"), made: made, expires: expires)
     let changes = try counter.restock(.add(drinks))
     try tell(changes, product, before, session)
     let expired = changes.lazy.compactMap(\.dates?.expires).first { $0 < before.today }
@@ -48,19 +46,16 @@ enum VendingAdminCommands {
     try tell(changes, product, before, session)
   }
 
-  /// Everything in the machine, by kind.
   static func stock(_ session: Session) throws(CommandError) {
     let picture = try VendingRequests(session, .manager).picture(.stock)
     try session.show(picture, session.listing(picture).shelves, orOfNone: session.words.noProducts)
   }
 
-  /// What may not be sold any more.
   static func expired(_ session: Session) throws(CommandError) {
     let picture = try VendingRequests(session, .manager).picture(.expired)
     try session.show(picture, session.listing(picture).shelves, orOfNone: session.words.nothingExpired)
   }
 
-  /// Throws away what may not be sold any more.
   static func discardExpired(_ session: Session) throws(CommandError) {
     let changes = try VendingRequests(session, .manager).restock(.discardExpired)
     let count = changes.reduce(0) { $0 - $1.difference }

@@ -2,7 +2,6 @@
 // `buyable` and `hot`. They must not know how a purchase comes about.
 // Invariant: what is printed is what is on the machine's disk.
 // Failure: CommandError; exit code 5 where the present money or stock does not allow it.
-import Arguments
 import BankModel
 import Wire
 
@@ -44,7 +43,6 @@ enum VendingCommands {
       or: [session.words.returned(change.amount), session.words.balance(change.balance)])
   }
 
-  /// Every purchase there ever was, oldest first.
   static func history(_ session: Session) throws(CommandError) {
     let counter = try VendingRequests(session, .customers)
     let picture = session.asJSON ? nil : try counter.picture()
@@ -63,12 +61,10 @@ enum VendingCommands {
     try session.output.flush()
   }
 
-  /// What can be bought for the present balance.
   static func buyable(_ session: Session) throws(CommandError) {
     try list(session) { picture, product in picture.isBuyable(product) }
   }
 
-  /// What is kept warm.
   static func hot(_ session: Session) throws(CommandError) {
     let threshold = session.invocation.options.integer("above") ?? Coffee.hotAbove
     try list(session) { _, product in product.isHot(above: threshold) }

@@ -40,7 +40,6 @@ struct CustomerLine: Sendable, Equatable {
     return parts
   }
 
-  /// A line that leaves everything to chance.
   init() {}
 
   init(_ bytes: ArraySlice<UInt8>) throws(Fault) {

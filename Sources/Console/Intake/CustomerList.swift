@@ -94,7 +94,6 @@ final class CustomerList {
   }
 }
 
-/// Why not every part was handed out.
 enum PartFailure<Failure: Error>: Error {
   /// The text is not any more what it was when it was checked.
   case list(CustomerList.Refusal)

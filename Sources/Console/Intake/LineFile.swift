@@ -13,7 +13,7 @@ final class LineFile {
     case tooLong
   }
 
-  /// The longest line, in bytes.
+  /// In bytes.
   static let limit = 64 << 10
 
   private static let portion = 1 << 20
@@ -114,9 +114,7 @@ struct StreamNeed {
   }
 }
 
-/// Why not every line was handed out.
 enum LineFailure<Failure: Error>: Error {
-  /// The text could not be read.
   case reading(SystemError)
   /// Whoever got a line did not want any more.
   case line(Failure)

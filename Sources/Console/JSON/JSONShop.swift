@@ -1,8 +1,6 @@
 // Owns the shapes of this program's JSON about juices and the stock.
-// It must not know a socket or a terminal. Scripts are written against these shapes: fields are added, never changed.
 // Invariant: see JSONReports. Amounts are whole numbers, items are called by their names in commands.
 import BankModel
-import Wire
 
 extension JSONValue {
   /// `juice menu`: what a juice is made of, whether it can be made now, and what is missing where it cannot.
@@ -28,7 +26,6 @@ extension JSONValue {
     ]
   }
 
-  /// `stock`, and what changes it.
   static func stock(_ picture: StockPicture) -> JSONValue { ["version": 1, "items": items(picture)] }
 
   /// The first line of `stock watch`, and any later one where changes could not be told one by one.

@@ -25,7 +25,6 @@ package enum JSONValue: Sendable, Equatable {
   }
 
   init(_ text: String?) { self = text.map { .string($0) } ?? .null }
-
   init(_ truth: Bool) { self = .bool(truth) }
 
   /// The object with more fields behind its own.

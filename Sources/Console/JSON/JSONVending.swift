@@ -1,5 +1,4 @@
 // Owns the shapes of this program's JSON about the vending machine.
-// It must not know a socket or a terminal. Scripts are written against these shapes: fields are added, never changed.
 // Invariant: see JSONReports. Money is a whole number of won, products are called by their names in commands.
 import BankModel
 import Wire
@@ -10,9 +9,7 @@ extension JSONValue {
     JSONValue.balance(picture.balance).adding(["products": list(picture)])
   }
 
-  /// The lists of products.
   static func products(_ picture: VendingPicture) -> JSONValue { ["version": 1, "products": list(picture)] }
-
   /// The beginning of whatever tells the balance.
   static func balance(_ balance: Won) -> JSONValue { ["version": 1, "balance": .integer(balance)] }
 

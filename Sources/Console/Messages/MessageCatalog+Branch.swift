@@ -1,14 +1,8 @@
-// Owns the words for what is in a branch: states, columns, numbers, times.
+// Owns the words for what is in a branch: states, columns, numbers, times, and what an audit adds up.
 // Invariant: the Korean words for the two lists and the timer are those of the original screens.
 import BankModel
 
 extension MessageCatalog {
-  var nobody: String { say("nobody", "없음") }
-
-  var noReceipts: String { say("There are no receipts.", "영수증이 없습니다.") }
-
-  var noEntries: String { say("There is nothing in the ledger yet.", "장부에 아직 아무것도 없습니다.") }
-
   func noSuchAccount(_ number: Int64) -> String {
     say(
       "There is no account \(number): nobody has ever paid into it or borrowed on it.",
@@ -107,4 +101,26 @@ extension MessageCatalog {
   func tickets(_ first: Int64, _ last: Int64) -> String {
     first == last ? say("ticket \(first)", "\(first)번") : say("tickets \(first)–\(last)", "\(first)–\(last)번")
   }
+
+  // MARK: - The audit and the ledger
+
+  package var lost: String { say("lost", "잃어버린 번호") }
+  package var duplicated: String { say("duplicated", "겹치는 번호") }
+
+  func trialBalance(_ difference: WonSum) -> String {
+    difference == 0
+      ? say("The trial balance is zero.", "시산표가 맞습니다(차액 0).")
+      : say("The trial balance is off by \(won(difference)).", "시산표가 \(won(difference)) 맞지 않습니다.")
+  }
+
+  func ledgerAccount(_ name: String) -> String {
+    switch name {
+    case "cash": say("cash", "현금")
+    case "loans": say("loans", "대출금")
+    case "customers": say("all customers", "고객 계좌 전체")
+    default: name
+    }
+  }
+
+  package var stockDifference: String { say("stock difference", "재고 차이") }
 }

@@ -1,7 +1,5 @@
 // Owns the sentences with which the commands report what was done.
 // Invariant: a sentence says what is true when it is printed.
-import BankModel
-import Posix
 import Wire
 
 extension MessageCatalog {
@@ -137,13 +135,6 @@ extension MessageCatalog {
           + "'bankctl status' shows how many there are; with --key the command could simply be repeated.",
         "코디네이터가 대답하기 전에 연결이 끊겨 번호표가 발급되었는지 알 수 없습니다. 발급된 수는 'bankctl status'로 보세요. "
           + "--key를 쓰면 명령을 그대로 되풀이할 수 있습니다.")
-  }
-
-  /// A first Ctrl-C, while tickets are being issued.
-  var withdrawing: String {
-    say(
-      "Withdrawing the request. Ctrl-C once more leaves without waiting for the answer.",
-      "요청을 거두는 중입니다. Ctrl-C를 한 번 더 누르면 대답을 기다리지 않고 끝냅니다.")
   }
 
   func withdrawn(isKeyed: Bool) -> String {

@@ -1,10 +1,7 @@
 // Owns the sentences about a conversation with the coordinator that did not come about, or broke off.
-// It must not know what the conversation was about.
 // Invariant: every case of ControlError has a code for scripts and a sentence in both languages.
-// Failure: none.
 import BankModel
 import ControlClient
-import Transport
 import Wire
 
 extension MessageCatalog {
@@ -32,9 +29,9 @@ extension MessageCatalog {
       say(
         "You may not connect to \(socket): the bank belongs to another user.",
         "\(socket)에 접속할 권한이 없습니다. 다른 사용자의 은행입니다.")
-    case .busy: crowded
+    case .busy: self.crowded
     case .otherVersion(let theirs, let build): otherVersion(theirs, build)
-    case .refused(let refusal) where refusal.reason == .crowded: crowded
+    case .refused(let refusal) where refusal.reason == .crowded: self.crowded
     case .refused(let refusal):
       say("The coordinator ended the connection: \(refusal.detail).", "코디네이터가 연결을 끊었습니다. \(reason(refusal)).")
     case .lost:
@@ -94,12 +91,6 @@ extension MessageCatalog {
     case .crowded: "연결이 가득 찼습니다"
     case .closing: "서비스가 끝나는 중입니다"
     }
-  }
-
-  private var crowded: String {
-    say(
-      "The coordinator has as many connections as it takes. Try again in a moment.",
-      "코디네이터의 연결이 가득 찼습니다. 잠시 뒤 다시 시도하세요.")
   }
 
   private func otherVersion(_ theirs: UInt32, _ build: String) -> String {

@@ -43,7 +43,7 @@ extension MessageCatalog {
 
   func hurried(to step: DrainStep) -> String {
     switch step {
-    case .closeDoor, .serveWaiting: draining
+    case .closeDoor, .serveWaiting: self.draining
     case .finishServing:
       say(
         "Those being served are finished; those who wait go on waiting for the next start. Once more kills the "
@@ -54,13 +54,6 @@ extension MessageCatalog {
         "The tellers are killed. Nothing is lost: their customers wait for the next start.",
         "은행원을 강제로 끝냅니다. 잃은 것은 없습니다. 업무중이던 고객은 다음 개점을 기다립니다.")
     }
-  }
-
-  /// A Ctrl-C where there is no further step, from somebody who only looks on.
-  var leftAlone: String {
-    say(
-      "This command ends; the bank goes on closing by itself. 'bankctl status' tells whether it has.",
-      "이 명령만 끝납니다. 은행은 스스로 마감을 계속합니다. 끝났는지는 'bankctl status'로 알 수 있습니다.")
   }
 
   func killed(_ count: Int64) -> String {

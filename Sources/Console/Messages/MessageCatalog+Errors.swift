@@ -3,7 +3,6 @@
 // Invariant: every error has a code, an exit code and a sentence of one line in both languages.
 import Arguments
 import BankModel
-import ControlClient
 import Wire
 
 extension MessageCatalog {
@@ -12,8 +11,7 @@ extension MessageCatalog {
     switch error {
     case .failure(let failure):
       Complaint(failure.code.rawValue, ProgramExit(failure.code), sentence(failure, home: home))
-    case .control(let error):
-      Complaint(Self.code(error), ProgramExit(error), sentence(error, home: home))
+    case .control(let error): Complaint(Self.code(error), ProgramExit(error), sentence(error, home: home))
     case .system(let error):
       Complaint("system", .failed, say("The system refused: \(error).", "시스템이 거절했습니다: \(error)."))
     case .complaint(let complaint): complaint

@@ -1,6 +1,5 @@
 // Owns the sentences of a guardian to whoever stays with it.
 // It must not know when they are said.
-import Arguments
 import BankModel
 import Guardian
 

@@ -1,5 +1,4 @@
 // Owns what is said of juices and of the orders for them.
-// It must not know how a juice is made. The alerts themselves are the original's, and BankModel's.
 // Invariant: what is said of an order that was not made tells whether anything was taken, and what to do.
 import Arguments
 import BankModel
@@ -28,8 +27,6 @@ extension MessageCatalog {
       "\(fruit) \(shortage.available)/\(shortage.needed)",
       "\(fruit) \(shortage.available)/\(shortage.needed)개")
   }
-
-  var canBeMade: String { say("can be made", "주문 가능") }
 
   func cannotBeMade(_ lacking: [String]) -> String {
     say("not enough: ", "재료 부족: ") + lacking.joined(separator: ", ")
@@ -66,7 +63,6 @@ extension MessageCatalog {
   }
 
   /// Juices that were neither made nor refused.
-  ///
   /// - Parameters:
   ///   - undone: How many of them, the first of which is `order`.
   ///   - count: How many were ordered.

@@ -4,8 +4,6 @@ import Arguments
 import Logbook
 
 extension MessageCatalog {
-  var noLogLines: String { say("There are no such lines in the logs.", "그런 기록은 없습니다.") }
-
   func noNumberOfLines(_ count: Int) -> String {
     say(
       "-n \(count) is no number of lines: give 0 or more.",

@@ -6,7 +6,6 @@ import BankModel
 
 extension MessageCatalog {
   /// A particular in the language of the reader.
-  ///
   /// - Parameter detail: Its English words as they came, for what is not known here.
   func particular(_ detail: String, _ remark: Remark?) -> String {
     guard language == .korean, let remark, let kind = remark.kind else { return detail }
@@ -48,182 +47,94 @@ extension MessageCatalog {
 
   private static func korean(_ kind: Remark.Kind) -> String {
     switch kind {
-    case .quoted:
-      "{0}"
-    case .booksServed:
-      "영업 {0}일차 완료 고객: 장부에는 {1}, 기록에는 {2}"
-    case .booksCancelled:
-      "영업 {0}일차 취소 고객: 장부에는 {1}, 기록에는 {2}"
-    case .booksFirstReceipt:
-      "영업 {0}일차 첫 영수증: 장부에는 {1}, 기록에는 {2}"
-    case .booksDelayed:
-      "미뤄진 고객: 장부에는 {0}, 기록에는 {1}"
-    case .booksDead:
-      "보류된 고객: 장부에는 {0}, 기록에는 {1}"
-    case .booksWaiting:
-      "{0:service} {1:grade} 대기 고객: 장부에는 {2}, 기록에는 {3}"
-    case .booksOfService:
-      "{0:service} 완료 고객: 장부에는 {1}, 기록에는 {2}"
-    case .wrongTransfer:
-      "영수증 {0}: 이체가 업무, 금액, 계좌와 맞지 않습니다"
-    case .more:
-      "그 밖에 {0}건"
-    case .neverIssued:
-      "영업 {1}일차 {0}번은 발급된 적이 없습니다. 장부의 마지막 번호는 {2}번입니다"
-    case .ticketTwice:
-      "영업 {1}일차 {0}번이 여러 곳에 있습니다"
-    case .ticketLost:
-      "영업 {1}일차 {0}번은 발급되었으나 어디에도 없습니다"
-    case .ticketsLost:
-      "영업 {2}일차 {0}–{1}번은 발급되었으나 어디에도 없습니다"
-    case .dayOutOfPlace:
-      "장부의 {1}번째 영업일이 {0}일차로 적혀 있습니다"
-    case .dayNotFollowed:
-      "영업 {0}일차가 마감되었는데 다음 영업일이 없습니다"
-    case .dayNotClosed:
-      "영업 {0}일차가 마감된 적이 없습니다"
-    case .dayClosedEarly:
-      "고객이 남은 채 영업 {0}일차가 마감되었습니다"
-    case .noDay:
-      "고객이 있는데 영업일이 없습니다"
-    case .strangeOrderRows:
-      "주문 {0}건에 결과와 맞지 않는 기록이 있습니다"
-    case .receiptOutOfOrder:
-      "영업 {1}일차의 영수증 {0}이 영업 {2}일차 뒤에 있습니다"
-    case .receiptOfNobody:
-      "영수증 {0}: 영업 {2}일차 {1}번은 발급된 적이 없습니다"
-    case .attemptsNotNumbered:
-      "영업 {1}일차 {0}번: 시도의 번호가 1부터 {2}까지가 아닙니다"
-    case .attemptsMiscounted:
-      "영업 {1}일차 {0}번: 시도 {2}번으로 세었으나 기록과 다릅니다"
-    case .keyOfNobody:
-      "영업 {0}일차에 발급된 적이 없는 번호를 가리키는 키가 있습니다"
-    case .receiptMissing:
-      "영수증 {1} 앞에 영수증 {0:이} 없습니다"
-    case .receiptMeaningless:
-      "영수증 {0}: 업무, 등급, 결과 가운데 알 수 없는 값이 있습니다"
-    case .customerMeaningless:
-      "고객 기록의 자리 {0:은} 알 수 없는 값입니다"
-    case .impossibleMoney:
-      "{0}번: 금액이나 계좌가 있을 수 없는 값입니다"
-    case .momentWithoutDelay:
-      "{0}번: 다음 시도 시각은 미뤄진 고객에게만 있어야 합니다"
-    case .attemptsUnrecorded:
-      "영업 {1}일차 {0}번: 앞선 시도 {2}번 가운데 기록된 것이 없습니다"
-    case .attemptOutOfPlace:
-      "영업 {1}일차 {0}번: {3}번째 시도 자리에 {2}번째가 있습니다"
-    case .attemptEndUnknown:
-      "영업 {1}일차 {0}번: {2}번째 시도가 어떻게 끝났는지 알 수 없습니다"
-    case .attemptsOfNobody:
-      "영업 {1}일차 {0}번은 시도한 기록이 있으나 어디에도 없습니다"
-    case .attemptsDiffer:
-      "영업 {1}일차 {0}번: 시도 {2}번으로 세었으나 기록은 {3}번입니다"
-    case .keyOfTicketsOfNobody:
-      "발급된 적이 없는 영업 {2}일차 {0}–{1}번을 가리키는 키가 있습니다"
-    case .servedOutOfTurn:
-      "영업 {2}일차 {0:service} {1:grade}: 앞에 있던 {4}번보다 {3}번이 먼저 시작되었습니다"
-    case .fileUnsound:
-      "파일 (SQLite): {0}"
-    case .changeMissing:
-      "변경 {1} 앞에 변경 {0:이} 없습니다"
-    case .changeLeaves:
-      "변경 {0} 뒤의 {3:item} 재고가 {2}개 중 {1}개인데, 장부에는 {5}개 중 {4}개입니다"
-    case .changeLeavesImpossible:
-      "변경 {0} 뒤의 {3:item} 재고가 {2}개 중 {1}개로, 있을 수 없는 값입니다"
-    case .changeOfUnknownOrder:
-      "변경 {0}의 주문 {1:은} 기록에 없습니다"
-    case .orderUnsaid:
-      "주문 {0}에 변경 {1}에서 한 일이 적혀 있지 않습니다"
-    case .orderMovedOther:
-      "주문 {0:은} {2:item} {1}개를 청했으나 {3}개를 움직였습니다"
-    case .orderMovedUnasked:
-      "주문 {0:이} 청하지 않은 것을 움직였습니다"
-    case .shelfDiffers:
-      "{0:item}: 장부에는 {1}개, 실제로는 {2}개입니다"
-    case .ordersDiffer:
-      "재고를 바꿨다는 주문은 {0}건인데, 실제로 바꾼 주문은 {1}건입니다"
-    case .moneyChangeMissing:
-      "금액 변경 {1} 앞에 변경 {0:이} 없습니다"
-    case .moneyChangeLeaves:
-      "금액 변경 {0} 뒤의 잔액이 {1}원인데, 장부에는 {2}원입니다"
-    case .moneyChangeLeavesImpossible:
-      "금액 변경 {0} 뒤의 잔액이 {1}원으로, 있을 수 없는 값입니다"
-    case .moneyChangeImpossible:
-      "변경 {0}에서 넣은 돈이 {1}원으로, 있을 수 없는 값입니다"
-    case .requestIsTwoThings:
-      "요청 {0:이} 구매이면서 다른 것이기도 합니다"
-    case .purchaseNotMade:
-      "변경 {0}에 이루어지지 않은 구매가 적혀 있습니다"
-    case .purchaseOther:
-      "구매 {0:이} 변경 {1}에 다른 구매로 적혀 있습니다"
-    case .purchaseMissing:
-      "구매 {1} 앞에 구매 {0:이} 없습니다"
-    case .purchasesDiffer:
-      "이루어졌다는 구매는 {0}건인데, 장부에는 {1}건입니다"
-    case .purchasesCost:
-      "진행 중인 구매는 {0}원인데, 있는 돈은 {1}원입니다"
-    case .moneyNowhere:
-      "넣은 돈 {0}원이 어디에도 없습니다"
-    case .booksDoNotAddUp:
-      "영업 {0}일차 장부: 발급은 {1}명인데, 항목의 합은 {2}명입니다"
-    case .waitingDiffers:
-      "장부의 대기 고객은 {0}명인데, 줄과 창구에는 {1}명이 있습니다"
-    case .delayedDiffers:
-      "장부의 미뤄진 고객은 {0}명인데, 메모리에는 {1}명이 있습니다"
-    case .lineOutOfOrder:
-      "{0:service} {1:grade}: {2}번이 {3}번 뒤에 서 있습니다"
-    case .servedWithoutOrder:
-      "영업 {1}일차 {0}번은 쥬스를 받았으나, 재고에 그 주문이 없습니다"
-    case .servedByShortOrder:
-      "영업 {1}일차 {0}번은 쥬스를 받았으나, 재고에는 아무것도 쓰지 않은 주문으로 있습니다"
-    case .servedByReturnedOrder:
-      "영업 {1}일차 {0}번은 쥬스를 받았으나, 재고에는 반환된 주문으로 있습니다"
-    case .sentAwayWithoutOrder:
-      "영업 {1}일차 {0}번은 과일이 모자라 돌아갔으나, 재고에 그 주문이 없습니다"
-    case .sentAwayByReturnedOrder:
-      "영업 {1}일차 {0}번은 과일이 모자라 돌아갔으나, 재고에는 반환된 주문으로 있습니다"
-    case .endedHolding:
-      "영업 {1}일차 {0}번은 쥬스 없이 끝났으나, 재료를 잡고 있습니다 ({2})"
-    case .orderOfNobody:
-      "재고에 영업 {1}일차 {0}번의 주문이 있으나, 그런 번호가 없습니다"
-    case .refuses:
-      "요청을 거절했습니다: {0}"
-    case .strangeAnswer:
-      "엉뚱한 대답을 했습니다"
-    case .foreignOrders:
-      "재고의 주문 {0}건은 다른 장부의 번호표로 만들어졌습니다"
-    case .moreOfStock:
-      "재고에 그 밖에 {0}건"
-    case .drinksDiffer:
-      "재고에서 나간 음료는 {0}개인데, 값을 치른 것은 {1}개입니다"
-    case .stranger:
-      "은행이 모르는 프로세스가 이 홈에서 일하고 있습니다: {1}, pid {0}"
-    case .cannotLook:
-      "{0:을} 살펴볼 수 없습니다: {1}"
-    case .otherOwner:
-      "{0:은} 다른 사용자({1})의 것입니다"
-    case .openToOthers:
-      "{0:이} 다른 사용자에게 열려 있습니다. 권한이 {2:이} 아니라 {1}입니다"
-    case .notReturned:
-      "영업 {1}일차 {0}번은 취소되었으나, 재고가 잡아 둔 것을 돌려받지 않습니다: {2}"
-    case .moreNotReturned:
-      "재고가 돌려받지 않는 것이 그 밖에 {0}건"
-    case .newBank:
-      "{0}.db 파일은 지금까지 다른 bank.db와 함께 쓰였습니다"
-    case .newDatabase:
-      "{0}.db 파일은 새것이고, 은행은 지금까지 다른 파일과 함께 일했습니다"
-    case .olderBank:
-      "bank.db 파일이 옆의 {0}.db 파일보다 오래된 사본입니다"
-    case .olderDatabase:
-      "{0}.db 파일이 옆의 bank.db 파일보다 오래된 사본입니다"
-    case .otherDatabase:
-      "{0}.db 파일은 다른 은행의 것입니다"
-    case .databaseMissing:
-      "{0} 파일이 없는데, 주문은 있었습니다"
-    case .cannotBegin:
-      "프로세스가 시작되지 못합니다: {0}"
-    case .endedAtOnce:
-      "프로세스가 시작하자마자 끝납니다"
+    case .quoted: "{0}"
+    case .booksServed: "영업 {0}일차 완료 고객: 장부에는 {1}, 기록에는 {2}"
+    case .booksCancelled: "영업 {0}일차 취소 고객: 장부에는 {1}, 기록에는 {2}"
+    case .booksFirstReceipt: "영업 {0}일차 첫 영수증: 장부에는 {1}, 기록에는 {2}"
+    case .booksDelayed: "미뤄진 고객: 장부에는 {0}, 기록에는 {1}"
+    case .booksDead: "보류된 고객: 장부에는 {0}, 기록에는 {1}"
+    case .booksWaiting: "{0:service} {1:grade} 대기 고객: 장부에는 {2}, 기록에는 {3}"
+    case .booksOfService: "{0:service} 완료 고객: 장부에는 {1}, 기록에는 {2}"
+    case .wrongTransfer: "영수증 {0}: 이체가 업무, 금액, 계좌와 맞지 않습니다"
+    case .more: "그 밖에 {0}건"
+    case .neverIssued: "영업 {1}일차 {0}번은 발급된 적이 없습니다. 장부의 마지막 번호는 {2}번입니다"
+    case .ticketTwice: "영업 {1}일차 {0}번이 여러 곳에 있습니다"
+    case .ticketLost: "영업 {1}일차 {0}번은 발급되었으나 어디에도 없습니다"
+    case .ticketsLost: "영업 {2}일차 {0}–{1}번은 발급되었으나 어디에도 없습니다"
+    case .dayOutOfPlace: "장부의 {1}번째 영업일이 {0}일차로 적혀 있습니다"
+    case .dayNotFollowed: "영업 {0}일차가 마감되었는데 다음 영업일이 없습니다"
+    case .dayNotClosed: "영업 {0}일차가 마감된 적이 없습니다"
+    case .dayClosedEarly: "고객이 남은 채 영업 {0}일차가 마감되었습니다"
+    case .noDay: "고객이 있는데 영업일이 없습니다"
+    case .strangeOrderRows: "주문 {0}건에 결과와 맞지 않는 기록이 있습니다"
+    case .receiptOutOfOrder: "영업 {1}일차의 영수증 {0}이 영업 {2}일차 뒤에 있습니다"
+    case .receiptOfNobody: "영수증 {0}: 영업 {2}일차 {1}번은 발급된 적이 없습니다"
+    case .attemptsNotNumbered: "영업 {1}일차 {0}번: 시도의 번호가 1부터 {2}까지가 아닙니다"
+    case .attemptsMiscounted: "영업 {1}일차 {0}번: 시도 {2}번으로 세었으나 기록과 다릅니다"
+    case .keyOfNobody: "영업 {0}일차에 발급된 적이 없는 번호를 가리키는 키가 있습니다"
+    case .receiptMissing: "영수증 {1} 앞에 영수증 {0:이} 없습니다"
+    case .receiptMeaningless: "영수증 {0}: 업무, 등급, 결과 가운데 알 수 없는 값이 있습니다"
+    case .customerMeaningless: "고객 기록의 자리 {0:은} 알 수 없는 값입니다"
+    case .impossibleMoney: "{0}번: 금액이나 계좌가 있을 수 없는 값입니다"
+    case .momentWithoutDelay: "{0}번: 다음 시도 시각은 미뤄진 고객에게만 있어야 합니다"
+    case .attemptsUnrecorded: "영업 {1}일차 {0}번: 앞선 시도 {2}번 가운데 기록된 것이 없습니다"
+    case .attemptOutOfPlace: "영업 {1}일차 {0}번: {3}번째 시도 자리에 {2}번째가 있습니다"
+    case .attemptEndUnknown: "영업 {1}일차 {0}번: {2}번째 시도가 어떻게 끝났는지 알 수 없습니다"
+    case .attemptsOfNobody: "영업 {1}일차 {0}번은 시도한 기록이 있으나 어디에도 없습니다"
+    case .attemptsDiffer: "영업 {1}일차 {0}번: 시도 {2}번으로 세었으나 기록은 {3}번입니다"
+    case .keyOfTicketsOfNobody: "발급된 적이 없는 영업 {2}일차 {0}–{1}번을 가리키는 키가 있습니다"
+    case .servedOutOfTurn: "영업 {2}일차 {0:service} {1:grade}: 앞에 있던 {4}번보다 {3}번이 먼저 시작되었습니다"
+    case .fileUnsound: "파일 (SQLite): {0}"
+    case .changeMissing: "변경 {1} 앞에 변경 {0:이} 없습니다"
+    case .changeLeaves: "변경 {0} 뒤의 {3:item} 재고가 {2}개 중 {1}개인데, 장부에는 {5}개 중 {4}개입니다"
+    case .changeLeavesImpossible: "변경 {0} 뒤의 {3:item} 재고가 {2}개 중 {1}개로, 있을 수 없는 값입니다"
+    case .changeOfUnknownOrder: "변경 {0}의 주문 {1:은} 기록에 없습니다"
+    case .orderUnsaid: "주문 {0}에 변경 {1}에서 한 일이 적혀 있지 않습니다"
+    case .orderMovedOther: "주문 {0:은} {2:item} {1}개를 청했으나 {3}개를 움직였습니다"
+    case .orderMovedUnasked: "주문 {0:이} 청하지 않은 것을 움직였습니다"
+    case .shelfDiffers: "{0:item}: 장부에는 {1}개, 실제로는 {2}개입니다"
+    case .ordersDiffer: "재고를 바꿨다는 주문은 {0}건인데, 실제로 바꾼 주문은 {1}건입니다"
+    case .moneyChangeMissing: "금액 변경 {1} 앞에 변경 {0:이} 없습니다"
+    case .moneyChangeLeaves: "금액 변경 {0} 뒤의 잔액이 {1}원인데, 장부에는 {2}원입니다"
+    case .moneyChangeLeavesImpossible: "금액 변경 {0} 뒤의 잔액이 {1}원으로, 있을 수 없는 값입니다"
+    case .moneyChangeImpossible: "변경 {0}에서 넣은 돈이 {1}원으로, 있을 수 없는 값입니다"
+    case .requestIsTwoThings: "요청 {0:이} 구매이면서 다른 것이기도 합니다"
+    case .purchaseNotMade: "변경 {0}에 이루어지지 않은 구매가 적혀 있습니다"
+    case .purchaseOther: "구매 {0:이} 변경 {1}에 다른 구매로 적혀 있습니다"
+    case .purchaseMissing: "구매 {1} 앞에 구매 {0:이} 없습니다"
+    case .purchasesDiffer: "이루어졌다는 구매는 {0}건인데, 장부에는 {1}건입니다"
+    case .purchasesCost: "진행 중인 구매는 {0}원인데, 있는 돈은 {1}원입니다"
+    case .moneyNowhere: "넣은 돈 {0}원이 어디에도 없습니다"
+    case .booksDoNotAddUp: "영업 {0}일차 장부: 발급은 {1}명인데, 항목의 합은 {2}명입니다"
+    case .waitingDiffers: "장부의 대기 고객은 {0}명인데, 줄과 창구에는 {1}명이 있습니다"
+    case .delayedDiffers: "장부의 미뤄진 고객은 {0}명인데, 메모리에는 {1}명이 있습니다"
+    case .lineOutOfOrder: "{0:service} {1:grade}: {2}번이 {3}번 뒤에 서 있습니다"
+    case .servedWithoutOrder: "영업 {1}일차 {0}번은 쥬스를 받았으나, 재고에 그 주문이 없습니다"
+    case .servedByShortOrder: "영업 {1}일차 {0}번은 쥬스를 받았으나, 재고에는 아무것도 쓰지 않은 주문으로 있습니다"
+    case .servedByReturnedOrder: "영업 {1}일차 {0}번은 쥬스를 받았으나, 재고에는 반환된 주문으로 있습니다"
+    case .sentAwayWithoutOrder: "영업 {1}일차 {0}번은 과일이 모자라 돌아갔으나, 재고에 그 주문이 없습니다"
+    case .sentAwayByReturnedOrder: "영업 {1}일차 {0}번은 과일이 모자라 돌아갔으나, 재고에는 반환된 주문으로 있습니다"
+    case .endedHolding: "영업 {1}일차 {0}번은 쥬스 없이 끝났으나, 재료를 잡고 있습니다 ({2})"
+    case .orderOfNobody: "재고에 영업 {1}일차 {0}번의 주문이 있으나, 그런 번호가 없습니다"
+    case .refuses: "요청을 거절했습니다: {0}"
+    case .strangeAnswer: "엉뚱한 대답을 했습니다"
+    case .foreignOrders: "재고의 주문 {0}건은 다른 장부의 번호표로 만들어졌습니다"
+    case .moreOfStock: "재고에 그 밖에 {0}건"
+    case .drinksDiffer: "재고에서 나간 음료는 {0}개인데, 값을 치른 것은 {1}개입니다"
+    case .stranger: "은행이 모르는 프로세스가 이 홈에서 일하고 있습니다: {1}, pid {0}"
+    case .cannotLook: "{0:을} 살펴볼 수 없습니다: {1}"
+    case .otherOwner: "{0:은} 다른 사용자({1})의 것입니다"
+    case .openToOthers: "{0:이} 다른 사용자에게 열려 있습니다. 권한이 {2:이} 아니라 {1}입니다"
+    case .notReturned: "영업 {1}일차 {0}번은 취소되었으나, 재고가 잡아 둔 것을 돌려받지 않습니다: {2}"
+    case .moreNotReturned: "재고가 돌려받지 않는 것이 그 밖에 {0}건"
+    case .newBank: "{0}.db 파일은 지금까지 다른 bank.db와 함께 쓰였습니다"
+    case .newDatabase: "{0}.db 파일은 새것이고, 은행은 지금까지 다른 파일과 함께 일했습니다"
+    case .olderBank: "bank.db 파일이 옆의 {0}.db 파일보다 오래된 사본입니다"
+    case .olderDatabase: "{0}.db 파일이 옆의 bank.db 파일보다 오래된 사본입니다"
+    case .otherDatabase: "{0}.db 파일은 다른 은행의 것입니다"
+    case .databaseMissing: "{0} 파일이 없는데, 주문은 있었습니다"
+    case .cannotBegin: "프로세스가 시작되지 못합니다: {0}"
+    case .endedAtOnce: "프로세스가 시작하자마자 끝납니다"
     case .presentDay: "지금은 {0}일차입니다"
     case .lastDay: "마지막 영업일은 {0}일차였습니다"
     case .waitAtMost: "{0}명이 기다리고 있고, 한도는 {1}명입니다"

@@ -1,7 +1,6 @@
 // Owns what the full screens say of a service that does not answer, and of what was asked of it.
 // Invariant: whatever was sent and not answered is called by its name, and said to be possible still.
 import BankModel
-import Posix
 import Wire
 
 extension MessageCatalog {
@@ -55,8 +54,6 @@ extension MessageCatalog {
       "\(subject(role)) did not answer, so it is not known whether this was done: \(request). See '\(how)'.",
       "\(subject(role)) 대답하지 않아 되었는지 알 수 없습니다: \(request). '\(how)'에서 확인하세요.")
   }
-
-  var pasteNotTaken: String { say("What was pasted was not taken as keys.", "붙여 넣은 글은 키로 받지 않습니다.") }
 
   // MARK: - Requests
 

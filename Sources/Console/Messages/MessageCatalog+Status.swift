@@ -38,18 +38,13 @@ extension MessageCatalog {
     }
   }
 
-  func day(_ day: Int64) -> String { say("day \(day)", "영업 \(day)일차") }
-
-  func generation(_ generation: Int64) -> String { say("generation \(generation)", "\(generation)세대") }
-
-  func since(_ instant: String) -> String { say("since \(instant)", "\(instant)부터") }
-
-  func oldest(_ span: String) -> String { say("first in line for \(span)", "맨 앞 고객 \(span) 대기") }
-
   var paused: String { say("paused", "멈춤") }
-
+  /// The state of a window that was given up.
   var failed: String { say("failed", "실패") }
-
+  func day(_ day: Int64) -> String { say("day \(day)", "영업 \(day)일차") }
+  func generation(_ generation: Int64) -> String { say("generation \(generation)", "\(generation)세대") }
+  func since(_ instant: String) -> String { say("since \(instant)", "\(instant)부터") }
+  func oldest(_ span: String) -> String { say("first in line for \(span)", "맨 앞 고객 \(span) 대기") }
   func failed(_ window: String, _ lastExit: String) -> String {
     say(
       "\(window) has failed: its tellers die before they are ready, the last one with \(lastExit). See 'bankctl "
@@ -69,6 +64,4 @@ extension MessageCatalog {
     say(
       "The bank does not answer. What is shown is from \(instant).", "은행이 대답하지 않습니다. 아래는 \(instant)의 모습입니다.")
   }
-
-  var noWindows: String { say("no windows are open", "열린 창구가 없습니다") }
 }

@@ -2,7 +2,6 @@
 // Invariant: a sentence says what is true when it is printed.
 import Arguments
 import BankModel
-import Posix
 import Wire
 
 extension MessageCatalog {
@@ -58,15 +57,11 @@ extension MessageCatalog {
         + ")을 모두 취소하고 업무시간을 0으로 돌린 뒤 \(day(report.day + 1))를 시작합니다. 계속할까요?")
   }
 
-  var nothingReset: String { say("Nothing was changed.", "바뀐 것은 없습니다.") }
-
   func resetByAnother(_ report: StatusReport) -> String {
     say(
       "The bank was reset already; it is \(day(report.day)). Nothing was changed now.",
       "이미 초기화되어 \(day(report.day))입니다. 이번에 바뀐 것은 없습니다.")
   }
-
-  var reloaded: String { say("The configuration was read again.", "설정을 다시 읽었습니다.") }
 
   /// The end of a bank: the closing message where the day is closed, else what is left.
   func stopped(_ report: StoppedReport) -> [String] {
@@ -118,32 +113,10 @@ extension MessageCatalog {
       "\(event.ticket)번 \(grade ?? "")고객 \(phrases.service(event.service))업무 중단(\(event.window)), 다시 대기")
   }
 
-  /// After the first Ctrl-C.
-  var closingEarly: String {
-    say(
-      "Closing: those being served are finished. Once more kills the tellers; their customers wait for the next "
-        + "start.",
-      "마감합니다. 업무중인 고객만 마칩니다. 한 번 더 누르면 은행원을 강제로 끝내고, 그 고객은 다음 개점을 기다립니다.")
-  }
-
-  /// After the first signal to a bank in the foreground.
-  var draining: String {
-    say(
-      "Closing: everyone waiting is served. Once more finishes only those being served.",
-      "마감합니다. 기다리는 고객을 모두 처리합니다. 한 번 더 누르면 업무중인 고객만 마칩니다.")
-  }
-
   func coordinatorDied(_ end: Remark) -> String {
     say(
       "The coordinator ended with \(end). Nothing is lost: those who had tickets wait for the next start. "
         + "See 'bankctl logs'.",
       "코디네이터가 갑자기 끝났습니다(\(particular(end))). 잃은 것은 없습니다. 번호표가 있는 고객은 다음 개점을 기다립니다. 'bankctl logs'를 보세요.")
-  }
-
-  /// After the last one.
-  var endedAtOnce: String {
-    say(
-      "Ended at once. Nothing is lost: those who had tickets wait for the next start.",
-      "바로 끝냈습니다. 잃은 것은 없습니다. 번호표가 있는 고객은 다음 개점을 기다립니다.")
   }
 }

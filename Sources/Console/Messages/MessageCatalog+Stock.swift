@@ -2,7 +2,6 @@
 // Invariant: every refusal of the stock service has a code for scripts, an exit code and a sentence in both languages.
 import Arguments
 import BankModel
-import StockClient
 import Wire
 
 extension MessageCatalog {
@@ -16,12 +15,6 @@ extension MessageCatalog {
         + "Nothing was changed.",
       "\(fruit) 재고는 \(Self.grouped(shortage.available))개뿐이라 \(Self.grouped(shortage.needed))개를 뺄 수 없습니다. 바뀐 것은 없습니다."
     )
-  }
-
-  var nothingToAdd: String {
-    say(
-      "stock add: an amount of 0 changes nothing. Give how many more, or how many fewer as a negative number.",
-      "stock add: 0개로는 바뀌는 것이 없습니다. 더할 개수를, 뺄 때는 음수로 주세요.")
   }
 
   func kind(_ kind: StockChange.Kind) -> String {
@@ -44,29 +37,9 @@ extension MessageCatalog {
     return "\(fruit) \(before) → \(Self.grouped(change.present)) (\(kind(change.kind))\(order))"
   }
 
-  var editorIsForPeople: String {
-    say(
-      "The stock editor needs a terminal. Use 'bankctl stock set FRUIT N' or 'bankctl stock add FRUIT N'.",
-      "재고 편집기는 터미널에서만 열립니다. 'bankctl stock set FRUIT N'이나 'bankctl stock add FRUIT N'을 쓰세요.")
-  }
-
-  var editorKeys: String {
-    say("↑ ↓ choose · − + change · q or Enter on Close returns", "↑ ↓ 고르기 · − + 바꾸기 · q 또는 닫기에서 Enter로 돌아가기")
-  }
-
-  var editorWaits: String {
-    say("The stock service does not answer; waiting for it …", "재고 서비스가 대답하지 않아 기다리는 중입니다 …")
-  }
-
-  /// A key that asked for something of a stock that is not there.
-  var editorTookNoKey: String {
-    say("The stock service does not answer; the key was not taken.", "재고 서비스가 대답하지 않아 키를 받지 않았습니다.")
-  }
-
   // MARK: - Refusals
 
   /// The stock has not answered.
-  ///
   /// - Parameter isInDoubt: Whether it was sent a change, and may have made it.
   func stockSilent(_ why: String, _ isInDoubt: Bool) -> String {
     let fate =

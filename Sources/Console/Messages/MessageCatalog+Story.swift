@@ -6,11 +6,7 @@ import Wire
 
 extension MessageCatalog {
   func customer(_ number: Int64) -> String { say("Customer \(number)", "\(number)번 고객") }
-
   func account(_ number: Int64) -> String { say("account \(number)", "계좌 \(number)") }
-
-  var issued: String { say("ticket issued", "번호표 발급") }
-
   func waitingAt(_ position: Int64?, eta: String?) -> String {
     let place = position.map { say(", number \(Self.grouped($0)) in line", ", \(Self.grouped($0))번째") } ?? ""
     let time = eta.map { say(", about \($0) to go", ", 약 \($0) 뒤") } ?? ""
@@ -58,15 +54,12 @@ extension MessageCatalog {
   }
 
   /// The customer was put aside.
-  ///
   /// - Parameter reason: How the last attempt ended.
   func becameDead(attempts: Int, _ reason: String) -> String {
     say(
       "put aside as a dead letter after \(attempts) \(attempts == 1 ? "attempt" : "attempts"): \(reason) at the last one",
       "\(attempts)번 시도한 뒤 보류됨: 마지막 시도에서 \(reason)")
   }
-
-  var sentAway: String { say("not enough in stock; nothing was taken", "재고가 모자라 아무것도 쓰지 않음") }
 
   /// What somebody came for: an amount of money, or what a customer without money has asked for.
   func business(_ service: Service, _ amount: Int64, _ payload: String?) -> String {

@@ -3,32 +3,22 @@
 import Arguments
 import BankModel
 import Posix
-import VendingClient
 import Wire
 
 extension MessageCatalog {
   func balance(_ amount: Won) -> String { say("Balance: \(won(amount))", "잔액: \(won(amount))") }
-
   func inserted(_ amount: Won) -> String { say("\(won(amount)) put in.", "\(won(amount))을 넣었습니다.") }
-
   func returned(_ amount: Won) -> String { say("\(won(amount)) given back.", "\(won(amount))을 돌려받았습니다.") }
-
   func pieces(_ count: Quantity) -> String { say("\(Self.grouped(count)) left", "\(Self.grouped(count))개") }
 
   func expiredPieces(_ count: Quantity) -> String {
     say("\(Self.grouped(count)) expired", "유통기한 지남 \(Self.grouped(count))개")
   }
 
-  var canBeBought: String { say("● can be bought", "● 살 수 있음") }
-
   func whyNot(_ product: ProductReport, _ picture: VendingPicture) -> String {
     if product.stock == 0 { return product.expired > 0 ? say("expired", "유통기한 지남") : say("sold out", "품절") }
     return say("\(won(product.price - picture.free)) short", "\(won(product.price - picture.free)) 부족")
   }
-
-  var noProducts: String { say("None.", "없습니다.") }
-
-  var noPurchases: String { say("Nothing has been bought yet.", "아직 구매 내역이 없습니다.") }
 
   func purchase(_ purchase: MoneyChange, _ name: String?) -> String {
     let day = purchase.dates.map { say(", good until ", ", 유통기한 ") + CalendarDate($0.expires).dashed } ?? ""
@@ -61,8 +51,6 @@ extension MessageCatalog {
     ].joined(separator: ", ")
   }
 
-  var nothingExpired: String { say("Nothing has expired.", "유통기한이 지난 음료가 없습니다.") }
-
   func discarded(_ count: Quantity) -> String {
     say("\(Self.grouped(count)) expired drinks thrown away.", "유통기한이 지난 음료 \(Self.grouped(count))개를 버렸습니다.")
   }
@@ -71,24 +59,6 @@ extension MessageCatalog {
     say(
       "The damaged database is kept as \(path). The machine begins anew.",
       "손상된 데이터베이스는 \(path)에 남겨 두었습니다. 자판기를 새로 시작합니다.")
-  }
-
-  var machineNotDamaged: String {
-    say(
-      "The database of the vending machine is not damaged. Nothing was changed.",
-      "자판기 데이터베이스는 손상되지 않았습니다. 바뀐 것은 없습니다.")
-  }
-
-  var machineAtWork: String {
-    say(
-      "The vending machine works with its database, so it is not put aside. Nothing was changed.",
-      "자판기가 데이터베이스를 쓰고 있어 옮기지 않았습니다. 바뀐 것은 없습니다.")
-  }
-
-  var notSetAside: String {
-    say(
-      "The database of the vending machine could not be put aside; the reason is above.",
-      "자판기 데이터베이스를 옮기지 못했습니다. 이유는 위에 있습니다.")
   }
 
   func noSuchDay(_ text: String, _ option: String) -> String {
@@ -118,10 +88,6 @@ extension MessageCatalog {
       "\(name): expired on \(date), so nobody can buy them.", "\(name): 유통기한 \(date)이 이미 지나 팔 수 없습니다.")
   }
 
-  var addAnyway: String { say("Put them in anyway?", "그래도 넣을까요?") }
-
-  var nothingChanged: String { say("Nothing was changed.", "바뀐 것은 없습니다.") }
-
   func noSuchProduct(_ name: String, _ near: [String], _ known: [String]) -> String {
     let hint =
       near.isEmpty
@@ -130,37 +96,9 @@ extension MessageCatalog {
     return say("There is no product \(quoted(name)). \(hint)", "\(quoted(name)) 상품은 없습니다. \(hint)")
   }
 
-  // MARK: - The screens
-
-  var customerKeys: String {
-    say(
-      "1 ₩1,000 · 5 ₩5,000 · arrows · Enter buys · r change · a manager · q leaves",
-      "1 천원 · 5 오천원 · 화살표 고르기 · Enter 구매 · r 반환 · a 관리자 · q 나가기")
-  }
-
-  var managerKeys: String {
-    say(
-      "↑ ↓ choose · + − one · 0 ten more · e expired only · d discard expired · q back",
-      "↑ ↓ 고르기 · + − 한 개 · 0 열 개 추가 · e 기한 지난 것만 · d 폐기 · q 돌아가기")
-  }
-
-  var machineWaits: String {
-    say("The vending machine does not answer; waiting for it …", "자판기가 대답하지 않아 기다리는 중입니다 …")
-  }
-
-  /// A key that asked for something of a machine that is not there.
-  var machineTookNoKey: String {
-    say("The vending machine does not answer; the key was not taken.", "자판기가 대답하지 않아 키를 받지 않았습니다.")
-  }
-
-  var purchases: String { say("Purchases", "구매") }
-
-  var shares: String { say("Shares of the purchases", "구매 비율") }
-
   // MARK: - Refusals
 
   /// The machine has not answered.
-  ///
   /// - Parameter isInDoubt: Whether it was sent a change, and may have made it.
   func machineSilent(_ why: String, _ isInDoubt: Bool) -> String {
     let fate =
@@ -169,7 +107,7 @@ extension MessageCatalog {
         "It is not known whether that was done: 'bankctl vending' shows the machine, and 'bankctl vending history' the "
           + "purchases.",
         "처리되었는지는 알 수 없으니 'bankctl vending'에서 자판기를, 'bankctl vending history'에서 구매를 확인하세요.")
-      : nothingChanged
+      : self.nothingChanged
     return say(
       "The vending machine does not answer (\(why)). \(fate) See 'bankctl status' and 'bankctl logs vending', then try "
         + "again.",

@@ -1,16 +1,19 @@
 // Owns the choice between the two languages for every sentence of this program; the topics stand beside this
 // file.
-// It must not know a terminal. The sentences of the domain itself are BankModel's Phrasebook.
 // Invariant: every sentence is written down in both languages at the same place, so neither can be forgotten.
 import Arguments
 import BankModel
 
+@dynamicMemberLookup
 package struct MessageCatalog: Sendable {
   package let language: Language
 
   package var phrases: Phrasebook { Phrasebook(language) }
-
   var textLanguage: TextLanguage { language == .korean ? .korean : .english }
+
+  package subscript(dynamicMember sentence: KeyPath<FixedSentences, Text>) -> String {
+    FixedSentences.all[keyPath: sentence][textLanguage]
+  }
 
   /// One of two wordings.
   package func say(_ english: @autoclosure () -> String, _ korean: @autoclosure () -> String) -> String {

@@ -1,7 +1,6 @@
 // Owns the ways in which a command can end without having done what was asked.
 // Invariant: every such way has a name for scripts, an exit code and a sentence; see MessageCatalog+Errors.
 // Failure: this is how failure looks.
-import BankModel
 import ControlClient
 import Posix
 import Wire
@@ -26,14 +25,9 @@ extension CommandError {
   }
 
   /// The command line asks for what is never possible.
-  package static func usage(_ message: String) -> CommandError {
-    .complaint("usage", .usage, message)
-  }
-
+  package static func usage(_ message: String) -> CommandError { .complaint("usage", .usage, message) }
   /// It was tried, and it failed.
-  package static func failed(_ message: String) -> CommandError {
-    .complaint("failed", .failed, message)
-  }
+  package static func failed(_ message: String) -> CommandError { .complaint("failed", .failed, message) }
 }
 
 /// What the system refuses, as the reason why a command did not do what was asked.

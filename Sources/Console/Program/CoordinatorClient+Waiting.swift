@@ -2,13 +2,11 @@
 // Invariant: the bank is only watched where the wait is long enough to be shown; a quick answer costs one
 // question.
 // Failure: CommandError; a deadline is a result.
-import ControlClient
 import Posix
 import Wire
 
 extension CoordinatorClient {
   /// Waits for the answer to a question.
-  ///
   /// - Parameter crowd: Of how many the progress is shown; nil for everyone who waits or is served.
   /// - Returns: nil where it has not come by the deadline, or a signal came before it.
   func awaitAnswer(

@@ -56,7 +56,6 @@ package final class CoordinatorClient {
 
   /// Has a conversation with the bank that is open, and begins it again where the coordinator was lost over it: a bank
   /// that has closed is then not open, and one that a guardian brings back answers.
-  ///
   /// - Parameters:
   ///   - patience: How long a coordinator that was lost may take to come back.
   ///   - conversation: One in which asking twice is as good as asking once.
@@ -107,7 +106,6 @@ package final class CoordinatorClient {
   }
 
   /// Asks the bank that is open, or the books of one that is not: for questions that change nothing.
-  ///
   /// - Parameters:
   ///   - goesOn: Whether the conversation can be begun again after a part of the answer was passed on, because it goes on
   ///     behind that.
@@ -175,7 +173,6 @@ package final class CoordinatorClient {
 
 extension CoordinatorClient {
   /// Asks and receives the answers, one or page after page.
-  ///
   /// - Parameters:
   ///   - patience: How long each may take; nil for as long as the coordinator lives.
   ///   - task: Shows how it goes on where it lasts.
@@ -216,9 +213,7 @@ extension CoordinatorClient {
 
   package func status(
     _ command: ControlCommand, within patience: Duration? = promptly, _ task: TaskProgress? = nil
-  ) throws(CommandError) -> StatusReport {
-    try answer(to: command, within: patience, task).status
-  }
+  ) throws(CommandError) -> StatusReport { try answer(to: command, within: patience, task).status }
 
   /// Asks and receives the one answer that there is.
   func answer(
@@ -231,7 +226,6 @@ extension CoordinatorClient {
   }
 
   /// Sends a question without waiting for its answer.
-  ///
   /// - Parameter continued: The number of the question that this one is a further part of.
   @discardableResult
   func send(

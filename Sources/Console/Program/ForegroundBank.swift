@@ -9,7 +9,6 @@ import Glibc
 import Posix
 import Wire
 
-/// A coordinator as a child, the conversation with it, and this program's signals.
 final class ForegroundBank {
   enum Happening {
     /// The coordinator answered on its own conversation.
@@ -59,7 +58,6 @@ final class ForegroundBank {
 
   /// Says goodbye: a coordinator that still runs is killed, which loses nothing, and signals mean what they
   /// used to.
-  ///
   /// - Returns: How the coordinator ended.
   @discardableResult
   func end(within patience: Duration = .seconds(10)) -> ExitStatus {
@@ -77,7 +75,6 @@ final class ForegroundBank {
     }
   }
 
-  /// Listens to a second conversation.
   func listen(to connection: ControlConnection) throws(CommandError) { newsLine = try watch(connection) }
 
   private func watch(_ connection: ControlConnection) throws(CommandError) -> Line {

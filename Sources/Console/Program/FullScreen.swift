@@ -3,14 +3,12 @@
 // Invariant: however it ends, by a key, by a signal or by a failure, and as long as the program is stopped, the terminal
 // is as it was before. What is typed behind a Ctrl-C is not taken from the terminal: it is meant for the shell.
 // Failure: CommandError. A terminal that is gone ends it, because nobody sits in front of it.
-import BankModel
 import Glibc
 import Posix
 
 final class FullScreen {
   /// The signal by which this program is to end, a Ctrl-C included.
   private(set) var signal: CInt?
-  /// What went wrong with the terminal.
   private(set) var failure: CommandError?
   /// Whether something has changed since it was last drawn.
   var isDirty = true
@@ -57,7 +55,6 @@ final class FullScreen {
 
   /// Whether nothing more is to be shown: a signal has come, the terminal is gone, or it has failed.
   var isEnded: Bool { signal != nil || failure != nil || isGone }
-
   /// Whether there is nothing more to show or to wait for, unless something is asked that nobody has abandoned.
   func isOver(unless isBusy: Bool) -> Bool { isEnded || isClosed && (!isBusy || isAbandoned) }
 
@@ -99,7 +96,6 @@ final class FullScreen {
     try output.flush()
   }
 
-  /// Somebody leaves.
   func close() { (isAbandoned, isClosed) = (isClosed, true) }
 
   private func show() {

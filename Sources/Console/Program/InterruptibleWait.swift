@@ -8,7 +8,6 @@ import Posix
 import Wire
 
 final class InterruptibleWait {
-  /// The first signal that came; nil while there is none.
   var signal: CInt? { bell.signal }
   var count: Int { bell.count }
 
@@ -35,7 +34,6 @@ final class InterruptibleWait {
   }
 
   /// The next answer; nil at the deadline, or where a signal has come since those that are known.
-  ///
   /// - Parameter known: How many had come when this was asked.
   func next(
     at coordinator: CoordinatorClient, until deadline: MonotonicInstant?, evenAfter known: Int = 0

@@ -1,12 +1,10 @@
 // Owns the short rest between two attempts to reach a coordinator that is coming back.
 // Invariant: nothing that can be waited for is waited for in this way.
-// Failure: none; an interrupted rest is a shorter one.
 import Glibc
 
 package enum Pause {
-  /// Rests for 50 ms.
+  /// 50 ms.
   static func briefly() { _ = poll(nil, 0, 50) }
-
-  /// Rests for 5 ms, for what takes a few of them.
+  /// 5 ms, for what takes a few of them.
   package static func momentarily() { _ = poll(nil, 0, 5) }
 }

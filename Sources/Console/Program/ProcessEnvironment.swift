@@ -51,13 +51,9 @@ package struct ProcessEnvironment {
 
   /// The configuration: flag, `BANK_CONFIG`, the home's own, `BANK_CONFIG_DEFAULT`, the installation's, none.
   package func configuration(flag: String?, home: BankHome) throws(CommandError) -> String? {
-    if let chosen = flag ?? variable("BANK_CONFIG") {
-      return try fromSystem(absolute(chosen))
-    }
+    if let chosen = flag ?? variable("BANK_CONFIG") { return try fromSystem(absolute(chosen)) }
     if isFile(home.configuration) { return home.configuration }
-    if let standard = variable("BANK_CONFIG_DEFAULT") {
-      return try fromSystem(absolute(standard))
-    }
+    if let standard = variable("BANK_CONFIG_DEFAULT") { return try fromSystem(absolute(standard)) }
     guard let executable = executable() else { return nil }
     let prefix = Paths.directory(of: Paths.directory(of: executable))
     let installed = Paths.join(prefix, "share/bank/bank.json")

@@ -1,6 +1,5 @@
 // Owns the exit codes of the program, and which code a refusal of the coordinator has.
-// It must not know words. Scripts rely on these numbers.
-// Invariant: every refusal has exactly one code.
+// Invariant: every refusal has exactly one code. Scripts rely on these numbers.
 import ControlClient
 import Wire
 
@@ -9,13 +8,9 @@ package enum ProgramExit: Int32, Sendable, CaseIterable {
   case failed = 1
   /// The command line was not understood, or asks for what is never possible.
   case usage = 2
-  /// The bank is not open.
   case notOpen = 3
-  /// No such ticket, day, service.
   case notFound = 4
-  /// Refused by the present state.
   case refused = 5
-  /// Not now, perhaps later.
   case later = 75
 
   init(_ code: Failure.Code) {

@@ -1,9 +1,8 @@
 // Owns noticing that whoever read standard output has left, for commands that may have nothing to write for a long time.
-// It must not know what is written. Invariant: standard output that is a file never counts as left.
+// Invariant: standard output that is a file never counts as left.
 // Failure: none; what cannot be watched is noticed with the next write.
 import Posix
 
-/// Notices that nobody reads standard output any more, also while there is nothing to write.
 final class ReaderWatch {
   private let loop: EventLoop
   private var registration: Registration?
@@ -11,8 +10,7 @@ final class ReaderWatch {
 
   init(on loop: EventLoop) {
     self.loop = loop
-    // A pipe without a reader is an error unasked. A file cannot be waited for, and does not go away
-    // either.
+    // A pipe without a reader is an error unasked. A file cannot be waited for, and does not go away either.
     registration = try? loop.register(fd: StandardStreams.Stream.output.fd, interest: []) { [weak self] _ in
       self?.isGone = true
     }

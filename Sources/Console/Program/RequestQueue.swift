@@ -2,7 +2,6 @@
 // for its answer, and whether the service answers at all.
 // Invariant: a request that was not sent is never sent later than a moment after its key: where the service falls silent,
 // everything behind the request that it has is dropped and counted, and so is every key until it answers.
-// Failure: none; whoever looks at the screen is told by what is here.
 import Posix
 
 struct RequestQueue<Request> {
@@ -31,13 +30,10 @@ struct RequestQueue<Request> {
   static var silentAfter: Duration { .milliseconds(1_500) }
   /// More keys than anybody means.
   private static var capacity: Int { 256 }
-
   /// Whether there is something that was asked for and has not ended.
   var isBusy: Bool { sent != nil || !waiting.isEmpty }
-
   /// What was sent, and may or may not be done.
   var inDoubt: Request? { sent ?? unanswered }
-
   /// Everything that was asked for and has not ended, the one that was sent first.
   var all: [Request] { [sent].compactMap { $0 } + waiting }
 
@@ -57,7 +53,6 @@ struct RequestQueue<Request> {
   }
 
   /// The service has answered.
-  ///
   /// - Returns: How many keys were not taken meanwhile.
   @discardableResult
   mutating func answered() -> Int {
@@ -73,7 +68,6 @@ struct RequestQueue<Request> {
   }
 
   /// Looks at how long the service has had.
-  ///
   /// - Returns: Whether there is something else to be shown.
   mutating func settle(at now: MonotonicInstant) -> Bool {
     guard sent != nil, pace != .silent else { return false }

@@ -9,24 +9,19 @@ import Posix
 import StockClient
 import Transport
 import VendingClient
-import Wire
 
 /// What people and scripts are told of a service, beyond what its clients know.
 protocol PresentableCommand: ServiceCommand {
-  /// Who answers, in the words of a status.
   static var role: WorkerRole { get }
   /// The name that scripts see in JSON where nobody answers.
   static var absence: String { get }
 
   /// What people read where nobody answers.
-  ///
   /// - Parameter isInDoubt: Whether the service was sent a change, and may have made it.
   static func silence(_ why: String, isInDoubt: Bool, _ words: MessageCatalog) -> String
-  /// What people read where an answer is a refusal; nil where it is none.
   static func complaint(about answer: Answer, _ words: MessageCatalog) -> Complaint?
 }
 
-/// The way to a service of an open bank.
 final class ServiceRequests<Command: PresentableCommand> {
   let loop: EventLoop
   let client: ServiceClient<Command>
@@ -34,7 +29,6 @@ final class ServiceRequests<Command: PresentableCommand> {
   private let deadline: MonotonicInstant
 
   /// Goes to a service at once; whether the bank is open was asked before.
-  ///
   /// - Parameters:
   ///   - patience: How long all questions together may take.
   ///   - loop: That of a screen, where there is one already.
@@ -43,11 +37,7 @@ final class ServiceRequests<Command: PresentableCommand> {
   ) throws(CommandError) {
     self.session = session
     deadline = SystemClock.monotonic() + patience
-    if let loop {
-      self.loop = loop
-    } else {
-      self.loop = try fromSystem(EventLoop())
-    }
+    if let loop { self.loop = loop } else { self.loop = try fromSystem(EventLoop()) }
     client = ServiceClient(socket: socket, loop: self.loop)
   }
 
@@ -57,7 +47,6 @@ final class ServiceRequests<Command: PresentableCommand> {
     return answer
   }
 
-  /// Why the service does not work, as the coordinator knows it.
   var trouble: String? { session.trouble(of: Command.role) }
 
   static var unexpected: CommandError {
@@ -93,7 +82,6 @@ final class ServiceRequests<Command: PresentableCommand> {
 
 extension MessageCatalog {
   /// Why there was no answer from a service.
-  ///
   /// - Parameter trouble: Why it does not work, where the coordinator knows.
   func refusal<Command: PresentableCommand>(
     _ error: ServiceClientError<Command>, trouble: String?

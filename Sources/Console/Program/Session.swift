@@ -10,7 +10,6 @@ package struct Session {
   package let invocation: Invocation
   package let words: MessageCatalog
   package var home: BankHome
-  /// Where the rest was decided.
   package let surroundings: ProcessEnvironment
   /// Whether scripts are listening.
   let asJSON: Bool
@@ -18,10 +17,7 @@ package struct Session {
 
   /// The number that an operand gives; 0 where it may be left out and is.
   func number(_ operand: String) -> Int64 { invocation.operands.integer(operand) ?? 0 }
-
   func name(_ operand: String) -> String { invocation.operands.text(operand) ?? "" }
-
-  /// Says something to a person, beside the data.
   package func note(_ text: String) { Notes.say(text) }
 
   /// Prints a document for scripts, or what people read instead.
@@ -36,7 +32,6 @@ package struct Session {
     try output.flush()
   }
 
-  /// Adds a line for people, in several where a terminal is too narrow for it.
   func line(_ text: String) throws(CommandError) {
     for part in Screen.folded(text, columns: columns) { try output.line(part) }
   }
@@ -49,8 +44,6 @@ package struct Session {
   }
 
   /// Looks a service up by any of its names.
-  ///
-  /// - Throws: A complaint with the exit code for what does not exist, and a suggestion.
   func service(named name: String) throws(CommandError) -> Service {
     for choice in BankctlTable.serviceNames where choice.value == name || choice.aliases.contains(name) {
       if let service = Service(name: choice.value) { return service }
@@ -58,5 +51,15 @@ package struct Session {
     let known = Service.allCases.map(\.name)
     let near = Suggestions.nearest(to: name, among: known)
     throw .complaint("no_such_service", .notFound, words.noSuchService(name, near, known))
+  }
+
+  /// The order to open, as the options `--deposit`, `--loan`, `--speed` and `--config` say.
+  /// - Parameter juice: Juice stations; nil for what the configuration says.
+  func openingOrder(juice: Int64?) throws(CommandError) -> LaunchOrder {
+    LaunchOrder(
+      .open, home: home,
+      configuration: try surroundings.configuration(flag: invocation.text("config"), home: home),
+      language: words.language.code, deposit: invocation.integer("deposit"), loan: invocation.integer("loan"),
+      juice: juice, speed: invocation.speed("speed")?.description)
   }
 }

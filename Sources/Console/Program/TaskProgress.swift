@@ -27,9 +27,7 @@ package final class TaskProgress {
 
   /// When there is something to show; nil where the coordinator says when.
   var nextDue: MonotonicInstant? { isHeard ? nil : meter.nextDue }
-
   func pass() { meter.pass(words.doing(task)) }
-
   func count(_ rows: Int64) { meter.update(words.doing(task), done: rows, total: 0) }
 
   func hear(_ report: ProgressReport) {

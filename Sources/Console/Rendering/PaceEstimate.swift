@@ -3,7 +3,6 @@
 // third of the time, and a span that was told is only corrected by a part of what the newest count would change in it.
 import Posix
 
-/// The pace of a count that only grows, and the moment at which it may have come to its end.
 struct PaceEstimate {
   private struct Sample {
     var at: MonotonicInstant

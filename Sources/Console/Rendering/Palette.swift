@@ -6,11 +6,8 @@ import BankModel
 package struct Palette: Sendable, Equatable {
   /// A meaning that has a colour.
   package enum Role: Sendable, CaseIterable {
-    /// Everything about loans.
     case loan
-    /// The header over those who wait.
     case waiting
-    /// The header over those who are served.
     case serving
     case alarm
     /// What is less important.

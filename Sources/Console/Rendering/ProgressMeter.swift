@@ -1,7 +1,6 @@
 // Owns how progress is shown: nothing within the first second, then a bar on a terminal and plain lines
 // elsewhere.
 // Invariant: it writes to standard error only, and leaves a terminal's line empty when it is finished.
-// Failure: none; where standard error takes nothing there is nobody to tell.
 import Arguments
 import Posix
 
@@ -77,7 +76,6 @@ package final class ProgressMeter {
     }
   }
 
-  /// Says a whole line beside the progress.
   func say(_ line: String) {
     finish()
     write(line + "\n")

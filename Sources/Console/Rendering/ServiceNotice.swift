@@ -1,7 +1,6 @@
 // Owns what a full screen says of the service behind it: what happened last, until the next key, and else that the service
 // is away or silent.
 // Invariant: where the service is there again, nothing says any longer that it is away.
-import Posix
 
 struct ServiceNotice {
   /// What is said while the service is away, and of a key that asked it for something meanwhile.
@@ -22,10 +21,8 @@ struct ServiceNotice {
   }
 
   mutating func say(_ text: String, isAlarm: Bool = true) { last = (text, isAlarm) }
-
   /// Says something behind what is said already.
   mutating func add(_ text: String) { say([last?.text, text].compactMap { $0 }.joined(separator: " ")) }
-
   mutating func clear() { last = nil }
 
   mutating func forgetAbsence() {

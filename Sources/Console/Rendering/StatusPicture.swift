@@ -1,7 +1,6 @@
 // Owns the picture of a bank for people: the day, its numbers, the services, the workers.
 // Invariant: the same report gives the same lines; no line is wider than its cells need.
 import Arguments
-import BankModel
 import Posix
 import Wire
 
@@ -91,7 +90,6 @@ struct StatusPicture {
     return table.lines(palette, within: columns) + failures
   }
 
-  /// What keeps a window closed, and what to do about it.
   private var failures: [String] {
     let failed = report.workers.filter { $0.isFailed == true && $0.window != nil }
     let sentences =

@@ -2,7 +2,6 @@
 // wider than the terminal is shown row by row, each cell with the heading of its column.
 // Invariant: colours change no width, because they are put on after the cell was padded; no line ends in a
 // space unless a cell's own text does.
-// Failure: none; a row with fewer cells than there are columns leaves the others empty.
 import Arguments
 
 package struct TextTable: Sendable {
@@ -21,7 +20,6 @@ package struct TextTable: Sendable {
     }
 
     init(_ number: some BinaryInteger) { self.init(String(number)) }
-
     package init(stringLiteral value: String) { self.init(value) }
   }
 
@@ -30,13 +28,10 @@ package struct TextTable: Sendable {
   private var headings: [String] = []
 
   package init(_ alignments: [Alignment]) { self.alignments = alignments }
-
   package mutating func add(_ cells: [Cell]) { rows.append(cells) }
-
   mutating func addHeadings(_ headings: [String]) { self.headings = headings }
 
   /// The lines of the table, two spaces between columns.
-  ///
   /// - Parameter columns: How wide the terminal is; nil for as wide as the table needs.
   package func lines(_ palette: Palette, indent: Int = 0, within columns: Int? = nil) -> [String] {
     let table = aligned(.none, indent: indent)

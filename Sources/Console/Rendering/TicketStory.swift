@@ -1,6 +1,5 @@
 // Owns one customer's story for people: who, where now, and everything that happened, in the order of time.
 // Invariant: every line of the story begins with its instant.
-import BankModel
 import Posix
 import Wire
 

@@ -144,9 +144,7 @@ extension Session {
 enum StationTrouble: Sendable, Equatable {
   /// The stock service does not work, for this reason.
   case stock(String)
-  /// An operator has paused juices.
   case paused
   case noStation
-  /// Every station was given up.
   case failed
 }

@@ -5,8 +5,6 @@
 // long line in front of an order is no reason to give it up.
 // Failure: CommandError where the coordinator is gone for good.
 import BankModel
-import ControlClient
-import Glibc
 import Posix
 import Wire
 
@@ -203,6 +201,5 @@ final class JuiceLine {
 extension TicketReport {
   /// Whether nothing more happens to it by itself.
   fileprivate var hasEnded: Bool { state == .done || state == .dead }
-
   fileprivate var isCancelled: Bool { receipt?.outcome == .cancelled }
 }

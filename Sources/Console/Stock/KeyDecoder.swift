@@ -1,9 +1,7 @@
 // Owns what a terminal sends for a key: single characters, and the escape sequences of the arrow keys.
 // Invariant: bytes may come in any portions and give the same keys; a sequence that means nothing here gives no key and
 // is not taken apart into its letters. Nothing that was pasted is taken for keys but Ctrl-C and Ctrl-Z.
-// Failure: none; what is no UTF-8 is no key.
 
-/// A key, as far as it matters here.
 enum Key: Sendable, Equatable {
   case up
   case down
@@ -20,7 +18,6 @@ enum Key: Sendable, Equatable {
   case paste
 }
 
-/// Turns bytes from a terminal into keys.
 struct KeyDecoder: Sendable {
   private var pending: [UInt8] = []
   /// Whether what comes is a text that was pasted.

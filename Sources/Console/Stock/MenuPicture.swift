@@ -1,6 +1,5 @@
 // Owns the picture of the juice shop for people: what lies on the shelves, and what can be made of it now.
 // Invariant: what cannot be made is told in words as well as greyed, so a terminal without colours says as much.
-// Failure: none; a recipe of a fruit that the stock has never heard of lacks all of it.
 import BankModel
 
 struct MenuPicture {
@@ -15,7 +14,6 @@ struct MenuPicture {
       + shelves + [""] + juices
   }
 
-  /// The fruits, one a line.
   var shelves: [String] {
     var table = TextTable([.left, .right, .left])
     for (name, quantity, id) in items {

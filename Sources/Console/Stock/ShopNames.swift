@@ -1,6 +1,5 @@
 // Owns which names a person may use for a fruit or a juice, and what may have been meant by another.
 // Invariant: the name in commands always wins; a name that fits two things fits none.
-// Failure: nil.
 import Arguments
 import BankModel
 
@@ -27,7 +26,6 @@ enum ShopNames {
       })
   }
 
-  /// The names in commands that may have been meant.
   static func suggestions(for name: String, among known: [(id: ItemID, korean: String)]) -> [String] {
     let near = Suggestions.nearest(to: name, among: known.flatMap { [$0.id.name, $0.korean] })
     var names: [String] = []

@@ -1,6 +1,5 @@
 // Owns how the stock editor looks, on a terminal of any size.
 // Invariant: never more lines than the terminal has and none wider; the chosen line is always among them.
-// Failure: none; on a terminal of one line the chosen one is all there is.
 import Arguments
 import BankModel
 import Posix

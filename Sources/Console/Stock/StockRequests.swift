@@ -1,9 +1,7 @@
 // Owns what commands ask the stock service for, and what people are told where it does not do it. It knows no socket, and
 // not what a command makes of an answer.
 // Invariant: the bank is open when the stock is asked, so that nobody waits for a service that nobody starts.
-import Arguments
 import BankModel
-import ControlClient
 import StockClient
 import Wire
 
@@ -24,7 +22,6 @@ extension StockCommand: PresentableCommand {
 
 extension ServiceRequests where Command == StockCommand {
   /// Goes to the stock of the bank that is open.
-  ///
   /// - Parameter isSeenOpen: Whether the command talks with the bank already, so that nobody has to look whether it is open.
   convenience init(_ session: Session, isSeenOpen: Bool = false) throws(CommandError) {
     if !isSeenOpen { _ = try CoordinatorClient.open(session) }
@@ -69,8 +66,6 @@ extension Session {
   var stockPatience: Duration { invocation.duration("timeout") ?? .seconds(10) }
 
   /// The fruit of this name.
-  ///
-  /// - Throws: A complaint with the exit code for what does not exist, and a suggestion.
   func fruit(named name: String, in assortment: Assortment) throws(CommandError) -> Fruit {
     if let fruit = ShopNames.fruit(named: name, in: assortment) { return fruit }
     let near = ShopNames.suggestions(for: name, among: assortment.fruits.map { ($0.id, $0.korean) })
@@ -79,8 +74,6 @@ extension Session {
   }
 
   /// The juice of this name.
-  ///
-  /// - Throws: A complaint with the exit code for what does not exist, and a suggestion.
   func juice(named name: String, in assortment: Assortment) throws(CommandError) -> Juice {
     if let juice = ShopNames.juice(named: name, in: assortment) { return juice }
     let near = ShopNames.suggestions(for: name, among: assortment.juices.map { ($0.id, $0.korean) })

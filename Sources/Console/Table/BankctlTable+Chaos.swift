@@ -15,8 +15,7 @@ extension BankctlTable {
   private static func chaos(_ name: String, typed words: String) -> CommandSpec {
     CommandSpec(
       name, group: Text("Oversight", "점검"),
-      summary: Text(
-        "Kill processes at random and prove that nothing is lost.", "프로세스를 무작위로 강제 종료하며 잃는 것이 없음을 확인합니다."),
+      "Kill processes at random and prove that nothing is lost.", "프로세스를 무작위로 강제 종료하며 잃는 것이 없음을 확인합니다.",
       details: Text(
         "Opens a bank in a scratch home (or in --home, where nobody may wait), lets customers come and kills its "
           + "processes with SIGKILL. Then everybody left is served, and all receipts are compared with what the customers "
@@ -32,32 +31,26 @@ extension BankctlTable {
           "프로세스를 멈추고 연결도 끊습니다."),
       ],
       options: [
-        OptionSpec(
-          "for", .duration, default: "30s",
-          summary: Text("How long processes are killed.", "강제 종료를 이어 가는 시간입니다.")),
+        OptionSpec("for", .duration, default: "30s", "How long processes are killed.", "강제 종료를 이어 가는 시간입니다."),
         OptionSpec(
           "kill", .text, value: "WHOM", default: "tellers,coordinator,guardian,stock,juice,vending",
           offers: ["tellers", "coordinator", "guardian", "stock", "juice", "vending"],
-          summary: Text("Whom to kill, with commas between.", "강제 종료할 대상을 쉼표로 나눠 씁니다.")),
+          "Whom to kill, with commas between.", "강제 종료할 대상을 쉼표로 나눠 씁니다."),
         OptionSpec(
           "kills", .integer(1...10_000_000), default: Text("no limit", "제한 없음"),
-          summary: Text("End after so many kills.", "이만큼 강제 종료하면 끝냅니다.")),
-        OptionSpec("stop", summary: Text("Also stop processes and continue them.", "프로세스를 멈췄다 이어 가기도 합니다.")),
+          "End after so many kills.", "이만큼 강제 종료하면 끝냅니다."),
+        OptionSpec("stop", "Also stop processes and continue them.", "프로세스를 멈췄다 이어 가기도 합니다."),
+        OptionSpec("cut", "Also cut connections in the middle of a message.", "메시지 도중에 연결을 끊기도 합니다."),
         OptionSpec(
-          "cut", summary: Text("Also cut connections in the middle of a message.", "메시지 도중에 연결을 끊기도 합니다.")),
-        OptionSpec(
-          "every", .duration, default: "100ms",
-          summary: Text("The mean pause between two kills.", "강제 종료 간격의 평균입니다.")),
+          "every", .duration, default: "100ms", "The mean pause between two kills.", "강제 종료 간격의 평균입니다."),
         OptionSpec(
           "customers", customerCount, default: Text("as many as can be served", "처리할 수 있는 만큼"),
-          summary: Text("End when so many customers have come and are served.", "고객이 이만큼 와서 모두 처리되면 끝냅니다.")),
-        seed,
-        OptionSpec("deposit", windows, default: "2", summary: Text("Windows for deposits.", "예금 창구의 수입니다.")),
-        OptionSpec("loan", windows, default: "1", summary: Text("Windows for loans.", "대출 창구의 수입니다.")),
-        OptionSpec("juice", windows, default: "1", summary: Text("Juice stations.", "쥬스 스테이션의 수입니다.")),
+          "End when so many customers have come and are served.", "고객이 이만큼 와서 모두 처리되면 끝냅니다."), seed,
+        OptionSpec("deposit", windows, default: "2", "Windows for deposits.", "예금 창구의 수입니다."),
+        OptionSpec("loan", windows, default: "1", "Windows for loans.", "대출 창구의 수입니다."),
+        OptionSpec("juice", windows, default: "1", "Juice stations.", "쥬스 스테이션의 수입니다."),
         OptionSpec(
-          "speed", .speed, default: "50",
-          summary: Text("Divides every simulated duration.", "흉내 내는 시간을 모두 이 수로 나눕니다.")),
+          "speed", .speed, default: "50", "Divides every simulated duration.", "흉내 내는 시간을 모두 이 수로 나눕니다."),
       ])
   }
 }

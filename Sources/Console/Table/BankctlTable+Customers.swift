@@ -12,7 +12,7 @@ extension BankctlTable {
   private static let day: ValueKind = .integer(1...Int64.max)
 
   private static let enqueue = CommandSpec(
-    "enqueue", group: group, summary: Text("Customers take tickets.", "고객이 번호표를 뽑습니다."),
+    "enqueue", group: group, "Customers take tickets.", "고객이 번호표를 뽑습니다.",
     details: Text(
       "Ends when the tickets are on disk. Service, amount and account are drawn at random where they are not given. "
         + "With --from every line is an object such as {\"service\":\"deposit\",\"grade\":\"vip\",\"amount\":50000,\"account\":12,"
@@ -32,45 +32,36 @@ extension BankctlTable {
       Example(
         "cat people.jsonl | bankctl enqueue --from -", "One customer a line, from a pipe.",
         "파이프에서 한 줄에 고객 한 명씩 읽습니다."),
-    ],
-    operands: [
-      OperandSpec("N", customerCount, replacedBy: "from", summary: Text("How many customers.", "고객의 수입니다."))
-    ], options: enqueueOptions)
+    ], operands: [OperandSpec("N", customerCount, replacedBy: "from", "How many customers.", "고객의 수입니다.")],
+    options: enqueueOptions)
 
   private static var enqueueOptions: [OptionSpec] {
     let chance: Text = Text("at random", "무작위")
     return [
-      OptionSpec(
-        "service", .choice(ticketServices), default: chance,
-        summary: Text("What they come for.", "찾아온 업무입니다.")),
+      OptionSpec("service", .choice(ticketServices), default: chance, "What they come for.", "찾아온 업무입니다."),
       OptionSpec(
         "grade", .choice(["vvip", "vip", "regular"]), default: "regular",
-        summary: Text("Their standing; a higher one is served first.", "등급입니다. 높은 등급을 먼저 처리합니다.")),
+        "Their standing; a higher one is served first.", "등급입니다. 높은 등급을 먼저 처리합니다."),
       OptionSpec(
         "amount", .integer(1...Limits.amount), value: "WON", default: chance,
-        summary: Text("The amount of each, in won.", "각자의 금액(원)입니다.")),
+        "The amount of each, in won.", "각자의 금액(원)입니다."),
       OptionSpec(
         "account", .integer(1...Limits.account), value: "ID", default: chance,
-        summary: Text("The account of each.", "각자의 계좌입니다.")),
-      seed,
+        "The account of each.", "각자의 계좌입니다."), seed,
       OptionSpec(
         "key", .text, value: "KEY",
-        summary: Text(
-          "Makes the command repeatable: the same key again returns the same tickets, and with another request it is "
-            + "refused.",
-          "명령을 되풀이할 수 있게 합니다. 같은 키는 같은 번호표를 돌려주고, 다른 요청에 쓰면 거절합니다.")),
+        "Makes the command repeatable: the same key again returns the same tickets, and with another request it is "
+          + "refused.",
+        "명령을 되풀이할 수 있게 합니다. 같은 키는 같은 번호표를 돌려주고, 다른 요청에 쓰면 거절합니다."),
       OptionSpec(
         "from", .path, excludes: ["service", "grade", "amount", "account", "key"],
-        summary: Text(
-          "Read customers from a file, '-' for standard input.",
-          "고객을 파일에서 읽습니다. '-'는 표준 입력입니다.")),
-      OptionSpec(
-        "wait", summary: Text("Wait until all of them are done.", "모두 끝날 때까지 기다립니다.")),
+        "Read customers from a file, '-' for standard input.", "고객을 파일에서 읽습니다. '-'는 표준 입력입니다."),
+      OptionSpec("wait", "Wait until all of them are done.", "모두 끝날 때까지 기다립니다."),
     ]
   }
 
   private static let tickets = CommandSpec(
-    "tickets", group: group, summary: Text("List who waits and who is served.", "대기중과 업무중 목록을 보여 줍니다."),
+    "tickets", group: group, "List who waits and who is served.", "대기중과 업무중 목록을 보여 줍니다.",
     examples: [
       Example("bankctl tickets", "Both lists.", "두 목록을 봅니다."),
       Example(
@@ -78,27 +69,23 @@ extension BankctlTable {
         "여러 번 실패해 보류된 고객을 봅니다."),
     ],
     options: [
-      OptionSpec(
-        "state", .choice(["waiting", "serving", "delayed", "dead"]),
-        summary: Text("Only one list.", "한 목록만 봅니다."))
+      OptionSpec("state", .choice(["waiting", "serving", "delayed", "dead"]), "Only one list.", "한 목록만 봅니다.")
     ])
 
   private static let ticket = CommandSpec(
-    "ticket", group: group, summary: Text("What has happened to one customer.", "고객 한 명에게 있었던 일을 보여 줍니다."),
+    "ticket", group: group, "What has happened to one customer.", "고객 한 명에게 있었던 일을 보여 줍니다.",
     examples: [
       Example("bankctl ticket 7", "Number 7 of the present day.", "오늘의 7번 고객을 봅니다."),
       Example("bankctl ticket 7 --day 2", "Number 7 of the second day.", "2일차의 7번 고객을 봅니다."),
-    ], operands: [OperandSpec("N", number, summary: Text("The number on the ticket.", "번호표의 번호입니다."))],
+    ], operands: [OperandSpec("N", number, "The number on the ticket.", "번호표의 번호입니다.")],
     options: [
       OptionSpec(
-        "day", day, value: "D", default: Text("the present day", "오늘"),
-        summary: Text("The business day.", "영업일입니다."))
+        "day", day, value: "D", default: Text("the present day", "오늘"), "The business day.", "영업일입니다.")
     ])
 
   private static let receipts = CommandSpec(
     "receipts", group: group,
-    summary: Text(
-      "The receipts, one a line, in the order they were written.", "기록된 순서대로 영수증을 한 줄씩 보여 줍니다."),
+    "The receipts, one a line, in the order they were written.", "기록된 순서대로 영수증을 한 줄씩 보여 줍니다.",
     examples: [
       Example("bankctl receipts", "Those of the present day.", "오늘의 영수증을 봅니다."),
       Example("bankctl receipts --day all --json", "All there are, for a script.", "모든 영수증을 스크립트에 넘깁니다."),
@@ -106,49 +93,36 @@ extension BankctlTable {
     ],
     options: [
       OptionSpec(
-        "day", .integerOrWord(1...Int64.max, ["all"]), value: "D|all",
-        default: Text("the present day", "오늘"),
-        summary: Text("Of which business day.", "어느 영업일의 영수증인지 정합니다.")),
+        "day", .integerOrWord(1...Int64.max, ["all"]), value: "D|all", default: Text("the present day", "오늘"),
+        "Of which business day.", "어느 영업일의 영수증인지 정합니다."),
       OptionSpec(
         "follow", short: "f",
-        summary: Text(
-          "Stay, and show new ones as they come, also after a restart.",
-          "새로 나오는 것도 이어서 봅니다. 은행을 다시 열어도 이어집니다.")),
+        "Stay, and show new ones as they come, also after a restart.", "새로 나오는 것도 이어서 봅니다. 은행을 다시 열어도 이어집니다."),
     ])
 
   private static let cancel = CommandSpec(
-    "cancel", group: group,
-    summary: Text("Take out a customer who waits or was put aside.", "기다리는 고객이나 보류된 고객을 내보냅니다."),
+    "cancel", group: group, "Take out a customer who waits or was put aside.", "기다리는 고객이나 보류된 고객을 내보냅니다.",
     examples: [
       Example(
         "bankctl cancel 7", "Customer 7 leaves with a receipt that says cancelled.",
         "7번 고객을 내보내고 취소 영수증을 남깁니다."),
       Example("bankctl cancel 7 --day 2", "Only if the second day is not over.", "2일차가 끝나지 않았을 때만 내보냅니다."),
-    ], operands: [OperandSpec("N", number, summary: Text("The number on the ticket.", "번호표의 번호입니다."))],
+    ], operands: [OperandSpec("N", number, "The number on the ticket.", "번호표의 번호입니다.")],
     options: [ofDay(excluding: [])])
 
   /// The day of a ticket that is to be changed.
   private static func ofDay(excluding others: [String]) -> OptionSpec {
     OptionSpec(
       "day", day, value: "D", default: Text("the present day", "오늘"), excludes: others,
-      summary: Text(
-        "The business day of the ticket; where it is over, nothing is changed.",
-        "번호표의 영업일입니다. 이미 끝난 날이면 아무것도 바꾸지 않습니다."))
+      "The business day of the ticket; where it is over, nothing is changed.",
+      "번호표의 영업일입니다. 이미 끝난 날이면 아무것도 바꾸지 않습니다.")
   }
 
   private static let requeue = CommandSpec(
-    "requeue", group: group,
-    summary: Text("Bring customers who were put aside back to the line.", "보류된 고객을 다시 줄에 세웁니다."),
+    "requeue", group: group, "Bring customers who were put aside back to the line.", "보류된 고객을 다시 줄에 세웁니다.",
     examples: [
       Example("bankctl requeue 7", "One of them.", "한 명을 세웁니다."),
       Example("bankctl requeue --dead", "All of them.", "모두 세웁니다."),
-    ],
-    operands: [
-      OperandSpec(
-        "N", number, replacedBy: "dead", summary: Text("The number on the ticket.", "번호표의 번호입니다."))
-    ],
-    options: [
-      OptionSpec("dead", summary: Text("All who were put aside.", "보류된 고객을 모두 세웁니다.")),
-      ofDay(excluding: ["dead"]),
-    ])
+    ], operands: [OperandSpec("N", number, replacedBy: "dead", "The number on the ticket.", "번호표의 번호입니다.")],
+    options: [OptionSpec("dead", "All who were put aside.", "보류된 고객을 모두 세웁니다."), ofDay(excluding: ["dead"])])
 }

@@ -11,10 +11,10 @@ extension BankctlTable {
     [
       OptionSpec(
         "deposit", windows, default: Text("that of the configuration, else 2", "설정의 값, 없으면 2"),
-        summary: Text("Windows for deposits.", "예금 창구의 수입니다.")),
+        "Windows for deposits.", "예금 창구의 수입니다."),
       OptionSpec(
         "loan", windows, default: Text("that of the configuration, else 1", "설정의 값, 없으면 1"),
-        summary: Text("Windows for loans.", "대출 창구의 수입니다.")),
+        "Windows for loans.", "대출 창구의 수입니다."),
     ]
   }
 
@@ -22,17 +22,14 @@ extension BankctlTable {
     [
       OptionSpec(
         "speed", .speed, default: Text("that of the configuration, else 1", "설정의 값, 없으면 1"),
-        summary: Text(
-          "Divides every simulated duration; 'max' makes them zero.",
-          "흉내 내는 시간을 모두 이 수로 나눕니다. 'max'는 0으로 만듭니다.")),
-      OptionSpec(
-        "config", .path, environment: "BANK_CONFIG", summary: Text("The configuration file.", "설정 파일입니다.")),
+        "Divides every simulated duration; 'max' makes them zero.", "흉내 내는 시간을 모두 이 수로 나눕니다. 'max'는 0으로 만듭니다."
+      ),
+      OptionSpec("config", .path, environment: "BANK_CONFIG", "The configuration file.", "설정 파일입니다."),
     ]
   }
 
   private static let open = CommandSpec(
-    "open", group: group,
-    summary: Text("Show one business day from beginning to end.", "영업일 하루를 처음부터 끝까지 보여 줍니다."),
+    "open", group: group, "Show one business day from beginning to end.", "영업일 하루를 처음부터 끝까지 보여 줍니다.",
     details: Text(
       "Opens the bank, lets customers come, shows a line for each start and each completion, and closes when everyone "
         + "was served. Ctrl-C finishes only those being served; the others wait for the next start. Pressed again it "
@@ -48,12 +45,11 @@ extension BankctlTable {
     options: [
       OptionSpec(
         "customers", customerCount, default: Text("10 to 30 at random", "10–30명 중 무작위"),
-        summary: Text("How many customers come.", "찾아오는 고객의 수입니다.")),
-      seed,
+        "How many customers come.", "찾아오는 고객의 수입니다."), seed,
     ] + windowOptions + paceOptions)
 
   private static let console = CommandSpec(
-    "console", group: group, summary: Text("The menu of the original console app.", "원래 콘솔 앱의 메뉴를 보여 줍니다."),
+    "console", group: group, "The menu of the original console app.", "원래 콘솔 앱의 메뉴를 보여 줍니다.",
     examples: [
       Example(
         "bankctl console", "Type 1 to open the bank for a day, 2 to end.", "1을 입력하면 은행을 하루 열고, 2를 입력하면 끝납니다."),
@@ -63,7 +59,7 @@ extension BankctlTable {
 
   private static let start = CommandSpec(
     "start", group: group,
-    summary: Text("Open the bank and return when every window is ready.", "은행을 열고 모든 창구가 준비될 때까지 기다립니다."),
+    "Open the bank and return when every window is ready.", "은행을 열고 모든 창구가 준비될 때까지 기다립니다.",
     examples: [
       Example("bankctl start", "With the windows of the configuration.", "설정에 적힌 창구로 엽니다."),
       Example(
@@ -76,18 +72,15 @@ extension BankctlTable {
     options: windowOptions + [
       OptionSpec(
         "juice", windows, default: Text("that of the configuration, else 1", "설정의 값, 없으면 1"),
-        summary: Text("Juice stations.", "쥬스 스테이션의 수입니다."))
+        "Juice stations.", "쥬스 스테이션의 수입니다.")
     ] + paceOptions + [
       OptionSpec(
-        "foreground",
-        summary: Text(
-          "Stay until the bank has closed; SIGTERM and Ctrl-C close it, a second one faster.",
-          "은행이 닫힐 때까지 끝나지 않습니다. SIGTERM이나 Ctrl-C로 마감하며, 두 번째는 더 빨리 마감합니다."))
+        "foreground", "Stay until the bank has closed; SIGTERM and Ctrl-C close it, a second one faster.",
+        "은행이 닫힐 때까지 끝나지 않습니다. SIGTERM이나 Ctrl-C로 마감하며, 두 번째는 더 빨리 마감합니다.")
     ])
 
   private static let stop = CommandSpec(
-    "stop", group: group,
-    summary: Text("Let everyone waiting be served, then close.", "기다리는 고객을 모두 처리한 뒤 마감합니다."),
+    "stop", group: group, "Let everyone waiting be served, then close.", "기다리는 고객을 모두 처리한 뒤 마감합니다.",
     details: Text(
       "Four steps: no new customers are taken, those who wait are served, those being served are "
         + "finished, and tellers that have not gone then are killed. Ctrl-C goes one step further. The day is "
@@ -104,9 +97,8 @@ extension BankctlTable {
     options: [
       OptionSpec(
         "timeout", .duration, value: "T", default: Text("no bound", "제한 없음"),
-        summary: Text(
-          "How long each step may take; whoever is left by it waits for the next start.",
-          "각 단계에 걸릴 수 있는 시간입니다. 남은 고객은 다음 개점을 기다립니다.")),
-      OptionSpec("now", summary: Text("Finish only those being served.", "업무중인 고객만 마칩니다.")),
+        "How long each step may take; whoever is left by it waits for the next start.",
+        "각 단계에 걸릴 수 있는 시간입니다. 남은 고객은 다음 개점을 기다립니다."),
+      OptionSpec("now", "Finish only those being served.", "업무중인 고객만 마칩니다."),
     ])
 }

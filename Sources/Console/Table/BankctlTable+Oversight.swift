@@ -11,7 +11,7 @@ extension BankctlTable {
 
   private static let logs = CommandSpec(
     "logs", group: group,
-    summary: Text("The logs of all processes, merged in time order.", "모든 프로세스의 로그를 시간 순서로 모아 보여 줍니다."),
+    "The logs of all processes, merged in time order.", "모든 프로세스의 로그를 시간 순서로 모아 보여 줍니다.",
     examples: [
       Example("bankctl logs -n 20", "The last twenty lines.", "마지막 스무 줄을 봅니다."),
       Example("bankctl logs deposit-1 loan-1 -f", "Two windows, as they work.", "두 창구가 일하는 것을 이어서 봅니다."),
@@ -25,19 +25,15 @@ extension BankctlTable {
     ],
     options: [
       OptionSpec(
-        "follow", short: "f",
-        summary: Text(
-          "Stay, and show new lines as they come, also after a restart.",
-          "새로 나오는 줄도 이어서 봅니다. 은행을 다시 열어도 이어집니다.")),
+        "follow", short: "f", "Stay, and show new lines as they come, also after a restart.",
+        "새로 나오는 줄도 이어서 봅니다. 은행을 다시 열어도 이어집니다."),
       OptionSpec(
         "lines", short: "n", .integer(0...10_000_000), value: "N",
-        default: Text("all; 10 with -f", "모두, -f면 10"),
-        summary: Text("Only the last N lines.", "마지막 N줄만 봅니다.")),
+        default: Text("all; 10 with -f", "모두, -f면 10"), "Only the last N lines.", "마지막 N줄만 봅니다."),
       OptionSpec(
         "since", .text, value: "T",
-        summary: Text(
-          "Only what came later: a time back from now such as 5m, a time of today (UTC), or an RFC 3339 time.",
-          "그 뒤의 것만 봅니다. 5m처럼 지금부터 거슬러 올라간 시간, 오늘의 시각(UTC), RFC 3339 시각을 쓸 수 있습니다.")),
+        "Only what came later: a time back from now such as 5m, a time of today (UTC), or an RFC 3339 time.",
+        "그 뒤의 것만 봅니다. 5m처럼 지금부터 거슬러 올라간 시간, 오늘의 시각(UTC), RFC 3339 시각을 쓸 수 있습니다."),
     ])
 
   /// Whoever writes a log in a branch as it comes.
@@ -46,33 +42,26 @@ extension BankctlTable {
   ]
 
   private static let audit = CommandSpec(
-    "audit", group: group,
-    summary: Text("Check that nothing is lost or done twice.", "잃은 것이나 두 번 된 것이 없는지 점검합니다."),
+    "audit", group: group, "Check that nothing is lost or done twice.", "잃은 것이나 두 번 된 것이 없는지 점검합니다.",
     details: Text(
       "Whether the bank is open or not. Where something is wrong it is listed, and the exit code is 1.",
       "은행이 열려 있어도 닫혀 있어도 됩니다. 잘못된 것이 있으면 모두 알리고 종료 코드는 1입니다."),
-    examples: [
-      Example("bankctl audit", "Customers, accounts, stock and money.", "고객과 계좌, 재고, 돈을 점검합니다.")
-    ])
+    examples: [Example("bankctl audit", "Customers, accounts, stock and money.", "고객과 계좌, 재고, 돈을 점검합니다.")])
 
   private static let ledger = CommandSpec(
-    "ledger", group: group, summary: Text("The trial balance of all accounts.", "모든 계좌의 시산표를 봅니다."),
+    "ledger", group: group, "The trial balance of all accounts.", "모든 계좌의 시산표를 봅니다.",
     details: Text(
       "Every receipt of a served customer is one balanced transfer, so the balances together are zero.",
       "업무가 끝난 고객의 영수증 하나하나가 차변과 대변이 같은 이체이므로 잔액을 모두 더하면 0입니다."),
     examples: [Example("bankctl ledger", "Cash, loans and customers.", "현금, 대출금, 고객 계좌를 봅니다.")])
 
   private static let account = CommandSpec(
-    "account", group: group,
-    summary: Text("A customer's account and what moved it last.", "고객 한 사람의 계좌와 최근 거래를 봅니다."),
+    "account", group: group, "A customer's account and what moved it last.", "고객 한 사람의 계좌와 최근 거래를 봅니다.",
     examples: [Example("bankctl account 12", "Account 12.", "12번 계좌를 봅니다.")],
-    operands: [
-      OperandSpec("N", .integer(0...Limits.account), summary: Text("The account's number.", "계좌 번호입니다."))
-    ])
+    operands: [OperandSpec("N", .integer(0...Limits.account), "The account's number.", "계좌 번호입니다.")])
 
   private static let completions = CommandSpec(
-    "completions", group: program,
-    summary: Text("Print a completion script for a shell.", "셸의 자동 완성 스크립트를 씁니다."),
+    "completions", group: program, "Print a completion script for a shell.", "셸의 자동 완성 스크립트를 씁니다.",
     examples: [
       Example(
         "bankctl completions bash > ~/.local/share/bash-completion/completions/bankctl", "For bash.",
@@ -80,8 +69,5 @@ extension BankctlTable {
       Example(
         "bankctl completions fish > ~/.config/fish/completions/bankctl.fish", "For fish.",
         "fish에서 쓸 스크립트를 만듭니다."),
-    ],
-    operands: [
-      OperandSpec("SHELL", .choice(["bash", "zsh", "fish"]), summary: Text("The shell.", "셸입니다."))
-    ])
+    ], operands: [OperandSpec("SHELL", .choice(["bash", "zsh", "fish"]), "The shell.", "셸입니다.")])
 }

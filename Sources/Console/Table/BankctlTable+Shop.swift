@@ -20,24 +20,21 @@ extension BankctlTable {
 
   private static let patience = OptionSpec(
     "timeout", .duration, value: "T", default: Text("10s", "10초"),
-    summary: Text(
-      "How long to wait for a service that does not answer; exit code 75 then.",
-      "대답하지 않는 서비스를 기다리는 시간입니다. 지나면 종료 코드는 75입니다."))
+    "How long to wait for a service that does not answer; exit code 75 then.",
+    "대답하지 않는 서비스를 기다리는 시간입니다. 지나면 종료 코드는 75입니다.")
 
   private static let fruit = OperandSpec(
     "FRUIT", .text, offers: Assortment.standard.fruits.map(\.id.name),
-    summary: Text(
-      "strawberry, banana, pineapple, kiwi or mango; also in Korean.",
-      "딸기, 바나나, 파인애플, 키위, 망고 중 하나입니다. 영어 이름도 됩니다."))
+    "strawberry, banana, pineapple, kiwi or mango; also in Korean.",
+    "딸기, 바나나, 파인애플, 키위, 망고 중 하나입니다. 영어 이름도 됩니다.")
 
   private static let juiceMenu = CommandSpec(
     "juice menu", group: juices,
-    summary: Text(
-      "The juices, what each needs, and which can be made now.", "쥬스와 재료, 지금 만들 수 있는지를 보여 줍니다."),
+    "The juices, what each needs, and which can be made now.", "쥬스와 재료, 지금 만들 수 있는지를 보여 줍니다.",
     examples: [Example("bankctl juice menu", "See what can be made now.", "지금 만들 수 있는 것을 봅니다.")])
 
   private static let juiceOrder = CommandSpec(
-    "juice order", group: juices, summary: Text("Order a juice and wait for it.", "쥬스를 주문하고 기다립니다."),
+    "juice order", group: juices, "Order a juice and wait for it.", "쥬스를 주문하고 기다립니다.",
     details: Text(
       "The order stands in line at the juice station like any customer. With too little fruit nothing is taken and "
         + "the exit code is 5; on a terminal you are asked whether to change the stock. Ctrl-C takes out what is not "
@@ -55,9 +52,7 @@ extension BankctlTable {
     operands: [
       OperandSpec(
         "NAME", .text, offers: Assortment.standard.juices.map(\.id.name),
-        summary: Text(
-          "As 'bankctl juice menu' lists them; also in Korean.",
-          "'bankctl juice menu'에 있는 이름입니다. 영어 이름도 됩니다.")),
+        "As 'bankctl juice menu' lists them; also in Korean.", "'bankctl juice menu'에 있는 이름입니다. 영어 이름도 됩니다."),
       OperandSpec(
         "N", .integer(1...JuiceCommands.most), .optional,
         summary: Text("How many; 1 without it.", "몇 잔인지 정합니다. 없으면 한 잔입니다.")),
@@ -65,28 +60,24 @@ extension BankctlTable {
     options: [
       OptionSpec(
         "timeout", .duration, value: "T", default: Text("10s", "10초"),
-        summary: Text(
-          "How long to wait while the stock or the juice station stands still; then the order is taken out, exit code 75.",
-          "재고나 쥬스 스테이션이 멈춰 있을 때 기다리는 시간입니다. 지나면 주문을 취소하고 종료 코드는 75입니다."))
+        "How long to wait while the stock or the juice station stands still; then the order is taken out, exit code 75.",
+        "재고나 쥬스 스테이션이 멈춰 있을 때 기다리는 시간입니다. 지나면 주문을 취소하고 종료 코드는 75입니다.")
     ])
 
   private static let stock = CommandSpec(
-    "stock", group: shelves, summary: Text("Show what is in stock.", "재고를 보여 줍니다."),
+    "stock", group: shelves, "Show what is in stock.", "재고를 보여 줍니다.",
     examples: [Example("bankctl stock", "Every fruit and how many there are.", "과일마다 몇 개 있는지 봅니다.")])
 
   private static let stockSet = CommandSpec(
-    "stock set", group: shelves, summary: Text("Set how many of a fruit there are.", "과일의 개수를 정합니다."),
+    "stock set", group: shelves, "Set how many of a fruit there are.", "과일의 개수를 정합니다.",
     examples: [
       Example(
         Text("bankctl stock set strawberry 16", "bankctl stock set 딸기 16"),
         "Let there be sixteen strawberries.", "딸기를 16개로 합니다.")
-    ],
-    operands: [
-      fruit, OperandSpec("N", .integer(0...StockLimits.quantity), summary: Text("How many.", "개수입니다.")),
-    ])
+    ], operands: [fruit, OperandSpec("N", .integer(0...StockLimits.quantity), "How many.", "개수입니다.")])
 
   private static let stockAdd = CommandSpec(
-    "stock add", group: shelves, summary: Text("Add to a fruit, or take away.", "과일을 더하거나 뺍니다."),
+    "stock add", group: shelves, "Add to a fruit, or take away.", "과일을 더하거나 뺍니다.",
     details: Text(
       "Never below 0 and never above 1,000,000: then nothing is changed and the exit code is 5.",
       "0보다 적어지거나 1,000,000보다 많아지면 아무것도 바꾸지 않고 종료 코드는 5입니다."),
@@ -100,12 +91,11 @@ extension BankctlTable {
       fruit,
       OperandSpec(
         "N", .integer(-StockLimits.quantity...StockLimits.quantity),
-        summary: Text("How many more; fewer where it is negative.", "더할 개수입니다. 음수면 뺍니다.")),
+        "How many more; fewer where it is negative.", "더할 개수입니다. 음수면 뺍니다."),
     ])
 
   private static let stockEdit = CommandSpec(
-    "stock edit", group: shelves,
-    summary: Text("Change the stock on the whole terminal.", "터미널 전체 화면에서 재고를 수정합니다."),
+    "stock edit", group: shelves, "Change the stock on the whole terminal.", "터미널 전체 화면에서 재고를 수정합니다.",
     details: Text(
       "The arrow keys choose a fruit, - and + change it, q leaves. Each key takes effect at once.",
       "화살표로 과일을 고르고 -와 +로 바꾸며, q로 나갑니다. 누를 때마다 바로 반영됩니다."),
@@ -113,7 +103,7 @@ extension BankctlTable {
 
   private static let stockWatch = CommandSpec(
     "stock watch", group: shelves,
-    summary: Text("The stock, and a line each time something changes.", "재고를 보여 주고, 바뀔 때마다 한 줄씩 알립니다."),
+    "The stock, and a line each time something changes.", "재고를 보여 주고, 바뀔 때마다 한 줄씩 알립니다.",
     details: Text(
       "Every change comes once and in order, also when the stock service is replaced meanwhile. It ends when the bank "
         + "closes.",
@@ -121,7 +111,6 @@ extension BankctlTable {
     examples: [
       Example("bankctl stock watch", "See the changes as they come.", "바뀌는 대로 봅니다."),
       Example(
-        "bankctl stock watch --json", Text("One object a line, for a script.", "스크립트가 읽도록 한 줄에 객체 하나씩 씁니다.")
-      ),
+        "bankctl stock watch --json", Text("One object a line, for a script.", "스크립트가 읽도록 한 줄에 객체 하나씩 씁니다.")),
     ])
 }

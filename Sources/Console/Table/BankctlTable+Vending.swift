@@ -16,18 +16,15 @@ extension BankctlTable {
 
   private static let product = OperandSpec(
     "PRODUCT", .text, offers: ProductTable.standard.products.map(\.id.name),
-    summary: Text(
-      "As 'bankctl vending' lists them; also in Korean.", "'bankctl vending'에 있는 이름입니다. 영어 이름도 됩니다."))
+    "As 'bankctl vending' lists them; also in Korean.", "'bankctl vending'에 있는 이름입니다. 영어 이름도 됩니다.")
 
-  private static let pieces = OperandSpec(
-    "N", .integer(1...StockLimits.quantity), summary: Text("How many.", "개수입니다."))
+  private static let pieces = OperandSpec("N", .integer(1...StockLimits.quantity), "How many.", "개수입니다.")
 
   // MARK: - Customers
 
   private static let vendingShow = CommandSpec(
     "vending", group: machine,
-    summary: Text(
-      "Show the vending machine, on a terminal as a full screen.", "자판기를 보여 줍니다. 터미널에서는 전체 화면으로 엽니다."),
+    "Show the vending machine, on a terminal as a full screen.", "자판기를 보여 줍니다. 터미널에서는 전체 화면으로 엽니다.",
     details: Text(
       "On a terminal: 1 and 5 put in 1,000 and 5,000 won, the arrows choose, Enter buys, r gives the change back, a "
         + "opens the manager's screen, q leaves. What others buy is shown at once.",
@@ -39,17 +36,14 @@ extension BankctlTable {
     ])
 
   private static let vendingInsert = CommandSpec(
-    "vending insert", group: machine, summary: Text("Put money in.", "돈을 넣습니다."),
+    "vending insert", group: machine, "Put money in.", "돈을 넣습니다.",
     examples: [
       Example("bankctl vending insert 1000", "A thousand won.", "천 원을 넣습니다."),
       Example("bankctl vending insert 5000", "Five thousand won.", "오천 원을 넣습니다."),
-    ],
-    operands: [
-      OperandSpec("WON", .integer(VendingLimits.insertion), summary: Text("How much, in won.", "금액(원)입니다."))
-    ])
+    ], operands: [OperandSpec("WON", .integer(VendingLimits.insertion), "How much, in won.", "금액(원)입니다.")])
 
   private static let vendingBuy = CommandSpec(
-    "vending buy", group: machine, summary: Text("Buy a drink.", "음료를 삽니다."),
+    "vending buy", group: machine, "Buy a drink.", "음료를 삽니다.",
     details: Text(
       "The drink leaves the stock, its price leaves the balance and the purchase is in the history: all of it or nothing. "
         + "With too little money, or none of the drink left, nothing is changed and the exit code is 5.",
@@ -61,17 +55,15 @@ extension BankctlTable {
     ], operands: [product])
 
   private static let vendingBalance = CommandSpec(
-    "vending balance", group: machine,
-    summary: Text("How much money is in the machine.", "넣은 돈이 얼마나 남았는지 봅니다."),
+    "vending balance", group: machine, "How much money is in the machine.", "넣은 돈이 얼마나 남았는지 봅니다.",
     examples: [Example("bankctl vending balance", "The balance.", "잔액을 봅니다.")])
 
   private static let vendingReturn = CommandSpec(
-    "vending return", group: machine, summary: Text("Give the change back.", "잔돈을 돌려받습니다."),
+    "vending return", group: machine, "Give the change back.", "잔돈을 돌려받습니다.",
     examples: [Example("bankctl vending return", "Take back what is left.", "남은 돈을 모두 돌려받습니다.")])
 
   private static let vendingHistory = CommandSpec(
-    "vending history", group: machine,
-    summary: Text("Every purchase, oldest first.", "모든 구매 내역을 오래된 것부터 봅니다."),
+    "vending history", group: machine, "Every purchase, oldest first.", "모든 구매 내역을 오래된 것부터 봅니다.",
     examples: [
       Example("bankctl vending history", "Everything bought so far.", "지금까지 산 것을 봅니다."),
       Example(
@@ -79,12 +71,11 @@ extension BankctlTable {
     ])
 
   private static let vendingBuyable = CommandSpec(
-    "vending buyable", group: machine,
-    summary: Text("What the present balance can buy.", "지금 잔액으로 살 수 있는 음료를 봅니다."),
+    "vending buyable", group: machine, "What the present balance can buy.", "지금 잔액으로 살 수 있는 음료를 봅니다.",
     examples: [Example("bankctl vending buyable", "What can be bought.", "살 수 있는 것을 봅니다.")])
 
   private static let vendingHot = CommandSpec(
-    "vending hot", group: machine, summary: Text("The hot drinks.", "따뜻한 음료를 봅니다."),
+    "vending hot", group: machine, "The hot drinks.", "따뜻한 음료를 봅니다.",
     examples: [
       Example("bankctl vending hot", "Those above 30 degrees.", "30도가 넘는 음료를 봅니다."),
       Example("bankctl vending hot --above 60", "Those above 60 degrees.", "60도가 넘는 음료를 봅니다."),
@@ -92,13 +83,13 @@ extension BankctlTable {
     options: [
       OptionSpec(
         "above", .integer(-273...1_000), value: "DEGREES", default: "30",
-        summary: Text("The threshold in degrees Celsius.", "기준 온도(섭씨)입니다."))
+        "The threshold in degrees Celsius.", "기준 온도(섭씨)입니다.")
     ])
 
   // MARK: - The manager
 
   private static let vendingAdd = CommandSpec(
-    "vending admin add", group: manager, summary: Text("Put drinks in.", "음료를 넣습니다."),
+    "vending admin add", group: manager, "Put drinks in.", "음료를 넣습니다.",
     details: Text(
       "They count as made today and may be sold for seven days, unless you give other dates.",
       "날짜를 주지 않으면 오늘 만든 것으로 보고 7일 뒤까지 팝니다."),
@@ -111,43 +102,38 @@ extension BankctlTable {
     options: [
       OptionSpec(
         "made", .text, value: "DATE", default: Text("today", "오늘"),
-        summary: Text("When they were made, like 2026-03-01.", "제조일입니다. 2026-03-01처럼 씁니다.")),
+        "When they were made, like 2026-03-01.", "제조일입니다. 2026-03-01처럼 씁니다."),
       OptionSpec(
         "expires", .text, value: "DATE", default: Text("7 days later", "7일 뒤"),
-        summary: Text("The last day on which they may be sold.", "팔 수 있는 마지막 날입니다.")),
+        "The last day on which they may be sold.", "팔 수 있는 마지막 날입니다."),
     ])
 
   private static let vendingRemove = CommandSpec(
     "vending admin remove", group: manager,
-    summary: Text("Take drinks out, the earliest to expire first.", "유통기한이 이른 것부터 음료를 뺍니다."),
+    "Take drinks out, the earliest to expire first.", "유통기한이 이른 것부터 음료를 뺍니다.",
     examples: [Example("bankctl vending admin remove top 2", "Two cans of coffee.", "커피 두 캔을 뺍니다.")],
     operands: [product, pieces])
 
   private static let vendingStock = CommandSpec(
     "vending admin stock", group: manager,
-    summary: Text("Everything in the machine, by kind and by date.", "자판기 안의 모든 음료를 종류와 날짜별로 봅니다."),
+    "Everything in the machine, by kind and by date.", "자판기 안의 모든 음료를 종류와 날짜별로 봅니다.",
     examples: [Example("bankctl vending admin stock", "The whole stock.", "전체 재고를 봅니다.")])
 
   private static let vendingExpired = CommandSpec(
-    "vending admin expired", group: manager,
-    summary: Text("What may not be sold any more.", "유통기한이 지난 음료를 봅니다."),
-    examples: [
-      Example("bankctl vending admin expired", "Only the expired drinks.", "유통기한이 지난 음료만 봅니다.")
-    ])
+    "vending admin expired", group: manager, "What may not be sold any more.", "유통기한이 지난 음료를 봅니다.",
+    examples: [Example("bankctl vending admin expired", "Only the expired drinks.", "유통기한이 지난 음료만 봅니다.")])
 
   private static let vendingSetAside = CommandSpec(
     "vending admin set-aside", group: manager,
-    summary: Text("Put a damaged database of the machine aside.", "손상된 자판기 데이터베이스를 옮겨 둡니다."),
+    "Put a damaged database of the machine aside.", "손상된 자판기 데이터베이스를 옮겨 둡니다.",
     details: Text(
       "The file gets another name and is kept, and the machine begins anew without money and purchases. A database that "
         + "is not damaged stays where it is, exit code 5.",
       "파일은 다른 이름으로 남고, 자판기는 돈과 구매 내역 없이 새로 시작합니다. 손상되지 않은 데이터베이스는 그대로 두고 종료 코드는 5입니다."),
-    examples: [
-      Example("bankctl vending admin set-aside", "The machine begins anew.", "자판기를 새로 시작합니다.")
-    ])
+    examples: [Example("bankctl vending admin set-aside", "The machine begins anew.", "자판기를 새로 시작합니다.")])
 
   private static let vendingDiscard = CommandSpec(
     "vending admin discard-expired", group: manager,
-    summary: Text("Throw away what may not be sold any more.", "유통기한이 지난 음료를 버립니다."),
+    "Throw away what may not be sold any more.", "유통기한이 지난 음료를 버립니다.",
     examples: [Example("bankctl vending admin discard-expired", "Throw them away.", "모두 버립니다.")])
 }

@@ -8,16 +8,14 @@ extension BankctlTable {
   static var atWork: [CommandSpec] { [status, wait, pause, resume, scale, reset, reload] }
 
   private static let status = CommandSpec(
-    "status", group: group,
-    summary: Text("State, queue, services and workers.", "상태, 대기열, 업무, 창구를 보여 줍니다."),
+    "status", group: group, "State, queue, services and workers.", "상태, 대기열, 업무, 창구를 보여 줍니다.",
     examples: [
       Example("bankctl status", "The bank at this moment.", "지금의 은행을 봅니다."),
       Example("bankctl status --watch", "The bank as it changes.", "바뀌는 대로 봅니다."),
-    ], options: [OptionSpec("watch", short: "w", summary: Text("Show every change.", "바뀔 때마다 보여 줍니다."))])
+    ], options: [OptionSpec("watch", short: "w", "Show every change.", "바뀔 때마다 보여 줍니다.")])
 
   private static let wait = CommandSpec(
-    "wait", group: group,
-    summary: Text("Wait until nobody waits or is served.", "기다리거나 업무중인 고객이 없을 때까지 기다립니다."),
+    "wait", group: group, "Wait until nobody waits or is served.", "기다리거나 업무중인 고객이 없을 때까지 기다립니다.",
     examples: [
       Example("bankctl wait", "However long it takes.", "얼마나 걸리든 기다립니다."),
       Example(
@@ -27,7 +25,7 @@ extension BankctlTable {
     options: [
       OptionSpec(
         "timeout", .duration, value: "T", default: Text("no bound", "제한 없음"),
-        summary: Text("How long to wait.", "기다리는 시간입니다."))
+        "How long to wait.", "기다리는 시간입니다.")
     ])
 
   private static let service = OperandSpec(
@@ -35,22 +33,21 @@ extension BankctlTable {
     summary: Text("deposit, loan or juice; all without it.", "deposit, loan, juice 중 하나입니다. 없으면 모두입니다."))
 
   private static let pause = CommandSpec(
-    "pause", group: group,
-    summary: Text("Call no more customers, also after a restart.", "고객을 더 부르지 않습니다. 다시 열어도 그대로입니다."),
+    "pause", group: group, "Call no more customers, also after a restart.", "고객을 더 부르지 않습니다. 다시 열어도 그대로입니다.",
     examples: [
       Example("bankctl pause loan", "Loans only.", "대출만 멈춥니다."),
       Example("bankctl pause", "Every service.", "모든 업무를 멈춥니다."),
     ], operands: [service])
 
   private static let resume = CommandSpec(
-    "resume", group: group, summary: Text("Call customers again.", "고객을 다시 부릅니다."),
+    "resume", group: group, "Call customers again.", "고객을 다시 부릅니다.",
     examples: [
       Example("bankctl resume loan", "Loans only.", "대출만 다시 시작합니다."),
       Example("bankctl resume", "Every service.", "모든 업무를 다시 시작합니다."),
     ], operands: [service])
 
   private static let scale = CommandSpec(
-    "scale", group: group, summary: Text("Open or close windows.", "창구를 늘리거나 줄입니다."),
+    "scale", group: group, "Open or close windows.", "창구를 늘리거나 줄입니다.",
     details: Text(
       "A closing window finishes its customer first. Returns when the change is complete.",
       "닫히는 창구는 맡은 고객을 먼저 마칩니다. 변경이 끝나면 돌아옵니다."),
@@ -60,14 +57,12 @@ extension BankctlTable {
     ],
     operands: [
       OperandSpec(
-        "SERVICE=N", .assignment(names: [], 0...256), .repeatingOnceOrMore,
-        offers: serviceNames.map(\.value),
+        "SERVICE=N", .assignment(names: [], 0...256), .repeatingOnceOrMore, offers: serviceNames.map(\.value),
         summary: Text("A service and how many windows it shall have.", "업무와 그 창구의 수입니다."))
     ])
 
   private static let reset = CommandSpec(
-    "reset", group: group,
-    summary: Text("Empty the queue and begin a new business day.", "대기열을 비우고 새 영업일을 시작합니다(초기화)."),
+    "reset", group: group, "Empty the queue and begin a new business day.", "대기열을 비우고 새 영업일을 시작합니다(초기화).",
     details: Text(
       "Everyone in the queue or at a window gets a cancelled receipt, the timer is zeroed, and numbers "
         + "begin at 1 again.",
@@ -76,10 +71,10 @@ extension BankctlTable {
       Example(
         "bankctl reset", "Begin anew; at a terminal you are asked first.", "처음부터 다시 시작합니다. 터미널에서는 먼저 묻습니다."),
       Example("bankctl reset --yes", "Without a question.", "묻지 않습니다."),
-    ], options: [OptionSpec("yes", short: "y", summary: Text("Do not ask.", "묻지 않습니다."))])
+    ], options: [OptionSpec("yes", short: "y", "Do not ask.", "묻지 않습니다.")])
 
   private static let reload = CommandSpec(
-    "reload", group: group, summary: Text("Read the configuration again.", "설정을 다시 읽습니다."),
+    "reload", group: group, "Read the configuration again.", "설정을 다시 읽습니다.",
     details: Text(
       "It is the file with which the bank was started. Windows are opened, closed or replaced as needed.",
       "은행을 열 때 쓴 파일을 읽습니다. 필요한 대로 창구를 열고, 닫고, 바꿉니다."),

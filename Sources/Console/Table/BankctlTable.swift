@@ -1,20 +1,52 @@
 // Owns the command line of bankctl as a whole: what all commands share, and which there are.
-// It must not know what a command does. Each group of commands is described in a file beside this one.
 // Invariant: the table has no faults; a test says so. Help, completions and parsing come from it alone.
 import Arguments
 import BankModel
 
+extension CommandSpec {
+  init(
+    _ name: String, group: Text, _ english: String, _ korean: String, details: Text? = nil,
+    examples: [Example], operands: [OperandSpec] = [], options: [OptionSpec] = []
+  ) {
+    self.init(
+      name, group: group, summary: Text(english, korean), details: details, examples: examples,
+      operands: operands, options: options)
+  }
+}
+
+extension OperandSpec {
+  init(
+    _ name: String, _ kind: ValueKind, offers: [String] = [], replacedBy: String? = nil, _ english: String,
+    _ korean: String
+  ) {
+    self.init(name, kind, offers: offers, replacedBy: replacedBy, summary: Text(english, korean))
+  }
+}
+
+extension OptionSpec {
+  /// One that has no value.
+  init(_ name: String, short: Character? = nil, _ english: String, _ korean: String) {
+    self.init(name, short: short, summary: Text(english, korean))
+  }
+
+  init(
+    _ name: String, short: Character? = nil, _ kind: ValueKind, value: String? = nil,
+    default standard: Text? = nil, environment: String? = nil, excludes: [String] = [],
+    offers: [String] = [], _ english: String, _ korean: String
+  ) {
+    self.init(
+      name, short: short, kind, value: value, default: standard, environment: environment,
+      excludes: excludes, offers: offers, summary: Text(english, korean))
+  }
+}
+
 extension Example {
-  /// What a command line does, in both languages.
   init(_ line: Text, _ english: String, _ korean: String) { self.init(line, Text(english, korean)) }
 }
 
-/// The command line of bankctl.
 package enum BankctlTable {
-  /// The version of the program.
   static let version = "0.1.0"
 
-  /// Everything that can be typed.
   package static var table: CommandTable {
     CommandTable(
       program: "bankctl",
@@ -37,18 +69,15 @@ package enum BankctlTable {
     [
       OptionSpec(
         "home", .path, value: "DIR", default: "~/.local/state/bank", environment: "BANK_HOME",
-        summary: Text("The directory of the bank.", "은행의 디렉터리입니다.")),
+        "The directory of the bank.", "은행의 디렉터리입니다."),
       OptionSpec(
         "lang", .choice(["ko", "en"]), environment: "BANK_LANG",
-        summary: Text("The language of everything a person reads.", "사람이 읽는 모든 글의 언어입니다.")), json,
+        "The language of everything a person reads.", "사람이 읽는 모든 글의 언어입니다."), json,
     ]
   }
 
-  /// `--json`.
-  package static let json = OptionSpec(
-    "json", summary: Text("Write JSON for scripts.", "스크립트가 읽을 JSON으로 씁니다."))
+  package static let json = OptionSpec("json", "Write JSON for scripts.", "스크립트가 읽을 JSON으로 씁니다.")
 
-  /// The exit codes of every program.
   package static let commonExitCodes = [
     ExitCode(0, Text("done", "처리했습니다")), ExitCode(1, Text("failed", "실패했습니다")),
     ExitCode(2, Text("the command line was not understood", "명령줄을 이해하지 못했습니다")),
@@ -73,20 +102,16 @@ package enum BankctlTable {
     ]
   }
 
-  /// The services that customers take tickets for, as an option takes them.
   static let ticketServices: [Choice] = [Choice("deposit", aliases: ["예금"]), Choice("loan", aliases: ["대출"])]
 
-  /// All services.
   static let serviceNames = ticketServices + [Choice("juice", aliases: ["쥬스", "주스"])]
 
-  /// Windows of one service.
   static let windows: ValueKind = .integer(0...Limits.windowsPerService)
 
-  /// Customers of one command.
   static let customerCount: ValueKind = .integer(1...Limits.customersPerCommand)
 
   /// Any 64 bits that chance may begin with; below zero is as good as above.
   static let seed = OptionSpec(
     "seed", .integer(Int64.min...Int64.max), value: "S", default: Text("from the system", "시스템이 정함"),
-    summary: Text("Repeats the same draws of chance.", "같은 무작위 결과를 되풀이합니다."))
+    "Repeats the same draws of chance.", "같은 무작위 결과를 되풀이합니다.")
 }

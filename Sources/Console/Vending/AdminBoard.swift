@@ -30,7 +30,6 @@ struct AdminBoard {
   }
 
   var products: [ProductReport] { (picture?.products ?? []).filter { !showsExpiredOnly || $0.expired > 0 } }
-
   var isCloseChosen: Bool { chosen >= products.count }
 
   mutating func hear(_ told: VendingNotice) {

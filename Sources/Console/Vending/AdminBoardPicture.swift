@@ -2,7 +2,7 @@
 // lot, and the pie of each product's share of the purchases.
 // Invariant: never more lines than the terminal has and none wider; the chosen line is always among them. Amounts and
 // shares are never cut, and what is cut or hidden has a mark.
-// Failure: none; where there is no room for the pie the shares are told in numbers.
+// Where there is no room for the pie the shares are told in numbers.
 import Arguments
 import BankModel
 import Posix
@@ -206,7 +206,6 @@ struct SharePie {
   }
 
   /// How far around a point is, from 0 to 1, clockwise from the top.
-  ///
   /// By the diamond's angle in place of the arc's within each quarter, corrected so that slices keep their share: the
   /// tangent of a quarter is as good as straight at the size of a terminal's letters.
   private static func turn(_ x: Double, _ y: Double) -> Double {

@@ -2,7 +2,7 @@
 // in text, what can be bought marked, and the strip of purchases at the bottom.
 // Invariant: never more lines than the terminal has and none wider; the chosen product is always among them. Prices and
 // amounts are never cut, and what is cut or hidden has a mark.
-// Failure: none; where there is no room for pictures the products are a list.
+// Where there is no room for pictures the products are a list.
 import Arguments
 import BankModel
 import Posix
@@ -162,7 +162,6 @@ struct CustomerBoardPicture {
   }
 }
 
-/// The pictures of the products, drawn in text.
 enum ProductDrawing {
   /// Three lines, none wider than ten places.
   static func lines(_ product: ProductReport) -> [String] {

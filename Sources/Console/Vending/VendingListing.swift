@@ -13,7 +13,6 @@ struct VendingListing {
     [palette.paint(words.phrases.vendingTitle, .heading), words.balance(picture.balance), ""] + products
   }
 
-  /// The products, one a line.
   var products: [String] {
     var table = TextTable([.left, .left, .right, .right, .left, .left])
     for product in picture.products {

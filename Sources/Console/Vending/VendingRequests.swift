@@ -1,7 +1,6 @@
 // Owns what commands ask the vending machine for, on the customers' side or on the manager's, and what people are told
 // where it does not do it. It knows no socket, and not what a command makes of an answer.
 // Invariant: the bank is open when the machine is asked, so that nobody waits for a machine that nobody starts.
-import Arguments
 import BankModel
 import ControlClient
 import Posix
@@ -33,7 +32,6 @@ extension VendingCommand: PresentableCommand {
 
 extension ServiceRequests where Command == VendingCommand {
   /// Goes to the machine of the bank that is open.
-  ///
   /// - Parameter loop: That of a screen on which the other side of the machine shows already.
   convenience init(
     _ session: Session, _ side: MachineSocket, on loop: EventLoop? = nil
@@ -71,7 +69,6 @@ extension ServiceRequests where Command == VendingCommand {
     return changes
   }
 
-  /// Purchases behind a place in the ledger.
   func purchases(after sequence: Int64) throws(CommandError) -> [MoneyChange] {
     let page = PurchasePage(after: sequence, limit: 500)
     guard case .history(let purchases) = try ask(.history(page)) else { throw Self.unexpected }
@@ -81,8 +78,6 @@ extension ServiceRequests where Command == VendingCommand {
 
 extension Session {
   /// The product of this name: the one in commands, in Korean or in English.
-  ///
-  /// - Throws: A complaint with the exit code for what does not exist, and a suggestion.
   func product(named name: String, in picture: VendingPicture) throws(CommandError) -> ProductReport {
     let wanted = Self.plain(name)
     if let product = picture.products.first(where: { Self.plain($0.id.name) == wanted }) { return product }

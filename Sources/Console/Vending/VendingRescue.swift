@@ -1,12 +1,8 @@
 // Owns `vending admin set-aside`: a damaged database of the machine gets another name, and the machine begins anew.
-// It must not know what damage is: the machine's own program judges, and one that is whole stays where it is.
+// The machine's own program judges what is damaged, and a file that is whole stays where it is.
 // Invariant: nothing is overwritten or thrown away; the file can be put back by its old name.
 // Failure: CommandError; exit code 5 where the database is whole or a machine works with it.
-import Arguments
-import BankModel
-import ControlClient
 import Posix
-import Wire
 
 enum VendingRescue {
   static func run(_ session: Session) throws(CommandError) {
