@@ -147,7 +147,7 @@ func parts() throws {
   var sizes: [Int] = []
   var last: [Bool] = []
   var entries: [EnqueueEntry] = []
-  try list.forEachPart { (part: EnqueueList) throws(CommandError) in
+  try list.forEachPart(refusing: { _ in .readerGone }) { (part: EnqueueList) throws(CommandError) in
     sizes.append(part.entries.count)
     last.append(part.isLast)
     entries += part.entries
@@ -155,7 +155,9 @@ func parts() throws {
   #expect(sizes == [2_000, 2_000, 501] && last == [false, false, true])
   #expect(entries.last?.service == .loan && entries.last?.key == "k")
   var again: [EnqueueEntry] = []
-  try list.forEachPart { (part: EnqueueList) throws(CommandError) in again += part.entries }
+  try list.forEachPart(refusing: { _ in .readerGone }) { (part: EnqueueList) throws(CommandError) in
+    again += part.entries
+  }
   #expect(again == entries)
   #expect(Set(entries.map(\.service)).count == 2)
 }
@@ -190,7 +192,7 @@ func unwanted() throws {
   let list = try CustomerList(try file(String(repeating: "{}\n", count: 10_000)), seed: 1)
   var parts = 0
   #expect(throws: (any Error).self) {
-    try list.forEachPart { (_: EnqueueList) throws(CommandError) in
+    try list.forEachPart(refusing: { _ in .readerGone }) { (_: EnqueueList) throws(CommandError) in
       parts += 1
       throw .readerGone
     }

@@ -1,6 +1,5 @@
 // Owns one business day in the foreground, from the first customer to the closing message.
 // Invariant: the closing message is the last line, and whatever happens no bank is left running.
-// Failure: CommandError, after the bank has ended.
 import BankModel
 import Posix
 import Wire

@@ -1,6 +1,5 @@
 // Owns `chaos`, for which this program becomes another one: to kill processes at random and to compare books is no part of
 // what everybody runs. It must not know what that one does.
-// Failure: CommandError where it is not there or cannot be run.
 import Posix
 
 enum ChaosCommand {

@@ -1,6 +1,5 @@
 // Owns which command is behind which words.
 // Invariant: every command of the table is here; a test says so.
-// Failure: a complaint for words that are in the table and not here.
 
 package enum Commands {
   typealias Command = (Session) throws(CommandError) -> ProgramExit
@@ -44,7 +43,7 @@ package enum Commands {
     case "vending admin stock": done(VendingAdminCommands.stock)
     case "vending admin expired": done(VendingAdminCommands.expired)
     case "vending admin discard-expired": done(VendingAdminCommands.discardExpired)
-    case "vending admin set-aside": done(VendingRescue.run)
+    case "vending admin set-aside": done(VendingAdminCommands.setAside)
     case "logs": done(LogsCommand.run)
     case "audit": AuditCommand.run
     case "chaos": done(ChaosCommand.run)

@@ -220,27 +220,21 @@ final class EnqueueCommand {
     // All parts are one request, and share its number.
     var number: UInt32?
     var sent: Int64 = 0
-    do throws(PartFailure<CommandError>) {
-      try list.forEachPart { part throws(CommandError) in
-        // A list that has not come as a whole adds nobody.
-        try goOn()
-        number = try coordinator.send(.enqueueList(part), continuing: number)
-        sent += Int64(part.entries.count)
-        meter.update(session.words.phase(.enqueuing), done: sent, total: list.count)
-      }
-    } catch {
-      switch error {
-      case .part(let error): throw error
-      case .list(let refusal): throw Self.refuse(refusal, session.invocation.text("from") ?? "-", session)
-      }
+    let refuse = { Self.refuse($0, self.session.invocation.text("from") ?? "-", self.session) }
+    try list.forEachPart(refusing: refuse) { part throws(CommandError) in
+      // A list that has not come as a whole adds nobody.
+      try goOn()
+      number = try coordinator.send(.enqueueList(part), continuing: number)
+      sent += Int64(part.entries.count)
+      meter.update(session.words.phase(.enqueuing), done: sent, total: list.count)
     }
     return number ?? 0
   }
 
   // MARK: Waiting
 
-  /// Waits until none of the tickets waits or is served, also while the coordinator is replaced.
-  /// - Returns: How many of them are dead letters; nil where a signal came first.
+  /// Waits until none of the tickets waits or is served, also while the coordinator is replaced. Gives back how many of
+  /// them are dead letters; nil where a signal came first.
   private func awaitEnd(of report: EnqueuedReport) throws(CommandError) -> Int64? {
     let progress = WaitProgress(session.words)
     defer { progress.meter.finish() }

@@ -23,8 +23,7 @@ enum LogsCommand {
   /// Shows the logs; when following, for ever.
   /// - Parameters:
   ///   - workers: All of them where none is named.
-  ///   - last: At most so many lines of those that are there; without it ten before following, unless `since`
-  /// says more, and else all.
+  ///   - last: At most so many lines; without it ten before following, unless `since` says more, and else all.
   ///   - since: A duration back from now, a time of today (UTC) or an RFC 3339 time.
   static func run(
     logDirectory: String, workers: [String] = [], follow: Bool = false, last: Int? = nil,

@@ -81,11 +81,7 @@ private final class TicketList {
   }
 
   private func print(_ ticket: TicketReport) throws(CommandError) {
-    if session.asJSON {
-      try session.output.line(.listed(ticket))
-    } else {
-      try session.line("  " + TicketsCommand.label(ticket, session))
-    }
+    try session.line(.listed(ticket), or: "  " + TicketsCommand.label(ticket, session))
     if day != ticket.day { (day, printed) = (ticket.day, [:]) }
     printed[ticket.ticket >> 6, default: 0] |= 1 << UInt64(ticket.ticket & 63)
     count += 1

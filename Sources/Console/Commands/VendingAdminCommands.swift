@@ -1,8 +1,9 @@
-// Owns the manager's commands of the vending machine: `vending admin add`, `remove`, `stock`, `expired` and
-// `discard-expired`, on the manager's socket. They must not know how drinks are sold.
+// Owns the manager's commands of the vending machine: `vending admin add`, `remove`, `stock`, `expired`,
+// `discard-expired` and `set-aside`.
 // Invariant: dates that make no sense are refused before anybody is asked; what is printed is the stock after the change.
-// Failure: CommandError; exit code 2 for dates that make no sense, 5 where there are too few or would be too many.
+// Failure: CommandError; exit code 2 for dates that make no sense, 5 where the present state does not allow it.
 import BankModel
+import Posix
 import Wire
 
 enum VendingAdminCommands {
@@ -86,5 +87,40 @@ enum VendingAdminCommands {
       throw .usage(session.words.noSuchDay(text, "--" + option))
     }
     return date.number
+  }
+
+  /// Gives a damaged database another name, with which it is kept, and lets the machine begin anew. The machine's own
+  /// program judges what is damaged, and a file that is whole stays where it is.
+  static func setAside(_ session: Session) throws(CommandError) {
+    let launcher = try fromControl(session.surroundings.launcher())
+    let program = Paths.join(Paths.directory(of: launcher.program), "bank-vending")
+    let stamp = Timestamp.utc(milliseconds: SystemClock.wallMilliseconds()).filter {
+      $0.isNumber || $0 == "T"
+    }
+    let target = Paths.join(session.home.path, "vending.db.damaged-\(stamp)")
+    let child = try fromSystem(
+      ChildProcess.spawn(
+        executable: program, arguments: ["--home", session.home.path, "--set-aside", target],
+        environment: Environment.all(), standardOutput: .null))
+    switch child.wait().ending {
+    case .code(0): break
+    case .code(3): throw .complaint("not_damaged", .refused, session.words.machineNotDamaged)
+    case .code(4): throw .complaint("vending_running", .refused, session.words.machineAtWork)
+    default: throw .failed(session.words.notSetAside)
+    }
+    try restart(session)
+    try session.show(["version": 1, "set_aside": .string(target)], or: [session.words.setAside(target)])
+  }
+
+  /// A machine that was given up is tried again by an open bank, which answers when it is there; a closed one starts it
+  /// when it opens.
+  private static func restart(_ session: Session) throws(CommandError) {
+    do throws(CommandError) {
+      let coordinator = try CoordinatorClient.open(session)
+      let before = try coordinator.status(.status)
+      SteeringCommands.tell(before, try coordinator.status(.reload, within: nil), session)
+    } catch {
+      guard case .control(.notOpen) = error else { throw error }
+    }
   }
 }

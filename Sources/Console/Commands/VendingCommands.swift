@@ -50,11 +50,8 @@ enum VendingCommands {
     if page.isEmpty, !session.asJSON { session.note(session.words.noPurchases) }
     while let last = page.last?.sequence {
       for purchase in page {
-        if session.asJSON {
-          try session.output.line(.purchase(purchase))
-        } else {
-          try session.line(session.words.purchase(purchase, picture?.name(of: purchase, session.words)))
-        }
+        let name = picture?.name(of: purchase, session.words)
+        try session.line(.purchase(purchase), or: session.words.purchase(purchase, name))
       }
       page = try counter.purchases(after: last)
     }

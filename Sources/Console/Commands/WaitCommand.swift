@@ -1,6 +1,5 @@
 // Owns `wait`: returns when nobody waits or is served, also where the coordinator is replaced meanwhile.
 // Invariant: with a bound it returns in time, whatever the coordinator does.
-// Failure: CommandError; the exit code for "later" when time is up.
 import Posix
 import Wire
 

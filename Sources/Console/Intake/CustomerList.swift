@@ -24,16 +24,10 @@ final class CustomerList {
   init(_ file: LineFile, seed: UInt64) throws(Refusal) {
     var count: Int64 = 0
     var keyed: Int64 = 0
-    do throws(PartFailure<Refusal>) {
-      try Self.walk(file) { line throws(Refusal) in
-        count += 1
-        if line.key != nil { keyed += 1 }
-        guard count <= Limits.customersPerCommand else { throw .tooMany }
-      }
-    } catch {
-      switch error {
-      case .list(let refusal), .part(let refusal): throw refusal
-      }
+    try Self.walk(file, refusing: { $0 }) { line throws(Refusal) in
+      count += 1
+      if line.key != nil { keyed += 1 }
+      guard count <= Limits.customersPerCommand else { throw .tooMany }
     }
     guard count > 0 else { throw .empty }
     self.count = count
@@ -43,20 +37,21 @@ final class CustomerList {
   }
 
   /// Hands the customers out in parts of a fitting size; the last one is marked, also where it is empty.
+  /// - Parameter failure: What it is where the text is not any more what it was when it was checked.
   func forEachPart<Failure: Error>(
-    _ body: (EnqueueList) throws(Failure) -> Void
-  ) throws(PartFailure<Failure>) {
+    refusing failure: (Refusal) -> Failure, _ body: (EnqueueList) throws(Failure) -> Void
+  ) throws(Failure) {
     var draw = CustomerDraw(service: nil, grade: .regular, amount: nil, account: nil, seed: seed)
     var part: [EnqueueEntry] = []
     part.reserveCapacity(EnqueueList.partLimit)
-    try Self.walk(file) { line throws(Failure) in
+    try Self.walk(file, refusing: failure) { line throws(Failure) in
       if part.count == EnqueueList.partLimit {
         try body(EnqueueList(entries: part, isLast: false))
         part.removeAll(keepingCapacity: true)
       }
       part.append(Self.entry(line, &draw))
     }
-    do throws(Failure) { try body(EnqueueList(entries: part, isLast: true)) } catch { throw .part(error) }
+    try body(EnqueueList(entries: part, isLast: true))
   }
 
   private static func entry(_ line: CustomerLine, _ draw: inout CustomerDraw) -> EnqueueEntry {
@@ -71,32 +66,18 @@ final class CustomerList {
   }
 
   private static func walk<Failure: Error>(
-    _ file: LineFile, _ body: (CustomerLine) throws(Failure) -> Void
-  ) throws(PartFailure<Failure>) {
-    do throws(LineFailure<PartFailure<Failure>>) {
-      try file.forEachLine { number, line throws(PartFailure<Failure>) in
-        guard case .bytes(let bytes) = line else {
-          throw .list(.line(number, .tooLong(limit: LineFile.limit)))
-        }
-        guard !bytes.allSatisfy(JSONScanner.isSpace) else { return }
-        let customer: CustomerLine
-        do throws(CustomerLine.Fault) { customer = try CustomerLine(bytes) } catch {
-          throw .list(.line(number, error))
-        }
-        do throws(Failure) { try body(customer) } catch { throw .part(error) }
+    _ file: LineFile, refusing failure: (Refusal) -> Failure, _ body: (CustomerLine) throws(Failure) -> Void
+  ) throws(Failure) {
+    try file.forEachLine(refusing: { failure(.unreadable($0)) }) { number, line throws(Failure) in
+      guard case .bytes(let bytes) = line else {
+        throw failure(.line(number, .tooLong(limit: LineFile.limit)))
       }
-    } catch {
-      switch error {
-      case .reading(let error): throw .list(.unreadable(error))
-      case .line(let failure): throw failure
+      guard !bytes.allSatisfy(JSONScanner.isSpace) else { return }
+      let customer: CustomerLine
+      do throws(CustomerLine.Fault) { customer = try CustomerLine(bytes) } catch {
+        throw failure(.line(number, error))
       }
+      try body(customer)
     }
   }
-}
-
-enum PartFailure<Failure: Error>: Error {
-  /// The text is not any more what it was when it was checked.
-  case list(CustomerList.Refusal)
-  /// Whoever got a part did not want any more.
-  case part(Failure)
 }

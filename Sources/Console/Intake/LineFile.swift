@@ -56,24 +56,21 @@ final class LineFile {
   }
 
   /// Hands every line to `body`, with its number from 1.
+  /// - Parameter failure: What it is where the text cannot be read.
   func forEachLine<Failure: Error>(
-    _ body: (Int64, Line) throws(Failure) -> Void
-  ) throws(LineFailure<Failure>) {
+    refusing failure: (SystemError) -> Failure, _ body: (Int64, Line) throws(Failure) -> Void
+  ) throws(Failure) {
     var cutter = LineCutter(limit: Self.limit)
     var offset: Int64 = 0
     var portion = [UInt8](repeating: 0, count: Self.portion)
     while true {
       let count: Int
-      do throws(SystemError) { count = try read(&portion, at: offset) } catch { throw .reading(error) }
+      do throws(SystemError) { count = try read(&portion, at: offset) } catch { throw failure(error) }
       // Some editors put a mark of the byte order in front of a text.
       let begin = offset == 0 && portion[..<count].starts(with: Self.mark) ? Self.mark.count : 0
       offset += Int64(count)
-      do throws(Failure) {
-        if count == 0 { return try cutter.finish(body) }
-        try cutter.take(portion[begin..<count], body)
-      } catch {
-        throw .line(error)
-      }
+      if count == 0 { return try cutter.finish(body) }
+      try cutter.take(portion[begin..<count], body)
     }
   }
 
@@ -112,12 +109,6 @@ struct StreamNeed {
     }
     return false
   }
-}
-
-enum LineFailure<Failure: Error>: Error {
-  case reading(SystemError)
-  /// Whoever got a line did not want any more.
-  case line(Failure)
 }
 
 /// Cuts portions of a text into lines.

@@ -197,11 +197,8 @@ extension JSONValue {
 
   /// `account N`.
   static func account(_ report: AccountReport) -> JSONValue {
-    [
-      "version": 1, "account": .string(report.row.account), "debit": .init(report.row.debit),
-      "credit": .init(report.row.credit), "balance": .init(report.row.balance),
-      "transfers": .init(report.row.transfers), "latest": .array(report.latest.map(receipt)),
-    ]
+    let shape: JSONValue = ["version": 1]
+    return shape.adding(ledgerRow(report.row)).adding(["latest": .array(report.latest.map(receipt))])
   }
 
   /// A line of `open`.

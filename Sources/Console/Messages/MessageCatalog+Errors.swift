@@ -26,8 +26,7 @@ extension MessageCatalog {
   }
 
   package func sentence(_ failure: Failure, home: String) -> String {
-    let particulars = particular(failure.detail, failure.remark)
-    let detail = particulars.isEmpty ? "" : say(" (\(particulars))", "(\(particulars))")
+    let detail = aside(particular(failure.detail, failure.remark))
     let subject = failure.subject
     return switch failure.code {
     case .queueFull:

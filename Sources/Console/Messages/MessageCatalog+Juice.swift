@@ -62,10 +62,7 @@ extension MessageCatalog {
       : say("Did you mean \(alternatives(near))?", "혹시 \(alternatives(near))인가요?")
   }
 
-  /// Juices that were neither made nor refused.
-  /// - Parameters:
-  ///   - undone: How many of them, the first of which is `order`.
-  ///   - count: How many were ordered.
+  /// So many of the juices that were ordered were neither made nor refused, `order` first.
   func notMade(
     _ juice: Juice, _ fate: JuiceLine.Fate, _ order: OrderID, undone: Int, of count: Int,
     trouble: StationTrouble?
@@ -77,30 +74,28 @@ extension MessageCatalog {
       : say(
         "\(undone) of \(count) \(name) (from order \(order)) ",
         "\(name) \(count)잔 중 \(undone)잔(주문 \(order)부터)을 ")
-    switch fate {
-    case .cancelled:
-      return many
-        + say(
+    let end =
+      switch fate {
+      case .cancelled:
+        say(
           "was not made: somebody else has cancelled it. Nothing was taken from the stock.",
           "만들지 않았습니다. 다른 곳에서 취소했습니다. 재고는 그대로입니다.")
-    case .failed:
-      return many
-        + say(
+      case .failed:
+        say(
           "could not be made: the juice station failed at it again and again. The order was taken out and nothing "
             + "was taken from the stock. See 'bankctl logs', then try again.",
           "만들지 못했습니다. 쥬스 스테이션이 거듭 실패했습니다. 주문을 취소했고 재고는 그대로입니다. 'bankctl logs'를 본 뒤 다시 시도하세요.")
-    case .unfinished:
-      return many
-        + say(
+      case .unfinished:
+        say(
           "is being made and has not become ready in time. The order stays: 'bankctl receipts' tells how it ends.",
           "만들고 있지만 제때 끝나지 않았습니다. 주문은 남아 있으니 결과는 'bankctl receipts'로 보세요.")
-    case .made, .short, .withdrawn:
-      return many
-        + say(
+      case .made, .short, .withdrawn:
+        say(
           "was not made: \(reason(trouble)). The order was taken out and nothing was taken from the stock. Try again "
             + "later.",
           "만들지 못했습니다. \(reason(trouble)). 주문을 취소했고 재고는 그대로입니다. 나중에 다시 시도하세요.")
-    }
+      }
+    return many + end
   }
 
   private func reason(_ trouble: StationTrouble?) -> String {

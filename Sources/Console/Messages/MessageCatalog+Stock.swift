@@ -39,14 +39,12 @@ extension MessageCatalog {
 
   // MARK: - Refusals
 
-  /// The stock has not answered.
-  /// - Parameter isInDoubt: Whether it was sent a change, and may have made it.
   func stockSilent(_ why: String, _ isInDoubt: Bool) -> String {
     let fate =
       isInDoubt
       ? say(
         "It is not known whether the change was made: 'bankctl stock' tells.",
-        "바뀌었는지는 알 수 없으니 'bankctl stock'으로 확인하세요.") : say("Nothing was changed.", "바뀐 것은 없습니다.")
+        "바뀌었는지는 알 수 없으니 'bankctl stock'으로 확인하세요.") : self.nothingChanged
     return say(
       "The stock service does not answer (\(why)). \(fate) See 'bankctl status' and 'bankctl logs stock', then try "
         + "again.",
@@ -58,44 +56,44 @@ extension MessageCatalog {
   }
 
   private func sentence(_ failure: StockFailure) -> String {
-    let particulars = particular(failure.detail, failure.remark)
-    let detail = particulars.isEmpty ? "" : say(" (\(particulars))", "(\(particulars))")
-    let nothing = say(" Nothing was changed.", " 바뀐 것은 없습니다.")
-    return switch failure.code {
-    case .unknownItem:
-      say(
-        "The stock keeps no \(quoted(failure.subject))\(detail).",
-        "재고에 \(Particle.topic.on(quoted(failure.subject))) 없습니다\(detail).") + nothing
-    case .badRequest:
-      say(
-        "The stock refused the request: \(failure.subject)\(detail).",
-        "재고가 요청을 거절했습니다: \(failure.subject)\(detail).") + nothing
-    case .otherOrder, .givenBack:
-      say(
-        "The order \(failure.subject) cannot be repeated\(detail).",
-        "주문 \(Particle.topic.on(failure.subject)) 되풀이할 수 없습니다\(detail).") + nothing
-    case .overflow:
-      say(
-        "There would be more than \(Self.grouped(StockLimits.quantity)) of \(item(failure.subject)).",
-        "\(item(failure.subject)) 재고가 \(Self.grouped(StockLimits.quantity))개를 넘게 됩니다.") + nothing
-    case .datedItem:
-      say(
-        "\(item(failure.subject)) has lots with dates, so its amount cannot be set\(detail).",
-        "\(item(failure.subject))에는 날짜가 있는 묶음이 있어 개수를 정할 수 없습니다\(detail).") + nothing
-    case .tooManyLots:
-      say(
-        "There are too many lots of \(item(failure.subject))\(detail).",
-        "\(item(failure.subject))의 묶음이 너무 많습니다\(detail).") + nothing
-    case .diskFull:
-      say("The disk is full\(detail). Make room and try again.", "디스크가 가득 찼습니다\(detail). 공간을 마련한 뒤 다시 시도하세요.")
-        + nothing
-    case .crowded:
-      say("The stock service is busy\(detail). Try again.", "재고 서비스가 바쁩니다\(detail). 다시 시도하세요.") + nothing
-    case .tooSlow:
-      say(
-        "The stock changes faster than it can be shown here, so the rest is left out. 'bankctl stock' shows what there is.",
-        "재고가 너무 빨리 바뀌어 나머지는 보여 드리지 않습니다. 지금의 재고는 'bankctl stock'으로 볼 수 있습니다.")
-    }
+    let detail = aside(particular(failure.detail, failure.remark))
+    let sentence =
+      switch failure.code {
+      case .unknownItem:
+        say(
+          "The stock keeps no \(quoted(failure.subject))\(detail).",
+          "재고에 \(Particle.topic.on(quoted(failure.subject))) 없습니다\(detail).")
+      case .badRequest:
+        say(
+          "The stock refused the request: \(failure.subject)\(detail).",
+          "재고가 요청을 거절했습니다: \(failure.subject)\(detail).")
+      case .otherOrder, .givenBack:
+        say(
+          "The order \(failure.subject) cannot be repeated\(detail).",
+          "주문 \(Particle.topic.on(failure.subject)) 되풀이할 수 없습니다\(detail).")
+      case .overflow:
+        say(
+          "There would be more than \(Self.grouped(StockLimits.quantity)) of \(item(failure.subject)).",
+          "\(item(failure.subject)) 재고가 \(Self.grouped(StockLimits.quantity))개를 넘게 됩니다.")
+      case .datedItem:
+        say(
+          "\(item(failure.subject)) has lots with dates, so its amount cannot be set\(detail).",
+          "\(item(failure.subject))에는 날짜가 있는 묶음이 있어 개수를 정할 수 없습니다\(detail).")
+      case .tooManyLots:
+        say(
+          "There are too many lots of \(item(failure.subject))\(detail).",
+          "\(item(failure.subject))의 묶음이 너무 많습니다\(detail).")
+      case .diskFull:
+        say(
+          "The disk is full\(detail). Make room and try again.", "디스크가 가득 찼습니다\(detail). 공간을 마련한 뒤 다시 시도하세요.")
+      case .crowded:
+        say("The stock service is busy\(detail). Try again.", "재고 서비스가 바쁩니다\(detail). 다시 시도하세요.")
+      case .tooSlow:
+        say(
+          "The stock changes faster than it can be shown here, so the rest is left out. 'bankctl stock' shows what there is.",
+          "재고가 너무 빨리 바뀌어 나머지는 보여 드리지 않습니다. 지금의 재고는 'bankctl stock'으로 볼 수 있습니다.")
+      }
+    return failure.code == .tooSlow ? sentence : sentence + " " + self.nothingChanged
   }
 }
 

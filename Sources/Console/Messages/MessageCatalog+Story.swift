@@ -53,7 +53,6 @@ extension MessageCatalog {
     }
   }
 
-  /// The customer was put aside.
   /// - Parameter reason: How the last attempt ended.
   func becameDead(attempts: Int, _ reason: String) -> String {
     say(

@@ -106,7 +106,7 @@ extension MessageCatalog {
   }
 
   private func outOfWork(_ who: String, _ trouble: String, log: String) -> String {
-    let detail = trouble.isEmpty ? "" : say(" (\(trouble))", "(\(trouble))")
+    let detail = aside(trouble)
     return say(
       "\(who) does not work\(detail). See 'bankctl logs \(log)', then try again with 'bankctl reload'.",
       "\(who) 서비스가 멈췄습니다\(detail). \(Particle.object.on("'bankctl logs \(log)'")) 본 뒤 'bankctl reload'로 다시 "

@@ -98,8 +98,6 @@ extension MessageCatalog {
 
   // MARK: - Refusals
 
-  /// The machine has not answered.
-  /// - Parameter isInDoubt: Whether it was sent a change, and may have made it.
   func machineSilent(_ why: String, _ isInDoubt: Bool) -> String {
     let fate =
       isInDoubt
@@ -119,8 +117,7 @@ extension MessageCatalog {
   }
 
   private func sentence(_ failure: VendingFailure) -> String {
-    let particulars = particular(failure.detail, failure.remark)
-    let detail = particulars.isEmpty ? "" : say(" (\(particulars))", "(\(particulars))")
+    let detail = aside(particular(failure.detail, failure.remark))
     let nothing = say(" Nothing was changed.", " 바뀐 것은 없습니다.")
     return switch failure.code {
     case .unknownProduct:

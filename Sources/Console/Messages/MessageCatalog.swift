@@ -26,6 +26,9 @@ package struct MessageCatalog: Sendable {
     return say(words.dropLast().joined(separator: ", ") + " or " + last, words.joined(separator: ", "))
   }
 
+  /// Words behind what they belong to, in parentheses.
+  func aside(_ words: String) -> String { words.isEmpty ? "" : say(" (\(words))", "(\(words))") }
+
   /// A word of a person's, in quotes and safe to show: a terminal obeys control characters, so they are
   /// spelled out.
   package func quoted(_ text: String) -> String { "'\(safe(text))'" }

@@ -1,6 +1,6 @@
-// Owns the ways in which a command can end without having done what was asked.
-// Invariant: every such way has a name for scripts, an exit code and a sentence; see MessageCatalog+Errors.
-// Failure: this is how failure looks.
+// Owns the ways in which a command can end: with an exit code, and without having done what was asked.
+// Invariant: every refusal has exactly one code, and a name and a sentence; see MessageCatalog+Errors. Scripts rely on
+// the numbers.
 import ControlClient
 import Posix
 import Wire
@@ -55,5 +55,39 @@ package struct Complaint: Error, Sendable, Equatable {
     self.code = code
     self.exit = exit
     self.message = message
+  }
+}
+
+package enum ProgramExit: Int32, Sendable, CaseIterable {
+  case done = 0
+  case failed = 1
+  /// The command line was not understood, or asks for what is never possible.
+  case usage = 2
+  case notOpen = 3
+  case notFound = 4
+  case refused = 5
+  case later = 75
+
+  init(_ code: Failure.Code) {
+    switch code {
+    case .queueFull, .draining, .diskFull, .inspected: self = .later
+    case .notOpen: self = .notOpen
+    case .noSuchTicket, .noSuchDay: self = .notFound
+    case .alreadyOpen, .wrongState, .wrongDay, .keyConflict: self = .refused
+    case .badRequest, .badConfiguration: self = .usage
+    case .damaged, .newerSchema, .badHome, .windowsFailed, .system, .removed, .withdrawn, .tooSlow:
+      self = .failed
+    }
+  }
+
+  init(_ error: ControlError) {
+    switch error {
+    case .notOpen: self = .notOpen
+    case .busy, .notGreeted: self = .later
+    case .refused(let refusal): self = refusal.reason == .crowded ? .later : .failed
+    case .notPermitted, .otherVersion, .lost, .timedOut, .malformed, .unexpected, .system, .programMissing,
+      .coordinatorEnded:
+      self = .failed
+    }
   }
 }

@@ -18,8 +18,7 @@ package final class CoordinatorClient {
   static let promptly = Duration.seconds(60)
   /// How long a lost coordinator is waited for: a guardian brings it back well within.
   static let reunion = Duration.seconds(10)
-  /// How long a question that changes nothing is repeated where a bank is opened, closed or looked into by others just
-  /// then: each of them is done in a moment, and there may be many.
+  /// How long a question that changes nothing is repeated where many others open, close or look into the bank.
   private static let passage = Duration.seconds(60)
   /// How long a coordinator that was started only to answer may take to end.
   private static let farewell = Duration.seconds(10)
@@ -55,10 +54,7 @@ package final class CoordinatorClient {
   }
 
   /// Has a conversation with the bank that is open, and begins it again where the coordinator was lost over it: a bank
-  /// that has closed is then not open, and one that a guardian brings back answers.
-  /// - Parameters:
-  ///   - patience: How long a coordinator that was lost may take to come back.
-  ///   - conversation: One in which asking twice is as good as asking once.
+  /// that has closed is then not open, and one that a guardian brings back answers. Asking twice must be as good as once.
   static func converse<Result>(
     _ session: Session, within patience: Duration = reunion,
     _ conversation: (CoordinatorClient) throws(CommandError) -> Result
@@ -106,11 +102,8 @@ package final class CoordinatorClient {
   }
 
   /// Asks the bank that is open, or the books of one that is not: for questions that change nothing.
-  /// - Parameters:
-  ///   - goesOn: Whether the conversation can be begun again after a part of the answer was passed on, because it goes on
-  ///     behind that.
-  ///   - conversation: Begun again where the bank was opened or closed at this very moment, and asks whoever is there
-  ///     then.
+  /// Where the bank is opened or closed at this very moment the conversation is begun again with whoever is there then.
+  /// - Parameter goesOn: Whether that is possible also after a part of the answer was passed on.
   package static func consult<Result>(
     _ session: Session, goesOn: Bool = false,
     _ conversation: (CoordinatorClient) throws(CommandError) -> Result
@@ -172,10 +165,7 @@ package final class CoordinatorClient {
 }
 
 extension CoordinatorClient {
-  /// Asks and receives the answers, one or page after page.
-  /// - Parameters:
-  ///   - patience: How long each may take; nil for as long as the coordinator lives.
-  ///   - task: Shows how it goes on where it lasts.
+  /// Asks and receives the answers, one or page after page. Each may take so long; nil for as long as the coordinator lives.
   package func ask(
     _ command: ControlCommand, within patience: Duration? = promptly, _ task: TaskProgress? = nil,
     _ take: (ControlAnswer) throws(CommandError) -> Void

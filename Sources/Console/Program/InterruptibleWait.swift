@@ -1,7 +1,8 @@
-// Owns waiting for answers while a signal that would end this program is only noted, so that what was begun can be
-// taken back first. It must not know what is waited for, nor what is taken back.
-// Invariant: from its beginning to its end the signals end nothing; the first one that came is remembered.
-// Failure: CommandError; a coordinator that is gone is `lost`.
+// Owns waiting for answers while a signal that would end this program is only noted, so that what was begun can be taken
+// back first; and the short rest between two attempts to reach a coordinator that is coming back.
+// Invariant: from its beginning to its end the signals end nothing; the first one that came is remembered. Nothing that
+// can be waited for is waited for by a rest.
+// Failure: CommandError; a coordinator that is gone is `lost`. An interrupted rest is a shorter one.
 import ControlClient
 import Glibc
 import Posix
@@ -77,4 +78,11 @@ extension EventLoop {
   func listen(to connection: ControlConnection) throws(CommandError) -> Registration {
     try fromSystem(register(fd: connection.fd, interest: .read) { _ in })
   }
+}
+
+package enum Pause {
+  /// 50 ms.
+  static func briefly() { _ = poll(nil, 0, 50) }
+  /// 5 ms, for what takes a few of them.
+  package static func momentarily() { _ = poll(nil, 0, 5) }
 }

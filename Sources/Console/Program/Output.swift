@@ -1,6 +1,6 @@
-// Owns what goes to standard output: gathered, so that a long list costs few writes, and flushed before
-// anything waits.
-// Invariant: lines come out whole and in order; after the reader has gone nothing more is written.
+// Owns what goes to standard output: gathered, so that a long list costs few writes, and flushed before anything waits.
+// Invariant: lines come out whole and in order; after the reader has gone nothing more is written. Standard output that
+// is a file never counts as left.
 // Failure: CommandError, `readerGone` where nobody reads any more, `system` for a full disk.
 import Logbook
 import Posix
@@ -72,4 +72,22 @@ enum Notes {
   }
 
   static func write(_ text: String) { _ = try? StandardStreams.write(text, to: .error) }
+}
+
+/// Notices that nobody reads standard output any more, also while there is nothing to write. What cannot be watched is
+/// noticed with the next write.
+final class ReaderWatch {
+  private let loop: EventLoop
+  private var registration: Registration?
+  private(set) var isGone = false
+
+  init(on loop: EventLoop) {
+    self.loop = loop
+    // A pipe without a reader is an error unasked. A file cannot be waited for, and does not go away either.
+    registration = try? loop.register(fd: StandardStreams.Stream.output.fd, interest: []) { [weak self] _ in
+      self?.isGone = true
+    }
+  }
+
+  deinit { if let registration { loop.deregister(registration) } }
 }

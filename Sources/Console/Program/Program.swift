@@ -2,7 +2,6 @@
 // wrong. It must not know what a command does.
 // Invariant: every failure is told once: in JSON on standard output where scripts listen, else on standard
 // error.
-// Failure: becomes an exit code; see ProgramExit.
 import Arguments
 import BankModel
 import ControlClient

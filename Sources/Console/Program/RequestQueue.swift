@@ -52,8 +52,7 @@ struct RequestQueue<Request> {
     return sent
   }
 
-  /// The service has answered.
-  /// - Returns: How many keys were not taken meanwhile.
+  /// The service has answered; gives back how many keys were not taken meanwhile.
   @discardableResult
   mutating func answered() -> Int {
     defer { refused = 0 }
@@ -67,8 +66,7 @@ struct RequestQueue<Request> {
     fallSilent()
   }
 
-  /// Looks at how long the service has had.
-  /// - Returns: Whether there is something else to be shown.
+  /// Looks at how long the service has had; gives back whether there is something else to be shown.
   mutating func settle(at now: MonotonicInstant) -> Bool {
     guard sent != nil, pace != .silent else { return false }
     let before = pace

@@ -28,10 +28,8 @@ final class ServiceRequests<Command: PresentableCommand> {
   private let session: Session
   private let deadline: MonotonicInstant
 
-  /// Goes to a service at once; whether the bank is open was asked before.
-  /// - Parameters:
-  ///   - patience: How long all questions together may take.
-  ///   - loop: That of a screen, where there is one already.
+  /// Goes to a service at once; whether the bank is open was asked before. The patience is for all questions together, and
+  /// the loop that of a screen, where there is one already.
   init(
     _ session: Session, at socket: String, within patience: Duration, on loop: EventLoop? = nil
   ) throws(CommandError) {
@@ -81,8 +79,7 @@ final class ServiceRequests<Command: PresentableCommand> {
 }
 
 extension MessageCatalog {
-  /// Why there was no answer from a service.
-  /// - Parameter trouble: Why it does not work, where the coordinator knows.
+  /// Why there was no answer from a service; the trouble is why it does not work, where the coordinator knows.
   func refusal<Command: PresentableCommand>(
     _ error: ServiceClientError<Command>, trouble: String?
   ) -> CommandError {

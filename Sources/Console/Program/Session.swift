@@ -32,6 +32,11 @@ package struct Session {
     try output.flush()
   }
 
+  func line(_ document: @autoclosure () -> JSONValue, or text: @autoclosure () -> String) throws(CommandError)
+  {
+    if asJSON { try output.line(document()) } else { try line(text()) }
+  }
+
   func line(_ text: String) throws(CommandError) {
     for part in Screen.folded(text, columns: columns) { try output.line(part) }
   }
@@ -53,8 +58,7 @@ package struct Session {
     throw .complaint("no_such_service", .notFound, words.noSuchService(name, near, known))
   }
 
-  /// The order to open, as the options `--deposit`, `--loan`, `--speed` and `--config` say.
-  /// - Parameter juice: Juice stations; nil for what the configuration says.
+  /// The order to open, as the options say; what they do not is left to the configuration.
   func openingOrder(juice: Int64?) throws(CommandError) -> LaunchOrder {
     LaunchOrder(
       .open, home: home,

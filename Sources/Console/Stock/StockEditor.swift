@@ -1,7 +1,6 @@
 // Owns what the stock editor shows and what a key in it means: which line is chosen, and what is to be changed.
 // Invariant: a wish never takes from what shows nothing; an amount that is shown is one that the stock has told, so what
 // is on the screen is what is on the shelves.
-// Failure: a notice that stands until the next key.
 import BankModel
 import StockClient
 import Wire

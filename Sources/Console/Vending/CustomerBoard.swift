@@ -1,7 +1,6 @@
 // Owns what the customers' screen of the vending machine shows and what a key in it means: which product is chosen, how
 // far the strip of purchases is pushed, and what is asked for.
 // Invariant: every number on the screen is one that the machine has told; nothing is counted here.
-// Failure: a notice that stands until the next key.
 import BankModel
 import VendingClient
 import Wire

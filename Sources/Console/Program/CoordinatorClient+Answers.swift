@@ -1,7 +1,8 @@
-// Owns waiting for an answer that takes its time, and showing meanwhile how busy the bank is.
-// Invariant: the bank is only watched where the wait is long enough to be shown; a quick answer costs one
-// question.
-// Failure: CommandError; a deadline is a result.
+// Owns waiting for an answer that takes its time, showing meanwhile how busy the bank is, and taking an answer for what
+// was asked for.
+// Invariant: the bank is only watched where the wait is long enough to be shown; a quick answer costs one question.
+// Failure: CommandError; a deadline is a result, and an answer of another kind is an error with its name.
+import BankModel
 import Posix
 import Wire
 
@@ -58,5 +59,29 @@ final class WaitProgress {
     if begin == nil || begin?.day != report.day || ended < begin?.ended ?? 0 { begin = (report.day, ended) }
     let done = ended - (begin?.ended ?? 0)
     meter.update(words.phase(.serving), done: done, total: done + busy)
+  }
+}
+
+extension ControlAnswer {
+  var status: StatusReport {
+    get throws(CommandError) { if case .status(let report) = self { report } else { throw unexpected } }
+  }
+
+  var tickets: [TicketReport] {
+    get throws(CommandError) { if case .tickets(let page) = self { page } else { throw unexpected } }
+  }
+
+  var ticket: TicketReport {
+    get throws(CommandError) { if case .ticket(let report) = self { report } else { throw unexpected } }
+  }
+
+  package var receipts: [ReceiptReport] {
+    get throws(CommandError) { if case .receipts(let page) = self { page } else { throw unexpected } }
+  }
+
+  var unexpected: CommandError {
+    // Every answer is a case that carries something, so it has a name.
+    let name = Mirror(reflecting: self).children.first?.label ?? "\(self)"
+    return .control(.unexpected(detail: Remark(.otherAnswer, name)))
   }
 }

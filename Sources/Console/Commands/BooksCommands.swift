@@ -1,0 +1,90 @@
+// Owns `ledger`, `account` and `audit`: the sums of the branch's accounts, and whether every promise that can be checked
+// is kept, on an open bank and on a stopped home.
+// Invariant: the exit code says no whenever anything is not as promised, such as a trial balance that is not zero.
+import Wire
+
+enum LedgerCommand {
+  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+    let answer = try ask(.ledger, session)
+    guard case .ledger(let rows) = answer else { throw answer.unexpected }
+    let difference = rows.reduce(0) { $0 &+ $1.balance }
+    let isEmpty = rows.allSatisfy { $0.transfers == 0 }
+    if isEmpty, !session.asJSON { session.note(session.words.noEntries) }
+    try session.show(.ledger(rows), or: lines(rows, session) + [session.words.trialBalance(difference)])
+    return difference == 0 ? .done : .failed
+  }
+
+  static func account(_ session: Session) throws(CommandError) {
+    let number = session.number("N")
+    let answer = try ask(.account(number), session)
+    guard case .account(let report) = answer else { throw answer.unexpected }
+    // An account begins with its first business; one that was never used is no account of zero won.
+    if report.row.transfers == 0, report.latest.isEmpty {
+      throw .complaint("no_such_account", .notFound, session.words.noSuchAccount(number))
+    }
+    try session.show(
+      .account(report),
+      or: lines([report.row], session) + report.latest.flatMap { ReceiptsCommand.lines($0, session) })
+  }
+
+  private static func ask(_ question: ControlCommand, _ session: Session) throws(CommandError)
+    -> ControlAnswer
+  {
+    try CoordinatorClient.consult(session) { coordinator throws(CommandError) in
+      try coordinator.answer(to: question, within: nil, TaskProgress(.ledger, session.words))
+    }
+  }
+
+  private static func lines(_ rows: [LedgerRow], _ session: Session) -> [String] {
+    table(rows, session.words).lines(session.output.palette, within: session.columns)
+  }
+
+  static func table(_ rows: [LedgerRow], _ words: MessageCatalog) -> TextTable {
+    var table = TextTable([.left, .right, .right, .right])
+    table.addHeadings([MessageCatalog.Column.account, .debit, .credit, .balance].map(words.column))
+    for row in rows {
+      let sums = [row.debit, row.credit, row.balance].map { TextTable.Cell(MessageCatalog.grouped($0)) }
+      table.add([.init(words.ledgerAccount(row.account))] + sums)
+    }
+    return table
+  }
+}
+
+enum AuditCommand {
+  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+    let answer = try CoordinatorClient.consult(session) { coordinator throws(CommandError) in
+      // Every row is counted, so a large home takes its time.
+      try coordinator.answer(to: .audit, within: nil, TaskProgress(.audit, session.words))
+    }
+    guard case .audit(let report) = answer else { throw answer.unexpected }
+    try session.show(
+      .audit(report), or: lines(report, session.words, session.output.palette, within: session.columns))
+    return report.isClean ? .done : .failed
+  }
+
+  static func lines(
+    _ report: AuditReport, _ words: MessageCatalog, _ palette: Palette, within columns: Int? = nil
+  ) -> [String] {
+    var table = TextTable([.left, .right])
+    let numbers: [(MessageCatalog.Column, Int64)] = [
+      (.issued, report.issued), (.served, report.served), (.cancelled, report.cancelled),
+      (.waiting, report.waiting), (.delayed, report.delayed), (.dead, report.dead),
+    ]
+    for (column, number) in numbers {
+      table.add([.init(words.column(column)), .init(MessageCatalog.grouped(number))])
+    }
+    var checks = [
+      (words.lost, report.lost), (words.duplicated, report.duplicated),
+      (words.ledgerDifference, report.ledgerDifference),
+    ]
+    if let stock = report.stockDifference { checks.append((words.stockDifference, stock)) }
+    if let money = report.moneyDifference { checks.append((words.moneyDifference, money)) }
+    for (name, number) in checks {
+      table.add([.init(name), .init(MessageCatalog.grouped(number), number == 0 ? nil : .alarm)])
+    }
+    let verdict = report.isClean ? words.clean : palette.paint(words.broken, .alarm)
+    return [verdict] + table.lines(palette, indent: 2, within: columns)
+      + words.findings(report.problems, report.remarks).map { palette.paint("- \($0)", .alarm) }
+      + words.findings(report.notes ?? [], report.noteRemarks).map { "- \($0)" }
+  }
+}
