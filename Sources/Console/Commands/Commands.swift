@@ -46,10 +46,10 @@ package enum Commands {
     case "vending admin set-aside": done(VendingAdminCommands.setAside)
     case "logs": done(LogsCommand.run)
     case "audit": AuditCommand.run
-    case "chaos": done(ChaosCommand.run)
+    case "chaos": done(ProgramCommands.chaos)
     case "ledger": LedgerCommand.run
     case "account": done(LedgerCommand.account)
-    case "completions": done(CompletionsCommand.run)
+    case "completions": done(ProgramCommands.completions)
     default: nil
     }
   }

@@ -32,7 +32,7 @@ enum ConsoleCommand {
       session.output.write(session.words.menu)
       try session.output.flush()
       guard let input = readLine() else { return try session.output.line("") }
-      switch input.trimmed {
+      switch input.filter({ !$0.isWhitespace }) {
       case "1": try open(session)
       case "2": return
       default: try session.output.line(session.words.wrongInput)
@@ -50,14 +50,5 @@ enum ConsoleCommand {
       }
       session.note(complaint.message)
     }
-  }
-}
-
-extension String {
-  fileprivate var trimmed: Substring {
-    var text = self[...]
-    while text.first?.isWhitespace == true { text.removeFirst() }
-    while text.last?.isWhitespace == true { text.removeLast() }
-    return text
   }
 }

@@ -62,8 +62,6 @@ enum ReceiptsCommand {
     }
   }
 
-  // MARK: Columns
-
   /// The widths fit what usually comes; a longer cell moves what is behind it and is never cut.
   private static let widths = [4, 7, 9, 8, 10, 12, 17]
 

@@ -12,7 +12,8 @@ enum ResetCommand {
     let isAsked = session.isAtTerminal && !session.invocation.flag("yes")
     for _ in 1...attempts {
       let before = try CoordinatorClient.picture(session)
-      if isAsked, before.everyone > 0, try !session.confirm(session.words.askReset(before)) {
+      let everyone = before.queue.waiting + before.queue.serving + before.queue.delayed + before.queue.dead
+      if isAsked, everyone > 0, try !session.confirm(session.words.askReset(before)) {
         session.note(session.words.nothingChanged)
         return .failed
       }
@@ -40,8 +41,4 @@ enum ResetCommand {
       }
     }
   }
-}
-
-extension StatusReport {
-  fileprivate var everyone: Int64 { queue.waiting + queue.serving + queue.delayed + queue.dead }
 }

@@ -84,8 +84,6 @@ final class StatusScreen {
       session.words)
   }
 
-  // MARK: - Whether anybody is there
-
   /// Somebody presses keys, as people do where nothing moves.
   private func ask() {
     guard probe == nil, registration != nil else { return }
@@ -103,8 +101,6 @@ final class StatusScreen {
     heardAt = SystemClock.wallMilliseconds()
     if isSilent { (isSilent, screen.isDirty) = (false, true) }
   }
-
-  // MARK: - The bank
 
   private func follow() throws(CommandError) {
     try coordinator.send(.watch)
@@ -140,7 +136,9 @@ final class StatusScreen {
         return try follow()
       } catch {
         if report?.state == .draining, session.isBankClosed { return noteClosing() }
-        guard error.mayPass, SystemClock.monotonic() < deadline else { throw error }
+        guard case .control(let reason) = error, reason.mayPass, SystemClock.monotonic() < deadline else {
+          throw error
+        }
         try screen.draw(picture)
         try turn(until: MonotonicInstant(nanoseconds: 0))
       }
@@ -152,15 +150,5 @@ final class StatusScreen {
     report?.close()
     screen.close()
     screen.isDirty = true
-  }
-}
-
-extension CommandError {
-  /// Whether a coordinator that comes back may make it go away.
-  fileprivate var mayPass: Bool {
-    switch self {
-    case .control(let error): error.mayPass
-    default: false
-    }
   }
 }

@@ -1,8 +1,7 @@
-// Owns `stock watch`: the present stock, and then a line each time something changes, in the order of the changes.
-// Invariant: no change is left out and none is told twice, also where the service is replaced; a change that cannot be
-// told any more, because too many came meanwhile, shows as a new picture.
-// Failure: CommandError, exit code 75 where the service never came. A reader that leaves, and a bank that closes, end it
-// without an error.
+// Owns `stock watch`: the present stock, and then a line for each change, in the order of the changes.
+// Invariant: no change is left out and none is told twice, also where the service is replaced; where too many
+// came meanwhile to be told, a new picture shows.
+// Failure: CommandError, exit code 75 where the service never came. It ends with its reader and the bank.
 import BankModel
 import Posix
 import StockClient
@@ -34,16 +33,12 @@ final class StockWatchCommand {
     let patience = SystemClock.monotonic() + session.stockPatience
     while failure == nil, !reader.isGone {
       let isThere = counter.client.isConnected
-      do throws(StockClientError) {
-        try counter.client.turn(until: isThere ? nil : SystemClock.monotonic() + Self.look)
-      } catch {
-        throw session.words.refusal(error, trouble: counter.trouble)
-      }
+      try counter.turn(until: isThere ? nil : SystemClock.monotonic() + Self.look)
       try session.output.flush()
       if !isThere, !counter.client.isConnected, session.isBankClosed { return }
       guard !hasSeenPicture, SystemClock.monotonic() >= patience else { continue }
       let error = StockClientError.tryLater(detail: Remark(.showsNothing), isInDoubt: false)
-      throw session.words.refusal(error, trouble: counter.trouble)
+      throw counter.refusal(error)
     }
     if let failure { throw failure }
   }
@@ -62,17 +57,13 @@ final class StockWatchCommand {
 
   private func tell(_ picture: StockPicture) throws(CommandError) {
     hasSeenPicture = true
-    if session.asJSON { return try session.output.line(.picture(picture)) }
-    let menu = MenuPicture(
-      assortment: assortment, picture: picture.withoutDrinks(of: assortment), words: session.words,
-      palette: session.output.palette)
-    try session.line(menu.shelvesInOneLine)
+    let menu = session.menu(assortment, picture.withoutDrinks(of: assortment))
+    try session.line(.picture(picture), or: menu.shelvesInOneLine)
   }
 
   private func tell(_ change: StockChange) throws(CommandError) {
-    if session.asJSON { return try session.output.line(.change(change)) }
     let name = assortment.name(of: change.item, in: session.words.language)
     let time = session.output.palette.paint(Timestamp.utc(milliseconds: change.at.milliseconds), .quiet)
-    try session.line("\(time)  \(session.words.changed(change, name))")
+    try session.line(.change(change), or: "\(time)  \(session.words.changed(change, name))")
   }
 }

@@ -1,7 +1,7 @@
-// Owns the manager's commands of the vending machine: `vending admin add`, `remove`, `stock`, `expired`,
-// `discard-expired` and `set-aside`.
-// Invariant: dates that make no sense are refused before anybody is asked; what is printed is the stock after the change.
-// Failure: CommandError; exit code 2 for dates that make no sense, 5 where the present state does not allow it.
+// Owns the manager's commands of the vending machine, those that begin with `vending admin`.
+// Invariant: dates that make no sense are refused before anybody is asked; what is printed is the new stock.
+// Failure: CommandError; exit code 2 for dates that make no sense, 5 where the present state does not allow
+// it.
 import BankModel
 import Posix
 import Wire

@@ -1,5 +1,4 @@
-// Owns the customers' commands of the vending machine: `vending`, `vending insert`, `buy`, `balance`, `return`, `history`,
-// `buyable` and `hot`. They must not know how a purchase comes about.
+// Owns the customers' commands of the vending machine.
 // Invariant: what is printed is what is on the machine's disk.
 // Failure: CommandError; exit code 5 where the present money or stock does not allow it.
 import BankModel

@@ -19,7 +19,6 @@ struct CustomerLine: Sendable, Equatable {
     case tooLong(limit: Int)
     /// It does not begin with a brace.
     case noObject
-    /// An object that breaks a rule of JSON.
     case json(JSONFault)
     case unknownField(String, near: [String])
     case repeatedField(Field)

@@ -1,6 +1,5 @@
 // Owns a whole list of customers: checked from the first line to the last before a word of it is sent.
-// Invariant: every pass over the same text with the same seed gives the same customers; memory does not grow
-// with it.
+// Invariant: every pass over the same text with the same seed gives the same customers; memory does not grow.
 // Failure: Refusal, which names the line.
 import BankModel
 import Configuration

@@ -1,6 +1,5 @@
-// Owns a text that is read line by line, more than once, whatever it comes from.
-// Invariant: memory holds one portion and one line, however long the text is; a stream is kept in a file
-// without a name, which is gone with this process.
+// Owns a text that is read line by line, more than once; of a stream a file without a name is kept for that.
+// Invariant: memory holds one portion and one line, however long the text is.
 // Failure: SystemError. A line beyond the limit is reported as such and does not cost its length.
 import BankModel
 import Glibc
@@ -8,7 +7,6 @@ import Posix
 
 final class LineFile {
   enum Line {
-    /// The bytes without the newline.
     case bytes(ArraySlice<UInt8>)
     case tooLong
   }
@@ -111,7 +109,6 @@ struct StreamNeed {
   }
 }
 
-/// Cuts portions of a text into lines.
 struct LineCutter {
   private let limit: Int
   private var number: Int64 = 0

@@ -1,6 +1,4 @@
-// Owns the shapes of this program's JSON: which field of which report has which name.
-// It must not know a socket or a terminal. Scripts are written against these shapes: fields are added, never
-// changed.
+// Owns the shapes of this program's JSON. Scripts are written against them: fields are added, never changed.
 // Invariant: instants are RFC 3339 in UTC with milliseconds; what does not exist is null and never left out,
 // unless the shape says that the field is only there in a certain state.
 import BankModel

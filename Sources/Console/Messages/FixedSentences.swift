@@ -54,7 +54,6 @@ package struct FixedSentences: Sendable {
   let draining = Text(
     "Closing: everyone waiting is served. Once more finishes only those being served.",
     "마감합니다. 기다리는 고객을 모두 처리합니다. 한 번 더 누르면 업무중인 고객만 마칩니다.")
-  /// After the last one.
   let endedAtOnce = Text(
     "Ended at once. Nothing is lost: those who had tickets wait for the next start.",
     "바로 끝냈습니다. 잃은 것은 없습니다. 번호표가 있는 고객은 다음 개점을 기다립니다.")

@@ -9,7 +9,6 @@ extension MessageCatalog {
       "계좌 \(number): 그런 계좌는 없습니다. 입금도 대출도 한 적이 없습니다.")
   }
 
-  /// Where a customer stands.
   func state(_ state: CustomerState) -> String {
     switch state {
     case .waiting: say("waiting", "대기중")
@@ -20,7 +19,6 @@ extension MessageCatalog {
     }
   }
 
-  /// The header over a list of customers.
   func header(_ state: CustomerState) -> String {
     switch state {
     case .waiting: say("Waiting", "대기중")
@@ -101,8 +99,6 @@ extension MessageCatalog {
   func tickets(_ first: Int64, _ last: Int64) -> String {
     first == last ? say("ticket \(first)", "\(first)번") : say("tickets \(first)–\(last)", "\(first)–\(last)번")
   }
-
-  // MARK: - The audit and the ledger
 
   package var lost: String { say("lost", "잃어버린 번호") }
   package var duplicated: String { say("duplicated", "겹치는 번호") }

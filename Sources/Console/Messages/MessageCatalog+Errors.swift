@@ -97,7 +97,6 @@ extension MessageCatalog {
     }
   }
 
-  /// The coordinator is named where its pid is known.
   private func alreadyOpen(home: String, coordinator: String) -> String {
     let english = coordinator.isEmpty ? "" : " (coordinator \(coordinator))"
     let korean = coordinator.isEmpty ? "" : "(코디네이터 \(coordinator))"

@@ -21,7 +21,6 @@ extension MessageCatalog {
     say("\(made) of \(count) were made.", "\(count)잔 중 \(made)잔만 만들었습니다.")
   }
 
-  /// Of which fruit there is too little, in a menu.
   func lacking(_ shortage: Shortage, of fruit: String) -> String {
     say(
       "\(fruit) \(shortage.available)/\(shortage.needed)",

@@ -55,8 +55,6 @@ extension MessageCatalog {
       "\(subject(role)) 대답하지 않아 되었는지 알 수 없습니다: \(request). '\(how)'에서 확인하세요.")
   }
 
-  // MARK: - Requests
-
   /// What the vending machine was asked for; products by the names that the screen gives them.
   func request(_ command: VendingCommand, _ picture: VendingPicture?) -> String {
     func name(_ id: ItemID) -> String {

@@ -39,7 +39,6 @@ extension MessageCatalog {
   }
 
   var paused: String { say("paused", "멈춤") }
-  /// The state of a window that was given up.
   var failed: String { say("failed", "실패") }
   func day(_ day: Int64) -> String { say("day \(day)", "영업 \(day)일차") }
   func generation(_ generation: Int64) -> String { say("generation \(generation)", "\(generation)세대") }

@@ -26,7 +26,6 @@ extension MessageCatalog {
       "\(phrases.service(service)) 업무가 두 번 적혔습니다. 창구 수를 한 번만 주세요.")
   }
 
-  /// The windows there are now.
   func windows(_ report: StatusReport) -> String {
     let counts = report.services.map { "\(phrases.service($0.service)) \($0.windows)" }
     return say("Windows: ", "창구: ") + counts.joined(separator: ", ")
@@ -41,7 +40,6 @@ extension MessageCatalog {
       (cancelled > 0 ? "고객 \(count)명을 취소하고 초기화했습니다. " : "초기화했습니다. ") + "\(day(report.day)), 번호는 1부터 시작합니다.")
   }
 
-  /// Before `reset`, at a terminal.
   func askReset(_ report: StatusReport) -> String {
     let queue = report.queue
     let parts: [(Column, Int64)] = [

@@ -37,8 +37,6 @@ extension MessageCatalog {
     return "\(fruit) \(before) → \(Self.grouped(change.present)) (\(kind(change.kind))\(order))"
   }
 
-  // MARK: - Refusals
-
   func stockSilent(_ why: String, _ isInDoubt: Bool) -> String {
     let fate =
       isInDoubt
@@ -86,8 +84,7 @@ extension MessageCatalog {
       case .diskFull:
         say(
           "The disk is full\(detail). Make room and try again.", "디스크가 가득 찼습니다\(detail). 공간을 마련한 뒤 다시 시도하세요.")
-      case .crowded:
-        say("The stock service is busy\(detail). Try again.", "재고 서비스가 바쁩니다\(detail). 다시 시도하세요.")
+      case .crowded: say("The stock service is busy\(detail). Try again.", "재고 서비스가 바쁩니다\(detail). 다시 시도하세요.")
       case .tooSlow:
         say(
           "The stock changes faster than it can be shown here, so the rest is left out. 'bankctl stock' shows what there is.",
@@ -99,12 +96,13 @@ extension MessageCatalog {
 
 extension ProgramExit {
   init(_ code: StockFailure.Code) {
-    switch code {
-    case .unknownItem: self = .notFound
-    case .badRequest: self = .usage
-    case .otherOrder, .givenBack, .overflow, .datedItem, .tooManyLots: self = .refused
-    case .diskFull, .crowded: self = .later
-    case .tooSlow: self = .failed
-    }
+    self =
+      switch code {
+      case .unknownItem: .notFound
+      case .badRequest: .usage
+      case .otherOrder, .givenBack, .overflow, .datedItem, .tooManyLots: .refused
+      case .diskFull, .crowded: .later
+      case .tooSlow: .failed
+      }
   }
 }

@@ -27,8 +27,6 @@ extension MessageCatalog {
 
   private func instant(_ time: WallTime) -> String { Timestamp.utc(milliseconds: time.milliseconds) }
 
-  // MARK: - The manager
-
   func restocked(_ name: String, _ difference: Quantity, _ present: Quantity) -> String {
     let count = Self.grouped(abs(difference))
     if difference >= 0 {
@@ -95,8 +93,6 @@ extension MessageCatalog {
       : say("Did you mean \(alternatives(near))?", "혹시 \(alternatives(near))인가요?")
     return say("There is no product \(quoted(name)). \(hint)", "\(quoted(name)) 상품은 없습니다. \(hint)")
   }
-
-  // MARK: - Refusals
 
   func machineSilent(_ why: String, _ isInDoubt: Bool) -> String {
     let fate =
@@ -167,13 +163,13 @@ extension MessageCatalog {
 
 extension ProgramExit {
   init(_ code: VendingFailure.Code) {
-    switch code {
-    case .unknownProduct: self = .notFound
-    case .badRequest: self = .usage
-    case .otherOrder, .tooLittleMoney, .soldOut, .onlyExpired, .tillFull, .shelfFull, .wrongSide:
-      self = .refused
-    case .stockUnavailable, .diskFull, .crowded: self = .later
-    case .tooSlow: self = .failed
-    }
+    self =
+      switch code {
+      case .unknownProduct: .notFound
+      case .badRequest: .usage
+      case .otherOrder, .tooLittleMoney, .soldOut, .onlyExpired, .tillFull, .shelfFull, .wrongSide: .refused
+      case .stockUnavailable, .diskFull, .crowded: .later
+      case .tooSlow: .failed
+      }
   }
 }

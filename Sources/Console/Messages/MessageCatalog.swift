@@ -15,12 +15,11 @@ package struct MessageCatalog: Sendable {
     FixedSentences.all[keyPath: sentence][textLanguage]
   }
 
-  /// One of two wordings.
   package func say(_ english: @autoclosure () -> String, _ korean: @autoclosure () -> String) -> String {
     language == .korean ? korean() : english()
   }
 
-  /// MessageCatalog put one behind the other: `a, b or c`.
+  /// Words put one behind the other: `a, b or c`.
   func alternatives(_ words: [String]) -> String {
     guard let last = words.last, words.count > 1 else { return words.first ?? "" }
     return say(words.dropLast().joined(separator: ", ") + " or " + last, words.joined(separator: ", "))

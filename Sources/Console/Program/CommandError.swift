@@ -5,7 +5,6 @@ import ControlClient
 import Posix
 import Wire
 
-/// Why a command did not do what was asked.
 package enum CommandError: Error, Sendable, Equatable {
   case failure(Failure)
   /// There was no conversation, or it broke off.
@@ -26,7 +25,6 @@ extension CommandError {
 
   /// The command line asks for what is never possible.
   package static func usage(_ message: String) -> CommandError { .complaint("usage", .usage, message) }
-  /// It was tried, and it failed.
   package static func failed(_ message: String) -> CommandError { .complaint("failed", .failed, message) }
 }
 
@@ -37,7 +35,6 @@ func fromSystem<Result>(
   do throws(SystemError) { return try call() } catch { throw .system(error) }
 }
 
-/// What a conversation that failed has led to, in the same way.
 func fromControl<Result>(
   _ call: @autoclosure () throws(ControlError) -> Result
 ) throws(CommandError) -> Result {
@@ -69,25 +66,26 @@ package enum ProgramExit: Int32, Sendable, CaseIterable {
   case later = 75
 
   init(_ code: Failure.Code) {
-    switch code {
-    case .queueFull, .draining, .diskFull, .inspected: self = .later
-    case .notOpen: self = .notOpen
-    case .noSuchTicket, .noSuchDay: self = .notFound
-    case .alreadyOpen, .wrongState, .wrongDay, .keyConflict: self = .refused
-    case .badRequest, .badConfiguration: self = .usage
-    case .damaged, .newerSchema, .badHome, .windowsFailed, .system, .removed, .withdrawn, .tooSlow:
-      self = .failed
-    }
+    self =
+      switch code {
+      case .queueFull, .draining, .diskFull, .inspected: .later
+      case .notOpen: .notOpen
+      case .noSuchTicket, .noSuchDay: .notFound
+      case .alreadyOpen, .wrongState, .wrongDay, .keyConflict: .refused
+      case .badRequest, .badConfiguration: .usage
+      case .damaged, .newerSchema, .badHome, .windowsFailed, .system, .removed, .withdrawn, .tooSlow: .failed
+      }
   }
 
   init(_ error: ControlError) {
-    switch error {
-    case .notOpen: self = .notOpen
-    case .busy, .notGreeted: self = .later
-    case .refused(let refusal): self = refusal.reason == .crowded ? .later : .failed
-    case .notPermitted, .otherVersion, .lost, .timedOut, .malformed, .unexpected, .system, .programMissing,
-      .coordinatorEnded:
-      self = .failed
-    }
+    self =
+      switch error {
+      case .notOpen: .notOpen
+      case .busy, .notGreeted: .later
+      case .refused(let refusal): refusal.reason == .crowded ? .later : .failed
+      case .notPermitted, .otherVersion, .lost, .timedOut, .malformed, .unexpected, .system, .programMissing,
+        .coordinatorEnded:
+        .failed
+      }
   }
 }

@@ -1,6 +1,5 @@
-// Owns waiting for an answer that takes its time, showing meanwhile how busy the bank is, and taking an answer for what
-// was asked for.
-// Invariant: the bank is only watched where the wait is long enough to be shown; a quick answer costs one question.
+// Owns waiting for an answer, showing how busy the bank is meanwhile, and taking it for what was asked for.
+// Invariant: the bank is only watched where the wait is long enough to be shown.
 // Failure: CommandError; a deadline is a result, and an answer of another kind is an error with its name.
 import BankModel
 import Posix
@@ -83,5 +82,38 @@ extension ControlAnswer {
     // Every answer is a case that carries something, so it has a name.
     let name = Mirror(reflecting: self).children.first?.label ?? "\(self)"
     return .control(.unexpected(detail: Remark(.otherAnswer, name)))
+  }
+}
+
+/// What a person sees while a question that takes its time is answered: how far it has come where the coordinator says so,
+/// and otherwise how long it lasts.
+package final class TaskProgress {
+  enum Task: Sendable, CaseIterable {
+    case audit, ledger, receipts, tickets, ticket, scale, reload, opening, reset, requeue, cancel, steer
+  }
+
+  let meter: ProgressMeter
+  /// Whether the coordinator is to say how far it has come.
+  let isToldHowFar: Bool?
+  private let words: MessageCatalog
+  private let task: Task
+  /// Said once by the coordinator, and then no more how long it lasts.
+  private var isHeard = false
+
+  init(_ task: Task, _ words: MessageCatalog, asksHowFar: Bool = false, _ meter: ProgressMeter? = nil) {
+    self.task = task
+    self.words = words
+    isToldHowFar = asksHowFar ? true : nil
+    self.meter = meter ?? ProgressMeter(words: words)
+  }
+
+  /// When there is something to show; nil where the coordinator says when.
+  var nextDue: MonotonicInstant? { isHeard ? nil : meter.nextDue }
+  func pass() { meter.pass(words.doing(task)) }
+  func count(_ rows: Int64) { meter.update(words.doing(task), done: rows, total: 0) }
+
+  func hear(_ report: ProgressReport) {
+    isHeard = true
+    meter.update(words.phase(report.phase), done: report.done, total: report.total)
   }
 }

@@ -205,7 +205,6 @@ extension CoordinatorClient {
     _ command: ControlCommand, within patience: Duration? = promptly, _ task: TaskProgress? = nil
   ) throws(CommandError) -> StatusReport { try answer(to: command, within: patience, task).status }
 
-  /// Asks and receives the one answer that there is.
   func answer(
     to command: ControlCommand, within patience: Duration? = promptly, _ task: TaskProgress? = nil
   ) throws(CommandError) -> ControlAnswer {
@@ -252,12 +251,7 @@ extension ControlCommand {
 }
 
 extension ControlError {
-  fileprivate var isAbsence: Bool {
-    switch self {
-    case .notOpen, .lost: true
-    default: false
-    }
-  }
+  fileprivate var isAbsence: Bool { if case .notOpen = self { true } else { self == .lost } }
 
   /// Whether a coordinator that comes back may make it go away.
   var mayPass: Bool {

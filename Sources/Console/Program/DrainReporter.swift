@@ -22,7 +22,6 @@ final class DrainReporter {
     self.now = now
   }
 
-  /// The coordinator says how far it is.
   func hear(_ report: ProgressReport) {
     if let drain = report.drain {
       furthest = max(furthest, drain.step)

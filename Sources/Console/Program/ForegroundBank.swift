@@ -1,7 +1,5 @@
-// Owns a bank that lives in the foreground of this program: everything that can happen to it, one after the
-// other.
-// Invariant: signals are held back before the coordinator starts, so none can end this program and leave it
-// behind.
+// Owns a bank that lives in the foreground of this program: everything that can happen to it, in order.
+// Invariant: signals are held back before the coordinator starts, so none can end this program without it.
 // Failure: CommandError. Whoever lets go of a bank that has not ended calls `end()` first.
 import BankModel
 import ControlClient

@@ -66,8 +66,6 @@ final class ForegroundGuard {
     return try tell(end)
   }
 
-  // MARK: - The conversation
-
   private func converse(on socket: consuming FileDescriptor) {
     // A coordinator that does not talk has ended, or will have; the guardian sees which.
     guard let connection = try? ControlConnection.greet(socket, patience: Self.firstPatience),
@@ -111,8 +109,6 @@ final class ForegroundGuard {
     }
   }
 
-  // MARK: - What the guardian says
-
   private func hear(_ news: Guardian.News) {
     // Its last words come before the news of its end.
     if case .ended = news { listen() }
@@ -141,8 +137,6 @@ final class ForegroundGuard {
     }
     return (try? line.connection.send(.stop(order))) != nil
   }
-
-  // MARK: - The end
 
   private func tell(_ end: GuardianEnd) throws(CommandError) -> ProgramExit {
     switch end {

@@ -1,7 +1,6 @@
-// Owns waiting for answers while a signal that would end this program is only noted, so that what was begun can be taken
+// Owns waiting while a signal that would end this program is only noted, so that what was begun can be taken
 // back first; and the short rest between two attempts to reach a coordinator that is coming back.
-// Invariant: from its beginning to its end the signals end nothing; the first one that came is remembered. Nothing that
-// can be waited for is waited for by a rest.
+// Invariant: from its beginning to its end the signals end nothing; the first one that came is remembered.
 // Failure: CommandError; a coordinator that is gone is `lost`. An interrupted rest is a shorter one.
 import ControlClient
 import Glibc
@@ -61,7 +60,6 @@ final class InterruptibleWait {
     release()
   }
 
-  /// Lets signals mean again what they used to.
   func release() {
     source = nil
     // It fails for what is no signal, and these are signals.

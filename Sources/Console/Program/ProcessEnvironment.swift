@@ -1,7 +1,5 @@
-// Owns what flags, environment and files decide before a command runs: the home, the configuration, the
-// language.
-// Invariant: a flag beats the environment, the environment a file, a file the default; every path is
-// absolute.
+// Owns what flags, environment and files decide before a command runs: home, configuration, language.
+// Invariant: a flag beats the environment, the environment a file, a file the default. Paths are absolute.
 // Failure: CommandError, where no home can be named or a variable says what is no language.
 import BankModel
 import Configuration
@@ -27,13 +25,13 @@ package struct ProcessEnvironment {
   }
 
   /// The home: flag, `BANK_HOME`, `$XDG_STATE_HOME/bank`, `~/.local/state/bank`.
+  /// A relative path in XDG_STATE_HOME counts as none, as in the specification of base directories.
   func home(flag: String?) throws(CommandError) -> BankHome {
     let chosen: String
     if let flag {
       chosen = flag
     } else if let home = variable("BANK_HOME") {
       chosen = home
-      // The specification of base directories: a relative path in XDG_STATE_HOME counts as none.
     } else if let state = variable("XDG_STATE_HOME"), state.hasPrefix("/") {
       chosen = Paths.join(state, "bank")
     } else if let person = variable("HOME") {

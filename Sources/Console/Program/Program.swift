@@ -1,7 +1,5 @@
-// Owns one run of a program that a person types, from its words to its exit code: parse, decide, run, and tell what went
-// wrong. It must not know what a command does.
-// Invariant: every failure is told once: in JSON on standard output where scripts listen, else on standard
-// error.
+// Owns one run of a program that a person types, from its words to its exit code.
+// Invariant: every failure is told once: in JSON on standard output for scripts, else on standard error.
 import Arguments
 import BankModel
 import ControlClient

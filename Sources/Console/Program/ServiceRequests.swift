@@ -1,8 +1,7 @@
-// Owns a command's questions to a service of the open bank: each is bounded, and a service that is not there is waited for
-// as long as patience lasts, and no longer than the bank is there. It knows no service, and not what a command makes of an
-// answer.
-// Invariant: a refusal never comes out as an answer. Where a service or a bank is gone over a change it is not said that
-// nothing was changed.
+// Owns a command's questions to a service of the open bank: each is bounded, and a service that is not there
+// is waited for as long as patience lasts, and no longer than the bank is there.
+// Invariant: a refusal never comes out as an answer, nor a change that may have been made as one that was
+// not.
 // Failure: CommandError, exit code 75 where no answer came in time, and 3 where the bank has closed.
 import BankModel
 import Posix
@@ -47,6 +46,14 @@ final class ServiceRequests<Command: PresentableCommand> {
 
   var trouble: String? { session.trouble(of: Command.role) }
 
+  func refusal(_ error: ServiceClientError<Command>) -> CommandError {
+    session.words.refusal(error, trouble: trouble)
+  }
+
+  func turn(until deadline: MonotonicInstant?) throws(CommandError) {
+    do throws(ServiceClientError<Command>) { try client.turn(until: deadline) } catch { throw refusal(error) }
+  }
+
   static var unexpected: CommandError {
     .control(.unexpected(detail: Remark(.strangeAnswer).of(Command.role == .stock ? .stock : .machine)))
   }
@@ -58,12 +65,10 @@ final class ServiceRequests<Command: PresentableCommand> {
     var outcome: Result<Command.Answer, ServiceClientError<Command>>?
     client.ask(command, until: limit) { outcome = $0 }
     while true {
-      do throws(ServiceClientError<Command>) {
-        if let outcome { return try outcome.get() }
-        try client.turn(until: min(limit, SystemClock.monotonic() + serviceLook))
-      } catch {
-        throw session.words.refusal(error, trouble: trouble)
+      if let outcome {
+        do throws(ServiceClientError<Command>) { return try outcome.get() } catch { throw refusal(error) }
       }
+      try turn(until: min(limit, SystemClock.monotonic() + serviceLook))
       guard outcome == nil, !client.isConnected else { continue }
       let isInDoubt = client.isInDoubt
       if !isInDoubt, let reason = session.whyNobodyComes(to: Command.role) {

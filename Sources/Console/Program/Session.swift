@@ -48,7 +48,6 @@ package struct Session {
     StatusPicture(report: report, words: words, palette: output.palette, columns: columns)
   }
 
-  /// Looks a service up by any of its names.
   func service(named name: String) throws(CommandError) -> Service {
     for choice in BankctlTable.serviceNames where choice.value == name || choice.aliases.contains(name) {
       if let service = Service(name: choice.value) { return service }

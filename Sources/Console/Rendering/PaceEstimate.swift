@@ -13,7 +13,6 @@ struct PaceEstimate {
   /// The moment of the end that was estimated last, with the total that it was for.
   private var end: (at: MonotonicInstant, total: Int64, saidAt: MonotonicInstant)?
 
-  /// How long it is watched before anything is said.
   private static let silence = Duration.seconds(1)
   /// Of the whole, in per cent, and in number: so much must have been done meanwhile.
   private static let leastShare: Int64 = 2

@@ -4,32 +4,20 @@
 import BankModel
 
 package struct Palette: Sendable, Equatable {
-  /// A meaning that has a colour.
-  package enum Role: Sendable, CaseIterable {
-    case loan
-    case waiting
-    case serving
-    case alarm
+  /// A meaning that has a colour, with the parameters of its escape sequence (ECMA-48 SGR; 38;5 is the palette of
+  /// 256 colours).
+  package enum Role: String, Sendable, CaseIterable {
+    case loan = "38;5;135"
+    case waiting = "1;32"
+    case serving = "1;38;5;62"
+    case alarm = "31"
     /// What is less important.
-    case quiet
+    case quiet = "2"
     /// What stands over a list.
-    case heading
-
-    /// The parameters of the escape sequence (ECMA-48 SGR; 38;5 is the palette of 256 colours).
-    fileprivate var code: String {
-      switch self {
-      case .loan: "38;5;135"
-      case .waiting: "1;32"
-      case .serving: "1;38;5;62"
-      case .alarm: "31"
-      case .quiet: "2"
-      case .heading: "1"
-      }
-    }
+    case heading = "1"
   }
 
   let isOn: Bool
-
   static let none = Palette(isOn: false)
 
   init(isOn: Bool) { self.isOn = isOn }
@@ -42,9 +30,8 @@ package struct Palette: Sendable, Equatable {
 
   package func paint(_ text: String, _ role: Role?) -> String {
     guard isOn, let role, !text.isEmpty else { return text }
-    return "\u{1B}[\(role.code)m\(text)\u{1B}[0m"
+    return "\u{1B}[\(role.rawValue)m\(text)\u{1B}[0m"
   }
 
-  /// The text in the colour of a service: loans have one.
   func paint(_ text: String, of service: Service) -> String { paint(text, service == .loan ? .loan : nil) }
 }

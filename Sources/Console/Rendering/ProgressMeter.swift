@@ -54,7 +54,6 @@ package final class ProgressMeter {
     show("\(label) · \(words.elapsed(instant - begin))", at: instant)
   }
 
-  /// When there is something to show the next time.
   var nextDue: MonotonicInstant { lastShown.map { max(isDue, $0 + pause(at: now())) } ?? isDue }
 
   private func isDue(at instant: MonotonicInstant) -> Bool {

@@ -12,7 +12,6 @@ struct StatusPicture {
 
   var lines: [String] { headline + numbers + [""] + services + [""] + workers }
 
-  /// The bank in one line, for a log of changes.
   var line: String {
     let now = Timestamp.utc(milliseconds: SystemClock.wallMilliseconds())
     let timer = words.businessTime(milliseconds: report.businessMilliseconds)

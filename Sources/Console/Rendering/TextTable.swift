@@ -6,8 +6,7 @@ import Arguments
 
 package struct TextTable: Sendable {
   package enum Alignment: Sendable {
-    case left
-    case right
+    case left, right
   }
 
   package struct Cell: Sendable, Equatable, ExpressibleByStringLiteral {

@@ -76,7 +76,6 @@ final class JuiceBill {
     return Self.missing(for: short, of: juice) { picture.quantity(of: $0) }
   }
 
-  /// What is missing for so many juices.
   static func missing(for count: Int, of juice: Juice, there quantity: (ItemID) -> Quantity) -> [Shortage] {
     juice.recipe.compactMap { part in
       let (all, overflow) = part.quantity.multipliedReportingOverflow(by: Int64(max(count, 1)))
@@ -142,7 +141,6 @@ extension Session {
 }
 
 enum StationTrouble: Sendable, Equatable {
-  /// The stock service does not work, for this reason.
   case stock(String)
   case paused
   case noStation

@@ -22,7 +22,6 @@ final class JuiceLine {
     /// It is being made, and has not become ready in time.
     case unfinished
 
-    /// The outcome in JSON.
     var name: String {
       switch self {
       case .made: "made"
@@ -199,7 +198,6 @@ final class JuiceLine {
 }
 
 extension TicketReport {
-  /// Whether nothing more happens to it by itself.
   fileprivate var hasEnded: Bool { state == .done || state == .dead }
   fileprivate var isCancelled: Bool { receipt?.outcome == .cancelled }
 }

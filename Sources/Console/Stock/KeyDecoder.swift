@@ -3,14 +3,7 @@
 // is not taken apart into its letters. Nothing that was pasted is taken for keys but Ctrl-C and Ctrl-Z.
 
 enum Key: Sendable, Equatable {
-  case up
-  case down
-  case left
-  case right
-  case home
-  case end
-  case enter
-  case escape
+  case up, down, left, right, home, end, enter, escape
   /// A letter together with Ctrl, in lower case.
   case control(Character)
   case character(Character)
@@ -20,7 +13,6 @@ enum Key: Sendable, Equatable {
 
 struct KeyDecoder: Sendable {
   private var pending: [UInt8] = []
-  /// Whether what comes is a text that was pasted.
   private var isPasting = false
 
   private static let escape: UInt8 = 0x1B

@@ -25,7 +25,6 @@ struct MenuPicture {
     return table.lines(palette, within: columns)
   }
 
-  /// The fruits in one line, for a log of changes.
   var shelvesInOneLine: String {
     items.map { "\($0.name) \(MessageCatalog.grouped($0.quantity))" }.joined(separator: " · ")
   }

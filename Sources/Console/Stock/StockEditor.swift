@@ -7,9 +7,7 @@ import Wire
 
 struct StockEditor {
   enum Wish: Sendable, Equatable {
-    /// One piece more or fewer.
     case change(ItemID, Quantity)
-    /// Back to where the editor was opened.
     case close
   }
 

@@ -1,11 +1,7 @@
-// Owns the conversation of the stock editor: what the stock tells goes to the editor, and what the editor asks for to the
-// stock.
-// It must not know what a key means (StockEditor does), how the editor looks (StockEditorPicture does), nor how it comes to
-// the terminal (FullScreen does).
-// Invariant: a change that was asked for is waited for, unless somebody closes twice or presses Ctrl-C, and then it is said
-// that it was not answered.
-// Failure: CommandError. A stock service that is away or does not answer is waited for on the screen; the person decides
-// for how long.
+// Owns the conversation of the stock editor with the stock; what a key means is the editor's.
+// Invariant: a change that was asked for is waited for, unless somebody closes twice or presses Ctrl-C, and
+// then it is said that it was not answered.
+// Failure: CommandError. A stock that is away or silent is waited for; the person decides for how long.
 import BankModel
 import Posix
 import StockClient
@@ -58,7 +54,7 @@ final class StockEditorScreen {
     // Whoever types ahead means the amounts, so they come first, unless that takes long.
     let patience = SystemClock.monotonic() + Self.picturePatience
     while editor.picture == nil, !screen.isEnded, SystemClock.monotonic() < patience {
-      try turn(until: patience)
+      try counter.turn(until: patience)
     }
     guard !screen.isEnded else { return }
     try screen.begin { [unowned self] key in press(key) }
@@ -69,16 +65,10 @@ final class StockEditorScreen {
       editor.notice.silence = session.words.waiting(for: .stock, requests, name)
       try screen.draw { StockEditorPicture(editor: editor, palette: session.output.palette).lines(size: $0) }
       let due = requests.due.map { counter.loop.attended.wake(for: $0) }
-      try turn(until: [screen.wake, due].compactMap { $0 }.min())
+      try counter.turn(until: [screen.wake, due].compactMap { $0 }.min())
       screen.settle()
     }
     if let failure = screen.failure { throw failure }
-  }
-
-  private func turn(until deadline: MonotonicInstant?) throws(CommandError) {
-    do throws(StockClientError) { try counter.client.turn(until: deadline) } catch {
-      throw session.words.refusal(error, trouble: counter.trouble)
-    }
   }
 
   private func name(_ change: ItemAmount) -> String {

@@ -65,7 +65,6 @@ extension Session {
   /// How long the stock, or the juice station, may stand still.
   var stockPatience: Duration { invocation.duration("timeout") ?? .seconds(10) }
 
-  /// The fruit of this name.
   func fruit(named name: String, in assortment: Assortment) throws(CommandError) -> Fruit {
     if let fruit = ShopNames.fruit(named: name, in: assortment) { return fruit }
     let near = ShopNames.suggestions(for: name, among: assortment.fruits.map { ($0.id, $0.korean) })
@@ -73,7 +72,6 @@ extension Session {
     throw .complaint("no_such_fruit", .notFound, message)
   }
 
-  /// The juice of this name.
   func juice(named name: String, in assortment: Assortment) throws(CommandError) -> Juice {
     if let juice = ShopNames.juice(named: name, in: assortment) { return juice }
     let near = ShopNames.suggestions(for: name, among: assortment.juices.map { ($0.id, $0.korean) })

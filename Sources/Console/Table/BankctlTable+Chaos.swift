@@ -8,7 +8,8 @@ extension BankctlTable {
   /// The command line of the program that does what this command asks for.
   package static var chaosProgram: CommandTable {
     CommandTable(
-      program: ChaosCommand.program, only: chaos("", typed: ChaosCommand.program), globalOptions: globals,
+      program: ProgramCommands.chaosProgram, only: chaos("", typed: ProgramCommands.chaosProgram),
+      globalOptions: globals,
       exitCodes: exitCodes)
   }
 

@@ -110,7 +110,6 @@ extension BankctlTable {
     ], operands: [OperandSpec("N", number, "The number on the ticket.", "번호표의 번호입니다.")],
     options: [ofDay(excluding: [])])
 
-  /// The day of a ticket that is to be changed.
   private static func ofDay(excluding others: [String]) -> OptionSpec {
     OptionSpec(
       "day", day, value: "D", default: Text("the present day", "오늘"), excludes: others,

@@ -20,8 +20,6 @@ extension BankctlTable {
 
   private static let pieces = OperandSpec("N", .integer(1...StockLimits.quantity), "How many.", "개수입니다.")
 
-  // MARK: - Customers
-
   private static let vendingShow = CommandSpec(
     "vending", group: machine,
     "Show the vending machine, on a terminal as a full screen.", "자판기를 보여 줍니다. 터미널에서는 전체 화면으로 엽니다.",
@@ -85,8 +83,6 @@ extension BankctlTable {
         "above", .integer(-273...1_000), value: "DEGREES", default: "30",
         "The threshold in degrees Celsius.", "기준 온도(섭씨)입니다.")
     ])
-
-  // MARK: - The manager
 
   private static let vendingAdd = CommandSpec(
     "vending admin add", group: manager, "Put drinks in.", "음료를 넣습니다.",

@@ -18,9 +18,7 @@ extension OperandSpec {
   init(
     _ name: String, _ kind: ValueKind, offers: [String] = [], replacedBy: String? = nil, _ english: String,
     _ korean: String
-  ) {
-    self.init(name, kind, offers: offers, replacedBy: replacedBy, summary: Text(english, korean))
-  }
+  ) { self.init(name, kind, offers: offers, replacedBy: replacedBy, summary: Text(english, korean)) }
 }
 
 extension OptionSpec {

@@ -10,16 +10,13 @@ struct AdminBoard {
     case add(ItemID, Quantity)
     case remove(ItemID, Quantity)
     case discardExpired
-    /// Back to the customers' screen.
     case close
   }
 
   let words: MessageCatalog
   /// The machine, with its lots; nil before it has told anything.
   private(set) var picture: VendingPicture?
-  /// The chosen line; the last one closes.
   private(set) var chosen = 0
-  /// Whether only what has expired is shown.
   private(set) var showsExpiredOnly = false
   var notice: ServiceNotice
 

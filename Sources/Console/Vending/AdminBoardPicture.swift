@@ -8,7 +8,6 @@ import BankModel
 import Posix
 import Wire
 
-/// The manager's screen.
 struct AdminBoardPicture {
   let board: AdminBoard
   let palette: Palette
@@ -195,7 +194,6 @@ struct SharePie {
     }
   }
 
-  /// The slice at a part of the whole turn, clockwise from the top.
   private func sign(at turn: Double) -> Character {
     var passed: Int64 = 0
     for slice in slices {

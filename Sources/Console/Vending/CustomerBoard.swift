@@ -10,9 +10,7 @@ struct CustomerBoard {
     case insert(Won)
     case buy(ItemID)
     case giveChange
-    /// The manager's screen.
     case manage
-    /// Older purchases than are known here.
     case older(before: Int64)
     case leave
   }
@@ -20,7 +18,6 @@ struct CustomerBoard {
   let words: MessageCatalog
   /// The machine; nil before it has told anything.
   private(set) var picture: VendingPicture?
-  /// The place of the chosen product.
   private(set) var chosen = 0
   /// Purchases that are older than the picture's, oldest first.
   private(set) var older: [MoneyChange] = []

@@ -9,10 +9,7 @@ import Wire
 
 typealias VendingRequests = ServiceRequests<VendingCommand>
 
-enum MachineSocket {
-  case customers
-  case manager
-}
+enum MachineSocket { case customers, manager }
 
 /// How long a coordinator keeps a screen from hearing keys.
 private let glance = ControlConnection.Patience(hello: .milliseconds(100))

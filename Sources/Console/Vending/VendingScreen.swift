@@ -1,11 +1,7 @@
-// Owns the conversation of the vending machine's screen with the machine, on both of its sockets, and which of the two
-// screens is shown.
-// It must not know what a key means (the boards do), how a screen looks (their pictures do), nor how it comes to the
-// terminal (FullScreen does).
-// Invariant: each side speaks on its own socket; a wish that was granted is waited for, unless somebody leaves twice or
-// presses Ctrl-C, and then it is said that it was not answered.
-// Failure: CommandError. A machine that is away or does not answer is waited for on the screen; the person decides for how
-// long.
+// Owns the conversation of the vending machine's screens with the machine; what a key means is the boards'.
+// Invariant: each side speaks on its own socket; a wish that was granted is waited for, unless somebody
+// leaves twice or presses Ctrl-C, and then it is said that it was not answered.
+// Failure: CommandError. A machine that is away or silent is waited for; the person decides for how long.
 import BankModel
 import Posix
 import VendingClient
@@ -77,9 +73,7 @@ final class VendingScreen {
       let due = requests.due.map { customers.loop.attended.wake(for: $0) }
       let wake = [screen.wake, managers?.client.nextDeadline, due].compactMap { $0 }.min()
       managers?.client.endTurn()
-      do throws(VendingClientError) { try customers.client.turn(until: wake) } catch {
-        throw session.words.refusal(error, trouble: customers.trouble)
-      }
+      try customers.turn(until: wake)
       managers?.client.endTurn()
       screen.settle()
     }
@@ -118,8 +112,6 @@ final class VendingScreen {
       grant(wish)
     }
   }
-
-  // MARK: - Wishes
 
   private func grant(_ wish: CustomerBoard.Wish) {
     switch wish {
@@ -186,7 +178,6 @@ final class VendingScreen {
     }
   }
 
-  /// What is said on the screen that is shown.
   private var notice: ServiceNotice {
     get { isManaging ? adminBoard.notice : customerBoard.notice }
     set { if isManaging { adminBoard.notice = newValue } else { customerBoard.notice = newValue } }
