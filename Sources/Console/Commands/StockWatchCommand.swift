@@ -5,7 +5,6 @@
 import BankModel
 import Posix
 import StockClient
-import Time
 
 final class StockWatchCommand {
   private let session: Session

@@ -12,7 +12,7 @@ enum WaitCommand {
   }
 
   private static func awaitIdle(
-    _ session: Session, _ deadline: MonotonicTime?
+    _ session: Session, _ deadline: MonotonicInstant?
   ) throws(CommandError) -> StatusReport {
     let progress = WaitProgress(session.words)
     defer { progress.meter.finish() }

@@ -3,7 +3,6 @@
 import Arguments
 import BankModel
 import Posix
-import Time
 import Wire
 
 extension MessageCatalog {
