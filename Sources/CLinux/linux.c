@@ -326,7 +326,6 @@ ssize_t linux_unix_send_to(int fd, const char *address, const void *bytes, size_
 // MARK: descriptors and files
 
 int linux_open_directory_path(const char *path) { return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC); }
-int linux_close_from(unsigned int first) { return close_range(first, UINT_MAX, 0); }
 int linux_duplicate(int fd, int lowest) { return fcntl(fd, F_DUPFD_CLOEXEC, lowest); }
 int linux_pipe(int pair[2]) { return pipe2(pair, O_CLOEXEC); }
 

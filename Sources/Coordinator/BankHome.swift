@@ -60,7 +60,7 @@ struct BankHome: Sendable {
     }
     do throws(SystemError) {
       try Directory.create(path: path)
-      guard let facts = try Directory.inspect(path), facts.isDirectory else {
+      guard let facts = try FileFacts.inspect(path), facts.isDirectory else {
         throw SystemError(call: "mkdir", subject: path, code: ENOTDIR)
       }
       guard facts.owner == geteuid() else {
@@ -70,7 +70,7 @@ struct BankHome: Sendable {
       throw failure(error)
     }
     do throws(SystemError) {
-      if let facts = try Directory.inspect(path), facts.mode & 0o077 != 0 { try shut(facts) }
+      if let facts = try FileFacts.inspect(path), facts.mode & 0o077 != 0 { try shut(facts) }
       try Directory.create(path: run)
       try Directory.create(path: logs)
       guard path.withCString({ access($0, W_OK | X_OK) }) == 0 else {

@@ -145,7 +145,7 @@ struct GuardedHome {
 
   private func makePlaces() throws(SystemError) {
     try Directory.create(path: path)
-    if let facts = try Directory.inspect(path), facts.owner != CurrentProcess.uid {
+    if let facts = try FileFacts.inspect(path), facts.owner != CurrentProcess.uid {
       throw SystemError(call: "open", subject: path, code: EPERM)
     }
     try Directory.create(path: Paths.join(path, "run"))

@@ -1,15 +1,11 @@
-// Owns cutting a stream of bytes into lines within a fixed piece of memory.
-// It must not know where the bytes come from, nor what a line says.
-// Invariant: never more than 64 KiB of a line are kept; what a longer line loses is counted and said at its
-// end.
-// Failure: none of its own; a read that fails leaves the buffer as it was.
+// Owns cutting a stream of bytes into lines within a fixed piece of memory. Invariant: never more than 64 KiB
+// of a line are kept; what a longer line loses is counted and said at its end. Failure: none of its own; a
+// read that fails leaves the buffer as it was.
 import Glibc
 
-/// Bytes in, lines out.
 final class LineBuffer {
   /// The most that is kept of one line, and the size of one read, in bytes.
   static let capacity = 64 << 10
-
   private let storage = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 16)
   private var start = 0
   private var end = 0
@@ -50,7 +46,6 @@ final class LineBuffer {
     return line(endingAt: end)
   }
 
-  /// Forgets the line that has begun.
   func discard() {
     long = nil
     empty()

@@ -1,23 +1,15 @@
 // Owns which files belong to which worker: `NAME.log` is the present one, `NAME.log.1` the one before it, and
-// so on.
-// It must not know what stands in them, nor how a rotation is done.
-// Invariant: a file is opened once in a walk, also where a rotation renames it meanwhile; only what falls off
-// the end of the row can be missed.
-// Failure: LogFailure.
+// so on. Invariant: a file is opened once in a walk, also where a rotation renames it meanwhile; only what
+// falls off the end of the row can be missed. Failure: LogFailure.
 import Glibc
 import Posix
 
-/// The directory of the logs.
 struct LogDirectory {
   let path: String
 
   /// The workers that have a log, by name.
   func workers() throws(LogFailure) -> [String] {
-    var names = Set<String>()
-    for entry in try entries() {
-      if let name = Self.parse(entry)?.worker { names.insert(name) }
-    }
-    return names.sorted()
+    Set(try entries().compactMap { Self.parse($0)?.worker }).sorted()
   }
 
   /// Opens the files of a worker that were not seen before, oldest first.
@@ -39,8 +31,7 @@ struct LogDirectory {
       defer { age += 1 }
       guard let segment = try LogSegment.open(file(of: worker, age: age)) else { continue }
       if let index = met.firstIndex(where: { $0.identity == segment.identity }) {
-        // Who was met since the first time may be newer. The last meetings are in order: whoever is older is farther
-        // on, and met later.
+        // Who was met since may be newer. The last meetings are in order: whoever is older is met later.
         met.append(met.remove(at: index))
       } else {
         if try known(segment) { break }
@@ -60,19 +51,14 @@ struct LogDirectory {
   }
 
   private func entries() throws(LogFailure) -> [String] {
-    do throws(SystemError) {
-      return try Directory.entries(of: path)
-    } catch {
-      if error.code == ENOENT || error.code == ENOTDIR { throw .noDirectory(path) }
-      throw .system(error)
+    do throws(SystemError) { return try Directory.entries(of: path) } catch {
+      throw error.isMissing ? .noDirectory(path) : .system(error)
     }
   }
 
   /// `loan-1.log.2` is worker `loan-1` at age 2; nil for what is no log file.
   static func parse(_ entry: String) -> (worker: String, age: Int)? {
-    if entry.hasSuffix(".log") {
-      return entry.utf8.count > 4 ? (String(entry.dropLast(4)), 0) : nil
-    }
+    if entry.hasSuffix(".log") { return entry.utf8.count > 4 ? (String(entry.dropLast(4)), 0) : nil }
     guard let dot = entry.lastIndex(of: "."), let age = Int(entry[entry.index(after: dot)...]),
       // An age that is written in another way, such as `.01`, is somebody else's file.
       (1...999).contains(age), entry[entry.index(after: dot)...] == "\(age)",

@@ -1,7 +1,6 @@
 // Owns the fields of one line while an event is being written: keys from the program, values from anywhere.
-// It must not know files. Keys are static, so a key can never hold what a line cannot.
-// Invariant: every call appends one whole ` key=value`; nothing written here ends a line.
-// Failure: none; see `LogValue` for what happens to odd values.
+// Keys are static, so a key can never hold what a line cannot. Invariant: every call appends one whole `
+// key=value`; nothing written here ends a line. Failure: none; see `LogValue` for what happens to odd values.
 
 /// Collects the fields of one event; see ``LogFile/write(event:level:at:_:)``.
 public struct LogFields {
@@ -56,7 +55,6 @@ public struct LogFields {
 public struct LogFragment: Sendable {
   fileprivate private(set) var bytes: [UInt8] = []
 
-  /// No fields.
   public init() {}
 
   /// Writes other fields in the place of these.
@@ -66,5 +64,23 @@ public struct LogFragment: Sendable {
     fields.bytes.removeAll(keepingCapacity: true)
     fill(&fields)
     swap(&fields.bytes, &bytes)
+  }
+}
+
+/// A text around a number, ready to be written: `customer ` 12 `: deposit started`.
+public struct LogSentence: Sendable {
+  /// The halves as they stand in quotes, each with the quote on its outer side.
+  private let before, after: [UInt8]
+
+  /// A sentence of what stands before the number and what stands after it.
+  public init(before: String, after: String) {
+    self.before = LogValue.quoted(before).dropLast()
+    self.after = Array(LogValue.quoted(after).dropFirst())
+  }
+
+  func append(_ number: Int64, to line: inout [UInt8]) {
+    line.append(contentsOf: before)
+    LogValue.append(number, to: &line)
+    line.append(contentsOf: after)
   }
 }

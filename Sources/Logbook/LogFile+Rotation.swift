@@ -1,10 +1,8 @@
-// Owns opening and rotating: NAME.log becomes NAME.log.1, that becomes NAME.log.2, and the oldest goes; and beginning
-// anew where somebody has removed or renamed the file.
-// It must not know lines; it is called only between two of them.
-// Invariant: no line is lost to a rotation. Whatever fails, writing goes on to the file that is open, under its own name:
-// nothing is renamed before the new file is there.
-// Failure: a rotation that failed is tried again after as many bytes as the limit.
-
+// Owns opening and rotating: NAME.log becomes NAME.log.1, that becomes NAME.log.2, and the oldest goes; and
+// beginning anew where somebody has removed or renamed the file. It must not know lines; it is called only
+// between two of them. Invariant: no line is lost to a rotation. Whatever fails, writing goes on to the file
+// that is open, under its own name: nothing is renamed before the new file is there. Failure: a rotation that
+// failed is tried again after as many bytes as the limit.
 import Glibc
 import Posix
 
@@ -64,10 +62,9 @@ extension LogFile {
   }
 
   private var isInPlace: Bool {
-    do throws(SystemError) {
+    do {
       guard let named = try FileFacts.inspect(path) else { return false }
-      let own = try descriptor.facts()
-      return named.device == own.device && named.inode == own.inode
+      return try named.identity == descriptor.facts().identity
     } catch {
       return true
     }
@@ -93,11 +90,7 @@ extension LogFile {
 
   /// Renames; what is not there needs no renaming. `rename(2)`
   private static func move(_ path: String, to other: String) -> Bool {
-    do throws(SystemError) {
-      try Directory.rename(path, to: other)
-      return true
-    } catch {
-      return error.code == ENOENT
-    }
+    do throws(SystemError) { try Directory.rename(path, to: other) } catch { return error.code == ENOENT }
+    return true
   }
 }

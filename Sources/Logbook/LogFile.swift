@@ -1,11 +1,9 @@
 // Owns one worker's log file: the line that is being written, the lines that wait, and the file behind them.
-// It must not know what events mean. One process writes one file; readers only read.
-// Invariant: the file holds whole lines in order, apart from the end of one that a crash or a full disk has cut, which
-// the next writer completes or closes. At most 64 KiB wait in memory.
-// A file that somebody has removed or renamed is made anew; until then the lines wait.
-// Failure: opening throws. Afterwards nothing here ends or delays the process: lines that cannot be kept are
-// counted, and the next line that can be says how many are missing.
-
+// It must not know what events mean. One process writes one file; readers only read. Invariant: the file
+// holds whole lines in order, apart from the end of one that a crash or a full disk has cut, which the next
+// writer completes or closes. At most 64 KiB wait in memory. A file that somebody has removed or renamed is
+// made anew; until then the lines wait. Failure: opening throws. Afterwards nothing here ends or delays the
+// process: lines that cannot be kept are counted, and the next line that can be says how many are missing.
 import BankModel
 import Posix
 
@@ -18,14 +16,11 @@ public final class LogFile {
   public static let gathering: Duration = .milliseconds(5)
   /// How long after a failed write the next is tried.
   public static let retry: Duration = .seconds(1)
-  /// How many bytes of lines may wait.
   static let bufferLimit = 64 << 10
-
   /// The file.
   public let path: String
   /// How many lines could not be kept since the last one that said so.
   public private(set) var dropped = 0
-
   let limit: Int64
   let keep: Int32
   var descriptor: FileDescriptor
@@ -35,7 +30,6 @@ public final class LogFile {
   var rotationSize: Int64
   /// Since when the name does not lead to the open file; nil while it does.
   var missingSince: MonotonicInstant?
-
   private let identity: [UInt8]
   /// How every line of one level and one millisecond begins: a busy worker writes dozens of them, and to write the time
   /// alone took 750 instructions of a customer with two lines, by callgrind.
@@ -44,17 +38,14 @@ public final class LogFile {
   private var headLevel = LogLevel.info
   private var buffer: [UInt8] = []
   private var lastWrite = MonotonicInstant(nanoseconds: 0)
-  /// The latest moment that stands in a line.
   private var latest: Moment?
   private var isFailing = false
   private var isFilling = false
 
   /// Opens a log, or makes one with 0600, to write at its end. `open(2)` O_APPEND
   ///
+  /// Every line names the worker, such as `deposit-1`, the process, and the generation.
   /// - Parameters:
-  ///   - worker: the name in every line: `deposit-1`.
-  ///   - pid: the process in every line.
-  ///   - generation: the generation in every line.
   ///   - limit: bytes that the file may have before it becomes `path.1`; below 1 for no limit.
   ///   - keep: how many rotated files are kept: `path.1`, `path.2` …
   public init(
@@ -112,9 +103,7 @@ public final class LogFile {
 
   /// Writes what waits, now. For the end of a process, and before anything that may end it.
   public func flush() { flush(at: SystemClock.monotonic(), isLast: true) }
-}
 
-extension LogFile {
   private func append(
     _ event: StaticString, _ level: LogLevel, _ moment: Moment, _ now: MonotonicInstant,
     _ fill: (inout LogFields) -> Void

@@ -1,10 +1,8 @@
 // Owns reading logs while they are written: what is there, and then what comes, over rotations, restarts and
-// new workers.
-// It must not know how a line is shown. The caller runs the loop and asks for lines until there are none.
-// Invariant: each whole line is handed out once, the lines of one worker in their order. Nothing happens
-// while nothing is written: the kernel says when to look. Lines of different workers come out by time as far
-// as they were written within the gathering time of each other.
-// Failure: LogFailure from `next()`.
+// new workers. It must not know how a line is shown. The caller runs the loop and asks for lines until there
+// are none. Invariant: each whole line is handed out once, the lines of one worker in their order. Nothing
+// happens while nothing is written: the kernel says when to look. Lines of different workers come out by time
+// as far as they were written within the gathering time of each other. Failure: LogFailure from `next()`.
 import Posix
 
 /// Follows the logs of several workers as one.
@@ -18,8 +16,7 @@ public final class LogFollower {
   private let watch: LogWatch
   private let gathering: Duration
   private var isLive = false
-  /// While a batch is told: lines up to this time of day (in milliseconds) may be told, no line before them
-  /// can still come.
+  /// While a batch is told: lines up to this time of day (in milliseconds) may be told, none before can come.
   private var horizon: Int64?
   private var nextBatch: MonotonicInstant?
   /// The time of day in milliseconds since 1970 UTC; tests have a day of their own.
@@ -40,9 +37,7 @@ public final class LogFollower {
     self.gathering = gathering
     // Watched first: what changes between the first look and the watch would be lost otherwise.
     watch = try LogWatch(query.directory, on: loop)
-    do throws(LogFailure) {
-      reader = try LogReader(query)
-    } catch {
+    do throws(LogFailure) { reader = try LogReader(query) } catch {
       switch error {
       case .noDirectory, .unknownWorker(_, known: []): reader = LogReader(empty: query)
       default: throw error
@@ -87,8 +82,7 @@ public final class LogFollower {
         if watch.isMissing { log.letGo() } else { try lookForSuccessors(of: log) }
       }
     }
-    // The clock is read before the files: what is stamped later may stand in a file that was just read to its
-    // end.
+    // The clock is read before the files: what is stamped later may stand in one that was just read to its end.
     horizon = wallClock() - gathering.wholeMilliseconds
     try reader.merge.refill()
   }
@@ -104,18 +98,14 @@ public final class LogFollower {
   }
 
   private func workers() throws(LogFailure) -> [String] {
-    do throws(LogFailure) {
-      return try LogDirectory(path: reader.query.directory).workers()
-    } catch {
+    do throws(LogFailure) { return try LogDirectory(path: reader.query.directory).workers() } catch {
       if case .noDirectory = error { return [] }
       throw error
     }
   }
 
   private func lookForSuccessors(of log: WorkerLog) throws(LogFailure) {
-    do throws(LogFailure) {
-      try log.lookForSuccessors()
-    } catch {
+    do throws(LogFailure) { try log.lookForSuccessors() } catch {
       // The directory went away; what was open is read on, and the watch says when there is a new one.
       guard case .noDirectory = error else { throw error }
     }

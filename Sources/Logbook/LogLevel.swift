@@ -1,9 +1,9 @@
-// Owns how much an event matters. It must not know what is done with it.
+// Owns how much an event matters.
 // Invariant: the names stand in log files and in scripts that read them, so they never change.
-// Failure: nil for a name of no level.
+import BankModel
 
 /// How much an event matters to an operator.
-public enum LogLevel: UInt8, Sendable, Comparable, CaseIterable {
+public enum LogLevel: UInt8, Named, Comparable {
   /// Details for finding a fault.
   case debug = 1
   /// What happens all day.
@@ -13,21 +13,8 @@ public enum LogLevel: UInt8, Sendable, Comparable, CaseIterable {
   /// Something went wrong that an operator should look at.
   case error = 4
 
-  /// The name in logs.
-  public var name: String {
-    switch self {
-    case .debug: "debug"
-    case .info: "info"
-    case .warn: "warn"
-    case .error: "error"
-    }
-  }
-
-  /// The level with this name, or nil.
-  public init?(name: some StringProtocol) {
-    guard let match = LogLevel.allCases.first(where: { $0.name == name }) else { return nil }
-    self = match
-  }
+  /// The names in logs, in the order of the numbers.
+  public static let names = ["debug", "info", "warn", "error"]
 
   /// A level is smaller when it matters less.
   public static func < (left: LogLevel, right: LogLevel) -> Bool { left.rawValue < right.rawValue }

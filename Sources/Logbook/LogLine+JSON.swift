@@ -1,11 +1,9 @@
-// Owns the JSON of a log line: one object on one line (RFC 8259).
-// It must not know which events there are; it knows the fields that are numbers.
-// Invariant: the output is valid UTF-8 without a line feed, and each key stands in it once.
-// Failure: none. A line that is no logfmt becomes its text under `line`.
+// Owns the JSON of a log line: one object on one line (RFC 8259). It must not know which events there are; it
+// knows the fields that are numbers. Invariant: the output is valid UTF-8 without a line feed, and each key
+// stands in it once. Failure: none. A line that is no logfmt becomes its text under `line`.
 
 extension LogLine {
-  /// The fields whose values are whole numbers, besides those with a unit. A value that is none after all stays a
-  /// string.
+  /// The fields whose values are whole numbers, besides those with a unit. A value that is none stays a string.
   private static let numbers: Set<String> = [
     "pid", "gen", "day", "ticket", "attempt", "attempts", "signal", "code", "child", "child_gen", "count",
     "incarnation", "windows", "waiting", "serving", "served", "finished", "killed", "customers", "deaths",
@@ -35,12 +33,6 @@ extension LogLine {
   /// One JSON object with the fields in their order; of a key that is there twice, the first.
   ///
   /// - Parameter worker: whose log it is, for a line that does not say.
-  public func json(worker: String) -> String {
-    var output: [UInt8] = []
-    appendJSON(worker: worker, to: &output)
-    return String(decoding: output, as: UTF8.self)
-  }
-
   private func appendJSON(worker: String, to output: inout [UInt8]) {
     var told = Set<String>()
     let known = self["worker"] == nil ? [Field(key: "worker", value: worker)] : []
@@ -61,16 +53,7 @@ extension LogLine {
   private static func appendJSON(string: String, to output: inout [UInt8]) {
     output.append(UInt8(ascii: "\""))
     for byte in string.utf8 {
-      switch byte {
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-        output.append(UInt8(ascii: "\\"))
-        output.append(byte)
-      case UInt8(ascii: "\n"): output += "\\n".utf8
-      case UInt8(ascii: "\r"): output += "\\r".utf8
-      case UInt8(ascii: "\t"): output += "\\t".utf8
-      case 0..<0x20, 0x7f: LogValue.appendEscape(UInt8(ascii: "u"), UInt32(byte), digits: 4, to: &output)
-      default: output.append(byte)
-      }
+      if byte < 0x80 { LogValue.appendASCII(byte, to: &output) } else { output.append(byte) }
     }
     output.append(UInt8(ascii: "\""))
   }

@@ -1,8 +1,6 @@
-// Owns one line of a log as readers see it: keys and values in order.
-// It must not know files, nor which keys an event has beyond the handful that every line has.
-// Invariant: a line written by `LogFile` parses to what was handed in; whatever else a file holds is nil, never a trap.
-// Failure: nil. A reader shows such a line as it is, or leaves it out.
-
+// Owns one line of a log as readers see it: keys and values in order. Invariant: a line written by `LogFile`
+// parses to what was handed in; whatever else a file holds is nil, never a trap. Failure: nil. A reader shows
+// such a line as it is, or leaves it out.
 import Posix
 
 /// One line of a log: an event with its fields.
@@ -14,17 +12,12 @@ public struct LogLine: Sendable, Hashable {
     /// Any text.
     public var value: String
 
-    /// A key with its value.
-    public init(key: String, value: String) {
-      self.key = key
-      self.value = value
-    }
+    public init(key: String, value: String) { (self.key, self.value) = (key, value) }
   }
 
   /// The fields in the order of the line.
   public var fields: [Field]
 
-  /// A line of these fields.
   public init(fields: [Field]) { self.fields = fields }
 
   /// The value of the first field with this key, or nil.
@@ -34,19 +27,7 @@ public struct LogLine: Sendable, Hashable {
   public var timestamp: Int64? { self["ts"].flatMap { Timestamp.parse($0) } }
   /// How much it matters; nil where the line does not say.
   public var level: LogLevel? { self["level"].flatMap { LogLevel(name: $0) } }
-  /// Who wrote it: `deposit-1`.
-  public var worker: String? { self["worker"] }
-  /// The process that wrote it.
-  public var pid: Int32? { self["pid"].flatMap { Int32($0) } }
-  /// The teller's generation.
-  public var generation: Int32? { self["gen"].flatMap { Int32($0) } }
-  /// What happened: `started`.
-  public var event: String? { self["event"] }
-  /// The sentence for people.
-  public var message: String? { self["msg"] }
-}
 
-extension LogLine {
   /// Reads a line.
   ///
   /// - Parameter bytes: one line without its line feed.
@@ -61,21 +42,8 @@ extension LogLine {
       return scan.line()
     }
   }
-
-  /// The line as ``LogFile`` would write it, without the line feed.
-  public var bytes: [UInt8] {
-    var line: [UInt8] = []
-    for field in fields {
-      if !line.isEmpty { line.append(UInt8(ascii: " ")) }
-      line.append(contentsOf: field.key.utf8)
-      line.append(UInt8(ascii: "="))
-      LogValue.append(field.value, to: &line)
-    }
-    return line
-  }
 }
 
-/// A place in a line that is being read.
 private struct LogLineScan {
   let bytes: UnsafeBufferPointer<UInt8>
   var place = 0
@@ -173,7 +141,6 @@ private struct LogLineScan {
 }
 
 extension LogLine {
-  /// What a key is made of.
   static func isKeyByte(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -181,5 +148,19 @@ extension LogLine {
       true
     default: false
     }
+  }
+}
+
+enum LogTime {
+  private static let key = Array("ts=".utf8)
+
+  /// The stamp of a line in milliseconds since 1970 UTC.
+  ///
+  /// A stamp at the beginning counts even where a crash has cut the rest of the line: it was written first.
+  static func stamp(of line: [UInt8]) -> Int64? {
+    if line.starts(with: key) {
+      return Timestamp.parse(Array(line[key.count...].prefix { $0 != UInt8(ascii: " ") }))
+    }
+    return LogLine.parse(line)?.timestamp
   }
 }

@@ -1,12 +1,16 @@
 // Owns the order in which the lines of several logs are told: by time, at the same time by name, and within
-// one log as they stand there. It must not know files or clocks.
-// Invariant: one line of every source that has any is at hand, so memory does not grow with the length of the
-// logs.
-// Failure: an error of a source passes through; what was at hand stays at hand.
+// one log as they stand there. It must not know files or clocks. Invariant: one line of every source that has
+// any is at hand, so memory does not grow with the length of the logs. Failure: an error of a source passes
+// through; what was at hand stays at hand.
+
+/// Something that lines are read from, one after the other.
+public protocol LogSource: AnyObject {
+  /// The next line; nil where there is none now. There may be one later, if the source is being written.
+  func next() throws(LogFailure) -> LogRecord?
+}
 
 /// Merges sources by time.
 public struct LogMerge<Source: LogSource> {
-  /// The next line of a source.
   private struct Head {
     let record: LogRecord
     let source: Source
@@ -27,7 +31,6 @@ public struct LogMerge<Source: LogSource> {
 
   /// Adds a source, which takes part from the next ``refill()`` on.
   public mutating func add(_ source: Source) { dry.append(source) }
-
   /// The line that is next, if any is at hand.
   public var first: LogRecord? { heap.first?.record }
 
@@ -47,8 +50,7 @@ public struct LogMerge<Source: LogSource> {
     }
   }
 
-  /// Takes the next line; nil when every source has run dry. A dry source is asked again only by
-  /// ``refill()``.
+  /// Takes the next line; nil when every source is dry. A dry source is asked again only by ``refill()``.
   public mutating func next() throws(LogFailure) -> LogRecord? {
     guard let head = heap.first else { return nil }
     if let following = try head.source.next() {

@@ -1,7 +1,5 @@
-// Owns the moments a person may write: a date with a time, or a time of today.
-// It must not know durations back from now, which are the command line's, nor read a clock.
-// Invariant: a moment is in milliseconds since 1970 UTC, and so is what it is counted from.
-// Failure: nil for what is no such moment.
+// Owns the moments a person may write: a date with a time, or a time of today. Invariant: a moment is in
+// milliseconds since 1970 UTC, and so is what it is counted from. Failure: nil for what is no such moment.
 import Posix
 
 /// Moments as text.

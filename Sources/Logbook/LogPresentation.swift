@@ -1,16 +1,13 @@
 // Owns how a line of a log is shown: as it stands in the file, for a person at a terminal, or as JSON.
-// It must not know where lines come from, nor where they go.
 // Invariant: one record becomes one line. On a terminal no byte of a log can move the cursor, colour or hide
-// anything, whoever has written into the file.
-// Failure: none; what is no log line is shown as it is.
+// anything, whoever has written into the file. Failure: none; what is no log line is shown as it is.
 
 /// A way to show lines.
 public enum LogPresentation: Sendable, Hashable {
-  /// The bytes of the file.
   case plain
   /// Control characters made visible, the line in the colour of its level if wanted.
   case terminal(coloured: Bool)
-  /// One JSON object, see ``LogLine/json(worker:)``.
+  /// One JSON object with the fields in their order; of a key that is there twice, the first.
   case json
 
   /// Appends a line with its line feed.

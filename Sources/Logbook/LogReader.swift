@@ -1,5 +1,4 @@
 // Owns reading the logs that there are now: which workers, from which line on, merged by time.
-// It must not know how a line is shown, nor wait for lines that are not there yet.
 // Invariant: what is read ends where the files ended when the reader was made; memory is bounded by the
 // number of workers (64 KiB each) and not by the length of their logs.
 // Failure: LogFailure. An unknown worker is found out before the first line is read.
@@ -36,8 +35,7 @@ public final class LogReader {
 
   /// Opens the logs.
   ///
-  /// - Throws: ``LogFailure/noDirectory(_:)``, ``LogFailure/unknownWorker(_:known:)``, or what the system
-  ///   says.
+  /// - Throws: ``LogFailure/noDirectory(_:)``, ``LogFailure/unknownWorker(_:known:)``, or the system's error.
   public convenience init(_ query: LogQuery) throws(LogFailure) {
     self.init(empty: query)
     let known = try LogDirectory(path: query.directory).workers()
@@ -53,7 +51,6 @@ public final class LogReader {
     merge = LogMerge([])
   }
 
-  /// How many bytes were read from the disk so far.
   var bytesRead: Int64 { logs.reduce(0) { $0 + $1.bytesRead } }
 
   /// The next line; nil at the end.
@@ -72,7 +69,6 @@ public final class LogReader {
     return nil
   }
 
-  /// Whether a line is late enough.
   func wants(_ record: LogRecord) -> Bool { query.since.map { record.time >= $0 } ?? true }
 
   /// Opens the logs of those of the workers that are wanted and have not been opened; returns them.

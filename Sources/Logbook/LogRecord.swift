@@ -1,8 +1,6 @@
-// Owns the words of reading logs: one line with its place in time, and how reading them can fail.
-// It must not know files' names beyond the worker's, nor how a line is shown.
-// Invariant: the times of one worker's records never go back, so a merge of workers never reorders one of
-// them.
-// Failure: LogFailure, each case with what a person needs to know; the sentences are the command's.
+// Owns the words of reading logs: one line with its place in time, and how reading them can fail. Invariant:
+// the times of one worker's records never go back, so a merge of workers never reorders one of them. Failure:
+// LogFailure, each case with what a person needs to know; the sentences are the command's.
 import Posix
 
 /// One line of a worker's log, and when it belongs.
@@ -14,15 +12,11 @@ public struct LogRecord: Sendable, Hashable {
   public let time: Int64
   /// The bytes of the line without its line feed. Any bytes but a line feed can be among them.
   public let line: [UInt8]
-
   /// The time of lines that no line with a time stamp stands before; they come first.
   public static let unknownTime = Int64.min
 
-  /// A line of a worker at a time.
   public init(worker: String, time: Int64, line: [UInt8]) {
-    self.worker = worker
-    self.time = time
-    self.line = line
+    (self.worker, self.time, self.line) = (worker, time, line)
   }
 }
 
@@ -32,14 +26,11 @@ public enum LogFailure: Error, Sendable, Hashable {
   case noDirectory(String)
   /// No worker of this name has a log; the names of those who have.
   case unknownWorker(String, known: [String])
-  /// The system refused.
   case system(SystemError)
 }
 
 /// Turns the system's errors into this floor's.
 @inline(__always)
-func asLogFailure<Result: ~Copyable>(
-  _ call: () throws(SystemError) -> Result
-) throws(LogFailure) -> Result {
+func asLogFailure<Result: ~Copyable>(_ call: () throws(SystemError) -> Result) throws(LogFailure) -> Result {
   do throws(SystemError) { return try call() } catch { throw .system(error) }
 }

@@ -1,12 +1,8 @@
 // Owns finding a place in a log file without reading all of it: so many lines before the end, or the first
-// line of a time.
-// It must not know other files.
-// Invariant: a place found is the beginning of a line, or the end of what was looked at.
-// Failure: LogFailure.system. In a file that a clock was set back in, a search by time finds one of the
-// places that fit.
+// line of a time. Invariant: a place found is the beginning of a line, or the end of what was looked at.
+// Failure: LogFailure.system. Where a clock was set back, a search by time finds one of the places that fit.
 
 extension LogSegment {
-  /// A place counted from the end.
   struct Place: Equatable {
     /// Where the first of the lines begins, in bytes from the beginning of the file.
     let offset: Int64
@@ -17,11 +13,9 @@ extension LogSegment {
   /// How much is looked at at a time, in bytes.
   static let stride: Int64 = 64 << 10
 
-  /// Where the last `count` lines begin, looking at the bytes before `end`; fewer lines where there are
-  /// fewer.
+  /// Where the last `count` lines before `end` begin; fewer lines where there are fewer.
   ///
-  /// - Parameter isFinished: nobody writes to the file any more, so that a last line without a line feed is
-  ///   whole.
+  /// - Parameter isFinished: nobody writes to the file any more, so a last line without a line feed is whole.
   func place(ofLast count: Int, before end: Int64, isFinished: Bool) throws(LogFailure) -> Place {
     var feeds = 0
     var upper = end

@@ -1,21 +1,12 @@
-// Owns one open file of a worker's log: the present one, or one that was rotated away.
-// It must not know which lines are wanted, nor merge anything.
-// Invariant: it is the same file for as long as it is open, whatever it is called by now, and its number on
-// the disk is not given to another file as long.
-// Failure: LogFailure.system.
+// Owns one open file of a worker's log: the present one, or one that was rotated away. Invariant: it is the
+// same file for as long as it is open, whatever it is called by now, and its number on the disk is not given
+// to another file as long. Failure: LogFailure.system.
 import Glibc
 import Posix
 
-/// An open log file.
 final class LogSegment {
-  /// Which file it is, whatever its name.
-  struct Identity: Hashable {
-    let device: UInt64
-    let inode: UInt64
-  }
-
   private let descriptor: FileDescriptor
-  let identity: Identity
+  let identity: FileFacts.Identity
   /// The size when it was opened, in bytes.
   let sizeAtOpening: Int64
   private(set) var bytesRead: Int64 = 0
@@ -26,7 +17,7 @@ final class LogSegment {
       // Somebody may have put a pipe there: opening it must not wait for a writer.
       return try LogSegment(FileDescriptor.open(path, [.readOnly, .nonBlocking]))
     } catch {
-      if error.code == ENOENT || error.code == ENOTDIR { return nil }
+      if error.isMissing { return nil }
       throw .system(error)
     }
   }
@@ -34,7 +25,7 @@ final class LogSegment {
   private init?(_ descriptor: consuming FileDescriptor) throws(SystemError) {
     let facts = try descriptor.facts()
     guard facts.isFile else { return nil }
-    identity = Identity(device: facts.device, inode: facts.inode)
+    identity = facts.identity
     sizeAtOpening = facts.size
     self.descriptor = descriptor
   }
@@ -42,35 +33,26 @@ final class LogSegment {
   /// What a file that nobody writes to any more is known again by, after it was closed. Its number on the
   /// disk alone may have been given to another file.
   struct Fingerprint: Equatable {
-    let identity: Identity
+    let identity: FileFacts.Identity
     let size: Int64
     let written: Int64
   }
 
-  /// What the file looks like now.
   func fingerprint() throws(LogFailure) -> Fingerprint {
-    do throws(SystemError) {
-      return Fingerprint(
-        identity: identity, size: try descriptor.size(), written: try descriptor.lastWritten())
-    } catch {
-      throw .system(error)
+    try asLogFailure { () throws(SystemError) in
+      Fingerprint(identity: identity, size: try descriptor.size(), written: try descriptor.lastWritten())
     }
   }
 
-  /// The size now, in bytes.
   func size() throws(LogFailure) -> Int64 {
-    do throws(SystemError) { return try descriptor.size() } catch { throw .system(error) }
+    try asLogFailure { () throws(SystemError) in try descriptor.size() }
   }
 
   /// Reads at an offset; fewer bytes than there is room for mean the present end.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(LogFailure) -> Int {
-    do throws(SystemError) {
-      let count = try descriptor.read(into: buffer, at: offset)
-      bytesRead += Int64(count)
-      return count
-    } catch {
-      throw .system(error)
-    }
+    let count = try asLogFailure { () throws(SystemError) in try descriptor.read(into: buffer, at: offset) }
+    bytesRead += Int64(count)
+    return count
   }
 
   /// Reads a range of the file, less where it has become shorter.

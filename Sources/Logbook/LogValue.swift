@@ -1,5 +1,4 @@
 // Owns how one value is written in a log line: plain, or quoted with escapes. `LogLine` reads it back.
-// It must not know keys, events or files.
 // Invariant: what is written holds no byte below 0x20, no DEL and nothing that a terminal or an editor takes for the
 // end of a line or a change of direction, so that one event is one line whatever the value was.
 // Failure: none; a value that is too long is cut, and says so.
@@ -16,7 +15,6 @@ enum LogValue {
   /// The longest value that is written, in bytes before escaping; what is beyond it is replaced by `…`.
   static let longest = 4096
 
-  /// Appends a text.
   static func append(_ text: String, to line: inout [UInt8]) {
     var text = text
     text.withUTF8 { append(bytes: $0, to: &line) }
@@ -102,7 +100,8 @@ enum LogValue {
     return place
   }
 
-  private static func appendASCII(_ byte: UInt8, to line: inout [UInt8]) {
+  /// Appends as it stands in quotes, in a line and in JSON.
+  static func appendASCII(_ byte: UInt8, to line: inout [UInt8]) {
     switch byte {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"):
       line.append(UInt8(ascii: "\\"))

@@ -1,20 +1,14 @@
 // Owns being told that logs were written, rotated or removed, also where their directory is not there yet or
-// goes away.
-// It must not know what stands in the logs.
-// Invariant: either the directory is watched, or the nearest one above it that exists; nothing is looked at
-// by the clock. A directory farther above that is renamed takes the logs along, and they are followed where
-// they are then.
-// Failure: LogFailure.system, kept until somebody asks for the news.
+// goes away. Invariant: either the directory is watched, or the nearest one above it that exists; nothing is
+// looked at by the clock. A directory farther above that is renamed takes the logs along, and they are
+// followed where they are then. Failure: LogFailure.system, kept until somebody asks for the news.
 import Glibc
 import Posix
 
-/// Watches a directory of logs on an event loop.
 final class LogWatch {
   /// What has changed, the lesser first.
   enum News: Comparable {
-    /// Nothing.
     case none
-    /// Files have grown.
     case contents
     /// Files came, went or were renamed, perhaps together with their directory.
     case names
@@ -86,8 +80,7 @@ final class LogWatch {
     }
   }
 
-  /// Watches the directory and the one above it; where the directory is missing, the nearest one above that
-  /// exists.
+  /// Watches the directory and the one above it; where it is missing, the nearest one above that exists.
   private func establish() throws(SystemError) {
     if let directory { watch.remove(directory) }
     if let above { watch.remove(above) }
@@ -96,8 +89,7 @@ final class LogWatch {
     while true {
       if let found = try add(path, [.modified, .names]) {
         directory = found
-        // Being removed is told by the directory above: while a file in it is open, it does not say so
-        // itself.
+        // Being removed is told by the directory above: while a file in it is open, itself it does not.
         let parent = Paths.directory(of: path)
         // One that may be entered and not read cannot be watched; then only that is missed.
         if parent != path { above = try? add(parent, .names) }
@@ -126,10 +118,8 @@ final class LogWatch {
   private func add(
     _ path: String, _ changes: DirectoryWatch.Changes
   ) throws(SystemError) -> DirectoryWatch.Token? {
-    do throws(SystemError) {
-      return try watch.add(path, changes.union(.itself))
-    } catch {
-      if error.code == ENOENT || error.code == ENOTDIR { return nil }
+    do throws(SystemError) { return try watch.add(path, changes.union(.itself)) } catch {
+      if error.isMissing { return nil }
       throw error
     }
   }

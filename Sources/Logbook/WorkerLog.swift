@@ -1,15 +1,10 @@
 // Owns reading one worker's log as one stream of lines, over all of its files and over rotations that happen
-// meanwhile.
-// It must not know other workers, nor when to look again.
-// Invariant: every whole line is handed out once, in the order of the files; a line that is being written is
-// kept back until its line feed is there, or until the file it stands in has a successor.
-// Failure: LogFailure; the stream stays where it was.
+// meanwhile. Invariant: every whole line is handed out once, in the order of the files; a line that is being
+// written is kept back until its line feed is there, or until the file it stands in has a successor. Failure:
+// LogFailure; the stream stays where it was.
 
-/// The stream of one worker's lines.
 final class WorkerLog: LogSource {
-  /// The worker.
   let name: String
-
   private let directory: LogDirectory
   private let buffer = LineBuffer()
   /// The file that is being read, and those that came after it.
@@ -28,7 +23,6 @@ final class WorkerLog: LogSource {
   private static let remembered = 64
   private var bytesReadBefore: Int64 = 0
 
-  /// How many bytes were read from the disk so far.
   var bytesRead: Int64 { segments.reduce(bytesReadBefore) { $0 + $1.bytesRead } }
 
   /// Opens the files that there are now; the stream ends at their present end until ``follow()``.
@@ -80,11 +74,9 @@ final class WorkerLog: LogSource {
     if let stamp = LogTime.stamp(of: line) { time = max(time, stamp) }
     return LogRecord(worker: name, time: time, line: line)
   }
-}
 
-// MARK: Following
+  // MARK: Following
 
-extension WorkerLog {
   /// From now on the stream has no end: ``next()`` says nil and may have more later.
   func follow() { limit = nil }
 
@@ -92,8 +84,7 @@ extension WorkerLog {
   /// file keeps the kernel from telling that the directories above were removed too.
   func letGo() { isGone = true }
 
-  /// Looks whether the files have been rotated, or the present one replaced, and reads on in the new ones
-  /// after this one.
+  /// Looks whether files were rotated, or the present one replaced, and reads on in the new ones after it.
   func lookForSuccessors() throws(LogFailure) {
     let found = try directory.segments(of: name) { (met) throws(LogFailure) in
       if segments.contains(where: { $0.identity == met.identity }) { return true }
@@ -102,11 +93,9 @@ extension WorkerLog {
     segments += found
     if !found.isEmpty { isGone = false }
   }
-}
 
-// MARK: Where to begin
+  // MARK: Where to begin
 
-extension WorkerLog {
   /// Leaves out everything but the last `count` lines, without reading what is left out.
   ///
   /// - Returns: how many lines are left, at most `count`.
@@ -126,16 +115,13 @@ extension WorkerLog {
     return lines
   }
 
-  /// Leaves out lines before a time as far as that can be done without reading them; a few of them may be
-  /// left.
+  /// Leaves out lines before a time as far as that needs no reading; a few of them may be left.
   func skip(before time: Int64) throws(LogFailure) {
     for index in segments.indices.reversed() {
       let segment = segments[index]
       let end = index == segments.count - 1 ? limit ?? segment.sizeAtOpening : try segment.size()
       guard let first = try segment.firstStamp(from: 0, before: end) else { continue }
-      if first.time < time {
-        return try begin(in: index, at: segment.offset(near: time, before: end))
-      }
+      if first.time < time { return try begin(in: index, at: segment.offset(near: time, before: end)) }
     }
   }
 

@@ -1,10 +1,8 @@
 // Owns the start of a child: exactly which descriptors, signals, arguments and environment it begins with.
-// It must not know which executables there are. No Swift runs between fork and exec: posix_spawn does all of
-// it.
+// No Swift runs between fork and exec: posix_spawn does all of it.
 // Invariant: the child has descriptors 0, 1, 2, 3 where a channel and 4 where a secondDescriptor was given, and no others;
 // every signal is at its default and none is blocked.
-// Failure: SystemError; a child that was started and cannot be watched is killed and reaped before the error
-// is thrown.
+// Failure: SystemError; a child that was started and cannot be watched is killed and reaped first.
 import CLinux
 import Glibc
 
@@ -13,15 +11,12 @@ extension ChildProcess {
   public enum Input: Sendable, Hashable {
     /// Always at its end: /dev/null.
     case null
-    /// The parent's own.
     case inherit
   }
 
   /// Where the child's standard output or standard error goes.
   public enum Output: Sendable, Hashable {
-    /// To the parent's own.
     case inherit
-    /// Nowhere: /dev/null.
     case null
     /// To the end of this file, made with 0600 where there is none.
     case append(path: String)
@@ -29,12 +24,8 @@ extension ChildProcess {
 
   /// Starts a program with a connected socket as its descriptor 3, and has it taken into care.
   ///
-  /// - Parameters:
-  ///   - executable: the path of the program; no search is made.
-  ///   - arguments: without the program's own name, which is put in front.
-  ///   - environment: all of it; nothing else is inherited.
-  ///   - watch: takes the child and this end of the socket over. Where it throws, the child was never in anybody's care: it
-  ///     is ended and collected.
+  /// - Parameter watch: takes the child and this end of the socket over. Where it throws, the child was never in
+  ///   anybody's care: it is ended and collected.
   /// - Throws: as ``spawn(executable:arguments:environment:channel:secondDescriptor:standardInput:standardOutput:standardError:newSession:workingDirectory:)``
   ///   does, and what `watch` throws.
   public static func spawn(
@@ -44,9 +35,7 @@ extension ChildProcess {
     let pair = try UnixSocket.pair()
     let child = try spawn(
       executable: executable, arguments: arguments, environment: environment, channel: pair.second)
-    do throws(SystemError) {
-      try watch(child, pair.first)
-    } catch {
+    do throws(SystemError) { try watch(child, pair.first) } catch {
       child.end()
       throw error
     }
@@ -63,8 +52,7 @@ extension ChildProcess {
   ///   - newSession: the child leads a session of its own and hears nothing of the terminal (Ctrl-C,
   ///     `setsid(2)`).
   ///   - workingDirectory: where it starts; nil for where the parent is.
-  /// - Throws: ENOENT, EACCES, ENOEXEC for an executable that cannot be run; EAGAIN where no more processes
-  ///   are allowed.
+  /// - Throws: ENOENT, EACCES, ENOEXEC for what cannot be run; EAGAIN where no more processes are allowed.
   public static func spawn(
     executable: String, arguments: [String] = [], environment: [String: String],
     channel: consuming FileDescriptor? = nil, secondDescriptor: consuming FileDescriptor? = nil,
@@ -105,8 +93,8 @@ extension ChildProcess {
 
   private static func watched(_ pid: pid_t) throws(SystemError) -> ChildProcess {
     do throws(SystemError) {
-      let number = try systemCall("pidfd_open", on: "process \(pid)") { Kernel.openProcess(pid) }
-      return ChildProcess(pid: pid, pidDescriptor: FileDescriptor(owning: number))
+      let watch = try FileDescriptor("pidfd_open", on: "process \(pid)") { Kernel.openProcess(pid) }
+      return ChildProcess(pid: pid, pidDescriptor: watch)
     } catch {
       // Where the kernel reaps children by itself this one is gone, and the number may be a stranger's.
       guard error.code != ESRCH else { throw error }
@@ -134,8 +122,7 @@ extension ChildProcess {
     }
   }
 
-  /// Moves a descriptor above 4, so that putting one in its place in the child never overwrites another's
-  /// source.
+  /// Moves a descriptor above 4, so that putting one in its place in the child overwrites no other's source.
   private static func clearOfTargets(
     _ descriptor: consuming FileDescriptor?
   ) throws(SystemError) -> FileDescriptor? {
@@ -159,7 +146,6 @@ extension CurrentProcess {
   /// - Parameters:
   ///   - executable: the path of the program; no search is made.
   ///   - name: the first of its words, by which it was called.
-  ///   - arguments: the words behind that.
   /// - Throws: ENOENT, EACCES, ENOEXEC for an executable that cannot be run.
   public static func become(
     executable: String, name: String, arguments: [String]

@@ -1,9 +1,7 @@
 // Owns one child from its start until it is reaped: its pid, and the pidfd that tells when it has ended.
-// It must not know what the child does nor whether it should be started again.
 // Invariant: a pid is signalled only while it is certainly this child's, which is until it is reaped, and
 // only here.
-// Failure: SystemError where starting fails; afterwards signalling and reaping cannot fail in ways a caller
-// could mend.
+// Failure: SystemError where starting fails; signalling and reaping cannot fail in ways a caller could mend.
 import CLinux
 import Glibc
 
@@ -28,7 +26,6 @@ public final class ChildProcess {
   /// The pidfd: becomes readable when the child has ended. For an ``EventLoop``; borrowed, do not close it.
   /// `pidfd_open(2)`
   public var fd: CInt { pidDescriptor.rawValue }
-
   /// Whether it was reaped.
   public var isReaped: Bool { exitStatus != nil }
 
@@ -45,9 +42,7 @@ public final class ChildProcess {
 
   /// Collects the exit status if the child has ended; nil while it runs. Asking again gives the same answer.
   /// `wait4(2)` WNOHANG
-  public func reap() -> ExitStatus? {
-    exitStatus ?? collect(waiting: false)
-  }
+  public func reap() -> ExitStatus? { exitStatus ?? collect(waiting: false) }
 
   /// Waits until the child has ended and collects the exit status. `wait4(2)`
   public func wait() -> ExitStatus {
@@ -78,5 +73,44 @@ public final class ChildProcess {
     let status = reaped == 1 ? ExitStatus(ending) : ExitStatus(ending: .unseen, maxResidentBytes: 0)
     exitStatus = status
     return status
+  }
+}
+
+/// How a child ended and how large it had become. `wait4(2)`
+public struct ExitStatus: Sendable, Hashable, CustomStringConvertible {
+  /// By itself or not.
+  public enum Ending: Sendable, Hashable {
+    /// It called exit (or returned from main) with this code, 0 to 255.
+    case code(Int32)
+    case signal(Int32, coreDumped: Bool)
+    /// It has ended, and the kernel has told somebody else how, or nobody.
+    case unseen
+  }
+
+  /// By itself or not.
+  public let ending: Ending
+  /// The most memory it ever had in RAM, in bytes. It starts from the size of the process that spawned it
+  /// (the kernel counts the time before exec), so for a small child of a large parent it says little.
+  public let maxResidentBytes: Int64
+
+  public init(ending: Ending, maxResidentBytes: Int64) {
+    (self.ending, self.maxResidentBytes) = (ending, maxResidentBytes)
+  }
+
+  init(_ ending: linux_ending) {
+    self.ending = ending.exited ? .code(ending.code) : .signal(ending.signal, coreDumped: ending.core_dumped)
+    maxResidentBytes = ending.max_resident_kilobytes * 1024
+  }
+
+  /// Whether it ended by itself with code 0.
+  public var isSuccess: Bool { ending == .code(0) }
+
+  /// `code 7`, `SIGKILL`, `SIGSEGV (core dumped)`, or `unseen`.
+  public var description: String {
+    switch ending {
+    case .code(let code): "code \(code)"
+    case .signal(let signal, let coreDumped): Signals.name(signal) + (coreDumped ? " (core dumped)" : "")
+    case .unseen: "unseen"
+    }
   }
 }

@@ -1,5 +1,4 @@
 // Owns Unix datagram sockets: one that receives under a path, and single messages sent to an address.
-// It must not know what the messages say.
 // Invariant: nothing here waits: a receiver that does not read costs its sender nothing but the message.
 // Failure: SystemError; a receiver that is not there, or takes nothing more in, is an outcome.
 import CLinux
@@ -23,12 +22,9 @@ public enum Datagrams {
   ///
   /// - Returns: the socket, non-blocking and closed on exec; its file is 0600.
   public static func bind(path: String) throws(SystemError) -> FileDescriptor {
-    let socket = FileDescriptor(
-      owning: try systemCall("socket", on: path) { linux_unix_datagram_socket() })
+    let socket = try FileDescriptor("socket", on: path) { linux_unix_datagram_socket() }
     let number = socket.rawValue
-    do throws(SystemError) {
-      try pathCall("unlink", path) { unlink($0) }
-    } catch {
+    do throws(SystemError) { try pathCall("unlink", path) { unlink($0) } } catch {
       if error.code != ENOENT { throw error }
     }
     // The file takes the permissions of the socket, so nobody else can ever send to it.
@@ -93,12 +89,11 @@ public enum Datagrams {
   /// - Returns: nil where that cannot be found out, as where no descriptor is left.
   public static func isReceived(at path: String) -> Bool? {
     do throws(SystemError) {
-      let socket = FileDescriptor(
-        owning: try systemCall("socket", on: path) { linux_unix_datagram_socket() })
+      let socket = try FileDescriptor("socket", on: path) { linux_unix_datagram_socket() }
       try UnixSocket.atAddress(of: path, call: "connect") { linux_unix_connect(socket.rawValue, $0) }
       return true
     } catch {
-      return [EMFILE, ENFILE, ENOMEM, ENOBUFS].contains(error.code) ? nil : false
+      return error.isShortage ? nil : false
     }
   }
 }

@@ -1,63 +1,7 @@
-// Owns making directories and looking at what is behind a path.
-// It must not know which directories the system above wants, nor whom they should belong to: it reports, the
-// caller decides.
+// Owns making, reading and syncing directories, and the names in them.
 // Invariant: a directory made here never had more permissions than asked for.
 // Failure: SystemError with the path that failed, which may be a parent of the one asked for.
-import CLinux
 import Glibc
-
-/// What the kernel says about a file.
-public struct FileFacts: Sendable, Hashable {
-  /// The owner.
-  public let owner: uid_t
-  /// The group.
-  public let group: gid_t
-  /// The permissions, without the kind of the file (0o700, not 0o40700).
-  public let mode: mode_t
-  /// The size in bytes; meaningful for files.
-  public let size: Int64
-  /// Together with ``inode``: which file it is, whatever its name.
-  public let device: UInt64
-  /// See ``device``.
-  public let inode: UInt64
-  /// A directory.
-  public let isDirectory: Bool
-  /// An ordinary file.
-  public let isFile: Bool
-  /// A socket.
-  public let isSocket: Bool
-
-  /// What a kernel has to say about a file.
-  public init(
-    owner: uid_t, group: gid_t, mode: mode_t, size: Int64, device: UInt64, inode: UInt64, isDirectory: Bool,
-    isFile: Bool, isSocket: Bool
-  ) {
-    self.owner = owner
-    self.group = group
-    self.mode = mode
-    self.size = size
-    self.device = device
-    self.inode = inode
-    self.isDirectory = isDirectory
-    self.isFile = isFile
-    self.isSocket = isSocket
-  }
-
-  /// Looks at what has this name; nil where nothing has. `stat(2)`, `lstat(2)`
-  public static func inspect(
-    _ path: String, followLinks: Bool = true
-  ) throws(SystemError) -> FileFacts? {
-    if let kernel = Kernel.simulated { return kernel.facts(of: path) }
-    var facts = linux_file_facts()
-    do throws(SystemError) {
-      try pathCall(followLinks ? "stat" : "lstat", path) { linux_file_facts($0, followLinks, &facts) }
-    } catch {
-      if error.code == ENOENT || error.code == ENOTDIR { return nil }
-      throw error
-    }
-    return FileFacts(facts)
-  }
-}
 
 /// Directories.
 public enum Directory {
@@ -66,27 +10,16 @@ public enum Directory {
   /// - Parameters:
   ///   - mode: the permissions of every directory that is made, less the umask.
   ///   - recursive: also makes the parents that are missing.
-  public static func create(
-    path: String, mode: mode_t = 0o700, recursive: Bool = true
-  ) throws(SystemError) {
-    do throws(SystemError) {
-      try pathCall("mkdir", path) { Kernel.makeDirectory($0, mode: mode) }
-    } catch {
+  public static func create(path: String, mode: mode_t = 0o700, recursive: Bool = true) throws(SystemError) {
+    do throws(SystemError) { try pathCall("mkdir", path) { Kernel.makeDirectory($0, mode: mode) } } catch {
       switch error.code {
-      case EEXIST:
-        guard let facts = try inspect(path), facts.isDirectory else { throw error }
+      case EEXIST: guard let facts = try FileFacts.inspect(path), facts.isDirectory else { throw error }
       case ENOENT where recursive && Paths.directory(of: path) != path && !path.isEmpty:
         try create(path: Paths.directory(of: path), mode: mode, recursive: true)
         try create(path: path, mode: mode, recursive: false)
       default: throw error
       }
     }
-  }
-
-  /// Looks at a directory (or whatever else has the name); nil where there is nothing. Symbolic links are
-  /// followed.
-  public static func inspect(_ path: String) throws(SystemError) -> FileFacts? {
-    try FileFacts.inspect(path)
   }
 
   /// The names in a directory in no particular order, without `.` and `..`. `readdir(3)`

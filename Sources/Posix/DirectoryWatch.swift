@@ -1,12 +1,9 @@
 // Owns the inotify descriptor: the kernel says what happened in a directory, and nobody has to look again and
-// again.
-// It must not know what the files are, nor decide what a change means.
-// Invariant: an event names the watch it belongs to; where the kernel had to drop events, one event says so.
-// Failure: SystemError. A path that is not there is ENOENT, too many watches are ENOSPC.
+// again. Invariant: an event names the watch it belongs to; where the kernel had to drop events, one event
+// says so. Failure: SystemError. A path that is not there is ENOENT, too many watches are ENOSPC.
 import Glibc
 
-/// Reports changes in directories. Its descriptor is registered with an ``EventLoop`` by whoever wants to
-/// wait. `inotify(7)`
+/// Reports changes in directories; whoever wants to wait registers its descriptor. `inotify(7)`
 public final class DirectoryWatch {
   /// One watched directory, until it is removed or the directory is gone.
   public struct Token: Sendable, Hashable {
@@ -17,7 +14,6 @@ public final class DirectoryWatch {
   public struct Changes: OptionSet, Sendable, Hashable {
     /// The bits of `inotify(7)`.
     public let rawValue: UInt32
-    /// Takes the bits of `inotify(7)`.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
     /// A file in the directory was written to or cut. IN_MODIFY
@@ -38,7 +34,6 @@ public final class DirectoryWatch {
     public static let ended = Changes(rawValue: UInt32(IN_IGNORED))
     /// Events were dropped: look at everything again. Reported unasked, with no token. IN_Q_OVERFLOW
     public static let overflowed = Changes(rawValue: UInt32(IN_Q_OVERFLOW))
-
     /// Anything that gives a name in the directory to another file.
     public static let names: Changes = [.created, .deleted, .movedFrom, .movedTo]
     /// Anything after which the path may lead to another directory.
@@ -60,8 +55,7 @@ public final class DirectoryWatch {
 
   /// Makes a watch on nothing. `inotify_init1(2)`
   public init() throws(SystemError) {
-    let number = try systemCall("inotify_init1", on: "") { Kernel.makeWatch() }
-    descriptor = FileDescriptor(owning: number)
+    descriptor = try FileDescriptor("inotify_init1") { Kernel.makeWatch() }
     buffer = .allocate(byteCount: 64 << 10, alignment: MemoryLayout<inotify_event>.alignment)
   }
 

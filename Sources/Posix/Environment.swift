@@ -1,7 +1,6 @@
-// Owns reading the environment variables of this process, and the name it shows to `ps`.
-// It must not know which variables have a meaning.
-// Invariant: the environment is only read, never changed.
-// Failure: nil for a variable that is not set.
+// Owns what belongs to this process: its variables, its name for `ps`, how much of the machine it may use, and the
+// one place where chance enters it. Invariant: the environment is only read; a limit is only raised, never beyond
+// what the administrator allows; chance is the kernel's, never a clock or a pid.
 import CLinux
 import Glibc
 
@@ -46,11 +45,44 @@ public enum CurrentProcess {
     // The only failure the call knows is an address outside of the process.
     _ = linux_set_name(name)
   }
+}
 
-  /// Closes every descriptor from `first` on, whoever made them. For the start of a program that trusts
-  /// nobody. `close_range(2)`
-  public static func closeDescriptors(from first: CInt) throws(SystemError) {
-    precondition(first >= 0, "a descriptor is never negative")
-    try systemCall("close_range", on: "descriptor \(first)") { linux_close_from(UInt32(first)) }
+/// The limits of this process. `getrlimit(2)`
+public enum ResourceLimits {
+  /// How many descriptors may be open now. RLIMIT_NOFILE
+  public static func openFiles() throws(SystemError) -> UInt64 {
+    if let kernel = Kernel.simulated { return kernel.openFileLimit }
+    return try limits().soft
+  }
+
+  private static func limits() throws(SystemError) -> (soft: UInt64, hard: UInt64) {
+    var (soft, hard): (UInt64, UInt64) = (0, 0)
+    try systemCall("getrlimit", on: "RLIMIT_NOFILE") { linux_open_file_limit(&soft, &hard) }
+    return (soft, hard)
+  }
+
+  /// Allows as many open descriptors as the hard limit does, at most `ceiling`. Children inherit it.
+  /// RLIMIT_NOFILE
+  ///
+  /// - Returns: how many may be open now.
+  @discardableResult
+  public static func raiseOpenFiles(ceiling: UInt64 = 65_536) throws(SystemError) -> UInt64 {
+    let (soft, hard) = try limits()
+    let wanted = min(hard, ceiling)
+    guard wanted > soft else { return soft }
+    try systemCall("setrlimit", on: "RLIMIT_NOFILE") { linux_set_open_file_limit(wanted, hard) }
+    return wanted
+  }
+}
+
+/// A seed for a random generator.
+public enum RandomSeed {
+  /// 64 random bits. `getrandom(2)`
+  public static func fromSystem() -> UInt64 {
+    if let kernel = Kernel.simulated { return kernel.random() }
+    var seed: UInt64 = 0
+    let count = uninterrupted { linux_random(&seed, MemoryLayout<UInt64>.size) }
+    precondition(count == MemoryLayout<UInt64>.size, "the kernel gives eight random bytes at once")
+    return seed
   }
 }

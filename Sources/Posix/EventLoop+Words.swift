@@ -1,15 +1,12 @@
 // Owns the words of the event loop: what is waited for, what is ready, and the ticket of a registration.
-// It must not know the loop's state.
 // Invariant: a registration and its token are the same thing, so an event finds its owner without a look-up
-// table.
-// Failure: none; these are values.
+// table. Failure: none; these are values.
 import CLinux
 
 /// What a registration waits for.
 public struct Interest: OptionSet, Sendable, Hashable {
   /// The bits of `epoll_ctl(2)`.
   public let rawValue: UInt32
-  /// Takes the bits of `epoll_ctl(2)`.
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
   /// Something can be read or accepted, a child has ended (pidfd), or the end was reached.
@@ -24,7 +21,6 @@ public struct Interest: OptionSet, Sendable, Hashable {
 public struct Readiness: OptionSet, Sendable, Hashable {
   /// The bits of `epoll_wait(2)`.
   public let rawValue: UInt32
-  /// Takes the bits of `epoll_wait(2)`.
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
   /// A read will not block; it may bring the end.
@@ -44,12 +40,8 @@ public struct Registration: Sendable, Hashable {
   let fd: CInt
   let generation: UInt32
 
-  init(fd: CInt, generation: UInt32) {
-    self.fd = fd
-    self.generation = generation
-  }
+  init(fd: CInt, generation: UInt32) { (self.fd, self.generation) = (fd, generation) }
 
-  /// The registration that an event's token speaks of.
   init(token: UInt64) {
     fd = CInt(truncatingIfNeeded: token & 0x7fff_ffff)
     generation = UInt32(truncatingIfNeeded: token >> 32)

@@ -1,10 +1,7 @@
 // Owns the epoll descriptor and who is told when a descriptor becomes ready; the only place where a process
-// waits.
-// It must not know timers, sockets or messages: the caller says until when to wait.
-// Invariant: a handler is called only for the registration it was given with. Each registration has a
+// waits. Invariant: a handler is called only for the registration it was given with. Each registration has a
 // generation, so an event that was fetched for a descriptor closed and opened again in the same batch falls
-// on nobody.
-// Failure: SystemError; a stale registration is never an error when it is taken out.
+// on nobody. Failure: SystemError; a stale registration is never an error when it is taken out.
 import CLinux
 import Glibc
 
@@ -21,30 +18,26 @@ public final class EventLoop {
 
   /// Called once when something is ready, before the first handler: the moment to read the clock for all of them.
   public var onWake: (() -> Void)?
-
   /// When events were last fetched, or looked for in vain.
   public private(set) var wokeAt = MonotonicInstant(nanoseconds: 0)
 
   /// The time in which this loop has listened: whoever waits for a word of others takes deadlines from it, so that
   /// nobody is blamed for the time in which this process was stopped or waited for a disk.
   public private(set) var attended = AttendedTime(at: SystemClock.monotonic())
-
   private let epoll: FileDescriptor
   private let batch: UnsafeMutablePointer<linux_event>
-  // Indexed by descriptor: numbers are small and dense, so finding a handler needs neither hashing nor
-  // allocation.
+  // Indexed by descriptor: numbers are small and dense, so finding a handler needs no hashing.
   private var slots: [Slot] = []
   private var isDelivering = false
   /// Waits awake that were in vain, one after the other, and how many of the next are left out because of them.
   private var vain = 0
   private var leftOut = 0
-
   /// How many registrations there are.
   public private(set) var count = 0
 
   /// Makes a loop that watches nothing. `epoll_create1(2)`
   public init() throws(SystemError) {
-    epoll = FileDescriptor(owning: try systemCall("epoll_create1", on: "") { Kernel.makeEpoll() })
+    epoll = try FileDescriptor("epoll_create1") { Kernel.makeEpoll() }
     batch = .allocate(capacity: Int(LINUX_EVENT_BATCH))
   }
 
@@ -55,8 +48,7 @@ public final class EventLoop {
   /// The caller keeps the descriptor and takes the registration out before closing it. A peer that hangs up
   /// and errors are reported whatever the interest is.
   /// - Parameter handler: called from ``runOnce(until:)``; it may register, modify and deregister anything.
-  /// - Throws: EEXIST for a descriptor that is registered already, EPERM for one that cannot be waited for (a
-  ///   file).
+  /// - Throws: EEXIST for a descriptor that is registered already, EPERM for a file, which nobody can wait for.
   public func register(
     fd: CInt, interest: Interest, handler: @escaping (Readiness) -> Void
   ) throws(SystemError) -> Registration {
@@ -67,11 +59,10 @@ public final class EventLoop {
     }
     let generation = slots[index].generation &+ 1
     let registration = Registration(fd: fd, generation: generation)
-    try systemCall("epoll_ctl", on: "descriptor \(fd)") {
-      Kernel.add(fd, to: epoll.rawValue, interest, token: registration.token)
+    try systemCall("epoll_ctl", on: fd) {
+      Kernel.add($0, to: epoll.rawValue, interest, token: registration.token)
     }
-    // A handler that is still here belongs to a descriptor closed without a word: the kernel forgot it, and
-    // so do we.
+    // A handler that is still here is of a descriptor closed without a word: the kernel forgot it, and so do we.
     if slots[index].handler == nil { count += 1 }
     slots[index] = Slot(generation: generation, interest: interest, handler: handler)
     return registration
@@ -85,14 +76,13 @@ public final class EventLoop {
     precondition(contains(registration), "the registration of descriptor \(registration.fd) is not in force")
     let index = Int(registration.fd)
     guard slots[index].interest != interest else { return }
-    try systemCall("epoll_ctl", on: "descriptor \(registration.fd)") {
-      Kernel.modify(registration.fd, in: epoll.rawValue, interest, token: registration.token)
+    try systemCall("epoll_ctl", on: registration.fd) {
+      Kernel.modify($0, in: epoll.rawValue, interest, token: registration.token)
     }
     slots[index].interest = interest
   }
 
-  /// Stops watching; no handler of this registration is called any more, not even for an event already
-  /// fetched.
+  /// Stops watching; its handler is called no more, not even for an event that was fetched already.
   ///
   /// Taking out what is not in force does nothing. `epoll_ctl(2)` EPOLL_CTL_DEL
   public func deregister(_ registration: Registration) {
@@ -113,7 +103,6 @@ public final class EventLoop {
 
   /// Brings ``attended`` up to a reading of the steady clock within a turn, in which nobody was heard since the last.
   public func attend(until moment: MonotonicInstant) { attended.advance(to: moment) }
-
   /// The most of one turn that counts as attended; a fraction of the shortest patience that is taken from it.
   public func attend(inStridesOf span: Duration) { attended.stride = span }
 
@@ -126,8 +115,7 @@ public final class EventLoop {
     }
   }
 
-  /// Waits until something is ready or the deadline has come, and calls the handlers of everything that is
-  /// ready.
+  /// Waits until something is ready or the deadline has come, and calls the handlers of all that is ready.
   ///
   /// The whole batch is fetched before the first handler is called.
   /// - Parameter deadline: nil waits for ever, so an idle process is never woken; one in the past does not
@@ -208,21 +196,17 @@ public final class EventLoop {
     return span > .zero
   }
 
-  /// Calls the handlers of everything that was fetched.
   private func deliver(_ fetched: CInt) {
     isDelivering = true
     defer { isDelivering = false }
     if fetched > 0 { onWake?() }
-    for index in 0..<Int(fetched) {
-      deliver(batch[index])
-    }
+    for index in 0..<Int(fetched) { deliver(batch[index]) }
   }
 
   private func deliver(_ event: linux_event) {
     let registration = Registration(token: event.token)
-    guard contains(registration) else { return }
     // Held in a local, because the handler may take its own registration out while it runs.
-    guard let handler = slots[Int(registration.fd)].handler else { return }
+    guard contains(registration), let handler = slots[Int(registration.fd)].handler else { return }
     handler(Readiness(rawValue: event.ready))
   }
 }

@@ -1,8 +1,6 @@
 // Owns what only files can do: opening by path, reading and writing at an offset, syncing, cutting.
-// It must not know what the bytes mean or where a home is.
 // Invariant: every descriptor opened here is closed on exec.
-// Failure: SystemError, which names the path where there was one. A failed sync is the caller's to treat as
-// fatal.
+// Failure: SystemError, which names the path where there was one. A failed sync is to be treated as fatal.
 import CLinux
 import Glibc
 
@@ -10,7 +8,6 @@ import Glibc
 public struct OpenOptions: OptionSet, Sendable, Hashable {
   /// The bits of `open(2)`.
   public let rawValue: CInt
-  /// Takes the bits of `open(2)`.
   public init(rawValue: CInt) { self.rawValue = rawValue }
 
   /// Reading only, which is the absence of the other two.
@@ -42,8 +39,7 @@ extension FileDescriptor {
   public static func open(
     _ path: String, _ options: OpenOptions, mode: mode_t = 0o600
   ) throws(SystemError) -> FileDescriptor {
-    let number = try pathCall("open", path) { Kernel.open($0, flags: options.rawValue, mode) }
-    return FileDescriptor(owning: number)
+    FileDescriptor(owning: try pathCall("open", path) { Kernel.open($0, flags: options.rawValue, mode) })
   }
 
   /// Reads at an offset without moving the position; fewer bytes than asked for mean the end. `pread(2)`
@@ -53,10 +49,8 @@ extension FileDescriptor {
     let number = rawValue
     var done = 0
     while done < buffer.count {
-      let count = try systemCall("pread", on: "descriptor \(number)") {
-        Kernel.read(
-          number, UnsafeMutableRawBufferPointer(rebasing: buffer[done...]), at: offset + Int64(done))
-      }
+      let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
+      let count = try systemCall("pread", on: number) { Kernel.read($0, rest, at: offset + Int64(done)) }
       if count == 0 { break }
       done += count
     }
@@ -68,10 +62,8 @@ extension FileDescriptor {
     let number = rawValue
     var done = 0
     while done < bytes.count {
-      done += try systemCall("pwrite", on: "descriptor \(number)") {
-        Kernel.write(
-          number, UnsafeRawBufferPointer(rebasing: bytes[done...]), at: offset + Int64(done))
-      }
+      let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
+      done += try systemCall("pwrite", on: number) { Kernel.write($0, rest, at: offset + Int64(done)) }
     }
   }
 
@@ -126,30 +118,20 @@ extension FileDescriptor {
   ///
   /// After a failure nothing is known about what reached the disk, and a second call may wrongly succeed.
   public borrowing func sync() throws(SystemError) {
-    let number = rawValue
-    try systemCall("fsync", on: "descriptor \(number)") { Kernel.sync(number) }
+    try systemCall("fsync", on: rawValue) { Kernel.sync($0) }
   }
 
   /// Sets the size, cutting off or adding zeros. `ftruncate(2)`
   public borrowing func truncate(to size: Int64) throws(SystemError) {
-    let number = rawValue
-    try systemCall("ftruncate", on: "descriptor \(number)") {
-      Kernel.truncate(number, to: size)
-    }
+    try systemCall("ftruncate", on: rawValue) { Kernel.truncate($0, to: size) }
   }
 
   /// The size of the file in bytes. `fstat(2)`
-  public borrowing func size() throws(SystemError) -> Int64 {
-    let number = rawValue
-    if let kernel = Kernel.simulated { return try Kernel.found(kernel.facts(of: number), number).size }
-    var facts = linux_file_facts()
-    try systemCall("fstat", on: "descriptor \(number)") { linux_descriptor_facts(number, &facts) }
-    return facts.size
-  }
+  public borrowing func size() throws(SystemError) -> Int64 { try facts().size }
+  private borrowing func waitUntilWritable() throws(SystemError) { try Self.waitUntilWritable(rawValue) }
 
-  private borrowing func waitUntilWritable() throws(SystemError) {
-    let number = rawValue
+  static func waitUntilWritable(_ number: CInt) throws(SystemError) {
     var item = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
-    try systemCall("poll", on: "descriptor \(number)") { Glibc.poll(&item, 1, -1) }
+    try systemCall("poll", on: number) { _ in Glibc.poll(&item, 1, -1) }
   }
 }

@@ -1,5 +1,4 @@
 // Owns one open descriptor: exactly one value answers for it, and it is closed exactly once.
-// It must not know what is behind the number: a file, a socket, a pidfd.
 // Invariant: the descriptor is open for as long as the value lives; closing somebody else's number traps.
 // Failure: SystemError; a peer that is gone and a call that would block are results, not errors.
 import CLinux
@@ -14,6 +13,11 @@ public struct FileDescriptor: ~Copyable, Sendable {
   public init(owning rawValue: CInt) {
     precondition(rawValue >= 0, "a descriptor is never negative")
     self.rawValue = rawValue
+  }
+
+  /// Takes over what a call opens; -1 and errno say that it has failed.
+  init(_ call: String, on subject: @autoclosure () -> String = "", _ open: () -> CInt) throws(SystemError) {
+    self.init(owning: try systemCall(call, on: subject(), open))
   }
 
   deinit {
@@ -89,25 +93,22 @@ extension FileDescriptor {
     switch errno {
     case EAGAIN: return .wouldBlock
     case ECONNRESET: return .endOfFile
-    case let code: throw SystemError(call: call, subject: "descriptor \(rawValue)", code: code)
+    case let code: throw SystemError(call: call, subject: subject, code: code)
     }
   }
 
   /// Writes as much as the kernel takes. `write(2)`
   ///
-  /// A pipe without a reader raises SIGPIPE first: see ``Signals/ignorePipe()``. For a socket prefer
-  /// ``send(_:)``.
+  /// A pipe without a reader raises SIGPIPE: see ``Signals/ignorePipe()``. For a socket prefer ``send(_:)``.
   public borrowing func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) -> WriteResult {
     let number = rawValue
-    let count = uninterrupted { Kernel.write(number, bytes) }
-    return try written(count, by: "write")
+    return try written(uninterrupted { Kernel.write(number, bytes) }, by: "write")
   }
 
   /// Writes to a socket as much as the kernel takes, and never raises SIGPIPE. `send(2)` with MSG_NOSIGNAL
   public borrowing func send(_ bytes: UnsafeRawBufferPointer) throws(SystemError) -> WriteResult {
     let number = rawValue
-    let count = uninterrupted { Kernel.send(number, bytes) }
-    return try written(count, by: "send")
+    return try written(uninterrupted { Kernel.send(number, bytes) }, by: "send")
   }
 
   /// Writes an array's bytes; see ``write(_:)-(UnsafeRawBufferPointer)``.
@@ -130,8 +131,7 @@ extension FileDescriptor {
   ///
   /// The mode belongs to the open file, so everyone who inherited it sees the change.
   public borrowing func setNonBlocking(_ nonBlocking: Bool) throws(SystemError) {
-    let number = rawValue
-    try systemCall("fcntl", on: "descriptor \(number)") { Kernel.setNonBlocking(number, nonBlocking) }
+    try systemCall("fcntl", on: rawValue) { Kernel.setNonBlocking($0, nonBlocking) }
   }
 
   /// A second descriptor for the same open file, closed on exec. `fcntl(2)` F_DUPFD_CLOEXEC
@@ -139,9 +139,8 @@ extension FileDescriptor {
   /// - Parameter lowest: the new number is at least this.
   public borrowing func duplicate(atLeast lowest: CInt = 0) throws(SystemError) -> FileDescriptor {
     let number = rawValue
-    let copy = try systemCall("fcntl", on: "descriptor \(number)") {
+    return try FileDescriptor("fcntl", on: "descriptor \(number)") {
       Kernel.duplicate(number, atLeast: lowest)
     }
-    return FileDescriptor(owning: copy)
   }
 }

@@ -1,104 +1,78 @@
 // Owns the two ways of each call: to the kernel of a simulation where this thread has one, and to Linux otherwise.
-// It must not know why somebody calls.
+// Failure: as the calls themselves: -1 and errno.
 import CLinux
 import Glibc
 
 extension Kernel {
   @inline(__always)
   static func open(_ path: UnsafePointer<CChar>, flags: CInt, _ mode: mode_t) -> CInt {
-    if let simulated { return simulated.open(String(cString: path), flags: flags, mode: mode) }
-    return Glibc.open(path, flags | O_CLOEXEC, mode)
+    simulated?.open(String(cString: path), flags: flags, mode: mode)
+      ?? Glibc.open(path, flags | O_CLOEXEC, mode)
   }
 
   @inline(__always)
-  static func close(_ descriptor: CInt) -> CInt {
-    if let simulated { return simulated.close(descriptor) }
-    return Glibc.close(descriptor)
-  }
+  static func close(_ descriptor: CInt) -> CInt { simulated?.close(descriptor) ?? Glibc.close(descriptor) }
 
   @inline(__always)
   static func read(_ descriptor: CInt, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
-    if let simulated { return simulated.read(descriptor, into: buffer) }
-    return Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+    simulated?.read(descriptor, into: buffer) ?? Glibc.read(descriptor, buffer.baseAddress, buffer.count)
   }
 
   @inline(__always)
   static func receive(_ descriptor: CInt, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
-    if let simulated { return simulated.read(descriptor, into: buffer) }
-    return Glibc.recv(descriptor, buffer.baseAddress, buffer.count, 0)
+    simulated?.read(descriptor, into: buffer) ?? Glibc.recv(descriptor, buffer.baseAddress, buffer.count, 0)
   }
 
   @inline(__always)
   static func write(_ descriptor: CInt, _ bytes: UnsafeRawBufferPointer) -> Int {
-    if let simulated { return simulated.write(descriptor, bytes) }
-    return Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+    simulated?.write(descriptor, bytes) ?? Glibc.write(descriptor, bytes.baseAddress, bytes.count)
   }
 
   @inline(__always)
   static func send(_ descriptor: CInt, _ bytes: UnsafeRawBufferPointer) -> Int {
-    if let simulated { return simulated.write(descriptor, bytes) }
-    return linux_send(descriptor, bytes.baseAddress, bytes.count)
+    simulated?.write(descriptor, bytes) ?? linux_send(descriptor, bytes.baseAddress, bytes.count)
   }
 
   static func read(_ descriptor: CInt, _ buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int {
-    if let simulated { return simulated.read(descriptor, into: buffer, at: offset) }
-    return pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
+    simulated?.read(descriptor, into: buffer, at: offset)
+      ?? pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
   }
 
   static func write(_ descriptor: CInt, _ bytes: UnsafeRawBufferPointer, at offset: Int64) -> Int {
-    if let simulated { return simulated.write(descriptor, bytes, at: offset) }
-    return pwrite(descriptor, bytes.baseAddress, bytes.count, off_t(offset))
+    simulated?.write(descriptor, bytes, at: offset)
+      ?? pwrite(descriptor, bytes.baseAddress, bytes.count, off_t(offset))
   }
 
-  static func sync(_ descriptor: CInt) -> CInt {
-    if let simulated { return simulated.sync(descriptor) }
-    return fsync(descriptor)
-  }
+  static func sync(_ descriptor: CInt) -> CInt { simulated?.sync(descriptor) ?? fsync(descriptor) }
 
   static func truncate(_ descriptor: CInt, to size: Int64) -> CInt {
-    if let simulated { return simulated.truncate(descriptor, to: size) }
-    return ftruncate(descriptor, off_t(size))
-  }
-
-  static func found(_ facts: FileFacts?, _ descriptor: CInt) throws(SystemError) -> FileFacts {
-    guard let facts else {
-      throw SystemError(call: "fstat", subject: "descriptor \(descriptor)", code: errno)
-    }
-    return facts
+    simulated?.truncate(descriptor, to: size) ?? ftruncate(descriptor, off_t(size))
   }
 
   static func setNonBlocking(_ descriptor: CInt, _ nonBlocking: Bool) -> CInt {
-    if let simulated { return simulated.setNonBlocking(descriptor, nonBlocking) }
-    return linux_set_nonblocking(descriptor, nonBlocking)
+    simulated?.setNonBlocking(descriptor, nonBlocking) ?? linux_set_nonblocking(descriptor, nonBlocking)
   }
 
   static func duplicate(_ descriptor: CInt, atLeast lowest: CInt) -> CInt {
-    if let simulated { return simulated.duplicate(descriptor, atLeast: lowest) }
-    return linux_duplicate(descriptor, lowest)
+    simulated?.duplicate(descriptor, atLeast: lowest) ?? linux_duplicate(descriptor, lowest)
   }
-}
 
-// MARK: - Readiness
+  // MARK: Readiness
 
-extension Kernel {
-  static func makeEpoll() -> CInt {
-    if let simulated { return simulated.makeEpoll() }
-    return linux_epoll_create()
-  }
+  static func makeEpoll() -> CInt { simulated?.makeEpoll() ?? linux_epoll_create() }
 
   static func add(_ descriptor: CInt, to epoll: CInt, _ interest: Interest, token: UInt64) -> CInt {
-    if let simulated { return simulated.add(descriptor, to: epoll, interest: interest, token: token) }
-    return linux_epoll_add(epoll, descriptor, interest.rawValue, token)
+    simulated?.add(descriptor, to: epoll, interest: interest, token: token)
+      ?? linux_epoll_add(epoll, descriptor, interest.rawValue, token)
   }
 
   static func modify(_ descriptor: CInt, in epoll: CInt, _ interest: Interest, token: UInt64) -> CInt {
-    if let simulated { return simulated.modify(descriptor, in: epoll, interest: interest, token: token) }
-    return linux_epoll_modify(epoll, descriptor, interest.rawValue, token)
+    simulated?.modify(descriptor, in: epoll, interest: interest, token: token)
+      ?? linux_epoll_modify(epoll, descriptor, interest.rawValue, token)
   }
 
   static func remove(_ descriptor: CInt, from epoll: CInt) -> CInt {
-    if let simulated { return simulated.remove(descriptor, from: epoll) }
-    return linux_epoll_delete(epoll, descriptor)
+    simulated?.remove(descriptor, from: epoll) ?? linux_epoll_delete(epoll, descriptor)
   }
 
   /// Waits for the first event, until the deadline; nil for as long as it takes.
@@ -142,25 +116,18 @@ extension Kernel {
   static func giveWay() {
     if let simulated { simulated.giveWay() } else { sched_yield() }
   }
-}
 
-// MARK: - Sockets
+  // MARK: Sockets
 
-extension Kernel {
   static func makeSocket(nonBlocking: Bool) -> CInt {
-    if let simulated { return simulated.makeSocket(nonBlocking: nonBlocking) }
-    return linux_unix_socket(nonBlocking)
+    simulated?.makeSocket(nonBlocking: nonBlocking) ?? linux_unix_socket(nonBlocking)
   }
 
   static func connect(_ socket: CInt, to path: UnsafePointer<CChar>) -> CInt {
-    if let simulated { return simulated.connect(socket, to: String(cString: path)) }
-    return linux_unix_connect(socket, path)
+    simulated?.connect(socket, to: String(cString: path)) ?? linux_unix_connect(socket, path)
   }
 
-  static func accept(_ socket: CInt) -> CInt {
-    if let simulated { return simulated.accept(socket) }
-    return linux_accept(socket)
-  }
+  static func accept(_ socket: CInt) -> CInt { simulated?.accept(socket) ?? linux_accept(socket) }
 
   static func makePair(_ pair: inout (CInt, CInt), nonBlocking: Bool) -> CInt {
     if let simulated {
@@ -183,50 +150,34 @@ extension Kernel {
   }
 
   static func shutdownWriting(_ socket: CInt) -> CInt {
-    if let simulated { return simulated.shutdownWriting(socket) }
-    return shutdown(socket, CInt(SHUT_WR))
+    simulated?.shutdownWriting(socket) ?? shutdown(socket, CInt(SHUT_WR))
   }
 
   static func shutdownReading(_ socket: CInt) -> CInt {
-    if let simulated { return simulated.shutdownReading(socket) }
-    return shutdown(socket, CInt(SHUT_RD))
+    simulated?.shutdownReading(socket) ?? shutdown(socket, CInt(SHUT_RD))
   }
 
   static func unlink(_ path: UnsafePointer<CChar>) -> CInt {
-    if let simulated { return simulated.unlink(String(cString: path)) }
-    return Glibc.unlink(path)
+    simulated?.unlink(String(cString: path)) ?? Glibc.unlink(path)
   }
-}
 
-// MARK: - Names
-
-extension Kernel {
   static func rename(_ path: UnsafePointer<CChar>, to other: UnsafePointer<CChar>) -> CInt {
-    if let simulated { return simulated.rename(String(cString: path), to: String(cString: other)) }
-    return Glibc.rename(path, other)
+    simulated?.rename(String(cString: path), to: String(cString: other)) ?? Glibc.rename(path, other)
   }
 
   static func makeDirectory(_ path: UnsafePointer<CChar>, mode: mode_t) -> CInt {
-    if let simulated { return simulated.makeDirectory(String(cString: path), mode: mode) }
-    return mkdir(path, mode)
+    simulated?.makeDirectory(String(cString: path), mode: mode) ?? mkdir(path, mode)
   }
 
   static func makeWatch() -> CInt {
-    if let simulated { return simulated.makeWatch() }
-    return inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC))
+    simulated?.makeWatch() ?? inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC))
   }
-}
 
-// MARK: - Processes
+  // MARK: Processes
 
-extension Kernel {
-  static func openProcess(_ pid: pid_t) -> CInt {
-    if let simulated { return simulated.openProcess(pid) }
-    return linux_pidfd_open(pid)
-  }
+  static func openProcess(_ pid: pid_t) -> CInt { simulated?.openProcess(pid) ?? linux_pidfd_open(pid) }
 
   static func kill(_ pid: pid_t, _ signal: CInt) -> CInt {
-    if let simulated { return simulated.signal(pid, signal) }
-    return Glibc.kill(pid, signal)
+    simulated?.signal(pid, signal) ?? Glibc.kill(pid, signal)
   }
 }

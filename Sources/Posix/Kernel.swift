@@ -21,7 +21,6 @@ public protocol SystemCalls: AnyObject {
   var realNanoseconds: Int64 { get }
   /// 64 random bits. `getrandom(2)`
   func random() -> UInt64
-
   /// `open(2)`, closed on exec.
   func open(_ path: String, flags: CInt, mode: mode_t) -> CInt
   /// `close(2)`
@@ -56,10 +55,8 @@ public protocol SystemCalls: AnyObject {
   /// What is ready now, at most so many; nothing when the deadline has come. Nobody waits here: nil, and thereby EAGAIN,
   /// says that the process is to be left alone until something is ready or the deadline has come. `epoll_wait(2)`
   func ready(in epoll: CInt, atMost limit: Int, until deadline: MonotonicInstant?) -> [(UInt64, Readiness)]?
-
   /// Lets others run. `sched_yield(2)`
   func giveWay()
-
   /// `socket(2)` AF_UNIX, SOCK_STREAM
   func makeSocket(nonBlocking: Bool) -> CInt
   /// `bind(2)` to a name, with these permissions, and `listen(2)`
@@ -103,9 +100,7 @@ public protocol SystemCalls: AnyObject {
   var effectiveUser: uid_t { get }
   /// Starts a program; its process id, or -1. The descriptors are those that the child gets as 0, 1, 2, 3 and 4, or -1.
   /// `posix_spawn(3)`
-  func spawn(
-    _ path: String, arguments: [String], environment: [String], descriptors: [CInt]
-  ) -> pid_t
+  func spawn(_ path: String, arguments: [String], environment: [String], descriptors: [CInt]) -> pid_t
   /// `pidfd_open(2)`
   func openProcess(_ pid: pid_t) -> CInt
   /// `kill(2)`, where the process is a child that was not reaped.

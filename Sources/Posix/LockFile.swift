@@ -1,6 +1,5 @@
 // Owns the lock that keeps two processes off one thing: a file that is locked for as long as its holder lives. One that
 // only visits keeps holders and other visitors off for a while, and whoever wants to hold the lock can tell.
-// It must not know what is protected.
 // Invariant: the kernel releases the lock when the last holder ends, however it ends, so a lock is never stale.
 // The file itself is never unlinked: removing it would let two processes lock two files of the same name.
 // Failure: SystemError; a lock that somebody else holds is an outcome.
@@ -13,7 +12,6 @@ public struct LockFile: ~Copyable {
 
   /// What trying to take a lock came to.
   public enum Outcome: ~Copyable {
-    /// It is ours.
     case acquired(LockFile)
     /// Another process has it; its pid where the file tells.
     case heldBy(pid: pid_t?)
@@ -42,8 +40,7 @@ public struct LockFile: ~Copyable {
     return .acquired(LockFile(descriptor: descriptor))
   }
 
-  /// Keeps everybody off as the one visitor, if nobody holds the lock and nobody else visits. Writes nothing into the
-  /// file, and never waits.
+  /// Keeps everybody off as the one visitor, if nobody holds the lock or visits. Writes nothing, never waits.
   public static func visit(path: String) throws(SystemError) -> Outcome {
     var descriptor: FileDescriptor
     var isWritable = true
@@ -79,13 +76,9 @@ public struct LockFile: ~Copyable {
 
   /// Takes a lock of this kind unless somebody else keeps it off.
   private static func lock(_ number: CInt, _ kind: CInt, _ path: String) throws(SystemError) -> Bool {
-    do throws(SystemError) {
-      try systemCall("flock", on: path) { flock(number, kind | LOCK_NB) }
-      return true
-    } catch {
-      guard error.code == EWOULDBLOCK else { throw error }
-      return false
-    }
+    if uninterrupted({ flock(number, kind | LOCK_NB) }) == 0 { return true }
+    guard errno == EWOULDBLOCK else { throw SystemError(call: "flock", subject: path, code: errno) }
+    return false
   }
 
   /// Takes part in a lock that was passed on: a descriptor that ``share()`` has made, inherited.
@@ -112,7 +105,7 @@ public struct LockFile: ~Copyable {
   /// Whether the file that has this name now is the one that is locked; false where somebody has removed it.
   public borrowing func isAt(path: String) -> Bool {
     guard let own = try? descriptor.facts(), let named = try? FileFacts.inspect(path) else { return false }
-    return named.device == own.device && named.inode == own.inode
+    return named.identity == own.identity
   }
 
   /// Ends the share of this value. Where nobody shares the lock it is free now; the same as letting the value end.

@@ -1,9 +1,8 @@
-// Owns noticing that somebody removes or renames what a process works with: each name, and the file that was behind it.
-// It must not know what the files are, nor what is to be done: it says which names are lost, at once, and once more when
-// whoever removes them has had the time to finish.
-// Invariant: a file is known by its inode, so another file in its place counts as lost; nothing is asked of the disk
-// while nobody touches the directories.
-// Failure: SystemError where the kernel has no watch left.
+// Owns noticing that somebody removes or renames what a process works with: each name, and the file that was
+// behind it. It must not know what the files are, nor what is to be done: it says which names are lost, at
+// once, and once more when whoever removes them has had the time to finish. Invariant: a file is known by its
+// inode, so another file in its place counts as lost; nothing is asked of the disk while nobody touches the
+// directories. Failure: SystemError where the kernel has no watch left.
 import Glibc
 
 /// Watches over names in a few directories.
@@ -12,7 +11,6 @@ public final class NameWatch {
   public enum Expectation: Sendable, Hashable {
     /// The file that it led to when it was taken for good.
     case same
-    /// Any file at all.
     case any
   }
 
@@ -21,20 +19,13 @@ public final class NameWatch {
   /// When what is lost is to be made good; nil while nothing is. Whoever removes a whole directory has time to finish:
   /// nothing is put back into it meanwhile.
   public private(set) var repairAt: MonotonicInstant?
-
-  private struct Identity: Hashable {
-    var device: UInt64
-    var inode: UInt64
-  }
-
   private static let pause = Duration.milliseconds(500)
-
   private let loop: EventLoop
   private let directories: [String]
   private let notices: DirectoryWatch
   private var registration: Registration?
   private var names: [(path: String, expectation: Expectation)] = []
-  private var known: [String: Identity] = [:]
+  private var known: [String: FileFacts.Identity] = [:]
 
   /// Watches nothing yet.
   ///
@@ -87,14 +78,8 @@ public final class NameWatch {
     for (path, _) in names where known[path] == nil { known[path] = file(at: path) }
   }
 
-  private func file(at path: String) -> Identity? {
+  private func file(at path: String) -> FileFacts.Identity? {
     // What cannot be looked at is not lost: it stays whatever it was.
-    do throws(SystemError) {
-      return try FileFacts.inspect(path, followLinks: false).map {
-        Identity(device: $0.device, inode: $0.inode)
-      }
-    } catch {
-      return known[path]
-    }
+    do { return try FileFacts.inspect(path, followLinks: false)?.identity } catch { return known[path] }
   }
 }

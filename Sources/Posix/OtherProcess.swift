@@ -1,7 +1,6 @@
-// Owns the view of one process that is not a child of this one: whether it has ended, and the way to signal it.
-// It must not know what the process does.
-// Invariant: the process is held by its pidfd, so a signal never reaches a stranger who got its number later.
-// Failure: SystemError; that it has ended is an answer.
+// Owns the view of one process that is not a child of this one: whether it has ended, and the way to signal
+// it. It must not know what the process does. Invariant: the process is held by its pidfd, so a signal never
+// reaches a stranger who got its number later. Failure: SystemError; that it has ended is an answer.
 import CLinux
 import Glibc
 
@@ -17,15 +16,13 @@ public final class OtherProcess {
   /// - Returns: nil where there is no such process any more.
   public init?(pid: pid_t) throws(SystemError) {
     guard pid > 0 else { return nil }
-    let number: CInt
     do throws(SystemError) {
-      number = try systemCall("pidfd_open", on: "process \(pid)") { linux_pidfd_open(pid) }
+      descriptor = try FileDescriptor("pidfd_open", on: "process \(pid)") { linux_pidfd_open(pid) }
     } catch {
       guard error.code == ESRCH else { throw error }
       return nil
     }
     self.pid = pid
-    descriptor = FileDescriptor(owning: number)
   }
 
   /// Becomes readable when the process has ended. For an ``EventLoop``; borrowed, do not close it.

@@ -1,15 +1,12 @@
-// Owns the tie between a child and its parent: the child does not outlive it.
-// It must not know who the parent is beyond its pid.
-// Invariant: after a true answer the kernel kills this process as soon as the parent's thread that started it
-// ends.
-// Failure: a parent that is gone already is the answer false; the caller exits.
+// Owns the tie between a child and its parent: the child does not outlive it. Invariant: after a true answer
+// the kernel kills this process as soon as the parent's thread that started it ends. Failure: a parent that
+// is gone already is the answer false; the caller exits.
 import CLinux
 import Glibc
 
 /// Ending together with the parent. `prctl(2)` PR_SET_PDEATHSIG
 public enum ParentDeath {
-  /// Asks the kernel to kill this process when the parent dies, and makes sure that the parent had not died
-  /// before.
+  /// Has the kernel kill this process when the parent dies, and makes sure that it had not died before.
   ///
   /// The kernel means the parent's *thread*: parents of one thread only.
   /// - Parameter expectedParent: the pid that the parent told its child (an argument). Asking `getppid` alone

@@ -1,5 +1,4 @@
 // Owns paths as text: joining, taking apart, making absolute.
-// It must not know any particular path of the system above, nor touch what the paths name.
 // Invariant: the pieces of a path join to a path of the same file.
 // Failure: SystemError where the kernel has to be asked (the working directory, the executable).
 import Glibc
@@ -38,8 +37,7 @@ public enum Paths {
     return String(decoding: bytes[(slash + 1)...], as: UTF8.self)
   }
 
-  /// The same path from the root, seen from the present working directory. Dots and links are left as they
-  /// are. `getcwd(3)`
+  /// The same path from the root, by the present working directory. Dots and links stay. `getcwd(3)`
   public static func absolute(_ path: String) throws(SystemError) -> String {
     if path.utf8.first == UInt8(ascii: "/") { return path }
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
@@ -50,9 +48,7 @@ public enum Paths {
   }
 
   /// The file this process runs. `proc(5)` /proc/self/exe
-  public static func executable() throws(SystemError) -> String {
-    try target(ofLink: "/proc/self/exe")
-  }
+  public static func executable() throws(SystemError) -> String { try target(ofLink: "/proc/self/exe") }
 
   /// What a symbolic link says. `readlink(2)`
   public static func target(ofLink path: String) throws(SystemError) -> String {

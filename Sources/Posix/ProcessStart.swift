@@ -1,6 +1,5 @@
 // Owns what a process inherits without having asked for it, and puts it as this system needs it, once, before anything
 // else happens: standard descriptors, signals, the mask of signals, the mask of new files, limits.
-// It must not know what the process is for, beyond whether a person or a script has typed its name.
 // Invariant: afterwards no shell, no nohup, no container and no careless parent can be told from another.
 // Failure: none that a caller could mend; a limit that cannot be raised stays as it is.
 import CLinux

@@ -1,5 +1,4 @@
 // Owns what /proc says about processes: whether one lives, since when, and whose children are there.
-// It must not know which processes matter.
 // Invariant: a zombie is not alive. A pid together with its start time names one process, although pids are
 // used again.
 // Failure: nil, false or an empty list; whatever is read here may have changed by the time it is looked at.
@@ -26,9 +25,7 @@ public enum ProcessTable {
     public var hasTerminal: Bool
 
     public init(state: State, processorTicks: UInt64, hasTerminal: Bool) {
-      self.state = state
-      self.processorTicks = processorTicks
-      self.hasTerminal = hasTerminal
+      (self.state, self.processorTicks, self.hasTerminal) = (state, processorTicks, hasTerminal)
     }
   }
 
@@ -38,8 +35,7 @@ public enum ProcessTable {
     return facts(of: pid)?.activity
   }
 
-  /// When the process started, in clock ticks (1/100 s) since boot; nil where there is none. Field 22 of
-  /// /proc/PID/stat
+  /// When the process started, in clock ticks (1/100 s) since boot, or nil. Field 22 of /proc/PID/stat
   public static func startTime(_ pid: pid_t) -> UInt64? { facts(of: pid)?.startTime }
 
   /// All processes that can be seen, zombies among them, in no order.
@@ -61,8 +57,7 @@ public enum ProcessTable {
 
   /// The children of a process, zombies among them, in ascending order. Reads all of /proc.
   public static func children(of pid: pid_t) -> [pid_t] {
-    guard let names = try? Directory.entries(of: "/proc") else { return [] }
-    return names.compactMap { pid_t($0) }.filter { facts(of: $0)?.parent == pid }.sorted()
+    all().filter { facts(of: $0)?.parent == pid }.sorted()
   }
 
   /// For how long a process has been there, to a hundredth of a second; nil where there is none. proc_pid_stat(5)
@@ -103,8 +98,7 @@ public enum ProcessTable {
 
   private static func facts(of pid: pid_t) -> Facts? {
     guard let text = text(of: "/proc/\(pid)/stat", limit: 4096) else { return nil }
-    // The name stands in parentheses and may hold any character, so the fields are counted from the last of
-    // them.
+    // The name stands in parentheses and may hold any character, so fields are counted from the last of them.
     guard let end = text.lastIndex(of: ")") else { return nil }
     let fields = text[text.index(after: end)...].split(separator: " ")
     guard fields.count > 19, let state = fields[0].utf8.first, let parent = pid_t(fields[1]),
@@ -113,13 +107,36 @@ public enum ProcessTable {
     let ticks = (UInt64(fields[11]) ?? 0) &+ (UInt64(fields[12]) ?? 0)
     return Facts(
       state: state, parent: parent, startTime: startTime,
-      activity: Activity(
-        state: Self.state(state), processorTicks: ticks, hasTerminal: fields[4] != "0"))
+      activity: Activity(state: Self.state(state), processorTicks: ticks, hasTerminal: fields[4] != "0"))
   }
 
   static func text(of path: String, limit: Int) -> String? {
     guard let file = try? FileDescriptor.open(path, .readOnly) else { return nil }
     guard let bytes = try? file.readAll(limit: limit) else { return nil }
     return String(decoding: bytes, as: UTF8.self)
+  }
+}
+
+/// The memory of a process. `proc(5)`
+public enum ProcessMemory {
+  /// The bytes in RAM, shared pages counted in full; nil where the process is gone. /proc/PID/statm
+  public static func residentBytes(pid: pid_t) -> Int64? {
+    guard let text = ProcessTable.text(of: "/proc/\(pid)/statm", limit: 256) else { return nil }
+    let fields = text.split(separator: " ")
+    guard fields.count > 1, let pages = Int64(fields[1]) else { return nil }
+    return pages * Int64(sysconf(CInt(_SC_PAGESIZE)))
+  }
+
+  /// The bytes in RAM, a page shared by n processes counted as 1/n; nil where it is gone or another user's.
+  ///
+  /// The kernel walks all pages for it: for a report, not for a loop. /proc/PID/smaps_rollup
+  public static func proportionalBytes(pid: pid_t) -> Int64? {
+    guard let text = ProcessTable.text(of: "/proc/\(pid)/smaps_rollup", limit: 16 << 10) else { return nil }
+    for line in text.split(separator: "\n") where line.hasPrefix("Pss:") {
+      let words = line.split(separator: " ", omittingEmptySubsequences: true)
+      guard words.count == 3, words[2] == "kB", let kilobytes = Int64(words[1]) else { return nil }
+      return kilobytes * 1024
+    }
+    return nil
   }
 }

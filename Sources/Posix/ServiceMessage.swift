@@ -1,7 +1,6 @@
-// Owns the shape of what a service tells its manager: lines of NAME=value, all of one message in one datagram.
-// It must not know who speaks, nor what follows from what is said.
-// Invariant: a value never holds a line feed, so no value can pass for another field.
-// Failure: none; what is no field is skipped when it is read.
+// Owns the shape of what a service tells its manager: lines of NAME=value, all of one message in one
+// datagram. Invariant: a value never holds a line feed, so no value can pass for another field. Failure:
+// none; what is no field is skipped when it is read.
 
 /// One message of a service to its manager. `sd_notify(3)`
 public struct ServiceMessage: Sendable, Equatable {
@@ -16,7 +15,6 @@ public struct ServiceMessage: Sendable, Equatable {
     public let value: String
   }
 
-  /// Nothing is said yet.
   public init() {}
 
   /// Reads a datagram.
@@ -50,12 +48,8 @@ public struct ServiceMessage: Sendable, Equatable {
   }
 
   /// The datagram.
-  public var bytes: [UInt8] {
-    Array(fields.map { "\($0.name)=\($0.value)" }.joined(separator: "\n").utf8)
-  }
-}
+  public var bytes: [UInt8] { Array(fields.map { "\($0.name)=\($0.value)" }.joined(separator: "\n").utf8) }
 
-extension ServiceMessage {
   /// The service is ready to serve.
   public static func ready(status: String) -> ServiceMessage {
     ServiceMessage().with("READY", "1").with("STATUS", status)
@@ -63,19 +57,39 @@ extension ServiceMessage {
 
   /// The service begins to end.
   public static var stopping: ServiceMessage { ServiceMessage().with("STOPPING", "1") }
-
   /// The service is alive.
   public static var watchdog: ServiceMessage { ServiceMessage().with("WATCHDOG", "1") }
-
   /// What the service is doing, for people.
   public static func status(_ text: String) -> ServiceMessage { ServiceMessage().with("STATUS", text) }
-
   /// Whether the service says that it is ready.
   public var isReady: Bool { self["READY"] == "1" }
   /// Whether it says that it begins to end.
   public var isStopping: Bool { self["STOPPING"] == "1" }
-  /// Whether it says that it is alive.
-  public var isWatchdog: Bool { self["WATCHDOG"] == "1" }
   /// The process that it says it is.
   public var mainPid: Int32? { self["MAINPID"].flatMap { Int32($0) } }
+
+  private static let pulseField = "X_PROGRESS"
+  private static let patienceField = "X_PATIENCE_MS"
+
+  /// A numbered sign of progress, which the receiver answers with the same number.
+  ///
+  /// - Parameter patience: how long the sender may be silent; nil where the receiver knows.
+  public func withPulse(_ number: Int64, patience: Duration? = nil) -> ServiceMessage {
+    let message = with(Self.pulseField, "\(number)")
+    return patience.map { message.with(Self.patienceField, "\($0.wholeMilliseconds)") } ?? message
+  }
+
+  /// The number of a sign of progress, or of an answer to one.
+  public var pulse: Int64? { self[Self.pulseField].flatMap { Int64($0) } }
+
+  /// How long the sender may be silent; nil where it does not say, or says nonsense.
+  public var patience: Duration? {
+    guard let count = self[Self.patienceField].flatMap({ Int64($0) }), (1...86_400_000).contains(count) else {
+      return nil
+    }
+    return .milliseconds(count)
+  }
+
+  /// The message without these fields.
+  public var withoutPulse: ServiceMessage { without(Self.pulseField).without(Self.patienceField) }
 }

@@ -14,16 +14,13 @@ public struct ServiceNotifier: Sendable, Equatable {
   public static let watchdogPidVariable = "WATCHDOG_PID"
   /// All of them.
   public static let variables = [addressVariable, watchdogVariable, watchdogPidVariable]
-
   /// A path, or an abstract address behind an `@`.
   public let address: String
   /// Within which time the manager wants a sign of life; nil where it does not. Half of it is a good pause.
   public let watchdog: Duration?
 
-  /// The manager at an address.
   public init(address: String, watchdog: Duration? = nil) {
-    self.address = address
-    self.watchdog = watchdog
+    (self.address, self.watchdog) = (address, watchdog)
   }
 
   /// The manager that an environment names.

@@ -1,6 +1,5 @@
 // Owns how a file or a directory is opened to a group of the system, and which day it is where this process lives.
 // It knows no word of the domain. A group that does not exist is a SystemError with ENOENT.
-
 import Glibc
 
 /// Opening what is the owner's alone to a group.

@@ -1,9 +1,7 @@
 // Owns signals as events: they are blocked and read from a descriptor, so no code ever runs in a signal
-// handler.
-// It must not know what a signal means to the system above.
-// Invariant: a process has one thread when it makes a source, or other threads could take the signals their
-// old way.
-// Failure: SystemError when it is made; afterwards only a broken kernel could fail, and that traps.
+// handler. Invariant: a process has one thread when it makes a source, or other threads could take the
+// signals their old way. Failure: SystemError when it is made; afterwards only a broken kernel could fail,
+// and that traps.
 import CLinux
 import Glibc
 
@@ -19,8 +17,7 @@ public struct SignalReport: Sendable, Hashable {
 
 /// Delivers signals through an ``EventLoop``. `signalfd(2)`
 ///
-/// Several of one kind that arrive before they are read are delivered once. Signals stay blocked when the
-/// source ends.
+/// Several of one kind that were not read yet are delivered once. Signals stay blocked when the source ends.
 public final class SignalSource {
   private let loop: EventLoop
   private let registration: Registration

@@ -1,6 +1,4 @@
 // Owns the names of signals and how this process is disposed towards them.
-// It must not know what a signal means to the system above; deliveries come through SignalSource.
-// Invariant: a name and its number lead to each other.
 // Failure: SystemError for what is no signal, or cannot be changed (SIGKILL, SIGSTOP).
 import CLinux
 import Glibc
@@ -13,15 +11,6 @@ public enum Signals {
     let first = linux_realtime_signal_minimum()
     guard signal >= first && signal <= linux_realtime_signal_maximum() else { return "signal \(signal)" }
     return signal == first ? "SIGRTMIN" : "SIGRTMIN+\(signal - first)"
-  }
-
-  /// 9 for `SIGKILL`, `sigkill` or `KILL`; nil for a name of none.
-  public static func number(_ name: String) -> CInt? {
-    let wanted = name.uppercased()
-    return (1...linux_realtime_signal_maximum()).first { signal in
-      let known = Self.name(signal)
-      return known == wanted || known == "SIG" + wanted
-    }
   }
 
   /// From now on a write that nobody reads is an error (EPIPE) and does not end the process.

@@ -1,8 +1,7 @@
-// Owns writing to standard output and standard error, whole and in order.
-// It must not know what is said, nor keep anything back: there is no buffer that a crash could lose.
-// Invariant: what was written is the beginning of what was asked for, also where somebody made the terminal
-// non-blocking.
-// Failure: SystemError (a full disk); a reader that left is an outcome. SIGPIPE has to be ignored first.
+// Owns writing to standard output and standard error, whole and in order. It must not know what is said, nor
+// keep anything back: there is no buffer that a crash could lose. Invariant: what was written is the
+// beginning of what was asked for, also where somebody made the terminal non-blocking. Failure: SystemError
+// (a full disk); a reader that left is an outcome. SIGPIPE has to be ignored first.
 import Glibc
 
 /// Standard output and standard error.
@@ -20,7 +19,6 @@ public enum StandardStreams {
 
   /// What became of a write.
   public enum Outcome: Sendable, Hashable {
-    /// All of it was taken.
     case written
     /// Nobody reads any more (as with `| head`), or the stream was closed: say no more and end.
     case readerGone
@@ -60,16 +58,11 @@ public enum StandardStreams {
         continue
       }
       switch errno {
-      case EAGAIN: try waitUntilWritable(fd)
+      case EAGAIN: try FileDescriptor.waitUntilWritable(fd)
       case EPIPE, EBADF: return .readerGone
       case let code: throw SystemError(call: "write", subject: "descriptor \(fd)", code: code)
       }
     }
     return .written
-  }
-
-  private static func waitUntilWritable(_ fd: CInt) throws(SystemError) {
-    var item = pollfd(fd: fd, events: Int16(POLLOUT), revents: 0)
-    try systemCall("poll", on: "descriptor \(fd)") { poll(&item, 1, -1) }
   }
 }

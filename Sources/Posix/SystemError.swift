@@ -1,5 +1,4 @@
 // Owns the one error of this floor, and the one place where a system call is retried and its failure is read.
-// It must not know what a caller wants to do about a failure.
 // Invariant: `code` is the errno of `call`, read before anything else could change it.
 // Failure: this is how failure looks.
 import CLinux
@@ -14,11 +13,8 @@ public struct SystemError: Error, Sendable, Hashable {
   /// The value of errno (errno(3)).
   public let code: CInt
 
-  /// Says that `call` failed on `subject` with the errno `code`.
   public init(call: String, subject: String, code: CInt) {
-    self.call = call
-    self.subject = subject
-    self.code = code
+    (self.call, self.subject, self.code) = (call, subject, code)
   }
 
   /// Whether what it was about is not there (ENOENT, ENOTDIR).
@@ -27,21 +23,14 @@ public struct SystemError: Error, Sendable, Hashable {
   /// Whether something has run out that somebody may give back: descriptors of the process or the system, or memory
   /// of the kernel (EMFILE, ENFILE, ENOMEM, ENOBUFS).
   public var isShortage: Bool { [EMFILE, ENFILE, ENOMEM, ENOBUFS].contains(code) }
-
   /// The symbol of the code, such as `EACCES`, or its number where the C library knows none.
-  public var symbol: String {
-    linux_error_name(code).map { String(cString: $0) } ?? "errno \(code)"
-  }
-
+  public var symbol: String { linux_error_name(code).map { String(cString: $0) } ?? "errno \(code)" }
   /// The C library's sentence for the code, in English whatever the locale.
-  public var reason: String {
-    linux_error_text(code).map { String(cString: $0) } ?? "Unknown error"
-  }
+  public var reason: String { linux_error_text(code).map { String(cString: $0) } ?? "Unknown error" }
 }
 
 extension SystemError: CustomStringConvertible {
-  /// `open("/x/y"): Permission denied (EACCES)`. Control characters of a path are escaped, so a log line
-  /// stays one line.
+  /// `open("/x/y"): Permission denied (EACCES)`. Control characters of a path are escaped.
   public var description: String {
     let isPlain = subject.isEmpty || subject.hasPrefix("descriptor ") || subject.hasPrefix("process ")
     let shown = isPlain ? subject : String(reflecting: subject)
@@ -70,8 +59,16 @@ func systemCall<Result: SignedInteger>(
   throw SystemError(call: name, subject: subject(), code: code)
 }
 
-/// The same for a call on a path. A path that holds a zero byte would reach the kernel cut short, so it is
-/// refused (EINVAL).
+/// The same for a call on a descriptor.
+@inline(__always)
+@discardableResult
+func systemCall<Result: SignedInteger>(
+  _ name: String, on number: CInt, _ call: (CInt) -> Result
+) throws(SystemError) -> Result {
+  try systemCall(name, on: "descriptor \(number)") { call(number) }
+}
+
+/// The same for a call on a path. One that holds a zero byte would be cut short, so it is refused (EINVAL).
 @discardableResult
 func pathCall<Result: SignedInteger>(
   _ name: String, _ path: String, _ call: (UnsafePointer<CChar>) -> Result

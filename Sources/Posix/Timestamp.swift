@@ -12,7 +12,6 @@ public enum Timestamp {
   public static let latest: Int64 = 253_402_300_799_999
   /// The length of the text in bytes.
   public static let length = 24
-
   private static let millisecondsPerDay: Int64 = 86_400_000
 
   /// The text of an instant, in milliseconds since 1970 UTC.
@@ -34,20 +33,14 @@ public enum Timestamp {
     let instant = min(max(milliseconds, earliest), latest)
     let date = civilDate(ofDay: instant / millisecondsPerDay)
     let time = instant % millisecondsPerDay
+    for (place, byte) in "0000-00-00T00:00:00.000Z".utf8.enumerated() { buffer[place] = byte }
     put(date.year, 4, to: buffer, at: 0)
-    buffer[4] = UInt8(ascii: "-")
     put(date.month, 2, to: buffer, at: 5)
-    buffer[7] = UInt8(ascii: "-")
     put(date.day, 2, to: buffer, at: 8)
-    buffer[10] = UInt8(ascii: "T")
     put(time / 3_600_000, 2, to: buffer, at: 11)
-    buffer[13] = UInt8(ascii: ":")
     put(time / 60_000 % 60, 2, to: buffer, at: 14)
-    buffer[16] = UInt8(ascii: ":")
     put(time / 1000 % 60, 2, to: buffer, at: 17)
-    buffer[19] = UInt8(ascii: ".")
     put(time % 1000, 3, to: buffer, at: 20)
-    buffer[23] = UInt8(ascii: "Z")
   }
 
   private static func put(
@@ -59,9 +52,7 @@ public enum Timestamp {
       rest /= 10
     }
   }
-}
 
-extension Timestamp {
   /// The instant of a text, in milliseconds since 1970 UTC.
   ///
   /// Accepted: `YYYY-MM-DDTHH:MM:SSZ`, also with a fraction of 1 to 9 digits, of which the first three count.
@@ -72,9 +63,7 @@ extension Timestamp {
   }
 
   /// The instant of a text given as bytes; see ``parse(_:)-(String)``.
-  public static func parse(_ bytes: [UInt8]) -> Int64? {
-    bytes.withUnsafeBufferPointer { parse($0) }
-  }
+  public static func parse(_ bytes: [UInt8]) -> Int64? { bytes.withUnsafeBufferPointer { parse($0) } }
 
   private static func parse(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
     guard bytes.count >= 20, bytes.count <= 30, bytes.last == UInt8(ascii: "Z"), hasSeparators(bytes),
@@ -91,8 +80,7 @@ extension Timestamp {
   }
 
   private static func hasSeparators(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-    bytes[4] == UInt8(ascii: "-") && bytes[7] == UInt8(ascii: "-") && bytes[10] == UInt8(ascii: "T")
-      && bytes[13] == UInt8(ascii: ":") && bytes[16] == UInt8(ascii: ":")
+    zip(bytes, "0000-00-00T00:00:00".utf8).allSatisfy { $1 == UInt8(ascii: "0") || $0 == $1 }
   }
 
   private static func milliseconds(ofFraction bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
@@ -104,9 +92,7 @@ extension Timestamp {
     return leading * (digits == 1 ? 100 : digits == 2 ? 10 : 1)
   }
 
-  private static func number(
-    _ bytes: UnsafeBufferPointer<UInt8>, _ offset: Int, _ count: Int
-  ) -> Int64? {
+  private static func number(_ bytes: UnsafeBufferPointer<UInt8>, _ offset: Int, _ count: Int) -> Int64? {
     var value: Int64 = 0
     for index in offset..<(offset + count) {
       let digit = bytes[index] &- UInt8(ascii: "0")
@@ -148,7 +134,6 @@ extension Timestamp {
   }
 
   private static func daysBefore(yearOfEra year: Int64) -> Int64 { year * 365 + year / 4 - year / 100 }
-
   /// 153 days in every five months from March.
   private static func daysBefore(monthFromMarch month: Int64) -> Int64 { (153 * month + 2) / 5 }
 

@@ -1,15 +1,12 @@
 // Owns the way from a path to a socket address, for paths of any length, and the removal of leftover socket
-// files.
-// It must not know whose socket it is; whoever removes one holds the lock that makes him its only server.
-// Invariant: nothing but a socket that nobody answers is ever unlinked.
-// Failure: SystemError with the path as the caller wrote it.
+// files. Invariant: nothing but a socket that nobody answers is ever unlinked. Failure: SystemError with the
+// path as the caller wrote it.
 import CLinux
 import Glibc
 
 extension UnixSocket {
   /// What became of a leftover socket file.
   public enum StaleOutcome: Sendable, Hashable {
-    /// There was none.
     case notThere
     /// It was a socket that nobody listened on, and it is gone.
     case removed
@@ -21,8 +18,7 @@ extension UnixSocket {
 
   /// Unlinks the socket file of a server that died, and nothing else.
   ///
-  /// Between asking and unlinking somebody else could bind: the caller holds the ``LockFile`` every server of
-  /// this path takes first.
+  /// Somebody else could bind meanwhile: the caller holds the ``LockFile`` every server of this path takes first.
   public static func removeStaleSocket(path: String) throws(SystemError) -> StaleOutcome {
     guard let facts = try FileFacts.inspect(path, followLinks: false) else { return .notThere }
     guard facts.isSocket else { return .notASocket }
@@ -33,9 +29,7 @@ extension UnixSocket {
     case .permissionDenied: return .inUse
     case .refused: break
     }
-    do throws(SystemError) {
-      try pathCall("unlink", path) { Kernel.unlink($0) }
-    } catch {
+    do throws(SystemError) { try pathCall("unlink", path) { Kernel.unlink($0) } } catch {
       if error.code == ENOENT { return .notThere }
       throw error
     }
@@ -56,12 +50,10 @@ extension UnixSocket {
       try pathCall(name, path, call)
       return
     }
-    let opened = try pathCall("open", Paths.directory(of: path)) { linux_open_directory_path($0) }
-    let directory = FileDescriptor(owning: opened)
+    let directory = FileDescriptor(
+      owning: try pathCall("open", Paths.directory(of: path)) { linux_open_directory_path($0) })
     let short = "/proc/self/fd/\(directory.rawValue)/\(Paths.lastPart(of: path))"
-    do throws(SystemError) {
-      try pathCall(name, short, call)
-    } catch {
+    do throws(SystemError) { try pathCall(name, short, call) } catch {
       throw SystemError(call: name, subject: path, code: error.code)
     }
   }

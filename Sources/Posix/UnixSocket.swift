@@ -1,7 +1,5 @@
 // Owns the birth of Unix stream sockets: listening, connecting, accepting, pairs, and who is at the other
-// end.
-// It must not know messages, nor who may connect: it says who the peer is.
-// Invariant: a listening socket's file is 0600 (or the mode asked for) before anybody can connect to it.
+// end. Invariant: a listening socket's file is 0600 (or the mode asked for) before anybody can connect to it.
 // Failure: SystemError; what a client can expect when it connects is an outcome, not an error.
 import CLinux
 import Glibc
@@ -31,12 +29,7 @@ public enum UnixSocket {
     /// The process. It may have ended since, and on an inherited pair it is the process that made the pair.
     public let pid: pid_t
 
-    /// Names whoever is there.
-    public init(uid: uid_t, gid: gid_t, pid: pid_t) {
-      self.uid = uid
-      self.gid = gid
-      self.pid = pid
-    }
+    public init(uid: uid_t, gid: gid_t, pid: pid_t) { (self.uid, self.gid, self.pid) = (uid, gid, pid) }
   }
 
   /// Binds and listens, non-blocking. `socket(2)`, `bind(2)`, `listen(2)`
@@ -48,15 +41,13 @@ public enum UnixSocket {
   public static func listen(
     path: String, backlog: CInt = 128, mode: mode_t = 0o600
   ) throws(SystemError) -> FileDescriptor {
-    let socket = FileDescriptor(
-      owning: try systemCall("socket", on: path) { Kernel.makeSocket(nonBlocking: true) })
+    let socket = try FileDescriptor("socket", on: path) { Kernel.makeSocket(nonBlocking: true) }
     let number = socket.rawValue
     if let kernel = Kernel.simulated {
       try systemCall("listen", on: path) { kernel.listen(number, at: path, backlog: backlog, mode: mode) }
       return socket
     }
-    // On Linux the file that bind makes takes the permissions of the socket itself, so it is born closed to
-    // others.
+    // The file that bind makes takes the permissions of the socket on Linux, so it is born closed to others.
     try systemCall("fchmod", on: path) { fchmod(number, mode) }
     try atAddress(of: path, call: "bind") { linux_unix_bind(number, $0) }
     do throws(SystemError) {
@@ -64,18 +55,15 @@ public enum UnixSocket {
       try pathCall("chmod", path) { chmod($0, mode) }
       try systemCall("listen", on: path) { Glibc.listen(number, backlog) }
     } catch {
-      _ = path.withCString { unlink($0) }
+      remove(path)
       throw error
     }
     return socket
   }
 
   /// Connects to a listening socket. `connect(2)`
-  public static func connect(
-    path: String, nonBlocking: Bool = false
-  ) throws(SystemError) -> ConnectOutcome {
-    let socket = FileDescriptor(
-      owning: try systemCall("socket", on: path) { Kernel.makeSocket(nonBlocking: nonBlocking) })
+  public static func connect(path: String, nonBlocking: Bool = false) throws(SystemError) -> ConnectOutcome {
+    let socket = try FileDescriptor("socket", on: path) { Kernel.makeSocket(nonBlocking: nonBlocking) }
     let number = socket.rawValue
     do throws(SystemError) {
       try atAddress(of: path, call: "connect") { Kernel.connect(number, to: $0) }
@@ -115,23 +103,20 @@ public enum UnixSocket {
 
   /// Who opened the other end. `getsockopt(2)` SO_PEERCRED
   public static func peer(of socket: borrowing FileDescriptor) throws(SystemError) -> Peer {
-    let number = socket.rawValue
     var peer = linux_peer()
-    try systemCall("getsockopt", on: "descriptor \(number)") { Kernel.peer(of: number, &peer) }
+    try systemCall("getsockopt", on: socket.rawValue) { Kernel.peer(of: $0, &peer) }
     return Peer(uid: peer.uid, gid: peer.gid, pid: peer.pid)
   }
 
   /// Ends the writing half: the peer reads the end after what was sent. `shutdown(2)`
   public static func shutdownWriting(_ socket: borrowing FileDescriptor) throws(SystemError) {
-    let number = socket.rawValue
-    try systemCall("shutdown", on: "descriptor \(number)") { Kernel.shutdownWriting(number) }
+    try systemCall("shutdown", on: socket.rawValue) { Kernel.shutdownWriting($0) }
   }
 
   /// Ends the reading half: the peer's next write fails (EPIPE), while what it wrote before is read here, and then the
   /// end. `shutdown(2)`, as `unix(7)` sockets of Linux do it
   public static func shutdownReading(_ socket: borrowing FileDescriptor) throws(SystemError) {
-    let number = socket.rawValue
-    try systemCall("shutdown", on: "descriptor \(number)") { Kernel.shutdownReading(number) }
+    try systemCall("shutdown", on: socket.rawValue) { Kernel.shutdownReading($0) }
   }
 }
 
@@ -143,7 +128,6 @@ public struct DescriptorPair: ~Copyable {
   /// The other end; of a pipe the writing one.
   public var second: FileDescriptor
 
-  /// Puts two descriptors together.
   public init(_ first: consuming FileDescriptor, _ second: consuming FileDescriptor) {
     self.first = first
     self.second = second
@@ -153,9 +137,7 @@ public struct DescriptorPair: ~Copyable {
   public static func pipe() throws(SystemError) -> DescriptorPair {
     var numbers: (CInt, CInt) = (-1, -1)
     try systemCall("pipe2", on: "") {
-      withUnsafeMutableBytes(of: &numbers) {
-        linux_pipe($0.baseAddress!.assumingMemoryBound(to: CInt.self))
-      }
+      withUnsafeMutableBytes(of: &numbers) { linux_pipe($0.baseAddress!.assumingMemoryBound(to: CInt.self)) }
     }
     return DescriptorPair(FileDescriptor(owning: numbers.0), FileDescriptor(owning: numbers.1))
   }

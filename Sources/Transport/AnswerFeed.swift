@@ -2,7 +2,6 @@
 // It must not know who looks on, nor what is in an answer. Invariant: it keeps at most `limit` bytes and a page; whoever
 // stands before what is kept has lost answers, and must be told so.
 // Failure: an answer that fits no frame counts as one that everybody has lost.
-
 import Wire
 
 /// What has happened, for those who look on.
@@ -18,7 +17,6 @@ public struct AnswerFeed {
 
   private struct Page {
     var bytes: [UInt8] = []
-    /// Where each answer ends.
     var ends: [Int] = []
   }
 
@@ -28,13 +26,11 @@ public struct AnswerFeed {
   public static let limit = 8 << 20
   /// The most that a frame adds to what is kept: its length, the heads, and the longest number.
   private static let heads = 16
-
   /// Answers that were encoded since the beginning.
   public private(set) var encoded = 0
   private let frame: Int
   private var pages = [Page()]
   private var firstPage: Int64 = 0
-  /// Bytes of what is kept.
   private(set) var kept = 0
   /// What was made last, for the next who has seen as much and asked under the same number.
   private var made: (place: Place, end: Place, number: UInt32, bytes: [UInt8], next: Place)?

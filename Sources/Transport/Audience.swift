@@ -2,7 +2,6 @@
 // that whoever is served does not wait for them. Everybody gets a piece in turn.
 // It must not know what anybody is shown. Invariant: after a turn of theirs there is a rest that is longer than the turn,
 // and whoever came last before the rest is followed by the next one after it.
-
 import Posix
 
 /// The time of those who look on.
@@ -34,9 +33,7 @@ public final class Audience<Viewer: AnyObject> {
   public private(set) var waitsForReaders = false
   /// Before this nobody is told anything.
   public var due = MonotonicInstant(nanoseconds: 0)
-
   private let clock: () -> MonotonicInstant
-  /// Who comes first the next time.
   private var first = 0
 
   /// Nobody yet.
@@ -44,18 +41,14 @@ public final class Audience<Viewer: AnyObject> {
 
   /// Takes somebody in.
   public func admit(_ viewer: Viewer) { all.append(viewer) }
-
   /// Takes those out who are meant.
   public func remove(where isMeant: (Viewer) -> Bool) { all.removeAll(where: isMeant) }
-
   /// There is something that nobody has seen yet.
   public func hasNews() { (isOwed, waitsForReaders) = (true, false) }
-
   /// When ``tell(at:_:)`` has something to do by itself; nil where that is found out by the loop.
   public var nextDeadline: MonotonicInstant? { isOwed && !waitsForReaders ? due : nil }
 
-  /// Shows everybody what comes next, again and again, until the time is up or nobody reads any more; not before the rest
-  /// is over.
+  /// Shows everybody what comes next until the time is up or nobody reads any more; not before the rest is over.
   ///
   /// - Parameter show: Gives a viewer its next piece, and writes it at once, so that the time which that takes is part of
   ///   their share. Asked about a viewer that was taken out meanwhile it says ``Step/isCurrent``.

@@ -1,8 +1,5 @@
-// Owns the name of this build, as the handshake carries it.
-// It must not know what is done about a peer of another build.
-// Invariant: the same in every executable of one build, and constant while a process lives.
-// Failure: none; a build that nobody named is called "dev".
-
+// Owns the name of this build, as the handshake carries it. Invariant: the same in every executable of one
+// build, and constant while a process lives. Failure: none; a build that nobody named is called "dev".
 import CBuild
 
 /// Which build this program belongs to.

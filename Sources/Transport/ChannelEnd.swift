@@ -1,22 +1,16 @@
-// Owns the ways in which a channel can end, as a value.
-// It must not know what its owner does about an end.
-// Invariant: every channel ends exactly once, with exactly one of these.
-// Failure: this is how failure looks. The words are for logs, in English.
-
+// Owns the ways in which a channel can end, as a value. Invariant: every channel ends exactly once, with
+// exactly one of these. Failure: this is how failure looks. The words are for logs, in English.
 import BankModel
 import Posix
 
 /// Why a ``MessageChannel`` ended. From then on it sends and delivers nothing.
 public enum ChannelEnd: Error, Sendable, Hashable {
-  /// The peer closed its side between two messages.
   case endOfFile
-  /// The peer closed its side, or died, in the middle of a message.
   case midFrame
   /// The peer sent what is no message of the expected type; the text says which rule was broken.
   case malformed(String)
   /// The peer announced a message longer than the connection allows.
   case oversized
-  /// A system call on the socket failed.
   case system(SystemError)
   /// The peer reads so slowly that more bytes wait for it than the backlog allows.
   case backlogExceeded

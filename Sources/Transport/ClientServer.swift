@@ -1,10 +1,8 @@
-// Owns a listening socket and those who are connected: who may connect, how many, how long a client may take to say hello or
-// to finish a frame, and when what was said to them is written.
-// It knows no request. A client that breaks a limit loses its connection, and nobody else notices.
-// Invariant: only the owner of the process and root get in, unless the limits say otherwise; no request is heard before the
-// hello.
-// Failure: SystemError where the socket cannot be made; nothing that a client does is one.
-
+// Owns a listening socket and those who are connected: who may connect, how many, how long a client may take
+// to say hello or to finish a frame, and when what was said to them is written. It knows no request. A client
+// that breaks a limit loses its connection, and nobody else notices. Invariant: only the owner of the process
+// and root get in, unless the limits say otherwise; no request is heard before the hello. Failure:
+// SystemError where the socket cannot be made; nothing that a client does is one.
 import Glibc
 import Posix
 import Wire
@@ -20,7 +18,6 @@ open class ClientServer<
   public final var onDrained: ((Session) -> Void)?
   /// The clients that are connected.
   public private(set) final var sessions: [UInt64: Session] = [:]
-
   package final let loop: EventLoop
   package final let limits: ServiceLimits
   package final let build: String
@@ -73,10 +70,8 @@ open class ClientServer<
   /// Hears a message of a client: a hello is for ``greet(_:_:)``, and a request is served if ``isGreeted(_:)``. The message
   /// goes to the server as a whole: a request that is taken out of it here would be copied for every customer.
   open func hear(_ message: Question, from session: Session) {}
-
   /// What was said to a client was written, as far as it reads.
   open func hasFlushed(_ session: Session) {}
-
   /// A client has left; ``onEnd`` is called next.
   open func hasLeft(_ session: Session) {}
 
@@ -114,7 +109,6 @@ open class ClientServer<
     min(limits.heardWhileUnread, max(16 << 10, limits.unreadInAll / max(1, sessions.count)))
   }
 
-  /// Sends a client away, and tells it why.
   package final func refuse(_ session: Session, _ reason: Refusal.Reason, _ detail: String) {
     session.channel.send(.refused(Refusal(reason: reason, build: build, detail: detail)))
     session.channel.closeAfterFlush()

@@ -1,8 +1,6 @@
 // Owns one client's connection to a server: its channel, whether it has said hello, and what it is owed.
-// It must not know what the client asks for.
 // Invariant: nothing is delivered from a client before its hello was accepted.
 // Failure: the end of the channel; the session is of no more use then.
-
 import Posix
 import Wire
 
@@ -15,7 +13,6 @@ open class ClientSession<Question: FrameMessage, Answer: AnswerMessage> {
   public final let id: UInt64
   /// The connection. Its handlers belong to the server.
   public final let channel: Channel
-  /// Whether its hello was accepted.
   package final var isGreeted = false
   /// Requests that have not been answered for the last time.
   package final var openRequests = 0

@@ -3,7 +3,6 @@
 // Invariant: a listener is never deaf for longer than `rest`, whatever has run out and whoever has it: the process, the
 // system, or nobody who is connected here. It never spins either: what cannot be accepted is left alone for that long.
 // Failure: SystemError where the socket cannot be made; afterwards nothing that could be told.
-
 import Glibc
 import Posix
 
@@ -14,12 +13,10 @@ import Posix
 public final class Listener {
   /// Takes a connection over.
   public var onConnection: ((consuming FileDescriptor) -> Void)?
-
   /// How long nobody is accepted after even the spare descriptor was of no use.
   private static let rest = Duration.milliseconds(100)
   /// Connections that are accepted in one turn, so that a crowd at the door does not hold up those who are in.
   private static let crowd = 64
-
   private let loop: EventLoop
   private let socket: FileDescriptor
   private let path: String
@@ -32,9 +29,7 @@ public final class Listener {
   /// Begins to listen. The caller holds the lock on what is served, so a socket that is there is a leftover.
   ///
   /// - Parameter farewell: a whole frame that sends somebody away for now.
-  public init(
-    path: String, backlog: CInt, loop: EventLoop, farewell: [UInt8]
-  ) throws(SystemError) {
+  public init(path: String, backlog: CInt, loop: EventLoop, farewell: [UInt8]) throws(SystemError) {
     _ = try UnixSocket.removeStaleSocket(path: path)
     self.loop = loop
     self.path = path
@@ -62,8 +57,6 @@ public final class Listener {
     return min(wanted, max(1, Int(clamping: allowed / 2)))
   }
 
-  // MARK: Time
-
   /// When ``keepTime(_:)`` wants to be called; nil while the socket is watched.
   public var nextDeadline: MonotonicInstant? { restsUntil }
 
@@ -82,8 +75,6 @@ public final class Listener {
     // It fails only for what is not registered.
     try? loop.modify(registration, interest: .read)
   }
-
-  // MARK: Accepting
 
   private func acceptAll() {
     for _ in 0..<Self.crowd {

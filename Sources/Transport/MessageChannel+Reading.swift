@@ -1,9 +1,8 @@
 // Owns what the event loop tells a channel, and the way of bytes from the socket to the owner's handler.
-// It must not know what messages mean.
 // Invariant: handlers are never called from within one another; a handler that pauses or closes is obeyed before the
 // next message. One read a readiness is enough, because the loop tells again.
 // Failure: the end of the channel.
-
+import Glibc
 import Posix
 import Wire
 
@@ -105,19 +104,38 @@ extension MessageChannel {
   private func nextMessage() throws(ChannelEnd) -> Incoming? {
     guard let body = try nextBody() else { return nil }
     if let message = body.withUnsafeBufferPointer({ Incoming.readDirectly($0) }) { return message }
-    do throws(CBORDecodingError) {
-      return try CBORDecoder().decode(Incoming.self, from: body)
-    } catch {
+    do throws(CBORDecodingError) { return try CBORDecoder().decode(Incoming.self, from: body) } catch {
       throw .malformed(error.description)
     }
   }
 
   private func nextBody() throws(ChannelEnd) -> ArraySlice<UInt8>? {
-    do throws(FrameError) {
-      return try decoder.next()
-    } catch {
+    do throws(FrameError) { return try decoder.next() } catch {
       if case .bodyTooLong = error { throw .oversized }
       throw .malformed(error.description)
     }
   }
+}
+
+/// The thread's block for reading.
+///
+/// Its pages cost memory only once they are written to, so a process with small messages pays for small reads.
+enum ReadBuffer {
+  /// Bytes that one read can bring.
+  static let size = 64 << 10
+
+  static var current: UnsafeMutableRawBufferPointer {
+    if let block = pthread_getspecific(key) { return .init(start: block, count: size) }
+    guard let block = malloc(size) else { preconditionFailure("there are \(size) bytes of memory") }
+    let result = pthread_setspecific(key, block)
+    precondition(result == 0, "a thread can keep a pointer")
+    return .init(start: block, count: size)
+  }
+
+  private static let key: pthread_key_t = {
+    var key = pthread_key_t()
+    let result = pthread_key_create(&key) { free($0) }
+    precondition(result == 0, "the process has a thread key left")
+    return key
+  }()
 }

@@ -1,9 +1,6 @@
-// Owns the way of bytes from the output buffer to the socket, and the end of a channel.
-// It must not know what messages mean.
-// Invariant: writing calls no handler; whatever it finds is kept in `failure` until `settle` tells it, so that an owner
-// can send from anywhere without being called back.
-// Failure: the end of the channel.
-
+// Owns the way of bytes from the output buffer to the socket, and the end of a channel. Invariant: writing
+// calls no handler; whatever it finds is kept in `failure` until `settle` tells it, so that an owner can send
+// from anywhere without being called back. Failure: the end of the channel.
 import Posix
 import Wire
 

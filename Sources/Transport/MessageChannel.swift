@@ -1,10 +1,7 @@
-// Owns one connection that carries messages: the descriptor, what has been read of the next frame, and what has not
-// been written yet. It must not know what messages mean, who the peer is, or any deadline: it only says since when
-// the peer is silent.
-// Invariant: `onEnd` is called exactly once, and nothing is delivered afterwards. The bytes that wait to be written
-// never exceed the backlog limit by more than one message, whatever the peer does.
-// Failure: a `ChannelEnd`. Input from the peer can end this channel and nothing else.
-
+// Owns one connection that carries messages: the descriptor, what has been read of the next frame, and what
+// has not been written yet. Invariant: `onEnd` is called exactly once, and nothing is delivered afterwards.
+// The bytes that wait to be written never exceed the backlog limit by more than one message, whatever the
+// peer does. Failure: a `ChannelEnd`. Input from the peer can end this channel and nothing else.
 import Posix
 import Wire
 
@@ -32,7 +29,6 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
   public internal(set) var isOpen = true
   /// Whether reading is paused; see ``pauseReading()``.
   public private(set) var isReadingPaused = false
-
   let loop: EventLoop
   var descriptor: FileDescriptor?
   /// Nil after the end, and where a peer that hung up while reading was paused would wake the loop for ever.
@@ -42,7 +38,6 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
   var isClosing = false
   /// Whether nothing more is heard: the end that is read then is this side's, and what is still to be written goes on.
   var isHeardOut = false
-
   let outgoingLimit: Int
   let backlogLimit: Int
   var output: [UInt8] = []
@@ -84,10 +79,8 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
 
   /// Whether more has arrived than was delivered: the beginning of a message, or within a handler also a whole one.
   public var isMidFrame: Bool { isOpen && decoder.isMidFrame }
-
   /// Whether bytes wait for a ``flush()`` or for the peer.
   public var hasUnflushedOutput: Bool { backlog > 0 }
-
   /// How many bytes wait for a ``flush()`` or for the peer.
   public var backlog: Int { output.count - written }
 

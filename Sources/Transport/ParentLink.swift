@@ -1,9 +1,7 @@
-// Owns the channel to the coordinator that supervises a service: hello, orders, signs of life, the end. It must not know
-// what the service does.
+// Owns the channel to the coordinator that supervises a service: hello, orders, signs of life, the end.
 // Invariant: a check is answered at the end of the turn in which it came, behind the work of that turn: the loop that
 // works is the loop that answers.
 // Failure: a coordinator that is gone, or cannot be understood, is the end of the service.
-
 import BankModel
 import Glibc
 import Posix
@@ -13,13 +11,10 @@ import Wire
 public final class ParentLink {
   /// What the link has come to.
   public enum State: Equatable, Sendable {
-    /// Hello was said.
     case greeting
-    /// The orders came.
     case atWork
     /// Answer what was asked, and end.
     case closing
-    /// The coordinator is gone.
     case gone
     /// The coordinator does not want this service, or cannot be understood.
     case misunderstood(String)
@@ -35,7 +30,6 @@ public final class ParentLink {
   private var bank: BankMark?
   private var hasWorked = false
   private var progressAt = MonotonicInstant(nanoseconds: 0)
-
   /// The shortest time between two reports of progress.
   private static let progressPause = Duration.seconds(1)
 

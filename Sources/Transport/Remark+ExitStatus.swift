@@ -1,6 +1,5 @@
 // Owns how the end of a process becomes a particular that can be said in any language. It must not know whose process it
 // was. Failure: none.
-
 import BankModel
 import Posix
 

@@ -4,7 +4,6 @@
 // Invariant: every request is answered exactly once, by the service or by its deadline. Whatever changes something has a
 // name, drawn here where the caller gave none, so asking again after a lost connection does nothing twice.
 // Failure: ServiceClientError. A service that is not there is not one before the deadline has come.
-
 import BankModel
 import Posix
 import Wire
@@ -29,7 +28,6 @@ public final class ServiceClient<Command: ServiceCommand> {
   public private(set) var isConnected = false
   /// How often a service has said welcome. Behind each time there may be another process, with another configuration.
   public private(set) var welcomes = 0
-
   private let path: String
   private let loop: EventLoop
   private let build: String
@@ -71,22 +69,17 @@ public final class ServiceClient<Command: ServiceCommand> {
   private static var longestPause: Duration { .milliseconds(250) }
   /// How often a question that may take minutes is sent: a service that ends over it each time would never be at work.
   private static var longSendings: Int { 2 }
-
   /// Bytes that may wait for a service that does not read.
   private static var backlogLimit: Int { 64 << 20 }
 
   /// A client that connects when it is first asked.
   ///
-  /// - Parameter helloPatience: How long the service may take to say welcome before the connection is given up; a large
-  ///   audit takes its time.
+  /// - Parameter helloPatience: How long the service may take to say welcome; a large audit takes its time.
   public init(
     socket path: String, loop: EventLoop, build: String = BuildIdentity.current,
     helloPatience: Duration = .seconds(10)
   ) {
-    self.path = path
-    self.loop = loop
-    self.build = build
-    self.helloPatience = helloPatience
+    (self.path, self.loop, self.build, self.helloPatience) = (path, loop, build, helloPatience)
   }
 
   /// Nobody hears what comes after the client is gone. Whoever still waits for an answer gets none.
@@ -119,8 +112,7 @@ public final class ServiceClient<Command: ServiceCommand> {
     if isConnected { send(lastNumber) } else { connectIfDue() }
   }
 
-  /// Follows the service over lost connections, too, from what was seen before on. One view at a time; another one takes its
-  /// place.
+  /// Follows the service over lost connections, too, from what was seen before on. Another view takes its place.
   public func follow(_ seen: Command.View, _ hear: @escaping (News) -> Void) {
     lastNumber &+= 1
     view = (lastNumber, seen, hear)
@@ -190,8 +182,7 @@ public final class ServiceClient<Command: ServiceCommand> {
 
   private func isOverdue(_ now: MonotonicInstant) -> Bool {
     channel != nil
-      && (!isConnected && now - connectedAt >= helloPatience
-        || open.values.contains { $0.deadline <= now })
+      && (!isConnected && now - connectedAt >= helloPatience || open.values.contains { $0.deadline <= now })
   }
 
   /// Ends the connection. Whoever still waits for an answer gets none.
@@ -295,8 +286,7 @@ public final class ServiceClient<Command: ServiceCommand> {
   private func hear(_ reply: NumberedReply<Answer>) {
     if reply.number == view?.number { return hearNews(reply.result) }
     guard !reply.more,
-      let request =
-        Kernel.makes("hearsTwice") ? open[reply.number] : open.removeValue(forKey: reply.number)
+      let request = Kernel.makes("hearsTwice") ? open[reply.number] : open.removeValue(forKey: reply.number)
     else { return }
     request.listener(.success(reply.result))
   }

@@ -1,6 +1,5 @@
 // Owns the ways in which asking a service can fail. It knows no person's language and no exit code: whoever talks to people
 // finds the words.
-
 import BankModel
 import Posix
 import Wire
@@ -11,11 +10,8 @@ public enum ServiceClientError<Command: ServiceCommand>: Error, Sendable, Equata
   ///
   /// In doubt where a change was sent to a service that has not said that it heard nothing of it.
   case tryLater(detail: Remark, isInDoubt: Bool)
-  /// The socket belongs to somebody else.
   case notPermitted(socket: String)
-  /// The service speaks another version of the protocol.
   case otherVersion(theirs: UInt32, build: String)
-  /// The system refused.
   case system(SystemError)
 }
 

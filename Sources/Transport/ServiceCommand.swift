@@ -34,7 +34,6 @@ public protocol ServiceView {
 
 /// What an answer means for somebody who follows a service.
 public enum ViewStep<News> {
-  /// There is something new.
   case news(News)
   /// Something was missed: it is asked for anew.
   case askAgain

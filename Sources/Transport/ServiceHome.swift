@@ -1,7 +1,6 @@
 // Owns where a service lives in the home of a bank, such as the stock in `stock.db`, and whether that may be used at all.
 // It knows no database and no message. Invariant: nothing that is there is changed; what is missing is made for this user
 // alone. A home that cannot be used is a failure with its reason.
-
 import Glibc
 import BankModel
 import Posix
@@ -14,11 +13,7 @@ public struct ServiceHome: Sendable {
   /// The service, as its files are called: `stock`.
   public let name: String
 
-  /// The home of a service.
-  public init(path: String, name: String) {
-    self.path = path
-    self.name = name
-  }
+  public init(path: String, name: String) { (self.path, self.name) = (path, name) }
 
   /// The service's database.
   public var database: String { Paths.join(path, name + ".db") }
@@ -41,7 +36,7 @@ public struct ServiceHome: Sendable {
   public func prepare() throws(Failure) {
     do throws(SystemError) {
       for directory in [path, run, logs] { try Directory.create(path: directory) }
-      guard let facts = try Directory.inspect(path) else {
+      guard let facts = try FileFacts.inspect(path) else {
         throw SystemError(call: "stat", subject: path, code: ENOENT)
       }
       guard facts.owner == geteuid(), facts.mode & 0o022 == 0 || facts.mode & 0o1000 != 0 else {
@@ -73,16 +68,14 @@ public struct ServiceHome: Sendable {
     let until = SystemClock.monotonic() + .seconds(3)
     do throws(SystemError) {
       while true {
+        var holder: pid_t?
         switch try LockFile.acquire(path: lock) {
         case .acquired(let lock): return lock
-        case .heldBy(let pid):
-          guard SystemClock.monotonic() < until else {
-            throw SystemError(call: "flock", subject: pid.map { String($0) } ?? "", code: EWOULDBLOCK)
-          }
-        case .visited:
-          guard SystemClock.monotonic() < until else {
-            throw SystemError(call: "flock", subject: "", code: EWOULDBLOCK)
-          }
+        case .heldBy(let pid): holder = pid
+        case .visited: break
+        }
+        guard SystemClock.monotonic() < until else {
+          throw SystemError(call: "flock", subject: holder.map { String($0) } ?? "", code: EWOULDBLOCK)
         }
         let pause = SystemClock.monotonic() + .milliseconds(20)
         while SystemClock.monotonic() < pause { try loop.runOnce(until: pause) }

@@ -1,6 +1,5 @@
 // Owns how much a server's clients may have of it: how many they are, how long they may take, how much may wait for them.
 // Invariant: each limit is above what a client of this build ever needs, so only a broken or hostile one meets it.
-
 import Glibc
 import Wire
 
@@ -31,6 +30,5 @@ public struct ServiceLimits: Sendable {
   /// Those of them that follow. Another one shows nothing that the first does not.
   public var openViews = 4
 
-  /// The defaults.
   public init() {}
 }

@@ -1,7 +1,6 @@
 // Owns which clients of a service are heard, and what waits for those who do not read.
 // It knows no request. Invariant: a client that does not read is not heard either, so what waits for it is bounded, and what
 // waits for all of them together.
-
 import Posix
 import Wire
 
@@ -55,7 +54,6 @@ public final class ServiceSocket<
   /// How many requests of one client may follow.
   public var viewsOfOne: Int { limits.openViews }
 
-  /// Writes frames that were made before.
   func send(frames: [UInt8], to session: Session) {
     session.channel.send(frames: frames)
     session.channel.flush()

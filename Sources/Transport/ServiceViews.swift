@@ -3,7 +3,6 @@
 // It knows no answer. Invariant: whoever follows is told everything behind its place, in order and once, or is told that
 // it was too slow, and no more; nobody is told with a gap.
 // Failure: none; a client that is too slow may follow again.
-
 import Posix
 import Wire
 
@@ -15,7 +14,6 @@ public enum MissedAnswers<Result> {
   case none
   /// It cannot be said now; a later turn of the loop can.
   case notNow
-  /// It is too much.
   case tooMany
 }
 
@@ -57,7 +55,6 @@ public final class ServiceViews<
   public var onSlow: (() -> Void)?
   /// What is told to everybody, by topic.
   public private(set) var feeds: [AnswerFeed]
-
   private let tooSlow: Result
   private let audience: Audience<View>
   /// What somebody had missed was encoded last: several who come back together have missed the same.
@@ -81,9 +78,7 @@ public final class ServiceViews<
 
   /// A view for a request, which is told nothing before ``begin(_:after:)``; nil where the client has as many as it may.
   /// One under the same number of the same client ends: this one takes its place.
-  public func open(
-    _ socket: Socket, _ session: Socket.Session, _ number: UInt32, topic: Int = 0
-  ) -> View? {
+  public func open(_ socket: Socket, _ session: Socket.Session, _ number: UInt32, topic: Int = 0) -> View? {
     for view in audience.all where view.session === session && view.number == number { end(view) }
     guard session.views < socket.viewsOfOne else { return nil }
     let view = View(socket, session, number, topic)
@@ -123,7 +118,6 @@ public final class ServiceViews<
 
   /// Views that are open.
   public var count: Int { audience.all.count }
-
   /// Whether somebody looks at a topic.
   public func isWatched(_ topic: Int = 0) -> Bool { audience.all.contains { $0.topic == topic } }
 

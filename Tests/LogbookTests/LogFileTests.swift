@@ -124,7 +124,7 @@ import Testing
     let lines = try folder.text().split(separator: "\n")
     #expect(lines.count == 2)
     #expect(LogLine.parse(Array(lines[0].utf8)) == nil)
-    #expect(LogLine.parse(Array(lines[1].utf8))?.event == "after")
+    #expect(LogLine.parse(Array(lines[1].utf8))?["event"] == "after")
   }
 
   @Test("rotates between lines, keeps as many as asked for, and loses none of those") func rotates() throws {
@@ -223,7 +223,7 @@ import Testing
     #expect(!lines.contains(nil))
     let numbers = lines.compactMap { $0?["number"] }.compactMap { Int($0) }
     #expect(numbers == Array(1...(written - 10)) + [written + 1])
-    let note = try #require(lines.compactMap { $0 }.first { $0.event == "log_dropped" })
+    let note = try #require(lines.compactMap { $0 }.first { $0["event"] == "log_dropped" })
     #expect(note["count"] == "10")
     #expect(note.level == .warn)
     #expect(log.dropped == 0)
@@ -286,6 +286,6 @@ final class Folder {
   }
 
   func events() throws -> [String] {
-    try text().split(separator: "\n").map { LogLine.parse(Array($0.utf8))?.event ?? "?" }
+    try text().split(separator: "\n").map { LogLine.parse(Array($0.utf8))?["event"] ?? "?" }
   }
 }

@@ -7,7 +7,7 @@ import Posix
 import Testing
 
 @Suite struct SignalTests {
-  @Test("a signal's name and number lead to each other")
+  @Test("every signal has a name of its own")
   func names() {
     #expect(Signals.name(9) == "SIGKILL")
     #expect(Signals.name(SIGTERM) == "SIGTERM")
@@ -15,10 +15,7 @@ import Testing
     #expect(Signals.name(64) == "SIGRTMIN+30")
     #expect(Signals.name(0) == "signal 0")
     #expect(Signals.name(99) == "signal 99")
-    #expect(Signals.number("SIGKILL") == 9)
-    #expect(Signals.number("kill") == 9)
-    #expect(Signals.number("SIGNONSENSE") == nil)
-    for signal: CInt in 1...31 { #expect(Signals.number(Signals.name(signal)) == signal) }
+    #expect(Set((1...31).map { Signals.name($0) }).count == 31)
   }
 
   @Test("signals arrive through the loop, several of one kind once, and from whom")

@@ -49,16 +49,16 @@ import Testing
   func create() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("a/b/c")
-    #expect(try Directory.inspect(path) == nil)
+    #expect(try FileFacts.inspect(path) == nil)
     try Directory.create(path: path)
     for part in ["a", "a/b", "a/b/c"] {
-      let facts = try #require(try Directory.inspect(directory.file(part)))
+      let facts = try #require(try FileFacts.inspect(directory.file(part)))
       #expect(facts.isDirectory)
       #expect(facts.mode == 0o700)
       #expect(facts.owner == geteuid())
     }
     try Directory.create(path: path + "/", mode: 0o777)
-    #expect(try Directory.inspect(path)?.mode == 0o700)
+    #expect(try FileFacts.inspect(path)?.mode == 0o700)
     try Directory.sync(path)
   }
 

@@ -22,12 +22,14 @@ import Wire
     try teller.wait { $0.ends == [.endOfFile] }
     #expect(teller.teller.exitCode == 0)
     let lines = try teller.lines()
-    #expect(lines.map(\.event) == ["ready", "started", "completed", "exit"])
-    #expect(lines[1].message == "7번 VIP고객 예금업무 시작")
-    #expect(lines[2].message == "7번 VIP고객 예금업무 완료")
+    #expect(lines.map { $0["event"] } == ["ready", "started", "completed", "exit"])
+    #expect(lines[1]["msg"] == "7번 VIP고객 예금업무 시작")
+    #expect(lines[2]["msg"] == "7번 VIP고객 예금업무 완료")
     #expect(lines[1]["ticket"] == "7" && lines[1]["attempt"] == "1" && lines[1]["day"] == "1")
     #expect(
-      lines.allSatisfy { $0.worker == "deposit-1" && $0.pid == CurrentProcess.pid && $0.generation == 1 })
+      lines.allSatisfy {
+        $0["worker"] == "deposit-1" && $0["pid"] == "\(CurrentProcess.pid)" && $0["gen"] == "1"
+      })
   }
 
   @Test("answers many customers of no work, one after the other") func fast() throws {
@@ -40,7 +42,7 @@ import Wire
     }
     teller.say(.close)
     try teller.wait { !$0.ends.isEmpty }
-    #expect(try teller.lines().filter { $0.event == "completed" }.count == 500)
+    #expect(try teller.lines().filter { $0["event"] == "completed" }.count == 500)
   }
 
   @Test("writes of the first customer of the next day what is true of that one, though the lease is the same")
@@ -114,7 +116,7 @@ import Wire
     teller.say(.close)
     try teller.wait { $0.ends == [.endOfFile] }
     #expect(child.wait().ending == .code(0))
-    #expect(try teller.lines().map(\.event) == ["ready", "started", "completed", "exit"])
+    #expect(try teller.lines().map { $0["event"] } == ["ready", "started", "completed", "exit"])
   }
 
   @Test("the executable goes on with its customer after SIGTERM, ends after it, and hears no SIGINT")

@@ -108,7 +108,6 @@ ssize_t linux_unix_send_to(int fd, const char *address, const void *bytes, size_
 
 // Descriptors.
 int linux_open_directory_path(const char *path);
-int linux_close_from(unsigned int first);
 int linux_set_nonblocking(int fd, bool nonblocking);
 int linux_duplicate(int fd, int lowest);
 int linux_pipe(int pair[2]);

@@ -1,0 +1,90 @@
+// Owns looking at what is behind a path, or behind an open descriptor, whatever its name is by now.
+// Invariant: the facts of a descriptor are of the open file and not of a path, so no rename can come between.
+// Failure: SystemError; a path that leads nowhere is nil.
+import CLinux
+import Glibc
+
+/// What the kernel says about a file.
+public struct FileFacts: Sendable, Hashable {
+  /// The owner.
+  public let owner: uid_t
+  /// The group.
+  public let group: gid_t
+  /// The permissions, without the kind of the file (0o700, not 0o40700).
+  public let mode: mode_t
+  /// The size in bytes; meaningful for files.
+  public let size: Int64
+  /// Together with ``inode``: which file it is; see ``identity``.
+  public let device: UInt64
+  /// See ``device``.
+  public let inode: UInt64
+  /// A directory.
+  public let isDirectory: Bool
+  /// An ordinary file.
+  public let isFile: Bool
+  /// A socket.
+  public let isSocket: Bool
+
+  public init(
+    owner: uid_t, group: gid_t, mode: mode_t, size: Int64, device: UInt64, inode: UInt64, isDirectory: Bool,
+    isFile: Bool, isSocket: Bool
+  ) {
+    (self.owner, self.group, self.mode) = (owner, group, mode)
+    (self.size, self.device, self.inode) = (size, device, inode)
+    (self.isDirectory, self.isFile, self.isSocket) = (isDirectory, isFile, isSocket)
+  }
+
+  /// What tells one file from another, whatever its name.
+  public struct Identity: Sendable, Hashable {
+    let device: UInt64
+    let inode: UInt64
+  }
+
+  /// Which file it is.
+  public var identity: Identity { Identity(device: device, inode: inode) }
+
+  /// Looks at what has this name; nil where nothing has. `stat(2)`, `lstat(2)`
+  public static func inspect(_ path: String, followLinks: Bool = true) throws(SystemError) -> FileFacts? {
+    if let kernel = Kernel.simulated { return kernel.facts(of: path) }
+    var facts = linux_file_facts()
+    do throws(SystemError) {
+      try pathCall(followLinks ? "stat" : "lstat", path) { linux_file_facts($0, followLinks, &facts) }
+    } catch {
+      if error.isMissing { return nil }
+      throw error
+    }
+    return FileFacts(facts)
+  }
+}
+
+extension FileDescriptor {
+  /// What the kernel says about the open file. `fstat(2)`
+  public borrowing func facts() throws(SystemError) -> FileFacts {
+    if let kernel = Kernel.simulated {
+      guard let facts = kernel.facts(of: rawValue) else {
+        throw SystemError(call: "fstat", subject: subject, code: errno)
+      }
+      return facts
+    }
+    var facts = linux_file_facts()
+    try systemCall("fstat", on: rawValue) { linux_descriptor_facts($0, &facts) }
+    return FileFacts(facts)
+  }
+
+  /// When the file was last written to, in nanoseconds since 1970 UTC, by the file system's clock. `fstat(2)`
+  public borrowing func lastWritten() throws(SystemError) -> Int64 {
+    var status = stat()
+    try systemCall("fstat", on: rawValue) { fstat($0, &status) }
+    let (seconds, overflow) = Int64(status.st_mtim.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
+    return overflow ? .max : seconds &+ Int64(status.st_mtim.tv_nsec)
+  }
+}
+
+extension FileFacts {
+  init(_ facts: linux_file_facts) {
+    self.init(
+      owner: facts.owner, group: facts.group, mode: facts.mode & 0o7777, size: facts.size,
+      device: facts.device, inode: facts.inode, isDirectory: linux_is_directory(facts.mode),
+      isFile: linux_is_regular(facts.mode), isSocket: linux_is_socket(facts.mode))
+  }
+}
