@@ -18,8 +18,7 @@ struct DecimalText {
     text = text.dropFirst(digits.count)
     whole = Int64(String(decoding: digits, as: UTF8.self))
     guard text.first == UInt8(ascii: ".") else {
-      fraction = []
-      hasFraction = false
+      (fraction, hasFraction) = ([], false)
       return
     }
     let places = text.dropFirst().prefix(while: Self.isDigit)

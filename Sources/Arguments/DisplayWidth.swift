@@ -96,8 +96,7 @@ public enum DisplayWidth {
       let width = of(character)
       if used + width > columns {
         pieces.append(piece)
-        piece = ""
-        used = 0
+        (piece, used) = ("", 0)
       }
       piece.append(character)
       used += width

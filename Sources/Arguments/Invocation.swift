@@ -12,10 +12,6 @@ public struct Invocation: Sendable, Hashable {
   /// The operands by name.
   public let operands: Values
 
-  init(command: CommandSpec, options: Values, operands: Values) {
-    (self.command, self.options, self.operands) = (command, options, operands)
-  }
-
   /// The command's words in one string: `shelf add`.
   public var name: String { command.name }
   /// Whether the flag was given.

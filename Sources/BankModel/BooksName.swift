@@ -33,7 +33,8 @@ public struct BooksName: Hashable, Sendable {
   /// The name of the order of a ticket.
   public func order(day: BusinessDay, ticket: TicketNumber, issuedAt: WallTime) -> OrderID {
     guard covers(day, ticket) else { return OrderID(day: day, ticket: ticket) }
-    return OrderID("\(Self.beginning(number))\(day)-\(ticket)-\(String(issuedAt.milliseconds, radix: 36))")
+    let books = String(UInt64(bitPattern: number), radix: 16, digits: 16)
+    return OrderID("b\(books)-\(day)-\(ticket)-\(String(issuedAt.milliseconds, radix: 36))")
   }
 
   /// The name of the order of a ticket that has ended.
@@ -58,9 +59,5 @@ public struct BooksName: Hashable, Sendable {
 
   private func covers(_ day: BusinessDay, _ ticket: TicketNumber) -> Bool {
     (day, ticket) >= (self.day, self.ticket)
-  }
-
-  private static func beginning(_ number: Int64) -> String {
-    "b" + String(UInt64(bitPattern: number), radix: 16, digits: 16) + "-"
   }
 }

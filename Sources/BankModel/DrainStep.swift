@@ -17,6 +17,4 @@ public enum DrainStep: UInt8, Named, Comparable {
 
   /// The step after this one; nil after the last.
   public var next: DrainStep? { DrainStep(rawValue: rawValue + 1) }
-  /// A step is smaller when it comes earlier.
-  public static func < (left: DrainStep, right: DrainStep) -> Bool { left.rawValue < right.rawValue }
 }

@@ -17,3 +17,8 @@ extension Named {
     self.init(rawValue: UInt8(place + 1))
   }
 }
+
+extension Named where Self: Comparable {
+  /// In the order of the numbers.
+  public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}

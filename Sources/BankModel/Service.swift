@@ -17,9 +17,6 @@ public enum Service: UInt8, Named, Comparable {
 
   /// The names in commands, JSON and window names, in the order of the numbers.
   public static let names = ["deposit", "loan", "juice"]
-
-  /// The order in which these are listed.
-  public static func < (left: Service, right: Service) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// A customer's standing. A higher grade is served first, and within a grade the earlier number.
@@ -30,9 +27,6 @@ public enum Grade: UInt8, Named, Comparable {
 
   /// The names in commands and JSON, in the order of the numbers.
   public static let names = ["vvip", "vip", "regular"]
-
-  /// A grade is smaller when it is served earlier.
-  public static func < (left: Grade, right: Grade) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// One waiting line: customers of one service and one grade, always in the order of their numbers.

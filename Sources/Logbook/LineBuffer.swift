@@ -69,11 +69,7 @@ final class LineBuffer {
     return count
   }
 
-  private func empty() {
-    start = 0
-    end = 0
-    searched = 0
-  }
+  private func empty() { (start, end, searched) = (0, 0, 0) }
 
   private func lineFeed() -> Int? {
     guard searched < end, let base = storage.baseAddress else { return nil }

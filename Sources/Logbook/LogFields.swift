@@ -1,6 +1,6 @@
 // Owns the fields of one line while an event is being written: keys from the program, values from anywhere.
-// Keys are static, so a key can never hold what a line cannot. Invariant: every call appends one whole `
-// key=value`; nothing written here ends a line. Failure: none; see `LogValue` for what happens to odd values.
+// Keys are static, so a key can never hold what a line cannot. Invariant: every call appends one whole
+// ` key=value`; nothing written here ends a line. Failure: none; see `LogValue` for odd values.
 
 /// Collects the fields of one event; see ``LogFile/write(event:level:at:_:)``.
 public struct LogFields {

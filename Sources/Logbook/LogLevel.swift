@@ -15,7 +15,4 @@ public enum LogLevel: UInt8, Named, Comparable {
 
   /// The names in logs, in the order of the numbers.
   public static let names = ["debug", "info", "warn", "error"]
-
-  /// A level is smaller when it matters less.
-  public static func < (left: LogLevel, right: LogLevel) -> Bool { left.rawValue < right.rawValue }
 }

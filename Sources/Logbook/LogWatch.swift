@@ -44,10 +44,7 @@ final class LogWatch {
   /// What has changed since the last call.
   func takeNews() throws(LogFailure) -> News {
     if let failure { throw failure }
-    defer {
-      news = .none
-      firstNews = nil
-    }
+    defer { (news, firstNews) = (.none, nil) }
     return news
   }
 
@@ -85,8 +82,7 @@ final class LogWatch {
   private func establish() throws(SystemError) {
     if let directory { watch.remove(directory) }
     if let above { watch.remove(above) }
-    directory = nil
-    above = nil
+    (directory, above) = (nil, nil)
     while true {
       if let found = try add(path, [.modified, .names]) {
         directory = found

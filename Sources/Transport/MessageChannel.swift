@@ -76,16 +76,12 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
     if let registration { loop.deregister(registration) }
   }
 
-  // MARK: What stands in between
-
   /// Whether more has arrived than was delivered: the beginning of a message, or within a handler also a whole one.
   public var isMidFrame: Bool { isOpen && decoder.isMidFrame }
   /// Whether bytes wait for a ``flush()`` or for the peer.
   public var hasUnflushedOutput: Bool { backlog > 0 }
   /// How many bytes wait for a ``flush()`` or for the peer.
   public var backlog: Int { output.count - written }
-
-  // MARK: Sending
 
   /// Puts a message behind those that wait to be written. After the end it does nothing.
   ///
@@ -139,8 +135,6 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
 
   /// Ends the channel now; what was not flushed is lost.
   public func close() { end(.closedHere) }
-
-  // MARK: Reading
 
   /// Delivers nothing from now on, not even what has arrived already. The peer's writes fill the kernel's buffer
   /// and then wait. The end of the peer shows when reading goes on.

@@ -54,16 +54,16 @@ public struct CalendarDate: Hashable, Sendable, Comparable {
   }
 
   /// `20260301`, as a drink's description has it.
-  public var compact: String { Self.padded(year, 4) + Self.padded(month, 2) + Self.padded(day, 2) }
+  public var compact: String { String(year, digits: 4) + String(month, digits: 2) + String(day, digits: 2) }
   /// `2026-03-01`.
-  public var dashed: String { Self.padded(year, 4) + "-" + Self.padded(month, 2) + "-" + Self.padded(day, 2) }
+  public var dashed: String {
+    String(year, digits: 4) + "-" + String(month, digits: 2) + "-" + String(day, digits: 2)
+  }
 
   /// The earlier comes first.
   public static func < (left: CalendarDate, right: CalendarDate) -> Bool {
     (left.year, left.month, left.day) < (right.year, right.month, right.day)
   }
-
-  private static func padded(_ number: Int64, _ width: Int) -> String { String(number, digits: width) }
 
   private static func days(in month: Int64, of year: Int64) -> Int64 {
     switch month {

@@ -11,8 +11,7 @@ public class Coffee: Beverage, @unchecked Sendable {
   public let temperature: Int64
 
   init(_ label: Label, _ dates: LotDates, caffeine: Int64, temperature: Int64) {
-    self.caffeine = caffeine
-    self.temperature = temperature
+    (self.caffeine, self.temperature) = (caffeine, temperature)
     super.init(label, dates)
   }
 
