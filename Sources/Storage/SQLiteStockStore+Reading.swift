@@ -11,7 +11,7 @@ extension SQLiteStockStore {
   /// What is known of an order. See `StockStore`.
   public func order(_ id: OrderID) throws(StoreError) -> StoredOrder? {
     try transactions.requireHealth()
-    try statements.order.bind(id.text)
+    try statements.order.bind(1, text: id.text)
     return try statements.order.first { row throws(StoreError) in
       let returned = Self.range(row, 4)
       return StoredOrder(
@@ -24,7 +24,8 @@ extension SQLiteStockStore {
   /// Orders that were answered, by their names. See `StockStore`.
   public func orders(after id: OrderID?, limit: Int) throws(StoreError) -> [KeptOrder] {
     try transactions.requireHealth()
-    try statements.orders.bind(id?.text ?? "", Int64(limit))
+    try statements.orders.bind(1, text: id?.text ?? "")
+    statements.orders.bind(2, Int64(limit))
     return try statements.orders.all { row throws(StoreError) in
       let name = OrderID(row.text(0))
       guard let state = UInt8(exactly: row.integer(2)).flatMap(KeptOrder.State.init(rawValue:)),
@@ -38,7 +39,7 @@ extension SQLiteStockStore {
   /// Rows of the ledger behind a place, in order. See `StockStore`.
   public func changes(after sequence: Int64, limit: Int) throws(StoreError) -> [StockChange] {
     try transactions.requireHealth()
-    try statements.changes.bind(sequence, Int64(limit))
+    statements.changes.bindAll(sequence, Int64(limit))
     return try statements.changes.all(change)
   }
 
@@ -61,7 +62,7 @@ extension SQLiteStockStore {
     case 2: break
     default: throw damage(Remark(.orderOutcome, id, code))
     }
-    try statements.shortages.bind(id.text)
+    try statements.shortages.bind(1, text: id.text)
     return .short(
       try statements.shortages.all { row throws(StoreError) in
         guard let item = item(row.integer(0)) else { throw damage(Remark(.orderShortUnknown, id)) }

@@ -62,7 +62,8 @@ public final class SQLiteStockStore: EntryDatabaseStore<StockEntry>, StockStore 
 
   override func write(_ entry: StockEntry) throws(StoreError) {
     for item in entry.items {
-      try statements.insertItem.bind(Int64(items.count + 1), item.name)
+      statements.insertItem.bind(1, Int64(items.count + 1))
+      try statements.insertItem.bind(2, text: item.name)
       try statements.insertItem.run(broken: Remark(.itemKept, item))
       know(item)
     }
@@ -78,12 +79,14 @@ public final class SQLiteStockStore: EntryDatabaseStore<StockEntry>, StockStore 
     let item = try number(of: change.item)
     let (made, expires) = (change.dates?.made ?? -1, change.dates?.expires ?? -1)
     let row = statements.insertChange
-    try row.bind(
-      change.sequence, item, change.kind.rawValue, made, expires, change.difference, change.lot,
-      change.present, change.order?.text, change.at.milliseconds)
+    row.bindAll(
+      change.sequence, item, Int64(change.kind.rawValue), made, expires, change.difference, change.lot,
+      change.present)
+    try row.bind(9, text: change.order?.text)
+    row.bind(10, change.at.milliseconds)
     try row.run(broken: Remark(.changeTwice, change.sequence))
     let lot = change.lot == 0 ? statements.deleteLot : statements.putLot
-    try lot.bind(item, expires, made)
+    lot.bindAll(item, expires, made)
     if change.lot > 0 { lot.bind(4, change.lot) }
     try lot.run(broken: Remark(.changeLeavesLot, change.sequence, change.lot))
   }
@@ -91,20 +94,25 @@ public final class SQLiteStockStore: EntryDatabaseStore<StockEntry>, StockStore 
   private func remember(
     _ id: OrderID, _ content: String, _ outcome: StoredOrder.Outcome, _ entry: StockEntry
   ) throws(StoreError) {
-    try statements.insertOrder.bind(
-      id.text, content, outcome.code, entry.changes.first?.sequence, entry.changes.last?.sequence,
+    let row = statements.insertOrder
+    try row.bind(1, text: id.text)
+    try row.bind(2, text: content)
+    row.bindAll(
+      from: 3, outcome.code, entry.changes.first?.sequence, entry.changes.last?.sequence,
       entry.at.milliseconds)
-    try statements.insertOrder.run(broken: Remark(.orderAnswered, id))
+    try row.run(broken: Remark(.orderAnswered, id))
     guard case .short(let shortages) = outcome else { return }
     for (place, shortage) in shortages.enumerated() {
-      try statements.insertShortage.bind(
-        id.text, Int64(place), try number(of: shortage.item), shortage.needed, shortage.available)
-      try statements.insertShortage.run(broken: Remark(.orderShortAlready, id))
+      let row = statements.insertShortage
+      try row.bind(1, text: id.text)
+      try row.bindAll(from: 2, Int64(place), number(of: shortage.item), shortage.needed, shortage.available)
+      try row.run(broken: Remark(.orderShortAlready, id))
     }
   }
 
   private func markReturned(_ id: OrderID, _ changes: [StockChange]) throws(StoreError) {
-    try statements.markReturned.bind(id.text, changes.first?.sequence, changes.last?.sequence)
+    try statements.markReturned.bind(1, text: id.text)
+    statements.markReturned.bindAll(from: 2, changes.first?.sequence, changes.last?.sequence)
     try statements.markReturned.run()
     if database.changes != 1 { throw damage(Remark(.orderNotHolding, id)) }
   }
@@ -116,7 +124,7 @@ public final class SQLiteStockStore: EntryDatabaseStore<StockEntry>, StockStore 
 }
 
 extension StoredOrder.Outcome {
-  fileprivate var code: UInt8 {
+  fileprivate var code: Int64 {
     switch self {
     case .done: 1
     case .short: 2

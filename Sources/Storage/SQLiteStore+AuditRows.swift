@@ -101,7 +101,7 @@ extension SQLiteStore {
   }
 
   private func hasAttempts(_ day: BusinessDay, _ ticket: TicketNumber) throws(StoreError) -> Bool {
-    try statements.attempts.bind(day, ticket)
+    statements.attempts.bindAll(day, ticket)
     defer { statements.attempts.reset() }
     return try statements.attempts.step()
   }

@@ -115,7 +115,7 @@ extension SQLiteStore {
     var day = saved.day
     while true {
       // Steps of the clock that nobody has saved yet may belong to the day that ends.
-      try statements.closeDay.bind(
+      statements.closeDay.bindAll(
         day, books.openedAt.milliseconds, receipts.served, receipts.cancelled, books.clockSteps)
       try statements.closeDay.run()
       try requireRow(of: day)
@@ -131,7 +131,7 @@ extension SQLiteStore {
 
   private func open(_ books: Books, firstSequence: Int64) throws(StoreError) {
     let statement = statements.insertDay
-    try statement.bind(books.day, books.openedAt.milliseconds, firstSequence)
+    statement.bindAll(books.day, books.openedAt.milliseconds, firstSequence)
     BookColumns.bind(books, to: statement, from: 4)
     try statement.run(broken: Remark(.dayTwice, books.day))
   }
@@ -144,7 +144,7 @@ extension SQLiteStore {
   }
 
   private func countReceipts(of day: BusinessDay) throws(StoreError) -> StagedReceipts {
-    try statements.countReceipts.bind(day)
+    statements.countReceipts.bindAll(day)
     return try statements.countReceipts.first {
       StagedReceipts(served: $0.integer(0), cancelled: $0.integer(1))
     } ?? StagedReceipts()

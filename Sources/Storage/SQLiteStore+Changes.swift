@@ -49,7 +49,7 @@ extension SQLiteStore {
     try gather(receipt)
     for shortage in receipt.shortages { try insert(shortage, of: receipt) }
     if receipt.outcome == .cancelled, receipt.service.drawsOnStock {
-      try statements.insertRelease.bind(receipt.day, receipt.ticket)
+      statements.insertRelease.bindAll(receipt.day, receipt.ticket)
       try statements.insertRelease.run(broken: Remark(.cancelledBefore, receipt.ticket, receipt.day))
     }
     guard receipt.day == saved?.day else { return }
@@ -57,21 +57,22 @@ extension SQLiteStore {
   }
 
   private func insert(_ shortage: Shortage, of receipt: Receipt) throws(StoreError) {
-    try statements.insertShortage.bind(
-      receipt.day, receipt.ticket, shortage.item.name, shortage.needed, shortage.available)
+    statements.insertShortage.bindAll(receipt.day, receipt.ticket)
+    try statements.insertShortage.bind(3, text: shortage.item.name)
+    statements.insertShortage.bindAll(from: 4, shortage.needed, shortage.available)
     try statements.insertShortage.run(broken: Remark(.shortTwice, receipt.ticket, receipt.day, shortage.item))
   }
 
   private func note(released ticket: TicketOfDay) throws(StoreError) {
-    try statements.deleteRelease.bind(ticket.day, ticket.ticket)
+    statements.deleteRelease.bindAll(ticket.day, ticket.ticket)
     try statements.deleteRelease.run()
     if database.changes != 1 { throw damage(Remark(.releaseUnknown, ticket.ticket, ticket.day)) }
   }
 
   private func update(_ customer: Customer) throws(StoreError) {
-    try statements.updateCustomer.bind(
-      CustomerPosition(.waiting, customer.line, customer.ticket).key, customer.attempts, customer.crashes,
-      customer.failures)
+    statements.updateCustomer.bindAll(
+      CustomerPosition(.waiting, customer.line, customer.ticket).key, Int64(customer.attempts),
+      Int64(customer.crashes), Int64(customer.failures))
     try statements.updateCustomer.run()
     try requireOneChange(customer, in: .waiting)
   }
@@ -79,24 +80,26 @@ extension SQLiteStore {
   private func move(
     _ customer: Customer, from: CustomerState, to: CustomerState, dueAt: WallTime?
   ) throws(StoreError) {
-    try statements.moveCustomer.bind(
-      CustomerPosition(from, customer.line, customer.ticket).key, customer.attempts, customer.crashes,
-      customer.failures, CustomerPosition(to, customer.line, customer.ticket).key, dueAt?.milliseconds)
+    statements.moveCustomer.bindAll(
+      CustomerPosition(from, customer.line, customer.ticket).key, Int64(customer.attempts),
+      Int64(customer.crashes), Int64(customer.failures),
+      CustomerPosition(to, customer.line, customer.ticket).key, dueAt?.milliseconds)
     try statements.moveCustomer.run(broken: Remark(.alreadyIs, customer.ticket, presentDay, to.name))
     try requireOneChange(customer, in: from)
   }
 
   private func record(_ attempt: Attempt) throws(StoreError) {
-    var code, signal: Int32?
+    var code, signal: Int64?
     switch attempt.processEnd {
-    case .code(let value): code = value
-    case .signal(let value): signal = value
+    case .code(let value): code = Int64(value)
+    case .signal(let value): signal = Int64(value)
     case nil: break
     }
-    try statements.insertAttempt.bind(
-      attempt.day, attempt.ticket, attempt.number, attempt.window.service.rawValue, attempt.window.place,
-      attempt.generation, attempt.pid, attempt.startedAt.milliseconds, attempt.endedAt.milliseconds,
-      attempt.end.rawValue, code, signal)
+    statements.insertAttempt.bindAll(
+      attempt.day, attempt.ticket, Int64(attempt.number), Int64(attempt.window.service.rawValue),
+      Int64(attempt.window.place), Int64(attempt.generation), Int64(attempt.pid),
+      attempt.startedAt.milliseconds,
+      attempt.endedAt.milliseconds, Int64(attempt.end.rawValue), code, signal)
     try statements.insertAttempt.run(
       broken: Remark(.attemptTwice, attempt.number, attempt.ticket, attempt.day))
   }
@@ -115,7 +118,8 @@ extension SQLiteStore {
 
   private func remember(_ key: String, _ known: KeyedRequest) throws(StoreError) {
     let tickets = known.tickets
-    try statements.insertKey.bind(key, tickets.day, tickets.first, tickets.last, known.request)
+    try statements.insertKey.bind(1, text: key)
+    statements.insertKey.bindAll(from: 2, tickets.day, tickets.first, tickets.last, known.request)
     try statements.insertKey.run(broken: Remark(.keyRemembered, tickets.first, tickets.last, tickets.day))
   }
 

@@ -48,13 +48,13 @@ extension SQLiteStore {
     if hasUnwithdrawn { return try withdraw(limit: QueueSweep.withdrawn) }
     guard let first = try firstTicket(after: sweep.after) else { return try end(sweep) }
     sweep.after = first + QueueSweep.piece - 1
-    try statements.cancelSome.bind(sweep.day, sweep.moment.milliseconds, first, sweep.after)
+    statements.cancelSome.bindAll(sweep.day, sweep.moment.milliseconds, first, sweep.after)
     try statements.cancelSome.run(broken: Remark(.waitsWithReceipt, sweep.day))
     let cancelled = database.changes
     sequence += cancelled
     sweep.done += cancelled
     if sweep.day == saved?.day { staged.cancelled += cancelled }
-    try statements.releaseSome.bind(sweep.day, first, sweep.after)
+    statements.releaseSome.bindAll(sweep.day, first, sweep.after)
     try statements.releaseSome.run(broken: Remark(.waitsCancelled, sweep.day))
     self.sweep = sweep
   }

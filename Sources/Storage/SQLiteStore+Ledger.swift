@@ -22,7 +22,7 @@ extension SQLiteStore {
       SELECT sequence FROM receipt WHERE credit = ?1 OR debit = ?1 ORDER BY sequence DESC LIMIT ?2
       """, while: "reading an account"
     ) { row throws(StoreError) in
-      try row.bind(account, Int64(max(0, limit)))
+      row.bindAll(account, Int64(max(0, limit)))
       return try row.all { $0.integer(0) }
     }
     var receipts: [Receipt] = []
@@ -43,7 +43,7 @@ extension SQLiteStore {
       FROM receipt WHERE debit IS NOT NULL
       """, while: "summing the ledger"
     ) { row throws(StoreError) in
-      try row.bind(accounts.lowerBound, accounts.upperBound)
+      row.bindAll(accounts.lowerBound, accounts.upperBound)
       return try row.first {
         LedgerSums(
           debit: Self.whole($0.integer(1), $0.integer(2)), credit: Self.whole($0.integer(3), $0.integer(4)),

@@ -11,7 +11,7 @@ extension SQLiteStore {
   /// The next waiting customers of a line, by number, beginning behind `after`. See `QueueStore`.
   public func page(of line: Line, after: TicketNumber, limit: Int) throws(StoreError) -> [Customer] {
     try settle()
-    try statements.customers.bind(
+    statements.customers.bindAll(
       CustomerPosition(.waiting, line, after).key,
       CustomerPosition(.waiting, line, arrivals.bound - 1).key, Int64(max(0, limit)))
     return try statements.customers.all(reserving: min(max(0, limit), 1_024)) { row throws(StoreError) in
@@ -40,7 +40,7 @@ extension SQLiteStore {
     guard CustomerPosition.keptStates.contains(state) else { return [] }
     if state == .waiting, arrivals.first != nil { return try issued(after: cursor, limit: limit) }
     let keys = CustomerPosition.keys(of: state)
-    try statements.customers.bind(
+    statements.customers.bindAll(
       cursor.map { CustomerPosition(state, $0.line, $0.after).key } ?? keys.lowerBound, keys.upperBound,
       Int64(max(0, limit)))
     return try statements.customers.all(customer)
@@ -56,7 +56,7 @@ extension SQLiteStore {
       let after = cursor.map { CustomerPosition(.waiting, $0.line, $0.after).key } ?? 0
       let highest = CustomerPosition(.waiting, line, arrivals.bound - 1).key
       guard after < highest else { continue }
-      try statements.customers.bind(max(after, lowest), highest, Int64(limit - customers.count))
+      statements.customers.bindAll(max(after, lowest), highest, Int64(limit - customers.count))
       customers += try statements.customers.all(customer)
     }
     return customers
@@ -89,7 +89,7 @@ extension SQLiteStore {
   }
 
   func count(_ keys: ClosedRange<Int64>) throws(StoreError) -> Int64 {
-    try statements.countCustomers.bind(keys.lowerBound, keys.upperBound)
+    statements.countCustomers.bindAll(keys.lowerBound, keys.upperBound)
     return try statements.countCustomers.first { $0.integer(0) } ?? 0
   }
 
@@ -118,7 +118,7 @@ extension SQLiteStore {
 
   func readDelayed() throws(StoreError) -> [DelayedCustomer] {
     let keys = CustomerPosition.keys(of: .delayed)
-    try statements.delayed.bind(keys.lowerBound, keys.upperBound)
+    statements.delayed.bindAll(keys.lowerBound, keys.upperBound)
     return try statements.delayed.all { row throws(StoreError) in
       let found = try customer(row)
       guard let due = found.dueAt else { throw damage(Remark(.delayedWithoutMoment, found.customer.ticket)) }
@@ -132,10 +132,10 @@ extension SQLiteStore {
   public func receipts(day: BusinessDay?, after sequence: Int64, limit: Int) throws(StoreError) -> [Receipt] {
     try settle()
     guard let day else {
-      try statements.receipts.bind(sequence, Int64(max(0, limit)))
+      statements.receipts.bindAll(sequence, Int64(max(0, limit)))
       return try statements.receipts.all(receipt)
     }
-    try statements.receiptsOfDay.bind(day, sequence, Int64(max(0, limit)))
+    statements.receiptsOfDay.bindAll(day, sequence, Int64(max(0, limit)))
     return try statements.receiptsOfDay.all(receipt)
   }
 
@@ -144,28 +144,28 @@ extension SQLiteStore {
     of service: Service, after sequence: Int64, through last: Int64, limit: Int
   ) throws(StoreError) -> [Receipt] {
     try settle()
-    try statements.receiptsOfService.bind(service.rawValue, sequence, last, Int64(max(0, limit)))
+    statements.receiptsOfService.bindAll(Int64(service.rawValue), sequence, last, Int64(max(0, limit)))
     return try statements.receiptsOfService.all(receipt)
   }
 
   /// Cancelled tickets for which something may still be put by. See `QueueStore`.
   public func unreleased(after ticket: TicketOfDay?, limit: Int) throws(StoreError) -> [TicketOfDay] {
     try settle()
-    try statements.releases.bind(ticket?.day ?? 0, ticket?.ticket ?? 0, Int64(max(0, limit)))
+    statements.releases.bindAll(ticket?.day ?? 0, ticket?.ticket ?? 0, Int64(max(0, limit)))
     return try statements.releases.all { TicketOfDay(day: $0.integer(0), ticket: $0.integer(1)) }
   }
 
   /// The receipt of one ticket.
   public func receipt(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> Receipt? {
     try settle()
-    try statements.receipt.bind(day, ticket)
+    statements.receipt.bindAll(day, ticket)
     return try statements.receipt.first(receipt)
   }
 
   /// The attempts at one ticket that ended without a receipt, in order.
   public func attempts(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> [Attempt] {
     try settle()
-    try statements.attempts.bind(day, ticket)
+    statements.attempts.bindAll(day, ticket)
     var attempts = try statements.attempts.all(attempt)
     if !attempts.isEmpty { try markBurials(in: &attempts, of: ticket, day) }
     return attempts
@@ -186,7 +186,7 @@ extension SQLiteStore {
   /// What a key stands for.
   public func request(forKey key: String) throws(StoreError) -> KeyedRequest? {
     try settle()
-    try statements.key.bind(key)
+    try statements.key.bind(1, text: key)
     return try statements.key.first { row in
       let tickets = IssuedTickets(day: row.integer(0), first: row.integer(1), last: row.integer(2))
       return KeyedRequest(tickets: tickets, request: row.optional(3))
@@ -228,7 +228,7 @@ extension SQLiteStore {
   }
 
   private func shortages(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> [Shortage] {
-    try statements.shortages.bind(day, ticket)
+    statements.shortages.bindAll(day, ticket)
     return try statements.shortages.all {
       Shortage(item: ItemID($0.text(0)), needed: $0.integer(1), available: $0.integer(2))
     }

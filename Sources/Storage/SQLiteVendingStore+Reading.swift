@@ -11,13 +11,13 @@ extension SQLiteVendingStore {
   /// What is known of a request. See `VendingStore`.
   public func request(_ id: OrderID) throws(StoreError) -> StoredRequest? {
     try transactions.requireHealth()
-    try statements.changeOfRequest.bind(id.text)
+    try statements.changeOfRequest.bind(1, text: id.text)
     if let change = try statements.changeOfRequest.first(change) { return .done(change) }
     return try purchase(of: id).map { .purchase($0) }
   }
 
   private func purchase(of id: OrderID) throws(StoreError) -> StoredPurchase? {
-    try statements.purchaseOfRequest.bind(id.text)
+    try statements.purchaseOfRequest.bind(1, text: id.text)
     return try statements.purchaseOfRequest.first(purchase)
   }
 
@@ -31,7 +31,8 @@ extension SQLiteVendingStore {
     try transactions.requireHealth()
     var latest: [MoneyChange] = []
     for sale in try sales() {
-      try statements.latest.bind(sale.product.name, Int64(max(0, limit)))
+      try statements.latest.bind(1, text: sale.product.name)
+      statements.latest.bind(2, Int64(max(0, limit)))
       latest += try statements.latest.all(change)
     }
     return latest.sorted { $0.sequence < $1.sequence }.suffix(max(0, limit))
@@ -85,7 +86,7 @@ extension SQLiteVendingStore {
     _ statement: Statement, after place: Int64, limit: Int, _ read: (Statement) throws(StoreError) -> Row
   ) throws(StoreError) -> [Row] {
     try transactions.requireHealth()
-    try statement.bind(place, Int64(max(0, limit)))
+    statement.bindAll(place, Int64(max(0, limit)))
     return try statement.all(read)
   }
 

@@ -59,20 +59,27 @@ public final class SQLiteVendingStore: EntryDatabaseStore<VendingEntry>, Vending
   }
 
   private func write(_ change: MoneyChange) throws(StoreError) {
-    try statements.insertChange.bind(
-      change.sequence, change.kind.rawValue, change.amount, change.balance, change.product?.name,
-      change.dates?.made ?? -1, change.dates?.expires ?? -1, change.request.text, change.at.milliseconds)
-    try statements.insertChange.run(broken: Remark(.moneyChangeTwice, change.sequence, change.request))
+    let row = statements.insertChange
+    row.bindAll(change.sequence, Int64(change.kind.rawValue), change.amount, change.balance)
+    try row.bind(5, text: change.product?.name)
+    row.bindAll(from: 6, change.dates?.made ?? -1, change.dates?.expires ?? -1)
+    try row.bind(8, text: change.request.text)
+    row.bind(9, change.at.milliseconds)
+    try row.run(broken: Remark(.moneyChangeTwice, change.sequence, change.request))
   }
 
   private func write(_ purchase: StoredPurchase) throws(StoreError) {
-    let (number, state) = (purchase.number, purchase.state.rawValue)
+    let (number, state) = (purchase.number, Int64(purchase.state.rawValue))
     if purchase.state == .open {
-      try statements.insertPurchase.bind(
-        number, purchase.request.text, purchase.product.name, purchase.price, state, purchase.at.milliseconds)
-      try statements.insertPurchase.run(broken: Remark(.purchaseTwice, number, purchase.request))
+      let row = statements.insertPurchase
+      row.bind(1, number)
+      try row.bind(2, text: purchase.request.text)
+      try row.bind(3, text: purchase.product.name)
+      row.bindAll(from: 4, purchase.price, state, purchase.at.milliseconds)
+      try row.run(broken: Remark(.purchaseTwice, number, purchase.request))
     } else {
-      try statements.endPurchase.bind(number, state, purchase.request.text)
+      statements.endPurchase.bindAll(number, state)
+      try statements.endPurchase.bind(3, text: purchase.request.text)
       try statements.endPurchase.run()
       if database.changes != 1 { throw damage(Remark(.purchaseEnded, number)) }
     }

@@ -20,11 +20,12 @@ struct Statement {
     precondition(code == SQLITE_OK, "A parameter was bound that the statement does not have.")
   }
 
-  func bind<each Value: Bindable>(_ values: repeat each Value) throws(StoreError) {
-    var index: Int32 = 0
-    for value in repeat each values {
+  /// Binds integers and nulls to the parameters from one on. In the place of its caller it makes no array.
+  @inline(__always) func bindAll(from first: Int32 = 1, _ values: Int64?...) {
+    var index = first
+    for value in values {
+      bind(index, optional: value)
       index += 1
-      try value.bind(to: self, index)
     }
   }
 
@@ -53,6 +54,10 @@ struct Statement {
 
   func bind(_ index: Int32, nonEmpty text: String) throws(StoreError) {
     if text.isEmpty { bind(index, optional: nil) } else { try bind(index, text: text) }
+  }
+
+  func bind(_ index: Int32, text: String?) throws(StoreError) {
+    if let text { try bind(index, text: text) } else { bind(index, optional: nil) }
   }
 
   /// Goes to the next row; false when there is none, and then the statement is reset. See sqlite3_step.
@@ -119,31 +124,5 @@ struct Statement {
     let error = StoreError(sqlite: sqlite3_db_handle(handle), code: code, path: path, while: purpose)
     sqlite3_reset(handle)
     return error
-  }
-}
-
-protocol Bindable { func bind(to statement: Statement, _ index: Int32) throws(StoreError) }
-
-extension Int64: Bindable {
-  func bind(to statement: Statement, _ index: Int32) { statement.bind(index, self) }
-}
-
-extension Int32: Bindable {
-  func bind(to statement: Statement, _ index: Int32) { statement.bind(index, self) }
-}
-
-extension UInt8: Bindable {
-  func bind(to statement: Statement, _ index: Int32) { statement.bind(index, self) }
-}
-
-extension String: Bindable {
-  func bind(to statement: Statement, _ index: Int32) throws(StoreError) {
-    try statement.bind(index, text: self)
-  }
-}
-
-extension Optional: Bindable where Wrapped: Bindable {
-  func bind(to statement: Statement, _ index: Int32) throws(StoreError) {
-    if let self { try self.bind(to: statement, index) } else { statement.bind(index, optional: nil) }
   }
 }
