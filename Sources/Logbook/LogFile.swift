@@ -16,7 +16,7 @@ public final class LogFile {
   /// How long after a write the next lines are gathered.
   public static let gathering: TimeSpan = .milliseconds(5)
   /// How long after a failed write the next is tried.
-  public static let retry: Duration = .seconds(1)
+  public static let retry: TimeSpan = .seconds(1)
   static let bufferLimit = 64 << 10
   /// The file.
   public let path: String
@@ -30,7 +30,7 @@ public final class LogFile {
   /// The file is rotated before a line that would take it beyond this; later than the limit where a rotation failed.
   var rotationSize: Int64
   /// Since when the name does not lead to the open file; nil while it does.
-  var missingSince: MonotonicInstant?
+  var missingSince: MonotonicTime?
   private let identity: [UInt8]
   /// How every line of one level and one millisecond begins: a busy worker writes dozens of them, and to write the time
   /// alone took 750 instructions of a customer with two lines, by callgrind.
@@ -38,7 +38,7 @@ public final class LogFile {
   private var headMoment: WallTime?
   private var headLevel = LogLevel.info
   private var buffer: [UInt8] = []
-  private var lastWrite = MonotonicInstant(nanoseconds: 0)
+  private var lastWrite = MonotonicTime(nanoseconds: 0)
   private var latest: Moment?
   private var isFailing = false
   private var isFilling = false

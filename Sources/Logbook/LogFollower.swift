@@ -84,7 +84,7 @@ public final class LogFollower {
       }
     }
     // The clock is read before the files: what is stamped later may stand in one that was just read to its end.
-    horizon = wallClock() - gathering.wholeMilliseconds
+    horizon = wallClock().milliseconds - gathering.milliseconds
     try reader.merge.refill()
   }
 

@@ -14,7 +14,7 @@ public struct AttendedTime: Sendable {
   /// Now, in the time that was attended. It begins with the steady clock and falls behind.
   public private(set) var now: MonotonicTime
   /// The most that counts between two looks.
-  public var stride: Duration { didSet { nanosecondsOfStride = max(1, stride.wholeNanoseconds) } }
+  public var stride: TimeSpan { didSet { nanosecondsOfStride = max(1, stride.nanoseconds) } }
 
   // Whole numbers, because this is done at every turn of a loop.
   private var nanosecondsOfStride: Int64

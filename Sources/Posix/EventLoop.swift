@@ -103,7 +103,7 @@ public final class EventLoop {
   }
 
   /// Brings ``attended`` up to a reading of the steady clock within a turn, in which nobody was heard since the last.
-  public func attend(until moment: MonotonicInstant) { attended.advance(to: moment) }
+  public func attend(until moment: MonotonicTime) { attended.advance(to: moment) }
   /// The most of one turn that counts as attended; a fraction of the shortest patience that is taken from it.
   public func attend(inStridesOf span: TimeSpan) { attended.stride = span }
 

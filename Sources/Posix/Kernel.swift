@@ -55,7 +55,7 @@ public protocol SystemCalls: AnyObject {
   func remove(_ descriptor: CInt, from epoll: CInt) -> CInt
   /// What is ready now, at most so many; nothing when the deadline has come. Nobody waits here: nil, and thereby EAGAIN,
   /// says that the process is to be left alone until something is ready or the deadline has come. `epoll_wait(2)`
-  func ready(in epoll: CInt, atMost limit: Int, until deadline: MonotonicInstant?) -> [(UInt64, Readiness)]?
+  func ready(in epoll: CInt, atMost limit: Int, until deadline: MonotonicTime?) -> [(UInt64, Readiness)]?
   /// Lets others run. `sched_yield(2)`
   func giveWay()
   /// `socket(2)` AF_UNIX, SOCK_STREAM

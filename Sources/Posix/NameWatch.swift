@@ -19,8 +19,8 @@ public final class NameWatch {
   public var onLoss: (([String]) -> Void)?
   /// When what is lost is to be made good; nil while nothing is. Whoever removes a whole directory has time to finish:
   /// nothing is put back into it meanwhile.
-  public private(set) var repairAt: MonotonicInstant?
-  private static let pause = Duration.milliseconds(500)
+  public private(set) var repairAt: MonotonicTime?
+  private static let pause = TimeSpan.milliseconds(500)
   private let loop: EventLoop
   private let directories: [String]
   private let notices: DirectoryWatch

@@ -2,6 +2,8 @@
 // datagram. Invariant: a value never holds a line feed, so no value can pass for another field. Failure:
 // none; what is no field is skipped when it is read.
 
+import Time
+
 /// One message of a service to its manager. `sd_notify(3)`
 public struct ServiceMessage: Sendable, Equatable {
   /// The fields in their order; a name may come twice, and then the first counts.
@@ -74,16 +76,16 @@ public struct ServiceMessage: Sendable, Equatable {
   /// A numbered sign of progress, which the receiver answers with the same number.
   ///
   /// - Parameter patience: how long the sender may be silent; nil where the receiver knows.
-  public func withPulse(_ number: Int64, patience: Duration? = nil) -> ServiceMessage {
+  public func withPulse(_ number: Int64, patience: TimeSpan? = nil) -> ServiceMessage {
     let message = with(Self.pulseField, "\(number)")
-    return patience.map { message.with(Self.patienceField, "\($0.wholeMilliseconds)") } ?? message
+    return patience.map { message.with(Self.patienceField, "\($0.milliseconds)") } ?? message
   }
 
   /// The number of a sign of progress, or of an answer to one.
   public var pulse: Int64? { self[Self.pulseField].flatMap { Int64($0) } }
 
   /// How long the sender may be silent; nil where it does not say, or says nonsense.
-  public var patience: Duration? {
+  public var patience: TimeSpan? {
     guard let count = self[Self.patienceField].flatMap({ Int64($0) }), (1...86_400_000).contains(count) else {
       return nil
     }

@@ -20,7 +20,7 @@ public struct ServiceNotifier: Sendable, Equatable {
   /// Within which time the manager wants a sign of life; nil where it does not. Half of it is a good pause.
   public let watchdog: TimeSpan?
 
-  public init(address: String, watchdog: Duration? = nil) {
+  public init(address: String, watchdog: TimeSpan? = nil) {
     (self.address, self.watchdog) = (address, watchdog)
   }
 

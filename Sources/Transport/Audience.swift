@@ -33,8 +33,8 @@ public final class Audience<Viewer: AnyObject> {
   /// Whether all that is owed waits for readers.
   public private(set) var waitsForReaders = false
   /// Before this nobody is told anything.
-  public var due = MonotonicInstant(nanoseconds: 0)
-  private let clock: () -> MonotonicInstant
+  public var due = MonotonicTime(nanoseconds: 0)
+  private let clock: () -> MonotonicTime
   private var first = 0
 
   /// Nobody yet.

@@ -30,7 +30,7 @@ public final class ParentLink {
   /// The opening of the bank that the service is to write down; nil where it has.
   private var bank: BankMark?
   private var hasWorked = false
-  private var progressAt = MonotonicInstant(nanoseconds: 0)
+  private var progressAt = MonotonicTime(nanoseconds: 0)
   /// The shortest time between two reports of progress.
   private static let progressPause = TimeSpan.seconds(1)
 

@@ -131,7 +131,7 @@ final class EnqueueCommand {
 
   private func issue() throws(CommandError) -> EnqueuedReport {
     defer { meter.finish() }
-    var deadline: MonotonicInstant?
+    var deadline: MonotonicTime?
     while true {
       do throws(CommandError) { return try attempt() } catch {
         guard error.isLoss else { throw error }
@@ -151,7 +151,7 @@ final class EnqueueCommand {
   }
 
   /// Waits for a coordinator that was lost; false where it does not come back, or somebody wants this program to end.
-  private func reunite(until limit: MonotonicInstant) throws(CommandError) -> Bool {
+  private func reunite(until limit: MonotonicTime) throws(CommandError) -> Bool {
     while SystemClock.monotonic() < limit {
       try wait?.look()
       if wait?.signal != nil { return false }

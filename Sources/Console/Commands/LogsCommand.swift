@@ -28,7 +28,7 @@ enum LogsCommand {
   ///   - since: A duration back from now, a time of today (UTC) or an RFC 3339 time.
   static func run(
     logDirectory: String, workers: [String] = [], follow: Bool = false, last: Int? = nil,
-    since: String? = nil, now: Int64 = SystemClock.wallMilliseconds(),
+    since: String? = nil, now: Int64 = SystemClock.wall().milliseconds,
     as presentation: LogPresentation = .plain, _ words: MessageCatalog, to output: Output
   ) throws(CommandError) {
     if let last, last < 0 { throw .usage(words.noNumberOfLines(last)) }
@@ -70,7 +70,7 @@ enum LogsCommand {
     _ text: String, now: Int64, _ words: MessageCatalog
   ) throws(CommandError) -> Int64 {
     if let moment = LogMoment.parse(text, now: now) { return moment }
-    do throws(DurationText.Failure) { return now - (try DurationText.parse(text)) / 1_000_000 } catch {
+    do throws(DurationText.Failure) { return now - (try DurationText.parse(text)).milliseconds } catch {
       throw .usage(words.noMoment(text))
     }
   }

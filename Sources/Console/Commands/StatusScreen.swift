@@ -14,7 +14,7 @@ final class StatusScreen {
   private var coordinator: CoordinatorClient
   private var registration: Registration?
   private var report: StatusReport?
-  private var heardAt = SystemClock.wallMilliseconds()
+  private var heardAt = SystemClock.wall().milliseconds
   /// A question whose answer shows that the coordinator is there: its number, and until when it is waited for.
   private var probe: (number: UInt32, due: MonotonicTime)?
   private var isSilent = false
@@ -61,7 +61,7 @@ final class StatusScreen {
     if let failure = screen.failure { throw failure }
   }
 
-  private func turn(until deadline: MonotonicInstant?) throws(CommandError) {
+  private func turn(until deadline: MonotonicTime?) throws(CommandError) {
     try loop.turn(until: deadline)
     screen.settle()
   }
@@ -141,7 +141,7 @@ final class StatusScreen {
           throw error
         }
         try screen.draw(picture)
-        try turn(until: MonotonicInstant(nanoseconds: 0))
+        try turn(until: MonotonicTime(nanoseconds: 0))
       }
     }
   }

@@ -5,6 +5,7 @@
 import BankModel
 import Posix
 import StockClient
+import Time
 
 final class StockWatchCommand {
   private let session: Session

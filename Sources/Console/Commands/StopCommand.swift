@@ -7,7 +7,7 @@ import Wire
 
 enum StopCommand {
   /// How long a coordinator that has said its last word may take to end.
-  static let farewell = Duration.seconds(30)
+  static let farewell = TimeSpan.seconds(30)
 
   static func run(_ session: Session) throws(CommandError) {
     let order = StopOrder(

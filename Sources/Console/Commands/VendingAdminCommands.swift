@@ -94,7 +94,7 @@ enum VendingAdminCommands {
   static func setAside(_ session: Session) throws(CommandError) {
     let launcher = try fromControl(session.surroundings.launcher())
     let program = Paths.join(Paths.directory(of: launcher.program), "bank-vending")
-    let stamp = Timestamp.utc(milliseconds: SystemClock.wallMilliseconds()).filter {
+    let stamp = Timestamp.utc(milliseconds: SystemClock.wall().milliseconds).filter {
       $0.isNumber || $0 == "T"
     }
     let target = Paths.join(session.home.path, "vending.db.damaged-\(stamp)")

@@ -12,7 +12,7 @@ enum WaitCommand {
   }
 
   private static func awaitIdle(
-    _ session: Session, _ deadline: MonotonicInstant?
+    _ session: Session, _ deadline: MonotonicTime?
   ) throws(CommandError) -> StatusReport {
     let progress = WaitProgress(session.words)
     defer { progress.meter.finish() }

@@ -1,5 +1,6 @@
 // Owns the sentences with which the commands report what was done.
 // Invariant: a sentence says what is true when it is printed.
+import Time
 import Wire
 
 extension MessageCatalog {

@@ -3,6 +3,7 @@
 import Arguments
 import BankModel
 import Posix
+import Time
 import Wire
 
 extension MessageCatalog {

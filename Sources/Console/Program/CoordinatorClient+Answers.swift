@@ -3,6 +3,7 @@
 // Failure: CommandError; a deadline is a result, and an answer of another kind is an error with its name.
 import BankModel
 import Posix
+import Time
 import Wire
 
 extension CoordinatorClient {
@@ -10,7 +11,7 @@ extension CoordinatorClient {
   /// - Parameter crowd: Of how many the progress is shown; nil for everyone who waits or is served.
   /// - Returns: nil where it has not come by the deadline, or a signal came before it.
   func awaitAnswer(
-    to command: ControlCommand, until deadline: MonotonicInstant?, crowd: Int64?, _ progress: WaitProgress,
+    to command: ControlCommand, until deadline: MonotonicTime?, crowd: Int64?, _ progress: WaitProgress,
     _ wait: InterruptibleWait? = nil
   ) throws(CommandError) -> ControlAnswer? {
     let number = try send(command)
@@ -108,7 +109,7 @@ package final class TaskProgress {
   }
 
   /// When there is something to show; nil where the coordinator says when.
-  var nextDue: MonotonicInstant? { isHeard ? nil : meter.nextDue }
+  var nextDue: MonotonicTime? { isHeard ? nil : meter.nextDue }
   func pass() { meter.pass(words.doing(task)) }
   func count(_ rows: Int64) { meter.update(words.doing(task), done: rows, total: 0) }
 

@@ -18,9 +18,9 @@ package final class CoordinatorClient {
   /// How long a question may take that is answered at once.
   static let promptly = TimeSpan.seconds(60)
   /// How long a lost coordinator is waited for: a guardian brings it back well within.
-  static let reunion = Duration.seconds(10)
+  static let reunion = TimeSpan.seconds(10)
   /// How long a question that changes nothing is repeated where many others open, close or look into the bank.
-  private static let passage = Duration.seconds(60)
+  private static let passage = TimeSpan.seconds(60)
   /// How long a coordinator that was started only to answer may take to end.
   private static let farewell = TimeSpan.seconds(10)
 
@@ -35,7 +35,7 @@ package final class CoordinatorClient {
   }
 
   private static func open(
-    _ session: Session, until deadline: MonotonicInstant
+    _ session: Session, until deadline: MonotonicTime
   ) throws(CommandError) -> CoordinatorClient {
     while true {
       do throws(ControlError) { return CoordinatorClient(try session.home.connect()) } catch {
@@ -109,7 +109,7 @@ package final class CoordinatorClient {
     _ session: Session, goesOn: Bool = false,
     _ conversation: (CoordinatorClient) throws(CommandError) -> Result
   ) throws(CommandError) -> Result {
-    var deadline: MonotonicInstant?
+    var deadline: MonotonicTime?
     var losses = 0
     while true {
       var coordinator: CoordinatorClient?
@@ -203,11 +203,11 @@ extension CoordinatorClient {
   func presentDay() throws(CommandError) -> Int64 { try status(.status).day }
 
   package func status(
-    _ command: ControlCommand, within patience: Duration? = promptly, _ task: TaskProgress? = nil
+    _ command: ControlCommand, within patience: TimeSpan? = promptly, _ task: TaskProgress? = nil
   ) throws(CommandError) -> StatusReport { try answer(to: command, within: patience, task).status }
 
   func answer(
-    to command: ControlCommand, within patience: Duration? = promptly, _ task: TaskProgress? = nil
+    to command: ControlCommand, within patience: TimeSpan? = promptly, _ task: TaskProgress? = nil
   ) throws(CommandError) -> ControlAnswer {
     var last: ControlAnswer?
     try ask(command, within: patience, task) { last = $0 }

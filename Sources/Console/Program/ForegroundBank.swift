@@ -59,7 +59,7 @@ final class ForegroundBank {
   /// used to.
   /// - Returns: How the coordinator ended.
   @discardableResult
-  func end(within patience: Duration = .seconds(10)) -> ExitStatus {
+  func end(within patience: TimeSpan = .seconds(10)) -> ExitStatus {
     defer { wait.release() }
     if let status = launched.awaitExit(until: SystemClock.monotonic() + patience) { return status }
     launched.process.kill(SIGKILL)

@@ -50,7 +50,7 @@ final class InterruptibleWait {
   }
 
   /// Looks whether a signal has come, without waiting.
-  func look() throws(CommandError) { try loop.turn(until: MonotonicInstant(nanoseconds: 0)) }
+  func look() throws(CommandError) { try loop.turn(until: MonotonicTime(nanoseconds: 0)) }
 
   /// Ends this program by the signal that has come, if one has; else signals mean again what they used to.
   func end() {
@@ -69,7 +69,7 @@ final class InterruptibleWait {
 }
 
 extension EventLoop {
-  func turn(until deadline: MonotonicInstant?) throws(CommandError) {
+  func turn(until deadline: MonotonicTime?) throws(CommandError) {
     _ = try fromSystem(runOnce(until: deadline))
   }
 

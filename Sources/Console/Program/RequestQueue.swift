@@ -68,7 +68,7 @@ struct RequestQueue<Request> {
   }
 
   /// Looks at how long the service has had; gives back whether there is something else to be shown.
-  mutating func settle(at now: MonotonicInstant) -> Bool {
+  mutating func settle(at now: MonotonicTime) -> Bool {
     guard sent != nil, pace != .silent else { return false }
     let before = pace
     if now.since(sentAt) >= Self.silentAfter {

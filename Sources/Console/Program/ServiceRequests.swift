@@ -51,7 +51,7 @@ final class ServiceRequests<Command: PresentableCommand> {
     session.words.refusal(error, trouble: trouble)
   }
 
-  func turn(until deadline: MonotonicInstant?) throws(CommandError) {
+  func turn(until deadline: MonotonicTime?) throws(CommandError) {
     do throws(ServiceClientError<Command>) { try client.turn(until: deadline) } catch { throw refusal(error) }
   }
 

@@ -14,7 +14,7 @@ struct PaceEstimate {
   /// The moment of the end that was estimated last, with the total that it was for.
   private var end: (at: MonotonicTime, total: Int64, saidAt: MonotonicTime)?
 
-  private static let silence = Duration.seconds(1)
+  private static let silence = TimeSpan.seconds(1)
   /// Of the whole, in per cent, and in number: so much must have been done meanwhile.
   private static let leastShare: Int64 = 2
   private static let leastSteps: Int64 = 3
@@ -25,7 +25,7 @@ struct PaceEstimate {
   /// Counts that are kept; more would not make it better.
   private static let mostSamples = 256
 
-  mutating func note(_ done: Int64, at now: MonotonicInstant) {
+  mutating func note(_ done: Int64, at now: MonotonicTime) {
     if let last = samples.last {
       // Whoever counts anew is measured anew.
       if done < last.done {

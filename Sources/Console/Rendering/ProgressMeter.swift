@@ -55,7 +55,7 @@ package final class ProgressMeter {
     show("\(label) · \(words.elapsed(instant.since(begin)))", at: instant)
   }
 
-  var nextDue: MonotonicInstant { lastShown.map { max(isDue, $0 + pause(at: now())) } ?? isDue }
+  var nextDue: MonotonicTime { lastShown.map { max(isDue, $0 + pause(at: now())) } ?? isDue }
 
   private func isDue(at instant: MonotonicTime) -> Bool {
     instant >= isDue && lastShown.map { instant >= $0 + pause(at: instant) } != false

@@ -53,7 +53,7 @@ final class JuiceLine {
   /// - Parameter patience: How long the station may stand still.
   init(
     _ tickets: EnqueuedReport, at coordinator: CoordinatorClient, _ wait: InterruptibleWait,
-    patience: Duration, _ session: Session
+    patience: TimeSpan, _ session: Session
   ) {
     self.tickets = tickets
     self.coordinator = coordinator
