@@ -7,8 +7,6 @@ import Time
 extension QueueMachine {
   static let deadPage = 512
 
-  // MARK: - Cancel and requeue
-
   mutating func cancel(
     _ ticket: TicketNumber, for request: RequestNumber, at now: Moment, into effects: inout [QueueEffect]
   ) {
@@ -141,8 +139,6 @@ extension QueueMachine {
     }
   }
 
-  // MARK: - Pause, scale, reset
-
   mutating func setPaused(
     _ isPaused: Bool, _ service: Service?, for request: RequestNumber, into effects: inout [QueueEffect]
   ) {
@@ -266,8 +262,6 @@ extension QueueMachine {
     windows[service][place].deadline = now.attended + policy.lease
     effects.append(.recall(windowState.window, lease))
   }
-
-  // MARK: - The end
 
   mutating func finish(into effects: inout [QueueEffect]) {
     stage = .finishing

@@ -205,8 +205,6 @@ extension QueueMachine {
     }
   }
 
-  // MARK: - The ends of an attempt
-
   private mutating func complete(
     _ customer: Customer, _ lease: Lease, _ service: Int, _ place: Int, missing: [Shortage] = [],
     at now: Moment, into effects: inout [QueueEffect]

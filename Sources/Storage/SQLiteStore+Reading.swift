@@ -6,8 +6,6 @@ import QueueCore
 import Time
 
 extension SQLiteStore {
-  // MARK: Customers
-
   /// The next waiting customers of a line, by number, beginning behind `after`. See `QueueStore`.
   public func page(of line: Line, after: TicketNumber, limit: Int) throws(StoreError) -> [Customer] {
     try settle()
@@ -126,8 +124,6 @@ extension SQLiteStore {
     }
   }
 
-  // MARK: Receipts, attempts, keys
-
   /// Receipts in the order of their commits, of one day or of all, behind a sequence number. See `QueueStore`.
   public func receipts(day: BusinessDay?, after sequence: Int64, limit: Int) throws(StoreError) -> [Receipt] {
     try settle()
@@ -192,8 +188,6 @@ extension SQLiteStore {
       return KeyedRequest(tickets: tickets, request: row.optional(3))
     }
   }
-
-  // MARK: Rows
 
   private func customer(_ row: Statement) throws(StoreError) -> StoredCustomer {
     let position = CustomerPosition(key: row.integer(0))

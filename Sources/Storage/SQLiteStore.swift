@@ -61,8 +61,6 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
     try super.close()
   }
 
-  // MARK: Room
-
   /// Begins to hold room back. Without this call nothing is held back.
   public override func keepReserve() {
     precondition(saved != nil, "The reserve depends on what was loaded.")
@@ -75,8 +73,6 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
     acceptedSinceCheck = 0
     room.look(for: need(of: saved, arrivals.open))
   }
-
-  // MARK: Transactions
 
   /// Adds a change to the open transaction, and opens one where there is none. See `QueueStore`.
   ///
@@ -183,8 +179,6 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
     if try transactions.checkpointIfDue() { easeReserve() }
   }
 
-  // MARK: A file that stays as it is
-
   /// Whether so much is kept that whoever reads all of it takes longer than a turn of a loop may: 2 MB of pages.
   public func isLong() throws(StoreError) -> Bool { try database.pageCount() > 512 }
 
@@ -204,8 +198,6 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
     // The log may have grown long meanwhile, and nothing more may ever be committed.
     owesCheckpoint = true
   }
-
-  // MARK: Errors
 
   func requireHealth() throws(StoreError) { try transactions.requireHealth() }
 
