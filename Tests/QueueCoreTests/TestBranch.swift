@@ -185,3 +185,16 @@ extension QueueMachine {
   /// Everyone in memory who waits in one line, in order.
   func front(of line: Line) -> [Customer] { Array(lines[line.index].front) }
 }
+
+/// What is asked of the queue most often. The queue cannot be copied, and `#expect` copies what it takes apart.
+extension TestBranch {
+  var isTakingIn: Bool { machine.isTakingIn }
+  var isIdle: Bool { machine.isIdle }
+  var isUnsettled: Bool { machine.isUnsettled }
+  var hasWaitingToServe: Bool { machine.hasWaitingToServe }
+  var isJammed: Bool { machine.isJammed }
+  var hasPromises: Bool { machine.hasPromises }
+  var isTimerRunning: Bool { machine.isTimerRunning }
+  var isPaused: Bool { machine.isPaused }
+  var nextDeadline: MonotonicTime? { machine.nextDeadline }
+}
