@@ -6,8 +6,7 @@ import Time
 
 extension ControlConnection {
   /// Waits until the socket can be read; false where the deadline came first.
-  func becomesReady(orWritable: Bool = false, until deadline: MonotonicTime?) throws(ControlError) -> Bool
-  {
+  func becomesReady(orWritable: Bool = false, until deadline: MonotonicTime?) throws(ControlError) -> Bool {
     do throws(SystemError) {
       return try Waiting.becomesReady(socket.rawValue, orWritable: orWritable, until: deadline)
     } catch { throw .system(error) }

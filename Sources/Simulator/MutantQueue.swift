@@ -69,7 +69,8 @@ struct MutantQueue {
     }
   }
 
-  private func held(at window: Window, by generation: Generation, _ machine: borrowing QueueMachine) -> Lease? {
+  private func held(at window: Window, by generation: Generation, _ machine: borrowing QueueMachine) -> Lease?
+  {
     machine.numbers(of: window).flatMap { $0.generation == generation ? $0.lease : nil }
   }
 

@@ -183,7 +183,8 @@ public final class ServiceClient<Command: ServiceCommand> {
 
   private func isOverdue(_ now: MonotonicTime) -> Bool {
     channel != nil
-      && (!isConnected && now.since(connectedAt) >= helloPatience || open.values.contains { $0.deadline <= now })
+      && (!isConnected && now.since(connectedAt) >= helloPatience
+        || open.values.contains { $0.deadline <= now })
   }
 
   /// Ends the connection. Whoever still waits for an answer gets none.

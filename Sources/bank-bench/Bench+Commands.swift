@@ -9,7 +9,9 @@ extension Bench {
     let bank = try BenchBank(self)
     for words in [["--version"], ["status"], ["enqueue", "1"]] {
       var figures: [Double] = []
-      for _ in 0..<20 * thoroughness.rounds { figures.append(try command(words, at: bank.home).inMilliseconds) }
+      for _ in 0..<20 * thoroughness.rounds {
+        figures.append(try command(words, at: bank.home).inMilliseconds)
+      }
       add("commands", "bankctl \(words.joined(separator: " "))", "ms", Samples(figures))
     }
     try bank.discard()
