@@ -19,7 +19,7 @@ public final class OtherProcess {
     guard pid > 0 else { return nil }
     let number: CInt
     do throws(SystemError) {
-      number = try systemCall("pidfd_open", on: "process \(pid)") { linux_pidfd_open(pid) }
+      number = try systemCall("pidfd_open", on: "process \(pid)") { Kernel.openProcess(pid) }
     } catch {
       guard error.code == ESRCH else { throw error }
       return nil
@@ -36,6 +36,6 @@ public final class OtherProcess {
   /// - Returns: false where the process has ended, or has become another user's.
   @discardableResult
   public func kill(_ signal: CInt) -> Bool {
-    uninterrupted { linux_pidfd_signal(descriptor.rawValue, signal) } == 0
+    uninterrupted { Kernel.signal(through: descriptor.rawValue, signal) } == 0
   }
 }

@@ -18,6 +18,8 @@ enum Occurrence {
   case relief(pid: Int32)
   /// Something goes wrong.
   case fault
+  /// Something goes wrong with the guardian, or the coordinator that it guards.
+  case guardFault
   /// Nothing goes wrong from now on.
   case calm
   /// A client asks for what it was told to ask for.

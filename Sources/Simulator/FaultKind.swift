@@ -55,6 +55,14 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   case configurationChanged
   /// The coordinator gets a signal that asks for the end.
   case coordinatorSignalled
+  /// The guardian is killed, at once or at a call.
+  case guardianKilled
+  /// The guardian stands still, for a while or for good.
+  case guardianStalled
+  /// Guardian and coordinator are killed at once; an operator opens the bank again.
+  case bankKilled
+  /// The guarded coordinator is stopped for good.
+  case coordinatorStuck
   /// The stock service is killed between two effects.
   case stockKilled
   /// The stock service stands still for a while.

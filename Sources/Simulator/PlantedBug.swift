@@ -62,6 +62,10 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   // In what the services and those who ask them share, in their shells, and in what is put by.
   case servicesBlameClients, hearsTwice, forgetsWhatWasHeldBack, callsEveryErrorAFullDisk,
     asksForEachTicketOnce, takesSilenceForDone, takesSilenceForPutBack
+  // In the guardian, and in the coordinator that it guards.
+  case startsBesideTheLiving, endsTheSilent, opensTheClosed
+  case leavesTheBankUnguarded, keepsTheEndToItself, forgetsThatItWasOpen, tellsTheUnreadyOnce,
+    leavesTheUntoldGuardian
 
   /// Whether the stock's core is wrong.
   var isOfTheStock: Bool {
@@ -244,6 +248,16 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .takesEveryErrorForAFullDisk:
       "The coordinator goes on after an error of its store as if the disk were full."
     case .takesSilenceForShortage: "A stock that does not answer counts as one that has too little."
+    case .startsBesideTheLiving:
+      "A guardian starts the next coordinator before it has seen the end of one that stands still."
+    case .endsTheSilent: "A guardian ends a coordinator that is silent, also where it waits for its disk."
+    case .opensTheClosed: "A guardian opens a bank again that was closed."
+    case .leavesTheBankUnguarded: "A coordinator does not replace a guardian that has died."
+    case .keepsTheEndToItself: "A coordinator does not tell its guardian that the bank is closed."
+    case .forgetsThatItWasOpen: "A coordinator does not tell the next guardian that its bank is open."
+    case .tellsTheUnreadyOnce: "What a guardian could not hear that was only just started is not told again."
+    case .leavesTheUntoldGuardian:
+      "A guardian that was only just started, and not told of the end, goes on for a bank that has closed."
     }
   }
 
@@ -252,6 +266,9 @@ public enum PlantedBug: String, CaseIterable, Sendable {
 
   private var promises: Set<Violation.Kind> {
     switch self {
+    case .startsBesideTheLiving, .endsTheSilent, .opensTheClosed, .leavesTheBankUnguarded,
+      .keepsTheEndToItself, .forgetsThatItWasOpen, .tellsTheUnreadyOnce, .leavesTheUntoldGuardian:
+      [.guarding]
     case .forgetsToPutBack: [.lostTicket, .order]
     case .forgetsToBury: [.lostTicket]
     case .forgetsToRevive: [.order, .attempt, .books, .storeContradiction, .notDrained]

@@ -33,6 +33,10 @@ public struct Statistics: Sendable, Equatable, Codable {
   public var databaseCommits: Int64 = 0
   /// Coordinators that were started.
   public var starts: Int64 = 0
+  /// Guardians that were started.
+  public var guardianStarts: Int64 = 0
+  /// Coordinators that a new guardian has taken over from one that had died.
+  public var adoptions: Int64 = 0
   /// Events that the stock's core was given.
   public var stockEvents: Int64 = 0
   /// Commits of the stock that were kept.
@@ -93,6 +97,8 @@ public struct Statistics: Sendable, Equatable, Codable {
     left.givenUpForResets += right.givenUpForResets
     left.databaseCommits += right.databaseCommits
     left.starts += right.starts
+    left.guardianStarts += right.guardianStarts
+    left.adoptions += right.adoptions
     left.stockEvents += right.stockEvents
     left.stockCommits += right.stockCommits
     left.stockStarts += right.stockStarts

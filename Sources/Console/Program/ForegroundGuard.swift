@@ -17,6 +17,7 @@ final class ForegroundGuard {
 
   private let session: Session
   private let guardian: Guardian
+  private let signals: SignalSource
   /// Made when the first drain begins: it is silent for a second from then on.
   private lazy var drain = DrainReporter(session.words)
   private var line: Line?
@@ -30,9 +31,10 @@ final class ForegroundGuard {
   /// Opening a large database takes its time before the first word.
   private static let firstPatience = ControlConnection.Patience(hello: .seconds(60))
 
-  private init(_ session: Session, _ guardian: Guardian) {
+  private init(_ session: Session, _ guardian: Guardian) throws(SystemError) {
     self.session = session
     self.guardian = guardian
+    signals = try guardian.listenToSignals()
   }
 
   /// Opens a bank and stays until it is closed.
@@ -43,17 +45,18 @@ final class ForegroundGuard {
     do throws(ControlError) { program = try session.surroundings.launcher().program } catch {
       throw .control(error)
     }
-    let guardian: Guardian
+    let stay: ForegroundGuard
     do throws(SystemError) {
-      guardian = try Guardian(
+      let guardian = try Guardian(
         Guardian.Order(
           home: session.home.path, program: program, words: order.arguments,
           manager: ServiceNotifier(environment: Environment.all()), isForeground: true,
           endsOnHangUp: Terminal.isTerminal(StandardStreams.Stream.error.fd)))
+      stay = try ForegroundGuard(session, guardian)
     } catch {
       throw .system(error)
     }
-    return try ForegroundGuard(session, guardian).live()
+    return try stay.live()
   }
 
   private func live() throws(CommandError) -> ProgramExit {

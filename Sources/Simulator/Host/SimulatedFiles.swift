@@ -12,6 +12,7 @@ final class SimulatedFile {
   let isDirectory: Bool
   let mode: mode_t
   var bytes: [UInt8] = []
+  let locks = FileLocks()
 
   init(inode: UInt64, isDirectory: Bool, mode: mode_t) {
     self.inode = inode
@@ -33,6 +34,9 @@ final class OpenedFile {
 
   var isReadable: Bool { flags & O_ACCMODE != O_WRONLY && !file.isDirectory }
   var isWritable: Bool { flags & O_ACCMODE != O_RDONLY }
+
+  /// Whether the lock was taken, or given up. `flock(2)`
+  func lock(_ operation: CInt) -> Bool { file.locks.take(operation, for: self) }
 
   /// Reads from the position, or from an offset; how many bytes there were.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64? = nil) -> Int {

@@ -16,6 +16,7 @@ enum OpenFile {
   case unconnected(nonBlocking: Bool)
   case stream(StreamEnd)
   case listener(ListeningSocket)
+  case datagrams(DatagramSocket)
   case process(SimulatedProcess)
 }
 
@@ -34,6 +35,8 @@ final class SimulatedProcess {
   /// The program that it runs, as a path.
   var executable = "/bank/bin/program"
   var environment: [String: String] = [:]
+  /// Whether it goes on when whoever has started it ends: all others have asked for PR_SET_PDEATHSIG.
+  var outlivesParent = false
   var make: ((SimulatedProcess) -> (any SimulatedProgram)?)?
   /// The production code that it runs; nil before it begins and after its end.
   private(set) var body: (any SimulatedProgram)?
@@ -231,6 +234,7 @@ final class SimulatedProcess {
     case .stream(let end)?: end.nextDue.flatMap { $0 > clock ? $0 : nil }
     case .listener(let socket)?: socket.waiting.first.flatMap { $0.due > clock ? $0.due : nil }
     case .process(let child)?: child.ending.flatMap { $0.at > clock ? $0.at : nil }
+    case .datagrams(let socket)?: socket.waiting.first.flatMap { $0.due > clock ? $0.due : nil }
     default: nil
     }
   }
@@ -268,6 +272,7 @@ final class SimulatedProcess {
     case .stream(let end)?: end.readiness(at: clock, on: host)
     case .listener(let socket)?: socket.waiting.first.map { $0.due <= clock } ?? false ? .read : []
     case .process(let child)?: child.ending.map { $0.at <= clock } ?? false ? .read : []
+    case .datagrams(let socket)?: socket.readiness(at: clock)
     default: []
     }
   }
@@ -283,6 +288,12 @@ final class SimulatedProcess {
     return number
   }
 
+  /// What it was started with as this descriptor, for the program to own.
+  func inherited(_ number: CInt) -> FileDescriptor? {
+    guard descriptors[number] != nil else { return nil }
+    return FileDescriptor(owning: number)
+  }
+
   /// Gives a number up, and what is behind it where nobody else has it.
   func release(_ number: CInt, at moment: MonotonicTime) {
     guard let file = descriptors.removeValue(forKey: number) else { return }
@@ -295,8 +306,14 @@ final class SimulatedProcess {
       socket.closedAt = moment
       for (_, end) in socket.waiting { end.close(at: moment, on: host) }
       socket.waiting = []
+    case .datagrams(let socket): socket.closedAt = moment
     default: break
     }
+  }
+
+  /// Whether it has a descriptor for another process.
+  func watches(_ other: SimulatedProcess) -> Bool {
+    descriptors.values.contains { if case .process(let held) = $0 { held === other } else { false } }
   }
 
   /// A call that fails.
