@@ -34,7 +34,8 @@ extension Coordinator {
     self.init(
       home: BankHome(home), options: options,
       configuration: configuration, loop: loop, server: server, log: log, store: store, contents: contents,
-      incarnation: incarnation, booksName: .none, programs: programs, now: now, policy: policy, limits: limits,
+      incarnation: incarnation, booksName: .none, programs: programs, now: now, policy: policy,
+      limits: limits,
       bindings: ties?.bindings(loop: loop, log: log, patience: configuration.standstill) ?? HomeBindings()
     )
   }

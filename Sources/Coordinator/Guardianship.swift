@@ -134,7 +134,7 @@ final class Guardianship {
     if Kernel.makes("keepsTheEndToItself") { return }
     let isTold = tell(ServiceMessage().with(Self.closedField, "1").with("STATUS", "The bank is closed."))
     // A guardian that does not listen yet would find this process gone, and open the bank again.
-    if !isTold, case .child(let guardian, _) = watched, !Kernel.makes("leavesTheUntoldGuardian") {
+    if !isTold, case .child(let guardian, _) = watched {
       guardian.kill(SIGKILL)
     }
   }
@@ -149,7 +149,7 @@ final class Guardianship {
   /// Tells how the bank is, now or as soon as somebody listens: the guardian that was started last was told, in its words,
   /// how it was then.
   private func report(_ message: ServiceMessage) {
-    let isTold = tell(message) || Kernel.makes("tellsTheUnreadyOnce")
+    let isTold = tell(message)
     unheard = isTold ? nil : (message, loop.moment().monotonic + Self.repetition)
   }
 
@@ -164,7 +164,9 @@ final class Guardianship {
   // MARK: - Time
 
   /// When something has to be done by itself next.
-  var nextDeadline: MonotonicTime? { [startAt, unheard?.repeatAt, provenAt, pulse.nextDeadline].compactMap { $0 }.min() }
+  var nextDeadline: MonotonicTime? {
+    [startAt, unheard?.repeatAt, provenAt, pulse.nextDeadline].compactMap { $0 }.min()
+  }
 
   /// When the guardian is judged next, in the time that was attended.
   var nextJudgement: MonotonicTime? {
@@ -288,7 +290,8 @@ final class Guardianship {
         Kernel.makes("forgetsThatItWasOpen") ? Phase.opening.rawValue : phase.rawValue,
         "--patience", "\(pulse.patience.milliseconds)",
       ]
-      + (options.isRecovery && !Kernel.makes("forgetsThatItWasOpen") ? ["--opened"] : []) + ["--"] + options.lasting
+      + (options.isRecovery && !Kernel.makes("forgetsThatItWasOpen") ? ["--opened"] : []) + ["--"]
+      + options.lasting
     do throws(SystemError) {
       // A session of its own, and no tie to this process: it is there for when this process dies.
       let child = try ChildProcess.spawn(

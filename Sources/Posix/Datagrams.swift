@@ -71,7 +71,8 @@ public enum Datagrams {
     let number = Kernel.simulated == nil ? try sendingSocket(for: address) : -1
     func transmit(_ target: UnsafePointer<CChar>) -> CInt {
       if let simulated = Kernel.simulated { return simulated.send(bytes, to: String(cString: target)) }
-      return bytes.withUnsafeBytes { linux_unix_send_to(number, target, $0.baseAddress, $0.count) } < 0 ? -1 : 0
+      return bytes.withUnsafeBytes { linux_unix_send_to(number, target, $0.baseAddress, $0.count) } < 0
+        ? -1 : 0
     }
     do throws(SystemError) {
       if address.utf8.first == UInt8(ascii: "@") {

@@ -30,7 +30,8 @@ final class BankProgram: SimulatedProgram {
   ///   - stored: What its store holds.
   ///   - number: Which coordinator of this history it is.
   init(
-    _ stored: StoredQueue, number: Int, incarnation: Int64, of process: SimulatedProcess, _ ties: HomeTies? = nil,
+    _ stored: StoredQueue, number: Int, incarnation: Int64, of process: SimulatedProcess,
+    _ ties: HomeTies? = nil,
     in world: Simulation
   ) throws {
     self.ties = ties

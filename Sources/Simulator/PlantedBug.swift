@@ -64,8 +64,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     asksForEachTicketOnce, takesSilenceForDone, takesSilenceForPutBack
   // In the guardian, and in the coordinator that it guards.
   case startsBesideTheLiving, endsTheSilent, opensTheClosed
-  case leavesTheBankUnguarded, keepsTheEndToItself, forgetsThatItWasOpen, tellsTheUnreadyOnce,
-    leavesTheUntoldGuardian
+  case leavesTheBankUnguarded, keepsTheEndToItself, forgetsThatItWasOpen
 
   /// Whether the stock's core is wrong.
   var isOfTheStock: Bool {
@@ -255,9 +254,6 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .leavesTheBankUnguarded: "A coordinator does not replace a guardian that has died."
     case .keepsTheEndToItself: "A coordinator does not tell its guardian that the bank is closed."
     case .forgetsThatItWasOpen: "A coordinator does not tell the next guardian that its bank is open."
-    case .tellsTheUnreadyOnce: "What a guardian could not hear that was only just started is not told again."
-    case .leavesTheUntoldGuardian:
-      "A guardian that was only just started, and not told of the end, goes on for a bank that has closed."
     }
   }
 
@@ -267,7 +263,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   private var promises: Set<Violation.Kind> {
     switch self {
     case .startsBesideTheLiving, .endsTheSilent, .opensTheClosed, .leavesTheBankUnguarded,
-      .keepsTheEndToItself, .forgetsThatItWasOpen, .tellsTheUnreadyOnce, .leavesTheUntoldGuardian:
+      .keepsTheEndToItself, .forgetsThatItWasOpen:
       [.guarding]
     case .forgetsToPutBack: [.lostTicket, .order]
     case .forgetsToBury: [.lostTicket]

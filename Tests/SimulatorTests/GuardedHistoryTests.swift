@@ -9,7 +9,9 @@ import Testing
 @Suite("Histories of a guarded bank")
 struct GuardedHistoryTests {
   /// The seeds below a number that decide for a guarded bank.
-  private static func guarded(below end: UInt64) -> [UInt64] { (1..<end).filter { GuardScene(seed: $0).isThere } }
+  private static func guarded(below end: UInt64) -> [UInt64] {
+    (1..<end).filter { GuardScene(seed: $0).isThere }
+  }
 
   @Test("one history in four is guarded")
   func share() { #expect((800...1_200).contains(Self.guarded(below: 4_000).count)) }
@@ -17,7 +19,7 @@ struct GuardedHistoryTests {
   @Test("a guarded bank keeps every promise, and everything that can go wrong with its guardian does")
   func keepsPromises() {
     var statistics = Statistics()
-    for seed in Self.guarded(below: 1_000) {
+    for seed in Self.guarded(below: 800) {
       let outcome = Simulation.run(seed: seed)
       #expect(
         outcome.violation == nil,
@@ -35,20 +37,26 @@ struct GuardedHistoryTests {
   func deathOfAGuardian() {
     var seen = 0
     for seed in Self.guarded(below: 100) {
-      var last: (guardian: pid_t?, coordinator: pid_t?) = (nil, nil)
-      _ = Simulation.run(seed: seed, look: { world in
-        let present = (
-          guardian: world.guardians.first?.pid, coordinator: world.coordinator?.process.pid
-        )
-        // One that has replaced another guards the coordinator that was there.
-        if let old = last.guardian, let new = present.guardian, old != new, let pid = last.coordinator,
-          let coordinator = present.coordinator
-        {
-          seen += 1
-          #expect(coordinator == pid, "seed \(seed)")
-        }
-        if present.coordinator == nil { last = (nil, nil) } else if present.guardian != nil { last = present }
-      })
+      var last: (guardian: Int32?, coordinator: Int32?) = (nil, nil)
+      _ = Simulation.run(
+        seed: seed,
+        look: { world in
+          let present = (
+            guardian: world.guardians.first?.pid, coordinator: world.coordinator?.process.pid
+          )
+          // One that has replaced another guards the coordinator that was there.
+          if let old = last.guardian, let new = present.guardian, old != new, let pid = last.coordinator,
+            let coordinator = present.coordinator
+          {
+            seen += 1
+            #expect(coordinator == pid, "seed \(seed)")
+          }
+          if present.coordinator == nil {
+            last = (nil, nil)
+          } else if present.guardian != nil {
+            last = present
+          }
+        })
     }
     #expect(seen > 20, "only \(seen) guardians were replaced")
   }

@@ -113,7 +113,10 @@ struct ProductionTests {
         ["Simulator.WorkerProgram", "Simulator.SimulatedProvider"]
       ),
       "Simulator.GuardianProgram": (
-        ["Posix.EventLoop", "Posix.ChildProcess", "Guardian.Guardian", "Guardian.GuardedHome", "Logbook.LogFile"],
+        [
+          "Posix.EventLoop", "Posix.ChildProcess", "Guardian.Guardian", "Guardian.GuardedHome",
+          "Logbook.LogFile",
+        ],
         ["Simulator.GuardianProgram"]
       ),
       "Simulator.BankProgram": (

@@ -20,7 +20,8 @@ extension Simulation {
     guard let pid = program.adopted, let coordinator, coordinator.process.isAlive else { return }
     statistics.adoptions += 1
     if coordinator.process.pid != pid {
-      violate(.guarding, "guardian \(process.pid) is to guard \(pid), and \(coordinator.process.pid) is at work")
+      violate(
+        .guarding, "guardian \(process.pid) is to guard \(pid), and \(coordinator.process.pid) is at work")
     }
   }
 
