@@ -125,7 +125,7 @@ final class Guardianship {
     if Kernel.makes("keepsTheEndToItself") { return }
     let isTold = tell(ServiceMessage().with(Self.closedField, "1").with("STATUS", "The bank is closed."))
     // A guardian that does not listen yet would find this process gone, and open the bank again.
-    if !isTold, case .child(let guardian, _) = watched, !Kernel.makes("leavesTheUntoldGuardian") {
+    if !isTold, case .child(let guardian, _) = watched {
       guardian.kill(SIGKILL)
     }
   }
@@ -140,7 +140,7 @@ final class Guardianship {
   /// Tells how the bank is, now or as soon as somebody listens: the guardian that was started last was told, in its words,
   /// how it was then.
   private func report(_ message: ServiceMessage) {
-    let isTold = tell(message) || Kernel.makes("tellsTheUnreadyOnce")
+    let isTold = tell(message)
     unheard = isTold ? nil : (message, loop.moment().monotonic + Self.repetition)
   }
 

@@ -177,9 +177,6 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case leavesTheBankUnguarded = "A coordinator does not replace a guardian that has died."
   case keepsTheEndToItself = "A coordinator does not tell its guardian that the bank is closed."
   case forgetsThatItWasOpen = "A coordinator does not tell the next guardian that its bank is open."
-  case tellsTheUnreadyOnce = "What a guardian could not hear that was only just started is not told again."
-  case leavesTheUntoldGuardian =
-    "A guardian that was only just started, and not told of the end, goes on for a bank that has closed."
 
   /// Its name, as in `--bug`.
   public var name: String { String(describing: self) }
@@ -205,7 +202,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   private var promises: Set<Violation.Kind> {
     switch self {
     case .startsBesideTheLiving, .endsTheSilent, .opensTheClosed, .leavesTheBankUnguarded,
-      .keepsTheEndToItself, .forgetsThatItWasOpen, .tellsTheUnreadyOnce, .leavesTheUntoldGuardian:
+      .keepsTheEndToItself, .forgetsThatItWasOpen:
       [.guarding]
     case .forgetsToPutBack: [.lostTicket, .order]
     case .forgetsToBury: [.lostTicket]

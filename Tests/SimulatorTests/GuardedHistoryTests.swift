@@ -19,7 +19,7 @@ struct GuardedHistoryTests {
   @Test("a guarded bank keeps every promise, and everything that can go wrong with its guardian does")
   func keepsPromises() {
     var statistics = Statistics()
-    for seed in Self.guarded(below: 1_000) {
+    for seed in Self.guarded(below: 800) {
       let outcome = Simulation.run(seed: seed)
       #expect(
         outcome.violation == nil,
@@ -37,7 +37,7 @@ struct GuardedHistoryTests {
   func deathOfAGuardian() {
     var seen = 0
     for seed in Self.guarded(below: 100) {
-      var last: (guardian: pid_t?, coordinator: pid_t?) = (nil, nil)
+      var last: (guardian: Int32?, coordinator: Int32?) = (nil, nil)
       _ = Simulation.run(
         seed: seed,
         look: { world in
