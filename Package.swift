@@ -156,7 +156,7 @@ let package = Package(
       on: [
         "Time", "BankModel", "QueueCore", "StockCore", "VendingCore", "Wire", "Posix", "Storage", "Transport",
         "Supervision", "Logbook", "Configuration", "Teller", "JuiceStation", "Coordinator", "ServiceProcess",
-        "StockService", "StockClient", "VendingMachine", "VendingClient", "CSQLite",
+        "StockService", "StockClient", "VendingMachine", "VendingClient", "Guardian", "CSQLite",
       ]),
     process("bank-simulate", on: ["Simulator", "Console", "Arguments", "Time", "Posix"]),
 

@@ -14,15 +14,24 @@ extension Coordinator {
   /// opened it.
   /// - Parameter configurationFile: What is read when the configuration is to be read again.
   /// - Parameter policy: The rules of the queue, where they are not those of the configuration.
+  /// - Parameter ties: What ties it to its home all the same; nil for nothing.
   package convenience init(
     home: String, configurationFile: String, configuration: BankConfiguration, policy: QueuePolicy,
     limits: CoordinatorLimits, loop: EventLoop, server: ControlServer, log: LogFile, store: any QueueStore,
-    contents: StoredQueue, incarnation: Int64, programs: WorkerPrograms, now: Moment
+    contents: StoredQueue, incarnation: Int64, programs: WorkerPrograms, now: Moment, ties: HomeTies? = nil
   ) throws(Failure) {
+    let options: CoordinatorOptions
+    if let ties {
+      options = ties.options
+    } else {
+      options = try CoordinatorOptions(["--home", home, "--config", configurationFile])
+    }
     self.init(
-      home: BankHome(home), options: try CoordinatorOptions(["--home", home, "--config", configurationFile]),
+      home: BankHome(home), options: options,
       configuration: configuration, loop: loop, server: server, log: log, store: store, contents: contents,
-      incarnation: incarnation, booksName: .none, programs: programs, now: now, policy: policy, limits: limits
+      incarnation: incarnation, booksName: .none, programs: programs, now: now, policy: policy,
+      limits: limits,
+      bindings: ties?.bindings(loop: loop, log: log, patience: configuration.standstill) ?? HomeBindings()
     )
   }
 
@@ -46,6 +55,8 @@ extension Coordinator {
 
   package var exitCode: Int32? { context.exitCode }
   package var hasDismissedServices: Bool { services.isDismissed }
+  /// Whether every window has had a teller at work.
+  package var hasOpened: Bool { tellerSupervisor.hasOpened }
   /// Whether nothing that was staged or said is kept any more: the process ends where it stands.
   package var isCutOff: Bool { context.isCutOff }
 }

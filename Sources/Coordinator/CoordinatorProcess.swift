@@ -139,7 +139,7 @@ public enum CoordinatorProcess {
   }
 
   /// Says what a guardian has found in the way; the reasons that can be seen from here were looked at before.
-  private static func refuse(_ obstacle: CoordinatorOptions.Obstacle?, _ home: BankHome) throws(Failure) {
+  static func refuse(_ obstacle: CoordinatorOptions.Obstacle?, _ home: BankHome) throws(Failure) {
     switch obstacle {
     case .inspected: throw Failure(.inspected, subject: home.path)
     case .occupied(let pid): throw Failure(.alreadyOpen, subject: pid, detail: home.path)

@@ -29,6 +29,8 @@ final class Guardianship {
   private static let proof = TimeSpan.seconds(1)
   /// With this field the guardian knows that everything is kept and the home is free.
   private static let closedField = "X_BANK_CLOSED"
+  /// What a guardian that was only just started could not hear is told again after this time.
+  private static let repetition = TimeSpan.milliseconds(50)
 
   private let home: BankHome
   private let options: CoordinatorOptions
@@ -42,6 +44,8 @@ final class Guardianship {
   private var watched: Watched?
   private var history: RestartHistory
   private var startAt: MonotonicTime?
+  /// What no guardian has heard of the bank, and when it is told again.
+  private var unheard: (message: ServiceMessage, repeatAt: MonotonicTime)?
   private var provenAt: MonotonicTime?
   private let pulse: Pulse
   /// Since a sign of progress was given that the guardian has not answered; nil while it has answered all.
@@ -104,39 +108,52 @@ final class Guardianship {
   func opened(windows: Int, day: Int64) {
     guard phase == .opening else { return }
     phase = .open
-    tell(.ready(status: "Day \(day), \(windows) windows are open."))
+    report(.ready(status: "Day \(day), \(windows) windows are open."))
   }
 
   func stopping() {
     guard phase == .opening || phase == .open else { return }
     phase = .stopping
-    tell(.stopping.with("STATUS", "The bank is closing."))
+    report(.stopping.with("STATUS", "The bank is closing."))
   }
 
   /// Everything is kept; the lock is still held.
   func closed() {
     phase = .closed
-    startAt = nil
+    (startAt, unheard) = (nil, nil)
     pulse.close()
-    tell(ServiceMessage().with(Self.closedField, "1").with("STATUS", "The bank is closed."))
+    if Kernel.makes("keepsTheEndToItself") { return }
+    let isTold = tell(ServiceMessage().with(Self.closedField, "1").with("STATUS", "The bank is closed."))
+    // A guardian that does not listen yet would find this process gone, and open the bank again.
+    if !isTold, case .child(let guardian, _) = watched {
+      guardian.kill(SIGKILL)
+    }
   }
 
   /// The database is gone: nobody shall make another, empty bank in its place.
   func lost() {
     phase = .closed
-    startAt = nil
+    (startAt, unheard) = (nil, nil)
     tell(ServiceMessage().with(Self.closedField, "lost").with("STATUS", "The database is gone."))
   }
 
-  private func tell(_ message: ServiceMessage) {
-    notifier?.tell(message.with("MAINPID", "\(CurrentProcess.pid)"))
+  /// Tells how the bank is, now or as soon as somebody listens: the guardian that was started last was told, in its words,
+  /// how it was then.
+  private func report(_ message: ServiceMessage) {
+    let isTold = tell(message)
+    unheard = isTold ? nil : (message, loop.moment().monotonic + Self.repetition)
+  }
+
+  @discardableResult
+  private func tell(_ message: ServiceMessage) -> Bool {
+    notifier?.tell(message.with("MAINPID", "\(CurrentProcess.pid)")) ?? true
   }
 
   func adopt(_ patience: TimeSpan) { pulse.patience = patience }
 
   // MARK: - Time
 
-  var nextDeadline: MonotonicTime? { .earlier(startAt, .earlier(provenAt, pulse.nextDeadline)) }
+  var nextDeadline: MonotonicTime? { .earliest(startAt, unheard?.repeatAt, provenAt, pulse.nextDeadline) }
 
   /// When the guardian is judged next, in the time that was attended.
   var nextJudgement: MonotonicTime? {
@@ -157,6 +174,7 @@ final class Guardianship {
       startAt = nil
       startGuardian()
     }
+    if let unheard, unheard.repeatAt <= now { report(unheard.message) }
   }
 
   // MARK: - Guardians
@@ -234,7 +252,7 @@ final class Guardianship {
   private func guardianEnded(_ who: String?) {
     (provenAt, killAt, silence) = (nil, nil, nil)
     (hasAnswered, isSuspended) = (false, false)
-    guard phase != .closed else { return }
+    guard phase != .closed, !Kernel.makes("leavesTheBankUnguarded") else { return }
     let now = loop.moment()
     log.write(event: "guardian_lost", level: .warn, at: now) { $0.field("msg", who) }
     switch history.died(at: now.monotonic) {
@@ -255,9 +273,11 @@ final class Guardianship {
   private func startGuardian() {
     let words =
       [
-        "--home", home.path, "--adopt", "\(CurrentProcess.pid)", "--phase", phase.rawValue, "--patience",
+        "--home", home.path, "--adopt", "\(CurrentProcess.pid)", "--phase",
+        Kernel.makes("forgetsThatItWasOpen") ? Phase.opening.rawValue : phase.rawValue, "--patience",
         "\(pulse.patience.milliseconds)",
-      ] + (options.isRecovery ? ["--opened"] : []) + ["--"] + options.lasting
+      ] + (options.isRecovery && !Kernel.makes("forgetsThatItWasOpen") ? ["--opened"] : []) + ["--"]
+      + options.lasting
     do throws(SystemError) {
       // A session of its own, and no tie to this process: it is there for when this process dies.
       let child = try ChildProcess.spawn(
@@ -267,6 +287,7 @@ final class Guardianship {
         guardianIsReady()
       }
       watched = .child(child, registration)
+      unheard = nil
       provenAt = loop.moment().monotonic + Self.proof
       log.write(event: "guardian_started") { $0.field("child", child.pid) }
     } catch { guardianEnded(error.description) }

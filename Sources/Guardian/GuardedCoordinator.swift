@@ -1,7 +1,6 @@
 // Owns the view of the one coordinator that is guarded: a child of this process, or one that was taken over.
 // Invariant: it is signalled only while it is certainly this coordinator's process. A signal that comes too late reaches
 // nobody.
-import BankModel
 import Posix
 import Supervision
 import Time

@@ -108,12 +108,13 @@ extension Guardian {
   /// Looks after a coordinator from which nothing was heard for long. Everything that was said has been heard before.
   func judgeWard(at now: MonotonicTime) {
     guard var ward else { return }
-    defer { if self.ward != nil { self.ward = ward } }
+    defer { if self.ward?.pid == ward.pid { self.ward = ward } }
     if ward.killAt != nil {
       ward.killAt = now + GuardedCoordinator.abortGrace
       return ward.kill(SIGKILL)
     }
-    guard ward.silence.seen(isDeaf() ? .excused : ward.sight, at: now) else { return }
+    let standsStill = ward.silence.seen(isDeaf() ? .excused : ward.sight, at: now)
+    guard standsStill || Kernel.makes("endsTheSilent") else { return }
     log?.write(event: "stuck", level: .error) {
       $0.field("child", ward.pid)
       $0.field("msg", "the coordinator stands still; another one takes its place")
@@ -121,6 +122,10 @@ extension Guardian {
     ward.kill(SIGABRT)
     ward.kill(SIGCONT)
     ward.killAt = now + GuardedCoordinator.abortGrace
+    if Kernel.makes("startsBesideTheLiving") {
+      loop.deregister(ward.registration)
+      wardEnded(.signal(SIGABRT), pid: ward.pid)
+    }
   }
 
   /// Whether the coordinator may have spoken and nobody could hear it, because the way to this process was removed.

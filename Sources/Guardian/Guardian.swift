@@ -49,7 +49,7 @@ public final class Guardian {
     case restarted(pid: Int32)
   }
 
-  /// The signals that a guardian takes from its process; they stay blocked when it ends.
+  /// The signals that a guardian takes from its process; they stay blocked when it ends. See ``listenToSignals()``.
   public static let signals = [SIGTERM, SIGINT, SIGHUP]
 
   /// The loop on which everything happens; whoever stays with the guardian may watch more on it.
@@ -69,7 +69,6 @@ public final class Guardian {
   var hearing: Registration?
   /// Notices when the guardian's own files are removed; nil where the system has no watch left.
   var watch: NameWatch?
-  private var signalSource: SignalSource?
   var restartAt: MonotonicTime?
   var lastEnd = CoordinatorEnd.unseen
   private var wishes = 0
@@ -91,10 +90,6 @@ public final class Guardian {
     policy = GuardianPolicy(
       phase: ward?.phase ?? .opening, hasOpened: ward?.hasOpened ?? false, policy: restarts,
       seed: RandomSeed.fromSystem(), at: SystemClock.monotonic())
-    // From here on no signal can end this process and leave a coordinator behind that nobody knows of.
-    signalSource = try SignalSource(Self.signals, on: loop) { [unowned self] report in
-      hear(signal: report.signal)
-    }
     switch home.take(inherited) {
     case .taken(let equipment):
       self.equipment = equipment
@@ -110,24 +105,34 @@ public final class Guardian {
   public var hasHome: Bool { equipment != nil }
   var log: LogFile? { equipment?.log }
 
+  /// Takes the process's signals: from here on none can end it and leave a coordinator behind that nobody knows of. To be
+  /// called before one is started, and the result to be kept for as long as this one guards.
+  public func listenToSignals() throws(SystemError) -> SignalSource {
+    try SignalSource(Self.signals, on: loop) { [unowned self] report in hear(signal: report.signal) }
+  }
+
   /// Guards until the bank is closed, or cannot be opened.
   public func run() throws(SystemError) -> GuardianEnd {
-    while true {
-      if let end {
-        log?.flush()
-        return end
-      }
-      try loop.runOnce(until: nextDeadline)
-      if let due = ward?.nextJudgement, due <= loop.moment().attended {
-        // Whatever it has said until now is heard before it is judged, and so is its end.
-        try loop.hearEverybody()
-        if let due = ward?.nextJudgement, due <= loop.moment().attended {
-          judgeWard(at: loop.moment().attended)
-        }
-      }
-      keepTime(loop.moment().monotonic)
-      log?.flushIfDue(SystemClock.monotonic())
+    while true { if let end = try turn() { return end } }
+  }
+
+  /// Waits for what happens next and does what follows from it; how the work has ended, once it has.
+  public func turn() throws(SystemError) -> GuardianEnd? {
+    if let end {
+      log?.flush()
+      return end
     }
+    try loop.runOnce(until: nextDeadline)
+    if let due = ward?.nextJudgement, due <= loop.moment().attended {
+      // Whatever it has said until now is heard before it is judged, and so is its end.
+      try loop.hearEverybody()
+      if let due = ward?.nextJudgement, due <= loop.moment().attended {
+        judgeWard(at: loop.moment().attended)
+      }
+    }
+    keepTime(loop.moment().monotonic)
+    log?.flushIfDue(SystemClock.monotonic())
+    return nil
   }
 
   private var nextDeadline: MonotonicTime? {
@@ -160,7 +165,8 @@ public final class Guardian {
     if pulseAt == nil { pulseAt = now + interval / 2 }
   }
 
-  private func hear(signal: CInt) {
+  /// A signal asks for something.
+  public func hear(signal: CInt) {
     if signal == SIGHUP, !order.endsOnHangUp {
       // The same goes for this one as for a wish to end.
       isReloadHeldBack = policy.phase == .opening

@@ -32,6 +32,8 @@ public enum GuardianProcess {
     _ channel: consuming FileDescriptor?, _ lock: consuming FileDescriptor?
   ) throws(SystemError) -> Int32 {
     let guardian = try Guardian(order, lock: lock, of: ward)
+    let signals = try guardian.listenToSignals()
+    defer { withExtendedLifetime(signals) {} }
     if let ward {
       // Somebody else has the home: the coordinator that started this guardian has lost it, or lies.
       guard guardian.hasHome else { return 1 }

@@ -22,14 +22,14 @@ public enum Datagrams {
   ///
   /// - Returns: the socket, non-blocking and closed on exec; its file is 0600.
   public static func bind(path: String) throws(SystemError) -> FileDescriptor {
-    let socket = try FileDescriptor("socket", on: path) { linux_unix_datagram_socket() }
+    let socket = try FileDescriptor("socket", on: path) { Kernel.makeDatagramSocket() }
     let number = socket.rawValue
-    do throws(SystemError) { try pathCall("unlink", path) { unlink($0) } } catch {
+    do throws(SystemError) { try pathCall("unlink", path) { Kernel.unlink($0) } } catch {
       if error.code != ENOENT { throw error }
     }
     // The file takes the permissions of the socket, so nobody else can ever send to it.
-    try systemCall("fchmod", on: path) { fchmod(number, 0o600) }
-    try UnixSocket.atAddress(of: path, call: "bind") { linux_unix_bind(number, $0) }
+    if Kernel.simulated == nil { try systemCall("fchmod", on: path) { fchmod(number, 0o600) } }
+    try UnixSocket.atAddress(of: path, call: "bind") { Kernel.bind(number, to: $0) }
     return socket
   }
 
@@ -43,7 +43,7 @@ public enum Datagrams {
     precondition(limit > 0, "a datagram that is cut to nothing says nothing")
     let number = socket.rawValue
     var bytes = [UInt8](repeating: 0, count: limit)
-    let count = uninterrupted { bytes.withUnsafeMutableBytes { recv(number, $0.baseAddress, limit, 0) } }
+    let count = uninterrupted { bytes.withUnsafeMutableBytes { Kernel.receive(number, $0) } }
     if count >= 0 { return Array(bytes.prefix(count)) }
     if errno == EAGAIN { return nil }
     throw SystemError(call: "recv", subject: "descriptor \(number)", code: errno)
@@ -64,9 +64,11 @@ public enum Datagrams {
 
   /// Sends one datagram to a path, or to an abstract address, which begins with `@`.
   public static func send(_ bytes: [UInt8], to address: String) throws(SystemError) -> SendOutcome {
-    let number = try sendingSocket(for: address)
+    let number = Kernel.simulated == nil ? try sendingSocket(for: address) : -1
     func transmit(_ target: UnsafePointer<CChar>) -> CInt {
-      bytes.withUnsafeBytes { linux_unix_send_to(number, target, $0.baseAddress, $0.count) } < 0 ? -1 : 0
+      if let simulated = Kernel.simulated { return simulated.send(bytes, to: String(cString: target)) }
+      return bytes.withUnsafeBytes { linux_unix_send_to(number, target, $0.baseAddress, $0.count) } < 0
+        ? -1 : 0
     }
     do throws(SystemError) {
       if address.utf8.first == UInt8(ascii: "@") {
@@ -89,8 +91,8 @@ public enum Datagrams {
   /// - Returns: nil where that cannot be found out, as where no descriptor is left.
   public static func isReceived(at path: String) -> Bool? {
     do throws(SystemError) {
-      let socket = try FileDescriptor("socket", on: path) { linux_unix_datagram_socket() }
-      try UnixSocket.atAddress(of: path, call: "connect") { linux_unix_connect(socket.rawValue, $0) }
+      let socket = try FileDescriptor("socket", on: path) { Kernel.makeDatagramSocket() }
+      try UnixSocket.atAddress(of: path, call: "connect") { Kernel.connect(socket.rawValue, to: $0) }
       return true
     } catch {
       return error.isShortage ? nil : false

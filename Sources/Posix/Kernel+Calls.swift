@@ -157,6 +157,21 @@ extension Kernel {
     simulated?.shutdownReading(socket) ?? shutdown(socket, CInt(SHUT_RD))
   }
 
+  static func makeDatagramSocket() -> CInt {
+    if let simulated { return simulated.makeDatagramSocket() }
+    return linux_unix_datagram_socket()
+  }
+
+  static func bind(_ socket: CInt, to path: UnsafePointer<CChar>) -> CInt {
+    if let simulated { return simulated.bind(socket, to: String(cString: path)) }
+    return linux_unix_bind(socket, path)
+  }
+
+  static func lock(_ descriptor: CInt, _ operation: CInt) -> CInt {
+    if let simulated { return simulated.lock(descriptor, operation) }
+    return flock(descriptor, operation)
+  }
+
   static func unlink(_ path: UnsafePointer<CChar>) -> CInt {
     simulated?.unlink(String(cString: path)) ?? Glibc.unlink(path)
   }
@@ -179,5 +194,10 @@ extension Kernel {
 
   static func kill(_ pid: pid_t, _ signal: CInt) -> CInt {
     simulated?.signal(pid, signal) ?? Glibc.kill(pid, signal)
+  }
+
+  static func signal(through descriptor: CInt, _ signal: CInt) -> CInt {
+    if let simulated { return simulated.signal(through: descriptor, signal) }
+    return linux_pidfd_signal(descriptor, signal)
   }
 }

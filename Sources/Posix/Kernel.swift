@@ -74,6 +74,14 @@ public protocol SystemCalls: AnyObject {
   func shutdownWriting(_ socket: CInt) -> CInt
   /// `shutdown(2)` SHUT_RD
   func shutdownReading(_ socket: CInt) -> CInt
+  /// `socket(2)` AF_UNIX, SOCK_DGRAM, non-blocking
+  func makeDatagramSocket() -> CInt
+  /// `bind(2)` of a datagram socket to a name
+  func bind(_ socket: CInt, to path: String) -> CInt
+  /// Sends one datagram from a socket without a name; 0, or -1. `sendto(2)`
+  func send(_ datagram: [UInt8], to path: String) -> CInt
+  /// `flock(2)`
+  func lock(_ descriptor: CInt, _ operation: CInt) -> CInt
   /// What lies under a name; nil with ENOENT where nothing does. `stat(2)`
   func facts(of path: String) -> FileFacts?
   /// `fstat(2)`; nil with EBADF where there is no such descriptor.
@@ -106,6 +114,8 @@ public protocol SystemCalls: AnyObject {
   func openProcess(_ pid: pid_t) -> CInt
   /// `kill(2)`, where the process is a child that was not reaped.
   func signal(_ pid: pid_t, _ signal: CInt) -> CInt
+  /// `pidfd_send_signal(2)`
+  func signal(through descriptor: CInt, _ signal: CInt) -> CInt
   /// `wait4(2)` WNOHANG; nil while the child runs.
   func reap(_ pid: pid_t) -> ExitStatus?
   /// Fields of /proc/PID/stat; nil where there is no such process. `proc_pid_stat(5)`

@@ -33,11 +33,11 @@ public struct LockFile: ~Copyable {
     while try !lock(number, LOCK_EX, path) {
       // A holder admits nobody, and visitors share: whoever gets the lock of a visitor knows that there is no holder.
       guard try lock(number, LOCK_SH, path) else { return .heldBy(pid: holder(in: descriptor)) }
-      _ = uninterrupted { flock(number, LOCK_UN) }
+      _ = uninterrupted { Kernel.lock(number, LOCK_UN) }
       guard SystemClock.monotonic() < deadline else { return .visited }
       _ = poll(nil, 0, 1)
     }
-    note(pid: getpid(), in: descriptor)
+    note(pid: CurrentProcess.pid, in: descriptor)
     return .acquired(LockFile(descriptor: descriptor))
   }
 
@@ -77,7 +77,7 @@ public struct LockFile: ~Copyable {
 
   /// Takes a lock of this kind unless somebody else keeps it off.
   private static func lock(_ number: CInt, _ kind: CInt, _ path: String) throws(SystemError) -> Bool {
-    if uninterrupted({ flock(number, kind | LOCK_NB) }) == 0 { return true }
+    if uninterrupted({ Kernel.lock(number, kind | LOCK_NB) }) == 0 { return true }
     guard errno == EWOULDBLOCK else { throw SystemError(call: "flock", subject: path, code: errno) }
     return false
   }
@@ -95,7 +95,7 @@ public struct LockFile: ~Copyable {
     guard LockFile(descriptor: try inherited.duplicate()).isAt(path: path) else { return .heldBy(pid: nil) }
     // Nothing happens where this open file has the lock already, which is the rule.
     guard try lock(number, LOCK_EX, path) else { return .heldBy(pid: holder(in: inherited)) }
-    if isHolder { note(pid: getpid(), in: inherited) }
+    if isHolder { note(pid: CurrentProcess.pid, in: inherited) }
     return .acquired(LockFile(descriptor: inherited))
   }
 
@@ -115,7 +115,7 @@ public struct LockFile: ~Copyable {
   /// Frees the lock now, also for those who share it.
   public consuming func unlock() {
     // It can only fail for what is no lock.
-    _ = uninterrupted { flock(descriptor.rawValue, LOCK_UN) }
+    _ = uninterrupted { Kernel.lock(descriptor.rawValue, LOCK_UN) }
   }
 
   private init(descriptor: consuming FileDescriptor) { self.descriptor = descriptor }

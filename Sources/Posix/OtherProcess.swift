@@ -17,7 +17,7 @@ public final class OtherProcess {
   public init?(pid: pid_t) throws(SystemError) {
     guard pid > 0 else { return nil }
     do throws(SystemError) {
-      descriptor = try FileDescriptor("pidfd_open", on: "process \(pid)") { linux_pidfd_open(pid) }
+      descriptor = try FileDescriptor("pidfd_open", on: "process \(pid)") { Kernel.openProcess(pid) }
     } catch {
       guard error.code == ESRCH else { throw error }
       return nil
@@ -33,6 +33,6 @@ public final class OtherProcess {
   /// - Returns: false where the process has ended, or has become another user's.
   @discardableResult
   public func kill(_ signal: CInt) -> Bool {
-    uninterrupted { linux_pidfd_signal(descriptor.rawValue, signal) } == 0
+    uninterrupted { Kernel.signal(through: descriptor.rawValue, signal) } == 0
   }
 }

@@ -43,8 +43,11 @@ public struct ServiceNotifier: Sendable, Equatable {
   }
 
   /// Tells the manager something.
-  public func tell(_ message: ServiceMessage) {
+  ///
+  /// - Returns: whether the kernel has it for a manager that listens, or may have read it; false where nobody does.
+  @discardableResult
+  public func tell(_ message: ServiceMessage) -> Bool {
     // Whether it is heard changes nothing about the service.
-    _ = try? Datagrams.send(message.bytes, to: address)
+    (try? Datagrams.send(message.bytes, to: address)) == .sent
   }
 }

@@ -12,6 +12,8 @@ enum Occurrence {
   /// A process gets back what it had run out of.
   case relief(pid: Int32)
   case fault
+  /// Something goes wrong with the guardian, or the coordinator that it guards.
+  case guardFault
   case calm
   /// A client asks for what it was told to ask for.
   case clientMeddles(Int)

@@ -18,13 +18,17 @@ final class BankProgram: SimulatedProgram {
   private let server: ControlServer
   private let coordinator: Coordinator
   private let watch: QueueWatch
+  /// What it has of its home; nil where nobody guards it.
+  private let ties: HomeTies?
   private var isOpen = false
   private var farewell: Farewell?
 
   init(
-    _ stored: StoredQueue, number: Int, incarnation: Int64, of process: SimulatedProcess, in world: Simulation
+    _ stored: StoredQueue, number: Int, incarnation: Int64, of process: SimulatedProcess,
+    _ ties: HomeTies? = nil,
+    in world: Simulation
   ) throws {
-    (self.process, self.number) = (process, number)
+    (self.process, self.number, self.ties) = (process, number, ties)
     let plan = world.plan
     let home = StockProgram.home
     var mutant: MutantQueue?
@@ -45,7 +49,7 @@ final class BankProgram: SimulatedProgram {
       configuration: Self.configuration(number, of: world),
       policy: mutant?.spoil(plan.policy) ?? plan.policy, limits: limits, loop: loop, server: server, log: log,
       store: SimulatedQueueStore(of: process, in: world), contents: mutant?.spoil(stored) ?? stored,
-      incarnation: incarnation, programs: try WorkerPrograms(), now: SystemClock.moment())
+      incarnation: incarnation, programs: try WorkerPrograms(), now: SystemClock.moment(), ties: ties)
     coordinator.witness = watch
   }
 
@@ -69,12 +73,17 @@ final class BankProgram: SimulatedProgram {
 
   var machine: QueueMachine { _read { yield coordinator.machine } }
   var hasDismissedServices: Bool { coordinator.hasDismissedServices }
+  /// Whether every window has had a teller at work.
+  var hasOpened: Bool { coordinator.hasOpened }
+  /// Whether its guardian was to be told that everything is kept and the bank is closed.
+  var hasClosed: Bool { ties?.hasClosed ?? false }
   /// Whoever has opened the bank in the foreground was killed.
   func loseOpener() { process.call { coordinator.openerIsGone() } }
 
   func turn() throws(SystemError) -> Int32? {
     if !isOpen {
       isOpen = true
+      ties?.begin()
       try coordinator.open()
     }
     if let farewell { return try farewell.turn() ? coordinator.exitCode : nil }

@@ -33,6 +33,12 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   case openerKilled
   /// A changed configuration is read again; a signal asks for the end.
   case configurationChanged, coordinatorSignalled
+  /// The guardian is killed, at once or at a call; it stands still, for a while or for good.
+  case guardianKilled, guardianStalled
+  /// Guardian and coordinator are killed at once; an operator opens the bank again.
+  case bankKilled
+  /// The guarded coordinator is stopped for good.
+  case coordinatorStuck
   /// The stock service is killed between two effects, stands still for a while, or for good; an audit takes long.
   case stockKilled, stockSlow, stockStuck, stockAuditLong
   /// The stock's disk is full, or a write or an fsync fails; a connection to the stock breaks, or becomes slow.

@@ -169,6 +169,14 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case takesSilenceForDone =
     "A stock that does not answer counts as one that has done what the manager wants."
   case takesSilenceForPutBack = "A stock that does not answer counts as one that has put a drink back."
+  // In the guardian, and in the coordinator that it guards.
+  case startsBesideTheLiving =
+    "A guardian starts the next coordinator before it has seen the end of one that stands still."
+  case endsTheSilent = "A guardian ends a coordinator that is silent, also where it waits for its disk."
+  case opensTheClosed = "A guardian opens a bank again that was closed."
+  case leavesTheBankUnguarded = "A coordinator does not replace a guardian that has died."
+  case keepsTheEndToItself = "A coordinator does not tell its guardian that the bank is closed."
+  case forgetsThatItWasOpen = "A coordinator does not tell the next guardian that its bank is open."
 
   /// Its name, as in `--bug`.
   public var name: String { String(describing: self) }
@@ -193,6 +201,9 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   public var breaks: Set<Violation.Kind> { promises.union([.audit]) }
   private var promises: Set<Violation.Kind> {
     switch self {
+    case .startsBesideTheLiving, .endsTheSilent, .opensTheClosed, .leavesTheBankUnguarded,
+      .keepsTheEndToItself, .forgetsThatItWasOpen:
+      [.guarding]
     case .forgetsToPutBack: [.lostTicket, .order]
     case .forgetsToBury: [.lostTicket]
     case .forgetsToRevive: [.order, .attempt, .books, .storeContradiction, .notDrained]

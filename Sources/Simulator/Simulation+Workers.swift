@@ -11,6 +11,8 @@ extension Simulation {
     switch Paths.lastPart(of: path) {
     case "bank-stockd": return stockProgram()
     case "bank-vending": return vendingProgram()
+    case "bank-guardian": return guarded.isThere ? guardianProgram(arguments) : nil
+    case "bankd": return guarded.isThere ? coordinatorProgram(arguments) : nil
     default: break
     }
     guard ["bank-teller", "bank-juice"].contains(Paths.lastPart(of: path)), arguments.count == 4,

@@ -41,8 +41,9 @@ public final class Simulation {
   var scene = StockScene()
   private let ear = WireEar()
   var vending = VendingScene()
-  private(set) var coordinator: BankProgram?
-  private var coordinators = 0
+  var guarded: GuardScene
+  var coordinator: BankProgram?
+  private(set) var coordinators = 0
   var workers: [SimulatedWorker] = []
   let keepsLogs: Bool
   private(set) var clients: [SimulatedClient] = []
@@ -67,6 +68,7 @@ public final class Simulation {
   private init(seed: UInt64, bug: PlantedBug?, trace: ((String) -> Void)?) {
     (self.seed, self.bug) = (seed, bug)
     plan = FaultPlan(seed: seed)
+    guarded = GuardScene(seed: seed)
     host = SimulatedHost(seed: seed &* 13 &+ 7, now: clock.now)
     // In some histories a socket takes little at a time, so that writing goes on later and readers are waited for.
     if host.chance.draw(0...2) == 0 { host.streamCapacity = Int(host.chance.draw(300...4_000)) }
@@ -93,7 +95,9 @@ public final class Simulation {
       self.trace.mix(bytes)
       ear.hear(bytes, by: process, on: end)
     }
+    if guarded.isThere { host.survivors = ["bankd", "bank-guardian"] }
     host.onSignal = { [unowned self] sender, target, signal in
+      judgeGuarding(sender, target, signal)
       guard target === scene.service || target === vending.machine else { return }
       if signal == SIGABRT { condemned.insert(target.pid) }
       switch signal {
@@ -109,6 +113,7 @@ public final class Simulation {
     }
     host.onEnd = { [unowned self] process in
       workerEnded(process)
+      defer { guardedProcessEnded(process) }
       if let coordinator, process === coordinator.process { coordinatorEnded(coordinator, process) }
       if process === scene.service { stockEnded(process) }
       if process === vending.machine { vendingEnded(process) }
@@ -146,12 +151,14 @@ public final class Simulation {
     agenda.add(.coordinatorStart, at: clock.now)
     if plan.temper != .calm { agenda.add(.fault, at: clock.now + plan.interval) }
     agenda.add(.calm, at: clock.now + plan.duration)
+    planGuardFault()
     while !isOver, violation == nil {
       guard happenNext() else {
         violate(.notDrained, "nothing happens any more, and the bank has not ended")
         break
       }
       if isCalm { checkPatience() }
+      checkGuarding()
       trace.flush()
       look?(self)
     }
@@ -198,10 +205,13 @@ public final class Simulation {
     case .clientActs(let number): clients[number].act()
     case .relief(let pid): host.processes[pid]?.relieve()
     case .fault: goWrong()
+    case .guardFault: troubleGuard()
     case .calm: calmDown()
     case .clientMeddles(let number): clients[number].emptyAndOrder()
     case .coordinatorEnds: coordinator?.process.kill()
-    case .end: isOver = true
+    case .end:
+      isOver = true
+      checkGuardianIsGone()
     }
     if isCalm { sendClosingCommands() }
   }
@@ -209,7 +219,22 @@ public final class Simulation {
   // MARK: - Processes
 
   private func startCoordinator() {
+    if guarded.isThere { return lookAfterTheBank() }
     guard coordinator == nil else { return }
+    let isOpen = openStore { [unowned self] stored, incarnation in
+      let process = host.start { [unowned self] process in
+        let program = try? BankProgram(
+          stored, number: coordinators, incarnation: incarnation, of: process, in: self)
+        coordinator = program
+        return program
+      }
+      return process.begin() as? BankProgram
+    }
+    if !isOpen { agenda.add(.coordinatorStart, at: clock.now + .milliseconds(chance.draw(2...150))) }
+  }
+
+  /// Reads the store for the next coordinator, which begins with what it holds; false where it cannot be read now.
+  func openStore(_ begin: (StoredQueue, Int64) -> BankProgram?) -> Bool {
     coordinators += 1
     statistics.starts += 1
     trace.line(clock.now, "coordinator \(coordinators) starts")
@@ -219,26 +244,23 @@ public final class Simulation {
       let incarnation = try disk.beginIncarnation(at: clock.moment.wall)
       if let bug { stored = checker.spoil(stored, as: bug) }
       checker.restarted(with: stored, from: disk)
-      let process = host.start { [unowned self] process in
-        let program = try? BankProgram(
-          stored, number: coordinators, incarnation: incarnation, of: process, in: self)
-        coordinator = program
-        return program
-      }
-      guard let started = process.begin() as? BankProgram else {
-        return violate(.conversation, "a coordinator cannot begin")
+      guard let started = begin(stored, incarnation) else {
+        violate(.conversation, "a coordinator cannot begin")
+        return true
       }
       checker.began(started.machine)
       // Whoever has read what a failed sync may have left behind does not live for long, and perhaps not with its machine.
-      if disk.isSuspect, !isCalm { process.fuse = Int(chance.draw(50...1_500)) }
+      if disk.isSuspect, !isCalm { started.process.fuse = Int(chance.draw(50...1_500)) }
     } catch {
       guard disk.isToBlame(for: error) else {
-        return violate(.storeContradiction, "the store cannot be opened: \(error)")
+        violate(.storeContradiction, "the store cannot be opened: \(error)")
+        return true
       }
       trace.line(clock.now, "the store cannot be opened now: \(error)")
       disk.processEnded(isDone: false)
-      agenda.add(.coordinatorStart, at: clock.now + .milliseconds(chance.draw(2...150)))
+      return false
     }
+    return true
   }
 
   private func coordinatorEnded(_ ended: BankProgram, _ process: SimulatedProcess) {
@@ -251,8 +273,9 @@ public final class Simulation {
     coordinator = nil
     if isDone, isCalm, finale.hasAskedForTheEnd {
       // The last words are on their way.
+      guarded.isOver = true
       agenda.add(.end, at: clock.now + .seconds(1))
-    } else {
+    } else if !guarded.isThere {
       agenda.add(.coordinatorStart, at: clock.now + .milliseconds(chance.draw(2...150)))
     }
   }
@@ -270,6 +293,7 @@ public final class Simulation {
     disk.isCalm = true
     coordinator?.process.fuse = nil
     calmWorkers()
+    for guardian in guardians { guardian.fuse = nil }
     calmStock()
     calmVending()
   }

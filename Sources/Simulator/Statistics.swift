@@ -27,6 +27,9 @@ public struct Statistics: Sendable, Equatable, Codable {
   package var databaseCommits: Int64 = 0
   /// Coordinators that were started.
   package var starts: Int64 = 0
+  package var guardianStarts: Int64 = 0
+  /// Coordinators that a new guardian has taken over from one that had died.
+  package var adoptions: Int64 = 0
   package var stockEvents: Int64 = 0
   package var stockCommits: Int64 = 0
   package var stockStarts: Int64 = 0
@@ -58,7 +61,8 @@ public struct Statistics: Sendable, Equatable, Codable {
   private static let counts: [WritableKeyPath<Statistics, Int64> & Sendable] = [
     \.histories, \.occurrences, \.events, \.effects, \.messages, \.commits, \.assignments, \.receipts,
     \.deadLetters, \.withdrawals, \.withdrawn, \.withdrawnInPart, \.givenUpForResets, \.databaseCommits,
-    \.starts, \.stockEvents, \.stockCommits, \.stockStarts, \.juices, \.shortages, \.releases, \.news,
+    \.starts, \.guardianStarts, \.adoptions, \.stockEvents, \.stockCommits, \.stockStarts, \.juices,
+    \.shortages, \.releases, \.news,
     \.vendingEvents, \.vendingCommits, \.vendingStarts, \.wonInserted, \.audits, \.purchases,
     \.refusedPurchases,
   ]

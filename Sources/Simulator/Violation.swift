@@ -63,6 +63,9 @@ public struct Violation: Sendable, Equatable, CustomStringConvertible {
     case purchase
     /// A drink was sold that had expired, or before one that expires earlier, or drinks came or went without a reason.
     case drinks
+    /// Two coordinators or two guardians were at work in one home, one that worked was ended, a bank that was closed was
+    /// opened again, or one that was not stayed without a coordinator or a guardian.
+    case guarding
     /// The store was asked for what contradicts what it keeps.
     case storeContradiction
   }

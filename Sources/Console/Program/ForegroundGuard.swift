@@ -16,6 +16,7 @@ final class ForegroundGuard {
 
   private let session: Session
   private let guardian: Guardian
+  private let signals: SignalSource
   /// Made when the first drain begins: it is silent for a second from then on.
   private lazy var drain = DrainReporter(session.words)
   private var line: Line?
@@ -29,9 +30,10 @@ final class ForegroundGuard {
   /// Opening a large database takes its time before the first word.
   private static let firstPatience = ControlConnection.Patience(hello: .seconds(60))
 
-  private init(_ session: Session, _ guardian: Guardian) {
+  private init(_ session: Session, _ guardian: Guardian) throws(SystemError) {
     self.session = session
     self.guardian = guardian
+    signals = try guardian.listenToSignals()
   }
 
   static func stay(_ session: Session) throws(CommandError) -> ProgramExit {
@@ -42,7 +44,7 @@ final class ForegroundGuard {
       home: session.home.path, program: program, words: order.arguments,
       manager: ServiceNotifier(environment: Environment.all()), isForeground: true,
       endsOnHangUp: Terminal.isTerminal(StandardStreams.Stream.error.fd))
-    return try ForegroundGuard(session, fromSystem(Guardian(guarding))).live()
+    return try fromSystem(ForegroundGuard(session, Guardian(guarding))).live()
   }
 
   private func live() throws(CommandError) -> ProgramExit {

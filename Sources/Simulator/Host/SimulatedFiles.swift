@@ -9,6 +9,7 @@ final class SimulatedFile {
   let isDirectory: Bool
   let mode: mode_t
   var bytes: [UInt8] = []
+  let locks = FileLocks()
 
   init(inode: UInt64, isDirectory: Bool, mode: mode_t) {
     (self.inode, self.isDirectory, self.mode) = (inode, isDirectory, mode)
@@ -24,6 +25,9 @@ final class OpenedFile {
   init(_ file: SimulatedFile, flags: CInt) { (self.file, self.flags) = (file, flags) }
   var isReadable: Bool { flags & O_ACCMODE != O_WRONLY && !file.isDirectory }
   var isWritable: Bool { flags & O_ACCMODE != O_RDONLY }
+
+  /// Whether the lock was taken, or given up. `flock(2)`
+  func lock(_ operation: CInt) -> Bool { file.locks.take(operation, for: self) }
 
   /// Reads from the position, or from an offset; how many bytes there were.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64? = nil) -> Int {

@@ -25,6 +25,10 @@ final class SimulatedHost {
   var files = SimulatedFiles()
   var isFullUntil = MonotonicTime(nanoseconds: 0)
   var names: [String: ListeningSocket] = [:]
+  /// The names of sockets for datagrams.
+  var receivers: [String: DatagramSocket] = [:]
+  /// The programs that go on when whoever has started them ends.
+  var survivors: Set<String> = []
   /// Those that live, and those that nobody has reaped.
   private(set) var processes: [pid_t: SimulatedProcess] = [:]
   /// What a program's path starts; nil for ENOENT.
@@ -102,8 +106,12 @@ final class SimulatedHost {
     } else {
       processes[process.pid] = nil
     }
+    for other in processes.values.sorted(by: { $0.pid < $1.pid }) where other.pid != process.parent {
+      if other.watches(process) { wake(other, at: moment) }
+    }
     for child in processes.values.sorted(by: { $0.pid < $1.pid }) where child.parent == process.pid {
       child.parent = nil
+      if child.isAlive, child.outlivesParent { continue }
       if child.isAlive {
         child.end(.signal(SIGKILL, coreDumped: false), at: moment + delay())
       } else {
@@ -118,6 +126,7 @@ final class SimulatedHost {
     for process in processes.values.sorted(by: { $0.pid < $1.pid }) { process.kill() }
     processes.removeAll()
     names.removeAll()
+    receivers.removeAll()
   }
 
   /// Nobody asks for the process any more.

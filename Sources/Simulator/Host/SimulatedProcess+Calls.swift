@@ -31,6 +31,7 @@ extension SimulatedProcess: SystemCalls {
       // Whoever waited for room in the socket can go on.
       if wasFull, let sender = end.peer?.owner { host.wake(sender, at: clock + host.delay()) }
       return count
+    case .datagrams(let socket)?: return socket.read(into: buffer, at: clock) ?? fail(EAGAIN)
     default: return fail(EBADF)
     }
   }
@@ -106,7 +107,9 @@ extension SimulatedProcess: SystemCalls {
   func listen(_ socket: CInt, at path: String, backlog: CInt, mode: mode_t) -> CInt {
     guard survives() else { return 0 }
     guard case .unconnected? = descriptors[socket] else { return fail(EINVAL) }
-    guard host.names[path] == nil, host.files[path] == nil else { return fail(EADDRINUSE) }
+    guard host.names[path] == nil, host.receivers[path] == nil, host.files[path] == nil else {
+      return fail(EADDRINUSE)
+    }
     if let code = host.files.objection(to: path) { return fail(code) }
     let made = ListeningSocket(owner: self, backlog: Int(backlog), at: clock)
     host.names[path] = made
@@ -116,6 +119,7 @@ extension SimulatedProcess: SystemCalls {
 
   func connect(_ socket: CInt, to path: String) -> CInt {
     guard survives() else { return fail(ECONNREFUSED) }
+    if case .datagrams? = descriptors[socket] { return connectDatagrams(to: path) }
     guard case .unconnected? = descriptors[socket] else { return fail(EISCONN) }
     guard let listener = host.names[path] else { return fail(ENOENT) }
     guard listener.isOpen(at: clock), let owner = listener.owner else { return fail(ECONNREFUSED) }
@@ -187,6 +191,7 @@ extension SimulatedProcess: SystemCalls {
     for case .stream(let end)? in files { end.references += 1 }
     let child = host.start(by: self, files: files, at: clock, make)
     child.executable = path
+    child.outlivesParent = host.survivors.contains(Paths.lastPart(of: path))
     for entry in environment {
       let parts = entry.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       if parts.count == 2 { child.environment[String(parts[0])] = String(parts[1]) }

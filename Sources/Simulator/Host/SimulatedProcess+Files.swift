@@ -9,7 +9,7 @@ extension SimulatedProcess {
   func open(_ path: String, flags: CInt, mode: mode_t) -> CInt {
     guard survives() else { return fail(EMFILE) }
     if path == "/dev/null" { return give(.nothing) }
-    guard host.names[path] == nil else { return fail(ENXIO) }
+    guard !isSocket(path) else { return fail(ENXIO) }
     // As on Linux, where the number is drawn before anything is looked for.
     guard descriptors.count < openFiles else { return fail(EMFILE) }
     switch host.files.open(path, flags: flags, mode: mode) {
@@ -68,9 +68,11 @@ extension SimulatedProcess {
     return 0
   }
 
+  private func isSocket(_ path: String) -> Bool { host.names[path] != nil || host.receivers[path] != nil }
+
   func facts(of path: String) -> FileFacts? {
     if let file = host.files[path] { return facts(of: file) }
-    if host.names[path] != nil { return facts(isSocket: true) }
+    if isSocket(path) { return facts(isSocket: true) }
     if path == "/dev/null" { return facts(isSocket: false) }
     return none(host.files.objection(to: path) ?? ENOENT)
   }
@@ -99,19 +101,20 @@ extension SimulatedProcess {
   func unlink(_ path: String) -> CInt {
     guard survives() else { return 0 }
     if host.names.removeValue(forKey: path) != nil { return 0 }
+    if host.receivers.removeValue(forKey: path) != nil { return 0 }
     return host.files.unlink(path).map { fail($0) } ?? 0
   }
 
   func rename(_ path: String, to other: String) -> CInt {
     guard survives() else { return 0 }
     // No process renames a socket, or puts a file in its place.
-    guard host.names[path] == nil, host.names[other] == nil else { return fail(ENOSYS) }
+    guard !isSocket(path), !isSocket(other) else { return fail(ENOSYS) }
     return host.files.rename(path, to: other).map { fail($0) } ?? 0
   }
 
   func makeDirectory(_ path: String, mode: mode_t) -> CInt {
     guard survives() else { return 0 }
-    guard host.files[path] == nil, host.names[path] == nil else { return fail(EEXIST) }
+    guard host.files[path] == nil, !isSocket(path) else { return fail(EEXIST) }
     if let code = host.files.objection(to: path) { return fail(code) }
     _ = host.files.make(path, isDirectory: true, mode: mode)
     return 0
@@ -120,7 +123,8 @@ extension SimulatedProcess {
   func entries(of path: String) -> [String]? {
     guard let file = host.files[path] else { return none(host.files.objection(to: path) ?? ENOENT) }
     guard file.isDirectory else { return none(ENOTDIR) }
-    let sockets = host.names.keys.filter { Paths.directory(of: $0) == path }.map(Paths.lastPart(of:))
+    let sockets = ([String](host.names.keys) + host.receivers.keys).filter { Paths.directory(of: $0) == path }
+      .map(Paths.lastPart(of:))
     return (host.files.entries(of: path) + sockets.sorted()).shuffled(using: &host.chance)
   }
 

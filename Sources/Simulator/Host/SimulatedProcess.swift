@@ -14,6 +14,7 @@ enum OpenFile {
   case unconnected(nonBlocking: Bool)
   case stream(StreamEnd)
   case listener(ListeningSocket)
+  case datagrams(DatagramSocket)
   case process(SimulatedProcess)
 }
 
@@ -29,6 +30,8 @@ final class SimulatedProcess {
   var descriptors: [CInt: OpenFile] = [:]
   var executable = "/bank/bin/program"
   var environment: [String: String] = [:]
+  /// Whether it goes on when whoever has started it ends: all others have asked for PR_SET_PDEATHSIG.
+  var outlivesParent = false
   var make: ((SimulatedProcess) -> (any SimulatedProgram)?)?
   private(set) var body: (any SimulatedProgram)?
   /// Its own time: that of the host when its turn began, and what it has spent since.
@@ -206,6 +209,7 @@ final class SimulatedProcess {
     case .stream(let end)?: end.nextDue.flatMap { $0 > clock ? $0 : nil }
     case .listener(let socket)?: socket.waiting.first.flatMap { $0.due > clock ? $0.due : nil }
     case .process(let child)?: child.ending.flatMap { $0.at > clock ? $0.at : nil }
+    case .datagrams(let socket)?: socket.waiting.first.flatMap { $0.due > clock ? $0.due : nil }
     default: nil
     }
   }
@@ -243,6 +247,7 @@ final class SimulatedProcess {
     case .stream(let end)?: end.readiness(at: clock, on: host)
     case .listener(let socket)?: socket.waiting.first.map { $0.due <= clock } ?? false ? .read : []
     case .process(let child)?: child.ending.map { $0.at <= clock } ?? false ? .read : []
+    case .datagrams(let socket)?: socket.readiness(at: clock)
     default: []
     }
   }
@@ -257,6 +262,11 @@ final class SimulatedProcess {
     return number
   }
 
+  /// What it was started with as this descriptor, for the program to own.
+  func inherited(_ number: CInt) -> FileDescriptor? {
+    descriptors[number] == nil ? nil : FileDescriptor(owning: number)
+  }
+
   func release(_ number: CInt, at moment: MonotonicTime) {
     guard let file = descriptors.removeValue(forKey: number) else { return }
     for case .epoll(let list) in descriptors.values { list.members[number] = nil }
@@ -268,8 +278,14 @@ final class SimulatedProcess {
       socket.closedAt = moment
       for (_, end) in socket.waiting { end.close(at: moment, on: host) }
       socket.waiting = []
+    case .datagrams(let socket): socket.closedAt = moment
     default: break
     }
+  }
+
+  /// Whether it has a descriptor for another process.
+  func watches(_ other: SimulatedProcess) -> Bool {
+    descriptors.values.contains { if case .process(let held) = $0 { held === other } else { false } }
   }
 
   func fail<Number: SignedInteger>(_ code: CInt) -> Number {

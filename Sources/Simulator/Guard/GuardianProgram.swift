@@ -1,0 +1,40 @@
+// Owns the guardian's process in the simulated world: the production guardian on the simulated host, begun as its own main
+// program does. Invariant: nothing of the guardian is copied here.
+
+import Guardian
+import Posix
+
+/// A guardian that runs on a simulated host.
+final class GuardianProgram: SimulatedProgram {
+  /// Where its program is, and the coordinator's.
+  static let path = "/bank/bin/bank-guardian"
+  static let coordinator = "/bank/bin/bankd"
+
+  let guardian: Guardian
+  /// The coordinator that it has taken over; nil where it has started one.
+  let adopted: Int32?
+  /// How its work has ended.
+  private(set) var end: GuardianEnd?
+
+  /// - Returns: nil where the coordinator that it was to take over has lost its home.
+  init?(_ words: [String], in process: SimulatedProcess) throws {
+    let options = try GuardianOptions(words)
+    adopted = options.ward?.pid
+    guardian = try Guardian(
+      Guardian.Order(home: options.home, program: Self.coordinator, words: options.words),
+      lock: process.inherited(4), of: options.ward)
+    if let ward = options.ward {
+      guard guardian.hasHome else { return nil }
+      guardian.adopt(ward)
+    } else {
+      guardian.begin(channel: nil)
+    }
+  }
+
+  func turn() throws(SystemError) -> Int32? {
+    end = try guardian.turn()
+    return end?.exitCode
+  }
+
+  func hear(signal: Int32) { guardian.hear(signal: signal) }
+}

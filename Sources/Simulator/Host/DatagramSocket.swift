@@ -1,0 +1,104 @@
+// Owns what the simulated kernel knows of datagrams, of locks on files, and of processes that are held by a descriptor.
+// It must not know who tells whom what. Invariant: a datagram is there for whoever receives as soon as it was sent, as on
+// Linux: nothing that a process has said before its end is heard after it. A lock lives with the open file, whoever has
+// descriptors for it, and ends with the last of them.
+
+import Glibc
+import Posix
+import Time
+
+/// A Unix datagram socket.
+final class DatagramSocket {
+  /// As many wait to be read; net.unix.max_dgram_qlen of Linux.
+  static let capacity = 10
+
+  weak var owner: SimulatedProcess?
+  /// From when on nobody receives here.
+  var closedAt: MonotonicTime?
+  var waiting: [(due: MonotonicTime, bytes: [UInt8])] = []
+
+  init(owner: SimulatedProcess) { self.owner = owner }
+
+  func isOpen(at moment: MonotonicTime) -> Bool { closedAt.map { $0 > moment } ?? true }
+  func readiness(at moment: MonotonicTime) -> Readiness {
+    waiting.first.map { $0.due <= moment } ?? false ? [.read, .write] : .write
+  }
+
+  /// The next datagram, cut to the buffer; nil where there is none.
+  func read(into buffer: UnsafeMutableRawBufferPointer, at moment: MonotonicTime) -> Int? {
+    guard let first = waiting.first, first.due <= moment else { return nil }
+    waiting.removeFirst()
+    let part = first.bytes.prefix(buffer.count)
+    part.withUnsafeBytes { buffer.copyMemory(from: $0) }
+    return part.count
+  }
+}
+
+extension SimulatedProcess {
+  func makeDatagramSocket() -> CInt { give(.datagrams(DatagramSocket(owner: self))) }
+
+  func bind(_ socket: CInt, to path: String) -> CInt {
+    guard survives() else { return 0 }
+    guard case .datagrams(let receiver)? = descriptors[socket] else { return fail(EINVAL) }
+    guard host.names[path] == nil, host.receivers[path] == nil, host.files[path] == nil else {
+      return fail(EADDRINUSE)
+    }
+    if let code = host.files.objection(to: path) { return fail(code) }
+    host.receivers[path] = receiver
+    return 0
+  }
+
+  func send(_ datagram: [UInt8], to path: String) -> CInt {
+    guard survives() else { return 0 }
+    guard let receiver = host.receivers[path] else { return fail(ENOENT) }
+    guard receiver.isOpen(at: clock), let owner = receiver.owner else { return fail(ECONNREFUSED) }
+    guard receiver.waiting.count < DatagramSocket.capacity else { return fail(EAGAIN) }
+    // Several may send, and one of them is ahead of the others.
+    let place = receiver.waiting.firstIndex { $0.due > clock } ?? receiver.waiting.count
+    receiver.waiting.insert((clock, datagram), at: place)
+    host.wake(owner, at: clock + host.delay())
+    return 0
+  }
+
+  /// Looks whether somebody receives datagrams under a name.
+  func connectDatagrams(to path: String) -> CInt {
+    guard let receiver = host.receivers[path] else { return fail(ENOENT) }
+    return receiver.isOpen(at: clock) ? 0 : fail(ECONNREFUSED)
+  }
+
+  func lock(_ descriptor: CInt, _ operation: CInt) -> CInt {
+    guard survives() else { return 0 }
+    guard case .file(let file)? = descriptors[descriptor] else { return fail(EBADF) }
+    return file.lock(operation) ? 0 : fail(EWOULDBLOCK)
+  }
+
+  func signal(through descriptor: CInt, _ signal: CInt) -> CInt {
+    guard case .process(let process)? = descriptors[descriptor] else { return fail(EBADF) }
+    guard process.ending.map({ $0.at > clock }) ?? true else { return fail(ESRCH) }
+    return self.signal(process.pid, signal)
+  }
+}
+
+/// Who has a file locked.
+final class FileLocks {
+  private struct Holder {
+    weak var file: OpenedFile?
+    let isExclusive: Bool
+  }
+  private var holders: [Holder] = []
+
+  /// Takes the lock for an open file in place of the one that it has, or gives that one up; false where another open file
+  /// keeps it off.
+  func take(_ operation: CInt, for file: OpenedFile) -> Bool {
+    holders.removeAll { $0.file == nil }
+    let others = holders.filter { $0.file !== file }
+    if operation & LOCK_UN == 0 {
+      let isExclusive = operation & LOCK_EX != 0
+      guard others.allSatisfy({ !$0.isExclusive && !isExclusive }) else { return false }
+      holders = others + [Holder(file: file, isExclusive: isExclusive)]
+    } else {
+      holders = others
+    }
+    return true
+  }
+}
