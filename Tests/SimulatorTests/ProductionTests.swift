@@ -129,7 +129,7 @@ struct ProductionTests {
           "Coordinator.Opening", "Coordinator.Ending", "Coordinator.Audits", "Coordinator.HomeKeeper",
           "Coordinator.TellerSupervisor", "Coordinator.ServiceSupervisor", "Coordinator.ControlServer",
           "Coordinator.ControlSession", "Coordinator.ReleaseQueue", "Coordinator.Guardianship",
-          "Coordinator.HomeLock", "Coordinator.Pulse", "QueueCore.QueueMachine",
+          "Coordinator.HomeLock", "Coordinator.Pulse",
           "Logbook.LogFile",
         ]),
         [
