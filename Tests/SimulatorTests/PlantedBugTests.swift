@@ -26,7 +26,7 @@ struct PlantedBugTests {
     .takesAFullStockForGivenBack: 178, .blamesClientsForItsOwnPause: 203, .isDeafToProgress: 230,
     .startsGenerationsAnew: 233, .migratesWithoutAJournal: 253, .believesALateAnswer: 279,
     .vendingForgetsToRetry: 336, .introducesOnce: 397, .stagesTwice: 432, .putsOffForGood: 591,
-    .checksOnce: 603,
+    .checksOnce: 603, .startsBesideTheLiving: 187, .forgetsThatItWasOpen: 56, .keepsTheEndToItself: 12,
   ]
 
   @Test("every planted bug is caught, and is not seen in the real core", arguments: PlantedBug.allCases)
