@@ -129,6 +129,11 @@ extension SimulatedProcess: SystemCalls {
     StreamEnd.pair(mine, theirs)
     descriptors[socket] = .stream(mine)
     let due = clock + host.delay()
+    // Its process may be ahead, and have ended there: whoever comes until then is not accepted any more.
+    if let end = listener.closedAt {
+      theirs.close(at: end, on: host)
+      return 0
+    }
     listener.waiting.append((due, theirs))
     host.wake(owner, at: due)
     return 0
