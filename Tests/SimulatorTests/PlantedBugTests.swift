@@ -27,6 +27,7 @@ struct PlantedBugTests {
     .startsGenerationsAnew: 233, .migratesWithoutAJournal: 253, .believesALateAnswer: 279,
     .vendingForgetsToRetry: 336, .introducesOnce: 397, .stagesTwice: 432, .putsOffForGood: 591,
     .checksOnce: 603, .startsBesideTheLiving: 187, .forgetsThatItWasOpen: 56, .keepsTheEndToItself: 12,
+    .leavesTheBankUnguarded: 12, .endsTheSilent: 686,
   ]
 
   @Test("every planted bug is caught, and is not seen in the real core", arguments: PlantedBug.allCases)

@@ -10,18 +10,19 @@ struct GuardScene {
   /// How long something may be so, while whoever has to mend it works.
   struct Patience {
     let bound: TimeSpan
-    private var isSo = false
+    private var counts = false
     private var time = TimeSpan.zero
 
     init(_ bound: TimeSpan) { self.bound = bound }
 
     /// So much time has passed, and now it is so, or is not.
     ///
+    /// - Parameter isAble: whether the time that comes now counts: whoever has to mend it works.
     /// - Returns: false where it has been so for too long.
-    mutating func look(_ isSoNow: Bool, after passed: TimeSpan) -> Bool {
-      if isSo { time += passed }
-      if !isSoNow { time = .zero }
-      isSo = isSoNow
+    mutating func look(_ isSo: Bool, _ isAble: Bool = true, after passed: TimeSpan) -> Bool {
+      if counts { time += passed }
+      if !isSo { time = .zero }
+      counts = isSo && isAble
       return time <= bound
     }
   }
@@ -41,7 +42,7 @@ struct GuardScene {
   var checkedAt = MonotonicTime(nanoseconds: 0)
 
   /// A coordinator works, and there is no guardian at all: it starts one at least once a second.
-  var missing = Patience(.seconds(3))
+  var missing = Patience(.milliseconds(1_500))
   /// A coordinator works without a guardian that does: it waits for one that is silent first.
   var unguarded = Patience(.seconds(30))
   /// A guardian works without a coordinator: the pauses between two that cannot open their store grow.

@@ -91,11 +91,13 @@ extension Simulation {
     guarded.checkedAt = clock.now
     if coordinator?.hasOpened == true { guarded.hasOpened = true }
     let guardians = guardians
+    // One that has closed stays for a moment with those who have not heard its last words.
+    let isOpen = coordinator.map { !$0.hasClosed } ?? false
     let hasGuardian = guardians.contains { !$0.standsStill(at: clock.now) }
-    if !guarded.missing.look(isAbleCoordinator && guardians.isEmpty, after: passed) {
+    if !guarded.missing.look(isOpen && guardians.isEmpty, isAbleCoordinator, after: passed) {
       violate(.guarding, "the guardian has died, and there is no other")
     }
-    if !guarded.unguarded.look(isAbleCoordinator && !hasGuardian, after: passed) {
+    if !guarded.unguarded.look(isOpen && !hasGuardian, isAbleCoordinator, after: passed) {
       violate(.guarding, "a coordinator has been without a guardian for long")
     }
     let isWithout = coordinator?.process.isStopped ?? true
@@ -110,7 +112,8 @@ extension Simulation {
   /// Whether a coordinator is there that could start a guardian: not one that waits for its disk, or has no descriptors.
   private var isAbleCoordinator: Bool {
     guard let process = coordinator?.process else { return false }
-    return !process.standsStill(at: clock.now) && process.clock <= clock.now && process.openFiles >= 1_024
+    let isAwaited = process.clock <= clock.now + .milliseconds(5)
+    return isAwaited && !process.standsStill(at: clock.now) && process.openFiles >= 1_024
   }
 
   /// The history is over: whoever guarded a bank that has closed has gone.
