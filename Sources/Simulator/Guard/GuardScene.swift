@@ -32,6 +32,8 @@ struct GuardScene {
   var chance: SeededGenerator
   /// The bank has closed, and nobody has opened it since.
   var isClosed = false
+  /// When that can be seen: a process that waits for its disk ends ahead of the others.
+  var closedAt = MonotonicTime(nanoseconds: 0)
   /// It may have been told to be closed, by a coordinator that died before it has ended.
   var mayBeClosed = false
   /// The bank was open since an operator has opened it.

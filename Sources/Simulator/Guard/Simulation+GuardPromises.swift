@@ -58,7 +58,9 @@ extension Simulation {
     trace.line(clock.now, "process \(process.pid) has ended: \(process.ending.map { "\($0.status)" } ?? "")")
     switch process.body {
     case let program as BankProgram:
-      if how == .code(0) || how == .code(1) && program.hasClosed { guarded.isClosed = true }
+      if how == .code(0) || how == .code(1) && program.hasClosed {
+        (guarded.isClosed, guarded.closedAt) = (true, process.ending?.at ?? clock.now)
+      }
       if program.hasClosed { guarded.mayBeClosed = true }
     case let program as GuardianProgram:
       if case .signal? = how, process.fuse != nil { statistics.note(.guardianKilled) }
@@ -104,7 +106,8 @@ extension Simulation {
     if !guarded.leaderless.look(isWithout && hasGuardian && !guarded.isClosed, after: passed) {
       violate(.guarding, "a bank with a guardian has been without a coordinator for long")
     }
-    if !guarded.leftOver.look(guarded.isClosed && hasGuardian, after: passed) {
+    let isSeenClosed = guarded.isClosed && guarded.closedAt <= clock.now
+    if !guarded.leftOver.look(isSeenClosed && hasGuardian, after: passed) {
       violate(.guarding, "the bank was closed, and its guardian stays")
     }
   }

@@ -188,8 +188,8 @@ extension VendingWatch {
     case .done(let change)?:
       told.apply(change)
       if change != row { violate(.money, "\(name) remembers change \(change.sequence), which there is not") }
-    case .failure(let failure)? where failure.code == .tooLittleMoney && memory.asked > 1:
-      // Such a refusal is not kept: what was asked for twice may have found the money at the second time.
+    case .failure(let failure)? where failure.code == .tooLittleMoney && arrivals[name] ?? 0 > 1:
+      // Such a refusal is not kept: what came twice may have found the money at the second time.
       if let row { told.apply(row) }
     case nil, .failure?:
       if row != nil {

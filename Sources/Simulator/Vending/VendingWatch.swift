@@ -35,6 +35,9 @@ final class VendingWatch {
   private(set) var wanted: [OrderID: VendingCommand] = [:]
   /// Days on which the machine has asked the stock for an order, or has heard of it.
   var askedOn: [OrderID: [DayNumber]] = [:]
+  /// How often a request has come to the machine: a client sends it again over a new connection where it lost the one before,
+  /// and what was on its way there comes, too.
+  var arrivals: [OrderID: Int] = [:]
   /// The request behind each of the manager's orders.
   var requestOfOrder: [OrderID: OrderID] = [:]
   /// The manager's orders that the stock has done.

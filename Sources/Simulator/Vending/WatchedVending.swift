@@ -29,6 +29,7 @@ struct WatchedVending: VendingDecisions {
     guard !process.isDoomed, world.violation == nil else { return }
     world.statistics.vendingEvents += 1
     world.trace.line(process.clock, "  vending: event \(event)")
+    if case .asked(_, let name, _) = event { world.checker.vending.arrivals[name, default: 0] += 1 }
     let before = effects.count
     if mutant == nil {
       rules.apply(event, at: now, into: &effects)
