@@ -63,6 +63,15 @@ public enum Directory {
     try pathCall("unlink", path) { Kernel.unlink($0) }
   }
 
+  /// Removes a directory with all that is in it, or a file; a symbolic link itself, and nothing behind it. What cannot be
+  /// removed stays. `unlink(2)`, `rmdir(2)`
+  public static func removeTree(_ path: String) {
+    guard let facts = try? FileFacts.inspect(path, followLinks: false) else { return }
+    guard facts.isDirectory else { return _ = try? unlink(path) }
+    for name in (try? entries(of: path)) ?? [] { removeTree(Paths.join(path, name)) }
+    rmdir(path)
+  }
+
   /// Makes the names in a directory durable: a file just created, renamed or removed. `fsync(2)`
   public static func sync(_ path: String) throws(SystemError) {
     try FileDescriptor.open(path, [.readOnly, .directory]).sync()

@@ -30,7 +30,7 @@ extension Bench {
     }
     add("idle", "wake-ups a second, \(processes.count) processes together", "/s", wakes, target: .below(1))
     _ = try command(["stop"], at: home)
-    Scratch.remove(home.path)
+    Directory.removeTree(home.path)
   }
 
   private func rest(_ span: TimeSpan) throws {

@@ -20,7 +20,7 @@ extension Bench {
   /// Overwrites the same blocks again and again, as a write-ahead log does that has reached its size.
   func syncsPerSecond(for span: TimeSpan) throws -> Double {
     let path = Paths.join(scratch, "sync")
-    defer { Scratch.remove(path) }
+    defer { Directory.removeTree(path) }
     let blocks: Int64 = 1_024
     let file = try FileDescriptor.open(path, [.readWrite, .create])
     let block = UnsafeMutableRawBufferPointer.allocate(byteCount: 4_096, alignment: 4_096)

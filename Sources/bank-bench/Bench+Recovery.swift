@@ -36,7 +36,7 @@ extension Bench {
     }
     // Nobody waits for the end of this customer's hour.
     bank.kill()
-    Scratch.remove(bank.home.path)
+    Directory.removeTree(bank.home.path)
     let samples = Samples(figures)
     add("recovery", name, "ms", samples, target: .below(3))
     add("recovery", "  the slowest of a hundred", "ms", Samples(samples.percentile(99)), target: .below(15))

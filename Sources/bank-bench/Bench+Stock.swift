@@ -16,7 +16,7 @@ extension Bench {
     defer {
       process.kill(SIGKILL)
       _ = process.wait()
-      Scratch.remove(home)
+      Directory.removeTree(home)
     }
     let crowds: [(clients: Int, each: Int, name: String, target: Target?)] = [
       (1, 1, "durable stock orders, 1 client, one at a time", nil), (8, 1, "the same, 8 clients", nil),

@@ -64,7 +64,7 @@ extension Bench {
 
   private func withStore(_ body: (SQLiteStore, inout Books) throws -> Double) throws -> Double {
     let directory = newHome().path
-    defer { Scratch.remove(directory) }
+    defer { Directory.removeTree(directory) }
     try Directory.create(path: directory)
     let store = try SQLiteStore(path: Paths.join(directory, "bank.db"))
     var books = try store.load(now: SystemClock.moment().wall).books

@@ -82,7 +82,7 @@ final class BenchBank {
 
   func discard() throws {
     try stop()
-    Scratch.remove(home.path)
+    Directory.removeTree(home.path)
   }
 
   /// Kills the coordinator, and waits until it is gone.

@@ -26,7 +26,7 @@ enum ChaosProgram {
     let bank = ChaosBank(home, mark: name)
     var (hasOpened, isClean) = (false, false)
     // A home in which nothing has happened proves nothing.
-    defer { if isScratch, isClean || !hasOpened { remove(home.path) } }
+    defer { if isScratch, isClean || !hasOpened { Directory.removeTree(home.path) } }
     defer { bank.end() }
     let order = try openingOrder(inner, seed: seed, isScratch: isScratch)
     try bank.open(inner, order)
@@ -210,16 +210,6 @@ enum ChaosProgram {
       throw .system(error)
     }
     return BankHome(path: path)
-  }
-
-  private static func remove(_ path: String) {
-    guard let facts = try? FileFacts.inspect(path, followLinks: false) else { return }
-    guard facts.isDirectory else {
-      unlink(path)
-      return
-    }
-    for name in (try? Directory.entries(of: path)) ?? [] { remove(Paths.join(path, name)) }
-    rmdir(path)
   }
 }
 

@@ -49,19 +49,11 @@ private final class Script {
         _ = poll(nil, 0, 2)
       }
     }
-    Self.remove(directory)
+    Directory.removeTree(directory)
   }
 
   /// A home in which nothing is yet; a guardian makes places for itself there.
   var home: BankHome { BankHome(path: directory + "/home") }
-
-  private static func remove(_ directory: String) {
-    for name in (try? Directory.entries(of: directory)) ?? [] {
-      let path = directory + "/" + name
-      if unlink(path) != 0 { remove(path) }
-    }
-    rmdir(directory)
-  }
 }
 
 private let hello = ClientMessage.hello(Hello(build: ControlConnection.build, role: .client))

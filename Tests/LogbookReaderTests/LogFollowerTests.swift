@@ -105,7 +105,7 @@ import Time
       if round == 3 { try listener.settle() }
       scratch.append("round \(round)\n", to: "loan-1.log")
       try listener.listen(count: round)
-      Scratch.remove(scratch.home)
+      Directory.removeTree(scratch.home)
     }
     #expect(listener.texts == ["round 1", "round 2", "round 3"])
   }

@@ -21,18 +21,9 @@ final class Scratch: Sendable {
     if withLogs { makeLogs() }
   }
 
-  deinit { Self.remove(home) }
+  deinit { Directory.removeTree(home) }
 
   func makeLogs() { precondition(mkdir(logs, 0o700) == 0) }
-
-  static func remove(_ path: String) {
-    if let facts = try? FileFacts.inspect(path, followLinks: false), facts.isDirectory {
-      for name in (try? Directory.entries(of: path)) ?? [] { remove(path + "/" + name) }
-      rmdir(path)
-    } else {
-      unlink(path)
-    }
-  }
 
   /// Appends text to `NAME`, such as `loan-1.log`.
   func append(_ text: String, to name: String) { append(Array(text.utf8), to: name) }

@@ -45,6 +45,24 @@ import Testing
 }
 
 @Suite struct DirectoryTests {
+  @Test("a tree goes with all that is in it, a link goes alone, and what is not there is no matter")
+  func removeTree() throws {
+    let place = try TemporaryDirectory()
+    let (tree, beside) = (place.file("tree"), place.file("beside"))
+    try Directory.create(path: Paths.join(tree, "deeper", "still"))
+    try Directory.create(path: beside)
+    for path in [Paths.join(tree, "deeper", "still", "file"), Paths.join(beside, "kept")] {
+      _ = try FileDescriptor.open(path, [.writeOnly, .create], mode: 0o600)
+    }
+    try #require(symlink(beside, Paths.join(tree, "link")) == 0)
+    Directory.removeTree(tree)
+    Directory.removeTree(tree)
+    #expect(try Directory.entries(of: place.path) == ["beside"])
+    #expect(try Directory.entries(of: beside) == ["kept"])
+    Directory.removeTree(Paths.join(beside, "kept"))
+    #expect(try Directory.entries(of: beside) == [])
+  }
+
   @Test("directories are made with their parents, closed to others, and making them again changes nothing")
   func create() throws {
     let directory = try TemporaryDirectory()

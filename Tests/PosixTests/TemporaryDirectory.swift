@@ -14,7 +14,7 @@ struct TemporaryDirectory: ~Copyable {
     path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  deinit { Self.remove(path) }
+  deinit { Directory.removeTree(path) }
 
   func file(_ name: String) -> String { Paths.join(path, name) }
 
@@ -23,15 +23,5 @@ struct TemporaryDirectory: ~Copyable {
     let deep = Paths.join(path, String(repeating: "d", count: 60), String(repeating: "e", count: 60))
     try Directory.create(path: deep)
     return deep
-  }
-
-  private static func remove(_ path: String) {
-    guard let facts = try? FileFacts.inspect(path, followLinks: false) else { return }
-    guard facts.isDirectory else {
-      unlink(path)
-      return
-    }
-    for name in (try? Directory.entries(of: path)) ?? [] { remove(Paths.join(path, name)) }
-    rmdir(path)
   }
 }

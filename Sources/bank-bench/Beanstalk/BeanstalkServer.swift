@@ -53,7 +53,7 @@ final class BeanstalkServer {
   func discard() {
     process.kill(SIGKILL)
     _ = process.wait()
-    Scratch.remove(directory)
+    Directory.removeTree(directory)
   }
 }
 
