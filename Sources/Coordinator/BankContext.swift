@@ -94,11 +94,3 @@ struct HomeBindings {
   /// Sends standard error to the logs again, whose directory was removed and is there again.
   var renewLogs: () -> Void = {}
 }
-
-extension MonotonicTime {
-  /// The earlier of two moments that may never come.
-  static func earlier(_ one: MonotonicTime?, _ other: MonotonicTime?) -> MonotonicTime? {
-    guard let one, let other else { return one ?? other }
-    return min(one, other)
-  }
-}

@@ -84,7 +84,7 @@ final class SimulatedProvider: Provider {
     real.provide(assignment)
   }
 
-  var nextDeadline: MonotonicTime? { [real?.nextDeadline, ready?.due].compactMap(\.self).min() }
+  var nextDeadline: MonotonicTime? { MonotonicTime.earlier(real?.nextDeadline, ready?.due) }
 
   func endTurn() {
     real?.endTurn()

@@ -172,7 +172,7 @@ public final class Simulation {
 
   /// Lets the next thing happen, on the host or beside it; false where nothing is to happen any more.
   private func happenNext() -> Bool {
-    guard let moment = [agenda.nextMoment, host.nextMoment].compactMap(\.self).min() else { return false }
+    guard let moment = MonotonicTime.earlier(agenda.nextMoment, host.nextMoment) else { return false }
     clock.advance(to: moment)
     host.advance(to: clock.now)
     statistics.occurrences += 1

@@ -131,13 +131,8 @@ public final class TellerProcess {
   }
 
   private func nextDeadline(until deadline: MonotonicTime?) -> MonotonicTime? {
-    let own = Self.earlier(machine.wakeAt, log?.output.nextFlush)
-    return Self.earlier(own, Self.earlier(provider?.nextDeadline, deadline))
-  }
-
-  private static func earlier(_ one: MonotonicTime?, _ other: MonotonicTime?) -> MonotonicTime? {
-    guard let one, let other else { return one ?? other }
-    return min(one, other)
+    let own = MonotonicTime.earlier(machine.wakeAt, log?.output.nextFlush)
+    return .earlier(own, .earlier(provider?.nextDeadline, deadline))
   }
 
   private static func event(of end: ChannelEnd) -> TellerEvent {

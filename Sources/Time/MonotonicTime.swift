@@ -36,10 +36,14 @@ public struct MonotonicTime: Sendable, Comparable, Hashable {
     return TimeSpan(nanoseconds: nanoseconds < 0 ? 0 : .max)
   }
 
+  /// The earlier of two moments that may never come: nil for never.
+  public static func earlier(_ one: MonotonicTime?, _ other: MonotonicTime?) -> MonotonicTime? {
+    guard let one, let other else { return one ?? other }
+    return min(one, other)
+  }
+
   /// The earliest of several moments at which there may be something to do; nil where there is none.
   public static func earliest(_ moments: MonotonicTime?...) -> MonotonicTime? {
-    var earliest: MonotonicTime?
-    for case let moment? in moments { earliest = min(earliest ?? moment, moment) }
-    return earliest
+    moments.reduce(nil, earlier)
   }
 }

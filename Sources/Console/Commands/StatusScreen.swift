@@ -56,7 +56,7 @@ final class StatusScreen {
       settleProbe()
       try screen.draw(picture)
       let due = isSilent ? nil : probe.map { loop.attended.wake(for: $0.due) }
-      try turn(until: [screen.wake, due].compactMap { $0 }.min())
+      try turn(until: MonotonicTime.earlier(screen.wake, due))
     }
     if let failure = screen.failure { throw failure }
   }

@@ -18,7 +18,7 @@ extension CoordinatorClient {
     var watch: UInt32?
     while true {
       let due = watch == nil ? progress.meter.isDue : nil
-      let limit = [deadline, due].compactMap { $0 }.min()
+      let limit = MonotonicTime.earlier(deadline, due)
       let reply: ControlReply?
       if let wait { reply = try wait.next(at: self, until: limit) } else { reply = try next(until: limit) }
       if let reply {

@@ -193,7 +193,7 @@ extension CoordinatorClient {
   ) throws(CommandError) -> ControlReply? {
     guard let task else { return try next(until: deadline) }
     while true {
-      if let reply = try next(until: [deadline, task.nextDue].compactMap { $0 }.min()) { return reply }
+      if let reply = try next(until: MonotonicTime.earlier(deadline, task.nextDue)) { return reply }
       if let deadline, SystemClock.monotonic() >= deadline { return nil }
       task.pass()
     }

@@ -66,7 +66,7 @@ final class StockEditorScreen {
       editor.notice.silence = session.words.waiting(for: .stock, requests, name)
       try screen.draw { StockEditorPicture(editor: editor, palette: session.output.palette).lines(size: $0) }
       let due = requests.due.map { counter.loop.attended.wake(for: $0) }
-      try counter.turn(until: [screen.wake, due].compactMap { $0 }.min())
+      try counter.turn(until: MonotonicTime.earlier(screen.wake, due))
       screen.settle()
     }
     if let failure = screen.failure { throw failure }

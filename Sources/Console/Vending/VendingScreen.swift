@@ -72,7 +72,7 @@ final class VendingScreen {
       notePace()
       try screen.draw(lines)
       let due = requests.due.map { customers.loop.attended.wake(for: $0) }
-      let wake = [screen.wake, managers?.client.nextDeadline, due].compactMap { $0 }.min()
+      let wake = MonotonicTime.earliest(screen.wake, managers?.client.nextDeadline, due)
       managers?.client.endTurn()
       try customers.turn(until: wake)
       managers?.client.endTurn()
