@@ -31,7 +31,9 @@ extension Coordinator {
       configuration: configuration, loop: loop, server: server, log: log, store: store, contents: contents,
       incarnation: incarnation, booksName: .none, programs: programs, now: now, policy: policy,
       limits: limits,
-      bindings: ties?.bindings(loop: loop, log: log, patience: configuration.standstill) ?? HomeBindings()
+      bindings: ties.map {
+        $0.bindings($0.beginPulse(loop: loop, patience: configuration.standstill), loop: loop, log: log)
+      } ?? HomeBindings()
     )
   }
 

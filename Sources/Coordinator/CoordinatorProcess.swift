@@ -66,15 +66,11 @@ public enum CoordinatorProcess {
       throw Failure(.badHome, subject: home.path, remark: Remark(.databaseRemoved))
     }
     try home.prepare()
-    try refuse(options.obstacle, home)
-    let lock = try HomeLock(home, inherited: shared)
+    let ties = try HomeTies(options, lock: shared, guardian: sibling("bank-guardian"))
     redirectStandardError(to: home.standardError)
     CurrentProcess.setName("bankd")
     try home.examineDatabase()
-    let pulse = Pulse(
-      home, ServiceNotifier(environment: Environment.all()), isGuarded: options.guardian != nil,
-      patience: configuration.standstill, loop: loop)
-    pulse.progressed()
+    let pulse = ties.beginPulse(loop: loop, patience: configuration.standstill)
     let store = try SQLiteStore(path: home.database) { pulse.progressed() }
     // Read before anything is written: a damaged database is left as it is.
     let now = SystemClock.moment()
@@ -91,17 +87,20 @@ public enum CoordinatorProcess {
     } else {
       RecoveryNote.keepConfiguration(of: options, home)
     }
-    let guardianship = Guardianship(
-      home, options, lock: lock, loop: loop, log: log, pulse: pulse, executable: try sibling("bank-guardian"))
+    // Nothing is lost if the log cannot be copied now: the next start reads it.
+    var bindings = ties.bindings(pulse, loop: loop, log: log) { try? store.close() }
+    (bindings.memory, bindings.files) = (store, store.files)
+    bindings.renewReserve = { store.files.renewReserve() }
+    bindings.renewLogs = { redirectStandardError(to: home.standardError) }
     let coordinator = Coordinator(
       home: home, options: options, configuration: configuration, loop: loop, server: server, log: log,
       store: store, contents: contents, incarnation: incarnation, booksName: booksName,
-      programs: try WorkerPrograms(), now: now, bindings: bindings(of: home, store, lock, guardianship))
+      programs: try WorkerPrograms(), now: now, bindings: bindings)
     let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) {
       coordinator.hear(signal: $0.signal)
     }
     if let starter { try server.adopt(FileDescriptor(owning: starter)) }
-    guardianship.begin()
+    ties.begin()
     // Nothing is opened for somebody who is gone by now.
     let opener = try options.opener.map { try OpenerWatch($0, on: loop) { coordinator.openerIsGone() } }
     if coordinator.context.exitCode == nil { try coordinator.open() }
@@ -120,32 +119,8 @@ public enum CoordinatorProcess {
     return code
   }
 
-  private static func bindings(
-    of home: BankHome, _ store: SQLiteStore, _ lock: HomeLock, _ guardianship: Guardianship
-  ) -> HomeBindings {
-    HomeBindings(
-      memory: store, files: store.files, guardianship: guardianship,
-      close: {
-        // Nothing is lost if the log cannot be copied now: the next start reads it.
-        try? store.close()
-        guardianship.closed()
-        lock.release()
-      }, retakeLock: { lock.retake(home) }, renewReserve: { store.files.renewReserve() },
-      renewLogs: { redirectStandardError(to: home.standardError) })
-  }
-
   private static func sibling(_ name: String) throws(SystemError) -> String {
     Paths.join(Paths.directory(of: try Paths.executable()), name)
-  }
-
-  /// Says what a guardian has found in the way; the reasons that can be seen from here were looked at before.
-  static func refuse(_ obstacle: CoordinatorOptions.Obstacle?, _ home: BankHome) throws(Failure) {
-    switch obstacle {
-    case .inspected: throw Failure(.inspected, subject: home.path)
-    case .occupied(let pid): throw Failure(.alreadyOpen, subject: pid, detail: home.path)
-    case .unusable(let reason): throw Failure(.badHome, subject: home.path, detail: reason)
-    case nil: break
-    }
   }
 
   /// Opens as many windows as the coordinator had that died.

@@ -57,7 +57,8 @@ final class Guardianship {
 
   init(
     _ home: BankHome, _ options: CoordinatorOptions, lock: HomeLock, loop: EventLoop, log: LogFile,
-    pulse: Pulse, executable: String
+    pulse: Pulse, executable: String,
+    environment: [String: String] = Environment.all()
   ) {
     self.home = home
     self.options = options
@@ -65,9 +66,8 @@ final class Guardianship {
     self.loop = loop
     self.log = log
     self.executable = executable
-    let variables = Environment.all()
-    notifier = ServiceNotifier(environment: variables)
-    environment = ServiceNotifier.strip(variables)
+    notifier = ServiceNotifier(environment: environment)
+    self.environment = ServiceNotifier.strip(environment)
     var policy = RestartPolicy()
     policy.patience = .max
     policy.longestPause = .seconds(1)
