@@ -1,5 +1,6 @@
-// The coordinator's side of being guarded: guardians that die young, one after the other. The guardian is a program that
-// ends at once; the pauses between two of them are handed in as time that has passed.
+// The coordinator's side of being guarded: guardians that die young, one after the other, and guardians that do not listen yet.
+// The guardian is a program that ends at once, or one that never does and hears nothing by itself; the pauses between two of
+// them are handed in as time that has passed.
 import Glibc
 import Logbook
 import Posix
@@ -16,8 +17,13 @@ struct GuardianshipTests {
     private let home: BankHome
     private let loop: EventLoop
     private let logFile: LogFile
+    private var passed = TimeSpan.zero
 
-    init(guardian program: String) throws {
+    /// Where the guardian hears how the bank is.
+    var address: String { Paths.join(home.run, "told.sock") }
+
+    /// - Parameter program: the guardian's; nil for one that stays, whatever it is told.
+    init(guardian program: String? = nil) throws {
       var template = Array("/tmp/bank-tie-XXXXXX".utf8CString)
       home = BankHome(
         template.withUnsafeMutableBufferPointer { mkdtemp($0.baseAddress!).map { String(cString: $0) } ?? "" }
@@ -31,14 +37,46 @@ struct GuardianshipTests {
       let options = try CoordinatorOptions(["--home", home.path, "--guardian", "\(getpid())"])
       guardianship = Guardianship(
         home, options, lock: try HomeLock(home), loop: loop, log: logFile,
-        pulse: Pulse(home, nil, isGuarded: false, patience: .seconds(10), loop: loop), executable: program)
+        pulse: Pulse(home, nil, isGuarded: false, patience: .seconds(10), loop: loop),
+        executable: try program ?? Self.stayingProgram(in: home.path),
+        environment: [ServiceNotifier.addressVariable: Paths.join(home.run, "told.sock")])
     }
 
     deinit {
-      for directory in [home.run, home.logs, home.path] {
-        for name in (try? Directory.entries(of: directory)) ?? [] { unlink(Paths.join(directory, name)) }
-      }
-      for directory in [home.run, home.logs, home.path] { rmdir(directory) }
+      if let pid = guardianship.pid { kill(pid, SIGKILL) }
+      Directory.removeTree(home.path)
+    }
+
+    private static func stayingProgram(in directory: String) throws -> String {
+      let path = Paths.join(directory, "guardian")
+      let file = try FileDescriptor.open(path, [.writeOnly, .create], mode: 0o700)
+      try Array("#!/bin/sh\nexec sleep 600\n".utf8).withUnsafeBytes { try file.writeAll($0) }
+      return path
+    }
+
+    /// Time passes for the tie, and nothing else happens.
+    func pass(_ span: TimeSpan) {
+      passed += span
+      var moment = loop.moment()
+      moment.monotonic += passed
+      guardianship.keepTime(moment)
+    }
+
+    /// Begins without a guardian, and starts one.
+    func beginWithGuardian() throws {
+      guardianship.begin()
+      let deadline = SystemClock.monotonic() + .seconds(60)
+      while guardianship.pid == nil, SystemClock.monotonic() < deadline { _ = try turn() }
+      try #require(guardianship.pid != nil)
+    }
+
+    /// Asks the guardian to end, and says which signal it has ended by: that one, or SIGKILL where it was sent before.
+    func signalOfEnd() throws -> CInt {
+      let pid = try #require(guardianship.pid)
+      kill(pid, SIGTERM)
+      var end = siginfo_t()
+      try #require(waitid(P_PID, id_t(pid), &end, WEXITED | WNOWAIT) == 0)
+      return end._sifields._sigchld.si_status
     }
 
     /// The events of this name in the log.
@@ -83,5 +121,54 @@ struct GuardianshipTests {
     #expect(pauses.suffix(10).allSatisfy { $0 > .milliseconds(400) }, "they are slowed down: \(pauses)")
     #expect(try tie.count("guardian_lost") >= 30)
     #expect(try tie.count("guardian_missing") >= 20, "from the tenth on it is told as an error")
+  }
+
+  @Test(
+    "what a guardian could not hear that was only just started is told again when it listens, and then no more"
+  )
+  func toldAgain() throws {
+    let tie = try Tie()
+    try tie.beginWithGuardian()
+    tie.guardianship.opened(windows: 3, day: 1)
+    let due = try #require(tie.guardianship.nextDeadline)
+    #expect(due <= SystemClock.monotonic() + .milliseconds(50))
+    tie.pass(.milliseconds(60))
+    let socket = try Datagrams.bind(path: tie.address)
+    tie.pass(.milliseconds(60))
+    let told = ServiceMessage(try #require(try Datagrams.receive(from: socket)))
+    #expect(told.isReady && told.mainPid == getpid())
+    tie.pass(.milliseconds(60))
+    #expect(try Datagrams.receive(from: socket) == nil)
+  }
+
+  @Test("what is told again is how the bank is now")
+  func toldTheLatest() throws {
+    let tie = try Tie()
+    try tie.beginWithGuardian()
+    tie.guardianship.opened(windows: 3, day: 1)
+    tie.guardianship.stopping()
+    let socket = try Datagrams.bind(path: tie.address)
+    tie.pass(.milliseconds(60))
+    #expect(ServiceMessage(try #require(try Datagrams.receive(from: socket))).isStopping)
+    tie.pass(.milliseconds(60))
+    #expect(try Datagrams.receive(from: socket) == nil)
+  }
+
+  @Test(
+    "a guardian that cannot be told of the end would open the bank again, and is ended; one that hears it is not"
+  )
+  func toldOfTheEnd() throws {
+    let deaf = try Tie()
+    try deaf.beginWithGuardian()
+    deaf.guardianship.closed()
+    #expect(try deaf.signalOfEnd() == SIGKILL)
+
+    let hearing = try Tie()
+    let socket = try Datagrams.bind(path: hearing.address)
+    try hearing.beginWithGuardian()
+    hearing.guardianship.closed()
+    let told = ServiceMessage(try #require(try Datagrams.receive(from: socket)))
+    #expect(told["X_BANK_CLOSED"] == "1")
+    #expect(try hearing.signalOfEnd() == SIGTERM)
   }
 }
