@@ -63,8 +63,10 @@ public final class TellerProcess {
 
   /// Serves until the end, and returns the code to exit with.
   public func run() throws(SystemError) -> Int32 {
-    while ending == nil { try turn() }
-    return ending ?? TellerExit.done
+    while true {
+      if let ending { return ending }
+      try turn()
+    }
   }
 
   /// Waits for the next thing to happen, no longer than until a deadline, and does what there is to do.
