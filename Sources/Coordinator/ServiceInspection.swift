@@ -49,7 +49,7 @@ struct ServiceInspection {
 
   func auditMachine(into report: inout AuditReport) throws(StoreError) {
     guard isThere(machineHome) else { return }
-    var reckoning = VendingReckoning()
+    var reckoning = VendingReckoning(looks: 1)
     do throws(StoreError) {
       let file = try database(of: machineHome)
       let lock = try visit(machineHome)

@@ -21,8 +21,7 @@ struct VendingReckoning {
   }
 
   /// As many looks that differ are a finding. What really is missing is missing in each of them.
-  private static let looks = 3
-
+  private let looks: Int
   private var stage = Stage.before
   private var look = 1
   private var before: VendingAuditReport?
@@ -30,6 +29,9 @@ struct VendingReckoning {
   private var difference: Int64 = 0
   private var problems: [Remark] = []
   private var isIncomplete = false
+
+  /// - Parameter looks: 1 where nothing goes on meanwhile.
+  init(looks: Int = 3) { self.looks = looks }
 
   var question: Question? {
     switch stage {
@@ -43,7 +45,7 @@ struct VendingReckoning {
     guard let before else { return askForOrders(since: report) }
     let most = report.purchases &+ report.unfinished
     let differs = taken < before.purchases || taken > most
-    if differs, look < Self.looks {
+    if differs, look < looks {
       look += 1
       return askForOrders(since: report)
     }

@@ -35,8 +35,9 @@ struct VendingReckoningTests {
   }
 
   /// What is judged where the machine and the stock answer in turn like this; the machine has the last word.
-  private func judge(_ answers: Answer...) -> AuditReport {
-    var reckoning = VendingReckoning()
+  private func judge(_ answers: Answer..., in reckoning: VendingReckoning = VendingReckoning()) -> AuditReport
+  {
+    var reckoning = reckoning
     for answer in answers {
       switch (reckoning.question, answer) {
       case (.machine, .machine(let report)): reckoning.hear(report)
@@ -69,5 +70,11 @@ struct VendingReckoningTests {
       machine(3), taken(drinks), machine(3), taken(drinks), machine(3), taken(drinks), machine(3))
     #expect(report.problems.count == 1)
     #expect(report.moneyDifference == 1)
+  }
+
+  @Test("where nothing goes on meanwhile one look is enough")
+  func oneLook() {
+    let report = judge(machine(3), taken(4), machine(3), in: VendingReckoning(looks: 1))
+    #expect(report.problems.count == 1)
   }
 }
