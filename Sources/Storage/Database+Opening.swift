@@ -27,15 +27,25 @@ extension Database {
     try createFile(path, on: volume)
     let database = try Database(path: path, naming: name, on: volume, onProgress: onProgress)
     try database.examineHeader(schema)
+    database.keepLogOnClose(true)
     try database.takeLock()
     database.noteLog()
     let version = try database.examineContent(schema)
     try database.settle(maximumPages: maximumPages)
     try database.examineStructure()
     try database.rewriteLog()
+    database.keepLogOnClose(false)
     try database.migrate(from: version, with: schema)
     try database.startLog()
     return database
+  }
+
+  /// Whether a log that is there is copied when the connection is closed. Of one that may not be on disk nothing may be:
+  /// half a copy, and its log gone with the power, is half a transaction.
+  private func keepLogOnClose(_ keeps: Bool) {
+    guard !keeps || length(of: file + "-wal") > 0 else { return }
+    let code = sqlite_keep_log_on_close(handle, keeps ? 1 : 0)
+    precondition(code == SQLITE_OK, "SQLite knows no way to leave a log as it is (\(code)).")
   }
 
   /// Refuses to make an empty database beside the log of one that is missing: SQLite would throw that log away.

@@ -1,8 +1,11 @@
 // Shows that the production store keeps the queue in a share of the histories, through crashes and losses of power. That it
 // would be found out if it did it badly is shown by the planted bugs.
 
+import BankModel
+import QueueCore
 import Storage
 import Testing
+import Time
 
 @testable import Simulator
 
@@ -33,5 +36,27 @@ struct QueueDiskTests {
     #expect(places == [ObjectIdentifier(SQLiteStore.self)])
     #expect(statistics.databaseCommits == statistics.commits && statistics.commits > 200)
     #expect(statistics.count(of: .powerLost) > 5)
+  }
+
+  @Test(
+    "a start that cannot make the log durable which it found copies nothing of it", arguments: [false, true])
+  func leavesTheLog(isFull: Bool) throws {
+    // A volume on which nothing can be written over when it is full.
+    let volume = try #require(
+      (1...40 as ClosedRange<UInt64>).lazy.map { SimulatedVolume(seed: $0) }.first { $0.copiesOnWrite })
+    var store: SQLiteStore? = try SQLiteStore(path: "/queue.db", on: volume)
+    let books = try #require(try store?.load(now: WallTime(milliseconds: 1)).books)
+    _ = try store?.beginIncarnation(at: WallTime(milliseconds: 1))
+    try store?.commit(books, arriving: nil)
+    volume.endProcess(losingPower: false) { store = nil }
+    let (database, log) = (volume.file("/queue.db")?.seen, volume.file("/queue.db-wal")?.seen)
+    #expect(log?.isEmpty == false)
+    if isFull { volume.isFull = true } else { volume.fail(.sync) }
+    #expect(throws: StoreError.self) { try SQLiteStore(path: "/queue.db", on: volume) }
+    let isUntouched = volume.file("/queue.db")?.seen == database
+    #expect(isUntouched)
+    volume.endProcess(losingPower: false) {}
+    let isStillThere = volume.file("/queue.db-wal")?.seen == log
+    #expect(isStillThere)
   }
 }

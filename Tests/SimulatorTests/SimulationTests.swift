@@ -18,10 +18,10 @@ struct SimulationTests {
   /// 305: part of a withdrawal is kept by a commit whose sync failed. 2109: so is the last look, after which nobody is left to
   /// be taken out. 24130: a picture of the machine leaves in parts, and a purchase is refused meanwhile.
   /// 1417: somebody comes while the disk is waited for by a coordinator that it will end. 17947: a purchase is taken back while
-  /// an audit asks for it.
+  /// an audit asks for it. 104264: a start cannot write the log again that it found, and the power is lost then.
   @Test(
     "what nobody can see, and what changes while it is told, breaks no promise",
-    arguments: [305, 1_417, 2_109, 17_947, 24_130])
+    arguments: [305, 1_417, 2_109, 17_947, 24_130, 104_264])
   func isNotMisjudged(seed: UInt64) { keepsPromises(seed: seed) }
 
   @Test(
