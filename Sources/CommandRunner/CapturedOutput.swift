@@ -1,4 +1,5 @@
-// Owns what is known of a stream once it was captured. These are values; whoever stores them decides what to keep.
+// Owns what is known of a stream once it was captured. Invariant: the first and the last bytes never overlap.
+// These are values, and whoever stores them decides what to keep. Failure: none but the file's, which is told.
 import Posix
 
 /// What came from one stream of a command.

@@ -13,7 +13,7 @@ final class PayloadFeed {
 
   /// Writes what the pipe takes at once, which mostly is all of it, and leaves the rest to the loop.
   ///
-  /// This process ignores SIGPIPE. See ``ProcessStart/prepare(as:)``
+  /// This process ignores SIGPIPE. See `ProcessStart.prepare(as:)`
   init(_ payload: [UInt8], into pipe: consuming FileDescriptor, on loop: EventLoop) throws(SystemError) {
     self.loop = loop
     self.payload = payload

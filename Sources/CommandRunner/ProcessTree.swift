@@ -9,7 +9,7 @@ import Time
 
 /// A process with its descendants, to be ended together.
 ///
-/// ``Subreaper/become()`` comes before the process is started.
+/// `Subreaper.become()` comes before the process is started.
 public final class ProcessTree {
   private let root: ChildProcess?
   private let adopts: (pid_t) -> Bool

@@ -38,7 +38,7 @@ public final class RunningCommand {
   /// - Parameters:
   ///   - now: when it starts; its time is counted from here.
   ///   - adopts: which children of this process belong to the command, other than the command itself: all but those that
-  ///     this process has started itself. Where it is true of any, ``Subreaper/become()`` comes first.
+  ///     this process has started itself. Where it is true of any, `Subreaper.become()` comes first.
   /// - Throws: what cannot be had now and may be had later: processes, descriptors, memory; and ETXTBSY, where somebody
   ///   is just writing the program.
   public static func start(

@@ -12,12 +12,29 @@ import Time
 final class Run {
   let loop: EventLoop
   let command: RunningCommand
+  private let isAlone: Bool
 
-  init(_ order: CommandOrder, adopts: @escaping (pid_t) -> Bool = { _ in false }) throws {
+  /// - Parameters:
+  ///   - isAlone: whether this is a process of its own, in which every child is the command's, or is ended with it.
+  ///   - adopts: which children belong to the command.
+  init(
+    _ order: CommandOrder, isAlone: Bool = false, adopts: @escaping (pid_t) -> Bool = { _ in false }
+  ) throws {
+    self.isAlone = isAlone
     // A command need not read its payload.
     Signals.ignorePipe()
     loop = try EventLoop()
     command = try RunningCommand.start(order, on: loop, at: SystemClock.monotonic(), adopts: adopts).get()
+  }
+
+  deinit {
+    // Nothing is left where a test has gone well.
+    while isAlone, Subreaper.hasChildren {
+      for pid in Subreaper.children() {
+        kill(pid, SIGKILL)
+        waitpid(pid, nil, 0)
+      }
+    }
   }
 
   /// Runs the loop until the command is over.

@@ -23,7 +23,7 @@ import Time
     try Subreaper.become()
     var order = shell(script)
     order.grace = grace
-    let run = try Run(order, adopts: { _ in true })
+    let run = try Run(order, isAlone: true, adopts: { _ in true })
     try run.hears(isReady)
     return run
   }
@@ -58,7 +58,7 @@ import Time
   func graceful() async {
     await #expect(processExitsWith: .success) {
       let run = try Self.started(
-        "(trap 'echo child; exit' TERM; echo ready; while :; do sleep 0.01; done) & trap 'exit 9' TERM; wait",
+        "trap 'exit 9' TERM; (trap 'echo child; exit' TERM; echo ready; while :; do sleep 0.01; done) & wait",
         grace: .seconds(60))
       run.command.cancel(at: SystemClock.monotonic())
       let outcome = try run.outcome()
@@ -73,7 +73,8 @@ import Time
     await #expect(processExitsWith: .success) {
       try Subreaper.become()
       let run = try Run(
-        shell("setsid sh -c 'echo $$; trap \"\" TERM; exec sleep 600' & read line"), adopts: { _ in true })
+        shell("setsid sh -c 'echo $$; trap \"\" TERM; exec sleep 600' & read line"), isAlone: true,
+        adopts: { _ in true })
       // The shell ends because its input does; its child may not have begun to speak by then.
       let outcome = try run.outcome()
       #expect(outcome.ending == .code(1) || outcome.ending == .code(0))
@@ -88,7 +89,7 @@ import Time
       let run = try Self.started(
         """
         exec perl -e 'use POSIX "setsid"; $| = 1; $SIG{TERM} = "IGNORE"; print "ready\\n";
-        while (1) { my $p = fork; exit 0 if $p; setsid(); }'
+        while (1) { my $p = fork; exit 0 if $p; setsid(); select(undef, undef, undef, 0.02); }'
         """, grace: .zero)
       let start = SystemClock.monotonic()
       run.command.cancel(at: start)
@@ -119,7 +120,7 @@ import Time
       let other = try ChildProcess.spawn(
         executable: "/bin/sleep", arguments: ["600"], environment: [:], newSession: true)
       defer { other.end() }
-      let run = try Run(shell("sleep 600 & echo $!"), adopts: { $0 != other.pid })
+      let run = try Run(shell("sleep 600 & echo $!"), isAlone: true, adopts: { $0 != other.pid })
       let outcome = try run.outcome()
       #expect(outcome.ending == .code(0))
       #expect(Self.pids(outcome).allSatisfy { !ProcessTable.alive($0) })
