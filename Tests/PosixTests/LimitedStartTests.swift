@@ -97,7 +97,7 @@ import Testing
       _ = try ChildProcess.start(
         ChildProcess.Program(
           path: "/bin/sh",
-          words: ["sh", "-c", "echo $$; kill -KILL $PPID; while :; do sleep 600; done"].map {
+          words: ["sh", "-c", "echo $$; kill -KILL $PPID; exec sleep 600"].map {
             Array($0.utf8)
           },
           environment: ["PATH": "/usr/bin:/bin"]),
