@@ -80,7 +80,7 @@ struct GuardianshipTests {
         if let file = try? FileDescriptor.open(path, .readOnly) {
           return String(decoding: try file.readAll(), as: UTF8.self)
         }
-        usleep(1_000)
+        try loop.runOnce(until: SystemClock.monotonic() + .milliseconds(1))
       }
       throw SystemError(call: "open", subject: path, code: ENOENT)
     }
