@@ -173,7 +173,10 @@ let package = Package(
 
     // A slow disk for the programs under test. Nothing stands on it: it is loaded with LD_PRELOAD.
     .target(name: "SlowDisk", path: "Tests/SlowDisk"),
-    // What the tests of all services have in common.
+    // What the tests of the lower floors have in common, and those of all services.
+    .target(
+      name: "PosixFixture", dependencies: ["Time", "Posix"],
+      path: "Tests/PosixFixture", swiftSettings: strictness + speed(of: "PosixFixture")),
     .target(
       name: "ServiceFixture", dependencies: ["Time", "BankModel", "Posix", "Transport", "Wire"],
       path: "Tests/ServiceFixture", swiftSettings: strictness + speed(of: "ServiceFixture")),
@@ -183,14 +186,14 @@ let package = Package(
     tests("BankModelTests", of: ["Time", "BankModel"]),
     tests("SupervisionTests", of: ["Supervision", "Time", "BankModel"]),
     tests("TimeTests", of: ["Time"]),
-    tests("PosixTests", of: ["Posix", "Time"]),
+    tests("PosixTests", of: ["PosixFixture", "Posix", "Time"]),
     tests("RepositoryRulesTests", of: []),
     tests(
       "TransportTests",
       of: [
         "ServiceFixture", "Transport", "StockClient", "VendingClient", "Time", "BankModel", "Wire", "Posix",
       ]),
-    tests("CommandRunnerTests", of: ["CommandRunner", "Time", "Posix"]),
+    tests("CommandRunnerTests", of: ["PosixFixture", "CommandRunner", "Time", "Posix"]),
     tests("LogbookTests", of: ["Logbook", "Time", "BankModel", "Posix"]),
     tests("ArgumentsTests", of: ["Arguments", "Time"]),
     tests("WireTests", of: ["Wire", "Time", "BankModel"], exclude: ["Golden"]),
@@ -263,7 +266,9 @@ let package = Package(
 
 // Nobody who opens a bank waits for the programs that measure it: `scripts/build` makes those when they are asked for.
 if Context.environment["BANK_BUILD_PROGRAMS"] != nil {
-  let others: Set = ["Simulator", "SlowDisk", "ServiceFixture", "bank-simulate", "bank-bench", "bank-fuzz"]
+  let others: Set = [
+    "Simulator", "SlowDisk", "PosixFixture", "ServiceFixture", "bank-simulate", "bank-bench", "bank-fuzz",
+  ]
   package.targets.removeAll { $0.isTest || others.contains($0.name) }
   package.products.removeAll()
 }
