@@ -41,7 +41,7 @@ extension EnqueueOrder {
       return Remark(.payloadAtMost, BankModel.Limits.payloadLength, length)
     }
     let sample = EnqueueEntry(
-      service: .deposit, grade: grade, amount: amount ?? 1, account: account ?? 0, key: key)
+      service: .deposit, priority: priority, amount: amount ?? 1, account: account ?? 0, key: key)
     return sample.fault
   }
 }

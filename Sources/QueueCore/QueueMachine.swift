@@ -41,6 +41,7 @@ public struct QueueMachine: ~Copyable, Sendable {
     case finishing
   }
 
+  /// Those who wait, by the place of their line in the books.
   var lines: [WaitingLine]
   var delayed = DelayedCustomers()
   /// Windows by service (raw value − 1) and place − 1.
@@ -56,7 +57,7 @@ public struct QueueMachine: ~Copyable, Sendable {
   /// The request of which a slice was taken in and the last one has not come. Until then it is not in the books, and
   /// whatever is committed is committed without it.
   public internal(set) var arriving: ArrivingRequest?
-  /// The first of its customers, by line, as far as they would stand in memory.
+  /// The first of its customers, as far as they would stand in memory, by the place of their line in it.
   var arrivingFronts: [[Customer]] = []
   /// Services that are paused on disk, and the requests for pauses that are not there yet.
   var settledPauses: [Bool]
@@ -77,7 +78,7 @@ public struct QueueMachine: ~Copyable, Sendable {
     var request: RequestNumber
     var first: TicketNumber
     var count: Int64
-    var byLine: [Int64]
+    var byLine = LineCounts()
   }
 
   /// The queue as a store has kept it. Whoever was being served waits again, at the head of the line.
@@ -85,8 +86,8 @@ public struct QueueMachine: ~Copyable, Sendable {
     self.policy = policy
     books = stored.books
     settledPauses = stored.books.paused
-    lines = Line.allCases.map {
-      WaitingLine(stored: stored.books.waiting[$0.index], capacity: policy.lineCapacity)
+    lines = stored.books.waiting.lines.indices.map {
+      WaitingLine(stored: stored.books.waiting[$0], capacity: policy.lineCapacity)
     }
     windows = Array(repeating: [], count: Service.allCases.count)
     idleWindows = Array(repeating: 0, count: Service.allCases.count)
@@ -202,6 +203,13 @@ public struct QueueMachine: ~Copyable, Sendable {
   /// Whether somebody waits or is served, so that the business time goes on by itself.
   public var isTimerRunning: Bool { books.waitingInAll > unsettledTickets || books.delayed > 0 }
   var unsettledTickets: Int64 { admissions.reduce(0) { $0 + $1.count } }
+
+  /// Where the customers of a line stand, which has a place from here on.
+  mutating func index(of line: Line) -> Int {
+    let place = books.waiting.place(of: line)
+    while lines.count <= place { lines.append(WaitingLine(stored: 0, capacity: policy.lineCapacity)) }
+    return place
+  }
 
   mutating func stage(_ change: StoreChange, into effects: inout [QueueEffect]) {
     unsettled.append(change)

@@ -99,14 +99,6 @@ struct WaitingLine: Sendable {
     return nil
   }
 
-  mutating func clear() {
-    front.clear()
-    beyond = 0
-    cursor = 0
-    isLoading = false
-    dropNewcomers()
-  }
-
   /// How many customers of the next page are wanted now; 0 for none. Never more than are known to stand there,
   /// so that a page never holds a newcomer whose ticket is not on disk.
   mutating func nextPage(lowWater: Int) -> Int {

@@ -25,7 +25,7 @@ private func fault(_ text: String) -> CustomerLine.Fault? {
 func goodLines() throws {
   let full = try parse(
     #" { "key" : "k\u00e9\ud83d\ude42\n" , "account":12,"amount":50000,"grade":"vip","service":"deposit"} "#)
-  #expect(full.service == .deposit && full.grade == .vip && full.amount == 50_000 && full.account == 12)
+  #expect(full.service == .deposit && full.priority == .vip && full.amount == 50_000 && full.account == 12)
   #expect(full.key == "ké🙂\n")
   #expect(try parse("{}") == CustomerLine())
   #expect(try parse("{ }\r") == CustomerLine())
@@ -70,10 +70,10 @@ func badFields() {
   #expect(fault(#"{"amount":1,"amount":1}"#) == .repeatedField(.amount))
   #expect(fault(#"{"service":"lone"}"#) == .unknownName(.service, "lone", near: []))
   #expect(fault(#"{"service":"depositt"}"#) == .unknownName(.service, "depositt", near: ["deposit"]))
-  #expect(fault(#"{"grade":"VIP"}"#) == .unknownName(.grade, "VIP", near: ["vip"]))
+  #expect(fault(#"{"grade":"VIP"}"#) == .unknownName(.priority, "VIP", near: ["vip"]))
   for value in ["1", "null", "true", "{}", "[1]", "-0.5"] {
     #expect(fault("{\"service\":\(value)}") == .wrongType(.service))
-    #expect(fault("{\"grade\":\(value)}") == .wrongType(.grade))
+    #expect(fault("{\"grade\":\(value)}") == .wrongType(.priority))
     #expect(fault("{\"key\":\(value)}") == .wrongType(.key))
   }
   for value in ["\"1\"", "null", "1.5", "1e3", "1.0", "9223372036854775808", "[]"] {
@@ -95,7 +95,7 @@ func sentences() {
     .json(JSONFault(.badEscape, line: 1, column: 3)), .json(JSONFault(.notUTF8, line: 1, column: 3)),
     .unknownField("x", near: []), .unknownField("x", near: ["key"]), .repeatedField(.key),
     .wrongType(.amount),
-    .wrongType(.key), .unknownName(.grade, "x", near: []), .outOfRange(.amount, 0, 1...2), .badKey(length: 0),
+    .wrongType(.key), .unknownName(.priority, "x", near: []), .outOfRange(.amount, 0, 1...2), .badKey(length: 0),
     .badKey(length: 300),
   ]
   for fault in faults {

@@ -56,6 +56,32 @@ struct OrderTests {
     }
   }
 
+  @Test("any number is a priority, the lowest is served first, and the grades have their places among them")
+  func priorities() throws {
+    try withBranch { branch in
+      try branch.start("--deposit", "1", "--loan", "0", "--speed", "max")
+      try branch.done("pause")
+      for priority in ["4294967295", "1024", "0", "1025", "1022"] {
+        try branch.done("enqueue", "--service", "deposit", "--priority", priority, "1")
+      }
+      try branch.done("enqueue", "1", "--service", "deposit", "--grade", "vip")
+      let people = "{\"service\":\"deposit\",\"priority\":1}\n{\"service\":\"deposit\",\"grade\":\"vvip\"}\n"
+      try branch.done("enqueue", "--from", "-", input: people)
+      try branch.killCoordinator()
+      let waiting = try branch.lines("tickets", "--state", "waiting")
+      #expect(waiting.first { $0["ticket"].integer == 5 }?["priority"].integer == 1_022)
+      #expect(waiting.first { $0["ticket"].integer == 5 }?["grade"].isNull == true)
+      try branch.done("resume")
+      try branch.done("wait")
+      let receipts = try branch.receipts()
+      #expect(receipts.compactMap(\.["ticket"].integer) == [3, 8, 7, 5, 6, 2, 4, 1])
+      #expect(receipts.compactMap(\.["priority"].integer) == [0, 0, 1, 1_022, 1_023, 1_024, 1_025, 4_294_967_295])
+      #expect(receipts.map(\.["grade"].text) == ["vvip", "vvip", nil, nil, "vip", "regular", nil, nil])
+      #expect(try branch.done("ticket", "4").out.contains("priority 1025"))
+      try branch.expectClean()
+    }
+  }
+
   @Test("a thousand of one kind are served in the order of their numbers")
   func thousand() throws {
     try withBranch { branch in
