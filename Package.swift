@@ -88,6 +88,7 @@ let package = Package(
     floor("Supervision", on: ["Time", "BankModel"]),
     floor("Logbook", on: ["BankModel", "Time", "Posix"]),
     floor("Configuration", on: ["Time", "BankModel", "Arguments", "Posix"]),
+    floor("CommandRunner", on: ["Time", "Posix"]),
 
     // Floor 4: one library a process.
     floor("Teller", on: ["Time", "BankModel", "Wire", "Posix", "Transport", "Logbook"]),
@@ -189,6 +190,7 @@ let package = Package(
       of: [
         "ServiceFixture", "Transport", "StockClient", "VendingClient", "Time", "BankModel", "Wire", "Posix",
       ]),
+    tests("CommandRunnerTests", of: ["CommandRunner", "Time", "Posix"]),
     tests("LogbookTests", of: ["Logbook", "Time", "BankModel", "Posix"]),
     tests("ArgumentsTests", of: ["Arguments", "Time"]),
     tests("WireTests", of: ["Wire", "Time", "BankModel"], exclude: ["Golden"]),

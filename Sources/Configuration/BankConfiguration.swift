@@ -1,4 +1,4 @@
-// Owns everything that can be configured, with its defaults. `BankConfiguration.decode` refuses what is out of bounds.
+// Owns everything that can be configured, with its defaults. Keys and bounds are in `Setting`, by which a file is read.
 // Invariant: `config/bank.json` says exactly the defaults; a test holds both together.
 
 import BankModel

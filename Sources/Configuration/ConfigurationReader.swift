@@ -150,17 +150,6 @@ struct ConfigurationReader {
     default: throw expected(.language)
     }
   }
-
-  func byService<Value>(
-    _ values: ByService<Value>, _ read: (ConfigurationReader) throws(ConfigurationError) -> Value
-  ) throws(ConfigurationError) -> ByService<Value> {
-    var values = values
-    try members(known: Service.allCases.map(\.name)) { key, value throws(ConfigurationError) in
-      guard let service = Service(name: key) else { return }
-      values[service] = try read(value)
-    }
-    return values
-  }
 }
 
 /// The way from a file's name to its JSON tree: what is no file, what is too long, what is no JSON.

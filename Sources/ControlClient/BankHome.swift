@@ -18,6 +18,9 @@ public struct BankHome: Sendable, Hashable {
   public var isGuarded: Bool { Datagrams.isReceived(at: guardianSocket) == true }
   /// Where the workers log.
   public var logs: String { Paths.join(path, "logs") }
+  /// The coordinator's copy of the configuration that it goes by; it is kept where a guardian is, and may be an older bank's
+  /// where none is open.
+  public var configurationInUse: String { Paths.join(path, "run", "configuration.json") }
   /// The bank's own configuration, where it has one.
   public var configuration: String { Paths.join(path, "bank.json") }
 

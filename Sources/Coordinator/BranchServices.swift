@@ -46,10 +46,10 @@ final class BranchServices: BankPart {
     serviceSupervisor.orders = { [unowned self] post in
       // It reads its file after it was told its orders, so what stands there now is what it works by.
       if post.specification.workerRole == .stock {
-        assortmentAtWork = try? readAssortment()
+        assortmentAtWork = try? files.readAssortment()
         holdBackForJuices()
       } else {
-        productsAtWork = try? readProducts()
+        productsAtWork = try? files.readProducts()
       }
       return orders(for: post)
     }
@@ -142,17 +142,17 @@ final class BranchServices: BankPart {
   /// What is held back for those who want juice follows the recipes that the present or the next stock service reads.
   func holdBackForJuices() {
     // A file that makes no sense makes no juice; what was held back before is held back still.
-    guard let assortment = assortmentAtWork ?? (try? readAssortment()) else { return }
+    guard let assortment = assortmentAtWork ?? (try? files.readAssortment()) else { return }
     queue.engine.holdBack(forJuicesOf: assortment)
     queue.noteRoom()
   }
 
   private var stockSpecification: SupervisedService.Specification {
-    specification("stock", .stock, .stock, programs.stock, "--config", assortmentFile)
+    specification("stock", .stock, .stock, programs.stock, "--config", files.assortment)
   }
 
   private var vendingSpecification: SupervisedService.Specification {
-    specification("vending", .vending, .vending, programs.vending, "--products", productFile)
+    specification("vending", .vending, .vending, programs.vending, "--products", files.products)
   }
 
   private func specification(
@@ -164,32 +164,14 @@ final class BranchServices: BankPart {
       arguments: ["--home", context.home.path] + (file.map { [option, $0] } ?? []))
   }
 
-  /// The fruits and juices as their file has them now. Throws `badConfiguration` with what is wrong in it.
-  func readAssortment() throws(Failure) -> Assortment {
-    try read(assortmentFile, else: .standard, AssortmentFile.load)
-  }
+  private var files: BranchFiles { context.options.files }
 
-  func readProducts() throws(Failure) -> ProductTable {
-    try read(productFile, else: .standard, ProductFile.load)
-  }
-
-  private func read<Content>(
-    _ file: String?, else standard: Content, _ load: (String) throws(ConfigurationError) -> Content
-  ) throws(Failure) -> Content {
-    guard let file else { return standard }
-    do throws(ConfigurationError) { return try load(file) } catch {
-      throw Failure(.badConfiguration, subject: file, detail: error.message(in: context.language))
-    }
-  }
-
-  /// The file of fruits and juices: the home's own, or the one beside the configuration; nil for the built-in ones.
-  private var assortmentFile: String? { file("stock.json") }
-  private var productFile: String? { file("vending.json") }
-
-  private func file(_ name: String) -> String? {
-    let beside = context.options.config.map { Paths.join(Paths.directory(of: $0), name) }
-    return [Paths.join(context.home.path, name), beside].compactMap(\.self).first {
-      ((try? FileFacts.inspect($0)) ?? nil) != nil
+  /// All files of the bank as they are now. Throws `badConfiguration` with what is wrong in the first bad one.
+  func readFiles() throws(Failure) -> (
+    configuration: ReadConfiguration, assortment: Assortment, products: ProductTable
+  ) {
+    do throws(ConfigurationError) { return try files.readAll() } catch {
+      throw Failure(error, in: context.language)
     }
   }
 }

@@ -116,24 +116,29 @@ struct CoordinatorOptions: Sendable, Equatable {
 /// How the command line and the configuration file become one configuration: what the caller asked for goes before what
 /// the file says.
 extension CoordinatorOptions {
+  /// The files by which the bank goes.
+  var files: BranchFiles { BranchFiles(home: home, configuration: config) }
+
   /// The configuration file, read now, with the caller's own choices on top.
   func configuration() throws(Failure) -> BankConfiguration {
-    var configuration = try read()
-    for (service, count) in windows { configuration.windows[service] = Int32(count) }
-    if let language { configuration.language = language }
+    let read: ReadConfiguration
+    do throws(ConfigurationError) { read = try files.readConfiguration() } catch {
+      throw Failure(error, in: language ?? .english)
+    }
+    return try configuration(over: read)
+  }
+
+  /// What was read of a file, with the caller's own choices on top.
+  func configuration(over read: ReadConfiguration) throws(Failure) -> BankConfiguration {
+    var configuration = read.configuration
+    for (service, count) in windows { configuration.adopt(.windows(service, Int32(count))) }
+    if let language { configuration.adopt(.language(language)) }
     if let speed {
-      do throws(SpeedText.Failure) { configuration.speed = Speed(try SpeedText.parse(speed)) } catch {
+      do throws(SpeedText.Failure) { configuration.adopt(.speed(Speed(try SpeedText.parse(speed)))) } catch {
         throw Failure(.badRequest, subject: "--speed", detail: error.advice(in: .english))
       }
     }
     return configuration
-  }
-
-  private func read() throws(Failure) -> BankConfiguration {
-    guard let config else { return BankConfiguration() }
-    do throws(ConfigurationError) { return try BankConfiguration.load(path: config) } catch {
-      throw Failure(.badConfiguration, subject: config, detail: error.message(in: language ?? .english))
-    }
   }
 }
 

@@ -81,7 +81,11 @@ public enum CoordinatorProcess {
     let log = try LogFile(
       path: home.log(of: "coordinator"), worker: "coordinator", generation: Int32(clamping: incarnation),
       limit: configuration.log.rotateBytes, keep: configuration.log.keep)
-    if options.isRecovery { recoverWindows(of: &configuration, home, log) }
+    if options.isRecovery {
+      recoverWindows(of: &configuration, home, log)
+    } else {
+      WindowsRecord.remove(home.windows)
+    }
     if let trouble {
       log.write(event: "former_configuration", level: .error) { $0.field("msg", trouble.detail) }
     } else {

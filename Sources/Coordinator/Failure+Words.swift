@@ -2,6 +2,7 @@
 // It decides nothing and finds no words; those are the client's.
 
 import BankModel
+import Configuration
 import QueueCore
 import Wire
 
@@ -15,6 +16,11 @@ extension Failure {
     case .noSuchTicket(let ticket): self.init(.noSuchTicket, subject: String(ticket))
     case .wrongState(let ticket, let state): self.init(.wrongState, subject: "\(ticket) \(state.name)")
     }
+  }
+
+  /// A file that cannot be used, in the language of whoever has asked for it.
+  init(_ error: ConfigurationError, in language: Language) {
+    self.init(.badConfiguration, subject: error.path, detail: error.message(in: language))
   }
 
   init(store error: StoreError) {

@@ -270,14 +270,15 @@ final class Guardianship {
     }
   }
 
+  /// Starts a guardian for the bank as it is now. Should the bank open, and this process die, before that one listens, it
+  /// would never hear of the opening: it is told beforehand to open the bank again, as if it had been open.
   private func startGuardian() {
+    let isForgetful = Kernel.makes("forgetsThatItWasOpen")
     let words =
       [
         "--home", home.path, "--adopt", "\(CurrentProcess.pid)", "--phase",
-        Kernel.makes("forgetsThatItWasOpen") ? Phase.opening.rawValue : phase.rawValue, "--patience",
-        "\(pulse.patience.milliseconds)",
-      ] + (options.isRecovery && !Kernel.makes("forgetsThatItWasOpen") ? ["--opened"] : []) + ["--"]
-      + options.lasting
+        (isForgetful ? Phase.opening : phase).rawValue, "--patience", "\(pulse.patience.milliseconds)",
+      ] + (isForgetful ? [] : ["--opened"]) + ["--"] + options.lasting
     do throws(SystemError) {
       // A session of its own, and no tie to this process: it is there for when this process dies.
       let child = try ChildProcess.spawn(

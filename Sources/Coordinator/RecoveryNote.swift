@@ -65,6 +65,9 @@ enum WindowsRecord {
     RecoveryNote.keep(Array(text(windows).utf8), at: path)
   }
 
+  /// Takes away what was kept for a bank that was open before, and is opened anew.
+  static func remove(_ path: String) { try? Directory.unlink(path) }
+
   /// What was kept; nil where nothing was, or it cannot be relied on.
   static func read(from path: String) -> [Service: Int32]? {
     guard let file = try? FileDescriptor.open(path, [.readOnly, .noFollow]),

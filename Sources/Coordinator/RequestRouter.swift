@@ -42,13 +42,14 @@ final class RequestRouter: BankPart {
 
   // MARK: - What is asked
 
-  func serve(_ request: ControlRequest, for session: ControlSession) {
+  /// - Parameter hasWaited: it was heard before, and what was heard after it may have been served by now.
+  func serve(_ request: ControlRequest, for session: ControlSession, hasWaited: Bool = false) {
     // Nothing is said any more in the name of this process.
     guard !context.isCutOff else { return }
     if opening.refuses(request, session) { return }
     // It was read together with the word that has ended the bank.
     guard context.exitCode == nil else { return server.turnAway(request, of: session) }
-    if session.list != nil {
+    if session.list != nil, !hasWaited {
       if case .withdraw(let given) = request.command { return intake.withdraw(given, of: session) }
       guard case .enqueueList = request.command else {
         return server.refuse(session, .malformed, "another request between the parts of a list")
@@ -126,7 +127,9 @@ final class RequestRouter: BankPart {
 
   /// Works for a while on what takes long, and serves those who have waited for it.
   func advanceLongRequests() {
-    for (request, session) in long.advance() where session.isOpen { serve(request, for: session) }
+    for (request, session) in long.advance() where session.isOpen {
+      serve(request, for: session, hasWaited: true)
+    }
   }
 
   /// The states that a list without a choice shows, in this order.

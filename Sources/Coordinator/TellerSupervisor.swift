@@ -3,6 +3,7 @@
 // Invariant: a teller that has ended is reported exactly once, after its process was reaped and its channel closed.
 
 import BankModel
+import Configuration
 import Glibc
 import Logbook
 import Posix

@@ -102,8 +102,9 @@ final class WindowPlan: BankPart {
     let fresh: BankConfiguration
     let (assortment, products): (Assortment, ProductTable)
     do throws(Failure) {
-      fresh = try context.options.configuration()
-      (assortment, products) = (try services.readAssortment(), try services.readProducts())
+      let read = try services.readFiles()
+      fresh = try context.options.configuration(over: read.configuration)
+      (assortment, products) = (read.assortment, read.products)
     } catch {
       context.write(event: "reload_refused", level: .error) { $0.field("msg", error.detail) }
       return error

@@ -57,6 +57,19 @@ public struct FileFacts: Sendable, Hashable {
   }
 }
 
+extension FileFacts {
+  /// Whether this process may run what has this name, and if not why: an errno value, 0 where it may. Of a directory it
+  /// says whether it may be passed. `faccessat(2)` X_OK for the effective user
+  public static func execution(of path: String) -> CInt {
+    guard !path.utf8.contains(0) else { return EINVAL }
+    if let kernel = Kernel.simulated {
+      guard let facts = kernel.facts(of: path) else { return errno }
+      return facts.mode & 0o111 == 0 ? EACCES : 0
+    }
+    return uninterrupted { linux_may_execute(path) } == 0 ? 0 : errno
+  }
+}
+
 extension FileDescriptor {
   /// What the kernel says about the open file. `fstat(2)`
   public borrowing func facts() throws(SystemError) -> FileFacts {

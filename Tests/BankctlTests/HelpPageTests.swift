@@ -11,7 +11,7 @@ struct HelpPageTests {
 
   /// The overview, and the page of every command and of every group of commands.
   private var paths: [[String]] {
-    [[], ["juice"], ["vending", "admin"]] + table.commands.map(\.path)
+    [[], ["juice"], ["vending", "admin"], ["config"]] + table.commands.map(\.path)
   }
 
   private func words(of page: String) -> [Substring] {

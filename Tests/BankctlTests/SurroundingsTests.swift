@@ -46,6 +46,30 @@ func configuration() throws {
   #expect(try surroundings([:]).configuration(flag: nil, home: home) == nil)
 }
 
+@Test("what has chosen the configuration is known")
+func chooser() throws {
+  let home = BankHome(path: "/h")
+  let variables = ["BANK_CONFIG": "c.json", "BANK_CONFIG_DEFAULT": "/d.json"]
+  let files: Set = ["/h/bank.json", "/usr/local/share/bank/bank.json"]
+  func chosen(_ variables: [String: String], _ files: Set<String>, flag: String? = nil) throws
+    -> ChosenConfiguration?
+  {
+    try surroundings(variables, files: files).chosenConfiguration(flag: flag, home: home)
+  }
+  #expect(
+    try chosen(variables, files, flag: "f.json") == ChosenConfiguration("/here/f.json", by: .option))
+  #expect(
+    try chosen(variables, files) == ChosenConfiguration("/here/c.json", by: .environment("BANK_CONFIG")))
+  #expect(try chosen([:], files) == ChosenConfiguration("/h/bank.json", by: .home))
+  #expect(
+    try chosen(["BANK_CONFIG_DEFAULT": "/d.json"], [])
+      == ChosenConfiguration("/d.json", by: .environment("BANK_CONFIG_DEFAULT")))
+  #expect(
+    try chosen([:], ["/usr/local/share/bank/bank.json"])
+      == ChosenConfiguration("/usr/local/share/bank/bank.json", by: .installation))
+  #expect(try chosen([:], []) == nil)
+}
+
 @Test("the language: flag, BANK_LANG, the configuration's, the locale's")
 func language() {
   let variables = ["BANK_LANG": "en", "LC_ALL": "ko_KR.UTF-8"]

@@ -2,6 +2,7 @@
 // end was not settled, because whoever it had started still held its channel.
 
 import BankModel
+import Configuration
 import Glibc
 import Logbook
 import Posix

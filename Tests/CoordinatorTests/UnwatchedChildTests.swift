@@ -3,6 +3,7 @@
 // is spoiled after it was made.
 
 import BankModel
+import Configuration
 import Glibc
 import Guardian
 import Logbook

@@ -32,6 +32,8 @@ struct ConfigurationFileTests {
           outcome.code == 2 && outcome.err.contains("bank.json") && outcome.err.contains(reason),
           outcome.story)
         #expect(try branch.run("start", "--config", file, language: .ko).err != outcome.err)
+        let checked = try branch.run("config", "check", file)
+        #expect(checked.code == 2 && checked.complaints == outcome.complaints, "\(checked) \(outcome)")
       }
       for path in [branch.path("missing"), branch.path("io"), "/dev/zero", try pipe(branch)] {
         let outcome = try branch.run("start", "--config", path, timeout: .seconds(5))

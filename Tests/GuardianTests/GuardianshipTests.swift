@@ -50,7 +50,9 @@ struct GuardianshipTests {
     private static func stayingProgram(in directory: String) throws -> String {
       let path = Paths.join(directory, "guardian")
       let file = try FileDescriptor.open(path, [.writeOnly, .create], mode: 0o700)
-      try Array("#!/bin/sh\nexec sleep 600\n".utf8).withUnsafeBytes { try file.writeAll($0) }
+      try Array("#!/bin/sh\necho \"$@\" >$0.new; mv $0.new $0.words\nexec sleep 600\n".utf8).withUnsafeBytes {
+        try file.writeAll($0)
+      }
       return path
     }
 
@@ -68,6 +70,19 @@ struct GuardianshipTests {
       let deadline = SystemClock.monotonic() + .seconds(60)
       while guardianship.pid == nil, SystemClock.monotonic() < deadline { _ = try turn() }
       try #require(guardianship.pid != nil)
+    }
+
+    /// The words with which the guardian was started that stays.
+    func words() throws -> String {
+      let path = Paths.join(home.path, "guardian.words")
+      let deadline = SystemClock.monotonic() + .seconds(60)
+      while SystemClock.monotonic() < deadline {
+        if let file = try? FileDescriptor.open(path, .readOnly) {
+          return String(decoding: try file.readAll(), as: UTF8.self)
+        }
+        try loop.runOnce(until: SystemClock.monotonic() + .milliseconds(1))
+      }
+      throw SystemError(call: "open", subject: path, code: ENOENT)
     }
 
     /// Asks the guardian to end, and says which signal it has ended by: that one, or SIGKILL where it was sent before.
@@ -170,5 +185,14 @@ struct GuardianshipTests {
     let told = ServiceMessage(try #require(try Datagrams.receive(from: socket)))
     #expect(told["X_BANK_CLOSED"] == "1")
     #expect(try hearing.signalOfEnd() == SIGTERM)
+  }
+
+  @Test(
+    "a guardian that comes before the bank is open may never hear that it is: it opens the bank again in any case"
+  )
+  func isToldBeforehand() throws {
+    let tie = try Tie()
+    try tie.beginWithGuardian()
+    #expect(try tie.words().contains("--phase opening") && tie.words().contains("--opened"))
   }
 }

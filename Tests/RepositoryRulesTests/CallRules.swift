@@ -59,7 +59,7 @@ enum CallRules {
   static let smallTargets: Set<String> = [
     "Posix", "Transport", "Supervision", "Logbook", "Teller", "JuiceStation", "bank-teller", "bank-juice",
     "Guardian", "bank-guardian", "ServiceProcess", "StockService", "StockClient", "bank-stockd",
-    "VendingMachine", "VendingClient", "bank-vending",
+    "VendingMachine", "VendingClient", "bank-vending", "CommandRunner",
   ]
 
   static func checkModules(_ file: File) -> [Violation] {

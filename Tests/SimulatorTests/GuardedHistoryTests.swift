@@ -33,6 +33,14 @@ struct GuardedHistoryTests {
     #expect(statistics.guardianStarts > statistics.adoptions)
   }
 
+  @Test(
+    "a bank that opens and dies before its new guardian listens is opened again",
+    arguments: [419_444_009_293, 419_444_019_803])
+  func opensUnheard(seed: UInt64) {
+    let violation = Simulation.run(seed: seed).violation
+    #expect(violation == nil, "repeat with: scripts/simulate --seed \(seed) --trace")
+  }
+
   @Test("a guardian's death changes nothing for a customer: the coordinator that it guarded goes on")
   func deathOfAGuardian() {
     var seen = 0

@@ -19,9 +19,14 @@ struct SimulationTests {
   /// be taken out. 24130: a picture of the machine leaves in parts, and a purchase is refused meanwhile.
   /// 1417: somebody comes while the disk is waited for by a coordinator that it will end. 17947: a purchase is taken back while
   /// an audit asks for it. 104264: a start cannot write the log again that it found, and the power is lost then.
+  /// 424840041706: a guardian cannot be started again and again. 424840054137, 424840087465: the last look of a withdrawal is
+  /// kept by a commit whose sync failed. 424840096069: a request waits for a reset, and a list begins behind it.
   @Test(
     "what nobody can see, and what changes while it is told, breaks no promise",
-    arguments: [305, 1_417, 2_109, 17_947, 24_130, 104_264])
+    arguments: [
+      305, 1_417, 2_109, 17_947, 24_130, 104_264, 424_840_041_706, 424_840_054_137, 424_840_087_465,
+      424_840_096_069,
+    ])
   func isNotMisjudged(seed: UInt64) { keepsPromises(seed: seed) }
 
   @Test(

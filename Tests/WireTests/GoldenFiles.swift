@@ -49,7 +49,23 @@ func goldenPath(_ name: String) -> String {
   return "\(directory)/Golden/\(name).hex"
 }
 
-private func readFile(_ path: String) -> String? {
+/// The names of all golden files; nil where they cannot be listed.
+func goldenNames() -> [String]? {
+  let path = goldenPath("x").split(separator: "/").dropLast().joined(separator: "/")
+  guard let directory = opendir("/" + path) else { return nil }
+  defer { closedir(directory) }
+  var names: [String] = []
+  while let entry = readdir(directory) {
+    let name = withUnsafePointer(to: &entry.pointee.d_name) { tuple in
+      tuple.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+    }
+    if name.hasSuffix(".hex") { names.append(String(name.dropLast(4))) }
+  }
+  return names
+}
+
+/// The text of a file; nil where it cannot be read.
+func readFile(_ path: String) -> String? {
   guard let file = fopen(path, "r") else { return nil }
   defer { fclose(file) }
   var content: [UInt8] = []

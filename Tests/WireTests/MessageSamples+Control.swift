@@ -129,7 +129,7 @@ extension ControlCommand {
             ], isLast: true))),
       Sample("command-reset-day", .reset(day: 3)),
       Sample("command-stop-step", .stop(StopOrder(now: false, timeoutMilliseconds: 1_500, step: .kill))),
-    ]
+    ] + juiceSamples
 }
 
 extension ControlAnswer {
@@ -275,7 +275,7 @@ extension ControlAnswer {
           StoppedReport(
             day: 3, served: 10, businessMilliseconds: 4_410, waiting: 0, dead: 0, isDayClosed: true,
             finished: 4, killed: 0, steps: [], sentAway: 2))),
-    ]
+    ] + behindWindows
 }
 
 extension AuditReport {

@@ -34,6 +34,7 @@ extension StockMessage {
         .request(
           StockRequest(
             number: 7, order: order, command: .take([ItemAmount(ItemID("strawberry"), 16)], today: 20_780)))),
+      Sample("stock-request-bare", .request(StockRequest(number: 8, command: .look))),
     ]
   }
 }
@@ -182,6 +183,10 @@ extension WorkerMessage {
     Sample("worker-failed", .failed(Failure(.damaged, subject: "/srv/bank/stock.db", detail: "cut"))),
     Sample("worker-beat", .beat(300)),
     Sample("worker-database", .database(DatabaseMark(identity: 300, bank: bankMark))),
+    Sample("worker-hello-vending", .hello(Hello(version: 1, build: "a1b2c3", role: .vending))),
+    Sample("worker-beat-progress", .beat(WorkerMessage.progress)),
+    Sample("worker-beat-worked", .beat(WorkerMessage.worked)),
+    Sample("worker-database-bare", .database(DatabaseMark(identity: -7, bank: nil))),
   ]
 }
 

@@ -29,6 +29,7 @@ private let reports = [
 extension VendingMessage {
   static var vendingSamples: [Sample<VendingMessage>] {
     [
+      Sample("vending-hello", .hello(Hello(version: 1, build: "a1b2c3", role: .client))),
       Sample(
         "vending-request", .request(VendingRequest(number: 7, order: order, command: .buy(ItemID("top"))))),
       Sample("vending-request-bare", .request(VendingRequest(number: 8, command: .look))),
@@ -38,7 +39,13 @@ extension VendingMessage {
 
 extension VendingServiceMessage {
   static var vendingSamples: [Sample<VendingServiceMessage>] {
-    [Sample("vending-service-reply", .reply(VendingReply(number: 9, result: .done(bought), more: true)))]
+    [
+      Sample("vending-service-welcome", .welcome(Welcome(version: 1, build: "a1b2c3"))),
+      Sample(
+        "vending-service-refused",
+        .refused(Refusal(reason: .closing, version: 1, build: "dev", detail: "closing"))),
+      Sample("vending-service-reply", .reply(VendingReply(number: 9, result: .done(bought), more: true))),
+    ]
   }
 }
 

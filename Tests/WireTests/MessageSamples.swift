@@ -54,7 +54,10 @@ extension TellerMessage {
     }
   }
 
-  static let samples = Case.allCases.map { Sample("teller-\($0.rawValue)", sample($0)) }
+  static let samples =
+    Case.allCases.map { Sample("teller-\($0.rawValue)", sample($0)) } + [
+      Sample("teller-hello-juice", .hello(Hello(version: 1, build: "a1b2c3", role: .juice)))
+    ]
 }
 
 extension WindowMessage {
@@ -96,6 +99,12 @@ extension WindowMessage {
     }
   }
 
+  private static let ordersOfStation = WindowMessage.welcome(
+    TellerOrders(
+      name: "juice-1", service: .juice, generation: 1, workMicroseconds: 0, beatMicroseconds: 2_000_000,
+      language: .english, logPath: "", logLimit: 8_388_608, logKeep: 0, logsCustomers: false,
+      stockSocket: "/srv/bank/run/stock.sock"))
+
   private static let orderOfJuice = WindowMessage.assign(
     Assignment(
       day: 12,
@@ -114,6 +123,7 @@ extension WindowMessage {
     Case.allCases.map { Sample("window-\($0.rawValue)", sample($0)) }
     + [
       Sample("window-assign-payload", orderOfJuice), Sample("window-assign-order", namedOrderOfJuice),
+      Sample("window-welcome-juice", ordersOfStation),
     ]
 }
 

@@ -87,6 +87,37 @@ enum { LINUX_SPAWN_SOURCES = 5 };
 int linux_spawn(pid_t *pid, const char *path, char *const arguments[], char *const environment[],
                 const int sources[LINUX_SPAWN_SOURCES], bool new_session, const char *working_directory);
 
+// Starts a program under limits, as the leader of a session of its own (spawn.c). sources[i], each 3 or more, becomes
+// descriptor i of the child; every other descriptor is closed and signals are reset. Returns an errno value, 0 for
+// success; `step` then says which step has failed, and there is no child.
+enum linux_resource { LINUX_MEMORY, LINUX_PROCESSOR_SECONDS, LINUX_OPEN_FILES, LINUX_FILE_SIZE };
+struct linux_limit {
+  enum linux_resource resource;
+  uint64_t soft;
+  uint64_t hard;
+};
+enum linux_step { LINUX_STEP_CLONE, LINUX_STEP_SESSION, LINUX_STEP_DESCRIPTORS, LINUX_STEP_DIRECTORY,
+                  LINUX_STEP_LIMITS, LINUX_STEP_PROGRAM };
+struct linux_program {
+  const char *path;
+  char *const *arguments;
+  char *const *environment;
+  const char *working_directory;
+  int sources[3];
+  const struct linux_limit *limits;
+  int limit_count;
+  // The child is killed when the thread that starts it ends.
+  bool ends_with_parent;
+};
+int linux_start(const struct linux_program *program, pid_t *pid, int *pidfd, enum linux_step *step);
+
+// Descendants whose own parents have ended become children of this process. prctl(2) PR_SET_CHILD_SUBREAPER
+int linux_become_subreaper(void);
+// Whether there is any child, one that has ended among them. waitid(2)
+bool linux_has_children(void);
+// faccessat(2) X_OK for the effective user.
+int linux_may_execute(const char *path);
+
 // Sockets.
 struct linux_peer {
   pid_t pid;

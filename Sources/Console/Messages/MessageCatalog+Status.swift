@@ -6,6 +6,7 @@ extension MessageCatalog {
     case issued, waiting, delayed, serving, served, dead, cancelled
     case service, windows, window, pid, generation, state, ticket, restarts, memory
     case day, grade, outcome, amount, finished, attempts, account, debit, credit, balance
+    case setting, value, source
   }
 
   func column(_ column: Column) -> String {
@@ -35,6 +36,9 @@ extension MessageCatalog {
     case .debit: say("debit", "차변")
     case .credit: say("credit", "대변")
     case .balance: say("balance", "잔액")
+    case .setting: say("setting", "설정")
+    case .value: say("value", "값")
+    case .source: say("from", "출처")
     }
   }
 

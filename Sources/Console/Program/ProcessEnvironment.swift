@@ -49,13 +49,24 @@ package struct ProcessEnvironment {
 
   /// The configuration: flag, `BANK_CONFIG`, the home's own, `BANK_CONFIG_DEFAULT`, the installation's, none.
   package func configuration(flag: String?, home: BankHome) throws(CommandError) -> String? {
-    if let chosen = flag ?? variable("BANK_CONFIG") { return try fromSystem(absolute(chosen)) }
-    if isFile(home.configuration) { return home.configuration }
-    if let standard = variable("BANK_CONFIG_DEFAULT") { return try fromSystem(absolute(standard)) }
+    try chosenConfiguration(flag: flag, home: home)?.path
+  }
+
+  /// The configuration with what has chosen it, in the same order; nil for none.
+  func chosenConfiguration(flag: String?, home: BankHome) throws(CommandError) -> ChosenConfiguration? {
+    if let flag { return ChosenConfiguration(try fromSystem(absolute(flag)), by: .option) }
+    if let chosen = try named(by: "BANK_CONFIG") { return chosen }
+    if isFile(home.configuration) { return ChosenConfiguration(home.configuration, by: .home) }
+    if let standard = try named(by: "BANK_CONFIG_DEFAULT") { return standard }
     guard let executable = executable() else { return nil }
     let prefix = Paths.directory(of: Paths.directory(of: executable))
     let installed = Paths.join(prefix, "share/bank/bank.json")
-    return isFile(installed) ? installed : nil
+    return isFile(installed) ? ChosenConfiguration(installed, by: .installation) : nil
+  }
+
+  private func named(by name: String) throws(CommandError) -> ChosenConfiguration? {
+    guard let path = variable(name) else { return nil }
+    return ChosenConfiguration(try fromSystem(absolute(path)), by: .environment(name))
   }
 
   /// The language: flag, `BANK_LANG`, the configuration's, the locale's.
@@ -73,4 +84,20 @@ package struct ProcessEnvironment {
     let name = variable("LC_ALL") ?? variable("LC_MESSAGES") ?? variable("LANG") ?? ""
     return Language(locale: name)
   }
+}
+
+/// A configuration file, and what has chosen it.
+struct ChosenConfiguration: Equatable {
+  enum Chooser: Equatable {
+    case option
+    /// This variable.
+    case environment(String)
+    case home, installation
+  }
+
+  /// Absolute.
+  let path: String
+  let chooser: Chooser
+
+  init(_ path: String, by chooser: Chooser) { (self.path, self.chooser) = (path, chooser) }
 }

@@ -28,6 +28,15 @@ extension BankctlTable {
     ]
   }
 
+  /// What can be chosen beside the configuration, and the configuration itself.
+  static var startOptions: [OptionSpec] {
+    windowOptions + [
+      OptionSpec(
+        "juice", windows, default: Text("that of the configuration, else 1", "설정의 값, 없으면 1"),
+        "Juice stations.", "쥬스 스테이션의 수입니다.")
+    ] + paceOptions
+  }
+
   private static let open = CommandSpec(
     "open", group: group, "Show one business day from beginning to end.", "영업일 하루를 처음부터 끝까지 보여 줍니다.",
     details: Text(
@@ -69,11 +78,7 @@ extension BankctlTable {
         "bankctl start --foreground", "Stay with the bank, as systemd and containers want it.",
         "은행이 닫힐 때까지 끝나지 않아 systemd와 컨테이너에서 씁니다."),
     ],
-    options: windowOptions + [
-      OptionSpec(
-        "juice", windows, default: Text("that of the configuration, else 1", "설정의 값, 없으면 1"),
-        "Juice stations.", "쥬스 스테이션의 수입니다.")
-    ] + paceOptions + [
+    options: startOptions + [
       OptionSpec(
         "foreground", "Stay until the bank has closed; SIGTERM and Ctrl-C close it, a second one faster.",
         "은행이 닫힐 때까지 끝나지 않습니다. SIGTERM이나 Ctrl-C로 마감하며, 두 번째는 더 빨리 마감합니다.")

@@ -198,11 +198,17 @@ extension QueueDisk: AskingStore {
     } catch {
       return disagree("what was found at the start cannot be: \(error)")
     }
-    if try found != contents(of: model, model.load(now: now)) {
+    // The store may have taken out the last ones, and has still to look whether they were.
+    owesWithdrawal = model.arrivingFrom == nil && store.arrivingFrom != nil && withdraws(doubt.changes)
+    if try contents(of: store, stored) != contents(of: model, model.load(now: now)) {
       disagree(
         "what was found at the start is neither what was before the last commit nor what came after it")
     }
     try followWithdrawal(of: store, stored.books)
+  }
+
+  func withdraws(_ changes: [Change]) -> Bool {
+    changes.contains { if case .withdrawal = $0 { true } else { false } }
   }
 
   private func remember(_ change: Change) {

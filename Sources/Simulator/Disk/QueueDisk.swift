@@ -43,7 +43,7 @@ final class QueueDisk {
   var keys: Set<String> = []
   /// The production store has still to be asked to take out customers of whom the model has nobody left: it looks once
   /// more whether there are any.
-  private(set) var owesWithdrawal = false
+  var owesWithdrawal = false
 
   /// The production store may have fewer left who are to be taken out than the model: a withdrawal was in doubt, and of
   /// whoever never had a ticket nobody can ask how many are there.
@@ -199,8 +199,7 @@ final class QueueDisk {
 
   /// The commit in doubt looks lost. A part of a withdrawal may have been kept and be seen by nobody.
   func noteWithdrawalInDoubt(_ changes: [Change]) {
-    guard changes.contains(where: { if case .withdrawal = $0 { true } else { false } }) else { return }
-    mayHaveWithdrawnMore = true
+    if withdraws(changes) { mayHaveWithdrawnMore = true }
   }
 
   /// Where the production store has nobody left to take out, the model has nobody either.

@@ -96,10 +96,13 @@ extension Simulation {
     // One that has closed stays for a moment with those who have not heard its last words.
     let isOpen = coordinator.map { !$0.hasClosed } ?? false
     let hasGuardian = guardians.contains { !$0.standsStill(at: clock.now) }
-    if !guarded.missing.look(isOpen && guardians.isEmpty, isAbleCoordinator, after: passed) {
+    // One that could not be started without a descriptor is tried again after a pause.
+    let isCrowded = coordinator.map { $0.process.openFiles < 1_024 } ?? false
+    let isMissing = isOpen && guardians.isEmpty && !isCrowded
+    if !guarded.missing.look(isMissing, isAbleCoordinator, after: passed) {
       violate(.guarding, "the guardian has died, and there is no other")
     }
-    if !guarded.unguarded.look(isOpen && !hasGuardian, isAbleCoordinator, after: passed) {
+    if !guarded.unguarded.look(isOpen && !hasGuardian && !isCrowded, isAbleCoordinator, after: passed) {
       violate(.guarding, "a coordinator has been without a guardian for long")
     }
     let isWithout = coordinator?.process.isStopped ?? true

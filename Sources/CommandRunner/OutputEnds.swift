@@ -1,0 +1,41 @@
+// Owns the beginning and the end of a stream whose middle nobody keeps. It reads and writes nothing.
+// Invariant: it holds at most `firstLimit` and `lastLimit` bytes, however long the stream is; as long as nothing is
+// lost, both parts together are the stream. Nothing here can fail: the count stops at the largest number there is.
+
+/// The first and the last bytes of a stream, and how many there were.
+struct OutputEnds {
+  private let firstLimit: Int
+  private let lastLimit: Int
+  private(set) var first: [UInt8] = []
+  /// All that came after the first, in order, until it is full; then a ring, whose oldest byte is at `oldest`.
+  private var ring: [UInt8] = []
+  private var oldest = 0
+  private(set) var length: Int64 = 0
+
+  init(firstLimit: Int, lastLimit: Int) {
+    (self.firstLimit, self.lastLimit) = (max(0, firstLimit), max(0, lastLimit))
+  }
+
+  /// The last bytes of those after the first.
+  var last: [UInt8] { Array(ring[oldest...] + ring[..<oldest]) }
+
+  mutating func take(_ bytes: UnsafeRawBufferPointer) {
+    let (sum, overflow) = length.addingReportingOverflow(Int64(bytes.count))
+    length = overflow ? .max : sum
+    let beginning = min(firstLimit - first.count, bytes.count)
+    if beginning > 0 { first.append(contentsOf: bytes[..<beginning]) }
+    // What would be written over again at once is passed over.
+    keep(UnsafeRawBufferPointer(rebasing: bytes[max(beginning, bytes.count - lastLimit)...]))
+  }
+
+  private mutating func keep(_ bytes: UnsafeRawBufferPointer) {
+    var place = min(lastLimit - ring.count, bytes.count)
+    ring.append(contentsOf: bytes[..<place])
+    while place < bytes.count {
+      let count = min(lastLimit - oldest, bytes.count - place)
+      ring.replaceSubrange(oldest..<oldest + count, with: bytes[place..<place + count])
+      oldest = (oldest + count) % lastLimit
+      place += count
+    }
+  }
+}

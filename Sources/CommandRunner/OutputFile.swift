@@ -1,0 +1,50 @@
+// Owns the file that keeps what a command has said, up to a bound. Invariant: it is of this attempt alone, never longer
+// than the bound, and the beginning of what was said. There is none where nothing was said, because most commands say
+// nothing and a file costs more than all else. Failure: the first one is kept, and nothing is written after it.
+import Posix
+
+/// A bounded file, made with its first byte.
+final class OutputFile {
+  private let path: String
+  private let bound: Int64
+  private var file: FileDescriptor?
+  private(set) var length: Int64 = 0
+  /// Why the file is shorter than it could be; nil where it is not.
+  private(set) var failure: SystemError?
+
+  /// - Parameter path: what an earlier attempt left there goes.
+  init(path: String, bound: Int64) {
+    (self.path, self.bound) = (path, max(0, bound))
+    do throws(SystemError) { try Directory.unlink(path) } catch {
+      // A directory that is missing is found with the first byte, if there is one.
+      if !error.isMissing { failure = error }
+    }
+  }
+
+  func append(_ bytes: UnsafeRawBufferPointer) {
+    guard failure == nil, length < bound else { return }
+    var rest = UnsafeRawBufferPointer(rebasing: bytes.prefix(Int(clamping: bound - length)))
+    do throws(SystemError) {
+      if file == nil { file = try FileDescriptor.open(path, [.writeOnly, .create, .exclusive], mode: 0o600) }
+      while !rest.isEmpty {
+        let count = try write(rest)
+        length += Int64(count)
+        rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+      }
+    } catch {
+      failure = error
+      file = nil
+    }
+  }
+
+  func close() { file = nil }
+
+  private func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) -> Int {
+    switch file {
+    case .some(let open):
+      guard case .bytes(let count) = try open.write(bytes) else { return 0 }
+      return count
+    case .none: preconditionFailure("a file that is written to is open")
+    }
+  }
+}

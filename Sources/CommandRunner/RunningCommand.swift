@@ -1,0 +1,175 @@
+// Owns one command from its start until nothing of it is left: the process and all that descends from it, its payload,
+// its output, its time. Invariant: the outcome is there when the command itself and everybody whom it has left behind
+// have ended, and never before; whoever holds its pipes or ignores its signals delays it by bounded times only.
+// Failure: a command that cannot begin is a refusal; SystemError is a shortage that may pass.
+import Glibc
+import Posix
+import Time
+
+/// A command that was started for one customer.
+///
+/// Not Sendable: it lives with the loop that it waits in. Whoever runs the loop calls ``turn(at:)`` after each turn, and at
+/// ``deadline`` at the latest. A command that is dropped is killed with its group.
+public final class RunningCommand {
+  private enum Phase {
+    case running
+    /// It has ended, and somebody may be writing to its output.
+    case lingering(until: MonotonicTime)
+    /// It has ended, and what it has left is being ended.
+    case clearing
+    case over(CommandOutcome)
+  }
+
+  private let root: ChildProcess
+  private let tree: ProcessTree
+  private let feed: PayloadFeed
+  private let output: OutputCapture
+  private let errors: OutputCapture
+  private let startedAt: MonotonicTime
+  private let timeoutAt: MonotonicTime?
+  private let grace: TimeSpan
+  private let linger: TimeSpan
+  private var endedAt: MonotonicTime
+  private var interruption: CommandOutcome.Interruption?
+  private var phase = Phase.running
+
+  /// Starts a command.
+  ///
+  /// - Parameters:
+  ///   - now: when it starts; its time is counted from here.
+  ///   - adopts: which children of this process belong to the command, other than the command itself: all but those that
+  ///     this process has started itself. Where it is true of any, `Subreaper.become()` comes first.
+  /// - Throws: what cannot be had now and may be had later: processes, descriptors, memory; and ETXTBSY, where somebody
+  ///   is just writing the program.
+  public static func start(
+    _ order: CommandOrder, on loop: EventLoop, at now: MonotonicTime,
+    adopts: @escaping (pid_t) -> Bool
+  ) throws(SystemError) -> Result<RunningCommand, CommandRefusal> {
+    let input = try DescriptorPair.pipe()
+    let output = try DescriptorPair.pipe()
+    let errors = try DescriptorPair.pipe()
+    let root: ChildProcess
+    do throws(SystemError) {
+      root = try ChildProcess.start(
+        order.program, input: input.first, output: output.second, errors: errors.second)
+    } catch {
+      guard let refusal = refusal(of: order.program, error) else { throw error }
+      return .failure(refusal)
+    }
+    do throws(SystemError) {
+      return .success(
+        try RunningCommand(
+          order, root, input: input.second, output: output.first, errors: errors.first, on: loop, at: now,
+          adopts: adopts))
+    } catch {
+      // Nobody can watch it.
+      root.killGroup(SIGKILL)
+      root.end()
+      throw error
+    }
+  }
+
+  private init(
+    _ order: CommandOrder, _ root: ChildProcess, input: consuming FileDescriptor,
+    output: consuming FileDescriptor, errors: consuming FileDescriptor, on loop: EventLoop,
+    at now: MonotonicTime, adopts: @escaping (pid_t) -> Bool
+  ) throws(SystemError) {
+    self.root = root
+    (startedAt, endedAt, timeoutAt) = (now, now, order.timeout.map { now + $0 })
+    (grace, linger) = (order.grace, order.linger)
+    tree = try ProcessTree(root: root, on: loop, adopts: adopts)
+    self.output = try OutputCapture(output, keeping: order.output, on: loop)
+    self.errors = try OutputCapture(errors, keeping: order.errors, on: loop)
+    feed = try PayloadFeed(order.payload, into: input, on: loop)
+  }
+
+  deinit {
+    guard root.reap() == nil else { return }
+    root.killGroup(SIGKILL)
+    // A moment: it is killed. Nobody would collect it afterwards.
+    root.end()
+  }
+
+  /// The process id of the command, and of its session and its process group.
+  public var pid: pid_t { root.pid }
+
+  /// What it has said so far, and on the other stream.
+  public var said: (output: CapturedOutput, errors: CapturedOutput) { (output.captured, errors.captured) }
+
+  /// When ``turn(at:)`` is to be called, if nothing happens before; nil for when something happens.
+  public var deadline: MonotonicTime? {
+    switch phase {
+    case .running where interruption == nil: timeoutAt
+    case .running, .clearing: tree.deadline
+    case .lingering(let until): until
+    case .over: nil
+    }
+  }
+
+  /// Ends the command with all that descends from it: SIGTERM to its group, and SIGKILL to the whole tree after its
+  /// grace. Does nothing to one that has ended already, or is being ended.
+  public func cancel(at now: MonotonicTime) { interrupt(.cancel, at: now) }
+
+  /// Collects descendants that have ended in the background. See ``ProcessTree/collect()``
+  public func collect() { tree.collect() }
+
+  /// Does what is due. To be called after each turn of the loop.
+  ///
+  /// - Returns: the outcome, once nothing of the command is left.
+  public func turn(at now: MonotonicTime) -> CommandOutcome? {
+    if case .running = phase, let timeoutAt, timeoutAt <= now { interrupt(.timeout, at: now) }
+    tree.turn(at: now)
+    // One that waits for a dead disk is given up; nobody will know how it ends.
+    if case .running = phase, root.isReaped || tree.isGone {
+      endedAt = now
+      feed.close()
+      output.readWhatIsThere()
+      errors.readWhatIsThere()
+      // Where it was ended, the rest of the tree is being ended, too, and may say why it goes.
+      phase = interruption == nil ? .lingering(until: now + linger) : .clearing
+    }
+    if case .lingering(let until) = phase, until <= now || output.isAtEnd && errors.isAtEnd {
+      tree.end(grace: .zero, at: now)
+      phase = .clearing
+    }
+    if case .clearing = phase, tree.isGone { phase = .over(outcome()) }
+    if case .over(let outcome) = phase { return outcome }
+    return nil
+  }
+
+  private func interrupt(_ reason: CommandOutcome.Interruption, at now: MonotonicTime) {
+    // One that has ended before anybody noticed has ended by itself.
+    guard case .running = phase, interruption == nil, root.reap() == nil else { return }
+    interruption = reason
+    tree.end(grace: grace, at: now)
+  }
+
+  private func outcome() -> CommandOutcome {
+    output.finish()
+    errors.finish()
+    return CommandOutcome(
+      ending: root.exitStatus?.ending ?? .unseen, duration: endedAt.since(startedAt),
+      interruption: interruption,
+      output: output.captured, errors: errors.captured, leftBehind: tree.remaining)
+  }
+
+  /// What the failure of a start says of the command; nil where it says something of this machine at this moment.
+  private static func refusal(of program: ChildProcess.Program, _ error: SystemError) -> CommandRefusal? {
+    let passing = [EAGAIN, ENOMEM, EMFILE, ENFILE, ETXTBSY, EINTR, EIO]
+    guard !passing.contains(error.code) else { return nil }
+    switch (error.call, error.code) {
+    case ("chdir", _): return .directoryUnusable(error.subject, reason: error.reason)
+    case ("execve", E2BIG): return .argumentTooLong(bytes: program.words.map(\.count).max() ?? 0)
+    case ("execve", ENOENT):
+      let path = Paths.join(program.directory ?? "", program.path)
+      guard let facts = try? FileFacts.inspect(path), facts.isFile else {
+        return .programMissing(path, searched: nil)
+      }
+      return .notExecutable(path, reason: "the interpreter that it names is missing")
+    case ("execve", ENOEXEC):
+      return .notExecutable(program.path, reason: "no program, and no first line that names one")
+    case ("execve", _): return .notExecutable(program.path, reason: error.reason)
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,96 @@
+// Owns what is shown of a configuration: every setting with its value and where that comes from, and how a choice that was
+// made beside the file goes before what the file says.
+// Invariant: a value is written as a file would have it, so what is shown can be put into one.
+
+import BankModel
+
+/// The value of a setting, as a file has it.
+public enum SettingValue: Sendable, Hashable {
+  /// As if the setting were absent.
+  case null
+  case flag(Bool)
+  case number(Int64)
+  /// A length of time, a speed or a language, none of which needs an escape.
+  case text(String)
+
+  /// The value as it stands in a file: `"10s"`, `5`, `true`.
+  public var written: String {
+    switch self {
+    case .null: "null"
+    case .flag(let flag): "\(flag)"
+    case .number(let number): "\(number)"
+    case .text(let text): "\"\(text)\""
+    }
+  }
+}
+
+/// Where the value of a setting comes from.
+public enum SettingSource: Sendable, Hashable {
+  case builtIn
+  /// The file; the line is that of the value, from 1.
+  case file(line: Int)
+  /// This variable of the environment.
+  case environment(String)
+  /// This option of a command line, with its dashes.
+  case option(String)
+}
+
+/// What whoever opens a bank can choose beside the file.
+public enum SettingChoice: Sendable, Hashable {
+  /// Windows of a service.
+  case windows(Service, Int32)
+  case speed(Speed)
+  case language(Language)
+
+  /// The key of the setting that is chosen.
+  public var key: String {
+    switch self {
+    case .windows(let service, _): Setting.windowsKey(service)
+    case .speed: Setting.speedKey
+    case .language: Setting.languageKey
+    }
+  }
+}
+
+extension BankConfiguration {
+  /// Puts a choice in the place of what the file says.
+  public mutating func adopt(_ choice: SettingChoice) {
+    switch choice {
+    case .windows(let service, let count): windows[service] = count
+    case .speed(let speed): self.speed = speed
+    case .language(let language): self.language = language
+    }
+  }
+}
+
+/// One setting as it is now.
+public struct PresentSetting: Sendable, Hashable {
+  /// The key with those above it: `log.keep`.
+  public var key: String
+  /// The value as a file has it.
+  public var value: SettingValue
+  /// Where the value comes from.
+  public var source: SettingSource
+}
+
+extension ReadConfiguration {
+  /// Every setting with its present value, in the order in which `config/bank.json` has them.
+  /// - Parameter choices: What was chosen beside the file, and by what.
+  public func settings(with choices: [(SettingChoice, SettingSource)] = []) -> [PresentSetting] {
+    var present = configuration
+    var sources = lines.mapValues { SettingSource.file(line: $0) }
+    for (choice, source) in choices {
+      present.adopt(choice)
+      sources[choice.key] = source
+    }
+    return Setting.all.map { setting in
+      PresentSetting(
+        key: setting.key, value: setting.value(in: present), source: sources[setting.key] ?? .builtIn)
+    }
+  }
+
+  /// What an earlier reading says otherwise than this one, setting by setting.
+  public func differences(in earlier: ReadConfiguration) -> [PresentSetting] {
+    zip(earlier.settings(), settings()).filter { $0.value != $1.value }.map { $0.0 }
+  }
+}

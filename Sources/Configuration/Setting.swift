@@ -1,0 +1,108 @@
+// Owns the table of everything that can be configured: the key of each setting, the property behind it, and between which
+// bounds it may be. A file is read by this table and no other, `bankctl config show` shows it, and a test holds the page
+// of the settings against it.
+// Invariant: keys are unique, and none is another's group; what `value` gives, written into a file, is read as the same.
+
+import Arguments
+import BankModel
+import Time
+
+struct Setting {
+  /// The key with those above it, as errors name it: `log.keep`.
+  let key: String
+  let place: Place
+
+  /// The property that holds the value.
+  enum Place {
+    case number(WritableKeyPath<BankConfiguration, Int64>, ClosedRange<Int64>)
+    case smallNumber(WritableKeyPath<BankConfiguration, Int32>, ClosedRange<Int64>)
+    case span(WritableKeyPath<BankConfiguration, TimeSpan>, ClosedRange<TimeSpan>)
+    case flag(WritableKeyPath<BankConfiguration, Bool>)
+    case speed, language
+  }
+
+  private init(_ key: String, _ place: Place) { (self.key, self.place) = (key, place) }
+
+  /// Every setting, in the order in which `config/bank.json` has them.
+  static var all: [Setting] { ofServices + ofCustomers + ofTellers + ofLogs }
+
+  private static let day = TimeSpan.seconds(86_400)
+
+  private static var ofServices: [Setting] {
+    let windows = Service.allCases.map { service in
+      Setting(windowsKey(service), .smallNumber(\.windows[service], 0...Limits.windowsPerService))
+    }
+    let work = Service.allCases.map { service in
+      Setting("work.\(service.name)", .span(\.work[service], .zero...day))
+    }
+    return windows + work + [Setting(speedKey, .speed), Setting(languageKey, .language)]
+  }
+
+  private static var ofCustomers: [Setting] {
+    [
+      Setting("max_waiting", .number(\.maxWaiting, 1...1_000_000_000)),
+      Setting("lease", .span(\.lease, .milliseconds(100)...day)),
+      Setting("standstill", .span(\.standstill, .milliseconds(500)...day)),
+      Setting("prefetch", .smallNumber(\.prefetch, 1...Int64(Limits.customersInHand))),
+      Setting("max_crashes", .smallNumber(\.maxCrashes, 1...1000)),
+      Setting("max_failures", .smallNumber(\.maxFailures, 1...1000)),
+      Setting(retryFirstKey, .span(\.retryFirst, .zero...day)),
+      Setting(retryLimitKey, .span(\.retryLimit, .zero...day)),
+    ]
+  }
+
+  private static var ofTellers: [Setting] {
+    [
+      Setting("restart_first", .span(\.restartFirst, .milliseconds(1)...day)),
+      Setting("restart_limit", .span(\.restartLimit, .milliseconds(1)...day)),
+      Setting("recycle_after_customers", .number(\.recycleAfterCustomers, 0...1_000_000_000_000)),
+      Setting("recycle_above_mb", .number(\.recycleAboveMegabytes, 0...1_048_576)),
+      Setting("gather", .span(\.gather, .zero...TimeSpan.milliseconds(100))),
+    ]
+  }
+
+  private static var ofLogs: [Setting] {
+    [
+      Setting("log.customers", .flag(\.log.customers)),
+      Setting("log.rotate_bytes", .number(\.log.rotateBytes, 4096...1_099_511_627_776)),
+      Setting("log.keep", .smallNumber(\.log.keep, 0...100)),
+    ]
+  }
+
+  // MARK: Keys that others name, too
+
+  static func windowsKey(_ service: Service) -> String { "windows.\(service.name)" }
+  static let speedKey = "speed"
+  static let languageKey = "lang"
+  static let retryFirstKey = "retry_first"
+  static let retryLimitKey = "retry_limit"
+
+  // MARK: Between a file and a configuration
+
+  /// Reads the value into its property.
+  func read(
+    _ value: ConfigurationReader, into configuration: inout BankConfiguration
+  ) throws(ConfigurationError) {
+    switch place {
+    case .number(let place, let bounds): configuration[keyPath: place] = try value.wholeNumber(in: bounds)
+    case .smallNumber(let place, let bounds):
+      configuration[keyPath: place] = try value.wholeNumber(in: bounds)
+    case .span(let place, let bounds): configuration[keyPath: place] = try value.span(in: bounds)
+    case .flag(let place): configuration[keyPath: place] = try value.bool()
+    case .speed: configuration.speed = try value.speed()
+    case .language: configuration.language = try value.language()
+    }
+  }
+
+  /// The value as a file has it.
+  func value(in configuration: BankConfiguration) -> SettingValue {
+    switch place {
+    case .number(let place, _): .number(configuration[keyPath: place])
+    case .smallNumber(let place, _): .number(Int64(configuration[keyPath: place]))
+    case .span(let place, _): .text(DurationText.print(configuration[keyPath: place]))
+    case .flag(let place): .flag(configuration[keyPath: place])
+    case .speed: .text(configuration.speed.text)
+    case .language: configuration.language.map { .text($0.code) } ?? .null
+    }
+  }
+}

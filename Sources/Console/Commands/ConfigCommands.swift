@@ -1,0 +1,94 @@
+// Owns `config show` and `config check`: what a bank would go by, and whether it can. Everything is read by the code by
+// which a bank reads it; nothing is opened and nothing is changed.
+// Failure: CommandError, with the code and the sentence that a start or a reload has for the same mistake.
+import Arguments
+import BankModel
+import Configuration
+import ControlClient
+import Posix
+import Wire
+
+enum ConfigCommands {
+  // MARK: Checking
+
+  static func check(_ session: Session) throws(CommandError) {
+    let flag = session.invocation.operands.text("FILE")
+    let configuration = try session.surroundings.configuration(flag: flag, home: session.home)
+    let files = BranchFiles(home: session.home.path, configuration: configuration)
+    let read = try fromFile(session) { () throws(ConfigurationError) in try files.readAll() }
+    try lookForPrograms(of: read.configuration.configuration, session)
+    try session.show(.checked(files), or: [session.words.isGood(files)])
+  }
+
+  private static func lookForPrograms(
+    of configuration: BankConfiguration, _ session: Session
+  ) throws(CommandError) {
+    let launcher = try fromControl(session.surroundings.launcher())
+    let programs = WorkerPrograms(in: Paths.directory(of: launcher.program))
+    for path in [launcher.guardian].compactMap(\.self) + programs.needed(by: configuration)
+    where !WorkerPrograms.isProgram(path) {
+      throw .control(.programMissing(places: [path]))
+    }
+  }
+
+  private static func fromFile<Result>(
+    _ session: Session, _ read: () throws(ConfigurationError) -> Result
+  ) throws(CommandError) -> Result {
+    do throws(ConfigurationError) { return try read() } catch {
+      throw .failure(
+        Failure(
+          .badConfiguration, subject: error.path, detail: error.message(in: session.words.language)))
+    }
+  }
+
+  // MARK: Showing
+
+  static func show(_ session: Session) throws(CommandError) {
+    let file = try session.surroundings.chosenConfiguration(
+      flag: session.invocation.text("config"), home: session.home)
+    let files = BranchFiles(home: session.home.path, configuration: file?.path)
+    let read = try fromFile(session) { () throws(ConfigurationError) in try files.readConfiguration() }
+    let settings = read.settings(with: choices(session))
+    let inUse = differencesInUse(read, session)
+    try session.show(
+      .settings(settings, of: file, inUse: inUse),
+      or: [session.words.shown(file)]
+        + table(settings, session.words).lines(
+          session.output.palette, within: session.columns))
+    if !session.asJSON, !inUse.isEmpty { session.note(session.words.otherInUse(inUse)) }
+  }
+
+  /// What the command line and the environment choose beside the file, as for a start.
+  private static func choices(_ session: Session) -> [(SettingChoice, SettingSource)] {
+    let invocation = session.invocation
+    var choices: [(SettingChoice, SettingSource)] = []
+    for service in Service.allCases {
+      guard let count = invocation.integer(service.name) else { continue }
+      choices.append((.windows(service, Int32(clamping: count)), .option("--" + service.name)))
+    }
+    if let speed = invocation.speed("speed") { choices.append((.speed(Speed(speed)), .option("--speed"))) }
+    if let language = invocation.text("lang").flatMap({ Language(code: $0) }) {
+      choices.append((.language(language), .option("--lang")))
+    } else if let language = session.surroundings.variable("BANK_LANG").flatMap({ Language(code: $0) }) {
+      choices.append((.language(language), .environment("BANK_LANG")))
+    }
+    return choices
+  }
+
+  /// What the open bank has read otherwise. A bank that no guardian is with keeps no copy of what it has read, and nothing
+  /// can be said of it.
+  private static func differencesInUse(_ read: ReadConfiguration, _ session: Session) -> [PresentSetting] {
+    guard let copy = try? ReadConfiguration(path: session.home.configurationInUse), session.isBankAnswering
+    else { return [] }
+    return read.differences(in: copy)
+  }
+
+  static func table(_ settings: [PresentSetting], _ words: MessageCatalog) -> TextTable {
+    var table = TextTable([.left, .left, .left])
+    table.addHeadings([MessageCatalog.Column.setting, .value, .source].map(words.column))
+    for setting in settings {
+      table.add([.init(setting.key), .init(setting.value.written), .init(words.source(setting.source))])
+    }
+    return table
+  }
+}

@@ -1,0 +1,66 @@
+// Owns the shapes of `config show` and `config check`. Scripts are written against them: fields are added, never changed.
+// Invariant: the value of a setting can be put into a file as it stands.
+import Configuration
+
+extension JSONValue {
+  /// `config check`, of files in which nothing is wrong.
+  static func checked(_ files: BranchFiles) -> JSONValue {
+    [
+      "version": 1, "ok": true, "file": .init(files.configuration), "stock_file": .init(files.assortment),
+      "vending_file": .init(files.products),
+    ]
+  }
+
+  /// `config show`.
+  /// - Parameter inUse: What an open bank has read otherwise.
+  static func settings(
+    _ settings: [PresentSetting], of file: ChosenConfiguration?, inUse: [PresentSetting]
+  ) -> JSONValue {
+    [
+      "version": 1, "file": .init(file?.path), "file_source": .init(file?.chooser.name),
+      "settings": .array(
+        settings.map { setting in
+          guard let other = inUse.first(where: { $0.key == setting.key }) else {
+            return Self.setting(setting)
+          }
+          return Self.setting(setting).adding(["in_use": .init(other.value)])
+        }),
+    ]
+  }
+
+  private static func setting(_ setting: PresentSetting) -> JSONValue {
+    let (source, line): (String, Int?) =
+      switch setting.source {
+      case .builtIn: ("default", nil)
+      case .file(let line): ("file", line)
+      case .environment: ("environment", nil)
+      case .option: ("option", nil)
+      }
+    return [
+      "key": .string(setting.key), "value": .init(setting.value), "source": .string(source),
+      "line": .init(line),
+    ]
+  }
+
+  private init(_ value: SettingValue) {
+    self =
+      switch value {
+      case .null: .null
+      case .flag(let flag): .bool(flag)
+      case .number(let number): .integer(number)
+      case .text(let text): .string(text)
+      }
+  }
+}
+
+extension ChosenConfiguration.Chooser {
+  /// The word for scripts.
+  fileprivate var name: String {
+    switch self {
+    case .option: "option"
+    case .environment: "environment"
+    case .home: "home"
+    case .installation: "installation"
+    }
+  }
+}

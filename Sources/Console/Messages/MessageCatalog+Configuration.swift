@@ -1,0 +1,46 @@
+// Owns the sentences of `config show` and `config check`.
+// It must not know what can be wrong with a file; that is said by `ConfigurationError`.
+import Configuration
+
+extension MessageCatalog {
+  /// That nothing is wrong with these files.
+  func isGood(_ files: BranchFiles) -> String {
+    let names = [files.configuration, files.assortment, files.products].compactMap(\.self)
+    guard !names.isEmpty else {
+      return say(
+        "The configuration is good: there is no file, and everything is built in.",
+        "설정에 잘못된 것이 없습니다. 파일이 없어 모두 기본값입니다.")
+    }
+    let list = names.joined(separator: ", ")
+    return say("The configuration is good: \(list)", "설정에 잘못된 것이 없습니다: \(list)")
+  }
+
+  /// Which file is shown, and what has chosen it.
+  func shown(_ file: ChosenConfiguration?) -> String {
+    guard let file else { return say("No configuration file", "설정 파일 없음") }
+    let chooser =
+      switch file.chooser {
+      case .option: "--config"
+      case .environment(let name): name
+      case .home: say("the home's own", "홈의 파일")
+      case .installation: say("the installation's", "설치된 파일")
+      }
+    return say("Configuration file", "설정 파일") + ": " + file.path + " (\(chooser))"
+  }
+
+  func source(_ source: SettingSource) -> String {
+    switch source {
+    case .builtIn: say("built in", "기본값")
+    case .file(let line): say("line \(line)", "\(line)번째 줄")
+    case .environment(let name), .option(let name): name
+    }
+  }
+
+  /// An open bank has read these values where others stand now.
+  func otherInUse(_ settings: [PresentSetting]) -> String {
+    let list = settings.map { "\($0.key) \($0.value.written)" }.joined(separator: ", ")
+    return say(
+      "The open bank has read other values: \(list). 'bankctl reload' makes it read its file again.",
+      "열려 있는 은행이 읽은 값은 다릅니다: \(list). 은행이 파일을 다시 읽게 하려면 'bankctl reload'를 입력하세요.")
+  }
+}

@@ -1,0 +1,193 @@
+// Owns the start of a program that is not ours: words of any bytes, standard streams that are pipes, limits that hold
+// before its first instruction, a session of its own.
+// Invariant: the child has descriptors 0, 1 and 2 and no others, every signal at its default and none blocked, and is
+// killed when the thread that started it ends.
+// Failure: SystemError, whose call is the step that failed: `chdir` for the directory, `execve` for the program.
+import CLinux
+import Glibc
+
+/// What a process may use at most. A limit is only ever lowered. `setrlimit(2)`
+public struct ResourceLimit: Sendable, Hashable {
+  /// What is limited.
+  public enum Resource: Sendable, Hashable {
+    /// Bytes of address space. RLIMIT_AS
+    case memory
+    /// Seconds of processor time. RLIMIT_CPU
+    case processorSeconds
+    /// The number above the highest descriptor. RLIMIT_NOFILE
+    case openFiles
+    /// Bytes of a file that it writes. RLIMIT_FSIZE
+    case fileSize
+  }
+
+  /// What is limited.
+  public let resource: Resource
+  /// What is kept to; the process may raise it as far as `hard`.
+  public let soft: UInt64
+  /// What it can never go beyond.
+  public let hard: UInt64
+
+  /// A limit; one without `hard` cannot be raised.
+  public init(_ resource: Resource, _ soft: UInt64, hard: UInt64? = nil) {
+    (self.resource, self.soft, self.hard) = (resource, soft, hard ?? soft)
+  }
+
+  var inC: linux_limit {
+    let resource =
+      switch resource {
+      case .memory: LINUX_MEMORY
+      case .processorSeconds: LINUX_PROCESSOR_SECONDS
+      case .openFiles: LINUX_OPEN_FILES
+      case .fileSize: LINUX_FILE_SIZE
+      }
+    return linux_limit(resource: resource, soft: soft, hard: hard)
+  }
+}
+
+extension ChildProcess {
+  /// A program that is not ours, and all that it begins with.
+  public struct Program: Sendable, Hashable {
+    /// Its path; no search is made.
+    public var path: String
+    /// Its words, its own name first, of any bytes but zero.
+    public var words: [[UInt8]]
+    /// All of its environment; nothing else is inherited.
+    public var environment: [String: String]
+    /// Where it starts; nil for where the parent is. A relative path of the program is looked for from there.
+    public var directory: String?
+    /// What it may use.
+    public var limits: [ResourceLimit]
+
+    public init(
+      path: String, words: [[UInt8]], environment: [String: String], directory: String? = nil,
+      limits: [ResourceLimit] = []
+    ) {
+      (self.path, self.words, self.environment) = (path, words, environment)
+      (self.directory, self.limits) = (directory, limits)
+    }
+  }
+
+  /// Starts a program under its limits, as the leader of a session of its own. `clone(2)`, `execve(2)`
+  ///
+  /// - Parameters:
+  ///   - input: becomes descriptor 0 of the child and is closed here, whether or not the start succeeds.
+  ///   - output: the same with descriptor 1.
+  ///   - errors: the same with descriptor 2.
+  /// - Throws: EINVAL where a zero byte stands in a word, or a variable has no name; what `chdir(2)` says of the
+  ///   directory and `execve(2)` of the program; EAGAIN and ENOMEM of `clone` where there can be no more processes.
+  public static func start(
+    _ program: Program, input: consuming FileDescriptor, output: consuming FileDescriptor,
+    errors: consuming FileDescriptor
+  ) throws(SystemError) -> ChildProcess {
+    let variables = try settings(of: program)
+    let input = try clearOfStandardStreams(input)
+    let output = try clearOfStandardStreams(output)
+    let errors = try clearOfStandardStreams(errors)
+    let sources = (input.rawValue, output.rawValue, errors.rawValue)
+    if let kernel = Kernel.simulated {
+      let pid = try systemCall("posix_spawn", on: program.path) {
+        kernel.spawn(
+          program.path, arguments: program.words.map { String(decoding: $0, as: UTF8.self) },
+          environment: variables.map { String(decoding: $0, as: UTF8.self) },
+          descriptors: [sources.0, sources.1, sources.2, -1, -1])
+      }
+      let watch = try FileDescriptor("pidfd_open", on: "process \(pid)") { Kernel.openProcess(pid) }
+      return ChildProcess(pid: pid, pidDescriptor: watch)
+    }
+    return try start(program, variables, sources)
+  }
+
+  private static func start(
+    _ program: Program, _ variables: [[UInt8]], _ sources: (CInt, CInt, CInt)
+  ) throws(SystemError) -> ChildProcess {
+    let limits = program.limits.map(\.inC)
+    var (pid, watch): (pid_t, CInt) = (-1, -1)
+    var step = LINUX_STEP_CLONE
+    let code = withCStrings(program.words) { words in
+      withCStrings(variables) { variables in
+        program.path.withCString { path in
+          withOptionalCString(program.directory) { directory in
+            limits.withUnsafeBufferPointer { limits in
+              var start = linux_program(
+                path: path, arguments: words, environment: variables, working_directory: directory,
+                sources: sources, limits: limits.baseAddress, limit_count: CInt(limits.count),
+                ends_with_parent: true)
+              return linux_start(&start, &pid, &watch, &step)
+            }
+          }
+        }
+      }
+    }
+    guard code == 0 else { throw failure(of: step, of: program, code) }
+    return ChildProcess(pid: pid, pidDescriptor: FileDescriptor(owning: watch))
+  }
+
+  private static func settings(of program: Program) throws(SystemError) -> [[UInt8]] {
+    func refusal(_ subject: String) -> SystemError {
+      SystemError(call: "execve", subject: subject, code: EINVAL)
+    }
+    guard !program.words.isEmpty else { throw refusal(program.path) }
+    for text in [program.path, program.directory ?? ""] where text.utf8.contains(0) { throw refusal(text) }
+    for word in program.words where word.contains(0) { throw refusal(program.path) }
+    var settings: [[UInt8]] = []
+    settings.reserveCapacity(program.environment.count)
+    for (name, value) in program.environment {
+      let setting = Array("\(name)=\(value)".utf8)
+      guard !name.isEmpty, !name.utf8.contains(UInt8(ascii: "=")), !setting.contains(0) else {
+        throw refusal(name)
+      }
+      settings.append(setting)
+    }
+    return settings
+  }
+
+  private static func failure(
+    of step: linux_step, of program: Program, _ code: CInt
+  ) -> SystemError {
+    switch step {
+    case LINUX_STEP_SESSION: SystemError(call: "setsid", subject: program.path, code: code)
+    case LINUX_STEP_DESCRIPTORS: SystemError(call: "dup2", subject: program.path, code: code)
+    case LINUX_STEP_DIRECTORY: SystemError(call: "chdir", subject: program.directory ?? "", code: code)
+    case LINUX_STEP_LIMITS: SystemError(call: "setrlimit", subject: program.path, code: code)
+    case LINUX_STEP_PROGRAM: SystemError(call: "execve", subject: program.path, code: code)
+    default: SystemError(call: "clone", subject: program.path, code: code)
+    }
+  }
+
+  /// Moves a descriptor above 2, so that putting one in its place in the child overwrites no other's source.
+  private static func clearOfStandardStreams(
+    _ descriptor: consuming FileDescriptor
+  ) throws(SystemError) -> FileDescriptor {
+    descriptor.rawValue > STDERR_FILENO ? descriptor : try descriptor.duplicate(atLeast: STDERR_FILENO + 1)
+  }
+}
+
+/// Hands `body` a null-ended array of C strings, as `execve(2)` wants it. All of them lie in one piece of memory.
+private func withCStrings<Result>(
+  _ words: [[UInt8]], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
+) -> Result {
+  var text: [CChar] = []
+  text.reserveCapacity(words.reduce(0) { $0 + $1.count + 1 })
+  for word in words {
+    text.append(contentsOf: word.lazy.map { CChar(bitPattern: $0) })
+    text.append(0)
+  }
+  return text.withUnsafeMutableBufferPointer { text in
+    var pointers: [UnsafeMutablePointer<CChar>?] = []
+    pointers.reserveCapacity(words.count + 1)
+    var offset = 0
+    for word in words {
+      pointers.append(text.baseAddress! + offset)
+      offset += word.count + 1
+    }
+    pointers.append(nil)
+    return pointers.withUnsafeBufferPointer { body($0.baseAddress!) }
+  }
+}
+
+private func withOptionalCString<Result>(
+  _ string: String?, _ body: (UnsafePointer<CChar>?) -> Result
+) -> Result {
+  guard let string else { return body(nil) }
+  return string.withCString { body($0) }
+}

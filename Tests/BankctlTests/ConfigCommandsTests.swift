@@ -1,0 +1,205 @@
+// `config check` and `config show`: what they read, what they print, how they end. No bank is open, but where one is said to be.
+import Arguments
+import BankModel
+import ControlClient
+import Foundation
+import Posix
+import Testing
+
+@testable import Configuration
+@testable import Console
+
+@Suite("The commands about the configuration")
+struct ConfigCommandsTests {
+  /// A directory with an installation of programs that nobody starts, and a home in it that nobody makes.
+  private final class Place {
+    let path = FileManager.default.temporaryDirectory.path + "/bank-config-\(UUID().uuidString)"
+    var home: BankHome { BankHome(path: path + "/home") }
+    var launcher: BankLauncher {
+      BankLauncher(program: path + "/programs/bankd", guardian: path + "/programs/bank-guardian")
+    }
+
+    init() throws {
+      try FileManager.default.createDirectory(
+        atPath: path + "/programs", withIntermediateDirectories: true)
+      for name in ["bankd", "bank-guardian", "bank-teller", "bank-juice", "bank-stockd", "bank-vending"] {
+        _ = try write("", to: "programs/" + name)
+        try FileManager.default.setAttributes(
+          [.posixPermissions: 0o755], ofItemAtPath: "\(path)/programs/\(name)")
+      }
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    func write(_ text: String, to name: String) throws -> String {
+      try Data(text.utf8).write(to: URL(fileURLWithPath: "\(path)/\(name)"))
+      return "\(path)/\(name)"
+    }
+
+    func run(_ words: String..., language: Language = .english) throws -> Ran {
+      try BankctlTests.run(words, home: home, language: language, launcher: launcher)
+    }
+  }
+
+  private func document(_ ran: Ran) throws -> [String: Any] {
+    try #require(JSONSerialization.jsonObject(with: Data(ran.output.utf8)) as? [String: Any])
+  }
+
+  @Test("a good file is one line in either language, and a document")
+  func good() throws {
+    let place = try Place()
+    let file = try place.write(#"{"lease": "5s"}"#, to: "bank.json")
+    #expect(
+      try place.run("config", "check", file)
+        == Ran(exit: .done, output: "The configuration is good: \(file)\n"))
+    #expect(
+      try place.run("config", "check", file, language: .korean).output == "설정에 잘못된 것이 없습니다: \(file)\n")
+    #expect(
+      try place.run("config", "check", file, "--json").output
+        == #"{"version":1,"ok":true,"file":"\#(file)","stock_file":null,"vending_file":null}"# + "\n")
+    #expect(!FileManager.default.fileExists(atPath: place.home.path), "nothing was opened")
+  }
+
+  @Test("a bad file is exit code 2, with its line and the way out")
+  func bad() throws {
+    let place = try Place()
+    let file = try place.write("{\n\"lease\": \"5\"}", to: "bank.json")
+    for words in [["config", "check", file], ["config", "show", "--config", file]] {
+      for language in [Language.english, .korean] {
+        let ran = try run(words + ["--json"], home: place.home, language: language, launcher: place.launcher)
+        #expect(ran.exit == .usage)
+        let error = try document(ran)["error"] as? [String: String]
+        #expect(error?["code"] == "bad_configuration")
+        #expect(error?["message"]?.contains(#"\#(file):2: "lease""#) == true)
+      }
+      #expect(try run(words, home: place.home, launcher: place.launcher) == Ran(exit: .usage, output: ""))
+    }
+  }
+
+  @Test("the files of fruits and drinks are checked with it")
+  func products() throws {
+    let place = try Place()
+    let file = try place.write("{}", to: "bank.json")
+    let stock = try place.write(#"{"fruits": []}"#, to: "stock.json")
+    let ran = try place.run("config", "check", file, "--json")
+    #expect(ran.exit == .usage && ran.output.contains(stock + ":1: "))
+    #expect(
+      try place.run("config", "show", "--config", file).exit == .done, "what it says holds all the same")
+  }
+
+  @Test("a program that the bank would start and that is not there is named, and no other")
+  func programs() throws {
+    let place = try Place()
+    let file = try place.write(#"{"windows": {"juice": 0}}"#, to: "bank.json")
+    try FileManager.default.removeItem(atPath: place.path + "/programs/bank-juice")
+    #expect(try place.run("config", "check", file).exit == .done)
+    for name in ["bank-teller", "bank-vending", "bank-stockd", "bank-guardian", "bankd"] {
+      try FileManager.default.setAttributes(
+        [.posixPermissions: 0o600], ofItemAtPath: "\(place.path)/programs/\(name)")
+      let ran = try place.run("config", "check", file, "--json")
+      #expect(ran.exit == .failed && ran.output.contains(#""code":"program_missing""#))
+      #expect(ran.output.contains("/programs/\(name)"))
+      try FileManager.default.setAttributes(
+        [.posixPermissions: 0o755], ofItemAtPath: "\(place.path)/programs/\(name)")
+    }
+  }
+
+  @Test("every setting is shown with its value and where that comes from")
+  func show() throws {
+    let place = try Place()
+    let file = try place.write(
+      "{\n\"lease\": \"5s\",\n\"speed\": 2, \"windows\": {\"loan\": 3}\n}", to: "bank.json")
+    let ran = try place.run(
+      "config", "show", "--config", file, "--loan", "7", "--speed", "max", "--lang", "ko")
+    let rows = ran.lines.map { $0.split(separator: " ", omittingEmptySubsequences: true).map(String.init) }
+    #expect(ran.lines[0] == "Configuration file: \(file) (--config)")
+    #expect(rows[1] == ["setting", "value", "from"])
+    for row in [
+      ["windows.deposit", "2", "built", "in"], ["windows.loan", "7", "--loan"],
+      ["speed", "\"max\"", "--speed"],
+      ["lang", "\"ko\"", "--lang"], ["lease", "\"5s\"", "line", "2"],
+      ["log.customers", "true", "built", "in"],
+    ] { #expect(rows.contains(row), "\(row) \(ran.output)") }
+    #expect(rows.count == 2 + Setting.all.count)
+    #expect(try place.run("config", "show", "--config", file, language: .korean).output.contains("2번째 줄"))
+    let settings = try #require(
+      document(place.run("config", "show", "--config", file, "--loan", "7", "--json"))["settings"]
+        as? [[String: Any]])
+    let lease = try #require(settings.first { $0["key"] as? String == "lease" })
+    #expect(lease["value"] as? String == "5s" && lease["source"] as? String == "file")
+    #expect(lease["line"] as? Int == 2 && lease["in_use"] == nil)
+    let loan = try #require(settings.first { $0["key"] as? String == "windows.loan" })
+    #expect(loan["source"] as? String == "option" && loan["line"] is NSNull)
+  }
+
+  @Test(
+    "the table fits 80 columns with the longest values there are", arguments: [Language.english, .korean])
+  func width(language: Language) {
+    let words = MessageCatalog(language: language)
+    let settings = Setting.all.map { setting in
+      let longest: SettingValue =
+        switch setting.place {
+        case .number(_, let bounds), .smallNumber(_, let bounds): .number(bounds.upperBound)
+        case .span: .text("23h59m59.999999999s")
+        case .flag: .flag(false)
+        case .speed: .text("999999999.999")
+        case .language: .null
+        }
+      return PresentSetting(key: setting.key, value: longest, source: .file(line: 100_000))
+    }
+    for line in ConfigCommands.table(settings, words).lines(.none) {
+      #expect(DisplayWidth.of(line) <= 80, "\(line)")
+    }
+  }
+
+  @Test("what is shown for scripts, put into a file, is shown the same again")
+  func written() throws {
+    let place = try Place()
+    let file = try place.write(
+      #"{"lease": "1m30s", "lang": "ko", "speed": 0.25, "log": {"keep": 9}, "work": {"juice": "1us"}}"#,
+      to: "bank.json")
+    let first = try document(place.run("config", "show", "--config", file, "--loan", "0", "--json"))
+    var content: [String: Any] = [:]
+    for setting in try #require(first["settings"] as? [[String: Any]]) {
+      let parts = try #require(setting["key"] as? String).split(separator: ".").map(String.init)
+      if parts.count == 1 {
+        content[parts[0]] = setting["value"]
+      } else {
+        var group = content[parts[0]] as? [String: Any] ?? [:]
+        group[parts[1]] = setting["value"]
+        content[parts[0]] = group
+      }
+    }
+    let text = String(decoding: try JSONSerialization.data(withJSONObject: content), as: UTF8.self)
+    let again = try document(
+      place.run("config", "show", "--config", place.write(text, to: "again.json"), "--json"))
+    func values(_ document: [String: Any]) -> [String] {
+      (document["settings"] as? [[String: Any]] ?? []).map { "\($0["key"] ?? "") \($0["value"] ?? "")" }
+    }
+    #expect(values(again) == values(first) && values(first).count == Setting.all.count)
+  }
+
+  @Test("what an open bank has read otherwise stands beside what holds now, and only while it is open")
+  func inUse() throws {
+    let place = try Place()
+    let file = try place.write(#"{"lease": "5s"}"#, to: "bank.json")
+    let branch = try FakeBranch { _, _ in [] }
+    try Data(#"{"lease": "9s", "prefetch": 1}"#.utf8)
+      .write(to: URL(fileURLWithPath: branch.home.configurationInUse))
+    let open = try run(["config", "show", "--config", file, "--json"], home: branch.home)
+    #expect(open.output.contains(#""key":"lease","value":"5s","source":"file","line":1,"in_use":"9s"}"#))
+    #expect(open.output.ranges(of: "in_use").count == 1)
+    try FileManager.default.createDirectory(
+      atPath: place.home.path + "/run", withIntermediateDirectories: true)
+    try FileManager.default.moveItem(
+      atPath: branch.home.configurationInUse, toPath: place.home.configurationInUse)
+    branch.end()
+    #expect(try !place.run("config", "show", "--config", file, "--json").output.contains("in_use"))
+    let read = try ReadConfiguration(path: place.home.configurationInUse)
+    let other = try ReadConfiguration(path: file).differences(in: read)
+    #expect(
+      MessageCatalog(language: .english).otherInUse(other).hasPrefix(
+        "The open bank has read other values: lease \"9s\". "))
+    #expect(MessageCatalog(language: .korean).otherInUse(other).contains("lease \"9s\""))
+  }
+}

@@ -1,0 +1,135 @@
+// Owns what several tests need: a command of a shell, a wait on a loop with an end, a directory that goes away.
+// It must not know what is tested with it.
+// Invariant: nothing here waits longer than twenty seconds; a command that a test leaves is killed with its group.
+// Failure: an error that the test lets out.
+import CommandRunner
+import Glibc
+import Posix
+import Testing
+import Time
+
+/// A command that is run in a loop of its own.
+final class Run {
+  let loop: EventLoop
+  let command: RunningCommand
+  private let isAlone: Bool
+
+  /// - Parameters:
+  ///   - isAlone: whether this is a process of its own, in which every child is the command's, or is ended with it.
+  ///   - adopts: which children belong to the command.
+  init(
+    _ order: CommandOrder, isAlone: Bool = false, adopts: @escaping (pid_t) -> Bool = { _ in false }
+  ) throws {
+    self.isAlone = isAlone
+    // A command need not read its payload.
+    Signals.ignorePipe()
+    loop = try EventLoop()
+    command = try RunningCommand.start(order, on: loop, at: SystemClock.monotonic(), adopts: adopts).get()
+  }
+
+  deinit {
+    // Nothing is left where a test has gone well.
+    while isAlone, Subreaper.hasChildren {
+      for pid in Subreaper.children() {
+        kill(pid, SIGKILL)
+        waitpid(pid, nil, 0)
+      }
+    }
+  }
+
+  /// Runs the loop until the command is over.
+  func outcome() throws -> CommandOutcome {
+    var outcome: CommandOutcome?
+    try until {
+      outcome != nil
+    } turn: {
+      outcome = command.turn(at: SystemClock.monotonic())
+    }
+    return try #require(outcome)
+  }
+
+  /// Runs the loop until the command has said so much.
+  func hears(_ text: String) throws { try hears { $0.contains(text) } }
+
+  /// Runs the loop until what the command has said is enough.
+  func hears(_ isEnough: (String) -> Bool) throws {
+    try until {
+      isEnough(command.said.output.text)
+    } turn: {
+      _ = command.turn(at: SystemClock.monotonic())
+    }
+  }
+
+  private func until(_ condition: () -> Bool, turn: () -> Void) throws {
+    let end = SystemClock.monotonic() + .seconds(20)
+    while true {
+      turn()
+      if condition() { return }
+      try #require(SystemClock.monotonic() < end, "nothing has come for twenty seconds")
+      try loop.runOnce(until: MonotonicTime.earlier(command.deadline, end))
+    }
+  }
+}
+
+let path = "/usr/local/bin:/usr/bin:/bin"
+
+/// A command of the shell.
+func shell(_ script: String, payload: [UInt8] = [], timeout: TimeSpan? = nil) -> CommandOrder {
+  CommandOrder(
+    ChildProcess.Program(
+      path: "/bin/sh", words: ["sh", "-c", script].map { Array($0.utf8) }, environment: ["PATH": path]),
+    payload: payload, timeout: timeout)
+}
+
+/// What a command of the shell comes to.
+func run(_ script: String, change: (inout CommandOrder) -> Void = { _ in }) throws -> CommandOutcome {
+  var order = shell(script)
+  change(&order)
+  return try Run(order).outcome()
+}
+
+extension CapturedOutput {
+  /// All that was said, where it was short.
+  var text: String { String(decoding: first + last, as: UTF8.self) }
+}
+
+/// Asks until the answer is yes; false when that took longer than twenty seconds.
+func eventually(_ condition: () throws -> Bool) throws -> Bool {
+  let deadline = SystemClock.monotonic() + .seconds(20)
+  while try !condition() {
+    if SystemClock.monotonic() >= deadline { return false }
+    sched_yield()
+  }
+  return true
+}
+
+/// The text of a file.
+func contents(of path: String) throws -> String {
+  String(decoding: try FileDescriptor.open(path, .readOnly).readAll(), as: UTF8.self)
+}
+
+/// Makes a file with these permissions.
+func write(_ text: String, to path: String, mode: mode_t) throws {
+  try FileDescriptor.open(path, [.writeOnly, .create, .exclusive], mode: mode).writeAll(Array(text.utf8))
+}
+
+/// A directory below /tmp that is gone when the test is over, however it ends.
+struct TemporaryDirectory: ~Copyable {
+  let path: String
+
+  init() throws {
+    var template = Array("/tmp/command-tests-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else { throw SystemError(call: "mkdtemp", subject: "/tmp", code: errno) }
+    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  deinit { Directory.removeTree(path) }
+
+  func file(_ name: String) -> String { Paths.join(path, name) }
+}
+
+/// Says again what was measured in a process of its own.
+func tell(_ result: ExitTest.Result?) {
+  let lines = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self).split(separator: "\n")
+  for line in lines where line.contains(": ") { print(line) }
+}

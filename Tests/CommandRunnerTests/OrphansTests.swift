@@ -1,0 +1,102 @@
+// Owns the tests of what is found by the key of its customer, and ended.
+// Invariant: whatever a test starts is killed by it in the end, by its key. Failure: a failed expectation.
+import Glibc
+import Posix
+import Testing
+import Time
+
+@testable import CommandRunner
+
+@Suite struct OrphansTests {
+  /// Has processes run that are nobody's children here, and says when they are there.
+  private func abandon(_ script: String, key: String) throws {
+    let directory = try TemporaryDirectory()
+    let file = directory.file("ready")
+    let shell = try ChildProcess.spawn(
+      executable: "/bin/sh",
+      arguments: ["-c", "setsid sh -c '\(script) touch \(file); wait' >/dev/null 2>&1 &"],
+      environment: ["PATH": path, "BANK_KEY": key], newSession: true)
+    #expect(shell.wait().isSuccess)
+    #expect(try eventually { try FileFacts.inspect(file) != nil })
+  }
+
+  private func end(_ key: String, grace: TimeSpan) throws -> Bool {
+    let loop = try EventLoop()
+    let orphans = Orphans(key: key, on: loop)
+    orphans.end(grace: grace, at: SystemClock.monotonic())
+    let end = SystemClock.monotonic() + .seconds(20)
+    while !orphans.areGone, SystemClock.monotonic() < end {
+      try loop.runOnce(until: MonotonicTime.earlier(orphans.deadline, end))
+      orphans.turn(at: SystemClock.monotonic())
+    }
+    return orphans.areGone && orphans.remaining.isEmpty
+  }
+
+  private func freshKey() -> String { "test-\(getpid())-\(RandomSeed.fromSystem())" }
+
+  @Test("those with the key are found and ended with what they have started, and nobody else is")
+  func found() throws {
+    let (key, mark) = (freshKey(), "600.\(getpid())\(RandomSeed.fromSystem() % 1_000_000)")
+    defer { for pid in Orphans.find(key: key) + Orphans.find(key: key + "x") { kill(pid, SIGKILL) } }
+    try abandon("sleep 600 & env -i sleep \(mark) & trap \"\" TERM;", key: key)
+    try abandon("sleep 600 &", key: key + "x")
+    let others = Orphans.find(key: key + "x")
+    #expect(others.count == 2)
+    // The shell and one sleep; the other has cleared its environment.
+    #expect(try eventually { Orphans.find(key: key).count == 2 && isThere(mark) })
+    #expect(try end(key, grace: .milliseconds(50)))
+    #expect(Orphans.find(key: key).isEmpty)
+    #expect(!isThere(mark))
+    #expect(Orphans.find(key: key + "x") == others)
+    let start = SystemClock.monotonic()
+    #expect(try end(key + "x", grace: .zero))
+    print(
+      "the end of orphans: \(SystemClock.monotonic().since(start).inSeconds * 1000) ms, of \(ProcessTable.all().count) processes"
+    )
+    #expect(Orphans.find(key: key + "x").isEmpty)
+  }
+
+  private func isThere(_ mark: String) -> Bool {
+    ProcessTable.all().contains { ProcessTable.alive($0) && ProcessTable.arguments(of: $0).last == mark }
+  }
+
+  @Test("nobody with the key is no work")
+  func nobody() throws {
+    #expect(Orphans.find(key: freshKey()).isEmpty)
+    #expect(try end(freshKey(), grace: .seconds(60)))
+  }
+
+  @Test("descendants of this process are its own and no orphans")
+  func own() throws {
+    let key = freshKey()
+    let child = try ChildProcess.spawn(
+      executable: "/bin/sleep", arguments: ["600"], environment: ["BANK_KEY": key])
+    defer { child.end() }
+    #expect(Orphans.find(key: key).isEmpty)
+    #expect(try end(key, grace: .zero))
+    #expect(ProcessTable.alive(child.pid))
+  }
+
+  @Test("a setting is found as a whole, wherever a read cuts it")
+  func settings() {
+    func finds(_ text: String) -> [Bool] {
+      let bytes = Array(text.utf8)
+      return (0...bytes.count).map { cut in
+        var progress = EnvironmentSearch.Progress(Array("BANK_KEY=ab".utf8))
+        var found = false
+        for piece in [bytes[..<cut], bytes[cut...]] where !found {
+          found = Array(piece).withUnsafeBytes { progress.take($0) }
+        }
+        return found || progress.isAtMatch
+      }
+    }
+    for text in ["BANK_KEY=ab\0", "A=1\0BANK_KEY=ab\0B=2\0", "B=\0BANK_KEY=ab", "\0\0BANK_KEY=ab\0"] {
+      #expect(finds(text).allSatisfy { $0 }, "\(text)")
+    }
+    for text in [
+      "", "BANK_KEY=a\0", "BANK_KEY=abc\0", "XBANK_KEY=ab\0", "X=BANK_KEY=ab\0", "BANK_KEY=a\0b\0",
+    ] {
+      #expect(finds(text).allSatisfy { !$0 }, "\(text)")
+    }
+  }
+}

@@ -1,0 +1,85 @@
+// Owns the tests of where a program is found, and of what is said where none is.
+// Nothing is run. Failure: a failed expectation.
+import CommandRunner
+import Posix
+import Testing
+
+@Suite struct ProgramSearchTests {
+  /// first/plain (not executable), first/folder/, second/tool, second/plain (executable).
+  private func places() throws -> TemporaryDirectory {
+    let directory = try TemporaryDirectory()
+    for name in ["first", "second", "first/folder"] { try Directory.create(path: directory.file(name)) }
+    try write("", to: directory.file("first/plain"), mode: 0o600)
+    try write("", to: directory.file("second/tool"), mode: 0o700)
+    try write("", to: directory.file("second/plain"), mode: 0o700)
+    return directory
+  }
+
+  @Test("the directories are looked through in turn, and what may not be run is passed over")
+  func inPath() throws {
+    let directory = try places()
+    let (first, second) = (directory.file("first"), directory.file("second"))
+    let both = "\(first):\(second)"
+    #expect(ProgramSearch.find("tool", path: both) == .success("\(second)/tool"))
+    #expect(ProgramSearch.find("plain", path: both) == .success("\(second)/plain"))
+    #expect(
+      ProgramSearch.find("tool", path: "/nowhere:\(second)/tool:\(second)") == .success("\(second)/tool"))
+    #expect(
+      ProgramSearch.find("plain", path: first)
+        == .failure(.notExecutable("\(first)/plain", reason: "Permission denied")))
+    #expect(
+      ProgramSearch.find("folder", path: both)
+        == .failure(.notExecutable("\(first)/folder", reason: "Is a directory")))
+    #expect(ProgramSearch.find("nothing", path: both) == .failure(.programMissing("nothing", searched: both)))
+  }
+
+  @Test("without a PATH it is looked for where execvp does")
+  func withoutPath() throws {
+    #expect(ProgramSearch.find("sh", path: nil) == .success("/bin/sh"))
+    #expect(
+      ProgramSearch.find("no-such-tool", path: nil)
+        == .failure(.programMissing("no-such-tool", searched: "/bin:/usr/bin")))
+  }
+
+  @Test("what is relative is looked for from the directory of the command, and named as it sees it")
+  func relative() throws {
+    let directory = try places()
+    let home = directory.path
+    #expect(ProgramSearch.find("tool", path: "second", directory: home) == .success("second/tool"))
+    #expect(ProgramSearch.find("second/tool", path: nil, directory: home) == .success("second/tool"))
+    let second = directory.file("second")
+    for path in ["", ":/nowhere", "/nowhere:", "."] {
+      #expect(ProgramSearch.find("tool", path: path, directory: second) == .success("./tool"))
+    }
+  }
+
+  @Test("a name with a slash is a path and nothing else")
+  func slash() throws {
+    let directory = try places()
+    let tool = directory.file("second/tool")
+    #expect(ProgramSearch.find(tool, path: "") == .success(tool))
+    #expect(ProgramSearch.find("./tool", path: directory.file("second")).isRefusal(with: 127))
+    #expect(ProgramSearch.find(directory.file("first/plain"), path: "").isRefusal(with: 126))
+    #expect(ProgramSearch.find(directory.file("first"), path: "").isRefusal(with: 126))
+    #expect(ProgramSearch.find(tool + "/x", path: "").isRefusal(with: 127))
+    #expect(ProgramSearch.find("", path: "/bin").isRefusal(with: 127))
+  }
+
+  @Test("a refusal says what is missing, and where it was looked for")
+  func sentences() {
+    #expect(
+      CommandRefusal.programMissing("thumbs", searched: "/bin").description
+        == #"no program "thumbs" in PATH="/bin""#)
+    #expect(CommandRefusal.programMissing("/x", searched: nil).description == #"no program at "/x""#)
+    #expect(
+      CommandRefusal.notExecutable("/x", reason: "Permission denied").description
+        == #""/x" cannot be run: Permission denied"#)
+  }
+}
+
+extension Result<String, CommandRefusal> {
+  fileprivate func isRefusal(with code: Int32) -> Bool {
+    guard case .failure(let refusal) = self else { return false }
+    return refusal.exitCode == code
+  }
+}

@@ -1,0 +1,89 @@
+// Which files a bank goes by, and what becomes of one that is not good.
+
+import BankModel
+import Foundation
+import Testing
+
+@testable import Configuration
+
+@Suite("The files of a bank") struct BranchFilesTests {
+  private func withPlaces(_ test: (_ home: String, _ beside: String) throws -> Void) throws {
+    let place = FileManager.default.temporaryDirectory.path + "/bank-files-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: place) }
+    for name in ["home", "beside"] {
+      try FileManager.default.createDirectory(
+        atPath: "\(place)/\(name)", withIntermediateDirectories: true)
+    }
+    try test(place + "/home", place + "/beside")
+  }
+
+  private func write(_ text: String, to path: String) throws {
+    try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+  }
+
+  private func refusal(_ files: BranchFiles) -> ConfigurationError? {
+    do throws(ConfigurationError) {
+      _ = try files.readAll()
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  @Test("without any file everything is built in") func none() throws {
+    try withPlaces { home, _ in
+      let files = BranchFiles(home: home, configuration: nil)
+      #expect(files.assortment == nil && files.products == nil)
+      let read = try files.readAll()
+      #expect(read.configuration == ReadConfiguration())
+      #expect(read.assortment == .standard && read.products == .standard)
+    }
+  }
+
+  @Test("fruits and drinks are the home's own, or else those beside the configuration") func places() throws {
+    try withPlaces { home, beside in
+      let files = BranchFiles(home: home, configuration: beside + "/bank.json")
+      #expect(files.assortment == nil)
+      for name in ["stock.json", "vending.json"] { try write("{}", to: "\(beside)/\(name)") }
+      #expect(files.assortment == beside + "/stock.json" && files.products == beside + "/vending.json")
+      try write("{}", to: home + "/stock.json")
+      #expect(files.assortment == home + "/stock.json" && files.products == beside + "/vending.json")
+      #expect(BranchFiles(home: home, configuration: nil).products == nil)
+    }
+  }
+
+  @Test("the first bad file is refused with its own name: the configuration, the fruits, the drinks")
+  func refused()
+    throws
+  {
+    try withPlaces { home, beside in
+      let files = BranchFiles(home: home, configuration: beside + "/bank.json")
+      #expect(refusal(files) == ConfigurationError(path: beside + "/bank.json", reason: .notFound))
+      for name in ["bank.json", "stock.json", "vending.json"] { try write("[]", to: "\(beside)/\(name)") }
+      #expect(refusal(files)?.path == beside + "/bank.json")
+      try write("{}", to: beside + "/bank.json")
+      #expect(refusal(files)?.path == beside + "/stock.json")
+      try FileManager.default.createDirectory(
+        atPath: home + "/stock.json", withIntermediateDirectories: true)
+      guard case .unreadable? = refusal(files)?.reason else {
+        Issue.record("a directory is no file of fruits: \(String(describing: refusal(files)))")
+        return
+      }
+      try FileManager.default.removeItem(atPath: beside + "/stock.json")
+      try FileManager.default.removeItem(atPath: home + "/stock.json")
+      #expect(refusal(files)?.path == beside + "/vending.json")
+    }
+  }
+
+  @Test("a bank needs the programs of the windows that it has, and those behind them") func programs() {
+    let programs = WorkerPrograms(in: "/p")
+    var configuration = BankConfiguration()
+    #expect(
+      programs.needed(by: configuration)
+        == ["/p/bankd", "/p/bank-teller", "/p/bank-juice", "/p/bank-stockd", "/p/bank-vending"])
+    configuration.windows = ByService(deposit: 0, loan: 0, juice: 0)
+    #expect(programs.needed(by: configuration) == ["/p/bankd", "/p/bank-stockd", "/p/bank-vending"])
+    #expect(WorkerPrograms.isProgram("/bin/sh"))
+    for path in ["/", "/etc/passwd", "/no/such/program"] { #expect(!WorkerPrograms.isProgram(path)) }
+  }
+}

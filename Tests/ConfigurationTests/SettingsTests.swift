@@ -1,0 +1,191 @@
+// Holds the table of settings to what a file says, to what is shown of it, and to the page that explains it.
+// A failure of the drawn configurations prints its seed; `BANK_CONFIGURATION_SEED=N scripts/test SettingsTests` repeats it.
+
+import Arguments
+import BankModel
+import Foundation
+import Posix
+import Testing
+import Time
+
+@testable import Configuration
+
+@Suite("The settings") struct SettingsTests {
+  private func read(_ text: String) throws(ConfigurationError) -> ReadConfiguration {
+    try ReadConfiguration(bytes: Array(text.utf8), path: "bank.json")
+  }
+
+  private func shown(_ key: String, _ settings: [PresentSetting]) -> PresentSetting? {
+    settings.first { $0.key == key }
+  }
+
+  /// The repository, found from where this test's source stands.
+  private var repository: String {
+    Paths.directory(of: Paths.directory(of: Paths.directory(of: #filePath)))
+  }
+
+  /// A file that says what is shown, key by key.
+  private func file(of settings: [PresentSetting]) -> String {
+    var groups: [(name: String, members: [String])] = []
+    for setting in settings {
+      let parts = setting.key.split(separator: ".").map(String.init)
+      let member = "\"\(parts[parts.count - 1])\": \(setting.value.written)"
+      if parts.count == 1 {
+        groups.append(("", [member]))
+      } else if let place = groups.firstIndex(where: { $0.name == parts[0] }) {
+        groups[place].members.append(member)
+      } else {
+        groups.append((parts[0], [member]))
+      }
+    }
+    let lines = groups.map { group in
+      group.name.isEmpty
+        ? group.members[0] : "\"\(group.name)\": {\(group.members.joined(separator: ", "))}"
+    }
+    return "{\n" + lines.joined(separator: ",\n") + "\n}\n"
+  }
+
+  @Test("no key stands twice, and none is the group of another") func keys() {
+    let keys = Setting.all.map(\.key)
+    #expect(Set(keys).count == keys.count)
+    for key in keys { #expect(!keys.contains { $0.hasPrefix(key + ".") }, "\(key)") }
+  }
+
+  @Test("the file of the repository has every setting, in the order of the table") func repositoryFile()
+    throws
+  {
+    let read = try ReadConfiguration(path: Paths.join(repository, "config", "bank.json"))
+    let settings = read.settings()
+    #expect(Set(read.lines.keys) == Set(settings.map(\.key)))
+    let lines = settings.compactMap { read.lines[$0.key] }
+    #expect(lines == lines.sorted())
+    #expect(settings.map(\.value) == ReadConfiguration().settings().map(\.value))
+  }
+
+  @Test("every setting has its row on the page of the settings, with its default as a file has it")
+  func page()
+    throws
+  {
+    let path = Paths.join(repository, "Sources/Configuration/Configuration.docc/Settings.md")
+    let rows = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
+      .filter { $0.hasPrefix("| `") }.map { $0.split(separator: "|").map(words) }
+    var told: Set<String> = []
+    for row in rows {
+      let settings = row[0].flatMap { name in
+        ReadConfiguration().settings().filter { $0.key == name || $0.key.hasPrefix(name + ".") }
+      }
+      #expect(row[1] == settings.map(\.value.written), "\(row[0])")
+      told.formUnion(settings.map(\.key))
+    }
+    #expect(told == Set(Setting.all.map(\.key)))
+    let text = try String(contentsOfFile: path, encoding: .utf8)
+    for setting in Setting.all where setting.key.hasPrefix("log.") {
+      #expect(text.contains("`\(setting.key.dropFirst(4))`"), "\(setting.key)")
+    }
+  }
+
+  /// What stands between backquotes.
+  private func words(of cell: Substring) -> [String] {
+    cell.split(separator: "`", omittingEmptySubsequences: false).enumerated()
+      .filter { $0.offset % 2 == 1 }.map { String($0.element) }
+  }
+
+  @Test("a value is shown with the line on which it stands, and what is absent as built in") func lines()
+    throws
+  {
+    let settings = try read("{\n\"lease\":\n\"5s\", \"log\": {\n\"keep\": 7}\n}").settings()
+    #expect(shown("lease", settings)?.source == .file(line: 3))
+    #expect(shown("lease", settings)?.value == .text("5s"))
+    #expect(shown("log.keep", settings)?.source == .file(line: 4))
+    #expect(shown("log.customers", settings)?.source == .builtIn)
+    #expect(shown("lang", settings) == PresentSetting(key: "lang", value: .null, source: .builtIn))
+    #expect(shown("max_waiting", settings)?.value.written == "20000000")
+  }
+
+  @Test("a choice goes before what the file says, and names what has made it") func choices() throws {
+    let read = try read(#"{"windows": {"loan": 3}, "speed": 2, "lang": "en"}"#)
+    let settings = read.settings(with: [
+      (.windows(.loan, 5), .option("--loan")), (.speed(.max), .option("--speed")),
+      (.language(.korean), .environment("BANK_LANG")),
+    ])
+    #expect(
+      shown("windows.loan", settings)
+        == PresentSetting(key: "windows.loan", value: .number(5), source: .option("--loan")))
+    #expect(shown("windows.deposit", settings)?.source == .builtIn)
+    #expect(shown("speed", settings)?.value == .text("max"))
+    #expect(shown("lang", settings)?.source == .environment("BANK_LANG"))
+    let keys = Set(Setting.all.map(\.key))
+    for choice in Service.allCases.map({ SettingChoice.windows($0, 1) }) + [
+      .speed(.max), .language(.english),
+    ] {
+      #expect(keys.contains(choice.key))
+    }
+  }
+
+  @Test("what an earlier reading says otherwise is told with its values") func differences() throws {
+    let now = try read(#"{"lease": "5s", "windows": {"loan": 1}}"#)
+    #expect(try now.differences(in: read(#"{"lease": "5000ms"}"#)).isEmpty, "the same, written otherwise")
+    let earlier = try read("{\n\"lease\": \"7s\",\n\"log\": {\"customers\": false}}")
+    #expect(now.differences(in: earlier).map(\.key) == ["lease", "log.customers"])
+    #expect(now.differences(in: earlier).map(\.value.written) == ["\"7s\"", "false"])
+  }
+
+  @Test("what is shown of any configuration, put into a file, is read as the same configuration")
+  func written() throws {
+    let chosen = ProcessInfo.processInfo.environment["BANK_CONFIGURATION_SEED"].flatMap { UInt64($0) }
+    for seed in chosen.map({ [$0] }) ?? Array(1...500) {
+      var chance = SeededGenerator(seed: seed)
+      let drawn = draw(&chance)
+      let settings = try read(drawn).settings()
+      let again = try read(file(of: settings))
+      let why: Comment =
+        "seed \(seed): \(drawn); repeat: BANK_CONFIGURATION_SEED=\(seed) scripts/test SettingsTests"
+      #expect(try again.configuration == read(drawn).configuration, why)
+      #expect(again.settings().map(\.value) == settings.map(\.value), why)
+      #expect(again.settings().allSatisfy { $0.source != .builtIn }, why)
+    }
+  }
+
+  /// A file with some of the settings, each of any value that it may have.
+  private func draw(_ chance: inout SeededGenerator) -> String {
+    var drawn: [(key: String, value: SettingValue)] = []
+    for setting in Setting.all where chance.draw(0...3) > 0 {
+      drawn.append((setting.key, value(of: setting, &chance)))
+    }
+    // The one rule between two settings: the first pause is not longer than the longest.
+    drawn.removeAll { $0.key == Setting.retryFirstKey || $0.key == Setting.retryLimitKey }
+    let spans = [chance.draw(0...Self.day), chance.draw(0...Self.day)].sorted().map(written)
+    drawn += [(Setting.retryFirstKey, spans[0]), (Setting.retryLimitKey, spans[1])]
+    return file(of: drawn.map { PresentSetting(key: $0.key, value: $0.value, source: .builtIn) })
+  }
+
+  private static let day: Int64 = 86_400_000_000_000
+
+  private func written(_ nanoseconds: Int64) -> SettingValue {
+    .text(DurationText.print(TimeSpan(nanoseconds: nanoseconds)))
+  }
+
+  private func value(of setting: Setting, _ chance: inout SeededGenerator) -> SettingValue {
+    switch setting.place {
+    case .number(_, let bounds), .smallNumber(_, let bounds): return .number(number(in: bounds, &chance))
+    case .span(_, let bounds):
+      let from = bounds.lowerBound.nanoseconds
+      let drawn = number(in: from...bounds.upperBound.nanoseconds, &chance)
+      // Some are round, as people write them, and some are not.
+      let grain: Int64 = [1, 1_000, 1_000_000, 1_000_000_000][Int(chance.draw(0...3))]
+      return written(max(from, drawn - drawn % grain))
+    case .flag: return .flag(chance.draw(0...1) == 0)
+    case .speed:
+      return .text(chance.draw(0...3) == 0 ? "max" : Speed.thousandths(chance.draw(1...50_000)).text)
+    case .language: return [.null, .text("ko"), .text("en")][Int(chance.draw(0...2))]
+    }
+  }
+
+  private func number(in bounds: ClosedRange<Int64>, _ chance: inout SeededGenerator) -> Int64 {
+    switch chance.draw(0...5) {
+    case 0: bounds.lowerBound
+    case 1: bounds.upperBound
+    default: chance.draw(bounds)
+    }
+  }
+}

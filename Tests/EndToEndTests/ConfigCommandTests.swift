@@ -1,0 +1,205 @@
+// `bankctl config check` and `config show`: what holds, where it comes from, and whether a file is good, before anything is
+// opened; and what an open bank goes by when its file was edited since.
+import Foundation
+import Glibc
+import Testing
+
+@Suite("Looking at the configuration", .serialized)
+struct ConfigCommandTests {
+  @Test("a good file is one line in either language, opens nothing, and needs no open bank")
+  func good() throws {
+    try withBranch { branch in
+      let file = try branch.configuration(more: #", "lease": "5s""#)
+      for (tongue, told) in [(Tongue.en, "The configuration is good"), (.ko, "잘못된 것이 없습니다")] {
+        let outcome = try branch.done("config", "check", file, language: tongue)
+        #expect(outcome.outLines.count == 1 && outcome.out.contains(told), outcome.story)
+        #expect(outcome.out.contains(file) && outcome.complaints.isEmpty, outcome.story)
+        let bare = try branch.done("config", "check", language: tongue)
+        #expect(bare.outLines.count == 1 && bare.out.contains(told) && !bare.out.contains(file), bare.story)
+      }
+      let document = try branch.json("config", "check", file)
+      #expect(document["ok"].flag == true && document["file"].text == file)
+      #expect(try branch.json("config", "check")["file"] == .null)
+      #expect(!FileManager.default.fileExists(atPath: branch.home), "nothing was made")
+    }
+  }
+
+  @Test("the file is that of BANK_CONFIG, of the home, or of the option, and it is said which")
+  func chosen() throws {
+    try withBranch { branch in
+      let named = try branch.configuration(name: "named.json")
+      mkdir(branch.home, 0o700)
+      let own = try branch.configuration(name: "home/bank.json")
+      let option = try branch.configuration(name: "option.json")
+      func shown(_ words: [String] = [], _ environment: [String: String] = [:]) throws -> [String?] {
+        let outcome = try branch.launch(["config", "show", "--json"] + words, environment: environment)
+          .finish()
+        let document = try outcome.json()
+        return [document["file"].text, document["file_source"].text]
+      }
+      #expect(try shown() == [own, "home"])
+      #expect(try shown([], ["BANK_CONFIG": named]) == [named, "environment"])
+      #expect(try shown(["--config", option], ["BANK_CONFIG": named]) == [option, "option"])
+      _ = try branch.write("{", to: "named.json")
+      let refused = try branch.run("config", "check", environment: ["BANK_CONFIG": named])
+      #expect(refused.code == 2 && refused.err.contains(named + ":1: "), refused.story)
+    }
+  }
+
+  @Test("what is no good file is refused in both languages and for scripts, with the file and the way out")
+  func refused() throws {
+    try withBranch { branch in
+      let binary = branch.path("binary")
+      try Data([0x7B, 0x22, 0xFF, 0xFE, 0x22, 0x3A, 0x31, 0x7D]).write(to: URL(fileURLWithPath: binary))
+      let pipe = branch.path("pipe")
+      try #require(mkfifo(pipe, 0o600) == 0)
+      let cases: [(String, String)] = [
+        (branch.path("io"), "EISDIR"), (branch.path("missing"), "no such file"), (pipe, "ordinary file"),
+        ("/dev/zero", "ordinary file"), (binary, ":1: this is not JSON: a text is not UTF-8"),
+        (try branch.write("", to: "empty"), ":1: this is not JSON: the file ends too early"),
+        (try branch.write(String(repeating: " ", count: 2 << 20), to: "long"), "longer than 1 MiB"),
+        (
+          try branch.write("{\n\"lease\": \"1s\",\n\"prefech\": 2}", to: "unknown"),
+          #":3: unknown key "prefech" — did you mean "prefetch"?"#
+        ),
+        (
+          try branch.write("{\n\"retry_limit\": \"1s\",\n\"retry_first\": \"2s\"}", to: "contradiction"),
+          #":3: "retry_limit" is 1s, shorter than "retry_first" (2s)"#
+        ),
+      ]
+      for (file, reason) in cases {
+        for words in [["config", "check", file], ["config", "show", "--config", file]] {
+          let outcome = try branch.launch(words).finish(within: .seconds(5))
+          #expect(outcome.code == 2 && outcome.out == "", outcome.story)
+          #expect(outcome.err.contains(file) && outcome.err.contains(reason), outcome.story)
+        }
+        try branch.expectRefusal(2, "bad_configuration", of: "config", "check", file)
+        try branch.expectRefusal(2, "bad_configuration", of: "config", "show", "--config", file)
+      }
+      #expect(!FileManager.default.fileExists(atPath: branch.home), "nothing was made")
+    }
+  }
+
+  @Test(
+    "a file that may not be read is refused with the reason",
+    .enabled(if: geteuid() != 0 || access("/usr/bin/setpriv", X_OK) == 0))
+  func unreadable() throws {
+    try withBranch { branch in
+      let file = try branch.configuration()
+      // Nothing is forbidden to root, so nobody takes its place, where the programs are within its reach.
+      chmod(branch.path(""), 0o755)
+      chmod(file, 0)
+      func run(_ words: [String]) throws -> Outcome {
+        guard geteuid() == 0 else { return try branch.launch(words).finish() }
+        let nobody = ["--reuid", "65534", "--regid", "65534", "--clear-groups", Binaries.bankctl]
+        return try branch.launch(nobody + words, program: "/usr/bin/setpriv").finish()
+      }
+      guard try run(["--version"]).code == 0 else { return }
+      let outcome = try run(["config", "check", file])
+      #expect(outcome.code == 2 && outcome.err.contains("EACCES"), outcome.story)
+    }
+  }
+
+  @Test("files of fruits and drinks are checked as reload reads them, in the same words")
+  func products() throws {
+    try withBranch { branch in
+      let file = try branch.configuration(speed: "max")
+      try branch.start("--config", file)
+      for (name, text) in [("stock.json", "{\"fruits\": 3}"), ("vending.json", "{\n\"produkts\": []}")] {
+        let bad = try branch.write(text, to: name)
+        let checked = try branch.run("config", "check", file)
+        #expect(checked.code == 2 && checked.err.contains(bad + ":"), checked.story)
+        let reloaded = try branch.run("reload")
+        #expect(reloaded.code == 2 && reloaded.complaints == checked.complaints, reloaded.story)
+        unlink(bad)
+      }
+      try branch.done("config", "check", file)
+      try branch.expectClean()
+    }
+  }
+
+  @Test("a program that is missing is named before anything is started")
+  func programs() throws {
+    try withBranch { branch in
+      let place = branch.path("programs")
+      try Binaries.install(Binaries.names.filter { $0 != "bank-teller" }, in: place)
+      let outcome = try branch.launch(["config", "check"], program: place + "/bankctl").finish()
+      #expect(outcome.code == 1 && outcome.err.contains("programs/bank-teller"), outcome.story)
+      let document = try branch.launch(["config", "check", "--json"], program: place + "/bankctl").finish()
+      #expect(try document.json()["error"]["code"].text == "program_missing", document.story)
+    }
+  }
+
+  @Test(
+    "every setting has its value and its source, on 80 columns, and put into a file it is the same configuration"
+  )
+  func show() throws {
+    try withBranch { branch in
+      let file = try branch.configuration(deposit: 3, loanWork: "12.5ms", more: #", "log": {"keep": 5}"#)
+      let document = try branch.json("config", "show", "--config", file, "--juice", "4")
+      #expect(
+        document.differences(
+          from: Samples.parsed(
+            #"{"version":1,"file":"…","settings":[{"key":"lease","value":null,"source":"file","line":null}]}"#
+          )) == [])
+      let settings = document["settings"]
+      func told(_ key: String) -> [JSON] {
+        ["value", "source", "line"].map { settings.item(where: "key", is: key)[$0] }
+      }
+      #expect(told("windows.deposit") == [.integer(3), .text("file"), .integer(1)])
+      #expect(told("windows.juice") == [.integer(4), .text("option"), .null])
+      #expect(told("work.loan") == [.text("12.5ms"), .text("file"), .integer(2)])
+      #expect(told("lang") == [.text("en"), .text("environment"), .null])
+      #expect(told("log.keep") == [.integer(5), .text("file"), .integer(2)])
+      #expect(told("log.customers") == [.flag(true), .text("default"), .null])
+      for tongue in Tongue.allCases {
+        let table = try branch.done("config", "show", "--config", file, language: tongue)
+        #expect(table.outLines.count == settings.items.count + 2, table.story)
+        #expect(table.outLines.dropFirst().allSatisfy { $0.count <= 80 }, table.story)
+        for setting in settings.items { #expect(table.out.contains("\n" + (setting["key"].text ?? "?"))) }
+      }
+      let again = try branch.write(written(settings), to: "again.json")
+      let second = try branch.json("config", "show", "--config", again)["settings"]
+      #expect(second.items.map { $0["key"] } == settings.items.map { $0["key"] })
+      #expect(second.items.map { $0["value"] } == settings.items.map { $0["value"] })
+      try branch.done("config", "check", again)
+    }
+  }
+
+  /// A file that says what these settings say.
+  private func written(_ settings: JSON) -> String {
+    var groups: [String: [String]] = [:]
+    for setting in settings.items {
+      let parts = (setting["key"].text ?? "?").split(separator: ".").map(String.init)
+      let member = "\"\(parts[parts.count - 1])\": \(setting["value"])"
+      groups[parts.count == 1 ? "" : parts[0], default: []].append(member)
+    }
+    let own = groups.removeValue(forKey: "") ?? []
+    let others = groups.map { "\"\($0)\": {\($1.joined(separator: ", "))}" }
+    return "{" + (own + others).joined(separator: ",\n") + "}"
+  }
+
+  @Test("what an open bank has read is told when its file was edited since, until it is reloaded")
+  func edited() throws {
+    try withBranch { branch in
+      let file = try branch.configuration(speed: "max", more: #", "lease": "20s""#)
+      try branch.start("--config", file)
+      func lease() throws -> JSON {
+        try branch.json("config", "show", "--config", file)["settings"].item(where: "key", is: "lease")
+      }
+      #expect(try lease()["in_use"] == .missing)
+      _ = try branch.configuration(speed: "max", more: #", "lease": "30s""#)
+      #expect(try lease()["value"].text == "30s" && lease()["in_use"].text == "20s")
+      for tongue in Tongue.allCases {
+        let outcome = try branch.done("config", "show", "--config", file, language: tongue)
+        #expect(
+          outcome.err.contains("lease \"20s\"") && outcome.err.contains("bankctl reload"), outcome.story)
+      }
+      try branch.done("reload")
+      #expect(try lease()["in_use"] == .missing)
+      try branch.done("stop")
+      _ = try branch.configuration(speed: "max")
+      #expect(try lease()["in_use"] == .missing, "nobody goes by it any more")
+    }
+  }
+}

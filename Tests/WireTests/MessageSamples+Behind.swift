@@ -1,0 +1,58 @@
+// One value of what the control socket says of those behind the windows: an order of juice and its receipt, and a service
+// that does not work.
+
+import BankModel
+import Time
+
+@testable import Wire
+
+extension ControlCommand {
+  static let juiceSamples = [
+    Sample(
+      "command-enqueue-payload",
+      ControlCommand.enqueue(
+        EnqueueOrder(
+          count: 2, service: .juice, grade: .regular, amount: nil, account: nil, seed: 0, key: nil,
+          payload: "mango-kiwi")))
+  ]
+}
+
+extension ControlAnswer {
+  static let behindWindows = [
+    Sample("answer-ticket-juice", ControlAnswer.ticket(.ofJuice)),
+    Sample("answer-status-behind", ControlAnswer.status(.behindWindows)),
+    Sample(
+      "answer-progress-drain-bare",
+      ControlAnswer.progress(
+        ProgressReport(
+          phase: .enqueuing, done: 0, total: 0, drain: DrainReport(step: .closeDoor, waiting: 0, serving: 0)))
+    ),
+  ]
+}
+
+extension TicketReport {
+  fileprivate static let ofJuice: TicketReport = {
+    var receipt = Receipt.full
+    (receipt.service, receipt.outcome) = (.juice, .outOfStock)
+    (receipt.window, receipt.amount) = (Window(service: .juice, place: 1), 0)
+    receipt.payload = "strawberry-banana"
+    receipt.shortages = [Shortage(item: ItemID("strawberry"), needed: 10, available: 0)]
+    return TicketReport(
+      day: 3, ticket: 42, service: .juice, grade: .vvip, amount: 0, account: 12, issuedAt: 1_700_000_000_000,
+      state: .done, receipt: ReceiptReport(receipt), payload: "strawberry-banana")
+  }()
+}
+
+extension StatusReport {
+  fileprivate static let behindWindows: StatusReport = {
+    var report = bare
+    report.workers = [
+      WorkerReport(
+        name: "stock", role: .stock, service: nil, window: nil, pid: 0, generation: 2, state: .backoff,
+        ticket: nil, restarts: 1, served: 0, residentKilobytes: 0, trouble: "the file is damaged",
+        failure: Failure(.damaged, subject: "/srv/bank/stock.db", detail: "the file is damaged"),
+        mismatch: .olderDatabase)
+    ]
+    return report
+  }()
+}
