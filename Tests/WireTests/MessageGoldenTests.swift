@@ -81,7 +81,6 @@ struct MessageGoldenTests {
   func values() throws {
     try compareAll([.deposit, .loan] as [BankModel.Service], "values-service", added: [(.juice, "juice")])
     try expectGolden(Priority.grades, "values-grade")
-    try expectGolden([Priority(1), Priority(1_025), Priority(.max)], "values-priority")
     try compareAll([.waiting, .delayed, .dead, .serving, .done] as [CustomerState], "values-customer-state")
     try compareAll(
       [.served, .cancelled] as [Outcome], "values-outcome", added: [(.outOfStock, "out-of-stock")])
