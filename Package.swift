@@ -25,11 +25,13 @@ let busyInTests: Set = [
 /// More than half of a release build is optimization. `scripts/build quick` does without: its programs are slower and are
 /// there in a third of the time, and those of the release take their place when they are built. `scripts/test` optimizes
 /// only where its time goes, for the compiler would take more than it saves elsewhere. It compiles each module whole, as a
-/// release is, because that is sooner done than file after file.
+/// release is, because that is sooner done than file after file, and writes down what a module offers in the same step,
+/// because it would go through all sources of a test target once more for it. Both, with `scripts/test` leaving out what
+/// debuggers want to know, took a third of the build away.
 func speed(of name: String) -> [SwiftSetting] {
   let flags =
     if Context.environment["BANK_BUILD_TESTS"] != nil {
-      [busyInTests.contains(name) ? "-O" : "-Onone", "-enable-testing", "-gline-tables-only"]
+      [busyInTests.contains(name) ? "-O" : "-Onone", "-enable-testing", "-no-emit-module-separately-wmo"]
     } else if Context.environment["BANK_BUILD_QUICK"] != nil {
       ["-Onone", "-gnone", "-enforce-exclusivity=unchecked"]
     } else {
@@ -173,7 +175,10 @@ let package = Package(
 
     // A slow disk for the programs under test. Nothing stands on it: it is loaded with LD_PRELOAD.
     .target(name: "SlowDisk", path: "Tests/SlowDisk"),
-    // What the tests of all services have in common.
+    // What the tests of the lower floors have in common, and those of all services.
+    .target(
+      name: "PosixFixture", dependencies: ["Time", "Posix"],
+      path: "Tests/PosixFixture", swiftSettings: strictness + speed(of: "PosixFixture")),
     .target(
       name: "ServiceFixture", dependencies: ["Time", "BankModel", "Posix", "Transport", "Wire"],
       path: "Tests/ServiceFixture", swiftSettings: strictness + speed(of: "ServiceFixture")),
@@ -183,14 +188,14 @@ let package = Package(
     tests("BankModelTests", of: ["Time", "BankModel"]),
     tests("SupervisionTests", of: ["Supervision", "Time", "BankModel"]),
     tests("TimeTests", of: ["Time"]),
-    tests("PosixTests", of: ["Posix", "Time"]),
+    tests("PosixTests", of: ["PosixFixture", "Posix", "Time"]),
     tests("RepositoryRulesTests", of: []),
     tests(
       "TransportTests",
       of: [
         "ServiceFixture", "Transport", "StockClient", "VendingClient", "Time", "BankModel", "Wire", "Posix",
       ]),
-    tests("CommandRunnerTests", of: ["CommandRunner", "Time", "Posix"]),
+    tests("CommandRunnerTests", of: ["PosixFixture", "CommandRunner", "Time", "Posix"]),
     tests("LogbookTests", of: ["Logbook", "Time", "BankModel", "Posix"]),
     tests("ArgumentsTests", of: ["Arguments", "Time"]),
     tests("WireTests", of: ["Wire", "Time", "BankModel"], exclude: ["Golden"]),
@@ -240,12 +245,8 @@ let package = Package(
         "QueueCore",
         "Transport", "StockClient", "Time", "BankModel", "Wire", "Posix", "ServiceProcess",
       ]),
-    tests(
-      "EndToEndTests",
-      of: [
-        "bankctl", "bank-chaos", "bankd", "bank-teller", "bank-guardian", "bank-juice", "bank-stockd",
-        "bank-vending", "bank-bench", "bank-fuzz", "bank-simulate", "CSQLite",
-      ]),
+    // They run the programs, and import none: not to wait for them keeps all cores busy to the end of a build.
+    tests("EndToEndTests", of: ["CSQLite"]),
     tests("ControlClientTests", of: ["ControlClient", "Time", "BankModel", "Wire", "Posix"]),
     tests(
       "BankctlTests",
@@ -263,7 +264,9 @@ let package = Package(
 
 // Nobody who opens a bank waits for the programs that measure it: `scripts/build` makes those when they are asked for.
 if Context.environment["BANK_BUILD_PROGRAMS"] != nil {
-  let others: Set = ["Simulator", "SlowDisk", "ServiceFixture", "bank-simulate", "bank-bench", "bank-fuzz"]
+  let others: Set = [
+    "Simulator", "SlowDisk", "PosixFixture", "ServiceFixture", "bank-simulate", "bank-bench", "bank-fuzz",
+  ]
   package.targets.removeAll { $0.isTest || others.contains($0.name) }
   package.products.removeAll()
 }

@@ -109,7 +109,7 @@ package final class Coordinator {
       queue.engine.isKept || Kernel.makes("answersAKeyTooEarly") || Kernel.makes("saysCommittedTooEarly")
         || Kernel.makes("takesAFullDiskForACommit")
     }
-    server.onCommand = { [unowned router] session, request in router.serve(request, for: session) }
+    server.onCommand = { [unowned router] session, request in router.hear(request, from: session) }
     server.onEnd = { [unowned router] session in router.forget(session) }
   }
 

@@ -42,19 +42,29 @@ final class RequestRouter: BankPart {
 
   // MARK: - What is asked
 
-  /// - Parameter hasWaited: it was heard before, and what was heard after it may have been served by now.
-  func serve(_ request: ControlRequest, for session: ControlSession, hasWaited: Bool = false) {
-    // Nothing is said any more in the name of this process.
-    guard !context.isCutOff else { return }
-    if opening.refuses(request, session) { return }
-    // It was read together with the word that has ended the bank.
-    guard context.exitCode == nil else { return server.turnAway(request, of: session) }
-    if session.list != nil, !hasWaited {
+  /// What a client says now: it must fit behind what the same client has said before.
+  func hear(_ request: ControlRequest, from session: ControlSession) {
+    guard isHeard(request, from: session) else { return }
+    if session.list != nil {
       if case .withdraw(let given) = request.command { return intake.withdraw(given, of: session) }
       guard case .enqueueList = request.command else {
         return server.refuse(session, .malformed, "another request between the parts of a list")
       }
     }
+    serve(request, for: session)
+  }
+
+  /// Whether anything is still done for this request; one for which nothing is has been answered where it can be.
+  private func isHeard(_ request: ControlRequest, from session: ControlSession) -> Bool {
+    // Nothing is said any more in the name of this process.
+    guard !context.isCutOff, !opening.refuses(request, session) else { return false }
+    guard context.exitCode != nil else { return true }
+    // It was read together with the word that has ended the bank.
+    server.turnAway(request, of: session)
+    return false
+  }
+
+  private func serve(_ request: ControlRequest, for session: ControlSession) {
     let seat = Seat(session: session, number: request.number)
     guard openAnswers(of: session) < ClientLimits.openAnswers else {
       let remark = Remark(.answersAtMost, ClientLimits.openAnswers)
@@ -127,8 +137,9 @@ final class RequestRouter: BankPart {
 
   /// Works for a while on what takes long, and serves those who have waited for it.
   func advanceLongRequests() {
-    for (request, session) in long.advance() where session.isOpen {
-      serve(request, for: session, hasWaited: true)
+    // What the same client has said since may have been served by now.
+    for (request, session) in long.advance() where session.isOpen && isHeard(request, from: session) {
+      serve(request, for: session)
     }
   }
 

@@ -93,39 +93,9 @@ extension CapturedOutput {
   var text: String { String(decoding: first + last, as: UTF8.self) }
 }
 
-/// Asks until the answer is yes; false when that took longer than twenty seconds.
-func eventually(_ condition: () throws -> Bool) throws -> Bool {
-  let deadline = SystemClock.monotonic() + .seconds(20)
-  while try !condition() {
-    if SystemClock.monotonic() >= deadline { return false }
-    sched_yield()
-  }
-  return true
-}
-
-/// The text of a file.
-func contents(of path: String) throws -> String {
-  String(decoding: try FileDescriptor.open(path, .readOnly).readAll(), as: UTF8.self)
-}
-
 /// Makes a file with these permissions.
 func write(_ text: String, to path: String, mode: mode_t) throws {
   try FileDescriptor.open(path, [.writeOnly, .create, .exclusive], mode: mode).writeAll(Array(text.utf8))
-}
-
-/// A directory below /tmp that is gone when the test is over, however it ends.
-struct TemporaryDirectory: ~Copyable {
-  let path: String
-
-  init() throws {
-    var template = Array("/tmp/command-tests-XXXXXX".utf8CString)
-    guard mkdtemp(&template) != nil else { throw SystemError(call: "mkdtemp", subject: "/tmp", code: errno) }
-    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-  }
-
-  deinit { Directory.removeTree(path) }
-
-  func file(_ name: String) -> String { Paths.join(path, name) }
 }
 
 /// Says again what was measured in a process of its own.

@@ -2,6 +2,7 @@
 // Invariant: whatever a test starts is killed by it in the end, by its key. Failure: a failed expectation.
 import Glibc
 import Posix
+import PosixFixture
 import Testing
 import Time
 
@@ -10,14 +11,14 @@ import Time
 @Suite struct OrphansTests {
   /// Has processes run that are nobody's children here, and says when they are there.
   private func abandon(_ script: String, key: String) throws {
-    let directory = try TemporaryDirectory()
+    let directory = try TemporaryDirectory("command-tests")
     let file = directory.file("ready")
     let shell = try ChildProcess.spawn(
       executable: "/bin/sh",
       arguments: ["-c", "setsid sh -c '\(script) touch \(file); wait' >/dev/null 2>&1 &"],
       environment: ["PATH": path, "BANK_KEY": key], newSession: true)
     #expect(shell.wait().isSuccess)
-    #expect(try eventually { try FileFacts.inspect(file) != nil })
+    #expect(try eventually(within: .seconds(20)) { try FileFacts.inspect(file) != nil })
   }
 
   private func end(_ key: String, grace: TimeSpan) throws -> Bool {
@@ -43,7 +44,7 @@ import Time
     let others = Orphans.find(key: key + "x")
     #expect(others.count == 2)
     // The shell and one sleep; the other has cleared its environment.
-    #expect(try eventually { Orphans.find(key: key).count == 2 && isThere(mark) })
+    #expect(try eventually(within: .seconds(20)) { Orphans.find(key: key).count == 2 && isThere(mark) })
     #expect(try end(key, grace: .milliseconds(50)))
     #expect(Orphans.find(key: key).isEmpty)
     #expect(!isThere(mark))

@@ -3,6 +3,7 @@
 import CommandRunner
 import Glibc
 import Posix
+import PosixFixture
 import Testing
 import Time
 
@@ -18,7 +19,7 @@ import Time
 
   @Test("of much the first and the last is kept, all of it is counted, and the file has its bound")
   func much() throws {
-    let directory = try TemporaryDirectory()
+    let directory = try TemporaryDirectory("command-tests")
     let file = directory.file("out")
     let outcome = try run("seq 1 100000") {
       $0.output = OutputCapture.Bounds(first: 10, last: 7, file: file, fileLength: 20)
@@ -34,7 +35,7 @@ import Time
 
   @Test("the file is of this attempt alone, and there is none where nothing was said")
   func files() throws {
-    let directory = try TemporaryDirectory()
+    let directory = try TemporaryDirectory("command-tests")
     let (out, err) = (directory.file("out"), directory.file("err"))
     for script in ["echo first try; echo oops >&2", "echo ok"] {
       let outcome = try run(script) {
@@ -59,7 +60,7 @@ import Time
 
   @Test("a link in the place of the file is not followed")
   func link() throws {
-    let directory = try TemporaryDirectory()
+    let directory = try TemporaryDirectory("command-tests")
     let (file, other) = (directory.file("out"), directory.file("other"))
     try write("precious", to: other, mode: 0o600)
     #expect(symlink(other, file) == 0)
@@ -103,7 +104,7 @@ import Time
 
   @Test("what a grandchild says in time is heard")
   func late() throws {
-    let directory = try TemporaryDirectory()
+    let directory = try TemporaryDirectory("command-tests")
     let fifo = directory.file("fifo")
     #expect(mkfifo(fifo, 0o600) == 0)
     var order = shell("(read line <\(fifo); echo late) & echo early")

@@ -3,6 +3,7 @@
 import CommandRunner
 import Glibc
 import Posix
+import PosixFixture
 import Testing
 import Time
 
@@ -136,7 +137,7 @@ import Time
         "i=0; while [ $i -lt 20 ]; do (true &); i=$((i+1)); done; echo ready; read line; sleep 600",
         grace: .zero)
       #expect(
-        try eventually {
+        try eventually(within: .seconds(20)) {
           run.command.collect()
           return Subreaper.children() == [run.command.pid]
         })

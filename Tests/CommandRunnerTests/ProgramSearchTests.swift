@@ -2,12 +2,13 @@
 // Nothing is run. Failure: a failed expectation.
 import CommandRunner
 import Posix
+import PosixFixture
 import Testing
 
 @Suite struct ProgramSearchTests {
   /// first/plain (not executable), first/folder/, second/tool, second/plain (executable).
   private func places() throws -> TemporaryDirectory {
-    let directory = try TemporaryDirectory()
+    let directory = try TemporaryDirectory("command-tests")
     for name in ["first", "second", "first/folder"] { try Directory.create(path: directory.file(name)) }
     try write("", to: directory.file("first/plain"), mode: 0o600)
     try write("", to: directory.file("second/tool"), mode: 0o700)

@@ -3,6 +3,7 @@
 import CommandRunner
 import Glibc
 import Posix
+import PosixFixture
 import Testing
 import Time
 
@@ -27,7 +28,7 @@ import Time
   @Test("it reads its payload and then the end", arguments: [0, 1, 65_536, 65_537, 1 << 20])
   func payload(size: Int) throws {
     let payload = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }
-    let directory = try TemporaryDirectory()
+    let directory = try TemporaryDirectory("command-tests")
     let file = directory.file("copy")
     let outcome = try run("exec cat") {
       $0.payload = payload
@@ -72,7 +73,7 @@ import Time
 
   @Test("its environment and its directory are what it was given, and nothing else")
   func surroundings() throws {
-    let directory = try TemporaryDirectory()
+    let directory = try TemporaryDirectory("command-tests")
     let outcome = try run("/usr/bin/env; pwd") {
       $0.program.environment = ["BANK_KEY": "k 1", "EMPTY": ""]
       $0.program.directory = directory.path
@@ -98,7 +99,7 @@ import Time
 
   @Test("a limit that is reached ends the command, or what it asked for")
   func beyondLimits() throws {
-    let directory = try TemporaryDirectory()
+    let directory = try TemporaryDirectory("command-tests")
     let big = try run("exec head -c 100000 /dev/zero >\(directory.file("big"))") {
       $0.program.limits = CommandLimits(fileSize: 50_000).all
     }
@@ -159,7 +160,7 @@ import Time
   @Test("a command that has ended is not ended again")
   func tooLate() throws {
     let run = try Run(shell("exit 7"))
-    #expect(try eventually { !ProcessTable.alive(run.command.pid) })
+    #expect(try eventually(within: .seconds(20)) { !ProcessTable.alive(run.command.pid) })
     run.command.cancel(at: SystemClock.monotonic())
     let outcome = try run.outcome()
     #expect(outcome.ending == .code(7))
@@ -174,12 +175,12 @@ import Time
     try run?.hears("ready")
     let pid = try #require(run?.command.pid)
     run = nil
-    #expect(try eventually { kill(-pid, 0) == -1 || !ProcessTable.alive(pid) })
+    #expect(try eventually(within: .seconds(20)) { kill(-pid, 0) == -1 || !ProcessTable.alive(pid) })
   }
 
   @Test("a command that cannot begin is refused, with what is wrong")
   func refusals() throws {
-    let directory = try TemporaryDirectory()
+    let directory = try TemporaryDirectory("command-tests")
     try write("echo hello\n", to: directory.file("text"), mode: 0o700)
     try write("#!/no/such/interpreter\n", to: directory.file("script"), mode: 0o700)
     try write("#!/bin/sh\n", to: directory.file("locked"), mode: 0o600)
@@ -211,7 +212,7 @@ import Time
 
   @Test("a program found for a command is the one that is run")
   func search() throws {
-    let directory = try TemporaryDirectory()
+    let directory = try TemporaryDirectory("command-tests")
     try Directory.create(path: directory.file("bin"))
     try write("#!/bin/sh\nprintf '%s|' \"$@\"\n", to: directory.file("bin/tool"), mode: 0o700)
     let template = try #require(CommandTemplate(["tool", "-x", "{payload}", "{key}"]))
@@ -222,7 +223,7 @@ import Time
     // A program that was just written may still be open in a child that another test is starting.
     var outcome: CommandOutcome?
     #expect(
-      try eventually {
+      try eventually(within: .seconds(20)) {
         do { outcome = try Run(order).outcome() } catch let error as SystemError where error.code == ETXTBSY {
         }
         return outcome != nil

@@ -34,7 +34,7 @@ final class TestClient {
   func ask(_ command: ControlCommand, _ coordinator: Coordinator, number: UInt32? = nil) -> UInt32 {
     if number == nil { lastNumber += 1 }
     let number = number ?? lastNumber
-    coordinator.router.serve(ControlRequest(number: number, command: command), for: session)
+    coordinator.router.hear(ControlRequest(number: number, command: command), from: session)
     return number
   }
 

@@ -7,7 +7,8 @@ struct CrashTests {
   @Test("a teller killed in the middle of a customer is replaced at once, and the customer is served once")
   func teller() throws {
     try withBranch { branch in
-      let file = try branch.configuration(deposit: 1, depositWork: "400ms")
+      // So long that a busy machine finds the teller still at it.
+      let file = try branch.configuration(deposit: 1, depositWork: "4s")
       try branch.start("--config", file)
       try branch.done("enqueue", "2", "--service", "deposit")
       try branch.waitUntilServed(by: "deposit-1", ticket: 1)

@@ -4,6 +4,7 @@
 // Failure: an error that the test lets out.
 import Glibc
 import Posix
+import PosixFixture
 import Time
 
 /// Two connected, non-blocking sockets that closures can share.
@@ -41,24 +42,6 @@ func run(_ loop: EventLoop, until condition: () -> Bool) throws -> Bool {
     try loop.runOnce(until: deadline)
   }
   return true
-}
-
-/// Asks until the answer is yes; false when that took longer than ten seconds.
-///
-/// For what follows the closing of a descriptor: a child that another test is just starting holds copies of
-/// all descriptors until it has become its program, so the last one may be closed a moment later.
-func eventually(_ condition: () throws -> Bool) throws -> Bool {
-  let deadline = SystemClock.monotonic() + .seconds(10)
-  while try !condition() {
-    if SystemClock.monotonic() >= deadline { return false }
-    sched_yield()
-  }
-  return true
-}
-
-/// The text of a file.
-func contents(of path: String) throws -> String {
-  String(decoding: try FileDescriptor.open(path, .readOnly).readAll(), as: UTF8.self)
 }
 
 /// Reads once, and gives what came as text; nil for anything but bytes.
@@ -104,5 +87,14 @@ func name(_ outcome: consuming UnixSocket.ConnectOutcome) -> String {
   case .refused: "refused"
   case .permissionDenied: "permission denied"
   case .busy: "busy"
+  }
+}
+
+extension TemporaryDirectory {
+  /// A directory whose path is far longer than a socket address allows.
+  func longDirectory() throws -> String {
+    let deep = Paths.join(path, String(repeating: "d", count: 60), String(repeating: "e", count: 60))
+    try Directory.create(path: deep)
+    return deep
   }
 }

@@ -3,6 +3,7 @@
 // Invariant: every child a test starts is reaped before the test ends. Failure: a failed expectation.
 import Glibc
 import Posix
+import PosixFixture
 import Testing
 
 @Suite struct LimitedStartTests {

@@ -4,6 +4,7 @@
 // Failure: a failed expectation.
 import Glibc
 import Posix
+import PosixFixture
 import Testing
 import Time
 

@@ -2,6 +2,7 @@
 // again, and never anything while all of them lead where they did.
 import Glibc
 import Posix
+import PosixFixture
 import Testing
 import Time
 

@@ -2,6 +2,7 @@
 // Each test is a process of its own, for what it changes is the whole process.
 import Glibc
 import Posix
+import PosixFixture
 import Testing
 
 @Suite("The beginning of a process") struct ProcessStartTests {

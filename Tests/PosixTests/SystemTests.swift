@@ -6,6 +6,7 @@ import Glibc
 import Testing
 
 @testable import Posix
+import PosixFixture
 
 @Suite struct PathTests {
   @Test("paths are joined with one separator")

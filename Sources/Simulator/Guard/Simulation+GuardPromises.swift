@@ -115,11 +115,11 @@ extension Simulation {
     }
   }
 
-  /// Whether a coordinator is there that could start a guardian: not one that waits for its disk, or has no descriptors.
+  /// Whether a coordinator is there that could start a guardian: not one that waits for its disk.
   private var isAbleCoordinator: Bool {
     guard let process = coordinator?.process else { return false }
     let isAwaited = process.clock <= clock.now + .milliseconds(5)
-    return isAwaited && !process.standsStill(at: clock.now) && process.openFiles >= 1_024
+    return isAwaited && !process.standsStill(at: clock.now)
   }
 
   /// The history is over: whoever guarded a bank that has closed has gone.

@@ -1,0 +1,22 @@
+// How a test asks until something has come to be, and what stands in a file then.
+import Glibc
+import Posix
+import Time
+
+/// Asks until the answer is yes; false when that took longer than this.
+///
+/// For what follows the closing of a descriptor, too: a child that another test is just starting holds copies of all
+/// descriptors until it has become its program, so the last one may be closed a moment later.
+public func eventually(within limit: TimeSpan = .seconds(10), _ condition: () throws -> Bool) throws -> Bool {
+  let deadline = SystemClock.monotonic() + limit
+  while try !condition() {
+    if SystemClock.monotonic() >= deadline { return false }
+    sched_yield()
+  }
+  return true
+}
+
+/// The text of a file.
+public func contents(of path: String) throws -> String {
+  String(decoding: try FileDescriptor.open(path, .readOnly).readAll(), as: UTF8.self)
+}
