@@ -20,6 +20,9 @@ public struct Priority: Hashable, Comparable, Sendable {
   /// Their names in commands and JSON, in the same order.
   public static let gradeNames = ["vvip", "vip", "regular"]
 
+  /// Whether it is one of the grades.
+  public var isGrade: Bool { code <= 3 }
+
   /// The name of a grade, or else the number.
   public var name: String { grade ?? "\(number)" }
 

@@ -11,6 +11,8 @@ extension Failure {
     switch refusal {
     case .queueFull(let waiting, let limit):
       self.init(.queueFull, subject: String(limit), remark: Remark(.waitAtMost, waiting, limit))
+    case .tooManyLines(let limit):
+      self.init(.queueFull, subject: String(limit), remark: Remark(.prioritiesAtMost, Int64(limit)))
     case .draining: self.init(.draining)
     case .diskFull: self.init(.diskFull)
     case .noSuchTicket(let ticket): self.init(.noSuchTicket, subject: String(ticket))

@@ -244,6 +244,9 @@ final class Intake: BankPart {
     do throws(SliceTrouble) { slice = try nextSlice(of: &order, keys: &keys, after: arriving) } catch {
       return refuse(before, error)
     }
+    if let refusal = queue.machine.refusal(ofLinesOf: slice) {
+      return breakOff(before, Failure(refusal: refusal))
+    }
     let isLast = order.taken >= order.total
     if isLast { line.end(order) } else { line.current = order }
     requests.setKnown(order.known, order.knownTickets, for: order.request)

@@ -1,6 +1,6 @@
 // Owns how many customers wait in each line, and in which order the lines of a service are served.
-// Invariant: a line keeps its place for as long as these counts live, and places have no gap, so that whoever keeps more
-// about lines keeps it in an array. A line of which nothing was ever said has no place, and nobody in it.
+// Invariant: a line keeps its place until that is given to another, and places have no gap, so that whoever keeps more
+// about lines keeps it in an array. A line without a place has nobody in it.
 
 import BankModel
 
@@ -15,6 +15,8 @@ public struct LineCounts: Sendable {
   /// Places of the lines of the grades, by service (raw value − 1) and code, without a look into the dictionary: nearly
   /// everybody stands in one of them. -1 for none.
   private var graded: [[Int]] = []
+  /// Lines of grades that have places.
+  private(set) var gradedCount = 0
 
   public init() {}
 
@@ -57,18 +59,40 @@ public struct LineCounts: Sendable {
   /// The place of a line, which gets one now where it had none.
   public mutating func place(of line: Line) -> Int {
     if let known = known(line) { return known }
-    let (place, service) = (lines.count, Int(line.service.rawValue) - 1)
+    let place = lines.count
     lines.append(line)
     counts.append(0)
+    queueUp(place)
+    return place
+  }
+
+  /// Gives the place of a line in which nobody is to another line that has none. Neither is a line of a grade.
+  mutating func give(_ place: Int, to line: Line) {
+    let former = lines[place]
+    precondition(counts[place] == 0 && !former.priority.isGrade, "somebody stands in this place")
+    precondition(known(line) == nil && !line.priority.isGrade, "this line has a place")
+    places[former] = nil
+    order[Int(former.service.rawValue) - 1].removeAll { $0 == place }
+    lines[place] = line
+    queueUp(place)
+  }
+
+  /// Lets the line at this place be found, and served in its turn.
+  private mutating func queueUp(_ place: Int) {
+    let line = lines[place]
+    let service = Int(line.service.rawValue) - 1
     while order.count <= service {
       order.append([])
       graded.append([-1, -1, -1])
     }
-    let code = line.priority.code
-    if code <= 3 { graded[service][Int(code) - 1] = place } else { places[line] = place }
+    if line.priority.isGrade {
+      graded[service][Int(line.priority.code) - 1] = place
+      gradedCount += 1
+    } else {
+      places[line] = place
+    }
     let next = order[service].firstIndex { line.priority < lines[$0].priority } ?? order[service].count
     order[service].insert(place, at: next)
-    return place
   }
 }
 

@@ -317,6 +317,7 @@ extension QueueMachine {
     var policy = policy
     policy.lineCapacity = self.policy.lineCapacity
     policy.lineLowWater = self.policy.lineLowWater
+    policy.maxLines = self.policy.maxLines
     self.policy = policy
   }
 }

@@ -50,7 +50,7 @@ extension QueueMachine {
   private mutating func nextInLine(_ service: Service, into effects: inout [QueueEffect]) -> Customer? {
     for place in books.waiting.places(of: service) {
       let customer = lines[place].dequeue()
-      let wanted = lines[place].nextPage(lowWater: policy.lineLowWater)
+      let wanted = lines[place].nextPage(lowWater: policy.lowWater(ofLineAt: place))
       if wanted > 0 {
         effects.append(.loadPage(books.waiting.lines[place], after: lines[place].cursor, limit: wanted))
       }

@@ -87,7 +87,7 @@ public struct QueueMachine: ~Copyable, Sendable {
     books = stored.books
     settledPauses = stored.books.paused
     lines = stored.books.waiting.lines.indices.map {
-      WaitingLine(stored: stored.books.waiting[$0], capacity: policy.lineCapacity)
+      WaitingLine(stored: stored.books.waiting[$0], capacity: policy.capacity(ofLineAt: $0))
     }
     windows = Array(repeating: [], count: Service.allCases.count)
     idleWindows = Array(repeating: 0, count: Service.allCases.count)
@@ -203,13 +203,6 @@ public struct QueueMachine: ~Copyable, Sendable {
   /// Whether somebody waits or is served, so that the business time goes on by itself.
   public var isTimerRunning: Bool { books.waitingInAll > unsettledTickets || books.delayed > 0 }
   var unsettledTickets: Int64 { admissions.reduce(0) { $0 + $1.count } }
-
-  /// Where the customers of a line stand, which has a place from here on.
-  mutating func index(of line: Line) -> Int {
-    let place = books.waiting.place(of: line)
-    while lines.count <= place { lines.append(WaitingLine(stored: 0, capacity: policy.lineCapacity)) }
-    return place
-  }
 
   mutating func stage(_ change: StoreChange, into effects: inout [QueueEffect]) {
     unsettled.append(change)

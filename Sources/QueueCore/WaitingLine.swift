@@ -26,6 +26,8 @@ struct WaitingLine: Sendable {
   }
 
   var count: Int64 { Int64(front.count) + beyond }
+  /// Whether nobody is in it or about to be, and no page is on its way.
+  var isVacant: Bool { front.isEmpty && beyond == 0 && newcomers == 0 && !isLoading }
   /// Newcomers who may not be handed out before their tickets are on disk.
   var newcomerCount: Int64 { newcomers }
 

@@ -1,7 +1,8 @@
 // Owns the numbers with which the lines stand in the keys of their customers. It knows no database.
 // Invariant: no two lines have one number. The lines of the branch's own services and grades have for ever the numbers that
 // stood in the keys before there were others: databases of that time need no rewriting. Any other line gets the next number
-// when somebody comes to stand in it, and has none any more when a day begins with nobody in the queue.
+// when somebody comes to stand in it, and may lose it when nobody stands in it any more: when a day begins with nobody in the
+// queue, and when there are no more numbers.
 
 import BankModel
 
@@ -14,6 +15,8 @@ struct LineNumbers {
   private var numbers: [Line: Int64] = [:]
   private var lines: [Int64: Line] = [:]
   private var next = firstGiven
+  /// Numbers below `next` that nobody has.
+  private var free: [Int64] = []
 
   /// The lines that always have their numbers.
   init() { for line in Line.graded { know(line, as: Self.fixed(line)) } }
@@ -34,12 +37,21 @@ struct LineNumbers {
     next = max(next, number + 1)
   }
 
-  /// Gives a line the next number; nil where there are no more.
+  /// Gives a line a number; nil where there are no more.
   mutating func give(to line: Line) -> Int64? {
-    guard next <= Self.highest else { return nil }
-    let number = next
+    guard let number = free.popLast() ?? (next <= Self.highest ? next : nil) else { return nil }
     know(line, as: number)
     return number
+  }
+
+  /// Takes back the numbers that were given, but for those under which somebody stands.
+  mutating func takeBack(except used: Set<Int64>) {
+    free = []
+    for (number, line) in lines where number >= Self.firstGiven && !used.contains(number) {
+      (numbers[line], lines[number]) = (nil, nil)
+      free.append(number)
+    }
+    free.sort(by: >)
   }
 
   /// Nobody stands in the queue: the numbers that were given can be given again.

@@ -10,7 +10,7 @@ struct MemoryContents {
   /// Keys of ``CustomerPosition``, in order.
   private(set) var positions: [Int64] = []
   private(set) var customers: [Int64: StoredCustomer] = [:]
-  private(set) var lines = LineNumbers()
+  var lines = LineNumbers()
   /// In the order of their sequence numbers, which begin with 1.
   private(set) var receipts: [Receipt] = []
   private(set) var receiptPlaces: [TicketOfDay: Int] = [:]
@@ -72,9 +72,12 @@ struct MemoryContents {
   private mutating func number(of line: Line) -> Int64 {
     if let known = lines[line] { return known }
     let before = lines
-    guard let number = lines.give(to: line) else {
-      preconditionFailure("there are no more numbers for lines")
+    var given = lines.give(to: line)
+    if given == nil {
+      lines.takeBack(except: Set(positions.map { CustomerPosition(key: $0).line }))
+      given = lines.give(to: line)
     }
+    guard let number = given else { preconditionFailure("there are no more numbers for lines") }
     wayBack.append { $0.lines = before }
     return number
   }

@@ -60,10 +60,45 @@ extension SQLiteStore {
   /// The number of a line, which is given one in the open transaction where it has none.
   private func number(of line: Line) throws(StoreError) -> Int64 {
     if let known = lines[line] { return known }
-    guard let number = lines.give(to: line) else { throw damage(Remark(.linesExhausted)) }
+    var given = lines.give(to: line)
+    if given == nil {
+      try forgetUnusedLines()
+      given = lines.give(to: line)
+    }
+    guard let number = given else { throw .failed(path: database.path, detail: Remark(.linesExhausted)) }
+    try insert(line, number)
+    return number
+  }
+
+  private func insert(_ line: Line, _ number: Int64) throws(StoreError) {
     statements.insertLine.bindAll(number, Int64(line.service.rawValue), Int64(line.priority.number))
     try statements.insertLine.run()
-    return number
+  }
+
+  /// Lines in which nobody stands are forgotten: another may have their numbers.
+  private func forgetUnusedLines() throws(StoreError) {
+    try writeCustomers()
+    gathered.newcomers.removeAll()
+    lines.takeBack(except: try usedLines())
+    try statements.deleteLines.run()
+    for (number, line) in lines.all where number >= LineNumbers.firstGiven { try insert(line, number) }
+  }
+
+  /// The numbers of lines in which somebody stands, found by going from line to line.
+  private func usedLines() throws(StoreError) -> Set<Int64> {
+    var used: Set<Int64> = []
+    for state in CustomerPosition.keptStates {
+      var line: Int64 = 0
+      while line <= LineNumbers.highest {
+        statements.customers.bindAll(
+          CustomerPosition(state, line, 0).key, CustomerPosition.keys(of: state).upperBound, 1)
+        guard let key = try statements.customers.first({ $0.integer(0) }) else { break }
+        line = CustomerPosition(key: key).line
+        used.insert(line)
+        line += 1
+      }
+    }
+    return used
   }
 
   /// Nobody is in the queue: the lines of priorities that are no grades are forgotten.

@@ -116,4 +116,32 @@ extension ConformanceTests {
         })
     #expect(try branch.store.audit().problems == [])
   }
+
+  @Test("gives the numbers of empty lines to others when there are no more", arguments: StoreKind.allCases)
+  func numbersRunOut(_ kind: StoreKind) throws {
+    let branch = try Branch(kind)
+    func line(_ number: UInt32) -> Line { Line(service: .loan, priority: Priority(number)) }
+    let (stays, dead) = (try branch.arrive(line(1)), try branch.arrive(line(2)))
+    try branch.bury(dead)
+    let gone = try branch.arrive(line(3))
+    try branch.commit()
+    try branch.finish(gone)
+    try branch.commit()
+    // As if all others had been given to lines in which nobody stands.
+    let lost = Line(service: .deposit, priority: Priority(77))
+    switch branch.store {
+    case let store as SQLiteStore: store.lines.know(lost, as: LineNumbers.highest)
+    case let store as MemoryStore: store.contents.lines.know(lost, as: LineNumbers.highest)
+    default: Issue.record("no such store")
+    }
+    for number in 4...5 as ClosedRange<UInt32> { try branch.arrive(line(number)) }
+    try branch.commit()
+    try branch.crash()
+    #expect(try branch.store.page(of: line(1), after: 0, limit: 9) == [stays])
+    #expect(try branch.store.find(2)?.customer.line == line(2))
+    #expect(try branch.store.page(of: line(3), after: 0, limit: 9).isEmpty)
+    #expect(try branch.store.page(of: line(4), after: 0, limit: 9).map(\.ticket) == [4])
+    #expect(try branch.store.page(of: line(5), after: 0, limit: 9).map(\.ticket) == [5])
+    #expect(try branch.store.audit().problems == [])
+  }
 }

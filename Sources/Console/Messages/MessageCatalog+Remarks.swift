@@ -239,6 +239,7 @@ extension MessageCatalog {
     case .serviceUnknown: "업무 {0:은} 알 수 없는 값입니다"
     case .gradeUnknown: "우선순위 값 {0:은} 알 수 없는 값입니다"
     case .lineMeaningless: "대기줄 {0}: 번호, 업무, 우선순위 가운데 알 수 없는 값이 있습니다"
+    case .prioritiesAtMost: "우선순위가 서로 다른 줄은 한 번에 {0}개까지입니다"
     case .linesExhausted: "대기줄에 줄 번호가 더 없습니다"
     case .numberRange: "숫자 {0:이} 범위를 벗어났습니다"
     case .orderOutcome: "주문 {0}의 결과 {1:은} 알 수 없는 값입니다"
