@@ -9,7 +9,7 @@ extension QueueMachine {
   mutating func index(of line: Line) -> Int {
     if let known = books.waiting.known(line) { return known }
     let place: Int
-    if !line.priority.isGrade, givenLines >= policy.maxLines, let vacant = lines.indices.first(where: isVacant) {
+    if !line.priority.isGrade, givenLines >= policy.maxLines, let vacant = vacantPlaces.first {
       books.waiting.give(vacant, to: line)
       place = vacant
     } else {
@@ -33,15 +33,17 @@ extension QueueMachine {
     {
       new.insert(line)
     }
-    let room = policy.maxLines - givenLines + lines.indices.count(where: isVacant)
+    let room = policy.maxLines - givenLines + vacantPlaces.count
     return new.count > room ? .tooManyLines(limit: policy.maxLines) : nil
   }
 
   /// Lines that are not those of the grades.
   private var givenLines: Int { books.waiting.lines.count - books.waiting.gradedCount }
 
-  /// Whether nobody is in the line at this place, and no page of it is on its way.
-  private func isVacant(_ place: Int) -> Bool {
-    !books.waiting.lines[place].priority.isGrade && books.waiting[place] == 0 && lines[place].isVacant
+  /// Places of lines in which nobody is, and of which no page is on its way.
+  private var vacantPlaces: [Int] {
+    lines.indices.filter {
+      !books.waiting.lines[$0].priority.isGrade && books.waiting[$0] == 0 && lines[$0].isVacant
+    }
   }
 }
