@@ -44,12 +44,13 @@ extension SQLiteStore {
     if let known = gathered.newcomers.firstIndex(where: { $0.line == line }) {
       place = known
     } else {
+      let given = try number(of: line)
       if gathered.newcomers.count == GatheredRows.lines {
         try writeCustomers()
         gathered.newcomers.removeAll(keepingCapacity: true)
       }
       place = gathered.newcomers.count
-      gathered.newcomers.append(GatheredRows.Newcomers(line: line, number: try number(of: line)))
+      gathered.newcomers.append(GatheredRows.Newcomers(line: line, number: given))
     }
     gathered.newcomers[place].customers.append(customer)
     gathered.hasCustomers = true
