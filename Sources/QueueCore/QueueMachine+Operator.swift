@@ -112,9 +112,10 @@ extension QueueMachine {
     } else {
       books.delayed -= 1
     }
-    books.waiting[customer.line] += 1
+    let line = index(of: customer.line)
+    books.waiting[line] += 1
     stage(.revive(customer, from: state), into: &effects)
-    lines[index(of: customer.line)].takeBack(customer)
+    lines[line].takeBack(customer)
   }
 
   /// Dead letters that a request has brought back so far; nil where there is no such request, or none any more.

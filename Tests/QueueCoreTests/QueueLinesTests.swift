@@ -32,19 +32,38 @@ struct QueueLinesTests {
     let another = CustomerOrder.deposit(Priority(7))
     #expect(branch.machine.refusal(ofLinesOf: [.deposit, another]) == .tooManyLines(limit: 2))
     #expect(branch.open(.deposit).assigned == [1])
-    #expect(branch.machine.refusal(ofLinesOf: [another]) == nil, "nobody waits with 5 any more")
+    #expect(branch.machine.refusal(ofLinesOf: [another]) != nil, "who is served may have to come back")
+    #expect(try branch.answer(.deposit1).assigned == [2])
+    #expect(branch.machine.refusal(ofLinesOf: [another]) == nil)
     #expect(branch.machine.refusal(ofLinesOf: [another, .deposit(Priority(8))]) == .tooManyLines(limit: 2))
     branch.arrive(another, another)
     #expect(branch.tickets(.deposit, Priority(7)) == [5, 6])
-    #expect(branch.tickets(.deposit, Priority(6)) == [2])
-    // Whoever was at a window comes back to a line of its own, though there are as many as may be.
-    branch.kill(.deposit1)
-    #expect(branch.tickets(.deposit, Priority(5)) == [1])
-    #expect(branch.machine.books.waiting.lines.count == 5)
-    #expect(branch.ready(.deposit1, generation: 2).assigned == [1])
+    #expect(branch.machine.books.waiting.lines.count == 4)
     var served: [Int64] = []
-    for _ in 1...5 { served += try branch.answer(.deposit1).assigned }
-    #expect(served == [2, 5, 6, 4, 3])
+    for _ in 1...4 { served += try branch.answer(.deposit1).assigned }
+    #expect(served == [5, 6, 4, 3])
+  }
+
+  @Test("a dead letter comes back to a line of its own, though there are as many as may be")
+  func deadLetter() throws {
+    let branch = branch(maxLines: 1)
+    var policy = branch.machine.policy
+    policy.maxCrashes = 1
+    branch.adopt(policy)
+    branch.arrive(.deposit(Priority(5)))
+    branch.open(.deposit)
+    branch.kill(.deposit1)
+    branch.happen(.committed)
+    #expect(branch.machine.books.dead == 1)
+    branch.arrive(.deposit(Priority(6)), .deposit(Priority(6)))
+    let request = branch.request()
+    branch.happen(.requeue(request, 1))
+    let dead = CustomerOrder.deposit(Priority(5)).customer(ticket: 1, issuedAt: branch.now.wall)
+    branch.happen(.found(request, ticket: 1, StoredCustomer(customer: dead, state: .dead, dueAt: nil)))
+    branch.happen(.committed)
+    #expect(branch.tickets(.deposit, Priority(5)) == [1])
+    #expect(branch.ready(.deposit1, generation: 2).assigned == [1])
+    #expect(branch.machine.refusal(ofLinesOf: [.deposit(Priority(7))]) == .tooManyLines(limit: 1))
   }
 
   @Test("what has come of a large request counts, and its place is nobody else's when it is taken back")
@@ -78,6 +97,8 @@ struct QueueLinesTests {
     #expect(branch.machine.refusal(ofLinesOf: [other]) != nil)
     branch.happen(.pageLoaded(page.line, [mine.customer(ticket: 3, issuedAt: branch.now.wall)]))
     #expect(try branch.answer(.deposit1).assigned == [3])
+    #expect(branch.machine.refusal(ofLinesOf: [other]) != nil)
+    for window in [Window.deposit1, .deposit2] { #expect(try branch.answer(window).assigned == []) }
     #expect(branch.machine.refusal(ofLinesOf: [other]) == nil)
   }
 

@@ -207,7 +207,7 @@ struct OpeningTests {
       ("UPDATE day SET waiting = '{\"8704\":99999999999999999999}'", "load"),
       ("UPDATE day SET waiting = '{\"8704\"}'", "load"), ("UPDATE day SET waiting = '{\"5\":1}'", "load"),
       ("UPDATE day SET waiting = 'x'", "load"), ("UPDATE day SET served_by_service = '[1,2,3,4]'", "load"),
-      ("UPDATE day SET paused = '[2]'", "load"),
+      ("UPDATE day SET paused = '[0,0,0,0]'", "load"),
       ("UPDATE day SET issued = 7", "load"), ("UPDATE day SET closed_ms = 7", "load"),
       ("UPDATE day SET served = -1", "load"), ("UPDATE day SET served = 9223372036854775807", "load"),
       ("DELETE FROM day", "load"), ("DELETE FROM meta", "incarnation"),
