@@ -10,7 +10,9 @@ public struct Priority: Hashable, Comparable, Sendable {
 
   public init(_ number: UInt32) { self.number = number }
 
+  /// Before everybody else.
   public static let vvip = Priority(0)
+  /// Behind those.
   public static let vip = Priority(1_023)
   /// That of whoever asks for none.
   public static let regular = Priority(1_024)
@@ -61,6 +63,7 @@ public struct Priority: Hashable, Comparable, Sendable {
     }
   }
 
+  /// Whether the one is served before the other.
   public static func < (left: Priority, right: Priority) -> Bool { left.number < right.number }
 }
 

@@ -70,15 +70,16 @@ func badFields() {
   #expect(fault(#"{"amount":1,"amount":1}"#) == .repeatedField(.amount))
   #expect(fault(#"{"service":"lone"}"#) == .unknownName(.service, "lone", near: []))
   #expect(fault(#"{"service":"depositt"}"#) == .unknownName(.service, "depositt", near: ["deposit"]))
-  #expect(fault(#"{"grade":"VIP"}"#) == .unknownName(.priority, "VIP", near: ["vip"]))
+  #expect(fault(#"{"grade":"VIP"}"#) == .unknownName(.grade, "VIP", near: ["vip"]))
   for value in ["1", "null", "true", "{}", "[1]", "-0.5"] {
     #expect(fault("{\"service\":\(value)}") == .wrongType(.service))
-    #expect(fault("{\"grade\":\(value)}") == .wrongType(.priority))
+    #expect(fault("{\"grade\":\(value)}") == .wrongType(.grade))
     #expect(fault("{\"key\":\(value)}") == .wrongType(.key))
   }
   for value in ["\"1\"", "null", "1.5", "1e3", "1.0", "9223372036854775808", "[]"] {
     #expect(fault("{\"amount\":\(value)}") == .wrongType(.amount))
     #expect(fault("{\"account\":\(value)}") == .wrongType(.account))
+    #expect(fault("{\"priority\":\(value)}") == .wrongType(.priority))
   }
   for number: Int64 in [0, -1, 1_000_000_000_001, .max] {
     #expect(fault("{\"amount\":\(number)}") == .outOfRange(.amount, number, 1...Limits.amount))
