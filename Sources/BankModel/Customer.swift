@@ -44,8 +44,8 @@ public struct Customer: Sendable, Equatable {
   public var ticket: TicketNumber
   /// What the customer came for.
   public var service: Service
-  /// The customer's standing.
-  public var grade: Grade
+  /// How soon the customer was served.
+  public var priority: Priority
   /// The amount of the transaction, in won: at least 1 where the service moves money, else 0.
   public var amount: Won
   /// The customer's account.
@@ -62,24 +62,24 @@ public struct Customer: Sendable, Equatable {
   public var payload: String
 
   public init(
-    ticket: TicketNumber, service: Service, grade: Grade, amount: Won, account: AccountNumber,
+    ticket: TicketNumber, service: Service, priority: Priority, amount: Won, account: AccountNumber,
     issuedAt: WallTime, attempts: Int32 = 0, crashes: Int32 = 0, failures: Int32 = 0, payload: String = ""
   ) {
-    (self.ticket, self.service, self.grade, self.amount) = (ticket, service, grade, amount)
+    (self.ticket, self.service, self.priority, self.amount) = (ticket, service, priority, amount)
     (self.account, self.issuedAt, self.attempts, self.crashes) = (account, issuedAt, attempts, crashes)
     (self.failures, self.payload) = (failures, payload)
   }
 
   /// The line in which this customer waits.
-  public var line: Line { Line(service: service, grade: grade) }
+  public var line: Line { Line(service: service, priority: priority) }
 }
 
 /// What a client asks for on behalf of one customer who has no ticket yet.
 public struct CustomerOrder: Sendable, Equatable {
   /// What the customer came for.
   public var service: Service
-  /// The customer's standing.
-  public var grade: Grade
+  /// How soon the customer was served.
+  public var priority: Priority
   /// The amount of the transaction, in won.
   public var amount: Won
   /// The customer's account.
@@ -87,15 +87,15 @@ public struct CustomerOrder: Sendable, Equatable {
   /// What the worker needs to know beyond that.
   public var payload: String
 
-  public init(service: Service, grade: Grade, amount: Won, account: AccountNumber, payload: String = "") {
-    (self.service, self.grade, self.amount) = (service, grade, amount)
+  public init(service: Service, priority: Priority, amount: Won, account: AccountNumber, payload: String = "") {
+    (self.service, self.priority, self.amount) = (service, priority, amount)
     (self.account, self.payload) = (account, payload)
   }
 
   /// The customer that this order becomes with a ticket.
   public func customer(ticket: TicketNumber, issuedAt: WallTime) -> Customer {
     Customer(
-      ticket: ticket, service: service, grade: grade, amount: amount, account: account,
+      ticket: ticket, service: service, priority: priority, amount: amount, account: account,
       issuedAt: issuedAt, payload: payload)
   }
 }

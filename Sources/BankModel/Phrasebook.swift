@@ -40,32 +40,32 @@ public struct Phrasebook: Sendable {
   }
 
   /// `VVIP`, `VIP`; a regular customer has no grade word.
-  public func grade(_ grade: Grade) -> String? {
-    switch grade {
+  public func grade(_ priority: Priority) -> String? {
+    switch priority {
     case .vvip: "VVIP"
     case .vip: "VIP"
-    case .regular: nil
+    default: nil
     }
   }
 
   /// `3번 고객 대출업무 시작`, with a grade `4번 VIP고객 예금업무 시작`.
-  public func started(ticket: TicketNumber, grade: Grade, service: Service) -> String {
-    line(ticket, started(grade: grade, service: service))
+  public func started(ticket: TicketNumber, priority: Priority, service: Service) -> String {
+    line(ticket, started(priority: priority, service: service))
   }
 
   /// `3번 고객 대출업무 완료`.
-  public func completed(ticket: TicketNumber, grade: Grade, service: Service) -> String {
-    line(ticket, completed(grade: grade, service: service))
+  public func completed(ticket: TicketNumber, priority: Priority, service: Service) -> String {
+    line(ticket, completed(priority: priority, service: service))
   }
 
-  /// What stands before and after the ticket's number in ``started(ticket:grade:service:)``, for whoever says it often.
-  public func started(grade: Grade, service: Service) -> (before: String, after: String) {
-    around(grade, service, korean: "시작", english: "started")
+  /// What stands before and after the ticket's number in ``started(ticket:priority:service:)``, for whoever says it often.
+  public func started(priority: Priority, service: Service) -> (before: String, after: String) {
+    around(priority, service, korean: "시작", english: "started")
   }
 
-  /// The same of ``completed(ticket:grade:service:)``.
-  public func completed(grade: Grade, service: Service) -> (before: String, after: String) {
-    around(grade, service, korean: "완료", english: "completed")
+  /// The same of ``completed(ticket:priority:service:)``.
+  public func completed(priority: Priority, service: Service) -> (before: String, after: String) {
+    around(priority, service, korean: "완료", english: "completed")
   }
 
   private func line(_ ticket: TicketNumber, _ words: (before: String, after: String)) -> String {
@@ -73,12 +73,12 @@ public struct Phrasebook: Sendable {
   }
 
   private func around(
-    _ grade: Grade, _ service: Service, korean: String, english: String
+    _ priority: Priority, _ service: Service, korean: String, english: String
   ) -> (before: String, after: String) {
     switch language {
-    case .korean: ("", "번 \(self.grade(grade) ?? "")고객 \(self.service(service))업무 \(korean)")
+    case .korean: ("", "번 \(self.grade(priority) ?? "")고객 \(self.service(service))업무 \(korean)")
     case .english:
-      ("\(self.grade(grade).map { $0 + " " } ?? "")customer ", ": \(self.service(service)) \(english)")
+      ("\(self.grade(priority).map { $0 + " " } ?? "")customer ", ": \(self.service(service)) \(english)")
     }
   }
 

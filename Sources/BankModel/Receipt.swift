@@ -80,8 +80,8 @@ public struct Receipt: Hashable, Sendable {
   public var ticket: TicketNumber
   /// What the customer came for.
   public var service: Service
-  /// The customer's standing.
-  public var grade: Grade
+  /// How soon the customer was served.
+  public var priority: Priority
   /// How it ended.
   public var outcome: Outcome
   /// Where it ended; nil where no window had the customer.
@@ -108,13 +108,13 @@ public struct Receipt: Hashable, Sendable {
   public var shortages: [Shortage]
 
   public init(
-    sequence: Int64 = 0, day: BusinessDay, ticket: TicketNumber, service: Service, grade: Grade,
+    sequence: Int64 = 0, day: BusinessDay, ticket: TicketNumber, service: Service, priority: Priority,
     outcome: Outcome, window: Window?, generation: Generation, pid: Int32, attempts: Int32, amount: Won,
     account: AccountNumber, issuedAt: WallTime, startedAt: WallTime?, finishedAt: WallTime,
     payload: String = "", shortages: [Shortage] = []
   ) {
     (self.sequence, self.day, self.ticket) = (sequence, day, ticket)
-    (self.service, self.grade, self.outcome) = (service, grade, outcome)
+    (self.service, self.priority, self.outcome) = (service, priority, outcome)
     (self.window, self.generation, self.pid) = (window, generation, pid)
     (self.attempts, self.amount, self.account) = (attempts, amount, account)
     (self.issuedAt, self.startedAt, self.finishedAt) = (issuedAt, startedAt, finishedAt)

@@ -38,8 +38,8 @@ public struct CustomerDraw: Sendable {
   public static let accounts: ClosedRange<AccountNumber> = 1...1_000
   /// The fixed service, or nil for chance.
   public var service: Service?
-  /// The grade; never left to chance.
-  public var grade: Grade
+  /// How soon the customer is served; never left to chance.
+  public var priority: Priority
   /// The fixed amount, or nil for chance.
   public var amount: Won?
   /// The fixed account, or nil for chance.
@@ -50,9 +50,9 @@ public struct CustomerDraw: Sendable {
 
   /// What is given is the same for everybody; the rest is drawn from the seed.
   public init(
-    service: Service?, grade: Grade, amount: Won?, account: AccountNumber?, payload: String = "", seed: UInt64
+    service: Service?, priority: Priority, amount: Won?, account: AccountNumber?, payload: String = "", seed: UInt64
   ) {
-    (self.service, self.grade, self.amount) = (service, grade, amount)
+    (self.service, self.priority, self.amount) = (service, priority, amount)
     (self.account, self.payload) = (account, payload)
     generator = SeededGenerator(seed: seed)
   }
@@ -61,11 +61,11 @@ public struct CustomerDraw: Sendable {
   public mutating func next() -> CustomerOrder {
     let service = service ?? (generator.next() >> 63 == 0 ? .deposit : .loan)
     guard service.movesMoney else {
-      return CustomerOrder(service: service, grade: grade, amount: 0, account: 0, payload: payload)
+      return CustomerOrder(service: service, priority: priority, amount: 0, account: 0, payload: payload)
     }
     return CustomerOrder(
       service: service,
-      grade: grade,
+      priority: priority,
       amount: amount ?? drawAmount(),
       account: account ?? generator.draw(Self.accounts),
       payload: payload)

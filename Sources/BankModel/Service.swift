@@ -1,4 +1,4 @@
-// Owns the kinds of work a branch offers and the order in which grades are served. The raw values stand in
+// Owns the kinds of work a branch offers and the lines in which customers wait for it. The raw values stand in
 // the database and on the wire: they are never given a new meaning.
 
 /// A kind of work. Every window serves exactly one service.
@@ -19,32 +19,23 @@ public enum Service: UInt8, Named, Comparable {
   public static let names = ["deposit", "loan", "juice"]
 }
 
-/// A customer's standing. A higher grade is served first, and within a grade the earlier number.
-public enum Grade: UInt8, Named, Comparable {
-  case vvip = 1
-  case vip = 2
-  case regular = 3
-
-  /// The names in commands and JSON, in the order of the numbers.
-  public static let names = ["vvip", "vip", "regular"]
-}
-
-/// One waiting line: customers of one service and one grade, always in the order of their numbers.
-public struct Line: Hashable, Sendable, Comparable, CaseIterable {
+/// One waiting line: customers of one service and one priority, always in the order of their numbers.
+public struct Line: Hashable, Sendable, Comparable {
   /// What the customers of this line came for.
   public let service: Service
-  /// Their standing.
-  public let grade: Grade
+  /// How soon they are served.
+  public let priority: Priority
 
-  public init(service: Service, grade: Grade) { (self.service, self.grade) = (service, grade) }
+  public init(service: Service, priority: Priority) { (self.service, self.priority) = (service, priority) }
 
-  /// Every line there is, service by service, the highest grade first.
-  public static let allCases: [Line] = Service.allCases.flatMap { service in
-    Grade.allCases.map { Line(service: service, grade: $0) }
+  /// The lines in which customers of the branch's own services stand by their grades, service by service, the highest
+  /// grade first.
+  public static let graded: [Line] = Service.allCases.flatMap { service in
+    Priority.grades.map { Line(service: service, priority: $0) }
   }
 
-  /// The place of this line in ``allCases``; a dense index for tables.
-  public var index: Int { (Int(service.rawValue) - 1) * Grade.allCases.count + Int(grade.rawValue) - 1 }
-  /// The order in which these are listed.
-  public static func < (left: Line, right: Line) -> Bool { left.index < right.index }
+  /// Service by service, whoever is served first at the head.
+  public static func < (left: Line, right: Line) -> Bool {
+    left.service == right.service ? left.priority < right.priority : left.service < right.service
+  }
 }

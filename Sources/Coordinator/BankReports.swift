@@ -115,7 +115,7 @@ final class BankReports: BankPart {
   /// Where a waiting customer stands, and when it may expect to be served.
   private func addPlace(to report: inout TicketReport) throws(Failure) {
     let customer = Customer(
-      ticket: report.ticket, service: report.service, grade: report.grade, amount: report.amount,
+      ticket: report.ticket, service: report.service, priority: report.priority, amount: report.amount,
       account: report.account, issuedAt: WallTime(milliseconds: report.issuedAt))
     let position: Int64
     switch queue.machine.place(of: customer) {

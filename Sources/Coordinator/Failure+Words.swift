@@ -11,6 +11,8 @@ extension Failure {
     switch refusal {
     case .queueFull(let waiting, let limit):
       self.init(.queueFull, subject: String(limit), remark: Remark(.waitAtMost, waiting, limit))
+    case .tooManyLines(let limit):
+      self.init(.queueFull, subject: String(limit), remark: Remark(.prioritiesAtMost, Int64(limit)))
     case .draining: self.init(.draining)
     case .diskFull: self.init(.diskFull)
     case .noSuchTicket(let ticket): self.init(.noSuchTicket, subject: String(ticket))
@@ -47,7 +49,7 @@ extension EnqueueOrder {
       return Remark(.payloadAtMost, BankModel.Limits.payloadLength, length)
     }
     let sample = EnqueueEntry(
-      service: .deposit, grade: grade, amount: amount ?? 1, account: account ?? 0, key: key)
+      service: .deposit, priority: priority, amount: amount ?? 1, account: account ?? 0, key: key)
     return sample.fault
   }
 }

@@ -81,7 +81,7 @@ final class Followers {
     pendingEvents.append(
       BranchEvent(
         happening: kind, at: now.wall.milliseconds, day: day, ticket: lease.ticket, service: customer.service,
-        grade: customer.grade, window: window.description, attempt: lease.attempt))
+        priority: customer.priority, window: window.description, attempt: lease.attempt))
   }
 
   /// Everything that was announced is on disk.

@@ -36,7 +36,7 @@ final class Intake: BankPart {
   func take(_ order: EnqueueOrder, _ seat: Seat) {
     if let fault = order.fault { return server.answer(seat, .failure(Failure(.badRequest, remark: fault))) }
     let draw = CustomerDraw(
-      service: order.service, grade: order.grade, amount: order.amount, account: order.account,
+      service: order.service, priority: order.priority, amount: order.amount, account: order.account,
       payload: order.payload ?? "", seed: order.seed)
     let sliced = SlicedDraw(draw, total: order.count, slice: limits.slice, heldBackAtMost: limits.gap)
     append(.drawn(sliced), key: order.key, digest: order.key == nil ? nil : order.digest, order.count, seat)
@@ -243,6 +243,9 @@ final class Intake: BankPart {
     let slice: [CustomerOrder]
     do throws(SliceTrouble) { slice = try nextSlice(of: &order, keys: &keys, after: arriving) } catch {
       return refuse(before, error)
+    }
+    if let refusal = queue.machine.refusal(ofLinesOf: slice) {
+      return breakOff(before, Failure(refusal: refusal))
     }
     let isLast = order.taken >= order.total
     if isLast { line.end(order) } else { line.current = order }

@@ -49,7 +49,7 @@ struct TicketArchive {
 extension TicketReport {
   init(_ receipt: Receipt, attempts: [AttemptReport]) {
     self.init(
-      day: receipt.day, ticket: receipt.ticket, service: receipt.service, grade: receipt.grade,
+      day: receipt.day, ticket: receipt.ticket, service: receipt.service, priority: receipt.priority,
       amount: receipt.amount, account: receipt.account, issuedAt: receipt.issuedAt.milliseconds, state: .done,
       attempts: attempts, receipt: ReceiptReport(receipt),
       payload: receipt.payload.isEmpty ? nil : receipt.payload)
@@ -66,7 +66,7 @@ extension TicketReport {
   init(_ stored: StoredCustomer, day: BusinessDay, attempts: [AttemptReport]) {
     let customer = stored.customer
     self.init(
-      day: day, ticket: customer.ticket, service: customer.service, grade: customer.grade,
+      day: day, ticket: customer.ticket, service: customer.service, priority: customer.priority,
       amount: customer.amount, account: customer.account, issuedAt: customer.issuedAt.milliseconds,
       state: stored.state, dueAt: stored.dueAt?.milliseconds, attempts: attempts,
       payload: customer.payload.isEmpty ? nil : customer.payload)

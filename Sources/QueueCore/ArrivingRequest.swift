@@ -22,7 +22,7 @@ public struct ArrivingRequest: Sendable, Equatable {
   /// Customers who come before the others by the order of the request, and who have no numbers yet.
   public private(set) var heldBack: Int64
   /// Customers who have numbers, by line.
-  public private(set) var byLine = [Int64](repeating: 0, count: Line.allCases.count)
+  public private(set) var byLine = LineCounts()
 
   /// Where the customers of one slice stand.
   public struct Placement: Sendable, Equatable {
@@ -53,7 +53,7 @@ public struct ArrivingRequest: Sendable, Equatable {
   public var count: Int64 { next - first }
   /// Customers of it who want a juice.
   public var juices: Int64 {
-    Line.allCases.reduce(0) { $0 + ($1.service.drawsOnStock ? byLine[$1.index] : 0) }
+    byLine.occupied.reduce(0) { $0 + ($1.line.service.drawsOnStock ? $1.count : 0) }
   }
 
   /// The numbers that so many customers will have: those of the gap's upper end come first, then those behind the
@@ -80,6 +80,12 @@ public struct ArrivingRequest: Sendable, Equatable {
     return place
   }
 
-  mutating func note(_ line: Line) { byLine[line.index] += 1 }
+  /// Notes one more in a line; gives the line's place in ``byLine``.
+  mutating func note(_ line: Line) -> Int {
+    let place = byLine.place(of: line)
+    byLine[place] += 1
+    return place
+  }
+
   func gap(above issued: TicketNumber) -> Int64 { first - 1 - issued }
 }

@@ -23,8 +23,8 @@ public struct Books: Sendable, Equatable {
   public var delayed, dead: Int64
   /// How long somebody waited or was served, all in all.
   public var businessTime: TimeSpan
-  /// Customers in line or at a window, by ``Line/index``.
-  public var waiting: [Int64]
+  /// Customers in line or at a window.
+  public var waiting = LineCounts()
   /// The same by service (raw value − 1).
   public var servedByService: [Int64]
   /// Services that an operator has paused, by raw value − 1.
@@ -39,7 +39,6 @@ public struct Books: Sendable, Equatable {
     self.openedAt = openedAt
     self.clockSteps = clockSteps
     (issued, served, cancelled, delayed, dead, businessTime) = (0, 0, 0, 0, 0, .zero)
-    waiting = Array(repeating: 0, count: Line.allCases.count)
     servedByService = Array(repeating: 0, count: Service.allCases.count)
     self.paused = paused ?? Array(repeating: false, count: Service.allCases.count)
   }
@@ -50,7 +49,7 @@ public struct Books: Sendable, Equatable {
   }
 
   /// Customers in line or at a window, over all lines.
-  public var waitingInAll: Int64 { waiting.reduce(0, +) }
+  public var waitingInAll: Int64 { waiting.total }
   /// Whether every ticket of the day has its receipt, so that the day can be closed.
   public var isFinished: Bool { waitingInAll == 0 && delayed == 0 && dead == 0 }
 }

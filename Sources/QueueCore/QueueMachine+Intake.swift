@@ -20,19 +20,18 @@ extension QueueMachine {
     guard isLast else {
       precondition(!isTakingIn, "slices of two requests are never mixed")
       arriving = ArrivingRequest(request, total: total, heldBack: heldBack, issued: books.issued)
-      arrivingFronts = Array(repeating: [], count: Line.allCases.count)
+      arrivingFronts = []
       return takeFurther(orders, of: total, isLast: false, heldBack: heldBack, at: now, into: &effects)
     }
     precondition(Int64(orders.count) <= roomBeside, "there are no numbers for these")
     var admission = Admission(
-      request: request, first: books.issued + 1, count: Int64(orders.count),
-      byLine: Array(repeating: 0, count: Line.allCases.count))
+      request: request, first: books.issued + 1, count: Int64(orders.count))
     for order in orders {
       books.issued += 1
       let customer = order.customer(ticket: books.issued, issuedAt: now.wall)
-      let line = customer.line.index
+      let line = index(of: customer.line)
       books.waiting[line] += 1
-      admission.byLine[line] += 1
+      admission.byLine[customer.line] += 1
       lines[line].admit(customer)
       effects.append(.stage(.insert(customer)))
     }
@@ -56,8 +55,8 @@ extension QueueMachine {
       let offset = Int64(index)
       let isInGap = offset < place.inGap
       let customer = order.customer(ticket: place.ticket(offset), issuedAt: now.wall)
-      let line = customer.line.index
-      arriving.note(customer.line)
+      let line = arriving.note(customer.line)
+      while arrivingFronts.count <= line { arrivingFronts.append([]) }
       if isRun || isInGap, arrivingFronts[line].count < policy.lineCapacity {
         arrivingFronts[line].append(customer)
       }
@@ -72,10 +71,11 @@ extension QueueMachine {
       Admission(
         request: arriving.request, first: arriving.first, count: arriving.count, byLine: arriving.byLine))
     books.issued += arriving.count
-    for line in lines.indices {
-      books.waiting[line] += arriving.byLine[line]
-      for customer in arrivingFronts[line] { lines[line].admit(customer) }
-      lines[line].admitUnseen(arriving.byLine[line] - Int64(arrivingFronts[line].count))
+    for (front, line) in arriving.byLine.lines.enumerated() {
+      let waiting = index(of: line)
+      books.waiting[waiting] += arriving.byLine[front]
+      for customer in arrivingFronts[front] { lines[waiting].admit(customer) }
+      lines[waiting].admitUnseen(arriving.byLine[front] - Int64(arrivingFronts[front].count))
     }
     arrivingFronts = []
   }
@@ -165,7 +165,7 @@ extension QueueMachine {
         admission.first + admission.count - 1 == books.issued, "tickets are taken back from the last one down"
       )
       books.issued -= admission.count
-      for line in lines.indices { books.waiting[line] -= admission.byLine[line] }
+      for (line, count) in admission.byLine.occupied { books.waiting[line] -= count }
     }
     admissions.removeAll()
     for line in lines.indices { lines[line].dropNewcomers() }

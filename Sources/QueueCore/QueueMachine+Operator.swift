@@ -55,6 +55,7 @@ extension QueueMachine {
       effects.append(.reply(request, .refused(isDone ? .wrongState(ticket, .done) : .noSuchTicket(ticket))))
       return
     }
+    let line = index(of: stored.customer.line)
     switch (stored.state, isCancellation) {
     case (.dead, true):
       books.dead -= 1
@@ -62,16 +63,15 @@ extension QueueMachine {
     case (.dead, false):
       bringBack(stored.customer, from: .dead, into: &effects)
       replyWhenSettled(request, .requeued(1), into: &effects)
-    case (.waiting, true) where !isServed(ticket) && ticket <= lines[stored.customer.line.index].cursor:
+    case (.waiting, true) where !isServed(ticket) && ticket <= lines[line].cursor:
       // A page has brought the customer into memory while the store was asked.
-      guard let customer = lines[stored.customer.line.index].remove(ticket) else {
+      guard let customer = lines[line].remove(ticket) else {
         effects.append(.reply(request, .refused(.wrongState(ticket, .waiting))))
         return
       }
-      books.waiting[customer.line.index] -= 1
+      books.waiting[customer.line] -= 1
       finishCancelled(customer, from: .waiting, for: request, at: now, into: &effects)
-    case (.waiting, true) where ticket > lines[stored.customer.line.index].cursor && !isServed(ticket):
-      let line = stored.customer.line.index
+    case (.waiting, true) where ticket > lines[line].cursor && !isServed(ticket):
       guard !lines[line].isLoading else {
         // A page is on its way that may hold this customer: ask again behind it.
         cancellations.insert(request)
@@ -112,9 +112,10 @@ extension QueueMachine {
     } else {
       books.delayed -= 1
     }
-    books.waiting[customer.line.index] += 1
+    let line = index(of: customer.line)
+    books.waiting[line] += 1
     stage(.revive(customer, from: state), into: &effects)
-    lines[customer.line.index].takeBack(customer)
+    lines[line].takeBack(customer)
   }
 
   /// Dead letters that a request has brought back so far; nil where there is no such request, or none any more.
@@ -225,10 +226,7 @@ extension QueueMachine {
     }
     books.cancelled += books.waitingInAll + books.delayed + books.dead
     resetCounts[request] = books.cancelled - cancelledBefore
-    for line in lines.indices {
-      lines[line].clear()
-      books.waiting[line] = 0
-    }
+    lines = []
     delayed.clear()
     books.delayed = 0
     books.dead = 0
@@ -254,7 +252,7 @@ extension QueueMachine {
     let windowState = windows[service][place]
     let lease = windowState.lease(of: customer)
     record(lease, at: windowState, .recalled, nil, now, into: &effects)
-    books.waiting[customer.line.index] -= 1
+    books.waiting[customer.line] -= 1
     books.cancelled += 1
     let receipt = receipt(of: customer, .cancelled, at: windowState, lease, now)
     stage(.finish(customer, from: .waiting, receipt), into: &effects)
@@ -287,13 +285,14 @@ extension QueueMachine {
   /// Whether somebody waits, or comes in just now, who can still be served.
   public var hasWaitingToServe: Bool {
     if !admissions.isEmpty || isTakingIn || canServeDelayed { return true }
-    return Line.allCases.contains { lines[$0.index].count > 0 && isServable($0.service) }
+    return lines.indices.contains { lines[$0].count > 0 && isServable(books.waiting.lines[$0].service) }
   }
 
   /// Closes the day if every ticket has its receipt: the books are those of the next one, which nobody has opened.
   mutating func endDay(at now: Moment) {
     guard books.isFinished, admissions.isEmpty, !isTakingIn else { return }
     books = books.next(openedAt: now.wall)
+    lines = []
   }
 
   /// Reports once that nobody can be served any more: all have been served, or those who wait stand before
@@ -319,6 +318,7 @@ extension QueueMachine {
     var policy = policy
     policy.lineCapacity = self.policy.lineCapacity
     policy.lineLowWater = self.policy.lineLowWater
+    policy.maxLines = self.policy.maxLines
     self.policy = policy
   }
 }

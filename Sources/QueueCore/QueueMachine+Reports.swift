@@ -46,7 +46,7 @@ extension QueueMachine {
   public func numbers(of service: Service) -> ServiceNumbers {
     let index = Int(service.rawValue) - 1
     var waiting: Int64 = 0
-    for grade in Grade.allCases { waiting += lines[Line(service: service, grade: grade).index].count }
+    for place in books.waiting.places(of: service) { waiting += lines[place].count }
     return ServiceNumbers(
       windows: Int64(windows[index].count(where: { !$0.isClosing })), waiting: waiting,
       serving: Int64(windows[index].reduce(0) { $0 + $1.inHand }), served: books.servedByService[index],
@@ -73,9 +73,10 @@ extension QueueMachine {
   /// The lines of which only the store knows who is first, and behind which number: nobody reads a line before a teller
   /// wants somebody of it, as after a start.
   public var unreadLines: [(line: Line, after: TicketNumber)] {
-    Line.allCases.compactMap { line in
-      let waiting = lines[line.index]
-      return waiting.front.isEmpty && waiting.beyond > 0 ? (line, waiting.cursor) : nil
+    lines.indices.compactMap { place in
+      let waiting = lines[place]
+      guard waiting.front.isEmpty, waiting.beyond > 0 else { return nil }
+      return (books.waiting.lines[place], waiting.cursor)
     }
   }
 
@@ -106,10 +107,12 @@ extension QueueMachine {
   /// The place of a waiting customer among those of its service.
   public func place(of customer: Customer) -> Place {
     var before: Int64 = 0
-    for grade in Grade.allCases where grade < customer.grade {
-      before += lines[Line(service: customer.service, grade: grade).index].count
+    for place in books.waiting.places(of: customer.service)
+    where books.waiting.lines[place].priority < customer.priority { before += lines[place].count }
+    guard let place = books.waiting.known(customer.line) else {
+      return .beyondMemory(before: before, cursor: 0)
     }
-    let line = lines[customer.line.index]
+    let line = lines[place]
     if let position = line.position(of: customer.ticket) { return .exactly(before + position) }
     return .beyondMemory(before: before + Int64(line.front.count), cursor: line.cursor)
   }
@@ -124,11 +127,11 @@ extension QueueMachine {
     if Int64(delayed.count) != books.delayed {
       found.append(Remark(.delayedDiffers, books.delayed, delayed.count))
     }
-    for line in Line.allCases {
+    for (place, line) in books.waiting.lines.enumerated() {
       var last: TicketNumber = 0
-      for customer in lines[line.index].front {
+      for customer in lines[place].front {
         if customer.ticket <= last || customer.line != line {
-          found.append(Remark(.lineOutOfOrder, line.service.name, line.grade.name, customer.ticket, last))
+          found.append(Remark(.lineOutOfOrder, line.service.name, line.priority.name, customer.ticket, last))
         }
         last = customer.ticket
       }

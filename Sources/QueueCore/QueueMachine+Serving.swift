@@ -6,7 +6,7 @@ import BankModel
 import Time
 
 extension QueueMachine {
-  /// Gives every idle teller of a service the first customer of the highest grade who waits for this service.
+  /// Gives every idle teller of a service the first customer of the highest priority who waits for this service.
   mutating func handOut(_ service: Service, at now: Moment, into effects: inout [QueueEffect]) {
     let index = Int(service.rawValue) - 1
     guard stage != .finishing, !books.paused[index] else { return }
@@ -48,21 +48,22 @@ extension QueueMachine {
 
   /// The next customer of a service; nil when nobody waits, or when a page has to come first.
   private mutating func nextInLine(_ service: Service, into effects: inout [QueueEffect]) -> Customer? {
-    for grade in Grade.allCases {
-      let line = Line(service: service, grade: grade)
-      let customer = lines[line.index].dequeue()
-      let wanted = lines[line.index].nextPage(lowWater: policy.lineLowWater)
-      if wanted > 0 { effects.append(.loadPage(line, after: lines[line.index].cursor, limit: wanted)) }
+    for place in books.waiting.places(of: service) {
+      let customer = lines[place].dequeue()
+      let wanted = lines[place].nextPage(lowWater: policy.lowWater(ofLineAt: place))
+      if wanted > 0 {
+        effects.append(.loadPage(books.waiting.lines[place], after: lines[place].cursor, limit: wanted))
+      }
       if let customer { return customer }
-      // Those of a lower grade wait until it is known who stands in this line.
-      if lines[line.index].isLoading { return nil }
+      // Those of a lower priority wait until it is known who stands in this line.
+      if lines[place].isLoading { return nil }
     }
     return nil
   }
 
   mutating func join(_ page: [Customer], _ line: Line) {
     let places = windows[Int(line.service.rawValue) - 1]
-    lines[line.index].append(page: page) { ticket in places.contains { $0.holds(ticket) } }
+    lines[index(of: line)].append(page: page) { ticket in places.contains { $0.holds(ticket) } }
   }
 
   private mutating func begin(
@@ -213,7 +214,7 @@ extension QueueMachine {
       of: customer, missing.isEmpty ? .served : .outOfStock, at: windows[service][place], lease, now)
     receipt.shortages = missing
     stage(.finish(customer, from: .waiting, receipt), into: &effects)
-    books.waiting[customer.line.index] -= 1
+    books.waiting[customer.line] -= 1
     books.served += 1
     books.servedByService[service] += 1
     windows[service][place].unacknowledged = lease
@@ -233,20 +234,20 @@ extension QueueMachine {
     if end == .failed { customer.failures += 1 } else { customer.crashes += 1 }
     effects.append(.announce(.interrupted, windowState.window, lease, customer))
     if customer.crashes >= policy.maxCrashes || customer.failures >= policy.maxFailures {
-      books.waiting[customer.line.index] -= 1
+      books.waiting[customer.line] -= 1
       books.dead += 1
       stage(.bury(customer), into: &effects)
       effects.append(.reportDead(customer, windowState.window, end, processEnd))
     } else if end == .failed, delayed.count < policy.maxDelayed {
       let pause = policy.pause(afterFailures: customer.failures)
       let dueAt = WallTime(milliseconds: now.wall.milliseconds + pause.milliseconds)
-      books.waiting[customer.line.index] -= 1
+      books.waiting[customer.line] -= 1
       books.delayed += 1
       delayed.insert(customer, due: now.monotonic + pause, dueAt: dueAt)
       stage(.postpone(customer, dueAt: dueAt), into: &effects)
     } else {
       stage(.update(customer), into: &effects)
-      lines[customer.line.index].takeBack(customer)
+      lines[index(of: customer.line)].takeBack(customer)
     }
   }
 
@@ -283,7 +284,7 @@ extension QueueMachine {
     customer.attempts += 1
     effects.append(.announce(.interrupted, windowState.window, lease, customer))
     stage(.update(customer), into: &effects)
-    lines[customer.line.index].takeBack(customer)
+    lines[index(of: customer.line)].takeBack(customer)
   }
 
   /// Those whose turn had not come stand in line again. It is nobody's fault, and yet an attempt: who was overtaken
@@ -298,7 +299,7 @@ extension QueueMachine {
       var customer = next.customer
       customer.attempts += 1
       stage(.update(customer), into: &effects)
-      lines[customer.line.index].takeBack(customer)
+      lines[index(of: customer.line)].takeBack(customer)
     }
   }
 
@@ -322,7 +323,7 @@ extension QueueMachine {
     of customer: Customer, _ outcome: Outcome, at windowState: WindowState?, _ lease: Lease?, _ now: Moment
   ) -> Receipt {
     Receipt(
-      day: books.day, ticket: customer.ticket, service: customer.service, grade: customer.grade,
+      day: books.day, ticket: customer.ticket, service: customer.service, priority: customer.priority,
       outcome: outcome, window: windowState?.window, generation: windowState?.generation ?? 0,
       pid: windowState?.pid ?? 0, attempts: lease?.attempt ?? customer.attempts, amount: customer.amount,
       account: customer.account, issuedAt: customer.issuedAt, startedAt: windowState?.startedAt.wall,

@@ -41,6 +41,7 @@ public struct QueueMachine: ~Copyable, Sendable {
     case finishing
   }
 
+  /// Those who wait, by the place of their line in the books.
   var lines: [WaitingLine]
   var delayed = DelayedCustomers()
   /// Windows by service (raw value − 1) and place − 1.
@@ -56,7 +57,7 @@ public struct QueueMachine: ~Copyable, Sendable {
   /// The request of which a slice was taken in and the last one has not come. Until then it is not in the books, and
   /// whatever is committed is committed without it.
   public internal(set) var arriving: ArrivingRequest?
-  /// The first of its customers, by line, as far as they would stand in memory.
+  /// The first of its customers, as far as they would stand in memory, by the place of their line in it.
   var arrivingFronts: [[Customer]] = []
   /// Services that are paused on disk, and the requests for pauses that are not there yet.
   var settledPauses: [Bool]
@@ -77,7 +78,7 @@ public struct QueueMachine: ~Copyable, Sendable {
     var request: RequestNumber
     var first: TicketNumber
     var count: Int64
-    var byLine: [Int64]
+    var byLine = LineCounts()
   }
 
   /// The queue as a store has kept it. Whoever was being served waits again, at the head of the line.
@@ -85,8 +86,8 @@ public struct QueueMachine: ~Copyable, Sendable {
     self.policy = policy
     books = stored.books
     settledPauses = stored.books.paused
-    lines = Line.allCases.map {
-      WaitingLine(stored: stored.books.waiting[$0.index], capacity: policy.lineCapacity)
+    lines = stored.books.waiting.lines.indices.map {
+      WaitingLine(stored: stored.books.waiting[$0], capacity: policy.capacity(ofLineAt: $0))
     }
     windows = Array(repeating: [], count: Service.allCases.count)
     idleWindows = Array(repeating: 0, count: Service.allCases.count)

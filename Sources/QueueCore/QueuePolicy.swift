@@ -24,12 +24,29 @@ public struct QueuePolicy: Sendable, Equatable {
   public var lineCapacity = 1024
   /// When fewer than this many stand in memory the next page is asked for.
   public var lineLowWater = 256
+  /// Lines in whose places anybody may stand, beside those of the grades: so many priorities at once, over all services.
+  /// More of them are there where customers came back who had left their lines.
+  public var maxLines = 4_096
   /// Delayed customers at most. Beyond it a failed customer goes back to the line at once.
   public var maxDelayed = 65_536
   /// Changes that may wait for one commit at most; beyond it nobody is handed out until they are on disk.
   public var maxUnsettled = 65_536
 
   public init() {}
+
+  /// Lines that have as much memory as they may. Where there are more, each of the others has little.
+  private static let fullLines = 32
+  private static let smallLine = 32
+
+  /// Customers in memory at most, of the line at this place.
+  func capacity(ofLineAt place: Int) -> Int {
+    place < Self.fullLines ? lineCapacity : min(lineCapacity, Self.smallLine)
+  }
+
+  /// When fewer than this many of it stand in memory the next page is asked for.
+  func lowWater(ofLineAt place: Int) -> Int {
+    place < Self.fullLines ? lineLowWater : min(lineLowWater, Self.smallLine / 4)
+  }
 
   /// The pause before the next attempt of a customer who has failed so many times.
   public func pause(afterFailures failures: Int32) -> TimeSpan {

@@ -26,6 +26,8 @@ struct WaitingLine: Sendable {
   }
 
   var count: Int64 { Int64(front.count) + beyond }
+  /// Whether nobody is in it or about to be, and no page is on its way.
+  var isVacant: Bool { front.isEmpty && beyond == 0 && newcomers == 0 && !isLoading }
   /// Newcomers who may not be handed out before their tickets are on disk.
   var newcomerCount: Int64 { newcomers }
 
@@ -97,14 +99,6 @@ struct WaitingLine: Sendable {
       if customer.ticket == ticket { return place }
     }
     return nil
-  }
-
-  mutating func clear() {
-    front.clear()
-    beyond = 0
-    cursor = 0
-    isLoading = false
-    dropNewcomers()
   }
 
   /// How many customers of the next page are wanted now; 0 for none. Never more than are known to stand there,

@@ -77,6 +77,7 @@ struct FaultPlan {
     var policy = QueuePolicy()
     policy.lineCapacity = Int(chance.draw(2...8))
     policy.lineLowWater = Int(chance.draw(1...4))
+    policy.maxLines = 4
     policy.maxWaiting = chance.draw(0...2) == 0 ? chance.draw(8...30) : chance.draw(60...400)
     policy.maxUnsettled = Int(chance.draw(6...200))
     policy.maxDelayed = Int(chance.draw(1...6))

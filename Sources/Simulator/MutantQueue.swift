@@ -197,27 +197,23 @@ struct MutantQueue {
   }
 }
 
-/// The queue with its grades upside down: what goes into a core and what comes out of it, with the highest
-/// grade for the lowest. It must not know why. Invariant: twice mirrored is the same again, so a core between
-/// two mirrors does everything right but the order of the grades.
+/// The queue with its priorities upside down: what goes into a core and what comes out of it, with the first for the last.
+/// It must not know why. Invariant: twice mirrored is the same again, so a core between two mirrors does everything right
+/// but the order of the priorities.
 enum GradeMirror {
-  static func mirrored(_ grade: Grade) -> Grade {
-    switch grade {
-    case .vvip: .regular
-    case .vip: .vip
-    case .regular: .vvip
-    }
+  static func mirrored(_ priority: Priority) -> Priority {
+    Priority(.max - priority.number)
   }
 
-  static func mirrored(_ line: Line) -> Line { Line(service: line.service, grade: mirrored(line.grade)) }
+  static func mirrored(_ line: Line) -> Line { Line(service: line.service, priority: mirrored(line.priority)) }
 
-  static func mirrored<Graded>(_ graded: Graded, _ grade: WritableKeyPath<Graded, Grade>) -> Graded {
+  static func mirrored<Graded>(_ graded: Graded, _ priority: WritableKeyPath<Graded, Priority>) -> Graded {
     var mirror = graded
-    mirror[keyPath: grade] = mirrored(graded[keyPath: grade])
+    mirror[keyPath: priority] = mirrored(graded[keyPath: priority])
     return mirror
   }
 
-  static func mirrored(_ customer: Customer) -> Customer { mirrored(customer, \.grade) }
+  static func mirrored(_ customer: Customer) -> Customer { mirrored(customer, \.priority) }
 
   static func mirrored(_ stored: StoredCustomer) -> StoredCustomer {
     StoredCustomer(customer: mirrored(stored.customer), state: stored.state, dueAt: stored.dueAt)
@@ -225,7 +221,8 @@ enum GradeMirror {
 
   static func mirrored(_ books: Books) -> Books {
     var mirror = books
-    for line in Line.allCases { mirror.waiting[line.index] = books.waiting[mirrored(line).index] }
+    mirror.waiting = LineCounts()
+    for (line, count) in books.waiting.occupied { mirror.waiting[mirrored(line)] = count }
     return mirror
   }
 
@@ -240,7 +237,7 @@ enum GradeMirror {
     case .enqueue(let request, let orders, let total, let isLast, let heldBack):
       .enqueue(
         request,
-        orders: orders.map { mirrored($0, \.grade) }, total: total, isLast: isLast, heldBack: heldBack)
+        orders: orders.map { mirrored($0, \.priority) }, total: total, isLast: isLast, heldBack: heldBack)
     case .pageLoaded(let line, let page): .pageLoaded(mirrored(line), page.map { mirrored($0) })
     case .found(let request, let ticket, let stored):
       .found(request, ticket: ticket, stored.map { mirrored($0) })
@@ -253,7 +250,7 @@ enum GradeMirror {
     switch change {
     case .insert(let customer): .insert(mirrored(customer))
     case .finish(let customer, let state, let receipt):
-      .finish(mirrored(customer), from: state, mirrored(receipt, \.grade))
+      .finish(mirrored(customer), from: state, mirrored(receipt, \.priority))
     case .update(let customer): .update(mirrored(customer))
     case .postpone(let customer, let dueAt): .postpone(mirrored(customer), dueAt: dueAt)
     case .bury(let customer): .bury(mirrored(customer))

@@ -71,7 +71,7 @@ extension PromiseChecker {
       return violate(.duplicate, "ticket \(customer.ticket) was issued twice")
     }
     let order = CustomerOrder(
-      service: customer.service, grade: customer.grade, amount: customer.amount, account: customer.account,
+      service: customer.service, priority: customer.priority, amount: customer.amount, account: customer.account,
       payload: customer.payload)
     guard let number = origin(of: JuiceOrder(customer.payload)?.account ?? customer.account) else {
       return violate(.ledger, "nobody asked for the customer of ticket \(customer.ticket)")
@@ -111,7 +111,7 @@ extension PromiseChecker {
         return violate(.duplicate, "ticket \(receipt.ticket) has two receipts")
       }
       let found = CustomerOrder(
-        service: receipt.service, grade: receipt.grade, amount: receipt.amount, account: receipt.account,
+        service: receipt.service, priority: receipt.priority, amount: receipt.amount, account: receipt.account,
         payload: receipt.payload)
       stock.check(receipt, name)
       if found != order {

@@ -266,29 +266,27 @@ struct QueueView {
   var states: [TicketNumber: CustomerState] = [:]
   /// Those whose tickets are not on disk.
   var newcomers: [TicketNumber] = []
-  private var standing = [[TicketNumber]](repeating: [], count: Line.allCases.count)
+  private var standing: [Line: [TicketNumber]] = [:]
 
   init(day: BusinessDay) { self.day = day }
 
   mutating func stand(_ customer: Customer) {
-    let line = customer.line.index
-    var place = standing[line].count
-    while place > 0, standing[line][place - 1] > customer.ticket { place -= 1 }
-    standing[line].insert(customer.ticket, at: place)
+    var tickets = standing[customer.line] ?? []
+    var place = tickets.count
+    while place > 0, tickets[place - 1] > customer.ticket { place -= 1 }
+    tickets.insert(customer.ticket, at: place)
+    standing[customer.line] = tickets
   }
 
   mutating func leaveLine(_ customer: Customer) -> Bool {
-    let line = customer.line.index
-    guard let place = standing[line].firstIndex(of: customer.ticket) else { return false }
-    standing[line].remove(at: place)
+    guard let place = standing[customer.line]?.firstIndex(of: customer.ticket) else { return false }
+    standing[customer.line]?.remove(at: place)
     return true
   }
 
   func first(of service: Service) -> TicketNumber? {
-    for grade in Grade.allCases {
-      if let ticket = standing[Line(service: service, grade: grade).index].first { return ticket }
-    }
-    return nil
+    let lines = standing.filter { $0.key.service == service && !$0.value.isEmpty }
+    return lines.min { $0.key < $1.key }?.value.first
   }
 
   mutating func settleNewcomers(through last: TicketNumber) {

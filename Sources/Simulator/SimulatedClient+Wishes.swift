@@ -58,8 +58,8 @@ extension SimulatedClient {
 
   func someWindows() -> Service { [.deposit, .loan, .juice][Int(chance.draw(0...(world.hasStock ? 2 : 1)))] }
 
-  private func someGrade() -> Grade {
-    [.vvip, .vip, .vip, .regular, .regular, .regular][Int(chance.draw(0...5))]
+  private func somePriority() -> Priority {
+    [.vvip, .vip, Priority(500), .regular, .regular, Priority(5_000)][Int(chance.draw(0...5))]
   }
 
   /// Mostly one of the last tickets, which may still wait.
@@ -72,7 +72,7 @@ extension SimulatedClient {
     let count = chance.draw(0...5) == 0 ? chance.draw(8...30) : chance.draw(1...6)
     return enqueue { account, key in
       EnqueueOrder(
-        count: count, service: someBank(), grade: someGrade(),
+        count: count, service: someBank(), priority: somePriority(),
         amount: chance.draw(0...1) == 0 ? nil : chance.draw(1...5_000), account: account,
         seed: chance.next(), key: key)
     }
@@ -97,7 +97,7 @@ extension SimulatedClient {
     return enqueue { account, key in
       let juice = juices[Int(chance.draw(0...Int64(juices.count) - 1))].id
       return EnqueueOrder(
-        count: count, service: .juice, grade: someGrade(), amount: nil, account: nil, seed: 0, key: key,
+        count: count, service: .juice, priority: somePriority(), amount: nil, account: nil, seed: 0, key: key,
         payload: JuiceOrder(juice: juice, account: account).payload)
     }
   }
@@ -109,7 +109,7 @@ extension SimulatedClient {
     let group = world.checker.groupCount + 1
     let entries = (0..<count).map { offset in
       EnqueueEntry(
-        service: chance.draw(0...1) == 0 ? .deposit : .loan, grade: someGrade(),
+        service: chance.draw(0...1) == 0 ? .deposit : .loan, priority: somePriority(),
         amount: chance.draw(1...9_000), account: account + offset,
         key: isRepeated ? "entry-\(account + offset)" : nil)
     }
@@ -123,7 +123,7 @@ extension SimulatedClient {
 extension EnqueueOrder {
   var draw: CustomerDraw {
     CustomerDraw(
-      service: service, grade: grade, amount: amount, account: account, payload: payload ?? "", seed: seed)
+      service: service, priority: priority, amount: amount, account: account, payload: payload ?? "", seed: seed)
   }
 }
 

@@ -27,10 +27,10 @@ struct AuditReport {
   mutating func compare(_ books: Books, _ customers: CustomerCounts, _ receipts: DayReceipts?) {
     compare(.booksDelayed, books: books.delayed, rows: customers.delayed)
     compare(.booksDead, books: books.dead, rows: customers.dead)
-    for line in Line.allCases {
+    for line in Set(books.waiting.lines + customers.waiting.lines).sorted() {
       compare(
-        .booksWaiting, [line.service.name, line.grade.name], books: books.waiting[line.index],
-        rows: customers.waiting[line.index])
+        .booksWaiting, [line.service.name, line.priority.name], books: books.waiting[line],
+        rows: customers.waiting[line])
     }
     let served = (receipts ?? DayReceipts()).servedByService
     for (index, service) in Service.allCases.enumerated() {
@@ -39,7 +39,7 @@ struct AuditReport {
   }
 
   mutating func count(_ customers: CustomerCounts) {
-    audit.waiting = customers.waiting.reduce(0, +)
+    audit.waiting = customers.waiting.total
     (audit.delayed, audit.dead) = (customers.delayed, customers.dead)
   }
 
@@ -91,13 +91,13 @@ struct ReceiptMoney {
 }
 
 struct CustomerCounts {
-  var waiting = [Int64](repeating: 0, count: Line.allCases.count)
+  var waiting = LineCounts()
   var delayed: Int64 = 0
   var dead: Int64 = 0
 
   mutating func count(_ state: CustomerState, _ line: Line) {
     switch state {
-    case .waiting: waiting[line.index] += 1
+    case .waiting: waiting[line] += 1
     case .delayed: delayed += 1
     default: dead += 1
     }

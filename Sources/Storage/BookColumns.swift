@@ -6,34 +6,27 @@ import QueueCore
 import Time
 
 enum BookColumns {
-  /// What is counted for the present day alone, by line and by service, 0 in the row of a closed one: `deposit_vvip` and so
-  /// on in the order of ``Line/index``, `deposit_served`, `deposit_paused` (0 or 1).
-  static let present =
-    Line.allCases.map { "\($0.service.name)_\($0.grade.name)" } + Service.allCases.map { "\($0.name)_served" }
-    + Service.allCases.map { "\($0.name)_paused" }
+  /// What is counted for the present day alone, empty in the row of a closed one: customers in line by the line's number;
+  /// those who were attended to by service, and whether it is paused (0 or 1), in the order of the services' numbers. See
+  /// ``DayCounts``.
+  static let present = ["waiting", "served_by_service", "paused"]
   /// How often the calendar's clock had gone back, over all days until the end of this one.
   static let clock = "clock_steps"
   static let all = ["issued", "served", "cancelled", "delayed", "dead", "business_ns"] + present + [clock]
   static let list = all.joined(separator: ", ")
 
   /// Binds what the books say, from a parameter on; gives the parameter behind them.
-  @discardableResult static func bind(_ books: Books, to statement: Statement, from first: Int32) -> Int32 {
-    var index = first
-    func bind(_ value: Int64) {
-      statement.bind(index, value)
-      index += 1
-    }
-    bind(books.issued)
-    bind(books.served)
-    bind(books.cancelled)
-    bind(books.delayed)
-    bind(books.dead)
-    bind(books.businessTime.nanoseconds)
-    for count in books.waiting { bind(count) }
-    for count in books.servedByService { bind(count) }
-    for isPaused in books.paused { bind(isPaused ? 1 : 0) }
-    bind(books.clockSteps)
-    return index
+  @discardableResult static func bind(
+    _ books: Books, _ lines: LineNumbers, to statement: Statement, from first: Int32
+  ) throws(StoreError) -> Int32 {
+    statement.bindAll(
+      from: first, books.issued, books.served, books.cancelled, books.delayed, books.dead,
+      books.businessTime.nanoseconds)
+    try statement.bind(first + 6, utf8: DayCounts.write(books.waiting, lines))
+    try statement.bind(first + 7, utf8: DayCounts.write(books.servedByService))
+    try statement.bind(first + 8, utf8: DayCounts.write(books.paused.map { $0 ? 1 : 0 }))
+    statement.bind(first + 9, books.clockSteps)
+    return first + 10
   }
 }
 
@@ -43,25 +36,33 @@ struct DayRow {
   var books: Books
   var isClosed: Bool
   var firstSequence: Int64
+  /// Whether all of it could be read.
+  let isReadable: Bool
 
-  init(_ row: Statement) {
+  init(_ row: Statement, _ lines: LineNumbers) {
     books = Books(day: row.integer(0), openedAt: WallTime(milliseconds: row.integer(1)))
     isClosed = row.optional(2) != nil
     firstSequence = row.integer(3)
-    var column: Int32 = 3
-    func next() -> Int64 {
-      column += 1
-      return row.integer(column)
+    (books.issued, books.served, books.cancelled) = (row.integer(4), row.integer(5), row.integer(6))
+    (books.delayed, books.dead) = (row.integer(7), row.integer(8))
+    books.businessTime = TimeSpan(nanoseconds: row.integer(9))
+    books.clockSteps = row.integer(13)
+    isReadable = Self.take(row, lines, &books)
+  }
+
+  /// Takes what is counted by line and by service; false where it means nothing.
+  private static func take(_ row: Statement, _ lines: LineNumbers, _ books: inout Books) -> Bool {
+    guard let waiting = DayCounts.numbers(in: row.utf8(10)), waiting.count % 2 == 0,
+      let served = DayCounts.numbers(in: row.utf8(11)), served.count <= books.servedByService.count,
+      let paused = DayCounts.numbers(in: row.utf8(12)), paused.count <= books.paused.count
+    else { return false }
+    for index in stride(from: 0, to: waiting.count, by: 2) {
+      guard let line = lines[waiting[index]] else { return false }
+      books.waiting[line] = waiting[index + 1]
     }
-    books.issued = next()
-    books.served = next()
-    books.cancelled = next()
-    books.delayed = next()
-    books.dead = next()
-    books.businessTime = TimeSpan(nanoseconds: next())
-    for index in books.waiting.indices { books.waiting[index] = next() }
-    for index in books.servedByService.indices { books.servedByService[index] = next() }
-    for index in books.paused.indices { books.paused[index] = next() != 0 }
-    books.clockSteps = next()
+    // What is not written is 0.
+    for (index, count) in served.enumerated() { books.servedByService[index] = count }
+    for (index, isPaused) in paused.enumerated() { books.paused[index] = isPaused != 0 }
+    return true
   }
 }

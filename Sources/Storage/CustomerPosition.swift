@@ -4,20 +4,18 @@
 
 import BankModel
 
-/// The key of a customer's row: `state << 60 | service << 52 | grade << 48 | ticket`.
+/// The key of a customer's row: `state << 60 | line << 40 | ticket`; what number a line has is for ``LineNumbers`` to say.
 struct CustomerPosition: Equatable {
   /// The packed key; always positive.
   let key: Int64
 
   /// The highest ticket that fits; above `Limits.ticket`.
-  static let highestTicket: TicketNumber = 1 << 48 - 1
+  static let highestTicket: TicketNumber = 1 << 40 - 1
   static let keptStates: [CustomerState] = [.waiting, .delayed, .dead]
 
   /// The position of a ticket in a list; the ticket is clamped to what fits.
-  init(_ state: CustomerState, _ line: Line, _ ticket: TicketNumber) {
-    key =
-      Int64(state.rawValue) << 60 | Int64(line.service.rawValue) << 52 | Int64(line.grade.rawValue) << 48
-      | min(max(ticket, 0), Self.highestTicket)
+  init(_ state: CustomerState, _ line: Int64, _ ticket: TicketNumber) {
+    key = Int64(state.rawValue) << 60 | line << 40 | min(max(ticket, 0), Self.highestTicket)
   }
 
   init(key: Int64) { self.key = key }
@@ -28,6 +26,8 @@ struct CustomerPosition: Equatable {
   }
 
   var ticket: TicketNumber { key & Self.highestTicket }
+  /// The number of the line.
+  var line: Int64 { key >> 40 & LineNumbers.highest }
   var state: CustomerState? {
     switch key >> 60 {
     case 1: .waiting
@@ -35,11 +35,5 @@ struct CustomerPosition: Equatable {
     case 3: .dead
     default: nil
     }
-  }
-  var line: Line? {
-    guard let service = Service(rawValue: UInt8(truncatingIfNeeded: key >> 52)),
-      let grade = Grade(rawValue: UInt8(truncatingIfNeeded: key >> 48) & 15)
-    else { return nil }
-    return Line(service: service, grade: grade)
   }
 }

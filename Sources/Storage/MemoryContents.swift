@@ -10,6 +10,7 @@ struct MemoryContents {
   /// Keys of ``CustomerPosition``, in order.
   private(set) var positions: [Int64] = []
   private(set) var customers: [Int64: StoredCustomer] = [:]
+  var lines = LineNumbers()
   /// In the order of their sequence numbers, which begin with 1.
   private(set) var receipts: [Receipt] = []
   private(set) var receiptPlaces: [TicketOfDay: Int] = [:]
@@ -55,7 +56,7 @@ struct MemoryContents {
   }
 
   private mutating func put(_ found: StoredCustomer) throws(StoreError) {
-    let key = CustomerPosition(found.state, found.customer.line, found.customer.ticket).key
+    let key = CustomerPosition(found.state, number(of: found.customer.line), found.customer.ticket).key
     let place = place(of: key)
     if place < positions.count && positions[place] == key {
       throw damage("ticket \(found.customer.ticket) already stands in the queue")
@@ -68,11 +69,30 @@ struct MemoryContents {
     }
   }
 
+  private mutating func number(of line: Line) -> Int64 {
+    if let known = lines[line] { return known }
+    let before = lines
+    var given = lines.give(to: line)
+    if given == nil {
+      lines.takeBack(except: Set(positions.map { CustomerPosition(key: $0).line }))
+      given = lines.give(to: line)
+    }
+    guard let number = given else { preconditionFailure("there are no more numbers for lines") }
+    wayBack.append { $0.lines = before }
+    return number
+  }
+
+  /// A day begins with nobody in the queue: the numbers of lines can be given again.
+  mutating func forgetLines() {
+    guard positions.isEmpty else { return }
+    lines.takeBack()
+  }
+
   private mutating func remove(
     _ customer: Customer, from state: CustomerState
   ) throws(StoreError) -> StoredCustomer {
-    let key = CustomerPosition(state, customer.line, customer.ticket).key
-    guard let found = customers.removeValue(forKey: key) else {
+    let key = lines[customer.line].map { CustomerPosition(state, $0, customer.ticket).key }
+    guard let key, let found = customers.removeValue(forKey: key) else {
       throw damage("ticket \(customer.ticket) is not among the \(state.name) customers")
     }
     leave(key, found)
@@ -139,7 +159,7 @@ struct MemoryContents {
       let customer = try remove(found.customer, from: found.state).customer
       try add(
         Receipt(
-          day: day, ticket: customer.ticket, service: customer.service, grade: customer.grade,
+          day: day, ticket: customer.ticket, service: customer.service, priority: customer.priority,
           outcome: .cancelled, window: nil, generation: 0, pid: 0, attempts: customer.attempts,
           amount: customer.amount, account: customer.account, issuedAt: customer.issuedAt, startedAt: nil,
           finishedAt: moment, payload: customer.payload))

@@ -9,6 +9,7 @@ extension MemoryStore {
   /// The next waiting customers of a line, by number, beginning behind `after`.
   public func page(of line: Line, after: TicketNumber, limit: Int) throws(StoreError) -> [Customer] {
     try beginReading()
+    guard let line = contents.lines[line] else { return [] }
     return contents.customers(
       after: CustomerPosition(.waiting, line, after).key,
       through: CustomerPosition(.waiting, line, bound - 1).key, limit: limit
@@ -20,7 +21,7 @@ extension MemoryStore {
     try beginReading()
     guard 1...Limits.ticket ~= ticket, ticket < bound else { return nil }
     for state in CustomerPosition.keptStates {
-      for line in Line.allCases {
+      for (line, _) in contents.lines.all {
         if let found = contents.customers[CustomerPosition(state, line, ticket).key] { return found }
       }
     }
@@ -34,7 +35,10 @@ extension MemoryStore {
     try beginReading()
     guard CustomerPosition.keptStates.contains(state) else { return [] }
     let keys = CustomerPosition.keys(of: state)
-    let lower = cursor.map { CustomerPosition(state, $0.line, $0.after).key } ?? keys.lowerBound
+    let after = cursor.flatMap { cursor in
+      contents.lines[cursor.line].map { CustomerPosition(state, $0, cursor.after).key }
+    }
+    let lower = after ?? keys.lowerBound
     if state == .waiting, hasArrivals {
       let all = contents.customers(after: lower, through: keys.upperBound, limit: .max)
       return Array(all.lazy.filter { $0.customer.ticket < self.bound }.prefix(max(0, limit)))
@@ -61,7 +65,7 @@ extension MemoryStore {
   ) throws(StoreError) -> Int64 {
     try beginReading()
     let last = min(last, bound)
-    guard first < last else { return 0 }
+    guard first < last, let line = contents.lines[line] else { return 0 }
     let lower = CustomerPosition(.waiting, line, first).key
     let upper = CustomerPosition(.waiting, line, last).key - 1
     return Int64(contents.customers(after: lower, through: upper, limit: .max).count)
@@ -166,7 +170,7 @@ extension MemoryStore {
     for receipt in served.sorted(by: { ($0.day, $0.ticket) < ($1.day, $1.ticket) }) {
       guard let startedAt = receipt.startedAt else { continue }
       walk.visit(
-        receipt.day, receipt.ticket, Line(service: receipt.service, grade: receipt.grade),
+        receipt.day, receipt.ticket, Line(service: receipt.service, priority: receipt.priority),
         receipt: receipt.sequence, attempts: Int64(receipt.attempts), startedAt: startedAt.milliseconds,
         &report)
     }

@@ -132,6 +132,7 @@ public final class MemoryStore: QueueStore {
       if books.day > saved.day, arriving == nil { withdraw(limit: .max) }
       try requireNobodyLeft(from: saved, to: books, arriving)
     }
+    if books.day > saved.day { contents.forgetLines() }
     for day in saved.day..<books.day { close(day, after: saved, at: books.openedAt, steps: books.clockSteps) }
     if let arriving, arriving.count > 0 {
       arrivingFrom = arriving.first

@@ -18,7 +18,7 @@ struct OrderWalk {
   }
 
   private struct Place: Hashable {
-    var line: Int
+    var line: Line
     var start: Int
   }
 
@@ -43,10 +43,11 @@ struct OrderWalk {
       latest.removeAll(keepingCapacity: true)
     }
     guard !disordered.contains(day), let start = start(of: receipt) else { return }
-    let place = Place(line: line.index, start: start)
+    let place = Place(line: line, start: start)
     if var before = latest[place], before.startedAt > startedAt {
       if !before.isTold {
-        report.note(Remark(.servedOutOfTurn, line.service.name, line.grade.name, day, ticket, before.ticket))
+        report.note(
+          Remark(.servedOutOfTurn, line.service.name, line.priority.name, day, ticket, before.ticket))
         before.isTold = true
         latest[place] = before
       }

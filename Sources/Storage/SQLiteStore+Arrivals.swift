@@ -40,7 +40,7 @@ extension SQLiteStore {
     guard let first = arrivals.first, let saved, !arrivals.areWithdrawn else { return }
     try writeGathered()
     var left = Int64(limit)
-    for line in Line.allCases where left > 0 {
+    for (line, _) in lines.all where left > 0 {
       let (lowest, highest) = (
         CustomerPosition(.waiting, line, first).key, CustomerPosition(.waiting, line, .max).key
       )

@@ -42,10 +42,11 @@ extension SQLiteStore {
   private func readDays(_ report: inout AuditReport) throws(StoreError) -> [DayRow] {
     let days = try database.withStatement(
       "SELECT \(DayRow.columns) FROM day ORDER BY day", while: "reading the days"
-    ) { row throws(StoreError) in try row.all(DayRow.init) }
+    ) { row throws(StoreError) in try row.all { DayRow($0, lines) } }
     for (index, day) in days.enumerated() {
       let number = day.books.day
       report.audit.issued &+= day.books.issued
+      if !day.isReadable { report.note(Remark(.booksImpossible, number)) }
       if number != Int64(index) + 1 { report.note(Remark(.dayOutOfPlace, number, index + 1)) }
       if day.isClosed == (index == days.count - 1) {
         report.note(Remark(day.isClosed ? .dayNotFollowed : .dayNotClosed, number))

@@ -22,7 +22,7 @@ extension SQLiteStore {
         if sequence != expected { report.note(Remark(.receiptMissing, expected, sequence)) }
         expected = sequence &+ 1
         guard let outcome = UInt8(exactly: row.integer(5)).flatMap(Outcome.init(rawValue:)),
-          let line = try? line(service: row.integer(3), grade: row.integer(4))
+          let line = try? line(service: row.integer(3), priority: row.integer(4))
         else {
           report.note(Remark(.receiptMeaningless, sequence))
           continue
@@ -52,7 +52,7 @@ extension SQLiteStore {
     ) { row throws(StoreError) in
       while try row.step() {
         // What means nothing was noted before.
-        guard let line = try? line(service: row.integer(2), grade: row.integer(3)) else { continue }
+        guard let line = try? line(service: row.integer(2), priority: row.integer(3)) else { continue }
         walk.visit(
           row.integer(0), row.integer(1), line, receipt: row.integer(6), attempts: row.integer(4),
           startedAt: row.integer(5), &report)
@@ -69,7 +69,7 @@ extension SQLiteStore {
     ) { row throws(StoreError) in
       while try row.step() {
         let position = CustomerPosition(key: row.integer(0))
-        guard let state = position.state, let line = position.line else {
+        guard let state = position.state, let line = lines[position.line] else {
           report.note(Remark(.customerMeaningless, position.key))
           continue
         }

@@ -77,6 +77,23 @@ extension SQLiteStore {
   /// With this and the number of a start begins the name under which the last receipt before it is kept.
   static let receiptsBefore = "receipts before "
 
+  /// The lines that are written down with their numbers.
+  static func readLines(_ database: Database) throws(StoreError) -> LineNumbers {
+    var lines = LineNumbers()
+    try database.withStatement(
+      "SELECT number, service, priority FROM line", while: "reading the lines"
+    ) { row throws(StoreError) in
+      while try row.step() {
+        let (number, priority) = (row.integer(0), UInt32(exactly: row.integer(2)))
+        guard let service = UInt8(exactly: row.integer(1)).flatMap(Service.init(rawValue:)), let priority,
+          1...LineNumbers.highest ~= number
+        else { throw .damaged(path: database.path, detail: Remark(.lineMeaningless, number)) }
+        lines.know(Line(service: service, priority: Priority(priority)), as: number)
+      }
+    }
+    return lines
+  }
+
   private func begin(_ books: Books) throws(StoreError) {
     if sequence > 0 { throw damage(Remark(.receiptsWithoutDay)) }
     try inTransaction { () throws(StoreError) in try open(books, firstSequence: 1) }
@@ -89,7 +106,7 @@ extension SQLiteStore {
       try turnPages(from: saved, to: books, arriving)
     } else if books != saved {
       let statement = statements.updateDay
-      statement.bind(BookColumns.bind(books, to: statement, from: 1), books.day)
+      statement.bind(try BookColumns.bind(books, lines, to: statement, from: 1), books.day)
       try statement.run()
       try requireRow(of: books.day)
     }
@@ -109,6 +126,7 @@ extension SQLiteStore {
     if kept != books.kept + (arriving?.count ?? 0) {
       throw damage(Remark(.dayNotCarried, saved.day, kept, books.kept))
     }
+    if kept == 0 { try forgetLines() }
     var receipts = StagedReceipts(
       served: saved.served + staged.served, cancelled: saved.cancelled + staged.cancelled)
     var first = try firstSequence(of: saved.day)
@@ -132,7 +150,7 @@ extension SQLiteStore {
   private func open(_ books: Books, firstSequence: Int64) throws(StoreError) {
     let statement = statements.insertDay
     statement.bindAll(books.day, books.openedAt.milliseconds, firstSequence)
-    BookColumns.bind(books, to: statement, from: 4)
+    try BookColumns.bind(books, lines, to: statement, from: 4)
     try statement.run(broken: Remark(.dayTwice, books.day))
   }
 
@@ -158,9 +176,10 @@ extension SQLiteStore {
     let books = try database.withStatement(
       "SELECT \(DayRow.columns) FROM day ORDER BY day DESC LIMIT 1", while: "reading the books"
     ) { row throws(StoreError) in
-      guard let last = try row.first(DayRow.init), last.books.day >= 1 else {
+      guard let last = try row.first({ DayRow($0, lines) }), last.books.day >= 1 else {
         throw damage(Remark(.noBusinessDay))
       }
+      if !last.isReadable { throw damage(Remark(.booksImpossible, last.books.day)) }
       if last.isClosed { throw damage(Remark(.presentDayClosed, last.books.day)) }
       return last.books
     }
@@ -174,13 +193,13 @@ extension Books {
 
   /// Those of them who may have to go without a juice. Of the delayed and the dead it is not known what they want.
   var keptForJuice: Int64 {
-    Line.allCases.reduce(delayed + dead) { $0 + ($1.service.drawsOnStock ? waiting[$1.index] : 0) }
+    waiting.occupied.reduce(delayed + dead) { $0 + ($1.line.service.drawsOnStock ? $1.count : 0) }
   }
 
   /// What these books cannot mean; nil where they agree with themselves.
   var contradiction: Remark? {
     var sum: Int64 = 0
-    for count in [served, cancelled, delayed, dead] + waiting {
+    for count in [served, cancelled, delayed, dead] + waiting.occupied.map(\.count) {
       let (next, overflow) = sum.addingReportingOverflow(count)
       if count < 0 || overflow { return Remark(.booksImpossible, day) }
       sum = next

@@ -39,7 +39,7 @@ extension SQLiteStore {
   ) throws(StoreError) {
     try writeCustomers()
     let statement = statements.deleteCustomer
-    statement.bind(1, CustomerPosition(state, customer.line, customer.ticket).key)
+    statement.bind(1, try position(customer, in: state))
     try statement.run()
     try requireOneChange(customer, in: state)
     try insert(receipt)
@@ -71,7 +71,7 @@ extension SQLiteStore {
 
   private func update(_ customer: Customer) throws(StoreError) {
     statements.updateCustomer.bindAll(
-      CustomerPosition(.waiting, customer.line, customer.ticket).key, Int64(customer.attempts),
+      try position(customer, in: .waiting), Int64(customer.attempts),
       Int64(customer.crashes), Int64(customer.failures))
     try statements.updateCustomer.run()
     try requireOneChange(customer, in: .waiting)
@@ -81,9 +81,9 @@ extension SQLiteStore {
     _ customer: Customer, from: CustomerState, to: CustomerState, dueAt: WallTime?
   ) throws(StoreError) {
     statements.moveCustomer.bindAll(
-      CustomerPosition(from, customer.line, customer.ticket).key, Int64(customer.attempts),
+      try position(customer, in: from), Int64(customer.attempts),
       Int64(customer.crashes), Int64(customer.failures),
-      CustomerPosition(to, customer.line, customer.ticket).key, dueAt?.milliseconds)
+      try position(customer, in: to), dueAt?.milliseconds)
     try statements.moveCustomer.run(broken: Remark(.alreadyIs, customer.ticket, presentDay, to.name))
     try requireOneChange(customer, in: from)
   }
@@ -121,6 +121,14 @@ extension SQLiteStore {
     try statements.insertKey.bind(1, text: key)
     statements.insertKey.bindAll(from: 2, tickets.day, tickets.first, tickets.last, known.request)
     try statements.insertKey.run(broken: Remark(.keyRemembered, tickets.first, tickets.last, tickets.day))
+  }
+
+  /// The key of a customer's row. A line without a number has nobody in it.
+  private func position(_ customer: Customer, in state: CustomerState) throws(StoreError) -> Int64 {
+    guard let line = lines[customer.line] else {
+      throw damage(Remark(.notAmong, customer.ticket, presentDay, state.name))
+    }
+    return CustomerPosition(state, line, customer.ticket).key
   }
 
   private func requireOneChange(_ customer: Customer, in state: CustomerState) throws(StoreError) {

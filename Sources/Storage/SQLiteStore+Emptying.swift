@@ -18,13 +18,11 @@ struct QueueSweep {
   /// Rows in one piece of a request that was never whole.
   static let withdrawn = 2_048
 
-  /// The keys of a customer with the number 0, by state and line: `VALUES (…), …`, for the services that are named.
-  static func bases(_ services: [Service]) -> String {
-    let bases = CustomerPosition.keptStates.flatMap { state in
-      Line.allCases.filter { services.contains($0.service) }.map { CustomerPosition(state, $0, 0).key }
-    }
-    return "(SELECT column1 AS base FROM (VALUES \(bases.map { "(\($0))" }.joined(separator: ", "))))"
-  }
+  /// The keys of a customer with the number 0, by state and line, with the line's service and the code of its priority.
+  static let bases = """
+    (SELECT ((column1 << 60) | (number << 40)) AS base, service, code FROM line CROSS JOIN
+      (VALUES \(CustomerPosition.keptStates.map { "(\($0.rawValue))" }.joined(separator: ", "))))
+    """
 }
 
 extension SQLiteStore {

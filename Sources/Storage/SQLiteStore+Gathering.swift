@@ -13,15 +13,24 @@ import QueueCore
 struct GatheredRows {
   static let perStatement = 16
 
-  /// Customers who have come, by line: rows of one line go next to each other.
-  var customers = [[Customer]](repeating: [], count: Line.allCases.count)
+  /// Those of one line who have come: their rows go next to each other.
+  struct Newcomers {
+    let line: Line
+    let number: Int64
+    var customers: [Customer] = []
+  }
+
+  /// Lines for which there is a place at a time, before all of them are written.
+  static let lines = 64
+  var newcomers: [Newcomers] = []
   var hasCustomers = false
   var receipts: [Receipt] = []
 
   var isEmpty: Bool { !hasCustomers && receipts.isEmpty }
 
   mutating func forget() {
-    for index in customers.indices { customers[index].removeAll(keepingCapacity: true) }
+    // A line may have lost its number.
+    newcomers.removeAll()
     hasCustomers = false
     receipts.removeAll(keepingCapacity: true)
   }
@@ -30,10 +39,74 @@ struct GatheredRows {
 extension SQLiteStore {
   func gather(_ customer: Customer) throws(StoreError) {
     precondition(1...Limits.ticket ~= customer.ticket, "A ticket is out of range.")
-    gathered.customers[customer.line.index].append(customer)
+    let line = customer.line
+    let place: Int
+    if let known = gathered.newcomers.firstIndex(where: { $0.line == line }) {
+      place = known
+    } else {
+      let given = try number(of: line)
+      if gathered.newcomers.count == GatheredRows.lines {
+        try writeCustomers()
+        gathered.newcomers.removeAll(keepingCapacity: true)
+      }
+      place = gathered.newcomers.count
+      gathered.newcomers.append(GatheredRows.Newcomers(line: line, number: given))
+    }
+    gathered.newcomers[place].customers.append(customer)
     gathered.hasCustomers = true
-    guard gathered.customers[customer.line.index].count == GatheredRows.perStatement else { return }
-    try writeCustomers(of: customer.line.index)
+    guard gathered.newcomers[place].customers.count == GatheredRows.perStatement else { return }
+    try writeCustomers(at: place)
+  }
+
+  /// The number of a line, which is given one in the open transaction where it has none.
+  private func number(of line: Line) throws(StoreError) -> Int64 {
+    if let known = lines[line] { return known }
+    var given = lines.give(to: line)
+    if given == nil {
+      try forgetUnusedLines()
+      given = lines.give(to: line)
+    }
+    guard let number = given else { throw .failed(path: database.path, detail: Remark(.linesExhausted)) }
+    try insert(line, number)
+    return number
+  }
+
+  private func insert(_ line: Line, _ number: Int64) throws(StoreError) {
+    statements.insertLine.bindAll(number, Int64(line.service.rawValue), Int64(line.priority.number))
+    try statements.insertLine.run()
+  }
+
+  /// Lines in which nobody stands are forgotten: another may have their numbers.
+  private func forgetUnusedLines() throws(StoreError) {
+    try writeCustomers()
+    gathered.newcomers.removeAll()
+    lines.takeBack(except: try usedLines())
+    try statements.deleteLines.run()
+    for (number, line) in lines.all where number >= LineNumbers.firstGiven { try insert(line, number) }
+  }
+
+  /// The numbers of lines in which somebody stands, found by going from line to line.
+  private func usedLines() throws(StoreError) -> Set<Int64> {
+    var used: Set<Int64> = []
+    for state in CustomerPosition.keptStates {
+      var line: Int64 = 0
+      while line <= LineNumbers.highest {
+        statements.customers.bindAll(
+          CustomerPosition(state, line, 0).key, CustomerPosition.keys(of: state).upperBound, 1)
+        guard let key = try statements.customers.first({ $0.integer(0) }) else { break }
+        line = CustomerPosition(key: key).line
+        used.insert(line)
+        line += 1
+      }
+    }
+    return used
+  }
+
+  /// Nobody is in the queue: the lines of priorities that are no grades are forgotten.
+  func forgetLines() throws(StoreError) {
+    try statements.deleteLines.run()
+    lines.takeBack()
+    gathered.newcomers.removeAll()
   }
 
   /// Takes a receipt, which has its sequence number now.
@@ -55,18 +128,22 @@ extension SQLiteStore {
 
   func writeCustomers() throws(StoreError) {
     guard gathered.hasCustomers else { return }
-    for index in gathered.customers.indices where !gathered.customers[index].isEmpty {
-      try writeCustomers(of: index)
+    for place in gathered.newcomers.indices where !gathered.newcomers[place].customers.isEmpty {
+      try writeCustomers(at: place)
     }
     gathered.hasCustomers = false
   }
 
-  private func writeCustomers(of line: Int) throws(StoreError) {
+  private func writeCustomers(at place: Int) throws(StoreError) {
+    let line = gathered.newcomers[place].number
     try write(
-      gathered.customers[line], by: statements.insertCustomers, oneByOne: statements.insertCustomer,
-      Self.bind(_:to:from:)
+      gathered.newcomers[place].customers, by: statements.insertCustomers,
+      oneByOne: statements.insertCustomer,
+      { customer, statement, first throws(StoreError) in
+        try Self.bind(customer, of: line, to: statement, from: first)
+      }
     ) { Remark(.alreadyInQueue, $0.ticket, presentDay) }
-    gathered.customers[line].removeAll(keepingCapacity: true)
+    gathered.newcomers[place].customers.removeAll(keepingCapacity: true)
   }
 
   private func writeReceipts() throws(StoreError) {
@@ -98,9 +175,9 @@ extension SQLiteStore {
   }
 
   private static func bind(
-    _ customer: Customer, to statement: Statement, from first: Int32
+    _ customer: Customer, of line: Int64, to statement: Statement, from first: Int32
   ) throws(StoreError) -> Int32 {
-    statement.bind(first, CustomerPosition(.waiting, customer.line, customer.ticket).key)
+    statement.bind(first, CustomerPosition(.waiting, line, customer.ticket).key)
     statement.bind(first + 1, customer.amount)
     statement.bind(first + 2, customer.account)
     statement.bind(first + 3, customer.issuedAt.milliseconds)
@@ -118,7 +195,7 @@ extension SQLiteStore {
     statement.bind(first + 1, receipt.day)
     statement.bind(first + 2, receipt.ticket)
     statement.bind(first + 3, receipt.service.rawValue)
-    statement.bind(first + 4, receipt.grade.rawValue)
+    statement.bind(first + 4, receipt.priority.code)
     statement.bind(first + 5, receipt.outcome.rawValue)
     statement.bind(first + 6, optional: receipt.window.map { Int64($0.place) })
     statement.bind(first + 7, receipt.generation)

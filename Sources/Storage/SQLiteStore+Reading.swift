@@ -9,6 +9,7 @@ extension SQLiteStore {
   /// The next waiting customers of a line, by number, beginning behind `after`. See `QueueStore`.
   public func page(of line: Line, after: TicketNumber, limit: Int) throws(StoreError) -> [Customer] {
     try settle()
+    guard let line = lines[line] else { return [] }
     statements.customers.bindAll(
       CustomerPosition(.waiting, line, after).key,
       CustomerPosition(.waiting, line, arrivals.bound - 1).key, Int64(max(0, limit)))
@@ -22,10 +23,25 @@ extension SQLiteStore {
     try settle()
     guard 1...Limits.ticket ~= ticket, ticket < arrivals.bound else { return nil }
     for state in CustomerPosition.keptStates {
-      for line in Line.allCases {
-        statements.customer.bind(1, CustomerPosition(state, line, ticket).key)
-        if let found = try statements.customer.first(customer) { return found }
+      if let found = try find(ticket, in: state) { return found }
+    }
+    return nil
+  }
+
+  /// Goes from line to line, and passes over those in which nobody stands.
+  private func find(_ ticket: TicketNumber, in state: CustomerState) throws(StoreError) -> StoredCustomer? {
+    var line: Int64 = 0
+    while line <= LineNumbers.highest {
+      statements.customers.bindAll(
+        CustomerPosition(state, line, ticket - 1).key, CustomerPosition.keys(of: state).upperBound, 1)
+      guard let key = try statements.customers.first({ $0.integer(0) }) else { return nil }
+      let next = CustomerPosition(key: key)
+      if next.ticket == ticket {
+        statements.customer.bind(1, key)
+        return try statements.customer.first(customer)
       }
+      // Whoever comes first behind this number does so in its line, or in a later one, in which lower numbers may stand.
+      line = next.line > line && next.ticket < ticket ? next.line : max(line, next.line) + 1
     }
     return nil
   }
@@ -39,7 +55,7 @@ extension SQLiteStore {
     if state == .waiting, arrivals.first != nil { return try issued(after: cursor, limit: limit) }
     let keys = CustomerPosition.keys(of: state)
     statements.customers.bindAll(
-      cursor.map { CustomerPosition(state, $0.line, $0.after).key } ?? keys.lowerBound, keys.upperBound,
+      key(of: cursor) ?? keys.lowerBound, keys.upperBound,
       Int64(max(0, limit)))
     return try statements.customers.all(customer)
   }
@@ -47,17 +63,21 @@ extension SQLiteStore {
   /// Those who wait and have their tickets, while others are there who have none yet: these stand at the end of each line.
   private func issued(after cursor: TicketCursor?, limit: Int) throws(StoreError) -> [StoredCustomer] {
     var customers: [StoredCustomer] = []
-    for line in Line.allCases.sorted(by: {
-      CustomerPosition(.waiting, $0, 0).key < CustomerPosition(.waiting, $1, 0).key
-    }) where customers.count < limit {
+    for (line, _) in lines.all where customers.count < limit {
       let lowest = CustomerPosition(.waiting, line, 0).key
-      let after = cursor.map { CustomerPosition(.waiting, $0.line, $0.after).key } ?? 0
+      let after = key(of: cursor) ?? 0
       let highest = CustomerPosition(.waiting, line, arrivals.bound - 1).key
       guard after < highest else { continue }
       statements.customers.bindAll(max(after, lowest), highest, Int64(limit - customers.count))
       customers += try statements.customers.all(customer)
     }
     return customers
+  }
+
+  /// The key behind which a list goes on. Of a line without a number nobody was ever listed.
+  private func key(of cursor: TicketCursor?) -> Int64? {
+    guard let cursor, let line = lines[cursor.line] else { return nil }
+    return CustomerPosition(cursor.state, line, cursor.after).key
   }
 
   /// The customers of the present day in a range of numbers who wait or are delayed.
@@ -78,7 +98,7 @@ extension SQLiteStore {
     let last = min(tickets.upperBound, arrivals.bound - 1)
     var count: Int64 = 0
     for state in states {
-      for line in Line.allCases {
+      for (line, _) in lines.all {
         count += try self.count(
           CustomerPosition(state, line, tickets.lowerBound).key...CustomerPosition(state, line, last).key)
       }
@@ -97,7 +117,7 @@ extension SQLiteStore {
   ) throws(StoreError) -> Int64 {
     try settle()
     let last = min(last, arrivals.bound)
-    guard first < last else { return 0 }
+    guard first < last, let line = lines[line] else { return 0 }
     let (lower, upper) = (
       CustomerPosition(.waiting, line, first).key, CustomerPosition(.waiting, line, last).key
     )
@@ -191,11 +211,11 @@ extension SQLiteStore {
 
   private func customer(_ row: Statement) throws(StoreError) -> StoredCustomer {
     let position = CustomerPosition(key: row.integer(0))
-    guard let state = position.state, let line = position.line else {
+    guard let state = position.state, let line = lines[position.line] else {
       throw damage(Remark(.customerMeaningless, position.key))
     }
     let customer = Customer(
-      ticket: position.ticket, service: line.service, grade: line.grade, amount: row.integer(1),
+      ticket: position.ticket, service: line.service, priority: line.priority, amount: row.integer(1),
       account: row.integer(2), issuedAt: WallTime(milliseconds: row.integer(3)),
       attempts: try small(row.integer(4)), crashes: try small(row.integer(5)),
       failures: try small(row.integer(6)), payload: row.text(8))
@@ -204,7 +224,7 @@ extension SQLiteStore {
   }
 
   private func receipt(_ row: Statement) throws(StoreError) -> Receipt {
-    let line = try line(service: row.integer(3), grade: row.integer(4))
+    let line = try line(service: row.integer(3), priority: row.integer(4))
     guard let outcome = UInt8(exactly: row.integer(5)).flatMap(Outcome.init(rawValue:)) else {
       throw damage(Remark(.receiptOutcome, row.integer(0), row.integer(5)))
     }
@@ -213,7 +233,7 @@ extension SQLiteStore {
     let (day, ticket) = (row.integer(1), row.integer(2))
     return Receipt(
       sequence: row.integer(0), day: day, ticket: ticket, service: line.service,
-      grade: line.grade, outcome: outcome, window: window, generation: try small(row.integer(7)),
+      priority: line.priority, outcome: outcome, window: window, generation: try small(row.integer(7)),
       pid: try small(row.integer(8)), attempts: try small(row.integer(9)), amount: row.integer(10),
       account: row.integer(11), issuedAt: WallTime(milliseconds: row.integer(12)),
       startedAt: row.optional(13).map(WallTime.init(milliseconds:)),
@@ -250,12 +270,11 @@ extension SQLiteStore {
     return service
   }
 
-  func line(service value: Int64, grade: Int64) throws(StoreError) -> Line {
+  /// - Parameter code: of the priority.
+  func line(service value: Int64, priority code: Int64) throws(StoreError) -> Line {
     let service = try service(value)
-    guard let grade = UInt8(exactly: grade).flatMap(Grade.init(rawValue:)) else {
-      throw damage(Remark(.gradeUnknown, grade))
-    }
-    return Line(service: service, grade: grade)
+    guard let priority = Priority(code: code) else { throw damage(Remark(.gradeUnknown, code)) }
+    return Line(service: service, priority: priority)
   }
 
   private func small(_ value: Int64) throws(StoreError) -> Int32 {

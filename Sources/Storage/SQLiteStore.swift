@@ -38,6 +38,9 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
   var acceptedSinceCheck: Int64 = 0
   var stagedAcceptances: Int64 = 0
   var arrivals = Arrivals()
+  /// The numbers of the lines with everything that is staged, and as they are on disk.
+  var lines: LineNumbers
+  private var committedLines: LineNumbers
 
   override class var schema: Schema { .bank }
   /// What is held back for nobody in particular: the log of a few transactions, attempts, pauses.
@@ -49,6 +52,8 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
     committedSequence =
       try database.number("SELECT max(sequence) FROM receipt", while: "counting receipts") ?? 0
     sequence = committedSequence
+    lines = try Self.readLines(database)
+    committedLines = lines
     try super.init(database)
   }
 
@@ -144,6 +149,7 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
   }
 
   private func forgetStaged() {
+    lines = committedLines
     loss = nil
     sweep = nil
     sequence = committedSequence
@@ -170,6 +176,7 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
   private func settleTransaction() {
     room.committed()
     committedSequence = sequence
+    committedLines = lines
     staged = StagedReceipts()
     stagedDay = nil
     stagedAcceptances = 0

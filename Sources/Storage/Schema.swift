@@ -12,10 +12,11 @@ struct Schema: Sendable {
 
   /// The branch's database. The tables, in prose:
   ///
-  /// - `customer`: everyone of the present day whose business is not finished. The key is one integer made of state,
-  ///   service, grade and ticket, so that the rows of one line lie next to each other in the order of their numbers:
-  ///   a page of a line is one short scan, and the next in line is the first row of a range. (A table keyed by the
-  ///   four columns took 1.5 times as long to fill.) The four parts can be read as generated columns.
+  /// - `customer`: everyone of the present day whose business is not finished. The key is one integer made of state, line
+  ///   and ticket, so that the rows of one line lie next to each other in the order of their numbers: a page of a line is
+  ///   one short scan, and the next in line is the first row of a range. (A table keyed by the columns took 1.5 times as
+  ///   long to fill.) The three parts can be read as generated columns.
+  /// - `line`: the lines in which customers wait, with the numbers that stand in the keys: a service and a priority each.
   /// - `receipt`: how each ticket ended, in the order of the commits. The database itself refuses a second receipt of
   ///   a ticket. Debit and credit are account codes (cash −1, loans −2, customers from 0), null where nothing was done.
   /// - `attempt`: attempts at serving that ended without a receipt, numbered from 1 for each ticket.
@@ -23,8 +24,9 @@ struct Schema: Sendable {
   ///   with it, so that the same key with another request is noticed; null where that is not known.
   /// - `day`: one row a business day, with the day's numbers; the last row is the present day, and the only one that
   ///   is not closed. The receipts of a day begin at `first_sequence` and end where the next day's begin.
-  ///   The present day's row also counts the waiting customers by line (`loan_vip`) and the served ones by service
-  ///   (`loan_served`), and says which services are paused; in the row of a closed day these are 0. `clock_steps` is
+  ///   The present day's row also counts the waiting customers by line and the served ones by service, and says which
+  ///   services are paused, as JSON (`SELECT * FROM day, json_each(waiting)`); in the row of a closed day these are empty.
+  ///   The `grade` of a receipt is 1 to 3 for a grade, and the number of any other priority and 4. `clock_steps` is
   ///   how often the calendar's clock had gone back until then, over all days: where it grew, order is not judged.
   /// - `shortage`: what was missing for a ticket that ended out of stock.
   /// - `release`: cancelled tickets for which the stock may still have put something by.
@@ -36,7 +38,8 @@ struct Schema: Sendable {
   ///   `arriving from` is the first number of a request that is not whole, whose customers have no tickets yet. A program
   ///   from before this name takes them for people who wait, so none may open the file while it is there: the program that
   ///   left it, or a newer one, is to open it once and to close the day.
-  static let bank = Schema(applicationID: 0x4241_4E4B, migrations: [version1, version2, version3, version4])
+  static let bank = Schema(
+    applicationID: 0x4241_4E4B, migrations: [version1, version2, version3, version4, version5])
 
   private static let version1 = """
     -- A customer of the present day whose business is not finished.
@@ -209,6 +212,56 @@ struct Schema: Sendable {
   /// What was asked under a key. Of the keys before this version nobody knows it, and they are accepted as ever.
   private static let version4 = """
     ALTER TABLE request_key ADD COLUMN request INTEGER;
+    """
+
+  /// Lines of any priority. The keys of customers stay as they are: what was service and grade in them is read as the number
+  /// of a line. What is counted by line and by service is one column each, however many there are.
+  private static let version5 = """
+    -- Where customers wait. Numbers from 65536 on are given when they are needed, and again on another day.
+    CREATE TABLE line (
+      number INTEGER PRIMARY KEY,
+      service INTEGER NOT NULL,
+      priority INTEGER NOT NULL, -- whoever has 0 is served first; 0 is vvip, 1023 vip, 1024 regular
+      code INTEGER AS (CASE priority WHEN 0 THEN 1 WHEN 1023 THEN 2 WHEN 1024 THEN 3 ELSE priority + 4 END) VIRTUAL,
+      UNIQUE (service, priority)
+    ) STRICT;
+    INSERT INTO line (number, service, priority) VALUES
+      (4352, 1, 0), (4608, 1, 1023), (4864, 1, 1024), (8448, 2, 0), (8704, 2, 1023), (8960, 2, 1024),
+      (12544, 3, 0), (12800, 3, 1023), (13056, 3, 1024);
+
+    -- position = state << 60 | line << 40 | ticket; see CustomerPosition.
+    ALTER TABLE customer DROP COLUMN service;
+    ALTER TABLE customer DROP COLUMN grade;
+    ALTER TABLE customer DROP COLUMN ticket;
+    ALTER TABLE customer ADD COLUMN line INTEGER AS ((position >> 40) & 1048575) VIRTUAL;
+    ALTER TABLE customer ADD COLUMN ticket INTEGER AS (position & 1099511627775) VIRTUAL;
+
+    ALTER TABLE day ADD COLUMN waiting TEXT NOT NULL DEFAULT ''; -- JSON: customers in line by the number of the line
+    ALTER TABLE day ADD COLUMN served_by_service TEXT NOT NULL DEFAULT ''; -- JSON, in the order of the numbers
+    ALTER TABLE day ADD COLUMN paused TEXT NOT NULL DEFAULT ''; -- the same: 1 where a service is paused
+    UPDATE day SET
+      waiting = json_object(
+        '4352', deposit_vvip, '4608', deposit_vip, '4864', deposit_regular,
+        '8448', loan_vvip, '8704', loan_vip, '8960', loan_regular,
+        '12544', juice_vvip, '12800', juice_vip, '13056', juice_regular),
+      served_by_service = json_array(deposit_served, loan_served, juice_served),
+      paused = json_array(deposit_paused, loan_paused, juice_paused)
+    WHERE closed_ms IS NULL;
+    ALTER TABLE day DROP COLUMN deposit_vvip;
+    ALTER TABLE day DROP COLUMN deposit_vip;
+    ALTER TABLE day DROP COLUMN deposit_regular;
+    ALTER TABLE day DROP COLUMN loan_vvip;
+    ALTER TABLE day DROP COLUMN loan_vip;
+    ALTER TABLE day DROP COLUMN loan_regular;
+    ALTER TABLE day DROP COLUMN juice_vvip;
+    ALTER TABLE day DROP COLUMN juice_vip;
+    ALTER TABLE day DROP COLUMN juice_regular;
+    ALTER TABLE day DROP COLUMN deposit_served;
+    ALTER TABLE day DROP COLUMN loan_served;
+    ALTER TABLE day DROP COLUMN juice_served;
+    ALTER TABLE day DROP COLUMN deposit_paused;
+    ALTER TABLE day DROP COLUMN loan_paused;
+    ALTER TABLE day DROP COLUMN juice_paused;
     """
 }
 

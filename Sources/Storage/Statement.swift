@@ -52,6 +52,18 @@ struct Statement {
     if code != SQLITE_OK { throw failure(code) }
   }
 
+  /// Binds text whose bytes are UTF-8; SQLite keeps a copy.
+  func bind(_ index: Int32, utf8 text: [UInt8]) throws(StoreError) {
+    let code = text.withUnsafeBytes { bytes in
+      bytes.withMemoryRebound(to: CChar.self) {
+        sqlite3_bind_text64(
+          handle, index, $0.baseAddress, UInt64($0.count),
+          unsafeBitCast(-1, to: sqlite3_destructor_type.self), UInt8(SQLITE_UTF8))
+      }
+    }
+    if code != SQLITE_OK { throw failure(code) }
+  }
+
   func bind(_ index: Int32, nonEmpty text: String) throws(StoreError) {
     if text.isEmpty { bind(index, optional: nil) } else { try bind(index, text: text) }
   }
@@ -112,6 +124,13 @@ struct Statement {
     guard let text = sqlite3_column_text(handle, column) else { return "" }
     let count = Int(sqlite3_column_bytes(handle, column))
     return String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
+  }
+
+  /// The bytes of the text in a column; none for null.
+  func utf8(_ column: Int32) -> [UInt8] {
+    guard let text = sqlite3_column_text(handle, column) else { return [] }
+    let count = Int(sqlite3_column_bytes(handle, column))
+    return Array(UnsafeBufferPointer(start: text, count: count))
   }
 
   var path: String {

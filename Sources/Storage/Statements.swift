@@ -10,6 +10,7 @@ struct Statements {
   let insertCustomer, insertCustomers, deleteCustomer, updateCustomer, moveCustomer, deleteEveryone: Statement
   let insertReceipt, insertReceipts, insertShortage, insertRelease, releaseSome, deleteRelease, cancelSome,
     firstTicket, insertAttempt, insertKey: Statement
+  let insertLine, deleteLines: Statement
   let updateDay, insertDay, closeDay, countReceipts: Statement
   let customers, customer, countCustomers, delayed: Statement
   let receipts, receiptsOfDay, receiptsOfService, receipt, shortages, releases, attempts, key: Statement
@@ -66,8 +67,8 @@ struct Statements {
     releaseSome = try prepare(
       """
       INSERT INTO release (day, ticket)
-      SELECT ?1, ticket FROM \(QueueSweep.bases(Service.allCases.filter(\.drawsOnStock)))
-      CROSS JOIN customer ON position BETWEEN base + ?2 AND base + ?3
+      SELECT ?1, ticket FROM \(QueueSweep.bases) CROSS JOIN customer ON position BETWEEN base + ?2 AND base + ?3
+      WHERE service IN (\(Service.allCases.filter(\.drawsOnStock).map { "\($0.rawValue)" }.joined(separator: ", ")))
       """, "noting what is to be given back")
     firstTicket = try prepare(
       """
@@ -76,7 +77,7 @@ struct Statements {
           SELECT position - base FROM customer
           WHERE position > base + ?1 AND position <= base + \(CustomerPosition.highestTicket)
           ORDER BY position LIMIT 1) AS first
-        FROM \(QueueSweep.bases(Service.allCases)))
+        FROM \(QueueSweep.bases))
       """, "looking for the next customer")
     deleteRelease = try prepare(
       "DELETE FROM release WHERE day = ? AND ticket = ?", "noting what was given back")
@@ -87,9 +88,9 @@ struct Statements {
         day, ticket, service, grade, outcome, place, generation, pid, attempts, amount, account, debit, credit,
         issued_ms, started_ms, finished_ms, payload)
       SELECT
-        ?1, ticket, service, grade, 2, NULL, 0, 0, attempts, amount, account, NULL, NULL, issued_ms, NULL, ?2,
+        ?1, ticket, service, code, 2, NULL, 0, 0, attempts, amount, account, NULL, NULL, issued_ms, NULL, ?2,
         payload
-      FROM \(QueueSweep.bases(Service.allCases)) CROSS JOIN customer ON position BETWEEN base + ?3 AND base + ?4
+      FROM \(QueueSweep.bases) CROSS JOIN customer ON position BETWEEN base + ?3 AND base + ?4
       ORDER BY ticket
       """, "cancelling everyone")
     insertAttempt = try prepare(
@@ -101,6 +102,10 @@ struct Statements {
     insertKey = try prepare(
       "INSERT INTO request_key (key, day, first, last, request) VALUES (?, ?, ?, ?, ?)", "remembering a key")
 
+    insertLine = try prepare(
+      "INSERT INTO line (number, service, priority) VALUES (?, ?, ?)", "giving a line a number")
+    deleteLines = try prepare(
+      "DELETE FROM line WHERE number >= \(LineNumbers.firstGiven)", "taking numbers of lines back")
     updateDay = try prepare(
       """
       UPDATE day SET \(BookColumns.all.map { "\($0) = ?" }.joined(separator: ", ")) WHERE day = ?
@@ -113,7 +118,7 @@ struct Statements {
     closeDay = try prepare(
       """
       UPDATE day SET closed_ms = ?2, issued = max(issued, ?3 + ?4), served = ?3, cancelled = ?4, delayed = 0,
-        dead = 0, \(BookColumns.present.map { "\($0) = 0" }.joined(separator: ", ")), \(BookColumns.clock) = ?5
+        dead = 0, \(BookColumns.present.map { "\($0) = ''" }.joined(separator: ", ")), \(BookColumns.clock) = ?5
       WHERE day = ?1
       """, "closing a day")
     countReceipts = try prepare(

@@ -20,17 +20,22 @@ struct TellerLog {
     self.file = file
     self.orders = orders
     let phrases = Phrasebook(orders.language)
-    started = Grade.allCases.map {
-      let words = phrases.started(grade: $0, service: orders.service)
+    started = Priority.grades.map {
+      let words = phrases.started(priority: $0, service: orders.service)
       return LogSentence(before: words.before, after: words.after)
     }
-    completed = Grade.allCases.map {
-      let words = phrases.completed(grade: $0, service: orders.service)
+    completed = Priority.grades.map {
+      let words = phrases.completed(priority: $0, service: orders.service)
       return LogSentence(before: words.before, after: words.after)
     }
   }
 
   var output: LogFile { file }
+
+  /// Of whoever has no grade nothing is said but the number.
+  private static func sentence(of customer: Assignment, in sentences: [LogSentence]) -> LogSentence {
+    sentences[min(Int(customer.priority.code), sentences.count) - 1]
+  }
 
   mutating func write(_ note: TellerNote, at moment: Moment) {
     if let customer = note.customer, customer != present {
@@ -42,13 +47,13 @@ struct TellerLog {
     case .started(let customer):
       file.write(event: "started", at: moment) {
         $0.fields(self.customer)
-        $0.field("msg", started[Int(customer.grade.rawValue) - 1], customer.ticket)
+        $0.field("msg", Self.sentence(of: customer, in: started), customer.ticket)
       }
     case .completed(let customer, let took):
       file.write(event: "completed", at: moment) {
         $0.fields(self.customer)
         $0.field("took_ms", took.milliseconds)
-        $0.field("msg", completed[Int(customer.grade.rawValue) - 1], customer.ticket)
+        $0.field("msg", Self.sentence(of: customer, in: completed), customer.ticket)
       }
     case .sentAway(_, let shortages):
       file.write(event: "out_of_stock", at: moment) {
@@ -82,7 +87,11 @@ extension LogFields {
     field("day", customer.day)
     field("ticket", customer.ticket)
     field("service", customer.service.name)
-    if customer.grade != .regular { field("grade", customer.grade.name) }
+    if let grade = customer.priority.grade {
+      if customer.priority != .regular { field("grade", grade) }
+    } else {
+      field("priority", Int64(customer.priority.number))
+    }
     field("attempt", customer.attempt)
     if let payload = customer.payload { field("payload", payload) }
   }

@@ -10,14 +10,14 @@ extension Bench {
   /// Customers who share a commit: as many as come between two commits of a bank that is as busy.
   private static let customersPerCommit: Int64 = 1_000
   private static let lines = [
-    Line(service: .deposit, grade: .regular), Line(service: .loan, grade: .regular),
+    Line(service: .deposit, priority: .regular), Line(service: .loan, priority: .regular),
   ]
 
   /// New customers of all lines in one transaction, from its begin until it is on disk.
   func arrivalsPerSecond(_ count: Int64) throws -> Double {
     try withStore { store, books in
       let begin = SystemClock.monotonic()
-      try fill(store, &books, count, Line.allCases.filter { !$0.service.drawsOnStock })
+      try fill(store, &books, count, Line.graded.filter { !$0.service.drawsOnStock })
       return Double(count) / SystemClock.monotonic().since(begin).inSeconds
     }
   }
@@ -30,12 +30,12 @@ extension Bench {
       for ticket in 1...count {
         let customer = Self.customer(ticket, Self.lines)
         let receipt = Receipt(
-          day: books.day, ticket: ticket, service: customer.service, grade: customer.grade, outcome: .served,
+          day: books.day, ticket: ticket, service: customer.service, priority: customer.priority, outcome: .served,
           window: Window(service: customer.service, place: 1), generation: 1, pid: 1, attempts: 1,
           amount: customer.amount, account: customer.account, issuedAt: customer.issuedAt,
           startedAt: customer.issuedAt, finishedAt: customer.issuedAt, payload: customer.payload)
         try store.stage(.finish(customer, from: .waiting, receipt))
-        books.waiting[customer.line.index] -= 1
+        books.waiting[customer.line] -= 1
         books.served += 1
         books.servedByService[Int(customer.service.rawValue) - 1] += 1
         if ticket % Self.customersPerCommit == 0 || ticket == count { try store.commit(books) }
@@ -48,7 +48,7 @@ extension Bench {
     for ticket in 1...count {
       let customer = Self.customer(ticket, lines)
       try store.stage(.insert(customer))
-      books.waiting[customer.line.index] += 1
+      books.waiting[customer.line] += 1
     }
     books.issued += count
     try store.commit(books)
@@ -58,7 +58,7 @@ extension Bench {
     // Without an order, as customers come.
     let line = lines[Int(ticket &* 0x9E37_79B9 >> 7 & 0xFFFF) % lines.count]
     return Customer(
-      ticket: ticket, service: line.service, grade: line.grade, amount: 50_000, account: ticket % 1_000,
+      ticket: ticket, service: line.service, priority: line.priority, amount: 50_000, account: ticket % 1_000,
       issuedAt: WallTime(milliseconds: 1_790_000_000_000 + ticket), payload: lines.count > 2 ? "" : payload)
   }
 

@@ -68,7 +68,7 @@ final class BenchBank {
 
   static func order(_ count: Int64, _ service: Service? = nil, payload: String? = nil) -> EnqueueOrder {
     EnqueueOrder(
-      count: count, service: service, grade: .regular, amount: nil, account: nil, seed: 1, key: nil,
+      count: count, service: service, priority: .regular, amount: nil, account: nil, seed: 1, key: nil,
       payload: payload)
   }
 

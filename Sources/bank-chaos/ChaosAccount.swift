@@ -149,7 +149,7 @@ struct ChaosAccount: Sendable, Equatable {
   private mutating func compareOrder(_ evidence: Evidence) {
     var explained: [Service: Int64] = [:]
     let lines = Dictionary(grouping: evidence.receipts) {
-      Place(day: $0.day, line: Line(service: $0.service, grade: $0.grade))
+      Place(day: $0.day, line: Line(service: $0.service, priority: $0.priority))
     }
     for (place, receipts) in lines {
       let inOrder = receipts.sorted { $0.ticket < $1.ticket }
@@ -189,7 +189,7 @@ extension ReceiptReport {
 
   /// Whether it says what was asked for, down to the accounts that were moved.
   fileprivate func fulfils(_ order: ChaosOrder) -> Bool {
-    outcome == .served && service == order.service && grade == order.grade && amount == order.amount
+    outcome == .served && service == order.service && priority == order.priority && amount == order.amount
       && debit == (service == .deposit ? "cash" : "loans") && credit == "customer-\(order.account)"
       && attempts >= 1
   }
@@ -232,7 +232,7 @@ extension ChaosAccount {
 extension ReceiptReport {
   /// Whether it says what somebody who ordered a juice must be told: that it was made, or what was missing for it.
   func fulfils(_ order: ChaosOrder, juice: String, recipe: [ItemAmount]) -> Bool {
-    guard service == .juice, grade == order.grade, amount == 0, debit == nil, credit == nil, payload == juice,
+    guard service == .juice, priority == order.priority, amount == 0, debit == nil, credit == nil, payload == juice,
       attempts >= 1
     else { return false }
     let missing = shortages ?? []

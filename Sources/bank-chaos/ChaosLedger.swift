@@ -8,7 +8,7 @@ struct ChaosOrder: Sendable, Equatable {
   var key: String
   var count: Int64
   var service: Service
-  var grade: Grade
+  var priority: Priority
   var amount: Won
   var account: AccountNumber
   /// What is ordered at the juice station; nil for a customer of the bank.
@@ -17,7 +17,7 @@ struct ChaosOrder: Sendable, Equatable {
   var command: ControlCommand {
     .enqueue(
       EnqueueOrder(
-        count: count, service: service, grade: grade, amount: juice == nil ? amount : nil,
+        count: count, service: service, priority: priority, amount: juice == nil ? amount : nil,
         account: juice == nil ? account : nil, seed: 1, key: key, payload: juice))
   }
 }

@@ -103,21 +103,22 @@ final class ChaosTraffic {
   private func thirst(_ index: Int, _ chance: inout SeededGenerator) -> ChaosOrder {
     ChaosOrder(
       key: "\(name)-\(index)-\(clients[index].orders)", count: min(chance.draw(1...3), limit - ledger.asked),
-      service: .juice, grade: Self.grade(&chance), amount: 0, account: 0,
+      service: .juice, priority: Self.priority(&chance), amount: 0, account: 0,
       juice: juices[Int(chance.draw(0...Int64(juices.count) - 1))])
   }
 
   private func business(_ index: Int, _ chance: inout SeededGenerator) -> ChaosOrder {
     ChaosOrder(
       key: "\(name)-\(index)-\(clients[index].orders)", count: min(chance.draw(1...5), limit - ledger.asked),
-      service: chance.draw(1...3) == 1 ? .loan : .deposit, grade: Self.grade(&chance),
+      service: chance.draw(1...3) == 1 ? .loan : .deposit, priority: Self.priority(&chance),
       amount: chance.draw(CustomerDraw.amounts), account: chance.draw(CustomerDraw.accounts))
   }
 
-  private static func grade(_ chance: inout SeededGenerator) -> Grade {
+  private static func priority(_ chance: inout SeededGenerator) -> Priority {
     switch chance.draw(1...6) {
     case 1: .vvip
     case 2: .vip
+    case 3: Priority(UInt32(chance.draw(2_000...2_020)))
     default: .regular
     }
   }

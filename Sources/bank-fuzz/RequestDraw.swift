@@ -50,7 +50,7 @@ enum RequestDraw {
 
   private static func order(_ chance: inout SeededGenerator, _ service: Service?) -> EnqueueOrder {
     EnqueueOrder(
-      count: number(&chance), service: service, grade: Grade.allCases.randomElement(using: &chance) ?? .vip,
+      count: number(&chance), service: service, priority: Priority.grades.randomElement(using: &chance) ?? .vip,
       amount: chance.draw(0...1) == 0 ? nil : number(&chance),
       account: chance.draw(0...1) == 0 ? nil : number(&chance), seed: chance.next(), key: key(&chance))
   }
@@ -59,7 +59,7 @@ enum RequestDraw {
     let entries = (0..<chance.draw(0...20)).map { _ in
       EnqueueEntry(
         service: chance.draw(0...1) == 0 ? .deposit : .loan,
-        grade: Grade.allCases.randomElement(using: &chance) ?? .vip,
+        priority: Priority.grades.randomElement(using: &chance) ?? .vip,
         amount: chance.draw(0...9) == 0 ? number(&chance) : chance.draw(1...100_000),
         account: chance.draw(0...9) == 0 ? number(&chance) : chance.draw(1...100), key: key(&chance))
     }

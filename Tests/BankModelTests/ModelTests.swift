@@ -16,11 +16,28 @@ import Testing
     arguments: ["", "loan", "loan-", "loan-0", "loan--1", "cocoa-1", "loan-257", "-1"])
   func badWindows(name: String) { #expect(Window(name: name) == nil) }
 
-  @Test("lines are numbered densely, service by service, the highest grade first")
+  @Test("lines stand service by service, whoever is served first at the head")
   func lines() {
-    #expect(Line.allCases.map(\.index) == Array(0..<Line.allCases.count))
-    #expect(Line.allCases.first == Line(service: .deposit, grade: .vvip))
-    #expect(Grade.vvip < .vip && Grade.vip < .regular)
+    #expect(Line.graded.sorted() == Line.graded)
+    #expect(Line.graded.first == Line(service: .deposit, priority: .vvip))
+    #expect(Priority.vvip < .vip && Priority.vip < .regular)
+  }
+
+  @Test("a grade is a name for a number, and every number has a code by which it is found")
+  func priorities() {
+    #expect(Priority.grades.map(\.number) == [0, 1_023, 1_024] && Priority.grades.map(\.code) == [1, 2, 3])
+    for (name, priority) in zip(Priority.gradeNames, Priority.grades) {
+      #expect(Priority(name: name) == priority && priority.name == name)
+    }
+    for number in [1, 2, 1_022, 1_025, UInt32.max] {
+      let priority = Priority(number)
+      #expect(priority.code == Int64(number) + 4 && Priority(code: priority.code) == priority)
+      #expect(priority.grade == nil && Priority(name: priority.name) == priority)
+    }
+    for code in [Int64.min, -1, 0, 4, 1_027, 1_028, Int64(UInt32.max) + 5, .max] {
+      #expect(Priority(code: code) == nil, "\(code) is the code of nothing, or of a grade that has another")
+    }
+    for name in ["", "+5", "05", "-1", "4294967296", "VIP", "1 "] { #expect(Priority(name: name) == nil) }
   }
 
   @Test("every kind has a name of its own, by which it is found")
@@ -33,7 +50,6 @@ import Testing
       #expect(kind.init(name: "nonsense") == nil)
     }
     check(Service.self)
-    check(Grade.self)
     check(CustomerState.self)
     check(Outcome.self)
     check(AttemptEnd.self)
@@ -68,14 +84,14 @@ import Testing
   @Test("the same seed draws the same customers, and draws stay within their bounds")
   func draws() {
     for seed in UInt64(0)..<50 {
-      var one = CustomerDraw(service: nil, grade: .vip, amount: nil, account: nil, seed: seed)
-      var two = CustomerDraw(service: nil, grade: .vip, amount: nil, account: nil, seed: seed)
+      var one = CustomerDraw(service: nil, priority: .vip, amount: nil, account: nil, seed: seed)
+      var two = CustomerDraw(service: nil, priority: .vip, amount: nil, account: nil, seed: seed)
       for _ in 0..<100 {
         let order = one.next()
         #expect(order == two.next(), "seed \(seed)")
         #expect(CustomerDraw.amounts.contains(order.amount) && order.amount % CustomerDraw.amountStep == 0)
         #expect(CustomerDraw.accounts.contains(order.account))
-        #expect(order.grade == .vip)
+        #expect(order.priority == .vip)
       }
     }
   }
@@ -84,7 +100,7 @@ import Testing
     "customers who are drawn in slices, the first of them last, are those of one stroke",
     arguments: [Service.deposit, .juice, nil], [1, 2, 7, 40])
   func slices(_ service: Service?, _ total: Int64) {
-    let draw = CustomerDraw(service: service, grade: .vip, amount: nil, account: nil, payload: "p", seed: 7)
+    let draw = CustomerDraw(service: service, priority: .vip, amount: nil, account: nil, payload: "p", seed: 7)
     var whole = draw
     let all = (0..<total).map { _ in whole.next() }
     for limit in [0, 4, 100] as [Int64] {
@@ -103,7 +119,7 @@ import Testing
 
   @Test("both services are drawn about equally often")
   func fairness() {
-    var draw = CustomerDraw(service: nil, grade: .regular, amount: nil, account: nil, seed: 42)
+    var draw = CustomerDraw(service: nil, priority: .regular, amount: nil, account: nil, seed: 42)
     let deposits = (0..<10_000).count { _ in draw.next().service == .deposit }
     #expect((4_700...5_300).contains(deposits))
   }

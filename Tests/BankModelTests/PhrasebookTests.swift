@@ -10,14 +10,14 @@ import Time
 
   @Test("a start and a completion read as the originals' did")
   func lines() {
-    #expect(korean.started(ticket: 3, grade: .regular, service: .loan) == "3번 고객 대출업무 시작")
-    #expect(korean.completed(ticket: 3, grade: .regular, service: .loan) == "3번 고객 대출업무 완료")
-    #expect(korean.started(ticket: 11, grade: .regular, service: .deposit) == "11번 고객 예금업무 시작")
-    #expect(korean.started(ticket: 4, grade: .vip, service: .deposit) == "4번 VIP고객 예금업무 시작")
-    #expect(korean.completed(ticket: 4, grade: .vvip, service: .loan) == "4번 VVIP고객 대출업무 완료")
-    #expect(english.started(ticket: 3, grade: .regular, service: .loan) == "customer 3: loan started")
+    #expect(korean.started(ticket: 3, priority: .regular, service: .loan) == "3번 고객 대출업무 시작")
+    #expect(korean.completed(ticket: 3, priority: .regular, service: .loan) == "3번 고객 대출업무 완료")
+    #expect(korean.started(ticket: 11, priority: .regular, service: .deposit) == "11번 고객 예금업무 시작")
+    #expect(korean.started(ticket: 4, priority: .vip, service: .deposit) == "4번 VIP고객 예금업무 시작")
+    #expect(korean.completed(ticket: 4, priority: .vvip, service: .loan) == "4번 VVIP고객 대출업무 완료")
+    #expect(english.started(ticket: 3, priority: .regular, service: .loan) == "customer 3: loan started")
     #expect(
-      english.completed(ticket: 4, grade: .vip, service: .deposit) == "VIP customer 4: deposit completed")
+      english.completed(ticket: 4, priority: .vip, service: .deposit) == "VIP customer 4: deposit completed")
   }
 
   @Test("the closing message names the customers and the seconds with two decimals")

@@ -13,9 +13,9 @@ struct ChaosAccountTests {
   private func clean() -> ChaosAccount.Evidence {
     var evidence = ChaosAccount.Evidence()
     let orders = [
-      ChaosOrder(key: "a", count: 3, service: .deposit, grade: .regular, amount: 1_000, account: 7),
-      ChaosOrder(key: "b", count: 3, service: .deposit, grade: .regular, amount: 500, account: 8),
-      ChaosOrder(key: "c", count: 1, service: .loan, grade: .vip, amount: 9_000, account: 9),
+      ChaosOrder(key: "a", count: 3, service: .deposit, priority: .regular, amount: 1_000, account: 7),
+      ChaosOrder(key: "b", count: 3, service: .deposit, priority: .regular, amount: 500, account: 8),
+      ChaosOrder(key: "c", count: 1, service: .loan, priority: .vip, amount: 9_000, account: 9),
     ]
     var number: Int64 = 1
     for order in orders {
@@ -37,7 +37,7 @@ struct ChaosAccountTests {
   ) -> ReceiptReport {
     ReceiptReport(
       Receipt(
-        sequence: ticket, day: 1, ticket: ticket, service: order.service, grade: order.grade,
+        sequence: ticket, day: 1, ticket: ticket, service: order.service, priority: order.priority,
         outcome: outcome,
         window: Window(service: order.service, place: 1), generation: 1, pid: 5, attempts: attempts,
         amount: order.amount, account: order.account, issuedAt: WallTime(milliseconds: 1),
@@ -84,7 +84,7 @@ struct ChaosAccountTests {
     for promise in [ChaosPromise(day: 1, first: 7, last: 7), ChaosPromise(day: 1, first: 8, last: 9)] {
       var evidence = clean()
       evidence.ledger.ask(
-        ChaosOrder(key: "d", count: 1, service: .loan, grade: .vip, amount: 9_000, account: 9))
+        ChaosOrder(key: "d", count: 1, service: .loan, priority: .vip, amount: 9_000, account: 9))
       evidence.ledger.acknowledge(key: "d", promise)
       #expect(ChaosAccount(evidence).violations.contains(.badPromise(key: "d")))
     }
@@ -102,7 +102,7 @@ struct ChaosAccountTests {
   @Test("an order that was never answered is found")
   func unanswered() {
     var evidence = clean()
-    evidence.ledger.ask(ChaosOrder(key: "d", count: 1, service: .loan, grade: .vip, amount: 1, account: 9))
+    evidence.ledger.ask(ChaosOrder(key: "d", count: 1, service: .loan, priority: .vip, amount: 1, account: 9))
     #expect(ChaosAccount(evidence).violations == [.unanswered(key: "d")])
   }
 

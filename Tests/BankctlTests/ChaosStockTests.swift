@@ -19,11 +19,11 @@ struct ChaosStockTests {
     var evidence = ChaosAccount.Evidence()
     let orders = [
       ChaosOrder(
-        key: "a", count: 2, service: .juice, grade: .regular, amount: 0, account: 0, juice: "banana"),
+        key: "a", count: 2, service: .juice, priority: .regular, amount: 0, account: 0, juice: "banana"),
       ChaosOrder(
-        key: "b", count: 1, service: .juice, grade: .vip, amount: 0, account: 0, juice: "mango-kiwi"),
+        key: "b", count: 1, service: .juice, priority: .vip, amount: 0, account: 0, juice: "mango-kiwi"),
       ChaosOrder(
-        key: "c", count: 1, service: .juice, grade: .vip, amount: 0, account: 0, juice: "mango-kiwi"),
+        key: "c", count: 1, service: .juice, priority: .vip, amount: 0, account: 0, juice: "mango-kiwi"),
     ]
     var number: Int64 = 1
     for order in orders {
@@ -51,7 +51,7 @@ struct ChaosStockTests {
   ) -> ReceiptReport {
     ReceiptReport(
       Receipt(
-        sequence: ticket, day: 1, ticket: ticket, service: .juice, grade: order.grade, outcome: outcome,
+        sequence: ticket, day: 1, ticket: ticket, service: .juice, priority: order.priority, outcome: outcome,
         window: Window(service: .juice, place: 1), generation: 1, pid: 5, attempts: 1, amount: 0, account: 0,
         issuedAt: WallTime(milliseconds: 1), startedAt: WallTime(milliseconds: ticket * 10),
         finishedAt: WallTime(milliseconds: ticket * 10 + 5), payload: order.juice ?? "", shortages: shortages)

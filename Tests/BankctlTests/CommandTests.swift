@@ -78,11 +78,11 @@ func enqueue() throws {
       branch.heard == [
         .enqueue(
           EnqueueOrder(
-            count: 10, service: .deposit, grade: .vip, amount: 5, account: 6, seed: .max, key: "k",
+            count: 10, service: .deposit, priority: .vip, amount: 5, account: 6, seed: .max, key: "k",
             isSeedAsked: true)),
         .enqueue(
           EnqueueOrder(
-            count: 10, service: nil, grade: .regular, amount: nil, account: nil, seed: 5, key: nil)),
+            count: 10, service: nil, priority: .regular, amount: nil, account: nil, seed: 5, key: nil)),
       ])
   }
 }
@@ -256,7 +256,7 @@ func stop() throws {
 
 @Test("tickets prints the two lists with the labels of the original screen, over pages")
 func tickets() throws {
-  var served = waiting(3, service: .loan, grade: .vip)
+  var served = waiting(3, service: .loan, priority: .vip)
   served.state = .serving
   served.window = "loan-1"
   let serving = served

@@ -25,7 +25,7 @@ private func fault(_ text: String) -> CustomerLine.Fault? {
 func goodLines() throws {
   let full = try parse(
     #" { "key" : "k\u00e9\ud83d\ude42\n" , "account":12,"amount":50000,"grade":"vip","service":"deposit"} "#)
-  #expect(full.service == .deposit && full.grade == .vip && full.amount == 50_000 && full.account == 12)
+  #expect(full.service == .deposit && full.priority == .vip && full.amount == 50_000 && full.account == 12)
   #expect(full.key == "ké🙂\n")
   #expect(try parse("{}") == CustomerLine())
   #expect(try parse("{ }\r") == CustomerLine())
@@ -79,6 +79,7 @@ func badFields() {
   for value in ["\"1\"", "null", "1.5", "1e3", "1.0", "9223372036854775808", "[]"] {
     #expect(fault("{\"amount\":\(value)}") == .wrongType(.amount))
     #expect(fault("{\"account\":\(value)}") == .wrongType(.account))
+    #expect(fault("{\"priority\":\(value)}") == .wrongType(.priority))
   }
   for number: Int64 in [0, -1, 1_000_000_000_001, .max] {
     #expect(fault("{\"amount\":\(number)}") == .outOfRange(.amount, number, 1...Limits.amount))
@@ -95,7 +96,7 @@ func sentences() {
     .json(JSONFault(.badEscape, line: 1, column: 3)), .json(JSONFault(.notUTF8, line: 1, column: 3)),
     .unknownField("x", near: []), .unknownField("x", near: ["key"]), .repeatedField(.key),
     .wrongType(.amount),
-    .wrongType(.key), .unknownName(.grade, "x", near: []), .outOfRange(.amount, 0, 1...2), .badKey(length: 0),
+    .wrongType(.key), .unknownName(.priority, "x", near: []), .outOfRange(.amount, 0, 1...2), .badKey(length: 0),
     .badKey(length: 300),
   ]
   for fault in faults {

@@ -73,14 +73,14 @@ func enqueueShape() {
 func receiptShape() {
   #expect(
     JSONValue.receipt(receipt(7)).text == """
-      {"day":1,"ticket":7,"service":"loan","grade":"regular","outcome":"served","window":"loan-1",\
+      {"day":1,"ticket":7,"service":"loan","grade":"regular","priority":1024,"outcome":"served","window":"loan-1",\
       "attempts":1,\
       "amount":250000,"debit":"loans","credit":"customer-12","issued_at":"2026-11-21T08:00:00.000Z",\
       "started_at":"2026-11-21T08:00:00.100Z","finished_at":"2026-11-21T08:00:01.200Z"}
       """)
   #expect(
     JSONValue.receipt(receipt(7, outcome: .cancelled)).text == """
-      {"day":1,"ticket":7,"service":"loan","grade":"regular","outcome":"cancelled","window":null,\
+      {"day":1,"ticket":7,"service":"loan","grade":"regular","priority":1024,"outcome":"cancelled","window":null,\
       "attempts":0,\
       "amount":250000,"debit":null,"credit":null,"issued_at":"2026-11-21T08:00:00.000Z","started_at":null,\
       "finished_at":"2026-11-21T08:00:01.200Z"}
@@ -89,9 +89,9 @@ func receiptShape() {
 
 @Test("a ticket has its shape in every state")
 func ticketShape() {
-  var ticket = waiting(7, service: .loan, grade: .vip)
+  var ticket = waiting(7, service: .loan, priority: .vip)
   let head = """
-    {"version":1,"day":1,"ticket":7,"service":"loan","grade":"vip","state":"STATE","amount":50000,\
+    {"version":1,"day":1,"ticket":7,"service":"loan","grade":"vip","priority":1023,"state":"STATE","amount":50000,\
     "account":12,\
     "issued_at":"2026-11-21T08:00:00.000Z",
     """

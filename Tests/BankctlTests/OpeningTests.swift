@@ -111,7 +111,7 @@ func endsEarly() throws {
 private func event(_ happening: BranchEvent.Happening, _ ticket: Int64) -> ControlAnswer {
   .event(
     BranchEvent(
-      happening: happening, at: 1_795_248_000_000, day: 1, ticket: ticket, service: .loan, grade: .regular,
+      happening: happening, at: 1_795_248_000_000, day: 1, ticket: ticket, service: .loan, priority: .regular,
       window: "loan-1", attempt: 1))
 }
 

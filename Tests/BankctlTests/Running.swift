@@ -79,7 +79,7 @@ func picture(
 func receipt(_ sequence: Int64, outcome: Outcome = .served) -> ReceiptReport {
   ReceiptReport(
     Receipt(
-      sequence: sequence, day: 1, ticket: sequence, service: .loan, grade: .regular, outcome: outcome,
+      sequence: sequence, day: 1, ticket: sequence, service: .loan, priority: .regular, outcome: outcome,
       window: outcome == .served ? Window(service: .loan, place: 1) : nil, generation: 1, pid: 5,
       attempts: outcome == .served ? 1 : 0, amount: 250_000, account: 12,
       issuedAt: WallTime(milliseconds: 1_795_248_000_000),
@@ -88,8 +88,8 @@ func receipt(_ sequence: Int64, outcome: Outcome = .served) -> ReceiptReport {
 }
 
 /// A waiting customer.
-func waiting(_ number: Int64, service: Service = .deposit, grade: Grade = .regular) -> TicketReport {
+func waiting(_ number: Int64, service: Service = .deposit, priority: Priority = .regular) -> TicketReport {
   TicketReport(
-    day: 1, ticket: number, service: service, grade: grade, amount: 50_000, account: 12,
+    day: 1, ticket: number, service: service, priority: priority, amount: 50_000, account: 12,
     issuedAt: 1_795_248_000_000, state: .waiting, position: 1, etaMilliseconds: 700)
 }

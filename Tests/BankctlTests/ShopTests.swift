@@ -302,7 +302,7 @@ extension TicketReport {
     ticket.servedOfService = number
     ticket.receipt = ReceiptReport(
       Receipt(
-        sequence: number, day: 1, ticket: number, service: .juice, grade: .regular, outcome: .served,
+        sequence: number, day: 1, ticket: number, service: .juice, priority: .regular, outcome: .served,
         window: nil, generation: 1, pid: 1, attempts: 1, amount: 0, account: 0,
         issuedAt: WallTime(milliseconds: 0), startedAt: nil, finishedAt: WallTime(milliseconds: 1)))
     return ticket

@@ -223,7 +223,7 @@ func clogged() throws {
   try far.say(welcome)
   let connection = try ControlConnection.greet(pair.first, patience: quick)
   let entry = EnqueueEntry(
-    service: .loan, grade: .vip, amount: 1, account: 1, key: String(repeating: "k", count: 200))
+    service: .loan, priority: .vip, amount: 1, account: 1, key: String(repeating: "k", count: 200))
   let part = EnqueueList(
     entries: Array(repeating: entry, count: EnqueueList.partLimit), isLast: false)
   #expect(throws: ControlError.timedOut(what: "the coordinator takes nothing in")) {

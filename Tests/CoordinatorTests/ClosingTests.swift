@@ -74,7 +74,7 @@ struct ClosingTests {
     let window = Window(service: .deposit, place: 1)
     _ = bank.coordinator.tellerSupervisor.add(window)
     bank.coordinator.opening.windowGivenUp(window, lastEnd: Remark(.endedAtOnce))
-    let entry = EnqueueEntry(service: .deposit, grade: .regular, amount: 1, account: 1, key: nil)
+    let entry = EnqueueEntry(service: .deposit, priority: .regular, amount: 1, account: 1, key: nil)
     let number = client.ask(.enqueueList(EnqueueList(entries: [entry], isLast: false)), bank.coordinator)
     client.ask(.enqueueList(EnqueueList(entries: [entry], isLast: true)), bank.coordinator, number: number)
     client.ask(.withdraw(number), bank.coordinator)

@@ -27,7 +27,7 @@ struct CommitEngineTests {
     try engine.stage(change)
     #expect(!bank.store.hasStagedChanges)
     let reads: [QueueEffect] = [
-      .lookUp(7, 1), .loadPage(Line(service: .loan, grade: .vip), after: 0, limit: 9),
+      .lookUp(7, 1), .loadPage(Line(service: .loan, priority: .vip), after: 0, limit: 9),
     ]
     for read in reads { #expect(try engine.read(read) == nil) }
     #expect(!engine.canCommit && engine.due(isUnsettled: true, isAwaited: true) == nil)
@@ -42,7 +42,7 @@ struct CommitEngineTests {
   func unread() throws {
     let bank = try TestBank()
     let engine = bank.coordinator.queue.engine
-    let read = QueueEffect.loadPage(Line(service: .loan, grade: .vip), after: 0, limit: 9)
+    let read = QueueEffect.loadPage(Line(service: .loan, priority: .vip), after: 0, limit: 9)
     bank.store.fail(.read, with: .diskFull(detail: "of this test"))
     #expect(throws: StoreError.self) { try engine.read(read) }
     #expect(engine.takeHeldBack() == [read])

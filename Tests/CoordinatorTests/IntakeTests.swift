@@ -50,7 +50,7 @@ struct IntakeTests {
     #expect(
       try refusal(order { $0.payload = long })
         == Remark(.payloadAtMost, BankModel.Limits.payloadLength, long.utf8.count))
-    let juice = EnqueueEntry(service: .juice, grade: .regular, amount: 1, account: 1, key: nil)
+    let juice = EnqueueEntry(service: .juice, priority: .regular, amount: 1, account: 1, key: nil)
     #expect(
       try refusal(.enqueueList(EnqueueList(entries: [juice], isLast: true))) == Remark(.notInList, "juice"))
   }
@@ -147,7 +147,7 @@ struct IntakeTests {
     #expect(bank.coordinator.queue.machine.books.issued == 60_004)
     #expect(try bank.store.request(forKey: "k")?.tickets.first == 4)
     #expect(try bank.store.audit().problems == [])
-    #expect(try bank.store.page(of: Line(service: .deposit, grade: .regular), after: 0, limit: 9).count == 9)
+    #expect(try bank.store.page(of: Line(service: .deposit, priority: .regular), after: 0, limit: 9).count == 9)
   }
 
   @Test("no small request overtakes one of its own client, nor one with its key")
@@ -304,7 +304,7 @@ struct IntakeTests {
     let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
     bank.openWindows(1)
     _ = try bank.enqueue(1, client)
-    let entry = EnqueueEntry(service: .deposit, grade: .regular, amount: 5, account: 6, key: nil)
+    let entry = EnqueueEntry(service: .deposit, priority: .regular, amount: 5, account: 6, key: nil)
     for part in 1...3 {
       // The list is broken off before its last part, which makes the coordinator read it.
       if part == 3 { try #require(breakSpools(under: bank.home) == 1) }
@@ -391,7 +391,7 @@ struct IntakeTests {
   }
 
   private func entry(_ key: String?, amount: Int64 = 5, drawn: DrawnParts? = []) -> EnqueueEntry {
-    EnqueueEntry(service: .deposit, grade: .regular, amount: amount, account: 6, key: key, drawn: drawn)
+    EnqueueEntry(service: .deposit, priority: .regular, amount: amount, account: 6, key: key, drawn: drawn)
   }
 
   @Test("two spellings of one character are two keys, in a list and when it is repeated")

@@ -16,7 +16,7 @@ struct ListIntakeTests {
   /// A customer who is known again by the amount.
   private func entry(_ number: Int64, key: String? = nil) -> EnqueueEntry {
     EnqueueEntry(
-      service: number % 3 == 0 ? .loan : .deposit, grade: number % 7 == 0 ? .vip : .regular,
+      service: number % 3 == 0 ? .loan : .deposit, priority: number % 7 == 0 ? .vip : .regular,
       amount: number + 1, account: 6, key: key, drawn: [])
   }
 
@@ -54,7 +54,7 @@ struct ListIntakeTests {
   /// Everybody who waits, by ticket.
   private func waiting(_ bank: TestBank) throws -> [TicketNumber: Customer] {
     var all: [TicketNumber: Customer] = [:]
-    for line in Line.allCases {
+    for line in Line.graded {
       var last: TicketNumber = 0
       while let page = try Optional(bank.store.page(of: line, after: last, limit: 5_000)), let end = page.last
       {

@@ -31,7 +31,7 @@ struct StockReckoningTests {
 
     private func customer(_ ticket: TicketNumber, _ service: Service) -> Customer {
       Customer(
-        ticket: ticket, service: service, grade: .regular, amount: 0, account: 0,
+        ticket: ticket, service: service, priority: .regular, amount: 0, account: 0,
         issuedAt: WallTime(milliseconds: 0), payload: "mango")
     }
 
@@ -39,13 +39,13 @@ struct StockReckoningTests {
     func ticket(_ ticket: TicketNumber, _ outcome: Outcome?, _ service: Service = .juice) throws {
       let customer = customer(ticket, service)
       books.issued = max(books.issued, ticket)
-      let line = Line(service: service, grade: .regular).index
+      let line = Line(service: service, priority: .regular)
       try queue.stage(.insert(customer))
       books.waiting[line] += 1
       if let outcome {
         let missing = [Shortage(item: ItemID("mango"), needed: 3, available: 1)]
         let receipt = Receipt(
-          day: 1, ticket: ticket, service: service, grade: .regular, outcome: outcome, window: nil,
+          day: 1, ticket: ticket, service: service, priority: .regular, outcome: outcome, window: nil,
           generation: 0,
           pid: 0, attempts: 1, amount: 0, account: 0, issuedAt: WallTime(milliseconds: 0), startedAt: nil,
           finishedAt: WallTime(milliseconds: 1), payload: "mango",
@@ -254,11 +254,11 @@ struct StockReckoningTests {
     for ticket in 1...2 * count {
       let isMade = ticket <= count
       let customer = Customer(
-        ticket: ticket, service: .juice, grade: .regular, amount: 0, account: 0,
+        ticket: ticket, service: .juice, priority: .regular, amount: 0, account: 0,
         issuedAt: WallTime(milliseconds: 0), payload: "mango")
       try store.stage(.insert(customer))
       let receipt = Receipt(
-        day: 1, ticket: ticket, service: .juice, grade: .regular, outcome: isMade ? .served : .cancelled,
+        day: 1, ticket: ticket, service: .juice, priority: .regular, outcome: isMade ? .served : .cancelled,
         window: nil, generation: 0, pid: 0, attempts: isMade ? 1 : 0, amount: 0, account: 0,
         issuedAt: WallTime(milliseconds: 0), startedAt: nil, finishedAt: WallTime(milliseconds: 1),
         payload: "mango")

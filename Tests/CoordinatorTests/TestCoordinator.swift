@@ -157,7 +157,7 @@ extension EnqueueOrder {
   /// Deposits that leave nothing to chance.
   static func deposits(_ count: Int64, key: String? = nil, amount: Int64 = 1_000) -> EnqueueOrder {
     EnqueueOrder(
-      count: count, service: .deposit, grade: .regular, amount: amount, account: 7, seed: 0, key: key)
+      count: count, service: .deposit, priority: .regular, amount: amount, account: 7, seed: 0, key: key)
   }
 }
 

@@ -15,7 +15,7 @@ import Wire
 struct ViewTests {
   private static func event(_ ticket: Int64) -> BranchEvent {
     BranchEvent(
-      happening: .started, at: 1_700_000_000_000, day: 1, ticket: ticket, service: .loan, grade: .vip,
+      happening: .started, at: 1_700_000_000_000, day: 1, ticket: ticket, service: .loan, priority: .vip,
       window: "loan-1", attempt: 1)
   }
 

@@ -56,12 +56,51 @@ struct OrderTests {
     }
   }
 
+  @Test("any number is a priority, the lowest is served first, and the grades have their places among them")
+  func priorities() throws {
+    try withBranch { branch in
+      try branch.start("--deposit", "1", "--loan", "0", "--speed", "max")
+      try branch.done("pause")
+      for priority in ["4294967295", "1024", "0", "1025", "1022"] {
+        try branch.done("enqueue", "--service", "deposit", "--priority", priority, "1")
+      }
+      try branch.done("enqueue", "1", "--service", "deposit", "--grade", "vip")
+      let people = "{\"service\":\"deposit\",\"priority\":1}\n{\"service\":\"deposit\",\"grade\":\"vvip\"}\n"
+      try branch.done("enqueue", "--from", "-", input: people)
+      let waiting = try branch.lines("tickets", "--state", "waiting")
+      #expect(waiting.first { $0["ticket"].integer == 5 }?["priority"].integer == 1_022)
+      try branch.done("resume")
+      try branch.done("wait")
+      let receipts = try branch.receipts()
+      #expect(receipts.compactMap(\.["ticket"].integer) == [3, 8, 7, 5, 6, 2, 4, 1])
+      #expect(
+        receipts.compactMap(\.["priority"].integer) == [0, 0, 1, 1_022, 1_023, 1_024, 1_025, 4_294_967_295])
+      #expect(receipts.map(\.["grade"].text) == ["vvip", "vvip", nil, nil, "vip", "regular", nil, nil])
+      #expect(try branch.done("ticket", "4").out.contains("priority 1025"))
+      try branch.expectClean()
+    }
+  }
+
   @Test("a thousand of one kind are served in the order of their numbers")
   func thousand() throws {
     try withBranch { branch in
       try branch.start("--deposit", "1", "--loan", "0", "--speed", "max")
       try branch.done("enqueue", "1000", "--service", "deposit", "--wait")
       #expect(try branch.receipts().compactMap(\.["ticket"].integer) == Array(1...1000))
+      try branch.expectClean()
+    }
+  }
+
+  @Test("customers of more priorities than may wait are refused, and nobody of them is added")
+  func tooManyPriorities() throws {
+    try withBranch { branch in
+      try branch.start("--deposit", "1", "--loan", "1")
+      let list = try branch.write(
+        (0...4_096).map { #"{"priority":\#(2_000 + $0)}"# }.joined(separator: "\n") + "\n", to: "priorities")
+      try branch.expectRefusal(75, "queue_full", of: "enqueue", "--from", list)
+      let refused = try branch.launch(["enqueue", "--from", list], language: .ko).finish()
+      #expect(refused.code == 75 && refused.err.contains("4096개까지"), refused.story)
+      #expect(try branch.done("enqueue", "1", "--priority", "2000").out.contains("ticket 1,"))
       try branch.expectClean()
     }
   }

@@ -17,19 +17,19 @@ enum Samples {
 
   static let receipt = parsed(
     """
-    {"day":1,"ticket":7,"service":"loan","grade":"regular","outcome":"served","window":"loan-1","attempts":1,
+    {"day":1,"ticket":7,"service":"loan","grade":"regular","priority":1024,"outcome":"served","window":"loan-1","attempts":1,
      "amount":250000,"debit":"loans","credit":"customer-12","issued_at":"Z","started_at":"Z","finished_at":"Z"}
     """)
 
   static let cancelledReceipt = parsed(
     """
-    {"day":1,"ticket":7,"service":"loan","grade":"regular","outcome":"cancelled","window":null,"attempts":0,
+    {"day":1,"ticket":7,"service":"loan","grade":"regular","priority":1024,"outcome":"cancelled","window":null,"attempts":0,
      "amount":250000,"debit":null,"credit":null,"issued_at":"Z","started_at":null,"finished_at":"Z"}
     """)
 
   static let ticket = parsed(
     """
-    {"version":1,"day":1,"ticket":7,"service":"loan","grade":"regular","state":"done","amount":250000,"issued_at":"Z",
+    {"version":1,"day":1,"ticket":7,"service":"loan","grade":"regular","priority":1024,"state":"done","amount":250000,"issued_at":"Z",
      "outcome":"served","window":"loan-1","debit":"loans","credit":"customer-12","started_at":"Z","finished_at":"Z",
      "attempts":[{"window":"loan-1","generation":2,"pid":4250,"started_at":"Z","ended_at":"Z","end":"served",
                   "signal":null}]}

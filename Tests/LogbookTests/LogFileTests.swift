@@ -14,7 +14,7 @@ import Time
     let folder = try Folder()
     let log = try LogFile(
       path: folder.log, worker: "deposit-1", pid: 4243, generation: 1, limit: 1 << 20, keep: 3)
-    let phrase = Phrasebook(.korean).started(ticket: 7, grade: .regular, service: .deposit)
+    let phrase = Phrasebook(.korean).started(ticket: 7, priority: .regular, service: .deposit)
     log.write(event: "started", at: moment(at: .seconds(10))) {
       $0.field("day", 1)
       $0.field("ticket", 7)

@@ -49,10 +49,10 @@ import Testing
   func sentence(language: Language) throws {
     let phrases = Phrasebook(language)
     var samples = [("say \"", "\"\n"), ("", ""), ("=", "\u{202e}"), ("5 ", " of 9")]
-    for grade in Grade.allCases {
+    for grade in Priority.grades {
       for service in Service.allCases {
         samples += [
-          phrases.started(grade: grade, service: service), phrases.completed(grade: grade, service: service),
+          phrases.started(priority: grade, service: service), phrases.completed(priority: grade, service: service),
         ]
       }
     }

@@ -55,7 +55,7 @@ import Testing
   func pageOnItsWay() {
     var books = Books(day: 1, openedAt: TestBranch.opening.wall)
     books.issued = 2
-    books.waiting[Line(service: .deposit, grade: .regular).index] = 2
+    books.waiting[Line(service: .deposit, priority: .regular)] = 2
     let branch = TestBranch(books: books)
     #expect(branch.open(.deposit).pages.count == 1)
     let stored = [1, 2].map { CustomerOrder.deposit.customer(ticket: $0, issuedAt: branch.now.wall) }

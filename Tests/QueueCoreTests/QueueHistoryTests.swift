@@ -41,7 +41,7 @@ extension QueueWorld {
     let orders = (0..<count).map { _ in
       let service = anyService()
       return CustomerOrder(
-        service: service, grade: Grade.allCases[Int(chance.draw(0...2))], amount: chance.draw(1...1_000),
+        service: service, priority: Priority.grades[Int(chance.draw(0...2))], amount: chance.draw(1...1_000),
         account: chance.draw(1...9), payload: service == .juice ? "juice \(chance.draw(1...99))" : "")
     }
     let number = request()
@@ -67,7 +67,7 @@ extension QueueWorld {
       // Between two slices the windows go on, others come, and the disk may turn out to be full.
       if chance.draw(0...1) == 0 { tellerAnswers() }
       if chance.draw(0...1) == 0, machine.roomBeside > 0 {
-        let order = CustomerOrder(service: .deposit, grade: .regular, amount: 7, account: 7)
+        let order = CustomerOrder(service: .deposit, priority: .regular, amount: 7, account: 7)
         happen(.enqueue(request(), orders: [order], total: 1, isLast: true))
       }
       if chance.draw(0...1) == 0 { commit() }

@@ -39,9 +39,9 @@ import Testing
   @Test("a new customer is staged with everything that was asked for")
   func stagedCustomer() {
     let branch = TestBranch()
-    let order = CustomerOrder(service: .loan, grade: .vip, amount: 12_345, account: 67)
+    let order = CustomerOrder(service: .loan, priority: .vip, amount: 12_345, account: 67)
     let expected = Customer(
-      ticket: 1, service: .loan, grade: .vip, amount: 12_345, account: 67, issuedAt: branch.now.wall)
+      ticket: 1, service: .loan, priority: .vip, amount: 12_345, account: 67, issuedAt: branch.now.wall)
     #expect(branch.ask(order).changes == [.insert(expected)])
   }
 
@@ -109,7 +109,7 @@ import Testing
 
   /// Amounts say who is who.
   private func orders(_ amounts: ClosedRange<Won>) -> [CustomerOrder] {
-    amounts.map { CustomerOrder(service: .deposit, grade: .regular, amount: $0, account: 1) }
+    amounts.map { CustomerOrder(service: .deposit, priority: .regular, amount: $0, account: 1) }
   }
 
   /// Who has which number, by the changes that were wanted.

@@ -10,7 +10,7 @@ import Time
   private func books(issued: Int64, waiting: Int64 = 0, delayed: Int64 = 0, dead: Int64 = 0) -> Books {
     var books = Books(day: 3, openedAt: TestBranch.opening.wall)
     books.issued = issued
-    books.waiting[Line(service: .deposit, grade: .regular).index] = waiting
+    books.waiting[Line(service: .deposit, priority: .regular)] = waiting
     books.delayed = delayed
     books.dead = dead
     books.served = issued - waiting - delayed - dead
@@ -29,7 +29,7 @@ import Time
     #expect(branch.happen(.tick) == [])
     // Who is first is asked of the store meanwhile.
     #expect(branch.machine.oldestWaiting == nil)
-    #expect(branch.machine.unreadLines.map(\.line) == [Line(service: .deposit, grade: .regular)])
+    #expect(branch.machine.unreadLines.map(\.line) == [Line(service: .deposit, priority: .regular)])
     let page = try #require(branch.open(.deposit).pages.first)
     #expect((page.after, page.limit) == (0, 3))
     #expect(branch.happen(.pageLoaded(page.line, [stored(4), stored(6), stored(9)])).assigned == [4])

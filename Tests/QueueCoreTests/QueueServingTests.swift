@@ -92,7 +92,7 @@ import Time
     #expect(
       receipts == [
         Receipt(
-          day: 1, ticket: 1, service: .loan, grade: .regular, outcome: .served, window: .loan1, generation: 2,
+          day: 1, ticket: 1, service: .loan, priority: .regular, outcome: .served, window: .loan1, generation: 2,
           pid: 201, attempts: 2, amount: 9_000, account: 8, issuedAt: WallTime(milliseconds: opening),
           startedAt: WallTime(milliseconds: opening + 2_000),
           finishedAt: WallTime(milliseconds: opening + 5_000))
@@ -155,7 +155,7 @@ import Time
     let second = try branch.answer(.deposit1)
     #expect(second.assigned == [2])
     let page = try #require(second.pages.first)
-    #expect((page.line.grade, page.after, page.limit) == (.regular, 2, 2))
+    #expect((page.line.priority, page.after, page.limit) == (.regular, 2, 2))
     #expect(try branch.answer(.deposit1).assigned == [], "the page has to come first")
     let stored = [3, 4].map { CustomerOrder.deposit.customer(ticket: $0, issuedAt: branch.now.wall) }
     #expect(branch.happen(.pageLoaded(page.line, stored)).assigned == [3])
@@ -168,12 +168,12 @@ import Time
   func pageOfHigherGrade() {
     var books = Books(day: 1, openedAt: TestBranch.opening.wall)
     books.issued = 2
-    books.waiting[Line(service: .deposit, grade: .vip).index] = 1
-    books.waiting[Line(service: .deposit, grade: .regular).index] = 1
+    books.waiting[Line(service: .deposit, priority: .vip)] = 1
+    books.waiting[Line(service: .deposit, priority: .regular)] = 1
     let branch = TestBranch(books: books)
     let opened = branch.open(.deposit)
     #expect(opened.assigned == [])
-    #expect(opened.pages.map(\.line.grade) == [.vip])
+    #expect(opened.pages.map(\.line.priority) == [.vip])
     let vip = CustomerOrder.deposit(.vip).customer(ticket: 2, issuedAt: branch.now.wall)
     #expect(branch.happen(.pageLoaded(vip.line, [vip])).assigned == [2])
   }

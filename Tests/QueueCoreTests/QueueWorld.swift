@@ -163,7 +163,7 @@ final class QueueWorld {
         $0.state == .waiting && $0.customer.service == window.service && spoken.contains($0.customer.ticket)
           && !taken.contains($0.customer.ticket)
       }
-      .map(\.customer).min { ($0.grade, $0.ticket) < ($1.grade, $1.ticket) }
+      .map(\.customer).min { ($0.priority, $0.ticket) < ($1.priority, $1.ticket) }
     if first?.ticket != customer.ticket {
       fault("\(window) got ticket \(customer.ticket) before \(first?.ticket as Any)")
     }

@@ -95,8 +95,8 @@ final class TestBranch {
   func lease(at window: Window) -> Lease? { machine.numbers(of: window)?.lease }
 
   /// The tickets in one line, as far as they stand in memory.
-  func tickets(_ service: Service, _ grade: Grade = .regular) -> [TicketNumber] {
-    machine.front(of: Line(service: service, grade: grade)).map(\.ticket)
+  func tickets(_ service: Service, _ priority: Priority = .regular) -> [TicketNumber] {
+    machine.front(of: Line(service: service, priority: priority)).map(\.ticket)
   }
 
   func adopt(_ policy: QueuePolicy) { machine.adopt(policy) }
@@ -111,19 +111,19 @@ extension Window {
 
 extension CustomerOrder {
   static var deposit: CustomerOrder { deposit(.regular) }
-  static var loan: CustomerOrder { CustomerOrder(service: .loan, grade: .regular, amount: 9_000, account: 8) }
+  static var loan: CustomerOrder { CustomerOrder(service: .loan, priority: .regular, amount: 9_000, account: 8) }
   static func juice(_ name: String) -> CustomerOrder {
-    CustomerOrder(service: .juice, grade: .regular, amount: 0, account: 0, payload: name)
+    CustomerOrder(service: .juice, priority: .regular, amount: 0, account: 0, payload: name)
   }
-  static func deposit(_ grade: Grade) -> CustomerOrder {
-    CustomerOrder(service: .deposit, grade: grade, amount: 5_000, account: 7)
+  static func deposit(_ priority: Priority) -> CustomerOrder {
+    CustomerOrder(service: .deposit, priority: priority, amount: 5_000, account: 7)
   }
 }
 
 extension Customer {
   /// A customer with a number, for the tests of the lines.
-  static func numbered(_ ticket: TicketNumber, _ grade: Grade = .regular) -> Customer {
-    CustomerOrder.deposit(grade).customer(ticket: ticket, issuedAt: WallTime(milliseconds: ticket))
+  static func numbered(_ ticket: TicketNumber, _ priority: Priority = .regular) -> Customer {
+    CustomerOrder.deposit(priority).customer(ticket: ticket, issuedAt: WallTime(milliseconds: ticket))
   }
 }
 
@@ -183,7 +183,7 @@ extension [QueueEffect] {
 
 extension QueueMachine {
   /// Everyone in memory who waits in one line, in order.
-  func front(of line: Line) -> [Customer] { Array(lines[line.index].front) }
+  func front(of line: Line) -> [Customer] { books.waiting.known(line).map { Array(lines[$0].front) } ?? [] }
 }
 
 /// What is asked of the queue most often. The queue cannot be copied, and `#expect` copies what it takes apart.

@@ -230,17 +230,4 @@ import Testing
     line.removeBeyond()
     #expect(line.count == 2)
   }
-
-  @Test("clear begins anew, from the first number")
-  func clear() {
-    var line = WaitingLine(stored: 9, capacity: 2)
-    _ = line.nextPage(lowWater: 1)
-    line.admit(.numbered(10))
-    line.clear()
-    #expect((line.count, line.newcomerCount, line.cursor) == (0, 0, 0))
-    #expect(!line.isLoading)
-    line.admit(.numbered(1))
-    line.settleNewcomers()
-    #expect(front(line) == [1])
-  }
 }

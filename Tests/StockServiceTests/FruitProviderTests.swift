@@ -46,7 +46,7 @@ struct FruitProviderTests {
 
     static func assignment(_ juice: String, _ ticket: TicketNumber, _ attempt: Int32 = 1) -> Assignment {
       let customer = Customer(
-        ticket: ticket, service: .juice, grade: .regular, amount: 0, account: 0,
+        ticket: ticket, service: .juice, priority: .regular, amount: 0, account: 0,
         issuedAt: WallTime(milliseconds: 0),
         payload: juice)
       return Assignment(

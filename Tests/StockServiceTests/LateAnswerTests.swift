@@ -25,7 +25,7 @@ struct LateAnswerTests {
         stockSocket: fixture.socket))
     func serve(_ day: BusinessDay, _ ticket: TicketNumber, _ juice: String) -> Assignment {
       let customer = Customer(
-        ticket: ticket, service: .juice, grade: .regular, amount: 0, account: 0,
+        ticket: ticket, service: .juice, priority: .regular, amount: 0, account: 0,
         issuedAt: WallTime(milliseconds: 0), payload: juice)
       return Assignment(
         day: day, customer: customer, lease: Lease(ticket: ticket, attempt: 1, generation: 1))

@@ -39,12 +39,12 @@ struct ReleaseQueueTests {
     func cancel(_ tickets: ClosedRange<TicketNumber>, commits: Bool = true) throws {
       for ticket in tickets {
         let customer = Customer(
-          ticket: ticket, service: .juice, grade: .regular, amount: 0, account: 0,
+          ticket: ticket, service: .juice, priority: .regular, amount: 0, account: 0,
           issuedAt: WallTime(milliseconds: 1),
           payload: "kiwi")
         try store.stage(.insert(customer))
         let receipt = Receipt(
-          day: 1, ticket: ticket, service: .juice, grade: .regular, outcome: .cancelled, window: nil,
+          day: 1, ticket: ticket, service: .juice, priority: .regular, outcome: .cancelled, window: nil,
           generation: 0,
           pid: 0, attempts: 0, amount: 0, account: 0, issuedAt: customer.issuedAt, startedAt: nil,
           finishedAt: WallTime(milliseconds: 2), payload: "kiwi")

@@ -16,7 +16,7 @@ struct AuditTests {
     let branch = try Branch(.sqlite)
     for _ in 0..<2 {
       for index in 0..<10 {
-        var customer = try branch.arrive(Line.allCases[index % 6])
+        var customer = try branch.arrive(Line.graded[index % 6])
         if index == 4 { customer = try branch.fail(customer) }
         try branch.finish(customer, index == 7 ? .cancelled : .served)
       }
@@ -117,9 +117,10 @@ struct AuditTests {
       "UPDATE day SET delayed = 0 WHERE day = 3", "UPDATE day SET dead = 3 WHERE day = 3",
       "UPDATE day SET dead = 3 WHERE day = 1", "UPDATE day SET closed_ms = NULL WHERE day = 1",
       "UPDATE day SET closed_ms = 1 WHERE day = 3", "UPDATE day SET first_sequence = 2 WHERE day = 2",
-      "UPDATE day SET loan_vip = loan_vip + 1 WHERE day = 3",
-      "UPDATE day SET juice_regular = 1 WHERE day = 1",
-      "UPDATE day SET deposit_served = 7 WHERE day = 3",
+      "UPDATE day SET waiting = json_set(waiting, '$.8704', 77) WHERE day = 3",
+      "UPDATE day SET waiting = '{\"13056\":1}' WHERE day = 1", "UPDATE day SET waiting = '{}' WHERE day = 3",
+      "UPDATE day SET waiting = '{\"5\":1}' WHERE day = 3", "UPDATE day SET waiting = 'x' WHERE day = 3",
+      "UPDATE day SET served_by_service = '[7]' WHERE day = 3",
       "UPDATE receipt SET sequence = 99 WHERE sequence = 21", "UPDATE receipt SET outcome = 7 WHERE day = 3",
       "UPDATE receipt SET service = 7 WHERE day = 3", "UPDATE receipt SET attempts = 9 WHERE day = 3",
       "UPDATE receipt SET attempts = 2 WHERE day = 1 AND ticket = 1",

@@ -16,7 +16,7 @@ extension ConformanceTests {
       at: Moment(monotonic: MonotonicTime(nanoseconds: 0), wall: branch.now))
     var effects: [QueueEffect] = []
     for slice in 0..<slices {
-      let order = CustomerOrder(service: .deposit, grade: .regular, amount: 5, account: 7)
+      let order = CustomerOrder(service: .deposit, priority: .regular, amount: 5, account: 7)
       machine.apply(
         .enqueue(
           1, orders: Array(repeating: order, count: 10), total: 50, isLast: false,
@@ -30,7 +30,8 @@ extension ConformanceTests {
   private func arrive(_ numbers: ClosedRange<TicketNumber>, at branch: Branch) throws {
     for ticket in numbers {
       let customer = Customer(
-        ticket: ticket, service: ticket % 2 == 0 ? .loan : .deposit, grade: .regular, amount: 5, account: 7,
+        ticket: ticket, service: ticket % 2 == 0 ? .loan : .deposit, priority: .regular, amount: 5,
+        account: 7,
         issuedAt: branch.now)
       try branch.store.stage(.insert(customer))
       try branch.store.stage(.remember(key: "of \(ticket)", day: 1, first: ticket, last: ticket))
@@ -65,8 +66,8 @@ extension ConformanceTests {
     // The last slice fills the gap, and the books follow.
     try arrive(3...further.first - 1, at: branch)
     branch.books.issued = 51
-    for line in Line.allCases where line.grade == .regular && line.service != .juice {
-      branch.books.waiting[line.index] += line.service == .loan ? 24 : 25
+    for line in Line.graded where line.priority == .regular && line.service != .juice {
+      branch.books.waiting[line] += line.service == .loan ? 24 : 25
     }
     try branch.commit()
     #expect(!branch.store.hasArrivals)

@@ -9,13 +9,13 @@ import Time
 extension ConformanceTests {
   private func juice(_ ticket: TicketNumber, _ name: String = "mango-kiwi") -> Customer {
     Customer(
-      ticket: ticket, service: .juice, grade: .regular, amount: 0, account: 0,
+      ticket: ticket, service: .juice, priority: .regular, amount: 0, account: 0,
       issuedAt: WallTime(milliseconds: 1_700_000_000_000), payload: name)
   }
 
   private func receipt(_ customer: Customer, _ outcome: Outcome, _ shortages: [Shortage] = []) -> Receipt {
     Receipt(
-      day: 1, ticket: customer.ticket, service: .juice, grade: .regular, outcome: outcome, window: nil,
+      day: 1, ticket: customer.ticket, service: .juice, priority: .regular, outcome: outcome, window: nil,
       generation: 0, pid: 0, attempts: outcome.isAttended ? 1 : 0, amount: 0, account: 0,
       issuedAt: customer.issuedAt, startedAt: nil, finishedAt: WallTime(milliseconds: 1_700_000_000_500),
       payload: customer.payload, shortages: shortages)
@@ -28,7 +28,7 @@ extension ConformanceTests {
     books.issued = issued
     books.served = served
     books.cancelled = cancelled
-    books.waiting[Line(service: .juice, grade: .regular).index] = waiting
+    books.waiting[Line(service: .juice, priority: .regular)] = waiting
     books.servedByService[Int(Service.juice.rawValue) - 1] = served
     return books
   }
@@ -127,7 +127,7 @@ extension ConformanceTests {
     let branch = try Branch(kind)
     for ticket in 1...30 as ClosedRange<TicketNumber> {
       let customer = Customer(
-        ticket: ticket, service: .deposit, grade: .regular, amount: .max, account: 7,
+        ticket: ticket, service: .deposit, priority: .regular, amount: .max, account: 7,
         issuedAt: WallTime(milliseconds: 1))
       try branch.store.stage(.insert(customer))
       var receipt = receipt(customer, .served)

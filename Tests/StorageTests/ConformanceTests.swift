@@ -33,10 +33,10 @@ struct ConformanceTests {
   @Test("gives the pages of a line in the order of the numbers", arguments: StoreKind.allCases)
   func pages(_ kind: StoreKind) throws {
     let branch = try Branch(kind)
-    for index in 0..<60 { try branch.arrive(Line.allCases[index % 6]) }
+    for index in 0..<60 { try branch.arrive(Line.graded[index % 6]) }
     try branch.commit()
-    for line in Line.allCases.prefix(6) {
-      let expected = (0..<10).map { Int64(line.index + 1 + $0 * 6) }
+    for (place, line) in Line.graded.prefix(6).enumerated() {
+      let expected = (0..<10).map { Int64(place + 1 + $0 * 6) }
       let first = try branch.store.page(of: line, after: 0, limit: 4)
       #expect(first.map(\.ticket) == Array(expected[..<4]))
       #expect(first.allSatisfy { $0.line == line })
@@ -53,7 +53,7 @@ struct ConformanceTests {
   func fields(_ kind: StoreKind) throws {
     let branch = try Branch(kind)
     let customer = Customer(
-      ticket: 1, service: .loan, grade: .vvip, amount: Limits.amount, account: Limits.account,
+      ticket: 1, service: .loan, priority: .vvip, amount: Limits.amount, account: Limits.account,
       issuedAt: WallTime(milliseconds: -5), attempts: 3, crashes: 2, failures: 1)
     try branch.store.stage(.insert(customer))
     #expect(try branch.store.page(of: customer.line, after: 0, limit: 9) == [customer])
@@ -190,7 +190,7 @@ struct ConformanceTests {
     let customer = try branch.arrive(.deposit)
     try branch.commit()
     let stranger = Customer(
-      ticket: 9, service: .deposit, grade: .regular, amount: 1, account: 1, issuedAt: branch.now)
+      ticket: 9, service: .deposit, priority: .regular, amount: 1, account: 1, issuedAt: branch.now)
     let changes: [StoreChange] = [
       .finish(stranger, from: .waiting, branch.receipt(for: stranger)),
       .finish(customer, from: .dead, branch.receipt(for: customer)), .update(stranger),
@@ -275,7 +275,7 @@ struct ConformanceTests {
   func lists(_ kind: StoreKind) throws {
     let branch = try Branch(kind)
     for index in 0..<36 {
-      let customer = try branch.arrive(Line.allCases[(index * 5) % 6])
+      let customer = try branch.arrive(Line.graded[(index * 5) % 6])
       if index % 3 == 1 { try branch.postpone(customer, until: 1) }
       if index % 3 == 2 { try branch.bury(customer) }
     }
@@ -284,7 +284,8 @@ struct ConformanceTests {
       let all = try branch.store.customers(in: state, after: nil, limit: 99)
       #expect(all.count == 12)
       #expect(all.allSatisfy { $0.state == state && ($0.dueAt != nil) == (state == .delayed) })
-      #expect(all.map { [Int64($0.customer.line.index), $0.customer.ticket] }.isSorted)
+      #expect(
+        all.map { [Int64(Line.graded.firstIndex(of: $0.customer.line) ?? -1), $0.customer.ticket] }.isSorted)
       var cursor: TicketCursor?
       var listed: [StoredCustomer] = []
       while true {

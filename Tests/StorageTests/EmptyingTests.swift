@@ -18,14 +18,14 @@ struct EmptyingTests {
     let store = try SQLiteStore(path: scratch.database)
     var books = try store.load(now: Self.now).books
     for ticket in 1...Self.count {
-      let line = Line.allCases[Int(ticket % Int64(Line.allCases.count))]
+      let line = Line.graded[Int(ticket % Int64(Line.graded.count))]
       try store.stage(
         .insert(
           Customer(
-            ticket: ticket, service: line.service, grade: line.grade, amount: 1, account: 0,
+            ticket: ticket, service: line.service, priority: line.priority, amount: 1, account: 0,
             issuedAt: Self.now, payload: line.service.drawsOnStock ? "kiwi" : "")))
       books.issued += 1
-      books.waiting[line.index] += 1
+      books.waiting[line] += 1
     }
     try store.commit(books)
     return (store, books)

@@ -24,7 +24,7 @@ struct FailureTests {
         var next = books
         for _ in 0..<100 {
           next.issued += 1
-          next.waiting[Line.deposit.index] += 1
+          next.waiting[Line.deposit] += 1
           try store.stage(.insert(customer(next.issued)))
         }
         try store.commit(next)
@@ -39,7 +39,7 @@ struct FailureTests {
 
     try store.database.execute("PRAGMA max_page_count = 10000", while: "making room")
     books.issued += 1
-    books.waiting[Line.deposit.index] += 1
+    books.waiting[Line.deposit] += 1
     try store.stage(.insert(customer(books.issued)))
     try store.commit(books)
     #expect(try store.audit().problems == [])
@@ -188,7 +188,7 @@ struct FailureTests {
     store.fail(.commit, with: .failed(path: "memory", detail: "test"))
     try store.stage(.insert(customer(1)))
     books.issued = 1
-    books.waiting[Line.deposit.index] = 1
+    books.waiting[Line.deposit] = 1
     #expect(storeError { try store.commit(books) }?.kind == "failed")
     #expect(storeError { try store.stage(.insert(customer(1))) }?.kind == "failed")
     #expect(storeError { _ = try store.find(1) }?.kind == "failed")
@@ -208,7 +208,7 @@ struct FailureTests {
 
   private func customer(_ ticket: TicketNumber) -> Customer {
     Customer(
-      ticket: ticket, service: .deposit, grade: .regular, amount: 1, account: 1,
+      ticket: ticket, service: .deposit, priority: .regular, amount: 1, account: 1,
       issuedAt: WallTime(milliseconds: 1))
   }
 
@@ -222,7 +222,7 @@ struct FailureTests {
   private func addOne(to store: SQLiteStore, _ books: Books) throws -> Books {
     var books = books
     books.issued += 1
-    books.waiting[Line.deposit.index] += 1
+    books.waiting[Line.deposit] += 1
     try store.stage(.insert(customer(books.issued)))
     try store.commit(books)
     return books
@@ -237,7 +237,7 @@ struct FailureTests {
         books.issued += 1
         try store.stage(.insert(customer(books.issued)))
       }
-      books.waiting[Line.deposit.index] = books.issued
+      books.waiting[Line.deposit] = books.issued
       try store.commit(books)
     } while store.database.logFrames > 0 && store.database.logFrames < Transactions.checkpointThreshold
     return books

@@ -81,10 +81,15 @@ extension Schema {
 }
 
 extension Scratch {
+  /// The key of a waiting customer as it was made before schema 5.
+  static func formerKey(service: Int64, grade: Int64, ticket: TicketNumber) -> Int64 {
+    1 << 60 | service << 52 | grade << 48 | ticket
+  }
+
   /// A bank of the first version, with one customer who wants a loan; loans are paused.
   func firstVersion() throws -> Database {
     let database = try Database.open(path: database, schema: Schema.bank.ofVersion(1))
-    let customer = CustomerPosition(.waiting, Line(service: .loan, grade: .regular), 1).key
+    let customer = Self.formerKey(service: 2, grade: 3, ticket: 1)
     try database.execute(
       """
       INSERT INTO day VALUES (1, 5, NULL, 1, 1, 0, 0, 0, 0, 0);
@@ -152,11 +157,12 @@ final class Branch {
   @discardableResult
   func arrive(_ line: Line, amount: Won = 50_000, account: AccountNumber = 12) throws -> Customer {
     let customer = Customer(
-      ticket: books.issued + 1, service: line.service, grade: line.grade, amount: amount, account: account,
+      ticket: books.issued + 1, service: line.service, priority: line.priority, amount: amount,
+      account: account,
       issuedAt: now)
     try store.stage(.insert(customer))
     books.issued += 1
-    books.waiting[line.index] += 1
+    books.waiting[line] += 1
     return customer
   }
 
@@ -179,7 +185,7 @@ final class Branch {
   func receipt(for customer: Customer, _ outcome: Outcome = .served) -> Receipt {
     let isServed = outcome == .served
     return Receipt(
-      day: books.day, ticket: customer.ticket, service: customer.service, grade: customer.grade,
+      day: books.day, ticket: customer.ticket, service: customer.service, priority: customer.priority,
       outcome: outcome,
       window: isServed ? Window(service: customer.service, place: 2) : nil, generation: isServed ? 3 : 0,
       pid: isServed ? 4_242 : 0, attempts: customer.attempts + (isServed ? 1 : 0), amount: customer.amount,
@@ -221,13 +227,13 @@ final class Branch {
   func revive(_ customer: Customer, from state: CustomerState) throws {
     try store.stage(.revive(customer, from: state))
     leave(state, customer.line)
-    books.waiting[customer.line.index] += 1
+    books.waiting[customer.line] += 1
   }
 
   func cancelEveryone() throws {
     try store.stage(.cancelEveryone(day: books.day, at: now))
     books.cancelled += books.waitingInAll + books.delayed + books.dead
-    books.waiting = books.waiting.map { _ in 0 }
+    books.waiting = LineCounts()
     books.delayed = 0
     books.dead = 0
   }
@@ -238,15 +244,15 @@ final class Branch {
     switch state {
     case .delayed: books.delayed -= 1
     case .dead: books.dead -= 1
-    default: books.waiting[line.index] -= 1
+    default: books.waiting[line] -= 1
     }
   }
 }
 
 extension Line {
-  static let deposit = Line(service: .deposit, grade: .regular)
-  static let loan = Line(service: .loan, grade: .regular)
-  static let vipDeposit = Line(service: .deposit, grade: .vip)
+  static let deposit = Line(service: .deposit, priority: .regular)
+  static let loan = Line(service: .loan, priority: .regular)
+  static let vipDeposit = Line(service: .deposit, priority: .vip)
 }
 
 extension StoreError {

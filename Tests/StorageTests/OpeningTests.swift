@@ -147,7 +147,7 @@ struct OpeningTests {
       let error = storeError {
         let store = try SQLiteStore(path: scratch.database)
         _ = try store.load(now: now)
-        for line in Line.allCases { _ = try store.page(of: line, after: 0, limit: 10_000) }
+        for line in Line.graded { _ = try store.page(of: line, after: 0, limit: 10_000) }
         for state in CustomerPosition.keptStates {
           _ = try store.customers(in: state, after: nil, limit: 10_000)
         }
@@ -203,7 +203,11 @@ struct OpeningTests {
     for (script, reads) in [
       ("UPDATE customer SET position = position | 5 << 60 WHERE ticket = 7", "page"),
       ("UPDATE receipt SET outcome = 77", "receipts"), ("UPDATE receipt SET grade = -1", "receipts"),
-      ("UPDATE receipt SET pid = 1 << 40", "receipts"), ("UPDATE day SET loan_vip = -1", "load"),
+      ("UPDATE receipt SET pid = 1 << 40", "receipts"), ("UPDATE day SET waiting = '{\"8704\":-1}'", "load"),
+      ("UPDATE day SET waiting = '{\"8704\":99999999999999999999}'", "load"),
+      ("UPDATE day SET waiting = '{\"8704\"}'", "load"), ("UPDATE day SET waiting = '{\"5\":1}'", "load"),
+      ("UPDATE day SET waiting = 'x'", "load"), ("UPDATE day SET served_by_service = '[1,2,3,4]'", "load"),
+      ("UPDATE day SET paused = '[0,0,0,0]'", "load"),
       ("UPDATE day SET issued = 7", "load"), ("UPDATE day SET closed_ms = 7", "load"),
       ("UPDATE day SET served = -1", "load"), ("UPDATE day SET served = 9223372036854775807", "load"),
       ("DELETE FROM day", "load"), ("DELETE FROM meta", "incarnation"),
@@ -288,12 +292,12 @@ struct OpeningTests {
           try store.stage(
             .insert(
               Customer(
-                ticket: round * 100 + index, service: .loan, grade: .regular, amount: 1, account: 1,
+                ticket: round * 100 + index, service: .loan, priority: .regular, amount: 1, account: 1,
                 issuedAt: WallTime(milliseconds: 1))))
         }
         if round == 299 { kill(getpid(), SIGKILL) }
         books.issued += count
-        books.waiting[Line.loan.index] += count
+        books.waiting[Line.loan] += count
         try store.commit(books)
       }
     }
@@ -356,7 +360,7 @@ struct OpeningTests {
       INSERT INTO day (day, opened_ms, first_sequence, issued, served, cancelled, delayed, dead, business_ns,
         loan_regular) VALUES (1, 5, 1, 1, 0, 0, 0, 0, 0, 1);
       INSERT INTO customer (position, amount, account, issued_ms, attempts, crashes, failures)
-        VALUES (\(CustomerPosition(.waiting, Line(service: .loan, grade: .regular), 1).key), 7, 8, 9, 0, 0, 0);
+        VALUES (\(Scratch.formerKey(service: 2, grade: 3, ticket: 1)), 7, 8, 9, 0, 0, 0);
       INSERT INTO request_key (key, day, first, last) VALUES ('월요일', 1, 1, 1);
       """, while: "testing")
     old.close()
@@ -372,14 +376,70 @@ struct OpeningTests {
     #expect(try store.audit().problems == [])
   }
 
+  @Test(
+    "everybody in a store of version 4 stands in the line of the grade, and what is counted of the lines stays"
+  )
+  func beforePriorities() throws {
+    let scratch = Scratch()
+    let old = try Database.open(path: scratch.database, schema: Schema.bank.ofVersion(4))
+    var rows: [String] = []
+    for (place, line) in Line.graded.enumerated() {
+      for offset in 0...place {
+        let key = Scratch.formerKey(
+          service: Int64(line.service.rawValue), grade: line.priority.code, ticket: Int64(rows.count + 1))
+        rows.append("(\(key), \(line.service == .juice ? 0 : 7), 8, \(offset), 0, 0, 0)")
+      }
+    }
+    let names = ["deposit", "loan", "juice"].flatMap { name in
+      Priority.gradeNames.map { "\(name)_\($0)" }
+    }
+    try old.execute(
+      """
+      INSERT INTO customer (position, amount, account, issued_ms, attempts, crashes, failures)
+        VALUES \(rows.joined(separator: ", "));
+      INSERT INTO day (day, opened_ms, closed_ms, first_sequence, issued, served, cancelled, delayed, dead, business_ns)
+        VALUES (1, 5, 6, 1, 0, 0, 0, 0, 0, 0);
+      INSERT INTO day (day, opened_ms, first_sequence, issued, served, cancelled, delayed, dead, business_ns,
+        juice_paused, \(names.joined(separator: ", ")))
+        VALUES (2, 7, 1, \(rows.count), 0, 0, 0, 0, 0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9);
+      """, while: "testing")
+    old.close()
+    let store = try SQLiteStore(path: scratch.database)
+    let books = try store.load(now: now).books
+    #expect(books.paused == [false, false, true])
+    for (place, line) in Line.graded.enumerated() {
+      #expect(books.waiting[line] == Int64(place + 1))
+      #expect(try store.page(of: line, after: 0, limit: 99).count == place + 1)
+    }
+    #expect(try store.find(Int64(rows.count))?.customer.line == Line(service: .juice, priority: .regular))
+    #expect(try store.audit().problems == [])
+  }
+
+  @Test("a line whose number, service or priority means nothing is damage")
+  func meaninglessLines() throws {
+    for script in [
+      "UPDATE line SET service = 9 WHERE number = 8704", "INSERT INTO line VALUES (1048576, 1, 5)",
+      "UPDATE line SET priority = -1 WHERE number = 8704",
+      "UPDATE line SET priority = 1 << 32 WHERE number = 8704",
+    ] {
+      let scratch = try filled()
+      do {
+        let database = try Database(path: scratch.database)
+        try database.execute(script, while: "planting damage")
+      }
+      #expect(storeError { _ = try SQLiteStore(path: scratch.database) }?.kind == "damaged", "\(script)")
+    }
+  }
+
   @Test("the tables can be read by people: the parts of a key are columns")
   func readableKey() throws {
     let branch = try Branch(.sqlite)
-    try branch.arrive(Line(service: .loan, grade: .vip))
+    try branch.arrive(Line(service: .loan, priority: .vip))
     try branch.commit()
     let store = try #require(branch.store as? SQLiteStore)
     let found = try store.database.number(
-      "SELECT state * 1000 + service * 100 + grade * 10 + ticket FROM customer", while: "testing")
+      "SELECT state * 1000 + service * 100 + code * 10 + ticket FROM customer JOIN line ON number = line",
+      while: "testing")
     #expect(found == 1_221)
   }
 

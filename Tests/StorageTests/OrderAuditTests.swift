@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The audit of the order")
 struct OrderAuditTests {
-  private static let line = Line(service: .loan, grade: .vip)
+  private static let line = Line(service: .loan, priority: .vip)
 
   /// Walks over customers of day 1: ticket, attempts, beginning.
   private func problems(
@@ -48,7 +48,7 @@ struct OrderAuditTests {
   @Test("those of other lines are of no concern")
   func lines() {
     #expect(
-      problems([(1, 1, 30), (2, 1, 20)], lines: [Self.line, Line(service: .loan, grade: .vvip)]) == [])
+      problems([(1, 1, 30), (2, 1, 20)], lines: [Self.line, Line(service: .loan, priority: .vvip)]) == [])
   }
 
   @Test("whoever was at a window when the coordinator was killed began again under the next one")

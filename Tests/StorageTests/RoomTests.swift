@@ -175,7 +175,7 @@ private final class Counter {
 
   func customer(_ ticket: TicketNumber, _ service: Service = .deposit) -> Customer {
     Customer(
-      ticket: ticket, service: service, grade: .regular, amount: 1, account: 1,
+      ticket: ticket, service: service, priority: .regular, amount: 1, account: 1,
       issuedAt: WallTime(milliseconds: 1))
   }
 
@@ -183,7 +183,7 @@ private final class Counter {
     var next = books
     for _ in 0..<count {
       next.issued += 1
-      next.waiting[Line(service: service, grade: .regular).index] += 1
+      next.waiting[Line(service: service, priority: .regular)] += 1
       try store.stage(.insert(customer(next.issued, service)))
     }
     try store.commit(next)
@@ -194,7 +194,7 @@ private final class Counter {
 
   func finish(_ tickets: ClosedRange<TicketNumber>) throws {
     var next = books
-    next.waiting[Line.deposit.index] -= Int64(tickets.count)
+    next.waiting[Line.deposit] -= Int64(tickets.count)
     next.served += Int64(tickets.count)
     next.servedByService[0] += Int64(tickets.count)
     for ticket in tickets {
@@ -206,7 +206,7 @@ private final class Counter {
 
   private func receipt(_ ticket: TicketNumber) -> Receipt {
     Receipt(
-      sequence: 0, day: 1, ticket: ticket, service: .deposit, grade: .regular, outcome: .served,
+      sequence: 0, day: 1, ticket: ticket, service: .deposit, priority: .regular, outcome: .served,
       window: Window(service: .deposit, place: 1), generation: 1, pid: 1, attempts: 1, amount: 1, account: 1,
       issuedAt: WallTime(milliseconds: 1), startedAt: WallTime(milliseconds: 1),
       finishedAt: WallTime(milliseconds: 2))

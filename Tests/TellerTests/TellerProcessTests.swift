@@ -15,7 +15,7 @@ import Wire
   @Test("serves over a socket, and its log tells the story in Korean") func serves() throws {
     let teller = try InProcessTeller()
     try teller.welcome(TestTeller.orders(work: 2_000, logPath: teller.log))
-    let customer = TestTeller.assignment(7, grade: .vip)
+    let customer = TestTeller.assignment(7, priority: .vip)
     teller.say(.assign(customer))
     try teller.wait { $0.heard.contains(.done(customer.lease)) }
     teller.say(.close)

@@ -36,10 +36,10 @@ struct TestTeller {
   }
 
   static func assignment(
-    _ ticket: Int64, service: Service = .deposit, grade: Grade = .regular, generation: Int32 = 1
+    _ ticket: Int64, service: Service = .deposit, priority: Priority = .regular, generation: Int32 = 1
   ) -> Assignment {
     let customer = Customer(
-      ticket: ticket, service: service, grade: grade, amount: 50_000, account: 12,
+      ticket: ticket, service: service, priority: priority, amount: 50_000, account: 12,
       issuedAt: WallTime(milliseconds: 0))
     return Assignment(
       day: 1, customer: customer, lease: Lease(ticket: ticket, attempt: 1, generation: generation))

@@ -109,7 +109,7 @@ extension SeededGenerator {
   fileprivate mutating func assignment(_ lease: Lease) -> Assignment {
     var assignment = Assignment(
       day: number(), lease: lease, service: BankModel.Service.allCases.randomElement(using: &self)!,
-      grade: BankModel.Grade.allCases.randomElement(using: &self)!, amount: number(), account: number())
+      priority: BankModel.Priority.grades.randomElement(using: &self)!, amount: number(), account: number())
     assignment.payload = text()
     return assignment
   }
@@ -125,7 +125,7 @@ extension SeededGenerator {
   fileprivate mutating func order() -> ClientMessage {
     let order = EnqueueOrder(
       count: number(), service: Bool.random(using: &self) ? .loan : nil,
-      grade: BankModel.Grade.allCases.randomElement(using: &self)!,
+      priority: BankModel.Priority.grades.randomElement(using: &self)!,
       amount: Bool.random(using: &self) ? number() : nil, account: Bool.random(using: &self) ? number() : nil,
       seed: next(), key: text(), payload: text())
     return .request(ControlRequest(number: number(), command: .enqueue(order)))

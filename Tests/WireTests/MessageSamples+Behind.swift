@@ -12,8 +12,18 @@ extension ControlCommand {
       "command-enqueue-payload",
       ControlCommand.enqueue(
         EnqueueOrder(
-          count: 2, service: .juice, grade: .regular, amount: nil, account: nil, seed: 0, key: nil,
-          payload: "mango-kiwi")))
+          count: 2, service: .juice, priority: .regular, amount: nil, account: nil, seed: 0, key: nil,
+          payload: "mango-kiwi"))),
+    Sample(
+      "command-enqueue-early",
+      ControlCommand.enqueue(
+        EnqueueOrder(
+          count: 1, service: .loan, priority: Priority(500), amount: nil, account: nil, seed: 7, key: nil))),
+    Sample(
+      "command-enqueue-late",
+      ControlCommand.enqueue(
+        EnqueueOrder(
+          count: 1, service: .loan, priority: Priority(.max), amount: nil, account: nil, seed: 7, key: nil))),
   ]
 }
 
@@ -38,7 +48,7 @@ extension TicketReport {
     receipt.payload = "strawberry-banana"
     receipt.shortages = [Shortage(item: ItemID("strawberry"), needed: 10, available: 0)]
     return TicketReport(
-      day: 3, ticket: 42, service: .juice, grade: .vvip, amount: 0, account: 12, issuedAt: 1_700_000_000_000,
+      day: 3, ticket: 42, service: .juice, priority: .vvip, amount: 0, account: 12, issuedAt: 1_700_000_000_000,
       state: .done, receipt: ReceiptReport(receipt), payload: "strawberry-banana")
   }()
 }

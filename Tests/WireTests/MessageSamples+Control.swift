@@ -52,14 +52,14 @@ extension ControlCommand {
     case .enqueue:
       .enqueue(
         EnqueueOrder(
-          count: 10_000_000, service: .loan, grade: .vip, amount: 50_000, account: 12, seed: .max, key: "열쇠-1"
+          count: 10_000_000, service: .loan, priority: .vip, amount: 50_000, account: 12, seed: .max, key: "열쇠-1"
         ))
     case .enqueueList:
       .enqueueList(
         EnqueueList(
           entries: [
-            EnqueueEntry(service: .deposit, grade: .regular, amount: 1, account: 0, key: "k1"),
-            EnqueueEntry(service: .loan, grade: .vvip, amount: 1_000_000_000_000, account: 5, key: nil),
+            EnqueueEntry(service: .deposit, priority: .regular, amount: 1, account: 0, key: "k1"),
+            EnqueueEntry(service: .loan, priority: .vvip, amount: 1_000_000_000_000, account: 5, key: nil),
           ], isLast: true))
     case .tickets: .tickets(.delayed)
     case .ticket: .ticket(number: 42, day: 3)
@@ -89,7 +89,7 @@ extension ControlCommand {
     switch which {
     case .enqueue:
       .enqueue(
-        EnqueueOrder(count: 1, service: nil, grade: .regular, amount: nil, account: nil, seed: 0, key: nil))
+        EnqueueOrder(count: 1, service: nil, priority: .regular, amount: nil, account: nil, seed: 0, key: nil))
     case .enqueueList: .enqueueList(EnqueueList(entries: [], isLast: false))
     case .tickets: .tickets(nil)
     case .ticket: .ticket(number: 42, day: nil)
@@ -117,7 +117,7 @@ extension ControlCommand {
         "command-enqueue-seed",
         .enqueue(
           EnqueueOrder(
-            count: 1, service: nil, grade: .regular, amount: nil, account: nil, seed: 5, key: "k",
+            count: 1, service: nil, priority: .regular, amount: nil, account: nil, seed: 5, key: "k",
             isSeedAsked: true))),
       Sample(
         "command-enqueueList-drawn",
@@ -125,7 +125,7 @@ extension ControlCommand {
           EnqueueList(
             entries: [
               EnqueueEntry(
-                service: .deposit, grade: .vip, amount: 5, account: 6, key: "k", drawn: [.service, .account])
+                service: .deposit, priority: .vip, amount: 5, account: 6, key: "k", drawn: [.service, .account])
             ], isLast: true))),
       Sample("command-reset-day", .reset(day: 3)),
       Sample("command-stop-step", .stop(StopOrder(now: false, timeoutMilliseconds: 1_500, step: .kill))),
@@ -169,7 +169,7 @@ extension ControlAnswer {
     case .event:
       .event(
         BranchEvent(
-          happening: .completed, at: 1_700_000_000_123, day: 3, ticket: 42, service: .loan, grade: .vip,
+          happening: .completed, at: 1_700_000_000_123, day: 3, ticket: 42, service: .loan, priority: .vip,
           window: "loan-1", attempt: 2))
     case .ended: .ended(EndedReport(dead: 2))
     case .requeued: .requeued(600)
@@ -357,7 +357,7 @@ extension StatusReport {
 
 extension TicketReport {
   static let full = TicketReport(
-    day: 3, ticket: 42, service: .loan, grade: .vvip, amount: 50_000, account: 12,
+    day: 3, ticket: 42, service: .loan, priority: .vvip, amount: 50_000, account: 12,
     issuedAt: 1_700_000_000_000,
     state: .done, position: 5, etaMilliseconds: 2_200, dueAt: 1_700_000_009_000, window: "loan-1",
     attempts: [
@@ -374,20 +374,20 @@ extension TicketReport {
     receipt: ReceiptReport(.full))
 
   static let bare = TicketReport(
-    day: 3, ticket: 43, service: .deposit, grade: .regular, amount: 1, account: 0, issuedAt: 0,
+    day: 3, ticket: 43, service: .deposit, priority: .regular, amount: 1, account: 0, issuedAt: 0,
     state: .waiting)
 }
 
 extension Receipt {
   static let full = Receipt(
-    sequence: 99, day: 3, ticket: 42, service: .loan, grade: .vvip, outcome: .served,
+    sequence: 99, day: 3, ticket: 42, service: .loan, priority: .vvip, outcome: .served,
     window: Window(service: .loan, place: 1), generation: 2, pid: 4_245, attempts: 3, amount: 50_000,
     account: 12,
     issuedAt: WallTime(milliseconds: 1_700_000_000_000), startedAt: WallTime(milliseconds: 1_700_000_000_500),
     finishedAt: WallTime(milliseconds: 1_700_000_001_600))
 
   static let bare = Receipt(
-    sequence: 100, day: 3, ticket: 43, service: .deposit, grade: .regular, outcome: .cancelled, window: nil,
+    sequence: 100, day: 3, ticket: 43, service: .deposit, priority: .regular, outcome: .cancelled, window: nil,
     generation: 0, pid: 0, attempts: 0, amount: 1, account: 0, issuedAt: WallTime(milliseconds: 0),
     startedAt: nil,
     finishedAt: WallTime(milliseconds: 1))

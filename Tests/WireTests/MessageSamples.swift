@@ -89,7 +89,7 @@ extension WindowMessage {
         Assignment(
           day: 12,
           customer: Customer(
-            ticket: 1_234_567, service: .loan, grade: .vvip, amount: 1_000_000_000_000,
+            ticket: 1_234_567, service: .loan, priority: .vvip, amount: 1_000_000_000_000,
             account: 999_999_999_999,
             issuedAt: WallTime(milliseconds: 0)), lease: lease))
     case .acknowledged: .acknowledged(lease)
@@ -109,7 +109,7 @@ extension WindowMessage {
     Assignment(
       day: 12,
       customer: Customer(
-        ticket: 7, service: .juice, grade: .regular, amount: 0, account: 0,
+        ticket: 7, service: .juice, priority: .regular, amount: 0, account: 0,
         issuedAt: WallTime(milliseconds: 0), payload: "strawberry-banana"),
       lease: Lease(ticket: 7, attempt: 1, generation: 1)))
 

@@ -10,7 +10,7 @@ import Testing
 struct RequestDigestTests {
   private func order(_ change: (inout EnqueueOrder) -> Void = { _ in }) -> Int64 {
     var order = EnqueueOrder(
-      count: 5, service: .loan, grade: .vip, amount: 50_000, account: 12, seed: 7, key: "k", payload: nil)
+      count: 5, service: .loan, priority: .vip, amount: 50_000, account: 12, seed: 7, key: "k", payload: nil)
     change(&order)
     return order.digest
   }
@@ -19,7 +19,7 @@ struct RequestDigestTests {
   func golden() {
     #expect(order() == -2_469_585_380_069_637_829)
     let bare = EnqueueOrder(
-      count: 1, service: nil, grade: .regular, amount: nil, account: nil, seed: 9, key: "k", payload: "키위",
+      count: 1, service: nil, priority: .regular, amount: nil, account: nil, seed: 9, key: "k", payload: "키위",
       isSeedAsked: true)
     #expect(bare.digest == 9_086_697_341_557_051_177)
   }
@@ -28,7 +28,7 @@ struct RequestDigestTests {
   func parts() {
     let numbers = [
       order(), order { $0.count = 6 }, order { $0.service = .deposit }, order { $0.service = nil },
-      order { $0.grade = .regular }, order { $0.amount = 1 }, order { $0.amount = nil },
+      order { $0.priority = .regular }, order { $0.amount = 1 }, order { $0.amount = nil },
       order { $0.account = 13 },
       order { $0.account = nil }, order { $0.payload = "x" },
     ]
@@ -52,7 +52,7 @@ struct RequestDigestTests {
 
   @Test("a customer of a list is a request for one such customer, and what was drawn is no part of it")
   func entries() {
-    var entry = EnqueueEntry(service: .loan, grade: .vip, amount: 50_000, account: 12, key: "k", drawn: [])
+    var entry = EnqueueEntry(service: .loan, priority: .vip, amount: 50_000, account: 12, key: "k", drawn: [])
     #expect(entry.digest == order { $0.count = 1 })
     entry.drawn = .amount
     #expect(entry.digest == order { ($0.count, $0.amount) = (1, nil) })

@@ -94,9 +94,14 @@ final class EnqueueCommand {
     return .alike(
       EnqueueOrder(
         count: session.number("N"), service: invocation.text("service").flatMap { Service(name: $0) },
-        grade: invocation.text("grade").flatMap { Grade(name: $0) } ?? .regular,
+        priority: priority(invocation),
         amount: invocation.integer("amount"), account: invocation.integer("account"), seed: seed, key: key,
         isSeedAsked: key != nil && invocation.integer("seed") != nil ? true : nil))
+  }
+
+  private static func priority(_ invocation: Invocation) -> Priority {
+    if let number = invocation.integer("priority") { return Priority(UInt32(clamping: number)) }
+    return invocation.text("grade").flatMap { Priority(name: $0) } ?? .regular
   }
 
   private static func list(

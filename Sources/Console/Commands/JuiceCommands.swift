@@ -37,7 +37,7 @@ enum JuiceCommands {
     let seed = RandomSeed.fromSystem()
     var names = OrderNames(seed: seed)
     let order = EnqueueOrder(
-      count: session.invocation.operands.integer("N") ?? 1, service: .juice, grade: .regular, amount: nil,
+      count: session.invocation.operands.integer("N") ?? 1, service: .juice, priority: .regular, amount: nil,
       account: nil, seed: seed, key: "juice-\(names.next())", payload: juice.id.name)
     let (tickets, coordinator) = try EnqueueCommand.issue(order, at: first, session)
     let line = JuiceLine(tickets, at: coordinator, wait, patience: session.stockPatience, session)

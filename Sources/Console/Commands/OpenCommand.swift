@@ -20,7 +20,7 @@ enum OpenCommand {
     var chance = SeededGenerator(seed: seed)
     let drawn = chance.draw(crowd)
     return EnqueueOrder(
-      count: count ?? drawn, service: nil, grade: .regular, amount: nil, account: nil, seed: chance.next(),
+      count: count ?? drawn, service: nil, priority: .regular, amount: nil, account: nil, seed: chance.next(),
       key: nil)
   }
 }

@@ -95,7 +95,7 @@ enum ReceiptsCommand {
   private static func cells(of receipt: ReceiptReport, _ words: MessageCatalog) -> [String] {
     [
       String(receipt.day), String(receipt.ticket), words.phrases.service(receipt.service),
-      words.grade(receipt.grade), words.outcome(receipt.outcome), receipt.window ?? "-",
+      words.grade(receipt.priority), words.outcome(receipt.outcome), receipt.window ?? "-",
       words.business(receipt.service, receipt.amount, receipt.payload),
       Timestamp.utc(milliseconds: receipt.finishedAt),
     ]

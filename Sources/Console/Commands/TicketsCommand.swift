@@ -34,7 +34,7 @@ enum TicketsCommand {
     let label = "\(ticket.ticket) - \(words.phrases.service(ticket.service))"
     let palette = session.output.palette
     var text = palette.paint(label, of: ticket.service)
-    if let grade = words.phrases.grade(ticket.grade) { text += " \(grade)" }
+    if let grade = words.phrases.grade(ticket.priority) { text += " \(grade)" }
     if let payload = ticket.payload { text += " " + words.safe(payload) }
     if let window = ticket.window { text += palette.paint(" \(window)", .quiet) }
     return text

@@ -9,7 +9,7 @@ import Wire
 /// What one line asks for; nil for what chance shall decide.
 struct CustomerLine: Sendable, Equatable {
   var service: Service?
-  var grade: Grade = .regular
+  var priority: Priority = .regular
   var amount: Won?
   var account: AccountNumber?
   var key: String?
@@ -29,7 +29,7 @@ struct CustomerLine: Sendable, Equatable {
     case badKey(length: Int)
   }
 
-  enum Field: String, Sendable, CaseIterable { case service, grade, amount, account, key }
+  enum Field: String, Sendable, CaseIterable { case service, grade, priority, amount, account, key }
 
   var drawn: DrawnParts {
     var parts: DrawnParts = []
@@ -92,7 +92,8 @@ struct CustomerLine: Sendable, Equatable {
   private static func place(_ field: Field) -> Int {
     switch field {
     case .service: 0
-    case .grade: 1
+    // Both say the same.
+    case .grade, .priority: 1
     case .amount: 2
     case .account: 3
     case .key: 4
@@ -105,7 +106,13 @@ struct CustomerLine: Sendable, Equatable {
       service = try Self.named(
         field, name, Service.drawn.first { $0.name == name }, Service.drawn.map(\.name))
     case (.grade, .text(let name)):
-      grade = try Self.named(field, name, Grade(name: name), Grade.allCases.map(\.name))
+      let grade = Priority.gradeNames.firstIndex(of: name).map { Priority.grades[$0] }
+      priority = try Self.named(field, name, grade, Priority.gradeNames)
+    case (.priority, .integer(let number)):
+      guard let number = UInt32(exactly: number) else {
+        throw .outOfRange(field, number, 0...Int64(UInt32.max))
+      }
+      priority = Priority(number)
     case (.key, .text(let text)):
       guard (1...Limits.keyLength).contains(text.utf8.count) else { throw .badKey(length: text.utf8.count) }
       key = text

@@ -40,7 +40,7 @@ final class CustomerList {
   func forEachPart<Failure: Error>(
     refusing failure: (Refusal) -> Failure, _ body: (EnqueueList) throws(Failure) -> Void
   ) throws(Failure) {
-    var draw = CustomerDraw(service: nil, grade: .regular, amount: nil, account: nil, seed: seed)
+    var draw = CustomerDraw(service: nil, priority: .regular, amount: nil, account: nil, seed: seed)
     var part: [EnqueueEntry] = []
     part.reserveCapacity(EnqueueList.partLimit)
     try Self.walk(file, refusing: failure) { line throws(Failure) in
@@ -55,12 +55,12 @@ final class CustomerList {
 
   private static func entry(_ line: CustomerLine, _ draw: inout CustomerDraw) -> EnqueueEntry {
     draw.service = line.service
-    draw.grade = line.grade
+    draw.priority = line.priority
     draw.amount = line.amount
     draw.account = line.account
     let order = draw.next()
     return EnqueueEntry(
-      service: order.service, grade: order.grade, amount: order.amount, account: order.account, key: line.key,
+      service: order.service, priority: order.priority, amount: order.amount, account: order.account, key: line.key,
       drawn: line.key == nil ? nil : line.drawn)
   }
 

@@ -81,7 +81,7 @@ extension JSONValue {
   static func receipt(_ receipt: ReceiptReport) -> JSONValue {
     let shape: JSONValue = [
       "day": .init(receipt.day), "ticket": .init(receipt.ticket), "service": .string(receipt.service.name),
-      "grade": .string(receipt.grade.name), "outcome": .string(receipt.outcome.name),
+      "grade": .init(receipt.priority.grade), "priority": .init(receipt.priority.number), "outcome": .string(receipt.outcome.name),
       "window": .init(receipt.window), "attempts": .init(receipt.attempts), "amount": .init(receipt.amount),
       "debit": .init(receipt.debit), "credit": .init(receipt.credit), "issued_at": .instant(receipt.issuedAt),
       "started_at": .instant(receipt.startedAt), "finished_at": .instant(receipt.finishedAt),
@@ -109,7 +109,7 @@ extension JSONValue {
   static func listed(_ ticket: TicketReport) -> JSONValue {
     let shape: JSONValue = [
       "day": .init(ticket.day), "ticket": .init(ticket.ticket), "service": .string(ticket.service.name),
-      "grade": .string(ticket.grade.name), "state": .string(ticket.state.name),
+      "grade": .init(ticket.priority.grade), "priority": .init(ticket.priority.number), "state": .string(ticket.state.name),
       "amount": .init(ticket.amount), "account": .init(ticket.account),
       "issued_at": .instant(ticket.issuedAt),
     ]
@@ -210,7 +210,7 @@ extension JSONValue {
     return [
       "event": .string(name), "at": .instant(event.at), "day": .init(event.day),
       "ticket": .init(event.ticket), "service": .string(event.service.name),
-      "grade": .string(event.grade.name), "window": .string(event.window), "attempt": .init(event.attempt),
+      "grade": .init(event.priority.grade), "priority": .init(event.priority.number), "window": .string(event.window), "attempt": .init(event.attempt),
     ]
   }
 

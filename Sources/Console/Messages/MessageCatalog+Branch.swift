@@ -57,7 +57,11 @@ extension MessageCatalog {
   }
 
   /// A grade, also the one without a word of its own on a ticket.
-  func grade(_ grade: Grade) -> String { phrases.grade(grade) ?? say("regular", "일반") }
+  func grade(_ priority: Priority) -> String {
+    if let grade = phrases.grade(priority) { return grade }
+    return priority == .regular
+      ? say("regular", "일반") : say("priority \(priority.number)", "우선순위 \(priority.number)")
+  }
 
   /// `업무시간 - mm:ss:SSS`.
   func businessTime(milliseconds: Int64) -> String {

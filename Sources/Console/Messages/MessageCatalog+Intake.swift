@@ -51,7 +51,7 @@ extension MessageCatalog {
       return say("the field '\(field.rawValue)' is there twice.", "'\(field.rawValue)' 항목이 두 번 있습니다.")
     case .wrongType(let field): return wrongType(field)
     case .unknownName(let field, let name, let near):
-      let known = field == .service ? Service.drawn.map(\.name) : Grade.allCases.map(\.name)
+      let known = field == .service ? Service.drawn.map(\.name) : Priority.gradeNames
       let offered = alternatives(near.isEmpty ? known : near)
       return say(
         "there is no \(field.rawValue) \(quoted(name)); did you mean \(offered)?",
@@ -76,7 +76,7 @@ extension MessageCatalog {
 
   private func wrongType(_ field: CustomerLine.Field) -> String {
     switch field {
-    case .amount, .account:
+    case .priority, .amount, .account:
       say(
         "'\(field.rawValue)' must be a whole number.", "\(Particle.topic.on("'\(field.rawValue)'")) 정수여야 합니다."
       )

@@ -26,7 +26,7 @@ extension MessageCatalog {
   private func value(_ value: String, as form: String) -> String {
     switch form {
     case "service": Service(name: value).map { phrases.service($0) } ?? value
-    case "grade": Grade(name: value).map { grade($0) } ?? value
+    case "grade": Priority(name: value).map { grade($0) } ?? value
     case "item": item(value)
     case "state": CustomerState(name: value).map { state($0) } ?? value
     case "은": Particle.topic.on(value)
@@ -237,7 +237,10 @@ extension MessageCatalog {
     case .delayedWithoutMoment: "{0}번은 미뤄졌는데 다음 시도 시각이 없습니다"
     case .receiptOutcome: "영수증 {0}의 결과 {1:은} 알 수 없는 값입니다"
     case .serviceUnknown: "업무 {0:은} 알 수 없는 값입니다"
-    case .gradeUnknown: "등급 {0:은} 알 수 없는 값입니다"
+    case .gradeUnknown: "우선순위 값 {0:은} 알 수 없는 값입니다"
+    case .lineMeaningless: "대기줄 {0}: 번호, 업무, 우선순위 가운데 알 수 없는 값이 있습니다"
+    case .prioritiesAtMost: "우선순위가 서로 다른 줄은 한 번에 {0}개까지입니다"
+    case .linesExhausted: "대기줄에 줄 번호가 더 없습니다"
     case .numberRange: "숫자 {0:이} 범위를 벗어났습니다"
     case .orderOutcome: "주문 {0}의 결과 {1:은} 알 수 없는 값입니다"
     case .orderShortUnknown: "주문 {0}에 모자랐던 것이 재고에 없는 종류입니다"

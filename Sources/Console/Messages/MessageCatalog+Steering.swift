@@ -104,7 +104,7 @@ extension MessageCatalog {
   }
 
   func interrupted(_ event: BranchEvent) -> String {
-    let grade = phrases.grade(event.grade)
+    let grade = phrases.grade(event.priority)
     return say(
       "\(grade.map { $0 + " " } ?? "")customer \(event.ticket): \(event.service.name) interrupted at "
         + "\(event.window), back in line",

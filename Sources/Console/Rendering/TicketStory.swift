@@ -18,7 +18,7 @@ struct TicketStory {
 
   private var headline: String {
     var parts = [
-      words.customer(ticket.ticket), words.phrases.service(ticket.service), words.grade(ticket.grade),
+      words.customer(ticket.ticket), words.phrases.service(ticket.service), words.grade(ticket.priority),
       words.business(ticket.service, ticket.amount, ticket.payload),
     ]
     if ticket.service.movesMoney { parts.append(words.account(ticket.account)) }

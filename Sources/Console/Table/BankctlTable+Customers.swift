@@ -43,6 +43,10 @@ extension BankctlTable {
         "grade", .choice(["vvip", "vip", "regular"]), default: "regular",
         "Their standing; a higher one is served first.", "등급입니다. 높은 등급을 먼저 처리합니다."),
       OptionSpec(
+        "priority", .integer(0...Int64(UInt32.max)), value: "P", excludes: ["grade"],
+        "How soon they are served, 0 first; the grades are 0, 1023 and 1024.",
+        "먼저 처리할 순서입니다. 0이 가장 먼저이고, 등급은 0, 1023, 1024입니다."),
+      OptionSpec(
         "amount", .integer(1...Limits.amount), value: "WON", default: chance,
         "The amount of each, in won.", "각자의 금액(원)입니다."),
       OptionSpec(
@@ -54,7 +58,7 @@ extension BankctlTable {
           + "refused.",
         "명령을 되풀이할 수 있게 합니다. 같은 키는 같은 번호표를 돌려주고, 다른 요청에 쓰면 거절합니다."),
       OptionSpec(
-        "from", .path, excludes: ["service", "grade", "amount", "account", "key"],
+        "from", .path, excludes: ["service", "grade", "priority", "amount", "account", "key"],
         "Read customers from a file, '-' for standard input.", "고객을 파일에서 읽습니다. '-'는 표준 입력입니다."),
       OptionSpec("wait", "Wait until all of them are done.", "모두 끝날 때까지 기다립니다."),
     ]

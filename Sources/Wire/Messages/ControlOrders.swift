@@ -10,7 +10,7 @@ public struct EnqueueOrder: Codable, Sendable, Equatable {
   /// What they come for; drawn for each where nil.
   public var service: Service?
   /// Their standing.
-  public var grade: Grade
+  public var priority: Priority
   /// The amount in won, and the account; drawn for each where nil.
   public var amount, account: Int64?
   /// The seed of every draw.
@@ -24,16 +24,16 @@ public struct EnqueueOrder: Codable, Sendable, Equatable {
   public var isSeedAsked: Bool?
 
   public init(
-    count: Int64, service: Service?, grade: Grade, amount: Int64?, account: Int64?, seed: UInt64,
+    count: Int64, service: Service?, priority: Priority, amount: Int64?, account: Int64?, seed: UInt64,
     key: String?, payload: String? = nil, isSeedAsked: Bool? = nil
   ) {
-    (self.count, self.service, self.grade, self.amount) = (count, service, grade, amount)
+    (self.count, self.service, self.priority, self.amount) = (count, service, priority, amount)
     (self.account, self.seed, self.key) = (account, seed, key)
     (self.payload, self.isSeedAsked) = (payload, isSeedAsked)
   }
 
   enum CodingKeys: Int, CodingKey {
-    case count = 1, service, grade, amount, account, seed, key, payload, isSeedAsked
+    case count = 1, service, priority, amount, account, seed, key, payload, isSeedAsked
   }
 }
 
@@ -56,7 +56,7 @@ public struct EnqueueEntry: Codable, Sendable, Equatable {
   /// What the customer comes for.
   public var service: Service
   /// The customer's standing.
-  public var grade: Grade
+  public var priority: Priority
   /// The amount, in won, and the account.
   public var amount, account: Int64
   /// Makes this customer repeatable: a known key adds nobody. The same key with another customer is refused.
@@ -66,18 +66,18 @@ public struct EnqueueEntry: Codable, Sendable, Equatable {
   public var drawn: DrawnParts?
 
   public init(
-    service: Service, grade: Grade, amount: Int64, account: Int64, key: String?, drawn: DrawnParts? = nil
+    service: Service, priority: Priority, amount: Int64, account: Int64, key: String?, drawn: DrawnParts? = nil
   ) {
-    (self.service, self.grade, self.amount, self.account) = (service, grade, amount, account)
+    (self.service, self.priority, self.amount, self.account) = (service, priority, amount, account)
     (self.key, self.drawn) = (key, drawn)
   }
 
   /// The customer that is asked for.
   public var order: CustomerOrder {
-    CustomerOrder(service: service, grade: grade, amount: amount, account: account)
+    CustomerOrder(service: service, priority: priority, amount: amount, account: account)
   }
 
-  enum CodingKeys: Int, CodingKey { case service = 1, grade, amount, account, key, drawn }
+  enum CodingKeys: Int, CodingKey { case service = 1, priority, amount, account, key, drawn }
 }
 
 /// What of a customer was left to chance.

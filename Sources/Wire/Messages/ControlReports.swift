@@ -210,18 +210,18 @@ public struct BranchEvent: Codable, Sendable, Equatable {
   /// For what.
   public var service: Service
   /// With which standing.
-  public var grade: Grade
+  public var priority: Priority
   /// At which window.
   public var window: String
   /// The attempt, from 1.
   public var attempt: Int32
 
   public init(
-    happening: Happening, at: Int64, day: Int64, ticket: Int64, service: Service, grade: Grade,
+    happening: Happening, at: Int64, day: Int64, ticket: Int64, service: Service, priority: Priority,
     window: String, attempt: Int32
   ) {
     (self.happening, self.at, self.day, self.ticket) = (happening, at, day, ticket)
-    (self.service, self.grade, self.window, self.attempt) = (service, grade, window, attempt)
+    (self.service, self.priority, self.window, self.attempt) = (service, priority, window, attempt)
   }
-  enum CodingKeys: Int, CodingKey { case happening = 1, at, day, ticket, service, grade, window, attempt }
+  enum CodingKeys: Int, CodingKey { case happening = 1, at, day, ticket, service, priority, window, attempt }
 }

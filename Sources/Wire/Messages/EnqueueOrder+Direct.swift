@@ -21,7 +21,7 @@ extension ClientMessage: FrameMessage {
     buffer.appendHeads(kind: 4, fields: fields)
     buffer.appendField(1, order.count)
     buffer.appendField(2, ifPresent: order.service?.rawValue)
-    buffer.appendField(3, order.grade.rawValue)
+    buffer.appendField(3, order.priority.code)
     buffer.appendField(4, ifPresent: order.amount)
     buffer.appendField(5, ifPresent: order.account)
     buffer.appendField(6, order.seed)
@@ -40,17 +40,17 @@ extension ClientMessage: FrameMessage {
     var found: UInt8 = 3
     let count: Int64 = reader.field(1)
     let service: UInt8? = reader.field(2, counting: &found)
-    let grade: UInt8 = reader.field(3)
+    let code: Int64 = reader.field(3)
     let amount: Int64? = reader.field(4, counting: &found)
     let account: Int64? = reader.field(5, counting: &found)
     let seed: UInt64 = reader.field(6)
     let key = reader.text(7, counting: &found)
     let payload = reader.text(8, counting: &found)
-    guard reader.isComplete, found == fields, let grade = Grade(rawValue: grade) else { return nil }
+    guard reader.isComplete, found == fields, let priority = Priority(code: code) else { return nil }
     let known = service.map { Service(rawValue: $0) }
     if let known, known == nil { return nil }
     let order = EnqueueOrder(
-      count: count, service: known ?? nil, grade: grade, amount: amount, account: account, seed: seed,
+      count: count, service: known ?? nil, priority: priority, amount: amount, account: account, seed: seed,
       key: key, payload: payload)
     return .request(ControlRequest(number: number, command: .enqueue(order)))
   }

@@ -28,12 +28,12 @@ struct RequestDigest {
 
   /// Customers of one kind; nil for what was left to chance.
   init(
-    count: Int64, service: Service?, grade: Grade, amount: Int64?, account: Int64?, payload: String,
+    count: Int64, service: Service?, priority: Priority, amount: Int64?, account: Int64?, payload: String,
     seed: UInt64?
   ) {
     add(count)
     add(service.map { Int64($0.rawValue) })
-    add(Int64(grade.rawValue))
+    add(Int64(priority.code))
     add(amount)
     add(account)
     add(payload)
@@ -47,7 +47,7 @@ extension EnqueueOrder {
     // A seed that nobody chose is another one every time, and one with which nothing is drawn changes nothing.
     let isDrawn = service == nil || amount == nil || account == nil
     return RequestDigest(
-      count: count, service: service, grade: grade, amount: amount, account: account, payload: payload ?? "",
+      count: count, service: service, priority: priority, amount: amount, account: account, payload: payload ?? "",
       seed: isSeedAsked == true && isDrawn ? seed : nil
     ).value
   }
@@ -59,7 +59,7 @@ extension EnqueueEntry {
   public var digest: Int64? {
     guard let drawn else { return nil }
     return RequestDigest(
-      count: 1, service: drawn.contains(.service) ? nil : service, grade: grade,
+      count: 1, service: drawn.contains(.service) ? nil : service, priority: priority,
       amount: drawn.contains(.amount) ? nil : amount, account: drawn.contains(.account) ? nil : account,
       payload: "", seed: nil
     ).value

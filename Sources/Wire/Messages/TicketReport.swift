@@ -10,7 +10,7 @@ public struct TicketReport: Codable, Sendable, Equatable {
   /// What the customer came for.
   public var service: Service
   /// The customer's standing.
-  public var grade: Grade
+  public var priority: Priority
   /// The amount, in won, and the account.
   public var amount, account: Int64
   /// When the ticket was issued, in milliseconds since 1970.
@@ -36,19 +36,19 @@ public struct TicketReport: Codable, Sendable, Equatable {
   public var servedOfService: Int64?
 
   public init(
-    day: Int64, ticket: Int64, service: Service, grade: Grade, amount: Int64, account: Int64, issuedAt: Int64,
+    day: Int64, ticket: Int64, service: Service, priority: Priority, amount: Int64, account: Int64, issuedAt: Int64,
     state: CustomerState, position: Int64? = nil, etaMilliseconds: Int64? = nil, dueAt: Int64? = nil,
     window: String? = nil, attempts: [AttemptReport] = [], receipt: ReceiptReport? = nil,
     payload: String? = nil
   ) {
-    (self.day, self.ticket, self.service, self.grade) = (day, ticket, service, grade)
+    (self.day, self.ticket, self.service, self.priority) = (day, ticket, service, priority)
     (self.amount, self.account, self.issuedAt, self.state) = (amount, account, issuedAt, state)
     (self.position, self.etaMilliseconds, self.dueAt) = (position, etaMilliseconds, dueAt)
     (self.window, self.attempts, self.receipt, self.payload) = (window, attempts, receipt, payload)
   }
 
   enum CodingKeys: Int, CodingKey {
-    case day = 1, ticket, service, grade, amount, account, issuedAt, state, position, etaMilliseconds, dueAt,
+    case day = 1, ticket, service, priority, amount, account, issuedAt, state, position, etaMilliseconds, dueAt,
       window, attempts, receipt, payload, servedOfService
   }
 }
@@ -92,7 +92,7 @@ public struct ReceiptReport: Codable, Sendable, Equatable {
   /// What the customer came for.
   public var service: Service
   /// The customer's standing.
-  public var grade: Grade
+  public var priority: Priority
   /// How it ended.
   public var outcome: Outcome
   /// Where; nil where no window had the customer.
@@ -120,7 +120,7 @@ public struct ReceiptReport: Codable, Sendable, Equatable {
     day = receipt.day
     ticket = receipt.ticket
     service = receipt.service
-    grade = receipt.grade
+    priority = receipt.priority
     outcome = receipt.outcome
     window = receipt.window?.description
     attempts = receipt.attempts
@@ -135,7 +135,7 @@ public struct ReceiptReport: Codable, Sendable, Equatable {
   }
 
   enum CodingKeys: Int, CodingKey {
-    case sequence = 1, day, ticket, service, grade, outcome, window, attempts, amount, debit, credit,
+    case sequence = 1, day, ticket, service, priority, outcome, window, attempts, amount, debit, credit,
       issuedAt, startedAt, finishedAt, payload, shortages
   }
 }

@@ -107,7 +107,7 @@ public struct Assignment: Codable, Sendable, Equatable {
   /// What the customer came for.
   public var service: Service
   /// The customer's standing.
-  public var grade: Grade
+  public var priority: Priority
   /// The amount, in won, and the customer's account.
   public var amount, account: Int64
   /// What the worker needs to know beyond that; nil for nothing.
@@ -118,18 +118,18 @@ public struct Assignment: Codable, Sendable, Equatable {
   /// What a teller is told of a customer who is handed to it.
   public init(day: BusinessDay, customer: Customer, lease: Lease) {
     self.init(
-      day: day, lease: lease, service: customer.service, grade: customer.grade, amount: customer.amount,
+      day: day, lease: lease, service: customer.service, priority: customer.priority, amount: customer.amount,
       account: customer.account)
     if !customer.payload.isEmpty { payload = customer.payload }
   }
 
-  init(day: BusinessDay, lease: Lease, service: Service, grade: Grade, amount: Won, account: AccountNumber) {
+  init(day: BusinessDay, lease: Lease, service: Service, priority: Priority, amount: Won, account: AccountNumber) {
     ticket = lease.ticket
     attempt = lease.attempt
     generation = lease.generation
     self.day = day
     self.service = service
-    self.grade = grade
+    self.priority = priority
     self.amount = amount
     self.account = account
   }
@@ -138,6 +138,6 @@ public struct Assignment: Codable, Sendable, Equatable {
   public var lease: Lease { Lease(ticket: ticket, attempt: attempt, generation: generation) }
 
   enum CodingKeys: Int, CodingKey {
-    case ticket = 1, attempt, generation, day, service, grade, amount, account, payload, order
+    case ticket = 1, attempt, generation, day, service, priority, amount, account, payload, order
   }
 }

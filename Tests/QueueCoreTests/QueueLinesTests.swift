@@ -1,0 +1,118 @@
+// How many lines there may be, whoever comes with which priority.
+
+import BankModel
+import Testing
+
+@testable import QueueCore
+
+@Suite("Lines of any priority")
+struct QueueLinesTests {
+  private func branch(maxLines: Int) -> TestBranch {
+    var policy = QueuePolicy()
+    policy.maxLines = maxLines
+    return TestBranch(policy: policy)
+  }
+
+  @Test("the lowest number is served first, and of one number whoever came first")
+  func order() throws {
+    let branch = branch(maxLines: 9)
+    branch.arrive(
+      .deposit(Priority(7)), .deposit, .deposit(Priority(UInt32.max)), .deposit(.vvip), .deposit(Priority(7)),
+      .deposit(.vip), .deposit(Priority(1)))
+    var served = branch.open(.deposit).assigned
+    for _ in 1..<7 { served += try branch.answer(.deposit1).assigned }
+    #expect(served == [4, 7, 1, 5, 6, 2, 3])
+  }
+
+  @Test("as many priorities wait as may wait, those of the grades aside, and more when a line is empty")
+  func limit() throws {
+    let branch = branch(maxLines: 2)
+    branch.arrive(.deposit(Priority(5)), .deposit(Priority(6)), .deposit, .deposit(.vip))
+    #expect(branch.machine.refusal(ofLinesOf: [.deposit(Priority(5)), .loan, .deposit(.vvip)]) == nil)
+    let another = CustomerOrder.deposit(Priority(7))
+    #expect(branch.machine.refusal(ofLinesOf: [.deposit, another]) == .tooManyLines(limit: 2))
+    #expect(branch.open(.deposit).assigned == [1])
+    #expect(branch.machine.refusal(ofLinesOf: [another]) != nil, "who is served may have to come back")
+    #expect(try branch.answer(.deposit1).assigned == [2])
+    #expect(branch.machine.refusal(ofLinesOf: [another]) == nil)
+    #expect(branch.machine.refusal(ofLinesOf: [another, .deposit(Priority(8))]) == .tooManyLines(limit: 2))
+    branch.arrive(another, another)
+    #expect(branch.tickets(.deposit, Priority(7)) == [5, 6])
+    #expect(branch.machine.books.waiting.lines.count == 4)
+    var served: [Int64] = []
+    for _ in 1...4 { served += try branch.answer(.deposit1).assigned }
+    #expect(served == [5, 6, 4, 3])
+  }
+
+  @Test("a dead letter comes back to a line of its own, though there are as many as may be")
+  func deadLetter() throws {
+    let branch = branch(maxLines: 1)
+    var policy = branch.machine.policy
+    policy.maxCrashes = 1
+    branch.adopt(policy)
+    branch.arrive(.deposit(Priority(5)))
+    branch.open(.deposit)
+    branch.kill(.deposit1)
+    branch.happen(.committed)
+    #expect(branch.machine.books.dead == 1)
+    branch.arrive(.deposit(Priority(6)), .deposit(Priority(6)))
+    let request = branch.request()
+    branch.happen(.requeue(request, 1))
+    let dead = CustomerOrder.deposit(Priority(5)).customer(ticket: 1, issuedAt: branch.now.wall)
+    branch.happen(.found(request, ticket: 1, StoredCustomer(customer: dead, state: .dead, dueAt: nil)))
+    branch.happen(.committed)
+    #expect(branch.tickets(.deposit, Priority(5)) == [1])
+    #expect(branch.ready(.deposit1, generation: 2).assigned == [1])
+    #expect(branch.machine.refusal(ofLinesOf: [.deposit(Priority(7))]) == .tooManyLines(limit: 1))
+  }
+
+  @Test("what has come of a large request counts, and its place is nobody else's when it is taken back")
+  func sliced() {
+    let branch = branch(maxLines: 3)
+    let request = branch.request()
+    let (first, second) = (CustomerOrder.deposit(Priority(1)), CustomerOrder.deposit(Priority(2)))
+    branch.happen(.enqueue(request, orders: [first, second], total: 5, isLast: false, heldBack: 0))
+    branch.happen(.committed)
+    #expect(branch.machine.refusal(ofLinesOf: [first, second, .deposit(Priority(3))]) == nil)
+    let tooMany = [CustomerOrder.deposit(Priority(3)), .deposit(Priority(4))]
+    #expect(branch.machine.refusal(ofLinesOf: tooMany) == .tooManyLines(limit: 3))
+    branch.happen(.intakeAbandoned)
+    #expect(branch.machine.refusal(ofLinesOf: tooMany) == nil)
+  }
+
+  @Test("a place is not given away while newcomers are not on disk, nor while a page is on its way")
+  func busyPlaces() throws {
+    var policy = QueuePolicy()
+    (policy.maxLines, policy.lineCapacity, policy.lineLowWater) = (1, 2, 2)
+    let branch = TestBranch(policy: policy)
+    let (mine, other) = (CustomerOrder.deposit(Priority(3)), CustomerOrder.deposit(Priority(4)))
+    branch.ask(mine)
+    #expect(branch.machine.refusal(ofLinesOf: [other]) != nil)
+    branch.happen(.committed)
+    branch.arrive(mine, mine)
+    let opened = branch.open(.deposit, windows: 2)
+    #expect(opened.assigned == [1, 2])
+    let page = try #require(opened.pages.first)
+    #expect(page.line.priority == Priority(3))
+    #expect(branch.machine.refusal(ofLinesOf: [other]) != nil)
+    branch.happen(.pageLoaded(page.line, [mine.customer(ticket: 3, issuedAt: branch.now.wall)]))
+    #expect(try branch.answer(.deposit1).assigned == [3])
+    #expect(branch.machine.refusal(ofLinesOf: [other]) != nil)
+    for window in [Window.deposit1, .deposit2] { #expect(try branch.answer(window).assigned == []) }
+    #expect(branch.machine.refusal(ofLinesOf: [other]) == nil)
+  }
+
+  @Test("a hundred thousand priorities, one after the other, take the memory of a few")
+  func oneAfterTheOther() throws {
+    let branch = branch(maxLines: 50)
+    branch.open(.deposit)
+    for number in 0..<100_000 as Range<UInt32> {
+      let order = CustomerOrder.deposit(Priority(number &* 2_654_435_761))
+      try #require(branch.machine.refusal(ofLinesOf: [order]) == nil)
+      branch.arrive(order)
+      if branch.lease(at: .deposit1) != nil { try branch.answer(.deposit1) }
+      branch.happen(.committed)
+    }
+    #expect(branch.machine.books.waiting.lines.count <= 53)
+  }
+}
