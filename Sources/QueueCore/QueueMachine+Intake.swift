@@ -31,7 +31,7 @@ extension QueueMachine {
       let customer = order.customer(ticket: books.issued, issuedAt: now.wall)
       let line = index(of: customer.line)
       books.waiting[line] += 1
-      admission.byLine[customer.line] += 1
+      admission.note(1, at: line)
       lines[line].admit(customer)
       effects.append(.stage(.insert(customer)))
     }
@@ -67,16 +67,16 @@ extension QueueMachine {
     precondition(
       arriving.heldBack == 0 && arriving.first == books.issued + 1,
       "with the last slice no number is left out")
-    admissions.append(
-      Admission(
-        request: arriving.request, first: arriving.first, count: arriving.count, byLine: arriving.byLine))
+    var admission = Admission(request: arriving.request, first: arriving.first, count: arriving.count)
     books.issued += arriving.count
     for (front, line) in arriving.byLine.lines.enumerated() {
       let waiting = index(of: line)
+      admission.note(arriving.byLine[front], at: waiting)
       books.waiting[waiting] += arriving.byLine[front]
       for customer in arrivingFronts[front] { lines[waiting].admit(customer) }
       lines[waiting].admitUnseen(arriving.byLine[front] - Int64(arrivingFronts[front].count))
     }
+    admissions.append(admission)
     arrivingFronts = []
   }
 
@@ -165,7 +165,7 @@ extension QueueMachine {
         admission.first + admission.count - 1 == books.issued, "tickets are taken back from the last one down"
       )
       books.issued -= admission.count
-      for (line, count) in admission.byLine.occupied { books.waiting[line] -= count }
+      for (place, count) in admission.runs { books.waiting[place] -= count }
     }
     admissions.removeAll()
     for line in lines.indices { lines[line].dropNewcomers() }

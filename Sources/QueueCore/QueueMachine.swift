@@ -78,7 +78,17 @@ public struct QueueMachine: ~Copyable, Sendable {
     var request: RequestNumber
     var first: TicketNumber
     var count: Int64
-    var byLine = LineCounts()
+    /// How many of them stand in the line at each place, in runs as they came. A line keeps its place while they are not
+    /// on disk.
+    var runs: [(place: Int, count: Int64)] = []
+
+    mutating func note(_ count: Int64, at place: Int) {
+      if runs.last?.place == place {
+        runs[runs.count - 1].count += count
+      } else {
+        runs.append((place, count))
+      }
+    }
   }
 
   /// The queue as a store has kept it. Whoever was being served waits again, at the head of the line.

@@ -24,7 +24,7 @@ enum BookColumns {
       books.businessTime.nanoseconds)
     try statement.bind(first + 6, utf8: DayCounts.write(books.waiting, lines))
     try statement.bind(first + 7, utf8: DayCounts.write(books.servedByService))
-    try statement.bind(first + 8, utf8: DayCounts.write(books.paused.map { $0 ? 1 : 0 }))
+    try statement.bind(first + 8, utf8: DayCounts.write(books.paused.lazy.map { $0 ? 1 : 0 }))
     statement.bind(first + 9, books.clockSteps)
     return first + 10
   }

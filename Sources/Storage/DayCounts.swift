@@ -8,21 +8,23 @@ import QueueCore
 enum DayCounts {
   /// `{"4352":3,"4608":1}`: customers in line by the number of the line; those of empty lines are left out.
   static func write(_ waiting: LineCounts, _ lines: LineNumbers) -> [UInt8] {
-    var text = DigitText(open: "{")
-    for (line, count) in waiting.occupied {
+    var text = DigitText(open: "{", room: 16 * waiting.lines.count)
+    for (place, line) in waiting.lines.enumerated() where waiting[place] != 0 {
       guard let number = lines[line] else {
         preconditionFailure("somebody stands in a line without a number")
       }
-      text.append(number, asKeyOf: count)
+      text.append(number, asKeyOf: waiting[place])
     }
-    return text.closed(by: "}")
+    text.close(by: "}")
+    return text.bytes
   }
 
   /// `[3,1,0]`, in the order of the services' numbers.
-  static func write(_ counts: [Int64]) -> [UInt8] {
-    var text = DigitText(open: "[")
+  static func write(_ counts: some Collection<Int64>) -> [UInt8] {
+    var text = DigitText(open: "[", room: 8 * counts.count)
     for count in counts { text.append(count) }
-    return text.closed(by: "]")
+    text.close(by: "]")
+    return text.bytes
   }
 
   /// All the numbers of such a text in their order; nil where it is none.
@@ -47,10 +49,14 @@ enum DayCounts {
   }
 }
 
+/// Written anew with every commit, and so with room from the beginning.
 private struct DigitText {
-  private var bytes: [UInt8]
+  private(set) var bytes: [UInt8] = []
 
-  init(open bracket: Unicode.Scalar) { bytes = [UInt8(ascii: bracket)] }
+  init(open bracket: Unicode.Scalar, room: Int) {
+    bytes.reserveCapacity(2 + room)
+    bytes.append(UInt8(ascii: bracket))
+  }
 
   mutating func append(_ number: Int64) {
     if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
@@ -58,10 +64,11 @@ private struct DigitText {
   }
 
   mutating func append(_ key: Int64, asKeyOf number: Int64) {
-    bytes.append(
-      contentsOf: bytes.count > 1 ? [UInt8(ascii: ","), UInt8(ascii: "\"")] : [UInt8(ascii: "\"")])
+    if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
+    bytes.append(UInt8(ascii: "\""))
     appendDigits(of: key)
-    bytes.append(contentsOf: [UInt8(ascii: "\""), UInt8(ascii: ":")])
+    bytes.append(UInt8(ascii: "\""))
+    bytes.append(UInt8(ascii: ":"))
     appendDigits(of: number)
   }
 
@@ -69,11 +76,12 @@ private struct DigitText {
     let start = bytes.count
     var rest = number.magnitude
     repeat {
-      bytes.append(UInt8(ascii: "0") + UInt8(rest % 10))
-      rest /= 10
+      let (tenth, digit) = rest.quotientAndRemainder(dividingBy: 10)
+      bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: digit))
+      rest = tenth
     } while rest > 0
-    bytes[start...].reverse()
+    if bytes.count - start > 1 { bytes[start...].reverse() }
   }
 
-  func closed(by bracket: Unicode.Scalar) -> [UInt8] { bytes + [UInt8(ascii: bracket)] }
+  mutating func close(by bracket: Unicode.Scalar) { bytes.append(UInt8(ascii: bracket)) }
 }

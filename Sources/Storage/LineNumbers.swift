@@ -26,7 +26,7 @@ struct LineNumbers {
     (Int64(line.service.rawValue) << 4 | line.priority.code) << 8
   }
 
-  subscript(line: Line) -> Int64? { numbers[line] }
+  subscript(line: Line) -> Int64? { line.priority.isGrade ? Self.fixed(line) : numbers[line] }
   subscript(number: Int64) -> Line? { lines[number] }
   /// Every line with its number, the lowest first.
   var all: [(number: Int64, line: Line)] { lines.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } }
