@@ -28,6 +28,8 @@ public struct OperandSpec: Sendable, Hashable {
   /// The long name of an option that stands in for this operand. With that option the operand is neither
   /// needed nor allowed; without it the arity holds.
   public var replacedBy: String?
+  /// The long names of options with which it may be left out: the caller knows what holds then.
+  public var impliedBy: [String]
   /// Words that completions offer for a text, beside which any other may be meant.
   public var offers: [String]
   /// One sentence for help and completions.
@@ -35,9 +37,9 @@ public struct OperandSpec: Sendable, Hashable {
 
   public init(
     _ name: String, _ kind: ValueKind, _ arity: Arity = .required, offers: [String] = [],
-    replacedBy: String? = nil, summary: Text
+    replacedBy: String? = nil, impliedBy: [String] = [], summary: Text
   ) {
-    (self.offers, self.name, self.arity) = (offers, name, arity)
+    (self.offers, self.name, self.arity, self.impliedBy) = (offers, name, arity, impliedBy)
     (self.kind, self.replacedBy, self.summary) = (kind, replacedBy, summary)
   }
 

@@ -84,6 +84,9 @@ extension CommandTable {
       if let option = operand.replacedBy, command.option(named: option) == nil {
         faults.append("\(name) is replaced by '--\(option)', which is not there")
       }
+      for option in operand.impliedBy where command.option(named: option) == nil {
+        faults.append("\(name) is implied by '--\(option)', which is not there")
+      }
       faults += self.faults(of: operand.kind, in: name)
       faults += untranslated(operand.summary, "the summary of \(name)")
     }
@@ -99,7 +102,7 @@ extension CommandTable {
       choices = words
     case .integerOrWord(_, let words): choices = words
     case .assignment(let names, _): choices = names
-    case .flag, .integer, .duration, .speed, .path, .text, .date: choices = []
+    case .flag, .integer, .duration, .speed, .path, .text, .anyText, .date: choices = []
     }
     let spellings = choices.flatMap { [$0.value] + $0.aliases }
     var faults = choices.map(\.value).filter { !Self.isName($0.lowercased()) }.map {

@@ -89,12 +89,17 @@ extension CommandTable {
     page.section(HelpMessages.exitCodes[language], codes)
   }
 
-  /// The ways to write a command: one, and one more for each option that stands in for an operand.
+  /// The ways to write a command: one, and one more for each option that stands in for an operand, or with which it may be
+  /// left out.
   func usages(of command: CommandSpec, _ language: TextLanguage) -> [[String]] {
     let start = [([program] + command.path).joined(separator: " ")]
     let end = command.options.isEmpty ? [] : [HelpMessages.options[language]]
     var usages = [start + command.operands.map(\.synopsis) + end]
     var replacing: [String] = []
+    for operand in command.operands {
+      let implying = operand.impliedBy.compactMap { command.option(named: $0)?.synopsis }
+      usages += implying.map { start + ["[\(operand.name)]", $0] + end }
+    }
     for operand in command.operands {
       guard let name = operand.replacedBy, !replacing.contains(name) else { continue }
       replacing.append(name)
@@ -147,7 +152,7 @@ extension ValueKind {
   /// What may be written, in a few words, where the value's word in help does not say it already.
   func rule(shownAs placeholder: String) -> Text? {
     switch self {
-    case .flag, .path, .text: nil
+    case .flag, .path, .text, .anyText: nil
     case .integer(let range), .assignment(_, let range): HelpMessages.range(range)
     case .integerOrWord(let range, let words):
       Text(

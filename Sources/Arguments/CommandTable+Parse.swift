@@ -103,7 +103,8 @@ extension CommandTable {
     }
     for spec in expected {
       let count = spec.arity.repeats ? words.count : min(1, words.count)
-      if count == 0 && spec.arity.isRequired {
+      let isImplied = scan.occurrences.contains { spec.impliedBy.contains($0.name) }
+      if count == 0 && spec.arity.isRequired && !isImplied {
         throw failure(.missingOperand(name: spec.name, summary: spec.summary), command)
       }
       for word in words.prefix(count) {

@@ -33,7 +33,7 @@ extension ValueKind {
   /// - Parameter text: What was written, without quotes.
   /// - Throws: A ``ValueError`` that says why the text is no value of this kind.
   public func check(_ text: String) throws(ValueError) -> Value {
-    if text.isEmpty { throw .empty }
+    if text.isEmpty, self != .anyText { throw .empty }
     switch self {
     case .flag: return .flag
     case .integer(let range): return .integer(try Self.integer(text, in: range))
@@ -41,7 +41,7 @@ extension ValueKind {
     case .duration: return .duration(try Self.duration(text))
     case .speed: return .speed(try Self.speed(text))
     case .choice(let choices): return .text(try Self.choice(text, of: choices))
-    case .path, .text: return .text(text)
+    case .path, .text, .anyText: return .text(text)
     case .date:
       guard Self.isDate(text) else { throw .notADate(text) }
       return .text(text)

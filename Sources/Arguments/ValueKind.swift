@@ -35,6 +35,8 @@ public enum ValueKind: Sendable, Hashable {
   case path
   /// Any text that is not empty.
   case text
+  /// Any text, also an empty one.
+  case anyText
   /// A day of the Gregorian calendar, `2026-07-01`, years 0001–9999.
   case date
   /// `NAME=N`: one of some names (any, when the list is empty) and a whole number within a range.
@@ -50,7 +52,7 @@ public enum ValueKind: Sendable, Hashable {
     case .speed: "SPEED"
     case .choice(let choices): choices.map(\.value).joined(separator: "|")
     case .path: "FILE"
-    case .text: "TEXT"
+    case .text, .anyText: "TEXT"
     case .date: "DATE"
     case .assignment: "NAME=N"
     }
@@ -61,7 +63,7 @@ public enum ValueKind: Sendable, Hashable {
   var isNumeric: Bool {
     switch self {
     case .integer, .integerOrWord, .duration, .speed: true
-    case .flag, .choice, .path, .text, .date, .assignment: false
+    case .flag, .choice, .path, .text, .anyText, .date, .assignment: false
     }
   }
 
@@ -70,7 +72,7 @@ public enum ValueKind: Sendable, Hashable {
     switch self {
     case .choice(let choices), .integerOrWord(_, let choices): choices.map(\.value)
     case .speed: ["max"]
-    case .flag, .integer, .duration, .path, .text, .date, .assignment: []
+    case .flag, .integer, .duration, .path, .text, .anyText, .date, .assignment: []
     }
   }
 }

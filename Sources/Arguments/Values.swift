@@ -88,7 +88,7 @@ extension ValueKind {
 
   fileprivate var holdsTexts: Bool {
     switch self {
-    case .text, .choice, .path, .date, .integerOrWord: true
+    case .text, .anyText, .choice, .path, .date, .integerOrWord: true
     default: false
     }
   }

@@ -30,8 +30,10 @@ public enum Limits {
   public static let keyLength = 200
   /// Windows of one service.
   public static let windowsPerService: Int64 = 256
-  /// The longest payload of a customer, in bytes of UTF-8.
-  public static let payloadLength = 1_024
+  /// The longest name of the article that a customer orders, in bytes of UTF-8.
+  public static let articleLength = 1_024
+  /// The longest payload that any configuration allows a customer, in bytes.
+  public static let payloadLength = 1 << 20
   /// Customers whom one worker may have in hand, where an operator lets them be handed out ahead.
   public static let customersInHand = 64
   /// The highest ticket number of a day.
@@ -58,16 +60,17 @@ public struct Customer: Sendable, Equatable {
   public var crashes: Int32
   /// Attempts since the last requeue that a teller itself reported as failed.
   public var failures: Int32
-  /// What the worker needs to know beyond that, such as the juice that was ordered; the queue never reads it.
-  public var payload: String
+  /// The name of what was ordered, such as that of a juice; empty where nothing was. The queue never reads it. It is not
+  /// the customer's payload, which the store keeps and the queue never sees.
+  public var article: String
 
   public init(
     ticket: TicketNumber, service: Service, priority: Priority, amount: Won, account: AccountNumber,
-    issuedAt: WallTime, attempts: Int32 = 0, crashes: Int32 = 0, failures: Int32 = 0, payload: String = ""
+    issuedAt: WallTime, attempts: Int32 = 0, crashes: Int32 = 0, failures: Int32 = 0, article: String = ""
   ) {
     (self.ticket, self.service, self.priority, self.amount) = (ticket, service, priority, amount)
     (self.account, self.issuedAt, self.attempts, self.crashes) = (account, issuedAt, attempts, crashes)
-    (self.failures, self.payload) = (failures, payload)
+    (self.failures, self.article) = (failures, article)
   }
 
   /// The line in which this customer waits.
@@ -84,19 +87,20 @@ public struct CustomerOrder: Sendable, Equatable {
   public var amount: Won
   /// The customer's account.
   public var account: AccountNumber
-  /// What the worker needs to know beyond that.
-  public var payload: String
+  /// The name of what is ordered; empty for nothing.
+  public var article: String
 
-  public init(service: Service, priority: Priority, amount: Won, account: AccountNumber, payload: String = "") {
+  public init(service: Service, priority: Priority, amount: Won, account: AccountNumber, article: String = "")
+  {
     (self.service, self.priority, self.amount) = (service, priority, amount)
-    (self.account, self.payload) = (account, payload)
+    (self.account, self.article) = (account, article)
   }
 
   /// The customer that this order becomes with a ticket.
   public func customer(ticket: TicketNumber, issuedAt: WallTime) -> Customer {
     Customer(
       ticket: ticket, service: service, priority: priority, amount: amount, account: account,
-      issuedAt: issuedAt, payload: payload)
+      issuedAt: issuedAt, article: article)
   }
 }
 

@@ -102,8 +102,8 @@ public struct Receipt: Hashable, Sendable {
   public var startedAt: WallTime?
   /// When the ticket ended.
   public var finishedAt: WallTime
-  /// The customer's payload.
-  public var payload: String
+  /// The name of what the customer ordered; empty for nothing.
+  public var article: String
   /// What was missing, where the outcome is ``Outcome/outOfStock``.
   public var shortages: [Shortage]
 
@@ -111,14 +111,14 @@ public struct Receipt: Hashable, Sendable {
     sequence: Int64 = 0, day: BusinessDay, ticket: TicketNumber, service: Service, priority: Priority,
     outcome: Outcome, window: Window?, generation: Generation, pid: Int32, attempts: Int32, amount: Won,
     account: AccountNumber, issuedAt: WallTime, startedAt: WallTime?, finishedAt: WallTime,
-    payload: String = "", shortages: [Shortage] = []
+    article: String = "", shortages: [Shortage] = []
   ) {
     (self.sequence, self.day, self.ticket) = (sequence, day, ticket)
     (self.service, self.priority, self.outcome) = (service, priority, outcome)
     (self.window, self.generation, self.pid) = (window, generation, pid)
     (self.attempts, self.amount, self.account) = (attempts, amount, account)
     (self.issuedAt, self.startedAt, self.finishedAt) = (issuedAt, startedAt, finishedAt)
-    (self.payload, self.shortages) = (payload, shortages)
+    (self.article, self.shortages) = (article, shortages)
   }
 
   /// The movement of money that this receipt stands for; nil where nothing was done.

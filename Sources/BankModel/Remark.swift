@@ -326,7 +326,16 @@ extension Remark {
     case moneyRange = "263 an amount is 1 to {0} won, not {1}"
     case keyLength = "264 a key has 1 to {0} bytes, not {1}"
     case customersRange = "265 1 to {0} customers a command, not {1}"
-    case payloadAtMost = "266 a payload has at most {0} bytes, not {1}"
+    case articleAtMost = "266 the name of an article has at most {0} bytes, not {1}"
+    case payloadAtMost =
+      "267 a payload has at most {0} bytes, not {1}; max_payload in the configuration allows more, up to {2}"
+    case payloadOfEntry =
+      "268 the payload of customer {3} of the list has {1} bytes, and at most {0} are allowed; max_payload in the configuration allows more, up to {2}"
+    case payloadUnwanted = "269 customers for {0} carry no payload"
+    case payloadsWait =
+      "302 payloads of {0} bytes wait to be written, and at most {1} may"
+    case payloadTwice = "303 ticket {0} of day {1} has a payload already"
+    case payloadOfNobody = "304 ticket {0} has a payload, and nobody with this number is kept"
     case processCode = "270 code {0}"
     case processSignal = "271 {0}"
     case processUnseen = "272 unseen"

@@ -44,16 +44,17 @@ public struct CustomerDraw: Sendable {
   public var amount: Won?
   /// The fixed account, or nil for chance.
   public var account: AccountNumber?
-  /// The payload; never left to chance.
-  public var payload: String
+  /// The name of what is ordered; never left to chance.
+  public var article: String
   private var generator: SeededGenerator
 
   /// What is given is the same for everybody; the rest is drawn from the seed.
   public init(
-    service: Service?, priority: Priority, amount: Won?, account: AccountNumber?, payload: String = "", seed: UInt64
+    service: Service?, priority: Priority, amount: Won?, account: AccountNumber?, article: String = "",
+    seed: UInt64
   ) {
     (self.service, self.priority, self.amount) = (service, priority, amount)
-    (self.account, self.payload) = (account, payload)
+    (self.account, self.article) = (account, article)
     generator = SeededGenerator(seed: seed)
   }
 
@@ -61,14 +62,14 @@ public struct CustomerDraw: Sendable {
   public mutating func next() -> CustomerOrder {
     let service = service ?? (generator.next() >> 63 == 0 ? .deposit : .loan)
     guard service.movesMoney else {
-      return CustomerOrder(service: service, priority: priority, amount: 0, account: 0, payload: payload)
+      return CustomerOrder(service: service, priority: priority, amount: 0, account: 0, article: article)
     }
     return CustomerOrder(
       service: service,
       priority: priority,
       amount: amount ?? drawAmount(),
       account: account ?? generator.draw(Self.accounts),
-      payload: payload)
+      article: article)
   }
 
   /// The draw from which so many customers were taken already.

@@ -49,6 +49,8 @@ public struct BankConfiguration: Sendable, Equatable {
   public var language: Language?
   /// Customers who may wait before new ones are refused. `max_waiting`
   public var maxWaiting: Int64 = 20_000_000
+  /// Bytes that a customer may carry. `max_payload`
+  public var maxPayload: Int64 = 65_536
   /// How long a teller may go without progress. `lease`
   public var lease = TimeSpan.seconds(10)
   /// How long the coordinator and its guardian may be silent towards each other, and a process behind the windows after

@@ -41,6 +41,7 @@ struct Setting {
   private static var ofCustomers: [Setting] {
     [
       Setting("max_waiting", .number(\.maxWaiting, 1...1_000_000_000)),
+      Setting("max_payload", .number(\.maxPayload, 0...Int64(Limits.payloadLength))),
       Setting("lease", .span(\.lease, .milliseconds(100)...day)),
       Setting("standstill", .span(\.standstill, .milliseconds(500)...day)),
       Setting("prefetch", .smallNumber(\.prefetch, 1...Int64(Limits.customersInHand))),

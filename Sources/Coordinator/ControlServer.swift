@@ -92,11 +92,13 @@ package final class ControlSession: ClientSession<ClientMessage, BankMessage> {
   var seats = 0
   /// Questions that wait until what they ask for is on disk.
   var openReadings = 0
+  /// Bytes of payloads of requests that are not taken in yet.
+  var payloadBytes = 0
 
   /// Whether a client that was not heard for a while can be heard again.
   func canBeHeard(within share: Int) -> Bool {
     openRequests < ClientLimits.openRequests / 2 && openReadings < ClientLimits.openReadings / 2
-      && channel.backlog < share
+      && payloadBytes < PayloadRoom.ofClient / 2 && channel.backlog < share
   }
 }
 

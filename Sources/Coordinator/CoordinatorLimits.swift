@@ -9,6 +9,10 @@ import Wire
 package struct CoordinatorLimits: Sendable {
   /// Customers in one slice of a large request.
   package var slice: Int64 = 2_048
+  /// Bytes of payloads in one slice, where one customer does not carry more.
+  package var sliceBytes = 1 << 20
+  /// Bytes of payloads after which a transaction is committed, whatever else is to be taken in.
+  package var transactionBytes = 8 << 20
   /// Customers in a part of a list that is kept.
   package var listPart = EnqueueList.partLimit
   /// Numbers that are left free for others before a request in slices, at most.

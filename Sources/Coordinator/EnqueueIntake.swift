@@ -10,7 +10,8 @@ import Wire
 
 final class EnqueueIntake {
   enum Source {
-    case drawn(SlicedDraw)
+    /// With what each of them carries.
+    case drawn(SlicedDraw, ([UInt8], PayloadShare)?)
     case list(SlicedList)
   }
 
@@ -30,7 +31,7 @@ final class EnqueueIntake {
     /// Whether it is more than is taken in at once.
     var comesInSlices: Bool {
       switch source {
-      case .drawn(let draw): draw.hasSeveralSlices
+      case .drawn(let draw, _): draw.hasSeveralSlices
       case .list(let sliced): sliced.list.hasSeveralParts
       }
     }
@@ -38,7 +39,7 @@ final class EnqueueIntake {
     /// Customers who come before those taken so far, and follow; see `QueueMachine`.
     var heldBack: Int64 {
       switch source {
-      case .drawn(let draw): draw.heldBack
+      case .drawn(let draw, _): draw.heldBack
       case .list(let list): list.heldBack
       }
     }

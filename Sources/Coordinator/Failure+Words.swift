@@ -40,22 +40,29 @@ extension Failure {
 /// What can be wrong with a request for tickets by itself, before anybody knows of it: every limit that a customer
 /// keeps. What is found is a remark, so that it can be said in any language.
 extension EnqueueOrder {
-  var fault: Remark? {
+  func fault(maxPayload: Int64) -> Remark? {
     if !(1...BankModel.Limits.customersPerCommand).contains(count) {
       return Remark(.customersRange, BankModel.Limits.customersPerCommand, count)
     }
-    let length = payload?.utf8.count ?? 0
-    if length > BankModel.Limits.payloadLength {
-      return Remark(.payloadAtMost, BankModel.Limits.payloadLength, length)
+    let length = article?.utf8.count ?? 0
+    if length > BankModel.Limits.articleLength {
+      return Remark(.articleAtMost, BankModel.Limits.articleLength, length)
+    }
+    if let payload {
+      if let service, !service.carriesPayload { return Remark(.payloadUnwanted, service.name) }
+      if payload.count > maxPayload {
+        return Remark(.payloadAtMost, maxPayload, payload.count, BankModel.Limits.payloadLength)
+      }
     }
     let sample = EnqueueEntry(
       service: .deposit, priority: priority, amount: amount ?? 1, account: account ?? 0, key: key)
-    return sample.fault
+    return sample.fault(maxPayload: maxPayload, place: 1)
   }
 }
 
 extension EnqueueEntry {
-  var fault: Remark? {
+  /// - Parameter place: in the list, from 1.
+  func fault(maxPayload: Int64, place: Int64) -> Remark? {
     if !service.movesMoney { return Remark(.notInList, service.name) }
     if !(1...BankModel.Limits.amount).contains(amount) {
       return Remark(.moneyRange, BankModel.Limits.amount, amount)
@@ -63,8 +70,16 @@ extension EnqueueEntry {
     if !(0...BankModel.Limits.account).contains(account) {
       return Remark(.accountRange, BankModel.Limits.account, account)
     }
+    if let payload, payload.count > maxPayload {
+      return Remark(.payloadOfEntry, maxPayload, payload.count, BankModel.Limits.payloadLength, place)
+    }
     return key.flatMap(keyFault)
   }
+}
+
+extension Service {
+  /// Whether its customers carry a payload. Whoever orders by name has said everything with the name.
+  fileprivate var carriesPayload: Bool { !drawsOnStock }
 }
 
 func keyFault(_ key: String) -> Remark? {

@@ -24,6 +24,10 @@ final class Intake: BankPart {
   private(set) var pacing = IntakePacing()
   /// There was no time for all who could come in beside a large request.
   private var hasMoreBeside = false
+  /// Payloads of requests that wait.
+  private let payloads = PayloadRoom()
+  /// Bytes of payloads that were staged since this was last a matter of the commit.
+  private var stagedBytes = 0
 
   init(_ ground: BankPart, _ readings: Readings, _ limits: CoordinatorLimits) {
     self.readings = readings
@@ -34,12 +38,27 @@ final class Intake: BankPart {
   // MARK: - What is asked
 
   func take(_ order: EnqueueOrder, _ seat: Seat) {
-    if let fault = order.fault { return server.answer(seat, .failure(Failure(.badRequest, remark: fault))) }
+    if let fault = order.fault(maxPayload: context.configuration.maxPayload) {
+      return server.answer(seat, .failure(Failure(.badRequest, remark: fault)))
+    }
+    var carried: ([UInt8], PayloadShare)?
+    if let payload = order.payload {
+      let share = PayloadShare(payloads, seat.session)
+      guard share.hasRoom(for: payload.count) else {
+        return server.answer(seat, .failure(share.refusal(of: payload.count)))
+      }
+      share.bytes = payload.count
+      carried = (payload, share)
+    }
     let draw = CustomerDraw(
       service: order.service, priority: order.priority, amount: order.amount, account: order.account,
-      payload: order.payload ?? "", seed: order.seed)
-    let sliced = SlicedDraw(draw, total: order.count, slice: limits.slice, heldBackAtMost: limits.gap)
-    append(.drawn(sliced), key: order.key, digest: order.key == nil ? nil : order.digest, order.count, seat)
+      article: order.article ?? "", seed: order.seed)
+    let length = max(1, order.payload?.count ?? 0)
+    let slice = min(limits.slice, max(1, Int64(limits.sliceBytes / length)))
+    let sliced = SlicedDraw(draw, total: order.count, slice: slice, heldBackAtMost: limits.gap)
+    append(
+      .drawn(sliced, carried), key: order.key,
+      digest: order.key == nil ? nil : order.digest, order.count, seat)
   }
 
   func take(_ part: EnqueueList, _ seat: Seat) {
@@ -48,7 +67,10 @@ final class Intake: BankPart {
       return server.refuse(session, .malformed, "two lists at the same time")
     }
     let list =
-      session.list ?? ListSpool(number: seat.number, directory: context.home.run, partLimit: limits.listPart)
+      session.list
+      ?? ListSpool(
+        number: seat.number, directory: context.home.run, partLimit: limits.listPart,
+        maxPayload: context.configuration.maxPayload, share: PayloadShare(payloads, session))
     session.list = list
     list.append(part.entries)
     guard part.isLast else { return }
@@ -115,6 +137,7 @@ final class Intake: BankPart {
 
   func advance() {
     guard hasWork else { return }
+    if !store.hasStagedChanges { stagedBytes = 0 }
     let until = context.now.monotonic + Self.intakeTime
     if isWithdrawing || line.isLarge {
       takeInBeside(until: until)
@@ -132,8 +155,16 @@ final class Intake: BankPart {
         beginTurn()
       }
       if let part = order.uncounted { lookThrough(part, of: order) } else { takeSlice(of: order) }
+      commitIfHeavy()
       if line.current != nil, SystemClock.monotonic() >= until { return }
     }
+  }
+
+  /// Payloads are long, and what is staged and not committed is held by the store.
+  private func commitIfHeavy() {
+    guard stagedBytes >= limits.transactionBytes else { return }
+    stagedBytes = 0
+    queue.commit()
   }
 
   /// The turn has ended in which customers were taken in and, perhaps, committed: others come first for a while.
@@ -157,6 +188,7 @@ final class Intake: BankPart {
       pacing.someoneCame()
       if let key = order.key, answerKnown(key, order) { continue }
       takeSlice(of: order)
+      commitIfHeavy()
       guard SystemClock.monotonic() < until else {
         hasMoreBeside = true
         return
@@ -239,9 +271,9 @@ final class Intake: BankPart {
     var order = order
     let issued = queue.machine.books.issued
     let arriving = queue.machine.arriving?.request == order.request ? queue.machine.arriving : nil
-    var keys: [SliceKey] = []
+    var baggage = SliceBaggage()
     let slice: [CustomerOrder]
-    do throws(SliceTrouble) { slice = try nextSlice(of: &order, keys: &keys, after: arriving) } catch {
+    do throws(SliceTrouble) { slice = try nextSlice(of: &order, with: &baggage, after: arriving) } catch {
       return refuse(before, error)
     }
     if let refusal = queue.machine.refusal(ofLinesOf: slice) {
@@ -262,9 +294,11 @@ final class Intake: BankPart {
       // The queue has refused it and has answered; nothing more of it is taken.
       return line.end(order)
     }
+    for entry in baggage.payloads { queue.stage(.attach(payload: entry.payload, to: entry.tickets)) }
+    stagedBytes += baggage.bytes
     if Kernel.makes("forgetsKeys") { return }
     let day = queue.machine.books.day
-    for entry in keys {
+    for entry in baggage.keys {
       queue.stage(
         .remember(key: entry.key, day: day, first: entry.ticket, last: entry.ticket, request: entry.digest))
     }
@@ -277,17 +311,25 @@ final class Intake: BankPart {
 
   /// - Parameter arriving: Where those of it stand who have come; nil before the first slice.
   private func nextSlice(
-    of order: inout EnqueueIntake.Order, keys: inout [SliceKey], after arriving: ArrivingRequest?
+    of order: inout EnqueueIntake.Order, with baggage: inout SliceBaggage, after arriving: ArrivingRequest?
   ) throws(SliceTrouble) -> [CustomerOrder] {
+    let issued = queue.machine.books.issued
     switch order.source {
-    case .drawn(var draw):
+    case .drawn(var draw, let carried):
+      let held = draw.heldBack
       let slice = draw.next()
-      order.source = .drawn(draw)
+      order.source = .drawn(draw, carried)
       order.taken = draw.drawn
+      if let (payload, _) = carried {
+        let stand =
+          arriving ?? ArrivingRequest(order.request, total: order.total, heldBack: held, issued: issued)
+        let count = Int64(slice.count)
+        let place = stand.placement(of: count, heldBack: draw.heldBack, issued: issued)
+        baggage.payloads = place.runs(of: count).map { SlicePayload(payload: payload, tickets: $0) }
+      }
       return slice
     case .list(let list):
-      return try slices.next(
-        of: list, &order, keys: &keys, after: arriving, issued: queue.machine.books.issued)
+      return try slices.next(of: list, &order, with: &baggage, after: arriving, issued: issued)
     }
   }
 

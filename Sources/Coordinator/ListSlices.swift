@@ -55,7 +55,7 @@ struct ListSlices {
   /// - Parameter arriving: Where those of the list stand who have come; nil before the first part.
   /// - Parameter issued: The highest number that is somebody's.
   func next(
-    of sliced: SlicedList, _ order: inout EnqueueIntake.Order, keys: inout [SliceKey],
+    of sliced: SlicedList, _ order: inout EnqueueIntake.Order, with baggage: inout SliceBaggage,
     after arriving: ArrivingRequest?, issued: TicketNumber
   ) throws(SliceTrouble) -> [CustomerOrder] {
     var list = sliced
@@ -68,7 +68,7 @@ struct ListSlices {
     let stand = arriving ?? ArrivingRequest(order.request, total: order.total, heldBack: held, issued: issued)
     let place = stand.placement(of: expected ?? 0, heldBack: list.heldBack, issued: issued)
     let slice = try newcomers(
-      among: entries, of: &order, keys: &keys, at: place, areKnownCounted: expected != nil)
+      among: entries, of: &order, with: &baggage, at: place, areKnownCounted: expected != nil)
     // Only a full disk takes back keys that were known when they were counted: there would be numbers of nobody.
     guard expected == nil || expected == Int64(slice.count) else { throw .request(Failure(.diskFull)) }
     order.taken += Int64(entries.count)
@@ -76,7 +76,7 @@ struct ListSlices {
   }
 
   private func newcomers(
-    among entries: [EnqueueEntry], of order: inout EnqueueIntake.Order, keys: inout [SliceKey],
+    among entries: [EnqueueEntry], of order: inout EnqueueIntake.Order, with baggage: inout SliceBaggage,
     at place: ArrivingRequest.Placement, areKnownCounted: Bool
   ) throws(SliceTrouble) -> [CustomerOrder] {
     var slice: [CustomerOrder] = []
@@ -89,9 +89,9 @@ struct ListSlices {
         let bytes = Array(key.utf8)
         if let first = fresh[bytes] {
           // Whoever stands twice in this list has the ticket of the first time.
-          guard keys[first].isRepeated(by: digest) else { throw .request(.conflict(key)) }
+          guard baggage.keys[first].isRepeated(by: digest) else { throw .request(.conflict(key)) }
           order.known += 1
-          let ticket = keys[first].ticket
+          let ticket = baggage.keys[first].ticket
           order.knownTickets.add(IssuedTickets(day: day, first: ticket, last: ticket))
           continue
         }
@@ -103,8 +103,12 @@ struct ListSlices {
           }
           continue
         }
-        fresh[bytes] = keys.count
-        keys.append(SliceKey(key: key, digest: digest, ticket: place.ticket(Int64(slice.count))))
+        fresh[bytes] = baggage.keys.count
+        baggage.keys.append(SliceKey(key: key, digest: digest, ticket: place.ticket(Int64(slice.count))))
+      }
+      if let payload = entry.payload {
+        let ticket = place.ticket(Int64(slice.count))
+        baggage.payloads.append(SlicePayload(payload: payload, tickets: ticket...ticket))
       }
       slice.append(entry.order)
     }
@@ -166,8 +170,8 @@ struct SlicedList {
   /// Forgets what was counted: keys were taken back.
   mutating func lookAnew() {
     precondition(taken == 0, "what was counted has become certain with the first part that was taken")
-    // Nobody without a key is known, and every part but the last one is full.
-    fresh = list.hasKeys ? [] : Array(repeating: Int64(list.partLimit), count: begin)
+    // Nobody without a key is known.
+    fresh = list.hasKeys ? [] : (0..<begin).map { Int64(list.count(ofPart: $0)) }
     heldBack = fresh.reduce(0, +)
     keysHeldBack = []
   }

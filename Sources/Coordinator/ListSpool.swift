@@ -1,7 +1,7 @@
 // Owns a list of customers that comes in parts, until it is whole: its last customers in memory, the others in a file that
 // has no name. A client can be slow, or vanish, without holding anything up, and a long list takes no memory.
-// Every entry is checked before it is kept. Invariant: all parts that are kept but the last are full,
-// however small those were that came.
+// Every entry is checked before it is kept. Invariant: all parts that are kept but the last are as full as they can be, by
+// their number or by what they weigh, however small those were that came.
 
 import BankModel
 import Glibc
@@ -21,15 +21,25 @@ final class ListSpool {
   private(set) var mayRepeat = false
 
   let partLimit: Int
+  private let maxPayload: Int64
+  private let share: PayloadShare
   private let directory: String
   /// Those who are not in the file.
   private var rest: [EnqueueEntry] = []
   private var file: FileDescriptor?
   /// Where each part in the file ends.
   private var ends: [Int64] = []
+  /// How many are in each of them.
+  private var counts: [Int] = []
+  private var restWeight = 0
   private var watched: Set<Int> = []
 
-  init(number: UInt32, directory: String, partLimit: Int = EnqueueList.partLimit) {
+  /// - Parameter share: counts the payloads of those who are in memory.
+  init(
+    number: UInt32, directory: String, partLimit: Int = EnqueueList.partLimit, maxPayload: Int64,
+    share: PayloadShare
+  ) {
+    (self.maxPayload, self.share) = (maxPayload, share)
     self.number = number
     self.directory = directory
     self.partLimit = partLimit
@@ -40,6 +50,7 @@ final class ListSpool {
 
   func append(_ entries: [EnqueueEntry]) {
     guard failure == nil else { return }
+    let before = count
     count += Int64(entries.count)
     guard entries.count <= EnqueueList.partLimit else {
       return refuse(Remark(.partAtMost, EnqueueList.partLimit, entries.count))
@@ -47,18 +58,35 @@ final class ListSpool {
     guard count <= BankModel.Limits.customersPerCommand else {
       return refuse(Remark(.customersAtMost, BankModel.Limits.customersPerCommand))
     }
-    for entry in entries {
-      if let reason = entry.fault { return refuse(reason) }
+    for (place, entry) in entries.enumerated() {
+      if let reason = entry.fault(maxPayload: maxPayload, place: before + Int64(place) + 1) {
+        return refuse(reason)
+      }
       if entry.key != nil { hasKeys = true }
     }
-    rest += entries
-    while rest.count > partLimit {
-      let full = Array(rest[..<partLimit])
-      rest.removeFirst(partLimit)
-      watch(full)
-      write(full)
+    for entry in entries {
+      keep(entry)
+      guard failure == nil else { return }
     }
+    let held = rest.reduce(0) { $0 + ($1.payload?.count ?? 0) }
+    guard share.hasRoom(for: held) else { return give(up: share.refusal(of: held)) }
+    share.bytes = held
   }
+
+  private func keep(_ entry: EnqueueEntry) {
+    let weight = entry.weight
+    if rest.count == partLimit || restWeight + weight > EnqueueList.partWeight && !rest.isEmpty {
+      watch(rest)
+      write(rest)
+      rest.removeAll(keepingCapacity: true)
+      restWeight = 0
+    }
+    rest.append(entry)
+    restWeight += weight
+  }
+
+  /// How many customers are in a part.
+  func count(ofPart part: Int) -> Int { part < counts.count ? counts[part] : rest.count }
 
   func end() {
     if hasSeveralParts { watch(rest) }
@@ -94,6 +122,7 @@ final class ListSpool {
   private func give(up failure: Failure) {
     self.failure = failure
     rest = []
+    share.bytes = 0
     watched = []
     file = nil
   }
@@ -116,6 +145,7 @@ final class ListSpool {
       } catch { return refuse(Remark(quoting: error.description)) }
       try file!.writeAll(bytes)
       ends.append((ends.last ?? 0) + Int64(bytes.count))
+      counts.append(entries.count)
     } catch {
       let isFull = error.code == ENOSPC || error.code == EDQUOT || error.code == EFBIG
       give(up: Failure(isFull ? .diskFull : .system, subject: directory, detail: error.description))

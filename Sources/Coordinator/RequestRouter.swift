@@ -121,7 +121,7 @@ final class RequestRouter: BankPart {
   /// all of them.
   private func asksTooMuch(_ session: ControlSession) -> Bool {
     session.openRequests >= ClientLimits.openRequests || session.openReadings >= ClientLimits.openReadings
-      || session.channel.backlog >= server.share
+      || session.payloadBytes >= PayloadRoom.ofClient || session.channel.backlog >= server.share
       || SystemClock.monotonic() >= context.now.monotonic + ClientLimits.turn
   }
 

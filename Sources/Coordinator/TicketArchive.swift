@@ -36,6 +36,7 @@ struct TicketArchive {
       }
       guard day == presentDay, let stored = try store.find(ticket) else { return nil }
       var report = TicketReport(stored, day: day, attempts: attempts)
+      report.payload = try store.payload(of: ticket)
       if stored.state == .waiting, let attempt = isServed(ticket) {
         report.state = .serving
         report.window = attempt.window
@@ -52,7 +53,7 @@ extension TicketReport {
       day: receipt.day, ticket: receipt.ticket, service: receipt.service, priority: receipt.priority,
       amount: receipt.amount, account: receipt.account, issuedAt: receipt.issuedAt.milliseconds, state: .done,
       attempts: attempts, receipt: ReceiptReport(receipt),
-      payload: receipt.payload.isEmpty ? nil : receipt.payload)
+      article: receipt.article.isEmpty ? nil : receipt.article)
     guard receipt.outcome.isAttended, let window = receipt.window, let startedAt = receipt.startedAt else {
       return
     }
@@ -69,7 +70,7 @@ extension TicketReport {
       day: day, ticket: customer.ticket, service: customer.service, priority: customer.priority,
       amount: customer.amount, account: customer.account, issuedAt: customer.issuedAt.milliseconds,
       state: stored.state, dueAt: stored.dueAt?.milliseconds, attempts: attempts,
-      payload: customer.payload.isEmpty ? nil : customer.payload)
+      article: customer.article.isEmpty ? nil : customer.article)
   }
 }
 

@@ -71,9 +71,9 @@ public final class FruitProvider: Provider {
   /// Takes the fruit. A juice that is not known may be new since the recipes were read.
   private func take(isFresh: Bool) {
     guard let assignment = wanted, let client else { return }
-    guard let juice = assortment?.juices.first(where: { $0.id.name == assignment.payload }) else {
+    guard let juice = assortment?.juices.first(where: { $0.id.name == assignment.article }) else {
       if !isFresh { return askForRecipes() }
-      return answer(.unknown("there is no juice \(assignment.payload ?? "without a name")"))
+      return answer(.unknown("there is no juice \(assignment.article ?? "without a name")"))
     }
     var order = assignment.order ?? OrderID(day: assignment.day, ticket: assignment.ticket)
     if Kernel.makes("asksAnewEachAttempt") { order = OrderID("\(order)-\(assignment.attempt)") }

@@ -327,7 +327,7 @@ extension QueueMachine {
       outcome: outcome, window: windowState?.window, generation: windowState?.generation ?? 0,
       pid: windowState?.pid ?? 0, attempts: lease?.attempt ?? customer.attempts, amount: customer.amount,
       account: customer.account, issuedAt: customer.issuedAt, startedAt: windowState?.startedAt.wall,
-      finishedAt: now.wall, payload: customer.payload)
+      finishedAt: now.wall, article: customer.article)
   }
 
   mutating func record(

@@ -21,6 +21,10 @@ public protocol QueueReading: AnyObject {
   /// The customer with this number among those who wait, are delayed, or are dead letters.
   func find(_ ticket: TicketNumber) throws(StoreError) -> StoredCustomer?
 
+  /// What this customer of the present day carries, if it is one who waits, is delayed, or is a dead letter; nil for
+  /// nothing, which is not the same as a payload of no bytes.
+  func payload(of ticket: TicketNumber) throws(StoreError) -> [UInt8]?
+
   /// Customers of one state, line after line; nil begins. At most `limit`.
   func customers(
     in state: CustomerState, after cursor: TicketCursor?, limit: Int

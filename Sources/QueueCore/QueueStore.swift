@@ -29,6 +29,9 @@ public enum StoreChange: Sendable, Equatable {
   case cancelEveryone(day: BusinessDay, at: WallTime)
   /// The stock has given back what was put by for a cancelled ticket, or knows that nothing was.
   case released(TicketOfDay)
+  /// Each of these customers, who are staged in the same transaction, carries this payload. It goes with the customer:
+  /// whoever gets a receipt, or is taken out, leaves none. The queue itself never asks for it and never sees it.
+  case attach(payload: [UInt8], to: ClosedRange<TicketNumber>)
 }
 
 extension StoreChange {

@@ -205,7 +205,9 @@ enum GradeMirror {
     Priority(.max - priority.number)
   }
 
-  static func mirrored(_ line: Line) -> Line { Line(service: line.service, priority: mirrored(line.priority)) }
+  static func mirrored(_ line: Line) -> Line {
+    Line(service: line.service, priority: mirrored(line.priority))
+  }
 
   static func mirrored<Graded>(_ graded: Graded, _ priority: WritableKeyPath<Graded, Priority>) -> Graded {
     var mirror = graded
@@ -255,7 +257,7 @@ enum GradeMirror {
     case .postpone(let customer, let dueAt): .postpone(mirrored(customer), dueAt: dueAt)
     case .bury(let customer): .bury(mirrored(customer))
     case .revive(let customer, let state): .revive(mirrored(customer), from: state)
-    case .record, .remember, .cancelEveryone, .released: change
+    case .record, .remember, .cancelEveryone, .released, .attach: change
     }
   }
 }

@@ -43,7 +43,7 @@ extension PromiseChecker {
       view.states[customer.ticket] = .waiting
       view.stand(customer)
     case .cancelEveryone(let day, _): view.begin(day: day + 1)
-    case .remember, .released: break
+    case .remember, .released, .attach: break
     }
   }
 

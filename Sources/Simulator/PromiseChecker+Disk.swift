@@ -71,9 +71,10 @@ extension PromiseChecker {
       return violate(.duplicate, "ticket \(customer.ticket) was issued twice")
     }
     let order = CustomerOrder(
-      service: customer.service, priority: customer.priority, amount: customer.amount, account: customer.account,
-      payload: customer.payload)
-    guard let number = origin(of: JuiceOrder(customer.payload)?.account ?? customer.account) else {
+      service: customer.service, priority: customer.priority, amount: customer.amount,
+      account: customer.account,
+      article: customer.article)
+    guard let number = origin(of: JuiceOrder(customer.article)?.account ?? customer.account) else {
       return violate(.ledger, "nobody asked for the customer of ticket \(customer.ticket)")
     }
     let group = groups[number]
@@ -111,8 +112,9 @@ extension PromiseChecker {
         return violate(.duplicate, "ticket \(receipt.ticket) has two receipts")
       }
       let found = CustomerOrder(
-        service: receipt.service, priority: receipt.priority, amount: receipt.amount, account: receipt.account,
-        payload: receipt.payload)
+        service: receipt.service, priority: receipt.priority, amount: receipt.amount,
+        account: receipt.account,
+        article: receipt.article)
       stock.check(receipt, name)
       if found != order {
         violate(.ledger, "the receipt of ticket \(receipt.ticket) is for \(found), not \(order)")

@@ -98,7 +98,7 @@ extension SimulatedClient {
       let juice = juices[Int(chance.draw(0...Int64(juices.count) - 1))].id
       return EnqueueOrder(
         count: count, service: .juice, priority: somePriority(), amount: nil, account: nil, seed: 0, key: key,
-        payload: JuiceOrder(juice: juice, account: account).payload)
+        article: JuiceOrder(juice: juice, account: account).article)
     }
   }
 
@@ -123,7 +123,8 @@ extension SimulatedClient {
 extension EnqueueOrder {
   var draw: CustomerDraw {
     CustomerDraw(
-      service: service, priority: priority, amount: amount, account: account, payload: payload ?? "", seed: seed)
+      service: service, priority: priority, amount: amount, account: account, article: article ?? "",
+      seed: seed)
   }
 }
 

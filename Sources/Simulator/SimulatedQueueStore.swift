@@ -86,6 +86,10 @@ final class SimulatedQueueStore: AskingStore {
     try attempt(.read) { () throws(StoreError) in try disk.customers(in: state, after: cursor, limit: limit) }
   }
 
+  func payload(of ticket: TicketNumber) throws(StoreError) -> [UInt8]? {
+    try attempt(.read) { () throws(StoreError) in try disk.payload(of: ticket) }
+  }
+
   func unreleased(after ticket: TicketOfDay?, limit: Int) throws(StoreError) -> [TicketOfDay] {
     try attempt(.read) { () throws(StoreError) in try disk.unreleased(after: ticket, limit: limit) }
   }

@@ -79,8 +79,8 @@ final class SimulatedProvider: Provider {
     }
     ready = nil
     var assignment = assignment
-    assignment.payload =
-      assignment.payload.flatMap(JuiceOrder.init).map { "\($0.juice)" } ?? assignment.payload
+    assignment.article =
+      assignment.article.flatMap(JuiceOrder.init).map { "\($0.juice)" } ?? assignment.article
     real.provide(assignment)
   }
 
@@ -111,11 +111,11 @@ struct JuiceOrder {
 
   init(juice: ItemID, account: AccountNumber) { (self.juice, self.account) = (juice, account) }
 
-  init?(_ payload: String) {
-    let words = payload.split(separator: " ")
+  init?(_ article: String) {
+    let words = article.split(separator: " ")
     guard words.count == 2, let account = AccountNumber(words[1]) else { return nil }
     self.init(juice: ItemID(String(words[0])), account: account)
   }
 
-  var payload: String { "\(juice) \(account)" }
+  var article: String { "\(juice) \(account)" }
 }

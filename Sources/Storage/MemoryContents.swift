@@ -17,6 +17,8 @@ struct MemoryContents {
   private(set) var attempts: [TicketOfDay: [Attempt]] = [:]
   /// By the bytes of the key: two spellings of one character are two keys, as in the database.
   private(set) var keys: [[UInt8]: KeyedRequest] = [:]
+  /// What customers carry, by number.
+  private(set) var payloads: [TicketNumber: [UInt8]] = [:]
   /// Cancelled tickets for which something may still be put by.
   private(set) var releases: Set<TicketOfDay> = []
   /// What takes the steps since the last commit back, the last of them at the end.
@@ -33,6 +35,7 @@ struct MemoryContents {
       try put(StoredCustomer(customer: customer, state: .waiting, dueAt: nil))
     case .finish(let customer, let state, let receipt):
       _ = try remove(customer, from: state)
+      dropPayload(of: customer.ticket)
       try add(receipt)
     case .update(let customer): try move(customer, from: .waiting, to: .waiting, dueAt: nil)
     case .postpone(let customer, let due): try move(customer, from: .waiting, to: .delayed, dueAt: due)
@@ -52,6 +55,12 @@ struct MemoryContents {
         throw damage(Remark(.releaseUnknown, ticket.ticket, ticket.day))
       }
       wayBack.append { $0.releases.insert(ticket) }
+    case .attach(let payload, let tickets):
+      for ticket in tickets {
+        guard payloads[ticket] == nil else { throw damage(Remark(.payloadTwice, ticket, day ?? 0)) }
+        payloads[ticket] = payload
+        wayBack.append { $0.payloads[ticket] = nil }
+      }
     }
   }
 
@@ -107,6 +116,11 @@ struct MemoryContents {
     }
   }
 
+  private mutating func dropPayload(of ticket: TicketNumber) {
+    guard let payload = payloads.removeValue(forKey: ticket) else { return }
+    wayBack.append { $0.payloads[ticket] = payload }
+  }
+
   /// Only the counters of a customer ever change; the rest stays as it was inserted.
   private mutating func move(
     _ customer: Customer, from: CustomerState, to: CustomerState, dueAt: WallTime?
@@ -157,12 +171,13 @@ struct MemoryContents {
     let everyone = customers.values.sorted { $0.customer.ticket < $1.customer.ticket }
     for found in everyone {
       let customer = try remove(found.customer, from: found.state).customer
+      dropPayload(of: customer.ticket)
       try add(
         Receipt(
           day: day, ticket: customer.ticket, service: customer.service, priority: customer.priority,
           outcome: .cancelled, window: nil, generation: 0, pid: 0, attempts: customer.attempts,
           amount: customer.amount, account: customer.account, issuedAt: customer.issuedAt, startedAt: nil,
-          finishedAt: moment, payload: customer.payload))
+          finishedAt: moment, article: customer.article))
     }
   }
 
@@ -176,6 +191,7 @@ struct MemoryContents {
     for key in keys.prefix(limit) {
       guard let found = customers.removeValue(forKey: key) else { continue }
       leave(key, found)
+      dropPayload(of: found.customer.ticket)
     }
     guard keys.count <= limit else { return }
     for (key, known) in self.keys where known.tickets.day == day && known.tickets.first >= first {

@@ -28,6 +28,12 @@ extension MemoryStore {
     return nil
   }
 
+  /// What a customer carries. See `QueueStore`.
+  public func payload(of ticket: TicketNumber) throws(StoreError) -> [UInt8]? {
+    try beginReading()
+    return ticket < bound ? contents.payloads[ticket] : nil
+  }
+
   /// Customers of one state, line after line; nil begins. At most `limit`.
   public func customers(
     in state: CustomerState, after cursor: TicketCursor?, limit: Int
@@ -145,6 +151,7 @@ extension MemoryStore {
     auditOrder(&report)
     auditAttempts(&report)
     auditKeys(&report)
+    auditPayloads(&report)
     return report.finished()
   }
 
@@ -214,6 +221,13 @@ extension MemoryStore {
     _ report: inout AuditReport
   ) {
     if !possible.contains(counted) { report.note(Remark(.attemptsMiscounted, ticket, day, counted)) }
+  }
+
+  private func auditPayloads(_ report: inout AuditReport) {
+    let tickets = Set(contents.customers.values.map(\.customer.ticket))
+    for ticket in contents.payloads.keys.sorted() where ticket < bound && !tickets.contains(ticket) {
+      report.note(Remark(.payloadOfNobody, ticket))
+    }
   }
 
   private func auditKeys(_ report: inout AuditReport) {

@@ -39,6 +39,10 @@ extension SQLiteStore {
   func withdraw(limit: Int) throws(StoreError) {
     guard let first = arrivals.first, let saved, !arrivals.areWithdrawn else { return }
     try writeGathered()
+    let everybody = first...Limits.ticket
+    let end = limit == .max ? everybody.upperBound : try endOfPiece(of: everybody)
+    try dropPayloads(of: first...end)
+    guard end == everybody.upperBound else { return }
     var left = Int64(limit)
     for (line, _) in lines.all where left > 0 {
       let (lowest, highest) = (

@@ -25,6 +25,7 @@ extension SQLiteStore {
     }
     try find(into: &report, auditAttempts)
     try find(into: &report, auditKeys)
+    try find(into: &report, auditPayloads)
     return report.finished()
   }
 

@@ -11,7 +11,7 @@ extension SQLiteStore {
     if change.meetsCustomers { try finishSweep() }
     switch change {
     case .insert(let customer): return try gather(customer)
-    case .finish, .remember: break
+    case .finish, .remember, .attach: break
     default: try writeGathered()
     }
     switch change {
@@ -31,6 +31,7 @@ extension SQLiteStore {
       sweep = QueueSweep(day: day, moment: moment, total: saved?.kept ?? 0)
       stagedDay = day + 1
     case .released(let ticket): try note(released: ticket)
+    case .attach(let payload, let tickets): try attach(payload, to: tickets)
     }
   }
 
@@ -42,6 +43,7 @@ extension SQLiteStore {
     statement.bind(1, try position(customer, in: state))
     try statement.run()
     try requireOneChange(customer, in: state)
+    try dropPayload(of: customer.ticket)
     try insert(receipt)
   }
 

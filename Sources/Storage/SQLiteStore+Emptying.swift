@@ -45,7 +45,7 @@ extension SQLiteStore {
     // Those without a ticket are no customers yet, and get no receipts.
     if hasUnwithdrawn { return try withdraw(limit: QueueSweep.withdrawn) }
     guard let first = try firstTicket(after: sweep.after) else { return try end(sweep) }
-    sweep.after = first + QueueSweep.piece - 1
+    sweep.after = try endOfPiece(of: first...first + QueueSweep.piece - 1)
     statements.cancelSome.bindAll(sweep.day, sweep.moment.milliseconds, first, sweep.after)
     try statements.cancelSome.run(broken: Remark(.waitsWithReceipt, sweep.day))
     let cancelled = database.changes
@@ -54,6 +54,7 @@ extension SQLiteStore {
     if sweep.day == saved?.day { staged.cancelled += cancelled }
     statements.releaseSome.bindAll(sweep.day, first, sweep.after)
     try statements.releaseSome.run(broken: Remark(.waitsCancelled, sweep.day))
+    try dropPayloads(of: first...sweep.after)
     self.sweep = sweep
   }
 
@@ -66,6 +67,7 @@ extension SQLiteStore {
   private func end(_ sweep: QueueSweep) throws(StoreError) {
     try statements.deleteEveryone.run()
     if database.changes != sweep.done { throw damage(Remark(.uncancelled, sweep.day)) }
+    payloads = PayloadBounds()
     self.sweep = nil
   }
 }

@@ -184,7 +184,7 @@ extension SQLiteStore {
     statement.bind(first + 4, customer.attempts)
     statement.bind(first + 5, customer.crashes)
     statement.bind(first + 6, customer.failures)
-    try statement.bind(first + 7, nonEmpty: customer.payload)
+    try statement.bind(first + 7, nonEmpty: customer.article)
     return Statements.customerParameters
   }
 
@@ -206,7 +206,7 @@ extension SQLiteStore {
     statement.bind(first + 12, receipt.issuedAt.milliseconds)
     statement.bind(first + 13, optional: receipt.startedAt?.milliseconds)
     statement.bind(first + 14, receipt.finishedAt.milliseconds)
-    try statement.bind(first + 15, nonEmpty: receipt.payload)
+    try statement.bind(first + 15, nonEmpty: receipt.article)
     let transfer = receipt.transfer
     statement.bind(first + 16, optional: transfer?.debit.code)
     statement.bind(first + 17, optional: transfer?.credit.code)

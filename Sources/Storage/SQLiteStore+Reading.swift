@@ -218,7 +218,7 @@ extension SQLiteStore {
       ticket: position.ticket, service: line.service, priority: line.priority, amount: row.integer(1),
       account: row.integer(2), issuedAt: WallTime(milliseconds: row.integer(3)),
       attempts: try small(row.integer(4)), crashes: try small(row.integer(5)),
-      failures: try small(row.integer(6)), payload: row.text(8))
+      failures: try small(row.integer(6)), article: row.text(8))
     return StoredCustomer(
       customer: customer, state: state, dueAt: row.optional(7).map(WallTime.init(milliseconds:)))
   }
@@ -237,7 +237,7 @@ extension SQLiteStore {
       pid: try small(row.integer(8)), attempts: try small(row.integer(9)), amount: row.integer(10),
       account: row.integer(11), issuedAt: WallTime(milliseconds: row.integer(12)),
       startedAt: row.optional(13).map(WallTime.init(milliseconds:)),
-      finishedAt: WallTime(milliseconds: row.integer(14)), payload: row.text(15),
+      finishedAt: WallTime(milliseconds: row.integer(14)), article: row.text(15),
       shortages: outcome == .outOfStock ? try shortages(day: day, ticket: ticket) : [])
   }
 

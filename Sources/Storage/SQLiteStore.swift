@@ -41,6 +41,9 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
   /// The numbers of the lines with everything that is staged, and as they are on disk.
   var lines: LineNumbers
   private var committedLines: LineNumbers
+  /// Where there are payloads, with everything that is staged, and as they are on disk.
+  var payloads: PayloadBounds
+  private var committedPayloads: PayloadBounds
 
   override class var schema: Schema { .bank }
   /// What is held back for nobody in particular: the log of a few transactions, attempts, pauses.
@@ -54,6 +57,8 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
     sequence = committedSequence
     lines = try Self.readLines(database)
     committedLines = lines
+    payloads = try Self.readPayloads(database)
+    committedPayloads = payloads
     try super.init(database)
   }
 
@@ -150,6 +155,7 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
 
   private func forgetStaged() {
     lines = committedLines
+    payloads = committedPayloads
     loss = nil
     sweep = nil
     sequence = committedSequence
@@ -177,6 +183,7 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
     room.committed()
     committedSequence = sequence
     committedLines = lines
+    committedPayloads = payloads
     staged = StagedReceipts()
     stagedDay = nil
     stagedAcceptances = 0

@@ -17,6 +17,8 @@ struct Schema: Sendable {
   ///   one short scan, and the next in line is the first row of a range. (A table keyed by the columns took 1.5 times as
   ///   long to fill.) The three parts can be read as generated columns.
   /// - `line`: the lines in which customers wait, with the numbers that stand in the keys: a service and a priority each.
+  /// - `payload`: what customers of the present day carry, for those who carry anything. The row is written in the
+  ///   transaction of the customer's and goes in that of the receipt, into which nothing of it is copied.
   /// - `receipt`: how each ticket ended, in the order of the commits. The database itself refuses a second receipt of
   ///   a ticket. Debit and credit are account codes (cash −1, loans −2, customers from 0), null where nothing was done.
   /// - `attempt`: attempts at serving that ended without a receipt, numbered from 1 for each ticket.
@@ -230,6 +232,16 @@ struct Schema: Sendable {
       (12544, 3, 0), (12800, 3, 1023), (13056, 3, 1024);
 
     -- position = state << 60 | line << 40 | ticket; see CustomerPosition.
+    -- The name of what was ordered; what a customer carries for the worker is in a table of its own.
+    ALTER TABLE customer RENAME COLUMN payload TO article;
+    ALTER TABLE receipt RENAME COLUMN payload TO article;
+
+    -- What a customer of the present day carries; the row goes with the customer's.
+    CREATE TABLE payload (
+      ticket INTEGER PRIMARY KEY,
+      bytes BLOB NOT NULL
+    ) STRICT;
+
     ALTER TABLE customer DROP COLUMN service;
     ALTER TABLE customer DROP COLUMN grade;
     ALTER TABLE customer DROP COLUMN ticket;

@@ -64,6 +64,22 @@ struct Statement {
     if code != SQLITE_OK { throw failure(code) }
   }
 
+  /// Binds bytes that stay where they are until the statement has run. See sqlite3_bind_blob64.
+  func bind(_ index: Int32, staying bytes: UnsafeRawBufferPointer) throws(StoreError) {
+    // Without an address SQLite would take them for null.
+    let code =
+      bytes.isEmpty
+      ? sqlite3_bind_zeroblob(handle, index, 0)
+      : sqlite3_bind_blob64(handle, index, bytes.baseAddress, UInt64(bytes.count), nil)
+    if code != SQLITE_OK { throw failure(code) }
+  }
+
+  /// The bytes in a column; none for null.
+  func bytes(_ column: Int32) -> [UInt8] {
+    guard let bytes = sqlite3_column_blob(handle, column) else { return [] }
+    return Array(UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, column))))
+  }
+
   func bind(_ index: Int32, nonEmpty text: String) throws(StoreError) {
     if text.isEmpty { bind(index, optional: nil) } else { try bind(index, text: text) }
   }

@@ -11,16 +11,17 @@ struct Statements {
   let insertReceipt, insertReceipts, insertShortage, insertRelease, releaseSome, deleteRelease, cancelSome,
     firstTicket, insertAttempt, insertKey: Statement
   let insertLine, deleteLines: Statement
+  let insertPayload, deletePayload, deletePayloads, payloadLengths, payload: Statement
   let updateDay, insertDay, closeDay, countReceipts: Statement
   let customers, customer, countCustomers, delayed: Statement
   let receipts, receiptsOfDay, receiptsOfService, receipt, shortages, releases, attempts, key: Statement
 
   /// Columns of a customer's row, in the order in which rows are read.
   static let customerColumns =
-    "position, amount, account, issued_ms, attempts, crashes, failures, due_ms, payload"
+    "position, amount, account, issued_ms, attempts, crashes, failures, due_ms, article"
   static let receiptColumns = """
     sequence, day, ticket, service, grade, outcome, place, generation, pid, attempts, amount, account, issued_ms, \
-    started_ms, finished_ms, payload
+    started_ms, finished_ms, article
     """
 
   static let customerParameters: Int32 = 8
@@ -86,10 +87,10 @@ struct Statements {
       """
       INSERT INTO receipt (
         day, ticket, service, grade, outcome, place, generation, pid, attempts, amount, account, debit, credit,
-        issued_ms, started_ms, finished_ms, payload)
+        issued_ms, started_ms, finished_ms, article)
       SELECT
         ?1, ticket, service, code, 2, NULL, 0, 0, attempts, amount, account, NULL, NULL, issued_ms, NULL, ?2,
-        payload
+        article
       FROM \(QueueSweep.bases) CROSS JOIN customer ON position BETWEEN base + ?3 AND base + ?4
       ORDER BY ticket
       """, "cancelling everyone")
@@ -106,6 +107,14 @@ struct Statements {
       "INSERT INTO line (number, service, priority) VALUES (?, ?, ?)", "giving a line a number")
     deleteLines = try prepare(
       "DELETE FROM line WHERE number >= \(LineNumbers.firstGiven)", "taking numbers of lines back")
+    insertPayload = try prepare("INSERT INTO payload (ticket, bytes) VALUES (?, ?)", "keeping a payload")
+    deletePayload = try prepare("DELETE FROM payload WHERE ticket = ?", "removing a payload")
+    deletePayloads = try prepare("DELETE FROM payload WHERE ticket BETWEEN ? AND ?", "removing payloads")
+    // The length of a blob stands in its row: nothing of it is read for that.
+    payloadLengths = try prepare(
+      "SELECT ticket, length(bytes) FROM payload WHERE ticket BETWEEN ? AND ? ORDER BY ticket",
+      "measuring payloads")
+    payload = try prepare("SELECT bytes FROM payload WHERE ticket = ?", "reading a payload")
     updateDay = try prepare(
       """
       UPDATE day SET \(BookColumns.all.map { "\($0) = ?" }.joined(separator: ", ")) WHERE day = ?

@@ -93,6 +93,6 @@ extension LogFields {
       field("priority", Int64(customer.priority.number))
     }
     field("attempt", customer.attempt)
-    if let payload = customer.payload { field("payload", payload) }
+    if let article = customer.article { field("payload", article) }
   }
 }

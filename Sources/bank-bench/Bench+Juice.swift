@@ -66,7 +66,7 @@ extension Bench {
   }
 
   private static func bananas(_ count: Int64) -> EnqueueOrder {
-    BenchBank.order(count, .juice, payload: "banana")
+    BenchBank.order(count, .juice, article: "banana")
   }
 }
 

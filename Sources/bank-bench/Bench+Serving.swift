@@ -41,7 +41,7 @@ extension Bench {
       against: [pingPong] + rivals + further,
       note: { "coordinator \(Figure.text(Samples(spent).median)) µs of a core a customer" }
     ) {
-      try bank.ask(.enqueue(BenchBank.order(customers, .deposit, payload: Self.payload)))
+      try bank.ask(.enqueue(BenchBank.order(customers, .deposit, article: Self.payload)))
       let before = ProcessFacts.processorTime(of: bank.pid)
       let figure = try Self.perSecond(customers) {
         try bank.ask(.resume(nil))

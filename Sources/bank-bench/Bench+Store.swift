@@ -30,10 +30,11 @@ extension Bench {
       for ticket in 1...count {
         let customer = Self.customer(ticket, Self.lines)
         let receipt = Receipt(
-          day: books.day, ticket: ticket, service: customer.service, priority: customer.priority, outcome: .served,
+          day: books.day, ticket: ticket, service: customer.service, priority: customer.priority,
+          outcome: .served,
           window: Window(service: customer.service, place: 1), generation: 1, pid: 1, attempts: 1,
           amount: customer.amount, account: customer.account, issuedAt: customer.issuedAt,
-          startedAt: customer.issuedAt, finishedAt: customer.issuedAt, payload: customer.payload)
+          startedAt: customer.issuedAt, finishedAt: customer.issuedAt, article: customer.article)
         try store.stage(.finish(customer, from: .waiting, receipt))
         books.waiting[customer.line] -= 1
         books.served += 1
@@ -59,7 +60,7 @@ extension Bench {
     let line = lines[Int(ticket &* 0x9E37_79B9 >> 7 & 0xFFFF) % lines.count]
     return Customer(
       ticket: ticket, service: line.service, priority: line.priority, amount: 50_000, account: ticket % 1_000,
-      issuedAt: WallTime(milliseconds: 1_790_000_000_000 + ticket), payload: lines.count > 2 ? "" : payload)
+      issuedAt: WallTime(milliseconds: 1_790_000_000_000 + ticket), article: lines.count > 2 ? "" : payload)
   }
 
   private func withStore(_ body: (SQLiteStore, inout Books) throws -> Double) throws -> Double {

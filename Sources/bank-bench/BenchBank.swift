@@ -66,10 +66,10 @@ final class BenchBank {
     try ask(.enqueue(Self.order(count, service)))
   }
 
-  static func order(_ count: Int64, _ service: Service? = nil, payload: String? = nil) -> EnqueueOrder {
+  static func order(_ count: Int64, _ service: Service? = nil, article: String? = nil) -> EnqueueOrder {
     EnqueueOrder(
       count: count, service: service, priority: .regular, amount: nil, account: nil, seed: 1, key: nil,
-      payload: payload)
+      article: article)
   }
 
   func connect() throws -> ControlConnection { try home.connect() }

@@ -216,7 +216,7 @@ extension ChaosAccount {
       if receipt.outcome == .outOfStock { sentAway += 1 }
       guard receipt.outcome == .served else { continue }
       juices += 1
-      for part in shelves.recipes[receipt.payload ?? ""] ?? [] {
+      for part in shelves.recipes[receipt.article ?? ""] ?? [] {
         wanted[part.item, default: 0] -= part.quantity
       }
     }
@@ -232,7 +232,8 @@ extension ChaosAccount {
 extension ReceiptReport {
   /// Whether it says what somebody who ordered a juice must be told: that it was made, or what was missing for it.
   func fulfils(_ order: ChaosOrder, juice: String, recipe: [ItemAmount]) -> Bool {
-    guard service == .juice, priority == order.priority, amount == 0, debit == nil, credit == nil, payload == juice,
+    guard service == .juice, priority == order.priority, amount == 0, debit == nil, credit == nil,
+      article == juice,
       attempts >= 1
     else { return false }
     let missing = shortages ?? []

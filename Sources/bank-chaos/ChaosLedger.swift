@@ -18,7 +18,7 @@ struct ChaosOrder: Sendable, Equatable {
     .enqueue(
       EnqueueOrder(
         count: count, service: service, priority: priority, amount: juice == nil ? amount : nil,
-        account: juice == nil ? account : nil, seed: 1, key: key, payload: juice))
+        account: juice == nil ? account : nil, seed: 1, key: key, article: juice))
   }
 }
 

@@ -100,7 +100,8 @@ import Testing
     "customers who are drawn in slices, the first of them last, are those of one stroke",
     arguments: [Service.deposit, .juice, nil], [1, 2, 7, 40])
   func slices(_ service: Service?, _ total: Int64) {
-    let draw = CustomerDraw(service: service, priority: .vip, amount: nil, account: nil, payload: "p", seed: 7)
+    let draw = CustomerDraw(
+      service: service, priority: .vip, amount: nil, account: nil, article: "p", seed: 7)
     var whole = draw
     let all = (0..<total).map { _ in whole.next() }
     for limit in [0, 4, 100] as [Int64] {

@@ -54,7 +54,7 @@ struct ChaosStockTests {
         sequence: ticket, day: 1, ticket: ticket, service: .juice, priority: order.priority, outcome: outcome,
         window: Window(service: .juice, place: 1), generation: 1, pid: 5, attempts: 1, amount: 0, account: 0,
         issuedAt: WallTime(milliseconds: 1), startedAt: WallTime(milliseconds: ticket * 10),
-        finishedAt: WallTime(milliseconds: ticket * 10 + 5), payload: order.juice ?? "", shortages: shortages)
+        finishedAt: WallTime(milliseconds: ticket * 10 + 5), article: order.juice ?? "", shortages: shortages)
     )
   }
 
@@ -104,7 +104,7 @@ struct ChaosStockTests {
     evidence.receipts[3] = paper(evidence.ledger.orders[2], 4, .cancelled)
     #expect(ChaosAccount(evidence).violations == [wrong])
     evidence = clean()
-    evidence.receipts[0].payload = "mango-kiwi"
+    evidence.receipts[0].article = "mango-kiwi"
     #expect(
       ChaosAccount(evidence).violations.contains(.wrongReceipt(ChaosTicket(day: 1, number: 1))))
   }

@@ -96,8 +96,10 @@ func sentences() {
     .json(JSONFault(.badEscape, line: 1, column: 3)), .json(JSONFault(.notUTF8, line: 1, column: 3)),
     .unknownField("x", near: []), .unknownField("x", near: ["key"]), .repeatedField(.key),
     .wrongType(.amount),
-    .wrongType(.key), .unknownName(.priority, "x", near: []), .outOfRange(.amount, 0, 1...2), .badKey(length: 0),
-    .badKey(length: 300),
+    .wrongType(.key), .unknownName(.priority, "x", near: []), .outOfRange(.amount, 0, 1...2),
+    .badKey(length: 0),
+    .badKey(length: 300), .twoPayloads, .badBase64(place: 3), .payloadTooLong(length: 1_048_577),
+    .wrongType(.payloadBase64),
   ]
   for fault in faults {
     let refusal = CustomerList.Refusal.line(3, fault)

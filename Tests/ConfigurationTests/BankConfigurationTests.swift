@@ -44,7 +44,7 @@ import Time
       """
       {"windows": {"deposit": 0, "loan": 256, "juice": 3}, "speed": 2.5, "lang": "ko",
        "work": {"deposit": "0s", "loan": "2h", "juice": "1s"},
-       "max_waiting": 5, "lease": "100ms", "standstill": "3s", "prefetch": 64, "max_crashes": 1, "max_failures": 2, "retry_first": "3ms",
+       "max_waiting": 5, "max_payload": 1048576, "lease": "100ms", "standstill": "3s", "prefetch": 64, "max_crashes": 1, "max_failures": 2, "retry_first": "3ms",
        "retry_limit": "1m30s", "restart_first": "2ms", "restart_limit": "4s",
        "recycle_after_customers": 1000, "recycle_above_mb": 64, "gather": "0ms", "log": {"customers": false, "rotate_bytes": 4096, "keep": 0}}
       """)
@@ -54,6 +54,7 @@ import Time
     expected.speed = .thousandths(2500)
     expected.language = .korean
     expected.maxWaiting = 5
+    expected.maxPayload = 1_048_576
     expected.lease = .milliseconds(100)
     expected.standstill = .seconds(3)
     expected.prefetch = 64

@@ -46,10 +46,10 @@ struct IntakeTests {
     #expect(try refusal(order { $0.amount = 0 }) == Remark(.moneyRange, BankModel.Limits.amount, 0))
     #expect(try refusal(order { $0.account = -1 }) == Remark(.accountRange, BankModel.Limits.account, -1))
     #expect(try refusal(order { $0.key = "" }) == Remark(.keyLength, BankModel.Limits.keyLength, 0))
-    let long = String(repeating: "x", count: BankModel.Limits.payloadLength + 1)
+    let long = String(repeating: "x", count: BankModel.Limits.articleLength + 1)
     #expect(
-      try refusal(order { $0.payload = long })
-        == Remark(.payloadAtMost, BankModel.Limits.payloadLength, long.utf8.count))
+      try refusal(order { $0.article = long })
+        == Remark(.articleAtMost, BankModel.Limits.articleLength, long.utf8.count))
     let juice = EnqueueEntry(service: .juice, priority: .regular, amount: 1, account: 1, key: nil)
     #expect(
       try refusal(.enqueueList(EnqueueList(entries: [juice], isLast: true))) == Remark(.notInList, "juice"))
@@ -147,7 +147,8 @@ struct IntakeTests {
     #expect(bank.coordinator.queue.machine.books.issued == 60_004)
     #expect(try bank.store.request(forKey: "k")?.tickets.first == 4)
     #expect(try bank.store.audit().problems == [])
-    #expect(try bank.store.page(of: Line(service: .deposit, priority: .regular), after: 0, limit: 9).count == 9)
+    #expect(
+      try bank.store.page(of: Line(service: .deposit, priority: .regular), after: 0, limit: 9).count == 9)
   }
 
   @Test("no small request overtakes one of its own client, nor one with its key")

@@ -32,7 +32,7 @@ struct StockReckoningTests {
     private func customer(_ ticket: TicketNumber, _ service: Service) -> Customer {
       Customer(
         ticket: ticket, service: service, priority: .regular, amount: 0, account: 0,
-        issuedAt: WallTime(milliseconds: 0), payload: "mango")
+        issuedAt: WallTime(milliseconds: 0), article: "mango")
     }
 
     /// A ticket that still waits, or one with its receipt.
@@ -48,7 +48,7 @@ struct StockReckoningTests {
           day: 1, ticket: ticket, service: service, priority: .regular, outcome: outcome, window: nil,
           generation: 0,
           pid: 0, attempts: 1, amount: 0, account: 0, issuedAt: WallTime(milliseconds: 0), startedAt: nil,
-          finishedAt: WallTime(milliseconds: 1), payload: "mango",
+          finishedAt: WallTime(milliseconds: 1), article: "mango",
           shortages: outcome == .outOfStock ? missing : [])
         try queue.stage(.finish(customer, from: .waiting, receipt))
         books.waiting[line] -= 1
@@ -255,13 +255,13 @@ struct StockReckoningTests {
       let isMade = ticket <= count
       let customer = Customer(
         ticket: ticket, service: .juice, priority: .regular, amount: 0, account: 0,
-        issuedAt: WallTime(milliseconds: 0), payload: "mango")
+        issuedAt: WallTime(milliseconds: 0), article: "mango")
       try store.stage(.insert(customer))
       let receipt = Receipt(
         day: 1, ticket: ticket, service: .juice, priority: .regular, outcome: isMade ? .served : .cancelled,
         window: nil, generation: 0, pid: 0, attempts: isMade ? 1 : 0, amount: 0, account: 0,
         issuedAt: WallTime(milliseconds: 0), startedAt: nil, finishedAt: WallTime(milliseconds: 1),
-        payload: "mango")
+        article: "mango")
       try store.stage(.finish(customer, from: .waiting, receipt))
       let name = OrderID(day: 1, ticket: ticket)
       orders[name] = KeptOrder(id: name, content: "take mango*2", state: .done)

@@ -42,7 +42,7 @@ extension QueueWorld {
       let service = anyService()
       return CustomerOrder(
         service: service, priority: Priority.grades[Int(chance.draw(0...2))], amount: chance.draw(1...1_000),
-        account: chance.draw(1...9), payload: service == .juice ? "juice \(chance.draw(1...99))" : "")
+        account: chance.draw(1...9), article: service == .juice ? "juice \(chance.draw(1...99))" : "")
     }
     let number = request()
     guard chance.draw(0...3) == 0, count > 1 else {

@@ -16,7 +16,7 @@ extension ItemID: ExpressibleByStringLiteral {
   ]
 
   @Test("what was ordered goes to the station and into the receipt")
-  func payload() throws {
+  func article() throws {
     let branch = TestBranch()
     branch.open(.juice)
     let effects = branch.arrive(.juice("banana"), .juice("kiwi"))
@@ -28,10 +28,10 @@ extension ItemID: ExpressibleByStringLiteral {
       Issue.record("nobody was handed out")
       return
     }
-    #expect(customer.payload == "banana")
+    #expect(customer.article == "banana")
     let receipt = try #require(try branch.answer(.juice1).receipts.first)
-    #expect(receipt.payload == "banana" && receipt.outcome == .served && receipt.shortages.isEmpty)
-    #expect(try branch.answer(.juice1).receipts.first?.payload == "kiwi")
+    #expect(receipt.article == "banana" && receipt.outcome == .served && receipt.shortages.isEmpty)
+    #expect(try branch.answer(.juice1).receipts.first?.article == "kiwi")
   }
 
   @Test(
@@ -66,7 +66,7 @@ extension ItemID: ExpressibleByStringLiteral {
       Issue.record("nobody was handed out")
       return
     }
-    #expect(customer.payload == "mango" && customer.crashes == 1)
+    #expect(customer.article == "mango" && customer.crashes == 1)
   }
 
   @Test(
@@ -109,7 +109,7 @@ extension ItemID: ExpressibleByStringLiteral {
           state: .waiting,
           dueAt: nil)))
     let receipt = try #require(effects.receipts.first)
-    #expect(receipt.outcome == .cancelled && receipt.payload == "kiwi" && receipt.shortages.isEmpty)
+    #expect(receipt.outcome == .cancelled && receipt.article == "kiwi" && receipt.shortages.isEmpty)
   }
 
   /// How a station learns that nobody comes after those in its hands.

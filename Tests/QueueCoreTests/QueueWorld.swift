@@ -188,15 +188,15 @@ final class QueueWorld {
           "ticket \(customer.ticket) lacked \(missing), and its receipt says \(receipt.outcome), \(receipt.shortages)"
         )
       }
-      if receipt.payload != customer.payload || customer.payload.isEmpty == (customer.service == .juice) {
-        fault("ticket \(customer.ticket) has lost what it came for: '\(receipt.payload)'")
+      if receipt.article != customer.article || customer.article.isEmpty == (customer.service == .juice) {
+        fault("ticket \(customer.ticket) has lost what it came for: '\(receipt.article)'")
       }
       staged.receipts[customer.ticket] = receipt
     case .update(let customer): move(customer, from: .waiting, to: .waiting, nil)
     case .postpone(let customer, let dueAt): move(customer, from: .waiting, to: .delayed, dueAt)
     case .bury(let customer): move(customer, from: .waiting, to: .dead, nil)
     case .revive(let customer, let state): move(customer, from: state, to: .waiting, nil)
-    case .record, .remember, .released: break
+    case .record, .remember, .released, .attach: break
     case .cancelEveryone:
       staged.customers.removeAll()
       staged.receipts.removeAll()

@@ -111,9 +111,11 @@ extension Window {
 
 extension CustomerOrder {
   static var deposit: CustomerOrder { deposit(.regular) }
-  static var loan: CustomerOrder { CustomerOrder(service: .loan, priority: .regular, amount: 9_000, account: 8) }
+  static var loan: CustomerOrder {
+    CustomerOrder(service: .loan, priority: .regular, amount: 9_000, account: 8)
+  }
   static func juice(_ name: String) -> CustomerOrder {
-    CustomerOrder(service: .juice, priority: .regular, amount: 0, account: 0, payload: name)
+    CustomerOrder(service: .juice, priority: .regular, amount: 0, account: 0, article: name)
   }
   static func deposit(_ priority: Priority) -> CustomerOrder {
     CustomerOrder(service: .deposit, priority: priority, amount: 5_000, account: 7)

@@ -48,7 +48,7 @@ struct FruitProviderTests {
       let customer = Customer(
         ticket: ticket, service: .juice, priority: .regular, amount: 0, account: 0,
         issuedAt: WallTime(milliseconds: 0),
-        payload: juice)
+        article: juice)
       return Assignment(
         day: 1, customer: customer, lease: Lease(ticket: ticket, attempt: attempt, generation: 1))
     }

@@ -26,7 +26,7 @@ struct LateAnswerTests {
     func serve(_ day: BusinessDay, _ ticket: TicketNumber, _ juice: String) -> Assignment {
       let customer = Customer(
         ticket: ticket, service: .juice, priority: .regular, amount: 0, account: 0,
-        issuedAt: WallTime(milliseconds: 0), payload: juice)
+        issuedAt: WallTime(milliseconds: 0), article: juice)
       return Assignment(
         day: day, customer: customer, lease: Lease(ticket: ticket, attempt: 1, generation: 1))
     }

@@ -41,13 +41,13 @@ struct ReleaseQueueTests {
         let customer = Customer(
           ticket: ticket, service: .juice, priority: .regular, amount: 0, account: 0,
           issuedAt: WallTime(milliseconds: 1),
-          payload: "kiwi")
+          article: "kiwi")
         try store.stage(.insert(customer))
         let receipt = Receipt(
           day: 1, ticket: ticket, service: .juice, priority: .regular, outcome: .cancelled, window: nil,
           generation: 0,
           pid: 0, attempts: 0, amount: 0, account: 0, issuedAt: customer.issuedAt, startedAt: nil,
-          finishedAt: WallTime(milliseconds: 2), payload: "kiwi")
+          finishedAt: WallTime(milliseconds: 2), article: "kiwi")
         try store.stage(.finish(customer, from: .waiting, receipt))
         books.issued += 1
         books.cancelled += 1

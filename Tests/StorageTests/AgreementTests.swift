@@ -86,7 +86,11 @@ struct AgreementTests {
       try branch.cancelEveryone()
       branch.turnDay()
     default:
+      let first = branch.books.issued + 1
       for _ in 0..<chance.draw(1...4) { try branch.arrive(Line.graded[Int(chance.draw(0...5))]) }
+      guard chance.draw(0...1) == 0 else { return }
+      let payload = (0..<chance.draw(0...3) * 3_000).map { UInt8(truncatingIfNeeded: $0) }
+      try branch.store.stage(.attach(payload: payload, to: first...chance.draw(first...branch.books.issued)))
     }
   }
 
@@ -98,6 +102,7 @@ struct AgreementTests {
   private struct Answers: Equatable {
     var books: Books
     var customers: [[StoredCustomer]]
+    var payloads: [[UInt8]?]
     var receipts: [Receipt]
     var receiptsOfDay: [Receipt]
     var attempts: [[Attempt]]
@@ -109,6 +114,7 @@ struct AgreementTests {
     return Answers(
       books: branch.books,
       customers: try CustomerPosition.keptStates.map { try store.customers(in: $0, after: nil, limit: 999) },
+      payloads: try (0...branch.books.issued + 1).map { try store.payload(of: $0) },
       receipts: try store.receipts(day: nil, after: 0, limit: 999),
       receiptsOfDay: try store.receipts(day: branch.books.day, after: 3, limit: 20),
       attempts: try (0...branch.books.issued).map { try store.attempts(day: branch.books.day, ticket: $0) },

@@ -10,7 +10,7 @@ import Time
 
 extension ConformanceTests {
   /// A request of which so many slices of ten have come, behind a gap of twenty numbers.
-  private func request(_ slices: Int, at branch: Branch) -> ArrivingRequest? {
+  func request(_ slices: Int, at branch: Branch) -> ArrivingRequest? {
     var machine = QueueMachine(
       StoredQueue(books: branch.books, delayed: []), policy: QueuePolicy(),
       at: Moment(monotonic: MonotonicTime(nanoseconds: 0), wall: branch.now))
@@ -27,7 +27,7 @@ extension ConformanceTests {
   }
 
   /// Customers who are kept under numbers that the books do not know.
-  private func arrive(_ numbers: ClosedRange<TicketNumber>, at branch: Branch) throws {
+  func arrive(_ numbers: ClosedRange<TicketNumber>, at branch: Branch) throws {
     for ticket in numbers {
       let customer = Customer(
         ticket: ticket, service: ticket % 2 == 0 ? .loan : .deposit, priority: .regular, amount: 5,

@@ -1,4 +1,4 @@
-// What every store keeps of a service that draws on the stock: payloads, shortages, and what has to be given back.
+// What every store keeps of a service that draws on the stock: articles, shortages, and what has to be given back.
 // It must not know how a store does it. Each test runs against every kind of store.
 
 import BankModel
@@ -10,7 +10,7 @@ extension ConformanceTests {
   private func juice(_ ticket: TicketNumber, _ name: String = "mango-kiwi") -> Customer {
     Customer(
       ticket: ticket, service: .juice, priority: .regular, amount: 0, account: 0,
-      issuedAt: WallTime(milliseconds: 1_700_000_000_000), payload: name)
+      issuedAt: WallTime(milliseconds: 1_700_000_000_000), article: name)
   }
 
   private func receipt(_ customer: Customer, _ outcome: Outcome, _ shortages: [Shortage] = []) -> Receipt {
@@ -18,7 +18,7 @@ extension ConformanceTests {
       day: 1, ticket: customer.ticket, service: .juice, priority: .regular, outcome: outcome, window: nil,
       generation: 0, pid: 0, attempts: outcome.isAttended ? 1 : 0, amount: 0, account: 0,
       issuedAt: customer.issuedAt, startedAt: nil, finishedAt: WallTime(milliseconds: 1_700_000_000_500),
-      payload: customer.payload, shortages: shortages)
+      article: customer.article, shortages: shortages)
   }
 
   private func books(issued: Int64, waiting: Int64, served: Int64 = 0, cancelled: Int64 = 0, _ branch: Branch)
@@ -34,9 +34,9 @@ extension ConformanceTests {
   }
 
   @Test(
-    "a payload stays with its customer and stands on the receipt, whatever is in it",
+    "an article stays with its customer and stands on the receipt, whatever is in it",
     arguments: StoreKind.allCases)
-  func payload(_ kind: StoreKind) throws {
+  func article(_ kind: StoreKind) throws {
     let branch = try Branch(kind)
     let customer = juice(1, "망고\u{0}\u{1F95D} '\"; DROP TABLE customer")
     try branch.store.stage(.insert(customer))
@@ -45,7 +45,7 @@ extension ConformanceTests {
     #expect(try branch.store.page(of: customer.line, after: 0, limit: 5) == [customer])
     try branch.store.stage(.finish(customer, from: .waiting, receipt(customer, .served)))
     try branch.store.commit(books(issued: 1, waiting: 0, served: 1, branch))
-    #expect(try branch.store.receipt(day: 1, ticket: 1)?.payload == customer.payload)
+    #expect(try branch.store.receipt(day: 1, ticket: 1)?.article == customer.article)
     #expect(try branch.store.audit().problems == [])
   }
 

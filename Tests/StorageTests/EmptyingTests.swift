@@ -23,7 +23,7 @@ struct EmptyingTests {
         .insert(
           Customer(
             ticket: ticket, service: line.service, priority: line.priority, amount: 1, account: 0,
-            issuedAt: Self.now, payload: line.service.drawsOnStock ? "kiwi" : "")))
+            issuedAt: Self.now, article: line.service.drawsOnStock ? "kiwi" : "")))
       books.issued += 1
       books.waiting[line] += 1
     }

@@ -347,7 +347,7 @@ struct OpeningTests {
     let books = try store.load(now: now).books
     #expect(books.waitingInAll == 1)
     #expect(books.paused == [false, true, false])
-    #expect(try store.find(1)?.customer.payload == "")
+    #expect(try store.find(1)?.customer.article == "")
     #expect(try store.audit().problems == [])
   }
 

@@ -110,7 +110,7 @@ extension SeededGenerator {
     var assignment = Assignment(
       day: number(), lease: lease, service: BankModel.Service.allCases.randomElement(using: &self)!,
       priority: BankModel.Priority.grades.randomElement(using: &self)!, amount: number(), account: number())
-    assignment.payload = text()
+    assignment.article = text()
     return assignment
   }
 
@@ -127,7 +127,7 @@ extension SeededGenerator {
       count: number(), service: Bool.random(using: &self) ? .loan : nil,
       priority: BankModel.Priority.grades.randomElement(using: &self)!,
       amount: Bool.random(using: &self) ? number() : nil, account: Bool.random(using: &self) ? number() : nil,
-      seed: next(), key: text(), payload: text())
+      seed: next(), key: text(), article: text())
     return .request(ControlRequest(number: number(), command: .enqueue(order)))
   }
 

@@ -86,7 +86,7 @@ struct FrameTests {
     #expect(!decoder.isMidFrame)
     var largest = FrameDecoder(maximumBodyLength: FrameLimits.control)
     largest.append([255, 255, 255, 255])
-    #expect(throws: FrameError.bodyTooLong(length: 4_294_967_295, maximum: 1_048_576)) { try largest.next() }
+    #expect(throws: FrameError.bodyTooLong(length: 4_294_967_295, maximum: 1_310_720)) { try largest.next() }
   }
 
   @Test("an empty frame is refused, and the decoder stays failed")
@@ -191,7 +191,7 @@ struct FrameTests {
 
   @Test("the limits are those of the protocol")
   func limits() {
-    #expect(FrameLimits.control == 1_048_576)
+    #expect(FrameLimits.control == 1_310_720)
     #expect(FrameLimits.teller == 65_536)
   }
 }

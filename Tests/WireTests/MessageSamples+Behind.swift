@@ -9,11 +9,26 @@ import Time
 extension ControlCommand {
   static let juiceSamples = [
     Sample(
-      "command-enqueue-payload",
+      "command-enqueue-article",
       ControlCommand.enqueue(
         EnqueueOrder(
           count: 2, service: .juice, priority: .regular, amount: nil, account: nil, seed: 0, key: nil,
-          payload: "mango-kiwi"))),
+          article: "mango-kiwi"))),
+    Sample(
+      "command-enqueue-payload",
+      ControlCommand.enqueue(
+        EnqueueOrder(
+          count: 3, service: .deposit, priority: .regular, amount: nil, account: nil, seed: 7, key: nil,
+          payload: [0, 255, 97]))),
+    Sample(
+      "command-enqueueList-payload",
+      ControlCommand.enqueueList(
+        EnqueueList(
+          entries: [
+            EnqueueEntry(service: .loan, priority: .regular, amount: 5, account: 6, key: nil, payload: []),
+            EnqueueEntry(
+              service: .loan, priority: .vip, amount: 5, account: 6, key: "k", drawn: [], payload: [1, 2]),
+          ], isLast: true))),
     Sample(
       "command-enqueue-early",
       ControlCommand.enqueue(
@@ -30,6 +45,7 @@ extension ControlCommand {
 extension ControlAnswer {
   static let behindWindows = [
     Sample("answer-ticket-juice", ControlAnswer.ticket(.ofJuice)),
+    Sample("answer-ticket-payload", ControlAnswer.ticket(.carrying)),
     Sample("answer-status-behind", ControlAnswer.status(.behindWindows)),
     Sample(
       "answer-progress-drain-bare",
@@ -41,15 +57,24 @@ extension ControlAnswer {
 }
 
 extension TicketReport {
+  fileprivate static let carrying: TicketReport = {
+    var report = TicketReport(
+      day: 3, ticket: 42, service: .loan, priority: .regular, amount: 1, account: 12,
+      issuedAt: 1_700_000_000_000, state: .dead)
+    report.payload = [0, 255, 97]
+    return report
+  }()
+
   fileprivate static let ofJuice: TicketReport = {
     var receipt = Receipt.full
     (receipt.service, receipt.outcome) = (.juice, .outOfStock)
     (receipt.window, receipt.amount) = (Window(service: .juice, place: 1), 0)
-    receipt.payload = "strawberry-banana"
+    receipt.article = "strawberry-banana"
     receipt.shortages = [Shortage(item: ItemID("strawberry"), needed: 10, available: 0)]
     return TicketReport(
-      day: 3, ticket: 42, service: .juice, priority: .vvip, amount: 0, account: 12, issuedAt: 1_700_000_000_000,
-      state: .done, receipt: ReceiptReport(receipt), payload: "strawberry-banana")
+      day: 3, ticket: 42, service: .juice, priority: .vvip, amount: 0, account: 12,
+      issuedAt: 1_700_000_000_000,
+      state: .done, receipt: ReceiptReport(receipt), article: "strawberry-banana")
   }()
 }
 

@@ -110,7 +110,7 @@ extension WindowMessage {
       day: 12,
       customer: Customer(
         ticket: 7, service: .juice, priority: .regular, amount: 0, account: 0,
-        issuedAt: WallTime(milliseconds: 0), payload: "strawberry-banana"),
+        issuedAt: WallTime(milliseconds: 0), article: "strawberry-banana"),
       lease: Lease(ticket: 7, attempt: 1, generation: 1)))
 
   private static let namedOrderOfJuice: WindowMessage = {
@@ -122,7 +122,7 @@ extension WindowMessage {
   static let samples =
     Case.allCases.map { Sample("window-\($0.rawValue)", sample($0)) }
     + [
-      Sample("window-assign-payload", orderOfJuice), Sample("window-assign-order", namedOrderOfJuice),
+      Sample("window-assign-article", orderOfJuice), Sample("window-assign-order", namedOrderOfJuice),
       Sample("window-welcome-juice", ordersOfStation),
     ]
 }

@@ -84,6 +84,9 @@ struct ProtocolDamageTests {
       case .map: .array([])
       default: .unsigned(1)
       }
+    if case .byteString = spot.message.at(spot.map + [spot.field.number]) {
+      return [.null, .array([.null]), other]
+    }
     return [.null, .byteString([1]), .array([.null]), other]
   }
 

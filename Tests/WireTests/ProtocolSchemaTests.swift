@@ -101,7 +101,7 @@ struct ProtocolSchemaTests {
     expect("won", 0...Limits.amount)
     expect("account", 0...Limits.account)
     expect("key", 1...Limits.keyLength)
-    expect("payload", 1...Limits.payloadLength)
+    expect("article", 1...Limits.articleLength)
     expect("enqueue.1", 1...Limits.customersPerCommand)
     expect("control-command.5.1", 0...EnqueueList.partLimit)
     expect("control-command.14[].2", 0...Limits.windowsPerService)

@@ -10,7 +10,7 @@ import Testing
 struct RequestDigestTests {
   private func order(_ change: (inout EnqueueOrder) -> Void = { _ in }) -> Int64 {
     var order = EnqueueOrder(
-      count: 5, service: .loan, priority: .vip, amount: 50_000, account: 12, seed: 7, key: "k", payload: nil)
+      count: 5, service: .loan, priority: .vip, amount: 50_000, account: 12, seed: 7, key: "k", article: nil)
     change(&order)
     return order.digest
   }
@@ -19,9 +19,10 @@ struct RequestDigestTests {
   func golden() {
     #expect(order() == -2_469_585_380_069_637_829)
     let bare = EnqueueOrder(
-      count: 1, service: nil, priority: .regular, amount: nil, account: nil, seed: 9, key: "k", payload: "키위",
+      count: 1, service: nil, priority: .regular, amount: nil, account: nil, seed: 9, key: "k", article: "키위",
       isSeedAsked: true)
     #expect(bare.digest == 9_086_697_341_557_051_177)
+    #expect(order { $0.payload = [1, 2, 255] } == 5_074_013_230_351_826_071)
   }
 
   @Test("whatever is asked makes another number")
@@ -30,7 +31,9 @@ struct RequestDigestTests {
       order(), order { $0.count = 6 }, order { $0.service = .deposit }, order { $0.service = nil },
       order { $0.priority = .regular }, order { $0.amount = 1 }, order { $0.amount = nil },
       order { $0.account = 13 },
-      order { $0.account = nil }, order { $0.payload = "x" },
+      order { $0.account = nil }, order { $0.article = "x" },
+      order { $0.payload = [] }, order { $0.payload = [0] }, order { $0.payload = [0, 0] },
+      order { $0.payload = Array("x".utf8) },
     ]
     #expect(Set(numbers).count == numbers.count)
   }
@@ -39,7 +42,7 @@ struct RequestDigestTests {
   func noParts() {
     #expect(order { $0.key = "other" } == order())
     #expect(order { $0.seed = 8 } == order())
-    #expect(order { $0.payload = "" } == order())
+    #expect(order { $0.article = "" } == order())
     // Nothing is drawn, so the seed changes nothing.
     #expect(order { $0.isSeedAsked = true } == order())
     let drawn = order { $0.amount = nil }
@@ -54,6 +57,9 @@ struct RequestDigestTests {
   func entries() {
     var entry = EnqueueEntry(service: .loan, priority: .vip, amount: 50_000, account: 12, key: "k", drawn: [])
     #expect(entry.digest == order { $0.count = 1 })
+    entry.payload = [9]
+    #expect(entry.digest == order { ($0.count, $0.payload) = (1, [9]) })
+    entry.payload = nil
     entry.drawn = .amount
     #expect(entry.digest == order { ($0.count, $0.amount) = (1, nil) })
     let drawn = entry.digest

@@ -91,12 +91,14 @@ final class EnqueueCommand {
     if let key, key.utf8.count > Limits.keyLength {
       throw .usage("--key: " + session.words.badKey(key.utf8.count))
     }
+    let payload = try PayloadSource.read(session)
     return .alike(
       EnqueueOrder(
-        count: session.number("N"), service: invocation.text("service").flatMap { Service(name: $0) },
+        count: invocation.operands.integer("N") ?? 1,
+        service: invocation.text("service").flatMap { Service(name: $0) },
         priority: priority(invocation),
         amount: invocation.integer("amount"), account: invocation.integer("account"), seed: seed, key: key,
-        isSeedAsked: key != nil && invocation.integer("seed") != nil ? true : nil))
+        isSeedAsked: key != nil && invocation.integer("seed") != nil ? true : nil, payload: payload))
   }
 
   private static func priority(_ invocation: Invocation) -> Priority {

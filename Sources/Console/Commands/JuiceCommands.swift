@@ -38,7 +38,7 @@ enum JuiceCommands {
     var names = OrderNames(seed: seed)
     let order = EnqueueOrder(
       count: session.invocation.operands.integer("N") ?? 1, service: .juice, priority: .regular, amount: nil,
-      account: nil, seed: seed, key: "juice-\(names.next())", payload: juice.id.name)
+      account: nil, seed: seed, key: "juice-\(names.next())", article: juice.id.name)
     let (tickets, coordinator) = try EnqueueCommand.issue(order, at: first, session)
     let line = JuiceLine(tickets, at: coordinator, wait, patience: session.stockPatience, session)
     try line.run { ticket, fate throws(CommandError) in

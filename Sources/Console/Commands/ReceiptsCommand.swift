@@ -96,7 +96,7 @@ enum ReceiptsCommand {
     [
       String(receipt.day), String(receipt.ticket), words.phrases.service(receipt.service),
       words.grade(receipt.priority), words.outcome(receipt.outcome), receipt.window ?? "-",
-      words.business(receipt.service, receipt.amount, receipt.payload),
+      words.business(receipt.service, receipt.amount, receipt.article),
       Timestamp.utc(milliseconds: receipt.finishedAt),
     ]
   }

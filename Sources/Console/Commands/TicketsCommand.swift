@@ -35,7 +35,7 @@ enum TicketsCommand {
     let palette = session.output.palette
     var text = palette.paint(label, of: ticket.service)
     if let grade = words.phrases.grade(ticket.priority) { text += " \(grade)" }
-    if let payload = ticket.payload { text += " " + words.safe(payload) }
+    if let article = ticket.article { text += " " + words.safe(article) }
     if let window = ticket.window { text += palette.paint(" \(window)", .quiet) }
     return text
   }

@@ -13,6 +13,8 @@ struct CustomerLine: Sendable, Equatable {
   var amount: Won?
   var account: AccountNumber?
   var key: String?
+  /// What the customer carries; nil for nothing, not for chance.
+  var payload: [UInt8]?
 
   enum Fault: Error, Sendable, Equatable {
     /// Longer than a line may be, in bytes.
@@ -27,9 +29,17 @@ struct CustomerLine: Sendable, Equatable {
     case unknownName(Field, String, near: [String])
     case outOfRange(Field, Int64, ClosedRange<Int64>)
     case badKey(length: Int)
+    /// The payload as text, and once more as bytes.
+    case twoPayloads
+    /// The first character that does not belong there, from 1.
+    case badBase64(place: Int)
+    case payloadTooLong(length: Int)
   }
 
-  enum Field: String, Sendable, CaseIterable { case service, grade, priority, amount, account, key }
+  enum Field: String, Sendable, CaseIterable {
+    case service, grade, priority, amount, account, key, payload
+    case payloadBase64 = "payload_b64"
+  }
 
   var drawn: DrawnParts {
     var parts: DrawnParts = []
@@ -97,6 +107,8 @@ struct CustomerLine: Sendable, Equatable {
     case .amount: 2
     case .account: 3
     case .key: 4
+    case .payload: 5
+    case .payloadBase64: 6
     }
   }
 
@@ -116,6 +128,13 @@ struct CustomerLine: Sendable, Equatable {
     case (.key, .text(let text)):
       guard (1...Limits.keyLength).contains(text.utf8.count) else { throw .badKey(length: text.utf8.count) }
       key = text
+    case (.payload, .text(let text)): try carry(Array(text.utf8))
+    case (.payloadBase64, .text(let text)):
+      let bytes: [UInt8]
+      do throws(Base64.Fault) { bytes = try Base64.decode(text) } catch {
+        throw .badBase64(place: error.place)
+      }
+      try carry(bytes)
     case (.amount, .integer(let number)):
       guard (1...Limits.amount).contains(number) else { throw .outOfRange(field, number, 1...Limits.amount) }
       amount = number
@@ -126,6 +145,12 @@ struct CustomerLine: Sendable, Equatable {
       account = number
     default: throw .wrongType(field)
     }
+  }
+
+  private mutating func carry(_ bytes: [UInt8]) throws(Fault) {
+    guard payload == nil else { throw .twoPayloads }
+    guard bytes.count <= Limits.payloadLength else { throw .payloadTooLong(length: bytes.count) }
+    payload = bytes
   }
 
   private static func named<Value>(

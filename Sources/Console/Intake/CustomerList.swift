@@ -43,12 +43,17 @@ final class CustomerList {
     var draw = CustomerDraw(service: nil, priority: .regular, amount: nil, account: nil, seed: seed)
     var part: [EnqueueEntry] = []
     part.reserveCapacity(EnqueueList.partLimit)
+    var weight = 0
     try Self.walk(file, refusing: failure) { line throws(Failure) in
-      if part.count == EnqueueList.partLimit {
+      let entry = Self.entry(line, &draw)
+      let isTooHeavy = weight + entry.weight > EnqueueList.partWeight && !part.isEmpty
+      if part.count == EnqueueList.partLimit || isTooHeavy {
         try body(EnqueueList(entries: part, isLast: false))
         part.removeAll(keepingCapacity: true)
+        weight = 0
       }
-      part.append(Self.entry(line, &draw))
+      part.append(entry)
+      weight += entry.weight
     }
     try body(EnqueueList(entries: part, isLast: true))
   }
@@ -60,8 +65,9 @@ final class CustomerList {
     draw.account = line.account
     let order = draw.next()
     return EnqueueEntry(
-      service: order.service, priority: order.priority, amount: order.amount, account: order.account, key: line.key,
-      drawn: line.key == nil ? nil : line.drawn)
+      service: order.service, priority: order.priority, amount: order.amount, account: order.account,
+      key: line.key,
+      drawn: line.key == nil ? nil : line.drawn, payload: line.payload)
   }
 
   private static func walk<Failure: Error>(

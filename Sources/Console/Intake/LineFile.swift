@@ -11,8 +11,8 @@ final class LineFile {
     case tooLong
   }
 
-  /// In bytes.
-  static let limit = 64 << 10
+  /// In bytes: the longest payload, each byte of it as an escape of six characters, and everything else.
+  static let limit = 6 * Limits.payloadLength + 64 << 10
 
   private static let portion = 1 << 20
   /// U+FEFF in UTF-8.

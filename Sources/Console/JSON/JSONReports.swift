@@ -81,18 +81,29 @@ extension JSONValue {
   static func receipt(_ receipt: ReceiptReport) -> JSONValue {
     let shape: JSONValue = [
       "day": .init(receipt.day), "ticket": .init(receipt.ticket), "service": .string(receipt.service.name),
-      "grade": .init(receipt.priority.grade), "priority": .init(receipt.priority.number), "outcome": .string(receipt.outcome.name),
+      "grade": .init(receipt.priority.grade), "priority": .init(receipt.priority.number),
+      "outcome": .string(receipt.outcome.name),
       "window": .init(receipt.window), "attempts": .init(receipt.attempts), "amount": .init(receipt.amount),
       "debit": .init(receipt.debit), "credit": .init(receipt.credit), "issued_at": .instant(receipt.issuedAt),
       "started_at": .instant(receipt.startedAt), "finished_at": .instant(receipt.finishedAt),
     ]
-    return shape.adding(particulars(receipt.payload, receipt.shortages))
+    return shape.adding(particulars(receipt.article, receipt.shortages))
   }
 
-  /// What only some customers have: a payload, and something that was missing.
-  private static func particulars(_ payload: String?, _ shortages: [Shortage]?) -> JSONValue {
+  /// What a customer carries: as text where it is one.
+  private static func carried(_ payload: [UInt8]?) -> JSONValue {
+    guard let payload else { return [:] }
+    guard let text = String(validating: payload, as: UTF8.self) else {
+      return ["payload_b64": .string(Base64.encode(payload))]
+    }
+    return ["payload": .string(text)]
+  }
+
+  /// What only some customers have: an article, which is what they bring instead of a payload, and something that was
+  /// missing.
+  private static func particulars(_ article: String?, _ shortages: [Shortage]?) -> JSONValue {
     var shape: JSONValue = [:]
-    if let payload { shape = shape.adding(["payload": .string(payload)]) }
+    if let article { shape = shape.adding(["payload": .string(article)]) }
     if let shortages { shape = shape.adding(["missing": missing(shortages)]) }
     return shape
   }
@@ -109,11 +120,12 @@ extension JSONValue {
   static func listed(_ ticket: TicketReport) -> JSONValue {
     let shape: JSONValue = [
       "day": .init(ticket.day), "ticket": .init(ticket.ticket), "service": .string(ticket.service.name),
-      "grade": .init(ticket.priority.grade), "priority": .init(ticket.priority.number), "state": .string(ticket.state.name),
+      "grade": .init(ticket.priority.grade), "priority": .init(ticket.priority.number),
+      "state": .string(ticket.state.name),
       "amount": .init(ticket.amount), "account": .init(ticket.account),
       "issued_at": .instant(ticket.issuedAt),
     ]
-    return shape.adding(standing(ticket)).adding(particulars(ticket.payload, nil))
+    return shape.adding(standing(ticket)).adding(particulars(ticket.article, nil))
   }
 
   /// What is only true in the present state of a ticket.
@@ -129,7 +141,7 @@ extension JSONValue {
   /// `ticket`: where it stands, every attempt, and the receipt's fields where there is one.
   static func ticket(_ ticket: TicketReport) -> JSONValue {
     var shape: JSONValue = ["version": 1]
-    shape = shape.adding(listed(ticket))
+    shape = shape.adding(listed(ticket)).adding(carried(ticket.payload))
     if let receipt = ticket.receipt {
       shape = shape.adding([
         "outcome": .string(receipt.outcome.name), "window": .init(receipt.window),
@@ -210,7 +222,8 @@ extension JSONValue {
     return [
       "event": .string(name), "at": .instant(event.at), "day": .init(event.day),
       "ticket": .init(event.ticket), "service": .string(event.service.name),
-      "grade": .init(event.priority.grade), "priority": .init(event.priority.number), "window": .string(event.window), "attempt": .init(event.attempt),
+      "grade": .init(event.priority.grade), "priority": .init(event.priority.number),
+      "window": .string(event.window), "attempt": .init(event.attempt),
     ]
   }
 

@@ -3,6 +3,7 @@
 import Arguments
 import BankModel
 import Configuration
+import Posix
 
 extension MessageCatalog {
   func sentence(_ refusal: CustomerList.Refusal, file: String) -> String {
@@ -63,7 +64,37 @@ extension MessageCatalog {
         "\(Particle.subject.on("'\(field.rawValue)'")) \(number)입니다. \(Self.grouped(range.lowerBound))부터 "
           + "\(Self.grouped(range.upperBound))까지여야 합니다.")
     case .badKey(let length): return badKey(length)
+    case .twoPayloads:
+      return say(
+        "'payload' and 'payload_b64' are both there; give one of them.",
+        "'payload'와 'payload_b64'가 모두 있습니다. 하나만 쓰세요.")
+    case .badBase64(let place):
+      return say(
+        "'payload_b64' is no base64 at character \(place): write A–Z, a–z, 0–9, + and /, and = to the end of a group of four.",
+        "'payload_b64'의 \(place)번째 글자가 올바른 base64가 아닙니다. A–Z, a–z, 0–9, +, /를 쓰고 네 글자가 되도록 =로 채우세요.")
+    case .payloadTooLong(let length):
+      return say(
+        "the payload has \(Self.grouped(length)) bytes; at most \(Self.grouped(Limits.payloadLength)) are allowed.",
+        "맡기는 내용이 \(Self.grouped(length))바이트입니다. \(Self.grouped(Limits.payloadLength))바이트까지 쓸 수 있습니다.")
     }
+  }
+
+  var payloadOption: String { say("The text of --payload", "--payload의 글") }
+  func file(_ path: String) -> String { path == "-" ? say("Standard input", "표준 입력") : quoted(path) }
+
+  func payloadTooLong(_ place: String) -> String {
+    let limit = Self.grouped(Limits.payloadLength)
+    return say(
+      "\(place) has more than \(limit) bytes, and no customer carries more: put it into a file, and let the payload be the "
+        + "file's name. Nobody was added.",
+      "\(Particle.subject.on(place)) \(limit)바이트보다 깁니다. 고객은 그보다 많이 맡길 수 없으니, 파일에 담고 파일의 이름을 맡기세요. 추가된 "
+        + "고객이 없습니다.")
+  }
+
+  func unreadablePayload(_ path: String, _ error: SystemError) -> String {
+    say(
+      "The payload could not be read from \(path == "-" ? "standard input" : quoted(path)): \(error). Nobody was added.",
+      "\(path == "-" ? "표준 입력" : quoted(path))에서 맡길 내용을 읽을 수 없습니다: \(error). 추가된 고객이 없습니다.")
   }
 
   func badKey(_ length: Int) -> String {
@@ -80,7 +111,7 @@ extension MessageCatalog {
       say(
         "'\(field.rawValue)' must be a whole number.", "\(Particle.topic.on("'\(field.rawValue)'")) 정수여야 합니다."
       )
-    case .service, .grade, .key:
+    case .service, .grade, .key, .payload, .payloadBase64:
       say(
         "'\(field.rawValue)' must be a text in quotes.",
         "\(Particle.topic.on("'\(field.rawValue)'")) 따옴표로 묶은 글이어야 합니다.")

@@ -13,6 +13,15 @@ extension MessageCatalog {
     return state(CustomerState.waiting) + place + time
   }
 
+  /// What a customer carries, as far as a line shows it.
+  func carries(_ payload: [UInt8]) -> String {
+    let count = Self.grouped(payload.count)
+    let text = payload.isEmpty ? nil : String(validating: payload, as: UTF8.self)
+    return say(
+      "carries \(count) \(payload.count == 1 ? "byte" : "bytes")\(text.map { ": " + quoted($0) } ?? "")",
+      "맡긴 내용 \(count)바이트\(text.map { ": " + quoted($0) } ?? "")")
+  }
+
   func delayedUntil(_ instant: String?) -> String {
     state(CustomerState.delayed) + (instant.map { say(", next attempt at \($0)", ", 다음 시도는 \($0)") } ?? "")
   }
@@ -61,8 +70,8 @@ extension MessageCatalog {
   }
 
   /// What somebody came for: an amount of money, or what a customer without money has asked for.
-  func business(_ service: Service, _ amount: Int64, _ payload: String?) -> String {
-    service.movesMoney ? won(amount) : payload.map { service == .juice ? juice($0) : safe($0) } ?? "-"
+  func business(_ service: Service, _ amount: Int64, _ article: String?) -> String {
+    service.movesMoney ? won(amount) : article.map { service == .juice ? juice($0) : safe($0) } ?? "-"
   }
 
   func exitCode(_ code: Int32) -> String { say("exit code \(code)", "종료 코드 \(code)") }

@@ -1,5 +1,5 @@
 // Owns one customer's story for people: who, where now, and everything that happened, in the order of time.
-// Invariant: every line of the story begins with its instant.
+// Invariant: every line of the story begins with its instant, but for what is so now.
 import Posix
 import Wire
 
@@ -10,6 +10,7 @@ struct TicketStory {
 
   var lines: [String] {
     var lines = [palette.paint(headline, .heading), "  " + standing]
+    if let payload = ticket.payload { lines.append("  " + words.carries(payload)) }
     lines.append(at(ticket.issuedAt, words.issued))
     for (place, attempt) in ticket.attempts.enumerated() { lines += story(of: attempt, place) }
     if let receipt = ticket.receipt { lines.append(at(receipt.finishedAt, words.receipt(receipt))) }
@@ -19,7 +20,7 @@ struct TicketStory {
   private var headline: String {
     var parts = [
       words.customer(ticket.ticket), words.phrases.service(ticket.service), words.grade(ticket.priority),
-      words.business(ticket.service, ticket.amount, ticket.payload),
+      words.business(ticket.service, ticket.amount, ticket.article),
     ]
     if ticket.service.movesMoney { parts.append(words.account(ticket.account)) }
     return (parts + [words.day(ticket.day)]).joined(separator: " · ")

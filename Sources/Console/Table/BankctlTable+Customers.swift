@@ -17,10 +17,12 @@ extension BankctlTable {
       "Ends when the tickets are on disk. Service, amount and account are drawn at random where they are not given. "
         + "With --from every line is an object such as {\"service\":\"deposit\",\"grade\":\"vip\",\"amount\":50000,\"account\":12,"
         + "\"key\":\"a-1\"}, where each field may be left out; a bad line is named by its number and "
-        + "nobody is added.",
+        + "nobody is added. What a customer carries stands there as \"payload\", a text, or as \"payload_b64\", bytes in "
+        + "base64.",
       "번호표가 디스크에 기록되면 끝납니다. 업무와 금액, 계좌는 주지 않으면 무작위로 정합니다. --from은 한 줄에 하나씩 "
         + "{\"service\":\"deposit\",\"grade\":\"vip\",\"amount\":50000,\"account\":12,\"key\":\"a-1\"} 같은 "
-        + "객체를 읽으며, 각 항목은 뺄 수 있습니다. 잘못된 줄이 있으면 줄 번호를 알리고 아무도 추가하지 않습니다."),
+        + "객체를 읽으며, 각 항목은 뺄 수 있습니다. 잘못된 줄이 있으면 줄 번호를 알리고 아무도 추가하지 않습니다. 고객이 맡기는 내용은 글이면 \"payload\", "
+        + "바이트면 base64로 \"payload_b64\"에 씁니다."),
     examples: [
       Example("bankctl enqueue 10", "Ten customers, drawn at random.", "무작위로 정한 고객 열 명을 추가합니다."),
       Example(
@@ -32,7 +34,16 @@ extension BankctlTable {
       Example(
         "cat people.jsonl | bankctl enqueue --from -", "One customer a line, from a pipe.",
         "파이프에서 한 줄에 고객 한 명씩 읽습니다."),
-    ], operands: [OperandSpec("N", customerCount, replacedBy: "from", "How many customers.", "고객의 수입니다.")],
+      Example(
+        "bankctl enqueue --service loan --payload-file contract.pdf", "One customer, who carries a file.",
+        "파일의 내용을 맡기는 고객 한 명을 추가합니다."),
+    ],
+    operands: [
+      OperandSpec(
+        "N", customerCount, replacedBy: "from", impliedBy: ["payload", "payload-file"],
+        "How many customers; 1 where it is left out with a payload.",
+        "고객의 수입니다. 맡기는 내용이 있으면 뺄 수 있고, 그때는 한 명입니다.")
+    ],
     options: enqueueOptions)
 
   private static var enqueueOptions: [OptionSpec] {
@@ -58,7 +69,14 @@ extension BankctlTable {
           + "refused.",
         "명령을 되풀이할 수 있게 합니다. 같은 키는 같은 번호표를 돌려주고, 다른 요청에 쓰면 거절합니다."),
       OptionSpec(
-        "from", .path, excludes: ["service", "grade", "priority", "amount", "account", "key"],
+        "payload", .anyText, excludes: ["payload-file"], "What each of them carries, as text.",
+        "각자가 맡기는 내용입니다."),
+      OptionSpec(
+        "payload-file", .path, "The same from a file of at most 1 MiB, '-' for standard input.",
+        "맡기는 내용을 1 MiB까지의 파일에서 읽습니다. '-'는 표준 입력입니다."),
+      OptionSpec(
+        "from", .path,
+        excludes: ["service", "grade", "priority", "amount", "account", "key", "payload", "payload-file"],
         "Read customers from a file, '-' for standard input.", "고객을 파일에서 읽습니다. '-'는 표준 입력입니다."),
       OptionSpec("wait", "Wait until all of them are done.", "모두 끝날 때까지 기다립니다."),
     ]

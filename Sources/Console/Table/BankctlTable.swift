@@ -16,9 +16,13 @@ extension CommandSpec {
 
 extension OperandSpec {
   init(
-    _ name: String, _ kind: ValueKind, offers: [String] = [], replacedBy: String? = nil, _ english: String,
-    _ korean: String
-  ) { self.init(name, kind, offers: offers, replacedBy: replacedBy, summary: Text(english, korean)) }
+    _ name: String, _ kind: ValueKind, offers: [String] = [], replacedBy: String? = nil,
+    impliedBy: [String] = [], _ english: String, _ korean: String
+  ) {
+    self.init(
+      name, kind, offers: offers, replacedBy: replacedBy, impliedBy: impliedBy, summary: Text(english, korean)
+    )
+  }
 }
 
 extension OptionSpec {

@@ -36,6 +36,10 @@ extension AskingStore {
     }
   }
 
+  func payload(of ticket: TicketNumber) throws(StoreError) -> [UInt8]? {
+    try ask("the payload of ticket \(ticket)") { store throws(StoreError) in try store.payload(of: ticket) }
+  }
+
   func countUnfinished(_ tickets: ClosedRange<TicketNumber>) throws(StoreError) -> Int64 {
     try ask("the unfinished of \(tickets)") { store throws(StoreError) in try store.countUnfinished(tickets) }
   }
@@ -152,6 +156,8 @@ extension QueueDisk: AskingStore {
     var stored: StoredQueue
     var arrivingFrom: TicketNumber?
     var customers: [[StoredCustomer]]
+    /// In the order of the customers.
+    var payloads: [[UInt8]?] = []
     var receipts: [Receipt]
     var unreleased: [TicketOfDay]
     var attempts: [[Attempt]]
@@ -165,6 +171,9 @@ extension QueueDisk: AskingStore {
       unreleased: try store.unreleased(after: nil, limit: .max), attempts: [], requests: [])
     for state in [CustomerState.waiting, .delayed, .dead] {
       contents.customers.append(try store.customers(in: state, after: nil, limit: .max))
+    }
+    for found in contents.customers.joined() {
+      contents.payloads.append(try store.payload(of: found.customer.ticket))
     }
     for name in attempted.sorted(by: { ($0.day, $0.ticket) < ($1.day, $1.ticket) }) {
       contents.attempts.append(try store.attempts(day: name.day, ticket: name.ticket))
@@ -230,7 +239,9 @@ extension QueueDisk: AskingStore {
         _ = try find(customer.ticket)
       case .record(let attempt): _ = try attempts(day: attempt.day, ticket: attempt.ticket)
       case .remember(let key, _, _, _, _): _ = try request(forKey: key)
-      case .finish, .cancelEveryone, .released: break
+      case .attach(_, let tickets): _ = try payload(of: tickets.lowerBound)
+      case .finish(let customer, _, _): _ = try payload(of: customer.ticket)
+      case .cancelEveryone, .released: break
       }
     }
   }

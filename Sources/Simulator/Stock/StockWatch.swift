@@ -165,7 +165,7 @@ final class StockWatch {
     let numbers = order.text.split(separator: "-").compactMap { Int64($0) }
     guard numbers.count == 2, order == OrderID(day: numbers[0], ticket: numbers[1]) else { return nil }
     let name = TicketName(day: numbers[0], ticket: numbers[1])
-    guard let payload = checker.onDisk[name]?.payload, let juice = JuiceOrder(payload)?.juice,
+    guard let article = checker.onDisk[name]?.article, let juice = JuiceOrder(article)?.juice,
       let recipe = checker.world.plan.stock.assortment.juices.first(where: { $0.id == juice })?.recipe
     else { return nil }
     return (name, Dictionary(recipe.map { ($0.item, $0.quantity) }, uniquingKeysWith: +))

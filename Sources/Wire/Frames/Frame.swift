@@ -16,8 +16,9 @@ public enum Frame {
 
 /// The longest bodies that frames may have, in bytes, by the kind of connection.
 public enum FrameLimits {
-  /// On the control socket, where a reply can hold a page of a list: 1 MiB.
-  public static let control = 1 << 20
+  /// On the control socket, where a message can hold a page of a list, or a payload of 1 MiB and what is told with it:
+  /// 1.25 MiB.
+  public static let control = 5 << 18
 
   /// Between the coordinator and a teller, whose messages are small: 64 KiB.
   public static let teller = 64 << 10

@@ -18,22 +18,24 @@ public struct EnqueueOrder: Codable, Sendable, Equatable {
   /// Makes the request repeatable: the same key again returns the same tickets and adds nobody. Keys are compared byte by
   /// byte. The same key with another request is refused.
   public var key: String?
-  /// What the worker needs to know beyond the service; nil for nothing.
-  public var payload: String?
+  /// The name of what is ordered, such as that of a juice; nil for nothing.
+  public var article: String?
   /// Whether somebody has chosen the seed, so that it is a part of the request; nil for no.
   public var isSeedAsked: Bool?
+  /// What each of them carries, at most ``Limits/payloadLength`` bytes; nil for nothing.
+  public var payload: [UInt8]?
 
   public init(
     count: Int64, service: Service?, priority: Priority, amount: Int64?, account: Int64?, seed: UInt64,
-    key: String?, payload: String? = nil, isSeedAsked: Bool? = nil
+    key: String?, article: String? = nil, isSeedAsked: Bool? = nil, payload: [UInt8]? = nil
   ) {
     (self.count, self.service, self.priority, self.amount) = (count, service, priority, amount)
     (self.account, self.seed, self.key) = (account, seed, key)
-    (self.payload, self.isSeedAsked) = (payload, isSeedAsked)
+    (self.article, self.isSeedAsked, self.payload) = (article, isSeedAsked, payload)
   }
 
   enum CodingKeys: Int, CodingKey {
-    case count = 1, service, priority, amount, account, seed, key, payload, isSeedAsked
+    case count = 1, service, priority, amount, account, seed, key, article, isSeedAsked, payload
   }
 }
 
@@ -46,6 +48,9 @@ public struct EnqueueList: Codable, Sendable, Equatable {
 
   /// Customers in one part, at most.
   public static let partLimit = 2_000
+  /// Bytes of one part, at most, as ``EnqueueEntry/weight`` counts them; one customer may weigh more. So every part fits
+  /// into a frame.
+  public static let partWeight = 1 << 20
 
   public init(entries: [EnqueueEntry], isLast: Bool) { (self.entries, self.isLast) = (entries, isLast) }
   enum CodingKeys: Int, CodingKey { case entries = 1, isLast }
@@ -64,20 +69,27 @@ public struct EnqueueEntry: Codable, Sendable, Equatable {
   /// What of it the client has drawn, so that it is no part of what was asked; nil where the client does not say, and then
   /// a known key is not compared with anything.
   public var drawn: DrawnParts?
+  /// What the customer carries, at most ``Limits/payloadLength`` bytes; nil for nothing.
+  public var payload: [UInt8]?
 
   public init(
-    service: Service, priority: Priority, amount: Int64, account: Int64, key: String?, drawn: DrawnParts? = nil
+    service: Service, priority: Priority, amount: Int64, account: Int64, key: String?,
+    drawn: DrawnParts? = nil,
+    payload: [UInt8]? = nil
   ) {
     (self.service, self.priority, self.amount, self.account) = (service, priority, amount, account)
-    (self.key, self.drawn) = (key, drawn)
+    (self.key, self.drawn, self.payload) = (key, drawn, payload)
   }
+
+  /// So many bytes this customer takes in a message, at most.
+  public var weight: Int { 64 + (key?.utf8.count ?? 0) + (payload?.count ?? 0) }
 
   /// The customer that is asked for.
   public var order: CustomerOrder {
     CustomerOrder(service: service, priority: priority, amount: amount, account: account)
   }
 
-  enum CodingKeys: Int, CodingKey { case service = 1, priority, amount, account, key, drawn }
+  enum CodingKeys: Int, CodingKey { case service = 1, priority, amount, account, key, drawn, payload }
 }
 
 /// What of a customer was left to chance.

@@ -7,7 +7,7 @@ extension ClientMessage: FrameMessage {
   /// Orders for customers of one kind.
   public func appendDirectly(to buffer: inout [UInt8]) -> Bool {
     guard case .request(let request) = self, case .enqueue(let order) = request.command,
-      order.isSeedAsked == nil
+      order.isSeedAsked == nil, order.payload == nil
     else { return false }
     buffer.appendHeads(kind: 2, fields: 2)
     buffer.appendField(1, request.number)
@@ -17,7 +17,7 @@ extension ClientMessage: FrameMessage {
     if order.amount != nil { fields += 1 }
     if order.account != nil { fields += 1 }
     if order.key != nil { fields += 1 }
-    if order.payload != nil { fields += 1 }
+    if order.article != nil { fields += 1 }
     buffer.appendHeads(kind: 4, fields: fields)
     buffer.appendField(1, order.count)
     buffer.appendField(2, ifPresent: order.service?.rawValue)
@@ -26,7 +26,7 @@ extension ClientMessage: FrameMessage {
     buffer.appendField(5, ifPresent: order.account)
     buffer.appendField(6, order.seed)
     buffer.appendField(7, ifPresent: order.key)
-    buffer.appendField(8, ifPresent: order.payload)
+    buffer.appendField(8, ifPresent: order.article)
     return true
   }
 
@@ -45,13 +45,13 @@ extension ClientMessage: FrameMessage {
     let account: Int64? = reader.field(5, counting: &found)
     let seed: UInt64 = reader.field(6)
     let key = reader.text(7, counting: &found)
-    let payload = reader.text(8, counting: &found)
+    let article = reader.text(8, counting: &found)
     guard reader.isComplete, found == fields, let priority = Priority(code: code) else { return nil }
     let known = service.map { Service(rawValue: $0) }
     if let known, known == nil { return nil }
     let order = EnqueueOrder(
       count: count, service: known ?? nil, priority: priority, amount: amount, account: account, seed: seed,
-      key: key, payload: payload)
+      key: key, article: article)
     return .request(ControlRequest(number: number, command: .enqueue(order)))
   }
 }

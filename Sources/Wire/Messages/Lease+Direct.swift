@@ -70,7 +70,7 @@ extension Lease {
 
 extension Assignment {
   fileprivate func append(to buffer: inout [UInt8], kind: UInt8) {
-    buffer.appendHeads(kind: kind, fields: 8 + (payload == nil ? 0 : 1) + (order == nil ? 0 : 1))
+    buffer.appendHeads(kind: kind, fields: 8 + (article == nil ? 0 : 1) + (order == nil ? 0 : 1))
     buffer.appendField(1, ticket)
     buffer.appendField(2, attempt)
     buffer.appendField(3, generation)
@@ -79,7 +79,7 @@ extension Assignment {
     buffer.appendField(6, priority.code)
     buffer.appendField(7, amount)
     buffer.appendField(8, account)
-    buffer.appendField(9, ifPresent: payload)
+    buffer.appendField(9, ifPresent: article)
     buffer.appendField(10, ifPresent: order?.text)
   }
 
@@ -95,7 +95,7 @@ extension Assignment {
     var assignment = Assignment(
       day: day, lease: lease, service: service, priority: priority, amount: reader.field(7),
       account: reader.field(8))
-    assignment.payload = reader.text(9, counting: &found)
+    assignment.article = reader.text(9, counting: &found)
     assignment.order = reader.text(10, counting: &found).map { OrderID($0) }
     return reader.isComplete && found == fields ? assignment : nil
   }

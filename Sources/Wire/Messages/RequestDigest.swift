@@ -26,18 +26,26 @@ struct RequestDigest {
     for byte in text.utf8 { add(byte: byte) }
   }
 
+  /// Nothing is added for nothing, so that a request without one has the number that it ever had.
+  private mutating func add(payload bytes: [UInt8]?) {
+    guard let bytes else { return }
+    add(Int64(bytes.count))
+    for byte in bytes { add(byte: byte) }
+  }
+
   /// Customers of one kind; nil for what was left to chance.
   init(
-    count: Int64, service: Service?, priority: Priority, amount: Int64?, account: Int64?, payload: String,
-    seed: UInt64?
+    count: Int64, service: Service?, priority: Priority, amount: Int64?, account: Int64?, article: String,
+    seed: UInt64?, payload: [UInt8]?
   ) {
     add(count)
     add(service.map { Int64($0.rawValue) })
     add(Int64(priority.code))
     add(amount)
     add(account)
-    add(payload)
+    add(article)
     add(seed.map { Int64(bitPattern: $0) })
+    add(payload: payload)
   }
 }
 
@@ -47,8 +55,9 @@ extension EnqueueOrder {
     // A seed that nobody chose is another one every time, and one with which nothing is drawn changes nothing.
     let isDrawn = service == nil || amount == nil || account == nil
     return RequestDigest(
-      count: count, service: service, priority: priority, amount: amount, account: account, payload: payload ?? "",
-      seed: isSeedAsked == true && isDrawn ? seed : nil
+      count: count, service: service, priority: priority, amount: amount, account: account,
+      article: article ?? "",
+      seed: isSeedAsked == true && isDrawn ? seed : nil, payload: payload
     ).value
   }
 }
@@ -61,7 +70,7 @@ extension EnqueueEntry {
     return RequestDigest(
       count: 1, service: drawn.contains(.service) ? nil : service, priority: priority,
       amount: drawn.contains(.amount) ? nil : amount, account: drawn.contains(.account) ? nil : account,
-      payload: "", seed: nil
+      article: "", seed: nil, payload: payload
     ).value
   }
 }

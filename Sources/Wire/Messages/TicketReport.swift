@@ -29,27 +29,31 @@ public struct TicketReport: Codable, Sendable, Equatable {
   public var attempts: [AttemptReport]
   /// The receipt, when done.
   public var receipt: ReceiptReport?
-  /// What the worker needs to know beyond the service; nil for nothing.
-  public var payload: String?
+  /// The name of what was ordered; nil for nothing.
+  public var article: String?
   /// How many customers of the service have been attended to on the present day: whoever waits sees whether the line moves.
   /// Nil in lists, and from a coordinator that does not tell it.
   public var servedOfService: Int64?
+  /// What the customer carries; nil for nothing, in lists, and when the ticket has its receipt.
+  public var payload: [UInt8]?
 
   public init(
-    day: Int64, ticket: Int64, service: Service, priority: Priority, amount: Int64, account: Int64, issuedAt: Int64,
+    day: Int64, ticket: Int64, service: Service, priority: Priority, amount: Int64, account: Int64,
+    issuedAt: Int64,
     state: CustomerState, position: Int64? = nil, etaMilliseconds: Int64? = nil, dueAt: Int64? = nil,
     window: String? = nil, attempts: [AttemptReport] = [], receipt: ReceiptReport? = nil,
-    payload: String? = nil
+    article: String? = nil
   ) {
     (self.day, self.ticket, self.service, self.priority) = (day, ticket, service, priority)
     (self.amount, self.account, self.issuedAt, self.state) = (amount, account, issuedAt, state)
     (self.position, self.etaMilliseconds, self.dueAt) = (position, etaMilliseconds, dueAt)
-    (self.window, self.attempts, self.receipt, self.payload) = (window, attempts, receipt, payload)
+    (self.window, self.attempts, self.receipt, self.article) = (window, attempts, receipt, article)
   }
 
   enum CodingKeys: Int, CodingKey {
-    case day = 1, ticket, service, priority, amount, account, issuedAt, state, position, etaMilliseconds, dueAt,
-      window, attempts, receipt, payload, servedOfService
+    case day = 1, ticket, service, priority, amount, account, issuedAt, state, position, etaMilliseconds,
+      dueAt,
+      window, attempts, receipt, article, servedOfService, payload
   }
 }
 
@@ -110,7 +114,7 @@ public struct ReceiptReport: Codable, Sendable, Equatable {
   /// When the ticket ended.
   public var finishedAt: Int64
   /// What the worker needed to know beyond the service; nil for nothing.
-  public var payload: String?
+  public var article: String?
   /// What was missing, where the outcome is out of stock; nil for nothing.
   public var shortages: [Shortage]?
 
@@ -130,12 +134,12 @@ public struct ReceiptReport: Codable, Sendable, Equatable {
     issuedAt = receipt.issuedAt.milliseconds
     startedAt = receipt.startedAt?.milliseconds
     finishedAt = receipt.finishedAt.milliseconds
-    payload = receipt.payload.isEmpty ? nil : receipt.payload
+    article = receipt.article.isEmpty ? nil : receipt.article
     shortages = receipt.shortages.isEmpty ? nil : receipt.shortages
   }
 
   enum CodingKeys: Int, CodingKey {
     case sequence = 1, day, ticket, service, priority, outcome, window, attempts, amount, debit, credit,
-      issuedAt, startedAt, finishedAt, payload, shortages
+      issuedAt, startedAt, finishedAt, article, shortages
   }
 }

@@ -111,7 +111,7 @@ public struct Assignment: Codable, Sendable, Equatable {
   /// The amount, in won, and the customer's account.
   public var amount, account: Int64
   /// What the worker needs to know beyond that; nil for nothing.
-  public var payload: String?
+  public var article: String?
   /// The name under which the stock is asked for this customer; nil where nothing is asked of it, or by day and ticket.
   public var order: OrderID?
 
@@ -120,10 +120,12 @@ public struct Assignment: Codable, Sendable, Equatable {
     self.init(
       day: day, lease: lease, service: customer.service, priority: customer.priority, amount: customer.amount,
       account: customer.account)
-    if !customer.payload.isEmpty { payload = customer.payload }
+    if !customer.article.isEmpty { article = customer.article }
   }
 
-  init(day: BusinessDay, lease: Lease, service: Service, priority: Priority, amount: Won, account: AccountNumber) {
+  init(
+    day: BusinessDay, lease: Lease, service: Service, priority: Priority, amount: Won, account: AccountNumber
+  ) {
     ticket = lease.ticket
     attempt = lease.attempt
     generation = lease.generation
@@ -138,6 +140,6 @@ public struct Assignment: Codable, Sendable, Equatable {
   public var lease: Lease { Lease(ticket: ticket, attempt: attempt, generation: generation) }
 
   enum CodingKeys: Int, CodingKey {
-    case ticket = 1, attempt, generation, day, service, priority, amount, account, payload, order
+    case ticket = 1, attempt, generation, day, service, priority, amount, account, article, order
   }
 }

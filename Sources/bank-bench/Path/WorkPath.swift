@@ -131,7 +131,7 @@ final class WorkPath {
   }
 
   private static func order(_ count: Int) -> EnqueueOrder {
-    BenchBank.order(Int64(count), .deposit, payload: Bench.payload)
+    BenchBank.order(Int64(count), .deposit, article: Bench.payload)
   }
 
   private func work() throws {

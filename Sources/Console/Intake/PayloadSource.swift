@@ -1,0 +1,50 @@
+// Owns where the payload of `enqueue` comes from: the command line, a file, or standard input.
+// Invariant: no more is read than a payload may have, and one byte.
+// Failure: a sentence that names the option or the file; nothing was asked by then.
+import Arguments
+import BankModel
+import Glibc
+import Posix
+
+enum PayloadSource {
+  /// What each customer carries; nil where nothing is given.
+  static func read(_ session: Session) throws(CommandError) -> [UInt8]? {
+    if let text = session.invocation.text("payload") {
+      let bytes = Array(text.utf8)
+      guard bytes.count <= Limits.payloadLength else { throw tooLong(session.words.payloadOption, session) }
+      return bytes
+    }
+    guard let path = session.invocation.text("payload-file") else { return nil }
+    let bytes: [UInt8]?
+    do throws(SystemError) { bytes = try contents(of: path) } catch {
+      throw .complaint("unreadable_file", .notFound, session.words.unreadablePayload(path, error))
+    }
+    guard let bytes else { throw tooLong(session.words.file(path), session) }
+    return bytes
+  }
+
+  private static func tooLong(_ place: String, _ session: Session) -> CommandError {
+    .usage(session.words.payloadTooLong(place))
+  }
+
+  /// Nil where it is longer than a payload may be.
+  private static func contents(of path: String) throws(SystemError) -> [UInt8]? {
+    path == "-"
+      ? try contents(of: FileDescriptor(owning: STDIN_FILENO))
+      : try contents(of: try FileDescriptor.open(path, .readOnly))
+  }
+
+  private static func contents(of stream: consuming FileDescriptor) throws(SystemError) -> [UInt8]? {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+    defer { buffer.deallocate() }
+    var bytes: [UInt8] = []
+    while bytes.count <= Limits.payloadLength {
+      switch try stream.read(into: buffer) {
+      case .bytes(let count): bytes.append(contentsOf: buffer[..<count])
+      case .wouldBlock: Pause.briefly()
+      case .endOfFile: return bytes
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,68 @@
+// Owns bytes as text in JSON: base64 after RFC 4648, section 4, with padding.
+// Invariant: every sequence of bytes has one text, and any other text is refused with its first wrong character.
+
+enum Base64 {
+  private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+  private static let padding = UInt8(ascii: "=")
+
+  /// The number of the first character that cannot stand where it stands, from 1.
+  struct Fault: Error, Equatable { let place: Int }
+
+  static func encode(_ bytes: [UInt8]) -> String {
+    var text: [UInt8] = []
+    text.reserveCapacity((bytes.count + 2) / 3 * 4)
+    var place = 0
+    while place < bytes.count {
+      let count = min(3, bytes.count - place)
+      var group: UInt32 = 0
+      for offset in 0..<3 { group = group << 8 | (offset < count ? UInt32(bytes[place + offset]) : 0) }
+      for letter in 0..<4 {
+        text.append(letter <= count ? alphabet[Int(group >> UInt32(18 - 6 * letter) & 63)] : padding)
+      }
+      place += count
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  static func decode(_ text: String) throws(Fault) -> [UInt8] {
+    let letters = Array(text.utf8)
+    guard letters.count % 4 == 0 else { throw Fault(place: firstFault(in: letters) ?? letters.count + 1) }
+    let padded = letters.suffix(2).reversed().prefix { $0 == padding }.count
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(letters.count / 4 * 3)
+    var group: UInt32 = 0
+    for (place, letter) in letters.dropLast(padded).enumerated() {
+      guard let value = value(of: letter) else { throw Fault(place: place + 1) }
+      group = group << 6 | value
+      guard place % 4 == 3 else { continue }
+      for shift in [16, 8, 0] as [UInt32] { bytes.append(UInt8(truncatingIfNeeded: group >> shift)) }
+      group = 0
+    }
+    // What is left of the last letter says nothing, and only nothing may be written there.
+    switch padded {
+    case 1:
+      guard group & 3 == 0 else { throw Fault(place: letters.count - 1) }
+      bytes += [UInt8(truncatingIfNeeded: group >> 10), UInt8(truncatingIfNeeded: group >> 2)]
+    case 2:
+      guard group & 15 == 0 else { throw Fault(place: letters.count - 2) }
+      bytes.append(UInt8(truncatingIfNeeded: group >> 4))
+    default: break
+    }
+    return bytes
+  }
+
+  private static func firstFault(in letters: [UInt8]) -> Int? {
+    letters.firstIndex { value(of: $0) == nil && $0 != padding }.map { $0 + 1 }
+  }
+
+  private static func value(of letter: UInt8) -> UInt32? {
+    switch letter {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(letter) - 65
+    case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(letter) - 71
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(letter) + 4
+    case UInt8(ascii: "+"): 62
+    case UInt8(ascii: "/"): 63
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,107 @@
+// Owns the rows of what customers carry. They stand apart from the customers, because only some carry anything and nobody
+// reads it before the work: pages and lists of customers go past them.
+// Invariant: a row is written in the transaction of its customer's row and goes in the transaction in which that row goes.
+// Whoever carries nothing costs nothing: between which numbers there are rows is known, and only there is one looked for.
+
+import BankModel
+import CSQLite
+import QueueCore
+
+/// Between which numbers customers may carry something.
+struct PayloadBounds {
+  private var bounds: ClosedRange<TicketNumber>?
+
+  func mayHave(_ ticket: TicketNumber) -> Bool { bounds?.contains(ticket) ?? false }
+  func mayHaveAny(in tickets: ClosedRange<TicketNumber>) -> Bool { bounds?.overlaps(tickets) ?? false }
+
+  mutating func add(_ tickets: ClosedRange<TicketNumber>) {
+    let bounds = bounds ?? tickets
+    self.bounds =
+      min(bounds.lowerBound, tickets.lowerBound)...max(bounds.upperBound, tickets.upperBound)
+  }
+}
+
+extension SQLiteStore {
+  /// What a customer carries. See `QueueStore`.
+  public func payload(of ticket: TicketNumber) throws(StoreError) -> [UInt8]? {
+    try settle()
+    guard payloads.mayHave(ticket), ticket < arrivals.bound else { return nil }
+    statements.payload.bind(1, ticket)
+    return try statements.payload.first { $0.bytes(0) }
+  }
+
+  func attach(_ payload: [UInt8], to tickets: ClosedRange<TicketNumber>) throws(StoreError) {
+    payloads.add(tickets)
+    let statement = statements.insertPayload
+    var failure: StoreError?
+    payload.withUnsafeBytes { bytes in
+      do throws(StoreError) {
+        try statement.bind(2, staying: bytes)
+        for ticket in tickets {
+          statement.bind(1, ticket)
+          try statement.run(broken: Remark(.payloadTwice, ticket, presentDay))
+        }
+      } catch { failure = error }
+      // The bytes stay no longer.
+      statement.bind(2, optional: nil)
+    }
+    if let failure { throw failure }
+  }
+
+  /// A customer leaves, and whatever it carries.
+  @inline(__always) func dropPayload(of ticket: TicketNumber) throws(StoreError) {
+    guard payloads.mayHave(ticket) else { return }
+    statements.deletePayload.bind(1, ticket)
+    try statements.deletePayload.run()
+  }
+
+  /// All customers with these numbers leave.
+  func dropPayloads(of tickets: ClosedRange<TicketNumber>) throws(StoreError) {
+    guard payloads.mayHaveAny(in: tickets) else { return }
+    statements.deletePayloads.bindAll(tickets.lowerBound, tickets.upperBound)
+    try statements.deletePayloads.run()
+  }
+
+  /// How far customers can leave in one piece that nobody notices: with as many bytes as ``payloadPiece``, or one of them.
+  func endOfPiece(of tickets: ClosedRange<TicketNumber>) throws(StoreError) -> TicketNumber {
+    guard payloads.mayHaveAny(in: tickets) else { return tickets.upperBound }
+    statements.payloadLengths.bindAll(tickets.lowerBound, tickets.upperBound)
+    defer { statements.payloadLengths.reset() }
+    var bytes: Int64 = 0
+    var end: TicketNumber?
+    while try statements.payloadLengths.step() {
+      let ticket = statements.payloadLengths.integer(0)
+      bytes += statements.payloadLengths.integer(1)
+      if bytes > Self.payloadPiece, let end { return end }
+      end = ticket
+    }
+    return tickets.upperBound
+  }
+
+  private static let payloadPiece: Int64 = 8 << 20
+
+  static func readPayloads(_ database: Database) throws(StoreError) -> PayloadBounds {
+    var bounds = PayloadBounds()
+    let purpose: StaticString = "looking for payloads"
+    if let first = try database.number("SELECT min(ticket) FROM payload", while: purpose),
+      let last = try database.number("SELECT max(ticket) FROM payload", while: purpose), first <= last
+    {
+      bounds.add(first...last)
+    }
+    return bounds
+  }
+
+  /// Every payload is somebody's.
+  func auditPayloads(_ report: inout AuditReport) throws(StoreError) {
+    // Those of a request that will never be whole leave before its customers do.
+    let arriving = try readArrivals() ?? .max
+    try database.withStatement(
+      """
+      SELECT ticket FROM payload WHERE ticket < \(arriving) AND ticket NOT IN (SELECT ticket FROM customer)
+      ORDER BY ticket
+      """, while: "reading all payloads"
+    ) { row throws(StoreError) in
+      while try row.step() { report.note(Remark(.payloadOfNobody, row.integer(0))) }
+    }
+  }
+}

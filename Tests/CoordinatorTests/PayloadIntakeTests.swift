@@ -1,0 +1,191 @@
+// Requests with payloads as the coordinator takes them in: every customer has what was asked for it, however the request is
+// cut, and neither a transaction nor the requests that wait hold more bytes than they may.
+
+import BankModel
+import Posix
+import QueueCore
+import Storage
+import Testing
+import Time
+import Wire
+
+@testable import Coordinator
+
+@Suite("Taking payloads in")
+struct PayloadIntakeTests {
+  private func order(_ count: Int64, _ payload: [UInt8], key: String? = nil) -> EnqueueOrder {
+    var order = EnqueueOrder.deposits(count, key: key)
+    order.payload = payload
+    return order
+  }
+
+  private func finish(_ bank: TestBank) {
+    while bank.coordinator.intake.hasWork {
+      bank.coordinator.context.takeTime()
+      bank.coordinator.intake.rest(until: nil)
+      bank.coordinator.intake.advance()
+    }
+    bank.coordinator.queue.commit()
+  }
+
+  private func story(_ ticket: Int64, _ bank: TestBank, _ client: TestClient) throws -> TicketReport? {
+    let number = client.ask(.ticket(number: ticket, day: nil), bank.coordinator)
+    guard case .ticket(let report)? = try client.answers(to: number, bank.coordinator).first else {
+      return nil
+    }
+    return report
+  }
+
+  @Test("a ticket says what was given to its customer, until it has a receipt")
+  func told() throws {
+    let bank = try TestBank()
+    let client = try TestClient(bank.coordinator)
+    client.ask(.enqueue(order(2, [0, 255])), bank.coordinator)
+    client.ask(.enqueue(.deposits(1)), bank.coordinator)
+    client.ask(.enqueue(order(1, [])), bank.coordinator)
+    finish(bank)
+    _ = try client.answers(bank.coordinator)
+    #expect(try (1...4).map { try story($0, bank, client)?.payload } == [[0, 255], [0, 255], nil, []])
+    client.ask(.cancel(1), bank.coordinator)
+    bank.coordinator.queue.commit()
+    _ = try client.answers(bank.coordinator)
+    #expect(try story(1, bank, client)?.payload == nil && story(1, bank, client)?.receipt != nil)
+    #expect(try bank.store.audit().problems == [])
+  }
+
+  @Test("a large request is cut and committed by its bytes, and everybody of it has the payload")
+  func slices() throws {
+    let bank = try TestBank()
+    let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
+    let payload = [UInt8](repeating: 7, count: 60_000)
+    let number = client.ask(.enqueue(order(400, payload, key: "k")), bank.coordinator)
+    bank.coordinator.context.takeTime()
+    bank.coordinator.intake.advance()
+    try #require(bank.coordinator.queue.isTakingIn, "it is taken in at once, which this test is not made for")
+    // Somebody comes beside it, and has a number of the gap.
+    other.ask(.enqueue(order(2, [1])), bank.coordinator)
+    let commits = bank.store.commits
+    finish(bank)
+    let tickets = try #require(try client.answers(to: number, bank.coordinator).last?.enqueued)
+    let beside = try #require(try other.answers(bank.coordinator).last?.answer.enqueued)
+    // 24 MB, and at most 8 MiB and a slice in a transaction.
+    #expect(bank.store.commits - commits >= 2)
+    #expect(tickets.count == 400 && beside.count == 2)
+    for ticket in tickets.first...tickets.last { #expect(try bank.store.payload(of: ticket) == payload) }
+    for ticket in beside.first...beside.last { #expect(try bank.store.payload(of: ticket) == [1]) }
+    #expect(try bank.store.audit().problems == [])
+    let again = client.ask(.enqueue(order(400, payload, key: "k")), bank.coordinator)
+    finish(bank)
+    #expect(try client.answers(to: again, bank.coordinator).last?.enqueued?.known == 400)
+    let changed = client.ask(.enqueue(order(400, payload + [1], key: "k")), bank.coordinator)
+    finish(bank)
+    #expect(try client.answers(to: changed, bank.coordinator).last?.failure?.code == .keyConflict)
+  }
+
+  @Test(
+    "everybody of a long list has the payload of its own line, with keys or without",
+    arguments: [false, true])
+  func lists(hasKeys: Bool) throws {
+    let bank = try TestBank()
+    let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
+    func payload(_ place: Int64) -> [UInt8]? {
+      // Some carry nothing; so a part has a customer, or very many.
+      if place % 5 == 0 { return nil }
+      return [UInt8](repeating: UInt8(place % 251), count: place > 3_000 ? 3 : place % 2 == 0 ? 60_000 : 10)
+    }
+    let entries = (0..<6_000 as Range<Int64>).map { place in
+      EnqueueEntry(
+        service: .deposit, priority: .regular, amount: place + 1, account: 6,
+        key: hasKeys ? "key-\(place)" : nil, drawn: [],
+        payload: place < 100 || place > 3_000 ? payload(place) : nil)
+    }
+    for start in stride(from: 0, to: entries.count, by: 10) {
+      let end = min(start + 10, entries.count)
+      client.ask(
+        .enqueueList(EnqueueList(entries: Array(entries[start..<end]), isLast: end == entries.count)),
+        bank.coordinator, number: 900)
+    }
+    other.ask(.enqueue(order(3, [9, 9])), bank.coordinator)
+    finish(bank)
+    let tickets = try #require(try client.answers(to: 900, bank.coordinator).last?.enqueued)
+    #expect(tickets.count == 6_000)
+    for ticket in 1...6_003 as ClosedRange<Int64> {
+      let customer = try #require(try bank.store.find(ticket)).customer
+      let expected = customer.account == 7 ? [9, 9] : entries[Int(customer.amount) - 1].payload
+      #expect(try bank.store.payload(of: ticket) == expected, "\(ticket)")
+    }
+    #expect(try bank.store.audit().problems == [])
+  }
+
+  @Test("a payload that is too long is refused with the limit, in a list with the place, and nobody is added")
+  func tooLong() throws {
+    let bank = try TestBank()
+    let client = try TestClient(bank.coordinator)
+    let long = [UInt8](repeating: 0, count: 65_537)
+    let most = BankModel.Limits.payloadLength
+    let first = client.ask(.enqueue(order(1, long)), bank.coordinator)
+    #expect(
+      try client.answers(to: first, bank.coordinator).first?.failure?.remark
+        == Remark(.payloadAtMost, 65_536, 65_537, most))
+    var entries = (1...5).map {
+      EnqueueEntry(service: .loan, priority: .regular, amount: 1, account: $0, key: nil, payload: [1])
+    }
+    entries[3].payload = long
+    let second = client.ask(.enqueueList(EnqueueList(entries: entries, isLast: true)), bank.coordinator)
+    #expect(
+      try client.answers(to: second, bank.coordinator).first?.failure?.remark
+        == Remark(.payloadOfEntry, 65_536, 65_537, most, 4))
+    var juice = order(1, [1])
+    juice.service = .juice
+    let third = client.ask(.enqueue(juice), bank.coordinator)
+    #expect(
+      try client.answers(to: third, bank.coordinator).first?.failure?.remark
+        == Remark(.payloadUnwanted, "juice"))
+    finish(bank)
+    #expect(bank.coordinator.queue.machine.books.issued == 0)
+  }
+
+  @Test("payloads that wait are bounded: a client is not heard, and beyond the room of all it is refused")
+  func bounded() throws {
+    let room = PayloadRoom()
+    var shares: [PayloadShare] = []
+    for _ in 0..<64 {
+      let share = PayloadShare(room, nil)
+      #expect(share.hasRoom(for: 1 << 20))
+      share.bytes = 1 << 20
+      shares.append(share)
+    }
+    let late = PayloadShare(room, nil)
+    #expect(!late.hasRoom(for: 1) && late.refusal(of: 1).code == .queueFull)
+    #expect(shares[0].hasRoom(for: 5) && !shares[0].hasRoom(for: 1 << 20 + 1))
+    shares.removeLast(63)
+    #expect(room.bytes == 1 << 20 && late.hasRoom(for: 1))
+    shares = []
+    #expect(room.bytes == 0)
+    let bank = try TestBank()
+    let client = try TestClient(bank.coordinator)
+    let payload = [UInt8](repeating: 1, count: 65_536)
+    for _ in 0..<64 { client.ask(.enqueue(order(1, payload)), bank.coordinator) }
+    #expect(client.session.payloadBytes == 4 << 20 && client.session.channel.isReadingPaused)
+    #expect(!client.session.canBeHeard(within: .max))
+    finish(bank)
+    #expect(client.session.payloadBytes == 0 && client.session.canBeHeard(within: .max))
+    #expect(bank.coordinator.queue.machine.books.issued == 64)
+  }
+
+  @Test("a full disk leaves no payload, and whoever comes afterwards has its own")
+  func fullDisk() throws {
+    let bank = try TestBank()
+    let client = try TestClient(bank.coordinator)
+    bank.store.fail(.commit, with: .diskFull(detail: "full"))
+    let first = client.ask(.enqueue(order(2, [1])), bank.coordinator)
+    finish(bank)
+    #expect(try client.answers(to: first, bank.coordinator).first?.failure?.code == .diskFull)
+    bank.coordinator.queue.retry()
+    client.ask(.enqueue(.deposits(1)), bank.coordinator)
+    client.ask(.enqueue(order(1, [2])), bank.coordinator)
+    finish(bank)
+    #expect(try (1...3).map { try bank.store.payload(of: $0) } == [nil, [2], nil])
+    #expect(try bank.store.audit().problems == [])
+  }
+}
