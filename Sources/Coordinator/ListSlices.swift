@@ -5,6 +5,7 @@
 // list follow one another in the end, whoever has come beside it; see `SlicedList`.
 
 import BankModel
+import Posix
 import QueueCore
 import Wire
 
@@ -107,7 +108,8 @@ struct ListSlices {
         baggage.keys.append(SliceKey(key: key, digest: digest, ticket: place.ticket(Int64(slice.count))))
       }
       if let payload = entry.payload {
-        let ticket = place.ticket(Int64(slice.count))
+        let next = Int64(slice.count) + (Kernel.makes("givesPayloadsToTheNeighbour") ? 1 : 0)
+        let ticket = place.ticket(next)
         baggage.payloads.append(SlicePayload(payload: payload, tickets: ticket...ticket))
       }
       slice.append(entry.order)

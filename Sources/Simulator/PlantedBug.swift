@@ -56,6 +56,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case performsLastFirst = "The shell stages changes in the wrong order."
   case forgetsWhatItHeldBack = "The shell forgets what could not be read while the disk was full."
   case forgetsKeys = "The shell does not remember the keys of requests."
+  case givesPayloadsToTheNeighbour = "In a list a payload is given to the customer of the next line."
   case remembersTheFirstSliceOnly = "The shell remembers a key with the first of its tickets only."
   case answersAKeyTooEarly = "The shell answers a known key before its tickets are on disk."
   case startsWithOldBooks = "The shell starts with the books of the commit before the last."
@@ -246,6 +247,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .ignoresTheDrain: [.overfull, .notDrained]
     case .takesAFullDiskForACommit: [.notDurable, .books, .lostTicket, .storeContradiction, .notDrained]
     case .performsLastFirst: [.attempt, .storeContradiction, .ledger, .repeatedKey]
+    case .givesPayloadsToTheNeighbour: [.payload, .storeContradiction]
     case .forgetsKeys, .remembersTheFirstSliceOnly, .countsTheKnownTwice: [.repeatedKey]
     case .commitsToAFullDisk: [.books, .lostTicket, .storeContradiction]
     case .goesOnAfterARefusal: [.answer, .books]

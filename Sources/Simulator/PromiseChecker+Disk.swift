@@ -42,6 +42,7 @@ extension PromiseChecker {
         "\(groups[group].filled) of the \(groups[group].orders.count) customers of a request were kept")
     }
     for (ticket, attempt) in buried { checkFatal(attempt, of: ticket, in: store) }
+    checkPayloads(of: changes, day: books.day, in: store)
     readReceipts(from: store)
     if let diskBooks, diskBooks != books { olderBooks = diskBooks }
     if let old = diskBooks, old.day != books.day {
@@ -55,6 +56,33 @@ extension PromiseChecker {
           + "\(servedToday) and \(cancelledToday)")
     }
     diskBooks = books
+  }
+
+  /// Whoever was met by a change carries what was given, and nothing with a receipt.
+  private func checkPayloads(of changes: [StoreChange], day: BusinessDay, in store: QueueDisk) {
+    guard day == diskBooks?.day ?? day else { return }
+    var tickets: Set<TicketNumber> = []
+    for change in changes {
+      switch change {
+      case .insert(let customer), .update(let customer), .postpone(let customer, _), .bury(let customer),
+        .revive(let customer, _), .finish(let customer, _, _):
+        tickets.insert(customer.ticket)
+      default: break
+      }
+    }
+    for ticket in tickets.sorted() {
+      let carried: [UInt8]?
+      let found: StoredCustomer?
+      do throws(StoreError) {
+        (carried, found) = (try store.payload(of: ticket), try store.find(ticket))
+      } catch {
+        continue
+      }
+      let expected = found.flatMap { SimulatedPayload.of($0.customer.service, $0.customer.account) }
+      if carried != expected {
+        violate(.payload, "ticket \(ticket) carries \(carried?.count ?? -1) bytes, and not what was given")
+      }
+    }
   }
 
   /// Whoever is put aside has an attempt after which that was done.

@@ -74,7 +74,7 @@ extension SimulatedClient {
       EnqueueOrder(
         count: count, service: someBank(), priority: somePriority(),
         amount: chance.draw(0...1) == 0 ? nil : chance.draw(1...5_000), account: account,
-        seed: chance.next(), key: key)
+        seed: chance.next(), key: key, payload: SimulatedPayload.of(account))
     }
   }
 
@@ -111,7 +111,7 @@ extension SimulatedClient {
       EnqueueEntry(
         service: chance.draw(0...1) == 0 ? .deposit : .loan, priority: somePriority(),
         amount: chance.draw(1...9_000), account: account + offset,
-        key: isRepeated ? "entry-\(account + offset)" : nil)
+        key: isRepeated ? "entry-\(account + offset)" : nil, payload: SimulatedPayload.of(account + offset))
     }
     world.checker.expect(entries.map(\.order), isList: true, isRepeated: isRepeated)
     return Wish(

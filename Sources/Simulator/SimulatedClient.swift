@@ -210,6 +210,13 @@ final class SimulatedClient {
 
   /// What is said of a ticket is said of that one, and not of another day's with its number.
   private func hear(_ report: TicketReport, to wish: Wish) {
+    let carried = report.receipt == nil ? SimulatedPayload.of(report.service, report.account) : nil
+    if report.payload != carried {
+      world.violate(
+        .payload,
+        "client \(number) hears that ticket \(report.ticket) carries \(report.payload?.count ?? -1) bytes, and not what was given"
+      )
+    }
     switch wish.command {
     case .cancel(let ticket, let day?), .requeue(let ticket, let day?), .ticket(let ticket, let day?):
       guard report.day != day || report.ticket != ticket else { return }

@@ -45,6 +45,8 @@ public struct Violation: Sendable, Equatable, CustomStringConvertible {
     case answer
     /// A refused request changed something.
     case refusal
+    /// A customer carries something else than what was given, or carries it no more, or carries it still with a receipt.
+    case payload
     /// Something is left of a request whose client was told that it was withdrawn, or nobody had withdrawn it.
     case withdrawal
     /// An audit of the open bank finds what is not so, or cannot be made.

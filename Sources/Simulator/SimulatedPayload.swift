@@ -1,0 +1,15 @@
+// Owns what customers of a history carry: it follows from the account, so that whoever knows the customer knows it, and takes
+// no chance of the history's.
+import BankModel
+
+enum SimulatedPayload {
+  /// Every third account carries something, some of them no bytes.
+  static func of(_ account: AccountNumber) -> [UInt8]? {
+    guard account % 3 == 0 else { return nil }
+    return Array(repeating: Array("of \(account) ".utf8), count: Int(account % 5) * 40).flatMap(\.self)
+  }
+
+  static func of(_ service: Service, _ account: AccountNumber) -> [UInt8]? {
+    service.drawsOnStock ? nil : of(account)
+  }
+}
