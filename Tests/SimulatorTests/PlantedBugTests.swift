@@ -27,7 +27,8 @@ struct PlantedBugTests {
     .startsGenerationsAnew: 233, .migratesWithoutAJournal: 253, .believesALateAnswer: 279,
     .vendingForgetsToRetry: 336, .introducesOnce: 397, .stagesTwice: 432, .putsOffForGood: 591,
     .checksOnce: 603, .startsBesideTheLiving: 187, .forgetsThatItWasOpen: 56, .keepsTheEndToItself: 12,
-    .leavesTheBankUnguarded: 12, .endsTheSilent: 686,
+    .leavesTheBankUnguarded: 12,  // One in a thousand histories has a guardian that looks at that moment.
+    .endsTheSilent: 1_162,
   ]
 
   @Test("every planted bug is caught, and is not seen in the real core", arguments: PlantedBug.allCases)
