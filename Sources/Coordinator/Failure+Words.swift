@@ -49,15 +49,17 @@ extension EnqueueOrder {
       return Remark(.payloadAtMost, BankModel.Limits.payloadLength, length)
     }
     let sample = EnqueueEntry(
-      service: .deposit, priority: priority, amount: amount ?? 1, account: account ?? 0, key: key)
+      service: service?.movesMoney == false ? .deposit : service ?? .deposit, priority: priority,
+      amount: amount ?? 1,
+      account: account ?? 0, key: key)
     return sample.fault
   }
 }
 
 extension EnqueueEntry {
   var fault: Remark? {
-    if !service.movesMoney { return Remark(.notInList, service.name) }
-    if !(1...BankModel.Limits.amount).contains(amount) {
+    if service == .juice { return Remark(.notInList, service.text) }
+    if !((service.movesMoney ? 1 : 0)...BankModel.Limits.amount).contains(amount) {
       return Remark(.moneyRange, BankModel.Limits.amount, amount)
     }
     if !(0...BankModel.Limits.account).contains(account) {

@@ -35,11 +35,17 @@ final class Intake: BankPart {
 
   func take(_ order: EnqueueOrder, _ seat: Seat) {
     if let fault = order.fault { return server.answer(seat, .failure(Failure(.badRequest, remark: fault))) }
+    let service: Service?
+    do throws(Failure) { service = try order.service.map(context.services.service) } catch {
+      return server.answer(seat, .failure(error))
+    }
     let draw = CustomerDraw(
-      service: order.service, priority: order.priority, amount: order.amount, account: order.account,
+      service: service, priority: order.priority, amount: order.amount, account: order.account,
       payload: order.payload ?? "", seed: order.seed)
     let sliced = SlicedDraw(draw, total: order.count, slice: limits.slice, heldBackAtMost: limits.gap)
-    append(.drawn(sliced), key: order.key, digest: order.key == nil ? nil : order.digest, order.count, seat)
+    append(
+      .drawn(sliced), key: order.key, digest: order.key == nil ? nil : order.digest(for: service),
+      order.count, seat)
   }
 
   func take(_ part: EnqueueList, _ seat: Seat) {
@@ -50,7 +56,7 @@ final class Intake: BankPart {
     let list =
       session.list ?? ListSpool(number: seat.number, directory: context.home.run, partLimit: limits.listPart)
     session.list = list
-    list.append(part.entries)
+    list.append(part.entries, for: context.services)
     guard part.isLast else { return }
     session.list = nil
     list.end()
@@ -291,7 +297,9 @@ final class Intake: BankPart {
     }
   }
 
-  private var slices: ListSlices { ListSlices(store: store, day: queue.machine.books.day) }
+  private var slices: ListSlices {
+    ListSlices(store: store, services: context.services.directory, day: queue.machine.books.day)
+  }
 
   private func tellProgress(of order: EnqueueIntake.Order) {
     guard var current = line.current, current.request == order.request,

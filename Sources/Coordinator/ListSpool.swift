@@ -38,7 +38,8 @@ final class ListSpool {
   var parts: Int { ends.count + 1 }
   var hasSeveralParts: Bool { !ends.isEmpty }
 
-  func append(_ entries: [EnqueueEntry]) {
+  /// - Parameter services: for which somebody can come.
+  func append(_ entries: [EnqueueEntry], for services: OfferedServices) {
     guard failure == nil else { return }
     count += Int64(entries.count)
     guard entries.count <= EnqueueList.partLimit else {
@@ -49,6 +50,7 @@ final class ListSpool {
     }
     for entry in entries {
       if let reason = entry.fault { return refuse(reason) }
+      do throws(Failure) { _ = try services.service(entry.service) } catch { return give(up: error) }
       if entry.key != nil { hasKeys = true }
     }
     rest += entries

@@ -71,7 +71,8 @@ extension PromiseChecker {
       return violate(.duplicate, "ticket \(customer.ticket) was issued twice")
     }
     let order = CustomerOrder(
-      service: customer.service, priority: customer.priority, amount: customer.amount, account: customer.account,
+      service: customer.service, priority: customer.priority, amount: customer.amount,
+      account: customer.account,
       payload: customer.payload)
     guard let number = origin(of: JuiceOrder(customer.payload)?.account ?? customer.account) else {
       return violate(.ledger, "nobody asked for the customer of ticket \(customer.ticket)")
@@ -111,7 +112,8 @@ extension PromiseChecker {
         return violate(.duplicate, "ticket \(receipt.ticket) has two receipts")
       }
       let found = CustomerOrder(
-        service: receipt.service, priority: receipt.priority, amount: receipt.amount, account: receipt.account,
+        service: receipt.service, priority: receipt.priority, amount: receipt.amount,
+        account: receipt.account,
         payload: receipt.payload)
       stock.check(receipt, name)
       if found != order {
@@ -160,7 +162,7 @@ extension PromiseChecker {
 
   private func checkMoney(in store: QueueDisk) throws(StoreError) {
     let receipts = try store.receipts(day: nil, after: 0, limit: .max)
-    for service in Service.allCases {
+    for service in store.services.services {
       var (paid, brought): (Won, Won) = (0, 0)
       for receipt in receipts where receipt.service == service { paid += receipt.transfer?.amount ?? 0 }
       for group in groups {
@@ -169,7 +171,7 @@ extension PromiseChecker {
         }
       }
       if paid != brought {
-        violate(.ledger, "\(service.name): clients brought \(brought) won, and \(paid) were paid")
+        violate(.ledger, "\(store.services[service]): clients brought \(brought) won, and \(paid) were paid")
       }
     }
   }

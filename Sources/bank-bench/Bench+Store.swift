@@ -30,14 +30,15 @@ extension Bench {
       for ticket in 1...count {
         let customer = Self.customer(ticket, Self.lines)
         let receipt = Receipt(
-          day: books.day, ticket: ticket, service: customer.service, priority: customer.priority, outcome: .served,
+          day: books.day, ticket: ticket, service: customer.service, priority: customer.priority,
+          outcome: .served,
           window: Window(service: customer.service, place: 1), generation: 1, pid: 1, attempts: 1,
           amount: customer.amount, account: customer.account, issuedAt: customer.issuedAt,
           startedAt: customer.issuedAt, finishedAt: customer.issuedAt, payload: customer.payload)
         try store.stage(.finish(customer, from: .waiting, receipt))
         books.waiting[customer.line] -= 1
         books.served += 1
-        books.servedByService[Int(customer.service.rawValue) - 1] += 1
+        books.servedByService[customer.service.index] += 1
         if ticket % Self.customersPerCommit == 0 || ticket == count { try store.commit(books) }
       }
       return Double(count) / SystemClock.monotonic().since(begin).inSeconds

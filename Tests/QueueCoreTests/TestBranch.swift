@@ -28,7 +28,7 @@ final class TestBranch {
   ) -> [QueueEffect] {
     var effects: [QueueEffect] = []
     machine.apply(event, at: now, into: &effects)
-    #expect(machine.contradictions() == [], sourceLocation: sourceLocation)
+    #expect(machine.contradictions(ServiceDirectory()) == [], sourceLocation: sourceLocation)
     return effects
   }
 
@@ -111,7 +111,9 @@ extension Window {
 
 extension CustomerOrder {
   static var deposit: CustomerOrder { deposit(.regular) }
-  static var loan: CustomerOrder { CustomerOrder(service: .loan, priority: .regular, amount: 9_000, account: 8) }
+  static var loan: CustomerOrder {
+    CustomerOrder(service: .loan, priority: .regular, amount: 9_000, account: 8)
+  }
   static func juice(_ name: String) -> CustomerOrder {
     CustomerOrder(service: .juice, priority: .regular, amount: 0, account: 0, payload: name)
   }

@@ -48,8 +48,9 @@ extension TicketReport {
     receipt.payload = "strawberry-banana"
     receipt.shortages = [Shortage(item: ItemID("strawberry"), needed: 10, available: 0)]
     return TicketReport(
-      day: 3, ticket: 42, service: .juice, priority: .vvip, amount: 0, account: 12, issuedAt: 1_700_000_000_000,
-      state: .done, receipt: ReceiptReport(receipt), payload: "strawberry-banana")
+      day: 3, ticket: 42, service: .juice, priority: .vvip, amount: 0, account: 12,
+      issuedAt: 1_700_000_000_000,
+      state: .done, receipt: ReceiptReport(receipt, ServiceDirectory()), payload: "strawberry-banana")
   }()
 }
 

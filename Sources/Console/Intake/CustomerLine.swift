@@ -8,7 +8,7 @@ import Wire
 
 /// What one line asks for; nil for what chance shall decide.
 struct CustomerLine: Sendable, Equatable {
-  var service: Service?
+  var service: ServiceName?
   var priority: Priority = .regular
   var amount: Won?
   var account: AccountNumber?
@@ -27,6 +27,8 @@ struct CustomerLine: Sendable, Equatable {
     case unknownName(Field, String, near: [String])
     case outOfRange(Field, Int64, ClosedRange<Int64>)
     case badKey(length: Int)
+    /// The service moves no money.
+    case withoutMoney(Field, ServiceName)
   }
 
   enum Field: String, Sendable, CaseIterable { case service, grade, priority, amount, account, key }
@@ -54,6 +56,10 @@ struct CustomerLine: Sendable, Equatable {
       guard seen & bit == 0 else { throw .repeatedField(field) }
       seen |= bit
       try take(value, field)
+    }
+    if let service, !service.movesMoney {
+      if amount != nil { throw .withoutMoney(.amount, service) }
+      if account != nil { throw .withoutMoney(.account, service) }
     }
   }
 
@@ -103,8 +109,9 @@ struct CustomerLine: Sendable, Equatable {
   private mutating func take(_ value: Value, _ field: Field) throws(Fault) {
     switch (field, value) {
     case (.service, .text(let name)):
+      // Juice is ordered by its name; which other services there are the bank knows.
       service = try Self.named(
-        field, name, Service.drawn.first { $0.name == name }, Service.drawn.map(\.name))
+        field, name, ServiceName(name).flatMap { $0 == .juice ? nil : $0 }, ServiceName.drawn.map(\.text))
     case (.grade, .text(let name)):
       let grade = Priority.gradeNames.firstIndex(of: name).map { Priority.grades[$0] }
       priority = try Self.named(field, name, grade, Priority.gradeNames)

@@ -32,7 +32,7 @@ struct RequestDigest {
     seed: UInt64?
   ) {
     add(count)
-    add(service.map { Int64($0.rawValue) })
+    add(service.map { Int64($0.number) })
     add(Int64(priority.code))
     add(amount)
     add(account)
@@ -43,11 +43,14 @@ struct RequestDigest {
 
 extension EnqueueOrder {
   /// The number by which this request is known again.
-  public var digest: Int64 {
+  ///
+  /// - Parameter service: the number of the service; nil where none is named.
+  public func digest(for service: Service?) -> Int64 {
     // A seed that nobody chose is another one every time, and one with which nothing is drawn changes nothing.
     let isDrawn = service == nil || amount == nil || account == nil
     return RequestDigest(
-      count: count, service: service, priority: priority, amount: amount, account: account, payload: payload ?? "",
+      count: count, service: service, priority: priority, amount: amount, account: account,
+      payload: payload ?? "",
       seed: isSeedAsked == true && isDrawn ? seed : nil
     ).value
   }
@@ -56,7 +59,9 @@ extension EnqueueOrder {
 extension EnqueueEntry {
   /// The number by which this customer is known again: that of a request for one such customer. Nil where the client
   /// does not say what it has drawn.
-  public var digest: Int64? {
+  ///
+  /// - Parameter service: the number of the service.
+  public func digest(for service: Service) -> Int64? {
     guard let drawn else { return nil }
     return RequestDigest(
       count: 1, service: drawn.contains(.service) ? nil : service, priority: priority,
