@@ -31,11 +31,12 @@ public struct Phrasebook: Sendable {
   func say(_ korean: String, _ english: String) -> String { language == .korean ? korean : english }
 
   /// `예금`, `대출`, `쥬스`; `deposit`, `loan`, `juice`.
-  public func service(_ service: Service) -> String {
+  public func service(_ service: ServiceName) -> String {
     switch service {
-    case .deposit: say("예금", service.name)
-    case .loan: say("대출", service.name)
-    case .juice: say("쥬스", service.name)
+    case .deposit: say("예금", service.text)
+    case .loan: say("대출", service.text)
+    case .juice: say("쥬스", service.text)
+    default: service.text
     }
   }
 
@@ -49,22 +50,22 @@ public struct Phrasebook: Sendable {
   }
 
   /// `3번 고객 대출업무 시작`, with a grade `4번 VIP고객 예금업무 시작`.
-  public func started(ticket: TicketNumber, priority: Priority, service: Service) -> String {
+  public func started(ticket: TicketNumber, priority: Priority, service: ServiceName) -> String {
     line(ticket, started(priority: priority, service: service))
   }
 
   /// `3번 고객 대출업무 완료`.
-  public func completed(ticket: TicketNumber, priority: Priority, service: Service) -> String {
+  public func completed(ticket: TicketNumber, priority: Priority, service: ServiceName) -> String {
     line(ticket, completed(priority: priority, service: service))
   }
 
   /// What stands before and after the ticket's number in ``started(ticket:priority:service:)``, for whoever says it often.
-  public func started(priority: Priority, service: Service) -> (before: String, after: String) {
+  public func started(priority: Priority, service: ServiceName) -> (before: String, after: String) {
     around(priority, service, korean: "시작", english: "started")
   }
 
   /// The same of ``completed(ticket:priority:service:)``.
-  public func completed(priority: Priority, service: Service) -> (before: String, after: String) {
+  public func completed(priority: Priority, service: ServiceName) -> (before: String, after: String) {
     around(priority, service, korean: "완료", english: "completed")
   }
 
@@ -73,7 +74,7 @@ public struct Phrasebook: Sendable {
   }
 
   private func around(
-    _ priority: Priority, _ service: Service, korean: String, english: String
+    _ priority: Priority, _ service: ServiceName, korean: String, english: String
   ) -> (before: String, after: String) {
     switch language {
     case .korean: ("", "번 \(self.grade(priority) ?? "")고객 \(self.service(service))업무 \(korean)")

@@ -63,7 +63,7 @@ public struct Transfer: Hashable, Sendable {
     switch service {
     case .deposit: debit = .cash
     case .loan: debit = .loans
-    case .juice: return nil
+    default: return nil
     }
     credit = .customer(account)
     self.amount = amount

@@ -360,6 +360,10 @@ extension Remark {
     case wasAnsweredOtherwise = "298 {0} was answered with {1}"
     case balanceIs = "299 the balance is {0}, not {1}"
     case drinksAre = "300 there are {0} {1}, not {2}"
+    case serviceMeaningless = "310 service {0}: the number or the name means nothing"
+    case servicesExhausted = "311 there are no more numbers for services"
+    case servicesAre = "312 there are {0}"
+    case serviceTakenOut = "313 {1} customers wait for {0}, which is not in the configuration any more"
     case purchasesKept = "301 {0} purchases are kept, and {1} were answered"
 
     /// The two parts of the raw value.

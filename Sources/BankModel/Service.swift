@@ -1,22 +1,55 @@
-// Owns the kinds of work a branch offers and the lines in which customers wait for it. The raw values stand in
-// the database and on the wire: they are never given a new meaning.
+// Owns the kinds of work a branch offers, as the queue knows them: by numbers. What they are called stands in a
+// `ServiceDirectory`, and what they are in the configuration.
+// Invariant: a number stands in the database and is never given to another service. The first three are those that every
+// branch comes with.
 
-/// A kind of work. Every window serves exactly one service.
-public enum Service: UInt8, Named, Comparable {
-  case deposit = 1
-  case loan = 2
-  case juice = 3
+/// A kind of work, by the number that the database gave it once. Every window serves exactly one service.
+public struct Service: Hashable, Sendable {
+  /// From 1, without a gap.
+  public let number: UInt16
+
+  public init(number: UInt16) {
+    precondition(number >= 1, "services are numbered from 1")
+    self.number = number
+  }
+
+  public static let deposit = Service(number: 1)
+  public static let loan = Service(number: 2)
+  public static let juice = Service(number: 3)
 
   /// What a customer who leaves the choice to chance comes for: the services of the bank itself.
   public static let drawn: [Service] = [.deposit, .loan]
 
+  /// The place among all services, from 0: of whatever is kept by service in an array.
+  public var index: Int { Int(number) - 1 }
+  /// The service at such a place.
+  public init(index: Int) { self.init(number: UInt16(index + 1)) }
+
   /// Whether serving a customer moves money, so that the receipt is a transfer in the ledger.
-  public var movesMoney: Bool { self != .juice }
+  public var movesMoney: Bool { number <= 2 }
   /// Whether serving a customer takes something from the stock, which is given back when the ticket is cancelled.
   public var drawsOnStock: Bool { self == .juice }
+}
 
-  /// The names in commands, JSON and window names, in the order of the numbers.
-  public static let names = ["deposit", "loan", "juice"]
+extension Service: Comparable {
+  /// In the order of the numbers.
+  public static func < (left: Service, right: Service) -> Bool { left.number < right.number }
+}
+
+extension Service: Codable {
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    let number = try container.decode(UInt16.self)
+    guard number >= 1 else {
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "no service")
+    }
+    self.init(number: number)
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(number)
+  }
 }
 
 /// One waiting line: customers of one service and one priority, always in the order of their numbers.
@@ -28,9 +61,9 @@ public struct Line: Hashable, Sendable, Comparable {
 
   public init(service: Service, priority: Priority) { (self.service, self.priority) = (service, priority) }
 
-  /// The lines in which customers of the branch's own services stand by their grades, service by service, the highest
-  /// grade first.
-  public static let graded: [Line] = Service.allCases.flatMap { service in
+  /// The lines in which customers of the services that every branch comes with stand by their grades, service by service,
+  /// the highest grade first.
+  public static let graded: [Line] = [Service.deposit, .loan, .juice].flatMap { service in
     Priority.grades.map { Line(service: service, priority: $0) }
   }
 

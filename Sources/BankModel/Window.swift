@@ -1,26 +1,14 @@
-// Owns the names of windows and of the tellers that come and go behind them.
+// Owns the windows of a branch and the tellers that come and go behind them. What a window is called a directory knows.
 // It knows no process: a generation tells one teller at a window from its successor.
 
-/// A window of the branch: a service and a place, `deposit-1`, `deposit-2`, `loan-1`.
-public struct Window: Hashable, Sendable, Comparable, CustomStringConvertible {
+/// A window of the branch: a service and a place.
+public struct Window: Hashable, Sendable, Comparable {
   /// What is served here.
   public let service: Service
   /// The place among the windows of this service, from 1.
   public let place: Int32
 
   public init(service: Service, place: Int32) { (self.service, self.place) = (service, place) }
-
-  /// Reads a name such as `deposit-2`; nil for anything else.
-  public init?(name: some StringProtocol) {
-    guard let dash = name.lastIndex(of: "-"), let service = Service(name: name[..<dash]),
-      let place = Int32(name[name.index(after: dash)...]), place >= 1,
-      Int64(place) <= Limits.windowsPerService
-    else { return nil }
-    self.init(service: service, place: place)
-  }
-
-  /// The name in commands, JSON and logs.
-  public var description: String { "\(service.name)-\(place)" }
 
   /// The order in which these are listed.
   public static func < (left: Window, right: Window) -> Bool {

@@ -6,20 +6,33 @@ import Time
 
 /// One value for each service.
 public struct ByService<Value: Sendable & Equatable>: Sendable, Equatable {
-  private var values: [Service: Value]
+  private var values: [ServiceName: Value]
+  /// What holds for a service that the configuration does not name.
+  private let otherwise: Value
 
-  /// One value for each.
-  public init(deposit: Value, loan: Value, juice: Value) {
+  init(deposit: Value, loan: Value, juice: Value, otherwise: Value) {
     values = [.deposit: deposit, .loan: loan, .juice: juice]
+    self.otherwise = otherwise
   }
 
   /// The value for one service.
-  public subscript(service: Service) -> Value {
-    get {
-      guard let value = values[service] else { preconditionFailure("every service has a value") }
-      return value
-    }
+  public subscript(service: ServiceName) -> Value {
+    get { values[service] ?? otherwise }
     set { values[service] = newValue }
+  }
+}
+
+extension ByService<Int32> {
+  /// One number for each of those that every branch comes with.
+  public init(deposit: Value, loan: Value, juice: Value) {
+    self.init(deposit: deposit, loan: loan, juice: juice, otherwise: 0)
+  }
+}
+
+extension ByService<TimeSpan> {
+  /// One span for each of those that every branch comes with.
+  public init(deposit: Value, loan: Value, juice: Value) {
+    self.init(deposit: deposit, loan: loan, juice: juice, otherwise: .zero)
   }
 }
 
@@ -38,6 +51,9 @@ public struct BankConfiguration: Sendable, Equatable {
     public init() {}
   }
 
+  /// Services that the branch offers, in the order in which they are shown: those that every branch comes with, and those of
+  /// the file. `services`
+  public internal(set) var services = ServiceName.branch
   /// Windows of each service. `windows`
   public var windows = ByService<Int32>(deposit: 2, loan: 1, juice: 1)
   /// How long serving one customer takes, before ``speed``. `work`
@@ -83,5 +99,5 @@ public struct BankConfiguration: Sendable, Equatable {
   public init() {}
 
   /// How long serving one customer takes at the configured speed.
-  public func scaledWork(_ service: Service) -> TimeSpan { speed.scaled(work[service]) }
+  public func scaledWork(_ service: ServiceName) -> TimeSpan { speed.scaled(work[service]) }
 }

@@ -41,6 +41,12 @@ extension ConfigurationError {
     case .empty: return "\(subject) is empty; write at least one"
     case .tooMany(let limit): return "\(subject) has more than \(limit); write fewer"
     case .badText(let limit): return "\(subject) is no name; write 1 to \(limit) letters on one line"
+    case .badServiceName(let name):
+      return
+        "\(quoted(name)) (\(subject)) can be the name of no service; write 1 to \(ServiceName.longest) small letters, digits, "
+        + "\"_\", \".\" and \"-\", beginning with a letter or a digit"
+    case .tooManyServices(let limit):
+      return "\(subject) is one service more than the \(limit) that there may be; write fewer"
     case .badName(let name):
       return "\(subject) is \(quoted(name)); write small letters, digits and \"-\", beginning with a letter"
     case .nameTwice(let name): return "the name \(quoted(name)) stands twice (\(subject)); give each its own"
@@ -81,6 +87,12 @@ extension ConfigurationError {
     case .empty: return "\(subject) 값이 비어 있습니다. 하나 이상 쓰세요."
     case .tooMany(let limit): return "\(subject) 값이 \(limit)개보다 많습니다. 줄이세요."
     case .badText(let limit): return "\(subject) 값이 이름이 아닙니다. 한 줄로 1자 이상 \(limit)자 이하로 쓰세요."
+    case .badServiceName(let name):
+      return
+        "업무 이름으로 쓸 수 없습니다: \(quoted(name)) (\(subject)). 영어 소문자나 숫자로 시작해 소문자, 숫자, \"_\", \".\", \"-\"만 1자 이상 "
+        + "\(ServiceName.longest)자 이하로 쓰세요."
+    case .tooManyServices(let limit):
+      return "업무는 \(limit)개까지 쓸 수 있습니다: \(subject). 줄이세요."
     case .badName(let name):
       return "\(subject) 값을 쓸 수 없습니다: \(quoted(name)). 영어 소문자로 시작해 소문자, 숫자, \"-\"만 쓰세요."
     case .nameTwice(let name): return "같은 이름이 두 번 나옵니다: \(quoted(name)) (\(subject)). 서로 다르게 쓰세요."

@@ -36,6 +36,9 @@ public struct ConfigurationError: Error, Sendable, Hashable {
     /// A text that is empty, longer than so many letters, or not on one line.
     case badText(Int)
     case badName(String)
+    case badServiceName(String)
+    /// More services than there may be.
+    case tooManyServices(Int)
     case nameTwice(String)
     /// A recipe names a fruit that there is not, with the nearest one that there is.
     case unknownFruit(String, suggestion: String?)

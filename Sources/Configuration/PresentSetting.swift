@@ -38,7 +38,7 @@ public enum SettingSource: Sendable, Hashable {
 /// What whoever opens a bank can choose beside the file.
 public enum SettingChoice: Sendable, Hashable {
   /// Windows of a service.
-  case windows(Service, Int32)
+  case windows(ServiceName, Int32)
   case speed(Speed)
   case language(Language)
 
@@ -83,7 +83,7 @@ extension ReadConfiguration {
       present.adopt(choice)
       sources[choice.key] = source
     }
-    return Setting.all.map { setting in
+    return Setting.all(in: present).map { setting in
       PresentSetting(
         key: setting.key, value: setting.value(in: present), source: sources[setting.key] ?? .builtIn)
     }
@@ -91,6 +91,10 @@ extension ReadConfiguration {
 
   /// What an earlier reading says otherwise than this one, setting by setting.
   public func differences(in earlier: ReadConfiguration) -> [PresentSetting] {
-    zip(earlier.settings(), settings()).filter { $0.value != $1.value }.map { $0.0 }
+    let present = Dictionary(uniqueKeysWithValues: settings().map { ($0.key, $0.value) })
+    let former = earlier.settings()
+    let keys = Set(former.map(\.key))
+    // Of a service that only one of them names there is nothing to compare with: it is the one that says so.
+    return former.filter { present[$0.key] != $0.value } + settings().filter { !keys.contains($0.key) }
   }
 }

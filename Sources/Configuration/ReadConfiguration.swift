@@ -3,6 +3,7 @@
 // Invariant: a setting that is absent keeps its default; a file is taken as a whole or not at all.
 
 import Arguments
+import BankModel
 
 /// A configuration as a file has it.
 public struct ReadConfiguration: Sendable, Equatable {
@@ -21,7 +22,7 @@ public struct ReadConfiguration: Sendable, Equatable {
 
   /// Reads the bytes of a file; `path` is the file's name for errors.
   public init(bytes: [UInt8], path: String) throws(ConfigurationError) {
-    try take(try ConfigurationFile.root(of: bytes, path: path), Setting.all)
+    try take(try ConfigurationFile.root(of: bytes, path: path), Setting.all, beside: Setting.servicesKey)
     guard configuration.retryFirst <= configuration.retryLimit else {
       let line = [Setting.retryFirstKey, Setting.retryLimitKey].compactMap { lines[$0] }.max()
       throw ConfigurationError(
@@ -34,8 +35,9 @@ public struct ReadConfiguration: Sendable, Equatable {
 
   /// Takes the members of an object, and those of the objects in it.
   /// - Parameter settings: Those that can stand there; the keys of all begin with the object's own.
+  /// - Parameter services: The key under which services stand, where they can stand in this object.
   private mutating func take(
-    _ group: ConfigurationReader, _ settings: [Setting]
+    _ group: ConfigurationReader, _ settings: [Setting], beside services: String? = nil
   ) throws(ConfigurationError) {
     let above = group.key.map { $0 + "." } ?? ""
     var names: [String] = []
@@ -43,13 +45,49 @@ public struct ReadConfiguration: Sendable, Equatable {
       let name = String(setting.key.dropFirst(above.count).prefix { $0 != "." })
       if !names.contains(name) { names.append(name) }
     }
-    try group.members(known: names) { name, value throws(ConfigurationError) in
+    try group.members(known: names + (services.map { [$0] } ?? [])) {
+      name, value throws(ConfigurationError) in
       let key = above + name
+      if name == services { return try takeServices(value) }
       if let setting = settings.first(where: { $0.key == key }) {
+        guard lines[key] == nil else { throw value.fail(.duplicateKey) }
         try setting.read(value, into: &configuration)
         lines[key] = value.node.line
       } else {
         try take(value, settings.filter { $0.key.hasPrefix(key + ".") })
+      }
+    }
+  }
+}
+
+extension ReadConfiguration {
+  /// Takes the services of the file. Those that every branch comes with have their settings at the top, and may have them here
+  /// instead.
+  private mutating func takeServices(_ group: ConfigurationReader) throws(ConfigurationError) {
+    var seen: Set<String> = []
+    for (text, value) in try group.freeMembers() {
+      guard let name = ServiceName(text) else { throw value.fail(.badServiceName(text)) }
+      guard seen.insert(text).inserted else { throw value.fail(.duplicateKey) }
+      let isOwn = !configuration.services.contains(name)
+      if isOwn {
+        guard configuration.services.count < ServiceDirectory.configurable else {
+          throw value.fail(.tooManyServices(ServiceDirectory.configurable))
+        }
+        configuration.services.append(name)
+        configuration.windows[name] = 1
+      }
+      let settings = Setting.ofService(name)
+      try value.members(known: [Setting.windowsMember, Setting.workMember]) {
+        member, value throws(ConfigurationError) in
+        // Where both forms say something of one service nobody knows which is meant.
+        let key = isOwn ? "\(group.key ?? "").\(text).\(member)" : "\(member).\(text)"
+        guard lines[key] == nil else { throw value.fail(.duplicateKey) }
+        guard let setting = settings.first(where: { $0.key.hasSuffix(".\(member)") }) else { return }
+        try setting.read(value, into: &configuration)
+        lines[key] = value.node.line
+      }
+      if isOwn, lines["\(group.key ?? "").\(text).\(Setting.workMember)"] == nil {
+        throw value.fail(.missing(Setting.workMember))
       }
     }
   }

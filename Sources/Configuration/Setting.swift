@@ -1,6 +1,7 @@
 // Owns the table of everything that can be configured: the key of each setting, the property behind it, and between which
 // bounds it may be. A file is read by this table and no other, `bankctl config show` shows it, and a test holds the page
 // of the settings against it.
+// What a file says of a service of its own is read by the same table, which has its settings then.
 // Invariant: keys are unique, and none is another's group; what `value` gives, written into a file, is read as the same.
 
 import Arguments
@@ -23,17 +24,32 @@ struct Setting {
 
   private init(_ key: String, _ place: Place) { (self.key, self.place) = (key, place) }
 
-  /// Every setting, in the order in which `config/bank.json` has them.
+  /// Every setting of a bank without services of its own, in the order in which `config/bank.json` has them.
   static var all: [Setting] { ofServices + ofCustomers + ofTellers + ofLogs }
+
+  /// Every setting of a configuration.
+  static func all(in configuration: BankConfiguration) -> [Setting] {
+    all + configuration.services.dropFirst(ServiceName.branch.count).flatMap(ofService)
+  }
+
+  /// The settings of one service as they stand under its name in `services`.
+  static func ofService(_ service: ServiceName) -> [Setting] {
+    [
+      Setting(
+        "\(servicesKey).\(service).\(windowsMember)",
+        .smallNumber(\.windows[service], 0...Limits.windowsPerService)),
+      Setting("\(servicesKey).\(service).\(workMember)", .span(\.work[service], .zero...day)),
+    ]
+  }
 
   private static let day = TimeSpan.seconds(86_400)
 
   private static var ofServices: [Setting] {
-    let windows = Service.allCases.map { service in
+    let windows = ServiceName.branch.map { service in
       Setting(windowsKey(service), .smallNumber(\.windows[service], 0...Limits.windowsPerService))
     }
-    let work = Service.allCases.map { service in
-      Setting("work.\(service.name)", .span(\.work[service], .zero...day))
+    let work = ServiceName.branch.map { service in
+      Setting("\(workMember).\(service)", .span(\.work[service], .zero...day))
     }
     return windows + work + [Setting(speedKey, .speed), Setting(languageKey, .language)]
   }
@@ -72,7 +88,14 @@ struct Setting {
 
   // MARK: Keys that others name, too
 
-  static func windowsKey(_ service: Service) -> String { "windows.\(service.name)" }
+  static let servicesKey = "services"
+  static let windowsMember = "windows"
+  static let workMember = "work"
+  /// The key of the windows of a service: those of every branch have theirs in `windows`.
+  static func windowsKey(_ service: ServiceName) -> String {
+    ServiceName.branch.contains(service)
+      ? "\(windowsMember).\(service)" : "\(servicesKey).\(service).\(windowsMember)"
+  }
   static let speedKey = "speed"
   static let languageKey = "lang"
   static let retryFirstKey = "retry_first"

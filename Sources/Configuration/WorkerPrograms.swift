@@ -29,8 +29,9 @@ public struct WorkerPrograms: Sendable, Hashable {
   /// Every program that a bank with this configuration starts, each once.
   public func needed(by configuration: BankConfiguration) -> [String] {
     var programs = [coordinator]
-    for service in Service.allCases where configuration.windows[service] > 0 {
-      if !programs.contains(self[service]) { programs.append(self[service]) }
+    for service in configuration.services where configuration.windows[service] > 0 {
+      let program = self[service == .juice ? .juice : .deposit]
+      if !programs.contains(program) { programs.append(program) }
     }
     return programs + [stock, vending]
   }

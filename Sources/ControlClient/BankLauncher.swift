@@ -25,6 +25,8 @@ public struct LaunchOrder: Sendable, Equatable {
   public var loan: Int64?
   /// Juice stations, where not the configuration decides.
   public var juice: Int64?
+  /// Windows of other services, where not the configuration decides: `NAME=N` each.
+  public var windows: [String] = []
   /// The speed factor as it is written, where not the configuration decides.
   public var speed: String?
   /// Whether the bank lives only as long as the process that launches it; one that a guardian brings back does not.
@@ -54,6 +56,7 @@ public struct LaunchOrder: Sendable, Equatable {
     if let deposit { words += ["--deposit", String(deposit)] }
     if let loan { words += ["--loan", String(loan)] }
     if let juice { words += ["--juice", String(juice)] }
+    for choice in windows { words += ["--windows", choice] }
     if let speed { words += ["--speed", speed] }
     if endsWithLauncher { words += ["--opener", String(CurrentProcess.pid)] }
     return words

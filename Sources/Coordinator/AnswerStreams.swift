@@ -147,10 +147,13 @@ final class AnswerStreams: BankPart {
   private func sendReceipts(
     _ day: BusinessDay?, _ after: Int64, _ follow: Bool, _ seat: Seat
   ) throws(StoreError) -> Bool {
+    let directory = context.services.directory
     let page = try store.receipts(day: day, after: after, limit: AnswerStream.page)
     let isWhole = page.count < AnswerStream.page
     let more = follow || !isWhole
-    if !page.isEmpty || !more { server.answer(seat, .receipts(page.map { ReceiptReport($0) }), more: more) }
+    if !page.isEmpty || !more {
+      server.answer(seat, .receipts(page.map { ReceiptReport($0, directory) }), more: more)
+    }
     let next = AnswerStream.receipts(
       day: follow && isWhole ? nil : day, after: page.last?.sequence ?? after, follow: follow)
     seat.session.streams[seat.number] = more ? next : nil
@@ -165,12 +168,14 @@ final class AnswerStreams: BankPart {
       return server.answer(seat, .tickets([]))
     }
     let day = queue.engine.keptBooks.day
+    let directory = context.services.directory
     let rest = AnswerStream.tickets(states: Array(states.dropFirst()), cursor: nil)
     guard state != .serving else {
       let reports = queue.machine.atWindows.map { entry in
         var report = TicketReport(
-          StoredCustomer(customer: entry.customer, state: .serving, dueAt: nil), day: day, attempts: [])
-        report.window = entry.window.description
+          StoredCustomer(customer: entry.customer, state: .serving, dueAt: nil), directory, day: day,
+          attempts: [])
+        report.window = directory.name(of: entry.window)
         return report
       }
       server.answer(seat, .tickets(reports), more: true)
@@ -181,7 +186,8 @@ final class AnswerStreams: BankPart {
     let issued = queue.engine.keptBooks.issued
     let shown = page.filter { $0.customer.ticket <= issued && !serving.contains($0.customer.ticket) }
     if !shown.isEmpty {
-      server.answer(seat, .tickets(shown.map { TicketReport($0, day: day, attempts: []) }), more: true)
+      server.answer(
+        seat, .tickets(shown.map { TicketReport($0, directory, day: day, attempts: []) }), more: true)
     }
     guard page.count == AnswerStream.page, let last = page.last?.customer else {
       return seat.session.streams[seat.number] = rest

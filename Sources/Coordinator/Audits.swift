@@ -55,6 +55,15 @@ final class Audits: BankPart {
     seats.removeAll()
   }
 
+  /// Those who wait for services that the configuration does not name any more: nobody serves them.
+  private var takenOut: [Remark] {
+    context.services.takenOut.compactMap { service in
+      let waiting = queue.machine.numbers(of: service).waiting
+      return waiting == 0
+        ? nil : Remark(.serviceTakenOut, context.services.directory[service].text, waiting)
+    }
+  }
+
   private var strangers: Set<HomeAudit.Stranger> {
     HomeAudit(home: context.home).strangers(known: knownProcesses)
   }
@@ -93,9 +102,10 @@ final class Audits: BankPart {
   /// What there is to say at this moment besides the rows.
   private func besides(_ strangers: Set<HomeAudit.Stranger>) -> AuditReport {
     var report = AuditReport(StoreAudit())
-    report.add(queue.machine.contradictions() + HomeAudit.remarks(on: strangers))
+    report.add(queue.machine.contradictions(context.services.directory) + HomeAudit.remarks(on: strangers))
     report.add(HomeAudit(home: context.home).permissions())
     marks.addMismatches(to: &report)
+    for remark in takenOut { report.note(remark) }
     return report
   }
 

@@ -23,6 +23,8 @@ final class BankContext {
   let bindings: HomeBindings
 
   private(set) var configuration: BankConfiguration
+  /// What the services are called, and which of them the configuration names.
+  private(set) var services: OfferedServices
   /// Both clocks, as of the beginning of this turn.
   private(set) var now: Moment
   private(set) var isEnding = false
@@ -33,12 +35,14 @@ final class BankContext {
   private(set) var isCutOff = false
 
   init(
-    home: BankHome, options: CoordinatorOptions, configuration: BankConfiguration, loop: EventLoop,
-    log: LogFile, incarnation: Int64, booksName: BooksName, now: Moment, bindings: HomeBindings
+    home: BankHome, options: CoordinatorOptions, configuration: BankConfiguration,
+    services: ServiceDirectory, loop: EventLoop, log: LogFile, incarnation: Int64, booksName: BooksName,
+    now: Moment, bindings: HomeBindings
   ) {
     self.home = home
     self.options = options
     self.configuration = configuration
+    self.services = OfferedServices(services, offering: configuration.services)
     self.loop = loop
     self.log = log
     self.incarnation = incarnation
@@ -47,6 +51,9 @@ final class BankContext {
     self.bindings = bindings
     openedAt = now
   }
+
+  /// What a window is called.
+  func name(of window: Window) -> String { services.directory.name(of: window) }
 
   var language: Language { options.language ?? configuration.language ?? .english }
   func takeTime() { now = loop.moment() }
@@ -59,8 +66,9 @@ final class BankContext {
     loop.attend(inStridesOf: min(shortest / 4, .seconds(1)))
   }
 
-  func adopt(_ configuration: BankConfiguration) {
+  func adopt(_ configuration: BankConfiguration, _ directory: ServiceDirectory) {
     self.configuration = configuration
+    services = OfferedServices(directory, offering: configuration.services)
     listenByLease()
   }
 

@@ -16,12 +16,16 @@ final class BankReports: BankPart {
     let customers = QueueReport(
       issued: issued, waiting: waiting, delayed: books.delayed, serving: queue.machine.serving,
       served: books.served, dead: books.dead, cancelled: books.cancelled, oldestWaitMilliseconds: oldest)
-    let services = Service.allCases.map { service in
-      let numbers = queue.machine.numbers(of: service)
-      return ServiceReport(
-        service: service, windows: numbers.windows, waiting: numbers.waiting, serving: numbers.serving,
-        served: numbers.served, paused: numbers.isPaused)
-    }
+    let services = (context.services.names.compactMap { context.services[$0] } + context.services.takenOut)
+      .compactMap { service -> ServiceReport? in
+        let numbers = queue.machine.numbers(of: service)
+        let name = context.services.directory[service]
+        // Of those that nobody offers any more are shown whoever still waits, or came today.
+        if context.services[name] == nil, numbers.isEmpty { return nil }
+        return ServiceReport(
+          service: name, windows: numbers.windows, waiting: numbers.waiting, serving: numbers.serving,
+          served: numbers.served, paused: numbers.isPaused)
+      }
     return StatusReport(
       state: context.isEnding ? .draining : queue.machine.isPaused ? .paused : .open, day: books.day,
       pid: CurrentProcess.pid, generation: context.incarnation, since: context.openedAt.wall.milliseconds,
@@ -52,9 +56,9 @@ final class BankReports: BankPart {
     let numbers = queue.machine.numbers(of: post.window)
     let lease = numbers?.generation == post.generation ? numbers?.lease : nil
     var report = report(
-      on: post, post.window.description, post.window.service.workerRole,
+      on: post, context.name(of: post.window), post.window.service.workerRole,
       atWork: lease != nil ? .serving : .idle)
-    (report.service, report.window) = (post.window.service, post.window.place)
+    (report.service, report.window) = (context.services.directory[post.window.service], post.window.place)
     (report.ticket, report.served) = (lease?.ticket, numbers?.served ?? 0)
     report.lastExit = lastExit(at: post)
     return report
@@ -96,26 +100,28 @@ final class BankReports: BankPart {
   func ticket(_ ticket: Int64, day: Int64?) -> ControlAnswer {
     let keptBooks = queue.engine.keptBooks
     var archive = TicketArchive(store: store, presentDay: keptBooks.day, issued: keptBooks.issued)
+    let directory = context.services.directory
     archive.isServed = { [queue] number in
       guard queue.machine.books.day == keptBooks.day else { return nil }
       return queue.machine.atWindows.first { $0.customer.ticket == number }.map {
         AttemptReport(
-          window: $0.window.description, generation: $0.generation, pid: $0.pid,
+          window: directory.name(of: $0.window), generation: $0.generation, pid: $0.pid,
           startedAt: $0.since.milliseconds, endedAt: nil, end: nil, signal: nil, code: nil)
       }
     }
     do throws(Failure) {
       var report = try archive.story(of: ticket, day: day)
       if report.state == .waiting { try addPlace(to: &report) }
-      report.servedOfService = queue.machine.numbers(of: report.service).served
+      report.servedOfService = directory[report.service].map { queue.machine.numbers(of: $0).served }
       return .ticket(report)
     } catch { return .failure(error) }
   }
 
   /// Where a waiting customer stands, and when it may expect to be served.
   private func addPlace(to report: inout TicketReport) throws(Failure) {
+    guard let service = context.services.directory[report.service] else { return }
     let customer = Customer(
-      ticket: report.ticket, service: report.service, priority: report.priority, amount: report.amount,
+      ticket: report.ticket, service: service, priority: report.priority, amount: report.amount,
       account: report.account, issuedAt: WallTime(milliseconds: report.issuedAt))
     let position: Int64
     switch queue.machine.place(of: customer) {
@@ -127,7 +133,7 @@ final class BankReports: BankPart {
       } catch { throw Failure(store: error) }
     }
     report.position = position
-    let numbers = queue.machine.numbers(of: report.service)
+    let numbers = queue.machine.numbers(of: service)
     guard numbers.windows > 0, !numbers.isPaused else { return }
     let work = context.configuration.scaledWork(report.service).milliseconds
     let (rounds, overflow) = ((position + numbers.windows - 1) / numbers.windows).multipliedReportingOverflow(

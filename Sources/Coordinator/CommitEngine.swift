@@ -133,6 +133,17 @@ final class CommitEngine {
     keptBooks = books
   }
 
+  var services: ServiceDirectory { store.services }
+
+  /// Gives numbers to services that have none.
+  ///
+  /// - Throws: `.diskFull` also where something is staged that could not be committed just now.
+  func giveNumbers(to names: [ServiceName]) throws(StoreError) {
+    guard isWorking, !store.hasStagedChanges else { throw .diskFull(detail: Remark(quoting: "not now")) }
+    try store.giveNumbers(to: names)
+    keptBooks.know(services: store.services.count)
+  }
+
   func tidyUp() throws(StoreError) { if isWorking { try store.tidyUp() } }
 
   /// The disk is full: what was staged is forgotten. The store has made what room it could, so at the first time it is

@@ -57,11 +57,11 @@ package final class Coordinator {
   ) {
     self.server = server
     context = BankContext(
-      home: home, options: options, configuration: configuration, loop: loop, log: log,
-      incarnation: incarnation, booksName: booksName, now: now, bindings: bindings)
+      home: home, options: options, configuration: configuration, services: store.services, loop: loop,
+      log: log, incarnation: incarnation, booksName: booksName, now: now, bindings: bindings)
     tellerSupervisor = TellerSupervisor(
-      home: home.path, loop: loop, log: log, programs: programs, policy: configuration.restarts,
-      seed: RandomSeed.fromSystem())
+      home: home.path, loop: loop, log: log, programs: programs, services: store.services,
+      policy: configuration.restarts, seed: RandomSeed.fromSystem())
     serviceSupervisor = ServiceSupervisor(
       loop: loop, log: log, policy: configuration.restarts, standstill: configuration.standstill,
       seed: RandomSeed.fromSystem())

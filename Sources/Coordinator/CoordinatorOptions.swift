@@ -20,7 +20,7 @@ struct CoordinatorOptions: Sendable, Equatable {
   /// The language of the logs; nil for what the configuration says.
   var language: Language?
   /// Windows that the caller asked for, instead of those in the configuration.
-  var windows: [Service: Int64] = [:]
+  var windows: [ServiceName: Int64] = [:]
   /// The speed that the caller asked for.
   var speed: String?
   /// Only answer questions about a bank that is not open, on descriptor 3.
@@ -89,20 +89,29 @@ struct CoordinatorOptions: Sendable, Equatable {
     case "--home": home = value
     case "--config": config = value
     case "--speed": speed = value
+    case "--windows":
+      guard let equals = value.lastIndex(of: "="), let service = ServiceName(value[..<equals]) else {
+        throw Failure(.badRequest, subject: option, detail: "NAME=N, not \(value)")
+      }
+      windows[service] = try Self.windows(option, value[value.index(after: equals)...])
     case "--lang":
       guard let chosen = Language(code: value) else {
         throw Failure(.badRequest, subject: option, detail: "ko or en, not \(value)")
       }
       language = chosen
     default:
-      guard option.hasPrefix("--"), let service = Service(name: option.dropFirst(2)) else {
-        throw Failure(.badRequest, subject: option, detail: "the coordinator has no such option")
-      }
-      guard let count = Int64(value), (0...Limits.windowsPerService).contains(count) else {
-        throw Failure(.badRequest, subject: option, detail: "0 to \(Limits.windowsPerService), not \(value)")
-      }
-      windows[service] = count
+      guard option.hasPrefix("--"), let service = ServiceName(option.dropFirst(2)),
+        ServiceName.branch.contains(service)
+      else { throw Failure(.badRequest, subject: option, detail: "the coordinator has no such option") }
+      windows[service] = try Self.windows(option, value)
     }
+  }
+
+  private static func windows(_ option: String, _ value: some StringProtocol) throws(Failure) -> Int64 {
+    guard let count = Int64(value), (0...Limits.windowsPerService).contains(count) else {
+      throw Failure(.badRequest, subject: option, detail: "0 to \(Limits.windowsPerService), not \(value)")
+    }
+    return count
   }
 
   private static func process(_ option: String, _ value: String) throws(Failure) -> Int32 {
@@ -131,7 +140,12 @@ extension CoordinatorOptions {
   /// What was read of a file, with the caller's own choices on top.
   func configuration(over read: ReadConfiguration) throws(Failure) -> BankConfiguration {
     var configuration = read.configuration
-    for (service, count) in windows { configuration.adopt(.windows(service, Int32(count))) }
+    for (service, count) in windows.sorted(by: { $0.key < $1.key }) {
+      guard configuration.services.contains(service) else {
+        throw OfferedServices.unknown(service, among: configuration.services)
+      }
+      configuration.adopt(.windows(service, Int32(count)))
+    }
     if let language { configuration.adopt(.language(language)) }
     if let speed {
       do throws(SpeedText.Failure) { configuration.adopt(.speed(Speed(try SpeedText.parse(speed)))) } catch {

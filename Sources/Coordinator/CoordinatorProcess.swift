@@ -74,10 +74,12 @@ public enum CoordinatorProcess {
     let store = try SQLiteStore(path: home.database) { pulse.progressed() }
     // Read before anything is written: a damaged database is left as it is.
     let now = SystemClock.moment()
-    let contents = try store.load(now: now.wall)
+    var contents = try store.load(now: now.wall)
     store.keepReserve()
     let incarnation = try store.beginIncarnation(at: now.wall)
     let booksName = try store.booksName(new: Int64(bitPattern: RandomSeed.fromSystem() >> 1))
+    try store.giveNumbers(to: configuration.services)
+    contents.books.know(services: store.services.count)
     let log = try LogFile(
       path: home.log(of: "coordinator"), worker: "coordinator", generation: Int32(clamping: incarnation),
       limit: configuration.log.rotateBytes, keep: configuration.log.keep)
@@ -133,11 +135,13 @@ public enum CoordinatorProcess {
   ) {
     let kept = WindowsRecord.read(from: home.windows)
     log.write(event: "recovering", level: .warn) {
-      let words = kept.map { kept in Service.allCases.map { "\($0.name)=\(kept[$0] ?? 0)" } }
+      let words = kept.map { kept in configuration.services.map { "\($0)=\(kept[$0] ?? 0)" } }
       $0.field("windows", words?.joined(separator: ","))
       if kept == nil { $0.field("msg", "no note of the windows; the configuration says how many") }
     }
-    for (service, count) in kept ?? [:] { configuration.windows[service] = count }
+    for (service, count) in kept ?? [:] where configuration.services.contains(service) {
+      configuration.windows[service] = count
+    }
   }
 
   /// A broken invariant speaks on standard error; nobody reads the terminal of a daemon.

@@ -122,7 +122,7 @@ final class Ending: BankPart {
   /// Nobody will come to windows that were given up, nor can those serve who depend on a stock that was: a drain does not
   /// wait for them.
   private func closeFailedServices() {
-    for service in Service.allCases {
+    for service in context.services.directory.services {
       let posts = tellerSupervisor.posts.values.filter { $0.window.service == service }
       let isWithoutStock = service.drawsOnStock && serviceSupervisor.isStockGivenUp
       if !posts.isEmpty, posts.allSatisfy(\.isGivenUp) || isWithoutStock {
@@ -139,7 +139,7 @@ final class Ending: BankPart {
     case .leaveWaiting: queue.happen(.finish)
     case .takeBack: takeBack()
     case .dismiss:
-      for service in Service.allCases { queue.happen(.scale(service, windows: 0)) }
+      for service in context.services.directory.services { queue.happen(.scale(service, windows: 0)) }
       services.dismiss()
     case .killRest:
       let left = tellerSupervisor.posts.values.filter { $0.child != nil }.map(\.window).sorted()

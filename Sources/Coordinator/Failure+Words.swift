@@ -55,7 +55,8 @@ extension EnqueueOrder {
       }
     }
     let sample = EnqueueEntry(
-      service: .deposit, priority: priority, amount: amount ?? 1, account: account ?? 0, key: key)
+      service: service?.movesMoney == false ? .deposit : service ?? .deposit, priority: priority,
+      amount: amount ?? 1, account: account ?? 0, key: key)
     return sample.fault(maxPayload: maxPayload, place: 1)
   }
 }
@@ -63,8 +64,8 @@ extension EnqueueOrder {
 extension EnqueueEntry {
   /// - Parameter place: in the list, from 1.
   func fault(maxPayload: Int64, place: Int64) -> Remark? {
-    if !service.movesMoney { return Remark(.notInList, service.name) }
-    if !(1...BankModel.Limits.amount).contains(amount) {
+    if service == .juice { return Remark(.notInList, service.text) }
+    if !((service.movesMoney ? 1 : 0)...BankModel.Limits.amount).contains(amount) {
       return Remark(.moneyRange, BankModel.Limits.amount, amount)
     }
     if !(0...BankModel.Limits.account).contains(account) {

@@ -68,7 +68,7 @@ final class Followers {
 
   func announce(
     _ happening: Happening, _ window: Window, _ lease: Lease, _ customer: Customer, day: BusinessDay,
-    at now: Moment
+    in context: BankContext
   ) {
     changed = true
     guard views.followerCount > 0 else { return }
@@ -80,8 +80,9 @@ final class Followers {
       }
     pendingEvents.append(
       BranchEvent(
-        happening: kind, at: now.wall.milliseconds, day: day, ticket: lease.ticket, service: customer.service,
-        priority: customer.priority, window: window.description, attempt: lease.attempt))
+        happening: kind, at: context.now.wall.milliseconds, day: day, ticket: lease.ticket,
+        service: context.services.directory[customer.service], priority: customer.priority,
+        window: context.name(of: window), attempt: lease.attempt))
   }
 
   /// Everything that was announced is on disk.

@@ -121,7 +121,7 @@ final class Inspector {
     while isHeard(seat) {
       let page = try store.receipts(day: day, after: after, limit: AnswerStream.page)
       let more = page.count == AnswerStream.page
-      server.answer(seat, .receipts(page.map { ReceiptReport($0) }), more: more)
+      server.answer(seat, .receipts(page.map { ReceiptReport($0, store.services) }), more: more)
       guard more, let last = page.last else { return }
       after = last.sequence
       try waitForReader(seat.session)
@@ -134,7 +134,7 @@ final class Inspector {
       var cursor: TicketCursor?
       while isHeard(seat) {
         let page = try store.customers(in: state, after: cursor, limit: AnswerStream.page)
-        let reports = page.map { TicketReport($0, day: presentDay, attempts: []) }
+        let reports = page.map { TicketReport($0, store.services, day: presentDay, attempts: []) }
         if !reports.isEmpty { server.answer(seat, .tickets(reports), more: true) }
         guard page.count == AnswerStream.page, let last = page.last else { break }
         cursor = TicketCursor(state: state, line: last.customer.line, after: last.customer.ticket)

@@ -41,6 +41,10 @@ final class Intake: BankPart {
     if let fault = order.fault(maxPayload: context.configuration.maxPayload) {
       return server.answer(seat, .failure(Failure(.badRequest, remark: fault)))
     }
+    let service: Service?
+    do throws(Failure) { service = try order.service.map(context.services.service) } catch {
+      return server.answer(seat, .failure(error))
+    }
     var carried: ([UInt8], PayloadShare)?
     if let payload = order.payload {
       let share = PayloadShare(payloads, seat.session)
@@ -51,14 +55,14 @@ final class Intake: BankPart {
       carried = (payload, share)
     }
     let draw = CustomerDraw(
-      service: order.service, priority: order.priority, amount: order.amount, account: order.account,
+      service: service, priority: order.priority, amount: order.amount, account: order.account,
       article: order.article ?? "", seed: order.seed)
     let length = max(1, order.payload?.count ?? 0)
     let slice = min(limits.slice, max(1, Int64(limits.sliceBytes / length)))
     let sliced = SlicedDraw(draw, total: order.count, slice: slice, heldBackAtMost: limits.gap)
     append(
-      .drawn(sliced, carried), key: order.key,
-      digest: order.key == nil ? nil : order.digest, order.count, seat)
+      .drawn(sliced, carried), key: order.key, digest: order.key == nil ? nil : order.digest(for: service),
+      order.count, seat)
   }
 
   func take(_ part: EnqueueList, _ seat: Seat) {
@@ -72,7 +76,7 @@ final class Intake: BankPart {
         number: seat.number, directory: context.home.run, partLimit: limits.listPart,
         maxPayload: context.configuration.maxPayload, share: PayloadShare(payloads, session))
     session.list = list
-    list.append(part.entries)
+    list.append(part.entries, for: context.services)
     guard part.isLast else { return }
     session.list = nil
     list.end()
@@ -333,7 +337,9 @@ final class Intake: BankPart {
     }
   }
 
-  private var slices: ListSlices { ListSlices(store: store, day: queue.machine.books.day) }
+  private var slices: ListSlices {
+    ListSlices(store: store, services: context.services.directory, day: queue.machine.books.day)
+  }
 
   private func tellProgress(of order: EnqueueIntake.Order) {
     guard var current = line.current, current.request == order.request,

@@ -35,7 +35,7 @@ final class LastWords: BankPart {
 
   /// How many of those whom the books count as served were sent away. Everything is on disk by now.
   private func sentAway(_ books: Books) -> Int64? {
-    guard books.servedByService[Int(Service.juice.rawValue) - 1] > 0 else { return 0 }
+    guard books.servedByService[Service.juice.index] > 0 else { return 0 }
     return try? store.countSentAway(on: books.day)
   }
 

@@ -28,6 +28,7 @@ enum SliceTrouble: Error {
 
 struct ListSlices {
   let store: any QueueReading
+  let services: ServiceDirectory
   let day: BusinessDay
 
   /// Looks whom of a part the store knows. The part is held back, and before anybody of the list comes in it has to be
@@ -43,7 +44,9 @@ struct ListSlices {
         keys.append(key)
         continue
       }
-      guard known.isRepeated(by: entry.digest) else { throw .request(.conflict(key)) }
+      guard known.isRepeated(by: entry.digest(for: service(of: entry))) else {
+        throw .request(.conflict(key))
+      }
       fresh -= 1
       order.known += 1
       order.knownTickets.add(known.tickets)
@@ -86,7 +89,7 @@ struct ListSlices {
     var fresh: [[UInt8]: Int] = [:]
     for entry in entries {
       if let key = entry.key {
-        let digest = entry.digest
+        let digest = entry.digest(for: service(of: entry))
         let bytes = Array(key.utf8)
         if let first = fresh[bytes] {
           // Whoever stands twice in this list has the ticket of the first time.
@@ -112,9 +115,17 @@ struct ListSlices {
         let ticket = place.ticket(next)
         baggage.payloads.append(SlicePayload(payload: payload, tickets: ticket...ticket))
       }
-      slice.append(entry.order)
+      slice.append(entry.order(for: service(of: entry)))
     }
     return slice
+  }
+
+  /// Whoever is in the list came for a service that had its number.
+  private func service(of entry: EnqueueEntry) -> Service {
+    guard let service = services[entry.service] else {
+      preconditionFailure("the list was checked when it came")
+    }
+    return service
   }
 
   private func read(_ part: () throws(Failure) -> [EnqueueEntry]) throws(SliceTrouble) -> [EnqueueEntry] {

@@ -48,7 +48,8 @@ final class ListSpool {
   var parts: Int { ends.count + 1 }
   var hasSeveralParts: Bool { !ends.isEmpty }
 
-  func append(_ entries: [EnqueueEntry]) {
+  /// - Parameter services: for which somebody can come.
+  func append(_ entries: [EnqueueEntry], for services: OfferedServices) {
     guard failure == nil else { return }
     let before = count
     count += Int64(entries.count)
@@ -62,6 +63,7 @@ final class ListSpool {
       if let reason = entry.fault(maxPayload: maxPayload, place: before + Int64(place) + 1) {
         return refuse(reason)
       }
+      do throws(Failure) { _ = try services.service(entry.service) } catch { return give(up: error) }
       if entry.key != nil { hasKeys = true }
     }
     for entry in entries {

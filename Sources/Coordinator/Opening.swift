@@ -43,7 +43,7 @@ final class Opening: BankPart {
 
   /// A window was given up. A bank that has never opened ends; an open one goes on with the others.
   func windowGivenUp(_ window: Window, lastEnd: Remark) {
-    let failure = Failure(.windowsFailed, subject: window.description, remark: lastEnd)
+    let failure = Failure(.windowsFailed, subject: context.name(of: window), remark: lastEnd)
     let seats = followers.takeWindowWaiters()
     for seat in seats { server.answer(seat, .failure(failure)) }
     guard !isOpen, self.failure == nil else { return }

@@ -124,7 +124,7 @@ final class QueueDriver {
     case .endRogueTeller(let window, let generation, let reason):
       tellerSupervisor.expel(window, generation, reason: reason, at: context.now)
     case .announce(let happening, let window, let lease, let customer):
-      followers.announce(happening, window, lease, customer, day: machine.books.day, at: context.now)
+      followers.announce(happening, window, lease, customer, day: machine.books.day, in: context)
     case .reportDead(let customer, let window, let end, let processEnd):
       reportDead(customer, window, end, processEnd)
     case .reply(let request, let answer): onReply(request, answer)
@@ -158,8 +158,8 @@ final class QueueDriver {
     context.write(event: "dead", level: .warn) {
       $0.field("day", machine.books.day)
       $0.field("ticket", customer.ticket)
-      $0.field("service", customer.service.name)
-      $0.field("window", window.description)
+      $0.field("service", context.services.directory[customer.service].text)
+      $0.field("window", context.name(of: window))
       $0.field("attempts", customer.attempts)
       $0.field("end", end.name)
       switch processEnd {
@@ -201,6 +201,13 @@ final class QueueDriver {
     onCommitted()
     perform()
     noteRoom()
+  }
+
+  /// Gives numbers to the services that have none, durable when it returns; what was staged is committed first.
+  func giveNumbers(to names: [ServiceName]) throws(StoreError) {
+    guard names.contains(where: { engine.services[$0] == nil }) else { return }
+    commit()
+    try engine.giveNumbers(to: names)
   }
 
   /// Everybody has been told: the store does what it has put off.

@@ -112,7 +112,7 @@ extension QueueReading {
     return .account(
       AccountReport(
         row: LedgerRow(account: LedgerAccount.customer(number).description, statement.sums),
-        latest: statement.latest.map { ReceiptReport($0) }))
+        latest: statement.latest.map { ReceiptReport($0, services) }))
   }
 }
 

@@ -60,8 +60,10 @@ enum RecoveryNote {
 /// Invariant: the file is replaced whole, so a reader finds all of the numbers of one moment.
 /// Failure: a note that cannot be written or read is none, and the configuration says how many windows there are.
 enum WindowsRecord {
+  private static let longest = 1 << 17
+
   /// Keeps the numbers. It is for the death of a process and not of the machine, so the disk is not waited for.
-  static func keep(_ windows: [Service: Int32], at path: String) {
+  static func keep(_ windows: [ServiceName: Int32], at path: String) {
     RecoveryNote.keep(Array(text(windows).utf8), at: path)
   }
 
@@ -69,29 +71,30 @@ enum WindowsRecord {
   static func remove(_ path: String) { try? Directory.unlink(path) }
 
   /// What was kept; nil where nothing was, or it cannot be relied on.
-  static func read(from path: String) -> [Service: Int32]? {
+  static func read(from path: String) -> [ServiceName: Int32]? {
     guard let file = try? FileDescriptor.open(path, [.readOnly, .noFollow]),
-      let bytes = try? file.readAll(limit: 4096)
+      let bytes = try? file.readAll(limit: longest)
     else { return nil }
     return parse(String(decoding: bytes, as: UTF8.self))
   }
 
-  static func text(_ windows: [Service: Int32]) -> String {
-    Service.allCases.map { "\($0.name) \(windows[$0] ?? 0)\n" }.joined() + "end\n"
+  static func text(_ windows: [ServiceName: Int32]) -> String {
+    let others = windows.keys.filter { !ServiceName.branch.contains($0) }.sorted()
+    return (ServiceName.branch + others).map { "\($0) \(windows[$0] ?? 0)\n" }.joined() + "end\n"
   }
 
-  static func parse(_ text: String) -> [Service: Int32]? {
+  static func parse(_ text: String) -> [ServiceName: Int32]? {
     guard text.hasSuffix("\n") else { return nil }
     var lines = text.split(separator: "\n")
     guard lines.popLast() == "end" else { return nil }
-    var windows: [Service: Int32] = [:]
+    var windows: [ServiceName: Int32] = [:]
     for line in lines {
       let parts = line.split(separator: " ", omittingEmptySubsequences: false)
-      guard parts.count == 2, let service = Service(name: parts[0]), windows[service] == nil,
+      guard parts.count == 2, let service = ServiceName(parts[0]), windows[service] == nil,
         let count = Int32(parts[1]), (0...Int32(Limits.windowsPerService)).contains(count)
       else { return nil }
       windows[service] = count
     }
-    return windows.count == Service.allCases.count ? windows : nil
+    return ServiceName.branch.allSatisfy { windows[$0] != nil } ? windows : nil
   }
 }

@@ -101,8 +101,8 @@ final class RequestRouter: BankPart {
     case .receipts(let query): streams.beginReceipts(query, seat)
     case .awaitIdle: followers.awaitIdle(seat)
     case .awaitTickets(let day, let first, let last): awaitTickets(day, first, last, seat)
-    case .pause(let service): queue.happen(.pause(requests.open(seat, for: .status), service))
-    case .resume(let service): queue.happen(.resume(requests.open(seat, for: .status), service))
+    case .pause(let name): steer(name, seat) { .pause($0, $1) }
+    case .resume(let name): steer(name, seat) { .resume($0, $1) }
     case .cancel(let ticket, let day): change(ticket, of: day, seat) { .cancel($0, ticket) }
     case .requeue(let ticket, let day): change(ticket, of: day, seat) { .requeue($0, ticket) }
     case .requeueDead: long.requeueDead(seat, tellsProgress: request.tellsProgress == true)
@@ -114,6 +114,15 @@ final class RequestRouter: BankPart {
     case .account(let account):
       readings.tellKept(seat) { store throws(StoreError) in try store.accountAnswer(account) }
     }
+  }
+
+  /// A service, or all of them, is paused or goes on; also one that nobody offers any more.
+  private func steer(_ name: ServiceName?, _ seat: Seat, _ event: (RequestNumber, Service?) -> QueueEvent) {
+    do throws(Failure) {
+      var service: Service?
+      if let name { service = try context.services.known(name) }
+      queue.happen(event(requests.open(seat, for: .status), service))
+    } catch { server.answer(seat, .failure(error)) }
   }
 
   /// Whether a client is not to be heard for a while: the queue has enough work of it, it does not read its answers,

@@ -40,6 +40,8 @@ package final class TellerSupervisor {
   let loop: EventLoop
   let log: LogFile
   let programs: WorkerPrograms
+  /// What the services are called.
+  package var services: ServiceDirectory
   let environment: [String: String]
   var residents: ResidentWorkers?
   var policy: RestartPolicy { didSet { for post in posts.values { post.history.adopt(policy) } } }
@@ -48,12 +50,14 @@ package final class TellerSupervisor {
   private var unflushed: [SupervisedTeller] = []
 
   package init(
-    home: String, loop: EventLoop, log: LogFile, programs: WorkerPrograms, policy: RestartPolicy, seed: UInt64
+    home: String, loop: EventLoop, log: LogFile, programs: WorkerPrograms, services: ServiceDirectory,
+    policy: RestartPolicy, seed: UInt64
   ) {
     self.home = home
     self.loop = loop
     self.log = log
     self.programs = programs
+    self.services = services
     self.policy = policy
     chance = SeededGenerator(seed: seed)
     environment = ServiceNotifier.strip(Environment.all())
@@ -122,7 +126,7 @@ package final class TellerSupervisor {
   package func abort(_ window: Window, _ generation: Generation, at now: Moment) {
     guard let post = posts[window], post.generation == generation, let child = post.child else { return }
     log.write(event: "stuck", level: .warn, at: now) {
-      $0.field("window", window.description)
+      $0.field("window", services.name(of: window))
       $0.field("pid", child.pid)
       $0.field("gen", generation)
     }
@@ -133,7 +137,7 @@ package final class TellerSupervisor {
   package func expel(_ window: Window, _ generation: Generation, reason: String, at now: Moment) {
     guard let post = posts[window], post.generation == generation else { return }
     log.write(event: "rogue", level: .warn, at: now) {
-      $0.field("window", window.description)
+      $0.field("window", services.name(of: window))
       $0.field("pid", post.pid)
       $0.field("gen", generation)
       $0.field("msg", "the teller \(reason)")
@@ -146,7 +150,7 @@ package final class TellerSupervisor {
   package func kill(_ window: Window, reason: String, at now: Moment) {
     guard let post = posts[window], let child = post.child else { return }
     log.write(event: "killing", level: .warn, at: now) {
-      $0.field("window", window.description)
+      $0.field("window", services.name(of: window))
       $0.field("child", child.pid)
       $0.field("child_gen", post.generation)
       $0.field("msg", "the teller \(reason)")
@@ -219,11 +223,11 @@ extension TellerSupervisor: ProcessSupervisor {
   static let limits = ProcessLimits(frame: TellerLimits.frame, unread: TellerLimits.unread)
 
   func name(of post: SupervisedTeller) -> (key: StaticString, value: String) {
-    ("window", post.window.description)
+    ("window", services.name(of: post.window))
   }
 
   func command(for post: SupervisedTeller) -> (program: String, arguments: [String]) {
-    let name = post.window.description
+    let name = services.name(of: post.window)
     let words = [name, String(post.generation), String(CurrentProcess.pid), home]
     return (programs[post.window.service], words)
   }

@@ -31,7 +31,7 @@ final class Tellers: BankPart {
     switch word {
     case .ready(let pid):
       context.write(event: "window_open") {
-        $0.field("window", window.description)
+        $0.field("window", context.name(of: window))
         $0.field("child", pid)
         $0.field("child_gen", generation)
       }
@@ -72,11 +72,12 @@ final class Tellers: BankPart {
 
   private func orders(for window: Window, _ generation: Generation) -> TellerOrders {
     let configuration = context.configuration
-    let work = configuration.scaledWork(window.service)
+    let work = configuration.scaledWork(context.services.directory[window.service])
+    let name = context.name(of: window)
     return TellerOrders(
-      name: window.description, service: window.service, generation: generation,
+      name: name, service: window.service, generation: generation,
       workMicroseconds: work.nanoseconds / 1_000, beatMicroseconds: configuration.lease.nanoseconds / 4_000,
-      language: configuration.language ?? .english, logPath: context.home.log(of: window.description),
+      language: configuration.language ?? .english, logPath: context.home.log(of: name),
       logLimit: configuration.log.rotateBytes, logKeep: configuration.log.keep,
       logsCustomers: configuration.log.customers,
       stockSocket: window.service.drawsOnStock ? context.home.stockSocket : nil)
@@ -132,7 +133,7 @@ final class Tellers: BankPart {
   private func recycle(_ post: SupervisedTeller) {
     post.recycledGeneration = post.generation
     context.write(event: "recycling") {
-      $0.field("window", post.window.description)
+      $0.field("window", context.name(of: post.window))
       $0.field("child", post.pid)
       $0.field("child_gen", post.generation)
       $0.field("reason", isDue(post)?.rawValue)

@@ -30,12 +30,12 @@ struct TicketArchive {
 
   private func look(for ticket: TicketNumber, day: BusinessDay) throws(Failure) -> TicketReport? {
     do throws(StoreError) {
-      let attempts = try store.attempts(day: day, ticket: ticket).map { AttemptReport($0) }
+      let attempts = try store.attempts(day: day, ticket: ticket).map { AttemptReport($0, store.services) }
       if let receipt = try store.receipt(day: day, ticket: ticket) {
-        return TicketReport(receipt, attempts: attempts)
+        return TicketReport(receipt, store.services, attempts: attempts)
       }
       guard day == presentDay, let stored = try store.find(ticket) else { return nil }
-      var report = TicketReport(stored, day: day, attempts: attempts)
+      var report = TicketReport(stored, store.services, day: day, attempts: attempts)
       report.payload = try store.payload(of: ticket)
       if stored.state == .waiting, let attempt = isServed(ticket) {
         report.state = .serving
@@ -48,26 +48,29 @@ struct TicketArchive {
 }
 
 extension TicketReport {
-  init(_ receipt: Receipt, attempts: [AttemptReport]) {
+  init(_ receipt: Receipt, _ services: ServiceDirectory, attempts: [AttemptReport]) {
     self.init(
-      day: receipt.day, ticket: receipt.ticket, service: receipt.service, priority: receipt.priority,
+      day: receipt.day, ticket: receipt.ticket, service: services[receipt.service],
+      priority: receipt.priority,
       amount: receipt.amount, account: receipt.account, issuedAt: receipt.issuedAt.milliseconds, state: .done,
-      attempts: attempts, receipt: ReceiptReport(receipt),
+      attempts: attempts, receipt: ReceiptReport(receipt, services),
       article: receipt.article.isEmpty ? nil : receipt.article)
     guard receipt.outcome.isAttended, let window = receipt.window, let startedAt = receipt.startedAt else {
       return
     }
     self.attempts.append(
       AttemptReport(
-        window: window.description, generation: receipt.generation, pid: receipt.pid,
+        window: services.name(of: window), generation: receipt.generation, pid: receipt.pid,
         startedAt: startedAt.milliseconds, endedAt: receipt.finishedAt.milliseconds, end: .served,
         signal: nil, code: nil))
   }
 
-  init(_ stored: StoredCustomer, day: BusinessDay, attempts: [AttemptReport]) {
+  init(
+    _ stored: StoredCustomer, _ services: ServiceDirectory, day: BusinessDay, attempts: [AttemptReport]
+  ) {
     let customer = stored.customer
     self.init(
-      day: day, ticket: customer.ticket, service: customer.service, priority: customer.priority,
+      day: day, ticket: customer.ticket, service: services[customer.service], priority: customer.priority,
       amount: customer.amount, account: customer.account, issuedAt: customer.issuedAt.milliseconds,
       state: stored.state, dueAt: stored.dueAt?.milliseconds, attempts: attempts,
       article: customer.article.isEmpty ? nil : customer.article)
@@ -75,7 +78,7 @@ extension TicketReport {
 }
 
 extension AttemptReport {
-  init(_ attempt: Attempt) {
+  init(_ attempt: Attempt, _ services: ServiceDirectory) {
     var signal: Int32?
     var code: Int32?
     switch attempt.processEnd {
@@ -84,7 +87,7 @@ extension AttemptReport {
     case nil: break
     }
     self.init(
-      window: attempt.window.description, generation: attempt.generation, pid: attempt.pid,
+      window: services.name(of: attempt.window), generation: attempt.generation, pid: attempt.pid,
       startedAt: attempt.startedAt.milliseconds, endedAt: attempt.endedAt.milliseconds, end: attempt.end,
       signal: signal, code: code)
     if attempt.isFatal { isFatal = true }

@@ -6,6 +6,7 @@
 import BankModel
 import Configuration
 import Posix
+import QueueCore
 import Wire
 
 final class WindowPlan: BankPart {
@@ -23,19 +24,23 @@ final class WindowPlan: BankPart {
   /// A client asks for other numbers of windows, and waits until they are as they shall be.
   func scale(_ wanted: [ServiceWindows], _ seat: Seat) {
     if refusesWhileEnding(seat) { return }
-    guard wanted.count <= Service.allCases.count else {
+    guard Set(wanted.map(\.service)).count == wanted.count else {
       return server.answer(seat, .failure(Failure(.badRequest, remark: Remark(.serviceTwice))))
     }
+    do throws(Failure) { for entry in wanted { _ = try context.services.service(entry.service) } } catch {
+      return server.answer(seat, .failure(error))
+    }
     for entry in wanted where !(0...BankModel.Limits.windowsPerService).contains(entry.count) {
-      let remark = Remark(.windowsRange, entry.service.name, BankModel.Limits.windowsPerService, entry.count)
+      let remark = Remark(.windowsRange, entry.service.text, BankModel.Limits.windowsPerService, entry.count)
       return server.answer(seat, .failure(Failure(.badRequest, remark: remark)))
     }
     for entry in wanted {
+      guard let service = context.services[entry.service] else { continue }
       context.write(event: "scale") {
-        $0.field("service", entry.service.name)
+        $0.field("service", entry.service.text)
         $0.field("windows", entry.count)
       }
-      queue.happen(.scale(entry.service, windows: Int32(entry.count)))
+      queue.happen(.scale(service, windows: Int32(entry.count)))
     }
     noteWindows()
     tellerSupervisor.retryGivenUp(at: context.now)
@@ -75,10 +80,14 @@ final class WindowPlan: BankPart {
     followers.changed = true
   }
 
-  /// Opens the windows of the configuration, or those that the start asked for.
+  /// Opens the windows of the configuration, or those that the start asked for. Whoever is at a window of a service that the
+  /// configuration does not name any more is served, and then that window is closed.
   func open() {
-    for service in Service.allCases {
-      queue.apply(.scale(service, windows: Int32(context.configuration.windows[service])))
+    let services = context.services
+    for service in services.directory.services {
+      let name = services.directory[service]
+      let windows = services[name] == nil ? 0 : context.configuration.windows[name]
+      queue.apply(.scale(service, windows: windows))
     }
     noteWindows()
     queue.perform()
@@ -93,7 +102,9 @@ final class WindowPlan: BankPart {
   /// Writes down how many windows are wanted, for the next coordinator if this one is killed.
   private func noteWindows() {
     guard context.bindings.guardianship?.isGuarded == true else { return }
-    let windows = Service.allCases.map { ($0, Int32(clamping: queue.machine.numbers(of: $0).windows)) }
+    let windows = context.services.names.map { name in
+      (name, Int32(clamping: context.services[name].map { queue.machine.numbers(of: $0).windows } ?? 0))
+    }
     WindowsRecord.keep(Dictionary(uniqueKeysWithValues: windows), at: context.home.windows)
   }
 
@@ -105,12 +116,17 @@ final class WindowPlan: BankPart {
       let read = try services.readFiles()
       fresh = try context.options.configuration(over: read.configuration)
       (assortment, products) = (read.assortment, read.products)
+      do throws(StoreError) { try queue.giveNumbers(to: fresh.services) } catch {
+        if case .diskFull = error {} else { queue.fail(error) }
+        throw Failure(store: error)
+      }
     } catch {
       context.write(event: "reload_refused", level: .error) { $0.field("msg", error.detail) }
       return error
     }
     let changesOrders = fresh.tellerOrdersDiffer(from: context.configuration)
-    context.adopt(fresh)
+    context.adopt(fresh, store.services)
+    tellerSupervisor.services = store.services
     serviceSupervisor.standstill = fresh.standstill
     context.bindings.guardianship?.adopt(fresh.standstill)
     queue.adopt(fresh.policy)

@@ -25,9 +25,9 @@ public struct Books: Sendable, Equatable {
   public var businessTime: TimeSpan
   /// Customers in line or at a window.
   public var waiting = LineCounts()
-  /// The same by service (raw value − 1).
+  /// The same by the index of the service.
   public var servedByService: [Int64]
-  /// Services that an operator has paused, by raw value − 1.
+  /// Services that an operator has paused, by index.
   public var paused: [Bool]
   /// How often the calendar's clock was seen to go back, over all days: what was written down before such a step is
   /// not to be compared with what was written down after it.
@@ -39,8 +39,14 @@ public struct Books: Sendable, Equatable {
     self.openedAt = openedAt
     self.clockSteps = clockSteps
     (issued, served, cancelled, delayed, dead, businessTime) = (0, 0, 0, 0, 0, .zero)
-    servedByService = Array(repeating: 0, count: Service.allCases.count)
-    self.paused = paused ?? Array(repeating: false, count: Service.allCases.count)
+    self.paused = paused ?? Array(repeating: false, count: ServiceName.branch.count)
+    servedByService = Array(repeating: 0, count: self.paused.count)
+  }
+
+  /// There are so many services now: of those that are new nobody was served, and none is paused.
+  public mutating func know(services count: Int) {
+    while servedByService.count < count { servedByService.append(0) }
+    while paused.count < count { paused.append(false) }
   }
 
   /// The numbers of the day after this one.

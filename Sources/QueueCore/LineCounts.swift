@@ -9,10 +9,10 @@ public struct LineCounts: Sendable {
   /// Every line that has a place, in the order of the places.
   public private(set) var lines: [Line] = []
   private var counts: [Int64] = []
-  /// Places of the lines of one service (raw value − 1), whoever is served first at the head.
+  /// Places of the lines of one service, by its index, whoever is served first at the head.
   private var order: [[Int]] = []
   private var places: [Line: Int] = [:]
-  /// Places of the lines of the grades, by service (raw value − 1) and code, without a look into the dictionary: nearly
+  /// Places of the lines of the grades, by the service's index and code, without a look into the dictionary: nearly
   /// everybody stands in one of them. -1 for none.
   private var graded: [[Int]] = []
   /// Lines of grades that have places.
@@ -42,7 +42,7 @@ public struct LineCounts: Sendable {
 
   /// The places of a service's lines, whoever is served first at the head.
   public func places(of service: Service) -> [Int] {
-    let index = Int(service.rawValue) - 1
+    let index = service.index
     return index < order.count ? order[index] : []
   }
 
@@ -50,7 +50,7 @@ public struct LineCounts: Sendable {
   public func known(_ line: Line) -> Int? {
     let code = line.priority.code
     guard code <= 3 else { return places[line] }
-    let service = Int(line.service.rawValue) - 1
+    let service = line.service.index
     guard service < graded.count else { return nil }
     let place = graded[service][Int(code) - 1]
     return place < 0 ? nil : place
@@ -72,7 +72,7 @@ public struct LineCounts: Sendable {
     precondition(counts[place] == 0 && !former.priority.isGrade, "somebody stands in this place")
     precondition(known(line) == nil && !line.priority.isGrade, "this line has a place")
     places[former] = nil
-    order[Int(former.service.rawValue) - 1].removeAll { $0 == place }
+    order[former.service.index].removeAll { $0 == place }
     lines[place] = line
     queueUp(place)
   }
@@ -80,7 +80,7 @@ public struct LineCounts: Sendable {
   /// Lets the line at this place be found, and served in its turn.
   private mutating func queueUp(_ place: Int) {
     let line = lines[place]
-    let service = Int(line.service.rawValue) - 1
+    let service = line.service.index
     while order.count <= service {
       order.append([])
       graded.append([-1, -1, -1])

@@ -84,7 +84,7 @@ extension Service {
   ///
   /// The list comes from a worker and goes into the books, so everything that the books would refuse is refused here.
   func fault(of missing: [Shortage]) -> String? {
-    if movesMoney { return "without stock, which \(name) does not need" }
+    if movesMoney { return "without stock, which service \(number) does not need" }
     if missing.isEmpty || missing.count > StockLimits.itemsPerOrder {
       return "for want of \(missing.count) items"
     }

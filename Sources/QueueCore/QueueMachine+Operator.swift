@@ -144,8 +144,11 @@ extension QueueMachine {
     _ isPaused: Bool, _ service: Service?, for request: RequestNumber, into effects: inout [QueueEffect]
   ) {
     guard admitsChanges(request, into: &effects) else { return }
-    for each in Service.allCases where service == nil || service == each {
-      books.paused[Int(each.rawValue) - 1] = isPaused
+    if let service {
+      know(service)
+      books.paused[service.index] = isPaused
+    } else {
+      for index in books.paused.indices { books.paused[index] = isPaused }
     }
     pausing.append(request)
     replyWhenSettled(request, .done, into: &effects)
@@ -155,7 +158,8 @@ extension QueueMachine {
   /// its teller's hands are free.
   mutating func scale(_ service: Service, to count: Int32, into effects: inout [QueueEffect]) {
     precondition(count >= 0 && Int64(count) <= Limits.windowsPerService, "checked where it was read")
-    let index = Int(service.rawValue) - 1
+    know(service)
+    let index = service.index
     for place in windows[index].indices {
       let isWanted = place < Int(count)
       if isWanted, windows[index][place].isClosing {
@@ -309,8 +313,8 @@ extension QueueMachine {
   private var canServeDelayed: Bool { delayed.entries.contains { isServable($0.customer.service) } }
 
   private func isServable(_ service: Service) -> Bool {
-    let index = Int(service.rawValue) - 1
-    return !books.paused[index] && windows[index].contains { !$0.isClosing }
+    let index = service.index
+    return index < windows.count && !books.paused[index] && windows[index].contains { !$0.isClosing }
   }
 
   /// Takes over rules that an operator has changed. Leases that are running keep their deadlines.

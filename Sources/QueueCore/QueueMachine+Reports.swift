@@ -13,6 +13,9 @@ extension QueueMachine {
     public var waiting, serving, served: Int64
     /// Whether the service is paused.
     public var isPaused: Bool
+
+    /// Whether there is nobody of this service, and nobody was served today.
+    public var isEmpty: Bool { windows == 0 && waiting == 0 && serving == 0 && served == 0 }
   }
 
   /// One window at this moment.
@@ -44,9 +47,12 @@ extension QueueMachine {
 
   /// The numbers of one service.
   public func numbers(of service: Service) -> ServiceNumbers {
-    let index = Int(service.rawValue) - 1
+    let index = service.index
     var waiting: Int64 = 0
     for place in books.waiting.places(of: service) { waiting += lines[place].count }
+    guard index < windows.count else {
+      return ServiceNumbers(windows: 0, waiting: waiting, serving: 0, served: 0, isPaused: false)
+    }
     return ServiceNumbers(
       windows: Int64(windows[index].count(where: { !$0.isClosing })), waiting: waiting,
       serving: Int64(windows[index].reduce(0) { $0 + $1.inHand }), served: books.servedByService[index],
@@ -118,7 +124,9 @@ extension QueueMachine {
   }
 
   /// Everything that this machine knows of itself and that does not agree, a sentence each; none when all is well.
-  public func contradictions() -> [Remark] {
+  ///
+  /// - Parameter directory: what the services are called.
+  public func contradictions(_ directory: ServiceDirectory) -> [Remark] {
     var found: [Remark] = []
     let sum = books.waitingInAll + books.delayed + books.served + books.dead + books.cancelled
     if sum != books.issued { found.append(Remark(.booksDoNotAddUp, books.day, books.issued, sum)) }
@@ -131,7 +139,8 @@ extension QueueMachine {
       var last: TicketNumber = 0
       for customer in lines[place].front {
         if customer.ticket <= last || customer.line != line {
-          found.append(Remark(.lineOutOfOrder, line.service.name, line.priority.name, customer.ticket, last))
+          let name = directory[line.service].text
+          found.append(Remark(.lineOutOfOrder, name, line.priority.name, customer.ticket, last))
         }
         last = customer.ticket
       }

@@ -7,13 +7,15 @@ import Time
 
 extension QueueMachine {
   /// Gives every idle teller of a service the first customer of the highest priority who waits for this service.
-  mutating func handOut(_ service: Service, at now: Moment, into effects: inout [QueueEffect]) {
-    let index = Int(service.rawValue) - 1
+  ///
+  /// - Parameter index: of the service.
+  mutating func handOut(_ index: Int, at now: Moment, into effects: inout [QueueEffect]) {
+    let service = Service(index: index)
     guard stage != .finishing, !books.paused[index] else { return }
     while idleWindows[index] > 0, unsettled.count < policy.maxUnsettled {
       guard let customer = nextInLine(service, into: &effects) else { return }
       guard let place = windows[index].firstIndex(where: { $0.state == .idle }) else {
-        preconditionFailure("an idle windowState of \(service.name) is counted and cannot be found")
+        preconditionFailure("an idle window of service \(service.number) is counted and cannot be found")
       }
       begin(customer, at: place, of: index, now, into: &effects)
     }
@@ -22,7 +24,7 @@ extension QueueMachine {
 
   /// Gives tellers who are at work those who come next, the one with the fewest in hand first.
   private mutating func handOutAhead(_ service: Service, at now: Moment, into effects: inout [QueueEffect]) {
-    let index = Int(service.rawValue) - 1
+    let index = service.index
     while unsettled.count < policy.maxUnsettled, let place = leastLaden(index),
       let customer = nextInLine(service, into: &effects)
     {
@@ -62,7 +64,7 @@ extension QueueMachine {
   }
 
   mutating func join(_ page: [Customer], _ line: Line) {
-    let places = windows[Int(line.service.rawValue) - 1]
+    let places = windows[line.service.index]
     lines[index(of: line)].append(page: page) { ticket in places.contains { $0.holds(ticket) } }
   }
 
@@ -344,8 +346,9 @@ extension QueueMachine {
 
   /// Where a window stands in the table; nil when there is no such window.
   func locate(_ window: Window) -> (service: Int, place: Int)? {
-    let service = Int(window.service.rawValue) - 1
+    let service = window.service.index
     let place = Int(window.place) - 1
+    guard service < windows.count else { return nil }
     return windows[service].indices.contains(place) ? (service, place) : nil
   }
 

@@ -44,7 +44,7 @@ public struct QueueMachine: ~Copyable, Sendable {
   /// Those who wait, by the place of their line in the books.
   var lines: [WaitingLine]
   var delayed = DelayedCustomers()
-  /// Windows by service (raw value − 1) and place − 1.
+  /// Windows by the service's index and place − 1.
   var windows: [[WindowState]]
   var idleWindows: [Int]
   var servingCount: Int64 = 0
@@ -99,8 +99,8 @@ public struct QueueMachine: ~Copyable, Sendable {
     lines = stored.books.waiting.lines.indices.map {
       WaitingLine(stored: stored.books.waiting[$0], capacity: policy.capacity(ofLineAt: $0))
     }
-    windows = Array(repeating: [], count: Service.allCases.count)
-    idleWindows = Array(repeating: 0, count: Service.allCases.count)
+    windows = Array(repeating: [], count: stored.books.paused.count)
+    idleWindows = Array(repeating: 0, count: stored.books.paused.count)
     lastMoment = now
     for entry in stored.delayed {
       // The calendar's clock may have jumped while nobody looked: nobody waits longer than the longest pause.
@@ -155,7 +155,9 @@ public struct QueueMachine: ~Copyable, Sendable {
     // Nobody's silence is judged by the word of somebody else: more words may wait behind that one. A tick comes when
     // everything that was said has been heard.
     if case .tick = event { expireLeases(at: now, into: &effects) }
-    for service in Service.allCases { handOut(service, at: now, into: &effects) }
+    for service in windows.indices where !windows[service].isEmpty {
+      handOut(service, at: now, into: &effects)
+    }
     reportDrainedIfSo(into: &effects)
   }
 
@@ -213,6 +215,17 @@ public struct QueueMachine: ~Copyable, Sendable {
   /// Whether somebody waits or is served, so that the business time goes on by itself.
   public var isTimerRunning: Bool { books.waitingInAll > unsettledTickets || books.delayed > 0 }
   var unsettledTickets: Int64 { admissions.reduce(0) { $0 + $1.count } }
+
+  /// Makes room for what is kept of a service, as soon as the bank has it.
+  mutating func know(_ service: Service) {
+    guard service.index >= windows.count else { return }
+    books.know(services: service.index + 1)
+    while windows.count <= service.index {
+      windows.append([])
+      idleWindows.append(0)
+      settledPauses.append(false)
+    }
+  }
 
   mutating func stage(_ change: StoreChange, into effects: inout [QueueEffect]) {
     unsettled.append(change)

@@ -8,6 +8,9 @@ public protocol QueueReading: AnyObject {
   /// Whether anything was staged since the last commit.
   var hasStagedChanges: Bool { get }
 
+  /// Every service that ever had a number here.
+  var services: ServiceDirectory { get }
+
   /// The first number of customers who are kept and were never issued their numbers: of a request that is half taken in,
   /// or was never whole; nil where there are none.
   ///

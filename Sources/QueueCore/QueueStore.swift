@@ -199,6 +199,10 @@ public protocol QueueStore: QueueReading {
   /// The moment is kept: what was begun before it was begun by another coordinator.
   func beginIncarnation(at now: WallTime) throws(StoreError) -> Int64
 
+  /// Gives a number to each of these services that has none: durable when it returns. A number is given once, and none is
+  /// ever taken back. Nothing may be staged.
+  func giveNumbers(to names: [ServiceName]) throws(StoreError)
+
   /// Adds a change to the open transaction. What is wrong with it may only be found out by a later call.
   func stage(_ change: StoreChange) throws(StoreError)
 

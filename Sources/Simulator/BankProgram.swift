@@ -57,7 +57,7 @@ final class BankProgram: SimulatedProgram {
     let plan = world.plan
     var chance = SeededGenerator(seed: world.seed &* 37 &+ UInt64(number))
     var configuration = BankConfiguration()
-    for service in Service.allCases {
+    for service in configuration.services {
       configuration.windows[service] = plan.windows[service] ?? 0
       configuration.work[service] = TimeSpan(nanoseconds: plan.workMicroseconds * 1_000)
     }

@@ -17,7 +17,7 @@ struct FaultPlan {
   let duration: TimeSpan
   let weights: [(kind: FaultKind, weight: Int64)]
   let policy: QueuePolicy
-  let windows: [Service: Int32]
+  let windows: [ServiceName: Int32]
   let clients: Int
   let commands: Int
   /// How much more slowly than usual the clients think.

@@ -190,7 +190,7 @@ extension PromiseChecker {
 
   private func checkMoney(in store: QueueDisk) throws(StoreError) {
     let receipts = try store.receipts(day: nil, after: 0, limit: .max)
-    for service in Service.allCases {
+    for service in store.services.services {
       var (paid, brought): (Won, Won) = (0, 0)
       for receipt in receipts where receipt.service == service { paid += receipt.transfer?.amount ?? 0 }
       for group in groups {
@@ -199,7 +199,7 @@ extension PromiseChecker {
         }
       }
       if paid != brought {
-        violate(.ledger, "\(service.name): clients brought \(brought) won, and \(paid) were paid")
+        violate(.ledger, "\(store.services[service]): clients brought \(brought) won, and \(paid) were paid")
       }
     }
   }

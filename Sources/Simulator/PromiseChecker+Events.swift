@@ -89,9 +89,7 @@ extension PromiseChecker {
   }
 
   private func setPaused(_ isPaused: Bool, _ service: Service?) {
-    for each in Service.allCases where service == nil || service == each {
-      paused[Int(each.rawValue) - 1] = isPaused
-    }
+    for index in paused.indices where service == nil || service?.index == index { paused[index] = isPaused }
   }
 
   /// A teller has answered a lease, or reported progress where there is no answer.
@@ -214,7 +212,8 @@ extension PromiseChecker {
     world.statistics.assignments += 1
     if customer.service != window.service {
       return violate(
-        .crossedServices, "\(window) got ticket \(customer.ticket), which is for \(customer.service.name)")
+        .crossedServices,
+        "\(window) got ticket \(customer.ticket), which is for service \(customer.service.number)")
     }
     let held = holders.filter { $0.window == window }
     if held.count >= policy.prefetch {
@@ -232,7 +231,7 @@ extension PromiseChecker {
     if lease.generation != generations[window] || lease.attempt != customer.attempts + 1 {
       return violate(.lease, "\(window) got the lease \(lease), which is not for it")
     }
-    if paused[Int(customer.service.rawValue) - 1] || isFinishing {
+    if paused[customer.service.index] || isFinishing {
       return violate(.paused, "\(window) got ticket \(customer.ticket), and nobody is to be served there")
     }
     if view.newcomers.contains(customer.ticket) {
@@ -273,7 +272,7 @@ extension PromiseChecker {
   }
 
   private func checkNumbers(of core: borrowing QueueMachine) {
-    for words in core.contradictions() { violate(.books, words.description) }
+    for words in core.contradictions(world.disk.services) { violate(.books, words.description) }
     let books = core.books
     let sum = core.waitingCount + books.delayed + core.serving + books.served + books.dead + books.cancelled
     if core.issuedCount != sum { violate(.books, "\(core.issuedCount) issued and \(sum) accounted for") }

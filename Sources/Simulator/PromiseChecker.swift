@@ -88,9 +88,9 @@ final class PromiseChecker {
   var closing: Set<Window> = []
   var generations: [Window: Generation] = [:]
   var takingIn: RequestNumber?
-  var paused = [Bool](repeating: false, count: Service.allCases.count)
+  var paused = [Bool](repeating: false, count: ServiceName.branch.count)
   /// The same as of the last commit.
-  var settledPauses = [Bool](repeating: false, count: Service.allCases.count)
+  var settledPauses = [Bool](repeating: false, count: ServiceName.branch.count)
   /// Whether the store has said that there is hardly any room.
   var isShort = false
   var isDraining = false
@@ -230,7 +230,7 @@ final class PromiseChecker {
   }
 
   func began(_ core: borrowing QueueMachine) {
-    for words in core.contradictions() { violate(.books, words.description) }
+    for words in core.contradictions(world.disk.services) { violate(.books, words.description) }
   }
 
   private func rebuildView(_ day: BusinessDay, from store: QueueDisk) throws(StoreError) {

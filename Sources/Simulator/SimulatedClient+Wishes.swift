@@ -52,11 +52,13 @@ extension SimulatedClient {
     }
   }
 
-  private func someService() -> Service? {
+  private func someService() -> ServiceName? {
     [.deposit, .loan, world.hasStock ? .juice : nil, nil][Int(chance.draw(0...3))]
   }
 
-  func someWindows() -> Service { [.deposit, .loan, .juice][Int(chance.draw(0...(world.hasStock ? 2 : 1)))] }
+  func someWindows() -> ServiceName {
+    [.deposit, .loan, .juice][Int(chance.draw(0...(world.hasStock ? 2 : 1)))]
+  }
 
   private func somePriority() -> Priority {
     [.vvip, .vip, Priority(500), .regular, .regular, Priority(5_000)][Int(chance.draw(0...5))]
@@ -83,12 +85,12 @@ extension SimulatedClient {
     let isRepeated = chance.draw(0...2) > 0
     let group = world.checker.groupCount + 1
     let order = make(account, isRepeated ? "order-\(group)" : nil)
-    var draw = order.draw
+    var draw = order.draw(world.disk.services)
     world.checker.expect((0..<order.count).map { _ in draw.next() }, isList: false, isRepeated: isRepeated)
     return Wish(command: .enqueue(order), group: group, isRepeated: isRepeated)
   }
 
-  private func someBank() -> Service? { [.deposit, .loan, nil, nil][Int(chance.draw(0...3))] }
+  private func someBank() -> ServiceName? { [.deposit, .loan, nil, nil][Int(chance.draw(0...3))] }
 
   /// Customers who want the same juice. What they want says who they are, because a juice has no account.
   func juice() -> Wish {
@@ -113,7 +115,9 @@ extension SimulatedClient {
         amount: chance.draw(1...9_000), account: account + offset,
         key: isRepeated ? "entry-\(account + offset)" : nil, payload: SimulatedPayload.of(account + offset))
     }
-    world.checker.expect(entries.map(\.order), isList: true, isRepeated: isRepeated)
+    let services = world.disk.services
+    let orders = entries.compactMap { entry in services[entry.service].map(entry.order) }
+    world.checker.expect(orders, isList: true, isRepeated: isRepeated)
     return Wish(
       command: .enqueueList(EnqueueList(entries: entries, isLast: true)), group: group,
       isRepeated: isRepeated, partLength: Int(chance.draw(0...4)))
@@ -121,10 +125,10 @@ extension SimulatedClient {
 }
 
 extension EnqueueOrder {
-  var draw: CustomerDraw {
+  func draw(_ services: ServiceDirectory) -> CustomerDraw {
     CustomerDraw(
-      service: service, priority: priority, amount: amount, account: account, article: article ?? "",
-      seed: seed)
+      service: service.flatMap { services[$0] }, priority: priority, amount: amount, account: account,
+      article: article ?? "", seed: seed)
   }
 }
 
@@ -135,12 +139,12 @@ struct ClosingCommands {
   private var step = 0
   private(set) var hasAskedForTheEnd = false
 
-  mutating func next(windows: [Service: Int32]) -> SimulatedClient.Wish? {
+  mutating func next(windows: [ServiceName: Int32]) -> SimulatedClient.Wish? {
     step += 1
     switch step {
     case 1: return SimulatedClient.Wish(command: .resume(nil), isRepeated: true)
     case 2:
-      let wanted = Service.allCases.map { ServiceWindows(service: $0, count: Int64(windows[$0] ?? 0)) }
+      let wanted = ServiceName.branch.map { ServiceWindows(service: $0, count: Int64(windows[$0] ?? 0)) }
       return SimulatedClient.Wish(command: .scale(wanted), isRepeated: true)
     case 3: return SimulatedClient.Wish(command: .status)
     default:

@@ -26,6 +26,12 @@ final class SimulatedQueueStore: AskingStore {
   func load(now: WallTime) throws(StoreError) -> StoredQueue { try disk.load(now: now) }
   func beginIncarnation(at now: WallTime) throws(StoreError) -> Int64 { try disk.beginIncarnation(at: now) }
 
+  var services: ServiceDirectory { disk.services }
+
+  func giveNumbers(to names: [ServiceName]) throws(StoreError) {
+    try attempt(.stage) { () throws(StoreError) in try disk.giveNumbers(to: names) }
+  }
+
   func stage(_ change: StoreChange) throws(StoreError) {
     process.spend(world.plan.timeOfChange)
     try attempt(.stage) { () throws(StoreError) in try disk.stage(change) }

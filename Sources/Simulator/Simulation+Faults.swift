@@ -116,7 +116,7 @@ extension Simulation {
     if let bug, bug.isOfTheCore { policy = MutantQueue(bug).spoil(policy) }
     var (windows, work, gather) = (plan.windows, plan.workMicroseconds, plan.gather)
     if isChanged {
-      for service in Service.allCases where windows[service] ?? 0 > 0 {
+      for service in ServiceName.branch where windows[service] ?? 0 > 0 {
         windows[service] = Int32(chance.draw(1...3))
       }
       work = chance.draw(0...1) == 0 ? work : chance.draw(0...work)
@@ -153,12 +153,12 @@ struct ConfigurationScribe {
   let policy: QueuePolicy
   let keepsLogs: Bool
 
-  func text(windows: [Service: Int32], workMicroseconds: Int64, gather: TimeSpan, standstill: TimeSpan)
+  func text(windows: [ServiceName: Int32], workMicroseconds: Int64, gather: TimeSpan, standstill: TimeSpan)
     -> String
   {
-    let services = Service.allCases
-    let counts = services.map { "\"\($0.name)\": \(windows[$0] ?? 0)" }.joined(separator: ", ")
-    let work = services.map { "\"\($0.name)\": \"\(workMicroseconds)us\"" }.joined(separator: ", ")
+    let services = ServiceName.branch
+    let counts = services.map { "\"\($0)\": \(windows[$0] ?? 0)" }.joined(separator: ", ")
+    let work = services.map { "\"\($0)\": \"\(workMicroseconds)us\"" }.joined(separator: ", ")
     return """
       {
         "windows": {\(counts)},

@@ -16,7 +16,7 @@ extension Simulation {
     default: break
     }
     guard ["bank-teller", "bank-juice"].contains(Paths.lastPart(of: path)), arguments.count == 4,
-      let window = Window(name: arguments[0]), let generation = Generation(arguments[1])
+      let window = disk.services.window(named: arguments[0]), let generation = Generation(arguments[1])
     else { return nil }
     return { [unowned self] process in begin(SimulatedWorker(process, window, generation)) }
   }

@@ -242,6 +242,7 @@ public final class Simulation {
     do throws(StoreError) {
       var stored = try disk.load(now: clock.moment.wall)
       let incarnation = try disk.beginIncarnation(at: clock.moment.wall)
+      stored.books.know(services: disk.services.count)
       if let bug { stored = checker.spoil(stored, as: bug) }
       checker.restarted(with: stored, from: disk)
       guard let started = begin(stored, incarnation) else {

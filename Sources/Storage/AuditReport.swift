@@ -6,8 +6,12 @@ import BankModel
 import QueueCore
 
 struct AuditReport {
+  /// What the services are called.
+  let services: ServiceDirectory
   var audit = StoreAudit()
   var findings = Findings()
+
+  init(services: ServiceDirectory) { self.services = services }
 
   mutating func note(_ problem: @autoclosure () -> Remark) { findings.note(problem()) }
 
@@ -25,16 +29,19 @@ struct AuditReport {
 
   /// Holds the books of the present day against the customers who are there, and those who were served.
   mutating func compare(_ books: Books, _ customers: CustomerCounts, _ receipts: DayReceipts?) {
+    let names = services
     compare(.booksDelayed, books: books.delayed, rows: customers.delayed)
     compare(.booksDead, books: books.dead, rows: customers.dead)
     for line in Set(books.waiting.lines + customers.waiting.lines).sorted() {
       compare(
-        .booksWaiting, [line.service.name, line.priority.name], books: books.waiting[line],
+        .booksWaiting, [names[line.service].text, line.priority.name], books: books.waiting[line],
         rows: customers.waiting[line])
     }
     let served = (receipts ?? DayReceipts()).servedByService
-    for (index, service) in Service.allCases.enumerated() {
-      compare(.booksOfService, [service.name], books: books.servedByService[index], rows: served[index])
+    for service in names.services {
+      let rows = service.index < served.count ? served[service.index] : 0
+      compare(
+        .booksOfService, [names[service].text], books: books.servedByService[service.index], rows: rows)
     }
   }
 
@@ -109,7 +116,8 @@ struct DayReceipts {
   var cancelled: Int64 = 0
   var lowest = TicketNumber.max
   var highest = TicketNumber.min
-  var servedByService = [Int64](repeating: 0, count: Service.allCases.count)
+  /// By the index of the service, as far as somebody was served.
+  var servedByService: [Int64] = []
 
   var count: Int64 { served + cancelled }
 
@@ -118,7 +126,8 @@ struct DayReceipts {
     highest = max(highest, ticket)
     if outcome.isAttended {
       served += 1
-      servedByService[Int(service.rawValue) - 1] += 1
+      while servedByService.count <= service.index { servedByService.append(0) }
+      servedByService[service.index] += 1
     } else {
       cancelled += 1
     }

@@ -39,8 +39,9 @@ struct DayRow {
   /// Whether all of it could be read.
   let isReadable: Bool
 
-  init(_ row: Statement, _ lines: LineNumbers) {
+  init(_ row: Statement, _ lines: LineNumbers, _ services: ServiceDirectory) {
     books = Books(day: row.integer(0), openedAt: WallTime(milliseconds: row.integer(1)))
+    books.know(services: services.count)
     isClosed = row.optional(2) != nil
     firstSequence = row.integer(3)
     (books.issued, books.served, books.cancelled) = (row.integer(4), row.integer(5), row.integer(6))
@@ -54,7 +55,8 @@ struct DayRow {
   private static func take(_ row: Statement, _ lines: LineNumbers, _ books: inout Books) -> Bool {
     guard let waiting = DayCounts.numbers(in: row.utf8(10)), waiting.count % 2 == 0,
       let served = DayCounts.numbers(in: row.utf8(11)), served.count <= books.servedByService.count,
-      let paused = DayCounts.numbers(in: row.utf8(12)), paused.count <= books.paused.count
+      let paused = DayCounts.numbers(in: row.utf8(12)), paused.count <= books.paused.count,
+      paused.allSatisfy({ $0 <= 1 })
     else { return false }
     for index in stride(from: 0, to: waiting.count, by: 2) {
       guard let line = lines[waiting[index]] else { return false }

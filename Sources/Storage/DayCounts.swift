@@ -19,10 +19,13 @@ enum DayCounts {
     return text.bytes
   }
 
-  /// `[3,1,0]`, in the order of the services' numbers.
+  /// `[3,1,0]`, in the order of the services' numbers. Of those with the highest numbers that have nothing nothing is
+  /// written: a bank may have had a thousand, and this is written with every commit.
   static func write(_ counts: some Collection<Int64>) -> [UInt8] {
-    var text = DigitText(open: "[", room: 8 * counts.count)
-    for count in counts { text.append(count) }
+    var told = ServiceName.branch.count
+    for (place, count) in counts.enumerated() where count != 0 && place >= told { told = place + 1 }
+    var text = DigitText(open: "[", room: 8 * min(told, counts.count))
+    for count in counts.prefix(told) { text.append(count) }
     text.close(by: "]")
     return text.bytes
   }

@@ -23,10 +23,12 @@ struct LineNumbers {
 
   /// What stood in keys from the bit 40 on: service and grade, of four bits each, above eight that were 0.
   private static func fixed(_ line: Line) -> Int64 {
-    (Int64(line.service.rawValue) << 4 | line.priority.code) << 8
+    (Int64(line.service.number) << 4 | line.priority.code) << 8
   }
 
-  subscript(line: Line) -> Int64? { line.priority.isGrade ? Self.fixed(line) : numbers[line] }
+  subscript(line: Line) -> Int64? {
+    line.priority.isGrade && line.service <= .juice ? Self.fixed(line) : numbers[line]
+  }
   subscript(number: Int64) -> Line? { lines[number] }
   /// Every line with its number, the lowest first.
   var all: [(number: Int64, line: Line)] { lines.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } }

@@ -134,7 +134,7 @@ extension MemoryStore {
   public func audit() throws(StoreError) -> StoreAudit {
     try beginReading()
     precondition(!hasStagedChanges, "An audit looks at what is committed: commit or roll back first.")
-    var report = AuditReport()
+    var report = AuditReport(services: services)
     let receipts = auditReceipts(&report)
     for books in allDays {
       let found = receipts[books.day] ?? DayReceipts()

@@ -46,6 +46,9 @@ public final class MemoryStore: QueueStore {
   /// Commits that were kept, for tests that count them.
   public private(set) var commits = 0
 
+  /// Every service that ever had a number here.
+  public private(set) var services = ServiceDirectory()
+
   public init() {}
   /// Nothing: memory is short of room when it is told to be.
   public func lookForRoom() {}
@@ -91,7 +94,8 @@ public final class MemoryStore: QueueStore {
   public func load(now: WallTime) throws(StoreError) -> StoredQueue {
     try beginReading()
     precondition(!hasStagedChanges, "A store is loaded before anything is staged.")
-    let books = self.books ?? Books(day: 1, openedAt: now)
+    var books = self.books ?? Books(day: 1, openedAt: now)
+    books.know(services: services.count)
     self.books = books
     isLoaded = true
     return StoredQueue(books: books, delayed: contents.delayed())
@@ -104,6 +108,19 @@ public final class MemoryStore: QueueStore {
     incarnation += 1
     starts.append(Int64(contents.receipts.count))
     return incarnation
+  }
+
+  /// Gives a number to each of these services that has none. See `QueueStore`.
+  public func giveNumbers(to names: [ServiceName]) throws(StoreError) {
+    try beginReading()
+    precondition(!hasStagedChanges, "Numbers are given in a transaction of their own.")
+    var grown = services
+    for name in names where grown[name] == nil {
+      guard grown.hasRoom else { throw .failed(path: Self.path, detail: Remark(.servicesExhausted)) }
+      grown.add(name)
+    }
+    services = grown
+    books?.know(services: grown.count)
   }
 
   /// Adds a change to the open transaction. See `QueueStore`.

@@ -46,8 +46,8 @@ struct OrderWalk {
     let place = Place(line: line, start: start)
     if var before = latest[place], before.startedAt > startedAt {
       if !before.isTold {
-        report.note(
-          Remark(.servedOutOfTurn, line.service.name, line.priority.name, day, ticket, before.ticket))
+        let name = report.services[line.service].text
+        report.note(Remark(.servedOutOfTurn, name, line.priority.name, day, ticket, before.ticket))
         before.isTold = true
         latest[place] = before
       }

@@ -13,7 +13,7 @@ extension SQLiteStore {
   public func audit() throws(StoreError) -> StoreAudit {
     try settle()
     precondition(!hasStagedChanges, "An audit looks at what is committed: commit or roll back first.")
-    var report = AuditReport()
+    var report = AuditReport(services: services)
     try find(into: &report) { report throws(StoreError) in try database.examine(into: &report.findings) }
     try find(into: &report) { report throws(StoreError) in
       let days = try readDays(&report)
@@ -43,7 +43,7 @@ extension SQLiteStore {
   private func readDays(_ report: inout AuditReport) throws(StoreError) -> [DayRow] {
     let days = try database.withStatement(
       "SELECT \(DayRow.columns) FROM day ORDER BY day", while: "reading the days"
-    ) { row throws(StoreError) in try row.all { DayRow($0, lines) } }
+    ) { row throws(StoreError) in try row.all { DayRow($0, lines, services) } }
     for (index, day) in days.enumerated() {
       let number = day.books.day
       report.audit.issued &+= day.books.issued

@@ -78,20 +78,66 @@ extension SQLiteStore {
   static let receiptsBefore = "receipts before "
 
   /// The lines that are written down with their numbers.
-  static func readLines(_ database: Database) throws(StoreError) -> LineNumbers {
+  static func readLines(
+    _ database: Database, _ services: ServiceDirectory
+  ) throws(StoreError) -> LineNumbers {
     var lines = LineNumbers()
     try database.withStatement(
       "SELECT number, service, priority FROM line", while: "reading the lines"
     ) { row throws(StoreError) in
       while try row.step() {
         let (number, priority) = (row.integer(0), UInt32(exactly: row.integer(2)))
-        guard let service = UInt8(exactly: row.integer(1)).flatMap(Service.init(rawValue:)), let priority,
+        guard let service = services.service(numbered: row.integer(1)), let priority,
           1...LineNumbers.highest ~= number
         else { throw .damaged(path: database.path, detail: Remark(.lineMeaningless, number)) }
         lines.know(Line(service: service, priority: Priority(priority)), as: number)
       }
     }
     return lines
+  }
+
+  /// The services that have numbers.
+  static func readServices(_ database: Database) throws(StoreError) -> ServiceDirectory {
+    var names: [ServiceName] = []
+    try database.withStatement(
+      "SELECT number, name FROM service ORDER BY number", while: "reading the services"
+    ) { row throws(StoreError) in
+      while try row.step() {
+        let number = row.integer(0)
+        guard number == Int64(names.count) + 1, let name = ServiceName(row.text(1)) else {
+          throw .damaged(path: database.path, detail: Remark(.serviceMeaningless, number))
+        }
+        names.append(name)
+      }
+    }
+    guard let directory = ServiceDirectory(names: names) else {
+      throw .damaged(path: database.path, detail: Remark(.serviceMeaningless, Int64(names.count)))
+    }
+    return directory
+  }
+
+  /// Gives a number to each of these services that has none. See `QueueStore`.
+  public func giveNumbers(to names: [ServiceName]) throws(StoreError) {
+    try requireHealth()
+    precondition(!hasStagedChanges, "Numbers are given in a transaction of their own.")
+    var grown = services
+    let before = grown.count
+    for name in names where grown[name] == nil {
+      guard grown.hasRoom else { throw .failed(path: database.path, detail: Remark(.servicesExhausted)) }
+      grown.add(name)
+    }
+    let new = grown.names[before...]
+    guard !new.isEmpty else { return }
+    try inTransaction { () throws(StoreError) in
+      for (place, name) in new.enumerated() {
+        // A name holds nothing that would have to be quoted.
+        try database.execute(
+          "INSERT INTO service (number, name) VALUES (\(before + place + 1), '\(name)')",
+          while: "giving a service its number")
+      }
+    }
+    services = grown
+    saved?.know(services: grown.count)
   }
 
   private func begin(_ books: Books) throws(StoreError) {
@@ -176,7 +222,7 @@ extension SQLiteStore {
     let books = try database.withStatement(
       "SELECT \(DayRow.columns) FROM day ORDER BY day DESC LIMIT 1", while: "reading the books"
     ) { row throws(StoreError) in
-      guard let last = try row.first({ DayRow($0, lines) }), last.books.day >= 1 else {
+      guard let last = try row.first({ DayRow($0, lines, services) }), last.books.day >= 1 else {
         throw damage(Remark(.noBusinessDay))
       }
       if !last.isReadable { throw damage(Remark(.booksImpossible, last.books.day)) }

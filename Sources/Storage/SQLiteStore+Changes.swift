@@ -98,7 +98,7 @@ extension SQLiteStore {
     case nil: break
     }
     statements.insertAttempt.bindAll(
-      attempt.day, attempt.ticket, Int64(attempt.number), Int64(attempt.window.service.rawValue),
+      attempt.day, attempt.ticket, Int64(attempt.number), Int64(attempt.window.service.number),
       Int64(attempt.window.place), Int64(attempt.generation), Int64(attempt.pid),
       attempt.startedAt.milliseconds,
       attempt.endedAt.milliseconds, Int64(attempt.end.rawValue), code, signal)

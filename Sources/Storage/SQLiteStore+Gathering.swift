@@ -72,7 +72,7 @@ extension SQLiteStore {
   }
 
   private func insert(_ line: Line, _ number: Int64) throws(StoreError) {
-    statements.insertLine.bindAll(number, Int64(line.service.rawValue), Int64(line.priority.number))
+    statements.insertLine.bindAll(number, Int64(line.service.number), Int64(line.priority.number))
     try statements.insertLine.run()
   }
 
@@ -194,7 +194,7 @@ extension SQLiteStore {
     statement.bind(first, receipt.sequence)
     statement.bind(first + 1, receipt.day)
     statement.bind(first + 2, receipt.ticket)
-    statement.bind(first + 3, receipt.service.rawValue)
+    statement.bind(first + 3, Int64(receipt.service.number))
     statement.bind(first + 4, receipt.priority.code)
     statement.bind(first + 5, receipt.outcome.rawValue)
     statement.bind(first + 6, optional: receipt.window.map { Int64($0.place) })

@@ -160,7 +160,7 @@ extension SQLiteStore {
     of service: Service, after sequence: Int64, through last: Int64, limit: Int
   ) throws(StoreError) -> [Receipt] {
     try settle()
-    statements.receiptsOfService.bindAll(Int64(service.rawValue), sequence, last, Int64(max(0, limit)))
+    statements.receiptsOfService.bindAll(Int64(service.number), sequence, last, Int64(max(0, limit)))
     return try statements.receiptsOfService.all(receipt)
   }
 
@@ -264,7 +264,7 @@ extension SQLiteStore {
   }
 
   func service(_ value: Int64) throws(StoreError) -> Service {
-    guard let service = UInt8(exactly: value).flatMap(Service.init(rawValue:)) else {
+    guard let service = services.service(numbered: value) else {
       throw damage(Remark(.serviceUnknown, value))
     }
     return service

@@ -38,6 +38,8 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
   var acceptedSinceCheck: Int64 = 0
   var stagedAcceptances: Int64 = 0
   var arrivals = Arrivals()
+  /// Every service that ever had a number here.
+  public internal(set) var services: ServiceDirectory
   /// The numbers of the lines with everything that is staged, and as they are on disk.
   var lines: LineNumbers
   private var committedLines: LineNumbers
@@ -55,7 +57,8 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
     committedSequence =
       try database.number("SELECT max(sequence) FROM receipt", while: "counting receipts") ?? 0
     sequence = committedSequence
-    lines = try Self.readLines(database)
+    services = try Self.readServices(database)
+    lines = try Self.readLines(database, services)
     committedLines = lines
     payloads = try Self.readPayloads(database)
     committedPayloads = payloads

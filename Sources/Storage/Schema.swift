@@ -16,6 +16,8 @@ struct Schema: Sendable {
   ///   and ticket, so that the rows of one line lie next to each other in the order of their numbers: a page of a line is
   ///   one short scan, and the next in line is the first row of a range. (A table keyed by the columns took 1.5 times as
   ///   long to fill.) The three parts can be read as generated columns.
+  /// - `service`: what the services are called, by the numbers that stand in all other tables. A service that nobody offers
+  ///   any more keeps its row, so that its number never becomes another's.
   /// - `line`: the lines in which customers wait, with the numbers that stand in the keys: a service and a priority each.
   /// - `payload`: what customers of the present day carry, for those who carry anything. The row is written in the
   ///   transaction of the customer's and goes in that of the receipt, into which nothing of it is copied.
@@ -230,6 +232,13 @@ struct Schema: Sendable {
     INSERT INTO line (number, service, priority) VALUES
       (4352, 1, 0), (4608, 1, 1023), (4864, 1, 1024), (8448, 2, 0), (8704, 2, 1023), (8960, 2, 1024),
       (12544, 3, 0), (12800, 3, 1023), (13056, 3, 1024);
+
+    -- What the numbers of services stand for. A row is never changed and never taken out.
+    CREATE TABLE service (
+      number INTEGER PRIMARY KEY,
+      name TEXT NOT NULL UNIQUE
+    ) STRICT;
+    INSERT INTO service (number, name) VALUES (1, 'deposit'), (2, 'loan'), (3, 'juice');
 
     -- position = state << 60 | line << 40 | ticket; see CustomerPosition.
     -- The name of what was ordered; what a customer carries for the worker is in a table of its own.

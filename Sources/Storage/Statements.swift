@@ -69,7 +69,7 @@ struct Statements {
       """
       INSERT INTO release (day, ticket)
       SELECT ?1, ticket FROM \(QueueSweep.bases) CROSS JOIN customer ON position BETWEEN base + ?2 AND base + ?3
-      WHERE service IN (\(Service.allCases.filter(\.drawsOnStock).map { "\($0.rawValue)" }.joined(separator: ", ")))
+      WHERE service = \(Service.juice.number)
       """, "noting what is to be given back")
     firstTicket = try prepare(
       """

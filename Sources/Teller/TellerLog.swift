@@ -9,6 +9,8 @@ import Wire
 struct TellerLog {
   private let file: LogFile
   private let orders: TellerOrders
+  /// What the service is called.
+  private let service: String
   /// What is said of each customer, by grade.
   private let started, completed: [LogSentence]
   /// What stands in every line about one customer, and whose it is. A lease would not tell: after a reset the numbers
@@ -20,12 +22,14 @@ struct TellerLog {
     self.file = file
     self.orders = orders
     let phrases = Phrasebook(orders.language)
+    let name = orders.serviceName
+    service = name.text
     started = Priority.grades.map {
-      let words = phrases.started(priority: $0, service: orders.service)
+      let words = phrases.started(priority: $0, service: name)
       return LogSentence(before: words.before, after: words.after)
     }
     completed = Priority.grades.map {
-      let words = phrases.completed(priority: $0, service: orders.service)
+      let words = phrases.completed(priority: $0, service: name)
       return LogSentence(before: words.before, after: words.after)
     }
   }
@@ -39,11 +43,12 @@ struct TellerLog {
 
   mutating func write(_ note: TellerNote, at moment: Moment) {
     if let customer = note.customer, customer != present {
-      self.customer.replace { $0.customer(customer) }
+      let service = service
+      self.customer.replace { $0.customer(customer, service) }
       present = customer
     }
     switch note {
-    case .ready: file.write(event: "ready", at: moment) { $0.field("service", orders.service.name) }
+    case .ready: file.write(event: "ready", at: moment) { $0.field("service", service) }
     case .started(let customer):
       file.write(event: "started", at: moment) {
         $0.fields(self.customer)
@@ -83,10 +88,10 @@ struct TellerLog {
 }
 
 extension LogFields {
-  fileprivate mutating func customer(_ customer: Assignment) {
+  fileprivate mutating func customer(_ customer: Assignment, _ service: String) {
     field("day", customer.day)
     field("ticket", customer.ticket)
-    field("service", customer.service.name)
+    field("service", service)
     if let grade = customer.priority.grade {
       if customer.priority != .regular { field("grade", grade) }
     } else {

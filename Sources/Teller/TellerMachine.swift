@@ -310,7 +310,7 @@ extension TellerOrders {
 
   fileprivate func objection(to assignment: Assignment) -> String? {
     if assignment.service != service {
-      return "\(name) serves \(service.name) and not \(assignment.service.name)"
+      return "\(name) serves service \(service.number) and not \(assignment.service.number)"
     }
     if assignment.generation != generation {
       return "this is generation \(generation) of \(name) and not \(assignment.generation)"

@@ -38,7 +38,7 @@ extension Bench {
         try store.stage(.finish(customer, from: .waiting, receipt))
         books.waiting[customer.line] -= 1
         books.served += 1
-        books.servedByService[Int(customer.service.rawValue) - 1] += 1
+        books.servedByService[customer.service.index] += 1
         if ticket % Self.customersPerCommit == 0 || ticket == count { try store.commit(books) }
       }
       return Double(count) / SystemClock.monotonic().since(begin).inSeconds

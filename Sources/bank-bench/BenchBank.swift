@@ -62,11 +62,11 @@ final class BenchBank {
   }
 
   /// Customers in one command; returns when they are on disk.
-  func enqueue(_ count: Int64, _ service: Service? = nil) throws {
+  func enqueue(_ count: Int64, _ service: ServiceName? = nil) throws {
     try ask(.enqueue(Self.order(count, service)))
   }
 
-  static func order(_ count: Int64, _ service: Service? = nil, article: String? = nil) -> EnqueueOrder {
+  static func order(_ count: Int64, _ service: ServiceName? = nil, article: String? = nil) -> EnqueueOrder {
     EnqueueOrder(
       count: count, service: service, priority: .regular, amount: nil, account: nil, seed: 1, key: nil,
       article: article)

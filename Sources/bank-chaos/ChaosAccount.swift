@@ -17,10 +17,10 @@ enum ChaosViolation: Sendable, Equatable {
   case uninvited(ChaosTicket)
   case overtaken(ChaosTicket, by: ChaosTicket)
   /// More customers were overtaken than the coordinator's deaths explain.
-  case tooManyOvertaken(Service, count: Int64, explained: Int64)
+  case tooManyOvertaken(ServiceName, count: Int64, explained: Int64)
   case wrongReceipt(ChaosTicket)
   /// The sum of a service is off.
-  case money(Service, difference: Int64)
+  case money(ServiceName, difference: Int64)
   case orphan(pid: Int32, name: String)
   case unanswered(key: String)
   case notRecovered
@@ -40,7 +40,7 @@ struct ChaosAccount: Sendable, Equatable {
     /// All receipts of the run, in the order in which they were committed.
     var receipts: [ReceiptReport] = []
     var deaths: [Death] = []
-    var windows: [Service: Int64] = [:]
+    var windows: [ServiceName: Int64] = [:]
     /// Customers whom a teller may have had in hand at most.
     var inHand: Int64 = 1
     var orphans: [(pid: Int32, name: String)] = []
@@ -108,7 +108,7 @@ struct ChaosAccount: Sendable, Equatable {
     _ receipts: [ReceiptReport], _ asked: [ChaosTicket: ChaosOrder], _ recipes: [String: [ItemAmount]]
   ) {
     var counts: [ChaosTicket: Int64] = [:]
-    var sums: [Service: Int64] = [:]
+    var sums: [ServiceName: Int64] = [:]
     for receipt in receipts {
       counts[receipt.name, default: 0] += 1
       if receipt.outcome == .served { sums[receipt.service, default: 0] += receipt.amount }
@@ -132,7 +132,7 @@ struct ChaosAccount: Sendable, Equatable {
         violations.append(.servedAgain(ticket, receipts: count))
       }
     }
-    for service in Service.allCases {
+    for service in ServiceName.branch {
       let wanted = asked.values.reduce(0) { $1.service == service ? $0 + $1.amount : $0 }
       let difference = sums[service, default: 0] - wanted
       guard difference != 0 else { continue }
@@ -143,13 +143,14 @@ struct ChaosAccount: Sendable, Equatable {
 
   private struct Place: Hashable {
     var day: BusinessDay
-    var line: Line
+    var service: ServiceName
+    var priority: Priority
   }
 
   private mutating func compareOrder(_ evidence: Evidence) {
-    var explained: [Service: Int64] = [:]
+    var explained: [ServiceName: Int64] = [:]
     let lines = Dictionary(grouping: evidence.receipts) {
-      Place(day: $0.day, line: Line(service: $0.service, priority: $0.priority))
+      Place(day: $0.day, service: $0.service, priority: $0.priority)
     }
     for (place, receipts) in lines {
       let inOrder = receipts.sorted { $0.ticket < $1.ticket }
@@ -163,13 +164,13 @@ struct ChaosAccount: Sendable, Equatable {
             orderViolations += 1
             violations.append(.overtaken(inOrder[index].name, by: culprit.name))
           } else {
-            explained[place.line.service, default: 0] += 1
+            explained[place.service, default: 0] += 1
           }
         }
         earliestBehind = min(earliestBehind, start)
       }
     }
-    for service in Service.allCases {
+    for service in ServiceName.branch {
       let count = explained[service, default: 0]
       let most = Int64(evidence.deaths.count) * evidence.windows[service, default: 0] * evidence.inHand
       overtakenByCrash += count

@@ -7,7 +7,7 @@ import Wire
 struct ChaosOrder: Sendable, Equatable {
   var key: String
   var count: Int64
-  var service: Service
+  var service: ServiceName
   var priority: Priority
   var amount: Won
   var account: AccountNumber

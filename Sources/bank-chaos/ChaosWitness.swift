@@ -20,7 +20,7 @@ final class ChaosWitness {
   /// bank is open.
   private(set) var opened: Int32?
   /// The most windows that were open, by service.
-  private(set) var windows: [Service: Int64] = [:]
+  private(set) var windows: [ServiceName: Int64] = [:]
   private let home: BankHome
   private let loop: EventLoop
   private var line: ChaosLine?

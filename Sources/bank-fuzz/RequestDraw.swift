@@ -18,7 +18,7 @@ enum RequestDraw {
         .withdraw(UInt32(chance.draw(0...9))),
       ][Int(chance.draw(0...5))]
     }
-    let service: Service? = [nil, .deposit, .loan][Int(chance.draw(0...2))]
+    let service: ServiceName? = [nil, .deposit, .loan][Int(chance.draw(0...2))]
     switch chance.draw(0...16) {
     case 0: return .status
     case 1: return .watch
@@ -48,9 +48,10 @@ enum RequestDraw {
     }
   }
 
-  private static func order(_ chance: inout SeededGenerator, _ service: Service?) -> EnqueueOrder {
+  private static func order(_ chance: inout SeededGenerator, _ service: ServiceName?) -> EnqueueOrder {
     EnqueueOrder(
-      count: number(&chance), service: service, priority: Priority.grades.randomElement(using: &chance) ?? .vip,
+      count: number(&chance), service: service,
+      priority: Priority.grades.randomElement(using: &chance) ?? .vip,
       amount: chance.draw(0...1) == 0 ? nil : number(&chance),
       account: chance.draw(0...1) == 0 ? nil : number(&chance), seed: chance.next(), key: key(&chance))
   }

@@ -7,14 +7,15 @@ import Testing
   @Test("names of windows are read back as they were written")
   func windows() {
     let window = Window(service: .loan, place: 12)
-    #expect(window.description == "loan-12")
-    #expect(Window(name: "loan-12") == window)
+    let services = ServiceDirectory()
+    #expect(services.name(of: window) == "loan-12")
+    #expect(services.window(named: "loan-12") == window)
   }
 
   @Test(
     "a name that is none is refused",
     arguments: ["", "loan", "loan-", "loan-0", "loan--1", "cocoa-1", "loan-257", "-1"])
-  func badWindows(name: String) { #expect(Window(name: name) == nil) }
+  func badWindows(name: String) { #expect(ServiceDirectory().window(named: name) == nil) }
 
   @Test("lines stand service by service, whoever is served first at the head")
   func lines() {
@@ -49,7 +50,6 @@ import Testing
       }
       #expect(kind.init(name: "nonsense") == nil)
     }
-    check(Service.self)
     check(CustomerState.self)
     check(Outcome.self)
     check(AttemptEnd.self)

@@ -37,12 +37,15 @@ struct ChaosAccountTests {
   ) -> ReceiptReport {
     ReceiptReport(
       Receipt(
-        sequence: ticket, day: 1, ticket: ticket, service: order.service, priority: order.priority,
+        sequence: ticket, day: 1, ticket: ticket, service: Self.service(of: order), priority: order.priority,
         outcome: outcome,
-        window: Window(service: order.service, place: 1), generation: 1, pid: 5, attempts: attempts,
+        window: Window(service: Self.service(of: order), place: 1), generation: 1, pid: 5, attempts: attempts,
         amount: order.amount, account: order.account, issuedAt: WallTime(milliseconds: 1),
-        startedAt: WallTime(milliseconds: start), finishedAt: WallTime(milliseconds: start + 5)))
+        startedAt: WallTime(milliseconds: start), finishedAt: WallTime(milliseconds: start + 5)),
+      ServiceDirectory())
   }
+
+  private static func service(of order: ChaosOrder) -> Service { order.service == .loan ? .loan : .deposit }
 
   @Test("clean books have no violation, and the same promise twice is one")
   func nothing() {

@@ -20,7 +20,7 @@ struct JuiceLineTests {
           sequence: 1, day: day, ticket: 1, service: .juice, priority: .regular, outcome: .cancelled,
           window: nil,
           generation: 0, pid: 0, attempts: 0, amount: 0, account: 0, issuedAt: WallTime(milliseconds: 0),
-          startedAt: nil, finishedAt: WallTime(milliseconds: 1)))
+          startedAt: nil, finishedAt: WallTime(milliseconds: 1)), ServiceDirectory())
     }
     return ticket
   }

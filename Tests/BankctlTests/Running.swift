@@ -84,11 +84,12 @@ func receipt(_ sequence: Int64, outcome: Outcome = .served) -> ReceiptReport {
       attempts: outcome == .served ? 1 : 0, amount: 250_000, account: 12,
       issuedAt: WallTime(milliseconds: 1_795_248_000_000),
       startedAt: outcome == .served ? WallTime(milliseconds: 1_795_248_000_100) : nil,
-      finishedAt: WallTime(milliseconds: 1_795_248_001_200)))
+      finishedAt: WallTime(milliseconds: 1_795_248_001_200)), ServiceDirectory())
 }
 
 /// A waiting customer.
-func waiting(_ number: Int64, service: Service = .deposit, priority: Priority = .regular) -> TicketReport {
+func waiting(_ number: Int64, service: ServiceName = .deposit, priority: Priority = .regular) -> TicketReport
+{
   TicketReport(
     day: 1, ticket: number, service: service, priority: priority, amount: 50_000, account: 12,
     issuedAt: 1_795_248_000_000, state: .waiting, position: 1, etaMilliseconds: 700)

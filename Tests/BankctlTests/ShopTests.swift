@@ -304,7 +304,8 @@ extension TicketReport {
       Receipt(
         sequence: number, day: 1, ticket: number, service: .juice, priority: .regular, outcome: .served,
         window: nil, generation: 1, pid: 1, attempts: 1, amount: 0, account: 0,
-        issuedAt: WallTime(milliseconds: 0), startedAt: nil, finishedAt: WallTime(milliseconds: 1)))
+        issuedAt: WallTime(milliseconds: 0), startedAt: nil, finishedAt: WallTime(milliseconds: 1)),
+      ServiceDirectory())
     return ticket
   }
 }

@@ -115,7 +115,7 @@ import Time
     #expect(shown("speed", settings)?.value == .text("max"))
     #expect(shown("lang", settings)?.source == .environment("BANK_LANG"))
     let keys = Set(Setting.all.map(\.key))
-    for choice in Service.allCases.map({ SettingChoice.windows($0, 1) }) + [
+    for choice in ServiceName.branch.map({ SettingChoice.windows($0, 1) }) + [
       .speed(.max), .language(.english),
     ] {
       #expect(keys.contains(choice.key))

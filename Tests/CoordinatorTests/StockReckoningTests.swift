@@ -54,7 +54,7 @@ struct StockReckoningTests {
         books.waiting[line] -= 1
         if outcome.isAttended {
           books.served += 1
-          books.servedByService[Int(service.rawValue) - 1] += 1
+          books.servedByService[service.index] += 1
         } else {
           books.cancelled += 1
         }
@@ -269,7 +269,7 @@ struct StockReckoningTests {
     books.issued = 2 * count
     books.served = count
     books.cancelled = count
-    books.servedByService[Int(Service.juice.rawValue) - 1] = count
+    books.servedByService[Service.juice.index] = count
     try store.commit(books)
     var (made, cancelled) = (TimeSpan.zero, TimeSpan.zero)
     var reckoning = StockReckoning()

@@ -65,8 +65,9 @@ struct SuccessorTests {
       executable: "/bin/sh", arguments: ["-c", words], environment: Environment.all())
     #expect(writer.wait().isSuccess)
     let tellerSupervisor = TellerSupervisor(
-      home: directory, loop: loop, log: log, programs: WorkerPrograms(in: directory), policy: RestartPolicy(),
-      seed: 1)
+      home: directory, loop: loop, log: log, programs: WorkerPrograms(in: directory),
+      services: ServiceDirectory(),
+      policy: RestartPolicy(), seed: 1)
     tellerSupervisor.hasOpened = true
     let window = Window(service: .deposit, place: 1)
     tellerSupervisor.open(window, at: loop.moment())

@@ -21,7 +21,7 @@ struct UnwatchedChildTests {
       let place = try Spoiled()
       let tellerSupervisor = TellerSupervisor(
         home: place.home, loop: place.loop, log: try place.log(), programs: try WorkerPrograms(),
-        policy: RestartPolicy(), seed: 1)
+        services: ServiceDirectory(), policy: RestartPolicy(), seed: 1)
       let window = Window(service: .deposit, place: 1)
       tellerSupervisor.open(window, at: SystemClock.moment())
       place.expectNobodyLeft()

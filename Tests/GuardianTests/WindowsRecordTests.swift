@@ -1,4 +1,5 @@
 // The note of the windows that a coordinator leaves for the one after it.
+import BankModel
 import Glibc
 import Posix
 import Testing
@@ -12,8 +13,9 @@ import Testing
     defer { unlink(path) }
     #expect(WindowsRecord.read(from: path) == nil)
     WindowsRecord.keep([.deposit: 2, .loan: 1], at: path)
-    WindowsRecord.keep([.deposit: 5, .juice: 2], at: path)
-    #expect(WindowsRecord.read(from: path) == [.deposit: 5, .loan: 0, .juice: 2])
+    let thumbs = try #require(ServiceName("thumbs-2"))
+    WindowsRecord.keep([.deposit: 5, thumbs: 4, .juice: 2], at: path)
+    #expect(WindowsRecord.read(from: path) == [.deposit: 5, .loan: 0, .juice: 2, thumbs: 4])
     #expect(try FileFacts.inspect(path)?.mode == 0o600)
     #expect(try FileFacts.inspect(path + ".new") == nil)
   }
@@ -37,7 +39,7 @@ import Testing
     for damaged in [
       "deposit 1\nloan 257\njuice 1\nend\n", "deposit -1\nloan 1\njuice 1\nend\n",
       "deposit 1\ndeposit 1\njuice 1\nend\n",
-      "deposit 1\nloan x\njuice 1\nend\n", "deposit 1\nloan 1\nfruit 2\njuice 1\nend\n",
+      "deposit 1\nloan x\njuice 1\nend\n", "deposit 1\nloan 1\nFruit 2\njuice 1\nend\n",
       "deposit  1\nloan 1\njuice 1\nend\n",
       "deposit 99999999999999999999\nloan 1\njuice 1\nend\n", "end\n", "\u{0}\n",
       "deposit 1\nloan 1\nend\n",

@@ -18,7 +18,7 @@ import Time
     log.write(event: "started", at: moment(at: .seconds(10))) {
       $0.field("day", 1)
       $0.field("ticket", 7)
-      $0.field("service", Service.deposit.name)
+      $0.field("service", ServiceName.deposit.text)
       $0.field("attempt", 1)
       $0.field("absent", nil)
       $0.field("msg", phrase)

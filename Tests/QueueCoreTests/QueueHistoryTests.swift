@@ -33,7 +33,7 @@ extension QueueWorld {
     }
   }
 
-  func anyService() -> Service { Service.allCases[Int(chance.draw(0...2))] }
+  func anyService() -> Service { [.deposit, .loan, .juice][Int(chance.draw(0...2))] }
   func anyTicket() -> TicketNumber { chance.draw(1...max(2, machine.books.issued + 1)) }
 
   private func enqueue() {
@@ -179,7 +179,7 @@ extension QueueWorld {
     if machine.isTakingIn { refuseCommit() }
     commit()
     happen(.resume(request(), nil))
-    for service in Service.allCases { happen(.scale(service, windows: 2)) }
+    for service in ServiceDirectory().services { happen(.scale(service, windows: 2)) }
     for round in 0..<20_000 {
       commit()
       for window in tellers.keys.sorted() where tellers[window] == .dismissed {
@@ -217,7 +217,7 @@ extension QueueWorld {
     var sentAway = 0
     for seed in Self.seeds {
       let world = QueueWorld(seed: seed)
-      for service in Service.allCases { world.happen(.scale(service, windows: 2)) }
+      for service in ServiceDirectory().services { world.happen(.scale(service, windows: 2)) }
       for _ in 0..<250 where world.faults.isEmpty { world.step() }
       if world.faults.isEmpty { world.goWell() }
       assignments += world.assignments

@@ -79,7 +79,7 @@ import Testing
     let last = branch.happen(.committed)
     #expect(last.answer(to: 5) == .enqueued(IssuedTickets(day: 1, first: 2, last: 5)))
     #expect(last.assigned == [2])
-    #expect(branch.machine.contradictions() == [])
+    #expect(branch.machine.contradictions(ServiceDirectory()) == [])
   }
 
   @Test("a full disk refuses all of a request of which slices were committed, and its numbers are free again")
@@ -93,7 +93,7 @@ import Testing
     #expect(branch.machine.books.issued == 0)
     branch.happen(.committed)
     #expect(branch.arrive(.loan).answers == [.enqueued(IssuedTickets(day: 1, first: 1, last: 1))])
-    #expect(branch.machine.contradictions() == [])
+    #expect(branch.machine.contradictions(ServiceDirectory()) == [])
   }
 
   @Test("a request in slices is one request: it is spoken of after its last slice")
@@ -153,7 +153,7 @@ import Testing
     #expect(branch.machine.books.issued == first + 13)
     #expect(people.keys.sorted() == Array(2...first + 13))
     branch.open(.deposit)
-    #expect(branch.machine.contradictions() == [])
+    #expect(branch.machine.contradictions(ServiceDirectory()) == [])
   }
 
   @Test("those who are half taken in take up room in the queue for whoever comes beside them")

@@ -149,7 +149,7 @@ final class QueueWorld {
       fault("\(window) got a customer with \(tellers[window] as Any) in hand")
     }
     if customer.service != window.service { fault("\(window) got a customer for \(customer.service)") }
-    if machine.books.paused[Int(window.service.rawValue) - 1] {
+    if machine.books.paused[window.service.index] {
       fault("\(window) is paused and got a customer")
     }
     if !spoken.contains(customer.ticket) { fault("ticket \(customer.ticket) is served before it was spoken") }
@@ -260,7 +260,7 @@ final class QueueWorld {
   // MARK: - What must hold after every step
 
   private func check() {
-    for words in machine.contradictions() { fault(words.description) }
+    for words in machine.contradictions(ServiceDirectory()) { fault(words.description) }
     let books = machine.books
     let sum =
       machine.waitingCount + books.delayed + machine.serving + books.served + books.dead + books.cancelled

@@ -28,7 +28,7 @@ final class TestBranch {
   ) -> [QueueEffect] {
     var effects: [QueueEffect] = []
     machine.apply(event, at: now, into: &effects)
-    #expect(machine.contradictions() == [], sourceLocation: sourceLocation)
+    #expect(machine.contradictions(ServiceDirectory()) == [], sourceLocation: sourceLocation)
     return effects
   }
 

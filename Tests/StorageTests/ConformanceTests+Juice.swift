@@ -29,7 +29,7 @@ extension ConformanceTests {
     books.served = served
     books.cancelled = cancelled
     books.waiting[Line(service: .juice, priority: .regular)] = waiting
-    books.servedByService[Int(Service.juice.rawValue) - 1] = served
+    books.servedByService[Service.juice.index] = served
     return books
   }
 

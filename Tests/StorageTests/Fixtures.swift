@@ -175,7 +175,7 @@ final class Branch {
     leave(state, customer.line)
     if outcome == .served {
       books.served += 1
-      books.servedByService[Int(customer.service.rawValue) - 1] += 1
+      books.servedByService[customer.service.index] += 1
     } else {
       books.cancelled += 1
     }

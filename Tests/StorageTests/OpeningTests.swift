@@ -386,7 +386,7 @@ struct OpeningTests {
     for (place, line) in Line.graded.enumerated() {
       for offset in 0...place {
         let key = Scratch.formerKey(
-          service: Int64(line.service.rawValue), grade: line.priority.code, ticket: Int64(rows.count + 1))
+          service: Int64(line.service.number), grade: line.priority.code, ticket: Int64(rows.count + 1))
         rows.append("(\(key), \(line.service == .juice ? 0 : 7), 8, \(offset), 0, 0, 0)")
       }
     }

@@ -124,7 +124,7 @@ import Wire
   @Test("fails a customer of another service or generation, and is free for the next") func misdirected() {
     var teller = TestTeller.ready(work: 0)
     let loan = TestTeller.assignment(1, service: .loan)
-    let reason = "deposit-1 serves deposit and not loan"
+    let reason = "deposit-1 serves service 1 and not 2"
     #expect(
       teller.when(.heard(.assign(loan))) == [
         .log(.failed(loan, reason: reason)), .say(.failed(loan.lease, reason: reason)),

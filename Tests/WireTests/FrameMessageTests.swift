@@ -108,7 +108,8 @@ extension SeededGenerator {
 
   fileprivate mutating func assignment(_ lease: Lease) -> Assignment {
     var assignment = Assignment(
-      day: number(), lease: lease, service: BankModel.Service.allCases.randomElement(using: &self)!,
+      day: number(), lease: lease,
+      service: [BankModel.Service.deposit, .loan, .juice].randomElement(using: &self)!,
       priority: BankModel.Priority.grades.randomElement(using: &self)!, amount: number(), account: number())
     assignment.article = text()
     return assignment

@@ -53,7 +53,7 @@ struct MessageGoldenTests {
     #expect(TellerMessage.samples.map(\.message.itsCase) == TellerMessage.Case.allCases + [.hello])
     #expect(
       WindowMessage.samples.map(\.message.itsCase) == WindowMessage.Case.allCases + [
-        .assign, .assign, .welcome,
+        .assign, .assign, .assign, .welcome,
       ])
     #expect(ClientMessage.samples.map(\.message.itsCase) == ClientMessage.Case.allCases + [.request])
     #expect(BankMessage.samples.map(\.message.itsCase) == BankMessage.Case.allCases)
@@ -79,7 +79,8 @@ struct MessageGoldenTests {
 
   @Test("every value of an enumeration has the number or the name it has always had")
   func values() throws {
-    try compareAll([.deposit, .loan] as [BankModel.Service], "values-service", added: [(.juice, "juice")])
+    try expectGolden([.deposit, .loan] as [BankModel.Service], "values-service")
+    try expectGolden([.juice] as [BankModel.Service], "values-service-juice")
     try expectGolden(Priority.grades, "values-grade")
     try compareAll([.waiting, .delayed, .dead, .serving, .done] as [CustomerState], "values-customer-state")
     try compareAll(
@@ -100,7 +101,7 @@ struct MessageGoldenTests {
         .queueFull, .draining, .diskFull, .notOpen, .alreadyOpen, .noSuchTicket, .noSuchDay, .wrongState,
         .badRequest, .badConfiguration, .damaged, .newerSchema, .badHome, .windowsFailed, .system,
       ] as [Failure.Code], "values-failure-code",
-      later: [.keyConflict, .wrongDay, .inspected, .removed, .withdrawn, .tooSlow])
+      later: [.keyConflict, .wrongDay, .inspected, .removed, .withdrawn, .tooSlow, .noSuchService])
     try expectGolden([.teller] as [WorkerRole], "values-worker-role")
     try expectGolden([.client, .teller] as [PeerRole], "values-peer-role")
     try expectGolden([.stock] as [PeerRole], "values-peer-role-stock")

@@ -123,7 +123,7 @@ struct MessageRefusalTests {
     let role = map((1, map((1, .unsigned(1)), (2, .text("dev")), (3, .unsigned(77)))))
     #expect(isRefused(try refusal(ClientMessage.self, role)))
     #expect(isRefused(try refusal(TellerMessage.self, role)))
-    #expect(isRefused(try refusal(ControlCommand.self, map((12, map((1, .unsigned(9))))))))
+    #expect(isRefused(try refusal(ControlCommand.self, map((12, map((1, .text("No Name"))))))))
     #expect(isRefused(try refusal(ControlCommand.self, map((6, map((1, .unsigned(0))))))))
     let failure = map((1, .text("out_of_coffee")), (2, .text("")), (3, .text("")))
     #expect(isRefused(try refusal(ControlAnswer.self, map((1, failure)))))

@@ -74,7 +74,7 @@ extension TicketReport {
     return TicketReport(
       day: 3, ticket: 42, service: .juice, priority: .vvip, amount: 0, account: 12,
       issuedAt: 1_700_000_000_000,
-      state: .done, receipt: ReceiptReport(receipt), article: "strawberry-banana")
+      state: .done, receipt: ReceiptReport(receipt, ServiceDirectory()), article: "strawberry-banana")
   }()
 }
 

@@ -52,7 +52,8 @@ extension ControlCommand {
     case .enqueue:
       .enqueue(
         EnqueueOrder(
-          count: 10_000_000, service: .loan, priority: .vip, amount: 50_000, account: 12, seed: .max, key: "열쇠-1"
+          count: 10_000_000, service: .loan, priority: .vip, amount: 50_000, account: 12, seed: .max,
+          key: "열쇠-1"
         ))
     case .enqueueList:
       .enqueueList(
@@ -89,7 +90,8 @@ extension ControlCommand {
     switch which {
     case .enqueue:
       .enqueue(
-        EnqueueOrder(count: 1, service: nil, priority: .regular, amount: nil, account: nil, seed: 0, key: nil))
+        EnqueueOrder(count: 1, service: nil, priority: .regular, amount: nil, account: nil, seed: 0, key: nil)
+      )
     case .enqueueList: .enqueueList(EnqueueList(entries: [], isLast: false))
     case .tickets: .tickets(nil)
     case .ticket: .ticket(number: 42, day: nil)
@@ -125,7 +127,8 @@ extension ControlCommand {
           EnqueueList(
             entries: [
               EnqueueEntry(
-                service: .deposit, priority: .vip, amount: 5, account: 6, key: "k", drawn: [.service, .account])
+                service: .deposit, priority: .vip, amount: 5, account: 6, key: "k",
+                drawn: [.service, .account])
             ], isLast: true))),
       Sample("command-reset-day", .reset(day: 3)),
       Sample("command-stop-step", .stop(StopOrder(now: false, timeoutMilliseconds: 1_500, step: .kill))),
@@ -165,7 +168,8 @@ extension ControlAnswer {
     case .enqueued: .enqueued(EnqueuedReport(day: 3, first: 11, last: 20, count: 10, known: 2))
     case .tickets: .tickets([.full, .bare])
     case .ticket: .ticket(.full)
-    case .receipts: .receipts([ReceiptReport(.full), ReceiptReport(.bare)])
+    case .receipts:
+      .receipts([ReceiptReport(.full, ServiceDirectory()), ReceiptReport(.bare, ServiceDirectory())])
     case .event:
       .event(
         BranchEvent(
@@ -192,7 +196,7 @@ extension ControlAnswer {
       .account(
         AccountReport(
           row: LedgerRow(account: "customer-12", debit: 0, credit: 50_000, transfers: 1),
-          latest: [ReceiptReport(.full)]))
+          latest: [ReceiptReport(.full, ServiceDirectory())]))
     }
   }
 
@@ -371,7 +375,7 @@ extension TicketReport {
         window: "loan-1", generation: 2, pid: 4_245, startedAt: 1_700_000_000_500, endedAt: nil, end: nil,
         signal: nil, code: nil),
     ],
-    receipt: ReceiptReport(.full))
+    receipt: ReceiptReport(.full, ServiceDirectory()))
 
   static let bare = TicketReport(
     day: 3, ticket: 43, service: .deposit, priority: .regular, amount: 1, account: 0, issuedAt: 0,
@@ -387,7 +391,8 @@ extension Receipt {
     finishedAt: WallTime(milliseconds: 1_700_000_001_600))
 
   static let bare = Receipt(
-    sequence: 100, day: 3, ticket: 43, service: .deposit, priority: .regular, outcome: .cancelled, window: nil,
+    sequence: 100, day: 3, ticket: 43, service: .deposit, priority: .regular, outcome: .cancelled,
+    window: nil,
     generation: 0, pid: 0, attempts: 0, amount: 1, account: 0, issuedAt: WallTime(milliseconds: 0),
     startedAt: nil,
     finishedAt: WallTime(milliseconds: 1))

@@ -105,6 +105,14 @@ extension WindowMessage {
       language: .english, logPath: "", logLimit: 8_388_608, logKeep: 0, logsCustomers: false,
       stockSocket: "/srv/bank/run/stock.sock"))
 
+  private static let ofOtherService = WindowMessage.assign(
+    Assignment(
+      day: 12,
+      customer: Customer(
+        ticket: 8, service: BankModel.Service(number: 1_003), priority: .regular, amount: 0, account: 0,
+        issuedAt: WallTime(milliseconds: 0)),
+      lease: Lease(ticket: 8, attempt: 1, generation: 1)))
+
   private static let orderOfJuice = WindowMessage.assign(
     Assignment(
       day: 12,
@@ -122,7 +130,8 @@ extension WindowMessage {
   static let samples =
     Case.allCases.map { Sample("window-\($0.rawValue)", sample($0)) }
     + [
-      Sample("window-assign-article", orderOfJuice), Sample("window-assign-order", namedOrderOfJuice),
+      Sample("window-assign-service", ofOtherService), Sample("window-assign-article", orderOfJuice),
+      Sample("window-assign-order", namedOrderOfJuice),
       Sample("window-welcome-juice", ordersOfStation),
     ]
 }

@@ -52,9 +52,12 @@ struct ProtocolValues: Sendable {
   let files: [String]
 
   static let all = [
-    numbers(BankModel.Service.self, ["service"], "values-service", "values-service-juice"),
     ProtocolValues(
-      places: ["grade"], values: Set(Priority.grades.map { .unsigned(UInt64($0.code)) }), files: ["values-grade"]),
+      places: ["branch-service"], values: [.unsigned(1), .unsigned(2), .unsigned(3)],
+      files: ["values-service", "values-service-juice"]),
+    ProtocolValues(
+      places: ["grade"], values: Set(Priority.grades.map { .unsigned(UInt64($0.code)) }),
+      files: ["values-grade"]),
     numbers(Language.self, ["language"], "values-language"),
     numbers(CustomerState.self, ["customer-state"], "values-customer-state"),
     numbers(DrainStep.self, ["drain-step"], "values-drain-step"),
@@ -82,7 +85,7 @@ struct ProtocolValues: Sendable {
     words(
       Failure.Code.self, "failure-code", "values-failure-code", "values-failure-code-keyConflict",
       "values-failure-code-wrongDay", "values-failure-code-inspected", "values-failure-code-removed",
-      "values-failure-code-withdrawn", "values-failure-code-tooSlow"),
+      "values-failure-code-withdrawn", "values-failure-code-tooSlow", "values-failure-code-noSuchService"),
     words(
       StockFailure.Code.self, "stock-failure-code", "values-stock-failure-code",
       "values-stock-failure-code-tooSlow"),

@@ -48,7 +48,7 @@ enum ConfigCommands {
       flag: session.invocation.text("config"), home: session.home)
     let files = BranchFiles(home: session.home.path, configuration: file?.path)
     let read = try fromFile(session) { () throws(ConfigurationError) in try files.readConfiguration() }
-    let settings = read.settings(with: choices(session))
+    let settings = read.settings(with: try choices(session, read.configuration))
     let inUse = differencesInUse(read, session)
     try session.show(
       .settings(settings, of: file, inUse: inUse),
@@ -59,12 +59,19 @@ enum ConfigCommands {
   }
 
   /// What the command line and the environment choose beside the file, as for a start.
-  private static func choices(_ session: Session) -> [(SettingChoice, SettingSource)] {
+  private static func choices(
+    _ session: Session, _ configuration: BankConfiguration
+  ) throws(CommandError) -> [(SettingChoice, SettingSource)] {
     let invocation = session.invocation
     var choices: [(SettingChoice, SettingSource)] = []
-    for service in Service.allCases {
-      guard let count = invocation.integer(service.name) else { continue }
-      choices.append((.windows(service, Int32(clamping: count)), .option("--" + service.name)))
+    for choice in try session.chosenWindows(juice: true) {
+      let known = configuration.services.map(\.text)
+      guard configuration.services.contains(choice.service) else {
+        let near = Suggestions.nearest(to: choice.service.text, among: known)
+        throw .complaint(
+          "no_such_service", .notFound, session.words.noSuchService(choice.service.text, near, known))
+      }
+      choices.append((.windows(choice.service, Int32(clamping: choice.count)), .option(choice.option)))
     }
     if let speed = invocation.speed("speed") { choices.append((.speed(Speed(speed)), .option("--speed"))) }
     if let language = invocation.text("lang").flatMap({ Language(code: $0) }) {

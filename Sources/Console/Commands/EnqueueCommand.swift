@@ -91,11 +91,19 @@ final class EnqueueCommand {
     if let key, key.utf8.count > Limits.keyLength {
       throw .usage("--key: " + session.words.badKey(key.utf8.count))
     }
+    var service: ServiceName?
+    if let name = invocation.text("service") { service = try session.service(named: name) }
+    // Juice is ordered by its name.
+    if service == .juice { throw .usage(session.words.juiceIsOrdered) }
+    for option in ["amount", "account"] where invocation.integer(option) != nil {
+      if let service, !service.movesMoney {
+        throw .usage("--\(option): " + session.words.movesNoMoney(service))
+      }
+    }
     let payload = try PayloadSource.read(session)
     return .alike(
       EnqueueOrder(
-        count: invocation.operands.integer("N") ?? 1,
-        service: invocation.text("service").flatMap { Service(name: $0) },
+        count: invocation.operands.integer("N") ?? 1, service: service,
         priority: priority(invocation),
         amount: invocation.integer("amount"), account: invocation.integer("account"), seed: seed, key: key,
         isSeedAsked: key != nil && invocation.integer("seed") != nil ? true : nil, payload: payload))
@@ -136,12 +144,22 @@ final class EnqueueCommand {
     return (try command.issue(), command.coordinator)
   }
 
+  /// Where a list names a service that the bank does not have, the line is told.
+  private func naming(_ error: CommandError) -> CommandError {
+    guard case .failure(let failure) = error, failure.code == .noSuchService, case .list(let list) = order,
+      let line = ServiceName(failure.subject).flatMap({ list.firstLines[$0] }),
+      let file = session.invocation.text("from")
+    else { return error }
+    return .complaint(
+      failure.code.rawValue, .notFound, session.words.noSuchService(failure, line: line, file: file))
+  }
+
   private func issue() throws(CommandError) -> EnqueuedReport {
     defer { meter.finish() }
     var deadline: MonotonicTime?
     while true {
       do throws(CommandError) { return try attempt() } catch {
-        guard error.isLoss else { throw error }
+        guard error.isLoss else { throw naming(error) }
         // What was not sent as a whole was not asked.
         if !coordinator.hasAsked, wait?.signal == nil {
           coordinator = try CoordinatorClient.open(session)

@@ -15,7 +15,7 @@ enum SteeringCommands {
     try steer(.resume(service), session, session.words.resumed(service))
   }
 
-  private static func service(_ session: Session) throws(CommandError) -> Service? {
+  private static func service(_ session: Session) throws(CommandError) -> ServiceName? {
     guard let name = session.invocation.operands.text("SERVICE") else { return nil }
     return try session.service(named: name)
   }

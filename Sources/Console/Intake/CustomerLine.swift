@@ -8,7 +8,7 @@ import Wire
 
 /// What one line asks for; nil for what chance shall decide.
 struct CustomerLine: Sendable, Equatable {
-  var service: Service?
+  var service: ServiceName?
   var priority: Priority = .regular
   var amount: Won?
   var account: AccountNumber?
@@ -34,6 +34,8 @@ struct CustomerLine: Sendable, Equatable {
     /// The first character that does not belong there, from 1.
     case badBase64(place: Int)
     case payloadTooLong(length: Int)
+    /// The service moves no money.
+    case withoutMoney(Field, ServiceName)
   }
 
   enum Field: String, Sendable, CaseIterable {
@@ -64,6 +66,10 @@ struct CustomerLine: Sendable, Equatable {
       guard seen & bit == 0 else { throw .repeatedField(field) }
       seen |= bit
       try take(value, field)
+    }
+    if let service, !service.movesMoney {
+      if amount != nil { throw .withoutMoney(.amount, service) }
+      if account != nil { throw .withoutMoney(.account, service) }
     }
   }
 
@@ -115,8 +121,9 @@ struct CustomerLine: Sendable, Equatable {
   private mutating func take(_ value: Value, _ field: Field) throws(Fault) {
     switch (field, value) {
     case (.service, .text(let name)):
+      // Juice is ordered by its name; which other services there are the bank knows.
       service = try Self.named(
-        field, name, Service.drawn.first { $0.name == name }, Service.drawn.map(\.name))
+        field, name, ServiceName(name).flatMap { $0 == .juice ? nil : $0 }, ServiceName.drawn.map(\.text))
     case (.grade, .text(let name)):
       let grade = Priority.gradeNames.firstIndex(of: name).map { Priority.grades[$0] }
       priority = try Self.named(field, name, grade, Priority.gradeNames)

@@ -17,19 +17,28 @@ final class CustomerList {
   let count: Int64
   /// Whether every customer has a key, so that sending the list twice adds nobody twice.
   let isRepeatable: Bool
+  /// The first line of each service that the bank may not have; of very many the first of them.
+  private(set) var firstLines: [ServiceName: Int64] = [:]
   private let file: LineFile
   private let seed: UInt64
 
   init(_ file: LineFile, seed: UInt64) throws(Refusal) {
     var count: Int64 = 0
     var keyed: Int64 = 0
-    try Self.walk(file, refusing: { $0 }) { line throws(Refusal) in
+    var firstLines: [ServiceName: Int64] = [:]
+    try Self.walk(file, refusing: { $0 }) { number, line throws(Refusal) in
       count += 1
+      if let service = line.service, !service.movesMoney, firstLines.count < ServiceDirectory.configurable,
+        firstLines[service] == nil
+      {
+        firstLines[service] = number
+      }
       if line.key != nil { keyed += 1 }
       guard count <= Limits.customersPerCommand else { throw .tooMany }
     }
     guard count > 0 else { throw .empty }
     self.count = count
+    self.firstLines = firstLines
     isRepeatable = keyed == count
     self.file = file
     self.seed = seed
@@ -44,7 +53,7 @@ final class CustomerList {
     var part: [EnqueueEntry] = []
     part.reserveCapacity(EnqueueList.partLimit)
     var weight = 0
-    try Self.walk(file, refusing: failure) { line throws(Failure) in
+    try Self.walk(file, refusing: failure) { _, line throws(Failure) in
       let entry = Self.entry(line, &draw)
       let isTooHeavy = weight + entry.weight > EnqueueList.partWeight && !part.isEmpty
       if part.count == EnqueueList.partLimit || isTooHeavy {
@@ -58,20 +67,28 @@ final class CustomerList {
     try body(EnqueueList(entries: part, isLast: true))
   }
 
+  private static let branch = ServiceDirectory()
+
   private static func entry(_ line: CustomerLine, _ draw: inout CustomerDraw) -> EnqueueEntry {
-    draw.service = line.service
+    if let service = line.service, !service.movesMoney {
+      return EnqueueEntry(
+        service: service, priority: line.priority, amount: 0, account: 0, key: line.key,
+        drawn: line.key == nil ? nil : line.drawn)
+    }
+    draw.service = line.service.flatMap { branch[$0] }
     draw.priority = line.priority
     draw.amount = line.amount
     draw.account = line.account
     let order = draw.next()
     return EnqueueEntry(
-      service: order.service, priority: order.priority, amount: order.amount, account: order.account,
+      service: branch[order.service], priority: order.priority, amount: order.amount, account: order.account,
       key: line.key,
       drawn: line.key == nil ? nil : line.drawn, payload: line.payload)
   }
 
   private static func walk<Failure: Error>(
-    _ file: LineFile, refusing failure: (Refusal) -> Failure, _ body: (CustomerLine) throws(Failure) -> Void
+    _ file: LineFile, refusing failure: (Refusal) -> Failure,
+    _ body: (Int64, CustomerLine) throws(Failure) -> Void
   ) throws(Failure) {
     try file.forEachLine(refusing: { failure(.unreadable($0)) }) { number, line throws(Failure) in
       guard case .bytes(let bytes) = line else {
@@ -82,7 +99,7 @@ final class CustomerList {
       do throws(CustomerLine.Fault) { customer = try CustomerLine(bytes) } catch {
         throw failure(.line(number, error))
       }
-      try body(customer)
+      try body(number, customer)
     }
   }
 }

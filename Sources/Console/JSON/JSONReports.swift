@@ -34,7 +34,7 @@ extension JSONValue {
 
   private static func service(_ service: ServiceReport) -> JSONValue {
     [
-      "name": .string(service.service.name), "windows": .init(service.windows),
+      "name": .string(service.service.text), "windows": .init(service.windows),
       "waiting": .init(service.waiting), "serving": .init(service.serving), "served": .init(service.served),
       "paused": .bool(service.paused),
     ]
@@ -42,7 +42,7 @@ extension JSONValue {
 
   private static func worker(_ worker: WorkerReport) -> JSONValue {
     var shape: JSONValue = [
-      "name": .string(worker.name), "role": .string(worker.role.name), "service": .init(worker.service?.name),
+      "name": .string(worker.name), "role": .string(worker.role.name), "service": .init(worker.service?.text),
       "window": .init(worker.window), "pid": .init(worker.pid), "generation": .init(worker.generation),
       "state": .string(worker.isFailed == true ? "failed" : worker.state.name),
       "ticket": .init(worker.ticket), "restarts": .init(worker.restarts), "served": .init(worker.served),
@@ -80,7 +80,7 @@ extension JSONValue {
   /// A line of `receipts`.
   static func receipt(_ receipt: ReceiptReport) -> JSONValue {
     let shape: JSONValue = [
-      "day": .init(receipt.day), "ticket": .init(receipt.ticket), "service": .string(receipt.service.name),
+      "day": .init(receipt.day), "ticket": .init(receipt.ticket), "service": .string(receipt.service.text),
       "grade": .init(receipt.priority.grade), "priority": .init(receipt.priority.number),
       "outcome": .string(receipt.outcome.name),
       "window": .init(receipt.window), "attempts": .init(receipt.attempts), "amount": .init(receipt.amount),
@@ -119,7 +119,7 @@ extension JSONValue {
   /// served.
   static func listed(_ ticket: TicketReport) -> JSONValue {
     let shape: JSONValue = [
-      "day": .init(ticket.day), "ticket": .init(ticket.ticket), "service": .string(ticket.service.name),
+      "day": .init(ticket.day), "ticket": .init(ticket.ticket), "service": .string(ticket.service.text),
       "grade": .init(ticket.priority.grade), "priority": .init(ticket.priority.number),
       "state": .string(ticket.state.name),
       "amount": .init(ticket.amount), "account": .init(ticket.account),
@@ -221,7 +221,7 @@ extension JSONValue {
       }
     return [
       "event": .string(name), "at": .instant(event.at), "day": .init(event.day),
-      "ticket": .init(event.ticket), "service": .string(event.service.name),
+      "ticket": .init(event.ticket), "service": .string(event.service.text),
       "grade": .init(event.priority.grade), "priority": .init(event.priority.number),
       "window": .string(event.window), "attempt": .init(event.attempt),
     ]

@@ -1,15 +1,26 @@
 // Owns the sentences with which the commands report what was done.
 // Invariant: a sentence says what is true when it is printed.
+import Arguments
 import Time
 import Wire
 
 extension MessageCatalog {
   func noSuchService(_ name: String, _ near: [String], _ known: [String]) -> String {
     let hint =
-      near.isEmpty
-      ? say("There are: \(known.joined(separator: ", ")).", "있는 업무는 \(known.joined(separator: ", "))입니다.")
-      : say("Did you mean \(alternatives(near))?", "혹시 \(alternatives(near))인가요?")
+      known.isEmpty && near.isEmpty
+      ? say(
+        "A name is made of small letters, digits, \"_\", \".\" and \"-\"; 'bankctl status' shows those there are.",
+        "업무 이름은 영어 소문자와 숫자, \"_\", \".\", \"-\"로 되어 있습니다. 있는 업무는 'bankctl status'가 보여 줍니다.")
+      : near.isEmpty
+        ? say("There are: \(known.joined(separator: ", ")).", "있는 업무는 \(known.joined(separator: ", "))입니다.")
+        : say("Did you mean \(alternatives(near))?", "혹시 \(alternatives(near))인가요?")
     return say("There is no service \(quoted(name)). ", "\(quoted(name)) 업무는 없습니다. ") + hint
+  }
+
+  /// The coordinator knows no service of this name, and says which there are.
+  func noSuchService(_ failure: Failure) -> String {
+    let known = failure.remark?.values.first?.split(separator: ", ").map(String.init) ?? []
+    return noSuchService(failure.subject, Suggestions.nearest(to: failure.subject, among: known), known)
   }
 
   /// `1,234/s`, `0.9/s`, or `12/min` for what is slow; nil for what is slower than one in a minute.

@@ -2,6 +2,7 @@
 // Invariant: every fault of a line has a sentence in both languages that says what belongs there.
 import Arguments
 import BankModel
+import Wire
 import Configuration
 import Posix
 
@@ -52,7 +53,7 @@ extension MessageCatalog {
       return say("the field '\(field.rawValue)' is there twice.", "'\(field.rawValue)' 항목이 두 번 있습니다.")
     case .wrongType(let field): return wrongType(field)
     case .unknownName(let field, let name, let near):
-      let known = field == .service ? Service.drawn.map(\.name) : Priority.gradeNames
+      let known = field == .service ? ServiceName.drawn.map(\.text) : Priority.gradeNames
       let offered = alternatives(near.isEmpty ? known : near)
       return say(
         "there is no \(field.rawValue) \(quoted(name)); did you mean \(offered)?",
@@ -64,6 +65,7 @@ extension MessageCatalog {
         "\(Particle.subject.on("'\(field.rawValue)'")) \(number)입니다. \(Self.grouped(range.lowerBound))부터 "
           + "\(Self.grouped(range.upperBound))까지여야 합니다.")
     case .badKey(let length): return badKey(length)
+    case .withoutMoney(let field, let service): return "'\(field.rawValue)': " + movesNoMoney(service)
     case .twoPayloads:
       return say(
         "'payload' and 'payload_b64' are both there; give one of them.",
@@ -95,6 +97,26 @@ extension MessageCatalog {
     say(
       "The payload could not be read from \(path == "-" ? "standard input" : quoted(path)): \(error). Nobody was added.",
       "\(path == "-" ? "표준 입력" : quoted(path))에서 맡길 내용을 읽을 수 없습니다: \(error). 추가된 고객이 없습니다.")
+  }
+
+  func movesNoMoney(_ service: ServiceName) -> String {
+    say(
+      "\(service) moves no money; leave it out.", "\(service) 업무에는 금액이나 계좌가 없습니다. 빼세요.")
+  }
+
+  var juiceIsOrdered: String {
+    say(
+      "--service: juice is ordered by its name; use 'bankctl juice order'.",
+      "--service: 쥬스는 이름으로 주문합니다. 'bankctl juice order'를 쓰세요.")
+  }
+
+  /// A list names a service that the bank does not have.
+  func noSuchService(_ failure: Failure, line: Int64, file: String) -> String {
+    let name = file == "-" ? say("standard input", "표준 입력") : quoted(file)
+    let sentence = noSuchService(failure)
+    return say(
+      "Line \(line) of \(name): \(sentence) Nobody was added.",
+      "\(name)의 \(line)번째 줄: \(sentence) 추가된 고객이 없습니다.")
   }
 
   func badKey(_ length: Int) -> String {

@@ -25,7 +25,7 @@ extension MessageCatalog {
   /// A value in the form that a Korean sentence names: with a particle, or by its name in this language.
   private func value(_ value: String, as form: String) -> String {
     switch form {
-    case "service": Service(name: value).map { phrases.service($0) } ?? value
+    case "service": ServiceName(value).map { phrases.service($0) } ?? value
     case "grade": Priority(name: value).map { grade($0) } ?? value
     case "item": item(value)
     case "state": CustomerState(name: value).map { state($0) } ?? value
@@ -54,6 +54,10 @@ extension MessageCatalog {
     case .booksDelayed: "미뤄진 고객: 장부에는 {0}, 기록에는 {1}"
     case .booksDead: "보류된 고객: 장부에는 {0}, 기록에는 {1}"
     case .booksWaiting: "{0:service} {1:grade} 대기 고객: 장부에는 {2}, 기록에는 {3}"
+    case .serviceMeaningless: "업무 {0}: 번호나 이름이 알 수 없는 값입니다"
+    case .servicesExhausted: "업무에 줄 번호가 더 없습니다"
+    case .servicesAre: "있는 업무: {0}"
+    case .serviceTakenOut: "설정에서 없어진 업무 {0:을} 고객 {1}명이 기다립니다"
     case .booksOfService: "{0:service} 완료 고객: 장부에는 {1}, 기록에는 {2}"
     case .wrongTransfer: "영수증 {0}: 이체가 업무, 금액, 계좌와 맞지 않습니다"
     case .more: "그 밖에 {0}건"

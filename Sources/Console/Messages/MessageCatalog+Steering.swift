@@ -5,24 +5,24 @@ import BankModel
 import Wire
 
 extension MessageCatalog {
-  func paused(_ service: Service?) -> String {
+  func paused(_ service: ServiceName?) -> String {
     guard let service else {
       return say(
         "Every service is paused; 'bankctl resume' goes on.", "모든 업무를 멈췄습니다. 'bankctl resume'으로 다시 시작합니다.")
     }
     return say(
-      "The service \(service.name) is paused; 'bankctl resume \(service.name)' goes on.",
-      "\(phrases.service(service))업무를 멈췄습니다. \(Particle.by.on("'bankctl resume \(service.name)'")) 다시 시작합니다.")
+      "The service \(service.text) is paused; 'bankctl resume \(service.text)' goes on.",
+      "\(phrases.service(service))업무를 멈췄습니다. \(Particle.by.on("'bankctl resume \(service.text)'")) 다시 시작합니다.")
   }
 
-  func resumed(_ service: Service?) -> String {
+  func resumed(_ service: ServiceName?) -> String {
     guard let service else { return say("Every service goes on.", "모든 업무를 다시 시작합니다.") }
-    return say("The service \(service.name) goes on.", "\(phrases.service(service))업무를 다시 시작합니다.")
+    return say("The service \(service.text) goes on.", "\(phrases.service(service))업무를 다시 시작합니다.")
   }
 
-  func namedTwice(_ service: Service) -> String {
+  func namedTwice(_ service: ServiceName) -> String {
     say(
-      "The service \(service.name) is named twice: give it one number of windows.",
+      "The service \(service.text) is named twice: give it one number of windows.",
       "\(phrases.service(service)) 업무가 두 번 적혔습니다. 창구 수를 한 번만 주세요.")
   }
 
@@ -106,7 +106,7 @@ extension MessageCatalog {
   func interrupted(_ event: BranchEvent) -> String {
     let grade = phrases.grade(event.priority)
     return say(
-      "\(grade.map { $0 + " " } ?? "")customer \(event.ticket): \(event.service.name) interrupted at "
+      "\(grade.map { $0 + " " } ?? "")customer \(event.ticket): \(event.service.text) interrupted at "
         + "\(event.window), back in line",
       "\(event.ticket)번 \(grade ?? "")고객 \(phrases.service(event.service))업무 중단(\(event.window)), 다시 대기")
   }

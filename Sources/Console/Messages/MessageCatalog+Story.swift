@@ -70,7 +70,7 @@ extension MessageCatalog {
   }
 
   /// What somebody came for: an amount of money, or what a customer without money has asked for.
-  func business(_ service: Service, _ amount: Int64, _ article: String?) -> String {
+  func business(_ service: ServiceName, _ amount: Int64, _ article: String?) -> String {
     service.movesMoney ? won(amount) : article.map { service == .juice ? juice($0) : safe($0) } ?? "-"
   }
 

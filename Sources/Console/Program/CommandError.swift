@@ -70,7 +70,7 @@ package enum ProgramExit: Int32, Sendable, CaseIterable {
       switch code {
       case .queueFull, .draining, .diskFull, .inspected: .later
       case .notOpen: .notOpen
-      case .noSuchTicket, .noSuchDay: .notFound
+      case .noSuchTicket, .noSuchDay, .noSuchService: .notFound
       case .alreadyOpen, .wrongState, .wrongDay, .keyConflict: .refused
       case .badRequest, .badConfiguration: .usage
       case .damaged, .newerSchema, .badHome, .windowsFailed, .system, .removed, .withdrawn, .tooSlow: .failed

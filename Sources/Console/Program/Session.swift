@@ -48,21 +48,47 @@ package struct Session {
     StatusPicture(report: report, words: words, palette: output.palette, columns: columns)
   }
 
-  func service(named name: String) throws(CommandError) -> Service {
+  /// The service that a word names. Whether the bank has it only the bank knows.
+  func service(named name: String) throws(CommandError) -> ServiceName {
     for choice in BankctlTable.serviceNames where choice.value == name || choice.aliases.contains(name) {
-      if let service = Service(name: choice.value) { return service }
+      if let service = ServiceName(choice.value) { return service }
     }
-    let known = Service.allCases.map(\.name)
-    let near = Suggestions.nearest(to: name, among: known)
-    throw .complaint("no_such_service", .notFound, words.noSuchService(name, near, known))
+    guard let service = ServiceName(name) else {
+      let near = Suggestions.nearest(to: name, among: ServiceName.branch.map(\.text))
+      throw .complaint("no_such_service", .notFound, words.noSuchService(name, near, []))
+    }
+    return service
+  }
+
+  /// The windows that the options ask for, each service once.
+  /// - Parameter juice: whether the command has an option for the juice stations.
+  func chosenWindows(juice: Bool) throws(CommandError) -> [(
+    service: ServiceName, count: Int64, option: String
+  )] {
+    var chosen: [(service: ServiceName, count: Int64, option: String)] = []
+    for service in ServiceName.branch where juice || service != .juice {
+      if let count = invocation.integer(service.text) { chosen.append((service, count, "--" + service.text)) }
+    }
+    for assignment in invocation.options.assignments("windows") {
+      let service = try service(named: assignment.name)
+      guard !chosen.contains(where: { $0.service == service }) else {
+        throw .usage(words.namedTwice(service))
+      }
+      chosen.append((service, assignment.number, "--windows"))
+    }
+    return chosen
   }
 
   /// The order to open, as the options say; what they do not is left to the configuration.
   func openingOrder(juice: Int64?) throws(CommandError) -> LaunchOrder {
-    LaunchOrder(
+    var order = LaunchOrder(
       .open, home: home,
       configuration: try surroundings.configuration(flag: invocation.text("config"), home: home),
       language: words.language.code, deposit: invocation.integer("deposit"), loan: invocation.integer("loan"),
       juice: juice, speed: invocation.speed("speed")?.description)
+    order.windows = try chosenWindows(juice: invocation.options.declares("juice"))
+      .filter { $0.option == "--windows" && (juice != 0 || $0.service != .juice) }
+      .map { "\($0.service)=\($0.count)" }
+    return order
   }
 }

@@ -33,5 +33,7 @@ package struct Palette: Sendable, Equatable {
     return "\u{1B}[\(role.rawValue)m\(text)\u{1B}[0m"
   }
 
-  func paint(_ text: String, of service: Service) -> String { paint(text, service == .loan ? .loan : nil) }
+  func paint(_ text: String, of service: ServiceName) -> String {
+    paint(text, service == .loan ? .loan : nil)
+  }
 }

@@ -49,7 +49,10 @@ extension BankctlTable {
   private static var enqueueOptions: [OptionSpec] {
     let chance: Text = Text("at random", "무작위")
     return [
-      OptionSpec("service", .choice(ticketServices), default: chance, "What they come for.", "찾아온 업무입니다."),
+      OptionSpec(
+        "service", .text, value: "NAME", default: chance, offers: ticketServices.map(\.value),
+        "What they come for: deposit, loan, or a service of the configuration.",
+        "찾아온 업무입니다. deposit, loan, 또는 설정에 적힌 업무입니다."),
       OptionSpec(
         "grade", .choice(["vvip", "vip", "regular"]), default: "regular",
         "Their standing; a higher one is served first.", "등급입니다. 높은 등급을 먼저 처리합니다."),

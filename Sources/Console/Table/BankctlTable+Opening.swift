@@ -15,6 +15,10 @@ extension BankctlTable {
       OptionSpec(
         "loan", windows, default: Text("that of the configuration, else 1", "설정의 값, 없으면 1"),
         "Windows for loans.", "대출 창구의 수입니다."),
+      OptionSpec(
+        "windows", .assignment(names: [], 0...256), repeatable: true, offers: serviceNames.map(\.value),
+        summary: Text(
+          "Windows for any service; may be given once for each.", "어느 업무든 그 창구의 수입니다. 업무마다 한 번씩 줄 수 있습니다.")),
     ]
   }
 

@@ -30,7 +30,7 @@ extension BankctlTable {
 
   private static let service = OperandSpec(
     "SERVICE", .text, .optional, offers: serviceNames.map(\.value),
-    summary: Text("deposit, loan or juice; all without it.", "deposit, loan, juice 중 하나입니다. 없으면 모두입니다."))
+    summary: Text("A service, such as deposit; all without it.", "deposit 같은 업무의 이름입니다. 없으면 모두입니다."))
 
   private static let pause = CommandSpec(
     "pause", group: group, "Call no more customers, also after a restart.", "고객을 더 부르지 않습니다. 다시 열어도 그대로입니다.",

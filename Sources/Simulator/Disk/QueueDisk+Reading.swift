@@ -75,7 +75,7 @@ extension AskingStore {
   func receipts(
     of service: Service, after sequence: Int64, through last: Int64, limit: Int
   ) throws(StoreError) -> [Receipt] {
-    try ask("the receipts of \(service.name) after \(sequence)") { store throws(StoreError) in
+    try ask("the receipts of service \(service.number) after \(sequence)") { store throws(StoreError) in
       try store.receipts(of: service, after: sequence, through: last, limit: limit)
     } comparable: {
       $0.map(\.comparable)

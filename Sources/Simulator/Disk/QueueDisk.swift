@@ -62,6 +62,11 @@ final class QueueDisk {
     if !isCalm, chance.draw(0...5) == 0 { volume.fuse = Int(chance.draw(0...(model.commits == 0 ? 250 : 8))) }
     let store = try SQLiteStore(path: Self.path, on: volume)
     self.store = store
+    // Who has died over it may have given the numbers all the same.
+    if !store.services.names.starts(with: model.services.names) {
+      disagree("the services \(model.services.names) have become \(store.services.names)")
+    }
+    try model.giveNumbers(to: store.services.names)
     let stored = try store.load(now: now)
     store.keepReserve()
     try reconcile(stored, of: store)
@@ -90,6 +95,16 @@ final class QueueDisk {
     volume.endProcess(losingPower: losingPower) { store = nil }
     if losingPower { onPowerLoss?() }
     if isCalm { volume.calm() }
+  }
+
+  var services: ServiceDirectory { store?.services ?? model.services }
+
+  func giveNumbers(to names: [ServiceName]) throws(StoreError) {
+    try store?.giveNumbers(to: names)
+    try model.giveNumbers(to: names)
+    if let store, store.services != model.services {
+      disagree("the services \(model.services.names) are \(store.services.names)")
+    }
   }
 
   func beginIncarnation(at now: WallTime) throws(StoreError) -> Int64 {

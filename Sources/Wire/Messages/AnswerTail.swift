@@ -18,7 +18,7 @@ public enum AnswerTail {
     buffer.appendField(2, event.at)
     buffer.appendField(3, event.day)
     buffer.appendField(4, event.ticket)
-    buffer.appendField(5, event.service.rawValue)
+    buffer.appendField(5, ifPresent: event.service.text)
     buffer.appendField(6, event.priority.code)
     buffer.appendField(7, ifPresent: event.window)
     buffer.appendField(8, event.attempt)

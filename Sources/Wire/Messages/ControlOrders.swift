@@ -8,7 +8,7 @@ public struct EnqueueOrder: Codable, Sendable, Equatable {
   /// How many, 1 … ``Limits/customersPerCommand``.
   public var count: Int64
   /// What they come for; drawn for each where nil.
-  public var service: Service?
+  public var service: ServiceName?
   /// Their standing.
   public var priority: Priority
   /// The amount in won, and the account; drawn for each where nil.
@@ -26,7 +26,7 @@ public struct EnqueueOrder: Codable, Sendable, Equatable {
   public var payload: [UInt8]?
 
   public init(
-    count: Int64, service: Service?, priority: Priority, amount: Int64?, account: Int64?, seed: UInt64,
+    count: Int64, service: ServiceName?, priority: Priority, amount: Int64?, account: Int64?, seed: UInt64,
     key: String?, article: String? = nil, isSeedAsked: Bool? = nil, payload: [UInt8]? = nil
   ) {
     (self.count, self.service, self.priority, self.amount) = (count, service, priority, amount)
@@ -59,7 +59,7 @@ public struct EnqueueList: Codable, Sendable, Equatable {
 /// One customer of a list. Chance was already decided by the client.
 public struct EnqueueEntry: Codable, Sendable, Equatable {
   /// What the customer comes for.
-  public var service: Service
+  public var service: ServiceName
   /// The customer's standing.
   public var priority: Priority
   /// The amount, in won, and the account.
@@ -73,9 +73,8 @@ public struct EnqueueEntry: Codable, Sendable, Equatable {
   public var payload: [UInt8]?
 
   public init(
-    service: Service, priority: Priority, amount: Int64, account: Int64, key: String?,
-    drawn: DrawnParts? = nil,
-    payload: [UInt8]? = nil
+    service: ServiceName, priority: Priority, amount: Int64, account: Int64, key: String?,
+    drawn: DrawnParts? = nil, payload: [UInt8]? = nil
   ) {
     (self.service, self.priority, self.amount, self.account) = (service, priority, amount, account)
     (self.key, self.drawn, self.payload) = (key, drawn, payload)
@@ -85,7 +84,9 @@ public struct EnqueueEntry: Codable, Sendable, Equatable {
   public var weight: Int { 64 + (key?.utf8.count ?? 0) + (payload?.count ?? 0) }
 
   /// The customer that is asked for.
-  public var order: CustomerOrder {
+  ///
+  /// - Parameter service: the number of the service.
+  public func order(for service: Service) -> CustomerOrder {
     CustomerOrder(service: service, priority: priority, amount: amount, account: account)
   }
 
@@ -156,10 +157,10 @@ public struct ReceiptQuery: Codable, Sendable, Equatable {
 /// How many windows a service shall have.
 public struct ServiceWindows: Codable, Sendable, Equatable {
   /// The service.
-  public var service: Service
+  public var service: ServiceName
   /// Windows, 0 … ``Limits/windowsPerService``.
   public var count: Int64
-  public init(service: Service, count: Int64) { (self.service, self.count) = (service, count) }
+  public init(service: ServiceName, count: Int64) { (self.service, self.count) = (service, count) }
   enum CodingKeys: Int, CodingKey { case service = 1, count }
 }
 

@@ -50,6 +50,8 @@ public struct Failure: Codable, Sendable, Equatable, Error {
     case withdrawn
     /// The client reads what happens more slowly than it happens, and is told no more of it.
     case tooSlow = "too_slow"
+    /// The bank offers no service of this name; `subject` is the name, and the particulars are those that it offers.
+    case noSuchService = "no_such_service"
   }
 
   /// The reason.
@@ -208,7 +210,7 @@ public struct BranchEvent: Codable, Sendable, Equatable {
   /// Whose.
   public var ticket: Int64
   /// For what.
-  public var service: Service
+  public var service: ServiceName
   /// With which standing.
   public var priority: Priority
   /// At which window.
@@ -217,7 +219,7 @@ public struct BranchEvent: Codable, Sendable, Equatable {
   public var attempt: Int32
 
   public init(
-    happening: Happening, at: Int64, day: Int64, ticket: Int64, service: Service, priority: Priority,
+    happening: Happening, at: Int64, day: Int64, ticket: Int64, service: ServiceName, priority: Priority,
     window: String, attempt: Int32
   ) {
     (self.happening, self.at, self.day, self.ticket) = (happening, at, day, ticket)

@@ -73,9 +73,9 @@ public enum ControlCommand: Sendable, Equatable {
   /// Answer: `ended` as soon as none of these tickets waits or is served.
   case awaitTickets(day: Int64, first: Int64, last: Int64)
   /// Hands out no more customers of this service, or of any. Answer: `status`.
-  case pause(Service?)
+  case pause(ServiceName?)
   /// Hands out customers of this service again, or of all. Answer: `status`.
-  case resume(Service?)
+  case resume(ServiceName?)
   /// Opens or closes windows. Answer: `status` when the change is complete.
   case scale([ServiceWindows])
   /// Takes a waiting customer or a dead letter out. Answer: `ticket`. Where a day is named and is not the present one, the
@@ -171,8 +171,8 @@ extension ControlCommand: Codable {
     case .awaitTickets:
       let range = try command.decode(TicketRange.self, forKey: .awaitTickets)
       self = .awaitTickets(day: range.day, first: range.first, last: range.last)
-    case .pause: self = .pause(try command.decode(Chosen<Service>.self, forKey: .pause).value)
-    case .resume: self = .resume(try command.decode(Chosen<Service>.self, forKey: .resume).value)
+    case .pause: self = .pause(try command.decode(Chosen<ServiceName>.self, forKey: .pause).value)
+    case .resume: self = .resume(try command.decode(Chosen<ServiceName>.self, forKey: .resume).value)
     case .scale: self = .scale(try command.decode([ServiceWindows].self, forKey: .scale))
     case .cancel:
       self = .cancel(

@@ -20,7 +20,7 @@ extension ClientMessage: FrameMessage {
     if order.article != nil { fields += 1 }
     buffer.appendHeads(kind: 4, fields: fields)
     buffer.appendField(1, order.count)
-    buffer.appendField(2, ifPresent: order.service?.rawValue)
+    buffer.appendField(2, ifPresent: order.service?.text)
     buffer.appendField(3, order.priority.code)
     buffer.appendField(4, ifPresent: order.amount)
     buffer.appendField(5, ifPresent: order.account)
@@ -39,7 +39,7 @@ extension ClientMessage: FrameMessage {
     let fields = reader.mapCount()
     var found: UInt8 = 3
     let count: Int64 = reader.field(1)
-    let service: UInt8? = reader.field(2, counting: &found)
+    let service = reader.text(2, counting: &found)
     let code: Int64 = reader.field(3)
     let amount: Int64? = reader.field(4, counting: &found)
     let account: Int64? = reader.field(5, counting: &found)
@@ -47,7 +47,7 @@ extension ClientMessage: FrameMessage {
     let key = reader.text(7, counting: &found)
     let article = reader.text(8, counting: &found)
     guard reader.isComplete, found == fields, let priority = Priority(code: code) else { return nil }
-    let known = service.map { Service(rawValue: $0) }
+    let known = service.map { ServiceName($0) }
     if let known, known == nil { return nil }
     let order = EnqueueOrder(
       count: count, service: known ?? nil, priority: priority, amount: amount, account: account, seed: seed,

@@ -75,7 +75,7 @@ extension Assignment {
     buffer.appendField(2, attempt)
     buffer.appendField(3, generation)
     buffer.appendField(4, day)
-    buffer.appendField(5, service.rawValue)
+    buffer.appendField(5, service.number)
     buffer.appendField(6, priority.code)
     buffer.appendField(7, amount)
     buffer.appendField(8, account)
@@ -90,10 +90,11 @@ extension Assignment {
     var found: UInt8 = 8
     let lease = Lease(ticket: reader.field(1), attempt: reader.field(2), generation: reader.field(3))
     let day: Int64 = reader.field(4)
-    guard let service = Service(rawValue: reader.field(5)), let priority = Priority(code: reader.field(6))
+    let number: UInt16 = reader.field(5)
+    guard number >= 1, let priority = Priority(code: reader.field(6))
     else { return nil }
     var assignment = Assignment(
-      day: day, lease: lease, service: service, priority: priority, amount: reader.field(7),
+      day: day, lease: lease, service: Service(number: number), priority: priority, amount: reader.field(7),
       account: reader.field(8))
     assignment.article = reader.text(9, counting: &found)
     assignment.order = reader.text(10, counting: &found).map { OrderID($0) }

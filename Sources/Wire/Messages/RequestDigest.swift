@@ -39,7 +39,7 @@ struct RequestDigest {
     seed: UInt64?, payload: [UInt8]?
   ) {
     add(count)
-    add(service.map { Int64($0.rawValue) })
+    add(service.map { Int64($0.number) })
     add(Int64(priority.code))
     add(amount)
     add(account)
@@ -51,7 +51,9 @@ struct RequestDigest {
 
 extension EnqueueOrder {
   /// The number by which this request is known again.
-  public var digest: Int64 {
+  ///
+  /// - Parameter service: the number of the service; nil where none is named.
+  public func digest(for service: Service?) -> Int64 {
     // A seed that nobody chose is another one every time, and one with which nothing is drawn changes nothing.
     let isDrawn = service == nil || amount == nil || account == nil
     return RequestDigest(
@@ -65,7 +67,9 @@ extension EnqueueOrder {
 extension EnqueueEntry {
   /// The number by which this customer is known again: that of a request for one such customer. Nil where the client
   /// does not say what it has drawn.
-  public var digest: Int64? {
+  ///
+  /// - Parameter service: the number of the service.
+  public func digest(for service: Service) -> Int64? {
     guard let drawn else { return nil }
     return RequestDigest(
       count: 1, service: drawn.contains(.service) ? nil : service, priority: priority,

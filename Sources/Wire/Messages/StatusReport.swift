@@ -82,7 +82,7 @@ public struct QueueReport: Codable, Sendable, Equatable {
 /// One service of the branch.
 public struct ServiceReport: Codable, Sendable, Equatable {
   /// Which.
-  public var service: Service
+  public var service: ServiceName
   /// Windows that are open or shall be.
   public var windows: Int64
   /// Customers in line, at a window, and served today.
@@ -90,7 +90,9 @@ public struct ServiceReport: Codable, Sendable, Equatable {
   /// Whether an operator has paused it.
   public var paused: Bool
 
-  public init(service: Service, windows: Int64, waiting: Int64, serving: Int64, served: Int64, paused: Bool) {
+  public init(
+    service: ServiceName, windows: Int64, waiting: Int64, serving: Int64, served: Int64, paused: Bool
+  ) {
     (self.service, self.windows, self.waiting, self.serving) = (service, windows, waiting, serving)
     (self.served, self.paused) = (served, paused)
   }
@@ -104,7 +106,7 @@ public struct WorkerReport: Codable, Sendable, Equatable {
   /// What it is for.
   public var role: WorkerRole
   /// What it serves; nil for a worker behind the windows.
-  public var service: Service?
+  public var service: ServiceName?
   /// The place of its window, from 1; nil for a worker behind the windows.
   public var window: Int32?
   /// Its process, 0 where there is none at the moment, and its generation.
@@ -133,7 +135,7 @@ public struct WorkerReport: Codable, Sendable, Equatable {
   public var troubleRemark: Remark?
 
   public init(
-    name: String, role: WorkerRole, service: Service?, window: Int32?, pid: Int32, generation: Int32,
+    name: String, role: WorkerRole, service: ServiceName?, window: Int32?, pid: Int32, generation: Int32,
     state: WorkerState, ticket: Int64?, restarts: Int64, served: Int64, residentKilobytes: Int64,
     isFailed: Bool? = nil, lastExit: ExitReport? = nil, trouble: String? = nil, failure: Failure? = nil,
     mismatch: DatabaseMismatch? = nil, troubleRemark: Remark? = nil

@@ -8,7 +8,7 @@ public struct TicketReport: Codable, Sendable, Equatable {
   /// The business day, and the number.
   public var day, ticket: Int64
   /// What the customer came for.
-  public var service: Service
+  public var service: ServiceName
   /// The customer's standing.
   public var priority: Priority
   /// The amount, in won, and the account.
@@ -38,7 +38,7 @@ public struct TicketReport: Codable, Sendable, Equatable {
   public var payload: [UInt8]?
 
   public init(
-    day: Int64, ticket: Int64, service: Service, priority: Priority, amount: Int64, account: Int64,
+    day: Int64, ticket: Int64, service: ServiceName, priority: Priority, amount: Int64, account: Int64,
     issuedAt: Int64,
     state: CustomerState, position: Int64? = nil, etaMilliseconds: Int64? = nil, dueAt: Int64? = nil,
     window: String? = nil, attempts: [AttemptReport] = [], receipt: ReceiptReport? = nil,
@@ -94,7 +94,7 @@ public struct ReceiptReport: Codable, Sendable, Equatable {
   /// The business day, and the number.
   public var day, ticket: Int64
   /// What the customer came for.
-  public var service: Service
+  public var service: ServiceName
   /// The customer's standing.
   public var priority: Priority
   /// How it ended.
@@ -119,14 +119,16 @@ public struct ReceiptReport: Codable, Sendable, Equatable {
   public var shortages: [Shortage]?
 
   /// What is told of a receipt.
-  public init(_ receipt: Receipt) {
+  ///
+  /// - Parameter services: what the services are called.
+  public init(_ receipt: Receipt, _ services: ServiceDirectory) {
     sequence = receipt.sequence
     day = receipt.day
     ticket = receipt.ticket
-    service = receipt.service
+    service = services[receipt.service]
     priority = receipt.priority
     outcome = receipt.outcome
-    window = receipt.window?.description
+    window = receipt.window.map(services.name)
     attempts = receipt.attempts
     amount = receipt.amount
     debit = receipt.transfer?.debit.description

@@ -90,6 +90,11 @@ public struct TellerOrders: Codable, Sendable, Equatable {
     (self.logsCustomers, self.stockSocket) = (logsCustomers, stockSocket)
   }
 
+  /// What the service is called, which is a part of the worker's name.
+  public var serviceName: ServiceName {
+    ServiceName(ofWindow: name) ?? ServiceName(standingFor: service)
+  }
+
   enum CodingKeys: Int, CodingKey {
     case name = 1, service, generation, workMicroseconds, beatMicroseconds, language, logPath, logLimit,
       logKeep, logsCustomers, stockSocket

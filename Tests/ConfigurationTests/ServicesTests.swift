@@ -1,0 +1,80 @@
+// Services of a configuration file: what stands under `services`, beside the settings of those that every branch has.
+
+import BankModel
+import Testing
+import Time
+
+@testable import Configuration
+
+@Suite struct ServicesTests {
+  private func read(_ text: String) throws -> ReadConfiguration {
+    try ReadConfiguration(bytes: Array(text.utf8), path: "bank.json")
+  }
+
+  private func reason(_ text: String) -> ConfigurationError.Reason? {
+    do { _ = try read(text) } catch { return (error as? ConfigurationError)?.reason }
+    return nil
+  }
+
+  private let thumbs = ServiceName("thumbs")!
+
+  @Test("services are added to those of every branch, in the order of the file")
+  func added() throws {
+    let configuration = try read(
+      #"{"services": {"thumbs": {"work": "1s", "windows": 3}, "a.b": {"work": "0s"}}, "windows": {"loan": 0}}"#
+    ).configuration
+    #expect(configuration.services.map(\.text) == ["deposit", "loan", "juice", "thumbs", "a.b"])
+    #expect(configuration.windows[thumbs] == 3 && configuration.work[thumbs] == .seconds(1))
+    #expect(configuration.windows[try #require(ServiceName("a.b"))] == 1)
+    #expect(configuration.windows[.loan] == 0 && configuration.windows[.deposit] == 2)
+    #expect(configuration.windows[try #require(ServiceName("other"))] == 0)
+    #expect(try read(#"{"services": {}}"#).configuration == BankConfiguration())
+  }
+
+  @Test("those of every branch may stand there, too, but not in both places")
+  func branch() throws {
+    let configuration = try read(#"{"services": {"deposit": {"windows": 4}, "juice": {"work": "2s"}}}"#)
+      .configuration
+    #expect(configuration.services == ServiceName.branch)
+    #expect(configuration.windows[.deposit] == 4 && configuration.work[.juice] == .seconds(2))
+    #expect(configuration.work[.deposit] == .milliseconds(700))
+    for text in [
+      #"{"services": {"deposit": {"windows": 4}}, "windows": {"deposit": 3}}"#,
+      #"{"windows": {"deposit": 3}, "services": {"deposit": {"windows": 4}}}"#,
+    ] { #expect(reason(text) == .duplicateKey) }
+  }
+
+  @Test("what cannot be is refused")
+  func refused() {
+    #expect(reason(#"{"services": {"Thumbs": {"work": "1s"}}}"#) == .badServiceName("Thumbs"))
+    #expect(reason(#"{"services": {"": {"work": "1s"}}}"#) == .badServiceName(""))
+    #expect(reason(#"{"services": {"a": {"work": "1s"}, "a": {"work": "1s"}}}"#) == .duplicateKey)
+    #expect(reason(#"{"services": {"a": {"windows": 1}}}"#) == .missing("work"))
+    #expect(reason(#"{"services": {"a": {"wrok": "1s"}}}"#) == .unknownKey(suggestion: "work"))
+    #expect(reason(#"{"services": {"a": {"run": ["true"]}}}"#) == .unknownKey(suggestion: nil))
+    #expect(
+      reason(#"{"services": {"a": {"work": "1s", "windows": 257}}}"#)
+        == .outOfRange("257", from: "0", to: "256"))
+    #expect(reason(#"{"services": {"a": 5}}"#) == .wrongKind(expected: .object, found: .number))
+    #expect(reason(#"{"services": []}"#) == .wrongKind(expected: .object, found: .array))
+    let many = (1...998).map { #""s\#($0)": {"work": "1s"}"# }.joined(separator: ",")
+    #expect(reason("{\"services\": {\(many)}}") == .tooManyServices(ServiceDirectory.configurable))
+  }
+
+  @Test("the settings that are shown name them, and where they come from")
+  func shown() throws {
+    let read = try read("{\"services\":\n{\"thumbs\": {\"work\":\n\"1s\"}}}")
+    let shown = read.settings(with: [(.windows(thumbs, 7), .option("--windows"))]).suffix(2)
+    #expect(
+      Array(shown) == [
+        PresentSetting(key: "services.thumbs.windows", value: .number(7), source: .option("--windows")),
+        PresentSetting(key: "services.thumbs.work", value: .text("1s"), source: .file(line: 3)),
+      ])
+    let other = try self.read(#"{"services": {"thumbs": {"work": "2s"}}}"#)
+    #expect(other.differences(in: read).map(\.key) == ["services.thumbs.work"])
+    #expect(
+      try self.read("{}").differences(in: read).map(\.key) == [
+        "services.thumbs.windows", "services.thumbs.work",
+      ])
+  }
+}
