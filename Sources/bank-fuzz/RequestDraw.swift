@@ -50,7 +50,8 @@ enum RequestDraw {
 
   private static func order(_ chance: inout SeededGenerator, _ service: Service?) -> EnqueueOrder {
     EnqueueOrder(
-      count: number(&chance), service: service, priority: Priority.grades.randomElement(using: &chance) ?? .vip,
+      count: number(&chance), service: service,
+      priority: Priority.grades.randomElement(using: &chance) ?? .vip,
       amount: chance.draw(0...1) == 0 ? nil : number(&chance),
       account: chance.draw(0...1) == 0 ? nil : number(&chance), seed: chance.next(), key: key(&chance))
   }

@@ -52,7 +52,8 @@ import Testing
     for grade in Priority.grades {
       for service in Service.allCases {
         samples += [
-          phrases.started(priority: grade, service: service), phrases.completed(priority: grade, service: service),
+          phrases.started(priority: grade, service: service),
+          phrases.completed(priority: grade, service: service),
         ]
       }
     }

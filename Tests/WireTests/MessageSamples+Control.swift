@@ -52,7 +52,8 @@ extension ControlCommand {
     case .enqueue:
       .enqueue(
         EnqueueOrder(
-          count: 10_000_000, service: .loan, priority: .vip, amount: 50_000, account: 12, seed: .max, key: "열쇠-1"
+          count: 10_000_000, service: .loan, priority: .vip, amount: 50_000, account: 12, seed: .max,
+          key: "열쇠-1"
         ))
     case .enqueueList:
       .enqueueList(
@@ -89,7 +90,8 @@ extension ControlCommand {
     switch which {
     case .enqueue:
       .enqueue(
-        EnqueueOrder(count: 1, service: nil, priority: .regular, amount: nil, account: nil, seed: 0, key: nil))
+        EnqueueOrder(count: 1, service: nil, priority: .regular, amount: nil, account: nil, seed: 0, key: nil)
+      )
     case .enqueueList: .enqueueList(EnqueueList(entries: [], isLast: false))
     case .tickets: .tickets(nil)
     case .ticket: .ticket(number: 42, day: nil)
@@ -125,7 +127,8 @@ extension ControlCommand {
           EnqueueList(
             entries: [
               EnqueueEntry(
-                service: .deposit, priority: .vip, amount: 5, account: 6, key: "k", drawn: [.service, .account])
+                service: .deposit, priority: .vip, amount: 5, account: 6, key: "k",
+                drawn: [.service, .account])
             ], isLast: true))),
       Sample("command-reset-day", .reset(day: 3)),
       Sample("command-stop-step", .stop(StopOrder(now: false, timeoutMilliseconds: 1_500, step: .kill))),
@@ -387,7 +390,8 @@ extension Receipt {
     finishedAt: WallTime(milliseconds: 1_700_000_001_600))
 
   static let bare = Receipt(
-    sequence: 100, day: 3, ticket: 43, service: .deposit, priority: .regular, outcome: .cancelled, window: nil,
+    sequence: 100, day: 3, ticket: 43, service: .deposit, priority: .regular, outcome: .cancelled,
+    window: nil,
     generation: 0, pid: 0, attempts: 0, amount: 1, account: 0, issuedAt: WallTime(milliseconds: 0),
     startedAt: nil,
     finishedAt: WallTime(milliseconds: 1))

@@ -54,7 +54,8 @@ struct ProtocolValues: Sendable {
   static let all = [
     numbers(BankModel.Service.self, ["service"], "values-service", "values-service-juice"),
     ProtocolValues(
-      places: ["grade"], values: Set(Priority.grades.map { .unsigned(UInt64($0.code)) }), files: ["values-grade"]),
+      places: ["grade"], values: Set(Priority.grades.map { .unsigned(UInt64($0.code)) }),
+      files: ["values-grade"]),
     numbers(Language.self, ["language"], "values-language"),
     numbers(CustomerState.self, ["customer-state"], "values-customer-state"),
     numbers(DrainStep.self, ["drain-step"], "values-drain-step"),
