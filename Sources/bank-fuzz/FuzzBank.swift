@@ -136,7 +136,8 @@ final class NormalClient {
   func enqueue() throws {
     let count = chance.draw(1...5)
     let order = EnqueueOrder(
-      count: count, service: nil, priority: .regular, amount: nil, account: nil, seed: chance.next(), key: nil)
+      count: count, service: nil, priority: .regular, amount: nil, account: nil, seed: chance.next(), key: nil
+    )
     let answer = try FuzzBank.ask(.enqueue(order), on: connection)
     commands += 1
     switch answer {

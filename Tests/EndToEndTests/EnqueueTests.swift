@@ -171,7 +171,8 @@ struct EnqueueTests {
       #"{"service":"lone"}"#, #"{"amount":0}"#, #"{"amount":1.5}"#, #"{"grade":"king"}"#, #"{"who":1}"#, "[]",
       "{",
       #"{"account":-1}"#, #"{"priority":-1}"#, #"{"priority":4294967296}"#, #"{"priority":"vip"}"#,
-      #"{"grade":"vip","priority":5}"#, #"{"grade":"7"}"#, #"{"amount":99999999999999999999}"#, #"{"service":"loan","service":"loan"}"#,
+      #"{"grade":"vip","priority":5}"#, #"{"grade":"7"}"#, #"{"amount":99999999999999999999}"#,
+      #"{"service":"loan","service":"loan"}"#,
     ])
   func badLine(line: String) throws {
     try withBranch { branch in
@@ -229,7 +230,8 @@ struct EnqueueTests {
         ["enqueue"], ["enqueue", "0"], ["enqueue", "x"], ["enqueue", "1", "--service", "tea"],
         ["enqueue", "1", "2"],
         ["enqueue", "1", "--grade", "king"], ["enqueue", "1", "--priority", "4294967296"],
-        ["enqueue", "1", "--priority", "5", "--grade", "vip"], ["enqueue", "1", "--priority", "vip"], ["enqueue", "1", "--amount", "-5"],
+        ["enqueue", "1", "--priority", "5", "--grade", "vip"], ["enqueue", "1", "--priority", "vip"],
+        ["enqueue", "1", "--amount", "-5"],
         ["enqueue", "3", "--from", "-"],
         ["enqueue", "10000001"], ["enqueue", "1", "--key", ""], ["enqueue", "--from", branch.path("none")],
       ]

@@ -46,7 +46,8 @@ struct PayloadTests {
       let path = branch.path("bytes")
       try Data([255, 0, 97]).write(to: URL(fileURLWithPath: path))
       try branch.done("enqueue", "--payload-file", path)
-      #expect(try branch.json("ticket", "1")["payload_b64"].text == "/wBh" && payload(1, of: branch) == .missing)
+      #expect(
+        try branch.json("ticket", "1")["payload_b64"].text == "/wBh" && payload(1, of: branch) == .missing)
       let list = try branch.write(
         #"{"payload":"a","key":"k1"}"# + "\n{}\n" + #"{"payload_b64":"AAE="}"# + "\n", to: "list")
       #expect(try branch.json("enqueue", "--from", list)["last"].integer == 4)

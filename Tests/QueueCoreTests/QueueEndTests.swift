@@ -143,8 +143,10 @@ import Testing
     #expect(effects.attempts.allSatisfy { $0.end == .recalled && $0.number == 1 })
     #expect(effects.assigned == [] && effects.dead == [] && effects.last == .reportDrained)
     #expect(branch.tickets(.deposit) == [1, 2, 3])
-    #expect(branch.machine.front(of: Line(service: .deposit, priority: .regular)).map(\.attempts) == [1, 1, 0])
-    #expect(branch.machine.front(of: Line(service: .deposit, priority: .regular)).allSatisfy { $0.crashes == 0 })
+    #expect(
+      branch.machine.front(of: Line(service: .deposit, priority: .regular)).map(\.attempts) == [1, 1, 0])
+    #expect(
+      branch.machine.front(of: Line(service: .deposit, priority: .regular)).allSatisfy { $0.crashes == 0 })
     // Whatever the tellers still say, and their ends, change nothing.
     #expect(branch.happen(.tellerAnswered(.deposit1, 1, lease, .done)) == [])
     #expect(branch.kill(.deposit1) == [])

@@ -92,7 +92,8 @@ import Time
     #expect(
       receipts == [
         Receipt(
-          day: 1, ticket: 1, service: .loan, priority: .regular, outcome: .served, window: .loan1, generation: 2,
+          day: 1, ticket: 1, service: .loan, priority: .regular, outcome: .served, window: .loan1,
+          generation: 2,
           pid: 201, attempts: 2, amount: 9_000, account: 8, issuedAt: WallTime(milliseconds: opening),
           startedAt: WallTime(milliseconds: opening + 2_000),
           finishedAt: WallTime(milliseconds: opening + 5_000))

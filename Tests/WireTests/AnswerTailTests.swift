@@ -26,7 +26,8 @@ struct AnswerTailTests {
     for ticket in [1, 23, 24, 300, 70_000, Int64.max] {
       for happening in [BranchEvent.Happening.started, .completed, .interrupted] {
         let event = BranchEvent(
-          happening: happening, at: ticket &* 3, day: ticket, ticket: ticket, service: .juice, priority: .vvip,
+          happening: happening, at: ticket &* 3, day: ticket, ticket: ticket, service: .juice,
+          priority: .vvip,
           window: "juice-\(ticket)", attempt: Int32(truncatingIfNeeded: ticket))
         var tail: [UInt8] = []
         AnswerTail.append(event, to: &tail)

@@ -92,7 +92,8 @@ final class BranchDay {
     let text =
       switch event.happening {
       case .started: phrases.started(ticket: event.ticket, priority: event.priority, service: event.service)
-      case .completed: phrases.completed(ticket: event.ticket, priority: event.priority, service: event.service)
+      case .completed:
+        phrases.completed(ticket: event.ticket, priority: event.priority, service: event.service)
       case .interrupted: session.words.interrupted(event)
       }
     return session.output.palette.paint(text, of: event.service)
