@@ -49,7 +49,7 @@ extension EnqueueOrder {
       return Remark(.articleAtMost, BankModel.Limits.articleLength, length)
     }
     if let payload {
-      if let service, !service.carriesPayload { return Remark(.payloadUnwanted, service.name) }
+      if let service, !service.carriesPayload { return Remark(.payloadUnwanted, service.text) }
       if payload.count > maxPayload {
         return Remark(.payloadAtMost, maxPayload, payload.count, BankModel.Limits.payloadLength)
       }
@@ -78,9 +78,9 @@ extension EnqueueEntry {
   }
 }
 
-extension Service {
+extension ServiceName {
   /// Whether its customers carry a payload. Whoever orders by name has said everything with the name.
-  fileprivate var carriesPayload: Bool { !drawsOnStock }
+  fileprivate var carriesPayload: Bool { self != .juice }
 }
 
 func keyFault(_ key: String) -> Remark? {
