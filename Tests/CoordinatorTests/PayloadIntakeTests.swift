@@ -60,8 +60,11 @@ struct PayloadIntakeTests {
     let payload = [UInt8](repeating: 7, count: 60_000)
     let number = client.ask(.enqueue(order(400, payload, key: "k")), bank.coordinator)
     bank.coordinator.context.takeTime()
+    // The time for one turn is over before it begins, however fast the machine: one slice is taken in.
+    let began = SystemClock.monotonic()
+    while SystemClock.monotonic() < began + .milliseconds(5) {}
     bank.coordinator.intake.advance()
-    try #require(bank.coordinator.queue.isTakingIn, "it is taken in at once, which this test is not made for")
+    #expect(bank.coordinator.queue.isTakingIn)
     // Somebody comes beside it, and has a number of the gap.
     other.ask(.enqueue(order(2, [1])), bank.coordinator)
     let commits = bank.store.commits
