@@ -44,6 +44,19 @@ final class EnqueueIntake {
       }
     }
 
+    /// Where the next slice of this many customers stands.
+    ///
+    /// - Parameters:
+    ///   - left: how many are held back from then on.
+    ///   - arriving: where those stand who have come; nil before the first slice.
+    ///   - issued: the highest number that is somebody's.
+    func placement(
+      of count: Int64, heldBack left: Int64, after arriving: ArrivingRequest?, issued: TicketNumber
+    ) -> ArrivingRequest.Placement {
+      let stand = arriving ?? ArrivingRequest(request, total: total, heldBack: heldBack, issued: issued)
+      return stand.placement(of: count, heldBack: left, issued: issued)
+    }
+
     /// The part of a list that has to be looked through before any is taken; nil where there is none.
     var uncounted: Int? { if case .list(let list) = source { list.uncounted } else { nil } }
 

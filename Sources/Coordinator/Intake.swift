@@ -320,17 +320,14 @@ final class Intake: BankPart {
     let issued = queue.machine.books.issued
     switch order.source {
     case .drawn(var draw, let carried):
-      let held = draw.heldBack
       let slice = draw.next()
-      order.source = .drawn(draw, carried)
-      order.taken = draw.drawn
       if let (payload, _) = carried {
-        let stand =
-          arriving ?? ArrivingRequest(order.request, total: order.total, heldBack: held, issued: issued)
         let count = Int64(slice.count)
-        let place = stand.placement(of: count, heldBack: draw.heldBack, issued: issued)
+        let place = order.placement(of: count, heldBack: draw.heldBack, after: arriving, issued: issued)
         baggage.payloads = place.runs(of: count).map { SlicePayload(payload: payload, tickets: $0) }
       }
+      order.source = .drawn(draw, carried)
+      order.taken = draw.drawn
       return slice
     case .list(let list):
       return try slices.next(of: list, &order, with: &baggage, after: arriving, issued: issued)

@@ -63,14 +63,14 @@ struct ListSlices {
     after arriving: ArrivingRequest?, issued: TicketNumber
   ) throws(SliceTrouble) -> [CustomerOrder] {
     var list = sliced
-    let (held, expected) = (list.heldBack, list.expected)
+    let expected = list.expected
     let entries = try read { () throws(Failure) in
       guard let entries = try list.next() else { throw Failure(.system, remark: Remark(.listEnded)) }
       return entries
     }
+    let place = order.placement(
+      of: expected ?? 0, heldBack: list.heldBack, after: arriving, issued: issued)
     order.source = .list(list)
-    let stand = arriving ?? ArrivingRequest(order.request, total: order.total, heldBack: held, issued: issued)
-    let place = stand.placement(of: expected ?? 0, heldBack: list.heldBack, issued: issued)
     let slice = try newcomers(
       among: entries, of: &order, with: &baggage, at: place, areKnownCounted: expected != nil)
     // Only a full disk takes back keys that were known when they were counted: there would be numbers of nobody.

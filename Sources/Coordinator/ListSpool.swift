@@ -76,15 +76,14 @@ final class ListSpool {
   }
 
   private func keep(_ entry: EnqueueEntry) {
-    let weight = entry.weight
-    if rest.count == partLimit || restWeight + weight > EnqueueList.partWeight && !rest.isEmpty {
+    if !EnqueueList.hasRoom(for: entry, beside: rest.count, weighing: restWeight, limit: partLimit) {
       watch(rest)
       write(rest)
       rest.removeAll(keepingCapacity: true)
       restWeight = 0
     }
     rest.append(entry)
-    restWeight += weight
+    restWeight += entry.weight
   }
 
   /// How many customers are in a part.

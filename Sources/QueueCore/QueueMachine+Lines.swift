@@ -33,8 +33,9 @@ extension QueueMachine {
     {
       new.insert(line)
     }
-    let room = policy.maxLines - givenLines + vacantPlaces.count
-    return new.count > room ? .tooManyLines(limit: policy.maxLines) : nil
+    let room = policy.maxLines - givenLines
+    guard new.count > room, new.count > room + vacantPlaces.count else { return nil }
+    return .tooManyLines(limit: policy.maxLines)
   }
 
   /// Lines that are not those of the grades.

@@ -17,14 +17,16 @@ enum BookColumns {
 
   /// Binds what the books say, from a parameter on; gives the parameter behind them.
   @discardableResult static func bind(
-    _ books: Books, _ lines: LineNumbers, to statement: Statement, from first: Int32
+    _ books: Books, _ lines: LineNumbers, _ texts: inout ServiceTexts, to statement: Statement,
+    from first: Int32
   ) throws(StoreError) -> Int32 {
     statement.bindAll(
       from: first, books.issued, books.served, books.cancelled, books.delayed, books.dead,
       books.businessTime.nanoseconds)
     try statement.bind(first + 6, utf8: DayCounts.write(books.waiting, lines))
-    try statement.bind(first + 7, utf8: DayCounts.write(books.servedByService))
-    try statement.bind(first + 8, utf8: DayCounts.write(books.paused.lazy.map { $0 ? 1 : 0 }))
+    texts.take(books)
+    try statement.bind(first + 7, utf8: texts.served)
+    try statement.bind(first + 8, utf8: texts.paused)
     statement.bind(first + 9, books.clockSteps)
     return first + 10
   }

@@ -52,7 +52,25 @@ enum DayCounts {
   }
 }
 
-/// Written anew with every commit, and so with room from the beginning.
+/// What is counted by service, as it was written last: between two customers of an intake nothing of it changes.
+struct ServiceTexts {
+  private var counts: (served: [Int64], paused: [Bool]) = ([], [])
+  private(set) var served = DayCounts.write([])
+  private(set) var paused = DayCounts.write([])
+
+  mutating func take(_ books: Books) {
+    if books.servedByService != counts.served {
+      counts.served = books.servedByService
+      served = DayCounts.write(counts.served)
+    }
+    if books.paused != counts.paused {
+      counts.paused = books.paused
+      paused = DayCounts.write(counts.paused.lazy.map { $0 ? 1 : 0 })
+    }
+  }
+}
+
+/// Written with nearly every commit, and so with room from the beginning.
 private struct DigitText {
   private(set) var bytes: [UInt8] = []
 
@@ -76,14 +94,13 @@ private struct DigitText {
   }
 
   private mutating func appendDigits(of number: Int64) {
-    let start = bytes.count
-    var rest = number.magnitude
-    repeat {
-      let (tenth, digit) = rest.quotientAndRemainder(dividingBy: 10)
-      bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: digit))
-      rest = tenth
-    } while rest > 0
-    if bytes.count - start > 1 { bytes[start...].reverse() }
+    // The highest digit first: at most 10¹⁸, which fits.
+    var unit: UInt64 = 1
+    while number.magnitude / unit >= 10 { unit *= 10 }
+    while unit > 0 {
+      bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number.magnitude / unit % 10))
+      unit /= 10
+    }
   }
 
   mutating func close(by bracket: Unicode.Scalar) { bytes.append(UInt8(ascii: bracket)) }

@@ -152,7 +152,7 @@ extension SQLiteStore {
       try turnPages(from: saved, to: books, arriving)
     } else if books != saved {
       let statement = statements.updateDay
-      statement.bind(try BookColumns.bind(books, lines, to: statement, from: 1), books.day)
+      statement.bind(try BookColumns.bind(books, lines, &texts, to: statement, from: 1), books.day)
       try statement.run()
       try requireRow(of: books.day)
     }
@@ -196,7 +196,7 @@ extension SQLiteStore {
   private func open(_ books: Books, firstSequence: Int64) throws(StoreError) {
     let statement = statements.insertDay
     statement.bindAll(books.day, books.openedAt.milliseconds, firstSequence)
-    try BookColumns.bind(books, lines, to: statement, from: 4)
+    try BookColumns.bind(books, lines, &texts, to: statement, from: 4)
     try statement.run(broken: Remark(.dayTwice, books.day))
   }
 

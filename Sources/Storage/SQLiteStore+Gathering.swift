@@ -90,13 +90,9 @@ extension SQLiteStore {
     var used: Set<Int64> = []
     for state in CustomerPosition.keptStates {
       var line: Int64 = 0
-      while line <= LineNumbers.highest {
-        statements.customers.bindAll(
-          CustomerPosition(state, line, 0).key, CustomerPosition.keys(of: state).upperBound, 1)
-        guard let key = try statements.customers.first({ $0.integer(0) }) else { break }
-        line = CustomerPosition(key: key).line
-        used.insert(line)
-        line += 1
+      while line <= LineNumbers.highest, let next = try firstPosition(in: state, from: line, after: 0) {
+        used.insert(next.line)
+        line = next.line + 1
       }
     }
     return used

@@ -32,18 +32,24 @@ extension SQLiteStore {
   private func find(_ ticket: TicketNumber, in state: CustomerState) throws(StoreError) -> StoredCustomer? {
     var line: Int64 = 0
     while line <= LineNumbers.highest {
-      statements.customers.bindAll(
-        CustomerPosition(state, line, ticket - 1).key, CustomerPosition.keys(of: state).upperBound, 1)
-      guard let key = try statements.customers.first({ $0.integer(0) }) else { return nil }
-      let next = CustomerPosition(key: key)
+      guard let next = try firstPosition(in: state, from: line, after: ticket - 1) else { return nil }
       if next.ticket == ticket {
-        statements.customer.bind(1, key)
+        statements.customer.bind(1, next.key)
         return try statements.customer.first(customer)
       }
       // Whoever comes first behind this number does so in its line, or in a later one, in which lower numbers may stand.
       line = next.line > line && next.ticket < ticket ? next.line : max(line, next.line) + 1
     }
     return nil
+  }
+
+  /// Where the first customer stands of those in this line behind a number, and of those in later lines; nil for none.
+  func firstPosition(
+    in state: CustomerState, from line: Int64, after ticket: TicketNumber
+  ) throws(StoreError) -> CustomerPosition? {
+    statements.customers.bindAll(
+      CustomerPosition(state, line, ticket).key, CustomerPosition.keys(of: state).upperBound, 1)
+    return try statements.customers.first({ $0.integer(0) }).map(CustomerPosition.init(key:))
   }
 
   /// Customers of one state, line after line; nil begins. At most `limit`. See `QueueStore`.

@@ -43,6 +43,7 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
   /// The numbers of the lines with everything that is staged, and as they are on disk.
   var lines: LineNumbers
   private var committedLines: LineNumbers
+  var texts = ServiceTexts()
   /// Where there are payloads, with everything that is staged, and as they are on disk.
   var payloads: PayloadBounds
   private var committedPayloads: PayloadBounds

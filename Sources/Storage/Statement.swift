@@ -41,27 +41,23 @@ struct Statement {
   /// Binds text; SQLite keeps a copy. See sqlite3_bind_text64.
   func bind(_ index: Int32, text: String) throws(StoreError) {
     var text = text
-    let code = text.withUTF8 { bytes in
-      bytes.withMemoryRebound(to: CChar.self) {
-        // The last argument asks for a copy; SQLITE_TRANSIENT is a cast that the importer does not read.
-        sqlite3_bind_text64(
-          handle, index, $0.baseAddress, UInt64($0.count),
-          unsafeBitCast(-1, to: sqlite3_destructor_type.self), UInt8(SQLITE_UTF8))
-      }
-    }
+    let code = text.withUTF8 { copyText(index, UnsafeRawBufferPointer($0)) }
     if code != SQLITE_OK { throw failure(code) }
   }
 
   /// Binds text whose bytes are UTF-8; SQLite keeps a copy.
   func bind(_ index: Int32, utf8 text: [UInt8]) throws(StoreError) {
-    let code = text.withUnsafeBytes { bytes in
-      bytes.withMemoryRebound(to: CChar.self) {
-        sqlite3_bind_text64(
-          handle, index, $0.baseAddress, UInt64($0.count),
-          unsafeBitCast(-1, to: sqlite3_destructor_type.self), UInt8(SQLITE_UTF8))
-      }
-    }
+    let code = text.withUnsafeBytes { copyText(index, $0) }
     if code != SQLITE_OK { throw failure(code) }
+  }
+
+  private func copyText(_ index: Int32, _ bytes: UnsafeRawBufferPointer) -> Int32 {
+    bytes.withMemoryRebound(to: CChar.self) {
+      // The last argument but one asks for a copy; SQLITE_TRANSIENT is a cast that the importer does not read.
+      sqlite3_bind_text64(
+        handle, index, $0.baseAddress, UInt64($0.count),
+        unsafeBitCast(-1, to: sqlite3_destructor_type.self), UInt8(SQLITE_UTF8))
+    }
   }
 
   /// Binds bytes that stay where they are until the statement has run. See sqlite3_bind_blob64.

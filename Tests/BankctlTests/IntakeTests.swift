@@ -8,11 +8,13 @@ import Wire
 
 @testable import Console
 
-private func parse(_ text: String) throws(CustomerLine.Fault) -> CustomerLine {
+/// A line of a list, read.
+func parse(_ text: String) throws(CustomerLine.Fault) -> CustomerLine {
   try CustomerLine(Array(text.utf8)[...])
 }
 
-private func fault(_ text: String) -> CustomerLine.Fault? {
+/// What is wrong with a line; nil for nothing.
+func fault(_ text: String) -> CustomerLine.Fault? {
   do throws(CustomerLine.Fault) {
     _ = try parse(text)
     return nil

@@ -8,17 +8,6 @@ import Wire
 
 @testable import Console
 
-private func parse(_ text: String) throws(CustomerLine.Fault) -> CustomerLine {
-  try CustomerLine(Array(text.utf8)[...])
-}
-
-private func fault(_ text: String) -> CustomerLine.Fault? {
-  do throws(CustomerLine.Fault) {
-    _ = try parse(text)
-    return nil
-  } catch { return error }
-}
-
 @Test(
   "the words of RFC 4648 in base64",
   arguments: zip(

@@ -113,16 +113,6 @@ struct IntakeTests {
     #expect(bank.store.hasArrivals)
   }
 
-  /// Turns of the intake until nobody waits for it any more, nor is to be taken out.
-  private func finishIntake(_ bank: TestBank) {
-    while bank.coordinator.intake.hasWork {
-      bank.coordinator.context.takeTime()
-      bank.coordinator.intake.rest(until: nil)
-      bank.coordinator.intake.advance()
-    }
-    bank.coordinator.queue.commit()
-  }
-
   @Test("small requests do not wait for a large one, whose numbers follow one another all the same")
   func beside() throws {
     let bank = try TestBank()
@@ -140,7 +130,7 @@ struct IntakeTests {
     #expect(bank.coordinator.queue.isTakingIn)
     let answered = try other.answers(to: small, bank.coordinator).first?.enqueued
     #expect(answered == EnqueuedReport(day: 1, first: 1, last: 3, count: 3))
-    finishIntake(bank)
+    bank.finishIntake()
     let first = try client.answers(bank.coordinator).filter { $0.number == large }.last?.answer.enqueued
     #expect(first == EnqueuedReport(day: 1, first: 4, last: 60_003, count: 60_000))
     _ = (own, same)
@@ -164,7 +154,7 @@ struct IntakeTests {
     bank.coordinator.intake.advance()
     bank.coordinator.queue.commit()
     #expect(bank.coordinator.queue.isTakingIn && bank.coordinator.queue.machine.books.issued == 0)
-    finishIntake(bank)
+    bank.finishIntake()
     let answers = try client.answers(bank.coordinator).filter { $0.answer.enqueued != nil }
     #expect(answers.map(\.number) == [large, own])
     #expect(answers.last?.answer.enqueued?.first == 60_001)
@@ -190,7 +180,7 @@ struct IntakeTests {
     #expect(bank.store.hasArrivals && !bank.coordinator.queue.isTakingIn)
     let report = try client.answers(to: next, bank.coordinator).first?.enqueued
     #expect(report == EnqueuedReport(day: 1, first: 1, last: 2, count: 2))
-    finishIntake(bank)
+    bank.finishIntake()
     #expect(try client.answers(bank.coordinator).last { $0.number == large }?.answer.enqueued?.first == 3)
     #expect(!bank.store.hasArrivals)
     #expect(try bank.store.audit().problems == [])
@@ -244,7 +234,7 @@ struct IntakeTests {
       return _ = Issue.record("the reset is answered by \(answers)")
     }
     #expect(report.day == 2 && report.cancelledByReset == 5)
-    finishIntake(bank)
+    bank.finishIntake()
     // Who had not begun comes in on the new day, and the key stands for nothing.
     let next = try client.answers(to: behind, bank.coordinator).first?.enqueued
     #expect(next == EnqueuedReport(day: 2, first: 1, last: 5, count: 5))
@@ -264,7 +254,7 @@ struct IntakeTests {
     bank.coordinator.queue.commit()
     #expect(try other.answers(bank.coordinator).map(\.number) == [small, reset])
     try #require(bank.coordinator.queue.machine.books.day == 2 && bank.coordinator.queue.isTakingIn)
-    finishIntake(bank)
+    bank.finishIntake()
     #expect(try client.answers(bank.coordinator).last { $0.number == large }?.answer.enqueued?.first == 1)
     #expect(try bank.store.audit().problems == [])
   }
@@ -456,7 +446,7 @@ struct IntakeTests {
     client.ask(.enqueueList(EnqueueList(entries: many, isLast: false)), bank.coordinator, number: 77)
     client.ask(
       .enqueueList(EnqueueList(entries: [entry("a", amount: 7)], isLast: true)), bank.coordinator, number: 77)
-    finishIntake(bank)
+    bank.finishIntake()
     #expect(try client.answers(to: 77, bank.coordinator).first?.failure?.code == .keyConflict)
     #expect(bank.coordinator.queue.machine.books.issued == 6)
     #expect(try bank.store.request(forKey: "many-0") == nil)

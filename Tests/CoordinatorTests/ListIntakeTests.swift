@@ -33,22 +33,10 @@ struct ListIntakeTests {
     } while place < entries.count
   }
 
-  /// A turn of the intake that does not wait for anybody.
-  private func turn(_ bank: TestBank) {
-    bank.coordinator.context.takeTime()
-    bank.coordinator.intake.rest(until: nil)
-    bank.coordinator.intake.advance()
-  }
-
   private func begin(_ bank: TestBank) throws {
-    while !bank.coordinator.queue.isTakingIn, bank.coordinator.intake.hasWork { turn(bank) }
+    while !bank.coordinator.queue.isTakingIn, bank.coordinator.intake.hasWork { bank.takeIn() }
     try #require(
       bank.coordinator.queue.isTakingIn, "it was taken in at once, which this test is not made for")
-  }
-
-  private func finish(_ bank: TestBank) {
-    while bank.coordinator.intake.hasWork { turn(bank) }
-    bank.coordinator.queue.commit()
   }
 
   /// Everybody who waits, by ticket.
@@ -81,7 +69,7 @@ struct ListIntakeTests {
     #expect(
       try other.answers(to: small, bank.coordinator).first?.enqueued
         == EnqueuedReport(day: 1, first: 1, last: 3, count: 3))
-    finish(bank)
+    bank.finishIntake()
     let report = try client.answers(to: 900, bank.coordinator).last?.enqueued
     #expect(report == EnqueuedReport(day: 1, first: 4, last: 60_003, count: 60_000))
     let tickets = try waiting(bank)
@@ -110,7 +98,7 @@ struct ListIntakeTests {
       round % 3 == 0 ? [] : entries.filter { $0.key != nil && Bool.random(using: &chance) }.prefix(1_900)
     if !known.isEmpty {
       ask(Array(known), bank, other, number: 7)
-      finish(bank)
+      bank.finishIntake()
       #expect(try other.answers(to: 7, bank.coordinator).last?.enqueued?.count == Int64(known.count), story)
     }
     // And some stand in it twice, near and far.
@@ -125,7 +113,7 @@ struct ListIntakeTests {
         other.ask(.enqueue(order), bank.coordinator)
         others += order.count
       }
-      turn(bank)
+      bank.takeIn()
       if Bool.random(using: &chance) { bank.coordinator.queue.commit() }
     }
     bank.coordinator.queue.commit()
@@ -180,7 +168,7 @@ struct ListIntakeTests {
         ask([entry], bank, borrower, number: 1)
         borrowers.append((borrower, entry))
       }
-      turn(bank)
+      bank.takeIn()
       if Bool.random(using: &chance) { bank.coordinator.queue.commit() }
     }
     bank.coordinator.queue.commit()
@@ -246,7 +234,7 @@ struct ListIntakeTests {
       (0..<24_000).first { try bank.store.request(forKey: "key-\($0)") != nil }.map { "key-\($0)" })
     ask([entry(1, key: key)], bank, other, number: 7)
     third.ask(.enqueue(.deposits(1, key: key)), bank.coordinator, number: 9)
-    turn(bank)
+    bank.takeIn()
     bank.coordinator.queue.commit()
     try #require(bank.coordinator.queue.isTakingIn)
     #expect(
@@ -259,7 +247,7 @@ struct ListIntakeTests {
     bank.coordinator.queue.commit()
     #expect(
       bank.coordinator.queue.machine.books.issued == 1, "only who has no key of that list comes in at once")
-    finish(bank)
+    bank.finishIntake()
     #expect(
       try other.answers(to: 7, bank.coordinator).last?.enqueued
         == EnqueuedReport(day: 1, first: 2, last: 2, count: 1))
@@ -275,10 +263,10 @@ struct ListIntakeTests {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
     ask([entry(1, key: "key-1")], bank, client, number: 7)
-    finish(bank)
+    bank.finishIntake()
     let entries = (0..<12_000 as Range<Int64>).map { entry($0 == 1 ? 2 : $0, key: "key-\($0)") }
     ask(entries, bank, client)
-    finish(bank)
+    bank.finishIntake()
     let answers = try client.answers(bank.coordinator).filter { $0.number == 900 }
     #expect(answers.map(\.answer.failure) == [Failure(.keyConflict, subject: "key-1")])
     #expect(bank.coordinator.queue.machine.books.issued == 1 && !bank.store.hasArrivals)
@@ -304,7 +292,7 @@ struct ListIntakeTests {
     bank.coordinator.queue.commit()
     #expect(try other.answers(to: 7, bank.coordinator).first?.failure?.code == .diskFull)
     bank.coordinator.queue.retry()
-    finish(bank)
+    bank.finishIntake()
     let report = try client.answers(to: 900, bank.coordinator).last?.enqueued
     #expect(report == EnqueuedReport(day: 1, first: 1, last: 40_000, count: 40_000))
     #expect(try bank.store.audit().problems == [])

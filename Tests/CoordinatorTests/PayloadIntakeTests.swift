@@ -19,15 +19,6 @@ struct PayloadIntakeTests {
     return order
   }
 
-  private func finish(_ bank: TestBank) {
-    while bank.coordinator.intake.hasWork {
-      bank.coordinator.context.takeTime()
-      bank.coordinator.intake.rest(until: nil)
-      bank.coordinator.intake.advance()
-    }
-    bank.coordinator.queue.commit()
-  }
-
   private func story(_ ticket: Int64, _ bank: TestBank, _ client: TestClient) throws -> TicketReport? {
     let number = client.ask(.ticket(number: ticket, day: nil), bank.coordinator)
     guard case .ticket(let report)? = try client.answers(to: number, bank.coordinator).first else {
@@ -43,7 +34,7 @@ struct PayloadIntakeTests {
     client.ask(.enqueue(order(2, [0, 255])), bank.coordinator)
     client.ask(.enqueue(.deposits(1)), bank.coordinator)
     client.ask(.enqueue(order(1, [])), bank.coordinator)
-    finish(bank)
+    bank.finishIntake()
     _ = try client.answers(bank.coordinator)
     #expect(try (1...4).map { try story($0, bank, client)?.payload } == [[0, 255], [0, 255], nil, []])
     client.ask(.cancel(1), bank.coordinator)
@@ -68,7 +59,7 @@ struct PayloadIntakeTests {
     // Somebody comes beside it, and has a number of the gap.
     other.ask(.enqueue(order(2, [1])), bank.coordinator)
     let commits = bank.store.commits
-    finish(bank)
+    bank.finishIntake()
     let tickets = try #require(try client.answers(to: number, bank.coordinator).last?.enqueued)
     let beside = try #require(try other.answers(bank.coordinator).last?.answer.enqueued)
     // 24 MB, and at most 8 MiB and a slice in a transaction.
@@ -78,10 +69,10 @@ struct PayloadIntakeTests {
     for ticket in beside.first...beside.last { #expect(try bank.store.payload(of: ticket) == [1]) }
     #expect(try bank.store.audit().problems == [])
     let again = client.ask(.enqueue(order(400, payload, key: "k")), bank.coordinator)
-    finish(bank)
+    bank.finishIntake()
     #expect(try client.answers(to: again, bank.coordinator).last?.enqueued?.known == 400)
     let changed = client.ask(.enqueue(order(400, payload + [1], key: "k")), bank.coordinator)
-    finish(bank)
+    bank.finishIntake()
     #expect(try client.answers(to: changed, bank.coordinator).last?.failure?.code == .keyConflict)
   }
 
@@ -109,7 +100,7 @@ struct PayloadIntakeTests {
         bank.coordinator, number: 900)
     }
     other.ask(.enqueue(order(3, [9, 9])), bank.coordinator)
-    finish(bank)
+    bank.finishIntake()
     let tickets = try #require(try client.answers(to: 900, bank.coordinator).last?.enqueued)
     #expect(tickets.count == 6_000)
     for ticket in 1...6_003 as ClosedRange<Int64> {
@@ -144,7 +135,7 @@ struct PayloadIntakeTests {
     #expect(
       try client.answers(to: third, bank.coordinator).first?.failure?.remark
         == Remark(.payloadUnwanted, "juice"))
-    finish(bank)
+    bank.finishIntake()
     #expect(bank.coordinator.queue.machine.books.issued == 0)
   }
 
@@ -171,7 +162,7 @@ struct PayloadIntakeTests {
     for _ in 0..<64 { client.ask(.enqueue(order(1, payload)), bank.coordinator) }
     #expect(client.session.payloadBytes == 4 << 20 && client.session.channel.isReadingPaused)
     #expect(!client.session.canBeHeard(within: .max))
-    finish(bank)
+    bank.finishIntake()
     #expect(client.session.payloadBytes == 0 && client.session.canBeHeard(within: .max))
     #expect(bank.coordinator.queue.machine.books.issued == 64)
   }
@@ -182,12 +173,12 @@ struct PayloadIntakeTests {
     let client = try TestClient(bank.coordinator)
     bank.store.fail(.commit, with: .diskFull(detail: "full"))
     let first = client.ask(.enqueue(order(2, [1])), bank.coordinator)
-    finish(bank)
+    bank.finishIntake()
     #expect(try client.answers(to: first, bank.coordinator).first?.failure?.code == .diskFull)
     bank.coordinator.queue.retry()
     client.ask(.enqueue(.deposits(1)), bank.coordinator)
     client.ask(.enqueue(order(1, [2])), bank.coordinator)
-    finish(bank)
+    bank.finishIntake()
     #expect(try (1...3).map { try bank.store.payload(of: $0) } == [nil, [2], nil])
     #expect(try bank.store.audit().problems == [])
   }

@@ -146,6 +146,19 @@ final class TestBank {
     return try client.answers(to: number, coordinator)
   }
 
+  /// A turn of the intake that does not wait for anybody.
+  func takeIn() {
+    coordinator.context.takeTime()
+    coordinator.intake.rest(until: nil)
+    coordinator.intake.advance()
+  }
+
+  /// Turns of the intake until nobody waits for it any more, nor is to be taken out.
+  func finishIntake() {
+    while coordinator.intake.hasWork { takeIn() }
+    coordinator.queue.commit()
+  }
+
   /// A turn that ends with looking after everybody.
   func round() {
     coordinator.context.takeTime()

@@ -102,6 +102,22 @@ struct QueueLinesTests {
     #expect(branch.machine.refusal(ofLinesOf: [other]) == nil)
   }
 
+  @Test("a line beyond the 32nd keeps few in memory, and asks for the others when these run low")
+  func smallLines() throws {
+    let branch = branch(maxLines: 99)
+    for number in 1...40 as ClosedRange<UInt32> { branch.arrive(.deposit(Priority(number))) }
+    for _ in 1..<100 { branch.arrive(.deposit(Priority(1)), .deposit(Priority(40))) }
+    #expect(branch.tickets(.deposit, Priority(1)).count == 100)
+    #expect(branch.tickets(.deposit, Priority(40)).count == 32)
+    var page = branch.open(.deposit).pages.first
+    while page == nil, branch.lease(at: .deposit1) != nil {
+      page = try branch.answer(.deposit1).pages.first
+      branch.happen(.committed)
+    }
+    #expect(page?.line.priority == Priority(40) && page?.limit == 32 - 7)
+    #expect(branch.tickets(.deposit, Priority(40)).count == 7)
+  }
+
   @Test("a hundred thousand priorities, one after the other, take the memory of a few")
   func oneAfterTheOther() throws {
     let branch = branch(maxLines: 50)

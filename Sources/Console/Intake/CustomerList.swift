@@ -55,8 +55,7 @@ final class CustomerList {
     var weight = 0
     try Self.walk(file, refusing: failure) { _, line throws(Failure) in
       let entry = Self.entry(line, &draw)
-      let isTooHeavy = weight + entry.weight > EnqueueList.partWeight && !part.isEmpty
-      if part.count == EnqueueList.partLimit || isTooHeavy {
+      if !EnqueueList.hasRoom(for: entry, beside: part.count, weighing: weight) {
         try body(EnqueueList(entries: part, isLast: false))
         part.removeAll(keepingCapacity: true)
         weight = 0

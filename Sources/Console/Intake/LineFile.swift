@@ -38,19 +38,12 @@ final class LineFile {
     let path = Paths.join(directory, "bankctl-\(CurrentProcess.pid)-\(RandomSeed.fromSystem())")
     let file = try FileDescriptor.open(path, [.readWrite, .create, .exclusive])
     _ = unlink(path)
-    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: portion, alignment: 16)
-    defer { buffer.deallocate() }
     var need = StreamNeed()
-    while true {
-      switch try stream.read(into: buffer) {
-      case .bytes(let count):
-        let portion = UnsafeRawBufferPointer(rebasing: buffer[..<count])
-        try file.writeAll(portion)
-        if need.isMet(by: portion) { return file }
-      case .wouldBlock: Pause.briefly()
-      case .endOfFile: return file
-      }
+    try stream.forEachPortion(of: portion) { portion throws(SystemError) in
+      try file.writeAll(portion)
+      return !need.isMet(by: portion)
     }
+    return file
   }
 
   /// Hands every line to `body`, with its number from 1.
@@ -80,6 +73,25 @@ final class LineFile {
       }
     }
     return try outcome.get()
+  }
+}
+
+extension FileDescriptor {
+  /// Hands what a stream brings to `body`, at most so many bytes at a time, until that wants no more or the stream ends. A
+  /// stream that somebody else has made not to block is waited for.
+  borrowing func forEachPortion(
+    of most: Int, _ body: (UnsafeRawBufferPointer) throws(SystemError) -> Bool
+  ) throws(SystemError) {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: most, alignment: 16)
+    defer { buffer.deallocate() }
+    while true {
+      switch try read(into: buffer) {
+      case .bytes(let count):
+        guard try body(UnsafeRawBufferPointer(rebasing: buffer[..<count])) else { return }
+      case .wouldBlock: Pause.briefly()
+      case .endOfFile: return
+      }
+    }
   }
 }
 

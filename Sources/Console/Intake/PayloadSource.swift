@@ -35,16 +35,11 @@ enum PayloadSource {
   }
 
   private static func contents(of stream: consuming FileDescriptor) throws(SystemError) -> [UInt8]? {
-    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
-    defer { buffer.deallocate() }
     var bytes: [UInt8] = []
-    while bytes.count <= Limits.payloadLength {
-      switch try stream.read(into: buffer) {
-      case .bytes(let count): bytes.append(contentsOf: buffer[..<count])
-      case .wouldBlock: Pause.briefly()
-      case .endOfFile: return bytes
-      }
+    try stream.forEachPortion(of: 64 << 10) { portion throws(SystemError) in
+      bytes.append(contentsOf: portion)
+      return bytes.count <= Limits.payloadLength
     }
-    return nil
+    return bytes.count <= Limits.payloadLength ? bytes : nil
   }
 }

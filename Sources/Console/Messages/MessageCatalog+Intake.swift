@@ -8,7 +8,7 @@ import Posix
 
 extension MessageCatalog {
   func sentence(_ refusal: CustomerList.Refusal, file: String) -> String {
-    let name = file == "-" ? say("standard input", "표준 입력") : quoted(file)
+    let name = nameInside(file)
     return switch refusal {
     case .unreadable(let error):
       say(
@@ -82,6 +82,11 @@ extension MessageCatalog {
   }
 
   var payloadOption: String { say("The text of --payload", "--payload의 글") }
+  /// What a file is called inside of a sentence.
+  private func nameInside(_ path: String) -> String {
+    path == "-" ? say("standard input", "표준 입력") : quoted(path)
+  }
+
   func file(_ path: String) -> String { path == "-" ? say("Standard input", "표준 입력") : quoted(path) }
 
   func payloadTooLong(_ place: String) -> String {
@@ -95,8 +100,8 @@ extension MessageCatalog {
 
   func unreadablePayload(_ path: String, _ error: SystemError) -> String {
     say(
-      "The payload could not be read from \(path == "-" ? "standard input" : quoted(path)): \(error). Nobody was added.",
-      "\(path == "-" ? "표준 입력" : quoted(path))에서 맡길 내용을 읽을 수 없습니다: \(error). 추가된 고객이 없습니다.")
+      "The payload could not be read from \(nameInside(path)): \(error). Nobody was added.",
+      "\(nameInside(path))에서 맡길 내용을 읽을 수 없습니다: \(error). 추가된 고객이 없습니다.")
   }
 
   func movesNoMoney(_ service: ServiceName) -> String {

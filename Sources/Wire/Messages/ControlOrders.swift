@@ -52,6 +52,13 @@ public struct EnqueueList: Codable, Sendable, Equatable {
   /// into a frame.
   public static let partWeight = 1 << 20
 
+  /// Whether one more customer goes into a part in which so many are, of this weight.
+  public static func hasRoom(
+    for entry: EnqueueEntry, beside count: Int, weighing weight: Int, limit: Int = partLimit
+  ) -> Bool {
+    count == 0 || count < limit && weight + entry.weight <= partWeight
+  }
+
   public init(entries: [EnqueueEntry], isLast: Bool) { (self.entries, self.isLast) = (entries, isLast) }
   enum CodingKeys: Int, CodingKey { case entries = 1, isLast }
 }
