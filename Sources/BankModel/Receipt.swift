@@ -106,19 +106,21 @@ public struct Receipt: Hashable, Sendable {
   public var article: String
   /// What was missing, where the outcome is ``Outcome/outOfStock``.
   public var shortages: [Shortage]
+  /// What the work left behind, where it was done; nil for nothing.
+  public var result: WorkResult?
 
   public init(
     sequence: Int64 = 0, day: BusinessDay, ticket: TicketNumber, service: Service, priority: Priority,
     outcome: Outcome, window: Window?, generation: Generation, pid: Int32, attempts: Int32, amount: Won,
     account: AccountNumber, issuedAt: WallTime, startedAt: WallTime?, finishedAt: WallTime,
-    article: String = "", shortages: [Shortage] = []
+    article: String = "", shortages: [Shortage] = [], result: WorkResult? = nil
   ) {
     (self.sequence, self.day, self.ticket) = (sequence, day, ticket)
     (self.service, self.priority, self.outcome) = (service, priority, outcome)
     (self.window, self.generation, self.pid) = (window, generation, pid)
     (self.attempts, self.amount, self.account) = (attempts, amount, account)
     (self.issuedAt, self.startedAt, self.finishedAt) = (issuedAt, startedAt, finishedAt)
-    (self.article, self.shortages) = (article, shortages)
+    (self.article, self.shortages, self.result) = (article, shortages, result)
   }
 
   /// The movement of money that this receipt stands for; nil where nothing was done.
@@ -166,16 +168,23 @@ public struct Attempt: Hashable, Sendable {
   public var end: AttemptEnd
   /// How the process ended, where it did.
   public var processEnd: ProcessEnd?
+  /// What there is to say of a failure: the reason that the worker gave, or the last lines of a command; empty for nothing.
+  /// At most ``longestWords`` bytes.
+  public var words = ""
   /// Whether the customer was put aside as a dead letter after it. A store says so of what it gives out; what it is given
   /// has not come so far.
   public var isFatal = false
 
+  /// The longest ``words``, in bytes.
+  public static let longestWords = 2_048
+
   public init(
     day: BusinessDay, ticket: TicketNumber, number: Int32, window: Window, generation: Generation,
-    pid: Int32, startedAt: WallTime, endedAt: WallTime, end: AttemptEnd, processEnd: ProcessEnd?
+    pid: Int32, startedAt: WallTime, endedAt: WallTime, end: AttemptEnd, processEnd: ProcessEnd?,
+    words: String = ""
   ) {
     (self.day, self.ticket, self.number, self.window) = (day, ticket, number, window)
     (self.generation, self.pid, self.startedAt, self.endedAt) = (generation, pid, startedAt, endedAt)
-    (self.end, self.processEnd) = (end, processEnd)
+    (self.end, self.processEnd, self.words) = (end, processEnd, words)
   }
 }

@@ -43,7 +43,7 @@ struct Schema: Sendable {
   ///   from before this name takes them for people who wait, so none may open the file while it is there: the program that
   ///   left it, or a newer one, is to open it once and to close the day.
   static let bank = Schema(
-    applicationID: 0x4241_4E4B, migrations: [version1, version2, version3, version4, version5])
+    applicationID: 0x4241_4E4B, migrations: [version1, version2, version3, version4, version5, version6])
 
   private static let version1 = """
     -- A customer of the present day whose business is not finished.
@@ -233,13 +233,6 @@ struct Schema: Sendable {
       (4352, 1, 0), (4608, 1, 1023), (4864, 1, 1024), (8448, 2, 0), (8704, 2, 1023), (8960, 2, 1024),
       (12544, 3, 0), (12800, 3, 1023), (13056, 3, 1024);
 
-    -- What the numbers of services stand for. A row is never changed and never taken out.
-    CREATE TABLE service (
-      number INTEGER PRIMARY KEY,
-      name TEXT NOT NULL UNIQUE
-    ) STRICT;
-    INSERT INTO service (number, name) VALUES (1, 'deposit'), (2, 'loan'), (3, 'juice');
-
     -- position = state << 60 | line << 40 | ticket; see CustomerPosition.
     -- The name of what was ordered; what a customer carries for the worker is in a table of its own.
     ALTER TABLE customer RENAME COLUMN payload TO article;
@@ -283,6 +276,16 @@ struct Schema: Sendable {
     ALTER TABLE day DROP COLUMN deposit_paused;
     ALTER TABLE day DROP COLUMN loan_paused;
     ALTER TABLE day DROP COLUMN juice_paused;
+    """
+
+  /// Services that a configuration adds.
+  private static let version6 = """
+    -- What the numbers of services stand for. A row is never changed and never taken out.
+    CREATE TABLE service (
+      number INTEGER PRIMARY KEY,
+      name TEXT NOT NULL UNIQUE
+    ) STRICT;
+    INSERT INTO service (number, name) VALUES (1, 'deposit'), (2, 'loan'), (3, 'juice');
     """
 }
 
