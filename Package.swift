@@ -257,7 +257,7 @@ let package = Package(
       ]),
     tests(
       "GuardianTests",
-      of: ["Guardian", "Coordinator", "Supervision", "Time", "Logbook", "Posix"]),
+      of: ["Guardian", "Coordinator", "Supervision", "BankModel", "Time", "Logbook", "Posix"]),
   ],
   swiftLanguageModes: [.v6]
 )

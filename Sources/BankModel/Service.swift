@@ -8,13 +8,17 @@ public struct Service: Hashable, Sendable {
   /// From 1, without a gap.
   public let number: UInt16
 
+  /// - Parameter number: at least 1.
   public init(number: UInt16) {
     precondition(number >= 1, "services are numbered from 1")
     self.number = number
   }
 
+  /// Money is paid in.
   public static let deposit = Service(number: 1)
+  /// Money is lent.
   public static let loan = Service(number: 2)
+  /// A juice is made of what is in stock.
   public static let juice = Service(number: 3)
 
   /// What a customer who leaves the choice to chance comes for: the services of the bank itself.

@@ -36,6 +36,7 @@ public struct ServiceDirectory: Sendable, Equatable {
     (1...UInt16(names.count)).lazy.map { Service(number: $0) }
   }
 
+  /// How many there are.
   public var count: Int { names.count }
   /// Whether there is a number for one more.
   public var hasRoom: Bool { names.count < Int(UInt16.max) }

@@ -20,8 +20,11 @@ public struct ServiceName: Hashable, Sendable, Comparable, CustomStringConvertib
 
   private init(known: String) { text = known }
 
+  /// Money is paid in.
   public static let deposit = ServiceName(known: "deposit")
+  /// Money is lent.
   public static let loan = ServiceName(known: "loan")
+  /// A juice is made of what is in stock.
   public static let juice = ServiceName(known: "juice")
 
   /// What every branch comes with, in the order of the numbers.
@@ -44,6 +47,7 @@ public struct ServiceName: Hashable, Sendable, Comparable, CustomStringConvertib
   /// Stands for a name that is not known.
   public init(standingFor service: Service) { text = String(service.number) }
 
+  /// The name.
   public var description: String { text }
 
   /// In the order of the bytes.

@@ -53,6 +53,7 @@ public final class WorkResult: Sendable {
   /// What a command wrote to its standard error.
   public let errors: Excerpt
 
+  /// What is known of it; what is left out was not there.
   public init(
     ending: ProcessEnd? = nil, duration: TimeSpan, output: Excerpt = .nothing, errors: Excerpt = .nothing
   ) {

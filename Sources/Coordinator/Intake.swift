@@ -236,8 +236,8 @@ final class Intake: BankPart {
     guard let entry = requests.close(order.request) else { return true }
     let seat = entry.seat
     // The key may have been staged a moment ago: nothing is spoken that is not on disk, nor a key that is taken back.
-    let tell = Kernel.makes("answersAKeyTooEarly") ? readings.tellAtOnce : readings.tellKept
-    tell(seat) { [engine = queue.engine] store throws(StoreError) in
+    (Kernel.makes("answersAKeyTooEarly") ? readings.tellAtOnce : readings.tellKept)(seat) {
+      [engine = queue.engine] store throws(StoreError) in
       // Meanwhile it may have been taken back, and have come again with a request that is not whole.
       let kept = engine.keptBooks
       guard let known = try store.request(forKey: key),

@@ -78,7 +78,9 @@ extension PromiseChecker {
       } catch {
         continue
       }
-      let expected = found.flatMap { SimulatedPayload.of(store.services[$0.customer.service], $0.customer.account) }
+      let expected = found.flatMap {
+        SimulatedPayload.of(store.services[$0.customer.service], $0.customer.account)
+      }
       if carried != expected {
         violate(.payload, "ticket \(ticket) carries \(carried?.count ?? -1) bytes, and not what was given")
       }

@@ -142,9 +142,12 @@ struct ProtocolSchemaTests {
   }
 }
 
-/// The schema beside the description of the protocol.
+/// The schema beside the description of the protocol, of both files.
 func protocolSchema() throws -> CDDLSchema {
   let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
-  let path = "/\(root)/Sources/Wire/Wire.docc/protocol.cddl"
-  return try CDDLSchema(try #require(readFile(path), "\(path) is missing"))
+  let parts = try ["protocol", "control"].map { name in
+    let path = "/\(root)/Sources/Wire/Wire.docc/\(name).cddl"
+    return try #require(readFile(path), "\(path) is missing")
+  }
+  return try CDDLSchema(parts.joined())
 }
