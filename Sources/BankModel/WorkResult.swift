@@ -67,12 +67,14 @@ public final class WorkResult: Sendable {
 }
 
 extension WorkResult: Hashable {
+  /// Whether both say the same.
   public static func == (left: WorkResult, right: WorkResult) -> Bool {
     left === right
       || left.ending == right.ending && left.duration == right.duration && left.output == right.output
         && left.errors == right.errors
   }
 
+  /// Feeds everything that is said.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(ending)
     hasher.combine(duration)
