@@ -141,9 +141,11 @@ public enum AttemptEnd: UInt8, Named {
   case recalled = 4
   /// The teller reported that it could not.
   case failed = 5
+  /// The work could not be done now, by nobody's fault.
+  case deferred = 6
 
   /// The names in JSON, in the order of the numbers.
-  public static let names = ["served", "killed", "lease_expired", "recalled", "failed"]
+  public static let names = ["served", "killed", "lease_expired", "recalled", "failed", "deferred"]
 }
 
 /// One attempt at serving one customer that ended without being served.

@@ -48,9 +48,10 @@ public enum WorkerRole: UInt8, Named {
   case juice = 2
   case stock = 3
   case vending = 4
+  case runner = 5
 
   /// The names in JSON, in the order of the numbers.
-  public static let names = ["teller", "juice", "stock", "vending"]
+  public static let names = ["teller", "juice", "stock", "vending", "runner"]
 }
 
 /// What a worker is doing.

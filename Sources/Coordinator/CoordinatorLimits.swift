@@ -49,8 +49,8 @@ enum ClientLimits {
 /// The limits on tellers. How long one may work on a customer without progress is the lease, in the configuration.
 enum TellerLimits {
   static let frame = FrameLimits.teller
-  /// Bytes that may wait for a teller that does not read.
-  static let unread = 1 << 20
+  /// Bytes that may wait for a teller that does not read: as many customers as it can have in hand, each with a payload.
+  static let unread = BankModel.Limits.customersInHand * (BankModel.Limits.payloadLength + 1_024) + 1 << 20
   /// How long a teller may take until it is ready.
   static let ready = TimeSpan.seconds(10)
   /// Reports of progress within a second. One of this build makes forty at the shortest lease there can be.

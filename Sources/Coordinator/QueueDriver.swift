@@ -127,6 +127,12 @@ final class QueueDriver {
       followers.announce(happening, window, lease, customer, day: machine.books.day, in: context)
     case .reportDead(let customer, let window, let end, let processEnd):
       reportDead(customer, window, end, processEnd)
+    case .reportPause(let service, let failure):
+      followers.changed = true
+      context.write(event: "service_paused", level: .error) {
+        $0.field("service", context.services.directory[service].text)
+        $0.field("msg", failure.words)
+      }
     case .reply(let request, let answer): onReply(request, answer)
     case .reportDrained: onDrained()
     }

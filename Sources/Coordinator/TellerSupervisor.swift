@@ -252,7 +252,7 @@ extension TellerSupervisor: ProcessSupervisor {
       post.readyBy = nil
       post.history.becameReady(at: loop.moment().monotonic)
       onEvent?(post.window, post.generation, .ready(pid: post.pid))
-    case (.ready, .done), (.ready, .outOfStock):
+    case (.ready, .done), (.ready, .outOfStock), (.ready, .worked):
       post.history.didWork()
       onEvent?(post.window, post.generation, .said(message))
     case (.ready, .failed), (.ready, .returned): onEvent?(post.window, post.generation, .said(message))

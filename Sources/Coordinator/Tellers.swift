@@ -58,7 +58,8 @@ final class Tellers: BankPart {
     switch message {
     case .done(let lease): answered(lease, .done, window, generation)
     case .outOfStock(let lease, let missing): answered(lease, .outOfStock(missing), window, generation)
-    case .failed(let lease, let reason): answered(lease, .failed(reason: reason), window, generation)
+    case .worked(let lease, let result): answered(lease, .worked(result), window, generation)
+    case .failed(let lease, let failure): answered(lease, .failed(failure), window, generation)
     case .returned(let lease): queue.happen(.tellerAnswered(window, generation, lease, .returned))
     case .beat(let lease): queue.happen(.tellerProgressed(window, generation, lease))
     case .hello, .ready: break

@@ -37,6 +37,8 @@ public enum QueueEffect: Sendable, Equatable {
   case announce(Happening, Window, Lease, Customer)
   /// A customer was put aside, for the log.
   case reportDead(Customer, Window, AttemptEnd, ProcessEnd?)
+  /// A service was paused, because nobody can be served like this.
+  case reportPause(Service, because: WorkFailure)
   /// Answer a request.
   case reply(RequestNumber, QueueAnswer)
   /// The drain has ended: nobody can be served any more, and no window is busy.

@@ -39,7 +39,7 @@ public enum QueueEvent: Sendable {
   /// A teller has ended, and so has its process.
   case tellerLost(Window, Generation, ProcessEnd)
 
-  /// Take a waiting customer, a delayed one or a dead letter out.
+  /// Take a waiting customer, a delayed one, one who is being served or a dead letter out.
   case cancel(RequestNumber, TicketNumber)
   /// Bring a dead letter back to its line.
   case requeue(RequestNumber, TicketNumber)
@@ -71,10 +71,12 @@ public enum QueueEvent: Sendable {
 public enum TellerAnswer: Sendable, Equatable {
   /// The work is done.
   case done
+  /// The work is done, and has left something behind.
+  case worked(WorkResult)
   /// Too little was in stock: nothing was taken, and the customer's business is at its end.
   case outOfStock([Shortage])
   /// The work could not be done.
-  case failed(reason: String)
+  case failed(WorkFailure)
   /// The customer is given back, as was asked.
   case returned
 }

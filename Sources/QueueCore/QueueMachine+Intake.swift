@@ -97,6 +97,7 @@ extension QueueMachine {
   mutating func settle(at now: Moment, into effects: inout [QueueEffect]) {
     isJammed = false
     unsettled.removeAll(keepingCapacity: true)
+    unsettledBytes = 0
     settledPauses = books.paused
     pausing.removeAll()
     if !admissions.isEmpty {

@@ -11,12 +11,7 @@ extension QueueMachine {
     _ ticket: TicketNumber, for request: RequestNumber, at now: Moment, into effects: inout [QueueEffect]
   ) {
     guard admitsChanges(request, into: &effects) else { return }
-    for places in windows {
-      if places.contains(where: { $0.holds(ticket) }) {
-        effects.append(.reply(request, .refused(.wrongState(ticket, .serving))))
-        return
-      }
-    }
+    if takeAway(ticket, for: request, at: now, into: &effects) { return }
     if let customer = delayed.remove(ticket) {
       books.delayed -= 1
       finishCancelled(customer, from: .delayed, for: request, at: now, into: &effects)
@@ -31,6 +26,38 @@ extension QueueMachine {
     }
     cancellations.insert(request)
     effects.append(.lookUp(request, ticket))
+  }
+
+  /// Takes a customer out of a teller's hands; false where nobody has this one in hand. The receipt says so before the
+  /// teller knows, which gives the customer back: whatever it answers changes nothing any more.
+  private mutating func takeAway(
+    _ ticket: TicketNumber, for request: RequestNumber, at now: Moment, into effects: inout [QueueEffect]
+  ) -> Bool {
+    for service in windows.indices {
+      for place in windows[service].indices where windows[service][place].holds(ticket) {
+        let windowState = windows[service][place]
+        if let index = windowState.ahead.firstIndex(where: { $0.customer.ticket == ticket }) {
+          let next = windows[service][place].ahead.remove(at: index)
+          servingCount -= 1
+          windows[service][place].startedAt = next.at
+          let lease = recallCancelled(next.customer, service, place, at: now, into: &effects)
+          windows[service][place].startedAt = windowState.startedAt
+          windows[service][place].recalled.append(lease)
+        } else if let customer = release(service, place) {
+          let lease = recallCancelled(customer, service, place, at: now, into: &effects)
+          if windowState.ahead.isEmpty {
+            windows[service][place].state = .recalling([lease])
+            windows[service][place].deadline = now.attended + policy[service].lease
+          } else {
+            windows[service][place].recalled.append(lease)
+            goOn(service, place, now, into: &effects)
+          }
+        }
+        replyWhenSettled(request, .done, into: &effects)
+        return true
+      }
+    }
+    return false
   }
 
   mutating func requeue(
@@ -253,16 +280,23 @@ extension QueueMachine {
     _ customer: Customer, _ ahead: [Lease], _ service: Int, _ place: Int, at now: Moment,
     into effects: inout [QueueEffect]
   ) {
+    let lease = recallCancelled(customer, service, place, at: now, into: &effects)
+    windows[service][place].state = .recalling([lease] + ahead)
+    windows[service][place].deadline = now.attended + policy[service].lease
+  }
+
+  /// Whoever was in a teller's hands has a cancelled receipt, and the teller is asked to give that customer back.
+  private mutating func recallCancelled(
+    _ customer: Customer, _ service: Int, _ place: Int, at now: Moment, into effects: inout [QueueEffect]
+  ) -> Lease {
     let windowState = windows[service][place]
     let lease = windowState.lease(of: customer)
-    record(lease, at: windowState, .recalled, nil, now, into: &effects)
+    record(lease, at: windowState, .recalled, at: now, into: &effects)
     books.waiting[customer.line] -= 1
     books.cancelled += 1
-    let receipt = receipt(of: customer, .cancelled, at: windowState, lease, now)
-    stage(.finish(customer, from: .waiting, receipt), into: &effects)
-    windows[service][place].state = .recalling([lease] + ahead)
-    windows[service][place].deadline = now.attended + policy.lease
+    stage(.finish(customer, from: .waiting, receipt(of: customer, .cancelled, at: windowState, lease, now)), into: &effects)
     effects.append(.recall(windowState.window, lease))
+    return lease
   }
 
   mutating func finish(into effects: inout [QueueEffect]) {

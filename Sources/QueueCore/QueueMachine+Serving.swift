@@ -12,20 +12,23 @@ extension QueueMachine {
   mutating func handOut(_ index: Int, at now: Moment, into effects: inout [QueueEffect]) {
     let service = Service(index: index)
     guard stage != .finishing, !books.paused[index] else { return }
-    while idleWindows[index] > 0, unsettled.count < policy.maxUnsettled {
+    while idleWindows[index] > 0, !isSaturated {
       guard let customer = nextInLine(service, into: &effects) else { return }
       guard let place = windows[index].firstIndex(where: { $0.state == .idle }) else {
         preconditionFailure("an idle window of service \(service.number) is counted and cannot be found")
       }
       begin(customer, at: place, of: index, now, into: &effects)
     }
-    if policy.prefetch > 1 { handOutAhead(service, at: now, into: &effects) }
+    let prefetch = policy[index].prefetch
+    if prefetch > 1 { handOutAhead(service, upTo: prefetch, at: now, into: &effects) }
   }
 
   /// Gives tellers who are at work those who come next, the one with the fewest in hand first.
-  private mutating func handOutAhead(_ service: Service, at now: Moment, into effects: inout [QueueEffect]) {
+  private mutating func handOutAhead(
+    _ service: Service, upTo prefetch: Int, at now: Moment, into effects: inout [QueueEffect]
+  ) {
     let index = service.index
-    while unsettled.count < policy.maxUnsettled, let place = leastLaden(index),
+    while !isSaturated, let place = leastLaden(index, below: prefetch),
       let customer = nextInLine(service, into: &effects)
     {
       let lease = windows[index][place].lease(of: customer)
@@ -37,13 +40,13 @@ extension QueueMachine {
 
   /// The window where the fewest are in hand, of those where one more may be; nil where there is none. A teller that is
   /// to go gets nobody, so that its hands become free.
-  private func leastLaden(_ service: Int) -> Int? {
-    var best: (place: Int, inHand: Int)?
+  private func leastLaden(_ service: Int, below prefetch: Int) -> Int? {
+    var best: (place: Int, held: Int)?
     for (place, windowState) in windows[service].enumerated()
     where windowState.isServing && !windowState.isClosing && !windowState.isReplaced
-      && windowState.inHand < policy.prefetch
+      && windowState.held < prefetch
     {
-      if windowState.inHand < best?.inHand ?? .max { best = (place, windowState.inHand) }
+      if windowState.held < best?.held ?? .max { best = (place, windowState.held) }
     }
     return best?.place
   }
@@ -87,12 +90,12 @@ extension QueueMachine {
     windows[service][place].state = .serving(lease)
     windows[service][place].customer = next.customer
     windows[service][place].startedAt = next.at
-    windows[service][place].deadline = now.attended + policy.lease
+    windows[service][place].deadline = now.attended + policy[service].lease
     effects.append(.announce(.started, windows[service][place].window, lease, next.customer))
   }
 
   /// The teller has answered for its customer: it goes on with the next one in hand, or its hands are free.
-  private mutating func goOn(_ service: Int, _ place: Int, _ now: Moment, into effects: inout [QueueEffect]) {
+  mutating func goOn(_ service: Int, _ place: Int, _ now: Moment, into effects: inout [QueueEffect]) {
     guard !windows[service][place].ahead.isEmpty else { return free(service, place, into: &effects) }
     serve(windows[service][place].ahead.removeFirst(), service, place, now, into: &effects)
   }
@@ -107,6 +110,7 @@ extension QueueMachine {
     windows[service][place].pid = pid
     windows[service][place].isReplaced = false
     windows[service][place].mayReturn = false
+    windows[service][place].recalled = []
     free(service, place, into: &effects)
   }
 
@@ -118,6 +122,8 @@ extension QueueMachine {
     guard let (service, place) = locate(window), windows[service][place].generation == generation else {
       return
     }
+    // A word that has crossed the recall, or the answer to it.
+    if forgets(lease, service, place) { return }
     switch windows[service][place].state {
     case .serving(let held) where held == lease:
       if answer == .returned, !windows[service][place].mayReturn {
@@ -132,10 +138,12 @@ extension QueueMachine {
       guard let customer = release(service, place) else { return }
       switch answer {
       case .done: complete(customer, lease, service, place, at: now, into: &effects)
+      case .worked(let result):
+        complete(customer, lease, service, place, result: result, at: now, into: &effects)
       case .outOfStock(let missing):
         complete(customer, lease, service, place, missing: missing, at: now, into: &effects)
       case .returned: standAgain(customer, service, place, at: now, into: &effects)
-      case .failed: interrupt(customer, lease, service, place, .failed, nil, at: now, into: &effects)
+      case .failed(let failure): fail(customer, failure, service, place, at: now, into: &effects)
       }
       goOn(service, place, now, into: &effects)
     case .recalling(let held) where held.contains(lease):
@@ -149,6 +157,15 @@ extension QueueMachine {
     }
   }
 
+  /// Whether this is an answer about somebody who was taken back; it is not waited for any longer.
+  private mutating func forgets(_ lease: Lease, _ service: Int, _ place: Int) -> Bool {
+    guard !windows[service][place].recalled.isEmpty,
+      let index = windows[service][place].recalled.firstIndex(of: lease)
+    else { return false }
+    windows[service][place].recalled.remove(at: index)
+    return true
+  }
+
   /// A teller reports progress, which makes its lease begin anew.
   mutating func renew(
     _ lease: Lease, of window: Window, _ generation: Generation, at now: Moment,
@@ -159,9 +176,10 @@ extension QueueMachine {
     }
     switch windows[service][place].state {
     case .serving(let held) where held == lease:
-      windows[service][place].deadline = now.attended + policy.lease
+      windows[service][place].deadline = now.attended + policy[service].lease
     case .recalling(let held) where held.contains(lease): return
     case .doomed, .vacant: return
+    case .serving where windows[service][place].recalled.contains(lease): return
     case .serving, .recalling, .idle:
       breakOff(service, place, offence("reported progress with", lease, generation), at: now, into: &effects)
     }
@@ -176,45 +194,14 @@ extension QueueMachine {
     return "\(deed) customer \(lease.ticket), attempt \(lease.attempt), whom it does not hold"
   }
 
-  mutating func lose(
-    _ window: Window, _ generation: Generation, _ end: ProcessEnd, at now: Moment,
-    into effects: inout [QueueEffect]
-  ) {
-    guard let (service, place) = locate(window) else { return }
-    let isKnown = windows[service][place].generation == generation
-    if isKnown {
-      takeFrom(service, place, .killed, end, at: now, into: &effects)
-      if windows[service][place].state == .idle { idleWindows[service] -= 1 }
-      windows[service][place].state = .vacant
-      // A recalled customer is no longer here, but the teller's time to give it back would still run out.
-      windows[service][place].deadline = MonotonicTime(nanoseconds: .max)
-      windows[service][place].unacknowledged = nil
-    }
-    if windows[service][place].isClosing, windows[service][place].state == .vacant {
-      removeClosedWindows(service)
-    }
-  }
-
-  /// Ends every lease that has run out. Its customer goes back at once: the generation keeps late words harmless.
-  mutating func expireLeases(at now: Moment, into effects: inout [QueueEffect]) {
-    for service in windows.indices {
-      for place in windows[service].indices where windows[service][place].deadline <= now.attended {
-        let windowState = windows[service][place]
-        windows[service][place].deadline = MonotonicTime(nanoseconds: .max)
-        takeFrom(service, place, .leaseExpired, nil, at: now, into: &effects)
-        windows[service][place].state = .doomed
-        effects.append(.endStuckTeller(windowState.window, windowState.generation))
-      }
-    }
-  }
-
   private mutating func complete(
     _ customer: Customer, _ lease: Lease, _ service: Int, _ place: Int, missing: [Shortage] = [],
-    at now: Moment, into effects: inout [QueueEffect]
+    result: WorkResult? = nil, at now: Moment, into effects: inout [QueueEffect]
   ) {
     var receipt = receipt(
       of: customer, missing.isEmpty ? .served : .outOfStock, at: windows[service][place], lease, now)
     receipt.shortages = missing
+    receipt.result = result
     stage(.finish(customer, from: .waiting, receipt), into: &effects)
     books.waiting[customer.line] -= 1
     books.served += 1
@@ -222,45 +209,6 @@ extension QueueMachine {
     windows[service][place].unacknowledged = lease
     windows[service][place].served += 1
     effects.append(.announce(.completed, windows[service][place].window, lease, customer))
-  }
-
-  /// Ends an attempt without a receipt: the customer waits again, is put off, or is put aside.
-  private mutating func interrupt(
-    _ customer: Customer, _ lease: Lease, _ service: Int, _ place: Int, _ end: AttemptEnd,
-    _ processEnd: ProcessEnd?, at now: Moment, into effects: inout [QueueEffect]
-  ) {
-    let windowState = windows[service][place]
-    record(lease, at: windowState, end, processEnd, now, into: &effects)
-    var customer = customer
-    customer.attempts += 1
-    if end == .failed { customer.failures += 1 } else { customer.crashes += 1 }
-    effects.append(.announce(.interrupted, windowState.window, lease, customer))
-    if customer.crashes >= policy.maxCrashes || customer.failures >= policy.maxFailures {
-      books.waiting[customer.line] -= 1
-      books.dead += 1
-      stage(.bury(customer), into: &effects)
-      effects.append(.reportDead(customer, windowState.window, end, processEnd))
-    } else if end == .failed, delayed.count < policy.maxDelayed {
-      let pause = policy.pause(afterFailures: customer.failures)
-      let dueAt = WallTime(milliseconds: now.wall.milliseconds + pause.milliseconds)
-      books.waiting[customer.line] -= 1
-      books.delayed += 1
-      delayed.insert(customer, due: now.monotonic + pause, dueAt: dueAt)
-      stage(.postpone(customer, dueAt: dueAt), into: &effects)
-    } else {
-      stage(.update(customer), into: &effects)
-      lines[index(of: customer.line)].takeBack(customer)
-    }
-  }
-
-  private mutating func takeFrom(
-    _ service: Int, _ place: Int, _ end: AttemptEnd, _ processEnd: ProcessEnd?, at now: Moment,
-    into effects: inout [QueueEffect]
-  ) {
-    guard let customer = release(service, place) else { return }
-    let lease = windows[service][place].lease(of: customer)
-    interrupt(customer, lease, service, place, end, processEnd, at: now, into: &effects)
-    takeBackAhead(service, place, at: now, into: &effects)
   }
 
   /// Tells a teller at work that nobody comes after those in its hands. Only one that depends on others can be unable to
@@ -272,37 +220,6 @@ extension QueueMachine {
     }
     windows[service][place].mayReturn = true
     effects.append(.announceClosing(windowState.window))
-  }
-
-  /// A customer who has left a teller's hands stands at the head of the line again. It is nobody's fault, and so it
-  /// counts as neither a crash nor a failure.
-  mutating func standAgain(
-    _ customer: Customer, _ service: Int, _ place: Int, at now: Moment, into effects: inout [QueueEffect]
-  ) {
-    let windowState = windows[service][place]
-    let lease = windowState.lease(of: customer)
-    record(lease, at: windowState, .recalled, nil, now, into: &effects)
-    var customer = customer
-    customer.attempts += 1
-    effects.append(.announce(.interrupted, windowState.window, lease, customer))
-    stage(.update(customer), into: &effects)
-    lines[index(of: customer.line)].takeBack(customer)
-  }
-
-  /// Those whose turn had not come stand in line again. It is nobody's fault, and yet an attempt: who was overtaken
-  /// meanwhile is explained by it.
-  mutating func takeBackAhead(
-    _ service: Int, _ place: Int, at now: Moment, into effects: inout [QueueEffect]
-  ) {
-    for next in releaseAhead(service, place) {
-      var windowState = windows[service][place]
-      windowState.startedAt = next.at
-      record(windowState.lease(of: next.customer), at: windowState, .recalled, nil, now, into: &effects)
-      var customer = next.customer
-      customer.attempts += 1
-      stage(.update(customer), into: &effects)
-      lines[index(of: customer.line)].takeBack(customer)
-    }
   }
 
   mutating func releaseAhead(_ service: Int, _ place: Int) -> [WindowState.HandedOut] {
@@ -333,15 +250,15 @@ extension QueueMachine {
   }
 
   mutating func record(
-    _ lease: Lease, at windowState: WindowState, _ end: AttemptEnd, _ processEnd: ProcessEnd?, _ now: Moment,
-    into effects: inout [QueueEffect]
+    _ lease: Lease, at windowState: WindowState, _ end: AttemptEnd, _ processEnd: ProcessEnd? = nil,
+    _ words: String? = nil, at now: Moment, into effects: inout [QueueEffect]
   ) {
     stage(
       .record(
         Attempt(
           day: books.day, ticket: lease.ticket, number: lease.attempt, window: windowState.window,
           generation: windowState.generation, pid: windowState.pid, startedAt: windowState.startedAt.wall,
-          endedAt: now.wall, end: end, processEnd: processEnd)), into: &effects)
+          endedAt: now.wall, end: end, processEnd: processEnd, words: words ?? "")), into: &effects)
   }
 
   /// Where a window stands in the table; nil when there is no such window.
@@ -362,17 +279,5 @@ extension QueueMachine {
       windows[service][place].state = .idle
       idleWindows[service] += 1
     }
-  }
-
-  /// A teller broke the rules of the conversation: its customer goes back, and it is ended.
-  private mutating func breakOff(
-    _ service: Int, _ place: Int, _ reason: String, at now: Moment, into effects: inout [QueueEffect]
-  ) {
-    takeFrom(service, place, .killed, nil, at: now, into: &effects)
-    let windowState = windows[service][place]
-    if windowState.state == .idle { idleWindows[service] -= 1 }
-    windows[service][place].state = .doomed
-    windows[service][place].deadline = MonotonicTime(nanoseconds: .max)
-    effects.append(.endRogueTeller(windowState.window, windowState.generation, reason: reason))
   }
 }

@@ -52,6 +52,8 @@ public struct QueueMachine: ~Copyable, Sendable {
 
   /// Changes that must be staged again if the store forgets the open transaction.
   var unsettled: [StoreChange] = []
+  /// Bytes of the results among them.
+  var unsettledBytes = 0
   var admissions: [Admission] = []
   var settling: [QueueEffect] = []
   /// The request of which a slice was taken in and the last one has not come. Until then it is not in the books, and
@@ -193,6 +195,10 @@ public struct QueueMachine: ~Copyable, Sendable {
   public var isUnsettled: Bool { !unsettled.isEmpty || !admissions.isEmpty || !settling.isEmpty }
   /// Whether tickets were given out that are not on disk. A reset has to wait for them.
   public var hasUnsettledTickets: Bool { !admissions.isEmpty }
+  /// Whether so much waits for the disk that nobody is handed out before it has come there.
+  var isSaturated: Bool {
+    unsettled.count >= policy.maxUnsettled || unsettledBytes >= policy.maxUnsettledBytes
+  }
   /// Changes that are staged first of all when the store has forgotten the open transaction.
   public var unsettledCount: Int { unsettled.count }
   /// Whether somebody waits for an answer that leaves with the next commit.
@@ -229,6 +235,7 @@ public struct QueueMachine: ~Copyable, Sendable {
 
   mutating func stage(_ change: StoreChange, into effects: inout [QueueEffect]) {
     unsettled.append(change)
+    if case .finish(_, _, let receipt) = change, let result = receipt.result { unsettledBytes += result.size }
     effects.append(.stage(change))
   }
 

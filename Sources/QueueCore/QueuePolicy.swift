@@ -1,12 +1,11 @@
 // Owns the numbers by which the queue decides. It knows no file from which they might come.
 // Whoever reads them from outside has checked their ranges.
 
+import BankModel
 import Time
 
-/// The rules of the queue that an operator may set.
-public struct QueuePolicy: Sendable, Equatable {
-  /// Customers who may wait at most, in line, delayed or at a window. Beyond it new ones are refused.
-  public var maxWaiting: Int64 = 20_000_000
+/// The rules that may be others for one service than for all.
+public struct ServicePolicy: Sendable, Equatable {
   /// How long a teller may go without progress.
   public var lease: TimeSpan = .seconds(10)
   /// Customers that a teller may have in hand, 1 to `Limits.customersInHand`. All but the first wait there for their turn, and
@@ -20,6 +19,27 @@ public struct QueuePolicy: Sendable, Equatable {
   public var retryFirst: TimeSpan = .seconds(1)
   /// The longest pause between attempts.
   public var retryLimit: TimeSpan = .seconds(60)
+  /// Attempts after which "try later" counts as a failure, so that nobody is tried for ever.
+  public var maxLater: Int32 = 100
+
+  /// The rules of a service for which nothing else was said.
+  public init() {}
+
+  /// The pause before the next attempt of a customer who has failed so many times.
+  public func pause(afterFailures failures: Int32) -> TimeSpan {
+    let doublings = min(max(Int64(failures) - 1, 0), 40)
+    return min(retryFirst * (1 << doublings), retryLimit)
+  }
+}
+
+/// The rules of the queue that an operator may set.
+public struct QueuePolicy: Sendable, Equatable {
+  /// Customers who may wait at most, in line, delayed or at a window. Beyond it new ones are refused.
+  public var maxWaiting: Int64 = 20_000_000
+  /// The rules of every service that has none of its own.
+  public var common = ServicePolicy()
+  /// The rules of services that have their own.
+  public var own: [Service: ServicePolicy] = [:]
   /// Customers of one line who stand in memory at most; the others stand in the store.
   public var lineCapacity = 1024
   /// When fewer than this many stand in memory the next page is asked for.
@@ -31,8 +51,17 @@ public struct QueuePolicy: Sendable, Equatable {
   public var maxDelayed = 65_536
   /// Changes that may wait for one commit at most; beyond it nobody is handed out until they are on disk.
   public var maxUnsettled = 65_536
+  /// Bytes of results that may wait for one commit; beyond it nobody is handed out either.
+  public var maxUnsettledBytes = 16 << 20
 
   public init() {}
+
+  /// The rules of a service.
+  ///
+  /// - Parameter index: of the service.
+  public subscript(index: Int) -> ServicePolicy {
+    own.isEmpty ? common : own[Service(index: index)] ?? common
+  }
 
   /// Lines that have as much memory as they may. Where there are more, each of the others has little.
   private static let fullLines = 32
@@ -47,10 +76,37 @@ public struct QueuePolicy: Sendable, Equatable {
   func lowWater(ofLineAt place: Int) -> Int {
     place < Self.fullLines ? lineLowWater : min(lineLowWater, Self.smallLine / 4)
   }
+}
 
-  /// The pause before the next attempt of a customer who has failed so many times.
-  public func pause(afterFailures failures: Int32) -> TimeSpan {
-    let doublings = min(max(Int64(failures) - 1, 0), 40)
-    return min(retryFirst * (1 << doublings), retryLimit)
+extension QueuePolicy {
+  /// How long a teller may go without progress, where a service says nothing else.
+  public var lease: TimeSpan {
+    get { common.lease }
+    set { common.lease = newValue }
+  }
+  /// Customers that a teller may have in hand, where a service says nothing else.
+  public var prefetch: Int {
+    get { common.prefetch }
+    set { common.prefetch = newValue }
+  }
+  /// Crashes after which a customer becomes a dead letter, where a service says nothing else.
+  public var maxCrashes: Int32 {
+    get { common.maxCrashes }
+    set { common.maxCrashes = newValue }
+  }
+  /// Failures after which a customer becomes a dead letter, where a service says nothing else.
+  public var maxFailures: Int32 {
+    get { common.maxFailures }
+    set { common.maxFailures = newValue }
+  }
+  /// The pause before the second attempt, where a service says nothing else.
+  public var retryFirst: TimeSpan {
+    get { common.retryFirst }
+    set { common.retryFirst = newValue }
+  }
+  /// The longest pause between attempts, where a service says nothing else.
+  public var retryLimit: TimeSpan {
+    get { common.retryLimit }
+    set { common.retryLimit = newValue }
   }
 }

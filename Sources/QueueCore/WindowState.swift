@@ -32,8 +32,10 @@ struct WindowState: Sendable {
 
   /// The customer at this window. Meaningful while serving.
   var customer: Customer?
-  /// Customers who were handed out ahead; see ``QueuePolicy/prefetch``.
+  /// Customers who were handed out ahead; see ``ServicePolicy/prefetch``.
   var ahead: [HandedOut] = []
+  /// Leases that were taken back while the teller goes on with others; its answers about these are still to come.
+  var recalled: [Lease] = []
   var startedAt = Moment(monotonic: MonotonicTime(nanoseconds: 0), wall: WallTime(milliseconds: 0))
   var deadline = MonotonicTime(nanoseconds: .max)
 
@@ -51,6 +53,9 @@ struct WindowState: Sendable {
 
   /// Customers in the teller's hands, of whom the first is being served.
   var inHand: Int { isServing ? 1 + ahead.count : 0 }
+
+  /// Customers whom the teller may still hold.
+  var held: Int { inHand + recalled.count }
 
   /// Whether this customer is in the teller's hands.
   func holds(_ ticket: TicketNumber) -> Bool {

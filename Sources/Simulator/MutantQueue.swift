@@ -58,7 +58,7 @@ struct MutantQueue {
       [.tellerAnswered(window, generation, lease, .done)]
     case (.takesDeathForFailure, .tellerLost(let window, let generation, _)):
       held(at: window, by: generation, machine).map {
-        [.tellerAnswered(window, generation, $0, .failed(reason: "it died")), event]
+        [.tellerAnswered(window, generation, $0, .failed(WorkFailure("it died"))), event]
       } ?? [event]
     case (.expiresNobody, _): renewals(of: machine) + [event]
     case (.servesThePaused, .pause(let request, let service)): [.resume(request, service)]

@@ -228,7 +228,7 @@ extension TellerMachine {
     _ actions: inout Actions
   ) {
     actions.append(.log(.failed(assignment, reason: reason)))
-    actions.append(.say(.failed(assignment.lease, reason: reason)))
+    actions.append(.say(.failed(assignment.lease, WorkFailure(reason))))
     rest(orders, now, &actions)
   }
 

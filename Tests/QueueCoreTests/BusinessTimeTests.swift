@@ -84,10 +84,10 @@ import Time
     let branch = TestBranch(policy: policy)
     branch.open(.deposit)
     branch.arrive(.deposit)
-    try branch.answer(.deposit1, .failed(reason: "no pen"))
+    try branch.answer(.deposit1, .failed(WorkFailure("no pen")))
     branch.pass(.seconds(1))
     #expect(seconds(branch) == 1)
-    try branch.answer(.deposit1, .failed(reason: "no pen"))
+    try branch.answer(.deposit1, .failed(WorkFailure("no pen")))
     branch.pass(.seconds(9))
     #expect(seconds(branch) == 1)
   }

@@ -12,7 +12,7 @@ import Testing
     let branch = TestBranch(policy: policy)
     branch.open(.deposit)
     branch.arrive(.deposit)
-    let changes = try branch.answer(.deposit1, .failed(reason: "no pen")).changes
+    let changes = try branch.answer(.deposit1, .failed(WorkFailure("no pen"))).changes
     branch.happen(.committed)
     let letters = changes.compactMap { if case .bury(let customer) = $0 { customer } else { nil } }
     return (branch, try #require(letters.first))
@@ -75,7 +75,7 @@ import Testing
     let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit)
-    try branch.answer(.deposit1, .failed(reason: "no pen"))
+    try branch.answer(.deposit1, .failed(WorkFailure("no pen")))
     let cancelled = branch.happen(.cancel(9, 1))
     #expect(cancelled.changes.contains { if case .finish(_, .delayed, _) = $0 { true } else { false } })
     #expect(cancelled.receipts.map(\.attempts) == [1])

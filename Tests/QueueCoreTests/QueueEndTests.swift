@@ -55,7 +55,7 @@ import Testing
     branch.open(.deposit)
     branch.arrive(.deposit)
     branch.happen(.drain)
-    #expect(try !branch.answer(.deposit1, .failed(reason: "no pen")).contains(.reportDrained))
+    #expect(try !branch.answer(.deposit1, .failed(WorkFailure("no pen"))).contains(.reportDrained))
     #expect(branch.pass(.seconds(1)).assigned == [1])
     #expect(try branch.answer(.deposit1).contains(.reportDrained))
   }
@@ -86,7 +86,7 @@ import Testing
     let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit)
-    try branch.answer(.deposit1, .failed(reason: "no pen"))
+    try branch.answer(.deposit1, .failed(WorkFailure("no pen")))
     branch.happen(.scale(.deposit, windows: 0))
     #expect(branch.happen(.drain) == [.reportDrained])
   }
@@ -167,7 +167,7 @@ import Testing
     branch.happen(.pause(9, .deposit))
     #expect(!branch.hasWaitingToServe)
     branch.happen(.resume(9, .deposit))
-    try branch.answer(.deposit1, .failed(reason: "no pen"))
+    try branch.answer(.deposit1, .failed(WorkFailure("no pen")))
     try branch.answer(.deposit1)
     #expect(branch.hasWaitingToServe, "the first one is tried again")
     branch.arrive(.loan)
@@ -196,7 +196,7 @@ import Testing
     let delayed = TestBranch()
     delayed.open(.deposit)
     delayed.arrive(.deposit)
-    try delayed.answer(.deposit1, .failed(reason: "no pen"))
+    try delayed.answer(.deposit1, .failed(WorkFailure("no pen")))
     var books = Books(day: 1, openedAt: TestBranch.opening.wall)
     books.issued = 1
     books.dead = 1

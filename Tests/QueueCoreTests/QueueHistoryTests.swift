@@ -105,7 +105,7 @@ extension QueueWorld {
     takeFromHand(window)
     var answer: TellerAnswer =
       isRecalled && chance.draw(0...1) == 0
-      ? .returned : chance.draw(0...3) == 0 ? .failed(reason: "paper jam") : .done
+      ? .returned : chance.draw(0...3) == 0 ? .failed(WorkFailure("paper jam")) : .done
     if window.service == .juice, answer == .done, chance.draw(0...2) == 0 {
       let missing = shortages()
       answer = .outOfStock(missing)

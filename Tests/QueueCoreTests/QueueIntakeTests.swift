@@ -237,7 +237,7 @@ import Testing
     branch.open(.deposit)
     branch.open(.loan)
     branch.arrive(.deposit, .loan)
-    try branch.answer(.deposit1, .failed(reason: "no pen"))
+    try branch.answer(.deposit1, .failed(WorkFailure("no pen")))
     branch.ask(.loan)
     #expect(branch.ask(.deposit, as: 9).answer(to: 9) == .refused(.queueFull(waiting: 3, limit: 3)))
   }

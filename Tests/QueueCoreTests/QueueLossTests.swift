@@ -245,7 +245,7 @@ import Time
     branch.open(.deposit)
     branch.arrive(.deposit)
     for pause in [1, 2, 4, 8] as [Int64] {
-      let failed = try branch.answer(.deposit1, .failed(reason: "no pen"))
+      let failed = try branch.answer(.deposit1, .failed(WorkFailure("no pen")))
       let due = WallTime(milliseconds: branch.now.wall.milliseconds + pause * 1_000)
       let postponed = failed.changes.compactMap {
         if case .postpone(_, let dueAt) = $0 { dueAt } else { nil }
@@ -265,7 +265,7 @@ import Time
     let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit, .deposit, .deposit, .deposit)
-    #expect(try branch.answer(.deposit1, .failed(reason: "no pen")).assigned == [2])
+    #expect(try branch.answer(.deposit1, .failed(WorkFailure("no pen"))).assigned == [2])
     let back = branch.pass(.seconds(1))
     let revived = back.changes.compactMap {
       if case .revive(let who, let from) = $0 { (who.ticket, from) } else { nil }
@@ -278,10 +278,10 @@ import Time
   @Test("the pause never exceeds the longest one, however many failures there were")
   func longestPause() {
     let policy = QueuePolicy()
-    #expect(policy.pause(afterFailures: 0) == .seconds(1))
-    #expect(policy.pause(afterFailures: 6) == .seconds(32))
-    #expect(policy.pause(afterFailures: 7) == .seconds(60))
-    #expect(policy.pause(afterFailures: .max) == .seconds(60))
+    #expect(policy.common.pause(afterFailures: 0) == .seconds(1))
+    #expect(policy.common.pause(afterFailures: 6) == .seconds(32))
+    #expect(policy.common.pause(afterFailures: 7) == .seconds(60))
+    #expect(policy.common.pause(afterFailures: .max) == .seconds(60))
   }
 
   @Test("after too many failures a customer stands among the dead letters")
@@ -289,9 +289,9 @@ import Time
     let branch = TestBranch(policy: policy(failures: 2))
     branch.open(.deposit)
     branch.arrive(.deposit)
-    #expect(try branch.answer(.deposit1, .failed(reason: "no pen")).dead == [])
+    #expect(try branch.answer(.deposit1, .failed(WorkFailure("no pen"))).dead == [])
     branch.pass(.seconds(1))
-    let last = try branch.answer(.deposit1, .failed(reason: "no pen"))
+    let last = try branch.answer(.deposit1, .failed(WorkFailure("no pen")))
     #expect(last.dead == [1])
     #expect(last.changes.contains { if case .bury(let who) = $0 { who.failures == 2 } else { false } })
     #expect(branch.machine.books.dead == 1)
@@ -325,7 +325,7 @@ import Time
     let branch = TestBranch(policy: policy(crashes: 2, failures: 2))
     branch.open(.deposit)
     branch.arrive(.deposit)
-    try branch.answer(.deposit1, .failed(reason: "no pen"))
+    try branch.answer(.deposit1, .failed(WorkFailure("no pen")))
     branch.pass(.seconds(1))
     #expect(branch.kill(.deposit1).dead == [])
     branch.ready(.deposit1, generation: 2)
@@ -339,8 +339,8 @@ import Time
     let branch = TestBranch(policy: policy)
     branch.open(.deposit)
     branch.arrive(.deposit, .deposit)
-    try branch.answer(.deposit1, .failed(reason: "no pen"))
-    let second = try branch.answer(.deposit1, .failed(reason: "no pen"))
+    try branch.answer(.deposit1, .failed(WorkFailure("no pen")))
+    let second = try branch.answer(.deposit1, .failed(WorkFailure("no pen")))
     #expect(branch.machine.books.delayed == 1)
     #expect(second.leases[.deposit1] == Lease(ticket: 2, attempt: 2, generation: 1))
   }

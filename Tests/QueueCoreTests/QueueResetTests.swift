@@ -38,7 +38,7 @@ import Time
   @Test(
     "a recalled teller gets nobody before it has answered, whatever the answer is",
     arguments: [
-      TellerAnswer.returned, .done, .failed(reason: "no pen"),
+      TellerAnswer.returned, .done, .failed(WorkFailure("no pen")),
     ])
   func answerToRecall(answer: TellerAnswer) {
     let branch = TestBranch()
@@ -127,7 +127,7 @@ import Time
     let branch = TestBranch()
     branch.open(.deposit)
     branch.arrive(.deposit)
-    try branch.answer(.deposit1, .failed(reason: "no pen"))
+    try branch.answer(.deposit1, .failed(WorkFailure("no pen")))
     branch.happen(.pause(8, .loan))
     branch.happen(.reset(9))
     branch.happen(.committed)

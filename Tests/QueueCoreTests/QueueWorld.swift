@@ -118,6 +118,7 @@ final class QueueWorld {
       }
       tellers[window] = .dismissed
     case .reportDead: dead += 1
+    case .reportPause: break
     case .reply(let request, let answer): reply(request, answer)
     case .reportDrained:
       if hasDrained { fault("the drain was reported twice") }

@@ -68,7 +68,7 @@ import Wire
     _ = teller.when(.heard(.assign(Self.customer)))
     #expect(
       teller.when(.provided(Self.customer.lease, .unknown("why"))) == [
-        .log(.failed(Self.customer, reason: "why")), .say(.failed(Self.customer.lease, reason: "why")),
+        .log(.failed(Self.customer, reason: "why")), .say(.failed(Self.customer.lease, WorkFailure("why"))),
       ])
   }
 

@@ -127,11 +127,11 @@ import Wire
     let reason = "deposit-1 serves service 1 and not 2"
     #expect(
       teller.when(.heard(.assign(loan))) == [
-        .log(.failed(loan, reason: reason)), .say(.failed(loan.lease, reason: reason)),
+        .log(.failed(loan, reason: reason)), .say(.failed(loan.lease, WorkFailure(reason))),
       ])
     let late = TestTeller.assignment(2, generation: 9)
     let actions = teller.when(.heard(.assign(late)))
-    #expect(actions.last == .say(.failed(late.lease, reason: "this is generation 1 of deposit-1 and not 9")))
+    #expect(actions.last == .say(.failed(late.lease, WorkFailure("this is generation 1 of deposit-1 and not 9"))))
     let next = TestTeller.assignment(3)
     #expect(teller.when(.heard(.assign(next))).last == .say(.done(next.lease)))
   }

@@ -46,6 +46,7 @@ extension ControlAnswer {
   static let behindWindows = [
     Sample("answer-ticket-juice", ControlAnswer.ticket(.ofJuice)),
     Sample("answer-ticket-payload", ControlAnswer.ticket(.carrying)),
+    Sample("answer-ticket-result", ControlAnswer.ticket(.worked)),
     Sample("answer-status-behind", ControlAnswer.status(.behindWindows)),
     Sample(
       "answer-progress-drain-bare",

@@ -22,13 +22,14 @@ private let refusal = Refusal(reason: .build, version: 1, build: "dev", detail: 
 private let tellersHello = Hello(version: 1, build: "a1b2c3", role: .teller)
 
 extension TellerMessage {
-  enum Case: String, CaseIterable { case hello, ready, done, failed, returned, beat, outOfStock }
+  enum Case: String, CaseIterable { case hello, ready, done, failed, returned, beat, outOfStock, worked }
 
   var itsCase: Case {
     switch self {
     case .hello: .hello
     case .ready: .ready
     case .done: .done
+    case .worked: .worked
     case .failed: .failed
     case .returned: .returned
     case .beat: .beat
@@ -41,9 +42,10 @@ extension TellerMessage {
     case .hello: .hello(tellersHello)
     case .ready: .ready
     case .done: .done(lease)
-    case .failed: .failed(lease, reason: "no pen: 펜이 없습니다")
+    case .failed: .failed(lease, WorkFailure("no pen: 펜이 없습니다"))
     case .returned: .returned(lease)
     case .beat: .beat(lease)
+    case .worked: .worked(lease, .sample)
     case .outOfStock:
       .outOfStock(
         lease,
@@ -56,7 +58,15 @@ extension TellerMessage {
 
   static let samples =
     Case.allCases.map { Sample("teller-\($0.rawValue)", sample($0)) } + [
-      Sample("teller-hello-juice", .hello(Hello(version: 1, build: "a1b2c3", role: .juice)))
+      Sample("teller-hello-juice", .hello(Hello(version: 1, build: "a1b2c3", role: .juice))),
+      Sample("teller-hello-runner", .hello(Hello(version: 1, build: "a1b2c3", role: .runner))),
+      Sample(
+        "teller-failed-code",
+        .failed(
+          lease,
+          WorkFailure("no such file", .later, processEnd: .code(75), after: .milliseconds(1_500)))),
+      Sample("teller-failed-signal", .failed(lease, WorkFailure("", .crash, processEnd: .signal(11)))),
+      Sample("teller-worked-nothing", .worked(lease, WorkResult(ending: .signal(9), duration: .zero))),
     ]
 }
 
@@ -105,6 +115,40 @@ extension WindowMessage {
       language: .english, logPath: "", logLimit: 8_388_608, logKeep: 0, logsCustomers: false,
       stockSocket: "/srv/bank/run/stock.sock"))
 
+  private static let ordersOfRunner: WindowMessage = {
+    var limits = CommandOrders.Limits()
+    (limits.memory, limits.processorSeconds, limits.openFiles, limits.fileSize) = (1 << 30, 60, 256, 1 << 20)
+    return .welcome(
+      TellerOrders(
+        name: "thumbs-1", service: BankModel.Service(number: 4), generation: 1, workMicroseconds: 0,
+        beatMicroseconds: 2_000_000, language: .english, logPath: "", logLimit: 8_388_608, logKeep: 0,
+        logsCustomers: false,
+        command: CommandOrders(
+          words: ["convert", "-", "-resize", "200", "{key}"], directory: "/srv/thumbs",
+          environment: ["LANG=C.UTF-8"], timeoutMilliseconds: 30_000, graceMilliseconds: 5_000, limits: limits,
+          resultBytes: 65_536, outputBytes: 1 << 30, outputDirectory: "/srv/bank/output",
+          meanings: [
+            CommandOrders.Meaning(code: 3, consequence: nil),
+            CommandOrders.Meaning(code: CommandOrders.Meaning.timeouts, consequence: .never),
+          ])))
+  }()
+
+  private static let ordersOfCommandLines = WindowMessage.welcome(
+    TellerOrders(
+      name: "run-1", service: BankModel.Service(number: 5), generation: 1, workMicroseconds: 0,
+      beatMicroseconds: 2_000_000, language: .english, logPath: "", logLimit: 8_388_608, logKeep: 0,
+      logsCustomers: false,
+      command: CommandOrders(
+        words: [], directory: nil, environment: [], timeoutMilliseconds: nil, graceMilliseconds: 10_000,
+        limits: CommandOrders.Limits(), resultBytes: 0, outputBytes: 0, outputDirectory: "", meanings: [])))
+
+  private static let carrier: WindowMessage = {
+    guard case .assign(var assignment) = ofOtherService else { return ofOtherService }
+    assignment.order = OrderID("b00000000000000ff-12-8-loyw3v28")
+    assignment.payload = [0, 1, 255]
+    return .assign(assignment)
+  }()
+
   private static let ofOtherService = WindowMessage.assign(
     Assignment(
       day: 12,
@@ -132,7 +176,8 @@ extension WindowMessage {
     + [
       Sample("window-assign-service", ofOtherService), Sample("window-assign-article", orderOfJuice),
       Sample("window-assign-order", namedOrderOfJuice),
-      Sample("window-welcome-juice", ordersOfStation),
+      Sample("window-welcome-juice", ordersOfStation), Sample("window-welcome-runner", ordersOfRunner),
+      Sample("window-welcome-run", ordersOfCommandLines), Sample("window-assign-payload", carrier),
     ]
 }
 
@@ -181,4 +226,12 @@ extension BankMessage {
   }
 
   static let samples = Case.allCases.map { Sample("bank-\($0.rawValue)", sample($0)) }
+}
+
+extension WorkResult {
+  /// A command that has written more than is kept, and to a file.
+  static let sample = WorkResult(
+    ending: .code(0), duration: .milliseconds(1_234),
+    output: Excerpt(first: Array("begin".utf8), last: Array("end".utf8), length: 1_000_000, filed: 900_000)!,
+    errors: Excerpt(first: [0, 255, 10])!)
 }

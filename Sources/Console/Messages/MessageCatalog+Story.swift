@@ -47,7 +47,7 @@ extension MessageCatalog {
     case .served: say("served", "업무 완료")
     case .killed: say("the teller died; back to the head of the line", "은행원 프로세스가 종료되어 줄의 맨 앞으로 돌아감")
     case .leaseExpired: say("the teller was stuck; back to the head of the line", "은행원 프로세스가 멈춰 줄의 맨 앞으로 돌아감")
-    case .recalled, .failed: attemptFailed(end)
+    case .recalled, .failed, .deferred: attemptFailed(end)
     }
   }
 
@@ -59,6 +59,7 @@ extension MessageCatalog {
     case .leaseExpired: say("the teller was stuck", "은행원 프로세스가 멈춤")
     case .recalled: say("taken back", "업무를 거둬들임")
     case .failed: say("the teller could not", "은행원이 처리하지 못함")
+    case .deferred: say("not possible for now", "지금은 처리할 수 없음")
     }
   }
 

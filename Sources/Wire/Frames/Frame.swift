@@ -20,8 +20,8 @@ public enum FrameLimits {
   /// 1.25 MiB.
   public static let control = 5 << 18
 
-  /// Between the coordinator and a teller, whose messages are small: 64 KiB.
-  public static let teller = 64 << 10
+  /// Between the coordinator and a teller, where customers come with their payloads, and results go: 1.25 MiB.
+  public static let teller = control
 }
 
 /// Why a frame was refused.

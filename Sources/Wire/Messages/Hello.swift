@@ -18,6 +18,8 @@ public enum PeerRole: UInt8, Sendable, Codable {
   case juice = 4
   /// A vending machine, to the coordinator that supervises it.
   case vending = 5
+  /// A runner of commands at a window.
+  case runner = 6
 }
 
 /// The first message on any connection.

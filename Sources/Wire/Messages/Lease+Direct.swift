@@ -11,7 +11,7 @@ extension TellerMessage: FrameMessage {
     case .done(let lease): lease.append(to: &buffer, kind: 3)
     case .returned(let lease): lease.append(to: &buffer, kind: 5)
     case .beat(let lease): lease.append(to: &buffer, kind: 6)
-    case .hello, .ready, .failed, .outOfStock: return false
+    case .hello, .ready, .failed, .outOfStock, .worked: return false
     }
     return true
   }
@@ -32,7 +32,9 @@ extension WindowMessage: FrameMessage {
   /// Assignments, acknowledgements and recalls.
   public func appendDirectly(to buffer: inout [UInt8]) -> Bool {
     switch self {
-    case .assign(let assignment): assignment.append(to: &buffer, kind: 3)
+    case .assign(let assignment):
+      guard assignment.payload == nil else { return false }
+      assignment.append(to: &buffer, kind: 3)
     case .acknowledged(let lease): lease.append(to: &buffer, kind: 4)
     case .recall(let lease): lease.append(to: &buffer, kind: 5)
     case .welcome, .refused, .close, .closing: return false

@@ -12,8 +12,10 @@ public enum TellerMessage: Sendable, Equatable {
   case ready
   /// The work of this lease is done; the next customer may come.
   case done(Lease)
+  /// The work of this lease is done, and has left this behind; the next customer may come.
+  case worked(Lease, WorkResult)
   /// The work of this lease could not be done; the next customer may come.
-  case failed(Lease, reason: String)
+  case failed(Lease, WorkFailure)
   /// Too little was in stock for the customer of this lease: nothing was taken; the next customer may come.
   case outOfStock(Lease, [Shortage])
   /// The customer of this lease is given back, as `recall` or `closing` asked; the next customer may come.
@@ -21,7 +23,7 @@ public enum TellerMessage: Sendable, Equatable {
   /// The work of this lease makes progress. Said by the work itself, never by a timer.
   case beat(Lease)
 
-  private enum Kind: Int, CodingKey { case hello = 1, ready, done, failed, returned, beat, outOfStock }
+  private enum Kind: Int, CodingKey { case hello = 1, ready, done, failed, returned, beat, outOfStock, worked }
 }
 
 extension TellerMessage: Codable {
@@ -31,8 +33,10 @@ extension TellerMessage: Codable {
     case .hello(let hello): try message.encode(hello, forKey: .hello)
     case .ready: try message.encode(Nothing(), forKey: .ready)
     case .done(let lease): try message.encode(lease, forKey: .done)
-    case .failed(let lease, let reason):
-      try message.encode(FailedLease(lease: lease, reason: reason), forKey: .failed)
+    case .worked(let lease, let result):
+      try message.encode(WorkedLease(lease: lease, result: result), forKey: .worked)
+    case .failed(let lease, let failure):
+      try message.encode(FailedLease(lease, failure), forKey: .failed)
     case .outOfStock(let lease, let missing):
       try message.encode(LeaseWithShortages(lease: lease, shortages: missing), forKey: .outOfStock)
     case .returned(let lease): try message.encode(lease, forKey: .returned)
@@ -48,7 +52,10 @@ extension TellerMessage: Codable {
     case .done: self = .done(try message.decode(Lease.self, forKey: .done))
     case .failed:
       let failed = try message.decode(FailedLease.self, forKey: .failed)
-      self = .failed(failed.lease, reason: failed.reason)
+      self = .failed(failed.lease, try failed.failure)
+    case .worked:
+      let worked = try message.decode(WorkedLease.self, forKey: .worked)
+      self = .worked(worked.lease, worked.result)
     case .outOfStock:
       let answer = try message.decode(LeaseWithShortages.self, forKey: .outOfStock)
       self = .outOfStock(answer.lease, answer.shortages)
@@ -58,10 +65,6 @@ extension TellerMessage: Codable {
   }
 }
 
-private struct FailedLease: Codable {
-  var lease: Lease, reason: String
-  enum CodingKeys: Int, CodingKey { case lease = 1, reason }
-}
 
 private struct LeaseWithShortages: Codable {
   var lease: Lease, shortages: [Shortage]

@@ -73,6 +73,8 @@ public struct AttemptReport: Codable, Sendable, Equatable {
   public var signal, code: Int32?
   /// Whether the customer was put aside as a dead letter after it; nil where it was not, or where nobody noted it.
   public var isFatal: Bool?
+  /// What the worker said of it, or the last lines of a command; nil for nothing.
+  public var words: String?
 
   public init(
     window: String, generation: Int32, pid: Int32, startedAt: Int64, endedAt: Int64?, end: AttemptEnd?,
@@ -83,7 +85,7 @@ public struct AttemptReport: Codable, Sendable, Equatable {
   }
 
   enum CodingKeys: Int, CodingKey {
-    case window = 1, generation, pid, startedAt, endedAt, end, signal, code, isFatal
+    case window = 1, generation, pid, startedAt, endedAt, end, signal, code, isFatal, words
   }
 }
 
@@ -117,11 +119,17 @@ public struct ReceiptReport: Codable, Sendable, Equatable {
   public var article: String?
   /// What was missing, where the outcome is out of stock; nil for nothing.
   public var shortages: [Shortage]?
+  /// What the work left behind; nil for nothing.
+  public var result: WorkResult?
+  /// What was the same in every attempt at this customer: a command was told it as `BANK_KEY`. Nil where none was.
+  public var key: String?
 
   /// What is told of a receipt.
   ///
   /// - Parameter services: what the services are called.
-  public init(_ receipt: Receipt, _ services: ServiceDirectory) {
+  public init(_ receipt: Receipt, _ services: ServiceDirectory, key: String? = nil) {
+    result = receipt.result
+    self.key = key
     sequence = receipt.sequence
     day = receipt.day
     ticket = receipt.ticket
@@ -142,6 +150,6 @@ public struct ReceiptReport: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case sequence = 1, day, ticket, service, priority, outcome, window, attempts, amount, debit, credit,
-      issuedAt, startedAt, finishedAt, article, shortages
+      issuedAt, startedAt, finishedAt, article, shortages, result, key
   }
 }

@@ -78,16 +78,18 @@ public struct TellerOrders: Codable, Sendable, Equatable {
   public var logsCustomers: Bool
   /// The socket of the stock service, for a worker that draws on the stock; nil for others.
   public var stockSocket: String?
+  /// How the command of each customer is run; nil where there is none.
+  public var command: CommandOrders?
 
   public init(
     name: String, service: Service, generation: Int32, workMicroseconds: Int64, beatMicroseconds: Int64,
     language: Language, logPath: String, logLimit: Int64, logKeep: Int32, logsCustomers: Bool,
-    stockSocket: String? = nil
+    stockSocket: String? = nil, command: CommandOrders? = nil
   ) {
     (self.name, self.service, self.generation) = (name, service, generation)
     (self.workMicroseconds, self.beatMicroseconds) = (workMicroseconds, beatMicroseconds)
     (self.language, self.logPath, self.logLimit, self.logKeep) = (language, logPath, logLimit, logKeep)
-    (self.logsCustomers, self.stockSocket) = (logsCustomers, stockSocket)
+    (self.logsCustomers, self.stockSocket, self.command) = (logsCustomers, stockSocket, command)
   }
 
   /// What the service is called, which is a part of the worker's name.
@@ -97,7 +99,7 @@ public struct TellerOrders: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case name = 1, service, generation, workMicroseconds, beatMicroseconds, language, logPath, logLimit,
-      logKeep, logsCustomers, stockSocket
+      logKeep, logsCustomers, stockSocket, command
   }
 }
 
@@ -117,8 +119,11 @@ public struct Assignment: Codable, Sendable, Equatable {
   public var amount, account: Int64
   /// What the worker needs to know beyond that; nil for nothing.
   public var article: String?
-  /// The name under which the stock is asked for this customer; nil where nothing is asked of it, or by day and ticket.
+  /// What is the same in every attempt at this customer, and no other's: the stock is asked under this name, and a command is
+  /// told it as `BANK_KEY`. Nil where nothing is asked of the stock, or by day and ticket.
   public var order: OrderID?
+  /// What the customer carries, where the work needs it; nil for nothing.
+  public var payload: [UInt8]?
 
   /// What a teller is told of a customer who is handed to it.
   public init(day: BusinessDay, customer: Customer, lease: Lease) {
@@ -145,6 +150,6 @@ public struct Assignment: Codable, Sendable, Equatable {
   public var lease: Lease { Lease(ticket: ticket, attempt: attempt, generation: generation) }
 
   enum CodingKeys: Int, CodingKey {
-    case ticket = 1, attempt, generation, day, service, priority, amount, account, article, order
+    case ticket = 1, attempt, generation, day, service, priority, amount, account, article, order, payload
   }
 }

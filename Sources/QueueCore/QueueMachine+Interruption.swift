@@ -1,0 +1,156 @@
+// Owns every way in which an attempt ends without a receipt: the teller says that it could not, dies, falls silent or breaks the
+// rules, or the customer is taken back. The customer waits again, is put off, or is put aside; nothing of it is forgotten.
+// Invariant: an attempt is recorded exactly once, in the transaction in which its customer goes elsewhere.
+
+import BankModel
+import Time
+
+extension QueueMachine {
+  mutating func lose(
+    _ window: Window, _ generation: Generation, _ end: ProcessEnd, at now: Moment,
+    into effects: inout [QueueEffect]
+  ) {
+    guard let (service, place) = locate(window) else { return }
+    let isKnown = windows[service][place].generation == generation
+    if isKnown {
+      takeFrom(service, place, .killed, end, at: now, into: &effects)
+      if windows[service][place].state == .idle { idleWindows[service] -= 1 }
+      windows[service][place].state = .vacant
+      // A recalled customer is no longer here, but the teller's time to give it back would still run out.
+      windows[service][place].deadline = MonotonicTime(nanoseconds: .max)
+      windows[service][place].unacknowledged = nil
+    }
+    if windows[service][place].isClosing, windows[service][place].state == .vacant {
+      removeClosedWindows(service)
+    }
+  }
+
+  /// Ends every lease that has run out. Its customer goes back at once: the generation keeps late words harmless.
+  mutating func expireLeases(at now: Moment, into effects: inout [QueueEffect]) {
+    for service in windows.indices {
+      for place in windows[service].indices where windows[service][place].deadline <= now.attended {
+        let windowState = windows[service][place]
+        windows[service][place].deadline = MonotonicTime(nanoseconds: .max)
+        takeFrom(service, place, .leaseExpired, nil, at: now, into: &effects)
+        windows[service][place].state = .doomed
+        effects.append(.endStuckTeller(windowState.window, windowState.generation))
+      }
+    }
+  }
+
+  /// A worker could not do the work, and says what follows from it.
+  mutating func fail(
+    _ customer: Customer, _ failure: WorkFailure, _ service: Int, _ place: Int, at now: Moment,
+    into effects: inout [QueueEffect]
+  ) {
+    let lease = windows[service][place].lease(of: customer)
+    switch failure.consequence {
+    case .again, .never: interrupt(customer, lease, service, place, .failed, failure, at: now, into: &effects)
+    case .crash: interrupt(customer, lease, service, place, .killed, failure, at: now, into: &effects)
+    case .later:
+      let isTooOften = lease.attempt >= policy[service].maxLater
+      interrupt(
+        customer, lease, service, place, isTooOften ? .failed : .deferred, failure, at: now, into: &effects)
+    case .pause:
+      if !books.paused[service] {
+        // It belongs to what happened, and is not taken back where the disk is full.
+        (books.paused[service], settledPauses[service]) = (true, true)
+        effects.append(.reportPause(Service(index: service), because: failure))
+      }
+      standAgain(customer, service, place, .deferred, failure, at: now, into: &effects)
+    }
+  }
+
+  /// Ends an attempt without a receipt: the customer waits again, is put off, or is put aside.
+  ///
+  /// - Parameter failure: what the worker said of it, where it could.
+  mutating func interrupt(
+    _ customer: Customer, _ lease: Lease, _ service: Int, _ place: Int, _ end: AttemptEnd,
+    _ failure: WorkFailure?, processEnd: ProcessEnd? = nil, at now: Moment, into effects: inout [QueueEffect]
+  ) {
+    let windowState = windows[service][place]
+    let processEnd = failure?.processEnd ?? processEnd
+    record(lease, at: windowState, end, processEnd, failure?.words, at: now, into: &effects)
+    var customer = customer
+    customer.attempts += 1
+    switch end {
+    case .failed: customer.failures += 1
+    case .deferred: break
+    default: customer.crashes += 1
+    }
+    effects.append(.announce(.interrupted, windowState.window, lease, customer))
+    let rules = policy[service]
+    if customer.crashes >= rules.maxCrashes || customer.failures >= rules.maxFailures
+      || failure?.consequence == .never
+    {
+      books.waiting[customer.line] -= 1
+      books.dead += 1
+      stage(.bury(customer), into: &effects)
+      effects.append(.reportDead(customer, windowState.window, end, processEnd))
+    } else if end == .failed || end == .deferred, delayed.count < policy.maxDelayed {
+      let pause = failure?.after ?? rules.pause(afterFailures: end == .failed ? customer.failures : lease.attempt)
+      let dueAt = WallTime(milliseconds: now.wall.milliseconds + pause.milliseconds)
+      books.waiting[customer.line] -= 1
+      books.delayed += 1
+      delayed.insert(customer, due: now.monotonic + pause, dueAt: dueAt)
+      stage(.postpone(customer, dueAt: dueAt), into: &effects)
+    } else {
+      stage(.update(customer), into: &effects)
+      lines[index(of: customer.line)].takeBack(customer)
+    }
+  }
+
+  mutating func takeFrom(
+    _ service: Int, _ place: Int, _ end: AttemptEnd, _ processEnd: ProcessEnd?, at now: Moment,
+    into effects: inout [QueueEffect]
+  ) {
+    guard let customer = release(service, place) else { return }
+    let lease = windows[service][place].lease(of: customer)
+    interrupt(customer, lease, service, place, end, nil, processEnd: processEnd, at: now, into: &effects)
+    takeBackAhead(service, place, at: now, into: &effects)
+  }
+
+  /// A customer who has left a teller's hands stands at the head of the line again. It is nobody's fault, and so it
+  /// counts as neither a crash nor a failure.
+  mutating func standAgain(
+    _ customer: Customer, _ service: Int, _ place: Int, _ end: AttemptEnd = .recalled,
+    _ failure: WorkFailure? = nil, at now: Moment, into effects: inout [QueueEffect]
+  ) {
+    let windowState = windows[service][place]
+    let lease = windowState.lease(of: customer)
+    record(lease, at: windowState, end, failure?.processEnd, failure?.words, at: now, into: &effects)
+    var customer = customer
+    customer.attempts += 1
+    effects.append(.announce(.interrupted, windowState.window, lease, customer))
+    stage(.update(customer), into: &effects)
+    lines[index(of: customer.line)].takeBack(customer)
+  }
+
+  /// Those whose turn had not come stand in line again. It is nobody's fault, and yet an attempt: who was overtaken
+  /// meanwhile is explained by it.
+  mutating func takeBackAhead(
+    _ service: Int, _ place: Int, at now: Moment, into effects: inout [QueueEffect]
+  ) {
+    for next in releaseAhead(service, place) {
+      var windowState = windows[service][place]
+      windowState.startedAt = next.at
+      record(windowState.lease(of: next.customer), at: windowState, .recalled, at: now, into: &effects)
+      var customer = next.customer
+      customer.attempts += 1
+      stage(.update(customer), into: &effects)
+      lines[index(of: customer.line)].takeBack(customer)
+    }
+  }
+
+  /// A teller broke the rules of the conversation: its customer goes back, and it is ended.
+  mutating func breakOff(
+    _ service: Int, _ place: Int, _ reason: String, at now: Moment, into effects: inout [QueueEffect]
+  ) {
+    takeFrom(service, place, .killed, nil, at: now, into: &effects)
+    let windowState = windows[service][place]
+    if windowState.state == .idle { idleWindows[service] -= 1 }
+    windows[service][place].state = .doomed
+    windows[service][place].deadline = MonotonicTime(nanoseconds: .max)
+    effects.append(.endRogueTeller(windowState.window, windowState.generation, reason: reason))
+  }
+}

@@ -1,0 +1,116 @@
+// Owns the shapes in which a worker says what came of a customer's work: what it left behind, or why it was not done.
+// Invariant: numbers that cannot be true of a process or of a stream are refused where they are read.
+
+import BankModel
+import Time
+
+struct WorkedLease: Codable {
+  var lease: Lease, result: WorkResult
+  enum CodingKeys: Int, CodingKey { case lease = 1, result }
+}
+
+/// What is left out of a failure follows from the service: it is tried again after a pause.
+struct FailedLease: Codable {
+  var lease: Lease, reason: String
+  var consequence: WorkFailure.Consequence?
+  var code, signal: Int32?
+  var afterMilliseconds: Int64?
+  enum CodingKeys: Int, CodingKey { case lease = 1, reason, consequence, code, signal, afterMilliseconds }
+
+  init(_ lease: Lease, _ failure: WorkFailure) {
+    (self.lease, reason) = (lease, failure.words)
+    if failure.consequence != .again { consequence = failure.consequence }
+    (code, signal) = ProcessEnd.parts(of: failure.processEnd)
+    afterMilliseconds = failure.after?.milliseconds
+  }
+
+  var failure: WorkFailure {
+    get throws {
+      if let afterMilliseconds, afterMilliseconds < 0 {
+        throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "a pause below zero"))
+      }
+      return WorkFailure(
+        reason, consequence ?? .again, processEnd: ProcessEnd(code: code, signal: signal),
+        after: afterMilliseconds.map { .milliseconds($0) })
+    }
+  }
+}
+
+extension WorkFailure.Consequence: Codable {}
+
+extension ProcessEnd {
+  /// As two numbers, of which at most one is there.
+  static func parts(of end: ProcessEnd?) -> (code: Int32?, signal: Int32?) {
+    switch end {
+    case .code(let code): (code, nil)
+    case .signal(let signal): (nil, signal)
+    case nil: (nil, nil)
+    }
+  }
+
+  /// Nil where there is neither.
+  init?(code: Int32?, signal: Int32?) {
+    if let signal { self = .signal(signal) } else if let code { self = .code(code) } else { return nil }
+  }
+}
+
+extension WorkResult: Codable {
+  private enum CodingKeys: Int, CodingKey { case durationMilliseconds = 1, code, signal, output, errors }
+
+  /// What was not there is left out.
+  public func encode(to encoder: any Encoder) throws {
+    var map = encoder.container(keyedBy: CodingKeys.self)
+    try map.encode(duration.milliseconds, forKey: .durationMilliseconds)
+    let (code, signal) = ProcessEnd.parts(of: ending)
+    try map.encodeIfPresent(code, forKey: .code)
+    try map.encodeIfPresent(signal, forKey: .signal)
+    if output != .nothing { try map.encode(output, forKey: .output) }
+    if errors != .nothing { try map.encode(errors, forKey: .errors) }
+  }
+
+  /// - Throws: where a span is below zero, or a stream shorter than what was kept of it.
+  public convenience init(from decoder: any Decoder) throws {
+    let map = try decoder.container(keyedBy: CodingKeys.self)
+    let milliseconds = try map.decode(Int64.self, forKey: .durationMilliseconds)
+    guard milliseconds >= 0 else {
+      throw DecodingError.dataCorruptedError(
+        forKey: .durationMilliseconds, in: map, debugDescription: "a span below zero")
+    }
+    self.init(
+      ending: ProcessEnd(
+        code: try map.decodeIfPresent(Int32.self, forKey: .code),
+        signal: try map.decodeIfPresent(Int32.self, forKey: .signal)),
+      duration: .milliseconds(milliseconds),
+      output: try map.decodeIfPresent(Excerpt.self, forKey: .output) ?? .nothing,
+      errors: try map.decodeIfPresent(Excerpt.self, forKey: .errors) ?? .nothing)
+  }
+}
+
+extension Excerpt: Codable {
+  private enum CodingKeys: Int, CodingKey { case length = 1, first, last, filed }
+
+  /// The pieces are byte strings.
+  public func encode(to encoder: any Encoder) throws {
+    var map = encoder.container(keyedBy: CodingKeys.self)
+    try map.encode(length, forKey: .length)
+    try map.encode(first, forKey: .first)
+    if !last.isEmpty { try map.encode(last, forKey: .last) }
+    if filed > 0 { try map.encode(filed, forKey: .filed) }
+  }
+
+  /// - Throws: where the numbers contradict one another, or more was kept than is kept at most.
+  public init(from decoder: any Decoder) throws {
+    let map = try decoder.container(keyedBy: CodingKeys.self)
+    let first = try map.decode([UInt8].self, forKey: .first)
+    let last = try map.decodeIfPresent([UInt8].self, forKey: .last) ?? []
+    let length = try map.decode(Int64.self, forKey: .length)
+    let filed = try map.decodeIfPresent(Int64.self, forKey: .filed) ?? 0
+    guard first.count + last.count <= Self.longest,
+      let excerpt = Excerpt(first: first, last: last, length: length, filed: filed)
+    else {
+      throw DecodingError.dataCorruptedError(
+        forKey: .length, in: map, debugDescription: "no excerpt of a stream")
+    }
+    self = excerpt
+  }
+}
