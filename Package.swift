@@ -109,7 +109,7 @@ let package = Package(
       on: [
         "Time", "BankModel", "Arguments", "QueueCore", "StockCore", "Wire", "Posix", "Storage", "Transport",
         "Supervision",
-        "Logbook", "Configuration", "StockClient", "VendingClient", "VendingCore",
+        "Logbook", "Configuration", "CommandRunner", "StockClient", "VendingClient", "VendingCore",
       ]),
     floor(
       "StockService",

@@ -30,11 +30,13 @@ public struct BooksName: Hashable, Sendable {
     case none
   }
 
+  /// With what the names of all orders begin that carry the number.
+  public var prefix: String { "b\(String(UInt64(bitPattern: number), radix: 16, digits: 16))-" }
+
   /// The name of the order of a ticket.
   public func order(day: BusinessDay, ticket: TicketNumber, issuedAt: WallTime) -> OrderID {
     guard covers(day, ticket) else { return OrderID(day: day, ticket: ticket) }
-    let books = String(UInt64(bitPattern: number), radix: 16, digits: 16)
-    return OrderID("b\(books)-\(day)-\(ticket)-\(String(issuedAt.milliseconds, radix: 36))")
+    return OrderID("\(prefix)\(day)-\(ticket)-\(String(issuedAt.milliseconds, radix: 36))")
   }
 
   /// The name of the order of a ticket that has ended.

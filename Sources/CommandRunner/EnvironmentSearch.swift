@@ -10,12 +10,17 @@ struct EnvironmentSearch {
   private static let most = 6 << 20
 
   private let setting: [UInt8]
+  /// Whether only the beginning of the value is known.
+  private let isPrefix: Bool
 
-  init(_ name: String, _ value: String) { setting = Array("\(name)=\(value)".utf8) }
+  init(_ name: String, _ value: String, isPrefix: Bool = false) {
+    setting = Array("\(name)=\(value)".utf8)
+    self.isPrefix = isPrefix
+  }
 
   func matches(_ pid: pid_t) -> Bool {
     guard let file = try? FileDescriptor.open("/proc/\(pid)/environ", .readOnly) else { return false }
-    var search = Progress(setting)
+    var search = Progress(setting, isPrefix: isPrefix)
     var left = Self.most
     return withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 16) { piece in
       while left > 0 {
@@ -30,10 +35,11 @@ struct EnvironmentSearch {
   /// How far the present variable agrees.
   struct Progress {
     private let setting: [UInt8]
+    private let isPrefix: Bool
     /// So many of its bytes agree; nil where it is another.
     private var matched: Int? = 0
 
-    init(_ setting: [UInt8]) { self.setting = setting }
+    init(_ setting: [UInt8], isPrefix: Bool = false) { (self.setting, self.isPrefix) = (setting, isPrefix) }
 
     var isAtMatch: Bool { matched == setting.count }
 
@@ -52,6 +58,7 @@ struct EnvironmentSearch {
         place += 1
         if count < setting.count {
           if byte == setting[count] { matched = count + 1 } else { matched = byte == 0 ? 0 : nil }
+          if isPrefix, isAtMatch { return true }
         } else if byte == 0 {
           return true
         } else {

@@ -17,8 +17,17 @@ public final class Orphans {
   /// The processes of this user that were started with `BANK_KEY=key`, and their descendants. Nobody is ended yet.
   ///
   /// - Parameter patience: from SIGKILL until whoever is left is given up.
-  public init(key: String, on loop: EventLoop, patience: TimeSpan = .seconds(10)) {
-    let search = EnvironmentSearch(Self.variable, key)
+  public convenience init(key: String, on loop: EventLoop, patience: TimeSpan = .seconds(10)) {
+    self.init(EnvironmentSearch(Self.variable, key), loop, patience)
+  }
+
+  /// The processes of this user that were started with a `BANK_KEY` that begins so, and their descendants: those of all
+  /// customers of one bank's books. Nobody is ended yet.
+  public convenience init(keysFrom prefix: String, on loop: EventLoop, patience: TimeSpan = .seconds(10)) {
+    self.init(EnvironmentSearch(Self.variable, prefix, isPrefix: true), loop, patience)
+  }
+
+  private init(_ search: EnvironmentSearch, _ loop: EventLoop, _ patience: TimeSpan) {
     ending = ProcessEnding(on: loop, patience: patience) { signal, room, isHeld throws(SystemError) in
       try Self.look(for: signal, room: room, search, isHeld)
     }

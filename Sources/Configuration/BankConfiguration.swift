@@ -2,6 +2,7 @@
 // Invariant: `config/bank.json` says exactly the defaults; a test holds both together.
 
 import BankModel
+import Posix
 import Time
 
 /// One value for each service.
@@ -26,6 +27,7 @@ extension ByService<Int32> {
   /// One number for each of those that every branch comes with.
   public init(deposit: Value, loan: Value, juice: Value) {
     self.init(deposit: deposit, loan: loan, juice: juice, otherwise: 0)
+    self[.run] = Int32(clamping: Processors.available)
   }
 }
 
@@ -51,9 +53,10 @@ public struct BankConfiguration: Sendable, Equatable {
     public init() {}
   }
 
-  /// Services that the branch offers, in the order in which they are shown: those that every branch comes with, and those of
-  /// the file. `services`
-  public internal(set) var services = ServiceName.branch
+  /// Services that the file adds, in its order. `services`
+  public internal(set) var ownServices: [ServiceName] = []
+  /// What is said of services beside their windows. `services`
+  private var settings: [ServiceName: ServiceSettings] = [.run: .commandLines]
   /// Windows of each service. `windows`
   public var windows = ByService<Int32>(deposit: 2, loan: 1, juice: 1)
   /// How long serving one customer takes, before ``speed``. `work`
@@ -97,6 +100,19 @@ public struct BankConfiguration: Sendable, Equatable {
 
   /// The defaults.
   public init() {}
+
+  /// Services that the branch offers, in the order in which they are shown: those that every branch comes with, those of the
+  /// file, and ``ServiceName/run``.
+  public var services: [ServiceName] { ServiceName.branch + ownServices + [.run] }
+
+  /// What is said of a service beside its windows.
+  public subscript(service: ServiceName) -> ServiceSettings {
+    get { settings[service] ?? ServiceSettings() }
+    set { settings[service] = newValue == ServiceSettings() ? nil : newValue }
+  }
+
+  /// Whether commands are run for the customers of a service.
+  public func runsCommands(_ service: ServiceName) -> Bool { settings[service]?.command != nil }
 
   /// How long serving one customer takes at the configured speed.
   public func scaledWork(_ service: ServiceName) -> TimeSpan { speed.scaled(work[service]) }

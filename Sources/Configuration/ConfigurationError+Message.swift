@@ -53,6 +53,22 @@ extension ConfigurationError {
     case .unknownFruit(let name, let suggestion):
       let hint = suggestion.map { "did you mean \(quoted($0))?" } ?? "write it among the fruits"
       return "there is no fruit \(quoted(name)) (\(subject)) — \(hint)"
+    case .noProgram(let word):
+      return "\(subject) is \(quoted(word)); begin with the name of a program, or its path"
+    case .notAbsolute(let path): return "\(subject) is \(quoted(path)); write the whole path, from \"/\" on"
+    case .badVariable(let name):
+      return
+        "\(quoted(name)) (\(subject)) can be the name of no variable; leave out \"=\", and do not begin with \"BANK_\", which the bank sets"
+    case .badEnding(let name):
+      return
+        "\(quoted(name)) (\(subject)) is no ending; write a code from 0 to 255, \"signal\", \"timeout\" or \"other\""
+    case .badWord: return "\(subject) is too long for a word of a command, or holds a zero byte; write another"
+    case .noKind: return "\(subject) says neither \"work\" nor \"run\"; write one of them"
+    case .twoKinds(let one, let other):
+      return "\(subject) has both \(quoted(one)) and \(quoted(other)); a service is one of them: take one out"
+    case .onlyOfCommands: return "\(subject) is for commands, and this service has no \"run\"; take it out"
+    case .noSuchProgram(let name):
+      return "\(subject): there is no program \(quoted(name)); install it, or write its whole path"
     case .notAChoice(let text, let choices):
       return "\(subject) is \(quoted(text)); write one of \(choices.map(quoted).joined(separator: ", "))"
     }
@@ -99,6 +115,21 @@ extension ConfigurationError {
     case .unknownFruit(let name, let suggestion):
       let hint = suggestion.map { "혹시 \(quoted($0))인가요?" } ?? "과일 목록에 먼저 쓰세요."
       return "없는 과일입니다: \(quoted(name)) (\(subject)). \(hint)"
+    case .noProgram(let word): return "\(subject) 값이 프로그램이 아닙니다: \(quoted(word)). 프로그램의 이름이나 경로로 시작하세요."
+    case .notAbsolute(let path): return "\(subject) 값이 전체 경로가 아닙니다: \(quoted(path)). \"/\"부터 쓰세요."
+    case .badVariable(let name):
+      return
+        "환경 변수의 이름으로 쓸 수 없습니다: \(quoted(name)) (\(subject)). \"=\"를 빼고, 은행이 정하는 \"BANK_\"로 시작하지 마세요."
+    case .badEnding(let name):
+      return
+        "종료 방식이 아닙니다: \(quoted(name)) (\(subject)). 0부터 255까지의 코드나 \"signal\", \"timeout\", \"other\"를 쓰세요."
+    case .badWord: return "\(subject) 값이 명령의 단어로는 너무 길거나 0 바이트가 들어 있습니다. 다르게 쓰세요."
+    case .noKind: return "\(subject)에 \"work\"도 \"run\"도 없습니다. 하나를 쓰세요."
+    case .twoKinds(let one, let other):
+      return "\(subject)에 \(quoted(one))와 \(quoted(other))가 함께 있습니다. 업무는 하나로만 정할 수 있으니 하나를 지우세요."
+    case .onlyOfCommands: return "명령에만 쓰는 설정입니다: \(subject). 이 업무에는 \"run\"이 없으니 지우세요."
+    case .noSuchProgram(let name):
+      return "프로그램이 없습니다: \(quoted(name)) (\(subject)). 설치하거나 전체 경로를 쓰세요."
     case .notAChoice(let text, let choices):
       return
         "\(subject) 값이 선택할 수 있는 것이 아닙니다: \(quoted(text)). \(choices.map(quoted).joined(separator: ", ")) 중에서 고르세요."

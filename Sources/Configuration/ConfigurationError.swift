@@ -42,6 +42,24 @@ public struct ConfigurationError: Error, Sendable, Hashable {
     case nameTwice(String)
     /// A recipe names a fruit that there is not, with the nearest one that there is.
     case unknownFruit(String, suggestion: String?)
+    /// The first word of a command is empty, or stands for what a customer brings.
+    case noProgram(String)
+    /// A path that does not begin with a slash.
+    case notAbsolute(String)
+    /// The name of a variable that none can have, or that the bank sets.
+    case badVariable(String)
+    /// What is no exit code and no name of another ending.
+    case badEnding(String)
+    /// A word that no program can be given: too long, or with a zero byte.
+    case badWord
+    /// A service that does not say what serves its customers.
+    case noKind
+    /// Two kinds of work in one service.
+    case twoKinds(String, String)
+    /// What is only said of commands, where none is run.
+    case onlyOfCommands
+    /// No program of this name; and where it was looked for.
+    case noSuchProgram(String)
     /// A text that is none of those that there are.
     case notAChoice(String, [String])
   }

@@ -12,6 +12,11 @@ public enum SettingValue: Sendable, Hashable {
   case number(Int64)
   /// A length of time, a speed or a language, none of which needs an escape.
   case text(String)
+  /// Any text.
+  case words(String)
+  case list([String])
+  /// Texts by their keys, in the order of the keys.
+  case table([String: String])
 
   /// The value as it stands in a file: `"10s"`, `5`, `true`.
   public var written: String {
@@ -20,7 +25,26 @@ public enum SettingValue: Sendable, Hashable {
     case .flag(let flag): "\(flag)"
     case .number(let number): "\(number)"
     case .text(let text): "\"\(text)\""
+    case .words(let text): Self.quoted(text)
+    case .list(let words): "[\(words.map(Self.quoted).joined(separator: ", "))]"
+    case .table(let table):
+      "{\(table.sorted { $0.key < $1.key }.map { "\(Self.quoted($0)): \(Self.quoted($1))" }.joined(separator: ", "))}"
     }
+  }
+
+  /// A text as JSON has it (RFC 8259, section 7).
+  private static func quoted(_ text: String) -> String {
+    var quoted = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"", "\\": quoted += "\\\(scalar)"
+      case "\u{0}"..<" ":
+        let code = String(scalar.value, radix: 16)
+        quoted += "\\u" + String(repeating: "0", count: 4 - code.count) + code
+      default: quoted.unicodeScalars.append(scalar)
+      }
+    }
+    return quoted + "\""
   }
 }
 
@@ -83,9 +107,10 @@ extension ReadConfiguration {
       present.adopt(choice)
       sources[choice.key] = source
     }
-    return Setting.all(in: present).map { setting in
-      PresentSetting(
-        key: setting.key, value: setting.value(in: present), source: sources[setting.key] ?? .builtIn)
+    return Setting.all(in: present).compactMap { setting in
+      let source = sources[setting.key] ?? .builtIn
+      guard source != .builtIn || !setting.isHiddenUntilSaid else { return nil }
+      return PresentSetting(key: setting.key, value: setting.value(in: present), source: source)
     }
   }
 

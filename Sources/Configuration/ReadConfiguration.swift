@@ -68,28 +68,62 @@ extension ReadConfiguration {
     for (text, value) in try group.freeMembers() {
       guard let name = ServiceName(text) else { throw value.fail(.badServiceName(text)) }
       guard seen.insert(text).inserted else { throw value.fail(.duplicateKey) }
-      let isOwn = !configuration.services.contains(name)
-      if isOwn {
-        guard configuration.services.count < ServiceDirectory.configurable else {
-          throw value.fail(.tooManyServices(ServiceDirectory.configurable))
+      if ServiceName.branch.contains(name) {
+        try takeService(value, name)
+      } else {
+        if name != .run {
+          guard configuration.services.count < ServiceDirectory.configurable else {
+            throw value.fail(.tooManyServices(ServiceDirectory.configurable))
+          }
+          configuration.ownServices.append(name)
+          configuration.windows[name] = 1
         }
-        configuration.services.append(name)
-        configuration.windows[name] = 1
-      }
-      let settings = Setting.ofService(name)
-      try value.members(known: [Setting.windowsMember, Setting.workMember]) {
-        member, value throws(ConfigurationError) in
-        // Where both forms say something of one service nobody knows which is meant.
-        let key = isOwn ? "\(group.key ?? "").\(text).\(member)" : "\(member).\(text)"
-        guard lines[key] == nil else { throw value.fail(.duplicateKey) }
-        guard let setting = settings.first(where: { $0.key.hasSuffix(".\(member)") }) else { return }
-        try setting.read(value, into: &configuration)
-        lines[key] = value.node.line
-      }
-      if isOwn, lines["\(group.key ?? "").\(text).\(Setting.workMember)"] == nil {
-        throw value.fail(.missing(Setting.workMember))
+        try take(value, Setting.ofService(name).filter { name != .run || !$0.isKindOfWork })
+        try checkKind(value, name)
       }
     }
+  }
+
+  /// Takes what is said here of one of those that every branch comes with. Where both forms say something of one service
+  /// nobody knows which is meant.
+  private mutating func takeService(
+    _ group: ConfigurationReader, _ name: ServiceName
+  ) throws(ConfigurationError) {
+    let settings = Setting.ofService(name)
+    try group.members(known: [Setting.windowsMember, Setting.workMember]) {
+      member, value throws(ConfigurationError) in
+      let key = "\(member).\(name)"
+      guard lines[key] == nil else { throw value.fail(.duplicateKey) }
+      guard let setting = settings.first(where: { $0.key.hasSuffix(".\(member)") }) else { return }
+      try setting.read(value, into: &configuration)
+      lines[key] = value.node.line
+    }
+  }
+
+  /// A service is of one kind, and says nothing that is only said of another.
+  private func checkKind(_ group: ConfigurationReader, _ name: ServiceName) throws(ConfigurationError) {
+    let above = "\(group.key ?? "")."
+    let (work, run) = (above + Setting.workMember, above + Setting.runMember)
+    switch (lines[work], lines[run]) {
+    case (_?, _?): throw group.fail(.twoKinds(Setting.workMember, Setting.runMember))
+    case (nil, nil) where name != .run: throw group.fail(.noKind)
+    case (_?, nil):
+      for (key, line) in lines.sorted(by: { $0.value < $1.value }) where key.hasPrefix(above) {
+        let member = key.dropFirst(above.count).prefix { $0 != "." }
+        guard Setting.commandMembers.contains(String(member)) else { continue }
+        throw ConfigurationError(path: group.path, key: key, line: line, reason: .onlyOfCommands)
+      }
+    default: break
+    }
+    try checkRetries(group, name)
+  }
+
+  private func checkRetries(_ group: ConfigurationReader, _ name: ServiceName) throws(ConfigurationError) {
+    let (first, limit) = (
+      configuration[name].retryFirst ?? configuration.retryFirst,
+      configuration[name].retryLimit ?? configuration.retryLimit)
+    guard first > limit, configuration[name].retryFirst ?? configuration[name].retryLimit != nil else { return }
+    throw group.fail(.retryOrder(first: DurationText.print(first), limit: DurationText.print(limit)))
   }
 }
 

@@ -20,7 +20,21 @@ struct Setting {
     case span(WritableKeyPath<BankConfiguration, TimeSpan>, ClosedRange<TimeSpan>)
     case flag(WritableKeyPath<BankConfiguration, Bool>)
     case speed, language
+    /// What may not be said at all.
+    case openNumber(WritableKeyPath<BankConfiguration, Int64?>, ClosedRange<Int64>)
+    case openSmallNumber(WritableKeyPath<BankConfiguration, Int32?>, ClosedRange<Int64>)
+    case openSpan(WritableKeyPath<BankConfiguration, TimeSpan?>, ClosedRange<TimeSpan>)
+    case path(WritableKeyPath<BankConfiguration, String?>)
+    case command(WritableKeyPath<BankConfiguration, [String]?>)
+    case variables(WritableKeyPath<BankConfiguration, [String: String]>)
+    case meanings(WritableKeyPath<BankConfiguration, [String: EndingMeaning]>)
   }
+
+  /// Whether it says what serves the customers of a service.
+  var isKindOfWork: Bool { key.hasSuffix(".\(Self.workMember)") || key.hasSuffix(".\(Self.runMember)") }
+
+  /// Whether it is shown only where it was said: what a service of one's own may say and most do not.
+  var isHiddenUntilSaid = false
 
   private init(_ key: String, _ place: Place) { (self.key, self.place) = (key, place) }
 
@@ -29,16 +43,57 @@ struct Setting {
 
   /// Every setting of a configuration.
   static func all(in configuration: BankConfiguration) -> [Setting] {
-    all + configuration.services.dropFirst(ServiceName.branch.count).flatMap(ofService)
+    all + configuration.ownServices.flatMap { ofService($0, configuration) } + ofService(.run, configuration)
   }
 
   /// The settings of one service as they stand under its name in `services`.
   static func ofService(_ service: ServiceName) -> [Setting] {
+    let above = "\(servicesKey).\(service)."
+    return [
+      Setting(above + windowsMember, .smallNumber(\.windows[service], 0...Limits.windowsPerService)),
+      Setting(above + workMember, .span(\.work[service], .zero...day)),
+    ] + rules(of: service, above) + command(of: service, above)
+  }
+
+  /// Those of them that say something of a service as it is configured.
+  private static func ofService(_ service: ServiceName, _ configuration: BankConfiguration) -> [Setting] {
+    let runsCommands = configuration.runsCommands(service)
+    return ofService(service).filter { setting in
+      !(runsCommands && setting.key.hasSuffix(".\(workMember)"))
+    }.map { setting in
+      var setting = setting
+      let isBasic = setting.key.hasSuffix(".\(windowsMember)") || setting.key.hasSuffix(".\(workMember)")
+      setting.isHiddenUntilSaid = service == .run || !isBasic
+      return setting
+    }
+  }
+
+  /// What may be another rule for this service than for all.
+  private static func rules(of service: ServiceName, _ above: String) -> [Setting] {
     [
-      Setting(
-        "\(servicesKey).\(service).\(windowsMember)",
-        .smallNumber(\.windows[service], 0...Limits.windowsPerService)),
-      Setting("\(servicesKey).\(service).\(workMember)", .span(\.work[service], .zero...day)),
+      Setting(above + "lease", .openSpan(\.[service].lease, .milliseconds(100)...day)),
+      Setting(above + "prefetch", .openSmallNumber(\.[service].prefetch, 1...Int64(Limits.customersInHand))),
+      Setting(above + "retries.crashes", .openSmallNumber(\.[service].crashes, 1...1000)),
+      Setting(above + "retries.failures", .openSmallNumber(\.[service].failures, 1...1000)),
+      Setting(above + "retries.first", .openSpan(\.[service].retryFirst, .zero...day)),
+      Setting(above + "retries.limit", .openSpan(\.[service].retryLimit, .zero...day)),
+    ]
+  }
+
+  /// What is said of the commands of a service.
+  private static func command(of service: ServiceName, _ above: String) -> [Setting] {
+    [
+      Setting(above + runMember, .command(\.[service].command)),
+      Setting(above + "timeout", .openSpan(\.[service].timeout, .milliseconds(1)...(day * 365))),
+      Setting(above + "grace", .openSpan(\.[service].grace, .zero...day)),
+      Setting(above + "directory", .path(\.[service].directory)),
+      Setting(above + "environment", .variables(\.[service].environment)),
+      Setting(above + "exit", .meanings(\.[service].exit)),
+      Setting(above + "result_bytes", .openNumber(\.[service].resultBytes, 0...Int64(Excerpt.longest))),
+      Setting(above + "limits.memory", .openNumber(\.[service].memory, 1 << 20...1 << 50)),
+      Setting(above + "limits.processor", .openSpan(\.[service].processor, .seconds(1)...(day * 365))),
+      Setting(above + "limits.files", .openNumber(\.[service].files, 3...1_048_576)),
+      Setting(above + "limits.output", .openNumber(\.[service].output, 0...1 << 50)),
     ]
   }
 
@@ -91,6 +146,9 @@ struct Setting {
   static let servicesKey = "services"
   static let windowsMember = "windows"
   static let workMember = "work"
+  static let runMember = "run"
+  /// What is said of commands alone.
+  static let commandMembers = ["timeout", "grace", "directory", "environment", "exit", "result_bytes", "limits"]
   /// The key of the windows of a service: those of every branch have theirs in `windows`.
   static func windowsKey(_ service: ServiceName) -> String {
     ServiceName.branch.contains(service)
@@ -113,6 +171,14 @@ struct Setting {
       configuration[keyPath: place] = try value.wholeNumber(in: bounds)
     case .span(let place, let bounds): configuration[keyPath: place] = try value.span(in: bounds)
     case .flag(let place): configuration[keyPath: place] = try value.bool()
+    case .openNumber(let place, let bounds): configuration[keyPath: place] = try value.wholeNumber(in: bounds)
+    case .openSmallNumber(let place, let bounds):
+      configuration[keyPath: place] = try value.wholeNumber(in: bounds) as Int32
+    case .openSpan(let place, let bounds): configuration[keyPath: place] = try value.span(in: bounds)
+    case .path(let place): configuration[keyPath: place] = try value.directory()
+    case .command(let place): configuration[keyPath: place] = try value.command()
+    case .variables(let place): configuration[keyPath: place] = try value.variables()
+    case .meanings(let place): configuration[keyPath: place] = try value.meanings()
     case .speed: configuration.speed = try value.speed()
     case .language: configuration.language = try value.language()
     }
@@ -125,6 +191,13 @@ struct Setting {
     case .smallNumber(let place, _): .number(Int64(configuration[keyPath: place]))
     case .span(let place, _): .text(DurationText.print(configuration[keyPath: place]))
     case .flag(let place): .flag(configuration[keyPath: place])
+    case .openNumber(let place, _): configuration[keyPath: place].map { .number($0) } ?? .null
+    case .openSmallNumber(let place, _): configuration[keyPath: place].map { .number(Int64($0)) } ?? .null
+    case .openSpan(let place, _): configuration[keyPath: place].map { .text(DurationText.print($0)) } ?? .null
+    case .path(let place): configuration[keyPath: place].map { .words($0) } ?? .null
+    case .command(let place): configuration[keyPath: place].map { .list($0) } ?? .null
+    case .variables(let place): .table(configuration[keyPath: place])
+    case .meanings(let place): .table(configuration[keyPath: place].mapValues(\.rawValue))
     case .speed: .text(configuration.speed.text)
     case .language: configuration.language.map { .text($0.code) } ?? .null
     }

@@ -21,7 +21,10 @@ public struct WorkerPrograms: Sendable, Hashable {
   /// The vending machine's.
   public var vending: String { Paths.join(directory, "bank-vending") }
 
-  /// The program that works at the windows of a service.
+  /// The program that runs commands.
+  public var runner: String { Paths.join(directory, "bank-runner") }
+
+  /// The program that works at the windows of a service whose work is simulated.
   public subscript(service: Service) -> String {
     Paths.join(directory, service == .juice ? "bank-juice" : "bank-teller")
   }
@@ -30,7 +33,7 @@ public struct WorkerPrograms: Sendable, Hashable {
   public func needed(by configuration: BankConfiguration) -> [String] {
     var programs = [coordinator]
     for service in configuration.services where configuration.windows[service] > 0 {
-      let program = self[service == .juice ? .juice : .deposit]
+      let program = configuration.runsCommands(service) ? runner : self[service == .juice ? .juice : .deposit]
       if !programs.contains(program) { programs.append(program) }
     }
     return programs + [stock, vending]

@@ -52,6 +52,11 @@ final class BankContext {
     openedAt = now
   }
 
+  /// The services for whose customers commands are run.
+  var commandServices: Set<Service> {
+    Set(configuration.services.filter(configuration.runsCommands).compactMap { services[$0] })
+  }
+
   /// What a window is called.
   func name(of window: Window) -> String { services.directory.name(of: window) }
 

@@ -21,6 +21,8 @@ struct BankHome: Sendable {
   var stockSocket: String { Paths.join(run, "stock.sock") }
   var windows: String { Paths.join(run, "windows") }
   var configurationCopy: String { Paths.join(run, "configuration.json") }
+  /// What commands have written, in a directory for each day.
+  var output: String { Paths.join(path, "output") }
   var logs: String { Paths.join(path, "logs") }
   func log(of worker: String) -> String { Paths.join(logs, worker + ".log") }
   /// Where whatever the coordinator says outside its log goes, such as the last words of a broken invariant.

@@ -20,8 +20,8 @@ final class BankReports: BankPart {
       .compactMap { service -> ServiceReport? in
         let numbers = queue.machine.numbers(of: service)
         let name = context.services.directory[service]
-        // Of those that nobody offers any more are shown whoever still waits, or came today.
-        if context.services[name] == nil, numbers.isEmpty { return nil }
+        // Of those that nobody offers any more are shown whoever still waits, or came today; and of command lines.
+        if context.services[name] == nil || name == .run, numbers.isEmpty { return nil }
         return ServiceReport(
           service: name, windows: numbers.windows, waiting: numbers.waiting, serving: numbers.serving,
           served: numbers.served, paused: numbers.isPaused)
@@ -56,7 +56,7 @@ final class BankReports: BankPart {
     let numbers = queue.machine.numbers(of: post.window)
     let lease = numbers?.generation == post.generation ? numbers?.lease : nil
     var report = report(
-      on: post, context.name(of: post.window), post.window.service.workerRole,
+      on: post, context.name(of: post.window), post.window.service.workerRole(runsCommands: tellerSupervisor.runsCommands(post.window)),
       atWork: lease != nil ? .serving : .idle)
     (report.service, report.window) = (context.services.directory[post.window.service], post.window.place)
     (report.ticket, report.served) = (lease?.ticket, numbers?.served ?? 0)
@@ -101,6 +101,7 @@ final class BankReports: BankPart {
     let keptBooks = queue.engine.keptBooks
     var archive = TicketArchive(store: store, presentDay: keptBooks.day, issued: keptBooks.issued)
     let directory = context.services.directory
+    archive.key = { [context] in $0.result == nil ? nil : context.booksName.order(of: $0).text }
     archive.isServed = { [queue] number in
       guard queue.machine.books.day == keptBooks.day else { return nil }
       return queue.machine.atWindows.first { $0.customer.ticket == number }.map {

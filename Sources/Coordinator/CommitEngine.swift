@@ -133,6 +133,8 @@ final class CommitEngine {
     keptBooks = books
   }
 
+  /// What a customer of the present day carries.
+  func payload(of ticket: TicketNumber) throws(StoreError) -> [UInt8]? { try store.payload(of: ticket) }
   var services: ServiceDirectory { store.services }
 
   /// Gives numbers to services that have none.

@@ -62,6 +62,7 @@ package final class Coordinator {
     tellerSupervisor = TellerSupervisor(
       home: home.path, loop: loop, log: log, programs: programs, services: store.services,
       policy: configuration.restarts, seed: RandomSeed.fromSystem())
+    tellerSupervisor.commandServices = context.commandServices
     serviceSupervisor = ServiceSupervisor(
       loop: loop, log: log, policy: configuration.restarts, standstill: configuration.standstill,
       seed: RandomSeed.fromSystem())
@@ -69,7 +70,7 @@ package final class Coordinator {
     releases = ReleaseQueue(stock, booksName, patience: limits.release)
     let engine = CommitEngine(store, kept: contents.books, context)
     queue = QueueDriver(
-      QueueMachine(contents, policy: policy ?? configuration.policy, at: now), engine, context,
+      QueueMachine(contents, policy: policy ?? configuration.policy(store.services), at: now), engine, context,
       tellerSupervisor, followers, releases)
     let ground = BankPart(
       context, queue, store, server, tellerSupervisor, serviceSupervisor, followers, releases)
@@ -205,6 +206,7 @@ package final class Coordinator {
   }
 
   private func makeRound() {
+    windows.openForCommandLines()
     services.advance()
     audits.advance()
     reportProgress()

@@ -157,7 +157,10 @@ extension CoordinatorOptions {
 }
 
 extension BankConfiguration {
-  var policy: QueuePolicy {
+  /// The rules of the queue.
+  ///
+  /// - Parameter directory: the numbers of the services.
+  func policy(_ directory: ServiceDirectory) -> QueuePolicy {
     var policy = QueuePolicy()
     policy.maxWaiting = maxWaiting
     policy.lease = lease
@@ -166,6 +169,9 @@ extension BankConfiguration {
     policy.maxFailures = maxFailures
     policy.retryFirst = retryFirst
     policy.retryLimit = retryLimit
+    for name in services {
+      if let service = directory[name] { policy.own[service] = self.policy(of: name, common: policy.common) }
+    }
     return policy
   }
 
@@ -183,6 +189,6 @@ extension BankConfiguration {
 
   func tellerOrdersDiffer(from other: BankConfiguration) -> Bool {
     work != other.work || speed != other.speed || language != other.language || log != other.log
-      || lease != other.lease
+      || lease != other.lease || services.contains { self[$0] != other[$0] }
   }
 }

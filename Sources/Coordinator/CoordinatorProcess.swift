@@ -2,6 +2,7 @@
 // whoever started it, on descriptor 3, in the words of the protocol; without a descriptor 3 it is told on standard error.
 
 import BankModel
+import CommandRunner
 import Configuration
 import Glibc
 import Logbook
@@ -107,6 +108,9 @@ public enum CoordinatorProcess {
     }
     if let starter { try server.adopt(FileDescriptor(owning: starter)) }
     ties.begin()
+    // What runners leave behind falls to this process.
+    try Subreaper.become()
+    try clearCommands(of: coordinator, contents.books, pulse)
     // Nothing is opened for somebody who is gone by now.
     let opener = try options.opener.map { try OpenerWatch($0, on: loop) { coordinator.openerIsGone() } }
     if coordinator.context.exitCode == nil { try coordinator.open() }
@@ -141,6 +145,31 @@ public enum CoordinatorProcess {
     }
     for (service, count) in kept ?? [:] where configuration.services.contains(service) {
       configuration.windows[service] = count
+    }
+  }
+
+  /// Ends what is left of the commands of a coordinator that died together with its runners, before their customers are
+  /// handed out again: it is known by the key in its environment. Where nobody waits for a command there is nothing to look for.
+  private static func clearCommands(
+    of coordinator: Coordinator, _ books: Books, _ pulse: Pulse
+  ) throws(SystemError) {
+    let context = coordinator.context
+    let commandServices = context.commandServices
+    guard
+      books.waiting.lines.indices.contains(where: {
+        books.waiting[$0] > 0 && commandServices.contains(books.waiting.lines[$0].service)
+      })
+    else { return }
+    let orphans = Orphans(keysFrom: context.booksName.prefix, on: context.loop)
+    orphans.end(grace: .zero, at: context.loop.moment().monotonic)
+    while !orphans.areGone {
+      _ = try context.loop.runOnce(until: orphans.deadline)
+      pulse.progressed()
+      orphans.turn(at: context.loop.moment().monotonic)
+    }
+    let left = orphans.remaining
+    if !left.isEmpty {
+      context.write(event: "orphans_left", level: .error) { $0.field("pids", left.map(String.init).joined(separator: ",")) }
     }
   }
 

@@ -48,6 +48,8 @@ protocol ProcessSupervisor: AnyObject {
   func hear(_ message: Incoming, from post: Post)
   /// A process that has not ended has closed its channel, or broken it.
   func channelEnded(_ post: Post, _ end: ChannelEnd)
+  /// Whether nothing is left of what a process has started that has ended. Asked again until it is so.
+  func isCleared(_ post: Post, at now: Moment) -> Bool
   /// A process is gone, and nobody is in its place yet.
   func ended(_ post: Post, _ status: ExitStatus)
   /// What is to become of a post without a process is decided: ``succeed(_:at:isHopeless:)`` unless something of its own
@@ -58,6 +60,9 @@ protocol ProcessSupervisor: AnyObject {
 }
 
 extension ProcessSupervisor {
+  /// It starts nothing that could outlive it.
+  func isCleared(_ post: Post, at now: Moment) -> Bool { true }
+
   func start(_ post: Post, at now: Moment) {
     let isRestart = post.startedAt != nil
     post.generation = nextGeneration(at: post)
@@ -152,6 +157,8 @@ extension ProcessSupervisor {
     let now = loop.moment()
     post.channel?.onEnd = nil
     post.channel?.close()
+    (post.channel, post.drainBy) = (nil, nil)
+    guard isCleared(post, at: now) else { return }
     (post.channel, post.child, post.exitStatus, post.drainBy) = (nil, nil, nil, nil)
     // It may have been told to go after it had ended, and its successor was not.
     if !Kernel.makes("killsTheSuccessor") { post.killAt = nil }

@@ -107,7 +107,9 @@ final class QueueDriver {
     case .loadPage, .lookUp, .loadDead: read(effect)
     case .assign(let window, let lease, let customer):
       var assignment = Assignment(day: machine.books.day, customer: customer, lease: lease)
-      if customer.service.drawsOnStock {
+      let runsCommands = tellerSupervisor.runsCommands(window)
+      if runsCommands { assignment.payload = payload(of: customer) }
+      if customer.service.drawsOnStock || runsCommands {
         assignment.order = context.booksName.order(
           day: assignment.day, ticket: customer.ticket, issuedAt: customer.issuedAt)
       }
@@ -135,6 +137,14 @@ final class QueueDriver {
       }
     case .reply(let request, let answer): onReply(request, answer)
     case .reportDrained: onDrained()
+    }
+  }
+
+  /// What a customer carries, for whoever serves it. Everybody who is handed out is on disk.
+  private func payload(of customer: Customer) -> [UInt8]? {
+    do throws(StoreError) { return try engine.payload(of: customer.ticket) } catch {
+      fail(error)
+      return nil
     }
   }
 

@@ -3,6 +3,7 @@
 // Invariant: a teller that has ended is reported exactly once, after its process was reaped and its channel closed.
 
 import BankModel
+import CommandRunner
 import Configuration
 import Glibc
 import Logbook
@@ -42,6 +43,10 @@ package final class TellerSupervisor {
   let programs: WorkerPrograms
   /// What the services are called.
   package var services: ServiceDirectory
+  /// For whose customers commands are run.
+  var commandServices: Set<Service> = []
+  /// What runners that have ended have left behind is ended before they are succeeded.
+  private var clearings: [Window: ProcessTree] = [:]
   let environment: [String: String]
   var residents: ResidentWorkers?
   var policy: RestartPolicy { didSet { for post in posts.values { post.history.adopt(policy) } } }
@@ -161,12 +166,15 @@ package final class TellerSupervisor {
 
   // MARK: - Time and the end of a turn
 
-  package var nextDeadline: MonotonicTime? { nextDeadline(of: inOrder) }
+  package var nextDeadline: MonotonicTime? {
+    clearings.values.reduce(nextDeadline(of: inOrder)) { .earlier($0, $1.deadline) }
+  }
   package var nextJudgement: MonotonicTime? { nextJudgement(of: inOrder) }
 
   /// Does what is due. Everything that was said has been heard before.
   package func keepTime(_ now: Moment) {
     let heard = Kernel.makes("blamesTellersForItsOwnPause") ? now.monotonic : now.attended
+    if !clearings.isEmpty { goOnClearing(at: now) }
     for post in inOrder {
       restartIfDue(post, at: now)
       if let moment = post.readyBy, moment <= heard {
@@ -229,7 +237,7 @@ extension TellerSupervisor: ProcessSupervisor {
   func command(for post: SupervisedTeller) -> (program: String, arguments: [String]) {
     let name = services.name(of: post.window)
     let words = [name, String(post.generation), String(CurrentProcess.pid), home]
-    return (programs[post.window.service], words)
+    return (runsCommands(post.window) ? programs.runner : programs[post.window.service], words)
   }
 
   func nextGeneration(at post: SupervisedTeller) -> Generation {
@@ -279,7 +287,8 @@ extension TellerSupervisor: ProcessSupervisor {
   }
 
   private func greet(_ hello: Hello, at post: SupervisedTeller) {
-    if let reason = objection(to: hello, as: post.window.service.peerRole) {
+    let role = post.window.service.peerRole(runsCommands: runsCommands(post.window))
+    if let reason = objection(to: hello, as: role) {
       let detail = "window \(post.window): version \(hello.version) of build \(hello.build) is not mine"
       refuse(post, .refused(Refusal(reason: reason, build: BuildIdentity.current, detail: detail)))
       return write("refused", .error, about: post) { $0.field("msg", detail) }
@@ -330,6 +339,31 @@ extension TellerSupervisor: ProcessSupervisor {
       post, at: now,
       isHopeless: !hasOpened && (couldNotStart || post.history.deathsInARow >= Self.openingPatience))
   }
+
+  /// Whether nothing is left of the commands of a runner that has ended. What there is falls to this process, as the nearest
+  /// above that is a sub-reaper, and is ended before the runner's customers go back to their line.
+  func isCleared(_ post: SupervisedTeller, at now: Moment) -> Bool {
+    guard runsCommands(post.window), Subreaper.hasChildren else { return true }
+    if let tree = clearings[post.window] {
+      tree.turn(at: now.monotonic)
+      guard tree.isGone else { return false }
+      clearings[post.window] = nil
+      return true
+    }
+    // Whom nobody can watch is looked for again with the next runner that ends.
+    guard let tree = try? ProcessTree(root: nil, on: loop, adopts: { !ChildProcess.isOwn($0) }) else { return true }
+    tree.end(grace: .zero, at: now.monotonic)
+    guard !tree.isGone else { return true }
+    clearings[post.window] = tree
+    return false
+  }
+
+  private func goOnClearing(at now: Moment) {
+    for post in inOrder where clearings[post.window] != nil { settleEnd(of: post) }
+  }
+
+  /// Whether commands are run for the customers of a window.
+  func runsCommands(_ window: Window) -> Bool { commandServices.contains(window.service) }
 
   func gaveUp(_ post: SupervisedTeller) {
     onEvent?(post.window, post.generation, .givenUp(lastEnd: post.lastEnd ?? Remark(quoting: "")))

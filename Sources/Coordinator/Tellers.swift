@@ -81,7 +81,9 @@ final class Tellers: BankPart {
       language: configuration.language ?? .english, logPath: context.home.log(of: name),
       logLimit: configuration.log.rotateBytes, logKeep: configuration.log.keep,
       logsCustomers: configuration.log.customers,
-      stockSocket: window.service.drawsOnStock ? context.home.stockSocket : nil)
+      stockSocket: window.service.drawsOnStock ? context.home.stockSocket : nil,
+      command: configuration.commandOrders(
+        of: context.services.directory[window.service], outputDirectory: context.home.output))
   }
 
   /// What they were told is not true any more: each makes way for a successor when its hands are free.

@@ -13,6 +13,8 @@ struct TicketArchive {
   let issued: TicketNumber
   /// The attempt under way at a ticket of the present day, where there is one.
   var isServed: (TicketNumber) -> AttemptReport? = { _ in nil }
+  /// What was the same in every attempt at the customer of a receipt; nil where commands were told no such thing.
+  var key: (Receipt) -> String? = { _ in nil }
 
   func story(of ticket: TicketNumber, day: BusinessDay?) throws(Failure) -> TicketReport {
     let day = day ?? presentDay
@@ -32,7 +34,7 @@ struct TicketArchive {
     do throws(StoreError) {
       let attempts = try store.attempts(day: day, ticket: ticket).map { AttemptReport($0, store.services) }
       if let receipt = try store.receipt(day: day, ticket: ticket) {
-        return TicketReport(receipt, store.services, attempts: attempts)
+        return TicketReport(receipt, store.services, attempts: attempts, key: key(receipt))
       }
       guard day == presentDay, let stored = try store.find(ticket) else { return nil }
       var report = TicketReport(stored, store.services, day: day, attempts: attempts)
@@ -48,12 +50,12 @@ struct TicketArchive {
 }
 
 extension TicketReport {
-  init(_ receipt: Receipt, _ services: ServiceDirectory, attempts: [AttemptReport]) {
+  init(_ receipt: Receipt, _ services: ServiceDirectory, attempts: [AttemptReport], key: String?) {
     self.init(
       day: receipt.day, ticket: receipt.ticket, service: services[receipt.service],
       priority: receipt.priority,
       amount: receipt.amount, account: receipt.account, issuedAt: receipt.issuedAt.milliseconds, state: .done,
-      attempts: attempts, receipt: ReceiptReport(receipt, services),
+      attempts: attempts, receipt: ReceiptReport(receipt, services, key: key),
       article: receipt.article.isEmpty ? nil : receipt.article)
     guard receipt.outcome.isAttended, let window = receipt.window, let startedAt = receipt.startedAt else {
       return
@@ -91,5 +93,6 @@ extension AttemptReport {
       startedAt: attempt.startedAt.milliseconds, endedAt: attempt.endedAt.milliseconds, end: attempt.end,
       signal: signal, code: code)
     if attempt.isFatal { isFatal = true }
+    if !attempt.words.isEmpty { words = attempt.words }
   }
 }

@@ -10,6 +10,8 @@ import QueueCore
 import Wire
 
 final class WindowPlan: BankPart {
+  /// Whether windows for command lines were opened: by the first of them, or by somebody.
+  private var hasOpenedForCommandLines = false
   private let tellers: Tellers
   private let services: BranchServices
   private let marks: DatabaseMarks
@@ -36,6 +38,7 @@ final class WindowPlan: BankPart {
     }
     for entry in wanted {
       guard let service = context.services[entry.service] else { continue }
+      if entry.service == .run { hasOpenedForCommandLines = true }
       context.write(event: "scale") {
         $0.field("service", entry.service.text)
         $0.field("windows", entry.count)
@@ -86,12 +89,27 @@ final class WindowPlan: BankPart {
     let services = context.services
     for service in services.directory.services {
       let name = services.directory[service]
-      let windows = services[name] == nil ? 0 : context.configuration.windows[name]
+      // Where nobody has ever brought a command line there is no process that waits for one.
+      let isOpen = services[name] != nil && (name != .run || hasOpenedForCommandLines || isWaitedFor(service))
+      if name == .run, isOpen { hasOpenedForCommandLines = true }
+      let windows = isOpen ? context.configuration.windows[name] : 0
       queue.apply(.scale(service, windows: windows))
     }
     noteWindows()
     queue.perform()
   }
+
+  /// The first customer with a command line has come: the windows open that such customers have.
+  func openForCommandLines() {
+    guard !hasOpenedForCommandLines, !context.isEnding, let service = context.services[.run], isWaitedFor(service)
+    else { return }
+    hasOpenedForCommandLines = true
+    queue.happen(.scale(service, windows: context.configuration.windows[.run]))
+    noteWindows()
+    followers.changed = true
+  }
+
+  private func isWaitedFor(_ service: Service) -> Bool { queue.machine.numbers(of: service).waiting > 0 }
 
   /// Keeps the notes for the next coordinator again, which somebody has removed.
   func keepNotes() {
@@ -102,7 +120,8 @@ final class WindowPlan: BankPart {
   /// Writes down how many windows are wanted, for the next coordinator if this one is killed.
   private func noteWindows() {
     guard context.bindings.guardianship?.isGuarded == true else { return }
-    let windows = context.services.names.map { name in
+    let names = context.services.names.filter { $0 != .run || hasOpenedForCommandLines }
+    let windows = names.map { name in
       (name, Int32(clamping: context.services[name].map { queue.machine.numbers(of: $0).windows } ?? 0))
     }
     WindowsRecord.keep(Dictionary(uniqueKeysWithValues: windows), at: context.home.windows)
@@ -126,10 +145,10 @@ final class WindowPlan: BankPart {
     }
     let changesOrders = fresh.tellerOrdersDiffer(from: context.configuration)
     context.adopt(fresh, store.services)
-    tellerSupervisor.services = store.services
+    (tellerSupervisor.services, tellerSupervisor.commandServices) = (store.services, context.commandServices)
     serviceSupervisor.standstill = fresh.standstill
     context.bindings.guardianship?.adopt(fresh.standstill)
-    queue.adopt(fresh.policy)
+    queue.adopt(fresh.policy(store.services))
     tellerSupervisor.policy = fresh.restarts
     context.write(event: "reloaded")
     RecoveryNote.keepConfiguration(of: context.options, context.home)

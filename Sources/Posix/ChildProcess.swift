@@ -4,6 +4,7 @@
 // Failure: SystemError where starting fails; signalling and reaping cannot fail in ways a caller could mend.
 import CLinux
 import Glibc
+import Synchronization
 
 /// A child process. Not Sendable: it lives with the event loop that watches it.
 public final class ChildProcess {
@@ -13,15 +14,22 @@ public final class ChildProcess {
   /// How it ended, once it was reaped.
   public private(set) var exitStatus: ExitStatus?
 
-  init(pid: pid_t, pidDescriptor: consuming FileDescriptor) {
+  /// - Parameter isAdopted: it was not started here, and has fallen to this process.
+  init(pid: pid_t, pidDescriptor: consuming FileDescriptor, isAdopted: Bool = false) {
     self.pid = pid
     self.pidDescriptor = pidDescriptor
+    if !isAdopted { Self.own.withLock { _ = $0.insert(pid) } }
   }
 
   deinit {
     // Whoever forgets a child that has ended does not leave a zombie behind; one that runs is not waited for.
     _ = reap()
   }
+
+  /// Children that this process has started and not reaped.
+  private static let own = Mutex<Set<pid_t>>([])
+  /// Whether this process has started the child with this number itself, and has not reaped it.
+  public static func isOwn(_ pid: pid_t) -> Bool { own.withLock { $0.contains(pid) } }
 
   /// The pidfd: becomes readable when the child has ended. For an ``EventLoop``; borrowed, do not close it.
   /// `pidfd_open(2)`
@@ -61,6 +69,7 @@ public final class ChildProcess {
   }
 
   private func collect(waiting: Bool) -> ExitStatus? {
+    defer { if exitStatus != nil { Self.own.withLock { _ = $0.remove(pid) } } }
     if let kernel = Kernel.simulated {
       exitStatus = kernel.reap(pid)
       return exitStatus

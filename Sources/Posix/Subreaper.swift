@@ -41,7 +41,7 @@ extension ChildProcess {
   public static func adopted(_ pid: pid_t) throws(SystemError) -> ChildProcess? {
     do throws(SystemError) {
       let watch = try FileDescriptor("pidfd_open", on: "process \(pid)") { Kernel.openProcess(pid) }
-      return ChildProcess(pid: pid, pidDescriptor: watch)
+      return ChildProcess(pid: pid, pidDescriptor: watch, isAdopted: true)
     } catch {
       guard error.code == ESRCH else { throw error }
       return nil

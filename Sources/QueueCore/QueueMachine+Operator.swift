@@ -47,7 +47,7 @@ extension QueueMachine {
           let lease = recallCancelled(customer, service, place, at: now, into: &effects)
           if windowState.ahead.isEmpty {
             windows[service][place].state = .recalling([lease])
-            windows[service][place].deadline = now.attended + policy[service].lease
+            windows[service][place].deadline = now.attended + patience(service)
           } else {
             windows[service][place].recalled.append(lease)
             goOn(service, place, now, into: &effects)
@@ -282,8 +282,11 @@ extension QueueMachine {
   ) {
     let lease = recallCancelled(customer, service, place, at: now, into: &effects)
     windows[service][place].state = .recalling([lease] + ahead)
-    windows[service][place].deadline = now.attended + policy[service].lease
+    windows[service][place].deadline = now.attended + patience(service)
   }
+
+  /// How long a teller has for giving somebody back.
+  private func patience(_ service: Int) -> TimeSpan { policy[service].recall ?? policy[service].lease }
 
   /// Whoever was in a teller's hands has a cancelled receipt, and the teller is asked to give that customer back.
   private mutating func recallCancelled(

@@ -8,6 +8,8 @@ import Time
 public struct ServicePolicy: Sendable, Equatable {
   /// How long a teller may go without progress.
   public var lease: TimeSpan = .seconds(10)
+  /// How long a teller may take to give back whom it was asked for; nil for as long as a lease.
+  public var recall: TimeSpan?
   /// Customers that a teller may have in hand, 1 to `Limits.customersInHand`. All but the first wait there for their turn, and
   /// the next one is at hand without a word to the coordinator. They are held back from other windows meanwhile.
   public var prefetch = 1

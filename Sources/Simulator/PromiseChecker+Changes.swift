@@ -74,8 +74,11 @@ extension PromiseChecker {
       case .leaseExpired where holders[place].progressAt + policy.lease <= now.attended:
         step.stuck.append(holders[place].window)
       case .recalled:
-        // A teller is asked for everyone whom it has in hand.
-        for holder in holders where holder.window == holders[place].window {
+        // A teller is asked for everyone whom it has in hand, or for the one who is taken out.
+        for holder in holders
+        where holder.window == holders[place].window
+          && (step.cancelling == nil || holder.lease.ticket == attempt.ticket)
+        {
           guard !recalled.contains(where: { $0.window == holder.window && $0.lease == holder.lease }) else {
             continue
           }
@@ -84,9 +87,14 @@ extension PromiseChecker {
       default:
         violate(.attempt, "ticket \(attempt.ticket): the attempt ended as \(attempt.end.name) for no reason")
       }
+      let isInTurn = holders[..<place].allSatisfy { $0.window != holders[place].window }
       let first = holders.remove(at: place)
       holder = first
-      if attempt.end == .recalled {
+      if attempt.end == .recalled, step.cancelling == attempt.ticket {
+        if isInTurn, let next = holders.firstIndex(where: { $0.window == first.window }) {
+          holders[next].progressAt = now.attended
+        }
+      } else if attempt.end == .recalled {
         // A reset cancels those whose turn had not come with everybody who waits.
         for other in holders where other.window == first.window {
           view.states[other.customer.ticket] = .waiting

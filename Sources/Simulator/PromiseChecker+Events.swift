@@ -15,6 +15,8 @@ struct CheckedStep {
   /// Tellers that must be ended, recalled or acknowledged.
   var stuck: [Window] = []
   var toRecall: [(window: Window, lease: Lease)] = []
+  /// Somebody whom a client takes out, wherever the customer stands.
+  var cancelling: TicketNumber?
   /// What is staged was staged before.
   var isRepeat = false
   /// The word of a dead generation.
@@ -55,13 +57,16 @@ extension PromiseChecker {
     case .tellerReady(let window, let generation, _):
       generations[window] = generation
       recalled.removeAll { $0.window == window }
+      cancelled.removeAll { $0.window == window }
       closing.remove(window)
     case .tellerAnswered(let window, let generation, let lease, let answer):
       hear(window, generation, lease, answer, at: now)
     case .tellerProgressed(let window, let generation, let lease):
       hear(window, generation, lease, nil, at: now)
     case .tellerLost(let window, let generation, _): lose(window, generation)
-    case .cancel(let request, let ticket): open[request] = .cancel(TicketName(day: view.day, ticket: ticket))
+    case .cancel(let request, let ticket):
+      step.cancelling = ticket
+      open[request] = .cancel(TicketName(day: view.day, ticket: ticket))
     case .reset(let request): if open[request] != nil { open[request] = .reset(view.day) }
     case .pause(_, let service): if !core.isJammed { setPaused(true, service) }
     case .resume(_, let service): if !core.isJammed { setPaused(false, service) }
@@ -100,6 +105,11 @@ extension PromiseChecker {
       step.isLate = true
       return
     }
+    // Whatever is said about somebody who was taken out changes nothing, and the teller goes on with the others.
+    if let place = cancelled.firstIndex(where: { $0.window == window && $0.lease == lease }) {
+      if answer != nil { cancelled.remove(at: place) }
+      return
+    }
     guard let place = holders.firstIndex(where: { $0.window == window }) else {
       // The teller holds nobody: its answer to a recall, a late word, or a lie.
       if answer != nil, recalled.contains(where: { $0.window == window && $0.lease == lease }) {
@@ -114,7 +124,7 @@ extension PromiseChecker {
       switch answer {
       case .failed: step.owed.append((holder, .failed))
       case .returned: step.owed.append((holder, .recalled))
-      case .done, .outOfStock: step.done = holder
+      case .done, .worked, .outOfStock: step.done = holder
       }
       // The next one in hand, if there is any, has its turn: its lease begins.
       if let next = holders.firstIndex(where: { $0.window == window }) {
@@ -137,6 +147,7 @@ extension PromiseChecker {
 
   private func lose(_ window: Window, _ generation: Generation) {
     recalled.removeAll { $0.window == window }
+    cancelled.removeAll { $0.window == window }
     // From now on every word of this teller is late.
     if generations[window] == generation { generations[window] = nil }
     guard let place = holders.firstIndex(where: { $0.window == window && $0.lease.generation == generation })
@@ -176,7 +187,11 @@ extension PromiseChecker {
       }
     case .recall(let window, let lease):
       step.toRecall.removeAll { $0.window == window && $0.lease == lease }
-      recalled.append((window, lease))
+      if step.cancelling == lease.ticket, holders.contains(where: { $0.window == window }) {
+        cancelled.append((window, lease))
+      } else {
+        recalled.append((window, lease))
+      }
     case .announceClosing(let window): closing.insert(window)
     case .endStuckTeller(let window, let generation): endStuck(window, generation)
     case .endRogueTeller(let window, let generation, let reason):
@@ -216,7 +231,7 @@ extension PromiseChecker {
         "\(window) got ticket \(customer.ticket), which is for service \(customer.service.number)")
     }
     let held = holders.filter { $0.window == window }
-    if held.count >= policy.prefetch {
+    if held.count + cancelled.count(where: { $0.window == window }) >= policy.prefetch {
       let tickets = held.map { String($0.lease.ticket) }.joined(separator: ", ")
       return violate(
         .doubleLease,

@@ -84,6 +84,8 @@ final class PromiseChecker {
   var view = QueueView(day: 1)
   var holders: [Holder] = []
   var recalled: [(window: Window, lease: Lease)] = []
+  /// Customers who were taken out of a teller's hands while it goes on with others; its word about them is to come.
+  var cancelled: [(window: Window, lease: Lease)] = []
   /// Windows whose tellers were told that nobody comes after those in hand.
   var closing: Set<Window> = []
   var generations: [Window: Generation] = [:]
@@ -189,6 +191,7 @@ final class PromiseChecker {
     closed.removeAll()
     holders.removeAll()
     recalled.removeAll()
+    cancelled.removeAll()
     generations.removeAll()
     takingIn = nil
     isDraining = false

@@ -167,8 +167,10 @@ import Time
 
   private func value(of setting: Setting, _ chance: inout SeededGenerator) -> SettingValue {
     switch setting.place {
-    case .number(_, let bounds), .smallNumber(_, let bounds): return .number(number(in: bounds, &chance))
-    case .span(_, let bounds):
+    case .number(_, let bounds), .smallNumber(_, let bounds), .openNumber(_, let bounds),
+      .openSmallNumber(_, let bounds):
+      return .number(number(in: bounds, &chance))
+    case .span(_, let bounds), .openSpan(_, let bounds):
       let from = bounds.lowerBound.nanoseconds
       let drawn = number(in: from...bounds.upperBound.nanoseconds, &chance)
       // Some are round, as people write them, and some are not.
@@ -177,8 +179,17 @@ import Time
     case .flag: return .flag(chance.draw(0...1) == 0)
     case .speed:
       return .text(chance.draw(0...3) == 0 ? "max" : Speed.thousandths(chance.draw(1...50_000)).text)
+    case .path: return .words("/srv/\(words(&chance))")
+    case .command: return .list(["program"] + (0..<chance.draw(0...3)).map { _ in words(&chance) })
+    case .variables: return .table(["LANG": "ko_KR.UTF-8", "A": words(&chance)])
+    case .meanings: return .table(["3": "served", "signal": "dead", "75": "pause"])
     case .language: return [.null, .text("ko"), .text("en")][Int(chance.draw(0...2))]
     }
+  }
+
+  /// Some text of letters that JSON has to escape, and others.
+  private func words(_ chance: inout SeededGenerator) -> String {
+    String((0..<chance.draw(0...12)).map { _ in ["a", "\"", "\\", "\n", "가", "\u{1}", "{", " "][Int(chance.draw(0...7))] }.joined())
   }
 
   private func number(in bounds: ClosedRange<Int64>, _ chance: inout SeededGenerator) -> Int64 {

@@ -48,7 +48,10 @@ extension JSONValue {
       case .null: .null
       case .flag(let flag): .bool(flag)
       case .number(let number): .integer(number)
-      case .text(let text): .string(text)
+      case .text(let text), .words(let text): .string(text)
+      case .list(let words): .array(words.map { .string($0) })
+      case .table(let table):
+        .object(table.sorted { $0.key < $1.key }.map { JSONValue.Field(name: $0.key, value: .string($0.value)) })
       }
   }
 }

@@ -1,0 +1,64 @@
+// Owns the step from JSON to what a service's command is: its words, its directory, its environment, and what its endings mean.
+// Invariant: nothing is taken that execve(2) would not: no zero byte, no name of a variable with "=" in it.
+
+import BankModel
+
+extension ConfigurationReader {
+  /// Words of a command at most.
+  private static let mostWords = 1_000
+  /// The longest word, and the longest value of a variable, in bytes. MAX_ARG_STRLEN, execve(2)
+  private static let longestWord = (128 << 10) - 1
+
+  /// The program and its words.
+  func command() throws(ConfigurationError) -> [String] {
+    let parts = try elements(atMost: Self.mostWords)
+    var words: [String] = []
+    for part in parts { words.append(try part.word()) }
+    guard let program = words.first else { throw fail(.empty) }
+    guard !program.isEmpty, program != "{payload}", program != "{key}" else {
+      throw parts[0].fail(.noProgram(program))
+    }
+    return words
+  }
+
+  /// A directory by its whole path.
+  func directory() throws(ConfigurationError) -> String {
+    let path = try word()
+    guard path.hasPrefix("/") else { throw fail(.notAbsolute(path)) }
+    return path
+  }
+
+  /// Variables of an environment.
+  func variables() throws(ConfigurationError) -> [String: String] {
+    var variables: [String: String] = [:]
+    for (name, value) in try freeMembers() {
+      guard !name.isEmpty, name.utf8.count <= Self.longestWord, !name.utf8.contains(UInt8(ascii: "=")),
+        !name.utf8.contains(0), !name.hasPrefix("BANK_")
+      else { throw value.fail(.badVariable(name)) }
+      guard variables.updateValue(try value.word(), forKey: name) == nil else { throw value.fail(.duplicateKey) }
+    }
+    return variables
+  }
+
+  /// What endings mean.
+  func meanings() throws(ConfigurationError) -> [String: EndingMeaning] {
+    var meanings: [String: EndingMeaning] = [:]
+    for (name, value) in try freeMembers() {
+      guard EndingMeaning.isKey(name) else { throw value.fail(.badEnding(name)) }
+      let text = try value.text(atMost: 40)
+      guard let meaning = EndingMeaning(rawValue: text) else {
+        throw value.fail(.notAChoice(text, EndingMeaning.allCases.map(\.rawValue)))
+      }
+      guard meanings.updateValue(meaning, forKey: name) == nil else { throw value.fail(.duplicateKey) }
+    }
+    return meanings
+  }
+
+  private func word() throws(ConfigurationError) -> String {
+    guard case .string(let word) = node.content else {
+      throw fail(.wrongKind(expected: .text, found: node.kind))
+    }
+    guard word.utf8.count <= Self.longestWord, !word.utf8.contains(0) else { throw fail(.badWord) }
+    return word
+  }
+}

@@ -1,0 +1,91 @@
+// Owns what a configuration says of one service beside its windows: what serves its customers, and the rules that are its own.
+// Invariant: what is nil was not said, and the branch's own rules hold.
+
+import BankModel
+import Time
+
+/// The settings of one service.
+public struct ServiceSettings: Sendable, Equatable {
+  /// The program and its words that are started for each customer; no words at all where the customer brings them; nil where
+  /// the work is simulated. `run`
+  public var command: [String]?
+  /// After how long a command is ended; nil for never. `timeout`
+  public var timeout: TimeSpan?
+  /// From SIGTERM to SIGKILL. `grace`
+  public var grace: TimeSpan?
+  /// The environment of a command, beside the variables that every command has. `environment`
+  public var environment: [String: String] = [:]
+  /// Where a command starts. `directory`
+  public var directory: String?
+  /// Bytes of address space. `limits.memory`
+  public var memory: Int64?
+  /// Processor time. `limits.processor`
+  public var processor: TimeSpan?
+  /// Open files. `limits.files`
+  public var files: Int64?
+  /// Bytes of each stream of a command that are written to a file. `limits.output`
+  public var output: Int64?
+  /// Bytes of each stream that are kept with the receipt. `result_bytes`
+  public var resultBytes: Int64?
+  /// What the endings of a command mean, by the keys of a file: a code, `signal`, `timeout` or `other`. `exit`
+  public var exit: [String: EndingMeaning] = [:]
+  /// How long a teller may go without progress. `lease`
+  public var lease: TimeSpan?
+  /// Customers that a teller may have in hand. `prefetch`
+  public var prefetch: Int32?
+  /// Crashed attempts after which a customer is put aside. `retries.crashes`
+  public var crashes: Int32?
+  /// Failed attempts after which a customer is put aside. `retries.failures`
+  public var failures: Int32?
+  /// The pause before the first new attempt after a failure. `retries.first`
+  public var retryFirst: TimeSpan?
+  /// The longest pause before a new attempt. `retries.limit`
+  public var retryLimit: TimeSpan?
+
+  /// Nothing is said.
+  public init() {}
+
+  /// Of ``ServiceName/run``: the customer's payload says the command.
+  static let commandLines: ServiceSettings = {
+    var settings = ServiceSettings()
+    settings.command = []
+    return settings
+  }()
+
+  /// How long a command may take to go when it is asked to, where nothing is said.
+  public static let standardGrace = TimeSpan.seconds(10)
+  /// Bytes of each stream of a command in a file, where nothing is said: 1 GiB.
+  public static let standardOutput: Int64 = 1 << 30
+}
+
+/// What the ending of a command means for its customer.
+public enum EndingMeaning: String, Sendable, CaseIterable {
+  case served, later, dead, pause, crash, failed
+
+  /// What becomes of the customer; nil for served.
+  public var consequence: WorkFailure.Consequence? {
+    switch self {
+    case .served: nil
+    case .later: .later
+    case .dead: .never
+    case .pause: .pause
+    case .crash: .crash
+    case .failed: .again
+    }
+  }
+
+  /// The keys that stand for no code.
+  public static let names = ["signal", "timeout", "other"]
+
+  /// Whether a key of `exit` is a code with which a process can end, or one of ``names``.
+  static func isKey(_ key: String) -> Bool {
+    if names.contains(key) { return true }
+    guard let code = UInt8(key) else { return false }
+    return String(code) == key
+  }
+}
+
+extension ServiceName {
+  /// A command line as a customer: the service that every branch offers, behind those of the configuration.
+  public static let run = ServiceName("run")!
+}

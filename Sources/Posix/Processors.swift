@@ -1,0 +1,9 @@
+// Owns how many processors there are.
+
+import Glibc
+
+/// The processors of this machine.
+public enum Processors {
+  /// How many are at work, at least 1. `sysconf(3)`
+  public static let available = max(1, sysconf(CInt(_SC_NPROCESSORS_ONLN)))
+}

@@ -1,0 +1,123 @@
+// Services whose customers are served by commands: what is read of them, what is refused, and what is shown.
+
+import BankModel
+import Posix
+import Testing
+import Time
+
+@testable import Configuration
+
+@Suite struct CommandServicesTests {
+  private func read(_ text: String) throws -> ReadConfiguration {
+    try ReadConfiguration(bytes: Array(text.utf8), path: "bank.json")
+  }
+
+  private func reason(_ service: String) -> ConfigurationError.Reason? {
+    do { _ = try read("{\"services\": {\"thumbs\": \(service)}}") } catch {
+      return (error as? ConfigurationError)?.reason
+    }
+    return nil
+  }
+
+  private let thumbs = ServiceName("thumbs")!
+
+  @Test("everything that can be said of a command is read")
+  func whole() throws {
+    let configuration = try read(
+      #"""
+      {"services": {"thumbs": {"run": ["convert", "-", "-resize", "{key}", ""], "windows": 3, "timeout": "30s",
+        "grace": "5s", "lease": "1m", "prefetch": 2, "directory": "/srv/사진",
+        "environment": {"LANG": "C", "EMPTY": ""}, "exit": {"3": "served", "signal": "dead", "other": "later"},
+        "limits": {"memory": 1073741824, "processor": "10s", "files": 64, "output": 0}, "result_bytes": 100,
+        "retries": {"crashes": 7, "failures": 8, "first": "2s", "limit": "3m"}}}}
+      """#
+    ).configuration
+    let settings = configuration[thumbs]
+    #expect(settings.command == ["convert", "-", "-resize", "{key}", ""])
+    #expect(configuration.runsCommands(thumbs) && !configuration.runsCommands(.deposit))
+    #expect(settings.timeout == .seconds(30) && settings.grace == .seconds(5) && settings.lease == .seconds(60))
+    #expect(settings.prefetch == 2 && settings.directory == "/srv/사진")
+    #expect(settings.environment == ["LANG": "C", "EMPTY": ""])
+    #expect(settings.exit == ["3": .served, "signal": .dead, "other": .later])
+    #expect(settings.memory == 1 << 30 && settings.processor == .seconds(10))
+    #expect(settings.files == 64 && settings.output == 0 && settings.resultBytes == 100)
+    #expect(settings.crashes == 7 && settings.failures == 8)
+    #expect(settings.retryFirst == .seconds(2) && settings.retryLimit == .seconds(180))
+    #expect(configuration.windows[thumbs] == 3)
+  }
+
+  @Test("what contradicts itself or no program can be given is refused, with its place")
+  func refused() throws {
+    #expect(reason(#"{"run": ["true"], "work": "1s"}"#) == .twoKinds("work", "run"))
+    #expect(reason(#"{"windows": 1}"#) == .noKind)
+    #expect(reason(#"{"work": "1s", "timeout": "1s"}"#) == .onlyOfCommands)
+    #expect(reason(#"{"work": "1s", "limits": {"files": 64}}"#) == .onlyOfCommands)
+    #expect(reason(#"{"run": []}"#) == .empty)
+    #expect(reason(#"{"run": [""]}"#) == .noProgram(""))
+    #expect(reason(#"{"run": ["{payload}"]}"#) == .noProgram("{payload}"))
+    #expect(reason(#"{"run": "true"}"#) == .wrongKind(expected: .list, found: .string))
+    #expect(reason(#"{"run": ["true", 5]}"#) == .wrongKind(expected: .text, found: .number))
+    #expect(reason(#"{"run": ["true", "a\u0000b"]}"#) == .badWord)
+    #expect(reason(#"{"run": ["true"], "directory": "here"}"#) == .notAbsolute("here"))
+    #expect(reason(#"{"run": ["true"], "environment": {"A=B": ""}}"#) == .badVariable("A=B"))
+    #expect(reason(#"{"run": ["true"], "environment": {"BANK_KEY": ""}}"#) == .badVariable("BANK_KEY"))
+    #expect(reason(#"{"run": ["true"], "exit": {"256": "dead"}}"#) == .badEnding("256"))
+    #expect(reason(#"{"run": ["true"], "exit": {"07": "dead"}}"#) == .badEnding("07"))
+    #expect(
+      reason(#"{"run": ["true"], "exit": {"7": "fine"}}"#)
+        == .notAChoice("fine", EndingMeaning.allCases.map(\.rawValue)))
+    #expect(reason(#"{"run": ["true"], "retries": {"first": "2m", "limit": "1m"}}"#) == .retryOrder(first: "2m", limit: "1m"))
+    #expect(reason(#"{"run": ["true"], "result_bytes": 65537}"#) == .outOfRange("65537", from: "0", to: "65536"))
+    #expect(reason(#"{"rnu": ["true"]}"#) == .unknownKey(suggestion: "run"))
+    do {
+      _ = try read("{\"services\":\n{\"thumbs\":\n{\"work\": \"1s\",\n\"grace\": \"1s\"}}}")
+      Issue.record("it was read")
+    } catch let error as ConfigurationError {
+      #expect(error.line == 4 && error.key == "services.thumbs.grace")
+      for language in Language.allCases { #expect(error.message(in: language).contains("services.thumbs.grace")) }
+    }
+  }
+
+  @Test("the service for command lines is always there, behind those of the file, and can be set up but not made another")
+  func run() throws {
+    let plain = BankConfiguration()
+    #expect(plain.services == ServiceName.branch + [.run])
+    #expect(plain.runsCommands(.run) && plain[.run].command == [])
+    #expect(Int(plain.windows[.run]) == Processors.available)
+    let read = try read(#"{"services": {"run": {"windows": 1, "timeout": "1m"}, "thumbs": {"work": "0s"}}}"#)
+    #expect(read.configuration.services == ServiceName.branch + [thumbs, .run])
+    #expect(read.configuration.windows[.run] == 1 && read.configuration[.run].timeout == .seconds(60))
+    #expect(read.configuration[.run].command == [])
+    for text in [#"{"services": {"run": {"run": ["true"]}}}"#, #"{"services": {"run": {"work": "1s"}}}"#] {
+      #expect(throws: ConfigurationError.self) { _ = try self.read(text) }
+    }
+  }
+
+  @Test("what is said of a command is shown with its place, and what is not said is not")
+  func shown() throws {
+    let read = try read("{\"services\":\n{\"thumbs\": {\"run\":\n[\"sh\", \"-c\", \"echo \\\"\\n\\\"\"]}}}")
+    let shown = read.settings().filter { $0.key.hasPrefix("services.") }
+    #expect(
+      shown == [
+        PresentSetting(key: "services.thumbs.windows", value: .number(1), source: .builtIn),
+        PresentSetting(
+          key: "services.thumbs.run", value: .list(["sh", "-c", "echo \"\n\""]), source: .file(line: 3)),
+      ])
+    #expect(shown.last?.value.written == #"["sh", "-c", "echo \"\u000a\""]"#)
+  }
+
+  @Test("what is shown of any command, put into a file, is read as the same")
+  func written() throws {
+    let text = #"""
+      {"services": {"thumbs": {"run": ["a", "\u0001\\\"가"], "windows": 1, "timeout": "1ms", "directory": "/\n",
+        "environment": {"A": "\t"}, "exit": {"0": "failed", "timeout": "crash"}, "limits": {"files": 3}}}}
+      """#
+    let first = try read(text)
+    let members = first.settings().filter { $0.key.hasPrefix("services.thumbs.") }.map { setting in
+      let key = setting.key.dropFirst("services.thumbs.".count)
+      return key == "limits.files" ? "\"limits\": {\"files\": \(setting.value.written)}" : "\"\(key)\": \(setting.value.written)"
+    }
+    let again = try read("{\"services\": {\"thumbs\": {\(members.joined(separator: ", "))}}}")
+    #expect(again.configuration == first.configuration)
+  }
+}
