@@ -30,7 +30,8 @@ public struct WorkFailure: Hashable, Sendable {
 
   /// - Parameter words: cut where they are too long.
   public init(
-    _ words: String, _ consequence: Consequence = .again, processEnd: ProcessEnd? = nil, after: TimeSpan? = nil
+    _ words: String, _ consequence: Consequence = .again, processEnd: ProcessEnd? = nil,
+    after: TimeSpan? = nil
   ) {
     self.words = words.utf8.count <= Attempt.longestWords ? words : Self.cut(words)
     (self.consequence, self.processEnd, self.after) = (consequence, processEnd, after)
@@ -39,7 +40,9 @@ public struct WorkFailure: Hashable, Sendable {
   /// The last words are those that say why.
   private static func cut(_ words: String) -> String {
     var rest = Substring(words)
-    while rest.utf8.count > Attempt.longestWords - 3 { rest = rest.dropFirst(max(1, (rest.utf8.count - Attempt.longestWords + 3) / 4)) }
+    while rest.utf8.count > Attempt.longestWords - 3 {
+      rest = rest.dropFirst(max(1, (rest.utf8.count - Attempt.longestWords + 3) / 4))
+    }
     return "…" + rest
   }
 }

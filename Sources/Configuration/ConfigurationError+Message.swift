@@ -62,7 +62,8 @@ extension ConfigurationError {
     case .badEnding(let name):
       return
         "\(quoted(name)) (\(subject)) is no ending; write a code from 0 to 255, \"signal\", \"timeout\" or \"other\""
-    case .badWord: return "\(subject) is too long for a word of a command, or holds a zero byte; write another"
+    case .badWord:
+      return "\(subject) is too long for a word of a command, or holds a zero byte; write another"
     case .noKind: return "\(subject) says neither \"work\" nor \"run\"; write one of them"
     case .twoKinds(let one, let other):
       return "\(subject) has both \(quoted(one)) and \(quoted(other)); a service is one of them: take one out"

@@ -9,12 +9,12 @@ extension ConfigurationReader {
   /// The longest word, and the longest value of a variable, in bytes. MAX_ARG_STRLEN, execve(2)
   private static let longestWord = (128 << 10) - 1
 
-  /// The program and its words.
+  /// The program and its words; none at all where customers bring them.
   func command() throws(ConfigurationError) -> [String] {
     let parts = try elements(atMost: Self.mostWords)
     var words: [String] = []
     for part in parts { words.append(try part.word()) }
-    guard let program = words.first else { throw fail(.empty) }
+    guard let program = words.first else { return [] }
     guard !program.isEmpty, program != "{payload}", program != "{key}" else {
       throw parts[0].fail(.noProgram(program))
     }
@@ -35,7 +35,9 @@ extension ConfigurationReader {
       guard !name.isEmpty, name.utf8.count <= Self.longestWord, !name.utf8.contains(UInt8(ascii: "=")),
         !name.utf8.contains(0), !name.hasPrefix("BANK_")
       else { throw value.fail(.badVariable(name)) }
-      guard variables.updateValue(try value.word(), forKey: name) == nil else { throw value.fail(.duplicateKey) }
+      guard variables.updateValue(try value.word(), forKey: name) == nil else {
+        throw value.fail(.duplicateKey)
+      }
     }
     return variables
   }

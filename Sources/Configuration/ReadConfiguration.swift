@@ -121,8 +121,11 @@ extension ReadConfiguration {
   private func checkRetries(_ group: ConfigurationReader, _ name: ServiceName) throws(ConfigurationError) {
     let (first, limit) = (
       configuration[name].retryFirst ?? configuration.retryFirst,
-      configuration[name].retryLimit ?? configuration.retryLimit)
-    guard first > limit, configuration[name].retryFirst ?? configuration[name].retryLimit != nil else { return }
+      configuration[name].retryLimit ?? configuration.retryLimit
+    )
+    guard first > limit, configuration[name].retryFirst ?? configuration[name].retryLimit != nil else {
+      return
+    }
     throw group.fail(.retryOrder(first: DurationText.print(first), limit: DurationText.print(limit)))
   }
 }

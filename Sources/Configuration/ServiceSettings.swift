@@ -49,6 +49,8 @@ public struct ServiceSettings: Sendable, Equatable {
   static let commandLines: ServiceSettings = {
     var settings = ServiceSettings()
     settings.command = []
+    // What a person types is not tried again and again by itself, and its mistake is nobody else's.
+    for ending in ["126", "127", "signal", "timeout", "other"] { settings.exit[ending] = .dead }
     return settings
   }()
 

@@ -148,7 +148,9 @@ struct Setting {
   static let workMember = "work"
   static let runMember = "run"
   /// What is said of commands alone.
-  static let commandMembers = ["timeout", "grace", "directory", "environment", "exit", "result_bytes", "limits"]
+  static let commandMembers = [
+    "timeout", "grace", "directory", "environment", "exit", "result_bytes", "limits",
+  ]
   /// The key of the windows of a service: those of every branch have theirs in `windows`.
   static func windowsKey(_ service: ServiceName) -> String {
     ServiceName.branch.contains(service)

@@ -56,7 +56,8 @@ final class BankReports: BankPart {
     let numbers = queue.machine.numbers(of: post.window)
     let lease = numbers?.generation == post.generation ? numbers?.lease : nil
     var report = report(
-      on: post, context.name(of: post.window), post.window.service.workerRole(runsCommands: tellerSupervisor.runsCommands(post.window)),
+      on: post, context.name(of: post.window),
+      post.window.service.workerRole(runsCommands: tellerSupervisor.runsCommands(post.window)),
       atWork: lease != nil ? .serving : .idle)
     (report.service, report.window) = (context.services.directory[post.window.service], post.window.place)
     (report.ticket, report.served) = (lease?.ticket, numbers?.served ?? 0)

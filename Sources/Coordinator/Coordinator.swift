@@ -70,7 +70,8 @@ package final class Coordinator {
     releases = ReleaseQueue(stock, booksName, patience: limits.release)
     let engine = CommitEngine(store, kept: contents.books, context)
     queue = QueueDriver(
-      QueueMachine(contents, policy: policy ?? configuration.policy(store.services), at: now), engine, context,
+      QueueMachine(contents, policy: policy ?? configuration.policy(store.services), at: now), engine,
+      context,
       tellerSupervisor, followers, releases)
     let ground = BankPart(
       context, queue, store, server, tellerSupervisor, serviceSupervisor, followers, releases)

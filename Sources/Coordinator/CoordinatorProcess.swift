@@ -169,7 +169,9 @@ public enum CoordinatorProcess {
     }
     let left = orphans.remaining
     if !left.isEmpty {
-      context.write(event: "orphans_left", level: .error) { $0.field("pids", left.map(String.init).joined(separator: ",")) }
+      context.write(event: "orphans_left", level: .error) {
+        $0.field("pids", left.map(String.init).joined(separator: ","))
+      }
     }
   }
 

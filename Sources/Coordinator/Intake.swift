@@ -234,10 +234,9 @@ final class Intake: BankPart {
     }
     line.end(order)
     guard let entry = requests.close(order.request) else { return true }
-    let seat = entry.seat
     // The key may have been staged a moment ago: nothing is spoken that is not on disk, nor a key that is taken back.
-    (Kernel.makes("answersAKeyTooEarly") ? readings.tellAtOnce : readings.tellKept)(seat) {
-      [engine = queue.engine] store throws(StoreError) in
+    let tell = Kernel.makes("answersAKeyTooEarly") ? readings.tellAtOnce : readings.tellKept
+    tell(entry.seat) { [engine = queue.engine] store throws(StoreError) in
       // Meanwhile it may have been taken back, and have come again with a request that is not whole.
       let kept = engine.keptBooks
       guard let known = try store.request(forKey: key),

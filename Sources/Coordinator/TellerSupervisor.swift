@@ -351,7 +351,9 @@ extension TellerSupervisor: ProcessSupervisor {
       return true
     }
     // Whom nobody can watch is looked for again with the next runner that ends.
-    guard let tree = try? ProcessTree(root: nil, on: loop, adopts: { !ChildProcess.isOwn($0) }) else { return true }
+    guard let tree = try? ProcessTree(root: nil, on: loop, adopts: { !ChildProcess.isOwn($0) }) else {
+      return true
+    }
     tree.end(grace: .zero, at: now.monotonic)
     guard !tree.isGone else { return true }
     clearings[post.window] = tree

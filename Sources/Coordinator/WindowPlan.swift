@@ -101,7 +101,8 @@ final class WindowPlan: BankPart {
 
   /// The first customer with a command line has come: the windows open that such customers have.
   func openForCommandLines() {
-    guard !hasOpenedForCommandLines, !context.isEnding, let service = context.services[.run], isWaitedFor(service)
+    guard !hasOpenedForCommandLines, !context.isEnding, let service = context.services[.run],
+      isWaitedFor(service)
     else { return }
     hasOpenedForCommandLines = true
     queue.happen(.scale(service, windows: context.configuration.windows[.run]))

@@ -5,6 +5,13 @@ import Glibc
 
 /// Directories.
 public enum Directory {
+  /// The absolute path of the directory in which this process works. `getcwd(3)`
+  public static func current() throws(SystemError) -> String {
+    guard let path = getcwd(nil, 0) else { throw SystemError(call: "getcwd", subject: ".", code: errno) }
+    defer { free(path) }
+    return String(cString: path)
+  }
+
   /// Makes a directory; one that is there already stays as it is. `mkdir(2)`
   ///
   /// - Parameters:

@@ -1,4 +1,5 @@
-// Owns how many processors there are.
+// Owns how many processors there are. It does not know who may use them: a limit of a control group is not looked at.
+// Failure: a kernel that does not say has one.
 
 import Glibc
 

@@ -88,7 +88,8 @@ extension QueueMachine {
       stage(.bury(customer), into: &effects)
       effects.append(.reportDead(customer, windowState.window, end, processEnd))
     } else if end == .failed || end == .deferred, delayed.count < policy.maxDelayed {
-      let pause = failure?.after ?? rules.pause(afterFailures: end == .failed ? customer.failures : lease.attempt)
+      let pause =
+        failure?.after ?? rules.pause(afterFailures: end == .failed ? customer.failures : lease.attempt)
       let dueAt = WallTime(milliseconds: now.wall.milliseconds + pause.milliseconds)
       books.waiting[customer.line] -= 1
       books.delayed += 1

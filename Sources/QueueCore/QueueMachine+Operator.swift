@@ -297,7 +297,9 @@ extension QueueMachine {
     record(lease, at: windowState, .recalled, at: now, into: &effects)
     books.waiting[customer.line] -= 1
     books.cancelled += 1
-    stage(.finish(customer, from: .waiting, receipt(of: customer, .cancelled, at: windowState, lease, now)), into: &effects)
+    stage(
+      .finish(customer, from: .waiting, receipt(of: customer, .cancelled, at: windowState, lease, now)),
+      into: &effects)
     effects.append(.recall(windowState.window, lease))
     return lease
   }

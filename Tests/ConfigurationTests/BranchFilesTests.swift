@@ -80,8 +80,12 @@ import Testing
     var configuration = BankConfiguration()
     #expect(
       programs.needed(by: configuration)
-        == ["/p/bankd", "/p/bank-teller", "/p/bank-juice", "/p/bank-stockd", "/p/bank-vending"])
+        == [
+          "/p/bankd", "/p/bank-teller", "/p/bank-juice", "/p/bank-runner", "/p/bank-stockd",
+          "/p/bank-vending",
+        ])
     configuration.windows = ByService(deposit: 0, loan: 0, juice: 0)
+    configuration.windows[.run] = 0
     #expect(programs.needed(by: configuration) == ["/p/bankd", "/p/bank-stockd", "/p/bank-vending"])
     #expect(WorkerPrograms.isProgram("/bin/sh"))
     for path in ["/", "/etc/passwd", "/no/such/program"] { #expect(!WorkerPrograms.isProgram(path)) }

@@ -35,7 +35,8 @@ import Time
     let settings = configuration[thumbs]
     #expect(settings.command == ["convert", "-", "-resize", "{key}", ""])
     #expect(configuration.runsCommands(thumbs) && !configuration.runsCommands(.deposit))
-    #expect(settings.timeout == .seconds(30) && settings.grace == .seconds(5) && settings.lease == .seconds(60))
+    #expect(
+      settings.timeout == .seconds(30) && settings.grace == .seconds(5) && settings.lease == .seconds(60))
     #expect(settings.prefetch == 2 && settings.directory == "/srv/사진")
     #expect(settings.environment == ["LANG": "C", "EMPTY": ""])
     #expect(settings.exit == ["3": .served, "signal": .dead, "other": .later])
@@ -52,7 +53,7 @@ import Time
     #expect(reason(#"{"windows": 1}"#) == .noKind)
     #expect(reason(#"{"work": "1s", "timeout": "1s"}"#) == .onlyOfCommands)
     #expect(reason(#"{"work": "1s", "limits": {"files": 64}}"#) == .onlyOfCommands)
-    #expect(reason(#"{"run": []}"#) == .empty)
+    #expect(reason(#"{"run": []}"#) == nil, "customers bring their commands")
     #expect(reason(#"{"run": [""]}"#) == .noProgram(""))
     #expect(reason(#"{"run": ["{payload}"]}"#) == .noProgram("{payload}"))
     #expect(reason(#"{"run": "true"}"#) == .wrongKind(expected: .list, found: .string))
@@ -66,19 +67,26 @@ import Time
     #expect(
       reason(#"{"run": ["true"], "exit": {"7": "fine"}}"#)
         == .notAChoice("fine", EndingMeaning.allCases.map(\.rawValue)))
-    #expect(reason(#"{"run": ["true"], "retries": {"first": "2m", "limit": "1m"}}"#) == .retryOrder(first: "2m", limit: "1m"))
-    #expect(reason(#"{"run": ["true"], "result_bytes": 65537}"#) == .outOfRange("65537", from: "0", to: "65536"))
+    #expect(
+      reason(#"{"run": ["true"], "retries": {"first": "2m", "limit": "1m"}}"#)
+        == .retryOrder(first: "2m", limit: "1m"))
+    #expect(
+      reason(#"{"run": ["true"], "result_bytes": 65537}"#) == .outOfRange("65537", from: "0", to: "65536"))
     #expect(reason(#"{"rnu": ["true"]}"#) == .unknownKey(suggestion: "run"))
     do {
       _ = try read("{\"services\":\n{\"thumbs\":\n{\"work\": \"1s\",\n\"grace\": \"1s\"}}}")
       Issue.record("it was read")
     } catch let error as ConfigurationError {
       #expect(error.line == 4 && error.key == "services.thumbs.grace")
-      for language in Language.allCases { #expect(error.message(in: language).contains("services.thumbs.grace")) }
+      for language in Language.allCases {
+        #expect(error.message(in: language).contains("services.thumbs.grace"))
+      }
     }
   }
 
-  @Test("the service for command lines is always there, behind those of the file, and can be set up but not made another")
+  @Test(
+    "the service for command lines is always there, behind those of the file, and can be set up but not made another"
+  )
   func run() throws {
     let plain = BankConfiguration()
     #expect(plain.services == ServiceName.branch + [.run])
@@ -115,7 +123,8 @@ import Time
     let first = try read(text)
     let members = first.settings().filter { $0.key.hasPrefix("services.thumbs.") }.map { setting in
       let key = setting.key.dropFirst("services.thumbs.".count)
-      return key == "limits.files" ? "\"limits\": {\"files\": \(setting.value.written)}" : "\"\(key)\": \(setting.value.written)"
+      return key == "limits.files"
+        ? "\"limits\": {\"files\": \(setting.value.written)}" : "\"\(key)\": \(setting.value.written)"
     }
     let again = try read("{\"services\": {\"thumbs\": {\(members.joined(separator: ", "))}}}")
     #expect(again.configuration == first.configuration)

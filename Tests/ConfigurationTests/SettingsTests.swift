@@ -189,7 +189,10 @@ import Time
 
   /// Some text of letters that JSON has to escape, and others.
   private func words(_ chance: inout SeededGenerator) -> String {
-    String((0..<chance.draw(0...12)).map { _ in ["a", "\"", "\\", "\n", "가", "\u{1}", "{", " "][Int(chance.draw(0...7))] }.joined())
+    String(
+      (0..<chance.draw(0...12)).map { _ in
+        ["a", "\"", "\\", "\n", "가", "\u{1}", "{", " "][Int(chance.draw(0...7))]
+      }.joined())
   }
 
   private func number(in bounds: ClosedRange<Int64>, _ chance: inout SeededGenerator) -> Int64 {

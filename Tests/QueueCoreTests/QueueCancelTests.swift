@@ -94,13 +94,55 @@ import Testing
     #expect(branch.machine.books.isFinished)
   }
 
-  @Test("a customer at a window is not cancelled")
-  func serving() {
-    let branch = TestBranch()
-    branch.open(.deposit)
-    branch.arrive(.deposit)
-    #expect(branch.happen(.cancel(9, 1)) == [.reply(9, .refused(.wrongState(1, .serving)))])
-    #expect(branch.lease(at: .deposit1)?.ticket == 1)
+  @Test(
+    "a customer at a window has the receipt before the teller knows, and whatever it answers comes to nothing"
+  )
+  func serving() throws {
+    for answer in [TellerAnswer.returned, .done, .failed(WorkFailure("no pen"))] {
+      let branch = TestBranch()
+      branch.open(.deposit)
+      branch.arrive(.deposit)
+      branch.arrive(.deposit)
+      let lease = try #require(branch.lease(at: .deposit1))
+      let effects = branch.happen(.cancel(9, 1))
+      #expect(effects.contains(.recall(.deposit1, lease)) && effects.assigned == [])
+      let receipts = effects.changes.compactMap {
+        if case .finish(_, _, let receipt) = $0 { receipt } else { nil }
+      }
+      #expect(receipts.map(\.outcome) == [.cancelled] && receipts.first?.window == .deposit1)
+      #expect(branch.happen(.committed).answer(to: 9) == .done)
+      #expect(branch.machine.books.cancelled == 1 && branch.lease(at: .deposit1) == nil)
+      let later = branch.happen(.tellerAnswered(.deposit1, lease.generation, lease, answer))
+      #expect(later.changes == [] && later.assigned == [2])
+    }
+  }
+
+  @Test("of several in hand one is taken out, and the teller goes on with the others")
+  func inHand() throws {
+    for taken in [TicketNumber(1), 2, 3] {
+      var policy = QueuePolicy()
+      policy.prefetch = 3
+      let branch = TestBranch(policy: policy)
+      branch.open(.deposit)
+      for _ in 1...4 { branch.arrive(.deposit) }
+      let generation = try #require(branch.lease(at: .deposit1)).generation
+      let lease = Lease(ticket: taken, attempt: 1, generation: generation)
+      let effects = branch.happen(.cancel(9, taken))
+      #expect(effects.contains(.recall(.deposit1, lease)))
+      #expect(effects.assigned == [], "its hands are as full as before")
+      let rest = [TicketNumber(1), 2, 3].filter { $0 != taken }
+      #expect(branch.lease(at: .deposit1)?.ticket == rest[0])
+      _ = branch.happen(.committed)
+      // A beat that has crossed the recall, and then the answer.
+      #expect(branch.happen(.tellerProgressed(.deposit1, generation, lease)) == [])
+      #expect(branch.happen(.tellerAnswered(.deposit1, generation, lease, .returned)).assigned == [4])
+      for ticket in rest {
+        let done = Lease(ticket: ticket, attempt: 1, generation: generation)
+        #expect(branch.lease(at: .deposit1) == done)
+        _ = branch.happen(.tellerAnswered(.deposit1, generation, done, .done))
+      }
+      #expect(branch.machine.books.served == 2 && branch.machine.books.cancelled == 1)
+    }
   }
 
   @Test("a ticket that nobody knows is refused, for cancel and for requeue")

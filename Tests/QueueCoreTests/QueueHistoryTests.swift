@@ -101,7 +101,7 @@ extension QueueWorld {
     let all = holders()
     guard !all.isEmpty else { return }
     let (window, lease) = all[Int(chance.draw(0...Int64(all.count - 1)))]
-    let isRecalled = machine.numbers(of: window)?.lease == nil
+    let isRecalled = machine.numbers(of: window)?.lease != lease
     takeFromHand(window)
     var answer: TellerAnswer =
       isRecalled && chance.draw(0...1) == 0

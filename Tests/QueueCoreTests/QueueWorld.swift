@@ -145,7 +145,8 @@ final class QueueWorld {
   private func assign(_ window: Window, _ lease: Lease, _ customer: Customer) {
     assignments += 1
     let held = tellers[window]?.leases ?? []
-    let isServed = !held.isEmpty && machine.numbers(of: window)?.lease == held.first
+    // Before it may stand somebody who was taken out and has not been given back.
+    let isServed = machine.numbers(of: window)?.lease.map(held.contains) ?? false
     if tellers[window] != .idle, !isServed || held.count >= policy.prefetch {
       fault("\(window) got a customer with \(tellers[window] as Any) in hand")
     }
@@ -157,7 +158,8 @@ final class QueueWorld {
     // A teller that still holds a customer of a day that was reset holds nobody of today.
     let taken = Set(
       tellers.flatMap { window, teller -> [TicketNumber] in
-        machine.numbers(of: window)?.lease == teller.leases.first ? teller.leases.map(\.ticket) : []
+        machine.numbers(of: window)?.lease.map(teller.leases.contains) == true
+          ? teller.leases.map(\.ticket) : []
       })
     let first = staged.customers.values
       .filter {

@@ -192,7 +192,7 @@ struct FrameTests {
   @Test("the limits are those of the protocol")
   func limits() {
     #expect(FrameLimits.control == 1_310_720)
-    #expect(FrameLimits.teller == 65_536)
+    #expect(FrameLimits.teller == 1_310_720)
   }
 }
 

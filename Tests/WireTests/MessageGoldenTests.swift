@@ -50,10 +50,13 @@ struct MessageGoldenTests {
 
   @Test("every case of every message has a sample of its own")
   func everyCase() {
-    #expect(TellerMessage.samples.map(\.message.itsCase) == TellerMessage.Case.allCases + [.hello])
+    #expect(
+      TellerMessage.samples.map(\.message.itsCase) == TellerMessage.Case.allCases + [
+        .hello, .hello, .failed, .failed, .worked,
+      ])
     #expect(
       WindowMessage.samples.map(\.message.itsCase) == WindowMessage.Case.allCases + [
-        .assign, .assign, .assign, .welcome,
+        .assign, .assign, .assign, .welcome, .welcome, .welcome, .assign,
       ])
     #expect(ClientMessage.samples.map(\.message.itsCase) == ClientMessage.Case.allCases + [.request])
     #expect(BankMessage.samples.map(\.message.itsCase) == BankMessage.Case.allCases)
@@ -86,7 +89,8 @@ struct MessageGoldenTests {
     try compareAll(
       [.served, .cancelled] as [Outcome], "values-outcome", added: [(.outOfStock, "out-of-stock")])
     try compareAll(
-      [.served, .killed, .leaseExpired, .recalled, .failed] as [AttemptEnd], "values-attempt-end")
+      [.served, .killed, .leaseExpired, .recalled, .failed] as [AttemptEnd], "values-attempt-end",
+      later: [.deferred])
     try compareAll([.starting, .idle, .serving, .backoff, .stopped] as [WorkerState], "values-worker-state")
     try compareAll([.open, .paused, .draining, .closed] as [BankState], "values-bank-state")
     try compareAll([.korean, .english] as [Language], "values-language")
@@ -104,6 +108,9 @@ struct MessageGoldenTests {
       later: [.keyConflict, .wrongDay, .inspected, .removed, .withdrawn, .tooSlow, .noSuchService])
     try expectGolden([.teller] as [WorkerRole], "values-worker-role")
     try expectGolden([.client, .teller] as [PeerRole], "values-peer-role")
+    try expectGolden([.runner] as [PeerRole], "values-peer-role-runner")
+    try expectGolden([.runner] as [WorkerRole], "values-worker-role-runner")
+    try compareAll(WorkFailure.Consequence.allCases, "values-consequence")
     try expectGolden([.stock] as [PeerRole], "values-peer-role-stock")
     try compareAll(
       StockFailure.Code.allCases.dropLast(), "values-stock-failure-code", later: [.tooSlow])

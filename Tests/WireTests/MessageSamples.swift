@@ -125,7 +125,8 @@ extension WindowMessage {
         logsCustomers: false,
         command: CommandOrders(
           words: ["convert", "-", "-resize", "200", "{key}"], directory: "/srv/thumbs",
-          environment: ["LANG=C.UTF-8"], timeoutMilliseconds: 30_000, graceMilliseconds: 5_000, limits: limits,
+          environment: ["LANG=C.UTF-8"], timeoutMilliseconds: 30_000, graceMilliseconds: 5_000,
+          limits: limits,
           resultBytes: 65_536, outputBytes: 1 << 30, outputDirectory: "/srv/bank/output",
           meanings: [
             CommandOrders.Meaning(code: 3, consequence: nil),

@@ -18,6 +18,8 @@ package enum Commands {
     case "reset": ResetCommand.run
     case "reload": done(SteeringCommands.reload)
     case "enqueue": EnqueueCommand.run
+    case "run": RunCommand.run
+    case "output": done(OutputCommand.run)
     case "tickets": done(TicketsCommand.run)
     case "ticket": done(TicketCommands.story)
     case "receipts": done(ReceiptsCommand.run)

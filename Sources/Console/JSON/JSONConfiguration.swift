@@ -51,7 +51,8 @@ extension JSONValue {
       case .text(let text), .words(let text): .string(text)
       case .list(let words): .array(words.map { .string($0) })
       case .table(let table):
-        .object(table.sorted { $0.key < $1.key }.map { JSONValue.Field(name: $0.key, value: .string($0.value)) })
+        .object(
+          table.sorted { $0.key < $1.key }.map { JSONValue.Field(name: $0.key, value: .string($0.value)) })
       }
   }
 }

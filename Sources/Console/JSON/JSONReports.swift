@@ -87,16 +87,7 @@ extension JSONValue {
       "debit": .init(receipt.debit), "credit": .init(receipt.credit), "issued_at": .instant(receipt.issuedAt),
       "started_at": .instant(receipt.startedAt), "finished_at": .instant(receipt.finishedAt),
     ]
-    return shape.adding(particulars(receipt.article, receipt.shortages))
-  }
-
-  /// What a customer carries: as text where it is one.
-  private static func carried(_ payload: [UInt8]?) -> JSONValue {
-    guard let payload else { return [:] }
-    guard let text = String(validating: payload, as: UTF8.self) else {
-      return ["payload_b64": .string(Base64.encode(payload))]
-    }
-    return ["payload": .string(text)]
+    return shape.adding(particulars(receipt.article, receipt.shortages)).adding(result(receipt))
   }
 
   /// What only some customers have: an article, which is what they bring instead of a payload, and something that was
@@ -141,14 +132,15 @@ extension JSONValue {
   /// `ticket`: where it stands, every attempt, and the receipt's fields where there is one.
   static func ticket(_ ticket: TicketReport) -> JSONValue {
     var shape: JSONValue = ["version": 1]
-    shape = shape.adding(listed(ticket)).adding(carried(ticket.payload))
+    shape = shape.adding(listed(ticket))
+    if let payload = ticket.payload { shape = shape.adding(carried(payload, as: "payload")) }
     if let receipt = ticket.receipt {
       shape = shape.adding([
         "outcome": .string(receipt.outcome.name), "window": .init(receipt.window),
         "debit": .init(receipt.debit), "credit": .init(receipt.credit),
         "started_at": .instant(receipt.startedAt), "finished_at": .instant(receipt.finishedAt),
       ])
-      shape = shape.adding(particulars(nil, receipt.shortages))
+      shape = shape.adding(particulars(nil, receipt.shortages)).adding(result(receipt))
     }
     return shape.adding(["attempts": .array(ticket.attempts.map(attempt))])
   }
@@ -158,6 +150,7 @@ extension JSONValue {
       "window": .string(attempt.window), "generation": .init(attempt.generation), "pid": .init(attempt.pid),
       "started_at": .instant(attempt.startedAt), "ended_at": .instant(attempt.endedAt),
       "end": .init(attempt.end?.name), "signal": .init(attempt.signal), "code": .init(attempt.code),
+      "reason": .init(attempt.words),
     ]
   }
 

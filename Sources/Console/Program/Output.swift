@@ -41,6 +41,11 @@ package final class Output {
     try flushIfFull()
   }
 
+  func write(_ bytes: ArraySlice<UInt8>) throws(CommandError) {
+    buffer.append(contentsOf: bytes)
+    try flushIfFull()
+  }
+
   func write(_ text: String) { buffer.append(contentsOf: text.utf8) }
 
   private func finishLine() throws(CommandError) {

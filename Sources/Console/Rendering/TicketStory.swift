@@ -13,7 +13,10 @@ struct TicketStory {
     if let payload = ticket.payload { lines.append("  " + words.carries(payload)) }
     lines.append(at(ticket.issuedAt, words.issued))
     for (place, attempt) in ticket.attempts.enumerated() { lines += story(of: attempt, place) }
-    if let receipt = ticket.receipt { lines.append(at(receipt.finishedAt, words.receipt(receipt))) }
+    if let receipt = ticket.receipt {
+      lines.append(at(receipt.finishedAt, words.receipt(receipt)))
+      if let result = receipt.result { lines.append(at(receipt.finishedAt, words.left(result))) }
+    }
     return lines
   }
 
@@ -44,18 +47,21 @@ struct TicketStory {
     var detail = ""
     if let signal = attempt.signal { detail += " (\(Signals.name(signal)))" }
     if let code = attempt.code { detail += " (" + words.exitCode(code) + ")" }
+    let said =
+      attempt.words.map { $0.split(whereSeparator: \.isNewline).map { "    " + words.safe(String($0)) } }
+      ?? []
     let isLast = place == ticket.attempts.count - 1
     if attempt.isFatal == true || isLast && ticket.state == .dead {
       let reason = words.attemptFailed(end) + detail
       return lines + [
         at(endedAt, palette.paint(reason, .alarm)),
         at(endedAt, palette.paint(words.becameDead(attempts: place + 1, reason), .alarm)),
-      ]
+      ] + said
     }
     // Nobody says of the last attempt of a ticket that was taken out whether the customer was in line again.
     let isOpen = isLast && ticket.state == .done
     let text = isSentAway ? words.sentAway : isOpen ? words.attemptFailed(end) : words.attemptEnded(end)
-    return lines + [at(endedAt, palette.paint(text + detail, end == .served ? nil : .alarm))]
+    return lines + [at(endedAt, palette.paint(text + detail, end == .served ? nil : .alarm))] + said
   }
 
   private func at(_ milliseconds: Int64, _ text: String) -> String {

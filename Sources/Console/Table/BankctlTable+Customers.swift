@@ -6,7 +6,9 @@ import BankModel
 extension BankctlTable {
   private static let group = Text("Customers", "고객")
 
-  static var customers: [CommandSpec] { [enqueue, tickets, ticket, receipts, cancel, requeue] }
+  static var customers: [CommandSpec] {
+    [enqueue, commandLine, output, tickets, ticket, receipts, cancel, requeue]
+  }
 
   private static let number: ValueKind = .integer(1...Limits.ticket)
   private static let day: ValueKind = .integer(1...Int64.max)
@@ -84,6 +86,61 @@ extension BankctlTable {
       OptionSpec("wait", "Wait until all of them are done.", "모두 끝날 때까지 기다립니다."),
     ]
   }
+
+  /// The service that takes command lines in every bank.
+  static let commandLines = ServiceName("run")!
+
+  private static let commandLine = CommandSpec(
+    "run", group: group, "Have the bank run a command.", "명령을 은행이 실행하게 합니다.",
+    details: Text(
+      "The command line becomes a customer with its directory and its environment, and is started when a window is free: "
+        + "also after kill -9 of everything, or a restart of the machine. No shell reads it. It may be started more than "
+        + "once, always with the same BANK_KEY in its environment. With --wait this program shows what it writes and ends "
+        + "with its exit code; 128 and the number of the signal where it was killed.",
+      "명령을 현재 디렉터리와 환경 변수와 함께 줄에 세우고, 창구가 비면 실행합니다. 모든 프로세스를 kill -9로 종료하거나 컴퓨터를 다시 켜도 남아 있습니다. "
+        + "셸을 거치지 않습니다. 두 번 이상 시작될 수 있지만 환경 변수 BANK_KEY는 늘 같습니다. --wait를 쓰면 출력을 보여 주고 명령의 종료 코드로 끝납니다. "
+        + "시그널로 종료되면 128에 시그널 번호를 더한 값입니다."),
+    examples: [
+      Example(
+        "bankctl run -- make all", "Put a command in line; prints its ticket.", "명령을 줄에 세우고 번호표를 출력합니다."),
+      Example(
+        "bankctl run --wait -- sh -c 'sleep 5; date'", "Wait for it, with its output and its code.",
+        "끝날 때까지 기다리며 출력과 종료 코드를 그대로 받습니다."),
+    ],
+    operands: [
+      OperandSpec(
+        "COMMAND", .anyText, .repeatingOnceOrMore,
+        summary: Text("The program and its words, behind --.", "-- 뒤에 프로그램과 인자를 씁니다."))
+    ],
+    options: [
+      OptionSpec("wait", "Wait for the command, and end with its code.", "명령을 기다려 그 종료 코드로 끝납니다."),
+      OptionSpec(
+        "service", .text, value: "NAME", default: Text("run"),
+        "A service of the configuration that takes command lines: one with \"run\": [].",
+        "명령을 받는 업무입니다. 설정에 \"run\": [] 로 적습니다."),
+      OptionSpec(
+        "priority", .integer(0...Int64(UInt32.max)), value: "P", default: Text("1024"),
+        "How soon it is started, 0 first.", "먼저 처리할 순서입니다. 0이 가장 먼저입니다."),
+    ])
+
+  private static let output = CommandSpec(
+    "output", group: group, "What the command of a ticket has written.", "번호표의 명령이 출력한 내용을 보여 줍니다.",
+    details: Text(
+      "Also while it runs. What fits is kept with the receipt; of more the beginning stands in a file below output in the "
+        + "home, and of what is in neither nothing is left.",
+      "실행 중에도 볼 수 있습니다. 짧은 출력은 영수증과 함께 남고, 긴 출력은 은행 디렉터리의 output 아래 파일에 남습니다. 둘 다 넘치는 부분은 남지 않습니다."),
+    examples: [
+      Example("bankctl output 12", "Its standard output so far.", "지금까지의 표준 출력을 봅니다."),
+      Example(
+        "bankctl output 12 --stderr -f", "Its standard error, until it ends.", "끝날 때까지 표준 오류를 이어서 봅니다."),
+    ],
+    operands: [OperandSpec("N", number, "The number on the ticket.", "번호표의 번호입니다.")],
+    options: [
+      OptionSpec(
+        "day", day, value: "D", default: Text("the present day", "오늘"), "The business day.", "영업일입니다."),
+      OptionSpec("stderr", "Its standard error.", "표준 오류를 봅니다."),
+      OptionSpec("follow", short: "f", "Stay until the command is over.", "명령이 끝날 때까지 이어서 봅니다."),
+    ])
 
   private static let tickets = CommandSpec(
     "tickets", group: group, "List who waits and who is served.", "대기중과 업무중 목록을 보여 줍니다.",

@@ -78,7 +78,8 @@ public struct CommandOrders: Codable, Sendable, Equatable {
   }
 
   enum CodingKeys: Int, CodingKey {
-    case words = 1, directory, environment, timeoutMilliseconds, graceMilliseconds, limits, resultBytes, outputBytes,
+    case words = 1, directory, environment, timeoutMilliseconds, graceMilliseconds, limits, resultBytes,
+      outputBytes,
       outputDirectory, meanings
   }
 }

@@ -23,7 +23,9 @@ public enum TellerMessage: Sendable, Equatable {
   /// The work of this lease makes progress. Said by the work itself, never by a timer.
   case beat(Lease)
 
-  private enum Kind: Int, CodingKey { case hello = 1, ready, done, failed, returned, beat, outOfStock, worked }
+  private enum Kind: Int, CodingKey {
+    case hello = 1, ready, done, failed, returned, beat, outOfStock, worked
+  }
 }
 
 extension TellerMessage: Codable {
@@ -64,7 +66,6 @@ extension TellerMessage: Codable {
     }
   }
 }
-
 
 private struct LeaseWithShortages: Codable {
   var lease: Lease, shortages: [Shortage]

@@ -1,0 +1,22 @@
+// Owns `output`: what the command of a ticket has written, also while it runs.
+// Invariant: what is printed are the command's own bytes, and whatever else is to be said goes to standard error.
+
+import Wire
+
+enum OutputCommand {
+  static func run(_ session: Session) throws(CommandError) {
+    let number = session.number("N")
+    let stream: OutputWatch.Stream = session.invocation.flag("stderr") ? .errors : .output
+    let question = ControlCommand.ticket(number: number, day: session.invocation.integer("day"))
+    let ticket = try CoordinatorClient.consult(session) { coordinator throws(CommandError) in
+      try coordinator.answer(to: question).ticket
+    }
+    if session.invocation.flag("follow"), ticket.state != .done, ticket.state != .dead {
+      let watch = OutputWatch(
+        day: ticket.day, ticket: number, session, try CoordinatorClient.open(session))
+      _ = try watch.untilItEnds(streams: [stream])
+      return
+    }
+    try OutputWatch.show(ticket, stream, session)
+  }
+}

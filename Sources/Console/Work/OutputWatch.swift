@@ -1,0 +1,98 @@
+// Owns the waiting for one ticket while what its command writes is passed on.
+// Invariant: the connection may be lost and found again; what was passed on is not passed on twice.
+// Failure: CommandError. A signal ends the waiting and not the command.
+
+import BankModel
+import Posix
+import Time
+import Wire
+
+final class OutputWatch {
+  /// The two streams of a command.
+  enum Stream: CaseIterable {
+    case output, errors
+
+    /// The name of its file.
+    func file(_ ticket: Int64) -> String { "\(ticket).\(self == .output ? "out" : "err")" }
+    /// What was kept of it.
+    func kept(in result: WorkResult) -> Excerpt { self == .output ? result.output : result.errors }
+  }
+
+  /// How often a file is looked at that grows.
+  private static let pause = TimeSpan.milliseconds(50)
+
+  private let day: Int64
+  private let ticket: Int64
+  private let session: Session
+  private var coordinator: CoordinatorClient
+
+  init(day: Int64, ticket: Int64, _ session: Session, _ coordinator: CoordinatorClient) {
+    (self.day, self.ticket, self.session, self.coordinator) = (day, ticket, session, coordinator)
+  }
+
+  /// Where a stream of a ticket's command is written while it runs.
+  static func path(_ home: String, day: Int64, ticket: Int64, _ stream: Stream) -> String {
+    Paths.join(home, "output", String(day), stream.file(ticket))
+  }
+
+  /// Passes on what the command writes until nothing more can come, and gives back the ticket as it is then; nil where a
+  /// signal came first.
+  func untilItEnds(streams: [Stream]) throws(CommandError) -> TicketReport? {
+    let wait = try InterruptibleWait()
+    defer { wait.end() }
+    let followers = streams.map { ($0, follower($0, of: streams)) }
+    while true {
+      do throws(CommandError) {
+        let number = try coordinator.send(.awaitTickets(day: day, first: ticket, last: ticket))
+        while true {
+          let reply = try wait.next(
+            at: coordinator, until: streams.isEmpty ? nil : SystemClock.monotonic() + Self.pause)
+          for (_, follower) in followers { try follower.pump() }
+          if !streams.isEmpty { try session.output.flush() }
+          if wait.signal != nil { return nil }
+          if reply?.number == number { break }
+        }
+        let report = try coordinator.answer(to: .ticket(number: ticket, day: day)).ticket
+        try finish(followers, report)
+        return report
+      } catch {
+        guard error.isLoss else { throw error }
+        coordinator = try CoordinatorClient.reopen(session)
+      }
+    }
+  }
+
+  private func finish(
+    _ followers: [(Stream, OutputFollower)], _ report: TicketReport
+  ) throws(CommandError) {
+    for (stream, follower) in followers {
+      let lost = try follower.finish(report.receipt?.result.map(stream.kept))
+      if lost > 0 { session.note(session.words.notKept(lost)) }
+    }
+  }
+
+  private func follower(_ stream: Stream, of streams: [Stream]) -> OutputFollower {
+    let session = session
+    return OutputFollower(
+      Self.path(session.home.path, day: day, ticket: ticket, stream),
+      onNewAttempt: { session.note(session.words.newAttempt) },
+      to: { bytes throws(CommandError) in
+        // Where only one of them is wanted it is this program's output, whichever it is.
+        if stream == .output || streams.count == 1 {
+          try session.output.write(bytes)
+        } else {
+          _ = try fromSystem(StandardStreams.write(Array(bytes), to: .error))
+        }
+      })
+  }
+
+  /// What is there of a stream now, of a ticket that may be over.
+  static func show(_ report: TicketReport, _ stream: Stream, _ session: Session) throws(CommandError) {
+    let follower = OutputFollower(path(session.home.path, day: report.day, ticket: report.ticket, stream)) {
+      bytes throws(CommandError) in try session.output.write(bytes)
+    }
+    let lost = try follower.finish(report.receipt?.result.map(stream.kept))
+    try session.output.flush()
+    if lost > 0 { session.note(session.words.notKept(lost)) }
+  }
+}
