@@ -45,13 +45,8 @@ extension QueueMachine {
           windows[service][place].recalled.append(lease)
         } else if let customer = release(service, place) {
           let lease = recallCancelled(customer, service, place, at: now, into: &effects)
-          if windowState.ahead.isEmpty {
-            windows[service][place].state = .recalling([lease])
-            windows[service][place].deadline = now.attended + patience(service)
-          } else {
-            windows[service][place].recalled.append(lease)
-            goOn(service, place, now, into: &effects)
-          }
+          windows[service][place].recalled.append(lease)
+          goOn(service, place, now, into: &effects)
         }
         replyWhenSettled(request, .done, into: &effects)
         return true
@@ -286,7 +281,7 @@ extension QueueMachine {
   }
 
   /// How long a teller has for giving somebody back.
-  private func patience(_ service: Int) -> TimeSpan { policy[service].recall ?? policy[service].lease }
+  func patience(_ service: Int) -> TimeSpan { policy[service].recall ?? policy[service].lease }
 
   /// Whoever was in a teller's hands has a cancelled receipt, and the teller is asked to give that customer back.
   private mutating func recallCancelled(

@@ -96,7 +96,14 @@ extension QueueMachine {
 
   /// The teller has answered for its customer: it goes on with the next one in hand, or its hands are free.
   mutating func goOn(_ service: Int, _ place: Int, _ now: Moment, into effects: inout [QueueEffect]) {
-    guard !windows[service][place].ahead.isEmpty else { return free(service, place, into: &effects) }
+    guard !windows[service][place].ahead.isEmpty else {
+      guard !windows[service][place].recalled.isEmpty else { return free(service, place, into: &effects) }
+      // Its hands are free when it has given back whoever was taken out.
+      windows[service][place].state = .recalling(windows[service][place].recalled)
+      windows[service][place].recalled = []
+      windows[service][place].deadline = now.attended + patience(service)
+      return
+    }
     serve(windows[service][place].ahead.removeFirst(), service, place, now, into: &effects)
   }
 

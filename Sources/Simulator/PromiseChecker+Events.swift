@@ -216,8 +216,9 @@ extension PromiseChecker {
     }
     if let place = step.stuck.firstIndex(of: window) {
       step.stuck.remove(at: place)
-    } else if recalled.contains(where: { $0.window == window }) {
+    } else if (recalled + cancelled).contains(where: { $0.window == window }) {
       recalled.removeAll { $0.window == window }
+      cancelled.removeAll { $0.window == window }
     } else {
       violate(.lease, "\(window) is ended as stuck before its time")
     }

@@ -22,7 +22,9 @@ struct ConfigCommandsTests {
     init() throws {
       try FileManager.default.createDirectory(
         atPath: path + "/programs", withIntermediateDirectories: true)
-      for name in ["bankd", "bank-guardian", "bank-teller", "bank-juice", "bank-stockd", "bank-vending"] {
+      for name in [
+        "bankd", "bank-guardian", "bank-teller", "bank-juice", "bank-runner", "bank-stockd", "bank-vending",
+      ] {
         _ = try write("", to: "programs/" + name)
         try FileManager.default.setAttributes(
           [.posixPermissions: 0o755], ofItemAtPath: "\(path)/programs/\(name)")

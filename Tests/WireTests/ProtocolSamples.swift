@@ -65,12 +65,14 @@ struct ProtocolValues: Sendable {
     numbers(WorkerState.self, ["worker-state"], "values-worker-state"),
     numbers(
       WorkerRole.self, ["worker-role"], "values-worker-role", "values-worker-role-juice",
-      "values-worker-role-vending"),
+      "values-worker-role-vending", "values-worker-role-runner"),
     numbers(
       PeerRole.self, ["client-hello.3", "teller-message.1.3", "worker-message.1.3"], "values-peer-role",
-      "values-peer-role-stock", "values-peer-role-juice", "values-peer-role-vending"),
+      "values-peer-role-stock", "values-peer-role-juice", "values-peer-role-vending",
+      "values-peer-role-runner"),
     numbers(DatabaseMismatch.self, ["database-mismatch"], "values-database-mismatch"),
-    numbers(AttemptEnd.self, ["attempt-end"], "values-attempt-end"),
+    numbers(AttemptEnd.self, ["attempt-end"], "values-attempt-end", "values-attempt-end-deferred"),
+    numbers(WorkFailure.Consequence.self, ["consequence"], "values-consequence"),
     numbers(Outcome.self, ["outcome"], "values-outcome", "values-outcome-out-of-stock"),
     numbers(BranchEvent.Happening.self, ["happening"], "values-branch-happening"),
     numbers(

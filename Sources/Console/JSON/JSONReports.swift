@@ -146,12 +146,12 @@ extension JSONValue {
   }
 
   private static func attempt(_ attempt: AttemptReport) -> JSONValue {
-    [
+    let shape: JSONValue = [
       "window": .string(attempt.window), "generation": .init(attempt.generation), "pid": .init(attempt.pid),
       "started_at": .instant(attempt.startedAt), "ended_at": .instant(attempt.endedAt),
       "end": .init(attempt.end?.name), "signal": .init(attempt.signal), "code": .init(attempt.code),
-      "reason": .init(attempt.words),
     ]
+    return attempt.words.map { shape.adding(["reason": .string($0)]) } ?? shape
   }
 
   /// `stop`: the day, and what the drain has done: `finished` since it began, `waiting` for the next start, tellers
