@@ -78,7 +78,9 @@ extension PromiseChecker {
       } catch {
         continue
       }
-      let expected = found.flatMap { SimulatedPayload.of(store.services[$0.customer.service], $0.customer.account) }
+      let expected = found.flatMap {
+        SimulatedPayload.of(store.services[$0.customer.service], $0.customer.account)
+      }
       if carried != expected {
         violate(.payload, "ticket \(ticket) carries \(carried?.count ?? -1) bytes, and not what was given")
       }
@@ -128,7 +130,7 @@ extension PromiseChecker {
   }
 
   private func readReceipts(from store: QueueDisk) {
-    guard let fresh = try? store.receipts(day: nil, after: seenReceipts, limit: .max) else { return }
+    guard let fresh = try? store.allReceipts(after: seenReceipts) else { return }
     seenReceipts += Int64(fresh.count)
     world.statistics.receipts += Int64(fresh.count)
     for receipt in fresh {
@@ -189,7 +191,7 @@ extension PromiseChecker {
   }
 
   private func checkMoney(in store: QueueDisk) throws(StoreError) {
-    let receipts = try store.receipts(day: nil, after: 0, limit: .max)
+    let receipts = try store.allReceipts()
     for service in store.services.services {
       var (paid, brought): (Won, Won) = (0, 0)
       for receipt in receipts where receipt.service == service { paid += receipt.transfer?.amount ?? 0 }

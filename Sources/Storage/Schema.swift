@@ -23,7 +23,13 @@ struct Schema: Sendable {
   ///   transaction of the customer's and goes in that of the receipt, into which nothing of it is copied.
   /// - `receipt`: how each ticket ended, in the order of the commits. The database itself refuses a second receipt of
   ///   a ticket. Debit and credit are account codes (cash −1, loans −2, customers from 0), null where nothing was done.
-  /// - `attempt`: attempts at serving that ended without a receipt, numbered from 1 for each ticket.
+  /// - `result`: what the work of a served customer left behind, for those whose work left anything. It has the number of
+  ///   the receipt (`SELECT * FROM receipt JOIN result USING (sequence)`) and is written in its transaction: so results
+  ///   are only ever added at the end of their tree, and a page of receipts finds its results in one range. Day and ticket
+  ///   say once more whose it is, which an audit holds against the receipt. Of a long stream the first and the last bytes
+  ///   are kept, with the true length.
+  /// - `attempt`: attempts at serving that ended without a receipt, numbered from 1 for each ticket, and what there is to
+  ///   say of a failure.
   /// - `request_key`: the tickets that a client's idempotency key stands for, and the number of the request that was made
   ///   with it, so that the same key with another request is noticed; null where that is not known.
   /// - `day`: one row a business day, with the day's numbers; the last row is the present day, and the only one that
@@ -278,7 +284,7 @@ struct Schema: Sendable {
     ALTER TABLE day DROP COLUMN juice_paused;
     """
 
-  /// Services that a configuration adds.
+  /// Services that a configuration adds, and what their work leaves behind.
   private static let version6 = """
     -- What the numbers of services stand for. A row is never changed and never taken out.
     CREATE TABLE service (
@@ -286,122 +292,27 @@ struct Schema: Sendable {
       name TEXT NOT NULL UNIQUE
     ) STRICT;
     INSERT INTO service (number, name) VALUES (1, 'deposit'), (2, 'loan'), (3, 'juice');
-    """
-}
 
-extension Schema {
-  /// The stock's database ("STOC" in ASCII). The tables, in prose:
-  ///
-  /// - `item`: everything that was ever kept, numbered in the order in which it was first heard of.
-  /// - `lot`: what lies on the shelves now. A lot without dates has −1 for both. No lot is empty: its row goes.
-  /// - `ledger`: every change there ever was, in the order of the commits; rows are added and never touched again. The
-  ///   sum of an item's rows is what lies on its shelf.
-  /// - `stock_order`: the answer that every named order got, and gets again. The rows of the ledger from `first` to
-  ///   `last` are what it did, those from `returned_first` to `returned_last` how it was given back.
-  /// - `shortage`: what was missing for an order that was not done.
-  /// - `meta`: named numbers; `ledger` tells this ledger from any other, and `bank books`, `bank opening` and `bank moment`
-  ///   are the last opening of a bank with which it was used, see `BankMark`.
-  static let stock = Schema(applicationID: 0x5354_4F43, migrations: [stockVersion1])
-
-  private static let stockVersion1 = """
-    CREATE TABLE item (
-      number INTEGER PRIMARY KEY,
-      name TEXT NOT NULL UNIQUE
+    -- What the work of a served customer left behind; the row is written with the receipt. Numbers come before bytes, so
+    -- that nothing is read of long bytes where only the numbers are wanted.
+    CREATE TABLE result (
+      sequence INTEGER PRIMARY KEY, -- the receipt's
+      day INTEGER NOT NULL,
+      ticket INTEGER NOT NULL,
+      exit_code INTEGER, -- how the process ended: one of the two, or neither
+      exit_signal INTEGER,
+      duration_ns INTEGER NOT NULL,
+      output_length INTEGER NOT NULL, -- bytes in all
+      output_filed INTEGER NOT NULL, -- bytes that stand in a file, from the first on
+      errors_length INTEGER NOT NULL,
+      errors_filed INTEGER NOT NULL,
+      output BLOB, -- the first bytes; null for none
+      output_end BLOB, -- the last of those that came after them
+      errors BLOB,
+      errors_end BLOB
     ) STRICT;
 
-    CREATE TABLE lot (
-      item INTEGER NOT NULL REFERENCES item,
-      made INTEGER NOT NULL, -- days since 1970-01-01; -1 where the lot has no dates
-      expires INTEGER NOT NULL,
-      quantity INTEGER NOT NULL CHECK (quantity BETWEEN 1 AND 1000000),
-      PRIMARY KEY (item, expires, made)
-    ) STRICT, WITHOUT ROWID;
-
-    -- One lot became more or less. Sequence numbers have no gaps.
-    CREATE TABLE ledger (
-      sequence INTEGER PRIMARY KEY,
-      item INTEGER NOT NULL REFERENCES item,
-      kind INTEGER NOT NULL, -- 1 initial, 2 added, 3 removed, 4 taken, 5 returned, 6 set, 7 discarded
-      made INTEGER NOT NULL,
-      expires INTEGER NOT NULL,
-      difference INTEGER NOT NULL CHECK (difference <> 0),
-      lot INTEGER NOT NULL CHECK (lot >= 0), -- in the lot afterwards
-      present INTEGER NOT NULL CHECK (present BETWEEN 0 AND 1000000), -- of the item afterwards
-      order_id TEXT, -- null where the change had no name
-      at_ms INTEGER NOT NULL
-    ) STRICT;
-
-    -- The answer that an order has got.
-    CREATE TABLE stock_order (
-      id TEXT PRIMARY KEY,
-      content TEXT NOT NULL, -- what was asked for
-      outcome INTEGER NOT NULL, -- 1 done, 2 short, 3 void: given back before it came
-      first INTEGER, -- its rows of the ledger; null where it changed nothing
-      last INTEGER,
-      returned_first INTEGER, -- null unless it was given back
-      returned_last INTEGER,
-      at_ms INTEGER NOT NULL
-    ) STRICT, WITHOUT ROWID;
-
-    CREATE TABLE shortage (
-      order_id TEXT NOT NULL,
-      place INTEGER NOT NULL, -- the order in which they are told
-      item INTEGER NOT NULL REFERENCES item,
-      needed INTEGER NOT NULL,
-      available INTEGER NOT NULL,
-      PRIMARY KEY (order_id, place)
-    ) STRICT, WITHOUT ROWID;
-
-    CREATE TABLE meta (
-      name TEXT PRIMARY KEY,
-      value INTEGER NOT NULL
-    ) STRICT, WITHOUT ROWID;
-    """
-}
-
-extension Schema {
-  /// The vending machine's database ("VEND" in ASCII). The tables, in prose:
-  ///
-  /// - `ledger`: every change of the money there ever was, in the order of the commits; rows are added and never touched
-  ///   again. A bought drink is one row, which is its price and its place in the history at once.
-  /// - `purchase`: every purchase that was ever begun, and how far it is. Its row comes before the stock is asked, and
-  ///   ends in the transaction that books it.
-  /// - `meta`: named numbers; `machine` tells this machine from any other, `plain purchases` is the last purchase whose
-  ///   order at the stock is called by its number alone, and `bank books`, `bank opening` and `bank moment` are the last
-  ///   opening of a bank with which it was used, see `BankMark`.
-  static let vending = Schema(applicationID: 0x5645_4E44, migrations: [vendingVersion1])
-
-  private static let vendingVersion1 = """
-    -- The balance became more or less. Sequence numbers have no gaps.
-    CREATE TABLE ledger (
-      sequence INTEGER PRIMARY KEY,
-      kind INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 3), -- 1 inserted, 2 bought, 3 returned
-      amount INTEGER NOT NULL CHECK (amount >= 0),
-      balance INTEGER NOT NULL CHECK (balance BETWEEN 0 AND 1000000000), -- afterwards
-      product TEXT, -- null unless something was bought
-      made INTEGER NOT NULL, -- days since 1970-01-01; -1 where there are no dates
-      expires INTEGER NOT NULL,
-      request TEXT NOT NULL UNIQUE, -- the name under which it was asked for
-      at_ms INTEGER NOT NULL,
-      CHECK ((kind = 2) = (product IS NOT NULL))
-    ) STRICT;
-
-    CREATE INDEX ledger_bought ON ledger (product, sequence) WHERE kind = 2;
-
-    CREATE TABLE purchase (
-      number INTEGER PRIMARY KEY,
-      request TEXT NOT NULL UNIQUE,
-      product TEXT NOT NULL,
-      price INTEGER NOT NULL CHECK (price >= 1),
-      state INTEGER NOT NULL, -- 1 open, 2 releasing, 3 bought, 4 sold out, 5 only expired, 6 given up
-      at_ms INTEGER NOT NULL
-    ) STRICT;
-
-    CREATE INDEX purchase_unfinished ON purchase (number) WHERE state <= 2;
-
-    CREATE TABLE meta (
-      name TEXT PRIMARY KEY,
-      value INTEGER NOT NULL
-    ) STRICT, WITHOUT ROWID;
+    -- Why it failed: the worker's reason, or the last lines of a command; null for nothing.
+    ALTER TABLE attempt ADD COLUMN words TEXT;
     """
 }

@@ -168,9 +168,11 @@ final class Branch {
 
   @discardableResult
   func finish(
-    _ customer: Customer, from state: CustomerState = .waiting, _ outcome: Outcome = .served
+    _ customer: Customer, from state: CustomerState = .waiting, _ outcome: Outcome = .served,
+    leaving result: WorkResult? = nil
   ) throws -> Receipt {
-    let receipt = receipt(for: customer, outcome)
+    var receipt = receipt(for: customer, outcome)
+    receipt.result = result
     try store.stage(.finish(customer, from: state, receipt))
     leave(state, customer.line)
     if outcome == .served {
@@ -194,8 +196,11 @@ final class Branch {
   }
 
   /// An attempt that ended badly; the customer waits on.
-  func fail(_ customer: Customer, _ end: AttemptEnd = .killed) throws -> Customer {
-    let attempt = attempt(at: customer, end)
+  func fail(
+    _ customer: Customer, _ end: AttemptEnd = .killed, words: String = ""
+  ) throws -> Customer {
+    var attempt = attempt(at: customer, end)
+    attempt.words = words
     try store.stage(.record(attempt))
     var customer = customer
     customer.attempts += 1
