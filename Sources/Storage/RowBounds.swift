@@ -1,4 +1,5 @@
-// Owns between which numbers a table has rows that few have: so whoever has none costs no look into it.
+// Owns between which numbers a table has rows that few have. It knows no table.
+// Invariant: whoever is outside has no row, so that those who have none cost no look into it.
 
 /// Between which numbers there may be rows.
 struct RowBounds {

@@ -1,4 +1,5 @@
-// Owns the shape of the stock's database.
+// Owns the shape of the stock's database. It knows no row.
+// Invariant: a migration that was ever released is never changed; see `Schema`.
 
 extension Schema {
   /// The stock's database ("STOC" in ASCII). The tables, in prose:

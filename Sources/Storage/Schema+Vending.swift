@@ -1,4 +1,5 @@
-// Owns the shape of the vending machine's database.
+// Owns the shape of the vending machine's database. It knows no row.
+// Invariant: a migration that was ever released is never changed; see `Schema`.
 
 extension Schema {
   /// The vending machine's database ("VEND" in ASCII). The tables, in prose:

@@ -312,6 +312,19 @@ struct Schema: Sendable {
       errors_end BLOB
     ) STRICT;
 
+    -- The third version left out of the books who waited for a juice, and who had got one, on the day on which it came.
+    UPDATE day SET waiting = json_set(waiting,
+        '$.12544', (SELECT count(*) FROM customer WHERE state = 1 AND line = 12544),
+        '$.12800', (SELECT count(*) FROM customer WHERE state = 1 AND line = 12800),
+        '$.13056', (SELECT count(*) FROM customer WHERE state = 1 AND line = 13056))
+    WHERE CASE WHEN closed_ms IS NULL AND json_valid(waiting) THEN
+        issued - served - cancelled - delayed - dead > (SELECT total(value) FROM json_each(waiting))
+        AND NOT EXISTS (SELECT 1 FROM meta WHERE name = 'arriving from') END;
+    UPDATE day SET served_by_service = json_set(served_by_service, '$[2]',
+        (SELECT count(*) FROM receipt WHERE sequence >= first_sequence AND service = 3 AND outcome <> 2))
+    WHERE CASE WHEN closed_ms IS NULL AND json_valid(served_by_service) THEN
+        served > (SELECT total(value) FROM json_each(served_by_service)) END;
+
     -- Why it failed: the worker's reason, or the last lines of a command; null for nothing.
     ALTER TABLE attempt ADD COLUMN words TEXT;
     """
