@@ -109,9 +109,11 @@ extension MemoryStore {
   /// At most so many, and no more behind those whose results are long.
   private func page(of receipts: some Sequence<Receipt>, limit: Int) -> [Receipt] {
     var page: [Receipt] = []
+    var bytes = 0
     for receipt in receipts {
-      if page.count >= limit || page.resultBytes >= [Receipt].longestResults { break }
+      if page.count >= limit || bytes >= [Receipt].longestResults { break }
       page.append(receipt)
+      bytes += receipt.result?.size ?? 0
     }
     return page
   }

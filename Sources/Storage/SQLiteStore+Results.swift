@@ -26,9 +26,10 @@ extension SQLiteStore {
       sequence, receipt.day, receipt.ticket, result.ending?.exitCode, result.ending?.exitSignal,
       result.duration.nanoseconds, result.output.length, result.output.filed, result.errors.length,
       result.errors.filed)
+    // The bytes stay no longer.
+    defer { for column in 11...Int32(14) { statement.bind(column, optional: nil) } }
     let pieces = [result.output.first, result.output.last, result.errors.first, result.errors.last]
     try run(statement, with: pieces[...], from: 11, of: receipt)
-    for column in 11...Int32(14) { statement.bind(column, optional: nil) }
   }
 
   /// Binds the bytes where they lie, one piece within the other, and runs the statement while they stay.
