@@ -206,7 +206,8 @@ let package = Package(
       of: ["Teller", "bank-teller", "Transport", "Logbook", "Wire", "Posix", "Time", "BankModel"]),
     tests(
       "StorageTests",
-      of: ["Time", "BankModel", "QueueCore", "StockCore", "VendingCore", "Storage", "CSQLite"]),
+      of: ["Time", "BankModel", "QueueCore", "StockCore", "VendingCore", "Storage", "CSQLite"],
+      exclude: ["FormerDatabases"]),
     tests(
       "SimulatorTests",
       of: [

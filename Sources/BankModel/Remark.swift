@@ -335,6 +335,9 @@ extension Remark {
     case payloadsWait =
       "302 payloads of {0} bytes wait to be written, and at most {1} may"
     case payloadTwice = "303 ticket {0} of day {1} has a payload already"
+    case resultTwice = "305 ticket {0} of day {1} has a result already"
+    case resultOfNobody = "306 ticket {0} of day {1} has a result, and no receipt says that it was served"
+    case resultMeaningless = "307 the result of receipt {0} means nothing"
     case payloadOfNobody = "304 ticket {0} has a payload, and nobody with this number is kept"
     case processCode = "270 code {0}"
     case processSignal = "271 {0}"

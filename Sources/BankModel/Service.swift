@@ -33,6 +33,8 @@ public struct Service: Hashable, Sendable {
   public var movesMoney: Bool { number <= 2 }
   /// Whether serving a customer takes something from the stock, which is given back when the ticket is cancelled.
   public var drawsOnStock: Bool { self == .juice }
+  /// Whether a served customer may leave a result behind: wherever the work is not the branch's own.
+  public var leavesResults: Bool { number > 3 }
 }
 
 extension Service: Comparable {

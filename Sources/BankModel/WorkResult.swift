@@ -24,7 +24,12 @@ public struct Excerpt: Hashable, Sendable {
     (self.first, self.last, self.length, self.filed) = (first, last, length, filed)
   }
 
-  private init() { (first, last, length, filed) = ([], [], 0, 0) }
+  private init(length: Int64 = 0, filed: Int64 = 0) {
+    (first, last, self.length, self.filed) = ([], [], length, filed)
+  }
+
+  /// How much there was, and none of it.
+  public var withoutBytes: Excerpt { Excerpt(length: length, filed: filed) }
 
   /// Nothing was said.
   public static let nothing = Excerpt()
@@ -58,6 +63,14 @@ public final class WorkResult: Sendable {
     ending: ProcessEnd? = nil, duration: TimeSpan, output: Excerpt = .nothing, errors: Excerpt = .nothing
   ) {
     (self.ending, self.duration, self.output, self.errors) = (ending, duration, output, errors)
+  }
+
+  /// How it ended and how much was said, and nothing of what.
+  public var withoutBytes: WorkResult {
+    size == 0
+      ? self
+      : WorkResult(
+        ending: ending, duration: duration, output: output.withoutBytes, errors: errors.withoutBytes)
   }
 
   /// Bytes that it holds, about.

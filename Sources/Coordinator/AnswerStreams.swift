@@ -149,7 +149,7 @@ final class AnswerStreams: BankPart {
   ) throws(StoreError) -> Bool {
     let directory = context.services.directory
     let page = try store.receipts(day: day, after: after, limit: AnswerStream.page)
-    let isWhole = page.count < AnswerStream.page
+    let isWhole = !page.mayGoOn(limit: AnswerStream.page)
     let more = follow || !isWhole
     if !page.isEmpty || !more {
       server.answer(seat, .receipts(page.map { ReceiptReport($0, directory) }), more: more)

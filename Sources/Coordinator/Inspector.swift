@@ -120,7 +120,7 @@ final class Inspector {
     var after = max(0, query.after)
     while isHeard(seat) {
       let page = try store.receipts(day: day, after: after, limit: AnswerStream.page)
-      let more = page.count == AnswerStream.page
+      let more = page.mayGoOn(limit: AnswerStream.page)
       server.answer(seat, .receipts(page.map { ReceiptReport($0, store.services) }), more: more)
       guard more, let last = page.last else { return }
       after = last.sequence

@@ -54,7 +54,7 @@ struct StockReckoning {
       let limit = Int(StockLimits.ordersPerPage)
       pageEnd = after + stride
       page = try store.receipts(of: .juice, after: after, through: pageEnd, limit: limit)
-      if page.count == limit, let last = page.last { pageEnd = last.sequence }
+      if page.mayGoOn(limit: limit), let last = page.last { pageEnd = last.sequence }
       let isLast = try store.receipts(day: nil, after: pageEnd, limit: 1).isEmpty
       if !page.isEmpty || !isLast { return .known(page.map(books.order)) }
       stage = .orders(after: nil)

@@ -56,6 +56,11 @@ public struct ArrivingRequest: Sendable, Equatable {
     byLine.occupied.reduce(0) { $0 + ($1.line.service.drawsOnStock ? $1.count : 0) }
   }
 
+  /// Customers of it whose work may leave results.
+  public var leavingResults: Int64 {
+    byLine.occupied.reduce(0) { $0 + ($1.line.service.leavesResults ? $1.count : 0) }
+  }
+
   /// The numbers that so many customers will have: those of the gap's upper end come first, then those behind the
   /// highest.
   ///

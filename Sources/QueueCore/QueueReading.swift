@@ -51,10 +51,13 @@ public protocol QueueReading: AnyObject {
   func request(forKey key: String) throws(StoreError) -> KeyedRequest?
 
   /// Receipts in the order of their commits, of one day or of all, behind a sequence number.
+  ///
+  /// A page is bounded by bytes as well: it ends with the receipt whose result makes it as long as
+  /// ``Swift/Array/longestResults``. Whether there may be more, ``Swift/Array/mayGoOn(limit:)`` says of the page.
   func receipts(day: BusinessDay?, after sequence: Int64, limit: Int) throws(StoreError) -> [Receipt]
 
   /// Receipts of one service over all days, in the order of their commits, behind a sequence number and up to another. All
-  /// between the two are looked at, whatever their service.
+  /// between the two are looked at, whatever their service. A page ends early as one of all receipts does.
   func receipts(
     of service: Service, after sequence: Int64, through last: Int64, limit: Int
   ) throws(StoreError) -> [Receipt]
@@ -75,7 +78,7 @@ public protocol QueueReading: AnyObject {
   /// The sums of the ledger over all days.
   func trialBalance() throws(StoreError) -> TrialBalance
 
-  /// One customer's account over all days, with its last receipts, at most `limit`.
+  /// One customer's account over all days, with its last receipts, at most `limit`; without their results.
   func statement(of account: AccountNumber, limit: Int) throws(StoreError) -> AccountStatement
 
   /// Checks everything that can be checked from what is kept and committed.
@@ -88,6 +91,28 @@ extension QueueReading {
     try unreleased(after: TicketOfDay(day: ticket.day, ticket: ticket.ticket - 1), limit: 1).first == ticket
   }
 
+  /// All receipts behind a sequence number, page after page, with their results: for whoever has the memory for them.
+  public func allReceipts(after sequence: Int64 = 0) throws(StoreError) -> [Receipt] {
+    var all: [Receipt] = []
+    while true {
+      let page = try receipts(day: nil, after: all.last?.sequence ?? sequence, limit: .max)
+      all += page
+      if !page.mayGoOn(limit: .max) { return all }
+    }
+  }
+
   /// Whether customers are kept who were never issued their numbers.
   public var hasArrivals: Bool { arrivingFrom != nil }
+}
+
+extension [Receipt] {
+  /// Bytes of results with which a page of receipts ends.
+  public static var longestResults: Int { 1 << 20 }
+
+  /// Bytes of the results of these receipts.
+  public var resultBytes: Int { reduce(0) { $0 + ($1.result?.size ?? 0) } }
+
+  /// Whether there may be more behind a page of receipts of which so many were asked for: it has as many, or ended early
+  /// because of their results.
+  public func mayGoOn(limit: Int) -> Bool { count >= limit || resultBytes >= Self.longestResults }
 }

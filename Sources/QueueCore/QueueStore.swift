@@ -10,7 +10,8 @@ public enum StoreChange: Sendable, Equatable {
   /// A new customer, waiting.
   case insert(Customer)
   /// The customer leaves the queue and the receipt is written; `from` says among which customers it stood
-  /// (waiting, delayed or dead).
+  /// (waiting, delayed or dead). What the work left behind is written with it; of its bytes nothing is kept while the store
+  /// is short of room (``withoutBytes``), so that nobody's receipt waits for them.
   case finish(Customer, from: CustomerState, Receipt)
   /// A waiting customer's counters changed.
   case update(Customer)
@@ -43,6 +44,17 @@ extension StoreChange {
     case .cancelEveryone: true
     default: false
     }
+  }
+}
+
+extension StoreChange {
+  /// The same without the bytes that the work left behind: how many there were is kept.
+  public var withoutBytes: StoreChange {
+    guard case .finish(let customer, let state, var receipt) = self, let result = receipt.result else {
+      return self
+    }
+    receipt.result = result.withoutBytes
+    return .finish(customer, from: state, receipt)
   }
 }
 

@@ -130,7 +130,7 @@ extension PromiseChecker {
   }
 
   private func readReceipts(from store: QueueDisk) {
-    guard let fresh = try? store.receipts(day: nil, after: seenReceipts, limit: .max) else { return }
+    guard let fresh = try? store.allReceipts(after: seenReceipts) else { return }
     seenReceipts += Int64(fresh.count)
     world.statistics.receipts += Int64(fresh.count)
     for receipt in fresh {
@@ -191,7 +191,7 @@ extension PromiseChecker {
   }
 
   private func checkMoney(in store: QueueDisk) throws(StoreError) {
-    let receipts = try store.receipts(day: nil, after: 0, limit: .max)
+    let receipts = try store.allReceipts()
     for service in store.services.services {
       var (paid, brought): (Won, Won) = (0, 0)
       for receipt in receipts where receipt.service == service { paid += receipt.transfer?.amount ?? 0 }

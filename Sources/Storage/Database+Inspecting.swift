@@ -61,7 +61,10 @@ extension Database {
       // The names go when the copy is open, or was given up.
       defer { withExtendedLifetime(directory) {} }
       guard let failure = try copy(path, to: directory.database) else {
-        return try open(path: directory.database, naming: path, schema: schema)
+        let database = try open(path: directory.database, naming: path, schema: schema)
+        // A log that was just switched on is made by the first read, which needs the names.
+        _ = try database.number("SELECT count(*) FROM sqlite_schema", while: "reading a copy")
+        return database
       }
       trouble = failure
     }

@@ -93,8 +93,7 @@ extension MemoryStore {
   public func receipts(day: BusinessDay?, after sequence: Int64, limit: Int) throws(StoreError) -> [Receipt] {
     try beginReading()
     let skipped = Int(min(max(0, sequence), Int64(contents.receipts.count)))
-    return Array(
-      contents.receipts.dropFirst(skipped).lazy.filter { day == nil || $0.day == day }.prefix(max(0, limit)))
+    return page(of: contents.receipts[skipped...].lazy.filter { day == nil || $0.day == day }, limit: limit)
   }
 
   /// Receipts of one service over all days. See `QueueStore`.
@@ -104,7 +103,19 @@ extension MemoryStore {
     try beginReading()
     let end = Int(min(max(0, last), Int64(contents.receipts.count)))
     let skipped = Int(min(max(0, sequence), Int64(end)))
-    return Array(contents.receipts[skipped..<end].lazy.filter { $0.service == service }.prefix(max(0, limit)))
+    return page(of: contents.receipts[skipped..<end].lazy.filter { $0.service == service }, limit: limit)
+  }
+
+  /// At most so many, and no more behind those whose results are long.
+  private func page(of receipts: some Sequence<Receipt>, limit: Int) -> [Receipt] {
+    var page: [Receipt] = []
+    var bytes = 0
+    for receipt in receipts {
+      if page.count >= limit || bytes >= [Receipt].longestResults { break }
+      page.append(receipt)
+      bytes += receipt.result?.size ?? 0
+    }
+    return page
   }
 
   /// Cancelled tickets for which something may still be put by. See `QueueStore`.
@@ -152,6 +163,7 @@ extension MemoryStore {
     auditAttempts(&report)
     auditKeys(&report)
     auditPayloads(&report)
+    auditResults(&report)
     return report.finished()
   }
 
@@ -227,6 +239,12 @@ extension MemoryStore {
     let tickets = Set(contents.customers.values.map(\.customer.ticket))
     for ticket in contents.payloads.keys.sorted() where ticket < bound && !tickets.contains(ticket) {
       report.note(Remark(.payloadOfNobody, ticket))
+    }
+  }
+
+  private func auditResults(_ report: inout AuditReport) {
+    for receipt in contents.receipts where receipt.result != nil && receipt.outcome != .served {
+      report.note(Remark(.resultOfNobody, receipt.ticket, receipt.day))
     }
   }
 

@@ -130,7 +130,7 @@ public final class MemoryStore: QueueStore {
       try meet(.stage)
       hasStagedChanges = true
       if case .cancelEveryone = change { withdraw(limit: .max) }
-      try contents.write(change, day: stagedDay ?? books?.day)
+      try contents.write(isShort ? change.withoutBytes : change, day: stagedDay ?? books?.day)
       if case .cancelEveryone(let ended, _) = change { stagedDay = ended + 1 }
     }
   }

@@ -26,6 +26,7 @@ extension SQLiteStore {
     try find(into: &report, auditAttempts)
     try find(into: &report, auditKeys)
     try find(into: &report, auditPayloads)
+    try find(into: &report, auditResults)
     return report.finished()
   }
 

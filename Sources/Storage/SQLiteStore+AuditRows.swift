@@ -137,7 +137,7 @@ extension SQLiteStore {
   ) throws(StoreError) {
     let possible: ClosedRange<Int64>
     let counted: Int64
-    if let receipt = try receipt(day: day, ticket: ticket) {
+    if let receipt = try bareReceipt(day: day, ticket: ticket) {
       counted = Int64(receipt.attempts)
       // The last attempt of who is served is the receipt; who is cancelled may have been at a window or not.
       possible = recorded + (receipt.outcome.isAttended ? 1 : 0)...recorded + 1

@@ -242,6 +242,11 @@ extension Books {
     waiting.occupied.reduce(delayed + dead) { $0 + ($1.line.service.drawsOnStock ? $1.count : 0) }
   }
 
+  /// Those of them whose work may leave a result, with all of the delayed and the dead.
+  var keptWithResults: Int64 {
+    waiting.occupied.reduce(delayed + dead) { $0 + ($1.line.service.leavesResults ? $1.count : 0) }
+  }
+
   /// What these books cannot mean; nil where they agree with themselves.
   var contradiction: Remark? {
     var sum: Int64 = 0

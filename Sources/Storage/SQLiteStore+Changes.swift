@@ -49,6 +49,7 @@ extension SQLiteStore {
 
   private func insert(_ receipt: Receipt) throws(StoreError) {
     try gather(receipt)
+    if let result = receipt.result { try insert(isShort ? result.withoutBytes : result, of: receipt) }
     for shortage in receipt.shortages { try insert(shortage, of: receipt) }
     if receipt.outcome == .cancelled, receipt.service.drawsOnStock {
       statements.insertRelease.bindAll(receipt.day, receipt.ticket)
@@ -91,17 +92,13 @@ extension SQLiteStore {
   }
 
   private func record(_ attempt: Attempt) throws(StoreError) {
-    var code, signal: Int64?
-    switch attempt.processEnd {
-    case .code(let value): code = Int64(value)
-    case .signal(let value): signal = Int64(value)
-    case nil: break
-    }
     statements.insertAttempt.bindAll(
       attempt.day, attempt.ticket, Int64(attempt.number), Int64(attempt.window.service.number),
       Int64(attempt.window.place), Int64(attempt.generation), Int64(attempt.pid),
       attempt.startedAt.milliseconds,
-      attempt.endedAt.milliseconds, Int64(attempt.end.rawValue), code, signal)
+      attempt.endedAt.milliseconds, Int64(attempt.end.rawValue), attempt.processEnd?.exitCode,
+      attempt.processEnd?.exitSignal)
+    try statements.insertAttempt.bind(13, nonEmpty: attempt.words)
     try statements.insertAttempt.run(
       broken: Remark(.attemptTwice, attempt.number, attempt.ticket, attempt.day))
   }

@@ -67,7 +67,7 @@ extension SQLiteStore {
   private func end(_ sweep: QueueSweep) throws(StoreError) {
     try statements.deleteEveryone.run()
     if database.changes != sweep.done { throw damage(Remark(.uncancelled, sweep.day)) }
-    payloads = PayloadBounds()
+    payloads = RowBounds()
     self.sweep = nil
   }
 }

@@ -113,6 +113,8 @@ extension SQLiteStore {
     sequence += 1
     gathered.receipts.append(receipt)
     gathered.receipts[gathered.receipts.count - 1].sequence = sequence
+    // The result is written at once, and is not held on to.
+    gathered.receipts[gathered.receipts.count - 1].result = nil
     guard gathered.receipts.count == GatheredRows.perStatement else { return }
     try writeReceipts()
   }

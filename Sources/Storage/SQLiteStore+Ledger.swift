@@ -26,7 +26,7 @@ extension SQLiteStore {
       return try row.all { $0.integer(0) }
     }
     var receipts: [Receipt] = []
-    for sequence in latest { receipts += try self.receipts(day: nil, after: sequence - 1, limit: 1) }
+    for sequence in latest { receipts += try bareReceipts(after: sequence - 1, limit: 1) }
     return AccountStatement(sums: sums, latest: receipts)
   }
 
@@ -69,7 +69,12 @@ extension MemoryStore {
     let latest = contents.receipts.reversed().filter {
       $0.transfer?.credit == wanted || $0.transfer?.debit == wanted
     }
-    return AccountStatement(sums: try sums { $0 == wanted }, latest: Array(latest.prefix(max(0, limit))))
+    let bare = latest.prefix(max(0, limit)).map { receipt in
+      var receipt = receipt
+      receipt.result = nil
+      return receipt
+    }
+    return AccountStatement(sums: try sums { $0 == wanted }, latest: bare)
   }
 
   private func sums(_ isWanted: (LedgerAccount) -> Bool) throws(StoreError) -> LedgerSums {

@@ -7,20 +7,6 @@ import BankModel
 import CSQLite
 import QueueCore
 
-/// Between which numbers customers may carry something.
-struct PayloadBounds {
-  private var bounds: ClosedRange<TicketNumber>?
-
-  func mayHave(_ ticket: TicketNumber) -> Bool { bounds?.contains(ticket) ?? false }
-  func mayHaveAny(in tickets: ClosedRange<TicketNumber>) -> Bool { bounds?.overlaps(tickets) ?? false }
-
-  mutating func add(_ tickets: ClosedRange<TicketNumber>) {
-    let bounds = bounds ?? tickets
-    self.bounds =
-      min(bounds.lowerBound, tickets.lowerBound)...max(bounds.upperBound, tickets.upperBound)
-  }
-}
-
 extension SQLiteStore {
   /// What a customer carries. See `QueueStore`.
   public func payload(of ticket: TicketNumber) throws(StoreError) -> [UInt8]? {
@@ -80,15 +66,11 @@ extension SQLiteStore {
 
   private static let payloadPiece: Int64 = 8 << 20
 
-  static func readPayloads(_ database: Database) throws(StoreError) -> PayloadBounds {
-    var bounds = PayloadBounds()
+  static func readPayloads(_ database: Database) throws(StoreError) -> RowBounds {
     let purpose: StaticString = "looking for payloads"
-    if let first = try database.number("SELECT min(ticket) FROM payload", while: purpose),
-      let last = try database.number("SELECT max(ticket) FROM payload", while: purpose), first <= last
-    {
-      bounds.add(first...last)
-    }
-    return bounds
+    return RowBounds(
+      try database.number("SELECT min(ticket) FROM payload", while: purpose),
+      try database.number("SELECT max(ticket) FROM payload", while: purpose))
   }
 
   /// Every payload is somebody's.

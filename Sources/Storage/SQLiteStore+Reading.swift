@@ -155,10 +155,10 @@ extension SQLiteStore {
     try settle()
     guard let day else {
       statements.receipts.bindAll(sequence, Int64(max(0, limit)))
-      return try statements.receipts.all(receipt)
+      return try page(statements.receipts)
     }
     statements.receiptsOfDay.bindAll(day, sequence, Int64(max(0, limit)))
-    return try statements.receiptsOfDay.all(receipt)
+    return try page(statements.receiptsOfDay)
   }
 
   /// Receipts of one service over all days. See `QueueStore`.
@@ -167,7 +167,7 @@ extension SQLiteStore {
   ) throws(StoreError) -> [Receipt] {
     try settle()
     statements.receiptsOfService.bindAll(Int64(service.number), sequence, last, Int64(max(0, limit)))
-    return try statements.receiptsOfService.all(receipt)
+    return try page(statements.receiptsOfService)
   }
 
   /// Cancelled tickets for which something may still be put by. See `QueueStore`.
@@ -179,6 +179,13 @@ extension SQLiteStore {
 
   /// The receipt of one ticket.
   public func receipt(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> Receipt? {
+    guard var receipt = try bareReceipt(day: day, ticket: ticket) else { return nil }
+    try addResult(to: &receipt)
+    return receipt
+  }
+
+  /// The receipt of one ticket, without what the work left behind.
+  func bareReceipt(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> Receipt? {
     try settle()
     statements.receipt.bindAll(day, ticket)
     return try statements.receipt.first(receipt)
@@ -229,7 +236,8 @@ extension SQLiteStore {
       customer: customer, state: state, dueAt: row.optional(7).map(WallTime.init(milliseconds:)))
   }
 
-  private func receipt(_ row: Statement) throws(StoreError) -> Receipt {
+  /// What a row says of a receipt, which does not say what the work left behind.
+  func receipt(_ row: Statement) throws(StoreError) -> Receipt {
     let line = try line(service: row.integer(3), priority: row.integer(4))
     guard let outcome = UInt8(exactly: row.integer(5)).flatMap(Outcome.init(rawValue:)) else {
       throw damage(Remark(.receiptOutcome, row.integer(0), row.integer(5)))
@@ -258,15 +266,19 @@ extension SQLiteStore {
     guard let end = UInt8(exactly: row.integer(9)).flatMap(AttemptEnd.init(rawValue:)) else {
       throw damage(Remark(.attemptEndUnknown, row.integer(1), row.integer(0), row.integer(2)))
     }
-    var processEnd: ProcessEnd?
-    if let code = row.optional(10) { processEnd = .code(try small(code)) }
-    if let signal = row.optional(11) { processEnd = .signal(try small(signal)) }
     return Attempt(
       day: row.integer(0), ticket: row.integer(1), number: try small(row.integer(2)),
       window: Window(service: try service(row.integer(3)), place: try small(row.integer(4))),
       generation: try small(row.integer(5)), pid: try small(row.integer(6)),
       startedAt: WallTime(milliseconds: row.integer(7)), endedAt: WallTime(milliseconds: row.integer(8)),
-      end: end, processEnd: processEnd)
+      end: end, processEnd: try processEnd(code: row.optional(10), signal: row.optional(11)),
+      words: row.text(12))
+  }
+
+  /// How a process ended: one of the two, or neither.
+  func processEnd(code: Int64?, signal: Int64?) throws(StoreError) -> ProcessEnd? {
+    if let signal { return .signal(try small(signal)) }
+    return try code.map { code throws(StoreError) in .code(try small(code)) }
   }
 
   func service(_ value: Int64) throws(StoreError) -> Service {

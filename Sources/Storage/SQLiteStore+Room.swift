@@ -13,6 +13,9 @@ extension SQLiteStore {
   private static let growthPerCustomer: Int64 = 64
   /// By how much more for each fruit that was missing, beside its name: the largest row of a shortage.
   private static let growthPerShortage: Int64 = 40
+  /// By how much more for one whose work may leave a result: its row without bytes, which is all that is written of it
+  /// while the store is short.
+  private static let growthPerResult: Int64 = 64
   /// By how much an accepted customer or a key can let the need grow, less what a juice adds: its row and its receipt.
   private static let growthPerChange: Int64 = 160
   /// What a customer costs in the log and in the database when many are moved in one transaction.
@@ -42,9 +45,15 @@ extension SQLiteStore {
       return overflow ? .max / 4 : min(product, .max / 4)
     }
     // Whoever is half taken in is not in the books.
+    let leavingResults =
+      hasOtherServices ? (books?.keptWithResults ?? 0) + (arriving?.leavingResults ?? 0) : 0
     return product((books?.kept ?? 0) + (arriving?.count ?? 0), Self.growthPerCustomer)
+      + product(leavingResults, Self.growthPerResult)
       + product((books?.keptForJuice ?? 0) + (arriving?.juices ?? 0), growthPerJuice)
   }
+
+  /// Whether there are services whose customers may leave results.
+  private var hasOtherServices: Bool { services.services.last?.leavesResults == true }
 
   /// Before a commit: room for the receipts of those who are accepted by it.
   ///
@@ -53,7 +62,8 @@ extension SQLiteStore {
     guard room.isKept, stagedAcceptances > 0 else { return }
     guard !isShort else { throw .diskFull(detail: Remark(.reserveInUse)) }
     acceptedSinceCheck += stagedAcceptances
-    guard acceptedSinceCheck * (Self.growthPerChange + growthPerJuice) > room.slack else { return }
+    let growth = Self.growthPerChange + growthPerJuice + (hasOtherServices ? Self.growthPerResult : 0)
+    guard acceptedSinceCheck * growth > room.slack else { return }
     acceptedSinceCheck = 0
     guard room.holdBack(need(of: books, arriving)) else {
       throw .diskFull(detail: Remark(.noRoomForReceipts))

@@ -45,8 +45,11 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
   private var committedLines: LineNumbers
   var texts = ServiceTexts()
   /// Where there are payloads, with everything that is staged, and as they are on disk.
-  var payloads: PayloadBounds
-  private var committedPayloads: PayloadBounds
+  var payloads: RowBounds
+  private var committedPayloads: RowBounds
+  /// The same of results, by the numbers of their receipts.
+  var results: RowBounds
+  private var committedResults: RowBounds
 
   override class var schema: Schema { .bank }
   /// What is held back for nobody in particular: the log of a few transactions, attempts, pauses.
@@ -63,6 +66,8 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
     committedLines = lines
     payloads = try Self.readPayloads(database)
     committedPayloads = payloads
+    results = try Self.readResults(database)
+    committedResults = results
     try super.init(database)
   }
 
@@ -160,6 +165,7 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
   private func forgetStaged() {
     lines = committedLines
     payloads = committedPayloads
+    results = committedResults
     loss = nil
     sweep = nil
     sequence = committedSequence
@@ -188,6 +194,7 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
     committedSequence = sequence
     committedLines = lines
     committedPayloads = payloads
+    committedResults = results
     staged = StagedReceipts()
     stagedDay = nil
     stagedAcceptances = 0

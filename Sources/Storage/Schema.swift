@@ -23,7 +23,13 @@ struct Schema: Sendable {
   ///   transaction of the customer's and goes in that of the receipt, into which nothing of it is copied.
   /// - `receipt`: how each ticket ended, in the order of the commits. The database itself refuses a second receipt of
   ///   a ticket. Debit and credit are account codes (cash −1, loans −2, customers from 0), null where nothing was done.
-  /// - `attempt`: attempts at serving that ended without a receipt, numbered from 1 for each ticket.
+  /// - `result`: what the work of a served customer left behind, for those whose work left anything. It has the number of
+  ///   the receipt (`SELECT * FROM receipt JOIN result USING (sequence)`) and is written in its transaction: so results
+  ///   are only ever added at the end of their tree, and a page of receipts finds its results in one range. Day and ticket
+  ///   say once more whose it is, which an audit holds against the receipt. Of a long stream the first and the last bytes
+  ///   are kept, with the true length.
+  /// - `attempt`: attempts at serving that ended without a receipt, numbered from 1 for each ticket, and what there is to
+  ///   say of a failure.
   /// - `request_key`: the tickets that a client's idempotency key stands for, and the number of the request that was made
   ///   with it, so that the same key with another request is noticed; null where that is not known.
   /// - `day`: one row a business day, with the day's numbers; the last row is the present day, and the only one that
@@ -278,7 +284,7 @@ struct Schema: Sendable {
     ALTER TABLE day DROP COLUMN juice_paused;
     """
 
-  /// Services that a configuration adds.
+  /// Services that a configuration adds, and what their work leaves behind.
   private static let version6 = """
     -- What the numbers of services stand for. A row is never changed and never taken out.
     CREATE TABLE service (
@@ -286,5 +292,40 @@ struct Schema: Sendable {
       name TEXT NOT NULL UNIQUE
     ) STRICT;
     INSERT INTO service (number, name) VALUES (1, 'deposit'), (2, 'loan'), (3, 'juice');
+
+    -- What the work of a served customer left behind; the row is written with the receipt. Numbers come before bytes, so
+    -- that nothing is read of long bytes where only the numbers are wanted.
+    CREATE TABLE result (
+      sequence INTEGER PRIMARY KEY, -- the receipt's
+      day INTEGER NOT NULL,
+      ticket INTEGER NOT NULL,
+      exit_code INTEGER, -- how the process ended: one of the two, or neither
+      exit_signal INTEGER,
+      duration_ns INTEGER NOT NULL,
+      output_length INTEGER NOT NULL, -- bytes in all
+      output_filed INTEGER NOT NULL, -- bytes that stand in a file, from the first on
+      errors_length INTEGER NOT NULL,
+      errors_filed INTEGER NOT NULL,
+      output BLOB, -- the first bytes; null for none
+      output_end BLOB, -- the last of those that came after them
+      errors BLOB,
+      errors_end BLOB
+    ) STRICT;
+
+    -- The third version left out of the books who waited for a juice, and who had got one, on the day on which it came.
+    UPDATE day SET waiting = json_set(waiting,
+        '$.12544', (SELECT count(*) FROM customer WHERE state = 1 AND line = 12544),
+        '$.12800', (SELECT count(*) FROM customer WHERE state = 1 AND line = 12800),
+        '$.13056', (SELECT count(*) FROM customer WHERE state = 1 AND line = 13056))
+    WHERE CASE WHEN closed_ms IS NULL AND json_valid(waiting) THEN
+        issued - served - cancelled - delayed - dead > (SELECT total(value) FROM json_each(waiting))
+        AND NOT EXISTS (SELECT 1 FROM meta WHERE name = 'arriving from') END;
+    UPDATE day SET served_by_service = json_set(served_by_service, '$[2]',
+        (SELECT count(*) FROM receipt WHERE sequence >= first_sequence AND service = 3 AND outcome <> 2))
+    WHERE CASE WHEN closed_ms IS NULL AND json_valid(served_by_service) THEN
+        served > (SELECT total(value) FROM json_each(served_by_service)) END;
+
+    -- Why it failed: the worker's reason, or the last lines of a command; null for nothing.
+    ALTER TABLE attempt ADD COLUMN words TEXT;
     """
 }

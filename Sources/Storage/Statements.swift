@@ -15,6 +15,7 @@ struct Statements {
   let updateDay, insertDay, closeDay, countReceipts: Statement
   let customers, customer, countCustomers, delayed: Statement
   let receipts, receiptsOfDay, receiptsOfService, receipt, shortages, releases, attempts, key: Statement
+  let insertResult, results: Statement
 
   /// Columns of a customer's row, in the order in which rows are read.
   static let customerColumns =
@@ -97,8 +98,9 @@ struct Statements {
     insertAttempt = try prepare(
       """
       INSERT INTO attempt (
-        day, ticket, number, service, place, generation, pid, started_ms, ended_ms, ending, exit_code, exit_signal)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        day, ticket, number, service, place, generation, pid, started_ms, ended_ms, ending, exit_code, exit_signal,
+        words)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, "recording an attempt")
     insertKey = try prepare(
       "INSERT INTO request_key (key, day, first, last, request) VALUES (?, ?, ?, ?, ?)", "remembering a key")
@@ -167,6 +169,14 @@ struct Statements {
       """, "reading the receipts of a service")
     receipt = try prepare(
       "SELECT \(Self.receiptColumns) FROM receipt WHERE day = ? AND ticket = ?", "looking for a receipt")
+    insertResult = try prepare(
+      """
+      INSERT INTO result (sequence, day, ticket, \(ResultColumns.list))
+      VALUES (?, ?, ?, \(ResultColumns.all.map { _ in "?" }.joined(separator: ", ")))
+      """, "writing a result")
+    results = try prepare(
+      "SELECT sequence, \(ResultColumns.list) FROM result WHERE sequence >= ? ORDER BY sequence",
+      "reading results")
     releases = try prepare(
       "SELECT day, ticket FROM release WHERE (day, ticket) > (?, ?) ORDER BY day, ticket LIMIT ?",
       "reading what is to be given back")
@@ -175,7 +185,8 @@ struct Statements {
       "reading what was missing")
     attempts = try prepare(
       """
-      SELECT day, ticket, number, service, place, generation, pid, started_ms, ended_ms, ending, exit_code, exit_signal
+      SELECT day, ticket, number, service, place, generation, pid, started_ms, ended_ms, ending, exit_code, exit_signal,
+        words
       FROM attempt WHERE day = ? AND ticket = ? ORDER BY number
       """, "reading attempts")
     key = try prepare("SELECT day, first, last, request FROM request_key WHERE key = ?", "looking for a key")

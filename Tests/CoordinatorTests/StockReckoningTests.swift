@@ -36,7 +36,9 @@ struct StockReckoningTests {
     }
 
     /// A ticket that still waits, or one with its receipt.
-    func ticket(_ ticket: TicketNumber, _ outcome: Outcome?, _ service: Service = .juice) throws {
+    func ticket(
+      _ ticket: TicketNumber, _ outcome: Outcome?, _ service: Service = .juice, _ result: WorkResult? = nil
+    ) throws {
       let customer = customer(ticket, service)
       books.issued = max(books.issued, ticket)
       let line = Line(service: service, priority: .regular)
@@ -49,7 +51,7 @@ struct StockReckoningTests {
           generation: 0,
           pid: 0, attempts: 1, amount: 0, account: 0, issuedAt: WallTime(milliseconds: 0), startedAt: nil,
           finishedAt: WallTime(milliseconds: 1), article: "mango",
-          shortages: outcome == .outOfStock ? missing : [])
+          shortages: outcome == .outOfStock ? missing : [], result: result)
         try queue.stage(.finish(customer, from: .waiting, receipt))
         books.waiting[line] -= 1
         if outcome.isAttended {
@@ -115,6 +117,21 @@ struct StockReckoningTests {
     }
     // The last one is looked at once more.
     #expect(pages == [["1-1", "1-2"], [], [], ["1-13"], ["1-20"], ["1-20"]])
+  }
+
+  @Test("a page of receipts that ends early because of their results leaves none out")
+  func longResults() throws {
+    let shop = try Shop()
+    let output = try #require(Excerpt(first: [UInt8](repeating: 7, count: Excerpt.longest)))
+    for ticket in 1...40 as ClosedRange<TicketNumber> {
+      try shop.ticket(ticket, .served, .juice, WorkResult(duration: .zero, output: output))
+      if ticket != 30 { shop.order("1-\(ticket)", .done) }
+    }
+    #expect(
+      try shop.audit().problems == ["ticket 30 of day 1 got a juice, and for its order the stock has none"])
+    let pages = shop.questions.compactMap { if case .known(let names) = $0 { names.count } else { nil } }
+    // The one in doubt is looked at once more.
+    #expect(pages == [16, 16, 1, 8])
   }
 
   @Test("what agrees is no finding: made, sent away, cancelled, and still in the making")

@@ -5,6 +5,7 @@
 import BankModel
 import QueueCore
 import Testing
+import Time
 
 @testable import Storage
 
@@ -70,9 +71,11 @@ struct AgreementTests {
     let someone = waiting.isEmpty ? nil : waiting[Int(chance.draw(0...Int64(waiting.count - 1)))]
     let other = others.isEmpty ? nil : others[Int(chance.draw(0...Int64(others.count - 1)))]
     switch (kind, someone, other) {
-    case (3, let someone?, _): try branch.finish(someone)
+    case (3, let someone?, _): try branch.finish(someone, leaving: result(&chance))
     case (4, let someone?, _): try branch.finish(someone, .cancelled)
-    case (5, let someone?, _): _ = try branch.fail(someone, .leaseExpired)
+    case (5, let someone?, _):
+      _ = try branch.fail(
+        someone, .leaseExpired, words: ["", "망가짐\u{0}", "no such file"][Int(chance.draw(0...2))])
     case (6, let someone?, _):
       try branch.postpone(try branch.fail(someone, .failed), until: chance.draw(0...9))
     case (7, let someone?, _): try branch.bury(try branch.fail(someone))
@@ -94,6 +97,22 @@ struct AgreementTests {
     }
   }
 
+  /// What somebody's work may leave: nothing, a little, or so much that a page ends.
+  private func result(_ chance: inout SeededGenerator) -> WorkResult? {
+    guard chance.draw(0...1) == 0 else { return nil }
+    func excerpt(_ chance: inout SeededGenerator) -> Excerpt {
+      let longest: Int64 = chance.draw(0...9) == 0 ? 600_000 : 300
+      let first = (0..<chance.draw(0...longest)).map { UInt8(truncatingIfNeeded: $0) }
+      let last = [UInt8](repeating: 7, count: Int(chance.draw(0...2)) * 40)
+      let length = Int64(first.count + last.count) + chance.draw(0...1) * 1_000
+      return Excerpt(first: first, last: last, length: length, filed: chance.draw(0...length)) ?? .nothing
+    }
+    let ending: ProcessEnd? = [nil, .code(0), .code(-1), .signal(9)][Int(chance.draw(0...3))]
+    return WorkResult(
+      ending: ending, duration: TimeSpan(nanoseconds: chance.draw(0...9_000_000_000)),
+      output: excerpt(&chance), errors: excerpt(&chance))
+  }
+
   private func committedBooks(of branch: Branch) throws -> Books {
     branch.store.rollBack()
     return try branch.store.load(now: branch.now).books
@@ -105,6 +124,8 @@ struct AgreementTests {
     var payloads: [[UInt8]?]
     var receipts: [Receipt]
     var receiptsOfDay: [Receipt]
+    var receiptsOfService: [Receipt]
+    var receiptsAlone: [Receipt?]
     var attempts: [[Attempt]]
     var unfinished: Int64
   }
@@ -115,8 +136,12 @@ struct AgreementTests {
       books: branch.books,
       customers: try CustomerPosition.keptStates.map { try store.customers(in: $0, after: nil, limit: 999) },
       payloads: try (0...branch.books.issued + 1).map { try store.payload(of: $0) },
-      receipts: try store.receipts(day: nil, after: 0, limit: 999),
+      receipts: try store.allReceipts(),
       receiptsOfDay: try store.receipts(day: branch.books.day, after: 3, limit: 20),
+      receiptsOfService: try store.receipts(of: .loan, after: 2, through: 90, limit: 30),
+      receiptsAlone: try (0...branch.books.issued).map {
+        try store.receipt(day: branch.books.day, ticket: $0)
+      },
       attempts: try (0...branch.books.issued).map { try store.attempts(day: branch.books.day, ticket: $0) },
       unfinished: try store.countUnfinished(3...40))
   }

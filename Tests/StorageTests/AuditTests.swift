@@ -28,7 +28,9 @@ struct AuditTests {
     let first = try #require(try branch.store.find(1)).customer
     let second = try #require(try branch.store.find(2)).customer
     let third = try #require(try branch.store.find(3)).customer
-    try branch.finish(try branch.fail(first))
+    let result = WorkResult(
+      ending: .code(0), duration: .milliseconds(7), output: try #require(Excerpt(first: [1, 2], last: [3])))
+    try branch.finish(try branch.fail(first), leaving: result)
     try branch.postpone(try branch.fail(second, .failed), until: 5)
     try branch.bury(try branch.fail(third))
     try branch.store.stage(.remember(key: "k", day: 3, first: 1, last: 10))
@@ -136,12 +138,29 @@ struct AuditTests {
       "UPDATE request_key SET last = 11", "UPDATE request_key SET day = 4",
       "UPDATE request_key SET first = 0",
       "DELETE FROM day WHERE day = 1",
+      "UPDATE result SET duration_ns = -1", "UPDATE result SET exit_signal = 9",
+      "UPDATE result SET output_length = 2", "UPDATE result SET errors_filed = 1",
     ])
   func everythingElse(_ script: String) throws {
     let audit = try audit(after: script)
     #expect(!audit.problems.isEmpty)
     #expect(audit.problems.count < 20)
     #expect(audit.remarks.allSatisfy { $0.kind != .quoted }, "\(audit.problems)")
+  }
+
+  @Test(
+    "finds a result of nobody, of a receipt that does not say served, and of another ticket than its receipt's",
+    arguments: [
+      ("INSERT INTO result SELECT 99, 3, 9, 0, NULL, 1, 0, 0, 0, 0, NULL, NULL, NULL, NULL", 9, 3),
+      (
+        "DELETE FROM result; INSERT INTO result SELECT 8, 1, 8, 0, NULL, 1, 0, 0, 0, 0, NULL, NULL, NULL, NULL",
+        8, 1
+      ),
+      ("UPDATE receipt SET outcome = 3 WHERE day = 3", 1, 3), ("UPDATE result SET ticket = 4", 4, 3),
+      ("UPDATE result SET day = 2", 1, 2), ("UPDATE result SET sequence = 3", 1, 3),
+    ])
+  func resultOfNobody(_ script: String, _ ticket: Int64, _ day: Int64) throws {
+    #expect(try audit(after: script).remarks.contains(Remark(.resultOfNobody, ticket, day)))
   }
 
   @Test("books that contradict themselves say how, so that it can be said in any language")

@@ -118,8 +118,10 @@ final class Branch {
   private(set) var delayedAtStart: [DelayedCustomer]
   var clock: Int64 = 1_700_000_000_000
 
-  init(_ kind: StoreKind) throws {
+  /// - Parameter former: where a database is already; nil for a new one.
+  init(_ kind: StoreKind, opening former: Scratch? = nil) throws {
     self.kind = kind
+    if let former { scratch = former }
     store = kind == .memory ? MemoryStore() : try SQLiteStore(path: scratch.database)
     let loaded = try store.load(now: WallTime(milliseconds: clock))
     books = loaded.books
@@ -155,11 +157,13 @@ final class Branch {
   // MARK: What happens at a branch
 
   @discardableResult
-  func arrive(_ line: Line, amount: Won = 50_000, account: AccountNumber = 12) throws -> Customer {
+  func arrive(
+    _ line: Line, amount: Won = 50_000, account: AccountNumber = 12, article: String = ""
+  ) throws -> Customer {
     let customer = Customer(
       ticket: books.issued + 1, service: line.service, priority: line.priority, amount: amount,
       account: account,
-      issuedAt: now)
+      issuedAt: now, article: article)
     try store.stage(.insert(customer))
     books.issued += 1
     books.waiting[line] += 1
@@ -168,12 +172,14 @@ final class Branch {
 
   @discardableResult
   func finish(
-    _ customer: Customer, from state: CustomerState = .waiting, _ outcome: Outcome = .served
+    _ customer: Customer, from state: CustomerState = .waiting, _ outcome: Outcome = .served,
+    leaving result: WorkResult? = nil, missing shortages: [Shortage] = []
   ) throws -> Receipt {
-    let receipt = receipt(for: customer, outcome)
+    var receipt = receipt(for: customer, outcome)
+    (receipt.result, receipt.shortages) = (result, shortages)
     try store.stage(.finish(customer, from: state, receipt))
     leave(state, customer.line)
-    if outcome == .served {
+    if outcome.isAttended {
       books.served += 1
       books.servedByService[customer.service.index] += 1
     } else {
@@ -183,19 +189,22 @@ final class Branch {
   }
 
   func receipt(for customer: Customer, _ outcome: Outcome = .served) -> Receipt {
-    let isServed = outcome == .served
+    let isServed = outcome.isAttended
     return Receipt(
       day: books.day, ticket: customer.ticket, service: customer.service, priority: customer.priority,
       outcome: outcome,
       window: isServed ? Window(service: customer.service, place: 2) : nil, generation: isServed ? 3 : 0,
       pid: isServed ? 4_242 : 0, attempts: customer.attempts + (isServed ? 1 : 0), amount: customer.amount,
-      account: customer.account, issuedAt: customer.issuedAt, startedAt: isServed ? now : nil, finishedAt: now
-    )
+      account: customer.account, issuedAt: customer.issuedAt, startedAt: isServed ? now : nil,
+      finishedAt: now, article: customer.article)
   }
 
   /// An attempt that ended badly; the customer waits on.
-  func fail(_ customer: Customer, _ end: AttemptEnd = .killed) throws -> Customer {
-    let attempt = attempt(at: customer, end)
+  func fail(
+    _ customer: Customer, _ end: AttemptEnd = .killed, words: String = ""
+  ) throws -> Customer {
+    var attempt = attempt(at: customer, end)
+    attempt.words = words
     try store.stage(.record(attempt))
     var customer = customer
     customer.attempts += 1

@@ -66,6 +66,12 @@ struct RoomTests {
     let need: Int64 = 60_000 * 64 + 60_000 * (64 + 96)
     #expect(
       branch.store.reservedBytes >= base - (1 << 20) + need, "who is sent away is told what was missing")
+    let before = branch.store.reservedBytes
+    let work = Service(number: 4)
+    try branch.store.giveNumbers(to: [try #require(ServiceName("work"))])
+    branch.books.know(services: 4)
+    try branch.arrive(60_000, work)
+    #expect(branch.store.reservedBytes >= before - (1 << 20) + 60_000 * (64 + 64), "and a result has its row")
     #expect(branch.store.hasRoom(toMove: 60_000))
     #expect(!branch.store.hasRoom(toMove: .max))
   }

@@ -167,7 +167,7 @@ extension QueueDisk: AskingStore {
   private func contents(of store: any QueueStore, _ stored: StoredQueue) throws(StoreError) -> Contents {
     var contents = Contents(
       stored: stored, arrivingFrom: areArrivalsUnclear ? nil : store.arrivingFrom, customers: [],
-      receipts: try store.receipts(day: nil, after: 0, limit: .max).map(\.comparable),
+      receipts: try store.allReceipts().map(\.comparable),
       unreleased: try store.unreleased(after: nil, limit: .max), attempts: [], requests: [])
     for state in [CustomerState.waiting, .delayed, .dead] {
       contents.customers.append(try store.customers(in: state, after: nil, limit: .max))

@@ -121,6 +121,8 @@ final class QueueDisk {
   var commits: Int { model.commits }
 
   func stage(_ change: StoreChange) throws(StoreError) {
+    // What is short of room keeps no bytes of results, of which the model knows nothing.
+    let change = store?.isShort == true ? change.withoutBytes : change
     try stage(.change(change), { store throws(StoreError) in try store.stage(change) })
   }
 

@@ -1,0 +1,72 @@
+// Owns the shape of the stock's database. It knows no row.
+// Invariant: a migration that was ever released is never changed; see `Schema`.
+
+extension Schema {
+  /// The stock's database ("STOC" in ASCII). The tables, in prose:
+  ///
+  /// - `item`: everything that was ever kept, numbered in the order in which it was first heard of.
+  /// - `lot`: what lies on the shelves now. A lot without dates has −1 for both. No lot is empty: its row goes.
+  /// - `ledger`: every change there ever was, in the order of the commits; rows are added and never touched again. The
+  ///   sum of an item's rows is what lies on its shelf.
+  /// - `stock_order`: the answer that every named order got, and gets again. The rows of the ledger from `first` to
+  ///   `last` are what it did, those from `returned_first` to `returned_last` how it was given back.
+  /// - `shortage`: what was missing for an order that was not done.
+  /// - `meta`: named numbers; `ledger` tells this ledger from any other, and `bank books`, `bank opening` and `bank moment`
+  ///   are the last opening of a bank with which it was used, see `BankMark`.
+  static let stock = Schema(applicationID: 0x5354_4F43, migrations: [stockVersion1])
+
+  private static let stockVersion1 = """
+    CREATE TABLE item (
+      number INTEGER PRIMARY KEY,
+      name TEXT NOT NULL UNIQUE
+    ) STRICT;
+
+    CREATE TABLE lot (
+      item INTEGER NOT NULL REFERENCES item,
+      made INTEGER NOT NULL, -- days since 1970-01-01; -1 where the lot has no dates
+      expires INTEGER NOT NULL,
+      quantity INTEGER NOT NULL CHECK (quantity BETWEEN 1 AND 1000000),
+      PRIMARY KEY (item, expires, made)
+    ) STRICT, WITHOUT ROWID;
+
+    -- One lot became more or less. Sequence numbers have no gaps.
+    CREATE TABLE ledger (
+      sequence INTEGER PRIMARY KEY,
+      item INTEGER NOT NULL REFERENCES item,
+      kind INTEGER NOT NULL, -- 1 initial, 2 added, 3 removed, 4 taken, 5 returned, 6 set, 7 discarded
+      made INTEGER NOT NULL,
+      expires INTEGER NOT NULL,
+      difference INTEGER NOT NULL CHECK (difference <> 0),
+      lot INTEGER NOT NULL CHECK (lot >= 0), -- in the lot afterwards
+      present INTEGER NOT NULL CHECK (present BETWEEN 0 AND 1000000), -- of the item afterwards
+      order_id TEXT, -- null where the change had no name
+      at_ms INTEGER NOT NULL
+    ) STRICT;
+
+    -- The answer that an order has got.
+    CREATE TABLE stock_order (
+      id TEXT PRIMARY KEY,
+      content TEXT NOT NULL, -- what was asked for
+      outcome INTEGER NOT NULL, -- 1 done, 2 short, 3 void: given back before it came
+      first INTEGER, -- its rows of the ledger; null where it changed nothing
+      last INTEGER,
+      returned_first INTEGER, -- null unless it was given back
+      returned_last INTEGER,
+      at_ms INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE shortage (
+      order_id TEXT NOT NULL,
+      place INTEGER NOT NULL, -- the order in which they are told
+      item INTEGER NOT NULL REFERENCES item,
+      needed INTEGER NOT NULL,
+      available INTEGER NOT NULL,
+      PRIMARY KEY (order_id, place)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE meta (
+      name TEXT PRIMARY KEY,
+      value INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    """
+}

@@ -1,0 +1,218 @@
+// Databases that the programs of their time have made, one of each former version of the schema, kept as the SQL that makes
+// them again (`FormerDatabases`). Each is opened by the present program and holds what the present program holds after the
+// same story, as far as that version could keep it. The story of each was played by the last program of its version: commits
+// fe1fe09 (1), a6e5a0d (2), 094ba12 (3), 80e4821 (4), f81fb01 (5).
+
+import BankModel
+import CSQLite
+import Glibc
+import QueueCore
+import Testing
+import Time
+
+@testable import Storage
+
+@Suite("Databases of former versions")
+struct FormerDatabasesTests {
+  static let versions = 1...5
+  private static let first: [UInt8] = [0, 255, 10]
+
+  /// The database that a program of this version has left.
+  private func database(_ version: Int) throws -> Scratch {
+    let here = #filePath
+    let directory = here[..<(here.lastIndex(of: "/") ?? here.startIndex)]
+    let bytes = try #require(Scratch.bytes(of: "\(directory)/FormerDatabases/version-\(version).sql"))
+    let scratch = Scratch()
+    try Database.createFile(scratch.database)
+    let database = try Database(path: scratch.database)
+    try database.execute(String(decoding: bytes, as: UTF8.self), while: "making a former database again")
+    #expect(try database.number("PRAGMA user_version", while: "testing") == Int64(version))
+    database.close()
+    return scratch
+  }
+
+  /// What happened at the branch, as far as a program of this version knew it.
+  private func play(_ branch: Branch, _ version: Int) throws {
+    let store = branch.store
+    func line(_ service: Service, _ priority: Priority) -> Line { Line(service: service, priority: priority) }
+    func come(_ line: Line, article: String = "") throws -> Customer {
+      let ticket = branch.books.issued + 1
+      return try branch.arrive(
+        line, amount: line.service.movesMoney ? ticket * 1_000 : 0, account: ticket % 3, article: article)
+    }
+    func remember(_ key: String, through last: TicketNumber, _ request: Int64) throws {
+      try store.stage(
+        .remember(
+          key: key, day: branch.books.day, first: 1, last: last, request: version >= 4 ? request : nil))
+    }
+    func turnDay() throws {
+      branch.turnDay()
+      // Before version 3 nobody knew what the clock did.
+      if version < 3 { branch.books.clockSteps = branch.books.day }
+      try branch.commit()
+    }
+
+    if version < 3 { branch.books.clockSteps = 1 }
+    _ = try store.beginIncarnation(at: branch.now)
+    var some = try (0..<6).map {
+      try come(line($0 % 2 == 0 ? .deposit : .loan, Priority.grades[$0 % 3]))
+    }
+    try remember("월요일", through: 3, 42)
+    try branch.commit()
+    try branch.finish(try branch.fail(some[0]))
+    try branch.finish(some[1])
+    try branch.finish(some[2], .cancelled)
+    try branch.commit()
+    _ = try store.beginIncarnation(at: branch.now)
+    some[3] = try branch.fail(some[3], .failed)
+    try branch.postpone(some[3], until: branch.clock + 5_000)
+    try branch.commit()
+    try branch.revive(some[3], from: .delayed)
+    try branch.finish(some[3])
+    try branch.commit()
+    try branch.cancelEveryone()
+    try turnDay()
+    try turnDay()
+
+    some = try Priority.grades.flatMap { grade in
+      try [Service.deposit, .deposit, .loan, .loan].map { try come(line($0, grade)) }
+    }
+    if version >= 2 {
+      for grade in Priority.grades {
+        for _ in 0..<2 { some.append(try come(line(.juice, grade), article: "strawberry-banana")) }
+      }
+    }
+    if version >= 5 {
+      some.append(try come(line(.deposit, Priority(7))))
+      some.append(try come(line(.loan, Priority(5_000))))
+      try store.stage(.attach(payload: Self.first, to: 1...2))
+      try store.stage(.attach(payload: [], to: 20...20))
+    }
+    try remember("kim's", through: 12, -7)
+    try branch.commit()
+    try branch.finish(some[0])
+    try branch.postpone(try branch.fail(some[1], .failed), until: branch.clock + 9_000)
+    try branch.bury(try branch.fail(try branch.fail(some[2], .leaseExpired)))
+    try branch.finish(some[3], .cancelled)
+    try branch.finish(some[4])
+    if version >= 2 {
+      try branch.finish(some[12])
+      let missing = [
+        Shortage(item: ItemID("banana"), needed: 2, available: 1),
+        Shortage(item: ItemID("딸기"), needed: 10, available: 0),
+      ]
+      try branch.finish(some[13], .outOfStock, missing: missing)
+      try branch.finish(some[14], .cancelled)
+      try branch.finish(some[15], .cancelled)
+    }
+    try branch.commit()
+    if version >= 2 { try store.stage(.released(TicketOfDay(day: branch.books.day, ticket: 15))) }
+    branch.books.paused[Service.loan.index] = true
+    branch.books.businessTime = TimeSpan(nanoseconds: 1_234_567)
+    if version >= 3 { branch.books.clockSteps = 2 }
+    try branch.commit()
+  }
+
+  private struct Contents: Equatable {
+    var stored: StoredQueue
+    var pages: [[Customer]]
+    var customers: [[StoredCustomer]]
+    var payloads: [[UInt8]?]
+    var receipts: [Receipt]
+    var attempts: [[Attempt]]
+    var keys: [KeyedRequest?]
+    var unreleased: [TicketOfDay]
+    var balance: TrialBalance
+    var services: [ServiceName]
+    var audit: StoreAudit
+  }
+
+  private func contents(of store: any QueueStore) throws -> Contents {
+    let lines =
+      Line.graded + [7, 5_000].map { Line(service: $0 == 7 ? .deposit : .loan, priority: Priority($0)) }
+    return Contents(
+      stored: try store.load(now: WallTime(milliseconds: 1)),
+      pages: try lines.map { try store.page(of: $0, after: 0, limit: 99) },
+      customers: try CustomerPosition.keptStates.map { try store.customers(in: $0, after: nil, limit: 99) },
+      payloads: try (1...21).map { try store.payload(of: $0) },
+      receipts: try store.receipts(day: nil, after: 0, limit: 99),
+      attempts: try [(1, 1), (1, 4), (3, 1), (3, 2), (3, 3)].map { try store.attempts(day: $0, ticket: $1) },
+      keys: try ["월요일", "kim's", "nobody's"].map { try store.request(forKey: $0) },
+      unreleased: try store.unreleased(after: nil, limit: 9), balance: try store.trialBalance(),
+      services: store.services.names, audit: try store.audit())
+  }
+
+  private func expected(_ version: Int) throws -> Contents {
+    let branch = try Branch(.sqlite)
+    try play(branch, version)
+    var contents = try contents(of: branch.store)
+    // Which attempt was the last one before a dead letter is known since version 4.
+    if version < 4 {
+      for ticket in contents.attempts.indices {
+        for place in contents.attempts[ticket].indices { contents.attempts[ticket][place].isFatal = false }
+      }
+    }
+    return contents
+  }
+
+  @Test("hold what they held, and nothing is wrong with any of it", arguments: versions)
+  func opened(_ version: Int) throws {
+    let expected = try expected(version)
+    #expect(expected.audit.problems == [])
+    let scratch = try database(version)
+    for _ in 1...2 {
+      let store = try SQLiteStore(path: scratch.database)
+      let found = try contents(of: store)
+      #expect(found.stored == expected.stored)
+      #expect(found.customers == expected.customers)
+      #expect(found.receipts == expected.receipts)
+      #expect(found.attempts == expected.attempts)
+      #expect(found.keys == expected.keys)
+      #expect(found.audit == expected.audit, "\(found.audit.problems)")
+      #expect(found == expected)
+      #expect(try store.database.number("PRAGMA user_version", while: "testing") == Schema.bank.version)
+      try store.close()
+    }
+  }
+
+  @Test("are looked at without a byte of them changing", arguments: versions)
+  func inspected(_ version: Int) throws {
+    let scratch = try database(version)
+    let before = Scratch.bytes(of: scratch.database)
+    #expect(try contents(of: SQLiteStore(inspecting: scratch.database)) == expected(version))
+    #expect(scratch.names == ["bank.db"] && Scratch.bytes(of: scratch.database) == before)
+  }
+
+  @Test("have the tables of a new one afterwards, column by column", arguments: versions)
+  func tables(_ version: Int) throws {
+    let columns = """
+      SELECT group_concat(item, char(10)) FROM (
+        SELECT t.name || '.' || c.name || ' ' || c.type || c."notnull" || c.pk || c.hidden AS item
+        FROM sqlite_schema AS t, pragma_table_xinfo(t.name) AS c WHERE t.type = 'table' ORDER BY 1)
+      """
+    let (before, beside) = (try database(version), Scratch())
+    let (former, new) = (try SQLiteStore(path: before.database), try SQLiteStore(path: beside.database))
+    let (found, expected) = (
+      try former.database.text(columns, while: "testing"), try new.database.text(columns, while: "testing")
+    )
+    #expect(found == expected && expected?.contains("result.output BLOB") == true)
+  }
+
+  @Test("go on: the next customer comes, is served, and leaves a result", arguments: versions)
+  func goesOn(_ version: Int) throws {
+    let scratch = try database(version)
+    let branch = try Branch(.sqlite, opening: scratch)
+    let result = WorkResult(ending: .code(0), duration: .milliseconds(1))
+    try branch.finish(try branch.fail(try branch.arrive(.deposit), words: "once"), leaving: result)
+    try branch.commit()
+    let receipt = try #require(
+      try branch.store.receipt(day: branch.books.day, ticket: branch.books.issued))
+    #expect(receipt.result == result)
+    #expect(
+      try branch.store.attempts(day: branch.books.day, ticket: receipt.ticket).map(\.words) == ["once"])
+    try branch.cancelEveryone()
+    branch.turnDay()
+    try branch.commit()
+    #expect(try branch.store.audit().problems == [])
+  }
+}
