@@ -21,6 +21,9 @@ public struct WorkerPrograms: Sendable, Hashable {
   /// The vending machine's.
   public var vending: String { Paths.join(directory, "bank-vending") }
 
+  /// The program at a window where a command does the work.
+  public var runner: String { Paths.join(directory, "bank-runner") }
+
   /// The program that works at the windows of a service.
   public subscript(service: Service) -> String {
     Paths.join(directory, service == .juice ? "bank-juice" : "bank-teller")

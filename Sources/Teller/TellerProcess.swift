@@ -58,14 +58,18 @@ public final class TellerProcess {
     settle()
   }
 
-  /// The code to exit with now; nil while there is something to do or to be said.
-  public var ending: Int32? { channel.isOpen ? nil : exitCode }
+  /// The code to exit with now; nil while there is something to do or to be said, or something of a command is left.
+  public var ending: Int32? { channel.isOpen || provider?.hasEnded == false ? nil : exitCode }
 
   /// Serves until the end, and returns the code to exit with.
   public func run() throws(SystemError) -> Int32 {
     while true {
       if let ending { return ending }
-      try turn()
+      do throws(SystemError) { try turn() } catch {
+        // Who cannot go on leaves nobody at work.
+        provider?.end()
+        throw error
+      }
     }
   }
 
@@ -96,12 +100,15 @@ public final class TellerProcess {
     case .provide(let assignment):
       provider?.provide(assignment)
       provider?.endTurn()
+    case .abandon: provider?.abandon()
     case .openLog(let orders):
       provider?.begin(orders)
       openLog(orders)
     case .log(let note): log?.write(note, at: moment)
     case .complain(let words): complain(words)
-    case .exit(let code): exitCode = code
+    case .exit(let code):
+      exitCode = code
+      provider?.end()
     }
   }
 
