@@ -168,7 +168,7 @@ struct EnqueueTests {
   @Test(
     "a bad line is named by its number, and nobody is added",
     arguments: [
-      #"{"service":"lone"}"#, #"{"amount":0}"#, #"{"amount":1.5}"#, #"{"grade":"king"}"#, #"{"who":1}"#, "[]",
+      #"{"service":"Lone"}"#, #"{"amount":0}"#, #"{"amount":1.5}"#, #"{"grade":"king"}"#, #"{"who":1}"#, "[]",
       "{",
       #"{"account":-1}"#, #"{"priority":-1}"#, #"{"priority":4294967296}"#, #"{"priority":"vip"}"#,
       #"{"grade":"vip","priority":5}"#, #"{"grade":"7"}"#, #"{"amount":99999999999999999999}"#,
@@ -227,7 +227,7 @@ struct EnqueueTests {
     try withBranch { branch in
       try branch.start("--speed", "max")
       let wrong = [
-        ["enqueue"], ["enqueue", "0"], ["enqueue", "x"], ["enqueue", "1", "--service", "tea"],
+        ["enqueue"], ["enqueue", "0"], ["enqueue", "x"],
         ["enqueue", "1", "2"],
         ["enqueue", "1", "--grade", "king"], ["enqueue", "1", "--priority", "4294967296"],
         ["enqueue", "1", "--priority", "5", "--grade", "vip"], ["enqueue", "1", "--priority", "vip"],
@@ -240,6 +240,8 @@ struct EnqueueTests {
         #expect(outcome.code == (words.last == branch.path("none") ? 1 : 2), outcome.story)
         #expect(outcome.out.isEmpty && outcome.err.hasPrefix("bankctl: "), outcome.story)
       }
+      let unknown = try branch.run("enqueue", "1", "--service", "tea", "--lang", "en")
+      #expect(unknown.code == 4 && unknown.err.contains("deposit, loan"), unknown.story)
       #expect(try branch.status().queue("issued") == 0)
     }
   }

@@ -75,8 +75,8 @@ struct HostileClientTests {
         (7, .fields([(1, .number(1)), (2, .number(.max))])),
         (8, .fields([(1, .number(.max)), (2, .flag(false)), (3, .number(0))])),
         (11, .fields([(1, .number(1)), (2, .number(.min)), (3, .number(.max))])),
-        (14, .list([.fields([(1, .number(1)), (2, .number(.max))])])),
-        (14, .list(Array(repeating: .fields([(1, .number(1)), (2, .number(2))]), count: 50_000))),
+        (14, .list([.fields([(1, .text("deposit")), (2, .number(.max))])])),
+        (14, .list(Array(repeating: .fields([(1, .text("loan")), (2, .number(2))]), count: 50_000))),
         (15, .number(.max)), (15, .number(.min)), (16, .number(0)),
         (20, .fields([(1, .flag(false)), (2, .number(-5))])),
       ]

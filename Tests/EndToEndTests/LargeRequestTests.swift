@@ -13,7 +13,7 @@ struct LargeRequestTests {
     let client = try RawClient(branch, patience: 60)
     client.send(Message.hello().frame)
     let order = Message.fields([
-      (1, .number(Self.many)), (2, .number(2)), (3, .number(3)), (6, .number(1)), (7, .text("many")),
+      (1, .number(Self.many)), (2, .text("loan")), (3, .number(3)), (6, .number(1)), (7, .text("many")),
     ])
     client.send(Message.request(1, 4, order).frame)
     // A word of welcome, and the first word of progress.

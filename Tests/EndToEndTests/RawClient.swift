@@ -147,7 +147,9 @@ indirect enum Message {
 
   /// A part of a list of so many customers.
   static func list(_ request: Int64, customers: Int, amount: Int64 = 1000, isLast: Bool) -> Message {
-    let customer = Message.fields([(1, .number(1)), (2, .number(3)), (3, .number(amount)), (4, .number(7))])
+    let customer = Message.fields([
+      (1, .text("deposit")), (2, .number(3)), (3, .number(amount)), (4, .number(7)),
+    ])
     return .request(
       request, 5, .fields([(1, .list(Array(repeating: customer, count: customers))), (2, .flag(isLast))]))
   }
