@@ -35,9 +35,9 @@ public final class CommandProvider: Provider {
     case givenUp(RunningCommand)
   }
 
-  /// How long this process waits for what it ends before it ends itself. To collect a tree took two milliseconds; on a busy
-  /// machine it has a hundred times that, and who is not gone then waits for a dead disk.
-  static let patience = TimeSpan.milliseconds(500)
+  /// How long this process waits for what it ends before it ends itself. To collect a stubborn tree takes two milliseconds,
+  /// and on a machine that is building took half a second at most; who is not gone then waits for a dead disk.
+  static let patience = TimeSpan.milliseconds(800)
 
   private let loop: EventLoop
   private let home: String?

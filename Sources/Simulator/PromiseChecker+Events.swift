@@ -114,7 +114,7 @@ extension PromiseChecker {
       switch answer {
       case .failed: step.owed.append((holder, .failed))
       case .returned: step.owed.append((holder, .recalled))
-      case .done, .outOfStock: step.done = holder
+      case .done, .worked, .outOfStock: step.done = holder
       }
       // The next one in hand, if there is any, has its turn: its lease begins.
       if let next = holders.firstIndex(where: { $0.window == window }) {

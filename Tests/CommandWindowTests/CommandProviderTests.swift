@@ -125,12 +125,12 @@ import Wire
   func end() throws {
     let window = try Window(orders("trap '' TERM; while :; do sleep 600; done"))
     window.provide()
-    try window.wait { !Orphans.find(key: window.key).isEmpty || true }
+    try window.wait { !working(key: window.key).isEmpty }
     #expect(window.provider.hasEnded)
     window.provider.end()
     #expect(!window.provider.hasEnded)
     try window.wait { window.provider.hasEnded }
-    #expect(window.answers.isEmpty)
+    #expect(window.answers.isEmpty && working(key: window.key).isEmpty)
     #expect(window.provider.nextDeadline == nil)
     window.provider.end()
     #expect(window.provider.hasEnded)

@@ -55,9 +55,19 @@ func text(_ excerpt: Excerpt) -> String { String(decoding: excerpt.bytes, as: UT
 /// A key that no other process of this machine was started with.
 func freshKey() -> String { "test-\(CurrentProcess.pid)-\(RandomSeed.fromSystem())" }
 
+/// Everybody who lives and was started with a key, also below this process.
+func working(key: String) -> [pid_t] {
+  let setting = bytes("BANK_KEY=\(key)")[...]
+  return ProcessTable.all().filter { pid in
+    guard let file = try? FileDescriptor.open("/proc/\(pid)/environ", .readOnly), let all = try? file.readAll()
+    else { return false }
+    return all.split(separator: 0).contains(setting) && ProcessTable.alive(pid)
+  }
+}
+
 /// Ends everybody who was started with a key.
 func clear(key: String) {
-  for pid in Orphans.find(key: key) { kill(pid, SIGKILL) }
+  for pid in working(key: key) { kill(pid, SIGKILL) }
 }
 
 /// A provider in this process, which adopts nobody: other tests have children, too.
@@ -190,8 +200,9 @@ final class SpawnedRunner {
   func wait(until condition: () throws -> Bool) throws {
     let end = SystemClock.monotonic() + patience
     while try !condition() {
+      let said = (try? complaints()) ?? ""
       try #require(
-        SystemClock.monotonic() < end, "nothing has come for thirty seconds: \(heard), \(try complaints())")
+        SystemClock.monotonic() < end, "nothing has come for thirty seconds: \(heard), \(said)")
       try loop.runOnce(until: SystemClock.monotonic() + .milliseconds(10))
     }
   }
@@ -212,7 +223,7 @@ final class SpawnedRunner {
   func complaints() throws -> String { try contents(of: Paths.join(directory, "stderr")) }
 
   /// Those who live and were started with the key of this fixture.
-  var working: [pid_t] { Orphans.find(key: key).filter(ProcessTable.alive) }
+  var working: [pid_t] { CommandWindowTests.working(key: key) }
 
   /// How it has ended, waited for no longer than for anything else.
   func ending() throws -> Posix.ExitStatus.Ending {

@@ -42,7 +42,8 @@ import Wire
     let runner = try SpawnedRunner()
     let log = runner.directory + "/thumbs-1.log"
     var orders = orders("cat; env | cut -d= -f1 | sort | tr '\\n' ' '; pwd")
-    (orders.logPath, orders.command?.environment) = (log, [])
+    orders.logPath = log
+    orders.command?.environment = []
     try runner.welcome(orders)
     #expect(runner.heard.first == .hello(Hello(build: BuildIdentity.current, role: .runner)))
     runner.assign(payload: bytes("hello "))
@@ -53,12 +54,13 @@ import Wire
     }
     #expect(lease == assignment().lease)
     #expect(
-      text(result.output)
+      CommandWindowTests.text(result.output)
         == "hello BANK_ATTEMPT BANK_DAY BANK_KEY BANK_SERVICE BANK_TICKET PATH PWD \(runner.directory)\n")
     #expect(runner.heard[3].description(of: 8) == "again")
     runner.say(.close)
     #expect(try runner.ending() == .code(0))
-    let lines = try contents(of: log).split(separator: "\n").map { try #require(LogLine.parse(String($0))) }
+    let text = try FileDescriptor.open(log, .readOnly).readAll()
+    let lines = try text.split(separator: UInt8(ascii: "\n")).map { try #require(LogLine.parse($0)) }
     #expect(lines.map { $0["event"] } == ["ready", "started", "completed", "started", "completed", "exit"])
     #expect(lines[2]["exit_code"] == "0" && lines[2]["output_bytes"] == "\(result.output.length)")
     #expect(lines[2]["msg"] == "customer 7: thumbs completed")

@@ -66,6 +66,21 @@ extension TicketReport {
     return report
   }()
 
+  fileprivate static let worked: TicketReport = {
+    var receipt = Receipt.full
+    receipt.result = .sample
+    var report = TicketReport(
+      day: 3, ticket: 42, service: .loan, priority: .regular, amount: 1, account: 12,
+      issuedAt: 1_700_000_000_000, state: .done,
+      receipt: ReceiptReport(receipt, ServiceDirectory(), key: "b00000000000000ff-3-42-loyw3v28"))
+    var attempt = AttemptReport(
+      window: "thumbs-1", generation: 1, pid: 4_243, startedAt: 1_700_000_000_100,
+      endedAt: 1_700_000_000_200, end: .deferred, signal: nil, code: 75)
+    attempt.words = "no room: 자리가 없습니다"
+    report.attempts = [attempt]
+    return report
+  }()
+
   fileprivate static let ofJuice: TicketReport = {
     var receipt = Receipt.full
     (receipt.service, receipt.outcome) = (.juice, .outOfStock)
