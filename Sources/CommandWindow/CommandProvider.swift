@@ -24,8 +24,9 @@ public final class CommandProvider: Provider {
 
   private enum Stage {
     case idle
-    /// The command begins with the end of this turn.
-    case wanted(Assignment)
+    /// The command begins in a turn of its own: until a program has begun this process stands still, and what was said of the
+    /// customer before has left by then.
+    case wanted(Assignment, isFresh: Bool)
     case running(Assignment, CommandOrder, RunningCommand)
     /// It has come to this, which is said with the end of the next turn.
     case decided(Assignment, Provision)
@@ -86,10 +87,10 @@ public final class CommandProvider: Provider {
     }
   }
 
-  /// The command of this customer begins with the end of this turn.
+  /// The command of this customer begins with the end of the next turn.
   public func provide(_ assignment: Assignment) {
     switch stage {
-    case .idle, .wanted, .decided: stage = .wanted(assignment)
+    case .idle, .wanted, .decided: stage = .wanted(assignment, isFresh: true)
     case .running, .ending, .givenUp: preconditionFailure("one customer at a time, and none after the end")
     }
   }
@@ -109,7 +110,8 @@ public final class CommandProvider: Provider {
     switch stage {
     case .idle: collect()
     case .givenUp: break
-    case .wanted(let assignment): start(assignment)
+    case .wanted(let assignment, isFresh: true): stage = .wanted(assignment, isFresh: false)
+    case .wanted(let assignment, isFresh: false): start(assignment)
     case .running(let assignment, let order, let command):
       if let outcome = command.turn(at: SystemClock.monotonic()) {
         finish(assignment, order, outcome)
@@ -129,7 +131,7 @@ public final class CommandProvider: Provider {
   /// Ends the command: SIGTERM to its group, after its grace SIGKILL to all that descends from it.
   public func abandon() {
     switch stage {
-    case .wanted(let assignment), .decided(let assignment, .later): stage = .decided(assignment, .returned)
+    case .wanted(let assignment, _), .decided(let assignment, .later): stage = .decided(assignment, .returned)
     case .running(_, _, let command): command.cancel(at: SystemClock.monotonic())
     case .idle, .decided, .ending, .givenUp: break
     }

@@ -90,6 +90,9 @@ public struct TellerMachine: Sendable {
   /// Whether the exit was ordered.
   public var hasEnded: Bool { if case .ended = state { true } else { false } }
 
+  /// Whether the whole work of the present customer is somebody else's.
+  var hasHandedOver: Bool { if case .serving(_, let service) = state { service.isHandedOver } else { false } }
+
   /// When ``TellerEvent/timeCame`` is due; nil while nothing depends on time.
   public var wakeAt: MonotonicTime? {
     guard case .serving(_, let service) = state else { return nil }

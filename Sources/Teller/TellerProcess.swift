@@ -75,7 +75,9 @@ public final class TellerProcess {
 
   /// Waits for the next thing to happen, no longer than until a deadline, and does what there is to do.
   public func turn(until deadline: MonotonicTime? = nil) throws(SystemError) {
-    isAwaited = try (isAwaited ? stayAwake() : loop.runOnce(until: nextDeadline(until: deadline))) > 0
+    // While a command runs nobody else is expected, and it wants the core.
+    let staysAwake = isAwaited && !machine.hasHandedOver
+    isAwaited = try (staysAwake ? stayAwake() : loop.runOnce(until: nextDeadline(until: deadline))) > 0
     provider?.endTurn()
     if let due = machine.wakeAt, SystemClock.monotonic() >= due { apply(.timeCame) }
     settle()

@@ -70,7 +70,7 @@ import Wire
       $0.graceMilliseconds = 30
       $0.limits.memory = 1 << 30
       $0.limits.openFiles = -1
-      (($0.resultBytes), $0.outputBytes, $0.outputDirectory) = (1_001, 5_000, "/out")
+      ($0.resultBytes, $0.outputBytes, $0.outputDirectory) = (1_001, 5_000, "/out")
     }
     let order = try plan.order(for: assignment(), at: now)
     #expect(order.program.directory == "/usr")

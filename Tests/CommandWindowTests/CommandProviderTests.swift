@@ -111,6 +111,7 @@ import Wire
   func abandonedEarly() throws {
     let window = try Window(orders("exit 0") { $0.words = ["no-such-program-anywhere"] })
     window.provide()
+    window.provider.endTurn()
     window.provider.abandon()
     try window.wait { !window.answers.isEmpty }
     guard case .failed = window.answers[0] else { return _ = Issue.record("what was decided stays") }
@@ -134,6 +135,26 @@ import Wire
     #expect(window.provider.nextDeadline == nil)
     window.provider.end()
     #expect(window.provider.hasEnded)
+  }
+
+  @Test("where descriptors have run out the customer waits, and is served when there are some again")
+  func shortage() async {
+    // A limit is the whole process's.
+    await #expect(processExitsWith: .success) {
+      let window = try Window(orders("exit 0"))
+      var limit = rlimit()
+      getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+      let before = limit.rlim_cur
+      limit.rlim_cur = 5
+      setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+      guard case .later(let reason) = try window.answer() else {
+        return _ = Issue.record("\(window.answers)")
+      }
+      #expect(reason.hasPrefix("the command cannot be started now: pipe2"))
+      limit.rlim_cur = before
+      setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+      #expect(try window.result().ending == .code(0))
+    }
   }
 
   @Test("orders without a command pause the service")

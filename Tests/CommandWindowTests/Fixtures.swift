@@ -59,7 +59,8 @@ func freshKey() -> String { "test-\(CurrentProcess.pid)-\(RandomSeed.fromSystem(
 func working(key: String) -> [pid_t] {
   let setting = bytes("BANK_KEY=\(key)")[...]
   return ProcessTable.all().filter { pid in
-    guard let file = try? FileDescriptor.open("/proc/\(pid)/environ", .readOnly), let all = try? file.readAll()
+    guard let file = try? FileDescriptor.open("/proc/\(pid)/environ", .readOnly),
+      let all = try? file.readAll()
     else { return false }
     return all.split(separator: 0).contains(setting) && ProcessTable.alive(pid)
   }

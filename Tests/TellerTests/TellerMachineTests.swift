@@ -131,7 +131,8 @@ import Wire
       ])
     let late = TestTeller.assignment(2, generation: 9)
     let actions = teller.when(.heard(.assign(late)))
-    #expect(actions.last == .say(.failed(late.lease, WorkFailure("this is generation 1 of deposit-1 and not 9"))))
+    #expect(
+      actions.last == .say(.failed(late.lease, WorkFailure("this is generation 1 of deposit-1 and not 9"))))
     let next = TestTeller.assignment(3)
     #expect(teller.when(.heard(.assign(next))).last == .say(.done(next.lease)))
   }
