@@ -76,6 +76,7 @@ let package = Package(
     // Floor 1: words. No input, no output, no clock.
     floor("BankModel", on: ["Time"]),
     floor("Arguments", on: ["Time"]),
+    floor("JSON"),
 
     // Floor 2: pure machines, the wire format, and the operating system without a word of banking.
     floor("QueueCore", on: ["Time", "BankModel"]),
@@ -89,7 +90,7 @@ let package = Package(
     floor("Transport", on: ["Time", "BankModel", "Wire", "Posix", "CBuild"]),
     floor("Supervision", on: ["Time", "BankModel"]),
     floor("Logbook", on: ["BankModel", "Time", "Posix"]),
-    floor("Configuration", on: ["Time", "BankModel", "Arguments", "Posix"]),
+    floor("Configuration", on: ["Time", "BankModel", "Arguments", "JSON", "Posix"]),
     floor("CommandRunner", on: ["Time", "Posix"]),
 
     // Floor 4: one library a process.
@@ -119,6 +120,9 @@ let package = Package(
       ]),
     // A juice station is a teller that asks the stock first.
     floor("JuiceStation", on: ["Time", "BankModel", "Wire", "Posix", "StockClient", "Teller"]),
+    // A window at which a command does the work is a teller that has it done.
+    floor(
+      "CommandWindow", on: ["Time", "BankModel", "JSON", "Wire", "Posix", "CommandRunner", "Teller"]),
 
     // The vending machine takes its drinks from the stock.
     floor(
@@ -134,12 +138,13 @@ let package = Package(
     process("bank-guardian", on: ["Guardian"]),
     process("bank-teller", on: ["Teller"]),
     process("bank-juice", on: ["JuiceStation", "Teller"]),
+    process("bank-runner", on: ["CommandWindow", "Posix", "Teller"]),
     process("bank-stockd", on: ["StockService"]),
     process("bank-vending", on: ["VendingMachine"]),
     floor(
       "Console",
       on: [
-        "Time", "BankModel", "Arguments", "Wire", "Posix", "Transport", "Logbook", "Configuration",
+        "Time", "BankModel", "Arguments", "JSON", "Wire", "Posix", "Transport", "Logbook", "Configuration",
         "ControlClient",
         "StockClient", "VendingClient", "Guardian",
       ]),
@@ -200,10 +205,17 @@ let package = Package(
     tests("ArgumentsTests", of: ["Arguments", "Time"]),
     tests("WireTests", of: ["Wire", "Time", "BankModel"], exclude: ["Golden"]),
     tests("LogbookReaderTests", of: ["Logbook", "Time", "BankModel", "Posix", "Console"]),
-    tests("ConfigurationTests", of: ["Configuration", "Arguments", "Time", "BankModel", "Posix"]),
+    tests("JSONTests", of: ["JSON", "BankModel", "Posix"]),
+    tests("ConfigurationTests", of: ["Configuration", "Arguments", "JSON", "Time", "BankModel", "Posix"]),
     tests(
       "TellerTests",
       of: ["Teller", "bank-teller", "Transport", "Logbook", "Wire", "Posix", "Time", "BankModel"]),
+    tests(
+      "CommandWindowTests",
+      of: [
+        "PosixFixture", "CommandWindow", "bank-runner", "CommandRunner", "Teller", "Transport", "Logbook",
+        "Wire", "Posix", "Time", "BankModel",
+      ]),
     tests(
       "StorageTests",
       of: ["Time", "BankModel", "QueueCore", "StockCore", "VendingCore", "Storage", "CSQLite"],
@@ -254,7 +266,7 @@ let package = Package(
       of: [
         "Console", "bank-chaos", "ControlClient", "StockClient", "VendingClient", "Transport",
         "Configuration",
-        "Arguments", "Time", "BankModel", "Guardian", "Wire", "Posix",
+        "Arguments", "JSON", "Time", "BankModel", "Guardian", "Wire", "Posix",
       ]),
     tests(
       "GuardianTests",

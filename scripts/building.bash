@@ -10,7 +10,7 @@ quick_en='On two cores this takes about half a minute, and 270 MB of disk.'
 fast_ko='코어 둘에서 1분 반쯤 걸리고, 디스크를 400MB 씁니다.'
 fast_en='On two cores that takes a minute and a half, and 400 MB of disk.'
 
-programs=(bankctl bank-chaos bankd bank-guardian bank-juice bank-stockd bank-teller bank-vending)
+programs=(bankctl bank-chaos bankd bank-guardian bank-juice bank-runner bank-stockd bank-teller bank-vending)
 
 # Finds out what the sources are called now and where their sets are. The mark is older than the digest, so whatever
 # changes from here on is newer than what is remembered with it.

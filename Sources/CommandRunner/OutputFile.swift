@@ -1,6 +1,6 @@
 // Owns the file that keeps what a command has said, up to a bound. Invariant: it is of this attempt alone, never longer
 // than the bound, and the beginning of what was said. There is none where nothing was said, because most commands say
-// nothing and a file costs more than all else. Failure: the first one is kept, and nothing is written after it.
+// nothing and a file costs more than all else; the directory that it stands in is made with it. Failure: the first one is kept, and nothing is written after it.
 import Posix
 
 /// A bounded file, made with its first byte.
@@ -25,7 +25,7 @@ final class OutputFile {
     guard failure == nil, length < bound else { return }
     var rest = UnsafeRawBufferPointer(rebasing: bytes.prefix(Int(clamping: bound - length)))
     do throws(SystemError) {
-      if file == nil { file = try FileDescriptor.open(path, [.writeOnly, .create, .exclusive], mode: 0o600) }
+      if file == nil { file = try create() }
       while !rest.isEmpty {
         let count = try write(rest)
         length += Int64(count)
@@ -38,6 +38,17 @@ final class OutputFile {
   }
 
   func close() { file = nil }
+
+  /// Makes the file, and the directory where there is none: it may be the first of its day.
+  private func create() throws(SystemError) -> FileDescriptor {
+    let options: OpenOptions = [.writeOnly, .create, .exclusive, .noFollow]
+    do throws(SystemError) { return try FileDescriptor.open(path, options, mode: 0o600) } catch {
+      guard error.isMissing else { throw error }
+      // Only this one: where those above are gone, nobody wants what is written there.
+      try Directory.create(path: Paths.directory(of: path), recursive: false)
+      return try FileDescriptor.open(path, options, mode: 0o600)
+    }
+  }
 
   private func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) -> Int {
     switch file {

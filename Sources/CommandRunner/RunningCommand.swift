@@ -31,6 +31,8 @@ public final class RunningCommand {
   private let linger: TimeSpan
   private var endedAt: MonotonicTime
   private var interruption: CommandOutcome.Interruption?
+  /// Whether everything was ended at once, because this process ends.
+  private var isGivenUp = false
   private var phase = Phase.running
 
   /// Starts a command.
@@ -86,8 +88,8 @@ public final class RunningCommand {
   deinit {
     guard root.reap() == nil else { return }
     root.killGroup(SIGKILL)
-    // A moment: it is killed. Nobody would collect it afterwards.
-    root.end()
+    // A moment: it is killed. Nobody would collect it afterwards; but where this process ends, somebody will.
+    if isGivenUp { root.kill(SIGKILL) } else { root.end() }
   }
 
   /// The process id of the command, and of its session and its process group.
@@ -109,6 +111,19 @@ public final class RunningCommand {
   /// Ends the command with all that descends from it: SIGTERM to its group, and SIGKILL to the whole tree after its
   /// grace. Does nothing to one that has ended already, or is being ended.
   public func cancel(at now: MonotonicTime) { interrupt(.cancel, at: now) }
+
+  /// Ends everything at once by SIGKILL, whatever time the command was given: for a process that ends itself. What comes of
+  /// it then is nobody's business; ``turn(at:)`` still says when nothing is left.
+  public func end(at now: MonotonicTime) {
+    isGivenUp = true
+    switch phase {
+    case .running:
+      if interruption == nil, root.reap() == nil { interruption = .cancel }
+      tree.end(grace: .zero, at: now)
+    case .lingering: phase = .lingering(until: now)
+    case .clearing, .over: break
+    }
+  }
 
   /// Collects descendants that have ended in the background. See ``ProcessTree/collect()``
   public func collect() { tree.collect() }

@@ -3,6 +3,7 @@
 // In Korean no particle follows an inserted word directly, because its form would depend on that word's last sound.
 
 import BankModel
+import JSON
 
 extension ConfigurationError {
   /// The sentence for people: `config/bank.json:2: unknown key "windws" — did you mean "windows"?`

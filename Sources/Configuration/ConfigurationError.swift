@@ -2,6 +2,7 @@
 // Invariant: every error names the file, and the key and the line where there is one. Nothing of a refused file is used.
 
 import Arguments
+import JSON
 
 /// Why a configuration was refused.
 public struct ConfigurationError: Error, Sendable, Hashable {

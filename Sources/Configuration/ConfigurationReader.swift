@@ -4,6 +4,7 @@
 import Arguments
 import BankModel
 import Glibc
+import JSON
 import Posix
 import Time
 

@@ -45,7 +45,7 @@ struct HomeAudit {
 
   /// The programs of a bank, by the names that the kernel keeps of them.
   private static let programs = [
-    "bankd", "bank-guardian", "bank-teller", "bank-juice", "bank-stockd", "bank-vending",
+    "bankd", "bank-guardian", "bank-teller", "bank-juice", "bank-runner", "bank-stockd", "bank-vending",
   ]
 
   /// The processes of this bank that are not among the known ones.

@@ -3,6 +3,7 @@
 
 import BankModel
 import Logbook
+import Posix
 import Time
 import Wire
 
@@ -60,6 +61,15 @@ struct TellerLog {
         $0.field("took_ms", took.milliseconds)
         $0.field("msg", Self.sentence(of: customer, in: completed), customer.ticket)
       }
+    case .worked(let customer, let result, let took):
+      file.write(event: "completed", at: moment) {
+        $0.fields(self.customer)
+        $0.field("took_ms", took.milliseconds)
+        $0.end(result.ending)
+        $0.field("output_bytes", result.output.length)
+        $0.field("error_bytes", result.errors.length)
+        $0.field("msg", Self.sentence(of: customer, in: completed), customer.ticket)
+      }
     case .sentAway(_, let shortages):
       file.write(event: "out_of_stock", at: moment) {
         $0.fields(customer)
@@ -71,6 +81,14 @@ struct TellerLog {
         $0.field("reason", reason)
       }
     case .recalled: file.write(event: "recalled", at: moment) { $0.fields(customer) }
+    case .workFailed(_, let failure, let took):
+      file.write(event: "failed", level: failure.consequence == .later ? .info : .error, at: moment) {
+        $0.fields(customer)
+        $0.field("took_ms", took.milliseconds)
+        $0.end(failure.processEnd)
+        // What the command has said stands in the books.
+        $0.field("reason", failure.words.prefix { !$0.isNewline }.description)
+      }
     case .failed(_, let reason):
       file.write(event: "failed", level: .error, at: moment) {
         $0.fields(customer)
@@ -88,6 +106,14 @@ struct TellerLog {
 }
 
 extension LogFields {
+  fileprivate mutating func end(_ end: ProcessEnd?) {
+    switch end {
+    case .code(let code): field("exit_code", code)
+    case .signal(let signal): field("signal", Signals.name(signal))
+    case nil: break
+    }
+  }
+
   fileprivate mutating func customer(_ customer: Assignment, _ service: String) {
     field("day", customer.day)
     field("ticket", customer.ticket)

@@ -22,6 +22,9 @@ import Wire
 /// | providing | closing, and it cannot be had for now | says returned |
 /// | serving | | beats, and says done when the time has come |
 /// | serving | recall of a lease in hand | says returned |
+/// | handed over | the work is done, or could not be done | says so |
+/// | handed over | recall of the lease | has the work given up |
+/// | handed over | nothing of the work is left | says returned |
 /// | serving | close | ends after the customers in hand |
 /// | idle | close | ends |
 /// | any | refused, or a message out of turn | ends |
@@ -31,11 +34,14 @@ import Wire
 /// progress, also one that puts off: a stock without room on its disk is nobody's failure, and the customer stays in hand
 /// and at the head of the line until there is room.
 ///
+/// Where the orders name a command, the whole work is handed over to whoever runs it. Nothing but its end is waited for then:
+/// nothing beats, and there is no patience, for a command has a time of its own, which the coordinator knows.
+///
 /// An acknowledgement, and a recall of any other lease, change nothing: they have crossed an answer on the way.
 public struct TellerMachine: Sendable {
   private typealias Actions = [TellerAction]
 
-  private struct Service: Sendable {
+  fileprivate struct Service: Sendable {
     var assignment: Assignment
     var began: MonotonicTime
     var ends: MonotonicTime
@@ -46,6 +52,10 @@ public struct TellerMachine: Sendable {
     var asksAgainAt: MonotonicTime?
     /// Whether the log knows that the work cannot begin.
     var isDelayed = false
+    /// Whether the whole work was handed over, and its end is waited for.
+    var isHandedOver = false
+    /// Whether the work that was handed over is to be given up.
+    var isAbandoned = false
   }
 
   /// The pause before what could not be had is asked for again; a quarter of a beat where that is less.
@@ -80,9 +90,13 @@ public struct TellerMachine: Sendable {
   /// Whether the exit was ordered.
   public var hasEnded: Bool { if case .ended = state { true } else { false } }
 
+  /// Whether the whole work of the present customer is somebody else's.
+  var hasHandedOver: Bool { if case .serving(_, let service) = state { service.isHandedOver } else { false } }
+
   /// When ``TellerEvent/timeCame`` is due; nil while nothing depends on time.
   public var wakeAt: MonotonicTime? {
     guard case .serving(_, let service) = state else { return nil }
+    if service.isHandedOver { return nil }
     return service.asksAgainAt ?? service.providedBy ?? min(service.ends, service.nextBeat)
   }
 
@@ -133,6 +147,9 @@ extension TellerMachine {
         "orders with work of \(orders.workMicroseconds) µs and a beat of \(orders.beatMicroseconds) µs",
         &actions)
     }
+    guard orders.command == nil || provides else {
+      return violate("orders to run a command, which nobody here can", &actions)
+    }
     state = .idle(orders)
     actions.append(.openLog(orders))
     actions.append(.log(.ready))
@@ -162,7 +179,7 @@ extension TellerMachine {
     var service = Service(
       assignment: assignment, began: now, ends: now + .microseconds(orders.workMicroseconds),
       nextBeat: now + .microseconds(orders.beatMicroseconds))
-    if provides { service.providedBy = orders.patience(from: now) }
+    if provides { service.ask(orders, at: now) }
     state = .serving(orders, service)
     if provides { actions.append(.provide(assignment)) } else { work(now, &actions) }
   }
@@ -171,11 +188,11 @@ extension TellerMachine {
     _ lease: Lease, _ provision: Provision, _ now: MonotonicTime, _ actions: inout Actions
   ) {
     guard case .serving(let orders, var service) = state, service.assignment.lease == lease,
-      service.providedBy != nil
+      service.providedBy != nil || service.isHandedOver
     else { return }
     switch provision {
     case .ready:
-      service.providedBy = nil
+      (service.providedBy, service.isHandedOver) = (nil, false)
       service.ends = now + .microseconds(orders.workMicroseconds)
       service.nextBeat = now + .microseconds(orders.beatMicroseconds)
       state = .serving(orders, service)
@@ -188,6 +205,17 @@ extension TellerMachine {
       rest(orders, now, &actions)
     case .later(let reason): delay(service, reason, orders, now, &actions)
     case .unknown(let reason): fail(service.assignment, reason, orders, now, &actions)
+    case .worked(let result):
+      if orders.logsCustomers {
+        actions.append(.log(.worked(service.assignment, result, took: now.since(service.began))))
+      }
+      actions.append(.say(.worked(lease, result)))
+      rest(orders, now, &actions)
+    case .failed(let failure):
+      actions.append(.log(.workFailed(service.assignment, failure, took: now.since(service.began))))
+      actions.append(.say(.failed(lease, failure)))
+      rest(orders, now, &actions)
+    case .returned: giveBack(service.assignment, orders, now, &actions)
     }
   }
 
@@ -198,9 +226,11 @@ extension TellerMachine {
   ) {
     var service = service
     if !service.isDelayed { actions.append(.log(.delayed(service.assignment, reason: reason))) }
-    guard !isClosingSoon else { return giveBack(service.assignment, orders, now, &actions) }
+    guard !isClosingSoon, !service.isAbandoned else {
+      return giveBack(service.assignment, orders, now, &actions)
+    }
     service.isDelayed = true
-    service.providedBy = nil
+    (service.providedBy, service.isHandedOver) = (nil, false)
     let quarter = TimeSpan.microseconds(orders.beatMicroseconds) / 4
     service.asksAgainAt = now + min(Self.pause, quarter)
     state = .serving(orders, service)
@@ -233,8 +263,14 @@ extension TellerMachine {
   }
 
   private mutating func recall(_ lease: Lease, _ now: MonotonicTime, _ actions: inout Actions) {
-    guard case .serving(let orders, let service) = state else { return }
-    if service.assignment.lease == lease {
+    guard case .serving(let orders, var service) = state else { return }
+    if service.assignment.lease == lease, service.isHandedOver {
+      // The customer is given back when nothing of the work is left, or two would be at it.
+      guard !service.isAbandoned else { return }
+      service.isAbandoned = true
+      state = .serving(orders, service)
+      actions.append(.abandon(lease))
+    } else if service.assignment.lease == lease {
       giveBack(service.assignment, orders, now, &actions)
     } else if let place = ahead.firstIndex(where: { $0.lease == lease }) {
       actions.append(.log(.recalled(ahead.remove(at: place))))
@@ -260,9 +296,11 @@ extension TellerMachine {
     if let moment = service.asksAgainAt {
       guard now >= moment else { return }
       service.asksAgainAt = nil
-      service.providedBy = orders.patience(from: now)
+      service.ask(orders, at: now)
       state = .serving(orders, service)
       actions.append(.provide(service.assignment))
+    } else if service.isHandedOver {
+      return
     } else if let deadline = service.providedBy {
       if now >= deadline { delay(service, "the stock service does not answer", orders, now, &actions) }
     } else if now >= service.ends {
@@ -298,6 +336,13 @@ extension TellerMachine {
     state = .ended
     actions.append(.log(.exit(code: code, reason: reason)))
     actions.append(.exit(code))
+  }
+}
+
+extension TellerMachine.Service {
+  /// It is asked for what the customer needs, or the whole work is handed over.
+  fileprivate mutating func ask(_ orders: TellerOrders, at now: MonotonicTime) {
+    if orders.command != nil { isHandedOver = true } else { providedBy = orders.patience(from: now) }
   }
 }
 

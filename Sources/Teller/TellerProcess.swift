@@ -58,20 +58,26 @@ public final class TellerProcess {
     settle()
   }
 
-  /// The code to exit with now; nil while there is something to do or to be said.
-  public var ending: Int32? { channel.isOpen ? nil : exitCode }
+  /// The code to exit with now; nil while there is something to do or to be said, or something of a command is left.
+  public var ending: Int32? { channel.isOpen || provider?.hasEnded == false ? nil : exitCode }
 
   /// Serves until the end, and returns the code to exit with.
   public func run() throws(SystemError) -> Int32 {
     while true {
       if let ending { return ending }
-      try turn()
+      do throws(SystemError) { try turn() } catch {
+        // Who cannot go on leaves nobody at work.
+        provider?.end()
+        throw error
+      }
     }
   }
 
   /// Waits for the next thing to happen, no longer than until a deadline, and does what there is to do.
   public func turn(until deadline: MonotonicTime? = nil) throws(SystemError) {
-    isAwaited = try (isAwaited ? stayAwake() : loop.runOnce(until: nextDeadline(until: deadline))) > 0
+    // While a command runs nobody else is expected, and it wants the core.
+    let staysAwake = isAwaited && !machine.hasHandedOver
+    isAwaited = try (staysAwake ? stayAwake() : loop.runOnce(until: nextDeadline(until: deadline))) > 0
     provider?.endTurn()
     if let due = machine.wakeAt, SystemClock.monotonic() >= due { apply(.timeCame) }
     settle()
@@ -96,12 +102,15 @@ public final class TellerProcess {
     case .provide(let assignment):
       provider?.provide(assignment)
       provider?.endTurn()
+    case .abandon: provider?.abandon()
     case .openLog(let orders):
       provider?.begin(orders)
       openLog(orders)
     case .log(let note): log?.write(note, at: moment)
     case .complain(let words): complain(words)
-    case .exit(let code): exitCode = code
+    case .exit(let code):
+      exitCode = code
+      provider?.end()
     }
   }
 

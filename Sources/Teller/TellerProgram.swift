@@ -14,7 +14,7 @@ public enum TellerProgram {
   /// Runs to the end, and returns the code to exit with; `makeProvider` makes what gets each customer what is needed.
   public static func run(
     as name: String = "bank-teller", role: PeerRole = .teller,
-    makeProvider: (EventLoop) -> (any Provider)? = { _ in nil }
+    makeProvider: (EventLoop) throws(SystemError) -> (any Provider)? = { _ in nil }
   ) -> Int32 {
     let complain = { (words: String) in Self.complain(words, as: name) }
     ProcessStart.prepare(as: .service)
@@ -33,11 +33,11 @@ public enum TellerProgram {
 
   private static func serve(
     _ channel: consuming FileDescriptor, _ role: PeerRole, _ complain: @escaping (String) -> Void,
-    _ makeProvider: (EventLoop) -> (any Provider)?
+    _ makeProvider: (EventLoop) throws(SystemError) -> (any Provider)?
   ) throws(SystemError) -> Int32 {
     let loop = try EventLoop()
     let teller = try TellerProcess(
-      descriptor: channel, loop: loop, role: role, provider: makeProvider(loop), complain: complain)
+      descriptor: channel, loop: loop, role: role, provider: try makeProvider(loop), complain: complain)
     // A terminal sends SIGINT and SIGHUP to everybody; whether tellers end is for the coordinator to say.
     let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) { report in
       if report.signal == SIGTERM { teller.askToEnd() }

@@ -21,7 +21,7 @@ public enum TellerEvent: Sendable, Equatable {
   case connectionFailed(String)
 }
 
-/// Whether there is what a customer needs.
+/// Whether there is what a customer needs, or what has come of the whole work.
 public enum Provision: Sendable, Equatable {
   /// It is there, and put by for this customer: the work can begin.
   case ready
@@ -32,6 +32,12 @@ public enum Provision: Sendable, Equatable {
   case later(String)
   /// It could not be found out, for this reason.
   case unknown(String)
+  /// The whole work is done, and has left this behind.
+  case worked(WorkResult)
+  /// The whole work could not be done.
+  case failed(WorkFailure)
+  /// The whole work was given up, and nothing of it is left.
+  case returned
 }
 
 /// Something the shell has to do, in order.
@@ -39,6 +45,9 @@ public enum TellerAction: Sendable, Equatable {
   /// Get what this customer needs, and report it as ``TellerEvent/provided(_:_:)``. Asked for the same ticket again
   /// after a crash, it must find what was put by before.
   case provide(Assignment)
+  /// Give up the work of the customer of this lease, and report it as ``TellerEvent/provided(_:_:)`` once nothing of it is
+  /// left.
+  case abandon(Lease)
   /// Send this to the coordinator.
   case say(TellerMessage)
   case openLog(TellerOrders)
@@ -56,6 +65,8 @@ public enum TellerNote: Sendable, Equatable {
   case started(Assignment)
   /// The work for a customer is done, and took so long.
   case completed(Assignment, took: TimeSpan)
+  /// The whole work for a customer is done, took so long, and has left this behind.
+  case worked(Assignment, WorkResult, took: TimeSpan)
   /// A customer was sent away because of these shortages.
   case sentAway(Assignment, [Shortage])
   /// The work for a customer cannot begin, for this reason, and is waited with.
@@ -63,6 +74,8 @@ public enum TellerNote: Sendable, Equatable {
   case recalled(Assignment)
   /// A customer cannot be served here.
   case failed(Assignment, reason: String)
+  /// The whole work for a customer was not done, after so long.
+  case workFailed(Assignment, WorkFailure, took: TimeSpan)
   /// The coordinator said something that it must not say now, or that is no message.
   case violation(String)
   case exit(code: Int32, reason: String)
@@ -71,7 +84,8 @@ public enum TellerNote: Sendable, Equatable {
   var customer: Assignment? {
     switch self {
     case .started(let customer), .completed(let customer, _), .sentAway(let customer, _),
-      .delayed(let customer, _), .recalled(let customer), .failed(let customer, _):
+      .delayed(let customer, _), .recalled(let customer), .failed(let customer, _),
+      .worked(let customer, _, _), .workFailed(let customer, _, _):
       customer
     case .ready, .violation, .exit: nil
     }

@@ -71,7 +71,7 @@ final class ChaosBank {
     let kind: ChaosTarget
     switch Paths.lastPart(of: program) {
     case "bankd": kind = .coordinator
-    case "bank-teller": kind = .teller
+    case "bank-teller", "bank-runner": kind = .teller
     case "bank-guardian": kind = .guardian
     case "bank-stockd": kind = .stock
     case "bank-juice": kind = .juice

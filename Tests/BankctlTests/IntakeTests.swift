@@ -1,7 +1,7 @@
 // Lists of customers: every kind of good and bad line, and texts of every form.
 import BankModel
-import Configuration
 import Glibc
+import JSON
 import Posix
 import Testing
 import Wire

@@ -51,11 +51,23 @@ import Time
 
   @Test("a file that cannot be written is said, and the command goes on")
   func noFile() throws {
-    let outcome = try run("echo hello") { $0.output.file = "/nowhere/out" }
+    let outcome = try run("echo hello") { $0.output.file = "/nowhere/at/all/out" }
     #expect(outcome.output.text == "hello\n")
     #expect(outcome.output.fileFailure?.code == ENOENT)
     #expect(outcome.output.lengthOfFile == 0)
     #expect(outcome.ending == .code(0))
+  }
+
+  @Test("the directory of the file is made with it, and not without")
+  func directory() throws {
+    let directory = try TemporaryDirectory("command-tests")
+    let day = directory.file("day")
+    for script in ["exit 0", "echo hello"] {
+      #expect(try FileFacts.inspect(day) == nil)
+      _ = try run(script) { $0.output.file = Paths.join(day, "out") }
+    }
+    #expect(try contents(of: Paths.join(day, "out")) == "hello\n")
+    #expect(try FileFacts.inspect(day)?.mode == 0o700)
   }
 
   @Test("a link in the place of the file is not followed")

@@ -3,6 +3,7 @@
 import Arguments
 import BankModel
 import Foundation
+import JSON
 import Posix
 import Testing
 import Time

@@ -20,8 +20,8 @@ enum Binaries {
 
   /// All of them, for a test that has them in a directory of its own.
   static let names = [
-    "bankctl", "bank-chaos", "bankd", "bank-guardian", "bank-teller", "bank-juice", "bank-stockd",
-    "bank-vending",
+    "bankctl", "bank-chaos", "bankd", "bank-guardian", "bank-teller", "bank-juice", "bank-runner",
+    "bank-stockd", "bank-vending",
   ]
 
   /// What is built with the tests and is no program.

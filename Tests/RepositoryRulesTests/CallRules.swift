@@ -54,12 +54,13 @@ enum CallRules {
 
   /// The pure floors see no system at all; the small processes link no Foundation, which would double them.
   static let pureTargets: Set<String> = [
-    "Time", "BankModel", "Arguments", "QueueCore", "StockCore", "VendingCore", "Wire",
+    "Time", "BankModel", "Arguments", "JSON", "QueueCore", "StockCore", "VendingCore", "Wire",
   ]
   static let smallTargets: Set<String> = [
     "Posix", "Transport", "Supervision", "Logbook", "Teller", "JuiceStation", "bank-teller", "bank-juice",
     "Guardian", "bank-guardian", "ServiceProcess", "StockService", "StockClient", "bank-stockd",
-    "VendingMachine", "VendingClient", "bank-vending", "CommandRunner",
+    "VendingMachine", "VendingClient", "bank-vending", "CommandRunner", "CommandWindow",
+    "bank-runner",
   ]
 
   static func checkModules(_ file: File) -> [Violation] {

@@ -3,7 +3,7 @@
 // Failure: Fault, which names the field.
 import Arguments
 import BankModel
-import Configuration
+import JSON
 import Wire
 
 /// What one line asks for; nil for what chance shall decide.

@@ -2,7 +2,7 @@
 // Invariant: every pass over the same text with the same seed gives the same customers; memory does not grow.
 // Failure: Refusal, which names the line.
 import BankModel
-import Configuration
+import JSON
 import Posix
 import Wire
 

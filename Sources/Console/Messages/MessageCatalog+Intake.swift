@@ -3,7 +3,7 @@
 import Arguments
 import BankModel
 import Wire
-import Configuration
+import JSON
 import Posix
 
 extension MessageCatalog {

@@ -1,13 +1,15 @@
-// Owns the reading of a JSON document as a tree. Foundation's decoder is not used because the coordinator would grow by
-// three megabytes, and because it hides lines and keys that appear twice.
+// Owns the reading of a JSON document as a tree: a configuration, or a customer's payload. Foundation's decoder is not used
+// because the coordinator would grow by three megabytes, and because it hides lines and keys that appear twice.
 // Invariant: nesting is bounded, so the stack is too.
 
-struct JSONReader {
+/// Reads a whole document.
+public struct JSONReader {
   private static let maximumDepth = 32
 
   private var scanner: JSONScanner
 
-  static func read(_ bytes: [UInt8]) throws(JSONFault) -> JSONNode {
+  /// The document of these bytes, in UTF-8.
+  public static func read(_ bytes: [UInt8]) throws(JSONFault) -> JSONNode {
     // Some editors put a mark of the byte order in front, which a reader may overlook (RFC 8259, section 8.1).
     let hasMark = bytes.starts(with: [0xef, 0xbb, 0xbf])
     var reader = JSONReader(scanner: JSONScanner(bytes.dropFirst(hasMark ? 3 : 0)))
@@ -53,8 +55,9 @@ struct JSONReader {
 
 /// A JSON document as a tree in which every value knows its line, so that an error can point at it.
 /// Invariant: members keep their order, a key that appears twice appears twice here, and a number keeps its digits.
-struct JSONNode: Equatable {
-  enum Content: Equatable {
+public struct JSONNode: Sendable, Equatable {
+  /// A value of one of JSON's kinds.
+  public enum Content: Sendable, Equatable {
     case null
     case bool(Bool)
     /// The digits as they are written: nothing is rounded.
@@ -64,18 +67,23 @@ struct JSONNode: Equatable {
     case object([Member])
   }
 
-  struct Member: Equatable {
-    var key: String
+  /// A key with its value.
+  public struct Member: Sendable, Equatable {
+    /// The key, its escapes undone.
+    public var key: String
     /// The line of the key, from 1.
-    var line: Int
-    var value: JSONNode
+    public var line: Int
+    /// What stands behind the key.
+    public var value: JSONNode
   }
 
-  var content: Content
+  /// The value.
+  public var content: Content
   /// The line on which the value begins, from 1.
-  var line: Int
+  public var line: Int
 
-  var kind: JSONKind {
+  /// Its kind.
+  public var kind: JSONKind {
     switch content {
     case .null: .null
     case .bool: .bool

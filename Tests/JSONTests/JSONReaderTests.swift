@@ -1,10 +1,9 @@
 // Holds the reading of JSON to RFC 8259, and to a line for every fault.
 
 import BankModel
+import JSON
 import Posix
 import Testing
-
-@testable import Configuration
 
 @Suite("Reading JSON") struct JSONReaderTests {
   private func read(_ text: String) throws(JSONFault) -> JSONNode { try JSONReader.read(Array(text.utf8)) }
@@ -67,8 +66,8 @@ import Testing
   }
 
   @Test("never traps on any bytes") func garbage() {
-    let seed = Environment.value("CONFIGURATION_SEED").flatMap { UInt64($0) } ?? RandomSeed.fromSystem()
-    print("garbage: seed \(seed); repeat: CONFIGURATION_SEED=\(seed) swift test --filter JSONReaderTests")
+    let seed = Environment.value("JSON_SEED").flatMap { UInt64($0) } ?? RandomSeed.fromSystem()
+    print("garbage: seed \(seed); repeat: JSON_SEED=\(seed) swift test --filter JSONReaderTests")
     var chance = SeededGenerator(seed: seed)
     let alphabet = Array("{}[]\":,\\u0d8-.e truefalsn\n".utf8) + [0xff, 0xea, 0xb0, 0x80]
     for _ in 0..<20_000 {

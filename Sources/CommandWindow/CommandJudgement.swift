@@ -1,0 +1,172 @@
+// Owns what the end of a command is to its customer: a result, or why there is none and what follows from that.
+// Invariant: a result that was cut says so by its true length; the words of a failure begin with how the command ended and
+// close with its last lines, whatever bytes those are. Nothing here can fail.
+import BankModel
+import CommandRunner
+import Posix
+import Teller
+import Time
+import Wire
+
+/// What the ends of one service's commands come to.
+struct CommandJudgement {
+  /// So many of the last lines stand in the words of a failure at most.
+  private static let mostLines = 20
+
+  /// Bytes of each stream that are kept with the receipt.
+  let kept: Int
+  private let table: ExitTable
+  private let timeout: TimeSpan?
+
+  init(_ orders: CommandOrders) {
+    kept = Int(min(max(0, orders.resultBytes), Int64(Excerpt.longest)))
+    timeout = orders.timeoutMilliseconds.map { .milliseconds($0) }
+    var table = ExitTable.standard
+    if orders.words.isEmpty {
+      // Whoever brings a command that is not there has nobody wait for it but themselves.
+      for code: Int32 in [126, 127] where !table.set(code, to: .dead) {
+        preconditionFailure("a code of a shell")
+      }
+    }
+    for meaning in orders.meanings {
+      let verdict = CommandVerdict(meaning.consequence)
+      switch meaning.code {
+      case CommandOrders.Meaning.others: table.others = verdict
+      case CommandOrders.Meaning.signals: table.signals = verdict
+      case CommandOrders.Meaning.timeouts: table.timeouts = verdict
+      // With another no process can end.
+      default: _ = table.set(meaning.code, to: verdict)
+      }
+    }
+    self.table = table
+  }
+
+  /// What a command has come to that is over.
+  func provision(of outcome: CommandOutcome) -> Provision {
+    let verdict = table.verdict(of: outcome)
+    if verdict == .cancelled { return .returned }
+    let end = ProcessEnd(outcome.ending)
+    guard let consequence = verdict.consequence else {
+      return .worked(
+        WorkResult(
+          ending: end, duration: outcome.duration, output: excerpt(of: outcome.output),
+          errors: excerpt(of: outcome.errors)))
+    }
+    return .failed(WorkFailure(words(of: outcome), consequence, processEnd: end))
+  }
+
+  /// What a command has come to that did not even begin.
+  func failure(of refusal: CommandRefusal) -> WorkFailure {
+    // It was not done, whatever the code means that a shell would have exited with.
+    WorkFailure(refusal.description, table.verdict(of: refusal).consequence ?? .again)
+  }
+
+  /// What is kept of a stream: all of it, or the first and the last half of what may be kept.
+  func excerpt(of stream: CapturedOutput) -> Excerpt {
+    let (head, tail) = (kept - kept / 2, kept / 2)
+    let filed = min(stream.lengthOfFile, stream.length)
+    let excerpt: Excerpt?
+    if stream.length <= Int64(kept) {
+      excerpt = Excerpt(first: stream.first + stream.last)
+    } else {
+      let end = stream.omitted == 0 ? stream.first + stream.last : stream.last
+      excerpt = Excerpt(
+        first: Array(stream.first.prefix(head)), last: Array(end.suffix(tail)), length: stream.length,
+        filed: filed)
+    }
+    guard let excerpt else { preconditionFailure("what is kept of a stream is a part of it") }
+    return excerpt
+  }
+
+  // MARK: Words
+
+  private func words(of outcome: CommandOutcome) -> String {
+    var words = reason(of: outcome)
+    if !outcome.leftBehind.isEmpty {
+      let numbers = outcome.leftBehind.prefix(8).map { String($0) }.joined(separator: ", ")
+      words += "; processes that could not be ended: \(numbers)"
+    }
+    let room = Attempt.longestWords - words.utf8.count - 1
+    let said = outcome.errors.length > 0 ? outcome.errors : outcome.output
+    let lines = Self.lastLines(of: said, atMost: room)
+    return lines.isEmpty ? words : "\(words)\n\(lines)"
+  }
+
+  private func reason(of outcome: CommandOutcome) -> String {
+    if outcome.isTimedOut { return "took longer than \(Self.words(for: timeout ?? outcome.duration))" }
+    return switch outcome.ending {
+    case .code(let code): "exit code \(code)"
+    case .signal(let signal, let coreDumped):
+      "killed by \(Signals.name(signal))\(coreDumped ? " (core dumped)" : "")"
+    case .unseen: "ended, and nobody knows how"
+    }
+  }
+
+  /// `30s`, or `1500ms`.
+  private static func words(for span: TimeSpan) -> String {
+    span.milliseconds % 1_000 == 0 ? "\(span.milliseconds / 1_000)s" : "\(span.milliseconds)ms"
+  }
+
+  /// The last lines of a stream, in at most so many bytes; without what a terminal would obey.
+  static func lastLines(of stream: CapturedOutput, atMost room: Int) -> String {
+    let end = stream.omitted == 0 ? stream.first + stream.last : stream.last
+    var bytes = end[...]
+    func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0d).contains(byte) }
+    while let last = bytes.last, isBlank(last) { bytes.removeLast() }
+    let isWhole = bytes.count <= room && stream.omitted == 0
+    bytes = bytes.suffix(max(0, room))
+    var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    // The first of them may be half a line; it is all there is where there is no other.
+    if !isWhole, lines.count > 1 { lines.removeFirst() }
+    var text = lines.suffix(mostLines).map(Self.text).joined(separator: "\n")
+    // What was no UTF-8 has become longer.
+    while text.utf8.count > room { text.removeFirst() }
+    return text
+  }
+
+  private static func text(_ line: ArraySlice<UInt8>) -> String {
+    let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+    var text = ""
+    for scalar in String(decoding: line, as: UTF8.self).unicodeScalars {
+      let isControl = scalar.value < 0x20 && scalar != "\t" || (0x7f...0x9f).contains(scalar.value)
+      text.unicodeScalars.append(isControl ? "\u{fffd}" : scalar)
+    }
+    return text
+  }
+}
+
+extension ProcessEnd {
+  /// Nil where nobody has seen it.
+  init?(_ ending: Posix.ExitStatus.Ending) {
+    switch ending {
+    case .code(let code): self = .code(code)
+    case .signal(let signal, _): self = .signal(signal)
+    case .unseen: return nil
+    }
+  }
+}
+
+extension CommandVerdict {
+  init(_ consequence: WorkFailure.Consequence?) {
+    switch consequence {
+    case nil: self = .served
+    case .again: self = .failed
+    case .later: self = .later
+    case .never: self = .dead
+    case .crash: self = .crash
+    case .pause: self = .pause
+    }
+  }
+
+  /// Nil for who was served.
+  var consequence: WorkFailure.Consequence? {
+    switch self {
+    case .served: nil
+    case .failed, .cancelled: .again
+    case .later: .later
+    case .dead: .never
+    case .crash: .crash
+    case .pause: .pause
+    }
+  }
+}

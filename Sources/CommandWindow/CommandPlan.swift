@@ -1,0 +1,121 @@
+// Owns the step from the orders of a window and a customer to one command: its words, its surroundings, its bounds.
+// Invariant: whatever a customer brings is an argument, the standard input or a variable, as a whole, and never a part of
+// anything. Failure: what a customer brings can be no command, which is that customer's end; or what the service names can be
+// none, which is nobody's, and pauses the service.
+import BankModel
+import CommandRunner
+import Posix
+import Time
+import Wire
+
+/// How the commands at one window are made.
+struct CommandPlan {
+  /// A command that cannot be made.
+  struct Unserved: Error, Equatable { let failure: WorkFailure }
+
+  /// So many bytes of the end of each stream are kept at least: if the command fails they say why.
+  static let leastTail = Attempt.longestWords
+
+  let orders: CommandOrders
+  let service: ServiceName
+  let environment: CommandEnvironment
+  let judgement: CommandJudgement
+  /// Where a command starts that nobody has given a directory.
+  private let home: String?
+  /// Nil where the customers bring the words, and where they are none.
+  private let template: CommandTemplate?
+  private let limits: [ResourceLimit]
+
+  /// - Parameters:
+  ///   - home: the bank's own directory; nil for where this process is.
+  ///   - own: the variables of this process.
+  init(_ orders: CommandOrders, service: ServiceName, home: String?, own: [String: String]) {
+    self.orders = orders
+    self.service = service
+    self.home = home
+    environment = CommandEnvironment(orders.environment, own: own)
+    judgement = CommandJudgement(orders)
+    template = CommandTemplate(orders.words)
+    func bound(_ number: Int64?) -> UInt64? { number.map { UInt64(max(0, $0)) } }
+    limits =
+      CommandLimits(
+        memory: bound(orders.limits.memory), processorSeconds: bound(orders.limits.processorSeconds),
+        openFiles: bound(orders.limits.openFiles), fileSize: bound(orders.limits.fileSize)
+      ).all
+  }
+
+  /// Whether each customer brings the words.
+  var takesCommandLines: Bool { orders.words.isEmpty }
+
+  /// The command of one customer, which begins now.
+  func order(for assignment: Assignment, at now: WallTime) throws(Unserved) -> CommandOrder {
+    let customer = CommandCustomer(assignment, service: service)
+    let timeout = orders.timeoutMilliseconds.map { TimeSpan.milliseconds($0) }
+    let deadline = timeout.map { WallTime(milliseconds: now.milliseconds &+ $0.milliseconds) }
+    var order = CommandOrder(
+      try takesCommandLines
+        ? commandLine(of: assignment, customer, deadline) : command(of: assignment, customer, deadline))
+    if !takesCommandLines { order.payload = assignment.payload ?? [] }
+    order.timeout = timeout
+    order.grace = .milliseconds(orders.graceMilliseconds)
+    order.output = bounds(file(of: assignment, ending: "out"))
+    order.errors = bounds(file(of: assignment, ending: "err"))
+    return order
+  }
+
+  /// The command that the service names.
+  private func command(
+    of assignment: Assignment, _ customer: CommandCustomer, _ deadline: WallTime?
+  ) throws(Unserved) -> ChildProcess.Program {
+    guard let template else {
+      throw Unserved(failure: WorkFailure("the service names no program", .pause))
+    }
+    let variables = environment.variables(of: customer, deadline: deadline)
+    let directory = orders.directory.map { Paths.join(home ?? "", $0) } ?? home
+    do throws(CommandRefusal) {
+      let words = try template.words(payload: assignment.payload ?? [], key: customer.key).get()
+      let path = try ProgramSearch.find(
+        template.program, path: variables["PATH"], directory: directory
+      ).get()
+      return program(path, words, variables, in: directory)
+    } catch {
+      throw Unserved(failure: judgement.failure(of: error))
+    }
+  }
+
+  /// The command that the customer brings.
+  private func commandLine(
+    of assignment: Assignment, _ customer: CommandCustomer, _ deadline: WallTime?
+  ) throws(Unserved) -> ChildProcess.Program {
+    let line: CommandLinePayload
+    do throws(CommandLinePayload.Fault) { line = try CommandLinePayload(assignment.payload ?? []) } catch {
+      throw Unserved(failure: WorkFailure(error.words, .never))
+    }
+    let variables = environment.variables(of: customer, deadline: deadline, over: line.environment)
+    let directory = line.directory ?? orders.directory ?? home
+    do throws(CommandRefusal) {
+      let path = try ProgramSearch.find(line.words[0], path: variables["PATH"], directory: directory).get()
+      return program(path, line.words.map { Array($0.utf8) }, variables, in: directory)
+    } catch {
+      throw Unserved(failure: judgement.failure(of: error))
+    }
+  }
+
+  private func program(
+    _ path: String, _ words: [[UInt8]], _ variables: [String: String], in directory: String?
+  ) -> ChildProcess.Program {
+    ChildProcess.Program(
+      path: path, words: words, environment: variables, directory: directory, limits: limits)
+  }
+
+  private func file(of assignment: Assignment, ending: String) -> String? {
+    guard orders.outputBytes > 0, !orders.outputDirectory.isEmpty else { return nil }
+    return Paths.join(orders.outputDirectory, String(assignment.day), "\(assignment.ticket).\(ending)")
+  }
+
+  private func bounds(_ file: String?) -> OutputCapture.Bounds {
+    OutputCapture.Bounds(
+      first: judgement.kept - judgement.kept / 2, last: max(judgement.kept / 2, Self.leastTail),
+      file: file, fileLength: orders.outputBytes)
+  }
+}

@@ -1,0 +1,227 @@
+// Owns the tests of one customer's work from the assignment to the answer, with real commands.
+// Failure: a failed expectation.
+import BankModel
+import CommandRunner
+import Glibc
+import Posix
+import PosixFixture
+import Teller
+import Testing
+import Time
+import Wire
+
+@testable import CommandWindow
+
+@Suite struct CommandProviderTests {
+  @Test("the result is the exit code, the time, and what the command has said")
+  func served() throws {
+    let result = try CommandWindowTests.served("cat; echo oops >&2; echo $BANK_TICKET", payload: bytes("in "))
+    #expect(result.ending == .code(0))
+    #expect(result.duration > .zero)
+    #expect(text(result.output) == "in 7\n" && text(result.errors) == "oops\n")
+    #expect(!result.output.isCut && result.output.filed == 0)
+  }
+
+  @Test(
+    "an exit code has its consequence, and the last lines say why",
+    arguments: [
+      (1, .again), (3, .again), (64, .never), (65, .never), (75, .later), (126, .pause), (127, .pause),
+    ]
+      as [(Int32, WorkFailure.Consequence)])
+  func codes(code: Int32, consequence: WorkFailure.Consequence) throws {
+    let failure = try refused("echo out; echo why >&2; exit \(code)")
+    #expect(failure == WorkFailure("exit code \(code)\nwhy", consequence, processEnd: .code(code)))
+  }
+
+  @Test("a signal is a crash")
+  func signal() throws {
+    let failure = try refused("kill -KILL $$")
+    #expect(failure == WorkFailure("killed by SIGKILL", .crash, processEnd: .signal(SIGKILL)))
+  }
+
+  @Test("a program that is not there pauses the service; a customer's own is their dead letter")
+  func missing() throws {
+    #expect(try refused("") { $0.words = ["no-such-program-anywhere"] }.consequence == .pause)
+    #expect(try refused("") { $0.directory = "/no/such/place" }.consequence == .pause)
+    let payload = bytes(#"{"command":["true"],"directory":"/no/such/place","environment":{}}"#)
+    let failure = try refused("", payload: payload) { $0.words = [] }
+    #expect(
+      failure.consequence == .never && failure.words.hasPrefix("the directory \"/no/such/place\" cannot"))
+    #expect(try refused("", payload: bytes("{}")) { $0.words = [] }.consequence == .never)
+  }
+
+  @Test("one who brings a command line has it run as it is, with nothing on standard input")
+  func commandLine() throws {
+    let payload = bytes(
+      #"{"command":["sh","-c","cat; echo $A; pwd; env | grep -c ^BANK_; exit ${B:-0}"],"directory":"/tmp","#
+        + #""environment":{"PATH":"/bin:/usr/bin","A":"a b"}}"#)
+    #expect(
+      text(try CommandWindowTests.served("", payload: payload) { $0.words = [] }.output) == "a b\n/tmp\n5\n")
+  }
+
+  @Test("the payload is an argument where the words say so, and only as a whole")
+  func argument() throws {
+    let result = try CommandWindowTests.served("", payload: bytes("a b; $(c)")) {
+      $0.words = ["sh", "-c", "printf '%s|' \"$@\"", "sh", "{payload}", "x{payload}"]
+    }
+    #expect(text(result.output) == "a b; $(c)|x{payload}|")
+  }
+
+  @Test("who does not read a payload of 1 MiB is not to blame for it")
+  func unread() throws {
+    let payload = [UInt8](repeating: 1, count: 1 << 20)
+    #expect(try CommandWindowTests.served("exit 0", payload: payload).ending == .code(0))
+    #expect(text(try CommandWindowTests.served("wc -c", payload: payload).output).contains("1048576"))
+  }
+
+  @Test("what takes too long is ended, and its words say how long it had")
+  func timeout() throws {
+    let window = try Window(orders("echo begun; while :; do sleep 0.01; done", timeout: 200))
+    let failure = try window.failure()
+    #expect(failure.words == "took longer than 200ms\nbegun")
+    #expect(failure.consequence == .again && failure.processEnd == .signal(SIGTERM))
+  }
+
+  @Test("a grandchild that keeps the pipes open holds nobody up")
+  func grandchild() throws {
+    let window = try Window(orders("sleep 600 & echo done"))
+    #expect(text(try window.result().output) == "done\n")
+  }
+
+  @Test("one that is given up is given back when it has ended, and the next one is served")
+  func abandoned() throws {
+    let directory = try TemporaryDirectory("command-window")
+    let marker = directory.file("ready")
+    let script =
+      "if [ $BANK_TICKET = 8 ]; then exit 0; fi; trap 'echo bye >>\(marker); exit 0' TERM; "
+      + "echo up >\(marker); while :; do sleep 0.01; done"
+    let window = try Window(orders(script))
+    window.provide()
+    try window.wait { (try? contents(of: marker)) == "up\n" }
+    window.provider.abandon()
+    window.provider.abandon()
+    #expect(window.answers.isEmpty)
+    try window.wait { !window.answers.isEmpty }
+    #expect(window.answers == [.returned])
+    #expect(try contents(of: marker) == "up\nbye\n")
+    guard case .worked = try window.answer(8) else { return _ = Issue.record("\(window.answers)") }
+  }
+
+  @Test("one that is given up before it begins is given back, and so is nobody whose work is done")
+  func abandonedEarly() throws {
+    let window = try Window(orders("exit 0") { $0.words = ["no-such-program-anywhere"] })
+    window.provide()
+    window.provider.endTurn()
+    window.provider.abandon()
+    try window.wait { !window.answers.isEmpty }
+    guard case .failed = window.answers[0] else { return _ = Issue.record("what was decided stays") }
+    window.answers = []
+    window.provider.provide(assignment())
+    window.provider.abandon()
+    try window.wait { !window.answers.isEmpty }
+    #expect(window.answers == [.returned])
+  }
+
+  @Test("when the process ends the command is killed, and nothing is answered")
+  func end() throws {
+    let window = try Window(orders("trap '' TERM; while :; do sleep 600; done"))
+    window.provide()
+    try window.wait { !working(key: window.key).isEmpty }
+    #expect(window.provider.hasEnded)
+    window.provider.end()
+    #expect(!window.provider.hasEnded)
+    try window.wait { window.provider.hasEnded }
+    #expect(window.answers.isEmpty && working(key: window.key).isEmpty)
+    #expect(window.provider.nextDeadline == nil)
+    window.provider.end()
+    #expect(window.provider.hasEnded)
+  }
+
+  @Test("where descriptors have run out the customer waits, and is served when there are some again")
+  func shortage() async {
+    // A limit is the whole process's.
+    await #expect(processExitsWith: .success) {
+      let window = try Window(orders("exit 0"))
+      var limit = rlimit()
+      getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+      let before = limit.rlim_cur
+      limit.rlim_cur = 5
+      setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+      guard case .later(let reason) = try window.answer() else {
+        return _ = Issue.record("\(window.answers)")
+      }
+      #expect(reason.hasPrefix("the command cannot be started now: pipe2"))
+      limit.rlim_cur = before
+      setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+      #expect(try window.result().ending == .code(0))
+    }
+  }
+
+  @Test("orders without a command pause the service")
+  func noCommand() throws {
+    var orders = orders()
+    orders.command = nil
+    #expect(try Window(orders).failure().consequence == .pause)
+  }
+
+  // MARK: Output
+
+  @Test("of 100 MB of output the first and the last 32 KiB and the true length are kept, and memory stays")
+  func muchOutput() throws {
+    let window = try Window(orders("echo begin; head -c 100000000 /dev/zero; echo end"))
+    let before = ProcessMemory.residentBytes(pid: CurrentProcess.pid) ?? 0
+    let output = try window.result().output
+    let after = ProcessMemory.residentBytes(pid: CurrentProcess.pid) ?? 0
+    #expect(output.length == 100_000_010)
+    #expect(output.first.count == Excerpt.longestEnd && output.last.count == Excerpt.longestEnd)
+    #expect(output.first.starts(with: bytes("begin\n")) && output.last.suffix(4) == bytes("end\n")[...])
+    #expect(output.filed == 0)
+    // Other tests run in this process meanwhile.
+    #expect(after - before < 50_000_000)
+  }
+
+  private func withFiles(_ bound: Int64, in directory: String) -> (inout CommandOrders) -> Void {
+    { orders in
+      (orders.resultBytes, orders.outputBytes, orders.outputDirectory) = (100, bound, directory)
+    }
+  }
+
+  @Test("what is longer than the result stands in a file, as far as that may go")
+  func files() throws {
+    let place = try TemporaryDirectory("command-window")
+    let directory = place.file("output")
+    let script = "i=0; while [ $i -lt 100 ]; do echo line $i; i=$((i+1)); done; echo short >&2"
+    let result = try CommandWindowTests.served(script, change: withFiles(1_000_000, in: directory))
+    let all = (0..<100).map { "line \($0)\n" }.joined()
+    #expect(try contents(of: directory + "/3/7.out") == all)
+    #expect(result.output.filed == Int64(all.utf8.count) && result.output.length == result.output.filed)
+    #expect(text(result.errors) == "short\n" && result.errors.filed == 0)
+    #expect(try Directory.entries(of: directory + "/3") == ["7.out"], "what the result holds needs no file")
+    let bounded = try CommandWindowTests.served(script, change: withFiles(300, in: directory))
+    #expect(bounded.output.filed == 300 && bounded.output.length == Int64(all.utf8.count))
+    #expect(try contents(of: directory + "/3/7.out") == String(all.prefix(300)), "made anew")
+  }
+
+  @Test("the file grows while the command runs, and stays where there is no result")
+  func following() throws {
+    let place = try TemporaryDirectory("command-window")
+    let directory = place.file("output")
+    let script = "echo first; while ! [ -e \(place.file("go")) ]; do sleep 0.01; done; echo second; exit 3"
+    let window = try Window(orders(script, change: withFiles(1_000, in: directory)))
+    window.provide()
+    try window.wait { (try? contents(of: directory + "/3/7.out")) == "first\n" }
+    try FileDescriptor.open(place.file("go"), [.writeOnly, .create]).writeAll([])
+    try window.wait { !window.answers.isEmpty }
+    #expect(window.answers == [.failed(WorkFailure("exit code 3\nfirst\nsecond", processEnd: .code(3)))])
+    #expect(try contents(of: directory + "/3/7.out") == "first\nsecond\n")
+  }
+
+  @Test("a file that cannot be written costs nobody a result, and is complained of once")
+  func noFiles() throws {
+    let place = try TemporaryDirectory("command-window")
+    let window = try Window(orders("echo x", change: withFiles(1_000, in: place.file("no/such/place"))))
+    for _ in 1...2 { #expect(text(try window.result().output) == "x\n") }
+    #expect(window.complaints.count == 1)
+    #expect(window.complaints.first?.hasPrefix("what commands say is kept in no file: mkdir(") == true)
+  }
+}

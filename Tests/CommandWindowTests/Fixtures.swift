@@ -1,0 +1,234 @@
+// Owns what the tests of a window of commands need: its orders, its customers, a provider in this process, and the built
+// executable with the other end of its channel. It must not know what a test expects.
+// Invariant: a wait has an end; whoever was started with the key of a fixture is ended with it, however the test goes.
+// Failure: an error that the test lets out.
+import BankModel
+import CommandRunner
+import Glibc
+import Logbook
+import Posix
+import PosixFixture
+import Teller
+import Testing
+import Time
+import Transport
+import Wire
+
+@testable import CommandWindow
+
+let patience = TimeSpan.seconds(30)
+
+/// The orders of a window whose command is a script of the shell.
+func orders(
+  _ script: String = "exit 0", timeout: Int64? = nil, grace: Int64 = 10_000,
+  change: (inout CommandOrders) -> Void = { _ in }
+) -> TellerOrders {
+  var command = CommandOrders(
+    words: ["sh", "-c", script], directory: nil, environment: ["PATH=/usr/local/bin:/usr/bin:/bin"],
+    timeoutMilliseconds: timeout, graceMilliseconds: grace, limits: CommandOrders.Limits(),
+    resultBytes: Int64(Excerpt.longest), outputBytes: 0, outputDirectory: "", meanings: [])
+  change(&command)
+  return TellerOrders(
+    name: "thumbs-1", service: Service(number: 4), generation: 1, workMicroseconds: 0,
+    beatMicroseconds: 1_000_000, language: .english, logPath: "", logLimit: 1 << 20, logKeep: 1,
+    logsCustomers: true, command: command)
+}
+
+/// A customer of this window.
+func assignment(_ ticket: Int64 = 7, attempt: Int32 = 1, payload: [UInt8]? = nil, key: String = "k")
+  -> Assignment
+{
+  let customer = Customer(
+    ticket: ticket, service: Service(number: 4), priority: .regular, amount: 0, account: 0,
+    issuedAt: WallTime(milliseconds: 0))
+  var assignment = Assignment(
+    day: 3, customer: customer, lease: Lease(ticket: ticket, attempt: attempt, generation: 1))
+  assignment.order = OrderID(key)
+  assignment.payload = payload
+  return assignment
+}
+
+func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+func text(_ excerpt: Excerpt) -> String { String(decoding: excerpt.bytes, as: UTF8.self) }
+
+/// A key that no other process of this machine was started with.
+func freshKey() -> String { "test-\(CurrentProcess.pid)-\(RandomSeed.fromSystem())" }
+
+/// Everybody who lives and was started with a key, also below this process.
+func working(key: String) -> [pid_t] {
+  let setting = bytes("BANK_KEY=\(key)")[...]
+  return ProcessTable.all().filter { pid in
+    guard let file = try? FileDescriptor.open("/proc/\(pid)/environ", .readOnly),
+      let all = try? file.readAll()
+    else { return false }
+    return all.split(separator: 0).contains(setting) && ProcessTable.alive(pid)
+  }
+}
+
+/// Ends everybody who was started with a key.
+func clear(key: String) {
+  for pid in working(key: key) { kill(pid, SIGKILL) }
+}
+
+/// A provider in this process, which adopts nobody: other tests have children, too.
+final class Window {
+  let loop: EventLoop
+  let provider: CommandProvider
+  let key = freshKey()
+  var answers: [Provision] = []
+  var complaints: [String] = []
+  private(set) var isProviding = false
+
+  init(_ orders: TellerOrders, home: String? = nil) throws {
+    Signals.ignorePipe()
+    loop = try EventLoop()
+    var complain: (String) -> Void = { _ in }
+    provider = CommandProvider(loop: loop, home: home) { complain($0) }
+    complain = { [unowned self] in complaints.append($0) }
+    provider.onProvided = { [unowned self] _, provision in
+      #expect(!isProviding)
+      answers.append(provision)
+    }
+    provider.begin(orders)
+  }
+
+  deinit { clear(key: key) }
+
+  /// Hands a customer over, as a worker does it.
+  func provide(_ ticket: Int64 = 7, attempt: Int32 = 1, payload: [UInt8]? = nil) {
+    isProviding = true
+    provider.provide(assignment(ticket, attempt: attempt, payload: payload, key: key))
+    provider.endTurn()
+    isProviding = false
+  }
+
+  /// Lets everything go on until this holds.
+  func wait(until condition: () throws -> Bool) throws {
+    let end = SystemClock.monotonic() + patience
+    while try !condition() {
+      try #require(SystemClock.monotonic() < end, "nothing has come for thirty seconds: \(answers)")
+      // What is asked of the world outside of this loop is asked again soon.
+      let soon = SystemClock.monotonic() + .milliseconds(20)
+      try loop.runOnce(until: .earlier(provider.nextDeadline, soon))
+      provider.endTurn()
+    }
+  }
+
+  /// What comes of a customer.
+  func answer(_ ticket: Int64 = 7, attempt: Int32 = 1, payload: [UInt8]? = nil) throws -> Provision {
+    answers = []
+    provide(ticket, attempt: attempt, payload: payload)
+    try wait { !answers.isEmpty }
+    return try #require(answers.count == 1 ? answers.first : nil)
+  }
+
+  /// The result of a customer who is served.
+  func result(payload: [UInt8]? = nil) throws -> WorkResult {
+    let answer = try answer(payload: payload)
+    guard case .worked(let result) = answer else {
+      Issue.record("\(answer)")
+      return WorkResult(duration: .zero)
+    }
+    return result
+  }
+
+  /// Why a customer is not served.
+  func failure(payload: [UInt8]? = nil) throws -> WorkFailure {
+    let answer = try answer(payload: payload)
+    guard case .failed(let failure) = answer else {
+      Issue.record("\(answer)")
+      return WorkFailure("")
+    }
+    return failure
+  }
+}
+
+/// What comes of one customer of a script.
+func served(
+  _ script: String, payload: [UInt8]? = nil, change: (inout CommandOrders) -> Void = { _ in }
+) throws -> WorkResult { try Window(orders(script, change: change)).result(payload: payload) }
+
+/// Why the customer of a script is not served.
+func refused(
+  _ script: String, payload: [UInt8]? = nil, change: (inout CommandOrders) -> Void = { _ in }
+) throws -> WorkFailure { try Window(orders(script, change: change)).failure(payload: payload) }
+
+/// The built executable as a child, and the coordinator's end of its channel.
+final class SpawnedRunner {
+  let loop: EventLoop
+  let child: ChildProcess
+  let key = freshKey()
+  let directory: String
+  private let coordinator: MessageChannel<TellerMessage, WindowMessage>
+  private(set) var heard: [TellerMessage] = []
+  private(set) var hasHungUp = false
+
+  init() throws {
+    let pair = try UnixSocket.pair()
+    loop = try EventLoop()
+    directory = "/tmp/command-window-\(CurrentProcess.pid)-\(RandomSeed.fromSystem())"
+    try Directory.create(path: directory)
+    child = try ChildProcess.spawn(
+      executable: Paths.join(Paths.directory(of: try Paths.executable()), "bank-runner"),
+      arguments: ["thumbs-1", "1", "\(CurrentProcess.pid)", directory],
+      environment: ["PATH": "/usr/bin:/bin", "BANK_HOME": directory, "SECRET": "s"], channel: pair.second,
+      standardError: .append(path: Paths.join(directory, "stderr")))
+    coordinator = try MessageChannel(
+      descriptor: pair.first, loop: loop, incomingLimit: FrameLimits.teller, backlogLimit: 4 << 20)
+    coordinator.onMessage = { [unowned self] in heard.append($0) }
+    coordinator.onEnd = { [unowned self] _ in hasHungUp = true }
+  }
+
+  deinit {
+    child.end()
+    clear(key: key)
+    Directory.removeTree(directory)
+  }
+
+  func say(_ message: WindowMessage) {
+    coordinator.send(message)
+    coordinator.flush()
+  }
+
+  func hangUp() { coordinator.close() }
+
+  func assign(_ ticket: Int64 = 7, payload: [UInt8]? = nil) {
+    say(.assign(assignment(ticket, payload: payload, key: key)))
+  }
+
+  /// Lets everything go on until this holds.
+  func wait(until condition: () throws -> Bool) throws {
+    let end = SystemClock.monotonic() + patience
+    while try !condition() {
+      let said = (try? complaints()) ?? ""
+      try #require(
+        SystemClock.monotonic() < end, "nothing has come for thirty seconds: \(heard), \(said)")
+      try loop.runOnce(until: SystemClock.monotonic() + .milliseconds(10))
+    }
+  }
+
+  func welcome(_ orders: TellerOrders) throws {
+    say(.welcome(orders))
+    try wait { heard.contains(.ready) }
+  }
+
+  /// What was said last, if it is an answer.
+  var answer: TellerMessage? {
+    switch heard.last {
+    case .worked, .failed, .returned: heard.last
+    default: nil
+    }
+  }
+
+  func complaints() throws -> String { try contents(of: Paths.join(directory, "stderr")) }
+
+  /// Those who live and were started with the key of this fixture.
+  var working: [pid_t] { CommandWindowTests.working(key: key) }
+
+  /// How it has ended, waited for no longer than for anything else.
+  func ending() throws -> Posix.ExitStatus.Ending {
+    try wait { child.reap() != nil }
+    return try #require(child.exitStatus).ending
+  }
+}
