@@ -1,0 +1,194 @@
+// Services whose customers are served by commands, and command lines as customers: what is written, what an exit code means,
+// and that nothing of a command outlives its turn, whoever is killed.
+import Foundation
+import Glibc
+import Testing
+
+private let services = #"""
+  {"services": {
+     "upper": {"run": ["tr", "a-z", "A-Z"], "windows": 2},
+     "words": {"run": ["sh", "-c", "printf '%s|' \"$@\"; printf %s \"$BANK_KEY\" >&2", "sh", "{payload}", "{key}"]},
+     "exits": {"run": ["sh", "-c", "read code; echo said $code >&2; exit $code"], "exit": {"7": "served"},
+               "retries": {"failures": 2, "first": "10ms", "limit": "20ms"}},
+     "missing": {"run": ["/no/such/program"]},
+     "slow": {"run": ["sh", "-c", "trap '' TERM; sleep 60"], "timeout": "200ms", "grace": "50ms",
+              "retries": {"failures": 1}},
+     "batch": {"run": [], "windows": 1}},
+   "lease": "2s", "windows": {"deposit": 1, "loan": 0, "juice": 0}}
+  """#
+
+@Suite("Services of commands", .serialized)
+struct CommandServicesTests {
+  private func withCommands(_ test: (Branch) throws -> Void) throws {
+    try withBranch { branch in
+      let file = try branch.write(services, to: "bank.json")
+      try branch.start("--config", file, "--speed", "max")
+      try test(branch)
+      try branch.done("stop", "--now")
+      try branch.expectNobodyLeft()
+    }
+  }
+
+  @Test("a customer's payload is a command's standard input or one of its words, and its output stands in the receipt")
+  func results() throws {
+    try withCommands { branch in
+      try branch.done("enqueue", "--service", "upper", "--payload", "hello 은행", "--wait")
+      let ticket = try branch.json("ticket", "1")
+      #expect(ticket["result"].text == "HELLO 은행" && ticket["result_bytes"].integer == 12)
+      #expect(ticket["exit_code"].integer == 0 && ticket["duration_ms"].integer != nil)
+      #expect(ticket["payload"].text == nil, "it goes with the receipt")
+      try branch.done("enqueue", "--service", "words", "--payload", "a b;$(id)", "--wait")
+      let words = try branch.json("ticket", "2")
+      let key = try #require(words["key"].text)
+      #expect(words["result"].text == "a b;$(id)|\(key)|")
+      #expect(words["errors"].text == key, "the command was told the same")
+      #expect(try branch.done("output", "2").out == "a b;$(id)|\(key)|")
+      #expect(try branch.done("output", "2", "--stderr").out == key)
+      let receipts = try branch.receipts()
+      #expect(receipts.map(\.["result"].text) == ["HELLO 은행", "a b;$(id)|\(key)|"])
+      // Bytes that are no text, and more than is kept.
+      let large = branch.path("large")
+      FileManager.default.createFile(atPath: large, contents: Data(repeating: 0xff, count: 60_000))
+      try branch.done("enqueue", "--service", "upper", "--payload-file", large, "--wait")
+      let bytes = try branch.json("ticket", "3")
+      #expect(bytes["result"].text == nil && bytes["result_bytes"].integer == 60_000)
+      #expect(bytes["result_b64"].text.flatMap { Data(base64Encoded: $0) } == Data(repeating: 0xff, count: 60_000))
+      #expect(try branch.done("ticket", "2", language: .ko).out.contains("결과"))
+      #expect(try branch.json("audit")["ok"].flag == true)
+    }
+  }
+
+  @Test("an exit code says what becomes of the customer")
+  func exits() throws {
+    try withCommands { branch in
+      let expected: [(String, String)] = [("0", "done"), ("7", "done"), ("3", "dead"), ("64", "dead"), ("65", "dead")]
+      for (place, (code, state)) in expected.enumerated() {
+        let ended = try branch.run("enqueue", "--service", "exits", "--payload", code + "\n", "--wait")
+        #expect(ended.code == (state == "done" ? 0 : 1), ended.story)
+        let ticket = try branch.json("ticket", "\(place + 1)")
+        #expect(ticket["state"].text == state, "\(code): \(ticket)")
+        let attempts = ticket["attempts"].array ?? []
+        #expect(attempts.count == (code == "3" ? 2 : 1), "\(code): \(ticket)")
+        guard state == "dead" else {
+          #expect(ticket["exit_code"].integer == Int64(code))
+          continue
+        }
+        #expect(attempts.last?["code"].integer == Int64(code))
+        #expect(attempts.last?["reason"].text?.contains("said \(code)") == true, "\(ticket)")
+        #expect(try branch.done("ticket", "\(place + 1)").out.contains("said \(code)"))
+      }
+      // Later, which is nobody's failure.
+      try branch.done("enqueue", "--service", "exits", "--payload", "75\n")
+      try branch.waitUntil("it was tried twice") { (try branch.json("ticket", "6")["attempts"].array ?? []).count >= 2 }
+      #expect((try branch.json("ticket", "6"))["attempts"].array?.first?["end"].text == "deferred")
+      // A program that is not there pauses its service, and buries nobody.
+      try branch.done("enqueue", "3", "--service", "missing", "--payload", "x")
+      try branch.waitUntil("the service pauses") { try branch.status().service("missing")["paused"].flag == true }
+      #expect(try branch.status().service("missing")["waiting"].integer == 3)
+      #expect(branch.log("coordinator").contains("event=service_paused"))
+      // A command without an end, which ignores SIGTERM.
+      let slow = try branch.run("enqueue", "--service", "slow", "--payload", "x", "--wait")
+      #expect(slow.code == 1, slow.story)
+      let dead = try branch.json("ticket", "10")
+      #expect(dead["attempts"].array?.last?["reason"].text?.contains("longer than 200ms") == true, "\(dead)")
+    }
+  }
+
+  @Test("a command line is run with its directory and its environment, and whoever waits sees it all and ends as it did")
+  func commandLines() throws {
+    try withCommands { branch in
+      let before = try branch.status()
+      #expect(before.worker("run-1") == nil, "nobody waits for a command line that nobody has brought")
+      let ran = try branch.launch(["run", "--wait", "--", "sh", "-c", "pwd; echo \"$0 $1\" >&2; exit 3", "a b", "{key}"])
+        .finish()
+      #expect(ran.code == 3 && ran.err.contains("a b {key}\n"), ran.story)
+      #expect(ran.out == FileManager.default.currentDirectoryPath + "\n", ran.story)
+      let served = try branch.launch(["run", "--wait", "--", "printf", "%s", "no end of line"]).finish()
+      #expect(served.code == 0 && served.out == "no end of line" && served.err == "", served.story)
+      let document = try branch.launch(["run", "--json", "--wait", "--", "echo", "hello"]).finish().json()
+      #expect(document["result"].text == "hello\n" && document["state"].text == "done")
+      let ticket = try branch.launch(["run", "--json", "--", "sh", "-c", "echo begin; read x; echo end"]).finish()
+        .json()
+      #expect(ticket["ticket"].integer == 4 && ticket["day"].integer == 1)
+      try branch.done("wait")
+      #expect(try branch.done("output", "4").out == "begin\nend\n")
+      let killed = try branch.launch(["run", "--wait", "--", "sh", "-c", "kill -9 $$"]).finish()
+      #expect(killed.code == 137, killed.story)
+      let absent = try branch.launch(["run", "--wait", "--", "/no/such/program"]).finish()
+      #expect(absent.code != 0 && absent.err.contains("/no/such/program"), absent.story)
+      #expect(try branch.status().service("run")["paused"].flag == false)
+      let batch = try branch.launch(["run", "--json", "--service", "batch", "--wait", "--", "true"]).finish().json()
+      #expect(batch["service"].text == "batch")
+      #expect(try branch.run("run").code == 2)
+      #expect(try branch.run("run", "--service", "nobody", "--", "true").code == 4)
+    }
+  }
+
+  @Test("what a command writes is seen while it runs, and whoever is cancelled runs no longer")
+  func followed() throws {
+    try withCommands { branch in
+      let script = "echo begin; sleep 1000 & echo $! > \(branch.path("child")); wait"
+      let waiting = try branch.launch(["run", "--wait", "--", "sh", "-c", script])
+      try branch.waitUntil("its first line is there") { waiting.lines == ["begin"] }
+      let follower = try branch.launch(["output", "1", "-f"])
+      try branch.waitUntil("the follower sees it, too") { follower.lines == ["begin"] }
+      #expect(try branch.done("output", "1").out == "begin\n")
+      let child = try #require(
+        Int32(try String(contentsOfFile: branch.path("child"), encoding: .utf8).filter(\.isNumber)))
+      let document = try branch.json("cancel", "1")
+      #expect(document["outcome"].text == "cancelled")
+      try branch.waitUntil("nothing of it is left") { Glibc.kill(child, 0) != 0 }
+      #expect(try waiting.finish().code != 0)
+      #expect(try follower.finish().out == "begin\n")
+      // The window goes on.
+      #expect(try branch.launch(["run", "--wait", "--", "true"]).finish().code == 0)
+    }
+  }
+
+  @Test("whoever is killed, nothing of a command lives on, and it is begun anew under the same key")
+  func killed() throws {
+    try withCommands { branch in
+      let note = branch.path("note")
+      // Says under which key it was begun, and leaves a process that no signal of a terminal ends.
+      let script = "echo \"$BANK_KEY $BANK_ATTEMPT $$\" >> \(note); (trap '' TERM HUP; exec setsid sleep 1000) & "
+        + "[ \"$BANK_ATTEMPT\" -ge 3 ] || wait"
+      func notes() -> [[String]] {
+        ((try? String(contentsOfFile: note, encoding: .utf8)) ?? "").split(separator: "\n").map {
+          $0.split(separator: " ").map(String.init)
+        }
+      }
+      func isNobodyLeft(of attempt: [String]) -> Bool {
+        // The session of the attempt's shell, whose number nobody else has while somebody is in its tree.
+        let left = (try? FileManager.default.contentsOfDirectory(atPath: "/proc"))?.filter { name in
+          guard Int32(name) != nil, let environment = FileManager.default.contents(atPath: "/proc/\(name)/environ") else {
+            return false
+          }
+          let text = String(decoding: environment, as: UTF8.self)
+          return text.contains("BANK_KEY=\(attempt[0])") && text.contains("BANK_ATTEMPT=\(attempt[1])")
+        }
+        return left?.isEmpty == true
+      }
+      try branch.done("run", "--", "sh", "-c", script)
+      try branch.waitUntil("it runs") { notes().count == 1 }
+      // The runner alone: what it leaves falls to the coordinator.
+      let runner = try #require(try branch.status().workers.first { $0.role == "runner" && $0.state == "serving" })
+      branch.processes.signal(runner.pid, SIGKILL)
+      try branch.waitUntil("it is begun anew") { notes().count == 2 }
+      #expect(isNobodyLeft(of: notes()[0]), "the first attempt was ended before the second began")
+      // The runner together with the coordinator: the next one finds what is left by its key.
+      let status = try branch.status()
+      let second = try #require(status.workers.first { $0.role == "runner" && $0.state == "serving" })
+      branch.processes.signal(status.pid, SIGSTOP)
+      branch.processes.signal(second.pid, SIGKILL)
+      branch.processes.signal(status.pid, SIGKILL)
+      try branch.waitUntil("it is begun once more") { notes().count == 3 }
+      #expect(isNobodyLeft(of: notes()[1]), "the second attempt was ended before the third began")
+      try branch.waitUntil("it is served") { try branch.statusIfAnswered()?.queue("served") == 1 }
+      #expect(Set(notes().map(\.[0])).count == 1, "one key a customer")
+      #expect(notes().map(\.[1]) == ["1", "2", "3"])
+      try branch.waitUntil("nothing of it is left") { isNobodyLeft(of: notes()[2]) }
+      #expect(try branch.json("ticket", "1")["key"].text == notes()[0][0])
+      #expect(try branch.json("audit")["ok"].flag == true)
+    }
+  }
+}
