@@ -25,6 +25,8 @@ public enum QueueEvent: Sendable {
   case roomChanged(isShort: Bool)
   /// The next page of a line, in order.
   case pageLoaded(Line, [Customer])
+  /// The next page of those who are delayed, in order.
+  case delayedLoaded([DelayedCustomer])
   /// What the store knows of a ticket that a request asked for.
   case found(RequestNumber, ticket: TicketNumber, StoredCustomer?)
   /// Dead letters that a request asked for; none when there are no more.

@@ -240,12 +240,13 @@ extension QueueMachine {
       books.dead += 1
       stage(.bury(customer), into: &effects)
       effects.append(.reportDead(customer, windowState.window, end, processEnd))
-    } else if end == .failed, delayed.count < policy.maxDelayed {
+    } else if end == .failed {
       let pause = policy.pause(afterFailures: customer.failures)
       let dueAt = WallTime(milliseconds: now.wall.milliseconds + pause.milliseconds)
       books.waiting[customer.line] -= 1
       books.delayed += 1
-      delayed.insert(customer, due: now.monotonic + pause, dueAt: dueAt)
+      delayed.postpone(
+        DelayedCustomer(customer: customer, dueAt: dueAt), due: now.monotonic + pause)
       stage(.postpone(customer, dueAt: dueAt), into: &effects)
     } else {
       stage(.update(customer), into: &effects)

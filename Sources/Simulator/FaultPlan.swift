@@ -80,7 +80,8 @@ struct FaultPlan {
     policy.maxLines = 4
     policy.maxWaiting = chance.draw(0...2) == 0 ? chance.draw(8...30) : chance.draw(60...400)
     policy.maxUnsettled = Int(chance.draw(6...200))
-    policy.maxDelayed = Int(chance.draw(1...6))
+    policy.delayedCapacity = Int(chance.draw(1...6))
+    policy.delayedLowWater = max(1, policy.delayedCapacity / 2)
     policy.maxCrashes = Int32(chance.draw(1...4))
     policy.maxFailures = Int32(chance.draw(1...4))
     // Some leases are shorter than the work: then the beats of the tellers keep them.

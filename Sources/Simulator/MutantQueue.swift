@@ -231,7 +231,7 @@ enum GradeMirror {
   static func mirrored(_ stored: StoredQueue) -> StoredQueue {
     StoredQueue(
       books: mirrored(stored.books),
-      delayed: stored.delayed.map { DelayedCustomer(customer: mirrored($0.customer), dueAt: $0.dueAt) })
+      delayed: stored.delayed.map { mirrored($0, \.customer.priority) })
   }
 
   static func mirrored(_ event: QueueEvent) -> QueueEvent {
@@ -241,6 +241,7 @@ enum GradeMirror {
         request,
         orders: orders.map { mirrored($0, \.priority) }, total: total, isLast: isLast, heldBack: heldBack)
     case .pageLoaded(let line, let page): .pageLoaded(mirrored(line), page.map { mirrored($0) })
+    case .delayedLoaded(let page): .delayedLoaded(page.map { mirrored($0, \.customer.priority) })
     case .found(let request, let ticket, let stored):
       .found(request, ticket: ticket, stored.map { mirrored($0) })
     case .deadLoaded(let request, let letters): .deadLoaded(request, letters.map { mirrored($0) })
@@ -251,6 +252,7 @@ enum GradeMirror {
   static func mirrored(_ change: StoreChange) -> StoreChange {
     switch change {
     case .insert(let customer): .insert(mirrored(customer))
+    case .insertDelayed(let customer, let dueAt): .insertDelayed(mirrored(customer), dueAt: dueAt)
     case .finish(let customer, let state, let receipt):
       .finish(mirrored(customer), from: state, mirrored(receipt, \.priority))
     case .update(let customer): .update(mirrored(customer))

@@ -274,7 +274,7 @@ extension PromiseChecker {
   private func checkNumbers(of core: borrowing QueueMachine) {
     for words in core.contradictions(world.disk.services) { violate(.books, words.description) }
     let books = core.books
-    let sum = core.waitingCount + books.delayed + core.serving + books.served + books.dead + books.cancelled
+    let sum = core.waitingCount + core.delayedCount + core.serving + books.served + books.dead + books.cancelled
     if core.issuedCount != sum { violate(.books, "\(core.issuedCount) issued and \(sum) accounted for") }
     if core.serving != Int64(holders.count) {
       violate(.books, "\(core.serving) are served by the core's count, and \(holders.count) were handed out")

@@ -241,6 +241,7 @@ final class PromiseChecker {
         view.customers[found.customer.ticket] = found.customer
         view.states[found.customer.ticket] = state
         if state == .waiting { view.stand(found.customer) }
+        if found.customer.attempts == 0 { view.due[found.customer.ticket] = found.dueAt }
       }
     }
   }
@@ -251,7 +252,7 @@ final class PromiseChecker {
     if bug == .startsWithOldBooks, let olderBooks, olderBooks.day == stored.books.day {
       stored.books = olderBooks
     }
-    if bug == .forgetsTheDelayedAtTheStart { stored.delayed = [] }
+    if bug == .forgetsTheDelayedAtTheStart { (stored.delayed, stored.books.delayed) = ([], 0) }
     return stored
   }
 }
@@ -264,6 +265,8 @@ struct QueueView {
   var lastTicket: TicketNumber = 0
   var customers: [TicketNumber: Customer] = [:]
   var states: [TicketNumber: CustomerState] = [:]
+  /// Those who have ordered for later, and the moment.
+  var due: [TicketNumber: WallTime] = [:]
   /// Those whose tickets are not on disk.
   var newcomers: [TicketNumber] = []
   private var standing: [Line: [TicketNumber]] = [:]
@@ -290,7 +293,9 @@ struct QueueView {
   }
 
   mutating func settleNewcomers(through last: TicketNumber) {
-    for ticket in newcomers where ticket <= last { if let customer = customers[ticket] { stand(customer) } }
+    for ticket in newcomers where ticket <= last && states[ticket] == .waiting {
+      if let customer = customers[ticket] { stand(customer) }
+    }
     newcomers.removeAll { $0 <= last }
   }
 
@@ -299,6 +304,7 @@ struct QueueView {
     for ticket in newcomers where ticket > lastTicket {
       customers[ticket] = nil
       states[ticket] = nil
+      due[ticket] = nil
     }
     newcomers.removeAll { $0 > lastTicket }
   }
@@ -307,6 +313,7 @@ struct QueueView {
     for ticket in newcomers {
       customers[ticket] = nil
       states[ticket] = nil
+      due[ticket] = nil
     }
     lastTicket -= TicketNumber(newcomers.count { $0 <= lastTicket })
     newcomers.removeAll()

@@ -33,6 +33,9 @@ struct MemoryContents {
     case .insert(let customer):
       precondition(1...Limits.ticket ~= customer.ticket, "A ticket is out of range.")
       try put(StoredCustomer(customer: customer, state: .waiting, dueAt: nil))
+    case .insertDelayed(let customer, let due):
+      precondition(1...Limits.ticket ~= customer.ticket, "A ticket is out of range.")
+      try put(StoredCustomer(customer: customer, state: .delayed, dueAt: due))
     case .finish(let customer, let state, let receipt):
       _ = try remove(customer, from: state)
       dropPayload(of: customer.ticket)
@@ -210,12 +213,14 @@ struct MemoryContents {
     return found
   }
 
-  func delayed() -> [DelayedCustomer] {
+  /// The next delayed customers by their places, below a number.
+  func delayed(after place: DuePlace, below bound: TicketNumber, limit: Int) -> [DelayedCustomer] {
     let keys = CustomerPosition.keys(of: .delayed)
     let found = customers(after: keys.lowerBound, through: keys.upperBound, limit: .max)
-    return found.compactMap { found in
+    let behind = found.compactMap { found in
       found.dueAt.map { DelayedCustomer(customer: found.customer, dueAt: $0) }
-    }.sorted { ($0.dueAt, $0.customer.ticket) < ($1.dueAt, $1.customer.ticket) }
+    }.filter { place < $0.place && $0.customer.ticket < bound }
+    return Array(behind.sorted { $0.place < $1.place }.prefix(max(0, limit)))
   }
 
   func place(of key: Int64) -> Int {

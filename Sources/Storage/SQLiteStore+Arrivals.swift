@@ -44,16 +44,18 @@ extension SQLiteStore {
     try dropPayloads(of: first...end)
     guard end == everybody.upperBound else { return }
     var left = Int64(limit)
-    for (line, _) in lines.all where left > 0 {
-      let (lowest, highest) = (
-        CustomerPosition(.waiting, line, first).key, CustomerPosition(.waiting, line, .max).key
-      )
-      try database.execute(
-        """
-        DELETE FROM customer WHERE position IN (
-          SELECT position FROM customer WHERE position BETWEEN \(lowest) AND \(highest) LIMIT \(left))
-        """, while: "taking out a request that was never whole")
-      left -= database.changes
+    for state in [CustomerState.waiting, .delayed] {
+      for (line, _) in lines.all where left > 0 {
+        let (lowest, highest) = (
+          CustomerPosition(state, line, first).key, CustomerPosition(state, line, .max).key
+        )
+        try database.execute(
+          """
+          DELETE FROM customer WHERE position IN (
+            SELECT position FROM customer WHERE position BETWEEN \(lowest) AND \(highest) LIMIT \(left))
+          """, while: "taking out a request that was never whole")
+        left -= database.changes
+      }
     }
     guard left > 0 else { return }
     try database.execute(

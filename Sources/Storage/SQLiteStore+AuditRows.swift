@@ -73,7 +73,7 @@ extension SQLiteStore {
           report.note(Remark(.customerMeaningless, position.key))
           continue
         }
-        if state == .waiting, position.ticket >= arriving { continue }
+        if state != .dead, position.ticket >= arriving { continue }
         counts.count(state, line)
         if row.integer(1) < (line.service.movesMoney ? 1 : 0) || row.integer(2) < 0 {
           report.note(Remark(.impossibleMoney, position.ticket))

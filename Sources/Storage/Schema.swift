@@ -278,7 +278,8 @@ struct Schema: Sendable {
     ALTER TABLE day DROP COLUMN juice_paused;
     """
 
-  /// Services that a configuration adds.
+  /// Services that a configuration adds, and customers who have ordered for later: those who are due first are found however
+  /// many there are. Who is not delayed has no entry in the index.
   private static let version6 = """
     -- What the numbers of services stand for. A row is never changed and never taken out.
     CREATE TABLE service (
@@ -286,6 +287,9 @@ struct Schema: Sendable {
       name TEXT NOT NULL UNIQUE
     ) STRICT;
     INSERT INTO service (number, name) VALUES (1, 'deposit'), (2, 'loan'), (3, 'juice');
+
+    -- Whoever is delayed, by the moment.
+    CREATE INDEX customer_due ON customer (due_ms, ticket) WHERE due_ms IS NOT NULL;
     """
 }
 

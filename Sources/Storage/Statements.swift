@@ -24,7 +24,7 @@ struct Statements {
     started_ms, finished_ms, article
     """
 
-  static let customerParameters: Int32 = 8
+  static let customerParameters: Int32 = 9
   static let receiptParameters: Int32 = 18
 
   /// Rows for one statement. Those that use it say `OR FAIL`: what they have written before the row that is refused
@@ -35,7 +35,7 @@ struct Statements {
 
   init(_ database: Database) throws(StoreError) {
     let prepare = database.prepare(_:while:)
-    let customerRow = "(?, ?, ?, ?, ?, ?, ?, NULL, ?)"
+    let customerRow = "(?, ?, ?, ?, ?, ?, ?, ?, ?)"
     insertCustomer = try prepare(
       "INSERT INTO customer (\(Self.customerColumns)) VALUES \(customerRow)", "adding a customer")
     insertCustomers = try prepare(
@@ -143,8 +143,8 @@ struct Statements {
       "SELECT count(*) FROM customer WHERE position BETWEEN ? AND ?", "counting customers")
     delayed = try prepare(
       """
-      SELECT \(Self.customerColumns) FROM customer WHERE position BETWEEN ? AND ?
-      ORDER BY due_ms, ticket, position
+      SELECT \(Self.customerColumns) FROM customer
+      WHERE due_ms IS NOT NULL AND (due_ms, ticket) > (?, ?) AND ticket < ? ORDER BY due_ms, ticket LIMIT ?
       """, "reading delayed customers")
 
     receipts = try prepare(
