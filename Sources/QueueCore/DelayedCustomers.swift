@@ -114,7 +114,9 @@ struct DelayedCustomers: Sendable {
       isStale = true
     }
     beyond += newcomers.unseen
-    for customer in newcomers.earliest where meets(customer.place) { ordered.insert(customer, due: customer.dueAt) }
+    for customer in newcomers.earliest where meets(customer.place) {
+      ordered.insert(customer, due: customer.dueAt)
+    }
     if newcomers.unseen > 0 { cut(to: capacity) } else { trim() }
     dropNewcomers()
   }
@@ -183,7 +185,9 @@ struct DelayedCustomers: Sendable {
   // MARK: - Leaving
 
   /// Takes somebody out of memory; nil where it is not there.
-  mutating func remove(_ ticket: TicketNumber) -> Customer? { ordered.remove(ticket) ?? failed.remove(ticket) }
+  mutating func remove(_ ticket: TicketNumber) -> Customer? {
+    ordered.remove(ticket) ?? failed.remove(ticket)
+  }
 
   /// Somebody has left who stood at this place in the store alone; false where nobody does so there.
   mutating func removeBeyond(_ place: DuePlace) -> Bool {

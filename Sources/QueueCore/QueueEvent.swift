@@ -69,6 +69,17 @@ public enum QueueEvent: Sendable {
   case tick
 }
 
+extension QueueEvent {
+  /// Whether those who are due are called with it. What the queue wanted read comes in the middle of what it wants done, and
+  /// a full disk has staged again what was staged, and nothing else: they come with the next event.
+  var callsWhoeverIsDue: Bool {
+    switch self {
+    case .pageLoaded, .delayedLoaded, .found, .deadLoaded, .commitRefused: false
+    default: true
+    }
+  }
+}
+
 /// A teller's word about a lease.
 public enum TellerAnswer: Sendable, Equatable {
   /// The work is done.

@@ -154,8 +154,7 @@ public struct QueueMachine: ~Copyable, Sendable {
     case .endDay: endDay(at: now)
     case .tick: break
     }
-    // Many may be due at once: others are heard between one page of them and the next.
-    if case .delayedLoaded = event {} else { callDue(at: now, into: &effects) }
+    if event.callsWhoeverIsDue { callDue(at: now, into: &effects) }
     askForDelayed(into: &effects)
     // Nobody's silence is judged by the word of somebody else: more words may wait behind that one. A tick comes when
     // everything that was said has been heard.

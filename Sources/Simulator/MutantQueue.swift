@@ -63,6 +63,19 @@ struct MutantQueue {
     case (.expiresNobody, _): renewals(of: machine) + [event]
     case (.servesThePaused, .pause(let request, let service)): [.resume(request, service)]
     case (.ignoresTheDrain, .drain): [.tick]
+    case (
+      .servesAtOnceBeyondTheMemory, .enqueue(let request, let orders, let total, let isLast, let heldBack)
+    )
+    where machine.books.delayed >= machine.policy.delayedCapacity:
+      [
+        .enqueue(
+          request,
+          orders: orders.map { order in
+            var order = order
+            order.dueAt = nil
+            return order
+          }, total: total, isLast: isLast, heldBack: heldBack)
+      ]
     case (.ignoresTheShortage, .roomChanged): [.tick]
     case (.gradesUpsideDown, _): [GradeMirror.mirrored(event)]
     default: [event]
@@ -97,6 +110,7 @@ struct MutantQueue {
     case .stage(let change):
       return spoil(change, of: event).map { .stage($0) } + earlyAcknowledgement(of: change)
     case .loadPage where bug == .forgetsPages: return []
+    case .loadDelayed where bug == .forgetsPagesOfTheDelayed: return []
     case .recall where bug == .swallowsRecalls: return []
     case .endStuckTeller where bug == .leavesTheStuck: return []
     case .endStuckTeller(let window, let generation) where bug == .endsTheWrongGeneration:

@@ -63,7 +63,8 @@ extension PromiseChecker {
     guard let dueAt = view.due.removeValue(forKey: ticket), now.wall < dueAt else { return }
     violate(
       .early,
-      "ticket \(ticket) is called \(dueAt.milliseconds - now.wall.milliseconds) ms before the calendar says so")
+      "ticket \(ticket) is called \(dueAt.milliseconds - now.wall.milliseconds) ms before the calendar says so"
+    )
   }
 
   private func isSpent(_ customer: Customer) -> Bool {

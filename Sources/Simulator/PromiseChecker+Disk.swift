@@ -66,7 +66,8 @@ extension PromiseChecker {
     for change in changes {
       switch change {
       case .insert(let customer), .insertDelayed(let customer, _), .update(let customer),
-        .postpone(let customer, _), .bury(let customer), .revive(let customer, _), .finish(let customer, _, _):
+        .postpone(let customer, _), .bury(let customer), .revive(let customer, _),
+        .finish(let customer, _, _):
         tickets.insert(customer.ticket)
       default: break
       }
@@ -79,7 +80,9 @@ extension PromiseChecker {
       } catch {
         continue
       }
-      let expected = found.flatMap { SimulatedPayload.of(store.services[$0.customer.service], $0.customer.account) }
+      let expected = found.flatMap {
+        SimulatedPayload.of(store.services[$0.customer.service], $0.customer.account)
+      }
       if carried != expected {
         violate(.payload, "ticket \(ticket) carries \(carried?.count ?? -1) bytes, and not what was given")
       }

@@ -87,6 +87,10 @@ final class PromiseChecker {
   /// Windows whose tellers were told that nobody comes after those in hand.
   var closing: Set<Window> = []
   var generations: [Window: Generation] = [:]
+  /// For when somebody was ordered, by the account, where that was a moment of the calendar.
+  private(set) var asked: [AccountNumber: WallTime] = [:]
+  /// The latest that the calendar has ever said: it may have been set back since.
+  var latestWall = WallTime(milliseconds: .min)
   var takingIn: RequestNumber?
   var paused = [Bool](repeating: false, count: ServiceName.branch.count)
   /// The same as of the last commit.
@@ -125,6 +129,8 @@ final class PromiseChecker {
         orders: orders, isList: isList, isRepeated: isRepeated,
         tickets: Array(repeating: nil, count: orders.count)))
   }
+
+  func expect(_ account: AccountNumber, at moment: WallTime) { asked[account] = moment }
 
   func change(_ group: Int, _ body: (inout Group) -> Void) { body(&groups[group]) }
 
@@ -251,6 +257,16 @@ final class PromiseChecker {
     var stored = stored
     if bug == .startsWithOldBooks, let olderBooks, olderBooks.day == stored.books.day {
       stored.books = olderBooks
+    }
+    for place in stored.delayed.indices where stored.delayed[place].customer.attempts == 0 {
+      let now = world.clock.moment.wall
+      switch bug {
+      case .callsEverybodyAtTheStart: stored.delayed[place].dueAt = now
+      case .cutsTheDelayAtTheStart:
+        let latest = WallTime(milliseconds: now.milliseconds + policy.retryLimit.milliseconds)
+        stored.delayed[place].dueAt = min(stored.delayed[place].dueAt, latest)
+      default: break
+      }
     }
     if bug == .forgetsTheDelayedAtTheStart { (stored.delayed, stored.books.delayed) = ([], 0) }
     return stored

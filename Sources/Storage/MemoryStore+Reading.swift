@@ -185,7 +185,7 @@ extension MemoryStore {
       walk.visit(
         receipt.day, receipt.ticket, Line(service: receipt.service, priority: receipt.priority),
         receipt: receipt.sequence, attempts: Int64(receipt.attempts), startedAt: startedAt.milliseconds,
-        &report)
+        isLater: contents.later[TicketOfDay(day: receipt.day, ticket: receipt.ticket)] != nil, &report)
     }
   }
 

@@ -57,6 +57,14 @@ extension SQLiteStore {
         left -= database.changes
       }
     }
+    if left > 0 {
+      try database.execute(
+        """
+        DELETE FROM later WHERE day = \(saved.day) AND ticket IN (
+          SELECT ticket FROM later WHERE day = \(saved.day) AND ticket >= \(first) LIMIT \(left))
+        """, while: "taking out a request that was never whole")
+      left -= database.changes
+    }
     guard left > 0 else { return }
     try database.execute(
       "DELETE FROM request_key WHERE day = \(saved.day) AND first >= \(first)",

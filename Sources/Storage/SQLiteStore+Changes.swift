@@ -11,7 +11,10 @@ extension SQLiteStore {
     if change.meetsCustomers { try finishSweep() }
     switch change {
     case .insert(let customer): return try gather(customer, dueAt: nil)
-    case .insertDelayed(let customer, let due): return try gather(customer, dueAt: due)
+    case .insertDelayed(let customer, let due):
+      statements.insertLater.bindAll(stagedDay ?? presentDay, customer.ticket, due.milliseconds)
+      try statements.insertLater.run(broken: Remark(.alreadyInQueue, customer.ticket, presentDay))
+      return try gather(customer, dueAt: due)
     case .finish, .remember, .attach: break
     default: try writeGathered()
     }

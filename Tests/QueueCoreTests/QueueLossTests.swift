@@ -332,7 +332,9 @@ import Time
     #expect(branch.lease(at: .deposit1)?.attempt == 3)
   }
 
-  @Test("those who are put off beyond the memory for them are read when their turn comes, and nobody goes at once")
+  @Test(
+    "those who are put off beyond the memory for them are read when their turn comes, and nobody goes at once"
+  )
   func manyDelayed() throws {
     var policy = policy()
     (policy.delayedCapacity, policy.delayedLowWater) = (1, 1)
@@ -341,7 +343,9 @@ import Time
     branch.arrive(.deposit, .deposit, .deposit)
     var put: [DelayedCustomer] = []
     for _ in 0..<3 {
-      for case .postpone(let customer, let dueAt) in try branch.answer(.deposit1, .failed(reason: "no pen")).changes {
+      for case .postpone(let customer, let dueAt) in try branch.answer(.deposit1, .failed(reason: "no pen"))
+        .changes
+      {
         put.append(DelayedCustomer(customer: customer, dueAt: dueAt))
       }
     }
@@ -349,7 +353,9 @@ import Time
     #expect(put.map(\.customer.ticket) == [1, 2, 3])
     let called = branch.pass(.seconds(1))
     #expect(called.assigned == [1])
-    #expect(called.last == .loadDelayed(after: put[0].place, limit: 1) || called.contains(.loadDelayed(after: put[0].place, limit: 1)))
+    #expect(
+      called.last == .loadDelayed(after: put[0].place, limit: 1)
+        || called.contains(.loadDelayed(after: put[0].place, limit: 1)))
     branch.happen(.delayedLoaded([put[1]]))
     #expect(branch.pass(.milliseconds(1)).changes.contains { if case .revive = $0 { true } else { false } })
   }

@@ -97,7 +97,8 @@ final class QueueWorld {
         .map(\.customer).sorted { $0.ticket < $1.ticket }.prefix(limit)
       machine.apply(.pageLoaded(line, Array(page)), at: now, into: &effects)
     case .loadDelayed(let after, let limit):
-      let page = delayed.filter { after < $0.place && $0.customer.ticket <= staged.books.issued }.prefix(limit)
+      let page = delayed.filter { after < $0.place && $0.customer.ticket <= staged.books.issued }.prefix(
+        limit)
       machine.apply(.delayedLoaded(Array(page)), at: now, into: &effects)
     case .lookUp(let request, let ticket):
       machine.apply(.found(request, ticket: ticket, staged.customers[ticket]), at: now, into: &effects)
@@ -260,7 +261,9 @@ final class QueueWorld {
     guard let given = machine.arriving else { return }
     open.remove(given.request)
     withdrawArrivals()
-    staged = committed
+    // With the commit somebody who was due may have come back.
+    let issued = committed.books.issued
+    staged.customers = staged.customers.filter { $0.key <= issued }
     happen(.intakeAbandoned)
   }
 
@@ -284,7 +287,8 @@ final class QueueWorld {
     for words in machine.contradictions(ServiceDirectory()) { fault(words.description) }
     let books = machine.books
     let sum =
-      machine.waitingCount + machine.delayedCount + machine.serving + books.served + books.dead + books.cancelled
+      machine.waitingCount + machine.delayedCount + machine.serving + books.served + books.dead
+      + books.cancelled
     if machine.issuedCount != sum { fault("issued \(machine.issuedCount) and accounted for \(sum)") }
     let held = tellers.values.reduce(0) { $0 + $1.leases.count }
     if machine.serving > held { fault("\(machine.serving) are at windows, and tellers hold \(held)") }

@@ -95,7 +95,8 @@ struct AgreementTests {
           continue
         }
         let customer = Customer(
-          ticket: branch.books.issued + 1, service: line.service, priority: line.priority, amount: 5, account: 7,
+          ticket: branch.books.issued + 1, service: line.service, priority: line.priority, amount: 5,
+          account: 7,
           issuedAt: branch.now)
         try branch.store.stage(.insertDelayed(customer, dueAt: WallTime(milliseconds: chance.draw(0...9))))
         branch.books.issued += 1

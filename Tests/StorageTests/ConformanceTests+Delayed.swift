@@ -57,6 +57,23 @@ extension ConformanceTests {
     #expect(try branch.store.audit().problems == [])
   }
 
+  @Test(
+    "nobody is out of turn who was ordered for later and was overtaken until then",
+    arguments: StoreKind.allCases)
+  func orderedAudit(_ kind: StoreKind) throws {
+    let branch = try Branch(kind)
+    _ = try branch.store.beginIncarnation(at: branch.now)
+    let due = branch.clock + 4
+    let later = try arriveLater(due, at: branch)
+    let other = try branch.arrive(.deposit)
+    try branch.finish(other)
+    try branch.revive(later, from: .delayed)
+    branch.clock = max(branch.clock, due)
+    try branch.finish(later)
+    try branch.commit()
+    #expect(try branch.store.audit().problems == [])
+  }
+
   @Test("with the books only the first of them are read", arguments: StoreKind.allCases)
   func firstDelayed(_ kind: StoreKind) throws {
     let branch = try Branch(kind)
@@ -69,7 +86,8 @@ extension ConformanceTests {
   }
 
   @Test(
-    "whoever is delayed by a request that is not whole is nobody, and goes with it", arguments: StoreKind.allCases)
+    "whoever is delayed by a request that is not whole is nobody, and goes with it",
+    arguments: StoreKind.allCases)
   func delayedArrivals(_ kind: StoreKind) throws {
     let branch = try Branch(kind)
     try arriveLater(9, at: branch)
