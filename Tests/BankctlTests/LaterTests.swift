@@ -8,7 +8,7 @@ import Testing
 
 private let now: Int64 = 1_795_435_200_000
 
-private func fault(_ text: String, at moment: Int64 = now) -> LaterMoment.Fault? {
+private func refusal(_ text: String, at moment: Int64 = now) -> LaterMoment.Fault? {
   do throws(LaterMoment.Fault) { _ = try LaterMoment.moment(text, now: moment) } catch { return error }
   return nil
 }
@@ -23,7 +23,7 @@ func moments() throws {
   for text in [
     "", "noon", "25:00", "12:60", "12:5", "+1:30", "12:00:00", "2026-11-23", "2026-02-30T00:00:00Z",
   ] {
-    #expect(fault(text) == .noMoment(text))
+    #expect(refusal(text) == .noMoment(text))
   }
 }
 
@@ -33,14 +33,14 @@ func timesOfToday() throws {
   #expect(midnight <= now && now - midnight < 86_400_000 + 3_600_000)
   let noon = midnight + 12 * 3_600_000
   #expect(try LaterMoment.moment("12:34", now: noon) == noon + 34 * 60_000)
-  #expect(fault("11:59", at: noon) == .passed("11:59", tomorrow: noon + 86_400_000 - 60_000))
-  #expect(fault("12:00", at: noon) == .passed("12:00", tomorrow: noon + 86_400_000))
+  #expect(refusal("11:59", at: noon) == .passed("11:59", tomorrow: noon + 86_400_000 - 60_000))
+  #expect(refusal("12:00", at: noon) == .passed("12:00", tomorrow: noon + 86_400_000))
 }
 
 @Test("nobody is ordered for more than ten years ahead")
 func tooFar() throws {
-  #expect(fault("2036-11-23T12:00:00Z") == nil)
-  #expect(fault("2036-11-24T12:00:01Z") == .tooFar("2036-11-24T12:00:01Z"))
+  #expect(refusal("2036-11-23T12:00:00Z") == nil)
+  #expect(refusal("2036-11-24T12:00:01Z") == .tooFar("2036-11-24T12:00:01Z"))
   for language in [Language.english, .korean] {
     let words = MessageCatalog(language: language)
     for fault in [LaterMoment.Fault.noMoment("x"), .passed("09:00", tomorrow: now), .tooFar("x")] {

@@ -57,7 +57,8 @@ enum LaterMoment: Sendable, Equatable {
 
   private static func timeOfDay(_ text: String, now: Int64) throws(Fault) -> Int64? {
     let bytes = Array(text.utf8)
-    guard bytes.count == 5, bytes[2] == UInt8(ascii: ":"), let hour = Int32(text.prefix(2)),
+    guard bytes.count == 5, bytes[2] == UInt8(ascii: ":"), bytes[0] >= UInt8(ascii: "0"),
+      bytes[3] >= UInt8(ascii: "0"), let hour = Int32(text.prefix(2)),
       let minute = Int32(text.suffix(2)), (0..<24).contains(hour), (0..<60).contains(minute),
       let moment = LocalCalendar.moment(hour: hour, minute: minute, onTheDayOf: now)
     else { return nil }
