@@ -36,6 +36,8 @@ public enum Limits {
   public static let payloadLength = 1 << 20
   /// Customers whom one worker may have in hand, where an operator lets them be handed out ahead.
   public static let customersInHand = 64
+  /// How far ahead a customer may be ordered, in milliseconds: ten years.
+  public static let delay: Int64 = 3_653 * 86_400_000
   /// The highest ticket number of a day.
   public static let ticket: TicketNumber = 1_000_000_000_000
 }
@@ -89,11 +91,15 @@ public struct CustomerOrder: Sendable, Equatable {
   public var account: AccountNumber
   /// The name of what is ordered; empty for nothing.
   public var article: String
+  /// Before this moment of the calendar the customer is not to be served; nil for at once.
+  public var dueAt: WallTime?
 
-  public init(service: Service, priority: Priority, amount: Won, account: AccountNumber, article: String = "")
-  {
+  public init(
+    service: Service, priority: Priority, amount: Won, account: AccountNumber, article: String = "",
+    dueAt: WallTime? = nil
+  ) {
     (self.service, self.priority, self.amount) = (service, priority, amount)
-    (self.account, self.article) = (account, article)
+    (self.account, self.article, self.dueAt) = (account, article, dueAt)
   }
 
   /// The customer that this order becomes with a ticket.
@@ -107,7 +113,7 @@ public struct CustomerOrder: Sendable, Equatable {
 /// Where a customer stands.
 public enum CustomerState: UInt8, Named {
   case waiting = 1
-  /// Waiting for the moment of the next attempt after a failure.
+  /// Waiting for a moment: that of the next attempt after a failure, or the one for which it was ordered.
   case delayed = 2
   /// Put aside after too many attempts; an operator decides.
   case dead = 3

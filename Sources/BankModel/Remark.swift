@@ -332,6 +332,9 @@ extension Remark {
     case payloadOfEntry =
       "268 the payload of customer {3} of the list has {1} bytes, and at most {0} are allowed; max_payload in the configuration allows more, up to {2}"
     case payloadUnwanted = "269 customers for {0} carry no payload"
+    case dueTwice = "330 a customer is ordered for a moment or for in a while, and not for both"
+    case dueRange = "331 a customer can be ordered for 0 to {0} days ahead"
+    case dueOfEntry = "332 customer {1} of the list: a customer can be ordered for 0 to {0} days ahead"
     case payloadsWait =
       "302 payloads of {0} bytes wait to be written, and at most {1} may"
     case payloadTwice = "303 ticket {0} of day {1} has a payload already"

@@ -1,5 +1,6 @@
 // Owns chance that can be repeated: the same seed gives the same numbers on every machine and in every build.
 // It never asks the system for randomness. Not for secrets.
+import Time
 
 /// A small generator after Vigna's SplitMix64 (public domain, https://prng.di.unimi.it).
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
@@ -46,15 +47,17 @@ public struct CustomerDraw: Sendable {
   public var account: AccountNumber?
   /// The name of what is ordered; never left to chance.
   public var article: String
+  /// Before this moment nobody of them is to be served; nil for at once.
+  public var dueAt: WallTime?
   private var generator: SeededGenerator
 
   /// What is given is the same for everybody; the rest is drawn from the seed.
   public init(
     service: Service?, priority: Priority, amount: Won?, account: AccountNumber?, article: String = "",
-    seed: UInt64
+    dueAt: WallTime? = nil, seed: UInt64
   ) {
     (self.service, self.priority, self.amount) = (service, priority, amount)
-    (self.account, self.article) = (account, article)
+    (self.account, self.article, self.dueAt) = (account, article, dueAt)
     generator = SeededGenerator(seed: seed)
   }
 
@@ -62,14 +65,16 @@ public struct CustomerDraw: Sendable {
   public mutating func next() -> CustomerOrder {
     let service = service ?? (generator.next() >> 63 == 0 ? .deposit : .loan)
     guard service.movesMoney else {
-      return CustomerOrder(service: service, priority: priority, amount: 0, account: 0, article: article)
+      return CustomerOrder(
+        service: service, priority: priority, amount: 0, account: 0, article: article, dueAt: dueAt)
     }
     return CustomerOrder(
       service: service,
       priority: priority,
       amount: amount ?? drawAmount(),
       account: account ?? generator.draw(Self.accounts),
-      article: article)
+      article: article,
+      dueAt: dueAt)
   }
 
   /// The draw from which so many customers were taken already.

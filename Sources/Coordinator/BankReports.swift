@@ -14,7 +14,7 @@ final class BankReports: BankPart {
     let waiting = queue.machine.waitingCount
     let oldest = oldestWaiting().map { max(0, context.now.wall.milliseconds - $0.milliseconds) } ?? 0
     let customers = QueueReport(
-      issued: issued, waiting: waiting, delayed: books.delayed, serving: queue.machine.serving,
+      issued: issued, waiting: waiting, delayed: queue.machine.delayedCount, serving: queue.machine.serving,
       served: books.served, dead: books.dead, cancelled: books.cancelled, oldestWaitMilliseconds: oldest)
     let services = (context.services.names.compactMap { context.services[$0] } + context.services.takenOut)
       .compactMap { service -> ServiceReport? in

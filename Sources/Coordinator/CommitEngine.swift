@@ -84,6 +84,8 @@ final class CommitEngine {
     switch effect {
     case .loadPage(let line, let after, let limit):
       return .pageLoaded(line, try store.page(of: line, after: after, limit: limit))
+    case .loadDelayed(let after, let limit):
+      return .delayedLoaded(try store.delayed(after: after, limit: limit))
     case .lookUp(let request, let ticket): return .found(request, ticket: ticket, try store.find(ticket))
     case .loadDead(let request, let limit):
       return .deadLoaded(request, try store.customers(in: .dead, after: nil, limit: limit).map(\.customer))

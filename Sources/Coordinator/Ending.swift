@@ -154,7 +154,7 @@ final class Ending: BankPart {
     state?.total = customersLeft(in: step)
     context.write(event: "drain") {
       $0.field("step", step.name)
-      $0.field("waiting", queue.machine.waitingCount + queue.machine.books.delayed)
+      $0.field("waiting", queue.machine.waitingCount + queue.machine.delayedCount)
       $0.field("serving", queue.machine.serving)
     }
     followers.changed = true
@@ -194,7 +194,7 @@ final class Ending: BankPart {
   private func customersLeft(in step: DrainStep) -> Int64 {
     switch step {
     case .closeDoor, .serveWaiting:
-      queue.machine.waitingCount + queue.machine.books.delayed + queue.machine.serving
+      queue.machine.waitingCount + queue.machine.delayedCount + queue.machine.serving
     case .finishServing: queue.machine.serving
     case .kill: 0
     }
@@ -213,7 +213,7 @@ final class Ending: BankPart {
     return ProgressReport(
       phase: phase, done: max(0, state.total - customersLeft(in: step)), total: state.total,
       drain: DrainReport(
-        step: step, waiting: queue.machine.waitingCount + queue.machine.books.delayed,
+        step: step, waiting: queue.machine.waitingCount + queue.machine.delayedCount,
         serving: queue.machine.serving,
         leftMilliseconds: state.drain.nextDeadline.map { $0.since(context.now.monotonic).milliseconds }))
   }

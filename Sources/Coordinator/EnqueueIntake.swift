@@ -21,6 +21,8 @@ final class EnqueueIntake {
     let key: String?
     /// By what the request is known again under its key.
     var digest: Int64?
+    /// When all of it was here, by the calendar.
+    let asked: WallTime
     let total: Int64
     /// Customers taken so far, new or known.
     var taken: Int64 = 0
@@ -211,5 +213,20 @@ extension TicketSpan {
   fileprivate func joined(with other: TicketSpan) -> TicketSpan? {
     guard day == other.day, other.first <= last + 1, first <= other.last + 1 else { return nil }
     return TicketSpan(day: day, first: min(first, other.first), last: max(last, other.last))
+  }
+}
+
+extension WallTime {
+  /// The moment for which somebody orders; nil for at once.
+  ///
+  /// - Parameter asked: when all of the request was here.
+  init?(dueAt: Int64?, delay: Int64?, asked: WallTime) {
+    if let dueAt {
+      self.init(milliseconds: dueAt)
+    } else if let delay {
+      self.init(milliseconds: asked.milliseconds + delay)
+    } else {
+      return nil
+    }
   }
 }

@@ -4,6 +4,7 @@
 import BankModel
 import Configuration
 import QueueCore
+import Time
 import Wire
 
 extension Failure {
@@ -40,7 +41,8 @@ extension Failure {
 /// What can be wrong with a request for tickets by itself, before anybody knows of it: every limit that a customer
 /// keeps. What is found is a remark, so that it can be said in any language.
 extension EnqueueOrder {
-  func fault(maxPayload: Int64) -> Remark? {
+  /// - Parameter now: by the calendar.
+  func fault(maxPayload: Int64, now: WallTime) -> Remark? {
     if !(1...BankModel.Limits.customersPerCommand).contains(count) {
       return Remark(.customersRange, BankModel.Limits.customersPerCommand, count)
     }
@@ -57,13 +59,16 @@ extension EnqueueOrder {
     let sample = EnqueueEntry(
       service: service?.movesMoney == false ? .deposit : service ?? .deposit, priority: priority,
       amount: amount ?? 1, account: account ?? 0, key: key)
-    return sample.fault(maxPayload: maxPayload, place: 1)
+    return dueFault(dueAt, delay, now: now, place: nil)
+      ?? sample.fault(maxPayload: maxPayload, now: now, place: 1)
   }
 }
 
 extension EnqueueEntry {
-  /// - Parameter place: in the list, from 1.
-  func fault(maxPayload: Int64, place: Int64) -> Remark? {
+  /// - Parameters:
+  ///   - now: by the calendar.
+  ///   - place: in the list, from 1.
+  func fault(maxPayload: Int64, now: WallTime, place: Int64) -> Remark? {
     if service == .juice { return Remark(.notInList, service.text) }
     if !((service.movesMoney ? 1 : 0)...BankModel.Limits.amount).contains(amount) {
       return Remark(.moneyRange, BankModel.Limits.amount, amount)
@@ -74,13 +79,23 @@ extension EnqueueEntry {
     if let payload, payload.count > maxPayload {
       return Remark(.payloadOfEntry, maxPayload, payload.count, BankModel.Limits.payloadLength, place)
     }
-    return key.flatMap(keyFault)
+    return dueFault(dueAt, delay, now: now, place: place) ?? key.flatMap(keyFault)
   }
 }
 
 extension ServiceName {
   /// Whether its customers carry a payload. Whoever orders by name has said everything with the name.
   fileprivate var carriesPayload: Bool { self != .juice }
+}
+
+/// For a moment that has passed somebody is served at once; beyond ten years it is rather a mistake than an order.
+private func dueFault(_ dueAt: Int64?, _ delay: Int64?, now: WallTime, place: Int64?) -> Remark? {
+  if dueAt != nil, delay != nil { return Remark(.dueTwice) }
+  let (ahead, overflow) = (dueAt ?? now.milliseconds).subtractingReportingOverflow(now.milliseconds)
+  let isFar = overflow ? dueAt ?? 0 > 0 : ahead > BankModel.Limits.delay
+  guard isFar || delay.map({ !(0...BankModel.Limits.delay).contains($0) }) ?? false else { return nil }
+  let days = BankModel.Limits.delay / 86_400_000
+  return place.map { Remark(.dueOfEntry, days, $0) } ?? Remark(.dueRange, days)
 }
 
 func keyFault(_ key: String) -> Remark? {

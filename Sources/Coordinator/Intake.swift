@@ -38,7 +38,8 @@ final class Intake: BankPart {
   // MARK: - What is asked
 
   func take(_ order: EnqueueOrder, _ seat: Seat) {
-    if let fault = order.fault(maxPayload: context.configuration.maxPayload) {
+    let now = context.now.wall
+    if let fault = order.fault(maxPayload: context.configuration.maxPayload, now: now) {
       return server.answer(seat, .failure(Failure(.badRequest, remark: fault)))
     }
     let service: Service?
@@ -56,7 +57,8 @@ final class Intake: BankPart {
     }
     let draw = CustomerDraw(
       service: service, priority: order.priority, amount: order.amount, account: order.account,
-      article: order.article ?? "", seed: order.seed)
+      article: order.article ?? "", dueAt: WallTime(dueAt: order.dueAt, delay: order.delay, asked: now),
+      seed: order.seed)
     let length = max(1, order.payload?.count ?? 0)
     let slice = min(limits.slice, max(1, Int64(limits.sliceBytes / length)))
     let sliced = SlicedDraw(draw, total: order.count, slice: slice, heldBackAtMost: limits.gap)
@@ -76,7 +78,7 @@ final class Intake: BankPart {
         number: seat.number, directory: context.home.run, partLimit: limits.listPart,
         maxPayload: context.configuration.maxPayload, share: PayloadShare(payloads, session))
     session.list = list
-    list.append(part.entries, for: context.services)
+    list.append(part.entries, for: context.services, at: context.now.wall)
     guard part.isLast else { return }
     session.list = nil
     list.end()
@@ -91,7 +93,9 @@ final class Intake: BankPart {
     _ source: EnqueueIntake.Source, key: String? = nil, digest: Int64? = nil, _ total: Int64, _ seat: Seat
   ) {
     let request = requests.open(seat, for: .enqueue(known: 0, KnownTickets()))
-    line.append(EnqueueIntake.Order(request: request, source: source, key: key, digest: digest, total: total))
+    line.append(
+      EnqueueIntake.Order(
+        request: request, source: source, key: key, digest: digest, asked: context.now.wall, total: total))
   }
 
   /// A client gives a request of its own up. Where it was not taken in the client is told so, and nobody was added;

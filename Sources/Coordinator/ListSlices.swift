@@ -7,6 +7,7 @@
 import BankModel
 import Posix
 import QueueCore
+import Time
 import Wire
 
 struct SliceKey {
@@ -115,7 +116,9 @@ struct ListSlices {
         let ticket = place.ticket(next)
         baggage.payloads.append(SlicePayload(payload: payload, tickets: ticket...ticket))
       }
-      slice.append(entry.order(for: service(of: entry)))
+      var customer = entry.order(for: service(of: entry))
+      customer.dueAt = WallTime(dueAt: entry.dueAt, delay: entry.delay, asked: order.asked)
+      slice.append(customer)
     }
     return slice
   }

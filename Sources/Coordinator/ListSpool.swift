@@ -6,6 +6,7 @@
 import BankModel
 import Glibc
 import Posix
+import Time
 import Wire
 
 final class ListSpool {
@@ -48,8 +49,10 @@ final class ListSpool {
   var parts: Int { ends.count + 1 }
   var hasSeveralParts: Bool { !ends.isEmpty }
 
-  /// - Parameter services: for which somebody can come.
-  func append(_ entries: [EnqueueEntry], for services: OfferedServices) {
+  /// - Parameters:
+  ///   - services: for which somebody can come.
+  ///   - now: by the calendar.
+  func append(_ entries: [EnqueueEntry], for services: OfferedServices, at now: WallTime) {
     guard failure == nil else { return }
     let before = count
     count += Int64(entries.count)
@@ -60,7 +63,7 @@ final class ListSpool {
       return refuse(Remark(.customersAtMost, BankModel.Limits.customersPerCommand))
     }
     for (place, entry) in entries.enumerated() {
-      if let reason = entry.fault(maxPayload: maxPayload, place: before + Int64(place) + 1) {
+      if let reason = entry.fault(maxPayload: maxPayload, now: now, place: before + Int64(place) + 1) {
         return refuse(reason)
       }
       do throws(Failure) { _ = try services.service(entry.service) } catch { return give(up: error) }

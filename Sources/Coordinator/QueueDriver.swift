@@ -104,7 +104,7 @@ final class QueueDriver {
   private func perform(_ effect: QueueEffect) {
     switch effect {
     case .stage(let change): stage(change)
-    case .loadPage, .lookUp, .loadDead: read(effect)
+    case .loadPage, .loadDelayed, .lookUp, .loadDead: read(effect)
     case .assign(let window, let lease, let customer):
       var assignment = Assignment(day: machine.books.day, customer: customer, lease: lease)
       let runsCommands = tellerSupervisor.runsCommands(window)

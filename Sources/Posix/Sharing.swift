@@ -27,6 +27,21 @@ public enum Sharing {
 
 /// The calendar of the place where this process runs.
 public enum LocalCalendar {
+  /// A time of the day that people here have at a moment, or of a day after it, in milliseconds since 1970. See mktime(3).
+  public static func moment(
+    hour: Int32, minute: Int32, onTheDayOf milliseconds: Int64, later days: Int32 = 0
+  ) -> Int64? {
+    var (moment, parts) = (time_t(milliseconds / 1_000), tm())
+    let isSimulated = Kernel.simulated != nil
+    guard (isSimulated ? gmtime_r(&moment, &parts) : localtime_r(&moment, &parts)) != nil else { return nil }
+    (parts.tm_hour, parts.tm_min, parts.tm_sec) = (hour, minute, 0)
+    parts.tm_mday += days
+    // Whether it is summer then is for the calendar to say.
+    parts.tm_isdst = -1
+    let found = isSimulated ? timegm(&parts) : mktime(&parts)
+    return found == -1 ? nil : Int64(found) * 1_000
+  }
+
   /// The day, counted from 1970-01-01, that people here have at a moment. See localtime_r(3).
   public static func day(atMilliseconds milliseconds: Int64) -> Int64 {
     let seconds = milliseconds >= 0 ? milliseconds / 1_000 : (milliseconds - 999) / 1_000

@@ -21,8 +21,10 @@ public struct ArrivingRequest: Sendable, Equatable {
   public private(set) var next: TicketNumber
   /// Customers who come before the others by the order of the request, and who have no numbers yet.
   public private(set) var heldBack: Int64
-  /// Customers who have numbers, by line.
+  /// Customers who have numbers and wait, by line.
   public private(set) var byLine = LineCounts()
+  /// Customers who have numbers and are delayed.
+  public private(set) var delayed: Int64 = 0
 
   /// Where the customers of one slice stand.
   public struct Placement: Sendable, Equatable {
@@ -51,9 +53,9 @@ public struct ArrivingRequest: Sendable, Equatable {
 
   /// Customers who have numbers.
   public var count: Int64 { next - first }
-  /// Customers of it who want a juice.
+  /// Customers of it who may want a juice. Of those who are delayed it is not known what they want.
   public var juices: Int64 {
-    byLine.occupied.reduce(0) { $0 + ($1.line.service.drawsOnStock ? $1.count : 0) }
+    byLine.occupied.reduce(delayed) { $0 + ($1.line.service.drawsOnStock ? $1.count : 0) }
   }
 
   /// Customers of it whose work may leave results.
@@ -91,6 +93,9 @@ public struct ArrivingRequest: Sendable, Equatable {
     byLine[place] += 1
     return place
   }
+
+  /// Notes one more who is delayed.
+  mutating func noteDelayed() { delayed += 1 }
 
   func gap(above issued: TicketNumber) -> Int64 { first - 1 - issued }
 }

@@ -9,6 +9,8 @@ public enum QueueEffect: Sendable, Equatable {
   case stage(StoreChange)
   /// Read the next page of a line.
   case loadPage(Line, after: TicketNumber, limit: Int)
+  /// Read the next page of those who are delayed.
+  case loadDelayed(after: DuePlace, limit: Int)
   /// Find a ticket in the store.
   case lookUp(RequestNumber, TicketNumber)
   /// Read dead letters from the store, at most so many.

@@ -25,6 +25,8 @@ public enum QueueEvent: Sendable {
   case roomChanged(isShort: Bool)
   /// The next page of a line, in order.
   case pageLoaded(Line, [Customer])
+  /// The next page of those who are delayed, in order.
+  case delayedLoaded([DelayedCustomer])
   /// What the store knows of a ticket that a request asked for.
   case found(RequestNumber, ticket: TicketNumber, StoredCustomer?)
   /// Dead letters that a request asked for; none when there are no more.
@@ -65,6 +67,17 @@ public enum QueueEvent: Sendable {
   case endDay
   /// Everything that was said has been heard, and nothing but time has passed: leases that have run out are ended.
   case tick
+}
+
+extension QueueEvent {
+  /// Whether those who are due are called with it. What the queue wanted read comes in the middle of what it wants done, and
+  /// a full disk has staged again what was staged, and nothing else: they come with the next event.
+  var callsWhoeverIsDue: Bool {
+    switch self {
+    case .pageLoaded, .delayedLoaded, .found, .deadLoaded, .commitRefused: false
+    default: true
+    }
+  }
 }
 
 /// A teller's word about a lease.

@@ -20,7 +20,7 @@ extension QueueMachine {
     guard isLast else {
       precondition(!isTakingIn, "slices of two requests are never mixed")
       arriving = ArrivingRequest(request, total: total, heldBack: heldBack, issued: books.issued)
-      arrivingFronts = []
+      forgetFronts()
       return takeFurther(orders, of: total, isLast: false, heldBack: heldBack, at: now, into: &effects)
     }
     precondition(Int64(orders.count) <= roomBeside, "there are no numbers for these")
@@ -29,6 +29,13 @@ extension QueueMachine {
     for order in orders {
       books.issued += 1
       let customer = order.customer(ticket: books.issued, issuedAt: now.wall)
+      if let dueAt = dueAt(of: order, at: now) {
+        books.delayed += 1
+        admission.delayed += 1
+        delayed.admit(DelayedCustomer(customer: customer, dueAt: dueAt))
+        effects.append(.stage(.insertDelayed(customer, dueAt: dueAt)))
+        continue
+      }
       let line = index(of: customer.line)
       books.waiting[line] += 1
       admission.note(1, at: line)
@@ -55,6 +62,12 @@ extension QueueMachine {
       let offset = Int64(index)
       let isInGap = offset < place.inGap
       let customer = order.customer(ticket: place.ticket(offset), issuedAt: now.wall)
+      if let dueAt = dueAt(of: order, at: now) {
+        arriving.noteDelayed()
+        arrivingDelayed.add(DelayedCustomer(customer: customer, dueAt: dueAt))
+        effects.append(.stage(.insertDelayed(customer, dueAt: dueAt)))
+        continue
+      }
       let line = arriving.note(customer.line)
       while arrivingFronts.count <= line { arrivingFronts.append([]) }
       if isRun || isInGap, arrivingFronts[line].count < policy.lineCapacity {
@@ -76,8 +89,11 @@ extension QueueMachine {
       for customer in arrivingFronts[front] { lines[waiting].admit(customer) }
       lines[waiting].admitUnseen(arriving.byLine[front] - Int64(arrivingFronts[front].count))
     }
+    admission.delayed = arriving.delayed
+    books.delayed += arriving.delayed
+    delayed.admit(arrivingDelayed)
     admissions.append(admission)
-    arrivingFronts = []
+    forgetFronts()
   }
 
   private func refusal(of total: Int64) -> QueueRefusal? {
@@ -102,6 +118,7 @@ extension QueueMachine {
     pausing.removeAll()
     if !admissions.isEmpty {
       for index in lines.indices { lines[index].settleNewcomers() }
+      delayed.settleNewcomers()
       for admission in admissions {
         let issued = IssuedTickets(
           day: books.day, first: admission.first, last: admission.first + admission.count - 1)
@@ -152,7 +169,12 @@ extension QueueMachine {
 
   private mutating func forgetArriving() {
     arriving = nil
+    forgetFronts()
+  }
+
+  private mutating func forgetFronts() {
     arrivingFronts = []
+    arrivingDelayed = DelayedNewcomers(capacity: policy.delayedCapacity)
   }
 
   /// Takes back every ticket that is not on disk, from the last one down.
@@ -167,9 +189,11 @@ extension QueueMachine {
       )
       books.issued -= admission.count
       for (place, count) in admission.runs { books.waiting[place] -= count }
+      books.delayed -= admission.delayed
     }
     admissions.removeAll()
     for line in lines.indices { lines[line].dropNewcomers() }
+    delayed.dropNewcomers()
     return requests
   }
 }

@@ -87,13 +87,13 @@ extension QueueMachine {
       books.dead += 1
       stage(.bury(customer), into: &effects)
       effects.append(.reportDead(customer, windowState.window, end, processEnd))
-    } else if end == .failed || end == .deferred, delayed.count < policy.maxDelayed {
+    } else if end == .failed || end == .deferred {
       let pause =
         failure?.after ?? rules.pause(afterFailures: end == .failed ? customer.failures : lease.attempt)
       let dueAt = WallTime(milliseconds: now.wall.milliseconds + pause.milliseconds)
       books.waiting[customer.line] -= 1
       books.delayed += 1
-      delayed.insert(customer, due: now.monotonic + pause, dueAt: dueAt)
+      delayed.postpone(DelayedCustomer(customer: customer, dueAt: dueAt), due: now.monotonic + pause)
       stage(.postpone(customer, dueAt: dueAt), into: &effects)
     } else {
       stage(.update(customer), into: &effects)

@@ -85,6 +85,8 @@ extension QueueMachine {
     case (.dead, false):
       bringBack(stored.customer, from: .dead, into: &effects)
       replyWhenSettled(request, .requeued(1), into: &effects)
+    case (.delayed, true) where stored.dueAt != nil:
+      cancelDelayed(stored, for: request, at: now, into: &effects)
     case (.waiting, true) where !isServed(ticket) && ticket <= lines[line].cursor:
       // A page has brought the customer into memory while the store was asked.
       guard let customer = lines[line].remove(ticket) else {
@@ -106,6 +108,18 @@ extension QueueMachine {
     case (let state, _):
       effects.append(.reply(request, .refused(.wrongState(ticket, isServed(ticket) ? .serving : state))))
     }
+  }
+
+  /// Somebody is to be cancelled who was not in memory when the store was asked.
+  private mutating func cancelDelayed(
+    _ stored: StoredCustomer, for request: RequestNumber, at now: Moment, into effects: inout [QueueEffect]
+  ) {
+    let ticket = stored.customer.ticket
+    guard let dueAt = stored.dueAt,
+      delayed.remove(ticket) != nil || delayed.removeBeyond(DuePlace(dueAt: dueAt, ticket: ticket))
+    else { return effects.append(.reply(request, .refused(.wrongState(ticket, .waiting)))) }
+    books.delayed -= 1
+    finishCancelled(stored.customer, from: .delayed, for: request, at: now, into: &effects)
   }
 
   private func isServed(_ ticket: TicketNumber) -> Bool {
@@ -153,12 +167,6 @@ extension QueueMachine {
     } else {
       revivals[request] = revived
       effects.append(.loadDead(request, limit: Self.deadPage))
-    }
-  }
-
-  mutating func callDue(at now: Moment, into effects: inout [QueueEffect]) {
-    while let customer = delayed.takeDue(at: now.monotonic) {
-      bringBack(customer, from: .delayed, into: &effects)
     }
   }
 
@@ -344,7 +352,11 @@ extension QueueMachine {
     effects.append(.reportDrained)
   }
 
-  private var canServeDelayed: Bool { delayed.entries.contains { isServable($0.customer.service) } }
+  /// What those in the store came for is not known here: they are waited for where anybody can be served.
+  private var canServeDelayed: Bool {
+    delayed.holdsSomebody { isServable($0) }
+      || delayed.beyond > 0 && windows.indices.contains { isServable(Service(index: $0)) }
+  }
 
   private func isServable(_ service: Service) -> Bool {
     let index = service.index
@@ -357,6 +369,8 @@ extension QueueMachine {
     policy.lineCapacity = self.policy.lineCapacity
     policy.lineLowWater = self.policy.lineLowWater
     policy.maxLines = self.policy.maxLines
+    policy.delayedCapacity = self.policy.delayedCapacity
+    policy.delayedLowWater = self.policy.delayedLowWater
     self.policy = policy
   }
 }

@@ -32,6 +32,8 @@ extension QueueMachine {
 
   /// Customers in line over all services, whose tickets are on disk.
   public var waitingCount: Int64 { lines.reduce(0) { $0 + $1.count } }
+  /// Customers who are delayed, whose tickets are on disk.
+  public var delayedCount: Int64 { delayed.count }
   /// Customers at a window.
   public var serving: Int64 { servingCount }
   /// Tickets that were spoken.
@@ -132,9 +134,8 @@ extension QueueMachine {
     if sum != books.issued { found.append(Remark(.booksDoNotAddUp, books.day, books.issued, sum)) }
     let present = waitingCount + servingCount + lines.reduce(0) { $0 + $1.newcomerCount }
     if present != books.waitingInAll { found.append(Remark(.waitingDiffers, books.waitingInAll, present)) }
-    if Int64(delayed.count) != books.delayed {
-      found.append(Remark(.delayedDiffers, books.delayed, delayed.count))
-    }
+    let later = delayed.count + delayed.newcomerCount
+    if later != books.delayed { found.append(Remark(.delayedDiffers, books.delayed, later)) }
     for (place, line) in books.waiting.lines.enumerated() {
       var last: TicketNumber = 0
       for customer in lines[place].front {

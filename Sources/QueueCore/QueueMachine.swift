@@ -43,7 +43,7 @@ public struct QueueMachine: ~Copyable, Sendable {
 
   /// Those who wait, by the place of their line in the books.
   var lines: [WaitingLine]
-  var delayed = DelayedCustomers()
+  var delayed: DelayedCustomers
   /// Windows by the service's index and place − 1.
   var windows: [[WindowState]]
   var idleWindows: [Int]
@@ -61,6 +61,8 @@ public struct QueueMachine: ~Copyable, Sendable {
   public internal(set) var arriving: ArrivingRequest?
   /// The first of its customers, as far as they would stand in memory, by the place of their line in it.
   var arrivingFronts: [[Customer]] = []
+  /// Those of its customers who are delayed.
+  var arrivingDelayed: DelayedNewcomers
   /// Services that are paused on disk, and the requests for pauses that are not there yet.
   var settledPauses: [Bool]
   var pausing: [RequestNumber] = []
@@ -83,6 +85,8 @@ public struct QueueMachine: ~Copyable, Sendable {
     /// How many of them stand in the line at each place, in runs as they came. A line keeps its place while they are not
     /// on disk.
     var runs: [(place: Int, count: Int64)] = []
+    /// How many of them are delayed.
+    var delayed: Int64 = 0
 
     mutating func note(_ count: Int64, at place: Int) {
       if runs.last?.place == place {
@@ -104,12 +108,10 @@ public struct QueueMachine: ~Copyable, Sendable {
     windows = Array(repeating: [], count: stored.books.paused.count)
     idleWindows = Array(repeating: 0, count: stored.books.paused.count)
     lastMoment = now
-    for entry in stored.delayed {
-      // The calendar's clock may have jumped while nobody looked: nobody waits longer than the longest pause.
-      let (left, overflow) = entry.dueAt.milliseconds.subtractingReportingOverflow(now.wall.milliseconds)
-      let pause = TimeSpan.milliseconds(overflow ? 0 : left)
-      delayed.insert(entry.customer, due: now.monotonic + min(pause, policy.retryLimit), dueAt: entry.dueAt)
-    }
+    delayed = DelayedCustomers(
+      stored.delayed, of: stored.books.delayed, capacity: policy.delayedCapacity, at: now,
+      limit: policy.retryLimit)
+    arrivingDelayed = DelayedNewcomers(capacity: policy.delayedCapacity)
   }
 
   /// Lets one event happen at a moment. Effects are appended and are to be performed in order.
@@ -123,6 +125,7 @@ public struct QueueMachine: ~Copyable, Sendable {
     case .intakeAbandoned: abandonIntake(at: now, into: &effects)
     case .roomChanged(let isShort): self.isShort = isShort
     case .pageLoaded(let line, let page): join(page, line)
+    case .delayedLoaded(let page): join(page, at: now)
     case .found(let request, let ticket, let stored):
       resolve(request, ticket, stored, at: now, into: &effects)
     case .deadLoaded(let request, let letters): revive(letters, for: request, into: &effects)
@@ -153,7 +156,8 @@ public struct QueueMachine: ~Copyable, Sendable {
     case .endDay: endDay(at: now)
     case .tick: break
     }
-    callDue(at: now, into: &effects)
+    if event.callsWhoeverIsDue { callDue(at: now, into: &effects) }
+    askForDelayed(into: &effects)
     // Nobody's silence is judged by the word of somebody else: more words may wait behind that one. A tick comes when
     // everything that was said has been heard.
     if case .tick = event { expireLeases(at: now, into: &effects) }
@@ -169,8 +173,11 @@ public struct QueueMachine: ~Copyable, Sendable {
     return min(lease, retry)
   }
 
-  /// When a customer who was put off is called next; nil for never.
-  public var nextRetry: MonotonicTime? { delayed.nextDue }
+  /// When delayed customers are to be called next; nil for never. Where as much waits for a commit as may, they are called
+  /// with the commit.
+  public var nextRetry: MonotonicTime? {
+    unsettled.count < policy.maxUnsettled ? delayed.nextDue(after: lastMoment) : nil
+  }
 
   /// When a lease runs out next, in the time that was attended; nil for never.
   public var nextLeaseEnd: MonotonicTime? {
@@ -219,7 +226,7 @@ public struct QueueMachine: ~Copyable, Sendable {
   }
 
   /// Whether somebody waits or is served, so that the business time goes on by itself.
-  public var isTimerRunning: Bool { books.waitingInAll > unsettledTickets || books.delayed > 0 }
+  public var isTimerRunning: Bool { books.waitingInAll + books.delayed > unsettledTickets }
   var unsettledTickets: Int64 { admissions.reduce(0) { $0 + $1.count } }
 
   /// Makes room for what is kept of a service, as soon as the bank has it.

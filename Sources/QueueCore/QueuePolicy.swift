@@ -49,8 +49,10 @@ public struct QueuePolicy: Sendable, Equatable {
   /// Lines in whose places anybody may stand, beside those of the grades: so many priorities at once, over all services.
   /// More of them are there where customers came back who had left their lines.
   public var maxLines = 4_096
-  /// Delayed customers at most. Beyond it a failed customer goes back to the line at once.
-  public var maxDelayed = 65_536
+  /// Delayed customers who stand in memory, or up to twice as many for a while; the others stand in the store.
+  public var delayedCapacity = 4_096
+  /// When fewer than this many stand in memory the next page is asked for.
+  public var delayedLowWater = 1_024
   /// Changes that may wait for one commit at most; beyond it nobody is handed out until they are on disk.
   public var maxUnsettled = 65_536
   /// Bytes of results that may wait for one commit; beyond it nobody is handed out either.

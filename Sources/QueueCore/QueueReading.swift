@@ -21,6 +21,9 @@ public protocol QueueReading: AnyObject {
   /// The next waiting customers of a line, by number, beginning behind `after`.
   func page(of line: Line, after: TicketNumber, limit: Int) throws(StoreError) -> [Customer]
 
+  /// The next delayed customers by their places, beginning behind `after`; none who was never issued a number.
+  func delayed(after: DuePlace, limit: Int) throws(StoreError) -> [DelayedCustomer]
+
   /// The customer with this number among those who wait, are delayed, or are dead letters.
   func find(_ ticket: TicketNumber) throws(StoreError) -> StoredCustomer?
 

@@ -9,6 +9,8 @@ import Time
 public enum StoreChange: Sendable, Equatable {
   /// A new customer, waiting.
   case insert(Customer)
+  /// A new customer who has ordered for later: delayed until a moment.
+  case insertDelayed(Customer, dueAt: WallTime)
   /// The customer leaves the queue and the receipt is written; `from` says among which customers it stood
   /// (waiting, delayed or dead). What the work left behind is written with it; of its bytes nothing is kept while the store
   /// is short of room (``withoutBytes``), so that nobody's receipt waits for them.
@@ -71,18 +73,41 @@ public struct TicketOfDay: Hashable, Sendable {
 public struct StoredQueue: Sendable, Equatable {
   /// The numbers of the present day.
   public var books: Books
-  /// Customers who wait for a next attempt, with the moment, earliest first.
+  /// The first of those who are delayed, in the order of their places: all of them, or ``firstPage``.
   public var delayed: [DelayedCustomer]
+  /// As many of them are read with the books.
+  public static let firstPage = 4_096
   public init(books: Books, delayed: [DelayedCustomer]) { (self.books, self.delayed) = (books, delayed) }
 }
 
-/// A customer who waits for the moment of the next attempt.
+/// A customer who waits for a moment: that of the next attempt, or the one for which it was ordered.
 public struct DelayedCustomer: Sendable, Equatable {
   /// Who.
   public var customer: Customer
   /// Until when.
   public var dueAt: WallTime
   public init(customer: Customer, dueAt: WallTime) { (self.customer, self.dueAt) = (customer, dueAt) }
+  /// Where it stands among the others.
+  public var place: DuePlace { DuePlace(dueAt: dueAt, ticket: customer.ticket) }
+}
+
+/// Where a delayed customer stands among the others: who is due earlier comes first, then who has the lower number.
+public struct DuePlace: Sendable, Comparable {
+  /// Until when.
+  public var dueAt: WallTime
+  /// The number.
+  public var ticket: TicketNumber
+  public init(dueAt: WallTime, ticket: TicketNumber) { (self.dueAt, self.ticket) = (dueAt, ticket) }
+
+  /// Before everybody.
+  public static let first = DuePlace(dueAt: WallTime(milliseconds: .min), ticket: 0)
+  /// Behind everybody.
+  public static let last = DuePlace(dueAt: WallTime(milliseconds: .max), ticket: .max)
+
+  /// Who is due earlier comes first.
+  public static func < (left: DuePlace, right: DuePlace) -> Bool {
+    left.dueAt == right.dueAt ? left.ticket < right.ticket : left.dueAt < right.dueAt
+  }
 }
 
 /// A customer as it was found in the store.

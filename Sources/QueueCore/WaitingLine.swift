@@ -12,6 +12,8 @@ struct WaitingLine: Sendable {
   private(set) var cursor: TicketNumber = 0
   /// Whether a page was asked for and has not come.
   private(set) var isLoading = false
+  /// Somebody has come back behind the cursor meanwhile, and the page may have been read before that was staged.
+  private var isStale = false
   private let capacity: Int
 
   /// Newcomers whose tickets are not on disk yet: their number, and the first of them.
@@ -71,6 +73,7 @@ struct WaitingLine: Sendable {
   mutating func takeBack(_ customer: Customer) {
     guard beyond == 0 || customer.ticket <= cursor else {
       beyond += 1
+      isStale = true
       return
     }
     front.insert(customer) { $0.ticket > customer.ticket }
@@ -109,12 +112,15 @@ struct WaitingLine: Sendable {
     let room = Int64(capacity - front.count)
     guard room > 0 else { return 0 }
     isLoading = true
+    isStale = false
     return Int(min(room, beyond))
   }
 
   /// The page that was asked for has come. Those at a window wait in the store too, for an assignment is not durable.
   mutating func append(page: [Customer], isAtWindow: (TicketNumber) -> Bool) {
     precondition(isLoading, "a page came that nobody asked for")
+    // It is asked for again.
+    guard !isStale else { return isLoading = false }
     precondition(!page.isEmpty, "the store has lost customers who wait in it")
     isLoading = false
     for customer in page {

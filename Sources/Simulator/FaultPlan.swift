@@ -27,6 +27,8 @@ struct FaultPlan {
   let workMicroseconds: Int64
   let timeOfChange: TimeSpan
   let gather: TimeSpan
+  /// Whether some customers are ordered for later.
+  let ordersLater: Bool
   let stock: StockPlan
   let vending: VendingPlan
 
@@ -56,6 +58,8 @@ struct FaultPlan {
     let mean: Int64 = temper == .terrible ? chance.draw(5...40) : chance.draw(40...250)
     interval = .milliseconds(mean)
     duration = temper == .calm ? .zero : .milliseconds(mean * chance.draw(10...40))
+    var later = SeededGenerator(seed: seed ^ 0x1A7E_0000)
+    ordersLater = later.draw(0...2) == 0
     stock = StockPlan(seed: seed)
     vending = VendingPlan(seed: seed, besides: stock, isCalm: temper == .calm)
     // Each history has its favourite faults, so that rare ones meet each other too.
@@ -80,7 +84,8 @@ struct FaultPlan {
     policy.maxLines = 4
     policy.maxWaiting = chance.draw(0...2) == 0 ? chance.draw(8...30) : chance.draw(60...400)
     policy.maxUnsettled = Int(chance.draw(6...200))
-    policy.maxDelayed = Int(chance.draw(1...6))
+    policy.delayedCapacity = Int(chance.draw(1...6))
+    policy.delayedLowWater = max(1, policy.delayedCapacity / 2)
     policy.maxCrashes = Int32(chance.draw(1...4))
     policy.maxFailures = Int32(chance.draw(1...4))
     // Some leases are shorter than the work: then the beats of the tellers keep them.

@@ -63,6 +63,19 @@ struct MutantQueue {
     case (.expiresNobody, _): renewals(of: machine) + [event]
     case (.servesThePaused, .pause(let request, let service)): [.resume(request, service)]
     case (.ignoresTheDrain, .drain): [.tick]
+    case (
+      .servesAtOnceBeyondTheMemory, .enqueue(let request, let orders, let total, let isLast, let heldBack)
+    )
+    where machine.books.delayed >= machine.policy.delayedCapacity:
+      [
+        .enqueue(
+          request,
+          orders: orders.map { order in
+            var order = order
+            order.dueAt = nil
+            return order
+          }, total: total, isLast: isLast, heldBack: heldBack)
+      ]
     case (.ignoresTheShortage, .roomChanged): [.tick]
     case (.gradesUpsideDown, _): [GradeMirror.mirrored(event)]
     default: [event]
@@ -97,6 +110,7 @@ struct MutantQueue {
     case .stage(let change):
       return spoil(change, of: event).map { .stage($0) } + earlyAcknowledgement(of: change)
     case .loadPage where bug == .forgetsPages: return []
+    case .loadDelayed where bug == .forgetsPagesOfTheDelayed: return []
     case .recall where bug == .swallowsRecalls: return []
     case .endStuckTeller where bug == .leavesTheStuck: return []
     case .endStuckTeller(let window, let generation) where bug == .endsTheWrongGeneration:
@@ -231,7 +245,7 @@ enum GradeMirror {
   static func mirrored(_ stored: StoredQueue) -> StoredQueue {
     StoredQueue(
       books: mirrored(stored.books),
-      delayed: stored.delayed.map { DelayedCustomer(customer: mirrored($0.customer), dueAt: $0.dueAt) })
+      delayed: stored.delayed.map { mirrored($0, \.customer.priority) })
   }
 
   static func mirrored(_ event: QueueEvent) -> QueueEvent {
@@ -241,6 +255,7 @@ enum GradeMirror {
         request,
         orders: orders.map { mirrored($0, \.priority) }, total: total, isLast: isLast, heldBack: heldBack)
     case .pageLoaded(let line, let page): .pageLoaded(mirrored(line), page.map { mirrored($0) })
+    case .delayedLoaded(let page): .delayedLoaded(page.map { mirrored($0, \.customer.priority) })
     case .found(let request, let ticket, let stored):
       .found(request, ticket: ticket, stored.map { mirrored($0) })
     case .deadLoaded(let request, let letters): .deadLoaded(request, letters.map { mirrored($0) })
@@ -251,6 +266,7 @@ enum GradeMirror {
   static func mirrored(_ change: StoreChange) -> StoreChange {
     switch change {
     case .insert(let customer): .insert(mirrored(customer))
+    case .insertDelayed(let customer, let dueAt): .insertDelayed(mirrored(customer), dueAt: dueAt)
     case .finish(let customer, let state, let receipt):
       .finish(mirrored(customer), from: state, mirrored(receipt, \.priority))
     case .update(let customer): .update(mirrored(customer))

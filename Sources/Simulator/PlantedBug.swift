@@ -30,6 +30,9 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case gradesUpsideDown = "The lowest grade is served first."
   case servesThePaused = "A pause changes nothing."
   case forgetsPages = "The next page of a line is never read."
+  case forgetsPagesOfTheDelayed = "The next page of those who are delayed is never read."
+  case servesAtOnceBeyondTheMemory =
+    "Whoever orders for later is served at once where more are delayed than memory holds."
   // In the core: tellers.
   case forgetsTheLost = "The end of a teller with a customer in hand is not noticed."
   case ignoresGenerations = "A late word of a dead teller counts for its successor."
@@ -61,6 +64,9 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case answersAKeyTooEarly = "The shell answers a known key before its tickets are on disk."
   case startsWithOldBooks = "The shell starts with the books of the commit before the last."
   case forgetsTheDelayedAtTheStart = "The shell starts without the customers who wait for a next attempt."
+  case callsEverybodyAtTheStart = "After a start whoever has ordered for later is served at once."
+  case cutsTheDelayAtTheStart =
+    "After a start nobody is delayed for longer than the longest pause between attempts."
   case commitsToAFullDisk = "The shell keeps the books without the changes that a full disk has refused."
   case goesOnAfterARefusal = "The shell goes on with the rest of a list that was refused."
   case startsGenerationsAnew = "The shell begins again with generation 1 at a window that is opened again."
@@ -224,7 +230,9 @@ public enum PlantedBug: String, CaseIterable, Sendable {
       .saysCommittedTooEarly, .answersAKeyTooEarly, .stockAnswersTooEarly:
       [.notDurable]
     case .answersTwice, .takesEveryDayForToday, .answersEveryPart, .hearsTwice: [.answer]
-    case .losesAnswers, .forgetsPages, .drainsNever, .drainsTooEarly, .forgetsWhatItHeldBack,
+    case .servesAtOnceBeyondTheMemory, .callsEverybodyAtTheStart, .cutsTheDelayAtTheStart: [.early]
+    case .losesAnswers, .forgetsPages, .forgetsPagesOfTheDelayed, .drainsNever, .drainsTooEarly,
+      .forgetsWhatItHeldBack,
       .waitsForTheDismissed, .forgetsWhoComesBack, .introducesOnce, .vendingForgetsToRetry,
       .listenerStaysDeaf, .neverResumesReading, .viewIsNotRenewed, .gatesStayShut, .releasesAreNotRetried,
       .putsOffForGood, .checksOnce, .opensWindowsWhileItCloses, .forgetsTheSuccessor, .abortsOnly,

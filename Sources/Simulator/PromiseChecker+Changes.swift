@@ -7,14 +7,10 @@ import Time
 extension PromiseChecker {
   func follow(_ change: StoreChange, at now: Moment) {
     switch change {
-    case .insert(let customer):
-      if customer.ticket <= view.lastTicket || view.customers[customer.ticket] != nil {
-        violate(.duplicate, "ticket \(customer.ticket) was issued twice, the last one is \(view.lastTicket)")
-      }
-      view.customers[customer.ticket] = customer
-      view.states[customer.ticket] = .waiting
-      view.newcomers.append(customer.ticket)
-      step.inserted += 1
+    case .insert(let customer): come(customer, as: .waiting)
+    case .insertDelayed(let customer, let dueAt):
+      come(customer, as: .delayed)
+      view.due[customer.ticket] = dueAt
     case .record(let attempt): record(attempt, at: now)
     case .finish(let customer, let state, let receipt): finish(customer, from: state, receipt)
     case .update(let customer):
@@ -36,6 +32,7 @@ extension PromiseChecker {
       if view.states[customer.ticket] != state {
         violate(.attempt, "ticket \(customer.ticket) is brought back and was not \(state.name)")
       }
+      if state == .delayed { comeBack(customer, at: now) }
       if state == .dead, customer.crashes != 0 || customer.failures != 0 {
         violate(.deadLetter, "ticket \(customer.ticket) is brought back with its old failures")
       }
@@ -45,6 +42,29 @@ extension PromiseChecker {
     case .cancelEveryone(let day, _): view.begin(day: day + 1)
     case .remember, .released, .attach: break
     }
+  }
+
+  private func come(_ customer: Customer, as state: CustomerState) {
+    if customer.ticket <= view.lastTicket || view.customers[customer.ticket] != nil {
+      violate(.duplicate, "ticket \(customer.ticket) was issued twice, the last one is \(view.lastTicket)")
+    }
+    view.customers[customer.ticket] = customer
+    view.states[customer.ticket] = state
+    view.newcomers.append(customer.ticket)
+    step.inserted += 1
+  }
+
+  /// Who has ordered for later is called when the calendar says so; who has failed, after a pause of the steady clock.
+  private func comeBack(_ customer: Customer, at now: Moment) {
+    let ticket = customer.ticket
+    if view.newcomers.contains(ticket) {
+      violate(.notDurable, "ticket \(ticket) is called before it is on disk")
+    }
+    guard let dueAt = view.due.removeValue(forKey: ticket), now.wall < dueAt else { return }
+    violate(
+      .early,
+      "ticket \(ticket) is called \(dueAt.milliseconds - now.wall.milliseconds) ms before the calendar says so"
+    )
   }
 
   private func isSpent(_ customer: Customer) -> Bool {

@@ -26,9 +26,10 @@ extension PromiseChecker {
     var buried: [TicketOfDay: Int32] = [:]
     for change in changes {
       switch change {
-      case .insert(let customer) where day == books.day && customer.ticket > books.issued:
+      case .insert(let customer) where day == books.day && customer.ticket > books.issued,
+        .insertDelayed(let customer, _) where day == books.day && customer.ticket > books.issued:
         if store.hasArrivals { arriving.append(change) }
-      case .insert(let customer): insert(customer, day: day, &touched)
+      case .insert(let customer), .insertDelayed(let customer, _): insert(customer, day: day, &touched)
       case .cancelEveryone(let ended, _): day = ended + 1
       case .bury(let customer): buried[TicketOfDay(day: day, ticket: customer.ticket)] = customer.attempts
       case .released(let ticket): stock.released(ticket)
@@ -64,8 +65,9 @@ extension PromiseChecker {
     var tickets: Set<TicketNumber> = []
     for change in changes {
       switch change {
-      case .insert(let customer), .update(let customer), .postpone(let customer, _), .bury(let customer),
-        .revive(let customer, _), .finish(let customer, _, _):
+      case .insert(let customer), .insertDelayed(let customer, _), .update(let customer),
+        .postpone(let customer, _), .bury(let customer), .revive(let customer, _),
+        .finish(let customer, _, _):
         tickets.insert(customer.ticket)
       default: break
       }

@@ -33,6 +33,7 @@ extension PromiseChecker {
   func willApply(_ event: QueueEvent, to core: borrowing QueueMachine, at now: Moment) {
     step = CheckedStep()
     step.wasJammed = core.isJammed || isShort
+    latestWall = max(latestWall, now.wall)
     if let request = event.request { note(request) }
     switch event {
     case .enqueue(let request, _, _, let isLast, _):
@@ -253,6 +254,12 @@ extension PromiseChecker {
     if view.newcomers.contains(customer.ticket) {
       return violate(.notDurable, "ticket \(customer.ticket) is served before it is on disk")
     }
+    if let moment = asked[JuiceOrder(customer.article)?.account ?? customer.account], latestWall < moment {
+      return violate(
+        .early,
+        "ticket \(customer.ticket) is served \(moment.milliseconds - latestWall.milliseconds) ms before its moment"
+      )
+    }
     let first = view.first(of: window.service)
     if first != customer.ticket || view.customers[customer.ticket] != customer {
       return violate(.order, "\(window) got ticket \(customer.ticket), and ticket \(first ?? 0) stands first")
@@ -290,7 +297,8 @@ extension PromiseChecker {
   private func checkNumbers(of core: borrowing QueueMachine) {
     for words in core.contradictions(world.disk.services) { violate(.books, words.description) }
     let books = core.books
-    let sum = core.waitingCount + books.delayed + core.serving + books.served + books.dead + books.cancelled
+    let sum =
+      core.waitingCount + core.delayedCount + core.serving + books.served + books.dead + books.cancelled
     if core.issuedCount != sum { violate(.books, "\(core.issuedCount) issued and \(sum) accounted for") }
     if core.serving != Int64(holders.count) {
       violate(.books, "\(core.serving) are served by the core's count, and \(holders.count) were handed out")

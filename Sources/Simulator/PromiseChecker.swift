@@ -89,6 +89,10 @@ final class PromiseChecker {
   /// Windows whose tellers were told that nobody comes after those in hand.
   var closing: Set<Window> = []
   var generations: [Window: Generation] = [:]
+  /// For when somebody was ordered, by the account, where that was a moment of the calendar.
+  private(set) var asked: [AccountNumber: WallTime] = [:]
+  /// The latest that the calendar has ever said: it may have been set back since.
+  var latestWall = WallTime(milliseconds: .min)
   var takingIn: RequestNumber?
   var paused = [Bool](repeating: false, count: ServiceName.branch.count)
   /// The same as of the last commit.
@@ -127,6 +131,8 @@ final class PromiseChecker {
         orders: orders, isList: isList, isRepeated: isRepeated,
         tickets: Array(repeating: nil, count: orders.count)))
   }
+
+  func expect(_ account: AccountNumber, at moment: WallTime) { asked[account] = moment }
 
   func change(_ group: Int, _ body: (inout Group) -> Void) { body(&groups[group]) }
 
@@ -244,6 +250,7 @@ final class PromiseChecker {
         view.customers[found.customer.ticket] = found.customer
         view.states[found.customer.ticket] = state
         if state == .waiting { view.stand(found.customer) }
+        if found.customer.attempts == 0 { view.due[found.customer.ticket] = found.dueAt }
       }
     }
   }
@@ -254,7 +261,17 @@ final class PromiseChecker {
     if bug == .startsWithOldBooks, let olderBooks, olderBooks.day == stored.books.day {
       stored.books = olderBooks
     }
-    if bug == .forgetsTheDelayedAtTheStart { stored.delayed = [] }
+    for place in stored.delayed.indices where stored.delayed[place].customer.attempts == 0 {
+      let now = world.clock.moment.wall
+      switch bug {
+      case .callsEverybodyAtTheStart: stored.delayed[place].dueAt = now
+      case .cutsTheDelayAtTheStart:
+        let latest = WallTime(milliseconds: now.milliseconds + policy.retryLimit.milliseconds)
+        stored.delayed[place].dueAt = min(stored.delayed[place].dueAt, latest)
+      default: break
+      }
+    }
+    if bug == .forgetsTheDelayedAtTheStart { (stored.delayed, stored.books.delayed) = ([], 0) }
     return stored
   }
 }
@@ -267,6 +284,8 @@ struct QueueView {
   var lastTicket: TicketNumber = 0
   var customers: [TicketNumber: Customer] = [:]
   var states: [TicketNumber: CustomerState] = [:]
+  /// Those who have ordered for later, and the moment.
+  var due: [TicketNumber: WallTime] = [:]
   /// Those whose tickets are not on disk.
   var newcomers: [TicketNumber] = []
   private var standing: [Line: [TicketNumber]] = [:]
@@ -293,7 +312,9 @@ struct QueueView {
   }
 
   mutating func settleNewcomers(through last: TicketNumber) {
-    for ticket in newcomers where ticket <= last { if let customer = customers[ticket] { stand(customer) } }
+    for ticket in newcomers where ticket <= last && states[ticket] == .waiting {
+      if let customer = customers[ticket] { stand(customer) }
+    }
     newcomers.removeAll { $0 <= last }
   }
 
@@ -302,6 +323,7 @@ struct QueueView {
     for ticket in newcomers where ticket > lastTicket {
       customers[ticket] = nil
       states[ticket] = nil
+      due[ticket] = nil
     }
     newcomers.removeAll { $0 > lastTicket }
   }
@@ -310,6 +332,7 @@ struct QueueView {
     for ticket in newcomers {
       customers[ticket] = nil
       states[ticket] = nil
+      due[ticket] = nil
     }
     lastTicket -= TicketNumber(newcomers.count { $0 <= lastTicket })
     newcomers.removeAll()

@@ -2,6 +2,7 @@
 // Invariant: every order has an account of its own in the whole history, so that each ticket and each receipt can
 // be traced to the one customer for whom it was asked.
 import BankModel
+import Time
 import Wire
 
 extension SimulatedClient {
@@ -76,7 +77,8 @@ extension SimulatedClient {
       EnqueueOrder(
         count: count, service: someBank(), priority: somePriority(),
         amount: chance.draw(0...1) == 0 ? nil : chance.draw(1...5_000), account: account,
-        seed: chance.next(), key: key, payload: SimulatedPayload.of(account))
+        seed: chance.next(), key: key, payload: SimulatedPayload.of(account), dueAt: dueAt(account),
+        delay: delay(account))
     }
   }
 
@@ -100,8 +102,21 @@ extension SimulatedClient {
       let juice = juices[Int(chance.draw(0...Int64(juices.count) - 1))].id
       return EnqueueOrder(
         count: count, service: .juice, priority: somePriority(), amount: nil, account: nil, seed: 0, key: key,
-        article: JuiceOrder(juice: juice, account: account).article)
+        article: JuiceOrder(juice: juice, account: account).article, dueAt: dueAt(account),
+        delay: delay(account))
     }
+  }
+
+  /// In some histories some order for later. It follows from the account, so that no other history is another one by it.
+  private func dueAt(_ account: AccountNumber) -> Int64? {
+    guard world.plan.ordersLater, account % 3 == 0 else { return nil }
+    let moment = world.clock.moment.wall.milliseconds + (account * 7_919) % 2_700 - 200
+    world.checker.expect(account, at: WallTime(milliseconds: moment))
+    return moment
+  }
+
+  private func delay(_ account: AccountNumber) -> Int64? {
+    world.plan.ordersLater && account % 5 == 1 && account % 3 != 0 ? (account * 7_907) % 2_000 : nil
   }
 
   func list() -> Wish {
@@ -113,7 +128,8 @@ extension SimulatedClient {
       EnqueueEntry(
         service: chance.draw(0...1) == 0 ? .deposit : .loan, priority: somePriority(),
         amount: chance.draw(1...9_000), account: account + offset,
-        key: isRepeated ? "entry-\(account + offset)" : nil, payload: SimulatedPayload.of(account + offset))
+        key: isRepeated ? "entry-\(account + offset)" : nil, payload: SimulatedPayload.of(account + offset),
+        dueAt: dueAt(account + offset), delay: delay(account + offset))
     }
     let services = world.disk.services
     let orders = entries.compactMap { entry in services[entry.service].map(entry.order) }

@@ -292,11 +292,22 @@ public final class Simulation {
     failingCommit = nil
     slowCommit = nil
     disk.isCalm = true
+    setTheCalendarRight()
     coordinator?.process.fuse = nil
     calmWorkers()
     for guardian in guardians { guardian.fuse = nil }
     calmStock()
     calmVending()
+  }
+
+  /// Whoever was ordered for later is not served before, however far the calendar was set back meanwhile.
+  private func setTheCalendarRight() {
+    let moments = checker.asked.values.map(\.milliseconds) + checker.view.due.values.map(\.milliseconds)
+    guard let last = moments.max(), plan.ordersLater else { return }
+    let behind = last - clock.moment.wall.milliseconds
+    guard behind > 5_000 else { return }
+    clock.jump(byMilliseconds: behind)
+    host.calendarOrigin += behind * 1_000_000
   }
 
   /// When every client is content, somebody opens what is closed, and ends the bank.

@@ -31,6 +31,8 @@ public struct Violation: Sendable, Equatable, CustomStringConvertible {
     case notDrained
     /// A customer was put aside too early, too late or not at all.
     case deadLetter
+    /// A customer who has ordered for later was called before that.
+    case early
     /// A customer was handed out while the service was paused or the bank had finished.
     case paused
     /// More customers were let in than may wait, or some while the bank was closing.

@@ -19,6 +19,8 @@ struct MemoryContents {
   private(set) var keys: [[UInt8]: KeyedRequest] = [:]
   /// What customers carry, by number.
   private(set) var payloads: [TicketNumber: [UInt8]] = [:]
+  /// For when tickets were ordered.
+  private(set) var later: [TicketOfDay: WallTime] = [:]
   /// Cancelled tickets for which something may still be put by.
   private(set) var releases: Set<TicketOfDay> = []
   /// What takes the steps since the last commit back, the last of them at the end.
@@ -33,6 +35,10 @@ struct MemoryContents {
     case .insert(let customer):
       precondition(1...Limits.ticket ~= customer.ticket, "A ticket is out of range.")
       try put(StoredCustomer(customer: customer, state: .waiting, dueAt: nil))
+    case .insertDelayed(let customer, let due):
+      precondition(1...Limits.ticket ~= customer.ticket, "A ticket is out of range.")
+      try put(StoredCustomer(customer: customer, state: .delayed, dueAt: due))
+      note(TicketOfDay(day: day ?? 0, ticket: customer.ticket), due)
     case .finish(let customer, let state, let receipt):
       _ = try remove(customer, from: state)
       dropPayload(of: customer.ticket)
@@ -76,6 +82,12 @@ struct MemoryContents {
       contents.customers[key] = nil
       contents.positions.remove(at: contents.place(of: key))
     }
+  }
+
+  private mutating func note(_ ticket: TicketOfDay, _ due: WallTime?) {
+    let before = later[ticket]
+    later[ticket] = due
+    wayBack.append { $0.later[ticket] = before }
   }
 
   private mutating func number(of line: Line) -> Int64 {
@@ -192,6 +204,7 @@ struct MemoryContents {
       guard let found = customers.removeValue(forKey: key) else { continue }
       leave(key, found)
       dropPayload(of: found.customer.ticket)
+      note(TicketOfDay(day: day, ticket: found.customer.ticket), nil)
     }
     guard keys.count <= limit else { return }
     for (key, known) in self.keys where known.tickets.day == day && known.tickets.first >= first {
@@ -210,12 +223,14 @@ struct MemoryContents {
     return found
   }
 
-  func delayed() -> [DelayedCustomer] {
+  /// The next delayed customers by their places, below a number.
+  func delayed(after place: DuePlace, below bound: TicketNumber, limit: Int) -> [DelayedCustomer] {
     let keys = CustomerPosition.keys(of: .delayed)
     let found = customers(after: keys.lowerBound, through: keys.upperBound, limit: .max)
-    return found.compactMap { found in
+    let behind = found.compactMap { found in
       found.dueAt.map { DelayedCustomer(customer: found.customer, dueAt: $0) }
-    }.sorted { ($0.dueAt, $0.customer.ticket) < ($1.dueAt, $1.customer.ticket) }
+    }.filter { place < $0.place && $0.customer.ticket < bound }
+    return Array(behind.sorted { $0.place < $1.place }.prefix(max(0, limit)))
   }
 
   func place(of key: Int64) -> Int {

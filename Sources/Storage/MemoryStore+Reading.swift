@@ -16,6 +16,12 @@ extension MemoryStore {
     ).map(\.customer)
   }
 
+  /// The next delayed customers by their places. See `QueueStore`.
+  public func delayed(after place: DuePlace, limit: Int) throws(StoreError) -> [DelayedCustomer] {
+    try beginReading()
+    return contents.delayed(after: place, below: bound, limit: limit)
+  }
+
   /// The customer with this number among those who wait, are delayed, or are dead letters.
   public func find(_ ticket: TicketNumber) throws(StoreError) -> StoredCustomer? {
     try beginReading()
@@ -45,7 +51,7 @@ extension MemoryStore {
       contents.lines[cursor.line].map { CustomerPosition(state, $0, cursor.after).key }
     }
     let lower = after ?? keys.lowerBound
-    if state == .waiting, hasArrivals {
+    if state != .dead, hasArrivals {
       let all = contents.customers(after: lower, through: keys.upperBound, limit: .max)
       return Array(all.lazy.filter { $0.customer.ticket < self.bound }.prefix(max(0, limit)))
     }
@@ -191,7 +197,7 @@ extension MemoryStore {
       walk.visit(
         receipt.day, receipt.ticket, Line(service: receipt.service, priority: receipt.priority),
         receipt: receipt.sequence, attempts: Int64(receipt.attempts), startedAt: startedAt.milliseconds,
-        &report)
+        isLater: contents.later[TicketOfDay(day: receipt.day, ticket: receipt.ticket)] != nil, &report)
     }
   }
 

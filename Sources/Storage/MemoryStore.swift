@@ -98,7 +98,8 @@ public final class MemoryStore: QueueStore {
     books.know(services: services.count)
     self.books = books
     isLoaded = true
-    return StoredQueue(books: books, delayed: contents.delayed())
+    let first = contents.delayed(after: .first, below: bound, limit: StoredQueue.firstPage)
+    return StoredQueue(books: books, delayed: first)
   }
 
   /// Counts the starts of the coordinator on this store, from 1.

@@ -1,4 +1,5 @@
-// Owns one judgement of the audit: whether the customers of a line were begun in the order of their numbers. It knows no
+// Owns one judgement of the audit: whether the customers of a line were begun in the order of their numbers. Who was
+// ordered for later is overtaken by everybody until then, and nothing is said of that. It knows no
 // database. A customer who was at a window before and came back is explained by the attempts that are recorded; one who
 // was at a window when the coordinator was killed has no such record, so only customers who were begun under the same
 // coordinator are compared. Nobody outlives his coordinator, so that is the one whose receipts the customer's is among.
@@ -36,7 +37,7 @@ struct OrderWalk {
 
   mutating func visit(
     _ day: BusinessDay, _ ticket: TicketNumber, _ line: Line, receipt: Int64, attempts: Int64,
-    startedAt: Int64, _ report: inout AuditReport
+    startedAt: Int64, isLater: Bool = false, _ report: inout AuditReport
   ) {
     if day != self.day {
       self.day = day
@@ -51,7 +52,7 @@ struct OrderWalk {
         before.isTold = true
         latest[place] = before
       }
-    } else if attempts == 1 {
+    } else if attempts == 1, !isLater {
       latest[place] = Latest(ticket: ticket, startedAt: startedAt)
     }
   }

@@ -44,14 +44,24 @@ extension SQLiteStore {
     try dropPayloads(of: first...end)
     guard end == everybody.upperBound else { return }
     var left = Int64(limit)
-    for (line, _) in lines.all where left > 0 {
-      let (lowest, highest) = (
-        CustomerPosition(.waiting, line, first).key, CustomerPosition(.waiting, line, .max).key
-      )
+    for state in [CustomerState.waiting, .delayed] {
+      for (line, _) in lines.all where left > 0 {
+        let (lowest, highest) = (
+          CustomerPosition(state, line, first).key, CustomerPosition(state, line, .max).key
+        )
+        try database.execute(
+          """
+          DELETE FROM customer WHERE position IN (
+            SELECT position FROM customer WHERE position BETWEEN \(lowest) AND \(highest) LIMIT \(left))
+          """, while: "taking out a request that was never whole")
+        left -= database.changes
+      }
+    }
+    if left > 0 {
       try database.execute(
         """
-        DELETE FROM customer WHERE position IN (
-          SELECT position FROM customer WHERE position BETWEEN \(lowest) AND \(highest) LIMIT \(left))
+        DELETE FROM later WHERE day = \(saved.day) AND ticket IN (
+          SELECT ticket FROM later WHERE day = \(saved.day) AND ticket >= \(first) LIMIT \(left))
         """, while: "taking out a request that was never whole")
       left -= database.changes
     }

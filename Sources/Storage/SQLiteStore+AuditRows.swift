@@ -44,9 +44,14 @@ extension SQLiteStore {
     ) { row throws(StoreError) in try row.all { $0.integer(0) } }
     var walk = OrderWalk(
       starts: starts, disordered: DisorderedDays.among(days.map { ($0.books.day, $0.books.clockSteps) }))
+    let isAnybodyLater =
+      try database.number("SELECT 1 FROM later LIMIT 1", while: "looking for orders") != nil
+    let due =
+      isAnybodyLater
+      ? "(SELECT due_ms FROM later WHERE later.day = receipt.day AND later.ticket = receipt.ticket)" : "NULL"
     try database.withStatement(
       """
-      SELECT day, ticket, service, grade, attempts, started_ms, sequence FROM receipt
+      SELECT day, ticket, service, grade, attempts, started_ms, sequence, \(due) FROM receipt
       WHERE outcome = 1 AND started_ms IS NOT NULL ORDER BY day, ticket
       """, while: "reading all receipts by number"
     ) { row throws(StoreError) in
@@ -55,7 +60,7 @@ extension SQLiteStore {
         guard let line = try? line(service: row.integer(2), priority: row.integer(3)) else { continue }
         walk.visit(
           row.integer(0), row.integer(1), line, receipt: row.integer(6), attempts: row.integer(4),
-          startedAt: row.integer(5), &report)
+          startedAt: row.integer(5), isLater: row.optional(7) != nil, &report)
       }
     }
   }
@@ -73,7 +78,7 @@ extension SQLiteStore {
           report.note(Remark(.customerMeaningless, position.key))
           continue
         }
-        if state == .waiting, position.ticket >= arriving { continue }
+        if state != .dead, position.ticket >= arriving { continue }
         counts.count(state, line)
         if row.integer(1) < (line.service.movesMoney ? 1 : 0) || row.integer(2) < 0 {
           report.note(Remark(.impossibleMoney, position.ticket))

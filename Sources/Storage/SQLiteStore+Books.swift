@@ -7,7 +7,7 @@ import QueueCore
 import Time
 
 extension SQLiteStore {
-  /// Reads the books and the delayed customers; begins day 1 in a new store. See `QueueStore`.
+  /// Reads the books and the first delayed customers; begins day 1 in a new store. See `QueueStore`.
   ///
   /// - Throws: `.damaged` where the books contradict themselves.
   public func load(now: WallTime) throws(StoreError) -> StoredQueue {
@@ -22,7 +22,8 @@ extension SQLiteStore {
     let books = try readBooks()
     saved = books
     arrivals = Arrivals(first: try readArrivals())
-    return StoredQueue(books: books, delayed: try readDelayed())
+    return StoredQueue(
+      books: books, delayed: try readDelayed(after: .first, limit: StoredQueue.firstPage))
   }
 
   /// Counts the starts of the coordinator on this store: durable when it returns, from 1.

@@ -10,12 +10,16 @@ extension SQLiteStore {
   func write(_ change: StoreChange) throws(StoreError) {
     if change.meetsCustomers { try finishSweep() }
     switch change {
-    case .insert(let customer): return try gather(customer)
+    case .insert(let customer): return try gather(customer, dueAt: nil)
+    case .insertDelayed(let customer, let due):
+      statements.insertLater.bindAll(stagedDay ?? presentDay, customer.ticket, due.milliseconds)
+      try statements.insertLater.run(broken: Remark(.alreadyInQueue, customer.ticket, presentDay))
+      return try gather(customer, dueAt: due)
     case .finish, .remember, .attach: break
     default: try writeGathered()
     }
     switch change {
-    case .insert: break
+    case .insert, .insertDelayed: break
     case .finish(let customer, let state, let receipt): try finish(customer, from: state, receipt)
     case .update(let customer): try update(customer)
     case .postpone(let customer, let due): try move(customer, from: .waiting, to: .delayed, dueAt: due)

@@ -5,6 +5,7 @@
 
 import BankModel
 import QueueCore
+import Time
 
 /// Rows that wait to be written together.
 ///
@@ -13,11 +14,17 @@ import QueueCore
 struct GatheredRows {
   static let perStatement = 16
 
-  /// Those of one line who have come: their rows go next to each other.
+  /// Those of one line who have come, and who wait or are delayed: their rows go next to each other.
   struct Newcomers {
     let line: Line
     let number: Int64
-    var customers: [Customer] = []
+    let areDelayed: Bool
+    var customers: [Newcomer] = []
+  }
+
+  struct Newcomer {
+    var customer: Customer
+    var dueAt: WallTime?
   }
 
   /// Lines for which there is a place at a time, before all of them are written.
@@ -37,11 +44,12 @@ struct GatheredRows {
 }
 
 extension SQLiteStore {
-  func gather(_ customer: Customer) throws(StoreError) {
+  func gather(_ customer: Customer, dueAt: WallTime?) throws(StoreError) {
     precondition(1...Limits.ticket ~= customer.ticket, "A ticket is out of range.")
     let line = customer.line
     let place: Int
-    if let known = gathered.newcomers.firstIndex(where: { $0.line == line }) {
+    let isDelayed = dueAt != nil
+    if let known = gathered.newcomers.firstIndex(where: { $0.line == line && $0.areDelayed == isDelayed }) {
       place = known
     } else {
       let given = try number(of: line)
@@ -50,9 +58,9 @@ extension SQLiteStore {
         gathered.newcomers.removeAll(keepingCapacity: true)
       }
       place = gathered.newcomers.count
-      gathered.newcomers.append(GatheredRows.Newcomers(line: line, number: given))
+      gathered.newcomers.append(GatheredRows.Newcomers(line: line, number: given, areDelayed: isDelayed))
     }
-    gathered.newcomers[place].customers.append(customer)
+    gathered.newcomers[place].customers.append(GatheredRows.Newcomer(customer: customer, dueAt: dueAt))
     gathered.hasCustomers = true
     guard gathered.newcomers[place].customers.count == GatheredRows.perStatement else { return }
     try writeCustomers(at: place)
@@ -137,10 +145,10 @@ extension SQLiteStore {
     try write(
       gathered.newcomers[place].customers, by: statements.insertCustomers,
       oneByOne: statements.insertCustomer,
-      { customer, statement, first throws(StoreError) in
-        try Self.bind(customer, of: line, to: statement, from: first)
+      { newcomer, statement, first throws(StoreError) in
+        try Self.bind(newcomer, of: line, to: statement, from: first)
       }
-    ) { Remark(.alreadyInQueue, $0.ticket, presentDay) }
+    ) { Remark(.alreadyInQueue, $0.customer.ticket, presentDay) }
     gathered.newcomers[place].customers.removeAll(keepingCapacity: true)
   }
 
@@ -173,16 +181,19 @@ extension SQLiteStore {
   }
 
   private static func bind(
-    _ customer: Customer, of line: Int64, to statement: Statement, from first: Int32
+    _ newcomer: GatheredRows.Newcomer, of line: Int64, to statement: Statement, from first: Int32
   ) throws(StoreError) -> Int32 {
-    statement.bind(first, CustomerPosition(.waiting, line, customer.ticket).key)
+    let customer = newcomer.customer
+    let state: CustomerState = newcomer.dueAt == nil ? .waiting : .delayed
+    statement.bind(first, CustomerPosition(state, line, customer.ticket).key)
     statement.bind(first + 1, customer.amount)
     statement.bind(first + 2, customer.account)
     statement.bind(first + 3, customer.issuedAt.milliseconds)
     statement.bind(first + 4, customer.attempts)
     statement.bind(first + 5, customer.crashes)
     statement.bind(first + 6, customer.failures)
-    try statement.bind(first + 7, nonEmpty: customer.article)
+    statement.bind(first + 7, optional: newcomer.dueAt?.milliseconds)
+    try statement.bind(first + 8, nonEmpty: customer.article)
     return Statements.customerParameters
   }
 

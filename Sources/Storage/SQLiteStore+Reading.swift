@@ -58,7 +58,7 @@ extension SQLiteStore {
   ) throws(StoreError) -> [StoredCustomer] {
     try settle()
     guard CustomerPosition.keptStates.contains(state) else { return [] }
-    if state == .waiting, arrivals.first != nil { return try issued(after: cursor, limit: limit) }
+    if state != .dead, hasArrivals { return try issued(state, after: cursor, limit: limit) }
     let keys = CustomerPosition.keys(of: state)
     statements.customers.bindAll(
       key(of: cursor) ?? keys.lowerBound, keys.upperBound,
@@ -66,13 +66,15 @@ extension SQLiteStore {
     return try statements.customers.all(customer)
   }
 
-  /// Those who wait and have their tickets, while others are there who have none yet: these stand at the end of each line.
-  private func issued(after cursor: TicketCursor?, limit: Int) throws(StoreError) -> [StoredCustomer] {
+  /// Those of a state who have their tickets, while others are there who have none yet: these stand at the end of each line.
+  private func issued(
+    _ state: CustomerState, after cursor: TicketCursor?, limit: Int
+  ) throws(StoreError) -> [StoredCustomer] {
     var customers: [StoredCustomer] = []
     for (line, _) in lines.all where customers.count < limit {
-      let lowest = CustomerPosition(.waiting, line, 0).key
+      let lowest = CustomerPosition(state, line, 0).key
       let after = key(of: cursor) ?? 0
-      let highest = CustomerPosition(.waiting, line, arrivals.bound - 1).key
+      let highest = CustomerPosition(state, line, arrivals.bound - 1).key
       guard after < highest else { continue }
       statements.customers.bindAll(max(after, lowest), highest, Int64(limit - customers.count))
       customers += try statements.customers.all(customer)
@@ -140,9 +142,15 @@ extension SQLiteStore {
     return count ?? 0
   }
 
-  func readDelayed() throws(StoreError) -> [DelayedCustomer] {
-    let keys = CustomerPosition.keys(of: .delayed)
-    statements.delayed.bindAll(keys.lowerBound, keys.upperBound)
+  /// The next delayed customers by their places. See `QueueStore`.
+  public func delayed(after place: DuePlace, limit: Int) throws(StoreError) -> [DelayedCustomer] {
+    try settle()
+    return try readDelayed(after: place, limit: limit)
+  }
+
+  func readDelayed(after place: DuePlace, limit: Int) throws(StoreError) -> [DelayedCustomer] {
+    statements.delayed.bindAll(
+      place.dueAt.milliseconds, place.ticket, arrivals.bound, Int64(max(0, limit)))
     return try statements.delayed.all { row throws(StoreError) in
       let found = try customer(row)
       guard let due = found.dueAt else { throw damage(Remark(.delayedWithoutMoment, found.customer.ticket)) }

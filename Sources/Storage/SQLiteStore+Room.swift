@@ -83,7 +83,7 @@ extension StoreChange {
   /// Whether it lets the need for room grow.
   var isAcceptance: Bool {
     switch self {
-    case .insert, .remember: true
+    case .insert, .insertDelayed, .remember: true
     default: false
     }
   }

@@ -38,6 +38,8 @@ struct Schema: Sendable {
   ///   services are paused, as JSON (`SELECT * FROM day, json_each(waiting)`); in the row of a closed day these are empty.
   ///   The `grade` of a receipt is 1 to 3 for a grade, and the number of any other priority and 4. `clock_steps` is
   ///   how often the calendar's clock had gone back until then, over all days: where it grew, order is not judged.
+  /// - `later`: for when a ticket was ordered, of those that were ordered for later. The row stays when the customer has a
+  ///   receipt: it says why others were served before.
   /// - `shortage`: what was missing for a ticket that ended out of stock.
   /// - `release`: cancelled tickets for which the stock may still have put something by.
   /// - `meta`: named numbers; `dead D T N` says that ticket T of day D was put aside after its attempt N;
@@ -284,7 +286,8 @@ struct Schema: Sendable {
     ALTER TABLE day DROP COLUMN juice_paused;
     """
 
-  /// Services that a configuration adds, and what their work leaves behind.
+  /// Services that a configuration adds, what their work leaves behind, and customers who have ordered for later: those who are
+  /// due first are found however many there are. Who is not delayed has no entry in the index.
   private static let version6 = """
     -- What the numbers of services stand for. A row is never changed and never taken out.
     CREATE TABLE service (
@@ -327,5 +330,17 @@ struct Schema: Sendable {
 
     -- Why it failed: the worker's reason, or the last lines of a command; null for nothing.
     ALTER TABLE attempt ADD COLUMN words TEXT;
+
+    -- Whoever is delayed, by the moment. The state in the key says who that is: a row that leaves is not taken apart for it.
+    CREATE INDEX customer_due ON customer (due_ms, ticket)
+      WHERE position >= 2305843009213693952 AND position < 3458764513820540928;
+
+    -- For when a ticket was ordered, where that was not for at once.
+    CREATE TABLE later (
+      day INTEGER NOT NULL,
+      ticket INTEGER NOT NULL,
+      due_ms INTEGER NOT NULL,
+      PRIMARY KEY (day, ticket)
+    ) STRICT, WITHOUT ROWID;
     """
 }

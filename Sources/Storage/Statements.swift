@@ -10,7 +10,7 @@ struct Statements {
   let insertCustomer, insertCustomers, deleteCustomer, updateCustomer, moveCustomer, deleteEveryone: Statement
   let insertReceipt, insertReceipts, insertShortage, insertRelease, releaseSome, deleteRelease, cancelSome,
     firstTicket, insertAttempt, insertKey: Statement
-  let insertLine, deleteLines: Statement
+  let insertLine, deleteLines, insertLater: Statement
   let insertPayload, deletePayload, deletePayloads, payloadLengths, payload: Statement
   let updateDay, insertDay, closeDay, countReceipts: Statement
   let customers, customer, countCustomers, delayed: Statement
@@ -25,7 +25,7 @@ struct Statements {
     started_ms, finished_ms, article
     """
 
-  static let customerParameters: Int32 = 8
+  static let customerParameters: Int32 = 9
   static let receiptParameters: Int32 = 18
 
   /// Rows for one statement. Those that use it say `OR FAIL`: what they have written before the row that is refused
@@ -36,7 +36,7 @@ struct Statements {
 
   init(_ database: Database) throws(StoreError) {
     let prepare = database.prepare(_:while:)
-    let customerRow = "(?, ?, ?, ?, ?, ?, ?, NULL, ?)"
+    let customerRow = "(?, ?, ?, ?, ?, ?, ?, ?, ?)"
     insertCustomer = try prepare(
       "INSERT INTO customer (\(Self.customerColumns)) VALUES \(customerRow)", "adding a customer")
     insertCustomers = try prepare(
@@ -109,6 +109,8 @@ struct Statements {
       "INSERT INTO line (number, service, priority) VALUES (?, ?, ?)", "giving a line a number")
     deleteLines = try prepare(
       "DELETE FROM line WHERE number >= \(LineNumbers.firstGiven)", "taking numbers of lines back")
+    insertLater = try prepare(
+      "INSERT INTO later (day, ticket, due_ms) VALUES (?, ?, ?)", "noting for when a customer is ordered")
     insertPayload = try prepare("INSERT INTO payload (ticket, bytes) VALUES (?, ?)", "keeping a payload")
     deletePayload = try prepare("DELETE FROM payload WHERE ticket = ?", "removing a payload")
     deletePayloads = try prepare("DELETE FROM payload WHERE ticket BETWEEN ? AND ?", "removing payloads")
@@ -145,8 +147,9 @@ struct Statements {
       "SELECT count(*) FROM customer WHERE position BETWEEN ? AND ?", "counting customers")
     delayed = try prepare(
       """
-      SELECT \(Self.customerColumns) FROM customer WHERE position BETWEEN ? AND ?
-      ORDER BY due_ms, ticket, position
+      SELECT \(Self.customerColumns) FROM customer INDEXED BY customer_due
+      WHERE position >= 2305843009213693952 AND position < 3458764513820540928
+        AND (due_ms, ticket) > (?, ?) AND ticket < ? ORDER BY due_ms, ticket LIMIT ?
       """, "reading delayed customers")
 
     receipts = try prepare(

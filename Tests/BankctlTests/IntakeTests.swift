@@ -102,7 +102,9 @@ func sentences() {
     .wrongType(.key), .unknownName(.priority, "x", near: []), .outOfRange(.amount, 0, 1...2),
     .badKey(length: 0),
     .badKey(length: 300), .twoPayloads, .badBase64(place: 3), .payloadTooLong(length: 1_048_577),
-    .wrongType(.payloadBase64),
+    .wrongType(.payloadBase64), .twoMoments, .noMoment("09:00"), .noDuration("5", .missingUnit),
+    .tooFar(.after),
+    .tooFar(.at),
   ]
   for fault in faults {
     let refusal = CustomerList.Refusal.line(3, fault)

@@ -1,92 +1,160 @@
-// Customers who wait for a moment: the earliest first, and within a moment the smaller number.
+// Customers who wait for a moment: the earliest first, within a moment the smaller number, and never one before its moment;
+// whoever is not in memory is read from the store before somebody behind it is called.
 
 import BankModel
 import Glibc
+import QueueCore
 import Testing
 import Time
 
 @testable import QueueCore
 
 @Suite struct DelayedCustomersTests {
-  private func at(_ seconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: seconds * 1_000_000_000) }
+  private func at(_ second: Int64, _ wall: Int64? = nil) -> Moment {
+    Moment(
+      monotonic: MonotonicTime(nanoseconds: second * 1_000_000_000),
+      wall: WallTime(milliseconds: (wall ?? second) * 1_000))
+  }
 
-  private func delayed(_ entries: (TicketNumber, Int64)...) -> DelayedCustomers {
-    var delayed = DelayedCustomers()
-    for (ticket, second) in entries {
-      delayed.insert(.numbered(ticket), due: at(second), dueAt: WallTime(milliseconds: second * 1_000))
-    }
-    return delayed
+  /// Somebody who has ordered for a second of the calendar.
+  private func ordered(_ ticket: TicketNumber, _ second: Int64) -> DelayedCustomer {
+    DelayedCustomer(customer: .numbered(ticket), dueAt: WallTime(milliseconds: second * 1_000))
+  }
+
+  private func failed(_ ticket: TicketNumber, _ second: Int64) -> DelayedCustomer {
+    var customer = ordered(ticket, second)
+    customer.customer.attempts = 1
+    return customer
+  }
+
+  private func delayed(_ entries: [DelayedCustomer], capacity: Int = 99) -> DelayedCustomers {
+    DelayedCustomers(
+      entries.sorted { $0.place < $1.place }, of: Int64(entries.count), capacity: capacity, at: at(0),
+      limit: .seconds(60))
   }
 
   @Test("nobody comes back before the moment, and at the moment itself one does")
   func notBefore() {
-    var delayed = delayed((1, 5))
-    #expect(delayed.nextDue == at(5))
-    #expect(delayed.takeDue(at: at(4)) == nil)
-    #expect(delayed.count == 1)
-    #expect(delayed.takeDue(at: at(5))?.ticket == 1)
-    #expect(delayed.takeDue(at: at(9)) == nil)
-    #expect(delayed.nextDue == nil)
+    for customer in [ordered(1, 5), failed(1, 5)] {
+      var delayed = delayed([customer])
+      #expect(delayed.nextDue(after: at(0)) == at(5).monotonic)
+      #expect(delayed.takeDue(at: at(4)) == nil)
+      #expect(delayed.count == 1)
+      #expect(delayed.takeDue(at: at(5))?.ticket == 1)
+      #expect(delayed.takeDue(at: at(9)) == nil)
+      #expect(delayed.nextDue(after: at(9)) == nil)
+    }
   }
 
-  @Test("the earliest comes back first, whoever was put off first")
-  func earliestFirst() {
-    var delayed = delayed((1, 9), (2, 3), (3, 6), (4, 1))
-    #expect((0..<4).map { _ in delayed.takeDue(at: at(10))?.ticket } == [4, 2, 3, 1])
+  @Test("the earliest comes first, and within a moment the smaller number")
+  func order() {
+    var delayed = delayed([(1, 9), (8, 3), (2, 3), (5, 3), (4, 1)].map { ordered($0.0, $0.1) })
+    #expect((0..<5).map { _ in delayed.takeDue(at: at(10))?.ticket } == [4, 2, 5, 8, 1])
   }
 
-  @Test("customers of one moment come back in the order of their numbers")
-  func sameMoment() {
-    var delayed = delayed((8, 3), (2, 3), (5, 3), (1, 3))
-    #expect((0..<4).map { _ in delayed.takeDue(at: at(3))?.ticket } == [1, 2, 5, 8])
+  @Test("whoever ordered for later follows the calendar, and whoever failed the steady clock")
+  func clocks() {
+    var delayed = delayed([ordered(1, 100), failed(2, 100), failed(3, 10)])
+    // The longest pause is a minute, whatever the calendar says.
+    #expect(delayed.nextDue(after: at(0)) == at(10).monotonic)
+    #expect(delayed.takeDue(at: at(11, -500))?.ticket == 3)
+    #expect(delayed.takeDue(at: at(59, -500)) == nil)
+    #expect(delayed.takeDue(at: at(60, -500))?.ticket == 2)
+    // The calendar may be set forward at any time: it is looked at once a minute.
+    #expect(delayed.nextDue(after: at(60, -500)) == at(120).monotonic)
+    #expect(delayed.takeDue(at: at(9_999, 99)) == nil)
+    #expect(delayed.takeDue(at: at(120, 100))?.ticket == 1)
   }
 
-  @Test("one customer can be taken out, whenever it is due")
+  @Test("somebody is taken out, wherever it stands")
   func remove() {
-    var delayed = delayed((1, 1), (2, 2), (3, 3))
+    var delayed = delayed([ordered(1, 1), failed(2, 2), ordered(3, 3)])
     #expect(delayed.remove(2)?.ticket == 2)
     #expect(delayed.remove(2) == nil)
     #expect(delayed.remove(9) == nil)
     #expect((0..<3).map { _ in delayed.takeDue(at: at(9))?.ticket } == [1, 3, nil])
   }
 
-  @Test("clear sends everyone away")
+  @Test("nobody is left when all are sent away, and a page that comes then is nobody's")
   func clear() {
-    var delayed = delayed((1, 1), (2, 2))
+    var delayed = delayed([ordered(1, 1), ordered(2, 2), ordered(3, 3)], capacity: 2)
+    #expect(delayed.beyond == 1)
+    #expect(delayed.nextPage(lowWater: 3) == 1)
     delayed.clear()
-    #expect(delayed.count == 0)
-    #expect(delayed.nextDue == nil)
+    delayed.append(page: [ordered(3, 3)], at: at(0), limit: .zero) { _ in false }
+    #expect(delayed.count == 0 && delayed.takeDue(at: at(9)) == nil)
   }
 
-  @Test("whoever comes, goes or is taken out, the order is that of a sorted list")
+  @Test("a page that was read before somebody came behind the horizon is read again")
+  func stalePage() {
+    var delayed = delayed([ordered(1, 1), ordered(2, 2), ordered(3, 9)], capacity: 2)
+    #expect(delayed.nextPage(lowWater: 3) == 1)
+    delayed.postpone(failed(4, 5), due: at(5).monotonic)
+    delayed.append(page: [ordered(3, 9)], at: at(0), limit: .seconds(60)) { _ in false }
+    #expect(delayed.held == 2)
+    #expect(delayed.count == 4)
+    #expect(delayed.nextPage(lowWater: 3) == 1)
+    delayed.append(page: [failed(4, 5)], at: at(0), limit: .seconds(60)) { _ in false }
+    #expect((0..<4).map { _ in delayed.takeDue(at: at(10))?.ticket } == [4, 1, 2, nil])
+  }
+
+  @Test("whoever comes, goes or is taken out, everybody is called in order, and memory stays small")
   func agreesWithSortedList() {
     let chosen = getenv("BANK_QUEUE_SEED").flatMap { UInt64(String(cString: $0)) }
-    for seed in chosen.map({ [$0] }) ?? Array(1...200) {
+    for seed in chosen.map({ [$0] }) ?? Array(1...300) {
       var chance = SeededGenerator(seed: seed)
-      var delayed = DelayedCustomers()
-      var list: [(second: Int64, ticket: TicketNumber)] = []
-      for ticket in 1...120 as ClosedRange<TicketNumber> {
-        let second = chance.draw(1...20)
-        delayed.insert(.numbered(ticket), due: at(second), dueAt: WallTime(milliseconds: 0))
-        list.append((second, ticket))
-        list.sort { $0 < $1 }
-        if chance.draw(0...2) == 0 {
-          let gone = chance.draw(1...ticket)
-          let place = list.firstIndex { $0.ticket == gone }
-          #expect(delayed.remove(gone)?.ticket == place.map { list.remove(at: $0).ticket })
+      let capacity = Int(chance.draw(1...6))
+      var delayed = delayed([], capacity: capacity)
+      var store: [DelayedCustomer] = []
+      var unsettled: [DelayedCustomer] = []
+      var ticket: TicketNumber = 0
+      var second: Int64 = 0
+      for _ in 0..<150 {
+        switch chance.draw(0...9) {
+        case 0..<4:
+          for _ in 0..<chance.draw(1...4) {
+            ticket += 1
+            let customer = ordered(ticket, second + chance.draw(1...40))
+            delayed.admit(customer)
+            unsettled.append(customer)
+          }
+        case 4..<6:
+          delayed.settleNewcomers()
+          store += unsettled
+          unsettled = []
+        case 6:
+          delayed.dropNewcomers()
+          ticket -= Int64(unsettled.count)
+          unsettled = []
+        case 7:
+          guard let gone = store.indices.randomElement(using: &chance) else { break }
+          let customer = store.remove(at: gone)
+          #expect(delayed.remove(customer.customer.ticket) != nil || delayed.removeBeyond(customer.place))
+        default:
+          second += chance.draw(0...5)
+          while true {
+            load(&delayed, store + unsettled, settled: ticket - Int64(unsettled.count))
+            let next = store.min { $0.place < $1.place }
+            let isDue = next.map { $0.dueAt <= at(second).wall } ?? false
+            let called = delayed.takeDue(at: at(second))
+            #expect(called?.ticket == (isDue ? next?.customer.ticket : nil), "seed \(seed)")
+            guard let called else { break }
+            store.removeAll { $0.customer.ticket == called.ticket }
+          }
         }
-        if chance.draw(0...3) == 0 {
-          let moment = chance.draw(1...20)
-          let isDue = list.first.map { $0.second <= moment } ?? false
-          #expect(delayed.takeDue(at: at(moment))?.ticket == (isDue ? list.removeFirst().ticket : nil))
-        }
-        guard delayed.count == list.count, delayed.nextDue == list.first.map({ at($0.second) }) else {
-          Issue.record(
-            "seed \(seed), ticket \(ticket); repeat: BANK_QUEUE_SEED=\(seed) scripts/test DelayedCustomersTests"
-          )
-          return
-        }
+        #expect(delayed.count == Int64(store.count), "seed \(seed)")
+        #expect(delayed.newcomerCount == Int64(unsettled.count), "seed \(seed)")
+        #expect(delayed.held <= 2 * capacity, "seed \(seed)")
       }
+    }
+  }
+
+  private func load(_ delayed: inout DelayedCustomers, _ store: [DelayedCustomer], settled: TicketNumber) {
+    while true {
+      let wanted = delayed.nextPage(lowWater: 1)
+      guard wanted > 0 else { return }
+      let behind = store.filter { delayed.horizon < $0.place }.sorted { $0.place < $1.place }
+      delayed.append(page: Array(behind.prefix(wanted)), at: at(0), limit: .seconds(60)) { $0 > settled }
     }
   }
 }

@@ -17,7 +17,9 @@ extension QueueWorld {
     case 41..<52: tellerComes()
     case 52..<72: tellerAnswers()
     case 72..<77: tellerDies()
-    case 77..<80: timePasses(.milliseconds(chance.draw(1...9_000)))
+    case 77..<80:
+      if chance.draw(0...3) == 0 { now.wall.milliseconds += chance.draw(-20_000...20_000) }
+      timePasses(.milliseconds(chance.draw(1...9_000)))
     case 80: timePasses(.seconds(11))
     case 81..<84: happen(.cancel(request(), anyTicket()))
     case 84..<86: happen(.requeue(request(), anyTicket()))
@@ -42,13 +44,20 @@ extension QueueWorld {
       let service = anyService()
       return CustomerOrder(
         service: service, priority: Priority.grades[Int(chance.draw(0...2))], amount: chance.draw(1...1_000),
-        account: chance.draw(1...9), article: service == .juice ? "juice \(chance.draw(1...99))" : "")
+        account: chance.draw(1...9), article: service == .juice ? "juice \(chance.draw(1...99))" : "",
+        dueAt: someMoment())
     }
     let number = request()
     guard chance.draw(0...3) == 0, count > 1 else {
       return happen(.enqueue(number, orders: orders, total: count, isLast: true))
     }
     enqueue(orders, inSlicesAs: number)
+  }
+
+  /// Some order for later, and for some of them the moment has passed.
+  private func someMoment() -> WallTime? {
+    guard chance.draw(0...3) == 0 else { return nil }
+    return WallTime(milliseconds: now.wall.milliseconds + chance.draw(-2_000...30_000))
   }
 
   /// The first of them come last, as far as they are held back for others, and these come in between.

@@ -332,16 +332,31 @@ import Time
     #expect(branch.lease(at: .deposit1)?.attempt == 3)
   }
 
-  @Test("when too many are put off, a failed customer goes back to its line at once")
-  func tooManyDelayed() throws {
+  @Test(
+    "those who are put off beyond the memory for them are read when their turn comes, and nobody goes at once"
+  )
+  func manyDelayed() throws {
     var policy = policy()
-    policy.maxDelayed = 1
+    (policy.delayedCapacity, policy.delayedLowWater) = (1, 1)
     let branch = TestBranch(policy: policy)
     branch.open(.deposit)
-    branch.arrive(.deposit, .deposit)
-    try branch.answer(.deposit1, .failed(WorkFailure("no pen")))
-    let second = try branch.answer(.deposit1, .failed(WorkFailure("no pen")))
-    #expect(branch.machine.books.delayed == 1)
-    #expect(second.leases[.deposit1] == Lease(ticket: 2, attempt: 2, generation: 1))
+    branch.arrive(.deposit, .deposit, .deposit)
+    var put: [DelayedCustomer] = []
+    for _ in 0..<3 {
+      for case .postpone(let customer, let dueAt) in try branch.answer(.deposit1, .failed(WorkFailure("no pen")))
+        .changes
+      {
+        put.append(DelayedCustomer(customer: customer, dueAt: dueAt))
+      }
+    }
+    #expect(branch.machine.books.delayed == 3)
+    #expect(put.map(\.customer.ticket) == [1, 2, 3])
+    let called = branch.pass(.seconds(1))
+    #expect(called.assigned == [1])
+    #expect(
+      called.last == .loadDelayed(after: put[0].place, limit: 1)
+        || called.contains(.loadDelayed(after: put[0].place, limit: 1)))
+    branch.happen(.delayedLoaded([put[1]]))
+    #expect(branch.pass(.milliseconds(1)).changes.contains { if case .revive = $0 { true } else { false } })
   }
 }

@@ -90,14 +90,29 @@ import Time
     #expect(branch.open(.deposit).assigned == [1])
   }
 
-  @Test("nobody waits longer than the longest pause, although the calendar's clock was set back meanwhile")
+  @Test("whoever failed waits no longer than the longest pause, although the calendar was set back meanwhile")
   func clockSetBack() {
     let due = WallTime(milliseconds: .max)
     let branch = TestBranch(
-      books: books(issued: 1, delayed: 1), delayed: [DelayedCustomer(customer: stored(1), dueAt: due)])
+      books: books(issued: 1, delayed: 1),
+      delayed: [DelayedCustomer(customer: stored(1, attempts: 1), dueAt: due)])
     branch.open(.deposit)
     #expect(branch.pass(.milliseconds(59_999)).assigned == [])
     #expect(branch.pass(.milliseconds(1)).assigned == [1])
+  }
+
+  @Test("whoever ordered for later waits for the calendar's moment, however far it is")
+  func orderedForLater() {
+    let due = WallTime(milliseconds: TestBranch.opening.wall.milliseconds + 86_400_000)
+    let branch = TestBranch(
+      books: books(issued: 1, delayed: 1), delayed: [DelayedCustomer(customer: stored(1), dueAt: due)])
+    branch.open(.deposit)
+    #expect(branch.pass(.seconds(86_399)).assigned == [])
+    // The calendar is set back: it is an hour more.
+    branch.setCalendar(byMilliseconds: -3_600_000)
+    #expect(branch.pass(.seconds(3_600)).assigned == [])
+    #expect(branch.nextDeadline == branch.now.monotonic + .seconds(1))
+    #expect(branch.pass(.seconds(1)).assigned == [1])
   }
 
   @Test("dead letters stay where they are, and keep the day open")

@@ -54,7 +54,8 @@ final class QueueWorld {
     policy.lineLowWater = Int(chance.draw(1...4))
     policy.maxWaiting = chance.draw(20...400)
     policy.maxUnsettled = Int(chance.draw(8...200))
-    policy.maxDelayed = Int(chance.draw(1...5))
+    policy.delayedCapacity = Int(chance.draw(1...5))
+    policy.delayedLowWater = Int(chance.draw(1...3))
     policy.maxCrashes = Int32(chance.draw(1...3))
     policy.maxFailures = Int32(chance.draw(1...5))
     policy.lease = .seconds(10)
@@ -95,6 +96,10 @@ final class QueueWorld {
         .filter { $0.state == .waiting && $0.customer.line == line && $0.customer.ticket > after }
         .map(\.customer).sorted { $0.ticket < $1.ticket }.prefix(limit)
       machine.apply(.pageLoaded(line, Array(page)), at: now, into: &effects)
+    case .loadDelayed(let after, let limit):
+      let page = delayed.filter { after < $0.place && $0.customer.ticket <= staged.books.issued }.prefix(
+        limit)
+      machine.apply(.delayedLoaded(Array(page)), at: now, into: &effects)
     case .lookUp(let request, let ticket):
       machine.apply(.found(request, ticket: ticket, staged.customers[ticket]), at: now, into: &effects)
     case .loadDead(let request, let limit):
@@ -180,6 +185,10 @@ final class QueueWorld {
     case .insert(let customer):
       if staged.customers[customer.ticket] != nil { fault("ticket \(customer.ticket) was issued twice") }
       staged.customers[customer.ticket] = StoredCustomer(customer: customer, state: .waiting, dueAt: nil)
+    case .insertDelayed(let customer, let dueAt):
+      if staged.customers[customer.ticket] != nil { fault("ticket \(customer.ticket) was issued twice") }
+      if dueAt <= now.wall { fault("ticket \(customer.ticket) is delayed, and its moment has come") }
+      staged.customers[customer.ticket] = StoredCustomer(customer: customer, state: .delayed, dueAt: dueAt)
     case .finish(let customer, let state, let receipt):
       if staged.customers.removeValue(forKey: customer.ticket)?.state != state {
         fault("ticket \(customer.ticket) ends and is not \(state)")
@@ -198,13 +207,28 @@ final class QueueWorld {
     case .update(let customer): move(customer, from: .waiting, to: .waiting, nil)
     case .postpone(let customer, let dueAt): move(customer, from: .waiting, to: .delayed, dueAt)
     case .bury(let customer): move(customer, from: .waiting, to: .dead, nil)
-    case .revive(let customer, let state): move(customer, from: state, to: .waiting, nil)
+    case .revive(let customer, let state):
+      if state == .delayed { comeBack(customer) }
+      move(customer, from: state, to: .waiting, nil)
     case .record, .remember, .released, .attach: break
     case .cancelEveryone:
       staged.customers.removeAll()
       staged.receipts.removeAll()
       staged.earlierDays += 1
     }
+  }
+
+  /// Everybody who was delayed, in order.
+  private var delayed: [DelayedCustomer] {
+    staged.customers.values.filter { $0.state == .delayed }
+      .map { DelayedCustomer(customer: $0.customer, dueAt: $0.dueAt ?? now.wall) }
+      .sorted { $0.place < $1.place }
+  }
+
+  private func comeBack(_ customer: Customer) {
+    guard customer.attempts == 0, let dueAt = staged.customers[customer.ticket]?.dueAt else { return }
+    let isRepeated = machine.isJammed
+    if !isRepeated, now.wall < dueAt { fault("ticket \(customer.ticket) is called before its moment") }
   }
 
   private func move(
@@ -240,7 +264,9 @@ final class QueueWorld {
     guard let given = machine.arriving else { return }
     open.remove(given.request)
     withdrawArrivals()
-    staged = committed
+    // With the commit somebody who was due may have come back.
+    let issued = committed.books.issued
+    staged.customers = staged.customers.filter { $0.key <= issued }
     happen(.intakeAbandoned)
   }
 
@@ -252,10 +278,8 @@ final class QueueWorld {
     // Whoever asked is told nothing, and a day that was not closed on disk goes on.
     open.removeAll()
     tellers.removeAll()
-    let delayed = staged.customers.values.filter { $0.state == .delayed }
-      .map { DelayedCustomer(customer: $0.customer, dueAt: $0.dueAt ?? now.wall) }
-      .sorted { $0.dueAt < $1.dueAt }
-    machine = QueueMachine(StoredQueue(books: staged.books, delayed: delayed), policy: policy, at: now)
+    let first = Array(delayed.prefix(Int(chance.draw(0...4))))
+    machine = QueueMachine(StoredQueue(books: staged.books, delayed: first), policy: policy, at: now)
     spoken = Set(staged.customers.keys).union(staged.receipts.keys)
     hasDrained = false
   }
@@ -266,7 +290,8 @@ final class QueueWorld {
     for words in machine.contradictions(ServiceDirectory()) { fault(words.description) }
     let books = machine.books
     let sum =
-      machine.waitingCount + books.delayed + machine.serving + books.served + books.dead + books.cancelled
+      machine.waitingCount + machine.delayedCount + machine.serving + books.served + books.dead
+      + books.cancelled
     if machine.issuedCount != sum { fault("issued \(machine.issuedCount) and accounted for \(sum)") }
     let held = tellers.values.reduce(0) { $0 + $1.leases.count }
     if machine.serving > held { fault("\(machine.serving) are at windows, and tellers hold \(held)") }

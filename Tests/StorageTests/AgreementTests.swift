@@ -90,7 +90,20 @@ struct AgreementTests {
       branch.turnDay()
     default:
       let first = branch.books.issued + 1
-      for _ in 0..<chance.draw(1...4) { try branch.arrive(Line.graded[Int(chance.draw(0...5))]) }
+      for _ in 0..<chance.draw(1...4) {
+        let line = Line.graded[Int(chance.draw(0...5))]
+        guard chance.draw(0...4) == 0 else {
+          try branch.arrive(line)
+          continue
+        }
+        let customer = Customer(
+          ticket: branch.books.issued + 1, service: line.service, priority: line.priority, amount: 5,
+          account: 7,
+          issuedAt: branch.now)
+        try branch.store.stage(.insertDelayed(customer, dueAt: WallTime(milliseconds: chance.draw(0...9))))
+        branch.books.issued += 1
+        branch.books.delayed += 1
+      }
       guard chance.draw(0...1) == 0 else { return }
       let payload = (0..<chance.draw(0...3) * 3_000).map { UInt8(truncatingIfNeeded: $0) }
       try branch.store.stage(.attach(payload: payload, to: first...chance.draw(first...branch.books.issued)))
@@ -121,6 +134,8 @@ struct AgreementTests {
   private struct Answers: Equatable {
     var books: Books
     var customers: [[StoredCustomer]]
+    var delayed: [DelayedCustomer]
+    var nextDelayed: [DelayedCustomer]
     var payloads: [[UInt8]?]
     var receipts: [Receipt]
     var receiptsOfDay: [Receipt]
@@ -135,6 +150,9 @@ struct AgreementTests {
     return Answers(
       books: branch.books,
       customers: try CustomerPosition.keptStates.map { try store.customers(in: $0, after: nil, limit: 999) },
+      delayed: try store.delayed(after: .first, limit: 999),
+      nextDelayed: try store.delayed(
+        after: DuePlace(dueAt: WallTime(milliseconds: 4), ticket: 20), limit: 3),
       payloads: try (0...branch.books.issued + 1).map { try store.payload(of: $0) },
       receipts: try store.allReceipts(),
       receiptsOfDay: try store.receipts(day: branch.books.day, after: 3, limit: 20),

@@ -383,5 +383,5 @@ struct ConformanceTests {
 }
 
 extension [[Int64]] {
-  fileprivate var isSorted: Bool { zip(self, dropFirst()).allSatisfy { $0.lexicographicallyPrecedes($1) } }
+  var isSorted: Bool { zip(self, dropFirst()).allSatisfy { $0.lexicographicallyPrecedes($1) } }
 }

@@ -30,6 +30,28 @@ extension ControlCommand {
               service: .loan, priority: .vip, amount: 5, account: 6, key: "k", drawn: [], payload: [1, 2]),
           ], isLast: true))),
     Sample(
+      "command-enqueue-at",
+      ControlCommand.enqueue(
+        EnqueueOrder(
+          count: 3, service: .deposit, priority: .regular, amount: nil, account: nil, seed: 7, key: nil,
+          dueAt: 1_795_000_000_000))),
+    Sample(
+      "command-enqueue-in",
+      ControlCommand.enqueue(
+        EnqueueOrder(
+          count: 3, service: .deposit, priority: .regular, amount: nil, account: nil, seed: 7, key: nil,
+          delay: 300_000))),
+    Sample(
+      "command-enqueueList-later",
+      ControlCommand.enqueueList(
+        EnqueueList(
+          entries: [
+            EnqueueEntry(
+              service: .loan, priority: .regular, amount: 5, account: 6, key: nil, dueAt: 1_795_000_000_000),
+            EnqueueEntry(
+              service: .loan, priority: .vip, amount: 5, account: 6, key: "k", drawn: [], delay: 0),
+          ], isLast: true))),
+    Sample(
       "command-enqueue-early",
       ControlCommand.enqueue(
         EnqueueOrder(

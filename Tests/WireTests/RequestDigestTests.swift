@@ -34,6 +34,7 @@ struct RequestDigestTests {
       order { $0.account = nil }, order { $0.article = "x" },
       order { $0.payload = [] }, order { $0.payload = [0] }, order { $0.payload = [0, 0] },
       order { $0.payload = Array("x".utf8) },
+      order { $0.dueAt = 0 }, order { $0.dueAt = 5 }, order { $0.delay = 0 }, order { $0.delay = 5 },
     ]
     #expect(Set(numbers).count == numbers.count)
   }
@@ -60,6 +61,11 @@ struct RequestDigestTests {
     entry.payload = [9]
     #expect(entry.digest(for: .loan) == order { ($0.count, $0.payload) = (1, [9]) })
     entry.payload = nil
+    (entry.dueAt, entry.delay) = (nil, 5)
+    #expect(entry.digest(for: .loan) == order { ($0.count, $0.delay) = (1, 5) })
+    (entry.dueAt, entry.delay) = (5, nil)
+    #expect(entry.digest(for: .loan) == order { ($0.count, $0.dueAt) = (1, 5) })
+    entry.dueAt = nil
     entry.drawn = .amount
     #expect(entry.digest(for: .loan) == order { ($0.count, $0.amount) = (1, nil) })
     let drawn = entry.digest(for: .loan)

@@ -20,6 +20,8 @@ final class EnqueueCommand {
       }
     }
 
+    /// For when they are ordered, where that is a moment of the calendar.
+    var dueAt: Int64? { if case .alike(let order) = self { order.dueAt } else { nil } }
     var isList: Bool { if case .list = self { true } else { false } }
   }
 
@@ -63,7 +65,8 @@ final class EnqueueCommand {
   private func run() throws(CommandError) -> ProgramExit {
     let report = try issue()
     let document = JSONValue.enqueued(report, ofList: order.isList)
-    let sentence = session.words.enqueued(report, ofList: order.isList)
+    let sentence =
+      session.words.enqueued(report, ofList: order.isList) + (order.dueAt.map(session.words.notBefore) ?? "")
     guard session.invocation.flag("wait") else {
       try session.show(document, or: [sentence])
       return .done
@@ -100,13 +103,15 @@ final class EnqueueCommand {
         throw .usage("--\(option): " + session.words.movesNoMoney(service))
       }
     }
+    let later = try LaterMoment.read(session)
     let payload = try PayloadSource.read(session)
     return .alike(
       EnqueueOrder(
         count: invocation.operands.integer("N") ?? 1, service: service,
         priority: priority(invocation),
         amount: invocation.integer("amount"), account: invocation.integer("account"), seed: seed, key: key,
-        isSeedAsked: key != nil && invocation.integer("seed") != nil ? true : nil, payload: payload))
+        isSeedAsked: key != nil && invocation.integer("seed") != nil ? true : nil, payload: payload,
+        dueAt: later?.dueAt, delay: later?.delay))
   }
 
   private static func priority(_ invocation: Invocation) -> Priority {

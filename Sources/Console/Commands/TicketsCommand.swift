@@ -2,6 +2,7 @@
 // Invariant: the two lists of the original screen are always there; the others only where somebody stands in
 // them.
 import BankModel
+import Posix
 import Wire
 
 enum TicketsCommand {
@@ -36,6 +37,9 @@ enum TicketsCommand {
     var text = palette.paint(label, of: ticket.service)
     if let grade = words.phrases.grade(ticket.priority) { text += " \(grade)" }
     if let article = ticket.article { text += " " + words.safe(article) }
+    if let dueAt = ticket.dueAt {
+      text += palette.paint(" " + words.until(Timestamp.utc(milliseconds: dueAt)), .quiet)
+    }
     if let window = ticket.window { text += palette.paint(" \(window)", .quiet) }
     return text
   }

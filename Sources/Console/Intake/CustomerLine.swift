@@ -4,6 +4,7 @@
 import Arguments
 import BankModel
 import JSON
+import Time
 import Wire
 
 /// What one line asks for; nil for what chance shall decide.
@@ -15,6 +16,8 @@ struct CustomerLine: Sendable, Equatable {
   var key: String?
   /// What the customer carries; nil for nothing, not for chance.
   var payload: [UInt8]?
+  /// For when the customer is ordered; nil for at once.
+  var later: LaterMoment?
 
   enum Fault: Error, Sendable, Equatable {
     /// Longer than a line may be, in bytes.
@@ -34,6 +37,11 @@ struct CustomerLine: Sendable, Equatable {
     /// The first character that does not belong there, from 1.
     case badBase64(place: Int)
     case payloadTooLong(length: Int)
+    /// A moment, and once more how far ahead it is.
+    case twoMoments
+    case noMoment(String)
+    case noDuration(String, DurationText.Failure)
+    case tooFar(Field)
     /// The service moves no money.
     case withoutMoney(Field, ServiceName)
   }
@@ -41,6 +49,8 @@ struct CustomerLine: Sendable, Equatable {
   enum Field: String, Sendable, CaseIterable {
     case service, grade, priority, amount, account, key, payload
     case payloadBase64 = "payload_b64"
+    case at
+    case after = "in"
   }
 
   var drawn: DrawnParts {
@@ -54,7 +64,7 @@ struct CustomerLine: Sendable, Equatable {
   init() {}
 
   init(_ bytes: ArraySlice<UInt8>) throws(Fault) {
-    var seen: UInt8 = 0
+    var seen: UInt16 = 0
     var scanner = JSONScanner(bytes)
     scanner.skipSpace()
     guard scanner.next == UInt8(ascii: "{") else { throw .noObject }
@@ -62,7 +72,7 @@ struct CustomerLine: Sendable, Equatable {
       guard let field = Field(rawValue: name) else {
         throw .unknownField(name, near: Suggestions.nearest(to: name, among: Field.allCases.map(\.rawValue)))
       }
-      let bit: UInt8 = 1 << UInt8(Self.place(field))
+      let bit: UInt16 = 1 << UInt16(Self.place(field))
       guard seen & bit == 0 else { throw .repeatedField(field) }
       seen |= bit
       try take(value, field)
@@ -115,6 +125,8 @@ struct CustomerLine: Sendable, Equatable {
     case .key: 4
     case .payload: 5
     case .payloadBase64: 6
+    case .at: 7
+    case .after: 8
     }
   }
 
@@ -142,6 +154,16 @@ struct CustomerLine: Sendable, Equatable {
         throw .badBase64(place: error.place)
       }
       try carry(bytes)
+    case (.at, .text(let text)):
+      guard let moment = LaterMoment.instant(text) else { throw .noMoment(text) }
+      try order(for: .at(moment))
+    case (.after, .text(let text)):
+      let span: TimeSpan
+      do throws(DurationText.Failure) { span = try DurationText.parse(text) } catch {
+        throw .noDuration(text, error)
+      }
+      guard span.milliseconds < Limits.delay else { throw .tooFar(field) }
+      try order(for: .after((span + .nanoseconds(999_999)).milliseconds))
     case (.amount, .integer(let number)):
       guard (1...Limits.amount).contains(number) else { throw .outOfRange(field, number, 1...Limits.amount) }
       amount = number
@@ -152,6 +174,11 @@ struct CustomerLine: Sendable, Equatable {
       account = number
     default: throw .wrongType(field)
     }
+  }
+
+  private mutating func order(for moment: LaterMoment) throws(Fault) {
+    guard later == nil else { throw .twoMoments }
+    later = moment
   }
 
   private mutating func carry(_ bytes: [UInt8]) throws(Fault) {

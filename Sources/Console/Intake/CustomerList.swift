@@ -72,7 +72,8 @@ final class CustomerList {
     if let service = line.service, !service.movesMoney {
       return EnqueueEntry(
         service: service, priority: line.priority, amount: 0, account: 0, key: line.key,
-        drawn: line.key == nil ? nil : line.drawn)
+        drawn: line.key == nil ? nil : line.drawn, payload: line.payload, dueAt: line.later?.dueAt,
+        delay: line.later?.delay)
     }
     draw.service = line.service.flatMap { branch[$0] }
     draw.priority = line.priority
@@ -82,7 +83,8 @@ final class CustomerList {
     return EnqueueEntry(
       service: branch[order.service], priority: order.priority, amount: order.amount, account: order.account,
       key: line.key,
-      drawn: line.key == nil ? nil : line.drawn, payload: line.payload)
+      drawn: line.key == nil ? nil : line.drawn, payload: line.payload, dueAt: line.later?.dueAt,
+      delay: line.later?.delay)
   }
 
   private static func walk<Failure: Error>(

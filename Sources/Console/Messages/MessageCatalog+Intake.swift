@@ -74,11 +74,52 @@ extension MessageCatalog {
       return say(
         "'payload_b64' is no base64 at character \(place): write A–Z, a–z, 0–9, + and /, and = to the end of a group of four.",
         "'payload_b64'의 \(place)번째 글자가 올바른 base64가 아닙니다. A–Z, a–z, 0–9, +, /를 쓰고 네 글자가 되도록 =로 채우세요.")
+    case .twoMoments:
+      return say("'at' and 'in' are both there; give one of them.", "'at'과 'in'이 모두 있습니다. 하나만 쓰세요.")
+    case .noMoment(let text):
+      return say(
+        "'at' is \(quoted(text)), which is no moment; write a date and time such as 2026-11-24T09:00:00Z.",
+        "'at'의 \(Particle.topic.on(quoted(text))) 시점이 아닙니다. 2026-11-24T09:00:00Z처럼 날짜와 시각을 적으세요.")
+    case .noDuration(let text, let failure):
+      return say("'in' is no duration: ", "'in' 값이 시간이 아닙니다: ") + quoted(text) + ". "
+        + say(failure.advice(in: .english), failure.advice(in: .korean))
+    case .tooFar(let field): return "'\(field.rawValue)': " + tooFarAhead
     case .payloadTooLong(let length):
       return say(
         "the payload has \(Self.grouped(length)) bytes; at most \(Self.grouped(Limits.payloadLength)) are allowed.",
         "맡기는 내용이 \(Self.grouped(length))바이트입니다. \(Self.grouped(Limits.payloadLength))바이트까지 쓸 수 있습니다.")
     }
+  }
+
+  /// Why nobody can be ordered for then.
+  func later(_ fault: LaterMoment.Fault, option: String) -> String {
+    switch fault {
+    case .noMoment(let text):
+      return say(
+        "--\(option) \(quoted(text)) is no moment: write a date and time (2026-11-24T09:00:00Z, or with +09:00 for Z) or a "
+          + "time of today (09:00).",
+        "--\(option) \(Particle.topic.on(quoted(text))) 시점이 아닙니다. 날짜와 시각(2026-11-24T09:00:00Z, Z 대신 +09:00도 됨) "
+          + "또는 오늘의 시각(09:00)을 적으세요.")
+    case .passed(let text, let tomorrow):
+      let moment = Timestamp.utc(milliseconds: tomorrow)
+      return say(
+        "--\(option) \(text): that time of today has passed; for tomorrow write --\(option) \(moment). Nobody was added.",
+        "--\(option) \(text): 오늘의 그 시각은 지났습니다. 내일이라면 --\(option) \(Particle.object.on(moment)) 쓰세요. 추가된 고객이 없습니다."
+      )
+    case .tooFar(let text): return "--\(option) \(text): " + tooFarAhead
+    }
+  }
+
+  private var tooFarAhead: String {
+    let days = Self.grouped(Limits.delay / 86_400_000)
+    return say(
+      "a customer can be ordered at most \(days) days ahead.", "고객은 \(days)일 뒤까지만 예약할 수 있습니다.")
+  }
+
+  /// Behind the sentence about tickets, where they are not served before a moment.
+  func notBefore(_ moment: Int64) -> String {
+    let instant = Timestamp.utc(milliseconds: moment)
+    return say(", not before \(instant)", ", \(instant) 이후")
   }
 
   var payloadOption: String { say("The text of --payload", "--payload의 글") }
@@ -138,7 +179,7 @@ extension MessageCatalog {
       say(
         "'\(field.rawValue)' must be a whole number.", "\(Particle.topic.on("'\(field.rawValue)'")) 정수여야 합니다."
       )
-    case .service, .grade, .key, .payload, .payloadBase64:
+    case .service, .grade, .key, .payload, .payloadBase64, .at, .after:
       say(
         "'\(field.rawValue)' must be a text in quotes.",
         "\(Particle.topic.on("'\(field.rawValue)'")) 따옴표로 묶은 글이어야 합니다.")

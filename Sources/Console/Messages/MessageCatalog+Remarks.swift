@@ -275,6 +275,9 @@ extension MessageCatalog {
     case .keyLength: "키는 1바이트부터 {0}바이트까지이며, {1}바이트는 안 됩니다"
     case .customersRange: "한 번에 고객 1명부터 {0}명까지 추가할 수 있으며, {1}명은 안 됩니다"
     case .articleAtMost: "주문하는 것의 이름은 {0}바이트까지이며, {1}바이트는 안 됩니다"
+    case .dueTwice: "고객은 어느 시각이나 얼마 뒤 가운데 하나로만 예약할 수 있습니다"
+    case .dueRange: "고객은 0일부터 {0}일 뒤까지 예약할 수 있습니다"
+    case .dueOfEntry: "목록의 {1}번째 고객: 0일부터 {0}일 뒤까지 예약할 수 있습니다"
     case .payloadAtMost: "맡기는 내용은 {0}바이트까지이며, {1}바이트는 안 됩니다. 설정의 max_payload로 {2}바이트까지 늘릴 수 있습니다"
     case .payloadOfEntry:
       "목록의 {3}번째 고객이 맡기는 내용이 {1}바이트이며, {0}바이트까지입니다. 설정의 max_payload로 {2}바이트까지 늘릴 수 있습니다"

@@ -22,9 +22,14 @@ extension MessageCatalog {
       "맡긴 내용 \(count)바이트\(text.map { ": " + quoted($0) } ?? "")")
   }
 
-  func delayedUntil(_ instant: String?) -> String {
-    state(CustomerState.delayed) + (instant.map { say(", next attempt at \($0)", ", 다음 시도는 \($0)") } ?? "")
+  /// - Parameter isOrdered: Whether the customer has ordered for then, and was never attended to.
+  func delayedUntil(_ instant: String?, isOrdered: Bool) -> String {
+    guard let instant else { return state(CustomerState.delayed) }
+    return state(CustomerState.delayed)
+      + (isOrdered ? ", " + until(instant) : say(", next attempt at \(instant)", ", 다음 시도는 \(instant)"))
   }
+
+  func until(_ instant: String) -> String { say("until \(instant)", "\(instant)까지") }
 
   func servedAt(_ window: String?) -> String {
     state(CustomerState.serving) + (window.map { say(" at \($0)", ", \($0)") } ?? "")

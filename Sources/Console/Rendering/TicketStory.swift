@@ -33,7 +33,9 @@ struct TicketStory {
     switch ticket.state {
     case .waiting:
       words.waitingAt(ticket.position, eta: ticket.etaMilliseconds.map { words.span(milliseconds: $0) })
-    case .delayed: words.delayedUntil(ticket.dueAt.map { Timestamp.utc(milliseconds: $0) })
+    case .delayed:
+      words.delayedUntil(
+        ticket.dueAt.map { Timestamp.utc(milliseconds: $0) }, isOrdered: ticket.attempts.isEmpty)
     case .serving: words.servedAt(ticket.window)
     case .dead: words.putAside(ticket.ticket)
     case .done: words.state(ticket.state)

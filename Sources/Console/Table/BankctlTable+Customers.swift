@@ -17,13 +17,19 @@ extension BankctlTable {
     "enqueue", group: group, "Customers take tickets.", "고객이 번호표를 뽑습니다.",
     details: Text(
       "Ends when the tickets are on disk. Service, amount and account are drawn at random where they are not given. "
+        + "With --at or --in they are not served before that: they are delayed, and stand in line at the place of their numbers "
+        + "when the time has come, also after a restart. --at is a moment in RFC 3339 (2026-11-24T09:00:00+09:00) or a time of "
+        + "today here (09:00); for a moment that has passed they wait at once. "
         + "With --from every line is an object such as {\"service\":\"deposit\",\"grade\":\"vip\",\"amount\":50000,\"account\":12,"
         + "\"key\":\"a-1\"}, where each field may be left out; a bad line is named by its number and "
-        + "nobody is added. What a customer carries stands there as \"payload\", a text, or as \"payload_b64\", bytes in "
+        + "nobody is added. For later stands there as \"at\", a moment in RFC 3339, or as \"in\", such as \"5m\". What a customer carries stands there as \"payload\", a text, or as \"payload_b64\", bytes in "
         + "base64.",
-      "번호표가 디스크에 기록되면 끝납니다. 업무와 금액, 계좌는 주지 않으면 무작위로 정합니다. --from은 한 줄에 하나씩 "
+      "번호표가 디스크에 기록되면 끝납니다. 업무와 금액, 계좌는 주지 않으면 무작위로 정합니다. --at이나 --in을 주면 "
+        + "그때까지 미루었다가 번호 순서대로 줄에 세우며, 은행을 다시 열어도 그대로입니다. --at은 RFC 3339 시점(2026-11-24T09:00:00+09:00)이나 오늘의 이곳 "
+        + "시각(09:00)이고, 지나간 시점이면 바로 줄을 섭니다. --from은 한 줄에 하나씩 "
         + "{\"service\":\"deposit\",\"grade\":\"vip\",\"amount\":50000,\"account\":12,\"key\":\"a-1\"} 같은 "
-        + "객체를 읽으며, 각 항목은 뺄 수 있습니다. 잘못된 줄이 있으면 줄 번호를 알리고 아무도 추가하지 않습니다. 고객이 맡기는 내용은 글이면 \"payload\", "
+        + "객체를 읽으며, 각 항목은 뺄 수 있습니다. 잘못된 줄이 있으면 줄 번호를 알리고 아무도 추가하지 않습니다. 나중에 받을 고객은 RFC 3339 시점 \"at\"이나 "
+        + "\"5m\" 같은 \"in\"으로 적습니다. 고객이 맡기는 내용은 글이면 \"payload\", "
         + "바이트면 base64로 \"payload_b64\"에 씁니다."),
     examples: [
       Example("bankctl enqueue 10", "Ten customers, drawn at random.", "무작위로 정한 고객 열 명을 추가합니다."),
@@ -36,6 +42,9 @@ extension BankctlTable {
       Example(
         "cat people.jsonl | bankctl enqueue --from -", "One customer a line, from a pipe.",
         "파이프에서 한 줄에 고객 한 명씩 읽습니다."),
+      Example(
+        "bankctl enqueue 2 --service deposit --in 5m", "Two customers, not before five minutes have passed.",
+        "5분이 지난 뒤에 받을 고객 두 명을 추가합니다."),
       Example(
         "bankctl enqueue --service loan --payload-file contract.pdf", "One customer, who carries a file.",
         "파일의 내용을 맡기는 고객 한 명을 추가합니다."),
@@ -80,8 +89,15 @@ extension BankctlTable {
         "payload-file", .path, "The same from a file of at most 1 MiB, '-' for standard input.",
         "맡기는 내용을 1 MiB까지의 파일에서 읽습니다. '-'는 표준 입력입니다."),
       OptionSpec(
+        "at", .text, value: "TIME", excludes: ["in"], "Not before this moment, or this time of today.",
+        "이 시점이나 오늘의 이 시각 전에는 처리하지 않습니다."),
+      OptionSpec(
+        "in", .duration, value: "DURATION", "Not before so much time has passed.", "이만큼 지나기 전에는 처리하지 않습니다."),
+      OptionSpec(
         "from", .path,
-        excludes: ["service", "grade", "priority", "amount", "account", "key", "payload", "payload-file"],
+        excludes: [
+          "service", "grade", "priority", "amount", "account", "key", "payload", "payload-file", "at", "in",
+        ],
         "Read customers from a file, '-' for standard input.", "고객을 파일에서 읽습니다. '-'는 표준 입력입니다."),
       OptionSpec("wait", "Wait until all of them are done.", "모두 끝날 때까지 기다립니다."),
     ]

@@ -24,6 +24,12 @@ extension AskingStore {
     }
   }
 
+  func delayed(after place: DuePlace, limit: Int) throws(StoreError) -> [DelayedCustomer] {
+    try ask("the delayed after \(place)") { store throws(StoreError) in
+      try store.delayed(after: place, limit: limit)
+    }
+  }
+
   func find(_ ticket: TicketNumber) throws(StoreError) -> StoredCustomer? {
     try ask("ticket \(ticket)") { store throws(StoreError) in try store.find(ticket) }
   }
@@ -234,7 +240,8 @@ extension QueueDisk: AskingStore {
       remember(change)
       guard case .change(let change) = change else { continue }
       switch change {
-      case .insert(let customer), .update(let customer), .postpone(let customer, _), .bury(let customer),
+      case .insert(let customer), .insertDelayed(let customer, _), .update(let customer),
+        .postpone(let customer, _), .bury(let customer),
         .revive(let customer, _):
         _ = try find(customer.ticket)
       case .record(let attempt): _ = try attempts(day: attempt.day, ticket: attempt.ticket)

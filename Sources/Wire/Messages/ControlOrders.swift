@@ -24,18 +24,24 @@ public struct EnqueueOrder: Codable, Sendable, Equatable {
   public var isSeedAsked: Bool?
   /// What each of them carries, at most ``Limits/payloadLength`` bytes; nil for nothing.
   public var payload: [UInt8]?
+  /// Before this moment, in milliseconds since 1970, they are not served; nil for at once, or for ``delay``.
+  public var dueAt: Int64?
+  /// The same as so many milliseconds from when the coordinator hears of it, at most ``Limits/delay``.
+  public var delay: Int64?
 
   public init(
     count: Int64, service: ServiceName?, priority: Priority, amount: Int64?, account: Int64?, seed: UInt64,
-    key: String?, article: String? = nil, isSeedAsked: Bool? = nil, payload: [UInt8]? = nil
+    key: String?, article: String? = nil, isSeedAsked: Bool? = nil, payload: [UInt8]? = nil,
+    dueAt: Int64? = nil, delay: Int64? = nil
   ) {
     (self.count, self.service, self.priority, self.amount) = (count, service, priority, amount)
     (self.account, self.seed, self.key) = (account, seed, key)
     (self.article, self.isSeedAsked, self.payload) = (article, isSeedAsked, payload)
+    (self.dueAt, self.delay) = (dueAt, delay)
   }
 
   enum CodingKeys: Int, CodingKey {
-    case count = 1, service, priority, amount, account, seed, key, article, isSeedAsked, payload
+    case count = 1, service, priority, amount, account, seed, key, article, isSeedAsked, payload, dueAt, delay
   }
 }
 
@@ -78,26 +84,35 @@ public struct EnqueueEntry: Codable, Sendable, Equatable {
   public var drawn: DrawnParts?
   /// What the customer carries, at most ``Limits/payloadLength`` bytes; nil for nothing.
   public var payload: [UInt8]?
+  /// Before this moment, in milliseconds since 1970, the customer is not served; nil for at once, or for ``delay``.
+  public var dueAt: Int64?
+  /// The same as so many milliseconds from when the coordinator has the whole list, at most ``Limits/delay``.
+  public var delay: Int64?
 
   public init(
     service: ServiceName, priority: Priority, amount: Int64, account: Int64, key: String?,
-    drawn: DrawnParts? = nil, payload: [UInt8]? = nil
+    drawn: DrawnParts? = nil, payload: [UInt8]? = nil, dueAt: Int64? = nil, delay: Int64? = nil
   ) {
     (self.service, self.priority, self.amount, self.account) = (service, priority, amount, account)
     (self.key, self.drawn, self.payload) = (key, drawn, payload)
+    (self.dueAt, self.delay) = (dueAt, delay)
   }
 
   /// So many bytes this customer takes in a message, at most.
-  public var weight: Int { 64 + (key?.utf8.count ?? 0) + (payload?.count ?? 0) }
+  public var weight: Int {
+    64 + (key?.utf8.count ?? 0) + (payload?.count ?? 0) + (dueAt == nil ? 0 : 10) + (delay == nil ? 0 : 10)
+  }
 
-  /// The customer that is asked for.
+  /// The customer that is asked for; for when is another matter.
   ///
   /// - Parameter service: the number of the service.
   public func order(for service: Service) -> CustomerOrder {
     CustomerOrder(service: service, priority: priority, amount: amount, account: account)
   }
 
-  enum CodingKeys: Int, CodingKey { case service = 1, priority, amount, account, key, drawn, payload }
+  enum CodingKeys: Int, CodingKey {
+    case service = 1, priority, amount, account, key, drawn, payload, dueAt, delay
+  }
 }
 
 /// What of a customer was left to chance.

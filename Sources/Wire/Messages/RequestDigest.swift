@@ -33,10 +33,23 @@ struct RequestDigest {
     for byte in bytes { add(byte: byte) }
   }
 
+  /// As it was asked: who orders for in five minutes and asks again a minute later asks for the same. Nothing is added for
+  /// at once.
+  private mutating func add(dueAt: Int64?, delay: Int64?) {
+    if let dueAt {
+      add(byte: 2)
+      add(dueAt)
+    }
+    if let delay {
+      add(byte: 3)
+      add(delay)
+    }
+  }
+
   /// Customers of one kind; nil for what was left to chance.
   init(
     count: Int64, service: Service?, priority: Priority, amount: Int64?, account: Int64?, article: String,
-    seed: UInt64?, payload: [UInt8]?
+    seed: UInt64?, payload: [UInt8]?, dueAt: Int64?, delay: Int64?
   ) {
     add(count)
     add(service.map { Int64($0.number) })
@@ -46,6 +59,7 @@ struct RequestDigest {
     add(article)
     add(seed.map { Int64(bitPattern: $0) })
     add(payload: payload)
+    add(dueAt: dueAt, delay: delay)
   }
 }
 
@@ -59,7 +73,7 @@ extension EnqueueOrder {
     return RequestDigest(
       count: count, service: service, priority: priority, amount: amount, account: account,
       article: article ?? "",
-      seed: isSeedAsked == true && isDrawn ? seed : nil, payload: payload
+      seed: isSeedAsked == true && isDrawn ? seed : nil, payload: payload, dueAt: dueAt, delay: delay
     ).value
   }
 }
@@ -74,7 +88,7 @@ extension EnqueueEntry {
     return RequestDigest(
       count: 1, service: drawn.contains(.service) ? nil : service, priority: priority,
       amount: drawn.contains(.amount) ? nil : amount, account: drawn.contains(.account) ? nil : account,
-      article: "", seed: nil, payload: payload
+      article: "", seed: nil, payload: payload, dueAt: dueAt, delay: delay
     ).value
   }
 }

@@ -1,0 +1,69 @@
+// Owns for when somebody orders by --at and --in, and by the same fields of a list.
+// Invariant: a time of today that has passed is never taken for tomorrow's, nor for at once: it is refused with the moment
+// that may have been meant. Failure: a sentence that names the option.
+import Arguments
+import BankModel
+import Logbook
+import Posix
+import Time
+
+/// For when somebody orders.
+enum LaterMoment: Sendable, Equatable {
+  /// Milliseconds since 1970.
+  case at(Int64)
+  /// So many milliseconds from when the bank hears of it.
+  case after(Int64)
+
+  var dueAt: Int64? { if case .at(let moment) = self { moment } else { nil } }
+  var delay: Int64? { if case .after(let span) = self { span } else { nil } }
+
+  enum Fault: Error, Sendable, Equatable {
+    case noMoment(String)
+    /// A time of today that has passed, and the same of tomorrow.
+    case passed(String, tomorrow: Int64)
+    case tooFar(String)
+  }
+
+  /// What the command line says; nil for at once.
+  static func read(_ session: Session) throws(CommandError) -> LaterMoment? {
+    if let span = session.invocation.duration("in") {
+      let (whole, rest) = span.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000)
+      // Never early: a part of a millisecond counts as one.
+      let milliseconds = rest == 0 ? whole : whole + 1
+      guard milliseconds <= Limits.delay else {
+        throw .usage(session.words.later(.tooFar(DurationText.print(span)), option: "in"))
+      }
+      return .after(milliseconds)
+    }
+    guard let text = session.invocation.text("at") else { return nil }
+    do throws(Fault) { return .at(try moment(text, now: SystemClock.moment().wall.milliseconds)) } catch {
+      throw .usage(session.words.later(error, option: "at"))
+    }
+  }
+
+  /// A moment in RFC 3339, or a time of the present day here.
+  static func moment(_ text: String, now: Int64) throws(Fault) -> Int64 {
+    let moment = try timeOfDay(text, now: now) ?? instant(text)
+    guard let moment else { throw .noMoment(text) }
+    guard moment - now <= Limits.delay else { throw .tooFar(text) }
+    return moment
+  }
+
+  /// A moment in RFC 3339; nil for what is none.
+  static func instant(_ text: String) -> Int64? {
+    // The shorter ones are times of a day in Greenwich.
+    text.utf8.count > 8 ? LogMoment.parse(text, now: 0) : nil
+  }
+
+  private static func timeOfDay(_ text: String, now: Int64) throws(Fault) -> Int64? {
+    let bytes = Array(text.utf8)
+    guard bytes.count == 5, bytes[2] == UInt8(ascii: ":"), bytes[0] >= UInt8(ascii: "0"),
+      bytes[3] >= UInt8(ascii: "0"), let hour = Int32(text.prefix(2)),
+      let minute = Int32(text.suffix(2)), (0..<24).contains(hour), (0..<60).contains(minute),
+      let moment = LocalCalendar.moment(hour: hour, minute: minute, onTheDayOf: now)
+    else { return nil }
+    guard moment <= now else { return moment }
+    let tomorrow = LocalCalendar.moment(hour: hour, minute: minute, onTheDayOf: now, later: 1)
+    throw .passed(text, tomorrow: tomorrow ?? moment + 86_400_000)
+  }
+}

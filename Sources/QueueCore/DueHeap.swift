@@ -1,0 +1,70 @@
+// Owns a binary heap of customers by the moment at which they are due, and by their numbers where that is the same.
+// Invariant: nobody is due before its parent.
+
+import BankModel
+
+struct DueHeap<Moment: Comparable & Sendable>: Sendable {
+  struct Entry: Sendable {
+    var customer: DelayedCustomer
+    var due: Moment
+  }
+
+  private(set) var entries: [Entry] = []
+
+  var first: Entry? { entries.first }
+
+  mutating func insert(_ customer: DelayedCustomer, due: Moment) {
+    entries.append(Entry(customer: customer, due: due))
+    rise(from: entries.count - 1)
+  }
+
+  mutating func takeFirst() -> Customer? { entries.isEmpty ? nil : remove(at: 0) }
+
+  mutating func remove(_ ticket: TicketNumber) -> Customer? {
+    entries.firstIndex { $0.customer.customer.ticket == ticket }.map { remove(at: $0) }
+  }
+
+  /// Takes everybody out, in no order.
+  mutating func takeAll() -> [Entry] {
+    defer { entries.removeAll(keepingCapacity: true) }
+    return entries
+  }
+
+  private mutating func remove(at place: Int) -> Customer {
+    let customer = entries[place].customer.customer
+    entries.swapAt(place, entries.count - 1)
+    entries.removeLast()
+    // The last entry took the place; it may belong nearer to the root or farther from it.
+    if place < entries.count { sink(from: rise(from: place)) }
+    return customer
+  }
+
+  @discardableResult
+  private mutating func rise(from place: Int) -> Int {
+    var child = place
+    while child > 0, comesBefore(child, (child - 1) / 2) {
+      entries.swapAt(child, (child - 1) / 2)
+      child = (child - 1) / 2
+    }
+    return child
+  }
+
+  private mutating func sink(from place: Int) {
+    var parent = place
+    while true {
+      var least = parent
+      for child in [2 * parent + 1, 2 * parent + 2] where child < entries.count && comesBefore(child, least) {
+        least = child
+      }
+      guard least != parent else { return }
+      entries.swapAt(parent, least)
+      parent = least
+    }
+  }
+
+  private func comesBefore(_ left: Int, _ right: Int) -> Bool {
+    let (first, second) = (entries[left], entries[right])
+    return first.due == second.due
+      ? first.customer.customer.ticket < second.customer.customer.ticket : first.due < second.due
+  }
+}

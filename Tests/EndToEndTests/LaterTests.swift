@@ -1,0 +1,124 @@
+// Customers who are ordered for later: not served before, also where the coordinator is killed meanwhile, and served then.
+import Testing
+
+@Suite("Ordering for later", .serialized)
+struct LaterTests {
+  @Test("--in delays a customer, who is shown as such and served when the time has come")
+  func inAWhile() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      try branch.done("enqueue", "1", "--service", "deposit", "--in", "2s")
+      let ticket = try branch.json("ticket", "1")
+      if ticket["state"].text == "delayed" {
+        let due = try #require(ticket["due_at"].text)
+        #expect(due > ticket["issued_at"].text ?? "")
+        try branch.expectListed(as: due)
+      }
+      // Whoever comes later and orders nothing is served before.
+      try branch.done("enqueue", "1", "--service", "deposit", "--wait")
+      try branch.done("wait")
+      let receipts = try branch.receipts()
+      #expect(Set(receipts.map { $0["ticket"].integer }) == [1, 2])
+      try branch.expectNotEarly(1, than: ticket["due_at"].text)
+      try branch.expectClean()
+    }
+  }
+
+  @Test("a kill of the coordinator makes nobody early, and loses nobody")
+  func killed() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      try branch.done("enqueue", "3", "--service", "loan", "--in", "3s")
+      try branch.done("enqueue", "1", "--service", "loan", "--in", "1h")
+      let due = try branch.json("ticket", "3")["due_at"].text
+      let far = try branch.json("ticket", "4")["due_at"].text
+      try branch.killCoordinator()
+      try branch.start("--speed", "max")
+      #expect(try branch.json("ticket", "4")["due_at"].text == far)
+      try branch.waitUntil("those who are due are served") { try branch.receipts().count == 3 }
+      for ticket in 1...3 { try branch.expectNotEarly(ticket, than: due) }
+      #expect(try branch.status().queue("delayed") == 1)
+      #expect(try branch.done("ticket", "4").out.contains("delayed, until \(far ?? "?")"))
+      #expect(try branch.done("ticket", "4", language: .ko).out.contains("지연, \(far ?? "?")까지"))
+      #expect(try branch.done("tickets", "--state", "delayed").out.contains("until \(far ?? "?")"))
+      try branch.done("cancel", "4")
+      try branch.expectClean()
+    }
+  }
+
+  @Test("a moment that has passed means at once, and one that has not is kept to the millisecond")
+  func atAMoment() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      try branch.done("enqueue", "1", "--at", "2001-02-03T04:05:06Z", "--wait")
+      let far = try branch.done("enqueue", "1", "--at", "2031-02-03T04:05:06.789+09:00").out
+      #expect(far == "1 customer: ticket 2, day 1, not before 2031-02-02T19:05:06.789Z\n", "\(far)")
+      #expect(try branch.json("ticket", "2")["due_at"].text == "2031-02-02T19:05:06.789Z")
+      try branch.done("cancel", "2")
+      let list = """
+        {"service":"loan","at":"2031-02-03T00:00:00Z","key":"a"}
+        {"service":"loan","in":"1h","key":"b"}
+        {"service":"loan","key":"c"}
+        """
+      try branch.done("enqueue", "--from", "-", input: list)
+      #expect(try branch.json("ticket", "3")["due_at"].text == "2031-02-03T00:00:00.000Z")
+      #expect(try branch.json("ticket", "4")["state"].text == "delayed")
+      try branch.waitUntil("the third is served") { try branch.json("ticket", "5")["state"].text == "done" }
+      // In a while is the same a while later; another while is another request.
+      #expect(try branch.json("enqueue", "--from", "-", input: list)["known_count"].integer == 3)
+      let first = try branch.json("enqueue", "1", "--in", "90m", "--key", "k")
+      #expect(try branch.json("enqueue", "1", "--in", "90m", "--key", "k")["first"] == first["first"])
+      try branch.expectRefusal(5, "key_conflict", of: "enqueue", "1", "--in", "91m", "--key", "k")
+      for ticket in [3, 4, first["first"].integer ?? 0] { try branch.done("cancel", "\(ticket)") }
+      try branch.expectClean()
+    }
+  }
+
+  @Test("what is no moment is refused with a sentence, and nobody is added")
+  func wrongInput() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      let wrong: [([String], String, String)] = [
+        (["--at", "tomorrow"], "is no moment", "시점이 아닙니다"),
+        (["--at", "25:00"], "is no moment", "시점이 아닙니다"),
+        (["--at", "2031-02-30T00:00:00Z"], "is no moment", "시점이 아닙니다"),
+        (["--at", "00:00"], "that time of today has passed; for tomorrow write --at 20", "시각은 지났습니다"),
+        (["--at", "9999-01-01T00:00:00Z"], "at most 3,653 days ahead", "3,653일 뒤까지"),
+        (["--in", "3654d"], "at most 3,653 days ahead", "3,653일 뒤까지"),
+        (["--in", "5"], "unit", "단위"),
+        (["--in", "5m", "--at", "2031-02-03T04:05:06Z"], "--at", "--at"),
+      ]
+      for (words, english, korean) in wrong {
+        for (tongue, expected) in [(Tongue.en, english), (.ko, korean)] {
+          let outcome = try branch.launch(["enqueue", "1"] + words, language: tongue).finish()
+          #expect(outcome.code == 2, "\(words): \(outcome.story)")
+          #expect(outcome.err.contains(expected), "\(words): \(outcome.story)")
+        }
+      }
+      for line in [
+        #"{"at":"09:00"}"#, #"{"in":"5"}"#, #"{"in":"5m","at":"2031-02-03T04:05:06Z"}"#, #"{"in":5}"#,
+      ] {
+        let outcome = try branch.run("enqueue", "--from", "-", input: line)
+        #expect(outcome.code == 2, "\(line): \(outcome.story)")
+      }
+      #expect(try branch.status().queue("issued") == 0)
+    }
+  }
+}
+
+extension Branch {
+  /// Lists and the story say until when, in both languages.
+  fileprivate func expectListed(as due: String) throws {
+    let row = try lines("tickets", "--state", "delayed")
+    // It may have come back meanwhile.
+    guard let first = row.first else { return }
+    #expect(first["due_at"].text == due)
+  }
+
+  /// The texts of instants are in the order of the instants.
+  fileprivate func expectNotEarly(_ ticket: Int, than due: String?) throws {
+    let receipt = try #require(try receipts().first { $0["ticket"].integer == ticket })
+    let started = try #require(receipt["started_at"].text)
+    #expect(started >= due ?? "9", "ticket \(ticket)")
+  }
+}

@@ -1,0 +1,125 @@
+// Customers who order for later: delayed from the first moment, called by the calendar, and in line at the place of their
+// numbers; any number of them in a memory that does not grow.
+
+import BankModel
+import QueueCore
+import Testing
+import Time
+
+@testable import QueueCore
+
+@Suite struct QueueLaterTests {
+  private func later(_ milliseconds: Int64, _ branch: TestBranch) -> CustomerOrder {
+    var order = CustomerOrder.deposit
+    order.dueAt = WallTime(milliseconds: branch.now.wall.milliseconds + milliseconds)
+    return order
+  }
+
+  @Test("whoever orders for later is delayed at once, and stands in line at the place of its number then")
+  func orders() throws {
+    let branch = TestBranch()
+    let asked = branch.ask(later(2_000, branch), .deposit, .deposit)
+    guard case .insertDelayed(let customer, let dueAt)? = asked.changes.first else {
+      Issue.record("\(asked)")
+      return
+    }
+    #expect((customer.ticket, dueAt.milliseconds) == (1, branch.now.wall.milliseconds + 2_000))
+    #expect(branch.machine.books.delayed == 1)
+    branch.happen(.committed)
+    #expect(branch.pass(.milliseconds(1_999)).changes == [])
+    #expect(branch.pass(.milliseconds(1)).changes == [.revive(customer, from: .delayed)])
+    #expect(branch.tickets(.deposit) == [1, 2, 3])
+  }
+
+  @Test("nobody is called whose ticket is not on disk")
+  func notBeforeTheDisk() {
+    let branch = TestBranch()
+    branch.open(.deposit)
+    branch.ask(later(5, branch))
+    #expect(branch.pass(.seconds(5)).changes == [])
+    #expect(branch.happen(.committed).assigned == [1])
+  }
+
+  @Test("for a moment that has passed a customer waits at once")
+  func past() {
+    let branch = TestBranch()
+    #expect(branch.ask(later(0, branch), later(-9_000, branch)).changes.count == 2)
+    #expect(branch.machine.books.delayed == 0 && branch.machine.books.waitingInAll == 2)
+  }
+
+  @Test("a full disk takes them back, and so does a request that is given up")
+  func takenBack() {
+    let branch = TestBranch()
+    branch.ask(later(5, branch), .deposit)
+    branch.happen(.commitRefused)
+    #expect(branch.machine.books.delayed == 0 && branch.machine.books.issued == 0)
+    branch.happen(.committed)
+    branch.happen(.enqueue(9, orders: [later(5, branch)], total: 2, isLast: false))
+    branch.happen(.intakeAbandoned)
+    #expect(branch.machine.books.delayed == 0 && branch.isIdle)
+    #expect(branch.pass(.seconds(9)).changes == [])
+  }
+
+  @Test("a request in slices delays those who ordered for later, with its last slice")
+  func slices() {
+    let branch = TestBranch()
+    branch.open(.deposit)
+    branch.happen(.enqueue(9, orders: [later(5, branch), .deposit], total: 4, isLast: false))
+    branch.happen(.committed)
+    #expect(branch.machine.books.delayed == 0)
+    branch.happen(.enqueue(9, orders: [later(9, branch), later(-1, branch)], total: 4, isLast: true))
+    #expect(branch.machine.books.delayed == 2 && branch.machine.books.waitingInAll == 2)
+    #expect(branch.happen(.committed).assigned == [2])
+    #expect(branch.pass(.seconds(1)).changes.count == 2)
+    #expect(branch.tickets(.deposit) == [1, 3, 4])
+  }
+
+  @Test("they count among those who wait")
+  func full() {
+    var policy = QueuePolicy()
+    policy.maxWaiting = 2
+    let branch = TestBranch(policy: policy)
+    branch.arrive(later(5, branch), .deposit)
+    #expect(branch.arrive(.deposit).answers == [.refused(.queueFull(waiting: 2, limit: 2))])
+  }
+
+  @Test("somebody who stands in the store alone is cancelled there")
+  func cancelBeyond() {
+    var policy = QueuePolicy()
+    (policy.delayedCapacity, policy.delayedLowWater) = (1, 1)
+    let branch = TestBranch(policy: policy)
+    branch.arrive(later(5, branch), later(7, branch), later(9, branch))
+    let order = later(9, branch)
+    let third = order.customer(ticket: 3, issuedAt: branch.now.wall)
+    #expect(branch.happen(.cancel(8, 3)) == [.lookUp(8, 3)])
+    let found = branch.happen(
+      .found(8, ticket: 3, StoredCustomer(customer: third, state: .delayed, dueAt: order.dueAt)))
+    #expect(found.receipts.map(\.ticket) == [3])
+    #expect(branch.machine.books.delayed == 2)
+    #expect(branch.happen(.committed).answer(to: 8) == .done)
+  }
+
+  @Test("many who are due in one moment are called in portions, and others are heard in between")
+  func portions() {
+    let branch = TestBranch()
+    let order = later(1_000, branch)
+    branch.happen(
+      .enqueue(1, orders: Array(repeating: order, count: 2_500), total: 2_500, isLast: true))
+    branch.happen(.committed)
+    #expect(branch.pass(.seconds(1)).changes.count == QueueMachine.calledAtOnce)
+    #expect(branch.nextDeadline.map { $0 <= branch.now.monotonic } == true)
+    #expect(branch.happen(.tick).changes.count == QueueMachine.calledAtOnce)
+    #expect(branch.happen(.tick).changes.count == 2_500 - 2 * QueueMachine.calledAtOnce)
+    #expect(branch.nextDeadline == nil)
+  }
+
+  @Test("a drain waits for them, where somebody can serve them")
+  func drain() {
+    let branch = TestBranch()
+    branch.open(.deposit)
+    branch.arrive(later(60_000, branch))
+    #expect(branch.happen(.drain) == [])
+    #expect(branch.hasWaitingToServe)
+    #expect(branch.happen(.pause(7, .deposit)) == [.reportDrained])
+  }
+}

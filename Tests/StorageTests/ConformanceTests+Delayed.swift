@@ -1,0 +1,117 @@
+// What every store promises about those who are delayed: they are read in the order of their moments, page after page,
+// whether they failed or ordered for later, and whoever has no ticket yet is nobody.
+
+import BankModel
+import QueueCore
+import Testing
+import Time
+
+@testable import Storage
+
+extension ConformanceTests {
+  @discardableResult
+  private func arriveLater(_ due: Int64, _ line: Line = .deposit, at branch: Branch) throws -> Customer {
+    let customer = Customer(
+      ticket: branch.books.issued + 1, service: line.service, priority: line.priority, amount: 7, account: 7,
+      issuedAt: branch.now)
+    try branch.store.stage(.insertDelayed(customer, dueAt: WallTime(milliseconds: due)))
+    branch.books.issued += 1
+    branch.books.delayed += 1
+    return customer
+  }
+
+  @Test("reads those who are delayed by their moments, page after page", arguments: StoreKind.allCases)
+  func delayedPages(_ kind: StoreKind) throws {
+    let branch = try Branch(kind)
+    for index in 0..<40 as Range<Int64> {
+      try arriveLater(index * 7 % 5, Line.graded[Int(index) % 6], at: branch)
+    }
+    let failed = try branch.fail(try branch.arrive(.loan), .failed)
+    try branch.postpone(failed, until: 3)
+    let all = try branch.store.delayed(after: .first, limit: 99)
+    #expect(all.map { [$0.dueAt.milliseconds, $0.customer.ticket] }.isSorted && all.count == 41)
+    #expect(all.last { $0.dueAt.milliseconds == 3 }?.customer == failed)
+    try branch.commit()
+    var read: [DelayedCustomer] = []
+    while true {
+      let page = try branch.store.delayed(after: read.last?.place ?? .first, limit: 7)
+      if page.isEmpty { break }
+      read += page
+    }
+    #expect(read == all)
+    try branch.crash()
+    #expect(branch.delayedAtStart == all)
+    #expect(try branch.store.audit().problems == [])
+    #expect(try branch.store.customers(in: .delayed, after: nil, limit: 99).count == 41)
+    #expect(try branch.store.countUnfinished(1...99) == 41)
+    // Whoever comes back, or leaves, is on no page any more.
+    try branch.revive(all[0].customer, from: .delayed)
+    try branch.finish(all[1].customer, from: .delayed, .cancelled)
+    #expect(try branch.store.delayed(after: .first, limit: 99) == Array(all[2...]))
+    #expect(try branch.store.delayed(after: .last, limit: 99).isEmpty)
+    try branch.commit()
+    try branch.cancelEveryone()
+    branch.turnDay()
+    try branch.commit()
+    #expect(try branch.store.delayed(after: .first, limit: 99).isEmpty)
+    #expect(try branch.store.audit().problems == [])
+  }
+
+  @Test(
+    "nobody is out of turn who was ordered for later and was overtaken until then",
+    arguments: StoreKind.allCases)
+  func orderedAudit(_ kind: StoreKind) throws {
+    let branch = try Branch(kind)
+    _ = try branch.store.beginIncarnation(at: branch.now)
+    let due = branch.clock + 4
+    let later = try arriveLater(due, at: branch)
+    let other = try branch.arrive(.deposit)
+    try branch.finish(other)
+    try branch.revive(later, from: .delayed)
+    branch.clock = max(branch.clock, due)
+    try branch.finish(later)
+    try branch.commit()
+    #expect(try branch.store.audit().problems == [])
+  }
+
+  @Test("with the books only the first of them are read", arguments: StoreKind.allCases)
+  func firstDelayed(_ kind: StoreKind) throws {
+    let branch = try Branch(kind)
+    let count = StoredQueue.firstPage + 3
+    for index in 0..<count { try arriveLater(Int64(count - index), at: branch) }
+    try branch.commit()
+    try branch.crash()
+    #expect(branch.delayedAtStart.count == StoredQueue.firstPage)
+    #expect(branch.delayedAtStart.first?.customer.ticket == TicketNumber(count))
+  }
+
+  @Test(
+    "whoever is delayed by a request that is not whole is nobody, and goes with it",
+    arguments: StoreKind.allCases)
+  func delayedArrivals(_ kind: StoreKind) throws {
+    let branch = try Branch(kind)
+    try arriveLater(9, at: branch)
+    try branch.commit()
+    for ticket in 22...51 as ClosedRange<TicketNumber> {
+      let customer = Customer(
+        ticket: ticket, service: .deposit, priority: .regular, amount: 5, account: 7, issuedAt: branch.now)
+      try branch.store.stage(.insertDelayed(customer, dueAt: WallTime(milliseconds: ticket)))
+    }
+    try branch.store.commit(branch.books, arriving: request(3, at: branch))
+    for _ in 0..<2 {
+      #expect(try branch.store.delayed(after: .first, limit: 99).map(\.customer.ticket) == [1])
+      #expect(try branch.store.customers(in: .delayed, after: nil, limit: 99).map(\.customer.ticket) == [1])
+      #expect(try branch.store.find(30) == nil)
+      #expect(try branch.store.audit().problems == [])
+      try branch.crash()
+    }
+    #expect(branch.delayedAtStart.map(\.customer.ticket) == [1])
+    for _ in 0..<10 where branch.store.hasArrivals {
+      try branch.store.withdrawArrivals(limit: 10)
+      try branch.commit()
+    }
+    #expect(!branch.store.hasArrivals)
+    #expect(try branch.store.delayed(after: .first, limit: 99).count == 1)
+    #expect(try branch.store.audit().problems == [])
+  }
+}
