@@ -59,12 +59,10 @@ final class Intake: BankPart {
       service: service, priority: order.priority, amount: order.amount, account: order.account,
       article: order.article ?? "", dueAt: WallTime(dueAt: order.dueAt, delay: order.delay, asked: now),
       seed: order.seed)
-    let length = max(1, order.payload?.count ?? 0)
-    let slice = min(limits.slice, max(1, Int64(limits.sliceBytes / length)))
+    let slice = min(limits.slice, max(1, Int64(limits.sliceBytes / max(1, order.payload?.count ?? 0))))
     let sliced = SlicedDraw(draw, total: order.count, slice: slice, heldBackAtMost: limits.gap)
-    append(
-      .drawn(sliced, carried), key: order.key, digest: order.key == nil ? nil : order.digest(for: service),
-      order.count, seat)
+    let digest = order.key == nil ? nil : order.digest(for: service)
+    append(.drawn(sliced, carried), key: order.key, digest: digest, order.count, seat)
   }
 
   func take(_ part: EnqueueList, _ seat: Seat) {
@@ -93,9 +91,8 @@ final class Intake: BankPart {
     _ source: EnqueueIntake.Source, key: String? = nil, digest: Int64? = nil, _ total: Int64, _ seat: Seat
   ) {
     let request = requests.open(seat, for: .enqueue(known: 0, KnownTickets()))
-    line.append(
-      EnqueueIntake.Order(
-        request: request, source: source, key: key, digest: digest, asked: context.now.wall, total: total))
+    let asked = context.now.wall
+    line.append(.init(request: request, source: source, key: key, digest: digest, asked: asked, total: total))
   }
 
   /// A client gives a request of its own up. Where it was not taken in the client is told so, and nobody was added;

@@ -216,6 +216,8 @@ final class PromiseChecker {
     doubtful.removeAll()
     // The last look at what is to be taken out may be kept by a process that dies before it says so, and changes nothing.
     if !store.hasArrivals { arriving.removeAll() }
+    // Services that have got their numbers since are served and paused by nobody.
+    diskBooks?.know(services: stored.books.paused.count)
     if let diskBooks, stored.books != diskBooks {
       violate(
         .books,

@@ -343,9 +343,10 @@ import Time
     branch.arrive(.deposit, .deposit, .deposit)
     var put: [DelayedCustomer] = []
     for _ in 0..<3 {
-      for case .postpone(let customer, let dueAt) in try branch.answer(.deposit1, .failed(WorkFailure("no pen")))
-        .changes
-      {
+      for case .postpone(let customer, let dueAt) in try branch.answer(
+        .deposit1, .failed(WorkFailure("no pen"))
+      )
+      .changes {
         put.append(DelayedCustomer(customer: customer, dueAt: dueAt))
       }
     }
