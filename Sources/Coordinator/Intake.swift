@@ -38,8 +38,7 @@ final class Intake: BankPart {
   // MARK: - What is asked
 
   func take(_ order: EnqueueOrder, _ seat: Seat) {
-    let now = context.now.wall
-    if let fault = order.fault(maxPayload: context.configuration.maxPayload, now: now) {
+    if let fault = order.fault(maxPayload: context.configuration.maxPayload, now: context.now.wall) {
       return server.answer(seat, .failure(Failure(.badRequest, remark: fault)))
     }
     let service: Service?
@@ -57,7 +56,8 @@ final class Intake: BankPart {
     }
     let draw = CustomerDraw(
       service: service, priority: order.priority, amount: order.amount, account: order.account,
-      article: order.article ?? "", dueAt: WallTime(dueAt: order.dueAt, delay: order.delay, asked: now),
+      article: order.article ?? "",
+      dueAt: WallTime(dueAt: order.dueAt, delay: order.delay, asked: context.now.wall),
       seed: order.seed)
     let slice = min(limits.slice, max(1, Int64(limits.sliceBytes / max(1, order.payload?.count ?? 0))))
     let sliced = SlicedDraw(draw, total: order.count, slice: slice, heldBackAtMost: limits.gap)
