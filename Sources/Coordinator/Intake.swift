@@ -54,11 +54,10 @@ final class Intake: BankPart {
       share.bytes = payload.count
       carried = (payload, share)
     }
+    let dueAt = WallTime(dueAt: order.dueAt, delay: order.delay, asked: context.now.wall)
     let draw = CustomerDraw(
       service: service, priority: order.priority, amount: order.amount, account: order.account,
-      article: order.article ?? "",
-      dueAt: WallTime(dueAt: order.dueAt, delay: order.delay, asked: context.now.wall),
-      seed: order.seed)
+      article: order.article ?? "", dueAt: dueAt, seed: order.seed)
     let slice = min(limits.slice, max(1, Int64(limits.sliceBytes / max(1, order.payload?.count ?? 0))))
     let sliced = SlicedDraw(draw, total: order.count, slice: slice, heldBackAtMost: limits.gap)
     let digest = order.key == nil ? nil : order.digest(for: service)
