@@ -162,7 +162,8 @@ extension PromiseChecker {
   func didApply(
     _ event: QueueEvent, to core: borrowing QueueMachine, _ effects: ArraySlice<QueueEffect>, at now: Moment
   ) {
-    if step.isLate, let effect = effects.first {
+    // Those whose moment has come are called with whatever event it is.
+    if step.isLate, let effect = effects.first, !effect.callsTheDelayed {
       violate(.lateWord, "a word of a dead generation led to \(effect)")
     }
     for effect in effects { follow(effect, event, at: now) }
@@ -346,6 +347,16 @@ extension QueueEvent {
       .requeueDead(let request), .pause(let request, _), .resume(let request, _), .reset(let request):
       request
     default: nil
+    }
+  }
+}
+
+extension QueueEffect {
+  /// Whether somebody joins the line whose moment has come, or those who are due next are asked for.
+  fileprivate var callsTheDelayed: Bool {
+    switch self {
+    case .stage(.revive(_, from: .delayed)), .loadDelayed: true
+    default: false
     }
   }
 }
