@@ -35,6 +35,7 @@ public struct ServicePolicy: Sendable, Equatable {
 }
 
 /// The rules of the queue that an operator may set.
+@dynamicMemberLookup
 public struct QueuePolicy: Sendable, Equatable {
   /// Customers who may wait at most, in line, delayed or at a window. Beyond it new ones are refused.
   public var maxWaiting: Int64 = 20_000_000
@@ -83,34 +84,9 @@ public struct QueuePolicy: Sendable, Equatable {
 }
 
 extension QueuePolicy {
-  /// How long a teller may go without progress, where a service says nothing else.
-  public var lease: TimeSpan {
-    get { common.lease }
-    set { common.lease = newValue }
-  }
-  /// Customers that a teller may have in hand, where a service says nothing else.
-  public var prefetch: Int {
-    get { common.prefetch }
-    set { common.prefetch = newValue }
-  }
-  /// Crashes after which a customer becomes a dead letter, where a service says nothing else.
-  public var maxCrashes: Int32 {
-    get { common.maxCrashes }
-    set { common.maxCrashes = newValue }
-  }
-  /// Failures after which a customer becomes a dead letter, where a service says nothing else.
-  public var maxFailures: Int32 {
-    get { common.maxFailures }
-    set { common.maxFailures = newValue }
-  }
-  /// The pause before the second attempt, where a service says nothing else.
-  public var retryFirst: TimeSpan {
-    get { common.retryFirst }
-    set { common.retryFirst = newValue }
-  }
-  /// The longest pause between attempts, where a service says nothing else.
-  public var retryLimit: TimeSpan {
-    get { common.retryLimit }
-    set { common.retryLimit = newValue }
+  /// A rule of every service that says nothing else.
+  public subscript<Rule>(dynamicMember rule: WritableKeyPath<ServicePolicy, Rule>) -> Rule {
+    get { common[keyPath: rule] }
+    set { common[keyPath: rule] = newValue }
   }
 }
