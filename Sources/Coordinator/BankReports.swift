@@ -24,7 +24,8 @@ final class BankReports: BankPart {
         if context.services[name] == nil || name == .run, numbers.isEmpty { return nil }
         return ServiceReport(
           service: name, windows: numbers.windows, waiting: numbers.waiting, serving: numbers.serving,
-          served: numbers.served, paused: numbers.isPaused)
+          served: numbers.served, paused: numbers.isPaused,
+          pausedBecause: numbers.isPaused ? queue.pauseReasons[service] : nil)
       }
     return StatusReport(
       state: context.isEnding ? .draining : queue.machine.isPaused ? .paused : .open, day: books.day,

@@ -30,6 +30,9 @@ final class QueueDriver {
   /// The store has failed and nobody knows any more what is on disk: the last words are to be spoken.
   var onBroken: (StoreError) -> Void = { _ in }
 
+  /// Why services have paused by themselves, as long as they are paused.
+  private(set) var pauseReasons: [Service: String] = [:]
+
   var witness: (any QueueWitness)?
 
   private let context: BankContext
@@ -66,6 +69,9 @@ final class QueueDriver {
 
   /// The one way in which anything happens to the queue.
   private func apply(_ event: QueueEvent, into effects: inout [QueueEffect]) {
+    if case .resume(_, let service) = event {
+      if let service { pauseReasons[service] = nil } else { pauseReasons.removeAll() }
+    }
     guard let witness else { return machine.apply(event, at: context.now, into: &effects) }
     witness.apply(event, to: &machine, at: context.now, into: &effects)
   }
@@ -130,6 +136,7 @@ final class QueueDriver {
     case .reportDead(let customer, let window, let end, let processEnd):
       reportDead(customer, window, end, processEnd)
     case .reportPause(let service, let failure):
+      pauseReasons[service] = failure.words
       followers.changed = true
       context.write(event: "service_paused", level: .error) {
         $0.field("service", context.services.directory[service].text)

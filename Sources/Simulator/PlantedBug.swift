@@ -220,7 +220,9 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .forgetsTheCancelled: [.notDurable, .books, .lostTicket]
     case .writesReceiptsTwice: [.attempt, .duplicate, .storeContradiction]
     case .paysTheWrongAmount, .paysTheWrongAccount: [.ledger]
-    case .issuesNumbersTwice, .stagesTwice: [.duplicate, .storeContradiction]
+    case .issuesNumbersTwice: [.duplicate, .storeContradiction]
+    // Whoever was inserted twice may carry what was attached to another.
+    case .stagesTwice: [.duplicate, .storeContradiction, .payload]
     // The books begin a new day, and whoever comes then gets a ticket of the old one.
     case .resetsWithoutReceipts:
       [.storeContradiction, .lostTicket, .duplicate, .books, .notDurable, .halfRequest]
@@ -276,7 +278,9 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .stockBelievesAFullDisk: [.notDurable, .storeContradiction, .notDrained]
     case .leavesOutAChange: [.news]
     case .showsTooEarly: [.notDurable, .news]
-    case .sellsTheLatestFirst, .takesSilenceForDone: [.drinks]
+    case .sellsTheLatestFirst: [.drinks]
+    // Whoever repeats an order that was taken for done is answered otherwise by those who do it.
+    case .takesSilenceForDone: [.drinks, .repeatedOrder]
     case .paysInAgain, .countsCoinsTwice, .givesChangeOfIntents, .chargesNothing: [.money]
     case .buysAgain: [.purchase, .refusal, .repeatedOrder]
     case .takesBeforeTheIntent, .keepsWhatWasGivenUp, .takesSilenceForSoldOut, .takesSilenceForTaken,

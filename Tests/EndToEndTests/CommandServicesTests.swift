@@ -95,6 +95,11 @@ struct CommandServicesTests {
       }
       #expect(try branch.status().service("missing")["waiting"].integer == 3)
       #expect(branch.log("coordinator").contains("event=service_paused"))
+      let because = try branch.status().service("missing")["paused_because"].text
+      #expect(because?.contains("/no/such/program") == true)
+      for language in [Tongue.en, .ko] {
+        #expect(try branch.done("status", language: language).out.contains("bankctl resume missing"))
+      }
       // A command without an end, which ignores SIGTERM.
       let slow = try branch.run("enqueue", "--service", "slow", "--payload", "x", "--wait")
       #expect(slow.code == 1, slow.story)

@@ -77,7 +77,7 @@ struct HostileTellerTests {
       }
       return switch self {
       case .noise: (Array(repeating: 0xFE, count: 300), [])
-      case .oversized: (hello + Message.length(1 << 20), [])
+      case .oversized: (hello + Message.length(2 << 20), [])
       case .otherBuild:
         (Message.hello(role: 2).frame.map { $0 == UInt8(ascii: "d") ? UInt8(ascii: "x") : $0 }, [])
       case .cutOff: (hello + ready.dropLast(2), [])

@@ -16,7 +16,6 @@ struct PrefetchTests {
       let status = try branch.status()
       #expect(status.queue("waiting") == 2 && status.isBalanced)
       #expect(try branch.json("ticket", "4")["state"].text == "serving")
-      try branch.expectRefusal(5, "wrong_state", of: "cancel", "4")
       try branch.kill(worker: "deposit-1")
       try branch.done("wait", timeout: .seconds(60))
       try branch.expectOneReceiptEach(6)
@@ -26,6 +25,30 @@ struct PrefetchTests {
       let again = ends.filter { $0.count > 1 }
       #expect(again.count { $0.first == "killed" } == 1, "\(ends)")
       #expect(again.allSatisfy { $0.last == "served" && ["killed", "recalled"].contains($0[0]) }, "\(ends)")
+      try branch.expectClean()
+    }
+  }
+
+  @Test("who is taken out of a teller's hands is not served, and the others are, in their order")
+  func cancelled() throws {
+    try withBranch { branch in
+      let file = try branch.configuration(
+        deposit: 1, loan: 0, depositWork: "500ms", more: #", "prefetch": 4"#)
+      try branch.start("--config", file)
+      try branch.done("enqueue", "6", "--service", "deposit")
+      try branch.waitUntil("four are in hand") { try branch.status().queue("serving") == 4 }
+      // The one who waits for a turn, and the one who is being served.
+      let served = try #require(try branch.status().worker("deposit-1")?.ticket)
+      for ticket in [4, served] {
+        let taken = try branch.json("cancel", "\(ticket)")
+        #expect(taken["outcome"].text == "cancelled" && taken["window"].text == "deposit-1", "\(taken)")
+      }
+      try branch.done("wait", timeout: .seconds(60))
+      let receipts = try branch.receipts()
+      #expect(receipts.compactMap(\.["ticket"].integer).sorted() == Array(1...6))
+      let done = receipts.filter { $0["outcome"].text == "served" }.compactMap(\.["ticket"].integer)
+      #expect(done == (1...6).filter { $0 != 4 && $0 != served })
+      #expect(try branch.status().worker("deposit-1")?.generation == 1, "the teller goes on")
       try branch.expectClean()
     }
   }

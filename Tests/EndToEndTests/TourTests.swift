@@ -11,7 +11,7 @@ struct TourTests {
   @Test("can be followed as typed, and shows what the README shows")
   func replay() throws {
     let tour = try Tour.ofReadme()
-    #expect(tour.steps.count > 15 && tour.steps.allSatisfy { !$0.command.isEmpty })
+    #expect(tour.steps.count > 12 && tour.steps.allSatisfy { !$0.command.isEmpty })
     try withBranch { branch in
       let programs = URL(fileURLWithPath: Binaries.bankctl).deletingLastPathComponent().path
       let shell = try TerminalProgram(

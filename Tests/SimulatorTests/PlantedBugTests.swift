@@ -17,7 +17,7 @@ struct PlantedBugTests {
     .forgetsToRevive: 21, .callsEveryErrorAFullDisk: 21, .drainsTooEarly: 24, .forgetsVoids: 26,
     .keepsWhatWasGivenUp: 26, .takesSilenceForSoldOut: 26, .takesSilenceForTaken: 26, .judgesBySilence: 33,
     .ignoresGenerations: 34, .takesSilenceForPutBack: 34, .waitsForTheUnready: 42,
-    .takesAFullStockForShortage: 45, .answersEveryPart: 47, .opensWindowsWhileItCloses: 49,
+    .takesAFullStockForShortage: 45, .answersEveryPart: 47, .opensWindowsWhileItCloses: 1_354,
     .believesTheLogThatIsThere: 54, .takesAFullStockForSoldOut: 60, .blamesTellersForItsOwnPause: 65,
     .takesSilenceForShortage: 67, .givesChangeOfIntents: 73, .waitsForTheDismissed: 84,
     .takesSilenceForDone: 86, .forgetsTheDelayedAtTheStart: 101, .givesBackAgain: 105,
@@ -25,7 +25,7 @@ struct PlantedBugTests {
     .takesEveryDayForToday: 157, .servicesBlameClients: 157, .blamesServicesForItsOwnPause: 166,
     .takesAFullStockForGivenBack: 178, .blamesClientsForItsOwnPause: 203, .isDeafToProgress: 230,
     .startsGenerationsAnew: 233, .migratesWithoutAJournal: 253, .believesALateAnswer: 279,
-    .vendingForgetsToRetry: 336, .introducesOnce: 397, .stagesTwice: 432, .putsOffForGood: 591,
+    .vendingForgetsToRetry: 336, .introducesOnce: 397, .stagesTwice: 986, .putsOffForGood: 591,
     .checksOnce: 603, .startsBesideTheLiving: 187, .forgetsThatItWasOpen: 56, .keepsTheEndToItself: 12,
     .leavesTheBankUnguarded: 12,  // One in a thousand histories has a guardian that looks at that moment.
     .endsTheSilent: 1_162,

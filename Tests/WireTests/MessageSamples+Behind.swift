@@ -70,6 +70,7 @@ extension ControlAnswer {
     Sample("answer-ticket-payload", ControlAnswer.ticket(.carrying)),
     Sample("answer-ticket-result", ControlAnswer.ticket(.worked)),
     Sample("answer-status-behind", ControlAnswer.status(.behindWindows)),
+    Sample("answer-status-paused", ControlAnswer.status(.paused)),
     Sample(
       "answer-progress-drain-bare",
       ControlAnswer.progress(
@@ -117,6 +118,16 @@ extension TicketReport {
 }
 
 extension StatusReport {
+  fileprivate static let paused: StatusReport = {
+    var report = bare
+    report.services = [
+      ServiceReport(
+        service: ServiceName("thumbs")!, windows: 1, waiting: 3, serving: 0, served: 0, paused: true,
+        pausedBecause: "no program \"convert\" in PATH=\"/usr/bin:/bin\"")
+    ]
+    return report
+  }()
+
   fileprivate static let behindWindows: StatusReport = {
     var report = bare
     report.workers = [

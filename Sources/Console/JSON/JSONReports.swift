@@ -33,11 +33,12 @@ extension JSONValue {
   }
 
   private static func service(_ service: ServiceReport) -> JSONValue {
-    [
+    let shape: JSONValue = [
       "name": .string(service.service.text), "windows": .init(service.windows),
       "waiting": .init(service.waiting), "serving": .init(service.serving), "served": .init(service.served),
       "paused": .bool(service.paused),
     ]
+    return service.pausedBecause.map { shape.adding(["paused_because": .string($0)]) } ?? shape
   }
 
   private static func worker(_ worker: WorkerReport) -> JSONValue {

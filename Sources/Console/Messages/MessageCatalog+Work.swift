@@ -40,6 +40,14 @@ extension MessageCatalog {
     )
   }
 
+  /// - Parameter words: What the worker said; its first line is the reason.
+  func hasPaused(_ service: ServiceName, because words: String) -> String {
+    let reason = words.split(whereSeparator: \.isNewline).first.map { safe(String($0)) } ?? ""
+    return say(
+      "\(service.text) has paused: \(reason). Mend it, then: bankctl resume \(service.text)",
+      "\(service.text) 업무가 멈췄습니다: \(reason). 고친 뒤 bankctl resume \(service.text) 로 다시 시작하세요.")
+  }
+
   /// Between the output of one attempt and that of the next.
   var newAttempt: String { say("The command is begun anew.", "명령을 처음부터 다시 실행합니다.") }
 

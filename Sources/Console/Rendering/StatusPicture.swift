@@ -68,7 +68,11 @@ struct StatusPicture {
         .init(MessageCatalog.grouped(service.served)), .init(service.paused ? words.paused : "", .alarm),
       ])
     }
+    let reasons = report.services.compactMap { service in
+      service.pausedBecause.map { words.hasPaused(service.service, because: $0) }
+    }
     return table.lines(palette, within: columns)
+      + reasons.flatMap { Screen.sentence($0, columns: columns) }.map { palette.paint($0, .alarm) }
   }
 
   private var workers: [String] {

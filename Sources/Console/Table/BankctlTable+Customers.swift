@@ -199,7 +199,11 @@ extension BankctlTable {
     ])
 
   private static let cancel = CommandSpec(
-    "cancel", group: group, "Take out a customer who waits or was put aside.", "기다리는 고객이나 보류된 고객을 내보냅니다.",
+    "cancel", group: group, "Take out a customer who waits, is being served or was put aside.",
+    "기다리거나 업무중이거나 보류된 고객을 내보냅니다.",
+    details: Text(
+      "Whoever is being served has the receipt at once; the work is ended, and a command with everything that it has started.",
+      "업무중인 고객도 바로 영수증을 받습니다. 하던 일은 끝내며, 명령은 그 명령이 시작한 프로세스와 함께 끝냅니다."),
     examples: [
       Example(
         "bankctl cancel 7", "Customer 7 leaves with a receipt that says cancelled.",

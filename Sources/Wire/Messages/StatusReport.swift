@@ -87,16 +87,21 @@ public struct ServiceReport: Codable, Sendable, Equatable {
   public var windows: Int64
   /// Customers in line, at a window, and served today.
   public var waiting, serving, served: Int64
-  /// Whether an operator has paused it.
+  /// Whether it is paused.
   public var paused: Bool
+  /// Why it has paused by itself; nil where an operator has paused it, or another coordinator has seen the reason.
+  public var pausedBecause: String?
 
   public init(
-    service: ServiceName, windows: Int64, waiting: Int64, serving: Int64, served: Int64, paused: Bool
+    service: ServiceName, windows: Int64, waiting: Int64, serving: Int64, served: Int64, paused: Bool,
+    pausedBecause: String? = nil
   ) {
     (self.service, self.windows, self.waiting, self.serving) = (service, windows, waiting, serving)
-    (self.served, self.paused) = (served, paused)
+    (self.served, self.paused, self.pausedBecause) = (served, paused, pausedBecause)
   }
-  enum CodingKeys: Int, CodingKey { case service = 1, windows, waiting, serving, served, paused }
+  enum CodingKeys: Int, CodingKey {
+    case service = 1, windows, waiting, serving, served, paused, pausedBecause
+  }
 }
 
 /// One worker process.
