@@ -38,7 +38,8 @@ struct SteeringTests {
   @Test("everything is paused and resumed; whoever is being served is finished")
   func pauseAll() throws {
     try withBranch { branch in
-      let file = try branch.configuration(deposit: 1, depositWork: "200ms")
+      // Long enough for a pause to come in time on a busy machine.
+      let file = try branch.configuration(deposit: 1, depositWork: "1500ms")
       try branch.start("--config", file)
       try branch.done("enqueue", "2", "--service", "deposit")
       try branch.waitUntilServed(by: "deposit-1", ticket: 1)
