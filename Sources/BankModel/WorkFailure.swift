@@ -3,8 +3,9 @@
 
 import Time
 
-/// Why a customer's work was not done, and what follows from it.
-public struct WorkFailure: Hashable, Sendable {
+/// Why a customer's work was not done, and what follows from it. It is handed on by a reference, because it is rare, and what
+/// could hold one would be copied with every customer.
+public final class WorkFailure: Hashable, Sendable {
   /// What becomes of the customer.
   public enum Consequence: UInt8, Sendable, CaseIterable {
     /// Again after a pause, as often as the service allows failures.
@@ -35,6 +36,20 @@ public struct WorkFailure: Hashable, Sendable {
   ) {
     self.words = words.utf8.count <= Attempt.longestWords ? words : Self.cut(words)
     (self.consequence, self.processEnd, self.after) = (consequence, processEnd, after)
+  }
+
+  /// Whether both say the same.
+  public static func == (left: WorkFailure, right: WorkFailure) -> Bool {
+    left.words == right.words && left.consequence == right.consequence && left.processEnd == right.processEnd
+      && left.after == right.after
+  }
+
+  /// Feeds everything that is said.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(words)
+    hasher.combine(consequence)
+    hasher.combine(processEnd)
+    hasher.combine(after)
   }
 
   /// The last words are those that say why.

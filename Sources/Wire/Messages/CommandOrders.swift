@@ -83,3 +83,13 @@ public struct CommandOrders: Codable, Sendable, Equatable {
       outputDirectory, meanings
   }
 }
+
+/// A value that is handed on by a reference; its bytes are the value's own.
+final class Held<Value: Codable & Sendable & Equatable>: Codable, Sendable, Equatable {
+  let value: Value
+
+  init(_ value: Value) { self.value = value }
+  init(from decoder: any Decoder) throws { value = try Value(from: decoder) }
+  func encode(to encoder: any Encoder) throws { try value.encode(to: encoder) }
+  static func == (left: Held, right: Held) -> Bool { left.value == right.value }
+}

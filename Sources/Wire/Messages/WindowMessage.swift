@@ -78,8 +78,13 @@ public struct TellerOrders: Codable, Sendable, Equatable {
   public var logsCustomers: Bool
   /// The socket of the stock service, for a worker that draws on the stock; nil for others.
   public var stockSocket: String?
-  /// How the command of each customer is run; nil where there is none.
-  public var command: CommandOrders?
+  /// How the command of each customer is run; nil where there is none. A teller copies its orders with every customer, so what
+  /// only a runner has is held by a reference.
+  public var command: CommandOrders? {
+    get { commandOrders?.value }
+    set { commandOrders = newValue.map { Held($0) } }
+  }
+  private var commandOrders: Held<CommandOrders>?
 
   public init(
     name: String, service: Service, generation: Int32, workMicroseconds: Int64, beatMicroseconds: Int64,
@@ -89,7 +94,8 @@ public struct TellerOrders: Codable, Sendable, Equatable {
     (self.name, self.service, self.generation) = (name, service, generation)
     (self.workMicroseconds, self.beatMicroseconds) = (workMicroseconds, beatMicroseconds)
     (self.language, self.logPath, self.logLimit, self.logKeep) = (language, logPath, logLimit, logKeep)
-    (self.logsCustomers, self.stockSocket, self.command) = (logsCustomers, stockSocket, command)
+    (self.logsCustomers, self.stockSocket) = (logsCustomers, stockSocket)
+    commandOrders = command.map { Held($0) }
   }
 
   /// What the service is called, which is a part of the worker's name.
@@ -99,7 +105,7 @@ public struct TellerOrders: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case name = 1, service, generation, workMicroseconds, beatMicroseconds, language, logPath, logLimit,
-      logKeep, logsCustomers, stockSocket, command
+      logKeep, logsCustomers, stockSocket, commandOrders
   }
 }
 
