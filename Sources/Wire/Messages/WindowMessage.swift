@@ -86,6 +86,7 @@ public struct TellerOrders: Codable, Sendable, Equatable {
   }
   private var commandOrders: Held<CommandOrders>?
 
+  /// Orders with every part.
   public init(
     name: String, service: Service, generation: Int32, workMicroseconds: Int64, beatMicroseconds: Int64,
     language: Language, logPath: String, logLimit: Int64, logKeep: Int32, logsCustomers: Bool,
