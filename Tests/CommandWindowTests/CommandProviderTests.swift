@@ -131,8 +131,9 @@ import Wire
     window.provider.end()
     #expect(!window.provider.hasEnded)
     try window.wait { window.provider.hasEnded }
-    #expect(window.answers.isEmpty && working(key: window.key).isEmpty)
-    #expect(window.provider.nextDeadline == nil)
+    #expect(window.answers.isEmpty && window.provider.nextDeadline == nil)
+    // On a busy machine it is not waited for to the last, and yet all are killed.
+    try window.wait { working(key: window.key).isEmpty }
     window.provider.end()
     #expect(window.provider.hasEnded)
   }
