@@ -40,6 +40,16 @@ public enum ProcessEnd: Hashable, Sendable {
   /// It ended by itself with this code.
   case code(Int32)
   case signal(Int32)
+
+  /// One of two numbers, as rows and messages have it; nil where there is neither.
+  public init?(code: Int32?, signal: Int32?) {
+    if let signal { self = .signal(signal) } else if let code { self = .code(code) } else { return nil }
+  }
+
+  /// The code; nil for a signal.
+  public var exitCode: Int32? { if case .code(let code) = self { code } else { nil } }
+  /// The signal; nil for a code.
+  public var exitSignal: Int32? { if case .signal(let signal) = self { signal } else { nil } }
 }
 
 /// What a process of the branch is for.

@@ -81,17 +81,10 @@ extension TicketReport {
 
 extension AttemptReport {
   init(_ attempt: Attempt, _ services: ServiceDirectory) {
-    var signal: Int32?
-    var code: Int32?
-    switch attempt.processEnd {
-    case .signal(let number): signal = number
-    case .code(let number): code = number
-    case nil: break
-    }
     self.init(
       window: services.name(of: attempt.window), generation: attempt.generation, pid: attempt.pid,
       startedAt: attempt.startedAt.milliseconds, endedAt: attempt.endedAt.milliseconds, end: attempt.end,
-      signal: signal, code: code)
+      signal: attempt.processEnd?.exitSignal, code: attempt.processEnd?.exitCode)
     if attempt.isFatal { isFatal = true }
     if !attempt.words.isEmpty { words = attempt.words }
   }

@@ -100,8 +100,8 @@ extension SQLiteStore {
       attempt.day, attempt.ticket, Int64(attempt.number), Int64(attempt.window.service.number),
       Int64(attempt.window.place), Int64(attempt.generation), Int64(attempt.pid),
       attempt.startedAt.milliseconds,
-      attempt.endedAt.milliseconds, Int64(attempt.end.rawValue), attempt.processEnd?.exitCode,
-      attempt.processEnd?.exitSignal)
+      attempt.endedAt.milliseconds, Int64(attempt.end.rawValue), attempt.processEnd?.exitCode.map(Int64.init),
+      attempt.processEnd?.exitSignal.map(Int64.init))
     try statements.insertAttempt.bind(13, nonEmpty: attempt.words)
     try statements.insertAttempt.run(
       broken: Remark(.attemptTwice, attempt.number, attempt.ticket, attempt.day))

@@ -285,8 +285,9 @@ extension SQLiteStore {
 
   /// How a process ended: one of the two, or neither.
   func processEnd(code: Int64?, signal: Int64?) throws(StoreError) -> ProcessEnd? {
-    if let signal { return .signal(try small(signal)) }
-    return try code.map { code throws(StoreError) in .code(try small(code)) }
+    ProcessEnd(
+      code: try code.map { code throws(StoreError) in try small(code) },
+      signal: try signal.map { signal throws(StoreError) in try small(signal) })
   }
 
   func service(_ value: Int64) throws(StoreError) -> Service {

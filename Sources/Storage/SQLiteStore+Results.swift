@@ -23,7 +23,8 @@ extension SQLiteStore {
     results.add(sequence...sequence)
     let statement = statements.insertResult
     statement.bindAll(
-      sequence, receipt.day, receipt.ticket, result.ending?.exitCode, result.ending?.exitSignal,
+      sequence, receipt.day, receipt.ticket, result.ending?.exitCode.map(Int64.init),
+      result.ending?.exitSignal.map(Int64.init),
       result.duration.nanoseconds, result.output.length, result.output.filed, result.errors.length,
       result.errors.filed)
     // The bytes stay no longer.
@@ -147,11 +148,4 @@ extension SQLiteStore {
       }
     }
   }
-}
-
-extension ProcessEnd {
-  /// The code; nil for a signal.
-  var exitCode: Int64? { if case .code(let code) = self { Int64(code) } else { nil } }
-  /// The signal; nil for a code.
-  var exitSignal: Int64? { if case .signal(let signal) = self { Int64(signal) } else { nil } }
 }

@@ -20,7 +20,7 @@ struct FailedLease: Codable {
   init(_ lease: Lease, _ failure: WorkFailure) {
     (self.lease, reason) = (lease, failure.words)
     if failure.consequence != .again { consequence = failure.consequence }
-    (code, signal) = ProcessEnd.parts(of: failure.processEnd)
+    (code, signal) = (failure.processEnd?.exitCode, failure.processEnd?.exitSignal)
     afterMilliseconds = failure.after?.milliseconds
   }
 
@@ -38,22 +38,6 @@ struct FailedLease: Codable {
 
 extension WorkFailure.Consequence: Codable {}
 
-extension ProcessEnd {
-  /// As two numbers, of which at most one is there.
-  static func parts(of end: ProcessEnd?) -> (code: Int32?, signal: Int32?) {
-    switch end {
-    case .code(let code): (code, nil)
-    case .signal(let signal): (nil, signal)
-    case nil: (nil, nil)
-    }
-  }
-
-  /// Nil where there is neither.
-  init?(code: Int32?, signal: Int32?) {
-    if let signal { self = .signal(signal) } else if let code { self = .code(code) } else { return nil }
-  }
-}
-
 extension WorkResult: Codable {
   private enum CodingKeys: Int, CodingKey { case durationMilliseconds = 1, code, signal, output, errors }
 
@@ -61,9 +45,8 @@ extension WorkResult: Codable {
   public func encode(to encoder: any Encoder) throws {
     var map = encoder.container(keyedBy: CodingKeys.self)
     try map.encode(duration.milliseconds, forKey: .durationMilliseconds)
-    let (code, signal) = ProcessEnd.parts(of: ending)
-    try map.encodeIfPresent(code, forKey: .code)
-    try map.encodeIfPresent(signal, forKey: .signal)
+    try map.encodeIfPresent(ending?.exitCode, forKey: .code)
+    try map.encodeIfPresent(ending?.exitSignal, forKey: .signal)
     if output != .nothing { try map.encode(output, forKey: .output) }
     if errors != .nothing { try map.encode(errors, forKey: .errors) }
   }
