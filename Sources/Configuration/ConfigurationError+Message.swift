@@ -36,7 +36,7 @@ extension ConfigurationError {
     case .outOfRange(let text, let from, let to):
       return "\(subject) is \(shown(text)); write something from \(from) to \(to)"
     case .retryOrder(let first, let limit):
-      return "\"retry_limit\" is \(limit), shorter than \"retry_first\" (\(first)); make it at least as long"
+      return "\(subject) is \(limit), shorter than \(quoted(firstPause)) (\(first)); make it at least as long"
     case .missing(let name):
       return "\(quoted(name)) is missing\(key.map { " in \(quoted($0))" } ?? ""); write it"
     case .empty: return "\(subject) is empty; write at least one"
@@ -99,7 +99,7 @@ extension ConfigurationError {
     case .outOfRange(let text, let from, let to):
       return "\(subject) 값이 범위를 벗어났습니다: \(shown(text)). \(from) 이상 \(to) 이하로 쓰세요."
     case .retryOrder(let first, let limit):
-      return "\"retry_limit\" 값(\(limit))이 \"retry_first\" 값(\(first))보다 짧습니다. 같거나 길게 쓰세요."
+      return "\(subject) 값(\(limit))이 \(quoted(firstPause)) 값(\(first))보다 짧습니다. 같거나 길게 쓰세요."
     case .missing(let name):
       return "빠진 키가 있습니다: \(quoted(name))\(key.map { " (\(shown($0)))" } ?? ""). 써 넣으세요."
     case .empty: return "\(subject) 값이 비어 있습니다. 하나 이상 쓰세요."
@@ -136,6 +136,12 @@ extension ConfigurationError {
       return
         "\(subject) 값이 선택할 수 있는 것이 아닙니다: \(quoted(text)). \(choices.map(quoted).joined(separator: ", ")) 중에서 고르세요."
     }
+  }
+
+  /// The key of the first pause beside the longest one, which is to blame.
+  private var firstPause: String {
+    let key = key ?? ""
+    return key.hasSuffix("limit") ? key.dropLast("limit".count) + "first" : key
   }
 
   private func english(_ reason: JSONFault.Reason) -> String {

@@ -4,6 +4,7 @@
 
 import Arguments
 import BankModel
+import Time
 
 /// A configuration as a file has it.
 public struct ReadConfiguration: Sendable, Equatable {
@@ -23,14 +24,24 @@ public struct ReadConfiguration: Sendable, Equatable {
   /// Reads the bytes of a file; `path` is the file's name for errors.
   public init(bytes: [UInt8], path: String) throws(ConfigurationError) {
     try take(try ConfigurationFile.root(of: bytes, path: path), Setting.all, beside: Setting.servicesKey)
-    guard configuration.retryFirst <= configuration.retryLimit else {
-      let line = [Setting.retryFirstKey, Setting.retryLimitKey].compactMap { lines[$0] }.max()
-      throw ConfigurationError(
-        path: path, key: Setting.retryLimitKey, line: line,
-        reason: .retryOrder(
-          first: DurationText.print(configuration.retryFirst),
-          limit: DurationText.print(configuration.retryLimit)))
+    let bank = configuration
+    try checkPauses(bank.retryFirst, bank.retryLimit, (Setting.retryFirstKey, Setting.retryLimitKey), path)
+    // A service that says one of the two goes by the bank's other, wherever that stands in the file.
+    for service in bank.ownServices + [.run] {
+      let (keys, own) = (Setting.pauseKeys(of: service), bank[service])
+      guard lines[keys.first] ?? lines[keys.limit] != nil else { continue }
+      try checkPauses(own.retryFirst ?? bank.retryFirst, own.retryLimit ?? bank.retryLimit, keys, path)
     }
+  }
+
+  private func checkPauses(
+    _ first: TimeSpan, _ limit: TimeSpan, _ keys: (first: String, limit: String), _ path: String
+  ) throws(ConfigurationError) {
+    guard first > limit else { return }
+    let reason = ConfigurationError.Reason.retryOrder(
+      first: DurationText.print(first), limit: DurationText.print(limit))
+    let line = [keys.first, keys.limit].compactMap { lines[$0] }.max()
+    throw ConfigurationError(path: path, key: keys.limit, line: line, reason: reason)
   }
 
   /// Takes the members of an object, and those of the objects in it.
@@ -78,7 +89,8 @@ extension ReadConfiguration {
           configuration.ownServices.append(name)
           configuration.windows[name] = 1
         }
-        try take(value, Setting.ofService(name).filter { name != .run || !$0.isKindOfWork })
+        try take(
+          value, Setting.ofService(name).filter { name != .run || $0.aspect != .work && $0.aspect != .run })
         try checkKind(value, name)
       }
     }
@@ -108,25 +120,14 @@ extension ReadConfiguration {
     case (_?, _?): throw group.fail(.twoKinds(Setting.workMember, Setting.runMember))
     case (nil, nil) where name != .run: throw group.fail(.noKind)
     case (_?, nil):
-      for (key, line) in lines.sorted(by: { $0.value < $1.value }) where key.hasPrefix(above) {
-        let member = key.dropFirst(above.count).prefix { $0 != "." }
-        guard Setting.commandMembers.contains(String(member)) else { continue }
-        throw ConfigurationError(path: group.path, key: key, line: line, reason: .onlyOfCommands)
+      let said = Setting.ofService(name).filter { $0.aspect == .command }.compactMap { setting in
+        lines[setting.key].map { (key: setting.key, line: $0) }
+      }
+      if let first = said.min(by: { $0.line < $1.line }) {
+        throw ConfigurationError(path: group.path, key: first.key, line: first.line, reason: .onlyOfCommands)
       }
     default: break
     }
-    try checkRetries(group, name)
-  }
-
-  private func checkRetries(_ group: ConfigurationReader, _ name: ServiceName) throws(ConfigurationError) {
-    let (first, limit) = (
-      configuration[name].retryFirst ?? configuration.retryFirst,
-      configuration[name].retryLimit ?? configuration.retryLimit
-    )
-    guard first > limit, configuration[name].retryFirst ?? configuration[name].retryLimit != nil else {
-      return
-    }
-    throw group.fail(.retryOrder(first: DurationText.print(first), limit: DurationText.print(limit)))
   }
 }
 

@@ -30,13 +30,26 @@ struct Setting {
     case meanings(WritableKeyPath<BankConfiguration, [String: EndingMeaning]>)
   }
 
-  /// Whether it says what serves the customers of a service.
-  var isKindOfWork: Bool { key.hasSuffix(".\(Self.workMember)") || key.hasSuffix(".\(Self.runMember)") }
+  /// What it says of a service; nil for what it says of the bank.
+  private(set) var aspect: Aspect?
+
+  /// What a service can be told of.
+  enum Aspect {
+    case windows
+    /// What serves its customers: one of the two.
+    case work, run
+    /// What is only said where commands are run.
+    case command
+    /// A rule that may be another than the bank's.
+    case rule
+  }
 
   /// Whether it is shown only where it was said: what a service of one's own may say and most do not.
   var isHiddenUntilSaid = false
 
-  private init(_ key: String, _ place: Place) { (self.key, self.place) = (key, place) }
+  private init(_ key: String, _ place: Place, _ aspect: Aspect? = nil) {
+    (self.key, self.place, self.aspect) = (key, place, aspect)
+  }
 
   /// Every setting of a bank without services of its own, in the order in which `config/bank.json` has them.
   static var all: [Setting] { ofServices + ofCustomers + ofTellers + ofLogs }
@@ -50,19 +63,18 @@ struct Setting {
   static func ofService(_ service: ServiceName) -> [Setting] {
     let above = "\(servicesKey).\(service)."
     return [
-      Setting(above + windowsMember, .smallNumber(\.windows[service], 0...Limits.windowsPerService)),
-      Setting(above + workMember, .span(\.work[service], .zero...day)),
+      Setting(
+        above + windowsMember, .smallNumber(\.windows[service], 0...Limits.windowsPerService), .windows),
+      Setting(above + workMember, .span(\.work[service], .zero...day), .work),
     ] + rules(of: service, above) + command(of: service, above)
   }
 
   /// Those of them that say something of a service as it is configured.
   private static func ofService(_ service: ServiceName, _ configuration: BankConfiguration) -> [Setting] {
     let runsCommands = configuration.runsCommands(service)
-    return ofService(service).filter { setting in
-      !(runsCommands && setting.key.hasSuffix(".\(workMember)"))
-    }.map { setting in
+    return ofService(service).filter { !runsCommands || $0.aspect != .work }.map { setting in
       var setting = setting
-      let isBasic = setting.key.hasSuffix(".\(windowsMember)") || setting.key.hasSuffix(".\(workMember)")
+      let isBasic = setting.aspect == .windows || setting.aspect == .work
       setting.isHiddenUntilSaid = service == .run || !isBasic
       return setting
     }
@@ -71,29 +83,32 @@ struct Setting {
   /// What may be another rule for this service than for all.
   private static func rules(of service: ServiceName, _ above: String) -> [Setting] {
     [
-      Setting(above + "lease", .openSpan(\.[service].lease, .milliseconds(100)...day)),
-      Setting(above + "prefetch", .openSmallNumber(\.[service].prefetch, 1...Int64(Limits.customersInHand))),
-      Setting(above + "retries.crashes", .openSmallNumber(\.[service].crashes, 1...1000)),
-      Setting(above + "retries.failures", .openSmallNumber(\.[service].failures, 1...1000)),
-      Setting(above + "retries.first", .openSpan(\.[service].retryFirst, .zero...day)),
-      Setting(above + "retries.limit", .openSpan(\.[service].retryLimit, .zero...day)),
+      Setting(above + "lease", .openSpan(\.[service].lease, .milliseconds(100)...day), .rule),
+      Setting(
+        above + "prefetch", .openSmallNumber(\.[service].prefetch, 1...Int64(Limits.customersInHand)), .rule),
+      Setting(above + "retries.crashes", .openSmallNumber(\.[service].crashes, 1...1000), .rule),
+      Setting(above + "retries.failures", .openSmallNumber(\.[service].failures, 1...1000), .rule),
+      Setting(pauseKeys(of: service).first, .openSpan(\.[service].retryFirst, .zero...day), .rule),
+      Setting(pauseKeys(of: service).limit, .openSpan(\.[service].retryLimit, .zero...day), .rule),
     ]
   }
 
   /// What is said of the commands of a service.
   private static func command(of service: ServiceName, _ above: String) -> [Setting] {
     [
-      Setting(above + runMember, .command(\.[service].command)),
-      Setting(above + "timeout", .openSpan(\.[service].timeout, .milliseconds(1)...(day * 365))),
-      Setting(above + "grace", .openSpan(\.[service].grace, .zero...day)),
-      Setting(above + "directory", .path(\.[service].directory)),
-      Setting(above + "environment", .variables(\.[service].environment)),
-      Setting(above + "exit", .meanings(\.[service].exit)),
-      Setting(above + "result_bytes", .openNumber(\.[service].resultBytes, 0...Int64(Excerpt.longest))),
-      Setting(above + "limits.memory", .openNumber(\.[service].memory, 1 << 20...1 << 50)),
-      Setting(above + "limits.processor", .openSpan(\.[service].processor, .seconds(1)...(day * 365))),
-      Setting(above + "limits.files", .openNumber(\.[service].files, 3...1_048_576)),
-      Setting(above + "limits.output", .openNumber(\.[service].output, 0...1 << 50)),
+      Setting(above + runMember, .command(\.[service].command), .run),
+      Setting(above + "timeout", .openSpan(\.[service].timeout, .milliseconds(1)...(day * 365)), .command),
+      Setting(above + "grace", .openSpan(\.[service].grace, .zero...day), .command),
+      Setting(above + "directory", .path(\.[service].directory), .command),
+      Setting(above + "environment", .variables(\.[service].environment), .command),
+      Setting(above + "exit", .meanings(\.[service].exit), .command),
+      Setting(
+        above + "result_bytes", .openNumber(\.[service].resultBytes, 0...Int64(Excerpt.longest)), .command),
+      Setting(above + "limits.memory", .openNumber(\.[service].memory, 1 << 20...1 << 50), .command),
+      Setting(
+        above + "limits.processor", .openSpan(\.[service].processor, .seconds(1)...(day * 365)), .command),
+      Setting(above + "limits.files", .openNumber(\.[service].files, 3...1_048_576), .command),
+      Setting(above + "limits.output", .openNumber(\.[service].output, 0...1 << 50), .command),
     ]
   }
 
@@ -147,10 +162,6 @@ struct Setting {
   static let windowsMember = "windows"
   static let workMember = "work"
   static let runMember = "run"
-  /// What is said of commands alone.
-  static let commandMembers = [
-    "timeout", "grace", "directory", "environment", "exit", "result_bytes", "limits",
-  ]
   /// The key of the windows of a service: those of every branch have theirs in `windows`.
   static func windowsKey(_ service: ServiceName) -> String {
     ServiceName.branch.contains(service)
@@ -160,6 +171,10 @@ struct Setting {
   static let languageKey = "lang"
   static let retryFirstKey = "retry_first"
   static let retryLimitKey = "retry_limit"
+  /// The keys of the pauses of a service, where it has its own.
+  static func pauseKeys(of service: ServiceName) -> (first: String, limit: String) {
+    ("\(servicesKey).\(service).retries.first", "\(servicesKey).\(service).retries.limit")
+  }
 
   // MARK: Between a file and a configuration
 

@@ -30,8 +30,10 @@ struct DelayedCustomers: Sendable {
 
   /// The window over so many customers, of whom these are the first.
   ///
-  /// - Parameter limit: the longest pause of somebody who failed.
-  init(_ first: [DelayedCustomer], of count: Int64, capacity: Int, at now: Moment, limit: TimeSpan) {
+  /// - Parameter limit: the longest pause of somebody who failed, by the service.
+  init(
+    _ first: [DelayedCustomer], of count: Int64, capacity: Int, at now: Moment, limit: (Service) -> TimeSpan
+  ) {
     precondition(capacity >= 1, "the window has room for one customer at least")
     self.capacity = capacity
     newcomers = DelayedNewcomers(capacity: capacity)
@@ -93,10 +95,11 @@ struct DelayedCustomers: Sendable {
     return true
   }
 
-  private mutating func hold(_ customer: DelayedCustomer, at now: Moment, limit: TimeSpan) {
+  private mutating func hold(_ customer: DelayedCustomer, at now: Moment, limit: (Service) -> TimeSpan) {
     guard customer.customer.attempts > 0 else { return ordered.insert(customer, due: customer.dueAt) }
     let (left, overflow) = customer.dueAt.milliseconds.subtractingReportingOverflow(now.wall.milliseconds)
-    failed.insert(customer, due: now.monotonic + min(.milliseconds(overflow ? 0 : left), limit))
+    let pause = min(.milliseconds(overflow ? 0 : left), limit(customer.customer.service))
+    failed.insert(customer, due: now.monotonic + pause)
   }
 
   // MARK: - Newcomers
@@ -164,9 +167,9 @@ struct DelayedCustomers: Sendable {
 
   /// The page that was asked for has come. It may show newcomers, whose tickets are not on disk.
   ///
-  /// - Parameter limit: the longest pause of somebody who failed.
+  /// - Parameter limit: the longest pause of somebody who failed, by the service.
   mutating func append(
-    page: [DelayedCustomer], at now: Moment, limit: TimeSpan, isNewcomer: (TicketNumber) -> Bool
+    page: [DelayedCustomer], at now: Moment, limit: (Service) -> TimeSpan, isNewcomer: (TicketNumber) -> Bool
   ) {
     precondition(isLoading, "a page came that nobody asked for")
     isLoading = false

@@ -85,6 +85,33 @@ import Time
   }
 
   @Test(
+    "a pause of a service is held against the bank's, wherever that stands in the file, and the key is named")
+  func pauses() throws {
+    let service = #""services": {"thumbs": {"run": ["true"], "retries": {"first": "2m"}}}"#
+    for text in ["{\(service), \"retry_limit\": \"5m\"}", "{\"retry_limit\": \"5m\", \(service)}"] {
+      #expect(try read(text).configuration[thumbs].retryFirst == .seconds(120))
+    }
+    do {
+      _ = try read("{\n\(service)}")
+      Issue.record("it was read")
+    } catch let error as ConfigurationError {
+      #expect(error.key == "services.thumbs.retries.limit" && error.line == 2)
+      for language in Language.allCases {
+        #expect(error.message(in: language).contains("\"services.thumbs.retries.first\""))
+      }
+    }
+  }
+
+  @Test("a service may be called as a member of another is, and neither is taken for the other")
+  func likeAMember() throws {
+    let text =
+      #"{"services": {"a.timeout": {"work": "0s"}, "a": {"work": "1s"}, "a.limits": {"work": "2s"}}}"#
+    let configuration = try read(text).configuration
+    #expect(configuration.ownServices.map(\.text) == ["a.timeout", "a", "a.limits"])
+    #expect(configuration.work[ServiceName("a")!] == .seconds(1))
+  }
+
+  @Test(
     "the service for command lines is always there, behind those of the file, and can be set up but not made another"
   )
   func run() throws {

@@ -30,7 +30,18 @@ import Time
   private func delayed(_ entries: [DelayedCustomer], capacity: Int = 99) -> DelayedCustomers {
     DelayedCustomers(
       entries.sorted { $0.place < $1.place }, of: Int64(entries.count), capacity: capacity, at: at(0),
-      limit: .seconds(60))
+      limit: { _ in .seconds(60) })
+  }
+
+  @Test("whoever was put off waits no longer than the longest pause of the own service")
+  func longestPause() {
+    var customer = failed(4, 100)
+    let longest: (Service) -> TimeSpan = { $0 == customer.customer.service ? .seconds(90) : .seconds(1) }
+    let held = DelayedCustomers([customer], of: 1, capacity: 9, at: at(0), limit: longest)
+    #expect(held.nextDue(after: at(0)) == at(90).monotonic)
+    customer.dueAt = at(50).wall
+    let sooner = DelayedCustomers([customer], of: 1, capacity: 9, at: at(0), limit: longest)
+    #expect(sooner.nextDue(after: at(0)) == at(50).monotonic)
   }
 
   @Test("nobody comes back before the moment, and at the moment itself one does")
@@ -81,7 +92,7 @@ import Time
     #expect(delayed.beyond == 1)
     #expect(delayed.nextPage(lowWater: 3) == 1)
     delayed.clear()
-    delayed.append(page: [ordered(3, 3)], at: at(0), limit: .zero) { _ in false }
+    delayed.append(page: [ordered(3, 3)], at: at(0), limit: { _ in .zero }) { _ in false }
     #expect(delayed.count == 0 && delayed.takeDue(at: at(9)) == nil)
   }
 
@@ -90,11 +101,11 @@ import Time
     var delayed = delayed([ordered(1, 1), ordered(2, 2), ordered(3, 9)], capacity: 2)
     #expect(delayed.nextPage(lowWater: 3) == 1)
     delayed.postpone(failed(4, 5), due: at(5).monotonic)
-    delayed.append(page: [ordered(3, 9)], at: at(0), limit: .seconds(60)) { _ in false }
+    delayed.append(page: [ordered(3, 9)], at: at(0), limit: { _ in .seconds(60) }) { _ in false }
     #expect(delayed.held == 2)
     #expect(delayed.count == 4)
     #expect(delayed.nextPage(lowWater: 3) == 1)
-    delayed.append(page: [failed(4, 5)], at: at(0), limit: .seconds(60)) { _ in false }
+    delayed.append(page: [failed(4, 5)], at: at(0), limit: { _ in .seconds(60) }) { _ in false }
     #expect((0..<4).map { _ in delayed.takeDue(at: at(10))?.ticket } == [4, 1, 2, nil])
   }
 
@@ -154,7 +165,9 @@ import Time
       let wanted = delayed.nextPage(lowWater: 1)
       guard wanted > 0 else { return }
       let behind = store.filter { delayed.horizon < $0.place }.sorted { $0.place < $1.place }
-      delayed.append(page: Array(behind.prefix(wanted)), at: at(0), limit: .seconds(60)) { $0 > settled }
+      delayed.append(page: Array(behind.prefix(wanted)), at: at(0), limit: { _ in .seconds(60) }) {
+        $0 > settled
+      }
     }
   }
 }
