@@ -53,8 +53,8 @@ final class BankContext {
   }
 
   /// The services for whose customers commands are run.
-  var commandServices: Set<Service> {
-    Set(configuration.services.filter(configuration.runsCommands).compactMap { services[$0] })
+  var commandServices: CommandServices {
+    CommandServices(configuration.services.filter(configuration.runsCommands).compactMap { services[$0] })
   }
 
   /// What a window is called.

@@ -170,7 +170,10 @@ extension BankConfiguration {
     policy.retryFirst = retryFirst
     policy.retryLimit = retryLimit
     for name in services {
-      if let service = directory[name] { policy.own[service] = self.policy(of: name, common: policy.common) }
+      guard let service = directory[name], let own = self.policy(of: name, common: policy.common) else {
+        continue
+      }
+      policy.set(own, for: service)
     }
     return policy
   }

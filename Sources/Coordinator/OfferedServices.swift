@@ -11,6 +11,8 @@ struct OfferedServices: Sendable {
   let directory: ServiceDirectory
   /// Those that the configuration names, in its order.
   let names: [ServiceName]
+  /// The service for command lines, which every bank offers; nil before it has a number.
+  let commandLines: Service?
   private let offered: [ServiceName: Service]
 
   /// - Parameter names: those of the configuration. One without a number is not offered.
@@ -20,6 +22,7 @@ struct OfferedServices: Sendable {
     var offered: [ServiceName: Service] = [:]
     for name in names { offered[name] = directory[name] }
     self.offered = offered
+    commandLines = offered[.run]
   }
 
   /// The service of a name for which somebody can come; nil where it is not offered.

@@ -44,7 +44,7 @@ package final class TellerSupervisor {
   /// What the services are called.
   package var services: ServiceDirectory
   /// For whose customers commands are run.
-  var commandServices: Set<Service> = []
+  var commandServices = CommandServices([])
   /// What runners that have ended have left behind is ended before they are succeeded.
   private var clearings: [Window: ProcessTree] = [:]
   let environment: [String: String]

@@ -101,7 +101,7 @@ final class WindowPlan: BankPart {
 
   /// The first customer with a command line has come: the windows open that such customers have.
   func openForCommandLines() {
-    guard !hasOpenedForCommandLines, !context.isEnding, let service = context.services[.run],
+    guard !hasOpenedForCommandLines, !context.isEnding, let service = context.services.commandLines,
       isWaitedFor(service)
     else { return }
     hasOpenedForCommandLines = true

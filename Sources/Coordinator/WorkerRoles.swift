@@ -7,6 +7,20 @@ import QueueCore
 import Time
 import Wire
 
+/// Services for whose customers commands are run; asked for with every customer who is handed out.
+struct CommandServices: Sendable {
+  private var byIndex: [Bool] = []
+
+  init(_ services: [Service]) {
+    for service in services {
+      while byIndex.count <= service.index { byIndex.append(false) }
+      byIndex[service.index] = true
+    }
+  }
+
+  func contains(_ service: Service) -> Bool { service.index < byIndex.count && byIndex[service.index] }
+}
+
 extension Service {
   /// - Parameter runsCommands: whether commands are run for its customers.
   func peerRole(runsCommands: Bool) -> PeerRole { runsCommands ? .runner : self == .juice ? .juice : .teller }

@@ -41,8 +41,8 @@ public struct QueuePolicy: Sendable, Equatable {
   public var maxWaiting: Int64 = 20_000_000
   /// The rules of every service that has none of its own.
   public var common = ServicePolicy()
-  /// The rules of services that have their own.
-  public var own: [Service: ServicePolicy] = [:]
+  /// The rules of services that have their own, by the index of the service: they are asked for with every customer.
+  private var own: [ServicePolicy?] = []
   /// Customers of one line who stand in memory at most; the others stand in the store.
   public var lineCapacity = 1024
   /// When fewer than this many stand in memory the next page is asked for.
@@ -64,8 +64,12 @@ public struct QueuePolicy: Sendable, Equatable {
   /// The rules of a service.
   ///
   /// - Parameter index: of the service.
-  public subscript(index: Int) -> ServicePolicy {
-    own.isEmpty ? common : own[Service(index: index)] ?? common
+  public subscript(index: Int) -> ServicePolicy { index < own.count ? own[index] ?? common : common }
+
+  /// Gives a service rules of its own.
+  public mutating func set(_ rules: ServicePolicy, for service: Service) {
+    while own.count <= service.index { own.append(nil) }
+    own[service.index] = rules
   }
 
   /// Lines that have as much memory as they may. Where there are more, each of the others has little.
