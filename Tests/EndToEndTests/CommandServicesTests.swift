@@ -160,6 +160,14 @@ struct CommandServicesTests {
       try branch.waitUntil("nothing of it is left") { Glibc.kill(child, 0) != 0 }
       #expect(try waiting.finish().code != 0)
       #expect(try follower.finish().out == "begin\n")
+      // Ctrl-C ends the waiting and not the command, and says how that is ended.
+      let left = try branch.launch(["run", "--wait", "--", "sh", "-c", "echo begin; exec sleep 1000"])
+      try branch.waitUntil("it runs") { left.lines == ["begin"] }
+      left.signal(SIGINT)
+      let interrupted = try left.finish()
+      #expect(interrupted.code != 0 && interrupted.err.contains("bankctl cancel 2"), interrupted.story)
+      #expect(try branch.json("ticket", "2")["state"].text == "serving")
+      try branch.done("cancel", "2")
       // The window goes on.
       #expect(try branch.launch(["run", "--wait", "--", "true"]).finish().code == 0)
     }

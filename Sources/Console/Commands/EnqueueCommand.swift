@@ -114,8 +114,10 @@ final class EnqueueCommand {
         dueAt: later?.dueAt, delay: later?.delay))
   }
 
-  private static func priority(_ invocation: Invocation) -> Priority {
+  /// The standing that was asked for, by number or by grade.
+  static func priority(_ invocation: Invocation) -> Priority {
     if let number = invocation.integer("priority") { return Priority(UInt32(clamping: number)) }
+    guard invocation.options.declares("grade") else { return .regular }
     return invocation.text("grade").flatMap { Priority(name: $0) } ?? .regular
   }
 

@@ -12,8 +12,10 @@ enum OutputCommand {
       try coordinator.answer(to: question).ticket
     }
     if session.invocation.flag("follow"), ticket.state != .done, ticket.state != .dead {
+      let wait = try InterruptibleWait()
+      defer { wait.end() }
       let watch = OutputWatch(
-        day: ticket.day, ticket: number, session, try CoordinatorClient.open(session))
+        day: ticket.day, ticket: number, session, try CoordinatorClient.open(session), wait)
       _ = try watch.untilItEnds(streams: [stream])
       return
     }

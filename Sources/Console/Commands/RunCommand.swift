@@ -23,7 +23,8 @@ enum RunCommand {
     // Sent again after a lost connection it adds nobody twice.
     let key = "run-" + String(RandomSeed.fromSystem(), radix: 36) + String(RandomSeed.fromSystem(), radix: 36)
     let order = EnqueueOrder(
-      count: 1, service: service, priority: priority(session.invocation), amount: nil, account: nil, seed: 0,
+      count: 1, service: service, priority: EnqueueCommand.priority(session.invocation), amount: nil,
+      account: nil, seed: 0,
       key: key, payload: payload)
     let (report, coordinator) = try EnqueueCommand.issue(order, at: CoordinatorClient.open(session), session)
     let (day, number) = (report.day, report.first)
@@ -32,7 +33,10 @@ enum RunCommand {
         ["version": 1, "day": .init(day), "ticket": .init(number)], or: [session.words.commandTaken(number)])
       return .done
     }
-    let watch = OutputWatch(day: day, ticket: number, session, coordinator)
+    let wait = try InterruptibleWait()
+    // Ends this program here where a signal has come, and everything was said by then.
+    defer { wait.end() }
+    let watch = OutputWatch(day: day, ticket: number, session, coordinator, wait)
     guard let ticket = try watch.untilItEnds(streams: session.asJSON ? [] : [.output, .errors]) else {
       session.note(session.words.commandGoesOn(number))
       return .failed
@@ -42,34 +46,27 @@ enum RunCommand {
     return end(of: ticket, session)
   }
 
-  private static func priority(_ invocation: Invocation) -> Priority {
-    invocation.integer("priority").map { Priority(UInt32(clamping: $0)) } ?? .regular
-  }
-
   /// The command's own code; 128 and the signal's number where it was killed, as a shell has it.
   private static func end(of ticket: TicketReport, _ session: Session) -> ProgramExit {
-    let code: Int32
-    if ticket.receipt?.outcome == .served {
-      code = exitCode(ticket.receipt?.result?.ending) ?? 0
-    } else {
-      let last = ticket.attempts.last
-      let said = last?.signal.map { 128 + $0 } ?? last?.code
-      if ticket.receipt?.outcome == .cancelled {
-        session.note(session.words.commandCancelled(ticket.ticket))
-      } else {
-        session.note(session.words.commandPutAside(ticket.ticket, last?.words ?? ""))
-      }
-      code = said.map { $0 == 0 ? 1 : $0 } ?? 1
+    let isServed = ticket.receipt?.outcome == .served
+    let last = ticket.attempts.last
+    let ending =
+      isServed
+      ? ticket.receipt?.result?.ending : last.flatMap { ProcessEnd(code: $0.code, signal: $0.signal) }
+    if ticket.receipt?.outcome == .cancelled {
+      session.note(session.words.commandCancelled(ticket.ticket))
+    } else if !isServed {
+      session.note(session.words.commandPutAside(ticket.ticket, last?.words ?? ""))
     }
+    var code =
+      switch ending {
+      case .code(let code): code
+      case .signal(let signal): 128 + signal
+      case nil: Int32(0)
+      }
+    // Whatever the command ended with, it was not done.
+    if !isServed, code == 0 { code = ProgramExit.failed.rawValue }
     guard let known = ProgramExit(rawValue: code) else { exit(code) }
     return known
-  }
-
-  private static func exitCode(_ end: ProcessEnd?) -> Int32? {
-    switch end {
-    case .code(let code): code
-    case .signal(let signal): 128 + signal
-    case nil: nil
-    }
   }
 }

@@ -25,9 +25,13 @@ final class OutputWatch {
   private let ticket: Int64
   private let session: Session
   private var coordinator: CoordinatorClient
+  private let wait: InterruptibleWait
 
-  init(day: Int64, ticket: Int64, _ session: Session, _ coordinator: CoordinatorClient) {
-    (self.day, self.ticket, self.session, self.coordinator) = (day, ticket, session, coordinator)
+  init(
+    day: Int64, ticket: Int64, _ session: Session, _ coordinator: CoordinatorClient, _ wait: InterruptibleWait
+  ) {
+    (self.day, self.ticket, self.session) = (day, ticket, session)
+    (self.coordinator, self.wait) = (coordinator, wait)
   }
 
   /// Where a stream of a ticket's command is written while it runs.
@@ -38,8 +42,6 @@ final class OutputWatch {
   /// Passes on what the command writes until nothing more can come, and gives back the ticket as it is then; nil where a
   /// signal came first.
   func untilItEnds(streams: [Stream]) throws(CommandError) -> TicketReport? {
-    let wait = try InterruptibleWait()
-    defer { wait.end() }
     let followers = streams.map { ($0, follower($0, of: streams)) }
     while true {
       do throws(CommandError) {
