@@ -8,6 +8,25 @@ import Testing
 
 @Suite("The short way of messages")
 struct FrameMessageTests {
+  @Test("a customer of a list weighs what it takes in a message at least, whatever it carries")
+  func weight() throws {
+    let longest = ServiceName(String(repeating: "s", count: ServiceName.longest))!
+    let key = String(repeating: "k", count: Limits.keyLength)
+    for payload in [nil, [], [UInt8](repeating: 0, count: Limits.payloadLength)] as [[UInt8]?] {
+      for (dueAt, delay) in [(nil, nil), (Int64.min, nil), (nil, Limits.delay)] as [(Int64?, Int64?)] {
+        for service in [ServiceName.loan, longest] {
+          let entry = EnqueueEntry(
+            service: service, priority: Priority(.max), amount: Limits.amount, account: Limits.account,
+            key: key,
+            drawn: DrawnParts(rawValue: 7), payload: payload, dueAt: dueAt, delay: delay)
+          #expect(
+            try CBOREncoder().encode(entry).count <= entry.weight,
+            "\(service) \(dueAt as Any) \(delay as Any)")
+        }
+      }
+    }
+  }
+
   @Test("every sample has the bytes of the long way, or no short way")
   func samples() throws {
     for sample in TellerMessage.samples { try compare(sample.message) }

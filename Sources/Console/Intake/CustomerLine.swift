@@ -162,8 +162,8 @@ struct CustomerLine: Sendable, Equatable {
       do throws(DurationText.Failure) { span = try DurationText.parse(text) } catch {
         throw .noDuration(text, error)
       }
-      guard span.milliseconds < Limits.delay else { throw .tooFar(field) }
-      try order(for: .after((span + .nanoseconds(999_999)).milliseconds))
+      guard let later = LaterMoment(after: span) else { throw .tooFar(field) }
+      try order(for: later)
     case (.amount, .integer(let number)):
       guard (1...Limits.amount).contains(number) else { throw .outOfRange(field, number, 1...Limits.amount) }
       amount = number

@@ -69,22 +69,22 @@ final class CustomerList {
   private static let branch = ServiceDirectory()
 
   private static func entry(_ line: CustomerLine, _ draw: inout CustomerDraw) -> EnqueueEntry {
+    var entry: EnqueueEntry
     if let service = line.service, !service.movesMoney {
-      return EnqueueEntry(
-        service: service, priority: line.priority, amount: 0, account: 0, key: line.key,
-        drawn: line.key == nil ? nil : line.drawn, payload: line.payload, dueAt: line.later?.dueAt,
-        delay: line.later?.delay)
+      entry = EnqueueEntry(service: service, priority: line.priority, amount: 0, account: 0, key: line.key)
+    } else {
+      draw.service = line.service.flatMap { branch[$0] }
+      draw.priority = line.priority
+      draw.amount = line.amount
+      draw.account = line.account
+      let order = draw.next()
+      entry = EnqueueEntry(
+        service: branch[order.service], priority: order.priority, amount: order.amount,
+        account: order.account, key: line.key)
     }
-    draw.service = line.service.flatMap { branch[$0] }
-    draw.priority = line.priority
-    draw.amount = line.amount
-    draw.account = line.account
-    let order = draw.next()
-    return EnqueueEntry(
-      service: branch[order.service], priority: order.priority, amount: order.amount, account: order.account,
-      key: line.key,
-      drawn: line.key == nil ? nil : line.drawn, payload: line.payload, dueAt: line.later?.dueAt,
-      delay: line.later?.delay)
+    if line.key != nil { entry.drawn = line.drawn }
+    (entry.payload, entry.dueAt, entry.delay) = (line.payload, line.later?.dueAt, line.later?.delay)
+    return entry
   }
 
   private static func walk<Failure: Error>(

@@ -17,6 +17,14 @@ enum LaterMoment: Sendable, Equatable {
   var dueAt: Int64? { if case .at(let moment) = self { moment } else { nil } }
   var delay: Int64? { if case .after(let span) = self { span } else { nil } }
 
+  /// So long from when the bank hears of it, and never earlier: a part of a millisecond counts as one. Nil for too far.
+  init?(after span: TimeSpan) {
+    let (whole, rest) = span.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000)
+    let milliseconds = rest == 0 ? whole : whole + 1
+    guard milliseconds <= Limits.delay else { return nil }
+    self = .after(milliseconds)
+  }
+
   enum Fault: Error, Sendable, Equatable {
     case noMoment(String)
     /// A time of today that has passed, and the same of tomorrow.
@@ -27,13 +35,10 @@ enum LaterMoment: Sendable, Equatable {
   /// What the command line says; nil for at once.
   static func read(_ session: Session) throws(CommandError) -> LaterMoment? {
     if let span = session.invocation.duration("in") {
-      let (whole, rest) = span.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000)
-      // Never early: a part of a millisecond counts as one.
-      let milliseconds = rest == 0 ? whole : whole + 1
-      guard milliseconds <= Limits.delay else {
+      guard let later = LaterMoment(after: span) else {
         throw .usage(session.words.later(.tooFar(DurationText.print(span)), option: "in"))
       }
-      return .after(milliseconds)
+      return later
     }
     guard let text = session.invocation.text("at") else { return nil }
     do throws(Fault) { return .at(try moment(text, now: SystemClock.moment().wall.milliseconds)) } catch {

@@ -100,7 +100,8 @@ public struct EnqueueEntry: Codable, Sendable, Equatable {
 
   /// So many bytes this customer takes in a message, at most.
   public var weight: Int {
-    64 + (key?.utf8.count ?? 0) + (payload?.count ?? 0) + (dueAt == nil ? 0 : 10) + (delay == nil ? 0 : 10)
+    64 + service.text.utf8.count + (key?.utf8.count ?? 0) + (payload?.count ?? 0) + (dueAt == nil ? 0 : 10)
+      + (delay == nil ? 0 : 10)
   }
 
   /// The customer that is asked for; for when is another matter.
