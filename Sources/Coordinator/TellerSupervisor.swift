@@ -247,6 +247,7 @@ extension TellerSupervisor: ProcessSupervisor {
   }
 
   func began(_ post: SupervisedTeller, at now: Moment) {
+    post.isRunner = runsCommands(post.window)
     (post.customers, post.residentBytes) = (0, nil)
     (post.beats, post.beatsSince) = (0, now.monotonic)
     if !Kernel.makes("waitsForTheUnready") { post.readyBy = now.attended + TellerLimits.ready }
@@ -343,7 +344,7 @@ extension TellerSupervisor: ProcessSupervisor {
   /// Whether nothing is left of the commands of a runner that has ended. What there is falls to this process, as the nearest
   /// above that is a sub-reaper, and is ended before the runner's customers go back to their line.
   func isCleared(_ post: SupervisedTeller, at now: Moment) -> Bool {
-    guard runsCommands(post.window), Subreaper.hasChildren else { return true }
+    guard post.isRunner, Subreaper.hasChildren else { return true }
     if let tree = clearings[post.window] {
       tree.turn(at: now.monotonic)
       guard tree.isGone else { return false }
@@ -375,6 +376,8 @@ extension TellerSupervisor: ProcessSupervisor {
 /// One window as the supervisor of tellers sees it: the teller behind it, and what is counted about it.
 final class SupervisedTeller: SupervisedProcess<TellerMessage, WindowMessage> {
   let window: Window
+  /// Whether the present process runs commands, whatever is configured by now.
+  var isRunner = false
   /// Whether something is to be written to the teller at the end of the turn.
   var isUnflushed = false
   var beats = 0

@@ -162,8 +162,9 @@ extension PromiseChecker {
   func didApply(
     _ event: QueueEvent, to core: borrowing QueueMachine, _ effects: ArraySlice<QueueEffect>, at now: Moment
   ) {
-    // Those whose moment has come are called with whatever event it is.
-    if step.isLate, let effect = effects.first, !effect.callsTheDelayed {
+    // Those whose moment has come are called with whatever event it is, and nothing else may follow from a late word.
+    let isCall = effects.first?.callsTheDelayed == true
+    if step.isLate, let effect = isCall ? effects.first(where: { !$0.followsACall }) : effects.first {
       violate(.lateWord, "a word of a dead generation led to \(effect)")
     }
     for effect in effects { follow(effect, event, at: now) }
@@ -357,6 +358,14 @@ extension QueueEffect {
     switch self {
     case .stage(.revive(_, from: .delayed)), .loadDelayed: true
     default: false
+    }
+  }
+
+  /// Whether it can follow from somebody's joining the line.
+  fileprivate var followsACall: Bool {
+    switch self {
+    case .assign, .announce(.started, _, _, _), .loadPage: true
+    default: callsTheDelayed
     }
   }
 }
