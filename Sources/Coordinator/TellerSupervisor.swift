@@ -265,7 +265,7 @@ extension TellerSupervisor: ProcessSupervisor {
       post.history.didWork()
       onEvent?(post.window, post.generation, .said(message))
     case (.ready, .failed), (.ready, .returned): onEvent?(post.window, post.generation, .said(message))
-    case (.ready, .beat):
+    case (.ready, .beat), (.ready, .progressed):
       if floods(post) {
         let reason = "floods: more than \(TellerLimits.beats) reports of progress in a second"
         expel(post.window, post.generation, reason: reason, at: loop.moment())

@@ -61,7 +61,8 @@ final class Tellers: BankPart {
     case .worked(let lease, let result): answered(lease, .worked(result), window, generation)
     case .failed(let lease, let failure): answered(lease, .failed(failure), window, generation)
     case .returned(let lease): queue.happen(.tellerAnswered(window, generation, lease, .returned))
-    case .beat(let lease): queue.happen(.tellerProgressed(window, generation, lease))
+    case .beat(let lease), .progressed(let lease, _):
+      queue.happen(.tellerProgressed(window, generation, lease))
     case .hello, .ready: break
     }
   }

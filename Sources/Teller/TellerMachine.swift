@@ -137,6 +137,7 @@ extension TellerMachine {
     case .recall(let lease): recall(lease, now, &actions)
     case .closing: expectClosing(now, &actions)
     case .close: close("the window was closed", &actions)
+    case .engaged, .entrust: violate("words for a worker of another kind", &actions)
     }
   }
 

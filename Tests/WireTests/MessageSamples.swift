@@ -22,7 +22,9 @@ private let refusal = Refusal(reason: .build, version: 1, build: "dev", detail: 
 private let tellersHello = Hello(version: 1, build: "a1b2c3", role: .teller)
 
 extension TellerMessage {
-  enum Case: String, CaseIterable { case hello, ready, done, failed, returned, beat, outOfStock, worked }
+  enum Case: String, CaseIterable {
+    case hello, ready, done, failed, returned, beat, outOfStock, worked, progressed
+  }
 
   var itsCase: Case {
     switch self {
@@ -34,6 +36,7 @@ extension TellerMessage {
     case .returned: .returned
     case .beat: .beat
     case .outOfStock: .outOfStock
+    case .progressed: .progressed
     }
   }
 
@@ -46,6 +49,7 @@ extension TellerMessage {
     case .returned: .returned(lease)
     case .beat: .beat(lease)
     case .worked: .worked(lease, .sample)
+    case .progressed: .progressed(lease, WorkProgress(percent: 40, text: "shrinking: 줄이는 중"))
     case .outOfStock:
       .outOfStock(
         lease,
@@ -61,6 +65,13 @@ extension TellerMessage {
       Sample("teller-hello-juice", .hello(Hello(version: 1, build: "a1b2c3", role: .juice))),
       Sample("teller-hello-runner", .hello(Hello(version: 1, build: "a1b2c3", role: .runner))),
       Sample(
+        "teller-hello-worker",
+        .hello(
+          Hello(
+            version: 1, build: "", role: .worker,
+            offer: WorkerOffer(services: [ServiceName("thumbs")!, ServiceName("mail")!], inHand: 16)))),
+      Sample("teller-progressed-nothing", .progressed(lease, WorkProgress())),
+      Sample(
         "teller-failed-code",
         .failed(
           lease,
@@ -71,7 +82,9 @@ extension TellerMessage {
 }
 
 extension WindowMessage {
-  enum Case: String, CaseIterable { case welcome, refused, assign, acknowledged, recall, close, closing }
+  enum Case: String, CaseIterable {
+    case welcome, refused, assign, acknowledged, recall, close, closing, engaged, entrust
+  }
 
   var itsCase: Case {
     switch self {
@@ -82,6 +95,8 @@ extension WindowMessage {
     case .recall: .recall
     case .close: .close
     case .closing: .closing
+    case .engaged: .engaged
+    case .entrust: .entrust
     }
   }
 
@@ -106,6 +121,12 @@ extension WindowMessage {
     case .recall: .recall(lease)
     case .close: .close
     case .closing: .closing
+    case .engaged: .engaged(WorkerTerms(leaseMilliseconds: 10_000, beatMilliseconds: 2_500))
+    case .entrust:
+      .entrust(
+        WorkOrder(
+          day: 12, lease: lease, service: ServiceName("thumbs")!, priority: 1_024,
+          payload: [0x89, 0x50, 0x4e, 0x47, 0], key: "7c1f-12-1234567", deadlineMilliseconds: 30_000))
     }
   }
 

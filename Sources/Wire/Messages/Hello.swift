@@ -20,6 +20,8 @@ public enum PeerRole: UInt8, Sendable, Codable {
   case vending = 5
   /// A runner of commands at a window.
   case runner = 6
+  /// A worker that need not be of this build: a program in any language.
+  case worker = 7
 }
 
 /// The first message on any connection.
@@ -30,11 +32,18 @@ public struct Hello: Codable, Sendable, Equatable {
   public var build: String
   /// What the sender is.
   public var role: PeerRole
+  /// What a worker offers; nil for others. Hellos are handed on with every message's enumeration, and so it is held by a
+  /// reference.
+  public var offer: WorkerOffer? { heldOffer?.value }
+  private var heldOffer: Held<WorkerOffer>?
 
-  public init(version: UInt32 = protocolVersion, build: String, role: PeerRole) {
+  public init(
+    version: UInt32 = protocolVersion, build: String, role: PeerRole, offer: WorkerOffer? = nil
+  ) {
     (self.version, self.build, self.role) = (version, build, role)
+    heldOffer = offer.map { Held($0) }
   }
-  enum CodingKeys: Int, CodingKey { case version = 1, build, role }
+  enum CodingKeys: Int, CodingKey { case version = 1, build, role, heldOffer }
 }
 
 /// The answer to a hello that was accepted on the control socket.

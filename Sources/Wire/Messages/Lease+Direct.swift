@@ -11,7 +11,7 @@ extension TellerMessage: FrameMessage {
     case .done(let lease): lease.append(to: &buffer, kind: 3)
     case .returned(let lease): lease.append(to: &buffer, kind: 5)
     case .beat(let lease): lease.append(to: &buffer, kind: 6)
-    case .hello, .ready, .failed, .outOfStock, .worked: return false
+    case .hello, .ready, .failed, .outOfStock, .worked, .progressed: return false
     }
     return true
   }
@@ -37,7 +37,7 @@ extension WindowMessage: FrameMessage {
       assignment.append(to: &buffer, kind: 3)
     case .acknowledged(let lease): lease.append(to: &buffer, kind: 4)
     case .recall(let lease): lease.append(to: &buffer, kind: 5)
-    case .welcome, .refused, .close, .closing: return false
+    case .welcome, .refused, .close, .closing, .engaged, .entrust: return false
     }
     return true
   }

@@ -22,9 +22,11 @@ public enum TellerMessage: Sendable, Equatable {
   case returned(Lease)
   /// The work of this lease makes progress. Said by the work itself, never by a timer.
   case beat(Lease)
+  /// The same, and how far the work has come.
+  indirect case progressed(Lease, WorkProgress)
 
   private enum Kind: Int, CodingKey {
-    case hello = 1, ready, done, failed, returned, beat, outOfStock, worked
+    case hello = 1, ready, done, failed, returned, beat, outOfStock, worked, progressed
   }
 }
 
@@ -43,6 +45,8 @@ extension TellerMessage: Codable {
       try message.encode(LeaseWithShortages(lease: lease, shortages: missing), forKey: .outOfStock)
     case .returned(let lease): try message.encode(lease, forKey: .returned)
     case .beat(let lease): try message.encode(lease, forKey: .beat)
+    case .progressed(let lease, let progress):
+      try message.encode(LeaseWithProgress(lease: lease, progress: progress), forKey: .progressed)
     }
   }
 
@@ -63,6 +67,9 @@ extension TellerMessage: Codable {
       self = .outOfStock(answer.lease, answer.shortages)
     case .returned: self = .returned(try message.decode(Lease.self, forKey: .returned))
     case .beat: self = .beat(try message.decode(Lease.self, forKey: .beat))
+    case .progressed:
+      let report = try message.decode(LeaseWithProgress.self, forKey: .progressed)
+      self = .progressed(report.lease, report.progress)
     }
   }
 }

@@ -20,9 +20,13 @@ public enum WindowMessage: Sendable, Equatable {
   /// Nobody comes after those in hand: one whose work cannot begin, because what it needs cannot be had for now, is given
   /// back by `returned`.
   case closing
+  /// The hello of a worker was accepted; these are its terms.
+  case engaged(WorkerTerms)
+  /// A customer for a worker to serve.
+  indirect case entrust(WorkOrder)
 
   private enum Kind: Int, CodingKey {
-    case welcome = 1, refused, assign, acknowledged, recall, close, closing
+    case welcome = 1, refused, assign, acknowledged, recall, close, closing, engaged, entrust
   }
 }
 
@@ -37,6 +41,8 @@ extension WindowMessage: Codable {
     case .recall(let lease): try message.encode(lease, forKey: .recall)
     case .close: try message.encode(Nothing(), forKey: .close)
     case .closing: try message.encode(Nothing(), forKey: .closing)
+    case .engaged(let terms): try message.encode(terms, forKey: .engaged)
+    case .entrust(let order): try message.encode(order, forKey: .entrust)
     }
   }
 
@@ -50,6 +56,8 @@ extension WindowMessage: Codable {
     case .recall: self = .recall(try message.decode(Lease.self, forKey: .recall))
     case .close: self = try message.bare(.close, .close)
     case .closing: self = try message.bare(.closing, .closing)
+    case .engaged: self = .engaged(try message.decode(WorkerTerms.self, forKey: .engaged))
+    case .entrust: self = .entrust(try message.decode(WorkOrder.self, forKey: .entrust))
     }
   }
 }
