@@ -65,8 +65,10 @@ public struct ServiceDirectory: Sendable, Equatable {
     return service
   }
 
-  /// What a window is called: `deposit-2`.
-  public func name(of window: Window) -> String { self[window.service].window(window.place) }
+  /// What a window is called: `deposit-2`; or the place of a worker that has come by itself: `mail-outside-1`.
+  public func name(of window: Window) -> String {
+    window.outsideNumber.map { self[window.service].outside($0) } ?? self[window.service].window(window.place)
+  }
 
   /// The window of this name; nil where there can be none.
   public func window(named name: some StringProtocol) -> Window? {

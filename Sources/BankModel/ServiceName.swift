@@ -38,6 +38,9 @@ public struct ServiceName: Hashable, Sendable, Comparable, CustomStringConvertib
   /// The name of a service's window, in commands, JSON, logs and the names of their files: `deposit-2`.
   public func window(_ place: Int32) -> String { "\(text)-\(place)" }
 
+  /// The name of the place of a worker of this service that has come by itself: `mail-outside-1`.
+  public func outside(_ number: Int32) -> String { "\(text)-outside-\(number)" }
+
   /// The service whose window has this name; nil where no window can be called so.
   public init?(ofWindow name: some StringProtocol) {
     guard let dash = name.lastIndex(of: "-") else { return nil }

@@ -10,6 +10,22 @@ public struct Window: Hashable, Sendable, Comparable {
 
   public init(service: Service, place: Int32) { (self.service, self.place) = (service, place) }
 
+  /// The place of a worker that has come by itself and stands at no window of the branch; each has one for every service that
+  /// it offers.
+  ///
+  /// - Parameter number: from 1, among the workers that are there.
+  public static func outside(_ service: Service, number: Int32) -> Window {
+    Window(service: service, place: Int32(Limits.windowsPerService) + number)
+  }
+
+  /// The number of the worker, where this is no window of the branch; nil at a window.
+  public var outsideNumber: Int32? {
+    Int64(place) > Limits.windowsPerService ? place - Int32(Limits.windowsPerService) : nil
+  }
+
+  /// Whether this is no window of the branch, but the place of a worker that has come by itself.
+  public var isOutside: Bool { Int64(place) > Limits.windowsPerService }
+
   /// The order in which these are listed.
   public static func < (left: Window, right: Window) -> Bool {
     left.service == right.service ? left.place < right.place : left.service < right.service
@@ -59,9 +75,12 @@ public enum WorkerRole: UInt8, Named {
   case stock = 3
   case vending = 4
   case runner = 5
+  case worker = 6
+  /// A worker that has come by itself.
+  case outside = 7
 
   /// The names in JSON, in the order of the numbers.
-  public static let names = ["teller", "juice", "stock", "vending", "runner"]
+  public static let names = ["teller", "juice", "stock", "vending", "runner", "worker", "outside"]
 }
 
 /// What a worker is doing.

@@ -34,6 +34,17 @@ public struct Excerpt: Hashable, Sendable {
   /// Nothing was said.
   public static let nothing = Excerpt()
 
+  /// The same, with no more than so many bytes: of a longer stream the first half of them and the last.
+  public func cut(to limit: Int) -> Excerpt {
+    guard first.count + last.count > limit else { return self }
+    let whole = isCut ? nil : bytes
+    let head = limit - limit / 2
+    let tail = (whole ?? last).suffix(limit - min(head, first.count))
+    return Excerpt(
+      first: Array((whole ?? first).prefix(head)), last: Array(tail), length: length, filed: filed)
+      ?? withoutBytes
+  }
+
   /// What was kept, one piece behind the other.
   public var bytes: [UInt8] { last.isEmpty ? first : first + last }
   /// Whether something stood between the first and the last bytes that was not kept.
@@ -63,6 +74,19 @@ public final class WorkResult: Sendable {
     ending: ProcessEnd? = nil, duration: TimeSpan, output: Excerpt = .nothing, errors: Excerpt = .nothing
   ) {
     (self.ending, self.duration, self.output, self.errors) = (ending, duration, output, errors)
+  }
+
+  /// The same, and it took so long.
+  public func lasting(_ duration: TimeSpan) -> WorkResult {
+    WorkResult(ending: ending, duration: duration, output: output, errors: errors)
+  }
+
+  /// The same, with no more than so many bytes of each stream.
+  public func cut(to limit: Int) -> WorkResult {
+    guard output.first.count + output.last.count > limit || errors.first.count + errors.last.count > limit
+    else { return self }
+    return WorkResult(
+      ending: ending, duration: duration, output: output.cut(to: limit), errors: errors.cut(to: limit))
   }
 
   /// How it ended and how much was said, and nothing of what.

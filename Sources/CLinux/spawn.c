@@ -57,11 +57,14 @@ static int prepare(struct shared *shared) {
     // A parent that was killed before the call above would never be told of.
     if (getppid() != shared->parent) _exit(127);
   }
+  // It is kept by the program that the child becomes.
+  if (program->is_subreaper && prctl(PR_SET_CHILD_SUBREAPER, 1UL, 0UL, 0UL, 0UL) == -1) return -1;
   shared->step = LINUX_STEP_DESCRIPTORS;
   for (int target = 0; target < 3; target++) {
     if (dup2(program->sources[target], target) == -1) return -1;
   }
-  closefrom(3);
+  if (program->channel != -1 && dup2(program->channel, 3) == -1) return -1;
+  closefrom(program->channel == -1 ? 3 : 4);
   shared->step = LINUX_STEP_DIRECTORY;
   if (program->working_directory != NULL && chdir(program->working_directory) == -1) return -1;
   // Last, so that no step fails because of them.

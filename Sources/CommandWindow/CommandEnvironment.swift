@@ -1,19 +1,13 @@
-// Owns the variables that a command begins with. Invariant: it is told nothing of the bank's own surroundings: what it has
-// is what the service names, six usual variables, and what it has to know of its customer. Whatever else the bank was opened
-// with, as secrets of a shell and the bank's own `BANK_HOME`, stays here. Nothing here can fail.
+// Owns the variables that a command begins with: those of every program that is not of this build, and what it has to know of
+// its customer. Nothing here can fail.
 import BankModel
+import CommandRunner
 import Posix
 import Time
 import Wire
 
 /// The environments of one service's commands.
 struct CommandEnvironment: Sendable {
-  /// Taken over from this process where the service does not name them: a program finds others, its user's files, a language
-  /// and a time of day. Without them most programs work in a way that nobody has tried.
-  static let inherited = ["PATH", "HOME", "LANG", "TZ", "USER", "LOGNAME"]
-  /// Where programs are looked for where nobody has said it. `environ(7)`
-  static let usualPath = "/usr/local/bin:/usr/bin:/bin"
-
   /// What every customer's command has.
   let common: [String: String]
 
@@ -21,13 +15,7 @@ struct CommandEnvironment: Sendable {
   ///   - settings: `NAME=VALUE` each, as the service names them; of a name that comes twice, the last.
   ///   - own: the variables of this process.
   init(_ settings: [String], own: [String: String]) {
-    var common = own.filter { Self.inherited.contains($0.key) }
-    if common["PATH"] == nil { common["PATH"] = Self.usualPath }
-    for setting in settings {
-      guard let equals = setting.firstIndex(of: "="), equals != setting.startIndex else { continue }
-      common[String(setting[..<equals])] = String(setting[setting.index(after: equals)...])
-    }
-    self.common = common
+    common = CommandSurroundings.common(settings, own: own)
   }
 
   /// What one customer's command has.

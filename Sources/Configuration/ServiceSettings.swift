@@ -9,6 +9,10 @@ public struct ServiceSettings: Sendable, Equatable {
   /// The program and its words that are started for each customer; no words at all where the customer brings them; nil where
   /// the work is simulated. `run`
   public var command: [String]?
+  /// The program and its words that stand behind each window. `worker`
+  public var worker: [String]?
+  /// Whether programs serve that connect by themselves. `outside`
+  public var isOutside = false
   /// After how long a command is ended; nil for never. `timeout`
   public var timeout: TimeSpan?
   /// From SIGTERM to SIGKILL. `grace`

@@ -43,6 +43,7 @@ final class BankContext {
     self.options = options
     self.configuration = configuration
     self.services = OfferedServices(services, offering: configuration.services)
+    kinds = ServiceKinds(configuration, self.services)
     self.loop = loop
     self.log = log
     self.incarnation = incarnation
@@ -52,10 +53,8 @@ final class BankContext {
     openedAt = now
   }
 
-  /// The services for whose customers commands are run.
-  var commandServices: CommandServices {
-    CommandServices(configuration.services.filter(configuration.runsCommands).compactMap { services[$0] })
-  }
+  /// Who serves the customers of which service.
+  private(set) var kinds: ServiceKinds
 
   /// What a window is called.
   func name(of window: Window) -> String { services.directory.name(of: window) }
@@ -74,6 +73,7 @@ final class BankContext {
   func adopt(_ configuration: BankConfiguration, _ directory: ServiceDirectory) {
     self.configuration = configuration
     services = OfferedServices(directory, offering: configuration.services)
+    kinds = ServiceKinds(configuration, services)
     listenByLease()
   }
 

@@ -25,6 +25,12 @@ struct BankHome: Sendable {
   var output: String { Paths.join(path, "output") }
   var logs: String { Paths.join(path, "logs") }
   func log(of worker: String) -> String { Paths.join(logs, worker + ".log") }
+  /// Where everything goes that a program behind a window writes to its standard output and its standard error.
+  func said(by window: String) -> String { Paths.join(logs, "\(window).stderr") }
+
+  /// Where programs connect that serve customers and come by themselves.
+  var workerSocket: String { Paths.join(run, "worker.sock") }
+
   /// Where whatever the coordinator says outside its log goes, such as the last words of a broken invariant.
   var standardError: String { Paths.join(logs, "bankd.stderr") }
 

@@ -8,6 +8,13 @@ import Time
 import Wire
 
 final class BankReports: BankPart {
+  private let outside: OutsideWorkers
+
+  init(_ ground: BankPart, _ outside: OutsideWorkers) {
+    self.outside = outside
+    super.init(ground)
+  }
+
   func status() -> StatusReport {
     let books = queue.machine.books
     let issued = queue.machine.issuedCount
@@ -33,7 +40,8 @@ final class BankReports: BankPart {
       businessMilliseconds: queue.machine.businessTime(at: context.now.monotonic).milliseconds,
       queue: customers, services: services,
       workers: tellerSupervisor.posts.values.sorted { $0.window < $1.window }.map { report(on: $0) }
-        + serviceSupervisor.posts.map { report(on: $0) }, guardianPid: context.bindings.guardianship?.pid)
+        + outside.present.map { report(on: $0) } + serviceSupervisor.posts.map { report(on: $0) },
+      guardianPid: context.bindings.guardianship?.pid)
   }
 
   /// When the ticket was issued that has waited longest; nil when nobody waits.
@@ -58,12 +66,25 @@ final class BankReports: BankPart {
     let lease = numbers?.generation == post.generation ? numbers?.lease : nil
     var report = report(
       on: post, context.name(of: post.window),
-      post.window.service.workerRole(runsCommands: tellerSupervisor.runsCommands(post.window)),
+      tellerSupervisor.kinds[post.window.service].workerRole(of: post.window.service),
       atWork: lease != nil ? .serving : .idle)
     (report.service, report.window) = (context.services.directory[post.window.service], post.window.place)
     (report.ticket, report.served) = (lease?.ticket, numbers?.served ?? 0)
     report.lastExit = lastExit(at: post)
     return report
+  }
+
+  /// A worker that has come by itself. Of many customers in its hands the first is named.
+  private func report(on session: WorkerSession) -> WorkerReport {
+    let places = session.services.map { Window.outside($0, number: session.number) }
+    let numbers = places.compactMap { queue.machine.numbers(of: $0) }
+    let ticket = numbers.lazy.compactMap(\.lease?.ticket).first
+    return WorkerReport(
+      name: context.name(of: places[0]), role: .outside,
+      service: context.services.directory[session.services[0]],
+      window: nil, pid: session.pid, generation: session.generation, state: ticket == nil ? .idle : .serving,
+      ticket: ticket, restarts: 0, served: numbers.reduce(0) { $0 + $1.served },
+      residentKilobytes: (ProcessMemory.residentBytes(pid: session.pid) ?? 0) / 1_024)
   }
 
   private func report<Incoming, Outgoing>(

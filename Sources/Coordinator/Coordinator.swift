@@ -30,6 +30,7 @@ package final class Coordinator {
   let intake: Intake
   let long: LongRequests
   let tellers: Tellers
+  let outside: OutsideWorkers
   let marks: DatabaseMarks
   let services: BranchServices
   let windows: WindowPlan
@@ -62,7 +63,7 @@ package final class Coordinator {
     tellerSupervisor = TellerSupervisor(
       home: home.path, loop: loop, log: log, programs: programs, services: store.services,
       policy: configuration.restarts, seed: RandomSeed.fromSystem())
-    tellerSupervisor.commandServices = context.commandServices
+    tellerSupervisor.kinds = context.kinds
     serviceSupervisor = ServiceSupervisor(
       loop: loop, log: log, policy: configuration.restarts, standstill: configuration.standstill,
       seed: RandomSeed.fromSystem())
@@ -77,7 +78,8 @@ package final class Coordinator {
       context, queue, store, server, tellerSupervisor, serviceSupervisor, followers, releases)
 
     readings = Readings(ground)
-    reports = BankReports(ground)
+    outside = OutsideWorkers(ground)
+    reports = BankReports(ground, outside)
     streams = AnswerStreams(ground, readings)
     views = LiveViews(ground, reports)
     intake = Intake(ground, readings, limits)
@@ -86,10 +88,10 @@ package final class Coordinator {
     tellers = Tellers(ground)
     marks = DatabaseMarks(ground)
     services = BranchServices(ground, programs, stock, marks)
-    windows = WindowPlan(ground, tellers, services, marks)
+    windows = WindowPlan(ground, tellers, outside, services, marks)
 
     opening = Opening(ground, reports)
-    ending = Ending(ground, intake, services, LastWords(ground, streams, views, reports))
+    ending = Ending(ground, intake, outside, services, LastWords(ground, streams, views, reports))
     audits = Audits(ground, readings, services, marks)
     self.home = HomeKeeper(ground, windows)
     router = RequestRouter(
@@ -132,6 +134,7 @@ package final class Coordinator {
     services.open()
     windows.open()
     guard !context.isCutOff else { return }
+    try outside.follow()
     try server.listen(at: context.home.socket)
     home.begin()
   }
@@ -201,6 +204,7 @@ package final class Coordinator {
     if isRound, !context.isCutOff { makeRound() }
     guard !context.isCutOff else { return }
     tellerSupervisor.flush()
+    outside.flush()
     server.flush()
     queue.tidyUp()
     intake.endTurn()
@@ -246,6 +250,7 @@ package final class Coordinator {
     tellerSupervisor.keepTime(context.now)
     serviceSupervisor.keepTime(context.now)
     server.keepTime(context.now)
+    outside.keepTime(context.now)
     if isDue(queue.nextRetry) || isJudged(queue.nextLeaseEnd) { queue.happen(.tick) }
     queue.retryIfDue()
     queue.lookForRoomIfDue()
@@ -306,6 +311,7 @@ extension Coordinator {
     var earliest = MonotonicTime.earlier(queue.nextLeaseEnd, tellerSupervisor.nextJudgement)
     earliest = .earlier(earliest, serviceSupervisor.nextJudgement)
     earliest = .earlier(earliest, server.nextJudgement)
+    earliest = .earlier(earliest, outside.nextJudgement)
     return .earlier(earliest, context.bindings.guardianship?.nextJudgement)
   }
 
@@ -330,6 +336,7 @@ extension Coordinator {
     consider(streams.nextDeadline)
     consider(followers.nextDeadline(isTimerRunning: queue.machine.isTimerRunning))
     consider(server.nextDeadline)
+    consider(outside.nextDeadline)
     consider(tellerSupervisor.nextDeadline)
     consider(serviceSupervisor.nextDeadline)
     consider(services.nextDeadline)

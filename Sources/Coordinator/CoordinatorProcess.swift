@@ -154,10 +154,10 @@ public enum CoordinatorProcess {
     of coordinator: Coordinator, _ books: Books, _ pulse: Pulse
   ) throws(SystemError) {
     let context = coordinator.context
-    let commandServices = context.commandServices
+    let kinds = context.kinds
     guard
       books.waiting.lines.indices.contains(where: {
-        books.waiting[$0] > 0 && commandServices.contains(books.waiting.lines[$0].service)
+        books.waiting[$0] > 0 && kinds[books.waiting.lines[$0].service].leavesProcesses
       })
     else { return }
     let orphans = Orphans(keysFrom: context.booksName.prefix, on: context.loop)

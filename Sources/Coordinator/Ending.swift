@@ -34,14 +34,19 @@ final class Ending: BankPart {
   }
 
   private let intake: Intake
+  private let outside: OutsideWorkers
   private let services: BranchServices
   private let words: LastWords
   private var state: State?
   /// Whether nobody is left for whom this bank was open.
   private(set) var isAbandoned = false
 
-  init(_ ground: BankPart, _ intake: Intake, _ services: BranchServices, _ words: LastWords) {
+  init(
+    _ ground: BankPart, _ intake: Intake, _ outside: OutsideWorkers, _ services: BranchServices,
+    _ words: LastWords
+  ) {
     self.intake = intake
+    self.outside = outside
     self.services = services
     self.words = words
     super.init(ground)
@@ -139,6 +144,7 @@ final class Ending: BankPart {
     case .leaveWaiting: queue.happen(.finish)
     case .takeBack: takeBack()
     case .dismiss:
+      outside.close()
       for service in context.services.directory.services { queue.happen(.scale(service, windows: 0)) }
       services.dismiss()
     case .killRest:
@@ -170,8 +176,9 @@ final class Ending: BankPart {
 
   /// Everyone at a window goes back to the line, and the tellers who served them are killed.
   private func takeBack() {
-    let windows = queue.machine.atWindows.map(\.window)
+    let windows = queue.machine.atWindows.map(\.window).filter { !$0.isOutside }
     queue.happen(.vacate)
+    outside.close()
     state?.killed.formUnion(windows)
     for window in windows {
       tellerSupervisor.kill(window, reason: "was serving when the time was up", at: context.now)

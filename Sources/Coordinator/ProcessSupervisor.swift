@@ -26,6 +26,12 @@ struct ProcessLimits {
 package typealias ResidentWorkers =
   (_ program: String, _ arguments: [String]) throws(SystemError) -> FileDescriptor
 
+/// A program that need not be of this build, and where goes what it writes beside its channel.
+struct ForeignProgram {
+  var program: ChildProcess.Program
+  var said: ChildProcess.Output
+}
+
 /// Starts processes of one kind, notices every way in which they end, and starts their successors.
 protocol ProcessSupervisor: AnyObject {
   associatedtype Incoming: FrameMessage
@@ -42,6 +48,8 @@ protocol ProcessSupervisor: AnyObject {
   /// The field by which log lines name a post.
   func name(of post: Post) -> (key: StaticString, value: String)
   func command(for post: Post) -> (program: String, arguments: [String])
+  /// What is started in the place of ``command(for:)`` where it is no program of this build.
+  func foreignProgram(for post: Post) throws(SystemError) -> ForeignProgram?
   func nextGeneration(at post: Post) -> Generation
   /// A process was started; what is expected of it begins.
   func began(_ post: Post, at now: Moment)
@@ -62,6 +70,7 @@ protocol ProcessSupervisor: AnyObject {
 extension ProcessSupervisor {
   /// It starts nothing that could outlive it.
   func isCleared(_ post: Post, at now: Moment) -> Bool { true }
+  func foreignProgram(for post: Post) throws(SystemError) -> ForeignProgram? { nil }
 
   func start(_ post: Post, at now: Moment) {
     let isRestart = post.startedAt != nil
@@ -71,6 +80,10 @@ extension ProcessSupervisor {
       let command = command(for: post)
       if let residents {
         try watch(nil, residents(command.program, command.arguments), at: post)
+      } else if let foreign = try foreignProgram(for: post) {
+        try ChildProcess.start(foreign.program, said: foreign.said) {
+          child, channel throws(SystemError) in try watch(child, channel, at: post)
+        }
       } else {
         try ChildProcess.spawn(
           executable: command.program, arguments: command.arguments, environment: environment

@@ -16,10 +16,18 @@ package protocol QueueWitness: AnyObject {
     _ event: QueueEvent, to machine: inout QueueMachine, at now: Moment, into effects: inout [QueueEffect])
 }
 
+/// What the queue wants of a worker that has come by itself.
+enum OutsideWish {
+  case tell(WindowMessage)
+  case expel(Generation, reason: String)
+}
+
 final class QueueDriver {
   private(set) var machine: QueueMachine
   let engine: CommitEngine
 
+  /// Something is to be done with a worker that has come by itself.
+  var onOutside: (OutsideWish, Window) -> Void = { _, _ in }
   var onReply: (RequestNumber, QueueAnswer) -> Void = { _, _ in }
   /// Nobody is left who can be served, and no window is busy.
   var onDrained: () -> Void = {}
@@ -112,17 +120,11 @@ final class QueueDriver {
     case .stage(let change): stage(change)
     case .loadPage, .loadDelayed, .lookUp, .loadDead: read(effect)
     case .assign(let window, let lease, let customer):
-      var assignment = Assignment(day: machine.books.day, customer: customer, lease: lease)
-      let runsCommands = tellerSupervisor.runsCommands(window)
-      if runsCommands { assignment.payload = payload(of: customer) }
-      if customer.service.drawsOnStock || runsCommands {
-        assignment.order = context.booksName.order(
-          day: assignment.day, ticket: customer.ticket, issuedAt: customer.issuedAt)
-      }
-      tellerSupervisor.tell(window, .assign(assignment))
+      tell(window, assignment(of: customer, lease, kind: context.kinds[window.service]))
     case .acknowledge(let window, let lease):
+      guard !window.isOutside else { break }
       tellerSupervisor.tell(window, .acknowledged(lease), canWait: machine.numbers(of: window)?.lease != nil)
-    case .recall(let window, let lease): tellerSupervisor.tell(window, .recall(lease))
+    case .recall(let window, let lease): tell(window, .recall(lease))
     case .announceClosing(let window): tellerSupervisor.tell(window, .closing)
     case .openWindow(let window): tellerSupervisor.open(window, at: context.now)
     case .closeWindow(let window): tellerSupervisor.close(window)
@@ -130,7 +132,11 @@ final class QueueDriver {
     case .endStuckTeller(let window, let generation):
       tellerSupervisor.abort(window, generation, at: context.now)
     case .endRogueTeller(let window, let generation, let reason):
-      tellerSupervisor.expel(window, generation, reason: reason, at: context.now)
+      if window.isOutside {
+        onOutside(.expel(generation, reason: reason), window)
+      } else {
+        tellerSupervisor.expel(window, generation, reason: reason, at: context.now)
+      }
     case .announce(let happening, let window, let lease, let customer):
       followers.announce(happening, window, lease, customer, day: machine.books.day, in: context)
     case .reportDead(let customer, let window, let end, let processEnd):
@@ -144,6 +150,34 @@ final class QueueDriver {
       }
     case .reply(let request, let answer): onReply(request, answer)
     case .reportDrained: onDrained()
+    }
+  }
+
+  /// Says something at a window, or to a worker that has come by itself.
+  private func tell(_ window: Window, _ message: WindowMessage) {
+    if window.isOutside { onOutside(.tell(message), window) } else { tellerSupervisor.tell(window, message) }
+  }
+
+  /// What whoever serves a customer is told of it.
+  private func assignment(of customer: Customer, _ lease: Lease, kind: ServiceKind) -> WindowMessage {
+    let day = machine.books.day
+    guard kind.takesPayload || customer.service.drawsOnStock else {
+      return .assign(Assignment(day: day, customer: customer, lease: lease))
+    }
+    let key = context.booksName.order(day: day, ticket: customer.ticket, issuedAt: customer.issuedAt)
+    switch kind {
+    case .simulated, .command:
+      var assignment = Assignment(day: day, customer: customer, lease: lease)
+      assignment.order = key
+      if kind == .command { assignment.payload = payload(of: customer) }
+      return .assign(assignment)
+    case .worker, .outside:
+      let rules = machine.policy[customer.service.index]
+      return .entrust(
+        WorkOrder(
+          day: day, lease: lease, service: context.services.directory[customer.service],
+          priority: customer.priority.number, payload: payload(of: customer), key: key.text,
+          deadlineMilliseconds: rules.timeout?.milliseconds))
     }
   }
 

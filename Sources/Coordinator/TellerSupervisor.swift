@@ -18,6 +18,8 @@ package final class TellerSupervisor {
 
   package enum Word {
     case ready(pid: Int32)
+    /// The same of a worker that is no teller, and takes so many customers at once; nil where it leaves that to the service.
+    case workerReady(pid: Int32, inHand: Int32?)
     /// The teller has answered a lease, or made progress.
     case said(TellerMessage)
     case ended(ProcessEnd)
@@ -43,8 +45,10 @@ package final class TellerSupervisor {
   let programs: WorkerPrograms
   /// What the services are called.
   package var services: ServiceDirectory
-  /// For whose customers commands are run.
-  var commandServices = CommandServices([])
+  /// Who serves the customers of which service.
+  var kinds = ServiceKinds()
+  /// The program that stands behind a window, and on what terms, where it is none of this build.
+  var workerAt: ((Window) throws(SystemError) -> WorkerAtWindow)?
   /// What runners that have ended have left behind is ended before they are succeeded.
   private var clearings: [Window: ProcessTree] = [:]
   let environment: [String: String]
@@ -237,7 +241,12 @@ extension TellerSupervisor: ProcessSupervisor {
   func command(for post: SupervisedTeller) -> (program: String, arguments: [String]) {
     let name = services.name(of: post.window)
     let words = [name, String(post.generation), String(CurrentProcess.pid), home]
-    return (runsCommands(post.window) ? programs.runner : programs[post.window.service], words)
+    return (kinds[post.window.service] == .command ? programs.runner : programs[post.window.service], words)
+  }
+
+  func foreignProgram(for post: SupervisedTeller) throws(SystemError) -> ForeignProgram? {
+    guard kinds[post.window.service] == .worker, let workerAt else { return nil }
+    return try workerAt(post.window).program
   }
 
   func nextGeneration(at post: SupervisedTeller) -> Generation {
@@ -247,7 +256,8 @@ extension TellerSupervisor: ProcessSupervisor {
   }
 
   func began(_ post: SupervisedTeller, at now: Moment) {
-    post.isRunner = runsCommands(post.window)
+    post.kind = kinds[post.window.service]
+    post.inHand = nil
     (post.customers, post.residentBytes) = (0, nil)
     (post.beats, post.beatsSince) = (0, now.monotonic)
     if !Kernel.makes("waitsForTheUnready") { post.readyBy = now.attended + TellerLimits.ready }
@@ -260,7 +270,12 @@ extension TellerSupervisor: ProcessSupervisor {
       post.phase = .ready
       post.readyBy = nil
       post.history.becameReady(at: loop.moment().monotonic)
-      onEvent?(post.window, post.generation, .ready(pid: post.pid))
+      let isWorker = post.kind == .worker
+      onEvent?(
+        post.window, post.generation,
+        isWorker ? .workerReady(pid: post.pid, inHand: post.inHand) : .ready(pid: post.pid))
+    case (.ready, .outOfStock) where post.kind == .worker:
+      expel(post.window, post.generation, reason: "spoke of stock", at: loop.moment())
     case (.ready, .done), (.ready, .outOfStock), (.ready, .worked):
       post.history.didWork()
       onEvent?(post.window, post.generation, .said(message))
@@ -288,7 +303,8 @@ extension TellerSupervisor: ProcessSupervisor {
   }
 
   private func greet(_ hello: Hello, at post: SupervisedTeller) {
-    let role = post.window.service.peerRole(runsCommands: runsCommands(post.window))
+    if post.kind == .worker { return engage(hello, at: post) }
+    let role = post.kind.peerRole(of: post.window.service)
     if let reason = objection(to: hello, as: role) {
       let detail = "window \(post.window): version \(hello.version) of build \(hello.build) is not mine"
       refuse(post, .refused(Refusal(reason: reason, build: BuildIdentity.current, detail: detail)))
@@ -298,6 +314,25 @@ extension TellerSupervisor: ProcessSupervisor {
     post.phase = .welcomed
     post.isOutdated = false
     tell(post.window, .welcome(orders))
+  }
+
+  /// A program of no build: the version of the protocol is all that it must have in common with this one.
+  private func engage(_ hello: Hello, at post: SupervisedTeller) {
+    let reason: Refusal.Reason? =
+      hello.version != protocolVersion ? .version : hello.role != .worker ? .hello : nil
+    if let reason {
+      let detail =
+        reason == .version
+        ? "version \(hello.version) was spoken, version \(protocolVersion) is understood"
+        : "the role of a program at a window is worker"
+      refuse(post, .refused(Refusal(reason: reason, build: BuildIdentity.current, detail: detail)))
+      return write("refused", .error, about: post) { $0.field("msg", detail) }
+    }
+    guard post.channel != nil, let worker = try? workerAt?(post.window) else { return }
+    post.phase = .welcomed
+    post.isOutdated = false
+    post.inHand = hello.offer?.inHand
+    tell(post.window, .engaged(worker.terms))
   }
 
   /// A teller that dies closes its channel just before its process is reported as ended, so only those who broke the
@@ -344,7 +379,7 @@ extension TellerSupervisor: ProcessSupervisor {
   /// Whether nothing is left of the commands of a runner that has ended. What there is falls to this process, as the nearest
   /// above that is a sub-reaper, and is ended before the runner's customers go back to their line.
   func isCleared(_ post: SupervisedTeller, at now: Moment) -> Bool {
-    guard post.isRunner, Subreaper.hasChildren else { return true }
+    guard post.kind.leavesProcesses, Subreaper.hasChildren else { return true }
     if let tree = clearings[post.window] {
       tree.turn(at: now.monotonic)
       guard tree.isGone else { return false }
@@ -365,9 +400,6 @@ extension TellerSupervisor: ProcessSupervisor {
     for post in inOrder where clearings[post.window] != nil { settleEnd(of: post) }
   }
 
-  /// Whether commands are run for the customers of a window.
-  func runsCommands(_ window: Window) -> Bool { commandServices.contains(window.service) }
-
   func gaveUp(_ post: SupervisedTeller) {
     onEvent?(post.window, post.generation, .givenUp(lastEnd: post.lastEnd ?? Remark(quoting: "")))
   }
@@ -376,8 +408,10 @@ extension TellerSupervisor: ProcessSupervisor {
 /// One window as the supervisor of tellers sees it: the teller behind it, and what is counted about it.
 final class SupervisedTeller: SupervisedProcess<TellerMessage, WindowMessage> {
   let window: Window
-  /// Whether the present process runs commands, whatever is configured by now.
-  var isRunner = false
+  /// What the present process is, whatever is configured by now.
+  var kind = ServiceKind.simulated
+  /// Customers that a worker takes at once, as it says itself.
+  var inHand: Int32?
   /// Whether something is to be written to the teller at the end of the turn.
   var isUnflushed = false
   var beats = 0

@@ -22,6 +22,7 @@ final class Tellers: BankPart {
     tellerSupervisor.onEvent = { [unowned self] window, generation, word in
       hear(word, from: window, generation)
     }
+    tellerSupervisor.workerAt = { [unowned self] window throws(SystemError) in try worker(at: window) }
   }
 
   /// Whatever tellers say or do from here on, nothing follows from it.
@@ -29,16 +30,12 @@ final class Tellers: BankPart {
 
   private func hear(_ word: TellerSupervisor.Word, from window: Window, _ generation: Generation) {
     switch word {
-    case .ready(let pid):
-      context.write(event: "window_open") {
-        $0.field("window", context.name(of: window))
-        $0.field("child", pid)
-        $0.field("child_gen", generation)
-      }
-      queue.happen(.tellerReady(window, generation, pid: pid))
-      // Orders that changed after this teller had heard them, and before it was ready.
-      if tellerSupervisor.posts[window]?.isOutdated == true { queue.happen(.replace(window)) }
-      followers.changed = true
+    case .ready(let pid): becameReady(.tellerReady(window, generation, pid: pid), at: window, generation, pid)
+    case .workerReady(let pid, let inHand):
+      let name = context.services.directory[window.service]
+      let room = context.configuration.workerRoom(of: [name], offering: inHand)
+      becameReady(
+        .workerReady(window, generation, pid: pid, inHand: room), at: window, generation, pid)
     case .said(let message):
       hear(message, from: window, generation)
       // The next customer leaves before the next teller is heard: a teller that waited for the end of the turn would
@@ -54,11 +51,26 @@ final class Tellers: BankPart {
     }
   }
 
+  private func becameReady(
+    _ event: QueueEvent, at window: Window, _ generation: Generation, _ pid: Int32
+  ) {
+    context.write(event: "window_open") {
+      $0.field("window", context.name(of: window))
+      $0.field("child", pid)
+      $0.field("child_gen", generation)
+    }
+    queue.happen(event)
+    // Orders that changed after this teller had heard them, and before it was ready.
+    if tellerSupervisor.posts[window]?.isOutdated == true { queue.happen(.replace(window)) }
+    followers.changed = true
+  }
+
   private func hear(_ message: TellerMessage, from window: Window, _ generation: Generation) {
     switch message {
     case .done(let lease): answered(lease, .done, window, generation)
     case .outOfStock(let lease, let missing): answered(lease, .outOfStock(missing), window, generation)
-    case .worked(let lease, let result): answered(lease, .worked(result), window, generation)
+    case .worked(let lease, let result):
+      answered(lease, context.answer(result, at: window), window, generation)
     case .failed(let lease, let failure): answered(lease, .failed(failure), window, generation)
     case .returned(let lease): queue.happen(.tellerAnswered(window, generation, lease, .returned))
     case .beat(let lease), .progressed(let lease, _):
@@ -85,6 +97,14 @@ final class Tellers: BankPart {
       stockSocket: window.service.drawsOnStock ? context.home.stockSocket : nil,
       command: configuration.commandOrders(
         of: context.services.directory[window.service], outputDirectory: context.home.output))
+  }
+
+  /// The program that stands behind a window, and its terms.
+  private func worker(at window: Window) throws(SystemError) -> WorkerAtWindow {
+    let name = context.services.directory[window.service]
+    return try context.configuration.worker(
+      of: name, window: context.name(of: window), key: context.booksName.prefix + "worker",
+      home: context.home)
   }
 
   /// What they were told is not true any more: each makes way for a successor when its hands are free.

@@ -13,11 +13,16 @@ final class WindowPlan: BankPart {
   /// Whether windows for command lines were opened: by the first of them, or by somebody.
   private var hasOpenedForCommandLines = false
   private let tellers: Tellers
+  private let outside: OutsideWorkers
   private let services: BranchServices
   private let marks: DatabaseMarks
 
-  init(_ ground: BankPart, _ tellers: Tellers, _ services: BranchServices, _ marks: DatabaseMarks) {
+  init(
+    _ ground: BankPart, _ tellers: Tellers, _ outside: OutsideWorkers, _ services: BranchServices,
+    _ marks: DatabaseMarks
+  ) {
     self.tellers = tellers
+    self.outside = outside
     self.services = services
     self.marks = marks
     super.init(ground)
@@ -146,7 +151,7 @@ final class WindowPlan: BankPart {
     }
     let changesOrders = fresh.tellerOrdersDiffer(from: context.configuration)
     context.adopt(fresh, store.services)
-    (tellerSupervisor.services, tellerSupervisor.commandServices) = (store.services, context.commandServices)
+    (tellerSupervisor.services, tellerSupervisor.kinds) = (store.services, context.kinds)
     serviceSupervisor.standstill = fresh.standstill
     context.bindings.guardianship?.adopt(fresh.standstill)
     queue.adopt(fresh.policy(store.services))
@@ -154,6 +159,9 @@ final class WindowPlan: BankPart {
     context.write(event: "reloaded")
     RecoveryNote.keepConfiguration(of: context.options, context.home)
     open()
+    do throws(SystemError) { try outside.follow() } catch {
+      context.write(event: "reload_incomplete", level: .error) { $0.field("msg", error.description) }
+    }
     if changesOrders { tellers.replaceAll() }
     tellerSupervisor.retryGivenUp(at: context.now)
     services.renew(assortment, products)

@@ -7,30 +7,67 @@ import QueueCore
 import Time
 import Wire
 
-/// Services for whose customers commands are run; asked for with every customer who is handed out.
-struct CommandServices: Sendable {
-  private var byIndex: [Bool] = []
+/// Who serves the customers of a service.
+enum ServiceKind: UInt8 {
+  /// Tellers of this build, whose work is simulated, or the juice stations.
+  case simulated
+  /// Runners of this build, with a command for each customer.
+  case command
+  /// A program that stays, at each window.
+  case worker
+  /// Programs that come by themselves.
+  case outside
 
-  init(_ services: [Service]) {
-    for service in services {
-      while byIndex.count <= service.index { byIndex.append(false) }
-      byIndex[service.index] = true
+  /// Whether it is handed what a customer carries.
+  var takesPayload: Bool { self != .simulated }
+
+  /// Whether whoever stands at its windows starts programs that are not of this build, or is one.
+  var leavesProcesses: Bool { self == .command || self == .worker }
+
+  func peerRole(of service: Service) -> PeerRole {
+    switch self {
+    case .simulated: service == .juice ? .juice : .teller
+    case .command: .runner
+    case .worker, .outside: .worker
     }
   }
 
-  func contains(_ service: Service) -> Bool { service.index < byIndex.count && byIndex[service.index] }
+  func workerRole(of service: Service) -> WorkerRole {
+    switch self {
+    case .simulated: service == .juice ? .juice : .teller
+    case .command: .runner
+    case .worker: .worker
+    case .outside: .outside
+    }
+  }
 }
 
-extension Service {
-  /// - Parameter runsCommands: whether commands are run for its customers.
-  func peerRole(runsCommands: Bool) -> PeerRole { runsCommands ? .runner : self == .juice ? .juice : .teller }
-  /// - Parameter runsCommands: whether commands are run for its customers.
-  func workerRole(runsCommands: Bool) -> WorkerRole {
-    runsCommands ? .runner : self == .juice ? .juice : .teller
+/// Who serves which customers; asked for with every customer who is handed out.
+struct ServiceKinds: Sendable {
+  private var byIndex: [ServiceKind] = []
+
+  init() {}
+
+  init(_ configuration: BankConfiguration, _ services: OfferedServices) {
+    for name in configuration.services {
+      guard let service = services[name] else { continue }
+      while byIndex.count <= service.index { byIndex.append(.simulated) }
+      byIndex[service.index] = configuration.kind(of: name)
+    }
+  }
+
+  subscript(service: Service) -> ServiceKind {
+    service.index < byIndex.count ? byIndex[service.index] : .simulated
   }
 }
 
 extension BankConfiguration {
+  func kind(of service: ServiceName) -> ServiceKind {
+    if runsCommands(service) { return .command }
+    if worker(of: service) != nil { return .worker }
+    return isOutside(service) ? .outside : .simulated
+  }
+
   /// What a runner is told of the commands of a service; nil where none are run.
   func commandOrders(of service: ServiceName, outputDirectory: String) -> CommandOrders? {
     let settings = self[service]
@@ -68,14 +105,43 @@ extension BankConfiguration {
       policy.recall = grace + Self.runnersPatience
       policy.lease = settings.timeout.map { $0 + grace + Self.runnersPatience } ?? Self.forEver
       if settings.prefetch == nil { policy.prefetch = 1 }
+    } else if settings.worker != nil || settings.isOutside {
+      policy.timeout = settings.timeout
+      // How many it takes a worker says itself; see `workerRoom(of:offering:)`.
+      if settings.prefetch == nil { policy.prefetch = BankModel.Limits.customersInHand }
     }
     return policy == common ? nil : policy
+  }
+
+  /// How many customers of these services a worker has in hand at most that takes so many.
+  func workerRoom(of services: [ServiceName], offering inHand: Int32?) -> Int {
+    let most = services.compactMap { self[$0].prefetch }.max()
+    let wanted = inHand ?? most ?? 1
+    return Int(max(1, min(wanted, most ?? wanted, Int32(BankModel.Limits.customersInHand))))
+  }
+
+  /// On what terms the customers of these services are served: those of the strictest.
+  func workerTerms(of services: [ServiceName]) -> WorkerTerms {
+    let strictest = services.map { self[$0].lease ?? lease }.min() ?? lease
+    return WorkerTerms(
+      leaseMilliseconds: strictest.milliseconds, beatMilliseconds: max(1, strictest.milliseconds / 4))
   }
 
   /// How much longer than its command a runner may take, on a busy machine.
   private static let runnersPatience = TimeSpan.seconds(30)
   /// A hundred years: the lease of a command that may take as long as it likes. Its runner is missed by its channel.
   private static let forEver = TimeSpan.seconds(3_155_760_000)
+}
+
+extension BankContext {
+  /// What a worker answers with a result: cut to what is kept of it; and nothing where the service's receipts have none.
+  func answer(_ result: WorkResult, at window: Window) -> TellerAnswer {
+    guard window.service.leavesResults else { return .done }
+    guard kinds[window.service] != .command,
+      let most = configuration[services.directory[window.service]].resultBytes
+    else { return .worked(result) }
+    return .worked(result.cut(to: Int(most)))
+  }
 }
 
 extension CommandOrders.Meaning {

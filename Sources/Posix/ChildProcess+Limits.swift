@@ -1,7 +1,7 @@
 // Owns the start of a program that is not ours: words of any bytes, standard streams that are pipes, limits that hold
 // before its first instruction, a session of its own.
-// Invariant: the child has descriptors 0, 1 and 2 and no others, every signal at its default and none blocked, and is
-// killed when the thread that started it ends.
+// Invariant: the child has descriptors 0, 1, 2, and 3 where a channel was given, and no others, every signal at its default
+// and none blocked, and is killed when the thread that started it ends.
 // Failure: SystemError, whose call is the step that failed: `chdir` for the directory, `execve` for the program.
 import CLinux
 import Glibc
@@ -57,13 +57,45 @@ extension ChildProcess {
     public var directory: String?
     /// What it may use.
     public var limits: [ResourceLimit]
+    /// Whether descendants of its own whose parents have ended become its children.
+    public var isSubreaper: Bool
 
     public init(
       path: String, words: [[UInt8]], environment: [String: String], directory: String? = nil,
-      limits: [ResourceLimit] = []
+      limits: [ResourceLimit] = [], isSubreaper: Bool = false
     ) {
       (self.path, self.words, self.environment) = (path, words, environment)
-      (self.directory, self.limits) = (directory, limits)
+      (self.directory, self.limits, self.isSubreaper) = (directory, limits, isSubreaper)
+    }
+  }
+
+  /// Starts a program under its limits with a connected socket as its descriptor 3, and has it taken into care.
+  ///
+  /// - Parameters:
+  ///   - said: where everything goes that it writes to its standard output and its standard error.
+  ///   - watch: takes the child and this end of the socket over; see
+  ///     ``spawn(executable:arguments:environment:watch:)``.
+  public static func start(
+    _ program: Program, said: Output,
+    watch: (ChildProcess, consuming FileDescriptor) throws(SystemError) -> Void
+  ) throws(SystemError) {
+    let input = try FileDescriptor.open("/dev/null", .readOnly)
+    let output = try file(for: said)
+    let errors = try output.duplicate(atLeast: CInt(LINUX_SPAWN_SOURCES))
+    let pair = try UnixSocket.pair()
+    let child = try start(program, input: input, output: output, errors: errors, channel: pair.second)
+    do throws(SystemError) { try watch(child, pair.first) } catch {
+      child.killGroup(SIGKILL)
+      child.end()
+      throw error
+    }
+  }
+
+  private static func file(for output: Output) throws(SystemError) -> FileDescriptor {
+    switch output {
+    case .append(let path):
+      try FileDescriptor.open(path, [.writeOnly, .create, .append], mode: 0o600)
+    case .inherit, .null: try FileDescriptor.open("/dev/null", .writeOnly)
     }
   }
 
@@ -73,23 +105,25 @@ extension ChildProcess {
   ///   - input: becomes descriptor 0 of the child and is closed here, whether or not the start succeeds.
   ///   - output: the same with descriptor 1.
   ///   - errors: the same with descriptor 2.
+  ///   - channel: the same with descriptor 3; nil for none.
   /// - Throws: EINVAL where a zero byte stands in a word, or a variable has no name; what `chdir(2)` says of the
   ///   directory and `execve(2)` of the program; EAGAIN and ENOMEM of `clone` where there can be no more processes.
   public static func start(
     _ program: Program, input: consuming FileDescriptor, output: consuming FileDescriptor,
-    errors: consuming FileDescriptor
+    errors: consuming FileDescriptor, channel: consuming FileDescriptor? = nil
   ) throws(SystemError) -> ChildProcess {
     let variables = try settings(of: program)
     let input = try clearOfStandardStreams(input)
     let output = try clearOfStandardStreams(output)
     let errors = try clearOfStandardStreams(errors)
-    let sources = (input.rawValue, output.rawValue, errors.rawValue)
+    let channel = try clearOfTargets(channel)
+    let sources = (input.rawValue, output.rawValue, errors.rawValue, number(of: channel))
     if let kernel = Kernel.simulated {
       let pid = try systemCall("posix_spawn", on: program.path) {
         kernel.spawn(
           program.path, arguments: program.words.map { String(decoding: $0, as: UTF8.self) },
           environment: variables.map { String(decoding: $0, as: UTF8.self) },
-          descriptors: [sources.0, sources.1, sources.2, -1, -1])
+          descriptors: [sources.0, sources.1, sources.2, sources.3, -1])
       }
       let watch = try FileDescriptor("pidfd_open", on: "process \(pid)") { Kernel.openProcess(pid) }
       return ChildProcess(pid: pid, pidDescriptor: watch)
@@ -98,7 +132,7 @@ extension ChildProcess {
   }
 
   private static func start(
-    _ program: Program, _ variables: [[UInt8]], _ sources: (CInt, CInt, CInt)
+    _ program: Program, _ variables: [[UInt8]], _ sources: (CInt, CInt, CInt, CInt)
   ) throws(SystemError) -> ChildProcess {
     let limits = program.limits.map(\.inC)
     var (pid, watch): (pid_t, CInt) = (-1, -1)
@@ -110,8 +144,9 @@ extension ChildProcess {
             limits.withUnsafeBufferPointer { limits in
               var start = linux_program(
                 path: path, arguments: words, environment: variables, working_directory: directory,
-                sources: sources, limits: limits.baseAddress, limit_count: CInt(limits.count),
-                ends_with_parent: true)
+                sources: (sources.0, sources.1, sources.2), channel: sources.3, limits: limits.baseAddress,
+                limit_count: CInt(limits.count), ends_with_parent: true,
+                is_subreaper: program.isSubreaper)
               return linux_start(&start, &pid, &watch, &step)
             }
           }

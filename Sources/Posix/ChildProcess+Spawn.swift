@@ -125,7 +125,7 @@ extension ChildProcess {
   }
 
   /// Moves a descriptor above 4, so that putting one in its place in the child overwrites no other's source.
-  private static func clearOfTargets(
+  static func clearOfTargets(
     _ descriptor: consuming FileDescriptor?
   ) throws(SystemError) -> FileDescriptor? {
     guard let descriptor = consume descriptor else { return nil }
@@ -133,7 +133,7 @@ extension ChildProcess {
       ? descriptor : try descriptor.duplicate(atLeast: CInt(LINUX_SPAWN_SOURCES))
   }
 
-  private static func number(of descriptor: borrowing FileDescriptor?) -> CInt {
+  static func number(of descriptor: borrowing FileDescriptor?) -> CInt {
     switch descriptor {
     case .some(let open): open.rawValue
     case .none: -1

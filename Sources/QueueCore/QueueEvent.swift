@@ -34,6 +34,13 @@ public enum QueueEvent: Sendable {
 
   /// A teller is ready for its first customer.
   case tellerReady(Window, Generation, pid: Int32)
+  /// A worker at a window is ready, which serves so many customers side by side.
+  case workerReady(Window, Generation, pid: Int32, inHand: Int)
+  /// A worker has come by itself that serves these services, and so many customers at once over all of them. It is told from
+  /// others by its generation, which was never another worker's.
+  case workerCame([Service], number: Int32, Generation, pid: Int32, inHand: Int)
+  /// A worker that had come by itself has gone.
+  case workerGone(Generation)
   /// A teller has answered a lease and asks for the next customer.
   case tellerAnswered(Window, Generation, Lease, TellerAnswer)
   /// A teller has made progress.

@@ -7,14 +7,15 @@ import Time
 
 extension QueueMachine {
   mutating func lose(
-    _ window: Window, _ generation: Generation, _ end: ProcessEnd, at now: Moment,
+    _ window: Window, _ generation: Generation, _ end: ProcessEnd?, at now: Moment,
     into effects: inout [QueueEffect]
   ) {
     guard let (service, place) = locate(window) else { return }
     let isKnown = windows[service][place].generation == generation
     if isKnown {
       takeFrom(service, place, .killed, end, at: now, into: &effects)
-      if windows[service][place].state == .idle { idleWindows[service] -= 1 }
+      leaveIdle(service, place)
+      if window.isOutside { return removeOutside(window) }
       windows[service][place].state = .vacant
       // A recalled customer is no longer here, but the teller's time to give it back would still run out.
       windows[service][place].deadline = MonotonicTime(nanoseconds: .max)
@@ -28,8 +29,17 @@ extension QueueMachine {
   /// Ends every lease that has run out. Its customer goes back at once: the generation keeps late words harmless.
   mutating func expireLeases(at now: Moment, into effects: inout [QueueEffect]) {
     for service in windows.indices {
-      for place in windows[service].indices where windows[service][place].deadline <= now.attended {
+      for place in windows[service].indices where windows[service][place].nextLeaseEnd <= now.attended {
         let windowState = windows[service][place]
+        if windowState.isSideBySide, windowState.isServing {
+          takeExpired(service, place, at: now, into: &effects)
+          if windowState.window.isOutside { continue }
+          // The others went on well, and go with it.
+          if let customer = release(service, place) {
+            standAgain(customer, service, place, at: now, into: &effects)
+            takeBackAhead(service, place, at: now, into: &effects)
+          }
+        }
         windows[service][place].deadline = MonotonicTime(nanoseconds: .max)
         takeFrom(service, place, .leaseExpired, nil, at: now, into: &effects)
         windows[service][place].state = .doomed
@@ -63,10 +73,13 @@ extension QueueMachine {
 
   /// Ends an attempt without a receipt: the customer waits again, is put off, or is put aside.
   ///
-  /// - Parameter failure: what the worker said of it, where it could.
+  /// - Parameters:
+  ///   - failure: what the worker said of it, where it could.
+  ///   - wasAlone: whether nobody else was worked at, who could be to blame.
   mutating func interrupt(
     _ customer: Customer, _ lease: Lease, _ service: Int, _ place: Int, _ end: AttemptEnd,
-    _ failure: WorkFailure?, processEnd: ProcessEnd? = nil, at now: Moment, into effects: inout [QueueEffect]
+    _ failure: WorkFailure?, processEnd: ProcessEnd? = nil, wasAlone: Bool = true, at now: Moment,
+    into effects: inout [QueueEffect]
   ) {
     let windowState = windows[service][place]
     let processEnd = failure?.processEnd ?? processEnd
@@ -80,7 +93,7 @@ extension QueueMachine {
     }
     effects.append(.announce(.interrupted, windowState.window, lease, customer))
     let rules = policy[service]
-    if customer.crashes >= rules.maxCrashes || customer.failures >= rules.maxFailures
+    if wasAlone && customer.crashes >= rules.maxCrashes || customer.failures >= rules.maxFailures
       || failure?.consequence == .never
     {
       books.waiting[customer.line] -= 1
@@ -107,8 +120,19 @@ extension QueueMachine {
   ) {
     guard let customer = release(service, place) else { return }
     let lease = windows[service][place].lease(of: customer)
-    interrupt(customer, lease, service, place, end, nil, processEnd: processEnd, at: now, into: &effects)
-    takeBackAhead(service, place, at: now, into: &effects)
+    guard windows[service][place].isSideBySide, !windows[service][place].ahead.isEmpty else {
+      interrupt(customer, lease, service, place, end, nil, processEnd: processEnd, at: now, into: &effects)
+      return takeBackAhead(service, place, at: now, into: &effects)
+    }
+    // Any of them may be to blame. Each is served alone from now on, and nobody is put aside before.
+    let first = WindowState.HandedOut(customer: customer, at: windows[service][place].startedAt)
+    for next in [first] + releaseAhead(service, place) {
+      windows[service][place].startedAt = next.at
+      let lease = windows[service][place].lease(of: next.customer)
+      interrupt(
+        next.customer, lease, service, place, end, nil, processEnd: processEnd, wasAlone: false, at: now,
+        into: &effects)
+    }
   }
 
   /// A customer who has left a teller's hands stands at the head of the line again. It is nobody's fault, and so it
@@ -147,11 +171,16 @@ extension QueueMachine {
   mutating func breakOff(
     _ service: Int, _ place: Int, _ reason: String, at now: Moment, into effects: inout [QueueEffect]
   ) {
-    takeFrom(service, place, .killed, nil, at: now, into: &effects)
     let windowState = windows[service][place]
-    if windowState.state == .idle { idleWindows[service] -= 1 }
-    windows[service][place].state = .doomed
-    windows[service][place].deadline = MonotonicTime(nanoseconds: .max)
+    let isOutside = windowState.window.isOutside
+    let places = isOutside ? outsideWorkers[windowState.generation]?.places ?? [] : [windowState.window]
+    for window in places {
+      guard let (service, place) = locate(window) else { continue }
+      takeFrom(service, place, .killed, nil, at: now, into: &effects)
+      leaveIdle(service, place)
+      windows[service][place].state = .doomed
+      windows[service][place].deadline = MonotonicTime(nanoseconds: .max)
+    }
     effects.append(.endRogueTeller(windowState.window, windowState.generation, reason: reason))
   }
 }

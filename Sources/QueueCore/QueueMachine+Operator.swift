@@ -190,7 +190,7 @@ extension QueueMachine {
     precondition(count >= 0 && Int64(count) <= Limits.windowsPerService, "checked where it was read")
     know(service)
     let index = service.index
-    for place in windows[index].indices {
+    for place in windows[index].indices.dropLast(outsideCounts[index]) {
       let isWanted = place < Int(count)
       if isWanted, windows[index][place].isClosing {
         windows[index][place].isClosing = false
@@ -199,16 +199,19 @@ extension QueueMachine {
         windows[index][place].isClosing = true
         effects.append(.closeWindow(windows[index][place].window))
         if windows[index][place].state == .idle {
-          idleWindows[index] -= 1
+          leaveIdle(index, place)
           free(index, place, into: &effects)
         } else {
           announceClosing(index, place, into: &effects)
         }
       }
     }
-    while windows[index].count < Int(count) {
-      let window = Window(service: service, place: Int32(windows[index].count) + 1)
-      windows[index].append(WindowState(window: window))
+    for place
+      in (windows[index].count - outsideCounts[index])..<max(
+        windows[index].count - outsideCounts[index], Int(count))
+    {
+      let window = Window(service: service, place: Int32(place) + 1)
+      windows[index].insert(WindowState(window: window), at: place)
       effects.append(.openWindow(window))
     }
   }
@@ -223,14 +226,16 @@ extension QueueMachine {
       announceClosing(service, place, into: &effects)
     case .idle:
       windows[service][place].isReplaced = true
-      idleWindows[service] -= 1
+      leaveIdle(service, place)
       free(service, place, into: &effects)
     }
   }
 
   mutating func removeClosedWindows(_ service: Int) {
-    while let last = windows[service].last, last.isClosing, last.state == .vacant {
-      windows[service].removeLast()
+    while let last = windows[service].dropLast(outsideCounts[service]).last, last.isClosing,
+      last.state == .vacant
+    {
+      windows[service].remove(at: windows[service].count - outsideCounts[service] - 1)
     }
   }
 
@@ -284,6 +289,10 @@ extension QueueMachine {
     into effects: inout [QueueEffect]
   ) {
     let lease = recallCancelled(customer, service, place, at: now, into: &effects)
+    guard !windows[service][place].window.isOutside else {
+      windows[service][place].recalled += [lease] + ahead
+      return free(service, place, into: &effects)
+    }
     windows[service][place].state = .recalling([lease] + ahead)
     windows[service][place].deadline = now.attended + patience(service)
   }

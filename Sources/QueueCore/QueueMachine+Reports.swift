@@ -56,7 +56,8 @@ extension QueueMachine {
       return ServiceNumbers(windows: 0, waiting: waiting, serving: 0, served: 0, isPaused: false)
     }
     return ServiceNumbers(
-      windows: Int64(windows[index].count(where: { !$0.isClosing })), waiting: waiting,
+      windows: Int64(windows[index].count(where: { !$0.isClosing && !$0.window.isOutside })),
+      waiting: waiting,
       serving: Int64(windows[index].reduce(0) { $0 + $1.inHand }), served: books.servedByService[index],
       isPaused: books.paused[index])
   }

@@ -21,6 +21,7 @@ extension QueueMachine {
     }
     let prefetch = policy[index].prefetch
     if prefetch > 1 { handOutAhead(service, upTo: prefetch, at: now, into: &effects) }
+    if outsideCounts[index] > 0 { handOutside(service, at: now, into: &effects) }
   }
 
   /// Gives tellers who are at work those who come next, the one with the fewest in hand first.
@@ -28,14 +29,43 @@ extension QueueMachine {
     _ service: Service, upTo prefetch: Int, at now: Moment, into effects: inout [QueueEffect]
   ) {
     let index = service.index
-    while !isSaturated, let place = leastLaden(index, below: prefetch),
-      let customer = nextInLine(service, into: &effects)
-    {
-      let lease = windows[index][place].lease(of: customer)
-      windows[index][place].ahead.append(WindowState.HandedOut(customer: customer, at: now))
-      servingCount += 1
-      effects.append(.assign(windows[index][place].window, lease, customer))
+    while !isSaturated, let place = leastLaden(index, below: prefetch) {
+      if windows[index][place].isSideBySide, isSuspectNext(service) { return }
+      guard let customer = nextInLine(service, into: &effects) else { return }
+      handAhead(customer, index, place, at: now, into: &effects)
     }
+  }
+
+  /// A customer comes to one who is at work. At a worker's its lease begins at once, at a teller's in its turn.
+  mutating func handAhead(
+    _ customer: Customer, _ service: Int, _ place: Int, at now: Moment, into effects: inout [QueueEffect]
+  ) {
+    let windowState = windows[service][place]
+    let lease = windowState.lease(of: customer)
+    var next = WindowState.HandedOut(customer: customer, at: now)
+    if windowState.isSideBySide { next.deadline = leaseEnd(service, startedAt: now, at: now) }
+    windows[service][place].ahead.append(next)
+    servingCount += 1
+    effects.append(.assign(windowState.window, lease, customer))
+    if windowState.isSideBySide {
+      effects.append(.announce(.started, windowState.window, lease, customer))
+    }
+  }
+
+  /// Whether the next customer of a service was in the hands of somebody who died.
+  func isSuspectNext(_ service: Service) -> Bool {
+    for place in books.waiting.places(of: service) {
+      if let first = lines[place].front.peek { return first.isSuspect }
+      if lines[place].count > 0 { return false }
+    }
+    return false
+  }
+
+  /// When a lease runs out that begins anew now.
+  private func leaseEnd(_ service: Int, startedAt: Moment, at now: Moment) -> MonotonicTime {
+    let rules = policy[service]
+    let end = now.attended + rules.lease
+    return rules.timeout.map { min(end, startedAt.attended + $0) } ?? end
   }
 
   /// The window where the fewest are in hand, of those where one more may be; nil where there is none. A teller that is
@@ -44,7 +74,8 @@ extension QueueMachine {
     var best: (place: Int, held: Int)?
     for (place, windowState) in windows[service].enumerated()
     where windowState.isServing && !windowState.isClosing && !windowState.isReplaced
-      && windowState.held < prefetch
+      && windowState.held < min(prefetch, windowState.capacity) && !windowState.window.isOutside
+      && !windowState.servesASuspect
     {
       if windowState.held < best?.held ?? .max { best = (place, windowState.held) }
     }
@@ -52,7 +83,7 @@ extension QueueMachine {
   }
 
   /// The next customer of a service; nil when nobody waits, or when a page has to come first.
-  private mutating func nextInLine(_ service: Service, into effects: inout [QueueEffect]) -> Customer? {
+  mutating func nextInLine(_ service: Service, into effects: inout [QueueEffect]) -> Customer? {
     for place in books.waiting.places(of: service) {
       let customer = lines[place].dequeue()
       let wanted = lines[place].nextPage(lowWater: policy.lowWater(ofLineAt: place))
@@ -71,10 +102,10 @@ extension QueueMachine {
     lines[index(of: line)].append(page: page) { ticket in places.contains { $0.holds(ticket) } }
   }
 
-  private mutating func begin(
+  mutating func begin(
     _ customer: Customer, at place: Int, of service: Int, _ now: Moment, into effects: inout [QueueEffect]
   ) {
-    idleWindows[service] -= 1
+    leaveIdle(service, place)
     servingCount += 1
     effects.append(
       .assign(windows[service][place].window, windows[service][place].lease(of: customer), customer))
@@ -90,25 +121,37 @@ extension QueueMachine {
     windows[service][place].state = .serving(lease)
     windows[service][place].customer = next.customer
     windows[service][place].startedAt = next.at
-    windows[service][place].deadline = now.attended + policy[service].lease
+    windows[service][place].deadline = leaseEnd(service, startedAt: next.at, at: now)
     effects.append(.announce(.started, windows[service][place].window, lease, next.customer))
   }
 
   /// The teller has answered for its customer: it goes on with the next one in hand, or its hands are free.
   mutating func goOn(_ service: Int, _ place: Int, _ now: Moment, into effects: inout [QueueEffect]) {
     guard !windows[service][place].ahead.isEmpty else {
-      guard !windows[service][place].recalled.isEmpty else { return free(service, place, into: &effects) }
+      // Nobody ends a worker that has come by itself: it holds whom it has not given back, and that takes of its room.
+      guard !windows[service][place].recalled.isEmpty, !windows[service][place].window.isOutside else {
+        return free(service, place, into: &effects)
+      }
       // Its hands are free when it has given back whoever was taken out.
       windows[service][place].state = .recalling(windows[service][place].recalled)
       windows[service][place].recalled = []
       windows[service][place].deadline = now.attended + patience(service)
       return
     }
-    serve(windows[service][place].ahead.removeFirst(), service, place, now, into: &effects)
+    let next = windows[service][place].ahead.removeFirst()
+    guard windows[service][place].isSideBySide else {
+      return serve(next, service, place, now, into: &effects)
+    }
+    // Its lease has begun before.
+    windows[service][place].state = .serving(windows[service][place].lease(of: next.customer))
+    windows[service][place].customer = next.customer
+    (windows[service][place].startedAt, windows[service][place].deadline) = (next.at, next.deadline)
   }
 
+  /// - Parameter inHand: customers that are served side by side at most; nil where a teller serves one after the other.
   mutating func welcome(
-    _ window: Window, _ generation: Generation, pid: Int32, into effects: inout [QueueEffect]
+    _ window: Window, _ generation: Generation, pid: Int32, inHand: Int? = nil,
+    into effects: inout [QueueEffect]
   ) {
     guard let (service, place) = locate(window), generation > windows[service][place].generation else {
       return
@@ -118,6 +161,8 @@ extension QueueMachine {
     windows[service][place].isReplaced = false
     windows[service][place].mayReturn = false
     windows[service][place].recalled = []
+    windows[service][place].isSideBySide = inHand != nil
+    windows[service][place].capacity = inHand ?? Limits.customersInHand
     free(service, place, into: &effects)
   }
 
@@ -131,9 +176,11 @@ extension QueueMachine {
     }
     // A word that has crossed the recall, or the answer to it.
     if forgets(lease, service, place) { return }
+    let isSideBySide = windows[service][place].isSideBySide
+    if isSideBySide { windows[service][place].bringForward(lease) }
     switch windows[service][place].state {
     case .serving(let held) where held == lease:
-      if answer == .returned, !windows[service][place].mayReturn {
+      if answer == .returned, !windows[service][place].mayReturn, !isSideBySide {
         breakOff(
           service, place, "gave back customer \(lease.ticket), whom nobody recalled", at: now, into: &effects)
         return
@@ -145,10 +192,18 @@ extension QueueMachine {
       guard let customer = release(service, place) else { return }
       switch answer {
       case .done: complete(customer, lease, service, place, at: now, into: &effects)
-      case .worked(let result):
+      case .worked(var result):
+        if isSideBySide {
+          let startedAt = windows[service][place].startedAt.monotonic
+          result = result.lasting(now.monotonic.since(startedAt))
+        }
         complete(customer, lease, service, place, result: result, at: now, into: &effects)
       case .outOfStock(let missing):
         complete(customer, lease, service, place, missing: missing, at: now, into: &effects)
+      case .returned where isSideBySide:
+        // It is nobody's fault, and it is not asked again at once, or both would be busy with nothing else.
+        let failure = WorkFailure("given back by the worker", .later)
+        fail(customer, failure, service, place, at: now, into: &effects)
       case .returned: standAgain(customer, service, place, at: now, into: &effects)
       case .failed(let failure): fail(customer, failure, service, place, at: now, into: &effects)
       }
@@ -181,12 +236,15 @@ extension QueueMachine {
     guard let (service, place) = locate(window), windows[service][place].generation == generation else {
       return
     }
+    if windows[service][place].isSideBySide { windows[service][place].bringForward(lease) }
     switch windows[service][place].state {
     case .serving(let held) where held == lease:
-      windows[service][place].deadline = now.attended + policy[service].lease
+      let startedAt = windows[service][place].startedAt
+      windows[service][place].deadline = leaseEnd(service, startedAt: startedAt, at: now)
     case .recalling(let held) where held.contains(lease): return
     case .doomed, .vacant: return
     case .serving where windows[service][place].recalled.contains(lease): return
+    case .idle where windows[service][place].recalled.contains(lease): return
     case .serving, .recalling, .idle:
       breakOff(service, place, offence("reported progress with", lease, generation), at: now, into: &effects)
     }
@@ -273,7 +331,14 @@ extension QueueMachine {
     let service = window.service.index
     let place = Int(window.place) - 1
     guard service < windows.count else { return nil }
-    return windows[service].indices.contains(place) ? (service, place) : nil
+    if window.isOutside { return locateOutside(window, service) }
+    return place >= 0 && place < windows[service].count - outsideCounts[service] ? (service, place) : nil
+  }
+
+  /// Somebody comes to a window with free hands, or nobody is there any more.
+  mutating func leaveIdle(_ service: Int, _ place: Int) {
+    let windowState = windows[service][place]
+    if windowState.state == .idle, !windowState.window.isOutside { idleWindows[service] -= 1 }
   }
 
   /// The teller's hands are free: it gets the next customer, or goes when its window is to be closed.
@@ -284,7 +349,7 @@ extension QueueMachine {
       effects.append(.dismissTeller(windows[service][place].window))
     } else {
       windows[service][place].state = .idle
-      idleWindows[service] += 1
+      if !windows[service][place].window.isOutside { idleWindows[service] += 1 }
     }
   }
 }

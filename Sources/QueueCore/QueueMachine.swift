@@ -44,8 +44,11 @@ public struct QueueMachine: ~Copyable, Sendable {
   /// Those who wait, by the place of their line in the books.
   var lines: [WaitingLine]
   var delayed: DelayedCustomers
-  /// Windows by the service's index and place − 1.
+  /// Windows by the service's index and place − 1, and behind them the places of workers that have come by themselves.
   var windows: [[WindowState]]
+  /// Places of workers that have come by themselves, by the service's index.
+  var outsideCounts: [Int]
+  var outsideWorkers: [Generation: OutsideWorker] = [:]
   var idleWindows: [Int]
   var servingCount: Int64 = 0
   var hasReportedDrained = false
@@ -107,6 +110,7 @@ public struct QueueMachine: ~Copyable, Sendable {
     }
     windows = Array(repeating: [], count: stored.books.paused.count)
     idleWindows = Array(repeating: 0, count: stored.books.paused.count)
+    outsideCounts = idleWindows
     lastMoment = now
     delayed = DelayedCustomers(
       stored.delayed, of: stored.books.delayed, capacity: policy.delayedCapacity, at: now,
@@ -132,6 +136,14 @@ public struct QueueMachine: ~Copyable, Sendable {
 
     case .tellerReady(let window, let generation, let pid):
       welcome(window, generation, pid: pid, into: &effects)
+    case .workerReady(let window, let generation, let pid, let inHand):
+      welcome(window, generation, pid: pid, inHand: inHand, into: &effects)
+    case .workerCame(let services, let number, let generation, let pid, let inHand):
+      admit(services, number: number, generation, pid: pid, inHand: inHand)
+    case .workerGone(let generation):
+      for place in outsideWorkers[generation]?.places ?? [] {
+        lose(place, generation, nil, at: now, into: &effects)
+      }
     case .tellerAnswered(let window, let generation, let lease, let answer):
       hear(answer, of: lease, from: window, generation, at: now, into: &effects)
     case .tellerProgressed(let window, let generation, let lease):
@@ -184,7 +196,7 @@ public struct QueueMachine: ~Copyable, Sendable {
     var earliest: MonotonicTime?
     for places in windows {
       for windowState in places where windowState.isServing || isRecalling(windowState) {
-        earliest = min(earliest ?? windowState.deadline, windowState.deadline)
+        earliest = min(earliest ?? windowState.nextLeaseEnd, windowState.nextLeaseEnd)
       }
     }
     return earliest
@@ -236,6 +248,7 @@ public struct QueueMachine: ~Copyable, Sendable {
     while windows.count <= service.index {
       windows.append([])
       idleWindows.append(0)
+      outsideCounts.append(0)
       settledPauses.append(false)
     }
   }

@@ -21,6 +21,8 @@ public struct ServicePolicy: Sendable, Equatable {
   public var retryFirst: TimeSpan = .seconds(1)
   /// The longest pause between attempts.
   public var retryLimit: TimeSpan = .seconds(60)
+  /// How long a worker may take for one customer, whatever progress it makes; nil for as long as it makes some.
+  public var timeout: TimeSpan?
   /// Attempts after which "try later" counts as a failure, so that nobody is tried for ever.
   public var maxLater: Int32 = 100
 

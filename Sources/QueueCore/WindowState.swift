@@ -1,6 +1,7 @@
-// Owns what the queue knows of one window and of the teller behind it. It knows no process and no socket.
+// Owns what the queue knows of one window and of the teller behind it, or of the place of a worker that has come by itself.
+// It knows no process and no socket.
 // Invariant: a customer stands here exactly while the state is `serving`, under the lease that the state names. Only then
-// others may have been handed out ahead, who are served in the order in which they came.
+// others may have been handed out ahead: a teller serves them in the order in which they came, a worker side by side.
 
 import BankModel
 import Time
@@ -30,6 +31,12 @@ struct WindowState: Sendable {
   /// The teller was told that nobody comes after those in its hands, and may give back whom it cannot begin to serve.
   var mayReturn = false
 
+  /// Whether those in hand are worked at side by side: each has a lease that has begun, and they are answered for in any
+  /// order. A teller serves them in their turn.
+  var isSideBySide = false
+  /// Customers who may be in hand at once, beside what the service's rules say.
+  var capacity = Limits.customersInHand
+
   /// The customer at this window. Meaningful while serving.
   var customer: Customer?
   /// Customers who were handed out ahead; see ``ServicePolicy/prefetch``.
@@ -49,6 +56,8 @@ struct WindowState: Sendable {
   struct HandedOut: Sendable {
     var customer: Customer
     var at: Moment
+    /// When its lease runs out that has begun; never, where its turn has not come.
+    var deadline = MonotonicTime(nanoseconds: .max)
   }
 
   /// Customers in the teller's hands, of whom the first is being served.
@@ -62,10 +71,36 @@ struct WindowState: Sendable {
     isServing && (customer?.ticket == ticket || ahead.contains { $0.customer.ticket == ticket })
   }
 
+  /// Whether whoever is here has been in somebody's hands who died, and is served alone: who is to blame shows then.
+  var servesASuspect: Bool { isSideBySide && isServing && customer?.isSuspect == true }
+
+  /// When the first lease in hand runs out.
+  var nextLeaseEnd: MonotonicTime {
+    isSideBySide ? ahead.reduce(deadline) { min($0, $1.deadline) } : deadline
+  }
+
+  /// Of customers who are worked at side by side the one of this lease is looked at as the first; nothing where it is not
+  /// there.
+  mutating func bringForward(_ lease: Lease) {
+    guard case .serving(let first) = state, first != lease, let customer,
+      let index = ahead.firstIndex(where: { self.lease(of: $0.customer) == lease })
+    else { return }
+    let wanted = ahead[index]
+    ahead[index] = HandedOut(customer: customer, at: startedAt, deadline: deadline)
+    (self.customer, startedAt, deadline, state) = (
+      wanted.customer, wanted.at, wanted.deadline, .serving(lease)
+    )
+  }
+
   var isServing: Bool { if case .serving = state { true } else { false } }
 
   /// The lease under which the customer at this window is served.
   func lease(of customer: Customer) -> Lease {
     Lease(ticket: customer.ticket, attempt: customer.attempts + 1, generation: generation)
   }
+}
+
+extension Customer {
+  /// Whether the customer was in the hands of somebody who died.
+  var isSuspect: Bool { crashes > 0 }
 }

@@ -11,7 +11,7 @@ import Wire
 /// A listening socket and its clients. Whoever serves them inherits it and says what becomes of a request. Not Sendable:
 /// everything happens on the loop's thread.
 open class ClientServer<
-  Question: FrameMessage, Answer: AnswerMessage, Session: ClientSession<Question, Answer>
+  Question: FrameMessage, Answer: RefusingMessage, Session: ClientSession<Question, Answer>
 > {
   /// Called once when a client has left.
   public final var onEnd: ((Session) -> Void)?
@@ -190,6 +190,9 @@ open class ClientServer<
     return session.isGreeted
   }
 
+}
+
+extension ClientServer where Answer: AnswerMessage {
   /// A client of another build may speak, as long as it speaks the same version: otherwise a bank could not be
   /// stopped after its programs were replaced.
   package final func greet(_ hello: Hello, _ session: Session) {

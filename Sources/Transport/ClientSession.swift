@@ -6,7 +6,7 @@ import Time
 import Wire
 
 /// One client of a ``ClientServer``.
-open class ClientSession<Question: FrameMessage, Answer: AnswerMessage> {
+open class ClientSession<Question: FrameMessage, Answer: RefusingMessage> {
   /// What carries the conversation.
   public typealias Channel = MessageChannel<Question, Answer>
 

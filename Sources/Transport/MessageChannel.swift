@@ -76,6 +76,11 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
     if let registration { loop.deregister(registration) }
   }
 
+  /// The process that has connected, or made the pair; 0 where that cannot be said.
+  public var peerPid: Int32 {
+    guard descriptor != nil, let peer = try? UnixSocket.peer(of: descriptor!) else { return 0 }
+    return peer.pid
+  }
   /// Whether more has arrived than was delivered: the beginning of a message, or within a handler also a whole one.
   public var isMidFrame: Bool { isOpen && decoder.isMidFrame }
   /// Whether bytes wait for a ``flush()`` or for the peer.

@@ -104,10 +104,14 @@ struct linux_program {
   char *const *environment;
   const char *working_directory;
   int sources[3];
+  // Becomes descriptor 3; -1 for none.
+  int channel;
   const struct linux_limit *limits;
   int limit_count;
   // The child is killed when the thread that starts it ends.
   bool ends_with_parent;
+  // Descendants whose own parents have ended become children of the child. prctl(2) PR_SET_CHILD_SUBREAPER
+  bool is_subreaper;
 };
 int linux_start(const struct linux_program *program, pid_t *pid, int *pidfd, enum linux_step *step);
 

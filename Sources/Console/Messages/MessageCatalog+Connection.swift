@@ -90,6 +90,7 @@ extension MessageCatalog {
     case .malformed: "메시지가 잘못되었습니다"
     case .crowded: "연결이 가득 찼습니다"
     case .closing: "서비스가 끝나는 중입니다"
+    case .service: "맡을 수 없는 서비스입니다"
     }
   }
 

@@ -75,6 +75,8 @@ public struct Refusal: Codable, Sendable, Equatable {
     case crowded = 5
     /// The service ends as it was asked to. Of what was asked on this connection and not answered nothing was changed.
     case closing = 6
+    /// A service that is not there for whoever names it.
+    case service = 7
   }
 
   /// Why.

@@ -4,12 +4,18 @@
 import BankModel
 
 /// What a server says to its clients, answers apart.
-public protocol AnswerMessage: FrameMessage {
+public protocol AnswerMessage: RefusingMessage {
   /// The hello was accepted.
   static func welcome(_ welcome: Welcome) -> Self
+}
+
+/// What is said to somebody who may be sent away.
+public protocol RefusingMessage: FrameMessage {
   /// The connection ends.
   static func refused(_ refusal: Refusal) -> Self
 }
+
+extension WindowMessage: RefusingMessage {}
 
 /// What a client says to a service.
 public enum ServiceQuestion<Request: Codable & Sendable & Equatable>: Sendable, Equatable {

@@ -1,0 +1,27 @@
+// Owns the variables that every program begins with that is not of this build. Invariant: it is told nothing of the bank's own
+// surroundings: it has what its service names, and six usual variables. Whatever else the bank was opened with, as secrets of a
+// shell and the bank's own `BANK_HOME`, stays here. Nothing here can fail.
+
+/// The surroundings of programs that are not of this build.
+public enum CommandSurroundings {
+  /// Taken over from this process where the service does not name them: a program finds others, its user's files, a language
+  /// and a time of day. Without them most programs work in a way that nobody has tried.
+  public static let inherited = ["PATH", "HOME", "LANG", "TZ", "USER", "LOGNAME"]
+  /// Where programs are looked for where nobody has said it. `environ(7)`
+  public static let usualPath = "/usr/local/bin:/usr/bin:/bin"
+
+  /// The variables of a program.
+  ///
+  /// - Parameters:
+  ///   - settings: `NAME=VALUE` each, as the service names them; of a name that comes twice, the last.
+  ///   - own: the variables of this process.
+  public static func common(_ settings: [String], own: [String: String]) -> [String: String] {
+    var common = own.filter { inherited.contains($0.key) }
+    if common["PATH"] == nil { common["PATH"] = usualPath }
+    for setting in settings {
+      guard let equals = setting.firstIndex(of: "="), equals != setting.startIndex else { continue }
+      common[String(setting[..<equals])] = String(setting[setting.index(after: equals)...])
+    }
+    return common
+  }
+}

@@ -1,0 +1,239 @@
+// Owns the socket on which programs connect that serve customers and come by themselves, and what each of them holds.
+// Invariants: nobody is started or ended here; a worker answers only for those whom it holds, and whoever breaks that, or any
+// other rule of the conversation, is sent away by name, and others serve its customers.
+
+import BankModel
+import Configuration
+import Glibc
+import Posix
+import QueueCore
+import Time
+import Transport
+import Wire
+
+/// One program that has connected.
+final class WorkerSession: ClientSession<TellerMessage, WindowMessage> {
+  /// What it serves, by its hello; empty before.
+  var services: [Service] = []
+  var inHand = 1
+  /// What tells it from others in its leases; 0 before it is ready.
+  var generation: Generation = 0
+  /// Its number among those that are there, from 1.
+  var number: Int32 = 0
+  var pid: Int32 = 0
+  /// Where those stand whom it holds, also those who were taken back and whom it has not given back yet.
+  var holding: [Lease: Window] = [:]
+  var beats = 0
+  var beatsSince = MonotonicTime(nanoseconds: 0)
+
+  var isReady: Bool { generation != 0 }
+}
+
+final class WorkerServer: ClientServer<TellerMessage, WindowMessage, WorkerSession> {
+  var onMessage: (TellerMessage, WorkerSession) -> Void = { _, _ in }
+
+  init(loop: EventLoop) {
+    var limits = ServiceLimits()
+    (limits.frame, limits.unread) = (TellerLimits.frame, TellerLimits.unread)
+    super.init(loop: loop, limits: limits)
+  }
+
+  override func hear(_ message: TellerMessage, from session: WorkerSession) { onMessage(message, session) }
+
+  /// A hello was accepted.
+  func accept(_ session: WorkerSession, on terms: WorkerTerms) {
+    session.isGreeted = true
+    send(.engaged(terms), to: session)
+  }
+
+  /// Nobody else is let in, and whoever is there is told that nobody comes any more.
+  func close() {
+    stopListening()
+    for session in present {
+      session.channel.send(.close)
+      session.channel.closeAfterFlush()
+    }
+  }
+}
+
+/// The workers that have come by themselves, as the queue knows them.
+final class OutsideWorkers: BankPart {
+  private let workers: WorkerServer
+  /// Workers that have become ready since the process began.
+  private var count: Int64 = 0
+  private var byNumber: [Int32: WorkerSession] = [:]
+
+  override init(_ ground: BankPart) {
+    workers = WorkerServer(loop: ground.context.loop)
+    super.init(ground)
+    workers.onMessage = { [unowned self] message, session in hear(message, from: session) }
+    workers.onEnd = { [unowned self] session in forget(session) }
+    queue.onOutside = { [unowned self] wish, window in perform(wish, at: window) }
+  }
+
+  /// Begins to listen, where a service is there for such workers; and sends those away whose services are not offered any
+  /// more, which happens where the configuration was read again.
+  func follow() throws(SystemError) {
+    let isWanted = context.configuration.services.contains { context.configuration.isOutside($0) }
+    for session in workers.present where session.isGreeted {
+      guard let service = session.services.first(where: { context.kinds[$0] != .outside }) else { continue }
+      let name = context.services.directory[service].text
+      workers.refuse(session, .service, "service \(name) is not there for workers any more")
+    }
+    if isWanted, !isListening { try workers.listen(at: context.home.workerSocket) }
+    if !isWanted, isListening { workers.stopListening() }
+    isListening = isWanted
+  }
+
+  private var isListening = false
+
+  func close() {
+    isListening = false
+    workers.close()
+  }
+
+  func flush() { workers.writeAll() }
+  var nextDeadline: MonotonicTime? { workers.nextListening }
+  var nextJudgement: MonotonicTime? { workers.nextCheck }
+  func keepTime(_ now: Moment) { workers.keepTime(now.monotonic, attended: now.attended) }
+  var isEmpty: Bool { byNumber.isEmpty }
+
+  /// Those that are there, in the order of their numbers.
+  var present: [WorkerSession] { byNumber.values.sorted { $0.number < $1.number } }
+
+  // MARK: - What the queue wants
+
+  private func perform(_ wish: OutsideWish, at window: Window) {
+    guard let number = window.outsideNumber, let session = byNumber[number] else { return }
+    switch wish {
+    case .tell(let message):
+      if case .entrust(let order) = message { session.holding[order.lease] = window }
+      workers.send(message, to: session)
+    case .expel(let generation, let reason):
+      if session.generation == generation { expel(session, "the worker \(reason)") }
+    }
+  }
+
+  private func expel(_ session: WorkerSession, _ reason: String) {
+    context.write(event: "rogue", level: .warn) {
+      $0.field(
+        "window", session.services.first.map { context.name(of: .outside($0, number: session.number)) })
+      $0.field("pid", session.pid)
+      $0.field("msg", reason)
+    }
+    workers.refuse(session, .malformed, reason)
+  }
+
+  // MARK: - What workers say
+
+  private func hear(_ message: TellerMessage, from session: WorkerSession) {
+    switch message {
+    case .hello(let hello): greet(hello, session)
+    case .ready where session.isGreeted && !session.isReady: admit(session)
+    case .done(let lease): answered(lease, session) { _ in .done }
+    case .worked(let lease, let result):
+      answered(lease, session) { [context] in context.answer(result, at: $0) }
+    case .failed(let lease, let failure): answered(lease, session) { _ in .failed(failure) }
+    case .returned(let lease): answered(lease, session) { _ in .returned }
+    case .beat(let lease), .progressed(let lease, _): progressed(lease, session)
+    case .ready, .outOfStock: expel(session, "the worker spoke out of turn")
+    }
+    // What follows leaves before the next word is heard, unless more was said in one breath.
+    if !session.channel.isMidFrame, !context.isCutOff { workers.writeAll() }
+  }
+
+  private func greet(_ hello: Hello, _ session: WorkerSession) {
+    guard !session.isGreeted else { return workers.refuse(session, .malformed, "a second hello") }
+    guard hello.version == protocolVersion else {
+      let words = "version \(hello.version) was spoken, version \(protocolVersion) is understood"
+      return workers.refuse(session, .version, words)
+    }
+    guard hello.role == .worker, let offer = hello.offer, let names = offer.services, !names.isEmpty,
+      names.count <= WorkerOffer.longest
+    else { return workers.refuse(session, .hello, "a worker names its role and the services that it serves") }
+    guard !context.isEnding else { return workers.refuse(session, .closing, "the bank closes") }
+    for name in names {
+      guard let service = context.services[name], context.kinds[service] == .outside else {
+        return workers.refuse(
+          session, .service, "service \(name.text) is not there for workers that come by themselves")
+      }
+      if !session.services.contains(service) { session.services.append(service) }
+    }
+    session.inHand = context.configuration.workerRoom(of: names, offering: offer.inHand)
+    workers.accept(session, on: context.configuration.workerTerms(of: names))
+  }
+
+  private func admit(_ session: WorkerSession) {
+    guard !context.isEnding else { return workers.refuse(session, .closing, "the bank closes") }
+    var number: Int32 = 1
+    while byNumber[number] != nil { number += 1 }
+    count += 1
+    (session.number, session.pid) = (number, session.channel.peerPid)
+    session.generation = Self.generation(incarnation: context.incarnation, count)
+    byNumber[number] = session
+    context.write(event: "worker_came") {
+      $0.field("worker_name", context.name(of: .outside(session.services[0], number: number)))
+      $0.field("pid", session.pid)
+      $0.field(
+        "services", session.services.map { context.services.directory[$0].text }.joined(separator: ","))
+      $0.field("in_hand", Int64(session.inHand))
+    }
+    queue.happen(
+      .workerCame(
+        session.services, number: number, session.generation, pid: session.pid, inHand: session.inHand))
+    followers.changed = true
+  }
+
+  /// What stands in the leases of a worker. One that outlives this process may still answer a lease of before, and the next
+  /// process has given the same attempt to somebody else: no two of them may have one number. They are different for 65,535
+  /// workers of 32,767 processes in a row.
+  static func generation(incarnation: Int64, _ count: Int64) -> Generation {
+    Generation(truncatingIfNeeded: (incarnation & 0x7fff) << 16 | ((count - 1) % 0xffff + 1))
+  }
+
+  private func answered(_ lease: Lease, _ session: WorkerSession, _ answer: (Window) -> TellerAnswer) {
+    guard let window = holding(lease, session) else { return }
+    session.holding[lease] = nil
+    queue.happen(.tellerAnswered(window, session.generation, lease, answer(window)))
+  }
+
+  private func progressed(_ lease: Lease, _ session: WorkerSession) {
+    guard let window = holding(lease, session) else { return }
+    session.beats += 1
+    if session.beats > TellerLimits.beats {
+      let now = SystemClock.moment().monotonic
+      defer { (session.beats, session.beatsSince) = (0, now) }
+      guard now.since(session.beatsSince) >= .seconds(1) else {
+        return expel(
+          session, "the worker floods: more than \(TellerLimits.beats) reports of progress in a second")
+      }
+    }
+    queue.happen(.tellerProgressed(window, session.generation, lease))
+  }
+
+  /// Where somebody stands whom a worker holds; nil, and the worker is sent away, where it holds no such customer.
+  private func holding(_ lease: Lease, _ session: WorkerSession) -> Window? {
+    guard session.isReady else {
+      expel(session, "the worker spoke out of turn")
+      return nil
+    }
+    if let window = session.holding[lease] { return window }
+    expel(
+      session,
+      "the worker answered for customer \(lease.ticket), attempt \(lease.attempt), whom it does not hold")
+    return nil
+  }
+
+  private func forget(_ session: WorkerSession) {
+    guard session.isReady, byNumber[session.number] === session else { return }
+    byNumber[session.number] = nil
+    context.write(event: "worker_gone") {
+      $0.field("worker_name", context.name(of: .outside(session.services[0], number: session.number)))
+      $0.field("pid", session.pid)
+    }
+    guard !context.isCutOff else { return }
+    context.takeTime()
+    queue.happen(.workerGone(session.generation))
+    followers.changed = true
+  }
+}

@@ -1,0 +1,263 @@
+// Workers that serve side by side, at windows and without: who gets how many, what becomes of whom when one dies or is silent,
+// and that nobody is put aside for what somebody else has done.
+
+import BankModel
+import Glibc
+@testable import QueueCore
+import Testing
+import Time
+
+@Suite("Workers that serve side by side") struct QueueWorkersTests {
+  private static let mail = Service(number: 4)
+  private static let mailer = Window(service: mail, place: 1)
+
+  private func branch(_ change: (inout QueuePolicy) -> Void = { _ in }) -> TestBranch {
+    var policy = QueuePolicy()
+    policy.prefetch = Limits.customersInHand
+    change(&policy)
+    return TestBranch(policy: policy)
+  }
+
+  private func mail(_ count: Int) -> [CustomerOrder] {
+    (0..<count).map { _ in CustomerOrder(service: Self.mail, priority: .regular, amount: 0, account: 0) }
+  }
+
+  private func arrive(_ count: Int, at branch: TestBranch) -> [QueueEffect] {
+    branch.happen(.enqueue(branch.request(), orders: mail(count), total: Int64(count), isLast: true))
+      + branch.happen(.committed)
+  }
+
+  private func open(_ branch: TestBranch, inHand: Int) {
+    branch.happen(.scale(Self.mail, windows: 1))
+    branch.happen(.workerReady(Self.mailer, 1, pid: 100, inHand: inHand))
+  }
+
+  private func lease(_ ticket: TicketNumber, attempt: Int32 = 1, _ generation: Generation = 1) -> Lease {
+    Lease(ticket: ticket, attempt: attempt, generation: generation)
+  }
+
+  @Test(
+    "a worker has as many in hand as it takes, answers for them in any order, and each is announced when it comes"
+  )
+  func anyOrder() {
+    let branch = branch()
+    open(branch, inHand: 3)
+    let effects = arrive(5, at: branch)
+    #expect(effects.assigned == [1, 2, 3])
+    let started = effects.count { if case .announce(.started, _, _, _) = $0 { true } else { false } }
+    #expect(started == 3)
+    let answered = branch.happen(.tellerAnswered(Self.mailer, 1, lease(2), .done))
+    #expect(answered.receipts.map(\.ticket) == [2] && answered.assigned == [4])
+    #expect(branch.happen(.tellerAnswered(Self.mailer, 1, lease(1), .done)).receipts.map(\.ticket) == [1])
+    #expect(branch.happen(.tellerAnswered(Self.mailer, 1, lease(5), .done)).receipts.map(\.ticket) == [5])
+  }
+
+  @Test(
+    "each lease begins when its customer comes, and progress renews its own alone; whoever lets one run out is ended"
+  )
+  func ownLeases() {
+    let branch = branch()
+    open(branch, inHand: 2)
+    _ = arrive(2, at: branch)
+    branch.pass(.seconds(6))
+    branch.happen(.tellerProgressed(Self.mailer, 1, lease(2)))
+    let effects = branch.pass(.seconds(5))
+    #expect(effects.stuck == [Self.mailer])
+    #expect(effects.attempts.map(\.ticket) == [1, 2])
+    #expect(effects.attempts.map(\.end) == [.leaseExpired, .recalled], "the other one went on well")
+  }
+
+  @Test("a time limit ends a lease, whatever progress there is")
+  func timeout() {
+    let branch = branch { $0.common.timeout = .seconds(12) }
+    open(branch, inHand: 1)
+    _ = arrive(1, at: branch)
+    branch.pass(.seconds(8))
+    branch.happen(.tellerProgressed(Self.mailer, 1, lease(1)))
+    #expect(branch.pass(.milliseconds(3_900)).stuck == [])
+    #expect(branch.pass(.milliseconds(200)).stuck == [Self.mailer])
+  }
+
+  @Test(
+    "of several in the hands of one that dies nobody is put aside; each is served alone, and who is to blame shows"
+  )
+  func suspects() {
+    let branch = branch { $0.maxCrashes = 2 }
+    open(branch, inHand: 4)
+    _ = arrive(4, at: branch)
+    // The third kills whoever serves it.
+    let first = branch.kill(Self.mailer)
+    #expect(first.attempts.map(\.ticket) == [1, 2, 3, 4] && first.dead.isEmpty)
+    var generation: Generation = 1
+    func next() -> [QueueEffect] {
+      generation += 1
+      return branch.happen(.workerReady(Self.mailer, generation, pid: 100, inHand: 4))
+    }
+    #expect(next().assigned == [1], "one alone")
+    #expect(
+      branch.happen(.tellerAnswered(Self.mailer, generation, lease(1, attempt: 2, generation), .done))
+        .assigned == [2])
+    #expect(
+      branch.happen(.tellerAnswered(Self.mailer, generation, lease(2, attempt: 2, generation), .done))
+        .assigned == [3])
+    #expect(branch.kill(Self.mailer, generation: generation).dead == [3])
+    #expect(next().assigned == [4])
+    // Who has no part in it comes beside others again.
+    _ = arrive(2, at: branch)
+    #expect(
+      branch.happen(.tellerAnswered(Self.mailer, generation, lease(4, attempt: 2, generation), .done))
+        .assigned
+        == [5, 6])
+  }
+
+  @Test("a worker that has come by itself serves many services, and no more at once than it takes")
+  func manyServices() {
+    let branch = branch()
+    branch.happen(.workerCame([.deposit, Self.mail], number: 1, 77, pid: 9, inHand: 3))
+    branch.arrive(.deposit, .deposit)
+    let effects = arrive(3, at: branch)
+    #expect(effects.assigned == [3])
+    #expect(
+      branch.happen(.tellerAnswered(.outside(.deposit, number: 1), 77, lease(2, 77), .done)).assigned == [4])
+    let receipt = branch.happen(.tellerAnswered(.outside(Self.mail, number: 1), 77, lease(3, 77), .done))
+      .receipts.first
+    #expect(receipt?.window == .outside(Self.mail, number: 1) && receipt?.pid == 9)
+  }
+
+  @Test("one that goes away gives its customers back at once, and its places are gone")
+  func goesAway() {
+    let branch = branch()
+    branch.happen(.workerCame([.deposit, Self.mail], number: 1, 77, pid: 9, inHand: 4))
+    branch.arrive(.deposit)
+    _ = arrive(1, at: branch)
+    let gone = branch.happen(.workerGone(77))
+    #expect(gone.attempts.map(\.ticket).sorted() == [1, 2] && gone.attempts.allSatisfy { $0.end == .killed })
+    branch.happen(.workerCame([.deposit], number: 1, 78, pid: 9, inHand: 4))
+    #expect(branch.lease(at: .outside(.deposit, number: 1)) == lease(1, attempt: 2, 78))
+    // What the first one still says changes nothing.
+    let late = branch.happen(.tellerAnswered(.outside(.deposit, number: 1), 77, lease(1, 77), .done))
+    #expect(late.receipts.isEmpty && late.rogues.isEmpty)
+  }
+
+  @Test(
+    "one that is silent loses the lease and is not ended; its late answer changes nothing, and makes room again"
+  )
+  func silent() {
+    let branch = branch()
+    let place = Window.outside(Self.mail, number: 1)
+    branch.happen(.workerCame([Self.mail], number: 1, 77, pid: 9, inHand: 2))
+    _ = arrive(3, at: branch)
+    branch.pass(.seconds(6))
+    branch.happen(.tellerProgressed(place, 77, lease(2, 77)))
+    let expired = branch.pass(.seconds(5))
+    #expect(expired.stuck.isEmpty && expired.attempts.map(\.end) == [.leaseExpired])
+    #expect(expired.assigned == [], "it holds two still")
+    let late = branch.happen(.tellerAnswered(place, 77, lease(1, 77), .done))
+    #expect(late.receipts.isEmpty && late.rogues.isEmpty)
+    #expect(late.assigned == [], "the one who was in its hands when it was silent is next, and comes alone")
+    #expect(branch.happen(.tellerAnswered(place, 77, lease(2, 77), .done)).assigned == [1])
+  }
+
+  @Test(
+    "who is given back unasked is put off, and asked for again no more often than anybody who is to come later"
+  )
+  func givenBack() {
+    let branch = branch { $0.maxLater = 2 }
+    open(branch, inHand: 1)
+    _ = arrive(1, at: branch)
+    let returned = branch.happen(.tellerAnswered(Self.mailer, 1, lease(1), .returned))
+    #expect(
+      returned.attempts.map(\.end) == [.deferred] && returned.rogues.isEmpty && returned.assigned.isEmpty)
+    #expect(branch.pass(.seconds(1)).assigned == [1])
+  }
+
+  @Test("windows are opened and closed beside workers that have come by themselves")
+  func beside() {
+    let branch = TestBranch()
+    branch.happen(.workerCame([.deposit], number: 1, 77, pid: 9, inHand: 1))
+    branch.open(.deposit, windows: 2)
+    branch.arrive(.deposit, .deposit, .deposit)
+    #expect(
+      Set(
+        [Window.deposit1, .deposit2, .outside(.deposit, number: 1)].compactMap {
+          branch.lease(at: $0)?.ticket
+        }) == [1, 2, 3])
+    branch.happen(.scale(.deposit, windows: 0))
+    for place in [Window.deposit1, .deposit2] {
+      _ = try? branch.answer(place)
+      branch.happen(.tellerLost(place, 1, .code(0)))
+    }
+    #expect(branch.lease(at: .deposit1) == nil && branch.lease(at: .outside(.deposit, number: 1)) != nil)
+    branch.open(.deposit, windows: 1)
+    branch.arrive(.deposit)
+    #expect(branch.lease(at: .deposit1)?.ticket == 4)
+  }
+
+  @Test(
+    "whatever workers do in whatever order: nobody twice, nobody beside whom it must not be, and in the end everybody"
+  )
+  func histories() throws {
+    let chosen = getenv("BANK_QUEUE_SEED").flatMap { UInt64(String(cString: $0)) }
+    var system = SystemRandomNumberGenerator()
+    let first = chosen ?? system.next() >> 1
+    for seed in first..<first + (chosen == nil ? 400 : 1) {
+      let world = WorkerWorld(seed: seed)
+      for service in WorkerWorld.services.prefix(2) {
+        world.happen(.scale(service, windows: Int32(world.chance.draw(0...2))))
+      }
+      for _ in 0..<120 { step(world) }
+      finish(world)
+      let issued = world.branch.books.issued
+      let missing = (1...max(1, issued)).filter {
+        issued > 0 && world.receipts[$0] != 1 && !world.dead.contains($0)
+      }
+      if !missing.isEmpty { world.faults.append("without one receipt: \(missing)") }
+      #expect(world.faults.isEmpty, "seed \(seed): \(world.faults.prefix(3)); BANK_QUEUE_SEED=\(seed)")
+      if !world.faults.isEmpty { return }
+    }
+  }
+
+  private func step(_ world: WorkerWorld) {
+    switch world.chance.draw(0...99) {
+    case 0..<15: world.arrive(Int(world.chance.draw(1...4)))
+    case 15..<30: world.workerComesToAWindow()
+    case 30..<38: world.workerComesByItself()
+    case 38..<70: world.workerAnswers()
+    case 70..<78: world.workerProgresses()
+    case 78..<84: world.pass(.milliseconds(world.chance.draw(1...6_000)))
+    case 84: world.pass(.seconds(11))
+    case 85..<89:
+      if let index = world.workers.indices.randomElement(using: &world.chance) { world.workerGoes(index) }
+    case 89..<92: world.happen(.cancel(world.branch.request(), world.chance.draw(1...40)))
+    case 92..<94:
+      let service = WorkerWorld.services[Int(world.chance.draw(0...1))]
+      world.happen(.scale(service, windows: Int32(world.chance.draw(0...3))))
+    case 94: world.workerLies()
+    case 95: if let window = world.wanted.first { world.happen(.replace(window)) }
+    default:
+      for index in world.workers.indices.reversed() where world.workers[index].isDoomed {
+        world.workerGoes(index)
+      }
+    }
+  }
+
+  /// Everybody who is left is served by workers on whom one can rely.
+  private func finish(_ world: WorkerWorld) {
+    for service in WorkerWorld.services { world.happen(.scale(service, windows: 1)) }
+    for _ in 0..<2_000 {
+      for index in world.workers.indices.reversed() where world.workers[index].isDoomed {
+        world.workerGoes(index)
+      }
+      world.workerComesToAWindow()
+      world.workerAnswers(reliably: true)
+      if world.branch.isIdle { return }
+      world.pass(.milliseconds(500))
+      world.workerProgresses()
+    }
+    world.faults.append("\(world.branch.books) are not at an end")
+  }
+}
+
+extension TestBranch {
+  var books: Books { machine.books }
+}
