@@ -70,6 +70,7 @@ final class BankReports: BankPart {
       atWork: lease != nil ? .serving : .idle)
     (report.service, report.window) = (context.services.directory[post.window.service], post.window.place)
     (report.ticket, report.served) = (lease?.ticket, numbers?.served ?? 0)
+    report.progress = lease.flatMap { queue.progress[$0.ticket] }
     report.lastExit = lastExit(at: post)
     return report
   }
@@ -79,12 +80,14 @@ final class BankReports: BankPart {
     let places = session.services.map { Window.outside($0, number: session.number) }
     let numbers = places.compactMap { queue.machine.numbers(of: $0) }
     let ticket = numbers.lazy.compactMap(\.lease?.ticket).first
-    return WorkerReport(
+    var report = WorkerReport(
       name: context.name(of: places[0]), role: .outside,
       service: context.services.directory[session.services[0]],
       window: nil, pid: session.pid, generation: session.generation, state: ticket == nil ? .idle : .serving,
       ticket: ticket, restarts: 0, served: numbers.reduce(0) { $0 + $1.served },
       residentKilobytes: (ProcessMemory.residentBytes(pid: session.pid) ?? 0) / 1_024)
+    report.progress = ticket.flatMap { queue.progress[$0] }
+    return report
   }
 
   private func report<Incoming, Outgoing>(
@@ -136,6 +139,9 @@ final class BankReports: BankPart {
     do throws(Failure) {
       var report = try archive.story(of: ticket, day: day)
       if report.state == .waiting { try addPlace(to: &report) }
+      if report.state == .serving, day ?? keptBooks.day == keptBooks.day {
+        report.progress = queue.progress[ticket]
+      }
       report.servedOfService = directory[report.service].map { queue.machine.numbers(of: $0).served }
       return .ticket(report)
     } catch { return .failure(error) }

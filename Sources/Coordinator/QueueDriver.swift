@@ -41,6 +41,9 @@ final class QueueDriver {
   /// Why services have paused by themselves, as long as they are paused.
   private(set) var pauseReasons: [Service: String] = [:]
 
+  /// How far workers have come with customers in their hands, as they said last.
+  private(set) var progress: [TicketNumber: WorkProgress] = [:]
+
   var witness: (any QueueWitness)?
 
   private let context: BankContext
@@ -82,6 +85,13 @@ final class QueueDriver {
     }
     guard let witness else { return machine.apply(event, at: context.now, into: &effects) }
     witness.apply(event, to: &machine, at: context.now, into: &effects)
+  }
+
+  /// A worker says how far it has come. It is remembered for those whom the queue knows to be in its hands.
+  func note(_ progress: WorkProgress, of lease: Lease, at window: Window) {
+    guard machine.holds(lease, at: window) else { return }
+    self.progress[lease.ticket] = progress
+    followers.changed = true
   }
 
   func adopt(_ policy: QueuePolicy) { machine.adopt(policy) }
@@ -138,6 +148,7 @@ final class QueueDriver {
         tellerSupervisor.expel(window, generation, reason: reason, at: context.now)
       }
     case .announce(let happening, let window, let lease, let customer):
+      if happening != .started, !progress.isEmpty { progress[lease.ticket] = nil }
       followers.announce(happening, window, lease, customer, day: machine.books.day, in: context)
     case .reportDead(let customer, let window, let end, let processEnd):
       reportDead(customer, window, end, processEnd)

@@ -73,8 +73,10 @@ final class Tellers: BankPart {
       answered(lease, context.answer(result, at: window), window, generation)
     case .failed(let lease, let failure): answered(lease, .failed(failure), window, generation)
     case .returned(let lease): queue.happen(.tellerAnswered(window, generation, lease, .returned))
-    case .beat(let lease), .progressed(let lease, _):
+    case .beat(let lease): queue.happen(.tellerProgressed(window, generation, lease))
+    case .progressed(let lease, let progress):
       queue.happen(.tellerProgressed(window, generation, lease))
+      queue.note(progress, of: lease, at: window)
     case .hello, .ready: break
     }
   }

@@ -135,7 +135,11 @@ final class OutsideWorkers: BankPart {
       answered(lease, session) { [context] in context.answer(result, at: $0) }
     case .failed(let lease, let failure): answered(lease, session) { _ in .failed(failure) }
     case .returned(let lease): answered(lease, session) { _ in .returned }
-    case .beat(let lease), .progressed(let lease, _): progressed(lease, session)
+    case .beat(let lease): progressed(lease, session)
+    case .progressed(let lease, let progress):
+      let window = session.holding[lease]
+      progressed(lease, session)
+      if let window { queue.note(progress, of: lease, at: window) }
     case .ready, .outOfStock: expel(session, "the worker spoke out of turn")
     }
     // What follows leaves before the next word is heard, unless more was said in one breath.

@@ -73,6 +73,13 @@ extension QueueMachine {
       served: windowState.served)
   }
 
+  /// Whether a lease is held at a window at this moment.
+  public func holds(_ lease: Lease, at window: Window) -> Bool {
+    guard let (service, place) = locate(window) else { return false }
+    let windowState = windows[service][place]
+    return windowState.generation == lease.generation && windowState.holds(lease.ticket)
+  }
+
   /// When the ticket was issued that has waited longest; nil when nobody waits.
   ///
   /// Only the heads of the lines are looked at: within a line the numbers, and with them the times, are in order.

@@ -49,6 +49,7 @@ extension JSONValue {
       "ticket": .init(worker.ticket), "restarts": .init(worker.restarts), "served": .init(worker.served),
       "rss_kb": .init(worker.residentKilobytes), "last_exit": worker.lastExit.map(exit) ?? .null,
     ]
+    if let progress = worker.progress { shape = shape.adding(["progress": self.progress(progress)]) }
     if let mismatch = worker.mismatch { shape = shape.adding(["mismatch": .string(mismatch.name)]) }
     return worker.failure.map { shape.adding(["trouble": trouble($0)]) } ?? shape
   }
@@ -135,6 +136,7 @@ extension JSONValue {
     var shape: JSONValue = ["version": 1]
     shape = shape.adding(listed(ticket))
     if let payload = ticket.payload { shape = shape.adding(carried(payload, as: "payload")) }
+    if let progress = ticket.progress { shape = shape.adding(["progress": self.progress(progress)]) }
     if let receipt = ticket.receipt {
       shape = shape.adding([
         "outcome": .string(receipt.outcome.name), "window": .init(receipt.window),
@@ -144,6 +146,11 @@ extension JSONValue {
       shape = shape.adding(particulars(nil, receipt.shortages)).adding(result(receipt))
     }
     return shape.adding(["attempts": .array(ticket.attempts.map(attempt))])
+  }
+
+  static func progress(_ progress: WorkProgress) -> JSONValue {
+    let shape: JSONValue = ["percent": .init(progress.percent)]
+    return progress.text.isEmpty ? shape : shape.adding(["text": .string(progress.text)])
   }
 
   private static func attempt(_ attempt: AttemptReport) -> JSONValue {

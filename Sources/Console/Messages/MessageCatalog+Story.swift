@@ -35,6 +35,12 @@ extension MessageCatalog {
     state(CustomerState.serving) + (window.map { say(" at \($0)", ", \($0)") } ?? "")
   }
 
+  /// How far somebody's work has come: `40 %, shrinking`.
+  func progress(_ progress: WorkProgress) -> String {
+    [progress.percent.map { "\($0) %" }, progress.text.isEmpty ? nil : safe(progress.text)].compactMap { $0 }
+      .joined(separator: ", ")
+  }
+
   func putAside(_ number: Int64) -> String {
     say(
       "a dead letter: 'bankctl requeue \(number)' or 'bankctl cancel \(number)' decides",

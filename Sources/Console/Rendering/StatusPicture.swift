@@ -87,11 +87,17 @@ struct StatusPicture {
         worker.isFailed == true
           ? .init(words.failed, .alarm)
           : .init(words.state(worker.state), worker.state == .backoff ? .alarm : nil),
-        .init(worker.ticket.map { String($0) } ?? "-"), .init(MessageCatalog.grouped(worker.served)),
+        .init(ticket(of: worker)), .init(MessageCatalog.grouped(worker.served)),
         .init(worker.restarts), .init(memory(worker.residentKilobytes)),
       ])
     }
     return table.lines(palette, within: columns) + failures
+  }
+
+  /// Whom a worker serves, and how far it has come: `7 · 40 %`.
+  private func ticket(of worker: WorkerReport) -> String {
+    guard let ticket = worker.ticket else { return "-" }
+    return worker.progress?.percent.map { "\(ticket) · \($0) %" } ?? String(ticket)
   }
 
   private var failures: [String] {

@@ -36,7 +36,7 @@ struct TicketStory {
     case .delayed:
       words.delayedUntil(
         ticket.dueAt.map { Timestamp.utc(milliseconds: $0) }, isOrdered: ticket.attempts.isEmpty)
-    case .serving: words.servedAt(ticket.window)
+    case .serving: words.servedAt(ticket.window) + (ticket.progress.map { ", " + words.progress($0) } ?? "")
     case .dead: words.putAside(ticket.ticket)
     case .done: words.state(ticket.state)
     }

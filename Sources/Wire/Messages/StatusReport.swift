@@ -138,6 +138,8 @@ public struct WorkerReport: Codable, Sendable, Equatable {
   public var mismatch: DatabaseMismatch?
   /// `trouble` as a kind and its values, so that it can be said in any language; nil where nobody knows more than the words.
   public var troubleRemark: Remark?
+  /// How far it has come with whom it serves; nil where it says nothing.
+  public var progress: WorkProgress?
 
   public init(
     name: String, role: WorkerRole, service: ServiceName?, window: Int32?, pid: Int32, generation: Int32,
@@ -154,7 +156,7 @@ public struct WorkerReport: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case name = 1, role, service, window, pid, generation, state, ticket, restarts, served, residentKilobytes,
-      isFailed, lastExit, trouble, failure, mismatch, troubleRemark
+      isFailed, lastExit, trouble, failure, mismatch, troubleRemark, progress
   }
 }
 

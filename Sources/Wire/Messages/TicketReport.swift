@@ -36,6 +36,8 @@ public struct TicketReport: Codable, Sendable, Equatable {
   public var servedOfService: Int64?
   /// What the customer carries; nil for nothing, in lists, and when the ticket has its receipt.
   public var payload: [UInt8]?
+  /// How far the work has come, as its worker said last; nil where it says nothing, and in lists.
+  public var progress: WorkProgress?
 
   public init(
     day: Int64, ticket: Int64, service: ServiceName, priority: Priority, amount: Int64, account: Int64,
@@ -53,7 +55,7 @@ public struct TicketReport: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey {
     case day = 1, ticket, service, priority, amount, account, issuedAt, state, position, etaMilliseconds,
       dueAt,
-      window, attempts, receipt, article, servedOfService, payload
+      window, attempts, receipt, article, servedOfService, payload, progress
   }
 }
 
