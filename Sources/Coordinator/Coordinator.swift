@@ -151,6 +151,7 @@ package final class Coordinator {
       if ending.isAbandoned { leaveAtOnce() } else if context.exitCode != 0 { ending.turnAway() }
     }
     context.log.flush()
+    queue.journal.flush()
     return context.exitCode ?? 0
   }
 
@@ -216,6 +217,7 @@ package final class Coordinator {
     audits.advance()
     reportProgress()
     context.log.flushIfDue(context.now.monotonic)
+    queue.journal.flushIfDue(context.now.monotonic)
     wasRound = true
     roundDue = context.now.monotonic + Self.roundPause
   }
@@ -346,6 +348,7 @@ extension Coordinator {
     consider(home.nextDeadline)
     consider(context.bindings.guardianship?.nextDeadline)
     consider(context.log.nextFlush)
+    consider(queue.journal.nextFlush)
     return earliest
   }
 }

@@ -46,6 +46,9 @@ final class QueueDriver {
 
   var witness: (any QueueWitness)?
 
+  /// What workers that keep no log have in its place.
+  let journal: WorkerJournal
+
   private let context: BankContext
   private let tellerSupervisor: TellerSupervisor
   private let followers: Followers
@@ -62,6 +65,7 @@ final class QueueDriver {
     self.machine = machine
     self.engine = engine
     self.context = context
+    journal = WorkerJournal(context)
     self.tellerSupervisor = tellerSupervisor
     self.followers = followers
     self.releases = releases
@@ -149,6 +153,7 @@ final class QueueDriver {
       }
     case .announce(let happening, let window, let lease, let customer):
       if happening != .started, !progress.isEmpty { progress[lease.ticket] = nil }
+      journal.announce(happening, window, lease, customer)
       followers.announce(happening, window, lease, customer, day: machine.books.day, in: context)
     case .reportDead(let customer, let window, let end, let processEnd):
       reportDead(customer, window, end, processEnd)
@@ -205,6 +210,7 @@ final class QueueDriver {
     if isRepeated { repeats -= 1 }
     followers.note(change, isRepeated: isRepeated)
     if change.leavesSomethingPutBy { releases.look() }
+    if !isRepeated, case .record(let attempt) = change { journal.note(attempt) }
     do throws(StoreError) { try engine.stage(change) } catch { fail(error) }
   }
 

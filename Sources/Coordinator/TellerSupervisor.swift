@@ -263,78 +263,6 @@ extension TellerSupervisor: ProcessSupervisor {
     if !Kernel.makes("waitsForTheUnready") { post.readyBy = now.attended + TellerLimits.ready }
   }
 
-  func hear(_ message: TellerMessage, from post: SupervisedTeller) {
-    switch (post.phase, message) {
-    case (.starting, .hello(let hello)): greet(hello, at: post)
-    case (.welcomed, .ready):
-      post.phase = .ready
-      post.readyBy = nil
-      post.history.becameReady(at: loop.moment().monotonic)
-      let isWorker = post.kind == .worker
-      onEvent?(
-        post.window, post.generation,
-        isWorker ? .workerReady(pid: post.pid, inHand: post.inHand) : .ready(pid: post.pid))
-    case (.ready, .outOfStock) where post.kind == .worker:
-      expel(post.window, post.generation, reason: "spoke of stock", at: loop.moment())
-    case (.ready, .done), (.ready, .outOfStock), (.ready, .worked):
-      post.history.didWork()
-      onEvent?(post.window, post.generation, .said(message))
-    case (.ready, .failed), (.ready, .returned): onEvent?(post.window, post.generation, .said(message))
-    case (.ready, .beat), (.ready, .progressed):
-      if floods(post) {
-        let reason = "floods: more than \(TellerLimits.beats) reports of progress in a second"
-        expel(post.window, post.generation, reason: reason, at: loop.moment())
-      }
-      onEvent?(post.window, post.generation, .said(message))
-    case (.leaving, _): break
-    case (_, _):
-      expel(post.window, post.generation, reason: "spoke out of turn", at: loop.moment())
-      onEvent?(post.window, post.generation, .said(message))
-    }
-  }
-
-  /// Counts a report of progress. The clock is asked once for as many as there may be in a second.
-  private func floods(_ post: SupervisedTeller) -> Bool {
-    post.beats += 1
-    guard post.beats > TellerLimits.beats else { return false }
-    let now = SystemClock.moment().monotonic
-    defer { (post.beats, post.beatsSince) = (0, now) }
-    return now.since(post.beatsSince) < .seconds(1)
-  }
-
-  private func greet(_ hello: Hello, at post: SupervisedTeller) {
-    if post.kind == .worker { return engage(hello, at: post) }
-    let role = post.kind.peerRole(of: post.window.service)
-    if let reason = objection(to: hello, as: role) {
-      let detail = "window \(post.window): version \(hello.version) of build \(hello.build) is not mine"
-      refuse(post, .refused(Refusal(reason: reason, build: BuildIdentity.current, detail: detail)))
-      return write("refused", .error, about: post) { $0.field("msg", detail) }
-    }
-    guard post.channel != nil, let orders = orders?(post.window, post.generation) else { return }
-    post.phase = .welcomed
-    post.isOutdated = false
-    tell(post.window, .welcome(orders))
-  }
-
-  /// A program of no build: the version of the protocol is all that it must have in common with this one.
-  private func engage(_ hello: Hello, at post: SupervisedTeller) {
-    let reason: Refusal.Reason? =
-      hello.version != protocolVersion ? .version : hello.role != .worker ? .hello : nil
-    if let reason {
-      let detail =
-        reason == .version
-        ? "version \(hello.version) was spoken, version \(protocolVersion) is understood"
-        : "the role of a program at a window is worker"
-      refuse(post, .refused(Refusal(reason: reason, build: BuildIdentity.current, detail: detail)))
-      return write("refused", .error, about: post) { $0.field("msg", detail) }
-    }
-    guard post.channel != nil, let worker = try? workerAt?(post.window) else { return }
-    post.phase = .welcomed
-    post.isOutdated = false
-    post.inHand = hello.offer?.inHand
-    tell(post.window, .engaged(worker.terms))
-  }
-
   /// A teller that dies closes its channel just before its process is reported as ended, so only those who broke the
   /// channel themselves are named here.
   func channelEnded(_ post: SupervisedTeller, _ end: ChannelEnd) {
@@ -402,32 +330,5 @@ extension TellerSupervisor: ProcessSupervisor {
 
   func gaveUp(_ post: SupervisedTeller) {
     onEvent?(post.window, post.generation, .givenUp(lastEnd: post.lastEnd ?? Remark(quoting: "")))
-  }
-}
-
-/// One window as the supervisor of tellers sees it: the teller behind it, and what is counted about it.
-final class SupervisedTeller: SupervisedProcess<TellerMessage, WindowMessage> {
-  let window: Window
-  /// What the present process is, whatever is configured by now.
-  var kind = ServiceKind.simulated
-  /// Customers that a worker takes at once, as it says itself.
-  var inHand: Int32?
-  /// Whether something is to be written to the teller at the end of the turn.
-  var isUnflushed = false
-  var beats = 0
-  var beatsSince = MonotonicTime(nanoseconds: 0)
-  /// The present teller was told orders that have changed since.
-  var isOutdated = false
-  var lastExit: ProcessEnd?
-  var customers: Int64 = 0
-  /// The generation that is to go because it has worked long enough.
-  var recycledGeneration: Generation = 0
-  /// The memory of the present teller, and when it was looked at; the moment outlives the teller.
-  var residentBytes: Int64?
-  var measuredAt = MonotonicTime(nanoseconds: 0)
-
-  init(window: Window, history: RestartHistory) {
-    self.window = window
-    super.init(history: history)
   }
 }

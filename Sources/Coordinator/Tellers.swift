@@ -34,6 +34,7 @@ final class Tellers: BankPart {
     case .workerReady(let pid, let inHand):
       let name = context.services.directory[window.service]
       let room = context.configuration.workerRoom(of: [name], offering: inHand)
+      queue.journal.open([window], generation, pid: pid)
       becameReady(
         .workerReady(window, generation, pid: pid, inHand: room), at: window, generation, pid)
     case .said(let message):
@@ -46,6 +47,9 @@ final class Tellers: BankPart {
     case .ended(let end):
       context.takeTime()
       queue.happen(.tellerLost(window, generation, end))
+      if let post = tellerSupervisor.posts[window], post.kind == .worker {
+        queue.journal.close([window], post.lastEnd?.description ?? "")
+      }
       followers.changed = true
     case .givenUp(let lastEnd): onGivenUp(window, lastEnd)
     }

@@ -182,10 +182,15 @@ final class OutsideWorkers: BankPart {
         "services", session.services.map { context.services.directory[$0].text }.joined(separator: ","))
       $0.field("in_hand", Int64(session.inHand))
     }
+    queue.journal.open(places(of: session), session.generation, pid: session.pid)
     queue.happen(
       .workerCame(
         session.services, number: number, session.generation, pid: session.pid, inHand: session.inHand))
     followers.changed = true
+  }
+
+  private func places(of session: WorkerSession) -> [Window] {
+    session.services.map { .outside($0, number: session.number) }
   }
 
   /// What stands in the leases of a worker. One that outlives this process may still answer a lease of before, and the next
@@ -238,6 +243,7 @@ final class OutsideWorkers: BankPart {
     guard !context.isCutOff else { return }
     context.takeTime()
     queue.happen(.workerGone(session.generation))
+    queue.journal.close(places(of: session), "the connection has ended")
     followers.changed = true
   }
 }

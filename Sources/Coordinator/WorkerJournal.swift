@@ -1,0 +1,112 @@
+// Owns the logs of workers that keep none themselves: programs that are not of this build. What tellers write of their
+// customers is written here for them, as far as the queue sees it, so that every window has a log that can be followed.
+// Invariant: the names of events and fields are those of a teller's log. Failure: a log that cannot be opened is said once, and
+// nobody waits for it: customers come first.
+
+import BankModel
+import Logbook
+import Posix
+import QueueCore
+import Time
+
+final class WorkerJournal {
+  private struct Entry {
+    var file: LogFile
+    /// Since when its customers are in its hands.
+    var began: [Lease: MonotonicTime] = [:]
+  }
+
+  private unowned let context: BankContext
+  private var entries: [Window: Entry] = [:]
+
+  init(_ context: BankContext) { self.context = context }
+
+  /// A worker is ready.
+  ///
+  /// - Parameter places: where it serves; the first names its log.
+  func open(_ places: [Window], _ generation: Generation, pid: Int32) {
+    let name = context.name(of: places[0])
+    let settings = context.configuration.log
+    do throws(SystemError) {
+      let file = try LogFile(
+        path: context.home.log(of: name), worker: name, pid: pid, generation: generation,
+        limit: settings.rotateBytes, keep: settings.keep)
+      for place in places { entries[place] = Entry(file: file) }
+      file.write(event: "ready", at: context.now) { $0.field("service", service(of: places[0])) }
+    } catch {
+      context.write(event: "log_failed", level: .error) {
+        $0.field("worker_name", name)
+        $0.field("msg", error.description)
+      }
+    }
+  }
+
+  /// A worker has gone.
+  func close(_ places: [Window], _ reason: String) {
+    guard let file = places.lazy.compactMap({ self.entries[$0]?.file }).first else { return }
+    file.write(event: "exit", at: context.now) { $0.field("reason", reason) }
+    file.flush()
+    for place in places { entries[place] = nil }
+  }
+
+  func announce(_ happening: Happening, _ window: Window, _ lease: Lease, _ customer: Customer) {
+    guard !entries.isEmpty, let entry = entries[window] else { return }
+    let isLogged = context.configuration.log.customers
+    switch happening {
+    case .started:
+      entries[window]?.began[lease] = context.now.monotonic
+      guard isLogged else { return }
+      let words = Phrasebook(context.language).started(
+        ticket: customer.ticket, priority: customer.priority, service: name(of: window))
+      entry.file.write(event: "started", at: context.now) {
+        fill(&$0, lease, customer.priority, window)
+        $0.field("msg", words)
+      }
+    case .completed:
+      let began = entries[window]?.began.removeValue(forKey: lease)
+      guard isLogged else { return }
+      let words = Phrasebook(context.language).completed(
+        ticket: customer.ticket, priority: customer.priority, service: name(of: window))
+      entry.file.write(event: "completed", at: context.now) {
+        fill(&$0, lease, customer.priority, window)
+        $0.field("took_ms", began.map { context.now.monotonic.since($0).milliseconds })
+        $0.field("msg", words)
+      }
+    case .interrupted: entries[window]?.began[lease] = nil
+    }
+  }
+
+  /// An attempt has ended without a receipt.
+  func note(_ attempt: Attempt) {
+    guard !entries.isEmpty, let entry = entries[attempt.window] else { return }
+    let (event, level): (StaticString, LogLevel) =
+      switch attempt.end {
+      case .recalled: ("recalled", .info)
+      case .deferred: ("failed", .info)
+      case .served, .failed, .killed, .leaseExpired: ("failed", .error)
+      }
+    entry.file.write(event: event, level: level, at: context.now) {
+      $0.field("day", attempt.day)
+      $0.field("ticket", attempt.ticket)
+      $0.field("service", service(of: attempt.window))
+      $0.field("attempt", attempt.number)
+      $0.field("end", attempt.end.name)
+      if !attempt.words.isEmpty { $0.field("reason", attempt.words.prefix { !$0.isNewline }.description) }
+    }
+  }
+
+  /// When lines are to be written that wait; nil while none does.
+  var nextFlush: MonotonicTime? { entries.values.reduce(nil) { .earlier($0, $1.file.nextFlush) } }
+  func flushIfDue(_ now: MonotonicTime) { for entry in entries.values { entry.file.flushIfDue(now) } }
+  func flush() { for entry in entries.values { entry.file.flush() } }
+
+  private func name(of window: Window) -> ServiceName { context.services.directory[window.service] }
+  private func service(of window: Window) -> String { name(of: window).text }
+
+  private func fill(_ fields: inout LogFields, _ lease: Lease, _ priority: Priority, _ window: Window) {
+    fields.field("ticket", lease.ticket)
+    fields.field("service", service(of: window))
+    if priority != .regular { fields.field("priority", Int64(priority.number)) }
+    fields.field("attempt", lease.attempt)
+  }
+}
