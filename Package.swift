@@ -203,7 +203,7 @@ let package = Package(
     tests("CommandRunnerTests", of: ["PosixFixture", "CommandRunner", "Time", "Posix"]),
     tests("LogbookTests", of: ["Logbook", "Time", "BankModel", "Posix"]),
     tests("ArgumentsTests", of: ["Arguments", "Time"]),
-    tests("WireTests", of: ["Wire", "Time", "BankModel"], exclude: ["Golden"]),
+    tests("WireTests", of: ["Wire", "Time", "BankModel", "JSON"], exclude: ["Golden"]),
     tests("LogbookReaderTests", of: ["Logbook", "Time", "BankModel", "Posix", "Console"]),
     tests("JSONTests", of: ["JSON", "BankModel", "Posix"]),
     tests("ConfigurationTests", of: ["Configuration", "Arguments", "JSON", "Time", "BankModel", "Posix"]),

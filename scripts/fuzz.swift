@@ -1,5 +1,5 @@
 // Owns the entry points that libFuzzer calls with its inputs; `scripts/fuzz` compiles it with the sources of the
-// codec and of the frames into one module, so that nothing else of the project is needed.
+// codec, of the frames and of the lines into one module, so that nothing else of the project is needed.
 // It must not know any message: what is fuzzed has to be safe for every type.
 // Invariant: no input may trap, run long or use much memory; what is taken must come back the same.
 // A broken property is a trap, which libFuzzer reports with the input that caused it.
@@ -146,12 +146,79 @@ private func fuzzFrames(_ input: [UInt8]) {
   precondition(pieces.bufferedByteCount == whole.bufferedByteCount, "another split left another rest")
 }
 
+/// The same for lines, each of which is read as an object with one key and values that are skipped.
+private func fuzzLines(_ input: [UInt8]) {
+  guard let portion = input.first.map({ Int($0) + 1 }) else { return }
+  let stream = input.dropFirst()
+  let limit = 1024
+  var (whole, pieces) = (LineDecoder(maximumLength: limit), LineDecoder(maximumLength: limit))
+  whole.append(stream)
+  var expected: [ArraySlice<UInt8>] = []
+  while let line = try? whole.next() { expected.append(line) }
+  var received = 0
+  var rest = stream
+  while !rest.isEmpty {
+    pieces.append(rest.prefix(portion))
+    rest = rest.dropFirst(portion)
+    while let line = try? pieces.next() {
+      precondition((1...limit).contains(line.count), "a line beyond the limit")
+      precondition(line == expected[received], "another split gave another line")
+      received += 1
+      fuzzLine(Array(line))
+    }
+  }
+  precondition(received == expected.count, "another split gave another number of lines")
+  precondition(pieces.bufferedByteCount == whole.bufferedByteCount, "another split left another rest")
+}
+
+private func fuzzLine(_ line: [UInt8]) {
+  line.withUnsafeBufferPointer { bytes in
+    do throws(LineFault) {
+      var reader = try LineReader(bytes)
+      let kind = try reader.kind()
+      var members = try reader.open(kind)
+      while let word = try reader.next(&members) {
+        switch word {
+        case .ticket: _ = try reader.integer(word, 1...Int64.max)
+        case .attempt: _ = try reader.integer(word, 1...Int32.max)
+        case .percent: precondition(try reader.percent(word) <= 100)
+        case .retry: _ = try reader.flag(word)
+        case .reason:
+          let text = try reader.string(word)
+          precondition(
+            reader.text(text, first: 9).utf8.count <= 9 && reader.text(text, last: 9).utf8.count <= 9)
+        case .resultB64:
+          let text = try reader.string(word)
+          let content = try reader.base64(word, text)
+          var again: [UInt8] = []
+          Base64.append(content, to: &again)
+          precondition(reader.withBytes(of: text) { $0.elementsEqual(again) }, "one content with two texts")
+        case .text:
+          let text = try reader.string(word)
+          var again: [UInt8] = []
+          reader.withBytes(of: text) { again.append(quoted: $0) }
+          again.withUnsafeBufferPointer { written in
+            guard var second = try? LineReader(written), let copy = try? second.string() else {
+              preconditionFailure("written but not read")
+            }
+            precondition(second.text(copy) == reader.text(text), "came back as another text")
+          }
+        default: try reader.skipValue()
+        }
+      }
+      try reader.end()
+    } catch { precondition((0...line.count).contains(error.byte), "a fault at a byte that is not there") }
+  }
+}
+
 /// libFuzzer's entry point (LLVM, "libFuzzer: a library for coverage-guided fuzz testing").
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let input = Array(UnsafeBufferPointer(start: start, count: count))
   #if FUZZ_FRAMES
     fuzzFrames(input)
+  #elseif FUZZ_LINES
+    fuzzLines(input)
   #else
     fuzzValue(input[...])
   #endif

@@ -75,11 +75,30 @@ extension MessageChannel {
     switch result {
     case .wouldBlock: return false
     case .endOfFile where isHeardOut: return false
-    case .endOfFile: end(decoder.isMidFrame ? .midFrame : .endOfFile)
+    case .endOfFile: end(isMidMessage ? .midFrame : .endOfFile)
     case .bytes(let count):
       lastReceiveAt = loop.wokeAt
-      decoder.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+      let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+      if encoding == .frames {
+        decoder.append(bytes)
+      } else if !takeUnframed(bytes) {
+        return true
+      }
       deliver()
+    }
+    return true
+  }
+
+  /// Takes bytes of a peer that has not begun with a frame; false where it has begun with neither a frame nor a line.
+  private func takeUnframed(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    if encoding == nil { encoding = bytes.first.flatMap { MessageEncoding(firstByte: $0) } }
+    switch encoding {
+    case .frames: decoder.append(bytes)
+    case .lines: lines.append(bytes)
+    case nil:
+      let words = "the first byte is \(bytes.first ?? 0), which begins neither a frame nor a line of JSON"
+      breakOff(because: .malformed(words))
+      return false
     }
     return true
   }
@@ -102,6 +121,7 @@ extension MessageChannel {
   }
 
   private func nextMessage() throws(ChannelEnd) -> Incoming? {
+    guard encoding == .frames else { return try nextLine() }
     guard let body = try nextBody() else { return nil }
     if let message = body.withUnsafeBufferPointer({ Incoming.readDirectly($0) }) { return message }
     do throws(CBORDecodingError) { return try CBORDecoder().decode(Incoming.self, from: body) } catch {
@@ -112,6 +132,19 @@ extension MessageChannel {
   private func nextBody() throws(ChannelEnd) -> ArraySlice<UInt8>? {
     do throws(FrameError) { return try decoder.next() } catch {
       if case .bodyTooLong = error { throw .oversized }
+      throw .malformed(error.description)
+    }
+  }
+}
+
+extension MessageChannel {
+  private func nextLine() throws(ChannelEnd) -> Incoming? {
+    let next: ArraySlice<UInt8>?
+    do throws(LineError) { next = try lines.next() } catch { throw .oversized }
+    guard let line = next else { return nil }
+    do throws(LineFault) {
+      return try line.withUnsafeBufferPointer { bytes throws(LineFault) in try Incoming.readLine(bytes) }
+    } catch {
       throw .malformed(error.description)
     }
   }

@@ -1,12 +1,13 @@
-// Owns one connection that carries messages: the descriptor, what has been read of the next frame, and what
-// has not been written yet. Invariant: `onEnd` is called exactly once, and nothing is delivered afterwards.
+// Owns one connection that carries messages: the descriptor, what has been read of the next one, and what
+// has not been written yet. Invariant: `onEnd` is called exactly once, and nothing is delivered afterwards. A connection has
+// one encoding: frames, or where that is allowed what the peer's first byte says.
 // The bytes that wait to be written never exceed the backlog limit by more than one message, whatever the
 // peer does. Failure: a `ChannelEnd`. Input from the peer can end this channel and nothing else.
 import Posix
 import Time
 import Wire
 
-/// A non-blocking stream socket on an ``EventLoop`` that carries frames with one message each.
+/// A non-blocking stream socket on an ``EventLoop`` that carries frames or lines with one message each.
 ///
 /// Not Sendable: everything happens on the loop's thread. The channel lives as long as its owner holds it; dropping it
 /// closes the socket without a word. A handler may do anything with the channel, also close it.
@@ -35,11 +36,16 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
   /// Nil after the end, and where a peer that hung up while reading was paused would wake the loop for ever.
   var registration: Registration?
   var decoder: FrameDecoder
+  /// What messages look like here; nil until the peer's first byte says so. What is sent before that is said in lines,
+  /// because a program in any language can show them to somebody.
+  public internal(set) var encoding: MessageEncoding?
+  var lines: LineDecoder
   var isDelivering = false
   var isClosing = false
   /// Whether nothing more is heard: the end that is read then is this side's, and what is still to be written goes on.
   var isHeardOut = false
   let outgoingLimit: Int
+  let lineLimit: Int
   let backlogLimit: Int
   var output: [UInt8] = []
   /// How many bytes at the beginning of the output the kernel has taken.
@@ -56,11 +62,13 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
   /// - Parameters:
   ///   - incomingLimit: the longest body of a frame that is accepted, in bytes; one of ``FrameLimits``.
   ///   - outgoingLimit: the longest that is sent; nil for the same.
+  ///   - lineLimit: the longest line in either direction, in bytes, one of ``LineLimits``, where the peer may choose lines by
+  ///     its first byte; nil where frames alone are spoken.
   ///   - backlogLimit: how many bytes may wait for a slow peer before the channel ends.
   /// - Throws: a descriptor that is no socket, or none left to watch with. It is closed then.
   public init(
     descriptor: consuming FileDescriptor, loop: EventLoop, incomingLimit: Int, backlogLimit: Int,
-    outgoingLimit: Int? = nil
+    outgoingLimit: Int? = nil, lineLimit: Int? = nil
   ) throws(SystemError) {
     try descriptor.setNonBlocking(true)
     self.loop = loop
@@ -68,6 +76,9 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
     self.outgoingLimit = outgoingLimit ?? incomingLimit
     self.backlogLimit = backlogLimit
     decoder = FrameDecoder(maximumBodyLength: incomingLimit)
+    encoding = lineLimit == nil ? .frames : nil
+    self.lineLimit = lineLimit ?? 1
+    lines = LineDecoder(maximumLength: self.lineLimit)
     lastReceiveAt = SystemClock.monotonic()
     try attach()
   }
@@ -82,7 +93,8 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
     return peer.pid
   }
   /// Whether more has arrived than was delivered: the beginning of a message, or within a handler also a whole one.
-  public var isMidFrame: Bool { isOpen && decoder.isMidFrame }
+  public var isMidFrame: Bool { isOpen && isMidMessage }
+  var isMidMessage: Bool { encoding == .frames ? decoder.isMidFrame : lines.isMidLine }
   /// Whether bytes wait for a ``flush()`` or for the peer.
   public var hasUnflushedOutput: Bool { backlog > 0 }
   /// How many bytes wait for a ``flush()`` or for the peer.
@@ -90,9 +102,11 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
 
   /// Puts a message behind those that wait to be written. After the end it does nothing.
   ///
-  /// A message that cannot be sent, or one too many for a slow peer, ends the channel at the next ``flush()``.
+  /// A message that cannot be sent, or one too many for a slow peer, ends the channel at the next ``flush()``. One that has no
+  /// line is not said to a peer that speaks in lines.
   public func send(_ message: Outgoing) {
     guard isOpen, failure == nil, !isPeerDeaf, !isClosing else { return }
+    guard encoding == .frames else { return send(line: message) }
     do throws(FrameEncodingError) {
       try FrameEncoder().append(message, to: &output, limit: outgoingLimit)
     } catch {
@@ -102,8 +116,21 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
     makeRoom()
   }
 
+  private func send(line message: Outgoing) {
+    do throws(LineError) {
+      try LineEncoder().append(message, to: &output, limit: lineLimit)
+    } catch {
+      failure = .unsendable(error.description)
+      return
+    }
+    makeRoom()
+  }
+
   /// The same for whole frames that were made before, which are the same for many peers.
+  ///
+  /// - Precondition: frames are what is spoken here.
   public func send(frames: [UInt8]) {
+    precondition(encoding == .frames, "frames are for a peer that speaks in frames")
     guard isOpen, failure == nil, !isPeerDeaf, !isClosing else { return }
     output.append(contentsOf: frames)
     makeRoom()
@@ -121,6 +148,14 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
     var bytes: [UInt8] = []
     // On an error nothing was appended.
     try? FrameEncoder().append(message, to: &bytes, limit: limit)
+    return bytes
+  }
+
+  /// A message as one line, for whoever gets no channel. Empty where it has none.
+  public static func line(of message: Outgoing, limit: Int) -> [UInt8] {
+    var bytes: [UInt8] = []
+    // On an error nothing was appended.
+    try? LineEncoder().append(message, to: &bytes, limit: limit)
     return bytes
   }
 

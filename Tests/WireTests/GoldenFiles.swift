@@ -49,8 +49,8 @@ func goldenPath(_ name: String) -> String {
   return "\(directory)/Golden/\(name).hex"
 }
 
-/// The names of all golden files; nil where they cannot be listed.
-func goldenNames() -> [String]? {
+/// The names of all golden files of a kind; nil where they cannot be listed.
+func goldenNames(_ suffix: String = ".hex") -> [String]? {
   let path = goldenPath("x").split(separator: "/").dropLast().joined(separator: "/")
   guard let directory = opendir("/" + path) else { return nil }
   defer { closedir(directory) }
@@ -59,7 +59,7 @@ func goldenNames() -> [String]? {
     let name = withUnsafePointer(to: &entry.pointee.d_name) { tuple in
       tuple.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
     }
-    if name.hasSuffix(".hex") { names.append(String(name.dropLast(4))) }
+    if name.hasSuffix(suffix) { names.append(String(name.dropLast(suffix.count))) }
   }
   return names
 }

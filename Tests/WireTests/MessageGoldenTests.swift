@@ -52,11 +52,11 @@ struct MessageGoldenTests {
   func everyCase() {
     #expect(
       TellerMessage.samples.map(\.message.itsCase) == TellerMessage.Case.allCases + [
-        .hello, .hello, .failed, .failed, .worked,
+        .hello, .hello, .hello, .hello, .hello, .progressed, .failed, .failed, .worked,
       ])
     #expect(
       WindowMessage.samples.map(\.message.itsCase) == WindowMessage.Case.allCases + [
-        .assign, .assign, .assign, .welcome, .welcome, .welcome, .assign,
+        .assign, .assign, .assign, .welcome, .welcome, .welcome, .assign, .entrust, .entrust,
       ])
     #expect(ClientMessage.samples.map(\.message.itsCase) == ClientMessage.Case.allCases + [.request])
     #expect(BankMessage.samples.map(\.message.itsCase) == BankMessage.Case.allCases)
@@ -109,6 +109,7 @@ struct MessageGoldenTests {
     try expectGolden([.teller] as [WorkerRole], "values-worker-role")
     try expectGolden([.client, .teller] as [PeerRole], "values-peer-role")
     try expectGolden([.runner] as [PeerRole], "values-peer-role-runner")
+    try expectGolden([.worker] as [PeerRole], "values-peer-role-worker")
     try expectGolden([.runner] as [WorkerRole], "values-worker-role-runner")
     try compareAll(WorkFailure.Consequence.allCases, "values-consequence")
     try expectGolden([.stock] as [PeerRole], "values-peer-role-stock")

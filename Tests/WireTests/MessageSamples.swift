@@ -70,6 +70,9 @@ extension TellerMessage {
           Hello(
             version: 1, build: "", role: .worker,
             offer: WorkerOffer(services: [ServiceName("thumbs")!, ServiceName("mail")!], inHand: 16)))),
+      Sample("teller-hello-worker-window", .hello(Hello(version: 1, build: "", role: .worker))),
+      Sample(
+        "teller-hello-worker-bare", .hello(Hello(version: 1, build: "", role: .worker, offer: WorkerOffer()))),
       Sample("teller-progressed-nothing", .progressed(lease, WorkProgress())),
       Sample(
         "teller-failed-code",
@@ -171,6 +174,17 @@ extension WindowMessage {
     return .assign(assignment)
   }()
 
+  private static let bareOrder = WindowMessage.entrust(
+    WorkOrder(
+      day: 12, lease: Lease(ticket: 8, attempt: 1, generation: 1), service: ServiceName("mail")!, priority: 0,
+      key: "b00000000000000ff-12-8-loyw3v28"))
+
+  private static let ordersInText = WindowMessage.entrust(
+    WorkOrder(
+      day: 12, lease: lease, service: ServiceName("mail")!, priority: .max,
+      payload: Array("to: \"고객\"\n\t\\ \u{1} \u{1f} / 🍓\r\u{8}\u{c}".utf8), key: "k",
+      deadlineMilliseconds: 1))
+
   private static let ofOtherService = WindowMessage.assign(
     Assignment(
       day: 12,
@@ -200,6 +214,7 @@ extension WindowMessage {
       Sample("window-assign-order", namedOrderOfJuice),
       Sample("window-welcome-juice", ordersOfStation), Sample("window-welcome-runner", ordersOfRunner),
       Sample("window-welcome-run", ordersOfCommandLines), Sample("window-assign-payload", carrier),
+      Sample("window-entrust-bare", bareOrder), Sample("window-entrust-text", ordersInText),
     ]
 }
 

@@ -120,7 +120,8 @@ struct ProtocolDamageTests {
     ("stock-command-orders", [10, 2], .unsigned(1_001)), ("stock-result-failure", [1, 1], .text("sold_out")),
     ("vending-command-insert", [4], .unsigned(1_000_001)), ("vending-command-history", [3, 2], .unsigned(0)),
     ("vending-result-failure", [1, 1], .text("no_such_ticket")), ("worker-beat", [6], .negative(-2)),
-    ("supervisor-check", [3], .unsigned(0)),
+    ("supervisor-check", [3], .unsigned(0)), ("teller-hello-worker", [1, 4, 2], .unsigned(0)),
+    ("teller-progressed", [9, 2, 1], .unsigned(101)), ("window-entrust", [9, 6], .unsigned(1 << 32)),
   ]
 
   @Test("a number out of its range, a text out of its length and a word of another enumeration are refused")

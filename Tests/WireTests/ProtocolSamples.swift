@@ -67,9 +67,9 @@ struct ProtocolValues: Sendable {
       WorkerRole.self, ["worker-role"], "values-worker-role", "values-worker-role-juice",
       "values-worker-role-vending", "values-worker-role-runner"),
     numbers(
-      PeerRole.self, ["client-hello.3", "teller-message.1.3", "worker-message.1.3"], "values-peer-role",
-      "values-peer-role-stock", "values-peer-role-juice", "values-peer-role-vending",
-      "values-peer-role-runner"),
+      PeerRole.self, ["client-hello.3", "teller-hello.3", "any-hello.3", "worker-message.1.3"],
+      "values-peer-role", "values-peer-role-stock", "values-peer-role-juice", "values-peer-role-vending",
+      "values-peer-role-runner", "values-peer-role-worker"),
     numbers(DatabaseMismatch.self, ["database-mismatch"], "values-database-mismatch"),
     numbers(AttemptEnd.self, ["attempt-end"], "values-attempt-end", "values-attempt-end-deferred"),
     numbers(WorkFailure.Consequence.self, ["consequence"], "values-consequence"),

@@ -123,6 +123,8 @@ struct ProtocolSchemaTests {
     expect("price", 0...VendingLimits.price)
     expect("balance", 0...VendingLimits.balance)
     expect("vending-picture.7", 0...VendingPicture.remembered)
+    expect("offer.1", 1...WorkerOffer.longest)
+    expect("progress-of-work.2", 0...WorkProgress.longestText)
     for window in [Window(service: .loan, place: 1), Window(service: .deposit, place: 256)] {
       #expect(
         schema.bounds(at: "name")?.contains(Int128(ServiceDirectory().name(of: window).utf8.count)) == true)

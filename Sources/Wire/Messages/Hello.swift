@@ -45,6 +45,23 @@ public struct Hello: Codable, Sendable, Equatable {
     heldOffer = offer.map { Held($0) }
   }
   enum CodingKeys: Int, CodingKey { case version = 1, build, role, heldOffer }
+  private enum FirstKeys: Int, CodingKey { case version = 1, build, role }
+
+  /// Only a worker's hello has an offer; all others keep the shape that they have always had.
+  public func encode(to encoder: any Encoder) throws {
+    if role == .worker {
+      var map = encoder.container(keyedBy: CodingKeys.self)
+      try map.encode(version, forKey: .version)
+      try map.encode(build, forKey: .build)
+      try map.encode(role, forKey: .role)
+      try map.encodeIfPresent(offer, forKey: .heldOffer)
+    } else {
+      var map = encoder.container(keyedBy: FirstKeys.self)
+      try map.encode(version, forKey: .version)
+      try map.encode(build, forKey: .build)
+      try map.encode(role, forKey: .role)
+    }
+  }
 }
 
 /// The answer to a hello that was accepted on the control socket.

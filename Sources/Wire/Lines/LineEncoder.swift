@@ -1,0 +1,92 @@
+// Owns the writing of a message as a line into an output buffer, and of the values in it. Invariant: the buffer gains a whole
+// line or nothing; what is written is ASCII wherever the text is, has no space, and no newline but the last byte.
+
+/// Writes messages as lines into an output buffer.
+public struct LineEncoder: Sendable {
+  /// A line encoder; there is nothing to choose.
+  public init() {}
+
+  /// Appends one line with a message to a buffer; nothing where the message has no line.
+  ///
+  /// - Parameters:
+  ///   - message: The message.
+  ///   - buffer: Where the line goes, behind what is there; unchanged on an error.
+  ///   - limit: The longest line, in bytes without the newline; one of ``LineLimits``.
+  /// - Throws: ``LineError`` when the line is longer.
+  public func append(
+    _ message: some FrameMessage, to buffer: inout [UInt8], limit: Int
+  ) throws(LineError) {
+    let begin = buffer.count
+    message.appendLine(to: &buffer)
+    guard buffer.count > begin else { return }
+    guard buffer.count - begin <= limit else {
+      buffer.removeSubrange(begin...)
+      throw .tooLong(maximum: limit)
+    }
+    buffer.append(0x0a)
+  }
+}
+
+extension [UInt8] {
+  /// Appends what is the same in every message of a kind.
+  @inline(__always) mutating func append(line words: StaticString) {
+    append(contentsOf: UnsafeBufferPointer(start: words.utf8Start, count: words.utf8CodeUnitCount))
+  }
+
+  /// Appends a key and a number.
+  mutating func append(line words: StaticString, _ number: some FixedWidthInteger) {
+    append(line: words)
+    append(decimal: number)
+  }
+
+  /// Appends a key and a string.
+  mutating func append(line words: StaticString, _ text: String) {
+    append(line: words)
+    var text = text
+    text.withUTF8 { append(quoted: $0) }
+  }
+
+  private mutating func append(decimal number: some FixedWidthInteger) {
+    if number < 0 { append(UInt8(ascii: "-")) }
+    var rest = UInt64(number.magnitude)
+    guard rest >= 10 else { return append(UInt8(rest) + 0x30) }
+    let begin = count
+    while rest > 0 {
+      append(UInt8(truncatingIfNeeded: rest % 10) + 0x30)
+      rest /= 10
+    }
+    self[begin...].reverse()
+  }
+
+  /// Appends a string with its quotes. Its bytes are valid UTF-8.
+  mutating func append(quoted text: UnsafeBufferPointer<UInt8>) {
+    append(UInt8(ascii: "\""))
+    var begin = 0
+    for place in 0..<text.count {
+      let byte = text[place]
+      guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else { continue }
+      append(contentsOf: UnsafeBufferPointer(rebasing: text[begin..<place]))
+      append(escaped: byte)
+      begin = place + 1
+    }
+    append(contentsOf: UnsafeBufferPointer(rebasing: text[begin...]))
+    append(UInt8(ascii: "\""))
+  }
+
+  private mutating func append(escaped byte: UInt8) {
+    append(UInt8(ascii: "\\"))
+    switch byte {
+    case 0x08: append(UInt8(ascii: "b"))
+    case 0x09: append(UInt8(ascii: "t"))
+    case 0x0a: append(UInt8(ascii: "n"))
+    case 0x0c: append(UInt8(ascii: "f"))
+    case 0x0d: append(UInt8(ascii: "r"))
+    case ..<0x20:
+      append(line: "u00")
+      append(byte < 0x10 ? UInt8(ascii: "0") : UInt8(ascii: "1"))
+      let low = byte & 0x0f
+      append(low < 10 ? low + 0x30 : low - 10 + UInt8(ascii: "a"))
+    default: append(byte)
+    }
+  }
+}

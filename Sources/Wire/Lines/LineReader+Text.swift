@@ -1,0 +1,131 @@
+// Owns the strings of a line. Invariant: a string is checked where it is passed, with every escape in it, and its content is
+// made only for whoever wants it: what is skipped or cut costs no memory.
+
+/// A string that was passed, and in which nothing is wrong.
+struct LineText {
+  /// What stands between the quotes.
+  fileprivate let range: Range<Int>
+  fileprivate let isEscaped: Bool
+  /// Where its first quote is.
+  var begin: Int { range.lowerBound - 1 }
+}
+
+extension LineReader {
+  /// Goes past a string.
+  mutating func string() throws(LineFault) -> LineText {
+    try take(UInt8(ascii: "\""))
+    let begin = place
+    var isEscaped = false
+    while place < bytes.count {
+      let byte = bytes[place]
+      if byte == UInt8(ascii: "\"") {
+        place += 1
+        return LineText(range: begin..<(place - 1), isEscaped: isEscaped)
+      }
+      if byte == UInt8(ascii: "\\") {
+        isEscaped = true
+        place += try escape(at: place).length
+      } else {
+        guard byte >= 0x20 else { throw fault(.controlCharacter) }
+        place += 1
+      }
+    }
+    throw fault(.endsEarly)
+  }
+
+  /// The string that is the value of a key.
+  mutating func string(_ word: LineWord) throws(LineFault) -> LineText {
+    guard isAt(UInt8(ascii: "\"")) else { throw wanted(word, "a string") }
+    return try string()
+  }
+
+  /// The escape that begins here, and what it stands for.
+  private func escape(at begin: Int) throws(LineFault) -> (scalar: Unicode.Scalar, length: Int) {
+    guard begin + 1 < bytes.count else { throw LineFault(.endsEarly, at: bytes.count) }
+    switch bytes[begin + 1] {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"):
+      return (Unicode.Scalar(bytes[begin + 1]), 2)
+    case UInt8(ascii: "b"): return ("\u{8}", 2)
+    case UInt8(ascii: "f"): return ("\u{c}", 2)
+    case UInt8(ascii: "n"): return ("\n", 2)
+    case UInt8(ascii: "r"): return ("\r", 2)
+    case UInt8(ascii: "t"): return ("\t", 2)
+    case UInt8(ascii: "u"): break
+    default: throw LineFault(.badEscape, at: begin)
+    }
+    guard let first = codeUnit(at: begin + 2) else { throw LineFault(.badEscape, at: begin) }
+    if let scalar = Unicode.Scalar(first) { return (scalar, 6) }
+    guard first < 0xdc00, begin + 7 < bytes.count, bytes[begin + 6] == UInt8(ascii: "\\"),
+      bytes[begin + 7] == UInt8(ascii: "u"), let second = codeUnit(at: begin + 8), second >= 0xdc00,
+      second < 0xe000, let scalar = Unicode.Scalar(0x10000 + (first - 0xd800) << 10 + (second - 0xdc00))
+    else { throw LineFault(.badEscape, at: begin) }
+    return (scalar, 12)
+  }
+
+  private func codeUnit(at begin: Int) -> UInt32? {
+    guard bytes.count - begin >= 4 else { return nil }
+    var unit: UInt32 = 0
+    for byte in bytes[begin..<(begin + 4)] {
+      let digit: UInt8
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - 0x30
+      case UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "A")...UInt8(ascii: "F"):
+        digit = (byte | 0x20) - UInt8(ascii: "a") + 10
+      default: return nil
+      }
+      unit = unit << 4 | UInt32(digit)
+    }
+    return unit
+  }
+
+  // MARK: Content
+
+  /// Lends the content of a string, its escapes undone.
+  func withBytes<R>(of text: LineText, _ body: (UnsafeBufferPointer<UInt8>) -> R) -> R {
+    guard text.isEscaped else { return body(UnsafeBufferPointer(rebasing: bytes[text.range])) }
+    return content(text).withUnsafeBufferPointer(body)
+  }
+
+  private func content(_ text: LineText) -> [UInt8] {
+    var content: [UInt8] = []
+    content.reserveCapacity(text.range.count)
+    var place = text.range.lowerBound
+    while place < text.range.upperBound {
+      // Every escape was looked at when the string was passed, so none is refused now.
+      if bytes[place] == UInt8(ascii: "\\"), let (scalar, length) = try? escape(at: place) {
+        content.append(contentsOf: UTF8.encode(scalar).unsafelyUnwrapped)
+        place += length
+      } else {
+        content.append(bytes[place])
+        place += 1
+      }
+    }
+    return content
+  }
+
+  /// The content as text: all of it, or whole characters from its beginning up to so many bytes.
+  func text(_ text: LineText, first limit: Int = .max) -> String {
+    withBytes(of: text) { content in
+      var end = min(content.count, limit)
+      while end > 0, end < content.count, content[end] & 0xc0 == 0x80 { end -= 1 }
+      return String(decoding: content[..<end], as: UTF8.self)
+    }
+  }
+
+  /// The content as text, and of a longer one whole characters at its end, up to so many bytes.
+  func text(_ text: LineText, last limit: Int) -> String {
+    withBytes(of: text) { content in
+      var begin = max(0, content.count - limit)
+      while begin > 0, begin < content.count, content[begin] & 0xc0 == 0x80 { begin += 1 }
+      return String(decoding: content[begin...], as: UTF8.self)
+    }
+  }
+
+  /// The bytes that a string says in base 64; see ``Base64``.
+  func base64(_ word: LineWord, _ text: LineText) throws(LineFault) -> [UInt8] {
+    guard let bytes = withBytes(of: text, { Base64.bytes($0) }) else {
+      throw LineFault(.wanted(word.name, "base64 with padding and without space (RFC 4648)"), at: text.begin)
+    }
+    return bytes
+  }
+}

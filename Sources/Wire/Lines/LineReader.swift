@@ -1,0 +1,264 @@
+// Owns a place in one line of JSON (RFC 8259), which is read in a single pass and without a tree: a worker answers tens of
+// thousands of times in a second. It must not know any message.
+// Invariant: any bytes give a value or a typed fault with its place, and nesting is bounded, so the stack is too. A key that
+// is unknown is skipped, after its value was read as strictly as any other; one that is known may not stand there twice,
+// because programs differ on which of two they mean.
+
+/// Reads one line, from its first byte to its last.
+struct LineReader {
+  /// Which keys of an object have come.
+  struct Members {
+    fileprivate var seen: UInt32 = 0
+    fileprivate var isFirst = true
+    /// The object's key, and where the object begins.
+    let owner: LineWord
+    let begin: Int
+  }
+
+  /// Objects and arrays inside one another at most.
+  static let maximumDepth = 32
+
+  let bytes: UnsafeBufferPointer<UInt8>
+  /// The byte that comes next.
+  var place = 0
+
+  /// A reader before the first byte.
+  ///
+  /// - Throws: where the line is not valid UTF-8.
+  init(_ bytes: UnsafeBufferPointer<UInt8>) throws(LineFault) {
+    self.bytes = bytes
+    do throws(UTF8.ValidationError) { _ = try UTF8Span(validating: bytes.span) } catch {
+      throw LineFault(.notUTF8, at: error.byteOffsets.lowerBound)
+    }
+  }
+
+  func fault(_ reason: LineFault.Reason) -> LineFault { LineFault(reason, at: place) }
+
+  /// The fault of whatever stands here and should not.
+  func unexpected() -> LineFault { fault(place < bytes.count ? .unexpected(bytes[place]) : .endsEarly) }
+
+  @inline(__always) func isAt(_ byte: UInt8) -> Bool { place < bytes.count && bytes[place] == byte }
+
+  @inline(__always) mutating func skipSpace() {
+    while place < bytes.count, bytes[place] <= 0x20 {
+      let byte = bytes[place]
+      guard byte == 0x20 || byte == 0x09 || byte == 0x0a || byte == 0x0d else { return }
+      place += 1
+    }
+  }
+
+  @inline(__always) mutating func take(_ byte: UInt8) throws(LineFault) {
+    guard isAt(byte) else { throw unexpected() }
+    place += 1
+  }
+
+  // MARK: Objects
+
+  /// The only key of the line's object, behind which its value comes.
+  mutating func kind() throws(LineFault) -> LineWord {
+    skipSpace()
+    guard isAt(UInt8(ascii: "{")) else { throw fault(.notObject) }
+    place += 1
+    skipSpace()
+    if isAt(UInt8(ascii: "}")) { throw fault(.noKind) }
+    return try key()
+  }
+
+  /// Expects the end of the line's object, and nothing behind it.
+  mutating func end() throws(LineFault) {
+    skipSpace()
+    if isAt(UInt8(ascii: ",")) { throw fault(.severalKinds) }
+    try take(UInt8(ascii: "}"))
+    skipSpace()
+    if place < bytes.count { throw fault(.trailing) }
+  }
+
+  /// Goes into the object that is the value of a key.
+  mutating func open(_ owner: LineWord) throws(LineFault) -> Members {
+    guard isAt(UInt8(ascii: "{")) else { throw wanted(owner, "an object") }
+    place += 1
+    return Members(owner: owner, begin: place - 1)
+  }
+
+  /// The next key of an object, behind which its value comes; nil where the object ends.
+  mutating func next(_ members: inout Members) throws(LineFault) -> LineWord? {
+    guard try hasNext(isFirst: members.isFirst, before: UInt8(ascii: "}")) else { return nil }
+    members.isFirst = false
+    let begin = place
+    let word = try key()
+    guard word != .unknown else { return .unknown }
+    let bit: UInt32 = 1 << UInt32(word.rawValue)
+    guard members.seen & bit == 0 else { throw LineFault(.twice(word.name), at: begin) }
+    members.seen |= bit
+    return word
+  }
+
+  /// The fault of an object that lacks a key.
+  func missing(_ word: LineWord, in members: Members) -> LineFault {
+    LineFault(.missing(word.name), at: members.begin)
+  }
+
+  /// The fault of a value that is not what it has to be, at its beginning.
+  func wanted(_ word: LineWord, _ what: String, at begin: Int? = nil) -> LineFault {
+    place < bytes.count ? LineFault(.wanted(word.name, what), at: begin ?? place) : fault(.endsEarly)
+  }
+
+  /// Whether something stands before the closing bracket, which is taken otherwise.
+  mutating func hasNext(isFirst: Bool, before close: UInt8) throws(LineFault) -> Bool {
+    skipSpace()
+    if isAt(close) {
+      place += 1
+      return false
+    }
+    if !isFirst {
+      try take(UInt8(ascii: ","))
+      skipSpace()
+    }
+    return true
+  }
+
+  private mutating func key() throws(LineFault) -> LineWord {
+    let text = try string()
+    skipSpace()
+    try take(UInt8(ascii: ":"))
+    skipSpace()
+    return withBytes(of: text) { LineWord.of($0) }
+  }
+
+  /// The key that stands behind this place, cut where it is long: for an error.
+  func keyName(at begin: Int) -> String {
+    var copy = self
+    copy.place = begin
+    guard let text = try? copy.string() else { return "" }
+    let name = self.text(text, first: 64)
+    return name.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7f } ? name.debugDescription : name
+  }
+
+  // MARK: Values
+
+  /// Takes `null`, which says of a key that may be left out that it is.
+  mutating func takesNull() -> Bool { takes("null") }
+
+  /// `true` or `false`.
+  mutating func flag(_ word: LineWord) throws(LineFault) -> Bool {
+    if takes("true") { return true }
+    if takes("false") { return false }
+    throw wanted(word, "true or false")
+  }
+
+  private mutating func takes(_ word: StaticString) -> Bool {
+    let count = word.utf8CodeUnitCount
+    guard bytes.count - place >= count else { return false }
+    for offset in 0..<count where bytes[place + offset] != word.utf8Start[offset] { return false }
+    place += count
+    return true
+  }
+
+  /// A whole number in this range.
+  mutating func integer<I: FixedWidthInteger & SignedInteger>(
+    _ word: LineWord, _ range: ClosedRange<I>
+  ) throws(LineFault) -> I {
+    let begin = place
+    let isNegative = isAt(UInt8(ascii: "-"))
+    if isNegative { place += 1 }
+    let first = place
+    var number: Int64 = 0
+    var isTooLarge = false
+    while place < bytes.count, case let digit = bytes[place] &- 0x30, digit <= 9 {
+      let (times, overflow) = number.multipliedReportingOverflow(by: 10)
+      let (sum, carry) = times.addingReportingOverflow(Int64(digit))
+      isTooLarge = isTooLarge || overflow || carry
+      number = sum
+      place += 1
+    }
+    guard place > first else { throw wanted(word, "a whole number", at: begin) }
+    if bytes[first] == 0x30, place > first + 1 { throw LineFault(.badNumber, at: begin) }
+    if place < bytes.count, bytes[place] == 0x2e || bytes[place] | 0x20 == UInt8(ascii: "e") {
+      throw wanted(word, "a whole number", at: begin)
+    }
+    let value = isNegative ? 0 &- number : number
+    guard !isTooLarge, let exact = I(exactly: value), range.contains(exact) else {
+      throw LineFault(
+        .wanted(word.name, "a whole number from \(range.lowerBound) to \(range.upperBound)"), at: begin)
+    }
+    return exact
+  }
+
+  /// Any number, rounded down to a whole one from 0 to 100, or to the nearest of these.
+  mutating func percent(_ word: LineWord) throws(LineFault) -> UInt8 {
+    let begin = place
+    guard place < bytes.count, bytes[place] == UInt8(ascii: "-") || bytes[place] &- 0x30 <= 9 else {
+      throw wanted(word, "a number")
+    }
+    try skipNumber()
+    let text = bytes[begin..<place]
+    if text.first == UInt8(ascii: "-") { return 0 }
+    if text.contains(where: { $0 | 0x20 == UInt8(ascii: "e") }) {
+      guard text.count <= 64, let number = Double(String(decoding: text, as: UTF8.self)) else {
+        throw LineFault(.badNumber, at: begin)
+      }
+      return UInt8(max(0, min(100, number)))
+    }
+    var number = 0
+    for byte in text {
+      guard byte &- 0x30 <= 9 else { break }
+      number = min(100, number * 10 + Int(byte - 0x30))
+    }
+    return UInt8(number)
+  }
+
+  /// Goes past a value of any kind.
+  mutating func skipValue(depth: Int = 2) throws(LineFault) {
+    skipSpace()
+    guard place < bytes.count else { throw fault(.endsEarly) }
+    switch bytes[place] {
+    case UInt8(ascii: "\""): _ = try string()
+    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): try skipNumber()
+    case UInt8(ascii: "{"):
+      guard depth < Self.maximumDepth else { throw fault(.tooDeep(limit: Self.maximumDepth)) }
+      place += 1
+      var isFirst = true
+      while try hasNext(isFirst: isFirst, before: UInt8(ascii: "}")) {
+        isFirst = false
+        _ = try string()
+        skipSpace()
+        try take(UInt8(ascii: ":"))
+        try skipValue(depth: depth + 1)
+      }
+    case UInt8(ascii: "["):
+      guard depth < Self.maximumDepth else { throw fault(.tooDeep(limit: Self.maximumDepth)) }
+      place += 1
+      var isFirst = true
+      while try hasNext(isFirst: isFirst, before: UInt8(ascii: "]")) {
+        isFirst = false
+        try skipValue(depth: depth + 1)
+      }
+    default: guard takes("true") || takes("false") || takes("null") else { throw unexpected() }
+    }
+  }
+
+  private mutating func skipNumber() throws(LineFault) {
+    let begin = place
+    if isAt(UInt8(ascii: "-")) { place += 1 }
+    let leading = place
+    guard skipDigits(), bytes[leading] != 0x30 || place == leading + 1 else {
+      throw LineFault(.badNumber, at: begin)
+    }
+    if isAt(UInt8(ascii: ".")) {
+      place += 1
+      guard skipDigits() else { throw LineFault(.badNumber, at: begin) }
+    }
+    if isAt(UInt8(ascii: "e")) || isAt(UInt8(ascii: "E")) {
+      place += 1
+      if isAt(UInt8(ascii: "+")) || isAt(UInt8(ascii: "-")) { place += 1 }
+      guard skipDigits() else { throw LineFault(.badNumber, at: begin) }
+    }
+  }
+
+  /// Whether there was a digit at least.
+  private mutating func skipDigits() -> Bool {
+    let begin = place
+    while place < bytes.count, bytes[place] &- 0x30 <= 9 { place += 1 }
+    return place > begin
+  }
+}

@@ -1,0 +1,214 @@
+// Owns what a worker says in lines, as the message that a teller would say in frames. The rules of JSON stand in LineReader.
+// Invariant: whatever a worker says gives a message whose numbers are in their ranges and whose texts are bounded, or a
+// fault. A result is cut where it is too long, and never refused. Where a key may be left out `null` stands for that.
+
+import BankModel
+import Time
+
+extension TellerMessage {
+  /// The message of a worker's line, which comes without its end.
+  public static func readLine(_ line: UnsafeBufferPointer<UInt8>) throws(LineFault) -> TellerMessage {
+    var reader = try LineReader(line)
+    let kind = try reader.kind()
+    let message: TellerMessage
+    switch kind {
+    case .done: message = try reader.done()
+    case .beat: message = try reader.beat()
+    case .failed: message = try reader.failed()
+    case .returned: message = .returned(try reader.returned())
+    case .ready: message = try reader.ready()
+    case .hello: message = .hello(try reader.hello())
+    default: throw reader.unknownKind()
+    }
+    try reader.end()
+    return message
+  }
+}
+
+/// The lease of an object, as its keys come.
+private struct LeaseKeys {
+  var ticket: Int64 = 0
+  var attempt: Int32 = 0
+  var generation: Int32 = 0
+
+  /// Takes the value of one of the keys; false where the key is another one.
+  @inline(__always)
+  mutating func takes(_ word: LineWord, from reader: inout LineReader) throws(LineFault) -> Bool {
+    switch word {
+    case .ticket: ticket = try reader.integer(word, 1...Int64.max)
+    case .attempt: attempt = try reader.integer(word, 1...Int32.max)
+    case .generation: generation = try reader.integer(word, 1...Int32.max)
+    default: return false
+    }
+    return true
+  }
+
+  func lease(in members: LineReader.Members, _ reader: LineReader) throws(LineFault) -> Lease {
+    if ticket == 0 { throw reader.missing(.ticket, in: members) }
+    if attempt == 0 { throw reader.missing(.attempt, in: members) }
+    if generation == 0 { throw reader.missing(.generation, in: members) }
+    return Lease(ticket: ticket, attempt: attempt, generation: generation)
+  }
+}
+
+extension LineReader {
+  /// Longer than a pause can be that a worker asks for: who wants to be asked again in a year has mistaken the unit.
+  private static let longestPause: Int64 = 365 * 86_400_000
+
+  fileprivate func unknownKind() -> LineFault {
+    var copy = self
+    copy.place = 0
+    copy.skipSpace()
+    copy.place += 1
+    copy.skipSpace()
+    return LineFault(.unknownKind(keyName(at: copy.place)), at: copy.place)
+  }
+
+  fileprivate mutating func ready() throws(LineFault) -> TellerMessage {
+    var members = try open(.ready)
+    while try next(&members) != nil { try skipValue() }
+    return .ready
+  }
+
+  fileprivate mutating func returned() throws(LineFault) -> Lease {
+    var members = try open(.returned)
+    var keys = LeaseKeys()
+    while let word = try next(&members) {
+      if try !keys.takes(word, from: &self) { try skipValue() }
+    }
+    return try keys.lease(in: members, self)
+  }
+
+  fileprivate mutating func done() throws(LineFault) -> TellerMessage {
+    var members = try open(.done)
+    var keys = LeaseKeys()
+    var (result, encoded): (LineText?, LineText?)
+    while let word = try next(&members) {
+      if try keys.takes(word, from: &self) { continue }
+      switch word {
+      case .result: if !takesNull() { result = try string(word) }
+      case .resultB64: if !takesNull() { encoded = try string(word) }
+      default: try skipValue()
+      }
+    }
+    let lease = try keys.lease(in: members, self)
+    switch (result, encoded) {
+    case (nil, nil): return .done(lease)
+    case (let result?, nil):
+      return .worked(
+        lease, WorkResult(duration: .zero, output: withBytes(of: result) { Excerpt(cutting: $0) }))
+    case (nil, let encoded?):
+      let bytes = try base64(.resultB64, encoded)
+      return .worked(
+        lease,
+        WorkResult(duration: .zero, output: bytes.withUnsafeBufferPointer { Excerpt(cutting: $0) }))
+    case (_?, let encoded?):
+      throw LineFault(.together(LineWord.result.name, LineWord.resultB64.name), at: encoded.begin)
+    }
+  }
+
+  fileprivate mutating func failed() throws(LineFault) -> TellerMessage {
+    var members = try open(.failed)
+    var keys = LeaseKeys()
+    var reason: LineText?
+    var isWorthAnother = true
+    var after: TimeSpan?
+    while let word = try next(&members) {
+      if try keys.takes(word, from: &self) { continue }
+      switch word {
+      case .reason: reason = try string(word)
+      case .retry: if !takesNull() { isWorthAnother = try flag(word) }
+      case .afterMs: if !takesNull() { after = .milliseconds(try integer(word, 0...Self.longestPause)) }
+      default: try skipValue()
+      }
+    }
+    let lease = try keys.lease(in: members, self)
+    guard let reason else { throw missing(.reason, in: members) }
+    // The words are cut to their last ones, and should not be made whole for that.
+    let words = text(reason, last: 4 * Attempt.longestWords)
+    return .failed(
+      lease, WorkFailure(words, isWorthAnother ? .again : .never, after: isWorthAnother ? after : nil))
+  }
+
+  fileprivate mutating func beat() throws(LineFault) -> TellerMessage {
+    var members = try open(.beat)
+    var keys = LeaseKeys()
+    var part: UInt8?
+    var words: LineText?
+    while let word = try next(&members) {
+      if try keys.takes(word, from: &self) { continue }
+      switch word {
+      case .percent: if !takesNull() { part = try percent(word) }
+      case .text: if !takesNull() { words = try string(word) }
+      default: try skipValue()
+      }
+    }
+    let lease = try keys.lease(in: members, self)
+    guard part != nil || words != nil else { return .beat(lease) }
+    let text = words.map { self.text($0, first: 4 * WorkProgress.longestText) } ?? ""
+    return .progressed(lease, WorkProgress(percent: part, text: text))
+  }
+
+  fileprivate mutating func hello() throws(LineFault) -> Hello {
+    var members = try open(.hello)
+    var version: Int64?
+    var (role, build): (LineText?, LineText?)
+    var offer = WorkerOffer()
+    while let word = try next(&members) {
+      switch word {
+      case .version: version = try integer(word, 0...Int64(UInt32.max))
+      case .role:
+        let name = try string(word)
+        guard text(name, first: 64) == "worker" else {
+          throw LineFault(.wanted(word.name, "\"worker\": nobody else speaks in lines"), at: name.begin)
+        }
+        role = name
+      case .build: if !takesNull() { build = try string(word) }
+      case .services: if !takesNull() { offer.services = try services(word) }
+      case .inHand: if !takesNull() { offer.inHand = try integer(word, 1...Int32.max) }
+      default: try skipValue()
+      }
+    }
+    guard let version else { throw missing(.version, in: members) }
+    guard role != nil else { throw missing(.role, in: members) }
+    return Hello(
+      version: UInt32(version), build: build.map { text($0, first: Self.longestBuild) } ?? "", role: .worker,
+      offer: offer)
+  }
+
+  /// Bytes that are kept of what a worker says of its own build.
+  private static let longestBuild = 200
+
+  private mutating func services(_ word: LineWord) throws(LineFault) -> [ServiceName] {
+    let begin = place
+    guard isAt(UInt8(ascii: "[")) else { throw wanted(word, "a list of names") }
+    place += 1
+    var names: [ServiceName] = []
+    while try hasNext(isFirst: names.isEmpty, before: UInt8(ascii: "]")) {
+      let name = try string(word)
+      guard let service = ServiceName(text(name, first: 2 * ServiceName.longest)) else {
+        throw LineFault(.wanted(word.name, "a list of names that services can have"), at: name.begin)
+      }
+      guard names.count < WorkerOffer.longest else { throw tooMany(word, name.begin) }
+      names.append(service)
+    }
+    guard !names.isEmpty else { throw tooMany(word, begin) }
+    return names
+  }
+
+  private func tooMany(_ word: LineWord, _ begin: Int) -> LineFault {
+    LineFault(.wanted(word.name, "a list of 1 to \(WorkerOffer.longest) names"), at: begin)
+  }
+}
+
+extension Excerpt {
+  /// All of a stream, or of a longer one both its ends.
+  fileprivate init(cutting bytes: UnsafeBufferPointer<UInt8>) {
+    let isWhole = bytes.count <= Excerpt.longest
+    let excerpt = Excerpt(
+      first: Array(isWhole ? bytes[...] : bytes.prefix(Excerpt.longestEnd)),
+      last: isWhole ? [] : Array(bytes.suffix(Excerpt.longestEnd)), length: Int64(bytes.count))
+    guard let excerpt else { preconditionFailure("no more is kept of a stream than there was") }
+    self = excerpt
+  }
+}

@@ -1,0 +1,255 @@
+// Holds a channel on which the peer may speak in lines to the same contract as one of frames: order, one end, bounded memory,
+// and that a peer can end nothing but its channel.
+
+import BankModel
+import Posix
+import Testing
+import Time
+import Wire
+
+@testable import Transport
+
+@Suite("A channel of lines") struct LineChannelTests {
+  private let lease = Lease(ticket: 7, attempt: 1, generation: 3)
+  private let done = #"{"done":{"ticket":7,"attempt":1,"generation":3}}"# + "\n"
+
+  private func frame(_ message: some FrameMessage) throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    try FrameEncoder().append(message, to: &bytes, limit: FrameLimits.teller)
+    return bytes
+  }
+
+  private func order(_ payload: [UInt8]?) -> WindowMessage {
+    .entrust(
+      WorkOrder(day: 1, lease: lease, service: .deposit, priority: 0, payload: payload, key: "k"))
+  }
+
+  private func words(_ tap: LineTap) throws -> String {
+    guard case .malformed(let words)? = tap.ends.first else {
+      Issue.record("ended with \(tap.ends)")
+      return ""
+    }
+    return words
+  }
+
+  // MARK: The first byte
+
+  @Test(
+    "a peer that begins with a brace speaks in lines, and is answered so",
+    arguments: ["", " ", "\n", "\r\n\t "])
+  func lines(_ before: String) throws {
+    let tap = try LineTap()
+    #expect(tap.channel.encoding == nil)
+    try tap.say(before + done + done)
+    try tap.settle()
+    #expect(tap.channel.encoding == .lines)
+    #expect(tap.heard == [.done(lease), .done(lease)])
+    tap.tell(.recall(lease))
+    tap.tell(.acknowledged(lease))
+    tap.tell(.close)
+    #expect(
+      try tap.readText() == #"{"recall":{"ticket":7,"attempt":1,"generation":3}}"# + "\n{\"close\":{}}\n",
+      "what has no line is not said")
+    #expect(tap.ends.isEmpty && !tap.channel.hasUnflushedOutput)
+  }
+
+  @Test("a peer that begins with a length speaks in frames, and is answered so") func frames() throws {
+    let tap = try LineTap()
+    for byte in try frame(TellerMessage.done(lease)) { try tap.say([byte]) }
+    try tap.settle()
+    #expect(tap.channel.encoding == .frames)
+    #expect(tap.heard == [.done(lease)])
+    tap.tell(.acknowledged(lease))
+    #expect(try tap.read() == frame(WindowMessage.acknowledged(lease)))
+    try tap.say(done)
+    try tap.settle()
+    #expect(tap.ends == [.oversized], "a brace is the beginning of a long frame")
+  }
+
+  @Test(
+    "any other first byte ends the channel with words", arguments: [0x01, 0x5b, 0x47, 0xef, 0xff] as [UInt8])
+  func neither(_ byte: UInt8) throws {
+    let tap = try LineTap()
+    tap.channel.lastWord = { _ in
+      .refused(Refusal(reason: .malformed, build: "dev", detail: "neither"))
+    }
+    try tap.say([byte, 0x7b])
+    try tap.settle()
+    #expect(
+      try words(tap) == "the first byte is \(byte), which begins neither a frame nor a line of JSON")
+    #expect(try tap.readText() == #"{"refused":{"reason":"malformed","text":"neither"}}"# + "\n")
+    #expect(tap.heard.isEmpty)
+  }
+
+  @Test("where only frames are spoken a line is refused as ever") func framesAlone() throws {
+    let tap = try LineTap(lineLimit: nil)
+    #expect(tap.channel.encoding == .frames)
+    try tap.say(done)
+    try tap.settle()
+    #expect(tap.ends == [.oversized])
+  }
+
+  @Test("somebody who has said nothing is told in a line") func silent() throws {
+    let tap = try LineTap()
+    tap.channel.send(.refused(Refusal(reason: .hello, build: "dev", detail: "no hello came")))
+    tap.channel.closeAfterFlush()
+    #expect(try tap.readText() == #"{"refused":{"reason":"hello","text":"no hello came"}}"# + "\n")
+    #expect(tap.ends == [.closedHere])
+    let farewell = LineTap.Channel.line(of: .close, limit: 100)
+    #expect(farewell == Array("{\"close\":{}}\n".utf8))
+    #expect(LineTap.Channel.line(of: .closing, limit: 100).isEmpty)
+    #expect(LineTap.Channel.line(of: .close, limit: 5).isEmpty)
+  }
+
+  // MARK: Receiving
+
+  @Test("delivers a line that comes byte by byte, and knows half a one") func bytewise() throws {
+    let tap = try LineTap()
+    for (place, byte) in done.utf8.enumerated() {
+      #expect(tap.heard.isEmpty && tap.channel.isMidFrame == (place > 0))
+      try tap.say([byte])
+    }
+    #expect(tap.heard == [.done(lease)] && !tap.channel.isMidFrame)
+  }
+
+  @Test("delivers a line of a mebibyte, and many of them", arguments: [1, 5]) func long(_ count: Int) throws {
+    let tap = try LineTap()
+    let text = String(repeating: "열", count: (1 << 20) / 3)
+    let line = #"{"done":{"ticket":7,"attempt":1,"generation":3,"result":"\#(text)"}}"# + "\n"
+    for _ in 0..<count { try tap.say(line) }
+    try tap.settle()
+    #expect(tap.heard.count == count && tap.ends.isEmpty)
+    guard case .worked(_, let result)? = tap.heard.last else {
+      Issue.record("heard \(tap.heard.count)")
+      return
+    }
+    #expect(result.output.length == Int64(text.utf8.count) && result.output.isCut)
+  }
+
+  @Test("a line beyond the limit ends the channel before its end is there") func oversized() throws {
+    let tap = try LineTap(lineLimit: 100)
+    try tap.say(done + String(repeating: " ", count: 101))
+    try tap.settle()
+    #expect(tap.heard == [.done(lease)] && tap.ends == [.oversized])
+  }
+
+  @Test("half a line at the end of the file is no message", arguments: [true, false])
+  func half(isWholeObject: Bool) throws {
+    let tap = try LineTap()
+    try tap.say(done + (isWholeObject ? String(done.dropLast()) : #"{"done":"#))
+    tap.hangUp()
+    try tap.settle()
+    #expect(tap.heard == [.done(lease)] && tap.ends == [.midFrame])
+  }
+
+  @Test("the end behind a line is a clean end") func endOfFile() throws {
+    let tap = try LineTap()
+    try tap.say(done)
+    tap.hangUp()
+    try tap.settle()
+    #expect(tap.heard == [.done(lease)] && tap.ends == [.endOfFile])
+  }
+
+  @Test("a malformed line ends the channel with words, after what came before it, and with a last word")
+  func malformed() throws {
+    let tap = try LineTap()
+    tap.channel.lastWord = { end in
+      .refused(Refusal(reason: .malformed, build: "dev", detail: end.description))
+    }
+    tap.channel.send(.recall(lease))
+    try tap.say(done + #"{"done":{"ticket":"seven"}}"# + "\n" + done)
+    try tap.settle()
+    #expect(tap.heard == [.done(lease)] && tap.ends.count == 1)
+    let words = try words(tap)
+    #expect(words == "refused the line at byte 18: 'ticket' has to be a whole number")
+    let said = try tap.readText().split(separator: "\n")
+    #expect(said.count == 2, "what was sent before goes first")
+    #expect(said.last?.contains(words) == true, "\(said)")
+  }
+
+  @Test("invalid UTF-8 is malformed") func notUTF8() throws {
+    let tap = try LineTap()
+    try tap.say(Array("{\"ready\":{\"a\":\"".utf8) + [0xc3, 0x28] + Array("\"}}\n".utf8))
+    try tap.settle()
+    #expect(try words(tap) == "refused the line at byte 15: it is not valid UTF-8")
+  }
+
+  @Test("delivers nothing while paused, and the rest when reading goes on") func pause() throws {
+    let tap = try LineTap()
+    tap.channel.onMessage = { [unowned tap] in
+      tap.heard.append($0)
+      if tap.heard.count == 2 { tap.channel.pauseReading() }
+    }
+    try tap.say(String(repeating: done, count: 4))
+    try tap.settle()
+    try tap.say(done)
+    #expect(tap.heard.count == 2 && tap.channel.isMidFrame)
+    tap.channel.resumeReading()
+    #expect(tap.heard.count == 4)
+    try tap.settle()
+    #expect(tap.heard.count == 5 && !tap.channel.isMidFrame)
+  }
+
+  @Test("hears its peer out and then no more") func hearsOut() throws {
+    let tap = try LineTap()
+    try tap.far!.writeAll(Array(String(repeating: done, count: 500).utf8) + Array("{\"re".utf8))
+    tap.channel.hearOut()
+    #expect(tap.heard.count == 500 && tap.ends.isEmpty)
+    tap.channel.send(.close)
+    tap.channel.closeAfterFlush()
+    #expect(try tap.readText() == "{\"close\":{}}\n")
+    #expect(tap.ends == [.closedHere])
+  }
+
+  // MARK: Sending
+
+  @Test("keeps what a slow reader does not take, and goes on when it does") func slowReader() throws {
+    let tap = try LineTap(backlogLimit: 64 << 20)
+    try tap.say("{\"ready\":{}}\n")
+    try tap.settle()
+    var drained = 0
+    tap.channel.onDrained = { drained += 1 }
+    let payload = [UInt8](repeating: 0x79, count: 10_000)
+    for _ in 0..<500 { tap.channel.send(order(payload)) }
+    tap.channel.flush()
+    #expect(tap.channel.backlog > 0)
+    var bytes: [UInt8] = []
+    while tap.channel.backlog > 0 {
+      bytes += try tap.read(limit: 50_000)
+      try tap.settle()
+    }
+    bytes += try tap.read(limit: 8 << 20)
+    let line = LineTap.Channel.line(of: order(payload), limit: LineLimits.worker)
+    #expect(bytes.count == 500 * line.count && bytes.suffix(line.count) == line[...])
+    #expect(drained == 1 && tap.ends.isEmpty)
+  }
+
+  @Test("ends when more than the backlog waits for a peer that does not read") func backlog() throws {
+    let tap = try LineTap(backlogLimit: 20_000)
+    try tap.say("{\"ready\":{}}\n")
+    try tap.settle()
+    var sent = 0
+    while sent < 10_000, tap.ends.isEmpty {
+      tap.tell(order([UInt8](repeating: 1, count: 1_000)))
+      #expect(tap.channel.backlog < 27_000)
+      sent += 1
+    }
+    #expect(tap.ends == [.backlogExceeded] && sent < 10_000)
+  }
+
+  @Test("the largest payload fits a line, whatever its bytes are; a longer line is a mistake of this side")
+  func largest() throws {
+    for byte: UInt8 in [0x01, 0x79, 0xff] {
+      let message = order([UInt8](repeating: byte, count: Limits.payloadLength))
+      #expect(!LineTap.Channel.line(of: message, limit: LineLimits.worker).isEmpty, "\(byte)")
+    }
+    let tap = try LineTap(lineLimit: 50)
+    tap.channel.send(order([UInt8](repeating: 0x79, count: 100)))
+    #expect(tap.ends.isEmpty)
+    tap.channel.flush()
+    guard case .unsendable? = tap.ends.first else {
+      Issue.record("ended with \(tap.ends)")
+      return
+    }
+  }
+}
