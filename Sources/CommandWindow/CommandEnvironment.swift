@@ -2,6 +2,7 @@
 // is what the service names, six usual variables, and what it has to know of its customer. Whatever else the bank was opened
 // with, as secrets of a shell and the bank's own `BANK_HOME`, stays here. Nothing here can fail.
 import BankModel
+import CommandRunner
 import Posix
 import Time
 import Wire
@@ -11,8 +12,6 @@ struct CommandEnvironment: Sendable {
   /// Taken over from this process where the service does not name them: a program finds others, its user's files, a language
   /// and a time of day. Without them most programs work in a way that nobody has tried.
   static let inherited = ["PATH", "HOME", "LANG", "TZ", "USER", "LOGNAME"]
-  /// Where programs are looked for where nobody has said it. `environ(7)`
-  static let usualPath = "/usr/local/bin:/usr/bin:/bin"
 
   /// What every customer's command has.
   let common: [String: String]
@@ -22,7 +21,7 @@ struct CommandEnvironment: Sendable {
   ///   - own: the variables of this process.
   init(_ settings: [String], own: [String: String]) {
     var common = own.filter { Self.inherited.contains($0.key) }
-    if common["PATH"] == nil { common["PATH"] = Self.usualPath }
+    if common["PATH"] == nil { common["PATH"] = ProgramSearch.usualPath }
     for setting in settings {
       guard let equals = setting.firstIndex(of: "="), equals != setting.startIndex else { continue }
       common[String(setting[..<equals])] = String(setting[setting.index(after: equals)...])

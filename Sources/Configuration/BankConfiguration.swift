@@ -114,6 +114,12 @@ public struct BankConfiguration: Sendable, Equatable {
   /// Whether commands are run for the customers of a service.
   public func runsCommands(_ service: ServiceName) -> Bool { settings[service]?.command != nil }
 
+  /// The program and its words that stand behind each window of a service; nil where there is none.
+  public func worker(of service: ServiceName) -> [String]? { settings[service]?.worker }
+
+  /// Whether programs serve that connect by themselves.
+  public func isOutside(_ service: ServiceName) -> Bool { settings[service]?.isOutside == true }
+
   /// How long serving one customer takes at the configured speed.
   public func scaledWork(_ service: ServiceName) -> TimeSpan { speed.scaled(work[service]) }
 }
