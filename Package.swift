@@ -145,7 +145,7 @@ let package = Package(
       "Console",
       on: [
         "Time", "BankModel", "Arguments", "JSON", "Wire", "Posix", "Transport", "Logbook", "Configuration",
-        "ControlClient",
+        "CommandRunner", "ControlClient",
         "StockClient", "VendingClient", "Guardian",
       ]),
 

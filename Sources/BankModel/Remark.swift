@@ -369,6 +369,8 @@ extension Remark {
     case serviceMeaningless = "310 service {0}: the number or the name means nothing"
     case servicesExhausted = "311 there are no more numbers for services"
     case servicesAre = "312 there are {0}"
+    case noWindowsOutside =
+      "314 the programs of {0} connect by themselves, and it has no windows"
     case serviceTakenOut = "313 {1} customers wait for {0}, which is not in the configuration any more"
     case purchasesKept = "301 {0} purchases are kept, and {1} were answered"
 

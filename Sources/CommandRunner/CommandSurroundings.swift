@@ -7,9 +7,6 @@ public enum CommandSurroundings {
   /// Taken over from this process where the service does not name them: a program finds others, its user's files, a language
   /// and a time of day. Without them most programs work in a way that nobody has tried.
   public static let inherited = ["PATH", "HOME", "LANG", "TZ", "USER", "LOGNAME"]
-  /// Where programs are looked for where nobody has said it. `environ(7)`
-  public static let usualPath = "/usr/local/bin:/usr/bin:/bin"
-
   /// The variables of a program.
   ///
   /// - Parameters:
@@ -17,7 +14,7 @@ public enum CommandSurroundings {
   ///   - own: the variables of this process.
   public static func common(_ settings: [String], own: [String: String]) -> [String: String] {
     var common = own.filter { inherited.contains($0.key) }
-    if common["PATH"] == nil { common["PATH"] = usualPath }
+    if common["PATH"] == nil { common["PATH"] = ProgramSearch.usualPath }
     for setting in settings {
       guard let equals = setting.firstIndex(of: "="), equals != setting.startIndex else { continue }
       common[String(setting[..<equals])] = String(setting[setting.index(after: equals)...])

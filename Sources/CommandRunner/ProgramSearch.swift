@@ -8,6 +8,8 @@ import Posix
 public enum ProgramSearch {
   /// Where execvp looks when there is no `PATH`. `confstr(3)` _CS_PATH
   public static let defaultPath = "/bin:/usr/bin"
+  /// The `PATH` that a command has where nobody has said one. `environ(7)`
+  public static let usualPath = "/usr/local/bin:/usr/bin:/bin"
 
   /// The path of a program.
   ///

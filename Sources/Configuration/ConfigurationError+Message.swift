@@ -54,6 +54,10 @@ extension ConfigurationError {
     case .unknownFruit(let name, let suggestion):
       let hint = suggestion.map { "did you mean \(quoted($0))?" } ?? "write it among the fruits"
       return "there is no fruit \(quoted(name)) (\(subject)) — \(hint)"
+    case .noWords: return "\(subject) is empty; write the name of a program, or its path, and its words"
+    case .wordOfCustomer(let word):
+      return
+        "\(subject) is \(quoted(word)), but a worker is started before its customers come, and is handed them later; take it out"
     case .noProgram(let word):
       return "\(subject) is \(quoted(word)); begin with the name of a program, or its path"
     case .notAbsolute(let path): return "\(subject) is \(quoted(path)); write the whole path, from \"/\" on"
@@ -65,12 +69,20 @@ extension ConfigurationError {
         "\(quoted(name)) (\(subject)) is no ending; write a code from 0 to 255, \"signal\", \"timeout\" or \"other\""
     case .badWord:
       return "\(subject) is too long for a word of a command, or holds a zero byte; write another"
-    case .noKind: return "\(subject) says neither \"work\" nor \"run\"; write one of them"
-    case .twoKinds(let one, let other):
-      return "\(subject) has both \(quoted(one)) and \(quoted(other)); a service is one of them: take one out"
-    case .onlyOfCommands: return "\(subject) is for commands, and this service has no \"run\"; take it out"
+    case .noKind: return "\(subject) does not say who serves; write one of \(list(ServiceKind.allCases))"
+    case .twoKinds(let one, let line, let other, let otherLine):
+      return
+        "\(subject) has both \(quoted(one)) (line \(line)) and \(quoted(other)) (line \(otherLine)); a service is one of them: take one out"
+    case .notOfKind(let kind, let kinds):
+      return
+        "\(subject) is for services with \(list(kinds, "or")), and this one has \(quoted(kind.rawValue)); take it out"
+    case .windowsOutside(let count):
+      return
+        "\(subject) is \(shown(count)), but the programs of a service with \"outside\" connect by themselves and have no windows; take it out"
     case .noSuchProgram(let name):
       return "\(subject): there is no program \(quoted(name)); install it, or write its whole path"
+    case .notExecutable(let name, let why):
+      return "\(subject): \(quoted(name)) cannot be run (\(shown(why))); make it executable, or write another"
     case .notAChoice(let text, let choices):
       return "\(subject) is \(quoted(text)); write one of \(choices.map(quoted).joined(separator: ", "))"
     }
@@ -117,6 +129,10 @@ extension ConfigurationError {
     case .unknownFruit(let name, let suggestion):
       let hint = suggestion.map { "혹시 \(quoted($0))인가요?" } ?? "과일 목록에 먼저 쓰세요."
       return "없는 과일입니다: \(quoted(name)) (\(subject)). \(hint)"
+    case .noWords: return "\(subject) 값이 비어 있습니다. 프로그램의 이름이나 경로와 그 인자를 쓰세요."
+    case .wordOfCustomer(let word):
+      return
+        "\(subject)에는 다음을 쓸 수 없습니다: \(quoted(word)). 작업 프로그램은 고객이 오기 전에 시작하고 고객은 나중에 받으니 지우세요."
     case .noProgram(let word): return "\(subject) 값이 프로그램이 아닙니다: \(quoted(word)). 프로그램의 이름이나 경로로 시작하세요."
     case .notAbsolute(let path): return "\(subject) 값이 전체 경로가 아닙니다: \(quoted(path)). \"/\"부터 쓰세요."
     case .badVariable(let name):
@@ -126,16 +142,32 @@ extension ConfigurationError {
       return
         "종료 방식이 아닙니다: \(quoted(name)) (\(subject)). 0부터 255까지의 코드나 \"signal\", \"timeout\", \"other\"를 쓰세요."
     case .badWord: return "\(subject) 값이 명령의 단어로는 너무 길거나 0 바이트가 들어 있습니다. 다르게 쓰세요."
-    case .noKind: return "\(subject)에 \"work\"도 \"run\"도 없습니다. 하나를 쓰세요."
-    case .twoKinds(let one, let other):
-      return "\(subject)에 \(quoted(one))와 \(quoted(other))가 함께 있습니다. 업무는 하나로만 정할 수 있으니 하나를 지우세요."
-    case .onlyOfCommands: return "명령에만 쓰는 설정입니다: \(subject). 이 업무에는 \"run\"이 없으니 지우세요."
+    case .noKind: return "누가 처리하는 업무인지 알 수 없습니다: \(subject). \(list(ServiceKind.allCases)) 중 하나를 쓰세요."
+    case .twoKinds(let one, let line, let other, let otherLine):
+      return
+        "\(subject)에 다음이 함께 있습니다: \(quoted(one)) (\(line)번째 줄), \(quoted(other)) (\(otherLine)번째 줄). 업무는 하나로만 정할 수 있으니 하나를 지우세요."
+    case .notOfKind(let kind, let kinds):
+      return
+        "다음 키가 있는 업무에만 쓰는 설정입니다: \(list(kinds)). 이 업무에 있는 키는 다르니(\(quoted(kind.rawValue))) 지우세요: \(subject)."
+    case .windowsOutside(let count):
+      return
+        "\"outside\" 업무의 프로그램은 스스로 연결하므로 창구가 없습니다. 지우세요: \(subject) (\(shown(count)))."
     case .noSuchProgram(let name):
       return "프로그램이 없습니다: \(quoted(name)) (\(subject)). 설치하거나 전체 경로를 쓰세요."
+    case .notExecutable(let name, let why):
+      return
+        "프로그램을 실행할 수 없습니다: \(quoted(name)) (\(subject), \(shown(why))). 실행 권한을 주거나 다른 프로그램을 쓰세요."
     case .notAChoice(let text, let choices):
       return
         "\(subject) 값이 선택할 수 있는 것이 아닙니다: \(quoted(text)). \(choices.map(quoted).joined(separator: ", ")) 중에서 고르세요."
     }
+  }
+
+  /// The members that say these kinds of service: `"run", "worker" or "outside"`, or only with commas.
+  private func list(_ kinds: [ServiceKind], _ or: String? = nil) -> String {
+    let words = kinds.map { quoted($0.rawValue) }
+    guard let or, let last = words.last, words.count > 1 else { return words.joined(separator: ", ") }
+    return words.dropLast().joined(separator: ", ") + " \(or) \(last)"
   }
 
   /// The key of the first pause beside the longest one, which is to blame.

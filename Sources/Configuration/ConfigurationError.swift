@@ -43,6 +43,10 @@ public struct ConfigurationError: Error, Sendable, Hashable {
     case nameTwice(String)
     /// A recipe names a fruit that there is not, with the nearest one that there is.
     case unknownFruit(String, suggestion: String?)
+    /// A program without its name.
+    case noWords
+    /// What stands for something of a customer, where the program is started before there is one.
+    case wordOfCustomer(String)
     /// The first word of a command is empty, or stands for what a customer brings.
     case noProgram(String)
     /// A path that does not begin with a slash.
@@ -55,12 +59,16 @@ public struct ConfigurationError: Error, Sendable, Hashable {
     case badWord
     /// A service that does not say what serves its customers.
     case noKind
-    /// Two kinds of work in one service.
-    case twoKinds(String, String)
-    /// What is only said of commands, where none is run.
-    case onlyOfCommands
-    /// No program of this name; and where it was looked for.
+    /// Two kinds of work in one service, each with its line.
+    case twoKinds(String, Int, String, Int)
+    /// What is said of services of some kinds, in one of another.
+    case notOfKind(ServiceKind, of: [ServiceKind])
+    /// Windows of a service whose programs connect by themselves.
+    case windowsOutside(String)
+    /// No program of this name.
     case noSuchProgram(String)
+    /// A program that is there and cannot be run; the text says why.
+    case notExecutable(String, String)
     /// A text that is none of those that there are.
     case notAChoice(String, [String])
   }

@@ -21,6 +21,15 @@ extension ConfigurationReader {
     return words
   }
 
+  /// A program that is started before its customers come, and its words.
+  func program() throws(ConfigurationError) -> [String] {
+    let words = try command()
+    if words.isEmpty { throw fail(.noWords) }
+    for (word, part) in zip(words, try elements(atMost: Self.mostWords))
+    where word == "{payload}" || word == "{key}" { throw part.fail(.wordOfCustomer(word)) }
+    return words
+  }
+
   /// A directory by its whole path.
   func directory() throws(ConfigurationError) -> String {
     let path = try word()

@@ -90,7 +90,7 @@ extension ReadConfiguration {
           configuration.windows[name] = 1
         }
         try take(
-          value, Setting.ofService(name).filter { name != .run || $0.aspect != .work && $0.aspect != .run })
+          value, Setting.ofService(name).filter { name != .run || $0.kind == nil && $0.kinds.contains(.run) })
         try checkKind(value, name)
       }
     }
@@ -113,21 +113,36 @@ extension ReadConfiguration {
   }
 
   /// A service is of one kind, and says nothing that is only said of another.
-  private func checkKind(_ group: ConfigurationReader, _ name: ServiceName) throws(ConfigurationError) {
-    let above = "\(group.key ?? "")."
-    let (work, run) = (above + Setting.workMember, above + Setting.runMember)
-    switch (lines[work], lines[run]) {
-    case (_?, _?): throw group.fail(.twoKinds(Setting.workMember, Setting.runMember))
-    case (nil, nil) where name != .run: throw group.fail(.noKind)
-    case (_?, nil):
-      let said = Setting.ofService(name).filter { $0.aspect == .command }.compactMap { setting in
-        lines[setting.key].map { (key: setting.key, line: $0) }
-      }
-      if let first = said.min(by: { $0.line < $1.line }) {
-        throw ConfigurationError(path: group.path, key: first.key, line: first.line, reason: .onlyOfCommands)
-      }
-    default: break
+  private mutating func checkKind(_ group: ConfigurationReader, _ name: ServiceName)
+    throws(ConfigurationError)
+  {
+    let settings = Setting.ofService(name)
+    // That it is not outside says nothing of what it is.
+    if !configuration.isOutside(name) {
+      for setting in settings where setting.kind == .outside { lines[setting.key] = nil }
     }
+    let said = settings.compactMap { setting in lines[setting.key].map { (setting: setting, line: $0) } }
+      .sorted { $0.line < $1.line }
+    let kinds = said.compactMap { said in said.setting.kind.map { (kind: $0, line: said.line) } }
+    func fail(_ key: String, _ line: Int, _ reason: ConfigurationError.Reason) -> ConfigurationError {
+      ConfigurationError(path: group.path, key: key, line: line, reason: reason)
+    }
+    if kinds.count > 1 {
+      let (one, other) = (kinds[0], kinds[1])
+      throw fail(
+        group.key ?? "", other.line,
+        .twoKinds(one.kind.rawValue, one.line, other.kind.rawValue, other.line))
+    }
+    guard let kind = name == .run ? .run : kinds.first?.kind else { throw group.fail(.noKind) }
+    for (setting, line) in said where !setting.kinds.contains(kind) {
+      throw fail(setting.key, line, .notOfKind(kind, of: setting.kinds))
+    }
+    guard kind == .outside else { return }
+    let windows = Setting.windowsKey(name)
+    if let line = lines[windows], configuration.windows[name] > 0 {
+      throw fail(windows, line, .windowsOutside("\(configuration.windows[name])"))
+    }
+    configuration.windows[name] = 0
   }
 }
 

@@ -13,13 +13,13 @@ public struct ServiceSettings: Sendable, Equatable {
   public var worker: [String]?
   /// Whether programs serve that connect by themselves. `outside`
   public var isOutside = false
-  /// After how long a command is ended; nil for never. `timeout`
+  /// After how long a command is ended, and until when a worker has to be done with a customer; nil for never. `timeout`
   public var timeout: TimeSpan?
   /// From SIGTERM to SIGKILL. `grace`
   public var grace: TimeSpan?
-  /// The environment of a command, beside the variables that every command has. `environment`
+  /// The environment of a command or worker, beside the variables that each has. `environment`
   public var environment: [String: String] = [:]
-  /// Where a command starts. `directory`
+  /// Where a command or worker starts. `directory`
   public var directory: String?
   /// Bytes of address space. `limits.memory`
   public var memory: Int64?
@@ -29,7 +29,7 @@ public struct ServiceSettings: Sendable, Equatable {
   public var files: Int64?
   /// Bytes of each stream of a command that are written to a file. `limits.output`
   public var output: Int64?
-  /// Bytes of each stream that are kept with the receipt. `result_bytes`
+  /// Bytes of a result, or of each stream of a command, that are kept with the receipt. `result_bytes`
   public var resultBytes: Int64?
   /// What the endings of a command mean, by the keys of a file: a code, `signal`, `timeout` or `other`. `exit`
   public var exit: [String: EndingMeaning] = [:]
@@ -49,6 +49,13 @@ public struct ServiceSettings: Sendable, Equatable {
   /// Nothing is said.
   public init() {}
 
+  /// What serves the customers.
+  public var kind: ServiceKind {
+    if isOutside { return .outside }
+    if worker != nil { return .worker }
+    return command == nil ? .work : .run
+  }
+
   /// Of ``ServiceName/run``: the customer's payload says the command.
   static let commandLines: ServiceSettings = {
     var settings = ServiceSettings()
@@ -62,6 +69,18 @@ public struct ServiceSettings: Sendable, Equatable {
   public static let standardGrace = TimeSpan.seconds(10)
   /// Bytes of each stream of a command in a file, where nothing is said: 1 GiB.
   public static let standardOutput: Int64 = 1 << 30
+}
+
+/// What serves the customers of a service; each is said by the member of its name.
+public enum ServiceKind: String, Sendable, CaseIterable {
+  /// Nothing: a teller waits.
+  case work
+  /// A command that is started for each of them.
+  case run
+  /// A program that works at the window for one after the other.
+  case worker
+  /// Programs that connect by themselves; there are no windows.
+  case outside
 }
 
 /// What the ending of a command means for its customer.

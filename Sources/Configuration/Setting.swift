@@ -25,30 +25,28 @@ struct Setting {
     case openSmallNumber(WritableKeyPath<BankConfiguration, Int32?>, ClosedRange<Int64>)
     case openSpan(WritableKeyPath<BankConfiguration, TimeSpan?>, ClosedRange<TimeSpan>)
     case path(WritableKeyPath<BankConfiguration, String?>)
+    /// A program and its words; none at all where customers bring them.
     case command(WritableKeyPath<BankConfiguration, [String]?>)
+    /// A program and its words, of which there is one at least.
+    case program(WritableKeyPath<BankConfiguration, [String]?>)
     case variables(WritableKeyPath<BankConfiguration, [String: String]>)
     case meanings(WritableKeyPath<BankConfiguration, [String: EndingMeaning]>)
   }
 
-  /// What it says of a service; nil for what it says of the bank.
-  private(set) var aspect: Aspect?
-
-  /// What a service can be told of.
-  enum Aspect {
-    case windows
-    /// What serves its customers: one of the two.
-    case work, run
-    /// What is only said where commands are run.
-    case command
-    /// A rule that may be another than the bank's.
-    case rule
-  }
+  /// The kind of service that says it; nil where it does not say of which kind a service is.
+  private(set) var kind: ServiceKind?
+  /// The kinds of services of which it can be said; all for what is said of the bank.
+  private(set) var kinds = ServiceKind.allCases
 
   /// Whether it is shown only where it was said: what a service of one's own may say and most do not.
   var isHiddenUntilSaid = false
 
-  private init(_ key: String, _ place: Place, _ aspect: Aspect? = nil) {
-    (self.key, self.place, self.aspect) = (key, place, aspect)
+  private init(_ key: String, _ place: Place, of kinds: [ServiceKind] = ServiceKind.allCases) {
+    (self.key, self.place, self.kinds) = (key, place, kinds)
+  }
+
+  private init(_ key: String, _ place: Place, saying kind: ServiceKind) {
+    (self.key, self.place, self.kind, self.kinds) = (key, place, kind, [kind])
   }
 
   /// Every setting of a bank without services of its own, in the order in which `config/bank.json` has them.
@@ -63,18 +61,17 @@ struct Setting {
   static func ofService(_ service: ServiceName) -> [Setting] {
     let above = "\(servicesKey).\(service)."
     return [
-      Setting(
-        above + windowsMember, .smallNumber(\.windows[service], 0...Limits.windowsPerService), .windows),
-      Setting(above + workMember, .span(\.work[service], .zero...day), .work),
-    ] + rules(of: service, above) + command(of: service, above)
+      Setting(above + windowsMember, .smallNumber(\.windows[service], 0...Limits.windowsPerService)),
+      Setting(above + workMember, .span(\.work[service], .zero...day), saying: .work),
+    ] + rules(of: service, above) + program(of: service, above)
   }
 
   /// Those of them that say something of a service as it is configured.
   private static func ofService(_ service: ServiceName, _ configuration: BankConfiguration) -> [Setting] {
-    let runsCommands = configuration.runsCommands(service)
-    return ofService(service).filter { !runsCommands || $0.aspect != .work }.map { setting in
+    let kind = configuration[service].kind
+    return ofService(service).filter { $0.kinds.contains(kind) }.map { setting in
       var setting = setting
-      let isBasic = setting.aspect == .windows || setting.aspect == .work
+      let isBasic = setting.kind == .work || setting.key == windowsKey(service) && kind != .outside
       setting.isHiddenUntilSaid = service == .run || !isBasic
       return setting
     }
@@ -83,32 +80,36 @@ struct Setting {
   /// What may be another rule for this service than for all.
   private static func rules(of service: ServiceName, _ above: String) -> [Setting] {
     [
-      Setting(above + "lease", .openSpan(\.[service].lease, .milliseconds(100)...day), .rule),
-      Setting(
-        above + "prefetch", .openSmallNumber(\.[service].prefetch, 1...Int64(Limits.customersInHand)), .rule),
-      Setting(above + "retries.crashes", .openSmallNumber(\.[service].crashes, 1...1000), .rule),
-      Setting(above + "retries.failures", .openSmallNumber(\.[service].failures, 1...1000), .rule),
-      Setting(pauseKeys(of: service).first, .openSpan(\.[service].retryFirst, .zero...day), .rule),
-      Setting(pauseKeys(of: service).limit, .openSpan(\.[service].retryLimit, .zero...day), .rule),
+      Setting(above + "lease", .openSpan(\.[service].lease, .milliseconds(100)...day)),
+      Setting(above + "prefetch", .openSmallNumber(\.[service].prefetch, 1...Int64(Limits.customersInHand))),
+      Setting(above + "retries.crashes", .openSmallNumber(\.[service].crashes, 1...1000)),
+      Setting(above + "retries.failures", .openSmallNumber(\.[service].failures, 1...1000)),
+      Setting(pauseKeys(of: service).first, .openSpan(\.[service].retryFirst, .zero...day)),
+      Setting(pauseKeys(of: service).limit, .openSpan(\.[service].retryLimit, .zero...day)),
     ]
   }
 
-  /// What is said of the commands of a service.
-  private static func command(of service: ServiceName, _ above: String) -> [Setting] {
-    [
-      Setting(above + runMember, .command(\.[service].command), .run),
-      Setting(above + "timeout", .openSpan(\.[service].timeout, .milliseconds(1)...(day * 365)), .command),
-      Setting(above + "grace", .openSpan(\.[service].grace, .zero...day), .command),
-      Setting(above + "directory", .path(\.[service].directory), .command),
-      Setting(above + "environment", .variables(\.[service].environment), .command),
-      Setting(above + "exit", .meanings(\.[service].exit), .command),
+  /// What is said of the programs that serve the customers of a service.
+  private static func program(of service: ServiceName, _ above: String) -> [Setting] {
+    let started: [ServiceKind] = [.run, .worker]
+    let programs: [ServiceKind] = [.run, .worker, .outside]
+    let year = day * 365
+    return [
+      Setting(above + runMember, .command(\.[service].command), saying: .run),
+      Setting(above + workerMember, .program(\.[service].worker), saying: .worker),
+      Setting(above + outsideMember, .flag(\.[service].isOutside), saying: .outside),
+      Setting(above + "timeout", .openSpan(\.[service].timeout, .milliseconds(1)...year), of: programs),
+      Setting(above + "grace", .openSpan(\.[service].grace, .zero...day), of: started),
+      Setting(above + "directory", .path(\.[service].directory), of: started),
+      Setting(above + "environment", .variables(\.[service].environment), of: started),
+      Setting(above + "exit", .meanings(\.[service].exit), of: [.run]),
       Setting(
-        above + "result_bytes", .openNumber(\.[service].resultBytes, 0...Int64(Excerpt.longest)), .command),
-      Setting(above + "limits.memory", .openNumber(\.[service].memory, 1 << 20...1 << 50), .command),
-      Setting(
-        above + "limits.processor", .openSpan(\.[service].processor, .seconds(1)...(day * 365)), .command),
-      Setting(above + "limits.files", .openNumber(\.[service].files, 3...1_048_576), .command),
-      Setting(above + "limits.output", .openNumber(\.[service].output, 0...1 << 50), .command),
+        above + "result_bytes", .openNumber(\.[service].resultBytes, 0...Int64(Excerpt.longest)),
+        of: programs),
+      Setting(above + "limits.memory", .openNumber(\.[service].memory, 1 << 20...1 << 50), of: started),
+      Setting(above + "limits.processor", .openSpan(\.[service].processor, .seconds(1)...year), of: started),
+      Setting(above + "limits.files", .openNumber(\.[service].files, 3...1_048_576), of: started),
+      Setting(above + "limits.output", .openNumber(\.[service].output, 0...1 << 50), of: [.run]),
     ]
   }
 
@@ -160,8 +161,10 @@ struct Setting {
 
   static let servicesKey = "services"
   static let windowsMember = "windows"
-  static let workMember = "work"
-  static let runMember = "run"
+  static let workMember = ServiceKind.work.rawValue
+  static let runMember = ServiceKind.run.rawValue
+  static let workerMember = ServiceKind.worker.rawValue
+  static let outsideMember = ServiceKind.outside.rawValue
   /// The key of the windows of a service: those of every branch have theirs in `windows`.
   static func windowsKey(_ service: ServiceName) -> String {
     ServiceName.branch.contains(service)
@@ -194,10 +197,19 @@ struct Setting {
     case .openSpan(let place, let bounds): configuration[keyPath: place] = try value.span(in: bounds)
     case .path(let place): configuration[keyPath: place] = try value.directory()
     case .command(let place): configuration[keyPath: place] = try value.command()
+    case .program(let place): configuration[keyPath: place] = try value.program()
     case .variables(let place): configuration[keyPath: place] = try value.variables()
     case .meanings(let place): configuration[keyPath: place] = try value.meanings()
     case .speed: configuration.speed = try value.speed()
     case .language: configuration.language = try value.language()
+    }
+  }
+
+  /// The words of a program; nil where it is none.
+  func words(in configuration: BankConfiguration) -> [String]? {
+    switch place {
+    case .command(let place), .program(let place): configuration[keyPath: place]
+    default: nil
     }
   }
 
@@ -212,7 +224,8 @@ struct Setting {
     case .openSmallNumber(let place, _): configuration[keyPath: place].map { .number(Int64($0)) } ?? .null
     case .openSpan(let place, _): configuration[keyPath: place].map { .text(DurationText.print($0)) } ?? .null
     case .path(let place): configuration[keyPath: place].map { .words($0) } ?? .null
-    case .command(let place): configuration[keyPath: place].map { .list($0) } ?? .null
+    case .command(let place), .program(let place):
+      configuration[keyPath: place].map { .list($0) } ?? .null
     case .variables(let place): .table(configuration[keyPath: place])
     case .meanings(let place): .table(configuration[keyPath: place].mapValues(\.rawValue))
     case .speed: .text(configuration.speed.text)

@@ -29,12 +29,18 @@ public struct WorkerPrograms: Sendable, Hashable {
     Paths.join(directory, service == .juice ? "bank-juice" : "bank-teller")
   }
 
-  /// Every program that a bank with this configuration starts, each once.
+  /// Every program of this build that a bank with this configuration starts, each once.
   public func needed(by configuration: BankConfiguration) -> [String] {
     var programs = [coordinator]
     for service in configuration.services where configuration.windows[service] > 0 {
-      let program = configuration.runsCommands(service) ? runner : self[service == .juice ? .juice : .deposit]
-      if !programs.contains(program) { programs.append(program) }
+      let program: String? =
+        switch configuration[service].kind {
+        case .work: self[service == .juice ? .juice : .deposit]
+        case .run: runner
+        // Somebody else's.
+        case .worker, .outside: nil
+        }
+      if let program, !programs.contains(program) { programs.append(program) }
     }
     return programs + [stock, vending]
   }

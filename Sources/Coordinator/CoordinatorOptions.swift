@@ -144,6 +144,9 @@ extension CoordinatorOptions {
       guard configuration.services.contains(service) else {
         throw OfferedServices.unknown(service, among: configuration.services)
       }
+      guard count == 0 || !configuration.isOutside(service) else {
+        throw Failure(.badRequest, remark: Remark(.noWindowsOutside, service.text))
+      }
       configuration.adopt(.windows(service, Int32(count)))
     }
     if let language { configuration.adopt(.language(language)) }

@@ -15,6 +15,8 @@ import Wire
 struct ProcessLimits {
   var frame = FrameLimits.teller
   var unread: Int
+  /// The longest line of a peer that speaks in lines; nil where all speak in frames.
+  var line: Int?
   /// How long the channel of a process that has ended may stay open: only as long as it takes to read what is left.
   var drain = TimeSpan.milliseconds(100)
   /// How long a process that is of no use any more has between SIGABRT and SIGKILL.
@@ -111,7 +113,8 @@ extension ProcessSupervisor {
   ) throws(SystemError) {
     let limits = Self.limits
     let channel = try MessageChannel<Incoming, Outgoing>(
-      descriptor: descriptor, loop: loop, incomingLimit: limits.frame, backlogLimit: limits.unread)
+      descriptor: descriptor, loop: loop, incomingLimit: limits.frame, backlogLimit: limits.unread,
+      lineLimit: limits.line)
     let generation = post.generation
     // The post is held until its channel and its child have ended, as they always do. A weak reference would send
     // every other one to the same object the slow way for good: 8 % of the coordinator's own time, by perf.

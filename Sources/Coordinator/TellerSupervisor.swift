@@ -232,7 +232,8 @@ extension TellerSupervisor: ProcessSupervisor {
 
   /// Deaths before being ready after which the bank does not open.
   static let openingPatience = 3
-  static let limits = ProcessLimits(frame: TellerLimits.frame, unread: TellerLimits.unread)
+  static let limits = ProcessLimits(
+    frame: TellerLimits.frame, unread: TellerLimits.unread, line: LineLimits.worker)
 
   func name(of post: SupervisedTeller) -> (key: StaticString, value: String) {
     ("window", services.name(of: post.window))

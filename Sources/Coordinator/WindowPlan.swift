@@ -41,6 +41,10 @@ final class WindowPlan: BankPart {
       let remark = Remark(.windowsRange, entry.service.text, BankModel.Limits.windowsPerService, entry.count)
       return server.answer(seat, .failure(Failure(.badRequest, remark: remark)))
     }
+    for entry in wanted where entry.count > 0 && context.configuration.isOutside(entry.service) {
+      let remark = Remark(.noWindowsOutside, entry.service.text)
+      return server.answer(seat, .failure(Failure(.badRequest, remark: remark)))
+    }
     for entry in wanted {
       guard let service = context.services[entry.service] else { continue }
       if entry.service == .run { hasOpenedForCommandLines = true }

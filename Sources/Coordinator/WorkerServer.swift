@@ -34,7 +34,7 @@ final class WorkerServer: ClientServer<TellerMessage, WindowMessage, WorkerSessi
 
   init(loop: EventLoop) {
     var limits = ServiceLimits()
-    (limits.frame, limits.unread) = (TellerLimits.frame, TellerLimits.unread)
+    (limits.frame, limits.unread, limits.line) = (TellerLimits.frame, TellerLimits.unread, LineLimits.worker)
     super.init(loop: loop, limits: limits)
   }
 

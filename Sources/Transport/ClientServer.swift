@@ -157,7 +157,8 @@ open class ClientServer<
   @discardableResult
   package final func adopt(_ descriptor: consuming FileDescriptor) throws(SystemError) -> Session {
     let channel = try Session.Channel(
-      descriptor: descriptor, loop: loop, incomingLimit: limits.frame, backlogLimit: limits.unread)
+      descriptor: descriptor, loop: loop, incomingLimit: limits.frame, backlogLimit: limits.unread,
+      lineLimit: limits.line)
     lastID += 1
     let session = Session(id: lastID, channel: channel)
     sessions[session.id] = session

@@ -18,6 +18,8 @@ public struct ServiceLimits: Sendable {
   public var check: TimeSpan = .seconds(2)
   /// The longest body of a frame, in either direction.
   public var frame = FrameLimits.control
+  /// The longest line, in either direction, of clients that speak in lines; nil where all speak in frames.
+  public var line: Int?
   /// Bytes that may wait for a client that does not read.
   public var unread = 8 << 20
   /// Whether whoever may open the socket's file is let in, and not its owner and root alone.

@@ -106,6 +106,52 @@ struct ConfigCommandsTests {
     }
   }
 
+  @Test("a program of a service that is not there is named with its line, and so is one that cannot be run")
+  func namedPrograms() throws {
+    let place = try Place()
+    let tool = try place.write("", to: "tool")
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: tool)
+    func check(_ service: String) throws -> (Ran, String) {
+      let file = try place.write("{\"services\": {\n\"thumbs\": \(service)}}", to: "bank.json")
+      return (try place.run("config", "check", file, "--json"), file)
+    }
+    for kind in ["run", "worker"] {
+      for good in [
+        "[\"sh\"]", "[\"\(tool)\", \"x\"]", "[\"./tool\"], \"directory\": \"\(place.path)\"",
+        "[\"tool\"], \"environment\": {\"PATH\": \"/nowhere:\(place.path)\"}",
+      ] { #expect(try check("{\"\(kind)\": \(good)}").0.exit == .done, "\(good)") }
+      for bad in ["[\"no-such-program\"]", "[\"no-such-program\"], \"environment\": {\"PATH\": \"\"}"] {
+        let (ran, file) = try check("{\"\(kind)\": \(bad)}")
+        let error = try document(ran)["error"] as? [String: String]
+        #expect(ran.exit == .usage && error?["code"] == "bad_configuration")
+        #expect(
+          error?["message"]?.contains(
+            "\(file):2: \"services.thumbs.\(kind)\": there is no program \"no-such-program\"; install it")
+            == true)
+      }
+    }
+    #expect(try check(#"{"run": []}"#).0.exit == .done && check(#"{"outside": true}"#).0.exit == .done)
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: tool)
+    let (ran, _) = try check("{\"worker\": [\"\(tool)\"]}")
+    #expect(
+      ran.exit == .usage && ran.output.contains("cannot be run") && ran.output.contains("Permission denied"))
+  }
+
+  @Test("a service whose programs connect by themselves has no windows to choose")
+  func outside() throws {
+    let place = try Place()
+    let file = try place.write(#"{"services": {"far": {"outside": true}}}"#, to: "bank.json")
+    #expect(try place.run("config", "show", "--config", file, "--windows", "far=0").exit == .done)
+    for language in [Language.english, .korean] {
+      let ran = try place.run(
+        "config", "show", "--config", file, "--windows", "far=2", "--json", language: language)
+      #expect(ran.exit == .usage && ran.output.contains("far"), "\(ran.output)")
+    }
+    let shown = try document(place.run("config", "show", "--config", file, "--json"))["settings"]
+    let keys = (shown as? [[String: Any]] ?? []).compactMap { $0["key"] as? String }
+    #expect(keys.filter { $0.hasPrefix("services.far") } == ["services.far.outside"])
+  }
+
   @Test("every setting is shown with its value and where that comes from")
   func show() throws {
     let place = try Place()
@@ -147,7 +193,7 @@ struct ConfigCommandsTests {
         case .speed: .text("999999999.999")
         case .language: .null
         // What services of one's own say may be as long as it likes.
-        case .openNumber, .openSmallNumber, .openSpan, .path, .command, .variables, .meanings: .null
+        case .openNumber, .openSmallNumber, .openSpan, .path, .command, .program, .variables, .meanings: .null
         }
       return PresentSetting(key: setting.key, value: longest, source: .file(line: 100_000))
     }

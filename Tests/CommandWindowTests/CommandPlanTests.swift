@@ -44,7 +44,7 @@ import Wire
   func leastEnvironment() throws {
     let variables = try plan { $0.environment = [] }.order(for: assignment(), at: now).program.environment
     #expect(variables["BANK_DEADLINE"] == nil)
-    #expect(variables["PATH"] == CommandSurroundings.usualPath)
+    #expect(variables["PATH"] == ProgramSearch.usualPath)
     #expect(variables.keys.filter { !$0.hasPrefix("BANK_") } == ["PATH"])
   }
 

@@ -49,10 +49,7 @@ import Time
 
   @Test("what contradicts itself or no program can be given is refused, with its place")
   func refused() throws {
-    #expect(reason(#"{"run": ["true"], "work": "1s"}"#) == .twoKinds("work", "run"))
     #expect(reason(#"{"windows": 1}"#) == .noKind)
-    #expect(reason(#"{"work": "1s", "timeout": "1s"}"#) == .onlyOfCommands)
-    #expect(reason(#"{"work": "1s", "limits": {"files": 64}}"#) == .onlyOfCommands)
     #expect(reason(#"{"run": []}"#) == nil, "customers bring their commands")
     #expect(reason(#"{"run": [""]}"#) == .noProgram(""))
     #expect(reason(#"{"run": ["{payload}"]}"#) == .noProgram("{payload}"))

@@ -24,25 +24,26 @@ import Time
     Paths.directory(of: Paths.directory(of: Paths.directory(of: #filePath)))
   }
 
-  /// A file that says what is shown, key by key.
+  /// A file that says what is shown, key by key; no service in it has a name with a dot.
   private func file(of settings: [PresentSetting]) -> String {
-    var groups: [(name: String, members: [String])] = []
-    for setting in settings {
-      let parts = setting.key.split(separator: ".").map(String.init)
-      let member = "\"\(parts[parts.count - 1])\": \(setting.value.written)"
-      if parts.count == 1 {
-        groups.append(("", [member]))
-      } else if let place = groups.firstIndex(where: { $0.name == parts[0] }) {
-        groups[place].members.append(member)
+    object(of: settings.map { ($0.key.split(separator: ".").map(String.init)[...], $0.value.written) }) + "\n"
+  }
+
+  private func object(of members: [(path: ArraySlice<String>, value: String)]) -> String {
+    var groups: [(name: String, members: [(path: ArraySlice<String>, value: String)])] = []
+    for (path, value) in members {
+      let name = path[path.startIndex]
+      if let place = groups.firstIndex(where: { $0.name == name }) {
+        groups[place].members.append((path.dropFirst(), value))
       } else {
-        groups.append((parts[0], [member]))
+        groups.append((name, [(path.dropFirst(), value)]))
       }
     }
     let lines = groups.map { group in
-      group.name.isEmpty
-        ? group.members[0] : "\"\(group.name)\": {\(group.members.joined(separator: ", "))}"
+      let isValue = group.members[0].path.isEmpty
+      return "\"\(group.name)\": \(isValue ? group.members[0].value : object(of: group.members))"
     }
-    return "{\n" + lines.joined(separator: ",\n") + "\n}\n"
+    return "{" + lines.joined(separator: ",\n") + "}"
   }
 
   @Test("no key stands twice, and none is the group of another") func keys() {
@@ -146,6 +147,44 @@ import Time
     }
   }
 
+  @Test("what is shown of services of every kind, put into a file, is read as the same configuration")
+  func writtenServices() throws {
+    let chosen = ProcessInfo.processInfo.environment["BANK_CONFIGURATION_SEED"].flatMap { UInt64($0) }
+    for seed in chosen.map({ [$0] }) ?? Array(1...500) {
+      var chance = SeededGenerator(seed: seed)
+      let drawn = file(of: ServiceKind.allCases.flatMap { drawService($0, &chance) })
+      let settings = try read(drawn).settings()
+      let again = try read(file(of: settings))
+      let why: Comment =
+        "seed \(seed): \(drawn); repeat: BANK_CONFIGURATION_SEED=\(seed) scripts/test SettingsTests"
+      #expect(try again.configuration == read(drawn).configuration, why)
+      #expect(again.settings().map(\.value) == settings.map(\.value), why)
+    }
+  }
+
+  /// A service with some of what its kind may say.
+  private func drawService(_ kind: ServiceKind, _ chance: inout SeededGenerator) -> [PresentSetting] {
+    let name = ServiceName("s-\(kind.rawValue)")!
+    let pauses = Setting.pauseKeys(of: name)
+    let spans = [chance.draw(0...Self.day), chance.draw(0...Self.day)].sorted().map(written)
+    var drawn: [PresentSetting] = []
+    for setting in Setting.ofService(name) where setting.kinds.contains(kind) {
+      guard setting.kind != nil || chance.draw(0...1) == 0 else { continue }
+      let value: SettingValue =
+        switch setting.key {
+        case _ where setting.kind == .outside: .flag(true)
+        case Setting.windowsKey(name) where kind == .outside: .number(0)
+        case pauses.first, pauses.limit: .null
+        default: value(of: setting, &chance)
+        }
+      if value != .null { drawn.append(PresentSetting(key: setting.key, value: value, source: .builtIn)) }
+    }
+    for (key, span) in zip([pauses.first, pauses.limit], spans) {
+      drawn.append(PresentSetting(key: key, value: span, source: .builtIn))
+    }
+    return drawn
+  }
+
   /// A file with some of the settings, each of any value that it may have.
   private func draw(_ chance: inout SeededGenerator) -> String {
     var drawn: [(key: String, value: SettingValue)] = []
@@ -180,7 +219,8 @@ import Time
     case .speed:
       return .text(chance.draw(0...3) == 0 ? "max" : Speed.thousandths(chance.draw(1...50_000)).text)
     case .path: return .words("/srv/\(words(&chance))")
-    case .command: return .list(["program"] + (0..<chance.draw(0...3)).map { _ in words(&chance) })
+    case .command, .program:
+      return .list(["program"] + (0..<chance.draw(0...3)).map { _ in words(&chance) })
     case .variables: return .table(["LANG": "ko_KR.UTF-8", "A": words(&chance)])
     case .meanings: return .table(["3": "served", "signal": "dead", "75": "pause"])
     case .language: return [.null, .text("ko"), .text("en")][Int(chance.draw(0...2))]

@@ -3,6 +3,7 @@
 // Failure: CommandError, with the code and the sentence that a start or a reload has for the same mistake.
 import Arguments
 import BankModel
+import CommandRunner
 import Configuration
 import ControlClient
 import Posix
@@ -17,6 +18,9 @@ enum ConfigCommands {
     let files = BranchFiles(home: session.home.path, configuration: configuration)
     let read = try fromFile(session) { () throws(ConfigurationError) in try files.readAll() }
     try lookForPrograms(of: read.configuration.configuration, session)
+    try fromFile(session) { () throws(ConfigurationError) in
+      try lookForNamedPrograms(of: read.configuration, file: files.configuration ?? "", session)
+    }
     try session.show(.checked(files), or: [session.words.isGood(files)])
   }
 
@@ -28,6 +32,25 @@ enum ConfigCommands {
     for path in [launcher.guardian].compactMap(\.self) + programs.needed(by: configuration)
     where !WorkerPrograms.isProgram(path) {
       throw .control(.programMissing(places: [path]))
+    }
+  }
+
+  /// Looks for the programs that are somebody else's where a command or worker of this bank finds them.
+  private static func lookForNamedPrograms(
+    of read: ReadConfiguration, file: String, _ session: Session
+  ) throws(ConfigurationError) {
+    for program in read.namedPrograms {
+      let path = program.path ?? session.surroundings.variable("PATH") ?? ProgramSearch.usualPath
+      let directory = program.directory ?? session.home.path
+      do throws(CommandRefusal) {
+        _ = try ProgramSearch.find(program.name, path: path, directory: directory).get()
+      } catch {
+        let reason: ConfigurationError.Reason =
+          if case .notExecutable(let place, let why) = error { .notExecutable(place, why) } else {
+            .noSuchProgram(program.name)
+          }
+        throw program.refusal(reason, in: file)
+      }
     }
   }
 
@@ -70,6 +93,9 @@ enum ConfigCommands {
         let near = Suggestions.nearest(to: choice.service.text, among: known)
         throw .complaint(
           "no_such_service", .notFound, session.words.noSuchService(choice.service.text, near, known))
+      }
+      guard choice.count == 0 || !configuration.isOutside(choice.service) else {
+        throw .failure(Failure(.badRequest, remark: Remark(.noWindowsOutside, choice.service.text)))
       }
       choices.append((.windows(choice.service, Int32(clamping: choice.count)), .option(choice.option)))
     }

@@ -159,6 +159,7 @@ extension MessageCatalog {
     case .timeoutNegative: "제한 시간은 음수일 수 없습니다"
     case .noRange: "{0}–{1}번은 범위가 아닙니다"
     case .serviceTwice: "같은 업무가 두 번 적혔습니다"
+    case .noWindowsOutside: "{0:service} 업무의 프로그램은 스스로 연결하므로 창구가 없습니다"
     case .windowsRange: "{0:service} 창구는 0개부터 {1}개까지이며, {2}개는 안 됩니다"
     case .viewsAtMost: "한 연결에서 지켜보는 요청은 {0}개까지입니다"
     case .answersAtMost: "한 연결에서 기다리는 대답은 {0}개까지입니다"

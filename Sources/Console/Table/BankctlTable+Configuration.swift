@@ -27,9 +27,9 @@ extension BankctlTable {
     "config check", group: group, "Whether a configuration can be used.", "설정을 쓸 수 있는지 확인합니다.",
     details: Text(
       "Reads the file as 'bankctl start' and 'bankctl reload' read it, with the files of fruits and drinks that belong to it, "
-        + "and looks whether the programs are there. Nothing is opened or changed. The first mistake is named with its file "
+        + "and looks whether the programs are there, also those of your services. Nothing is opened or changed. The first mistake is named with its file "
         + "and line.",
-      "'bankctl start'와 'bankctl reload'가 읽는 그대로 파일과 그에 딸린 과일과 음료 파일을 읽고, 필요한 프로그램이 있는지 봅니다. "
+      "'bankctl start'와 'bankctl reload'가 읽는 그대로 파일과 그에 딸린 과일과 음료 파일을 읽고, 필요한 프로그램과 업무의 프로그램이 있는지 봅니다. "
         + "아무것도 열거나 바꾸지 않습니다. 처음 찾은 잘못을 파일과 줄 번호로 알립니다."),
     examples: [
       Example("bankctl config check", "The file that the bank would use.", "은행이 쓸 파일을 확인합니다."),
