@@ -153,7 +153,7 @@ final class QueueDriver {
       }
     case .announce(let happening, let window, let lease, let customer):
       if happening != .started, !progress.isEmpty { progress[lease.ticket] = nil }
-      journal.announce(happening, window, lease, customer)
+      journal.announce(happening, window, lease, customer, day: machine.books.day)
       followers.announce(happening, window, lease, customer, day: machine.books.day, in: context)
     case .reportDead(let customer, let window, let end, let processEnd):
       reportDead(customer, window, end, processEnd)

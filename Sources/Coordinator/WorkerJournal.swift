@@ -49,7 +49,9 @@ final class WorkerJournal {
     for place in places { entries[place] = nil }
   }
 
-  func announce(_ happening: Happening, _ window: Window, _ lease: Lease, _ customer: Customer) {
+  func announce(
+    _ happening: Happening, _ window: Window, _ lease: Lease, _ customer: Customer, day: BusinessDay
+  ) {
     guard !entries.isEmpty, let entry = entries[window] else { return }
     let isLogged = context.configuration.log.customers
     switch happening {
@@ -59,7 +61,7 @@ final class WorkerJournal {
       let words = Phrasebook(context.language).started(
         ticket: customer.ticket, priority: customer.priority, service: name(of: window))
       entry.file.write(event: "started", at: context.now) {
-        fill(&$0, lease, customer.priority, window)
+        fill(&$0, day, lease, customer.priority, window)
         $0.field("msg", words)
       }
     case .completed:
@@ -68,8 +70,8 @@ final class WorkerJournal {
       let words = Phrasebook(context.language).completed(
         ticket: customer.ticket, priority: customer.priority, service: name(of: window))
       entry.file.write(event: "completed", at: context.now) {
-        fill(&$0, lease, customer.priority, window)
-        $0.field("took_ms", began.map { context.now.monotonic.since($0).milliseconds })
+        fill(&$0, day, lease, customer.priority, window)
+        if let began { $0.field("took_ms", context.now.monotonic.since(began).milliseconds) }
         $0.field("msg", words)
       }
     case .interrupted: entries[window]?.began[lease] = nil
@@ -103,7 +105,10 @@ final class WorkerJournal {
   private func name(of window: Window) -> ServiceName { context.services.directory[window.service] }
   private func service(of window: Window) -> String { name(of: window).text }
 
-  private func fill(_ fields: inout LogFields, _ lease: Lease, _ priority: Priority, _ window: Window) {
+  private func fill(
+    _ fields: inout LogFields, _ day: BusinessDay, _ lease: Lease, _ priority: Priority, _ window: Window
+  ) {
+    fields.field("day", day)
     fields.field("ticket", lease.ticket)
     fields.field("service", service(of: window))
     if priority != .regular { fields.field("priority", Int64(priority.number)) }

@@ -107,6 +107,20 @@ final class RawClient {
     return answer
   }
 
+  /// The next line of a peer that speaks in lines, without its newline; nil where the connection has ended, or patience has.
+  func line() -> String? {
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      if let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+        defer { rest.removeFirst(end + 1) }
+        return String(decoding: rest[..<end], as: UTF8.self)
+      }
+      let count = recv(descriptor, &buffer, buffer.count, 0)
+      guard count > 0 else { return nil }
+      rest += buffer[..<count]
+    }
+  }
+
   /// Waits for so many milliseconds until some of many clients are told something, and reads it away: how many bytes, by
   /// the place of each.
   static func readAll(_ clients: [RawClient], patience milliseconds: Int32) -> [(place: Int, count: Int)] {

@@ -37,6 +37,7 @@ extension Refusal.Reason {
     case .malformed: "malformed"
     case .crowded: "crowded"
     case .closing: "closing"
+    case .service: "service"
     }
   }
 }

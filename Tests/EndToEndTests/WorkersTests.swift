@@ -1,0 +1,230 @@
+// Services whose customers are served by programs in any language: those on the page about them, at windows and by themselves,
+// over every way in which they die; and programs that break each rule of the conversation.
+import Foundation
+import Glibc
+import Testing
+
+@Suite("Workers in any language", .serialized)
+struct WorkersTests {
+  private func withWorkers(more: String = "", _ test: (Branch) throws -> Void) throws {
+    try withBranch { branch in
+      let python = try branch.write(try DocumentedWorkers.program("python"), to: "worker.py")
+      let perl = try branch.write(try DocumentedWorkers.program("perl"), to: "worker.pl")
+      let mark = #""environment": {"\#(ProcessTable.mark)": "\#(branch.path("").dropLast())"}"#
+      let file = try branch.write(
+        """
+        {"services": {
+           "python": {"worker": ["python3", "\(python)"], "windows": 2, \(mark)},
+           "perl": {"worker": ["perl", "\(perl)"], "windows": 1, \(mark)},
+           "outside": {"outside": true, "retries": {"crashes": 50}}\(more)},
+         "lease": "1s", "max_crashes": 50, "windows": {"deposit": 1, "loan": 0, "juice": 0}}
+        """, to: "bank.json")
+      try branch.start("--config", file, "--speed", "max")
+      try test(branch)
+      try branch.expectClean()
+      try branch.done("stop", "--now", timeout: .seconds(60))
+      try branch.expectNobodyLeft()
+    }
+  }
+
+  private func launchOutside(_ branch: Branch, _ language: String = "python") throws -> RunningProgram {
+    let (program, file) = language == "python" ? ("/usr/bin/python3", "worker.py") : ("/usr/bin/perl", "worker.pl")
+    return try branch.launch(
+      [branch.path(file), branch.home + "/run/worker.sock", "outside"], program: program)
+  }
+
+  @Test("the workers of the page serve at windows and by themselves; receipts, logs and the status say so in both languages")
+  func documented() throws {
+    try withWorkers { branch in
+      for (place, service) in ["python", "perl"].enumerated() {
+        try branch.done("enqueue", "3", "--service", service, "--payload", "hello 은행", "--wait")
+        let ticket = try branch.json("ticket", "\(place * 3 + 1)")
+        #expect(ticket["result"].text == "HELLO 은행" && ticket["result_bytes"].integer == 12, "\(ticket)")
+        #expect(ticket["key"].text != nil && ticket["duration_ms"].integer != nil)
+      }
+      try branch.done("enqueue", "4", "--service", "outside", "--payload", "x")
+      let outsiders = [try launchOutside(branch), try launchOutside(branch, "perl")]
+      try branch.done("wait", "--timeout", "60s", timeout: .seconds(70))
+      try branch.expectOneReceiptEach(10)
+      #expect(try branch.receipts().suffix(4).allSatisfy { $0["window"].text?.hasPrefix("outside-outside-") == true })
+      let workers = try branch.json("status")["workers"].items
+      #expect(workers.count { $0["role"].text == "worker" } == 3 && workers.count { $0["role"].text == "outside" } == 2)
+      for tongue in Tongue.allCases {
+        #expect(try branch.done("status", language: tongue).out.contains("outside-outside-1"))
+      }
+      _ = try branch.events("completed", in: "perl-1", count: 3)
+      #expect(try branch.done("logs", "perl-1").out.contains("perl completed"))
+      try branch.done("stop", timeout: .seconds(60))
+      for program in outsiders { #expect(try program.finish().code == 0, "it was told that the bank closes") }
+      try branch.start("--config", branch.path("bank.json"))
+    }
+  }
+
+  @Test("workers that are killed, stopped and cut, and a coordinator that is killed, cost nobody anything")
+  func chaos() throws {
+    var chance = Chance(for: "WorkersTests/chaos")
+    try withWorkers { branch in
+      let outsiders = [try launchOutside(branch), try launchOutside(branch, "perl")]
+      var known: Set<Int> = []
+      for round in 1...6 {
+        for service in ["python", "perl", "outside"] {
+          try branch.done("enqueue", "100", "--service", service, "--payload", "round \(round)")
+        }
+        let workers = try branch.status().workers.filter { $0.role == "worker" && $0.pid > 0 }
+        if let victim = workers.randomElement(using: &chance) {
+          branch.processes.signal(victim.pid, [SIGKILL, SIGSTOP].randomElement(using: &chance)!)
+        }
+        if round == 2 { outsiders[0].signal(SIGKILL) }
+        if round == 3 {
+          try branch.kill(worker: "deposit-1")
+          let status = try branch.status()
+          known.insert(status.pid)
+          branch.processes.signal(status.pid, SIGKILL)
+          try branch.waitUntil("another coordinator is there") {
+            try branch.statusIfAnswered().map { !known.contains($0.pid) } == true
+          }
+          _ = try launchOutside(branch)
+        }
+      }
+      try branch.done("wait", "--timeout", "120s", timeout: .seconds(130))
+      try branch.expectOneReceiptEach(1_800)
+      #expect(try branch.receipts().allSatisfy { $0["result"].text?.hasPrefix("ROUND ") == true })
+    }
+  }
+
+  @Test("a worker that breaks a rule is sent away by name, and others serve its customers")
+  func rogues() throws {
+    try withWorkers { branch in
+      let refused: [(hello: String, reason: String, text: String)] = [
+        (#"{"hello":{"version":2,"role":"worker","services":["outside"]}}"#, "version", "version 2"),
+        (#"{"hello":{"version":1,"role":"worker","services":["deposit"]}}"#, "service", "deposit"),
+        (#"{"hello":{"version":1,"role":"worker","services":["nothing"]}}"#, "service", "nothing"),
+        (#"{"hello":{"version":1,"role":"worker"}}"#, "hello", "services"),
+        (#"{"hello":{"version":1,"role":"teller"}}"#, "malformed", "role"),
+        (#"{"hello":[]}"#, "malformed", "byte"), (#"{"greetings":{}}"#, "malformed", "greetings"),
+        ("{}", "malformed", "one key"), ("[1]", "malformed", ""),
+      ]
+      for (hello, reason, text) in refused {
+        let answer = try LineWorker(branch, hello: hello).refusal()
+        #expect(answer?.reason == reason && answer?.text.contains(text) == true, "\(hello): \(answer as Any)")
+      }
+      try branch.done("enqueue", "20", "--service", "outside", "--payload", "x")
+      let breaches: [(LineWorker, (lease: String, ticket: Int, order: JSON)) throws -> Void] = [
+        { worker, customer in
+          worker.say(#"{"done":{\#(customer.lease)}}"#)
+          worker.say(#"{"done":{\#(customer.lease)}}"#)
+        },
+        { worker, _ in worker.say(#"{"done":{"ticket":19,"attempt":1,"generation":1}}"#) },
+        { worker, _ in worker.say(#"{"ready":{}}"#) },
+        { worker, customer in worker.say(#"{"done":{\#(customer.lease),"result_b64":"a b"}}"#) },
+        { worker, _ in worker.send([UInt8](#"{"done":{"ticket":"#.utf8) + [0xff, 0xfe, 10]) },
+        { worker, _ in worker.send([UInt8](#"{"failed":{"reason":""#.utf8) + [UInt8](repeating: 0x78, count: 9 << 20)) },
+      ]
+      for (place, breach) in breaches.enumerated() {
+        let worker = try LineWorker(branch, service: "outside")
+        try breach(worker, try worker.customer())
+        #expect(try worker.refusal()?.reason == "malformed", "breach \(place)")
+      }
+      // Half a line, and an end.
+      let half = try LineWorker(branch, service: "outside", inHand: 4)
+      let customer = try half.customer()
+      half.send([UInt8](#"{"done":{\#(customer.lease)"#.utf8))
+      half.hangUp()
+      try branch.waitUntil("it is gone") { try branch.status().queue("serving") == 0 }
+      // A line of 1 MiB is as good as any, and what is too long of a result is cut and counted.
+      let large = try LineWorker(branch, service: "outside")
+      let last = try large.customer()
+      large.say(#"{"done":{\#(last.lease),"result":"\#(String(repeating: "y", count: 1 << 20))"}}"#)
+      try branch.waitUntil("it is done") { try branch.json("ticket", "\(last.ticket)")["state"].text == "done" }
+      let receipt = try branch.json("ticket", "\(last.ticket)")
+      #expect(receipt["result_bytes"].integer == 1 << 20 && (receipt["result"].text?.utf8.count ?? 0) <= 65_536)
+      large.hangUp()
+      _ = try launchOutside(branch)
+      try branch.done("wait", "--timeout", "60s", timeout: .seconds(70))
+      try branch.expectOneReceiptEach(20)
+      #expect(branch.log("coordinator").contains("event=rogue"))
+    }
+  }
+
+  @Test("a lease that runs out goes to another and the worker stays; progress is seen; who is cancelled is asked back")
+  func leases() throws {
+    try withWorkers { branch in
+      try branch.done("enqueue", "2", "--service", "outside", "--payload", "x")
+      let worker = try LineWorker(branch, service: "outside", inHand: 2)
+      let (first, second) = (try worker.customer(), try worker.customer())
+      #expect(first.order["service"].text == "outside" && first.order["payload"].text == "x")
+      #expect(first.order["priority"].integer == 1_024 && first.order["key"].text?.isEmpty == false)
+      // The second makes progress, the first does not.
+      try branch.waitUntil("the first has lost its lease") {
+        worker.say(#"{"beat":{\#(second.lease),"percent":40,"text":"줄이는 중"}}"#)
+        return try branch.json("ticket", "1")["attempts"][0]["end"].text == "lease_expired"
+      }
+      let story = try branch.json("ticket", "2")
+      #expect(story["progress"]["percent"].integer == 40 && story["progress"]["text"].text == "줄이는 중", "\(story)")
+      #expect(try branch.done("ticket", "2", language: .ko).out.contains("40 %, 줄이는 중"))
+      let seen = try branch.json("status")["workers"].items.first { $0["role"].text == "outside" }
+      #expect(seen?["progress"]["percent"].integer == 40, "\(seen as Any)")
+      #expect(try worker.hear()["recall"]["ticket"].integer == 1)
+      worker.say(#"{"done":{\#(first.lease)}}"#)
+      try branch.done("cancel", "2")
+      #expect(try worker.hear()["recall"]["ticket"].integer == 2)
+      worker.say(#"{"returned":{\#(second.lease)}}"#)
+      let again = try worker.customer()
+      #expect(again.ticket == 1 && again.order["attempt"].integer == 2, "a late answer has changed nothing")
+      #expect(again.order["key"].text == first.order["key"].text)
+      worker.say(#"{"failed":{\#(again.lease),"reason":"no paper","after_ms":1}}"#)
+      let third = try worker.customer()
+      worker.say(#"{"failed":{\#(third.lease),"reason":"no use","retry":false}}"#)
+      try branch.waitUntil("it is put aside") { try branch.json("ticket", "1")["state"].text == "dead" }
+      #expect(try branch.json("ticket", "1")["attempts"].items.last?["reason"].text == "no use")
+      try branch.done("cancel", "1")
+      let close = try branch.launch(["stop"])
+      #expect(try worker.hear()["close"] != nil)
+      #expect(try close.finish().code == 0)
+      try branch.start("--config", branch.path("bank.json"))
+    }
+  }
+
+  @Test("nothing that a worker has started outlives it, and a worker that outlives everybody is ended at the next start")
+  func leftovers() throws {
+    let script = """
+      import os, subprocess, sys, time
+      subprocess.Popen(["setsid", "sleep", "1000"])
+      sys.argv = [sys.argv[0]]
+      exec(open(os.environ["WORKER"]).read())
+      time.sleep(1000)
+      """
+    try withBranch { branch in
+      let worker = try branch.write(try DocumentedWorkers.program("python"), to: "worker.py")
+      let program = try branch.write(script, to: "stays.py")
+      let file = try branch.write(
+        """
+        {"services": {"stays": {"worker": ["python3", "\(program)"], "windows": 1,
+           "environment": {"WORKER": "\(worker)", "\(ProcessTable.mark)": "\(branch.path("").dropLast())"}}},
+         "windows": {"deposit": 0, "loan": 0, "juice": 0}}
+        """, to: "bank.json")
+      try branch.start("--config", file)
+      func sleepers() -> Int {
+        ((try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []).count { name in
+          guard Int32(name) != nil, let words = FileManager.default.contents(atPath: "/proc/\(name)/cmdline"),
+            String(decoding: words, as: UTF8.self) == "sleep\u{0}1000\u{0}",
+            let variables = FileManager.default.contents(atPath: "/proc/\(name)/environ")
+          else { return false }
+          return String(decoding: variables, as: UTF8.self).contains("\(ProcessTable.mark)=\(branch.path("").dropLast())")
+        }
+      }
+      try branch.done("enqueue", "--service", "stays", "--payload", "x", "--wait")
+      try branch.waitUntil("it has started somebody") { sleepers() == 1 }
+      try branch.kill(worker: "stays-1")
+      try branch.waitUntil("its successor is ready") { try branch.status().worker("stays-1")?.state == "idle" }
+      try branch.waitUntil("the first one's is gone, and the second's is there") { sleepers() == 1 }
+      try branch.killCoordinator()
+      try branch.start("--config", file)
+      try branch.waitUntil("there is one worker again") { sleepers() == 1 }
+      try branch.expectClean()
+      try branch.done("stop", timeout: .seconds(60))
+      try branch.waitUntil("nothing is left") { sleepers() == 0 }
+      try branch.expectNobodyLeft()
+    }
+  }
+}
