@@ -181,7 +181,9 @@ private func fuzzLine(_ line: [UInt8]) {
         switch word {
         case .ticket: _ = try reader.integer(word, 1...Int64.max)
         case .attempt: _ = try reader.integer(word, 1...Int32.max)
-        case .percent: precondition(try reader.percent(word) <= 100)
+        case .percent:
+          let percent = try reader.percent(word)
+          precondition(percent <= 100, "more than all")
         case .retry: _ = try reader.flag(word)
         case .reason:
           let text = try reader.string(word)

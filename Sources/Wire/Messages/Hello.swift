@@ -37,7 +37,7 @@ public struct Hello: Codable, Sendable, Equatable {
   public var offer: WorkerOffer? { heldOffer?.value }
   private var heldOffer: Held<WorkerOffer>?
 
-  /// A hello; only a worker offers something.
+  /// - Parameter offer: a worker's; left out of what others say.
   public init(
     version: UInt32 = protocolVersion, build: String, role: PeerRole, offer: WorkerOffer? = nil
   ) {
