@@ -148,18 +148,20 @@ public enum CoordinatorProcess {
     }
   }
 
-  /// Ends what is left of the commands of a coordinator that died together with its runners, before their customers are
-  /// handed out again: it is known by the key in its environment. Where nobody waits for a command there is nothing to look for.
+  /// Ends what is left of the commands and workers of a coordinator that died together with its runners, before their customers
+  /// are handed out again: it is known by the key in its environment. Where nobody waits for a command, and there are no
+  /// workers, there is nothing to look for.
   private static func clearCommands(
     of coordinator: Coordinator, _ books: Books, _ pulse: Pulse
   ) throws(SystemError) {
     let context = coordinator.context
     let kinds = context.kinds
-    guard
-      books.waiting.lines.indices.contains(where: {
-        books.waiting[$0] > 0 && kinds[books.waiting.lines[$0].service].leavesProcesses
-      })
-    else { return }
+    // A worker is there, and may have started others, whether anybody waits or not.
+    let hasWorkers = context.configuration.services.contains { context.configuration.worker(of: $0) != nil }
+    let awaitsCommands = books.waiting.lines.indices.contains {
+      books.waiting[$0] > 0 && kinds[books.waiting.lines[$0].service].leavesProcesses
+    }
+    guard hasWorkers || awaitsCommands else { return }
     let orphans = Orphans(keysFrom: context.booksName.prefix, on: context.loop)
     orphans.end(grace: .zero, at: context.loop.moment().monotonic)
     while !orphans.areGone {
