@@ -192,6 +192,7 @@ extension Remark {
     case presentDay = "100 the present day is {0}"
     case lastDay = "101 the last day was {0}"
     case waitAtMost = "102 {0} customers wait, and {1} may wait at most"
+    case waitForAtMost = "126 {0} customers wait for {1}, and {2} may wait for it at most"
     case inUse = "103 {0} is in use"
     case schemaFound = "104 schema {0} was found, up to {1} is known"
     case fileEmpty = "105 the file is empty"

@@ -28,6 +28,9 @@ extension ConfigurationError {
       return "\(subject) is \(found.words.english); write \(expected.words.english)"
     case .notWhole(let text):
       return "\(subject) is \(shown(text)), which is no whole number of 64 bits; write one"
+    case .notAFraction(let text):
+      return
+        "\(subject) is \(shown(text)); write a number from 0 to 1 with at most three places, such as 0.25"
     case .duration(let text, let failure):
       return "\(subject) is \(quoted(text)), which is no length of time. \(failure.advice(in: .english))"
     case .speed(let text, let failure):
@@ -103,6 +106,8 @@ extension ConfigurationError {
     case .wrongKind(let expected, let found):
       return "\(subject) 값의 종류가 다릅니다 (\(found.words.korean)). \(expected.words.korean) 형식으로 쓰세요."
     case .notWhole(let text): return "\(subject) 값이 64비트 정수가 아닙니다: \(shown(text)). 정수를 쓰세요."
+    case .notAFraction(let text):
+      return "\(subject) 값이 범위를 벗어났습니다: \(shown(text)). 0 이상 1 이하의 수를 0.25처럼 소수점 아래 세 자리까지로 쓰세요."
     case .duration(let text, let failure):
       return "\(subject) 값이 시간이 아닙니다: \(quoted(text)). \(failure.advice(in: .korean))"
     case .speed(let text, let failure):
@@ -236,6 +241,7 @@ extension ConfigurationError.Expected {
     switch self {
     case .object: ("an object in braces", "중괄호 { }")
     case .wholeNumber: ("a whole number without quotes", "따옴표 없는 정수")
+    case .fraction: ("a number from 0 to 1 without quotes", "따옴표 없는 0부터 1까지의 수")
     case .bool: ("true or false without quotes", "따옴표 없는 true/false")
     case .duration: ("a length of time in quotes, such as \"700ms\" or \"5m\"", "\"700ms\", \"5m\" 같은 시간")
     case .speed: ("a number such as 10 or 0.5, or \"max\"", "10, 0.5 같은 숫자나 \"max\"")

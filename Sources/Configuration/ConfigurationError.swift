@@ -23,6 +23,8 @@ public struct ConfigurationError: Error, Sendable, Hashable {
     case wrongKind(expected: Expected, found: JSONKind)
     /// A number that is not whole, or does not fit.
     case notWhole(String)
+    /// A number that is not from 0 to 1, or has more than three places.
+    case notAFraction(String)
     case duration(String, DurationText.Failure)
     case speed(String, SpeedText.Failure)
     case language(String)
@@ -76,6 +78,8 @@ public struct ConfigurationError: Error, Sendable, Hashable {
   /// What a key needs.
   public enum Expected: Sendable, Hashable {
     case object, wholeNumber, bool, language, list, text
+    /// A number from 0 to 1.
+    case fraction
     /// A length of time in quotes.
     case duration
     /// A number, a number in quotes, or `"max"`.

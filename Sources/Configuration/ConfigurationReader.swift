@@ -111,6 +111,13 @@ struct ConfigurationReader {
     return narrow
   }
 
+  /// A number from 0 to 1, in thousandths.
+  func thousandths() throws(ConfigurationError) -> Int32 {
+    guard case .number(let text) = node.content else { throw expected(.fraction) }
+    guard let thousandths = FractionText.parse(text) else { throw fail(.notAFraction(text)) }
+    return thousandths
+  }
+
   func bool() throws(ConfigurationError) -> Bool {
     guard case .bool(let value) = node.content else { throw expected(.bool) }
     return value

@@ -2,6 +2,7 @@
 // made beside the file goes before what the file says.
 // Invariant: a value is written as a file would have it, so what is shown can be put into one.
 
+import Arguments
 import BankModel
 
 /// The value of a setting, as a file has it.
@@ -10,6 +11,8 @@ public enum SettingValue: Sendable, Hashable {
   case null
   case flag(Bool)
   case number(Int64)
+  /// A number in thousandths: 250 is 0.25.
+  case thousandths(Int32)
   /// A length of time, a speed or a language, none of which needs an escape.
   case text(String)
   /// Any text.
@@ -24,6 +27,7 @@ public enum SettingValue: Sendable, Hashable {
     case .null: "null"
     case .flag(let flag): "\(flag)"
     case .number(let number): "\(number)"
+    case .thousandths(let thousandths): FractionText.print(thousandths)
     case .text(let text): "\"\(text)\""
     case .words(let text): Self.quoted(text)
     case .list(let words): "[\(words.map(Self.quoted).joined(separator: ", "))]"

@@ -45,6 +45,10 @@ public struct ServiceSettings: Sendable, Equatable {
   public var retryFirst: TimeSpan?
   /// The longest pause before a new attempt. `retries.limit`
   public var retryLimit: TimeSpan?
+  /// By how many thousandths a pause may be longer or shorter. `retries.jitter`
+  public var retryJitter: Int32?
+  /// Customers of the service who may wait before new ones are refused. `max_waiting`
+  public var maxWaiting: Int64?
 
   /// Nothing is said.
   public init() {}

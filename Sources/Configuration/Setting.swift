@@ -24,6 +24,8 @@ struct Setting {
     case openNumber(WritableKeyPath<BankConfiguration, Int64?>, ClosedRange<Int64>)
     case openSmallNumber(WritableKeyPath<BankConfiguration, Int32?>, ClosedRange<Int64>)
     case openSpan(WritableKeyPath<BankConfiguration, TimeSpan?>, ClosedRange<TimeSpan>)
+    /// From 0 to 1, in thousandths.
+    case openFraction(WritableKeyPath<BankConfiguration, Int32?>)
     case path(WritableKeyPath<BankConfiguration, String?>)
     /// A program and its words; none at all where customers bring them.
     case command(WritableKeyPath<BankConfiguration, [String]?>)
@@ -86,6 +88,8 @@ struct Setting {
       Setting(above + "retries.failures", .openSmallNumber(\.[service].failures, 1...1000)),
       Setting(pauseKeys(of: service).first, .openSpan(\.[service].retryFirst, .zero...day)),
       Setting(pauseKeys(of: service).limit, .openSpan(\.[service].retryLimit, .zero...day)),
+      Setting(above + "retries.jitter", .openFraction(\.[service].retryJitter)),
+      Setting(above + maxWaitingKey, .openNumber(\.[service].maxWaiting, mayWait)),
     ]
   }
 
@@ -106,14 +110,18 @@ struct Setting {
       Setting(
         above + "result_bytes", .openNumber(\.[service].resultBytes, 0...Int64(Excerpt.longest)),
         of: programs),
-      Setting(above + "limits.memory", .openNumber(\.[service].memory, 1 << 20...1 << 50), of: started),
+      Setting(above + "limits.memory", .openNumber(\.[service].memory, leastMemory...1 << 50), of: started),
       Setting(above + "limits.processor", .openSpan(\.[service].processor, .seconds(1)...year), of: started),
-      Setting(above + "limits.files", .openNumber(\.[service].files, 3...1_048_576), of: started),
+      Setting(above + "limits.files", .openNumber(\.[service].files, leastFiles...1_048_576), of: started),
       Setting(above + "limits.output", .openNumber(\.[service].output, 0...1 << 50), of: [.run]),
     ]
   }
 
   private static let day = TimeSpan.seconds(86_400)
+  /// Less is not enough for the loader and the library of C, without which hardly a program begins: it would end at once.
+  private static let leastMemory: Int64 = 4 << 20
+  /// The three streams, a worker's channel, and one for whatever is opened, the libraries first.
+  private static let leastFiles: Int64 = 5
 
   private static var ofServices: [Setting] {
     let windows = ServiceName.branch.map { service in
@@ -127,7 +135,7 @@ struct Setting {
 
   private static var ofCustomers: [Setting] {
     [
-      Setting("max_waiting", .number(\.maxWaiting, 1...1_000_000_000)),
+      Setting(maxWaitingKey, .number(\.maxWaiting, mayWait)),
       Setting("max_payload", .number(\.maxPayload, 0...Int64(Limits.payloadLength))),
       Setting("lease", .span(\.lease, .milliseconds(100)...day)),
       Setting("standstill", .span(\.standstill, .milliseconds(500)...day)),
@@ -170,6 +178,8 @@ struct Setting {
     ServiceName.branch.contains(service)
       ? "\(windowsMember).\(service)" : "\(servicesKey).\(service).\(windowsMember)"
   }
+  static let maxWaitingKey = "max_waiting"
+  private static let mayWait: ClosedRange<Int64> = 1...1_000_000_000
   static let speedKey = "speed"
   static let languageKey = "lang"
   static let retryFirstKey = "retry_first"
@@ -195,6 +205,7 @@ struct Setting {
     case .openSmallNumber(let place, let bounds):
       configuration[keyPath: place] = try value.wholeNumber(in: bounds) as Int32
     case .openSpan(let place, let bounds): configuration[keyPath: place] = try value.span(in: bounds)
+    case .openFraction(let place): configuration[keyPath: place] = try value.thousandths()
     case .path(let place): configuration[keyPath: place] = try value.directory()
     case .command(let place): configuration[keyPath: place] = try value.command()
     case .program(let place): configuration[keyPath: place] = try value.program()
@@ -223,6 +234,7 @@ struct Setting {
     case .openNumber(let place, _): configuration[keyPath: place].map { .number($0) } ?? .null
     case .openSmallNumber(let place, _): configuration[keyPath: place].map { .number(Int64($0)) } ?? .null
     case .openSpan(let place, _): configuration[keyPath: place].map { .text(DurationText.print($0)) } ?? .null
+    case .openFraction(let place): configuration[keyPath: place].map { .thousandths($0) } ?? .null
     case .path(let place): configuration[keyPath: place].map { .words($0) } ?? .null
     case .command(let place), .program(let place):
       configuration[keyPath: place].map { .list($0) } ?? .null

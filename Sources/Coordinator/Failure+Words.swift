@@ -8,10 +8,14 @@ import Time
 import Wire
 
 extension Failure {
-  init(refusal: QueueRefusal) {
+  /// - Parameter services: what they are called.
+  init(refusal: QueueRefusal, _ services: ServiceDirectory) {
     switch refusal {
     case .queueFull(let waiting, let limit):
       self.init(.queueFull, subject: String(limit), remark: Remark(.waitAtMost, waiting, limit))
+    case .serviceFull(let service, let waiting, let limit):
+      let remark = Remark(.waitForAtMost, waiting, services[service].text, limit)
+      self.init(.queueFull, subject: String(limit), remark: remark)
     case .tooManyLines(let limit):
       self.init(.queueFull, subject: String(limit), remark: Remark(.prioritiesAtMost, Int64(limit)))
     case .draining: self.init(.draining)

@@ -279,8 +279,8 @@ final class Intake: BankPart {
     do throws(SliceTrouble) { slice = try nextSlice(of: &order, with: &baggage, after: arriving) } catch {
       return refuse(before, error)
     }
-    if let refusal = queue.machine.refusal(ofLinesOf: slice) {
-      return breakOff(before, Failure(refusal: refusal))
+    if let refusal = queue.machine.refusal(ofLinesOf: slice) ?? queue.machine.refusal(ofServicesOf: slice) {
+      return breakOff(before, Failure(refusal: refusal, context.services.directory))
     }
     let isLast = order.taken >= order.total
     if isLast { line.end(order) } else { line.current = order }

@@ -185,7 +185,7 @@ final class RequestRouter: BankPart {
     to entry: RequestTable.Entry, _ answer: QueueAnswer, _ cancelled: Int64?
   ) -> ControlAnswer {
     switch (answer, entry.purpose) {
-    case (.refused(let refusal), _): return .failure(Failure(refusal: refusal))
+    case (.refused(let refusal), _): return .failure(Failure(refusal: refusal, context.services.directory))
     case (.enqueued(let tickets), .enqueue(let known, let knownTickets)):
       let count = tickets.last - tickets.first + 1
       return .enqueued(
@@ -226,7 +226,7 @@ final class RequestRouter: BankPart {
     if case .noSuchTicket = refusal, try store.receipt(day: day, ticket: ticket) != nil {
       return .failure(Failure(.wrongState, subject: "\(ticket) \(CustomerState.done.name)"))
     }
-    return .failure(Failure(refusal: refusal))
+    return .failure(Failure(refusal: refusal, context.services.directory))
   }
 
   private func awaitTickets(_ day: Int64, _ first: Int64, _ last: Int64, _ seat: Seat) {

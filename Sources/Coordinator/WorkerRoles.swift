@@ -99,6 +99,8 @@ extension BankConfiguration {
     if let failures = settings.failures { policy.maxFailures = failures }
     if let first = settings.retryFirst { policy.retryFirst = first }
     if let limit = settings.retryLimit { policy.retryLimit = limit }
+    if let jitter = settings.retryJitter { policy.retryJitter = jitter }
+    policy.maxWaiting = settings.maxWaiting
     if settings.command != nil {
       // A command says nothing while it runs: its time is its lease, and its runner sees to it.
       let grace = settings.grace ?? ServiceSettings.standardGrace

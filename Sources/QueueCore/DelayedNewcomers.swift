@@ -7,6 +7,7 @@ struct DelayedNewcomers: Sendable {
   private(set) var count: Int64 = 0
   private(set) var earliest: [DelayedCustomer] = []
   private(set) var horizon: DuePlace?
+  private(set) var tally = ServiceTally()
   private let capacity: Int
 
   init(capacity: Int) { self.capacity = capacity }
@@ -15,6 +16,11 @@ struct DelayedNewcomers: Sendable {
   var unseen: Int64 { count - Int64(earliest.count) }
 
   mutating func add(_ customer: DelayedCustomer) {
+    tally.add(of: customer.customer.service)
+    hold(customer)
+  }
+
+  private mutating func hold(_ customer: DelayedCustomer) {
     count += 1
     if let horizon, horizon < customer.place { return }
     earliest.append(customer)
@@ -22,7 +28,8 @@ struct DelayedNewcomers: Sendable {
   }
 
   mutating func add(_ others: DelayedNewcomers) {
-    for customer in others.earliest { add(customer) }
+    tally.add(others.tally)
+    for customer in others.earliest { hold(customer) }
     count += others.unseen
     guard let last = others.horizon, last < horizon ?? .last else { return }
     horizon = last

@@ -70,6 +70,8 @@ public enum QueueAnswer: Sendable, Equatable {
 public enum QueueRefusal: Sendable, Equatable {
   /// As many wait as may wait.
   case queueFull(waiting: Int64, limit: Int64)
+  /// As many wait for this service as may wait for it.
+  case serviceFull(Service, waiting: Int64, limit: Int64)
   /// Customers of as many priorities wait as may wait.
   case tooManyLines(limit: Int)
   /// The bank is closing.

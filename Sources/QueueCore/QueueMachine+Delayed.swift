@@ -27,7 +27,7 @@ extension QueueMachine {
 
   mutating func join(_ page: [DelayedCustomer], at now: Moment) {
     let issued = issuedCount
-    delayed.append(page: page, at: now, limit: { [policy] in policy[$0.index].retryLimit }) { $0 > issued }
+    delayed.append(page: page, at: now, limit: { [policy] in policy[$0.index].longestPause }) { $0 > issued }
   }
 
   /// Somebody with a new ticket has ordered for later, and that is still to come; nil where the customer waits at once.

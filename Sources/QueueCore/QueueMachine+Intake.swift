@@ -13,7 +13,7 @@ extension QueueMachine {
     if arriving?.request == request {
       return takeFurther(orders, of: total, isLast: isLast, heldBack: heldBack, at: now, into: &effects)
     }
-    if let refusal = refusal(of: total) {
+    if let refusal = refusal(of: total) ?? refusal(ofServicesOf: orders) {
       effects.append(.reply(request, .refused(refusal)))
       return
     }
@@ -107,6 +107,33 @@ extension QueueMachine {
       return .queueFull(waiting: standing, limit: policy.maxWaiting)
     }
     return nil
+  }
+
+  /// Why these customers, who come next, cannot be taken in: more would wait for a service than may wait for it. Of a
+  /// request that comes in slices it is said with the slice that is too much, and all of it is refused then.
+  public func refusal(ofServicesOf orders: [CustomerOrder]) -> QueueRefusal? {
+    guard policy.hasRoomByService else { return nil }
+    var coming = ServiceTally()
+    for order in orders { coming.add(of: order.service) }
+    for (index, count) in coming.counts.enumerated() where count > 0 {
+      guard let limit = policy[index].maxWaiting else { continue }
+      let service = Service(index: index)
+      let standing = books.waiting.places(of: service).reduce(delayed.count(of: service)) {
+        $0 + books.waiting[$1]
+      }
+      if standing + arrivingCount(of: service) + count > limit {
+        return .serviceFull(service, waiting: standing, limit: limit)
+      }
+    }
+    return nil
+  }
+
+  /// Customers of the request that is half taken in who came for a service.
+  private func arrivingCount(of service: Service) -> Int64 {
+    guard let arriving else { return 0 }
+    return arriving.byLine.places(of: service).reduce(arrivingDelayed.tally[service]) {
+      $0 + arriving.byLine[$1]
+    }
   }
 
   /// Everything that was staged is on disk: tickets are spoken, newcomers stand in line, answers leave.

@@ -102,7 +102,11 @@ extension QueueMachine {
       effects.append(.reportDead(customer, windowState.window, end, processEnd))
     } else if end == .failed || end == .deferred {
       let pause =
-        failure?.after ?? rules.pause(afterFailures: end == .failed ? customer.failures : lease.attempt)
+        failure?.after
+        ?? rules.pause(
+          afterFailures: end == .failed ? customer.failures : lease.attempt, of: customer.ticket,
+          on: books.day,
+          attempt: lease.attempt)
       let dueAt = WallTime(milliseconds: now.wall.milliseconds + pause.milliseconds)
       books.waiting[customer.line] -= 1
       books.delayed += 1

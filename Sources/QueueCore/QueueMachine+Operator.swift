@@ -116,7 +116,8 @@ extension QueueMachine {
   ) {
     let ticket = stored.customer.ticket
     guard let dueAt = stored.dueAt,
-      delayed.remove(ticket) != nil || delayed.removeBeyond(DuePlace(dueAt: dueAt, ticket: ticket))
+      delayed.remove(ticket) != nil
+        || delayed.removeBeyond(DelayedCustomer(customer: stored.customer, dueAt: dueAt))
     else { return effects.append(.reply(request, .refused(.wrongState(ticket, .waiting)))) }
     books.delayed -= 1
     finishCancelled(stored.customer, from: .delayed, for: request, at: now, into: &effects)

@@ -114,7 +114,7 @@ public struct QueueMachine: ~Copyable, Sendable {
     lastMoment = now
     delayed = DelayedCustomers(
       stored.delayed, of: stored.books.delayed, capacity: policy.delayedCapacity, at: now,
-      limit: { policy[$0.index].retryLimit })
+      limit: { policy[$0.index].longestPause })
     arrivingDelayed = DelayedNewcomers(capacity: policy.delayedCapacity)
   }
 

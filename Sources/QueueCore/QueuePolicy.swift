@@ -23,6 +23,11 @@ public struct ServicePolicy: Sendable, Equatable {
   public var retryLimit: TimeSpan = .seconds(60)
   /// How long a worker may take for one customer, whatever progress it makes; nil for as long as it makes some.
   public var timeout: TimeSpan?
+  /// By how many thousandths of it at most a pause is longer or shorter, so that those who failed together do not come back
+  /// together: 0 to 1,000.
+  public var retryJitter: Int32 = 0
+  /// Customers of the service who may wait at most, in line, delayed or at a window; nil for as many as the bank lets wait.
+  public var maxWaiting: Int64?
   /// Attempts after which "try later" counts as a failure, so that nobody is tried for ever.
   public var maxLater: Int32 = 100
 
@@ -33,6 +38,28 @@ public struct ServicePolicy: Sendable, Equatable {
   public func pause(afterFailures failures: Int32) -> TimeSpan {
     let doublings = min(max(Int64(failures) - 1, 0), 40)
     return min(retryFirst * (1 << doublings), retryLimit)
+  }
+
+  /// The same, longer or shorter by up to ``retryJitter`` of it. There is no chance in it: the same attempt of the same
+  /// customer always gets the same pause.
+  public func pause(
+    afterFailures failures: Int32, of ticket: TicketNumber, on day: BusinessDay, attempt: Int32
+  ) -> TimeSpan {
+    let pause = pause(afterFailures: failures)
+    let width = jitter(of: pause)
+    guard width > .zero else { return pause }
+    var mix = SeededGenerator(seed: UInt64(bitPattern: day))
+    for part in [ticket, Int64(attempt)] {
+      mix = SeededGenerator(seed: mix.next() ^ UInt64(bitPattern: part))
+    }
+    return TimeSpan(nanoseconds: mix.draw((pause - width).nanoseconds...(pause + width).nanoseconds))
+  }
+
+  /// The longest pause that anybody can get.
+  var longestPause: TimeSpan { retryLimit + jitter(of: retryLimit) }
+
+  private func jitter(of pause: TimeSpan) -> TimeSpan {
+    TimeSpan(nanoseconds: pause.nanoseconds / 1_000 * Int64(retryJitter))
   }
 }
 
@@ -45,6 +72,8 @@ public struct QueuePolicy: Sendable, Equatable {
   public var common = ServicePolicy()
   /// The rules of services that have their own, by the index of the service: they are asked for with every customer.
   private var own: [ServicePolicy?] = []
+  /// Whether fewer may wait for some service than the bank lets wait.
+  private(set) var hasRoomByService = false
   /// Customers of one line who stand in memory at most; the others stand in the store.
   public var lineCapacity = 1024
   /// When fewer than this many stand in memory the next page is asked for.
@@ -70,6 +99,7 @@ public struct QueuePolicy: Sendable, Equatable {
 
   /// Gives a service rules of its own.
   public mutating func set(_ rules: ServicePolicy, for service: Service) {
+    if rules.maxWaiting != nil { hasRoomByService = true }
     while own.count <= service.index { own.append(nil) }
     own[service.index] = rules
   }

@@ -193,7 +193,9 @@ struct ConfigCommandsTests {
         case .speed: .text("999999999.999")
         case .language: .null
         // What services of one's own say may be as long as it likes.
-        case .openNumber, .openSmallNumber, .openSpan, .path, .command, .program, .variables, .meanings: .null
+        case .openNumber, .openSmallNumber, .openSpan, .openFraction, .path, .command, .program, .variables,
+          .meanings:
+          .null
         }
       return PresentSetting(key: setting.key, value: longest, source: .file(line: 100_000))
     }

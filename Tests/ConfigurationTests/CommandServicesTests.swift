@@ -69,6 +69,12 @@ import Time
         == .retryOrder(first: "2m", limit: "1m"))
     #expect(
       reason(#"{"run": ["true"], "result_bytes": 65537}"#) == .outOfRange("65537", from: "0", to: "65536"))
+    #expect(
+      reason(#"{"run": ["true"], "limits": {"files": 4}}"#) == .outOfRange("4", from: "5", to: "1048576"),
+      "nothing could be opened")
+    #expect(
+      reason(#"{"run": ["true"], "limits": {"memory": 4194303}}"#)
+        == .outOfRange("4194303", from: "4194304", to: "1125899906842624"), "nothing would begin")
     #expect(reason(#"{"rnu": ["true"]}"#) == .unknownKey(suggestion: "run"))
     do {
       _ = try read("{\"services\":\n{\"thumbs\":\n{\"work\": \"1s\",\n\"grace\": \"1s\"}}}")
@@ -142,7 +148,7 @@ import Time
   func written() throws {
     let text = #"""
       {"services": {"thumbs": {"run": ["a", "\u0001\\\"가"], "windows": 1, "timeout": "1ms", "directory": "/\n",
-        "environment": {"A": "\t"}, "exit": {"0": "failed", "timeout": "crash"}, "limits": {"files": 3}}}}
+        "environment": {"A": "\t"}, "exit": {"0": "failed", "timeout": "crash"}, "limits": {"files": 5}}}}
       """#
     let first = try read(text)
     let members = first.settings().filter { $0.key.hasPrefix("services.thumbs.") }.map { setting in

@@ -61,6 +61,41 @@ import Time
     #expect(reason("{\"services\": {\(many)}}") == .tooManyServices(ServiceDirectory.configurable))
   }
 
+  @Test("a service may let fewer wait than the bank does, and spread its pauses")
+  func rules() throws {
+    let read = try read(
+      #"{"services": {"thumbs": {"work": "1s", "max_waiting": 7, "retries": {"jitter": 0.25}}}}"#)
+    #expect(read.configuration[thumbs].maxWaiting == 7 && read.configuration[thumbs].retryJitter == 250)
+    #expect(
+      read.settings().suffix(2).map { "\($0.key) \($0.value.written)" } == [
+        "services.thumbs.retries.jitter 0.25", "services.thumbs.max_waiting 7",
+      ])
+    for (text, thousandths) in [("0", 0), ("1", 1_000), ("1.000", 1_000), ("0.001", 1), ("0.5", 500)] {
+      let settings = try self.read(
+        "{\"services\": {\"thumbs\": {\"work\": \"1s\", \"retries\": {\"jitter\": \(text)}}}}"
+      )
+      .configuration[thumbs]
+      #expect(settings.retryJitter == Int32(thousandths), "\(text)")
+    }
+    for text in ["1.001", "2", "-0.5", "0.0001", "1e-1"] {
+      let service = "{\"work\": \"1s\", \"retries\": {\"jitter\": \(text)}}"
+      #expect(reason("{\"services\": {\"a\": \(service)}}") == .notAFraction(text))
+      for language in Language.allCases {
+        let error = #expect(throws: ConfigurationError.self) {
+          try self.read("{\"services\": {\"a\": \(service)}}")
+        }
+        #expect(error?.message(in: language).contains("\"services.a.retries.jitter\"") == true)
+        #expect(error?.message(in: language).contains("0.25") == true)
+      }
+    }
+    #expect(
+      reason(#"{"services": {"a": {"work": "1s", "retries": {"jitter": "0.5"}}}}"#)
+        == .wrongKind(expected: .fraction, found: .string))
+    #expect(
+      reason(#"{"services": {"a": {"work": "1s", "max_waiting": 0}}}"#)
+        == .outOfRange("0", from: "1", to: "1000000000"))
+  }
+
   @Test("the settings that are shown name them, and where they come from")
   func shown() throws {
     let read = try read("{\"services\":\n{\"thumbs\": {\"work\":\n\"1s\"}}}")

@@ -218,6 +218,7 @@ import Time
     case .flag: return .flag(chance.draw(0...1) == 0)
     case .speed:
       return .text(chance.draw(0...3) == 0 ? "max" : Speed.thousandths(chance.draw(1...50_000)).text)
+    case .openFraction: return .thousandths(Int32(chance.draw(0...1_000)))
     case .path: return .words("/srv/\(words(&chance))")
     case .command, .program:
       return .list(["program"] + (0..<chance.draw(0...3)).map { _ in words(&chance) })

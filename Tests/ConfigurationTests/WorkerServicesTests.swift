@@ -109,7 +109,7 @@ import Time
       ("environment", #""environment": {"A": "b"}"#, [.run, .worker]),
       ("exit", #""exit": {"3": "dead"}"#, [.run]),
       ("result_bytes", #""result_bytes": 1"#, [.run, .worker, .outside]),
-      ("limits.memory", #""limits": {"memory": 1048576}"#, [.run, .worker]),
+      ("limits.memory", #""limits": {"memory": 4194304}"#, [.run, .worker]),
       ("limits.processor", #""limits": {"processor": "1s"}"#, [.run, .worker]),
       ("limits.files", #""limits": {"files": 64}"#, [.run, .worker]),
       ("limits.output", #""limits": {"output": 0}"#, [.run]),
@@ -119,6 +119,8 @@ import Time
       ("retries.failures", #""retries": {"failures": 1}"#, ServiceKind.allCases),
       ("retries.first", #""retries": {"first": "1s"}"#, ServiceKind.allCases),
       ("retries.limit", #""retries": {"limit": "1m"}"#, ServiceKind.allCases),
+      ("retries.jitter", #""retries": {"jitter": 0.5}"#, ServiceKind.allCases),
+      ("max_waiting", #""max_waiting": 5"#, ServiceKind.allCases),
     ]
     for (kind, text) in kinds {
       for member in members {

@@ -51,6 +51,37 @@ struct ServicesTests {
     }
   }
 
+  @Test("as many wait for a service as may, in one request or in slices, and a refusal names it and adds nobody")
+  func full() throws {
+    try withBranch { branch in
+      let file = try branch.write(
+        #"{"services": {"few": {"work": "0s", "windows": 0, "max_waiting": 3}, "far": {"outside": true}, "many": {"work": "0s", "windows": 0, "max_waiting": 5000}}}"#,
+        to: "bank.json")
+      try branch.start("--config", file, "--speed", "max")
+      try branch.done("enqueue", "2", "--service", "few", "--in", "1h")
+      try branch.expectRefusal(75, "queue_full", of: "enqueue", "2", "--service", "few")
+      for language in [Tongue.en, .ko] {
+        let refused = try branch.run("enqueue", "2", "--service", "few", language: language)
+        #expect(refused.code == 75 && refused.err.contains("few") && refused.err.contains("3"), refused.story)
+      }
+      try branch.done("enqueue", "1", "--service", "few")
+      // More than a slice: the second or third is too much, and what came before goes with it.
+      try branch.expectRefusal(75, "queue_full", of: "enqueue", "9000", "--service", "many")
+      try branch.waitUntil("nothing of it is left") {
+        try branch.status().service("many")["waiting"].integer == 0
+      }
+      try branch.done("enqueue", "5000", "--service", "many")
+      try branch.expectRefusal(75, "queue_full", of: "enqueue", "1", "--service", "many")
+      try branch.done("enqueue", "10", "--service", "deposit", "--wait")
+      try branch.expectRefusal(2, "bad_request", of: "scale", "far=1")
+      try branch.done("scale", "far=0")
+      #expect(try branch.json("audit")["ok"].flag == true)
+      try branch.done("stop", "--now")
+      let refused = try branch.run("start", "--config", file, "--windows", "far=2")
+      #expect(refused.code == 2 && refused.err.contains("far"), refused.story)
+    }
+  }
+
   @Test("a name that the bank does not know is refused with those that there are, and nobody is added")
   func unknown() throws {
     try withBranch { branch in

@@ -140,7 +140,7 @@ import Time
         case 7:
           guard let gone = store.indices.randomElement(using: &chance) else { break }
           let customer = store.remove(at: gone)
-          #expect(delayed.remove(customer.customer.ticket) != nil || delayed.removeBeyond(customer.place))
+          #expect(delayed.remove(customer.customer.ticket) != nil || delayed.removeBeyond(customer))
         default:
           second += chance.draw(0...5)
           while true {

@@ -48,6 +48,7 @@ extension JSONValue {
       case .null: .null
       case .flag(let flag): .bool(flag)
       case .number(let number): .integer(number)
+      case .thousandths(let number): .thousandths(number)
       case .text(let text), .words(let text): .string(text)
       case .list(let words): .array(words.map { .string($0) })
       case .table(let table):

@@ -2,6 +2,8 @@
 // named.
 // Invariant: what is written is valid JSON (RFC 8259) in UTF-8 on one line; a number is exact, in 64 bits and beyond.
 
+import Arguments
+
 /// A JSON value that remembers the order of its fields.
 package enum JSONValue: Sendable, Equatable {
   case null
@@ -9,6 +11,8 @@ package enum JSONValue: Sendable, Equatable {
   case integer(Int64)
   /// A number that need not fit in 64 bits.
   case wide(Int128)
+  /// A number in thousandths, at least 0.
+  case thousandths(Int32)
   case string(String)
   case array([JSONValue])
   case object([Field])
@@ -46,6 +50,7 @@ package enum JSONValue: Sendable, Equatable {
     case .bool(let truth): bytes.append(contentsOf: (truth ? "true" : "false").utf8)
     case .integer(let number): bytes.append(contentsOf: String(number).utf8)
     case .wide(let number): bytes.append(contentsOf: String(number).utf8)
+    case .thousandths(let number): bytes.append(contentsOf: FractionText.print(number).utf8)
     case .string(let text): Self.append(text, to: &bytes)
     case .array(let values):
       Self.append(values, between: ("[", "]"), to: &bytes) { value, bytes in value.append(to: &bytes) }

@@ -142,6 +142,7 @@ extension MessageCatalog {
     case .presentDay: "지금은 {0}일차입니다"
     case .lastDay: "마지막 영업일은 {0}일차였습니다"
     case .waitAtMost: "{0}명이 기다리고 있고, 한도는 {1}명입니다"
+    case .waitForAtMost: "{1:service} 업무에 {0}명이 기다리고 있고, 이 업무의 한도는 {2}명입니다"
     case .inUse: "{0:이} 쓰이고 있습니다"
     case .schemaFound: "발견한 스키마는 {0}판, 아는 것은 {1}판까지입니다"
     case .fileEmpty: "파일이 비어 있습니다"

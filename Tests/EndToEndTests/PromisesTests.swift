@@ -1,0 +1,154 @@
+// The examples on the page of what is promised, run as they stand there: with the key of the customer every effect is made once,
+// although the windows are killed at the worst moments.
+import Foundation
+import Glibc
+import Testing
+
+private let python = "/usr/bin/python3"
+
+@Suite("What is promised", .serialized)
+struct PromisesTests {
+  /// What stands on the page between these fences, block by block.
+  private func blocks(_ language: String) throws -> [String] {
+    var root = URL(fileURLWithPath: #filePath)
+    for _ in 0..<3 { root.deleteLastPathComponent() }
+    let page = root.appendingPathComponent("Sources/CommandWindow/CommandWindow.docc/Promises.md")
+    let parts = try String(contentsOf: page, encoding: .utf8).components(separatedBy: "```")
+    return parts.enumerated().filter { $0.offset % 2 == 1 && $0.element.hasPrefix(language + "\n") }
+      .map { String($0.element.dropFirst(language.utf8.count + 1)) }
+  }
+
+  /// A configuration of the page whose commands are begun as it says, note it before, and take some time after their work.
+  private func slowed(_ block: String, _ branch: Branch, _ more: [String: Any]) throws -> String {
+    let document = try #require(try JSONSerialization.jsonObject(with: Data(block.utf8)) as? [String: Any])
+    var services = try #require(document["services"] as? [String: [String: Any]])
+    let name = try #require(services.keys.first)
+    let words = try #require(services[name]?["run"] as? [String])
+    let script = "echo \"$BANK_KEY\" >> \(branch.path("starts")); \"$@\"; code=$?; sleep 0.1; exit $code"
+    services[name]?["run"] = ["sh", "-c", script, "sh"] + words
+    services[name]?["retries"] = ["crashes": 1_000]
+    services[name]?.merge(more) { $1 }
+    let text = try JSONSerialization.data(withJSONObject: [
+      "services": services, "windows": ["deposit": 0, "loan": 0, "juice": 0],
+    ])
+    return try branch.write(String(decoding: text, as: UTF8.self), to: "bank.json")
+  }
+
+  private func starts(_ branch: Branch) -> [Substring] {
+    ((try? String(contentsOfFile: branch.path("starts"), encoding: .utf8)) ?? "").split(separator: "\n")
+  }
+
+  /// Kills a window at work whenever some more of them were begun, until everybody has a receipt.
+  private func kill(_ branch: Branch, until served: Int) throws -> Int {
+    var (kills, seen) = (0, 0)
+    try branch.waitUntil("everybody is served", within: .seconds(60)) {
+      guard let status = try branch.statusIfAnswered() else { return false }
+      let begun = starts(branch).count
+      if kills < 12, begun > seen,
+        let busy = status.workers.first(where: { $0.role == "runner" && $0.state == "serving" })
+      {
+        seen = begun + 1
+        if branch.processes.signal(busy.pid, SIGKILL) { kills += 1 }
+      }
+      return status.queue("served") == served
+    }
+    return kills
+  }
+
+  /// Everybody has one receipt with a key of its own, and some of them were begun more than once.
+  private func expectPromises(_ branch: Branch, _ count: Int, _ kills: Int) throws -> Set<String> {
+    #expect(kills > 0)
+    let keys = try (1...count).compactMap { try branch.json("ticket", "\($0)")["key"].text }
+    #expect(Set(keys).count == count)
+    #expect(Set(starts(branch).map(String.init)) == Set(keys), "the same key in every attempt")
+    #expect(starts(branch).count > count, "somebody was begun again")
+    try branch.expectOneReceiptEach(count)
+    #expect(try branch.json("audit")["ok"].flag == true)
+    return Set(keys)
+  }
+
+  @Test(
+    "the example in SQLite makes every effect once, whoever is killed",
+    .enabled(if: access(python, X_OK) == 0))
+  func database() throws {
+    try withBranch { branch in
+      _ = try branch.write(try #require(try blocks("python").first), to: "pay.py")
+      let block = try #require(try blocks("json").first)
+      try branch.start("--config", try slowed(block, branch, ["directory": branch.path("")]))
+      for amount in 1...12 { try branch.done("enqueue", "--service", "pay", "--payload", "\(amount)") }
+      _ = try expectPromises(branch, 12, try kill(branch, until: 12))
+      let look = """
+        import sqlite3
+        shop = sqlite3.connect("\(branch.path("shop.db"))")
+        print(*[row[0] for row in shop.execute("SELECT amount FROM payments ORDER BY amount")])
+        print(shop.execute("SELECT count(*) FROM done").fetchone()[0])
+        """
+      let seen = try branch.launch(["-c", look], program: python).finish()
+      #expect(seen.outLines == [(1...12).map { "\($0)" }.joined(separator: " "), "12"], seen.story)
+      let results = try branch.receipts().compactMap(\.["result"].text)
+      #expect(results.count == 12 && results.allSatisfy { ["paid\n", "was paid before\n"].contains($0) })
+      try branch.done("stop", "--now")
+      try branch.expectNobodyLeft()
+    }
+  }
+
+  /// Takes requests, notes the key and the body of each, and makes the effect of a key that it does not know.
+  private static let server = """
+    import http.server, sys
+    known = {}
+    class Charges(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            key = self.headers["Idempotency-Key"]
+            with open(sys.argv[1], "a") as log: log.write(f"{'again' if key in known else 'charged'} {key} {body}\\n")
+            answer = known.setdefault(key, f"charged {body}").encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+        def log_message(self, *words): pass
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Charges)
+    print(server.server_address[1], flush=True)
+    server.serve_forever()
+    """
+
+  @Test(
+    "the example with a header tells the same key in every attempt, whoever is killed",
+    .enabled(if: access(python, X_OK) == 0 && access("/usr/bin/curl", X_OK) == 0))
+  func network() throws {
+    try withBranch { branch in
+      let server = try branch.launch(["-c", Self.server, branch.path("charges")], program: python)
+      try branch.waitUntil("the server listens") { server.lines.count == 1 }
+      let block = try #require(try blocks("json").last)
+      let environment = ["CHARGES": "http://127.0.0.1:\(server.lines[0])/charges"]
+      try branch.start(
+        "--config", try slowed(block, branch, ["environment": environment, "windows": 2]))
+      for amount in 1...12 { try branch.done("enqueue", "--service", "charge", "--payload", "\(amount)") }
+      let keys = try expectPromises(branch, 12, try kill(branch, until: 12))
+      let requests = try String(contentsOfFile: branch.path("charges"), encoding: .utf8).split(
+        separator: "\n"
+      )
+      .map { $0.split(separator: " ").map(String.init) }
+      let charged = requests.filter { $0[0] == "charged" }
+      #expect(Set(charged.map { $0[1] }) == keys && charged.count == 12)
+      #expect(Set(charged.map { $0[2] }) == Set((1...12).map { "\($0)" }))
+      let results = try branch.receipts().compactMap(\.["result"].text)
+      #expect(Set(results) == Set((1...12).map { "charged \($0)" }))
+      server.signal(SIGTERM)
+      _ = try server.finish()
+      try branch.done("stop", "--now")
+      try branch.expectNobodyLeft()
+    }
+  }
+
+  @Test("every configuration on the page is good")
+  func configurations() throws {
+    try withBranch { branch in
+      let all = try blocks("json")
+      #expect(all.count == 2)
+      for block in all where access(python, X_OK) == 0 || !block.contains("python3") {
+        try branch.done("config", "check", try branch.write(block, to: "page.json"))
+      }
+    }
+  }
+}

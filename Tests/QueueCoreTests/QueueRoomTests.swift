@@ -1,0 +1,97 @@
+// How many may wait for one service, beside how many may wait in all: who counts, and that a refusal changes nothing.
+
+import BankModel
+import QueueCore
+import Testing
+import Time
+
+@Suite struct QueueRoomTests {
+  /// So many may wait for a deposit.
+  private func limited(to waiting: Int64) -> QueuePolicy {
+    var policy = QueuePolicy()
+    var rules = policy.common
+    rules.maxWaiting = waiting
+    policy.set(rules, for: .deposit)
+    return policy
+  }
+
+  private func later(_ seconds: Int64, _ branch: TestBranch) -> CustomerOrder {
+    var order = CustomerOrder.deposit
+    order.dueAt = WallTime(milliseconds: branch.now.wall.milliseconds + seconds * 1_000)
+    return order
+  }
+
+  private func full(_ waiting: Int64, _ limit: Int64) -> QueueAnswer {
+    .refused(.serviceFull(.deposit, waiting: waiting, limit: limit))
+  }
+
+  @Test("a request that would be too much for one service is refused as a whole, and others come in")
+  func refused() {
+    let branch = TestBranch(policy: limited(to: 3))
+    branch.arrive(.deposit, .loan, .deposit)
+    let books = branch.machine.books
+    #expect(branch.ask(.loan, .deposit, .deposit, as: 9) == [.reply(9, full(2, 3))])
+    #expect(branch.machine.books == books && !branch.isUnsettled)
+    #expect(branch.arrive(.loan, .loan).answers.count == 1)
+    #expect(branch.arrive(.deposit).answers == [.enqueued(IssuedTickets(day: 1, first: 6, last: 6))])
+    #expect(branch.ask(.deposit(.vvip), as: 9).answer(to: 9) == full(3, 3), "whatever the priority")
+  }
+
+  @Test("whoever is at a window, delayed or not yet on disk counts, and whoever has a receipt does not")
+  func whoCounts() throws {
+    let branch = TestBranch(policy: limited(to: 4))
+    branch.open(.deposit)
+    branch.arrive(.deposit)
+    #expect(branch.machine.serving == 1)
+    branch.ask(later(60, branch), as: 8)
+    #expect(branch.ask(.deposit, .deposit, .deposit, as: 9).answer(to: 9) == full(2, 4), "not on disk yet")
+    branch.happen(.committed)
+    #expect(branch.ask(.deposit, .deposit, .deposit, as: 9).answer(to: 9) == full(2, 4))
+    branch.arrive(.deposit, .deposit)
+    try branch.answer(.deposit1, .failed(WorkFailure("no pen")))
+    #expect(branch.machine.books.delayed == 2)
+    #expect(branch.ask(.deposit, as: 9).answer(to: 9) == full(4, 4))
+    try branch.answer(.deposit1, .done)
+    branch.happen(.committed)
+    #expect(branch.arrive(.deposit).answers.count == 1)
+    #expect(branch.ask(.deposit, as: 9).answer(to: 9) == full(4, 4))
+    branch.happen(.cancel(5, 2))
+    branch.happen(.committed)
+    #expect(branch.arrive(.deposit).answers.count == 1, "who was delayed and is cancelled has left")
+    branch.pass(.seconds(90))
+    #expect(branch.machine.books.delayed == 0)
+    #expect(branch.ask(.deposit, as: 9).answer(to: 9) == full(4, 4), "who comes back counts once")
+  }
+
+  @Test("tickets that a full disk takes back leave their room")
+  func takenBack() {
+    let branch = TestBranch(policy: limited(to: 2))
+    branch.ask(.deposit, later(60, branch), as: 8)
+    branch.happen(.commitRefused)
+    #expect(branch.machine.refusal(ofServicesOf: [.deposit, .deposit]) == nil)
+    #expect(branch.machine.refusal(ofServicesOf: [.deposit, .deposit, .deposit]) != nil)
+  }
+
+  @Test("of a request in slices those who have come count, and with the request they are gone")
+  func slices() {
+    let branch = TestBranch(policy: limited(to: 5))
+    branch.arrive(.deposit)
+    branch.happen(
+      .enqueue(9, orders: [.deposit, later(60, branch), .loan], total: 9, isLast: false))
+    #expect(branch.isTakingIn)
+    let two = [CustomerOrder.deposit, .deposit]
+    #expect(branch.machine.refusal(ofServicesOf: two) == nil)
+    #expect(
+      branch.machine.refusal(ofServicesOf: two + [.deposit]) == .serviceFull(.deposit, waiting: 1, limit: 5))
+    branch.happen(.intakeAbandoned)
+    #expect(branch.machine.refusal(ofServicesOf: two + two) == nil)
+    #expect(branch.machine.refusal(ofServicesOf: two + two + two) != nil)
+  }
+
+  @Test("a first slice that is too much is refused, and nothing is begun")
+  func firstSlice() {
+    let branch = TestBranch(policy: limited(to: 1))
+    let refused = branch.happen(.enqueue(9, orders: [.deposit, .deposit], total: 9, isLast: false))
+    #expect(refused.answer(to: 9) == full(0, 1) && !branch.isTakingIn)
+  }
+}
