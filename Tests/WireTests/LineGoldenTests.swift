@@ -59,12 +59,12 @@ import Testing
   }
 
   @Test("a refusal has its reason's name") func reasons() {
-    let names = ["version", "build", "hello", "malformed", "crowded", "closing"]
+    let names = ["version", "build", "hello", "malformed", "crowded", "closing", "service"]
     for (number, name) in zip(UInt8(1)..., names) {
       let refusal = Refusal(reason: .init(rawValue: number)!, build: "dev", detail: "x")
       #expect(lineTold(by: .refused(refusal)) == #"{"refused":{"reason":"\#(name)","text":"x"}}"#)
     }
-    #expect(Refusal.Reason(rawValue: 7) == nil, "a new reason needs a name in lines")
+    #expect(Refusal.Reason(rawValue: 8) == nil, "a new reason needs a name in lines")
   }
 
   @Test("no golden line is left that nothing reads, and none is missing") func noOrphans() throws {

@@ -111,6 +111,7 @@ struct MessageGoldenTests {
     try expectGolden([.runner] as [PeerRole], "values-peer-role-runner")
     try expectGolden([.worker] as [PeerRole], "values-peer-role-worker")
     try expectGolden([.runner] as [WorkerRole], "values-worker-role-runner")
+    try expectGolden([.worker, .outside] as [WorkerRole], "values-worker-role-worker")
     try compareAll(WorkFailure.Consequence.allCases, "values-consequence")
     try expectGolden([.stock] as [PeerRole], "values-peer-role-stock")
     try compareAll(
@@ -126,6 +127,7 @@ struct MessageGoldenTests {
     try expectGolden(
       [.version, .build, .hello, .malformed, .crowded] as [Refusal.Reason], "values-refusal-reason")
     try expectGolden([.closing] as [Refusal.Reason], "values-refusal-reason-closing")
+    try expectGolden([.service] as [Refusal.Reason], "values-refusal-reason-service")
     try expectGolden(
       [.enqueuing, .serving, .finishing, .leaving] as [ProgressReport.Phase], "values-progress-phase")
     try expectGolden([.resetting, .requeueing] as [ProgressReport.Phase], "values-progress-phase-pieces")

@@ -65,7 +65,7 @@ struct ProtocolValues: Sendable {
     numbers(WorkerState.self, ["worker-state"], "values-worker-state"),
     numbers(
       WorkerRole.self, ["worker-role"], "values-worker-role", "values-worker-role-juice",
-      "values-worker-role-vending", "values-worker-role-runner"),
+      "values-worker-role-vending", "values-worker-role-runner", "values-worker-role-worker"),
     numbers(
       PeerRole.self, ["client-hello.3", "teller-hello.3", "any-hello.3", "worker-message.1.3"],
       "values-peer-role", "values-peer-role-stock", "values-peer-role-juice", "values-peer-role-vending",
@@ -78,7 +78,8 @@ struct ProtocolValues: Sendable {
     numbers(
       ProgressReport.Phase.self, ["phase"], "values-progress-phase", "values-progress-phase-pieces"),
     numbers(
-      Refusal.Reason.self, ["refusal-reason"], "values-refusal-reason", "values-refusal-reason-closing"),
+      Refusal.Reason.self, ["refusal-reason"], "values-refusal-reason", "values-refusal-reason-closing",
+      "values-refusal-reason-service"),
     numbers(Remark.Source.self, ["remark-source"], "values-remark-source"),
     numbers(StockChange.Kind.self, ["stock-change-kind"], "values-stock-change-kind"),
     numbers(KeptOrder.State.self, ["order-state"], "values-order-state"),
