@@ -11,11 +11,14 @@ public struct ServiceName: Hashable, Sendable, Comparable, CustomStringConvertib
 
   /// Nil for what no service can be called.
   public init?(_ text: some StringProtocol) {
-    let bytes = text.utf8
-    guard let first = bytes.first, bytes.count <= Self.longest, Self.mayBegin(first),
-      bytes.allSatisfy(Self.mayFollow)
-    else { return nil }
-    self.text = String(text)
+    var text = String(text)
+    // Where the bytes lie beside each other they are looked at one by one, without a question for each.
+    let isName = text.withUTF8 { bytes in
+      guard let first = bytes.first, bytes.count <= Self.longest, Self.mayBegin(first) else { return false }
+      return bytes.allSatisfy { Self.mayFollow($0) }
+    }
+    guard isName else { return nil }
+    self.text = text
   }
 
   private init(known: String) { text = known }

@@ -24,18 +24,25 @@ final class EnqueueIntake {
     /// When all of it was here, by the calendar.
     let asked: WallTime
     let total: Int64
+    /// Whether it is more than is taken in at once.
+    let comesInSlices: Bool
     /// Customers taken so far, new or known.
     var taken: Int64 = 0
     var known: Int64 = 0
     var knownTickets = KnownTickets()
     var toldAt: MonotonicTime?
 
-    /// Whether it is more than is taken in at once.
-    var comesInSlices: Bool {
-      switch source {
-      case .drawn(let draw, _): draw.hasSeveralSlices
-      case .list(let sliced): sliced.list.hasSeveralParts
-      }
+    /// - Parameter source: of a list, all of it.
+    init(
+      request: RequestNumber, source: Source, key: String?, digest: Int64?, asked: WallTime, total: Int64
+    ) {
+      (self.request, self.source, self.key, self.digest) = (request, source, key, digest)
+      (self.asked, self.total) = (asked, total)
+      comesInSlices =
+        switch source {
+        case .drawn(let draw, _): draw.hasSeveralSlices
+        case .list(let sliced): sliced.list.hasSeveralParts
+        }
     }
 
     /// Customers who come before those taken so far, and follow; see `QueueMachine`.

@@ -125,7 +125,7 @@ final class Intake: BankPart {
   /// The first number of a request that will never be whole and is still to be taken out; nil where there is none. One
   /// whose last slice is not on disk yet is whole by the books.
   var remains: TicketNumber? {
-    guard !queue.machine.isTakingIn, let first = store.arrivingFrom, first > queue.machine.books.issued,
+    guard let first = store.arrivingFrom, !queue.machine.isTakingIn, first > queue.machine.books.issued,
       !Kernel.makes("keepsAPartOfTheWithdrawn")
     else { return nil }
     return first

@@ -14,6 +14,9 @@ struct OfferedServices: Sendable {
   /// The service for command lines, which every bank offers; nil before it has a number.
   let commandLines: Service?
   private let offered: [ServiceName: Service]
+  /// Of the services that every branch comes with, those that are offered. Their names are compared, and not hashed: nearly
+  /// everybody comes for one of them.
+  private let branch: [(name: ServiceName, service: Service)]
 
   /// - Parameter names: those of the configuration. One without a number is not offered.
   init(_ directory: ServiceDirectory, offering names: [ServiceName]) {
@@ -22,18 +25,22 @@ struct OfferedServices: Sendable {
     var offered: [ServiceName: Service] = [:]
     for name in names { offered[name] = directory[name] }
     self.offered = offered
+    branch = ServiceName.branch.compactMap { name in offered[name].map { (name, $0) } }
     commandLines = offered[.run]
   }
 
   /// The service of a name for which somebody can come; nil where it is not offered.
-  subscript(name: ServiceName) -> Service? { offered[name] }
+  subscript(name: ServiceName) -> Service? {
+    for known in branch where known.name == name { return known.service }
+    return offered[name]
+  }
 
   /// Services that the configuration does not name any more.
   var takenOut: [Service] { directory.services.filter { offered[directory[$0]] == nil } }
 
   /// The service of a name for which somebody can come.
   func service(_ name: ServiceName) throws(Failure) -> Service {
-    guard let service = offered[name] else { throw unknown(name) }
+    guard let service = self[name] else { throw unknown(name) }
     return service
   }
 

@@ -268,6 +268,7 @@ extension QueueMachine {
     receipt.shortages = missing
     receipt.result = result
     stage(.finish(customer, from: .waiting, receipt), into: &effects)
+    if let result { unsettledBytes += result.size }
     books.waiting[customer.line] -= 1
     books.served += 1
     books.servedByService[service] += 1

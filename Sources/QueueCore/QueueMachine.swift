@@ -207,7 +207,7 @@ public struct QueueMachine: ~Copyable, Sendable {
   }
 
   /// Whether a request is half taken in.
-  public var isTakingIn: Bool { arriving != nil }
+  public var isTakingIn: Bool { if case .some = arriving { true } else { false } }
   /// How many may come in one slice beside a request that is half taken in.
   public var roomBeside: Int64 { arriving?.gap(above: books.issued) ?? .max }
   /// Whether anything waits to be written. A request that is half taken in is not waited for.
@@ -255,7 +255,6 @@ public struct QueueMachine: ~Copyable, Sendable {
 
   mutating func stage(_ change: StoreChange, into effects: inout [QueueEffect]) {
     unsettled.append(change)
-    if case .finish(_, _, let receipt) = change, let result = receipt.result { unsettledBytes += result.size }
     effects.append(.stage(change))
   }
 

@@ -24,9 +24,7 @@ enum BookColumns {
       from: first, books.issued, books.served, books.cancelled, books.delayed, books.dead,
       books.businessTime.nanoseconds)
     try statement.bind(first + 6, utf8: DayCounts.write(books.waiting, lines))
-    texts.take(books)
-    try statement.bind(first + 7, utf8: texts.served)
-    try statement.bind(first + 8, utf8: texts.paused)
+    try texts.bind(books, to: statement, from: first + 7)
     statement.bind(first + 9, books.clockSteps)
     return first + 10
   }

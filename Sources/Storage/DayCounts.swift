@@ -52,21 +52,26 @@ enum DayCounts {
   }
 }
 
-/// What is counted by service, as it was written last: between two customers of an intake nothing of it changes.
+/// What is counted by service, as it was bound last: a statement keeps what is bound to it, and between two customers of an
+/// intake nothing of it changes.
 struct ServiceTexts {
+  /// To which statement; nil for none.
+  private var bound: OpaquePointer?
   private var counts: (served: [Int64], paused: [Bool]) = ([], [])
-  private(set) var served = DayCounts.write([])
-  private(set) var paused = DayCounts.write([])
 
-  mutating func take(_ books: Books) {
-    if books.servedByService != counts.served {
+  /// Binds both texts, where others are bound, to the parameter `first` and the one behind it.
+  mutating func bind(_ books: Books, to statement: Statement, from first: Int32) throws(StoreError) {
+    let isKept = bound == statement.handle
+    bound = nil
+    if !isKept || books.servedByService != counts.served {
+      try statement.bind(first, utf8: DayCounts.write(books.servedByService))
       counts.served = books.servedByService
-      served = DayCounts.write(counts.served)
     }
-    if books.paused != counts.paused {
+    if !isKept || books.paused != counts.paused {
+      try statement.bind(first + 1, utf8: DayCounts.write(books.paused.lazy.map { $0 ? 1 : 0 }))
       counts.paused = books.paused
-      paused = DayCounts.write(counts.paused.lazy.map { $0 ? 1 : 0 })
     }
+    bound = statement.handle
   }
 }
 

@@ -143,8 +143,10 @@ struct Statements {
       "reading customers")
     customer = try prepare(
       "SELECT \(Self.customerColumns) FROM customer WHERE position = ?", "looking for a customer")
+    // Where SQLite compares a parameter with the bounds of an index of some rows, it prepares the statement anew for every
+    // other value.
     countCustomers = try prepare(
-      "SELECT count(*) FROM customer WHERE position BETWEEN ? AND ?", "counting customers")
+      "SELECT count(*) FROM customer NOT INDEXED WHERE position BETWEEN ? AND ?", "counting customers")
     delayed = try prepare(
       """
       SELECT \(Self.customerColumns) FROM customer INDEXED BY customer_due

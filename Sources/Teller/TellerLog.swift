@@ -17,7 +17,7 @@ struct TellerLog {
   /// What stands in every line about one customer, and whose it is. A lease would not tell: after a reset the numbers
   /// begin anew.
   private var customer = LogFragment()
-  private var present: Assignment?
+  private var present: (day: Int64, ticket: Int64, attempt: Int32)?
 
   init(_ file: LogFile, orders: TellerOrders) {
     self.file = file
@@ -42,26 +42,33 @@ struct TellerLog {
     sentences[min(Int(customer.priority.code), sentences.count) - 1]
   }
 
+  /// The lines that follow are about this customer.
+  private mutating func know(_ customer: Assignment) {
+    let attempt = (customer.day, customer.ticket, customer.attempt)
+    if let present, present == attempt { return }
+    let service = service
+    self.customer.replace { $0.customer(customer, service) }
+    present = attempt
+  }
+
   mutating func write(_ note: TellerNote, at moment: Moment) {
-    if let customer = note.customer, customer != present {
-      let service = service
-      self.customer.replace { $0.customer(customer, service) }
-      present = customer
-    }
     switch note {
     case .ready: file.write(event: "ready", at: moment) { $0.field("service", service) }
     case .started(let customer):
+      know(customer)
       file.write(event: "started", at: moment) {
         $0.fields(self.customer)
         $0.field("msg", Self.sentence(of: customer, in: started), customer.ticket)
       }
     case .completed(let customer, let took):
+      know(customer)
       file.write(event: "completed", at: moment) {
         $0.fields(self.customer)
         $0.field("took_ms", took.milliseconds)
         $0.field("msg", Self.sentence(of: customer, in: completed), customer.ticket)
       }
     case .worked(let customer, let result, let took):
+      know(customer)
       file.write(event: "completed", at: moment) {
         $0.fields(self.customer)
         $0.field("took_ms", took.milliseconds)
@@ -70,28 +77,34 @@ struct TellerLog {
         $0.field("error_bytes", result.errors.length)
         $0.field("msg", Self.sentence(of: customer, in: completed), customer.ticket)
       }
-    case .sentAway(_, let shortages):
+    case .sentAway(let customer, let shortages):
+      know(customer)
       file.write(event: "out_of_stock", at: moment) {
-        $0.fields(customer)
+        $0.fields(self.customer)
         $0.field("missing", shortages.map(\.item.name).joined(separator: ","))
       }
-    case .delayed(_, let reason):
+    case .delayed(let customer, let reason):
+      know(customer)
       file.write(event: "delayed", level: .warn, at: moment) {
-        $0.fields(customer)
+        $0.fields(self.customer)
         $0.field("reason", reason)
       }
-    case .recalled: file.write(event: "recalled", at: moment) { $0.fields(customer) }
-    case .workFailed(_, let failure, let took):
+    case .recalled(let customer):
+      know(customer)
+      file.write(event: "recalled", at: moment) { $0.fields(self.customer) }
+    case .workFailed(let customer, let failure, let took):
+      know(customer)
       file.write(event: "failed", level: failure.consequence == .later ? .info : .error, at: moment) {
-        $0.fields(customer)
+        $0.fields(self.customer)
         $0.field("took_ms", took.milliseconds)
         $0.end(failure.processEnd)
         // What the command has said stands in the books.
         $0.field("reason", failure.words.prefix { !$0.isNewline }.description)
       }
-    case .failed(_, let reason):
+    case .failed(let customer, let reason):
+      know(customer)
       file.write(event: "failed", level: .error, at: moment) {
-        $0.fields(customer)
+        $0.fields(self.customer)
         $0.field("reason", reason)
       }
     case .violation(let words):

@@ -177,12 +177,25 @@ extension TellerMachine {
       return
     }
     if orders.logsCustomers { actions.append(.log(.started(assignment))) }
+    let ends = now + .microseconds(orders.workMicroseconds)
+    if !provides, now >= ends { return complete(assignment, took: .zero, orders, now, &actions) }
     var service = Service(
-      assignment: assignment, began: now, ends: now + .microseconds(orders.workMicroseconds),
+      assignment: assignment, began: now, ends: ends,
       nextBeat: now + .microseconds(orders.beatMicroseconds))
-    if provides { service.ask(orders, at: now) }
+    if provides {
+      service.ask(orders, at: now)
+      actions.append(.provide(assignment))
+    }
     state = .serving(orders, service)
-    if provides { actions.append(.provide(assignment)) } else { work(now, &actions) }
+  }
+
+  private mutating func complete(
+    _ assignment: Assignment, took: TimeSpan, _ orders: TellerOrders, _ now: MonotonicTime,
+    _ actions: inout Actions
+  ) {
+    if orders.logsCustomers { actions.append(.log(.completed(assignment, took: took))) }
+    actions.append(.say(.done(assignment.lease)))
+    rest(orders, now, &actions)
   }
 
   private mutating func provided(
@@ -305,11 +318,7 @@ extension TellerMachine {
     } else if let deadline = service.providedBy {
       if now >= deadline { delay(service, "the stock service does not answer", orders, now, &actions) }
     } else if now >= service.ends {
-      if orders.logsCustomers {
-        actions.append(.log(.completed(service.assignment, took: now.since(service.began))))
-      }
-      actions.append(.say(.done(service.assignment.lease)))
-      rest(orders, now, &actions)
+      complete(service.assignment, took: now.since(service.began), orders, now, &actions)
     } else if now >= service.nextBeat {
       actions.append(.say(.beat(service.assignment.lease)))
       service.nextBeat = now + .microseconds(orders.beatMicroseconds)

@@ -79,17 +79,6 @@ public enum TellerNote: Sendable, Equatable {
   /// The coordinator said something that it must not say now, or that is no message.
   case violation(String)
   case exit(code: Int32, reason: String)
-
-  /// Whom it is about.
-  var customer: Assignment? {
-    switch self {
-    case .started(let customer), .completed(let customer, _), .sentAway(let customer, _),
-      .delayed(let customer, _), .recalled(let customer), .failed(let customer, _),
-      .worked(let customer, _, _), .workFailed(let customer, _, _):
-      customer
-    case .ready, .violation, .exit: nil
-    }
-  }
 }
 
 /// The codes with which a teller ends; those of `sysexits.h` where they fit.

@@ -50,18 +50,19 @@ public struct ControlReply: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey { case number = 1, answer, more }
 }
 
-/// Everything the coordinator can answer.
+/// Everything the coordinator can answer. What is large and rare is held by a reference, or tickets would be handed on in the
+/// room that a report on the whole bank needs.
 public enum ControlAnswer: Sendable, Equatable {
   /// It was not done, and nothing was changed.
   case failure(Failure)
   /// The state of the bank.
-  case status(StatusReport)
+  indirect case status(StatusReport)
   /// Tickets were issued and are on disk.
   case enqueued(EnqueuedReport)
   /// A page of customers.
   case tickets([TicketReport])
   /// One ticket's story.
-  case ticket(TicketReport)
+  indirect case ticket(TicketReport)
   /// A page of receipts.
   case receipts([ReceiptReport])
   /// Somebody began or ended.
@@ -75,7 +76,7 @@ public enum ControlAnswer: Sendable, Equatable {
   /// The bank has ended; the last answer there is.
   case stopped(StoppedReport)
   /// What an audit found.
-  case audit(AuditReport)
+  indirect case audit(AuditReport)
   /// The sums of the ledger.
   case ledger([LedgerRow])
   /// One customer's account.

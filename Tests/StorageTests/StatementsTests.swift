@@ -1,0 +1,39 @@
+// The statements that are prepared when a store is opened: each is prepared once, whatever is bound to it. A statement whose
+// plan depends on the values is prepared anew with each of them, which takes longer than to run it, and nobody sees it.
+
+import CSQLite
+import QueueCore
+import Testing
+
+@testable import Storage
+
+@Suite("Prepared statements")
+struct StatementsTests {
+  @Test("no statement is prepared again for other values")
+  func once() throws {
+    let branch = try Branch(.sqlite)
+    try branch.arrive(.deposit)
+    try branch.commit()
+    let store = try #require(branch.store as? SQLiteStore)
+    let connection = store.database.handle
+    // Whatever a statement does to the rows, or is refused, is taken back.
+    try store.database.execute("BEGIN", while: "trying the statements")
+    var tried = 0
+    var next = sqlite3_next_stmt(connection, nil)
+    while let statement = next {
+      next = sqlite3_next_stmt(connection, statement)
+      let parameters = sqlite3_bind_parameter_count(statement)
+      guard parameters > 0 else { continue }
+      for value in 1...Int64(3) {
+        for parameter in 1...parameters { sqlite3_bind_int64(statement, parameter, value << 60) }
+        sqlite3_step(statement)
+        sqlite3_reset(statement)
+      }
+      let again = sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_REPREPARE, 0)
+      #expect(again == 0, "\(String(cString: sqlite3_sql(statement)))")
+      tried += 1
+    }
+    try store.database.execute("ROLLBACK", while: "trying the statements")
+    #expect(tried > 20)
+  }
+}
