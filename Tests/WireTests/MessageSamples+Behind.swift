@@ -69,6 +69,8 @@ extension ControlAnswer {
     Sample("answer-ticket-juice", ControlAnswer.ticket(.ofJuice)),
     Sample("answer-ticket-payload", ControlAnswer.ticket(.carrying)),
     Sample("answer-ticket-result", ControlAnswer.ticket(.worked)),
+    Sample("answer-ticket-progress", ControlAnswer.ticket(.progressed)),
+    Sample("answer-status-workers", ControlAnswer.status(.ofWorkers)),
     Sample("answer-status-behind", ControlAnswer.status(.behindWindows)),
     Sample("answer-status-paused", ControlAnswer.status(.paused)),
     Sample(
@@ -86,6 +88,14 @@ extension TicketReport {
       day: 3, ticket: 42, service: .loan, priority: .regular, amount: 1, account: 12,
       issuedAt: 1_700_000_000_000, state: .dead)
     report.payload = [0, 255, 97]
+    return report
+  }()
+
+  fileprivate static let progressed: TicketReport = {
+    var report = TicketReport(
+      day: 3, ticket: 42, service: ServiceName("thumbs")!, priority: .regular, amount: 0, account: 0,
+      issuedAt: 1_700_000_000_000, state: .serving, window: "thumbs-outside-1")
+    report.progress = WorkProgress(percent: 40, text: "shrinking")
     return report
   }()
 
@@ -118,6 +128,20 @@ extension TicketReport {
 }
 
 extension StatusReport {
+  fileprivate static let ofWorkers: StatusReport = {
+    var report = bare
+    report.workers = [WorkerRole.worker, .outside].map { role in
+      var worker = WorkerReport(
+        name: role == .worker ? "thumbs-1" : "thumbs-outside-1", role: role, service: ServiceName("thumbs")!,
+        window: role == .worker ? 1 : nil, pid: 4_250, generation: 1, state: .serving, ticket: 42,
+        restarts: 0,
+        served: 7, residentKilobytes: 9_000)
+      worker.progress = WorkProgress(percent: 40)
+      return worker
+    }
+    return report
+  }()
+
   fileprivate static let paused: StatusReport = {
     var report = bare
     report.services = [
