@@ -171,7 +171,9 @@ let package = Package(
     process(
       "bank-bench",
       on: [
-        "Console", "Time", "BankModel", "Arguments", "Configuration", "Coordinator", "Logbook", "QueueCore",
+        "Console", "Time", "BankModel", "Arguments", "CommandRunner", "Configuration", "Coordinator",
+        "Logbook",
+        "QueueCore",
         "Wire",
         "Posix", "Storage", "Transport", "Teller", "ControlClient", "StockClient",
       ]),

@@ -1,0 +1,120 @@
+// Owns how much work of one's own a bank gets done: commands that end at once, beside a loop that only starts them; customers
+// of a program that stays, in lines of JSON; and a command line with whoever waits for it. Every receipt is on disk.
+// It must not know what a command does. Failure: BenchFailure where somebody has no receipt.
+import BankModel
+import CommandRunner
+import Glibc
+import Posix
+import Time
+import Wire
+
+extension Bench {
+  private static let done = ServiceName("true")!, python = ServiceName("python")!
+
+  func measureWork() throws {
+    let interpreter = try? ProgramSearch.find("python3", path: Environment.value("PATH")).get()
+    var services = [#""true": {"run": ["true"], "windows": 2}"#]
+    if let interpreter {
+      let program = try file("worker.py", Self.worker)
+      services.append(#""python": {"worker": ["\#(interpreter)", "\#(program)"], "windows": 1}"#)
+    }
+    var setting = BankSetting(deposit: 0, loan: 0)
+    setting.configuration = try file(
+      "work.json", #"{"services": {\#(services.joined(separator: ", "))}, "log": {"customers": false}}"#)
+    let bank = try BenchBank(self, setting)
+    try measureCommandServices(at: bank)
+    if interpreter != nil {
+      try measureWorker(at: bank)
+    } else {
+      say("there is no python3 here: a worker in Python is not measured")
+    }
+    try measureCommandLine(at: bank)
+    try bank.discard()
+  }
+
+  private func measureCommandServices(at bank: BenchBank) throws {
+    let (samples, ratios) = try rounds(beside: { try self.startsPerSecond() }) {
+      try served(thoroughness.served / 400, Self.done, at: bank)
+    }
+    add(
+      "work", "commands served durably, 2 windows", "/s", samples,
+      note: "\(Figure.text(ratios.median)) of a loop that starts two at a time")
+    add("work", "the same, against that loop", "×", ratios, target: .atLeast(0.85))
+  }
+
+  private func measureWorker(at bank: BenchBank) throws {
+    let samples = try rounds { try served(thoroughness.served / 5, Self.python, at: bank) }
+    add("work", "a worker in Python, 16 in hand", "/s", samples, target: .atLeast(20_000))
+  }
+
+  private func measureCommandLine(at bank: BenchBank) throws {
+    // The first opens the windows for command lines.
+    _ = try command(["run", "--wait", "--", "true"], at: bank.home)
+    var figures: [Double] = []
+    for _ in 0..<20 * thoroughness.rounds {
+      figures.append(try command(["run", "--wait", "--", "true"], at: bank.home).inMilliseconds)
+    }
+    add("work", "bankctl run --wait true", "ms", Samples(figures), target: .below(15))
+  }
+
+  /// Customers of a service who are served, all of whom wait already.
+  private func served(_ count: Int64, _ service: ServiceName, at bank: BenchBank) throws -> Double {
+    try bank.ask(.pause(service))
+    try bank.enqueue(count, service)
+    let figure = try Self.perSecond(count) {
+      try bank.ask(.resume(service))
+      try bank.ask(.awaitIdle)
+    }
+    let status = try bank.status()
+    guard status.queue.dead == 0, status.queue.waiting == 0 else {
+      throw BenchFailure("not everybody who came for \(service) has a receipt")
+    }
+    return figure
+  }
+
+  /// How many processes that end at once can be started here and collected, two at a time, and nothing else.
+  private func startsPerSecond() throws -> Double {
+    var count = 0
+    let program = try ProgramSearch.find("true", path: Environment.value("PATH")).get()
+    return try program.withCString { path in
+      var words: [UnsafeMutablePointer<CChar>?] = [strdup(path), nil]
+      defer { free(words[0]) }
+      var nothing: [UnsafeMutablePointer<CChar>?] = [nil]
+      func start() throws {
+        var pid = pid_t()
+        let code = posix_spawn(&pid, path, nil, nil, &words, &nothing)
+        guard code == 0 else { throw SystemError(call: "posix_spawn", subject: program, code: code) }
+        running.insert(pid)
+      }
+      var running: Set<pid_t> = []
+      let figure = try perSecond({ count }) { _ in
+        while running.count < 2 { try start() }
+        // Whichever ends first; the coordinator, which is a child, too, ends with its bank.
+        guard running.remove(waitpid(-1, nil, 0)) != nil else { return }
+        count += 1
+      }
+      for pid in running { waitpid(pid, nil, 0) }
+      return figure
+    }
+  }
+
+  /// A worker without any work, with the standard library alone.
+  private static let worker = """
+    import json, socket
+    bank = socket.socket(fileno=3)
+    heard = bank.makefile("r", encoding="utf-8", newline="\\n")
+    said = bank.makefile("w", encoding="utf-8", newline="\\n")
+    def say(kind, what):
+        said.write(json.dumps({kind: what}) + "\\n")
+        said.flush()
+    say("hello", {"version": 1, "role": "worker", "in_hand": 16})
+    for line in heard:
+        [(kind, what)] = json.loads(line).items()
+        if kind == "welcome":
+            say("ready", {})
+        elif kind == "assign":
+            say("done", {name: what[name] for name in ("ticket", "attempt", "generation")})
+        elif kind == "close":
+            break
+    """
+}
