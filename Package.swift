@@ -82,7 +82,7 @@ let package = Package(
     floor("QueueCore", on: ["Time", "BankModel"]),
     floor("StockCore", on: ["Time", "BankModel"]),
     floor("VendingCore", on: ["Time", "BankModel"]),
-    floor("Wire", on: ["Time", "BankModel"]),
+    floor("Wire", on: ["Time", "BankModel", "JSON"]),
     floor("Posix", on: ["CLinux", "Time"]),
 
     // Floor 3: machines meet the outside.

@@ -2,6 +2,7 @@
 import BankModel
 import Configuration
 import Glibc
+import JSON
 import Posix
 import Testing
 import Wire

@@ -1,6 +1,7 @@
 // Each rule of a worker's lines, broken: what is said of it, and at which byte. And that no bytes whatever do harm.
 
 import BankModel
+import JSON
 import Testing
 import Time
 

@@ -2,6 +2,7 @@
 // Invariant: bytes that are text stand as text, others in base64 under another key; a stream that was cut says its true length.
 
 import BankModel
+import JSON
 import Wire
 
 extension JSONValue {

@@ -1,6 +1,8 @@
 // Owns the strings of a line. Invariant: a string is checked where it is passed, with every escape in it, and its content is
 // made only for whoever wants it: what is skipped or cut costs no memory.
 
+import JSON
+
 /// A string that was passed, and in which nothing is wrong.
 struct LineText {
   /// What stands between the quotes.
@@ -123,7 +125,7 @@ extension LineReader {
 
   /// The bytes that a string says in base 64; see ``Base64``.
   func base64(_ word: LineWord, _ text: LineText) throws(LineFault) -> [UInt8] {
-    guard let bytes = withBytes(of: text, { Base64.bytes($0) }) else {
+    guard let bytes = withBytes(of: text, { try? Base64.decode($0) }) else {
       throw LineFault(.wanted(word.name, "base64 with padding and without space (RFC 4648)"), at: text.begin)
     }
     return bytes

@@ -2,6 +2,7 @@
 // no line for is not said. A payload is a string where it is valid UTF-8, and base 64 otherwise.
 
 import BankModel
+import JSON
 
 extension WindowMessage {
   /// Appends the line of what is said to workers; nothing for what only tellers of this build are told.

@@ -1,31 +1,54 @@
 // Owns bytes as text in JSON: base64 after RFC 4648, section 4, with padding.
 // Invariant: every sequence of bytes has one text, and any other text is refused with its first wrong character.
 
-enum Base64 {
-  private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+/// Bytes as text in JSON.
+public enum Base64 {
+  private static let alphabet: StaticString =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
   private static let padding = UInt8(ascii: "=")
 
   /// The number of the first character that cannot stand where it stands, from 1.
-  struct Fault: Error, Equatable { let place: Int }
+  public struct Fault: Error, Equatable {
+    /// Its place.
+    public let place: Int
+    /// A fault at a place.
+    public init(place: Int) { self.place = place }
+  }
 
-  static func encode(_ bytes: [UInt8]) -> String {
+  /// The text of bytes.
+  public static func encode(_ bytes: [UInt8]) -> String {
     var text: [UInt8] = []
-    text.reserveCapacity((bytes.count + 2) / 3 * 4)
+    append(bytes, to: &text)
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// Appends the text of bytes to a buffer.
+  public static func append(_ bytes: [UInt8], to buffer: inout [UInt8]) {
+    buffer.reserveCapacity(buffer.count + (bytes.count + 2) / 3 * 4)
+    let letters = alphabet.utf8Start
     var place = 0
     while place < bytes.count {
       let count = min(3, bytes.count - place)
       var group: UInt32 = 0
       for offset in 0..<3 { group = group << 8 | (offset < count ? UInt32(bytes[place + offset]) : 0) }
       for letter in 0..<4 {
-        text.append(letter <= count ? alphabet[Int(group >> UInt32(18 - 6 * letter) & 63)] : padding)
+        buffer.append(letter <= count ? letters[Int(group >> UInt32(18 - 6 * letter) & 63)] : padding)
       }
       place += count
     }
-    return String(decoding: text, as: UTF8.self)
   }
 
-  static func decode(_ text: String) throws(Fault) -> [UInt8] {
+  /// The bytes that a text says.
+  public static func decode(_ text: String) throws(Fault) -> [UInt8] {
     let letters = Array(text.utf8)
+    let decoded = letters.withUnsafeBufferPointer { letters -> Result<[UInt8], Fault> in
+      do throws(Fault) { return .success(try decode(letters)) } catch { return .failure(error) }
+    }
+    return try decoded.get()
+  }
+
+  /// The same of a text that lies somewhere.
+  public static func decode(_ letters: UnsafeBufferPointer<UInt8>) throws(Fault) -> [UInt8] {
     guard letters.count % 4 == 0 else { throw Fault(place: firstFault(in: letters) ?? letters.count + 1) }
     let padded = letters.suffix(2).reversed().prefix { $0 == padding }.count
     var bytes: [UInt8] = []
@@ -51,7 +74,7 @@ enum Base64 {
     return bytes
   }
 
-  private static func firstFault(in letters: [UInt8]) -> Int? {
+  private static func firstFault(in letters: UnsafeBufferPointer<UInt8>) -> Int? {
     letters.firstIndex { value(of: $0) == nil && $0 != padding }.map { $0 + 1 }
   }
 
