@@ -51,11 +51,15 @@ struct ServicesTests {
     }
   }
 
-  @Test("as many wait for a service as may, in one request or in slices, and a refusal names it and adds nobody")
+  @Test(
+    "as many wait for a service as may, in one request or in slices, and a refusal names it and adds nobody")
   func full() throws {
     try withBranch { branch in
       let file = try branch.write(
-        #"{"services": {"few": {"work": "0s", "windows": 0, "max_waiting": 3}, "far": {"outside": true}, "many": {"work": "0s", "windows": 0, "max_waiting": 5000}}}"#,
+        #"""
+        {"services": {"few": {"work": "0s", "windows": 0, "max_waiting": 3}, "far": {"outside": true},
+           "many": {"work": "0s", "windows": 0, "max_waiting": 5000}}}
+        """#,
         to: "bank.json")
       try branch.start("--config", file, "--speed", "max")
       try branch.done("enqueue", "2", "--service", "few", "--in", "1h")
