@@ -182,10 +182,10 @@ final class QueueDriver {
     }
     let key = context.booksName.order(day: day, ticket: customer.ticket, issuedAt: customer.issuedAt)
     switch kind {
-    case .simulated, .command:
+    case .work, .run:
       var assignment = Assignment(day: day, customer: customer, lease: lease)
       assignment.order = key
-      if kind == .command { assignment.payload = payload(of: customer) }
+      if kind == .run { assignment.payload = payload(of: customer) }
       return .assign(assignment)
     case .worker, .outside:
       let rules = machine.policy[customer.service.index]

@@ -3,6 +3,7 @@
 // Invariant: nobody is heard before the hello, and whoever speaks out of turn is ended, its word passed on no more than once.
 
 import BankModel
+import Configuration
 import Logbook
 import Posix
 import Supervision
@@ -88,7 +89,7 @@ extension TellerSupervisor {
 final class SupervisedTeller: SupervisedProcess<TellerMessage, WindowMessage> {
   let window: Window
   /// What the present process is, whatever is configured by now.
-  var kind = ServiceKind.simulated
+  var kind = ServiceKind.work
   /// Customers that a worker takes at once, as it says itself.
   var inHand: Int32?
   /// Whether something is to be written to the teller at the end of the turn.

@@ -242,7 +242,7 @@ extension TellerSupervisor: ProcessSupervisor {
   func command(for post: SupervisedTeller) -> (program: String, arguments: [String]) {
     let name = services.name(of: post.window)
     let words = [name, String(post.generation), String(CurrentProcess.pid), home]
-    return (kinds[post.window.service] == .command ? programs.runner : programs[post.window.service], words)
+    return (kinds[post.window.service] == .run ? programs.runner : programs[post.window.service], words)
   }
 
   func foreignProgram(for post: SupervisedTeller) throws(SystemError) -> ForeignProgram? {

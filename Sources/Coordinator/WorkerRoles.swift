@@ -7,35 +7,25 @@ import QueueCore
 import Time
 import Wire
 
-/// Who serves the customers of a service.
-enum ServiceKind: UInt8 {
-  /// Tellers of this build, whose work is simulated, or the juice stations.
-  case simulated
-  /// Runners of this build, with a command for each customer.
-  case command
-  /// A program that stays, at each window.
-  case worker
-  /// Programs that come by themselves.
-  case outside
-
+extension ServiceKind {
   /// Whether it is handed what a customer carries.
-  var takesPayload: Bool { self != .simulated }
+  var takesPayload: Bool { self != .work }
 
   /// Whether whoever stands at its windows starts programs that are not of this build, or is one.
-  var leavesProcesses: Bool { self == .command || self == .worker }
+  var leavesProcesses: Bool { self == .run || self == .worker }
 
   func peerRole(of service: Service) -> PeerRole {
     switch self {
-    case .simulated: service == .juice ? .juice : .teller
-    case .command: .runner
+    case .work: service == .juice ? .juice : .teller
+    case .run: .runner
     case .worker, .outside: .worker
     }
   }
 
   func workerRole(of service: Service) -> WorkerRole {
     switch self {
-    case .simulated: service == .juice ? .juice : .teller
-    case .command: .runner
+    case .work: service == .juice ? .juice : .teller
+    case .run: .runner
     case .worker: .worker
     case .outside: .outside
     }
@@ -51,23 +41,17 @@ struct ServiceKinds: Sendable {
   init(_ configuration: BankConfiguration, _ services: OfferedServices) {
     for name in configuration.services {
       guard let service = services[name] else { continue }
-      while byIndex.count <= service.index { byIndex.append(.simulated) }
-      byIndex[service.index] = configuration.kind(of: name)
+      while byIndex.count <= service.index { byIndex.append(.work) }
+      byIndex[service.index] = configuration[name].kind
     }
   }
 
   subscript(service: Service) -> ServiceKind {
-    service.index < byIndex.count ? byIndex[service.index] : .simulated
+    service.index < byIndex.count ? byIndex[service.index] : .work
   }
 }
 
 extension BankConfiguration {
-  func kind(of service: ServiceName) -> ServiceKind {
-    if runsCommands(service) { return .command }
-    if worker(of: service) != nil { return .worker }
-    return isOutside(service) ? .outside : .simulated
-  }
-
   /// What a runner is told of the commands of a service; nil where none are run.
   func commandOrders(of service: ServiceName, outputDirectory: String) -> CommandOrders? {
     let settings = self[service]
@@ -139,7 +123,7 @@ extension BankContext {
   /// What a worker answers with a result: cut to what is kept of it; and nothing where the service's receipts have none.
   func answer(_ result: WorkResult, at window: Window) -> TellerAnswer {
     guard window.service.leavesResults else { return .done }
-    guard kinds[window.service] != .command,
+    guard kinds[window.service] != .run,
       let most = configuration[services.directory[window.service]].resultBytes
     else { return .worked(result) }
     return .worked(result.cut(to: Int(most)))
