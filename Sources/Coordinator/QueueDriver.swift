@@ -4,6 +4,7 @@
 // anything that was wanted after it; what waits for a commit is performed before anything else can be staged.
 
 import BankModel
+import Configuration
 import Posix
 import QueueCore
 import Time
