@@ -159,6 +159,9 @@ final class CommitEngine {
   }
 
   func beginRetry() { retryAt = nil }
+  /// Something is performed when there is room again.
+  func holdBack(_ effect: QueueEffect) { heldBack.append(effect) }
+
   func takeHeldBack() -> [QueueEffect] {
     defer { heldBack.removeAll() }
     return heldBack

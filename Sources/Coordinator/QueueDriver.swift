@@ -4,7 +4,6 @@
 // anything that was wanted after it; what waits for a commit is performed before anything else can be staged.
 
 import BankModel
-import Configuration
 import Posix
 import QueueCore
 import Time
@@ -50,7 +49,7 @@ final class QueueDriver {
   /// What workers that keep no log have in its place.
   let journal: WorkerJournal
 
-  private let context: BankContext
+  let context: BankContext
   private let tellerSupervisor: TellerSupervisor
   private let followers: Followers
   private let releases: ReleaseQueue
@@ -135,9 +134,10 @@ final class QueueDriver {
     case .stage(let change): stage(change)
     case .loadPage, .loadDelayed, .lookUp, .loadDead: read(effect)
     case .assign(let window, let lease, let customer):
-      tell(window, assignment(of: customer, lease, kind: context.kinds[window.service]))
+      entrust(customer, lease, at: window)
     case .acknowledge(let window, let lease):
-      guard !window.isOutside else { break }
+      // A worker that is no teller is told nothing that its page does not name, whichever encoding it speaks.
+      guard !window.isOutside, !context.kinds[window.service].isForeign else { break }
       tellerSupervisor.tell(window, .acknowledged(lease), canWait: machine.numbers(of: window)?.lease != nil)
     case .recall(let window, let lease): tell(window, .recall(lease))
     case .announceClosing(let window): tellerSupervisor.tell(window, .closing)
@@ -171,39 +171,8 @@ final class QueueDriver {
   }
 
   /// Says something at a window, or to a worker that has come by itself.
-  private func tell(_ window: Window, _ message: WindowMessage) {
+  func tell(_ window: Window, _ message: WindowMessage) {
     if window.isOutside { onOutside(.tell(message), window) } else { tellerSupervisor.tell(window, message) }
-  }
-
-  /// What whoever serves a customer is told of it.
-  private func assignment(of customer: Customer, _ lease: Lease, kind: ServiceKind) -> WindowMessage {
-    let day = machine.books.day
-    guard kind.takesPayload || customer.service.drawsOnStock else {
-      return .assign(Assignment(day: day, customer: customer, lease: lease))
-    }
-    let key = context.booksName.order(day: day, ticket: customer.ticket, issuedAt: customer.issuedAt)
-    switch kind {
-    case .work, .run:
-      var assignment = Assignment(day: day, customer: customer, lease: lease)
-      assignment.order = key
-      if kind == .run { assignment.payload = payload(of: customer) }
-      return .assign(assignment)
-    case .worker, .outside:
-      let rules = machine.policy[customer.service.index]
-      return .entrust(
-        WorkOrder(
-          day: day, lease: lease, service: context.services.directory[customer.service],
-          priority: customer.priority.number, payload: payload(of: customer), key: key.text,
-          deadlineMilliseconds: rules.timeout?.milliseconds))
-    }
-  }
-
-  /// What a customer carries, for whoever serves it. Everybody who is handed out is on disk.
-  private func payload(of customer: Customer) -> [UInt8]? {
-    do throws(StoreError) { return try engine.payload(of: customer.ticket) } catch {
-      fail(error)
-      return nil
-    }
   }
 
   func stage(_ change: StoreChange) {

@@ -11,6 +11,9 @@ extension ServiceKind {
   /// Whether it is handed what a customer carries.
   var takesPayload: Bool { self != .work }
 
+  /// Whether whoever serves is a program that need not be of this build.
+  var isForeign: Bool { self == .worker || self == .outside }
+
   /// Whether whoever stands at its windows starts programs that are not of this build, or is one.
   var leavesProcesses: Bool { self == .run || self == .worker }
 

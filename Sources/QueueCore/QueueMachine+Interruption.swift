@@ -6,14 +6,23 @@ import BankModel
 import Time
 
 extension QueueMachine {
+  /// A worker that had come by itself has gone, with everybody in its hands.
+  mutating func loseOutside(_ generation: Generation, at now: Moment, into effects: inout [QueueEffect]) {
+    let alone = aloneInHand(of: generation)
+    for window in outsideWorkers[generation]?.places ?? [] {
+      lose(window, generation, nil, alone: alone, at: now, into: &effects)
+    }
+  }
+
+  /// - Parameter alone: who was alone in the hands of a worker that stands at several places.
   mutating func lose(
-    _ window: Window, _ generation: Generation, _ end: ProcessEnd?, at now: Moment,
-    into effects: inout [QueueEffect]
+    _ window: Window, _ generation: Generation, _ end: ProcessEnd?, alone: TicketNumber? = nil,
+    at now: Moment, into effects: inout [QueueEffect]
   ) {
     guard let (service, place) = locate(window) else { return }
     let isKnown = windows[service][place].generation == generation
     if isKnown {
-      takeFrom(service, place, .killed, end, at: now, into: &effects)
+      takeFrom(service, place, .killed, end, alone: alone, at: now, into: &effects)
       leaveIdle(service, place)
       if window.isOutside { return removeOutside(window) }
       windows[service][place].state = .vacant
@@ -28,11 +37,17 @@ extension QueueMachine {
 
   /// Ends every lease that has run out. Its customer goes back at once: the generation keeps late words harmless.
   mutating func expireLeases(at now: Moment, into effects: inout [QueueEffect]) {
+    // Of one worker several leases may run out at once, at several places.
+    var alone: [Generation: TicketNumber] = [:]
+    for generation in outsideWorkers.keys { alone[generation] = aloneInHand(of: generation) }
     for service in windows.indices {
       for place in windows[service].indices where windows[service][place].nextLeaseEnd <= now.attended {
         let windowState = windows[service][place]
         if windowState.isSideBySide, windowState.isServing {
-          takeExpired(service, place, at: now, into: &effects)
+          let ticket =
+            windowState.window.isOutside
+            ? alone[windowState.generation] : aloneAtWindow(service, place)
+          takeExpired(service, place, alone: ticket, at: now, into: &effects)
           if windowState.window.isOutside { continue }
           // The others went on well, and go with it.
           if let customer = release(service, place) {
@@ -93,7 +108,9 @@ extension QueueMachine {
     }
     effects.append(.announce(.interrupted, windowState.window, lease, customer))
     let rules = policy[service]
-    if wasAlone && customer.crashes >= rules.maxCrashes || customer.failures >= rules.maxFailures
+    // Whoever was beside others when they were lost is put aside by what happens alone, and not by a failure after that.
+    let isCrash = end != .failed && end != .deferred
+    if isCrash && wasAlone && customer.crashes >= rules.maxCrashes || customer.failures >= rules.maxFailures
       || failure?.consequence == .never
     {
       books.waiting[customer.line] -= 1
@@ -118,13 +135,24 @@ extension QueueMachine {
     }
   }
 
+  /// Who is alone in the hands of whoever stands at a window; nil where there are several, or nobody is.
+  private func aloneAtWindow(_ service: Int, _ place: Int) -> TicketNumber? {
+    guard windows[service][place].isServing, let customer = windows[service][place].customer else {
+      return nil
+    }
+    return isAlone(customer.ticket, service, place) ? customer.ticket : nil
+  }
+
+  /// - Parameter alone: who was alone in the hands of a worker that stands at several places.
   mutating func takeFrom(
-    _ service: Int, _ place: Int, _ end: AttemptEnd, _ processEnd: ProcessEnd?, at now: Moment,
-    into effects: inout [QueueEffect]
+    _ service: Int, _ place: Int, _ end: AttemptEnd, _ processEnd: ProcessEnd?, alone: TicketNumber? = nil,
+    at now: Moment, into effects: inout [QueueEffect]
   ) {
+    let isOutside = windows[service][place].window.isOutside
+    let alone = isOutside ? alone : aloneAtWindow(service, place)
     guard let customer = release(service, place) else { return }
     let lease = windows[service][place].lease(of: customer)
-    guard windows[service][place].isSideBySide, !windows[service][place].ahead.isEmpty else {
+    guard windows[service][place].isSideBySide, customer.ticket != alone else {
       interrupt(customer, lease, service, place, end, nil, processEnd: processEnd, at: now, into: &effects)
       return takeBackAhead(service, place, at: now, into: &effects)
     }
@@ -178,9 +206,10 @@ extension QueueMachine {
     let windowState = windows[service][place]
     let isOutside = windowState.window.isOutside
     let places = isOutside ? outsideWorkers[windowState.generation]?.places ?? [] : [windowState.window]
+    let alone = isOutside ? aloneInHand(of: windowState.generation) : nil
     for window in places {
       guard let (service, place) = locate(window) else { continue }
-      takeFrom(service, place, .killed, nil, at: now, into: &effects)
+      takeFrom(service, place, .killed, nil, alone: alone, at: now, into: &effects)
       leaveIdle(service, place)
       windows[service][place].state = .doomed
       windows[service][place].deadline = MonotonicTime(nanoseconds: .max)

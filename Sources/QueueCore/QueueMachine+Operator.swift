@@ -294,7 +294,13 @@ extension QueueMachine {
       windows[service][place].recalled += [lease] + ahead
       return free(service, place, into: &effects)
     }
-    windows[service][place].state = .recalling([lease] + ahead)
+    var leases = [lease] + ahead
+    if windows[service][place].isSideBySide {
+      // It answers in any order, and numbers begin anew: whoever was taken out before is given back before anybody comes.
+      leases += windows[service][place].recalled
+      windows[service][place].recalled = []
+    }
+    windows[service][place].state = .recalling(leases)
     windows[service][place].deadline = now.attended + patience(service)
   }
 

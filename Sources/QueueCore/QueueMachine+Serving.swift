@@ -53,12 +53,15 @@ extension QueueMachine {
   }
 
   /// Whether the next customer of a service was in the hands of somebody who died.
-  func isSuspectNext(_ service: Service) -> Bool {
+  private func isSuspectNext(_ service: Service) -> Bool { firstInMemory(of: service)?.isSuspect == true }
+
+  /// The next customer of a service; nil where nobody waits, or a page has to come first.
+  func firstInMemory(of service: Service) -> Customer? {
     for place in books.waiting.places(of: service) {
-      if let first = lines[place].front.peek { return first.isSuspect }
-      if lines[place].count > 0 { return false }
+      if let first = lines[place].front.peek { return first }
+      if lines[place].count > 0 { return nil }
     }
-    return false
+    return nil
   }
 
   /// When a lease runs out that begins anew now.

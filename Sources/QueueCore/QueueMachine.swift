@@ -141,9 +141,7 @@ public struct QueueMachine: ~Copyable, Sendable {
     case .workerCame(let services, let number, let generation, let pid, let inHand):
       admit(services, number: number, generation, pid: pid, inHand: inHand)
     case .workerGone(let generation):
-      for place in outsideWorkers[generation]?.places ?? [] {
-        lose(place, generation, nil, at: now, into: &effects)
-      }
+      loseOutside(generation, at: now, into: &effects)
     case .tellerAnswered(let window, let generation, let lease, let answer):
       hear(answer, of: lease, from: window, generation, at: now, into: &effects)
     case .tellerProgressed(let window, let generation, let lease):

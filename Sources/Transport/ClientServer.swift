@@ -44,9 +44,11 @@ open class ClientServer<
   public final func listen(at path: String) throws(SystemError) {
     room = Listener.room(for: limits.sessions)
     let refusal = Refusal(reason: .crowded, build: build, detail: "there are no file descriptors left")
-    let listener = try Listener(
-      path: path, backlog: limits.backlog, loop: loop,
-      farewell: Session.Channel.frame(of: .refused(refusal), limit: limits.frame))
+    // Where lines may be spoken whoever has said nothing is told in one.
+    let farewell =
+      limits.line.map { Session.Channel.line(of: .refused(refusal), limit: $0) }
+      ?? Session.Channel.frame(of: .refused(refusal), limit: limits.frame)
+    let listener = try Listener(path: path, backlog: limits.backlog, loop: loop, farewell: farewell)
     listener.onConnection = { [unowned self] in admit($0) }
     self.listener = listener
   }

@@ -1,0 +1,64 @@
+// Owns how a customer is handed out: what whoever serves it is told, and what the customer carries with it.
+// Invariant: nobody is handed out without what it carries. Failure: while the disk is full that cannot be read, and the customer
+// comes later; after anything worse the process ends.
+
+import BankModel
+import Configuration
+import Posix
+import QueueCore
+import Wire
+
+extension QueueDriver {
+  /// Tells whoever is to serve a customer, with what the customer carries.
+  func entrust(_ customer: Customer, _ lease: Lease, at window: Window) {
+    let kind = context.kinds[window.service]
+    // Who was held back may have been taken back meanwhile.
+    guard kind != .run || machine.holds(lease, at: window) else { return }
+    var payload: [UInt8]?
+    if kind.takesPayload {
+      do throws(StoreError) { payload = try engine.payload(of: customer.ticket) } catch {
+        fail(error)
+        guard context.isCutOff || Kernel.makes("handsOutWithoutThePayload") else {
+          return putOff(customer, lease, at: window, kind)
+        }
+      }
+    }
+    tell(window, assignment(of: customer, lease, payload, kind: kind))
+  }
+
+  /// While the disk is full it cannot be read what a customer carries, and nobody works without that: the customer comes
+  /// later, and it is nobody's failure. Whose turn has not come at a runner waits there until there is room.
+  private func putOff(_ customer: Customer, _ lease: Lease, at window: Window, _ kind: ServiceKind) {
+    guard kind != .run || machine.numbers(of: window)?.lease == lease else {
+      if machine.holds(lease, at: window) { engine.holdBack(.assign(window, lease, customer)) }
+      return
+    }
+    let failure = WorkFailure("the disk is full: what the customer carries cannot be read", .later)
+    apply(.tellerAnswered(window, lease.generation, lease, .failed(failure)))
+  }
+
+  /// What whoever serves a customer is told of it.
+  private func assignment(
+    of customer: Customer, _ lease: Lease, _ payload: [UInt8]?, kind: ServiceKind
+  ) -> WindowMessage {
+    let day = machine.books.day
+    guard kind.takesPayload || customer.service.drawsOnStock else {
+      return .assign(Assignment(day: day, customer: customer, lease: lease))
+    }
+    let key = context.booksName.order(day: day, ticket: customer.ticket, issuedAt: customer.issuedAt)
+    switch kind {
+    case .work, .run:
+      var assignment = Assignment(day: day, customer: customer, lease: lease)
+      assignment.order = key
+      assignment.payload = payload
+      return .assign(assignment)
+    case .worker, .outside:
+      let rules = machine.policy[customer.service.index]
+      return .entrust(
+        WorkOrder(
+          day: day, lease: lease, service: context.services.directory[customer.service],
+          priority: customer.priority.number, payload: payload, key: key.text,
+          deadlineMilliseconds: rules.timeout?.milliseconds))
+    }
+  }
+}

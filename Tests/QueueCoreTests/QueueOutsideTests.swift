@@ -1,0 +1,112 @@
+// Workers that have come by themselves, as the queue sees them over all their services: who is to blame when one goes, who may
+// come to whom, and that no lease is given twice.
+
+import BankModel
+@testable import QueueCore
+import Testing
+
+@Suite("Workers that have come by themselves") struct QueueOutsideTests {
+  private static let mail = Service(number: 4)
+  private static let fax = Service(number: 5)
+  private let atMail = Window.outside(mail, number: 1)
+  private let atFax = Window.outside(fax, number: 1)
+
+  private func branch(_ change: (inout QueuePolicy) -> Void = { _ in }) -> TestBranch {
+    var policy = QueuePolicy()
+    policy.prefetch = Limits.customersInHand
+    change(&policy)
+    return TestBranch(policy: policy)
+  }
+
+  private func arrive(_ service: Service, _ count: Int = 1, at branch: TestBranch) -> [QueueEffect] {
+    let orders = (0..<count).map { _ in
+      CustomerOrder(service: service, priority: .regular, amount: 0, account: 0)
+    }
+    return branch.happen(.enqueue(branch.request(), orders: orders, total: Int64(count), isLast: true))
+      + branch.happen(.committed)
+  }
+
+  private func lease(_ ticket: TicketNumber, attempt: Int32 = 1, _ generation: Generation = 77) -> Lease {
+    Lease(ticket: ticket, attempt: attempt, generation: generation)
+  }
+
+  @Test("of one that goes with a customer of each of its services nobody is put aside, and both come alone")
+  func besideOverServices() {
+    let branch = branch { $0.maxCrashes = 1 }
+    branch.happen(.workerCame([Self.mail, Self.fax], number: 1, 77, pid: 9, inHand: 4))
+    _ = arrive(Self.mail, at: branch) + arrive(Self.fax, at: branch)
+    let gone = branch.happen(.workerGone(77))
+    #expect(gone.attempts.map(\.ticket).sorted() == [1, 2] && gone.dead.isEmpty)
+    #expect(
+      branch.happen(.workerCame([Self.mail, Self.fax], number: 1, 78, pid: 9, inHand: 4)).assigned == [1])
+    #expect(branch.happen(.workerGone(78)).dead == [1], "now it was alone")
+  }
+
+  @Test("leases that run out together, at several places of one worker, put nobody aside either")
+  func expiredOverServices() {
+    let branch = branch { $0.maxCrashes = 1 }
+    branch.happen(.workerCame([Self.mail, Self.fax], number: 1, 77, pid: 9, inHand: 4))
+    _ = arrive(Self.mail, at: branch) + arrive(Self.fax, at: branch)
+    let expired = branch.pass(.seconds(11))
+    #expect(expired.attempts.map(\.end) == [.leaseExpired, .leaseExpired] && expired.dead.isEmpty)
+  }
+
+  @Test("who was beside others is not put aside by a failure after that")
+  func failureAfterwards() {
+    let branch = branch { ($0.maxCrashes, $0.maxFailures) = (1, 3) }
+    branch.happen(.workerCame([Self.mail], number: 1, 77, pid: 9, inHand: 2))
+    _ = arrive(Self.mail, 2, at: branch)
+    branch.happen(.workerGone(77))
+    branch.happen(.workerCame([Self.mail], number: 1, 78, pid: 9, inHand: 2))
+    let failed = branch.happen(
+      .tellerAnswered(atMail, 78, lease(1, attempt: 2, 78), .failed(WorkFailure("no paper"))))
+    #expect(failed.attempts.map(\.end) == [.failed] && failed.dead.isEmpty)
+  }
+
+  @Test("one that never gives back whom it was asked for does not hold up the line")
+  func neverGivenBack() {
+    let branch = branch()
+    branch.happen(.workerCame([Self.mail], number: 1, 77, pid: 9, inHand: 4))
+    _ = arrive(Self.mail, 2, at: branch)
+    // With the first nothing happens any more, and nobody says so; the second goes on well.
+    branch.pass(.seconds(6))
+    branch.happen(.tellerProgressed(atMail, 77, lease(2)))
+    branch.pass(.seconds(5))
+    let next = branch.happen(.tellerAnswered(atMail, 77, lease(2), .done))
+    #expect(next.assigned == [1], "beside nobody but itself")
+    // Where somebody else has free hands it comes there.
+    branch.pass(.seconds(11))
+    branch.happen(.workerCame([Self.mail], number: 2, 78, pid: 10, inHand: 1))
+    #expect(
+      branch.lease(at: .outside(Self.mail, number: 2))?.ticket == 1 || branch.lease(at: atMail)?.ticket == 1)
+  }
+
+  @Test("after a reset nobody is given under a lease that was not given back")
+  func sameLeaseAfterReset() {
+    let branch = branch()
+    branch.happen(.workerCame([Self.mail, Self.fax], number: 1, 77, pid: 9, inHand: 4))
+    _ = arrive(Self.mail, at: branch)
+    branch.happen(.reset(branch.request()))
+    branch.happen(.committed)
+    #expect(arrive(Self.fax, at: branch).assigned == [], "ticket 1, attempt 1, once more")
+    let back = branch.happen(.tellerAnswered(atMail, 77, lease(1), .done))
+    #expect(back.receipts.isEmpty && back.assigned == [1])
+    #expect(branch.happen(.tellerAnswered(atFax, 77, lease(1), .done)).receipts.map(\.day) == [2])
+  }
+
+  @Test("a worker at a window that was asked for somebody is heard out before a new day's customers come")
+  func sameLeaseAtAWindow() {
+    let branch = branch()
+    let window = Window(service: Self.mail, place: 1)
+    branch.happen(.scale(Self.mail, windows: 1))
+    branch.happen(.workerReady(window, 1, pid: 100, inHand: 2))
+    _ = arrive(Self.mail, 2, at: branch)
+    branch.happen(.cancel(branch.request(), 1))
+    branch.happen(.committed)
+    branch.happen(.reset(branch.request()))
+    branch.happen(.committed)
+    _ = arrive(Self.mail, at: branch)
+    #expect(branch.happen(.tellerAnswered(window, 1, lease(2, 1), .returned)).assigned == [])
+    #expect(branch.happen(.tellerAnswered(window, 1, lease(1, 1), .returned)).assigned == [1])
+  }
+}
