@@ -163,7 +163,8 @@ let package = Package(
       "Simulator",
       on: [
         "Time", "BankModel", "QueueCore", "StockCore", "VendingCore", "Wire", "Posix", "Storage", "Transport",
-        "Supervision", "Logbook", "Configuration", "Teller", "JuiceStation", "Coordinator", "ServiceProcess",
+        "Supervision", "Logbook", "Configuration", "JSON", "Teller", "JuiceStation", "Coordinator",
+        "ServiceProcess",
         "StockService", "StockClient", "VendingMachine", "VendingClient", "Guardian", "CSQLite",
       ]),
     process("bank-simulate", on: ["Simulator", "Console", "Arguments", "Time", "Posix"]),

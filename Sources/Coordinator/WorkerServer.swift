@@ -197,7 +197,8 @@ final class OutsideWorkers: BankPart {
   /// process has given the same attempt to somebody else: no two of them may have one number. They are different for 65,535
   /// workers of 32,767 processes in a row.
   static func generation(incarnation: Int64, _ count: Int64) -> Generation {
-    Generation(truncatingIfNeeded: (incarnation & 0x7fff) << 16 | ((count - 1) % 0xffff + 1))
+    let incarnation = Kernel.makes("numbersWorkersAnew") ? 0 : incarnation
+    return Generation(truncatingIfNeeded: (incarnation & 0x7fff) << 16 | ((count - 1) % 0xffff + 1))
   }
 
   private func answered(_ lease: Lease, _ session: WorkerSession, _ answer: (Window) -> TellerAnswer) {

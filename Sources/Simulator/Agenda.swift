@@ -18,6 +18,9 @@ enum Occurrence {
   /// A client asks for what it was told to ask for.
   case clientMeddles(Int)
   case coordinatorEnds
+  /// A worker comes by itself, or something is wrong with one that is there.
+  case foreignerComes(Int)
+  case foreignFault
   /// The bank has ended, and everybody has heard it.
   case end
 }

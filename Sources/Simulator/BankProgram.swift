@@ -46,18 +46,22 @@ final class BankProgram: SimulatedProgram {
     limits.release = plan.stock.releasePatience
     coordinator = try Coordinator(
       home: home.path, configurationFile: ConfigurationScribe.path,
-      configuration: Self.configuration(number, of: world),
+      configuration: try Self.configuration(number, of: world),
       policy: mutant?.spoil(plan.policy) ?? plan.policy, limits: limits, loop: loop, server: server, log: log,
       store: SimulatedQueueStore(of: process, in: world), contents: mutant?.spoil(stored) ?? stored,
       incarnation: incarnation, programs: try WorkerPrograms(), now: SystemClock.moment(), ties: ties)
     coordinator.witness = watch
   }
 
-  private static func configuration(_ number: Int, of world: Simulation) -> BankConfiguration {
+  private static func configuration(_ number: Int, of world: Simulation) throws -> BankConfiguration {
     let plan = world.plan
     var chance = SeededGenerator(seed: world.seed &* 37 &+ UInt64(number))
     var configuration = BankConfiguration()
-    for service in configuration.services {
+    if plan.foreign.isThere {
+      configuration = try BankConfiguration.decode(
+        bytes: Array("{\"services\": \(plan.foreign.settings)}".utf8), path: ConfigurationScribe.path)
+    }
+    for service in ServiceName.branch + [.run] {
       configuration.windows[service] = plan.windows[service] ?? 0
       configuration.work[service] = TimeSpan(nanoseconds: plan.workMicroseconds * 1_000)
     }

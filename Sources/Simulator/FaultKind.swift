@@ -39,6 +39,10 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   case bankKilled
   /// The guarded coordinator is stopped for good.
   case coordinatorStuck
+  /// A foreign worker is killed, some between two bytes of an answer; does nothing more for one of its customers; stands still;
+  /// answers twice, or for somebody else; says half a message, or what nobody knows; goes away and comes back; answers then for
+  /// a lease of before.
+  case workerKilled, workerHung, workerStopped, workerLied, workerBabbled, workerLeft, workerLate
   /// The stock service is killed between two effects, stands still for a while, or for good; an audit takes long.
   case stockKilled, stockSlow, stockStuck, stockAuditLong
   /// The stock's disk is full, or a write or an fsync fails; a connection to the stock breaks, or becomes slow.

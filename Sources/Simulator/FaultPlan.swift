@@ -31,6 +31,7 @@ struct FaultPlan {
   let ordersLater: Bool
   let stock: StockPlan
   let vending: VendingPlan
+  let foreign: ForeignPlan
 
   private static let drawnKinds: [FaultKind] = [
     .coordinatorKilled, .coordinatorStalled, .tellerKilled, .tellerStuck, .tellerSlow, .tellerFailed,
@@ -61,6 +62,7 @@ struct FaultPlan {
     var later = SeededGenerator(seed: seed ^ 0x1A7E_0000)
     ordersLater = later.draw(0...2) == 0
     stock = StockPlan(seed: seed)
+    foreign = ForeignPlan(seed: seed)
     vending = VendingPlan(seed: seed, besides: stock, isCalm: temper == .calm)
     // Each history has its favourite faults, so that rare ones meet each other too.
     let kinds =
@@ -96,6 +98,7 @@ struct FaultPlan {
     policy.retryLimit = max(policy.retryFirst, .milliseconds(chance.draw(200...2_000)))
     // In half of the histories nobody is handed out ahead, as is the default.
     if chance.draw(0...1) == 0 { policy.prefetch = Int(chance.draw(2...6)) }
+    foreign.adapt(&policy)
     self.policy = policy
     windows = [.deposit: Int32(chance.draw(1...3)), .loan: Int32(chance.draw(1...2)), .juice: stock.stations]
     clients = Int(chance.draw(1...3))

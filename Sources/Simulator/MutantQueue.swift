@@ -9,6 +9,7 @@ struct MutantQueue {
   let bug: PlantedBug
   private var spoken: Set<RequestNumber> = []
   private var inserts = 0
+  private var lastResult: WorkResult?
 
   init(_ bug: PlantedBug) { self.bug = bug }
 
@@ -36,8 +37,23 @@ struct MutantQueue {
     _ event: QueueEvent, to machine: inout QueueMachine, at now: Moment, into effects: inout [QueueEffect]
   ) {
     var wanted: [QueueEffect] = []
+    let event = withAnotherResult(event)
     for each in events(for: event, machine) { machine.apply(each, at: now, into: &wanted) }
+    if bug == .handsAsManyAgain {
+      for case .recall(let window, let lease) in wanted where window.isOutside {
+        machine.apply(
+          .tellerAnswered(window, lease.generation, lease, .returned), at: now, into: &wanted)
+      }
+    }
     effects.append(contentsOf: spoil(wanted, of: event, machine))
+  }
+
+  private mutating func withAnotherResult(_ event: QueueEvent) -> QueueEvent {
+    guard bug == .keepsTheResultOfAnother,
+      case .tellerAnswered(let window, let generation, let lease, .worked(let result)) = event
+    else { return event }
+    defer { lastResult = result }
+    return .tellerAnswered(window, generation, lease, .worked(lastResult ?? result))
   }
 
   private func events(for event: QueueEvent, _ machine: borrowing QueueMachine) -> [QueueEvent] {
@@ -61,6 +77,17 @@ struct MutantQueue {
         [.tellerAnswered(window, generation, $0, .failed(WorkFailure("it died"))), event]
       } ?? [event]
     case (.expiresNobody, _): renewals(of: machine) + [event]
+    case (.renewsEveryLeaseOfAWorker, .tellerProgressed(let window, let generation, let lease))
+    where lease.generation == generation && window.service.isForForeigners:
+      [event] + renewals(of: machine) { $0 == window }
+    case (.leavesTheExpiredInHand, .tick): renewals(of: machine, \.isOutside) + [event]
+    case (.keepsThoseOfTheGone, .workerGone): [.tick]
+    case (.takesWorkersAnswersInTurn, .tellerAnswered(let window, let generation, let lease, let answer))
+    where window.service.isForForeigners && machine.holds(lease, at: window):
+      renewals(of: machine) { $0 == window }.compactMap { progress in
+        guard case .tellerProgressed(_, _, let lease) = progress else { return nil }
+        return lease
+      }.min { $0.ticket < $1.ticket }.map { [.tellerAnswered(window, generation, $0, answer)] } ?? [event]
     case (.servesThePaused, .pause(let request, let service)): [.resume(request, service)]
     case (.ignoresTheDrain, .drain): [.tick]
     case (
@@ -90,6 +117,15 @@ struct MutantQueue {
   private func renewals(of machine: borrowing QueueMachine) -> [QueueEvent] {
     machine.atWindows.compactMap { place in
       machine.numbers(of: place.window)?.lease.map { .tellerProgressed(place.window, place.generation, $0) }
+    }
+  }
+
+  /// Progress with everybody at such windows.
+  private func renewals(of machine: borrowing QueueMachine, _ isMeant: (Window) -> Bool) -> [QueueEvent] {
+    machine.atWindows.filter { isMeant($0.window) }.map { place in
+      let lease = Lease(
+        ticket: place.customer.ticket, attempt: place.customer.attempts + 1, generation: place.generation)
+      return .tellerProgressed(place.window, place.generation, lease)
     }
   }
 
@@ -131,6 +167,9 @@ struct MutantQueue {
   private mutating func spoil(_ change: StoreChange, of event: QueueEvent) -> [StoreChange] {
     if bug == .forgetsWhatIsUnsettled, case .commitRefused = event { return [] }
     switch (bug, change) {
+    case (.putsAsideWhoWasBeside, .update(let customer))
+    where customer.service.isForForeigners && customer.isBeside(event):
+      return [.bury(customer)]
     case (.forgetsToPutBack, .update), (.forgetsToBury, .bury), (.forgetsToRevive, .revive),
       (.forgetsAttempts, .record), (.resetsWithoutReceipts, .cancelEveryone):
       return []
@@ -274,6 +313,16 @@ enum GradeMirror {
     case .bury(let customer): .bury(mirrored(customer))
     case .revive(let customer, let state): .revive(mirrored(customer), from: state)
     case .record, .remember, .cancelEveryone, .released, .attach: change
+    }
+  }
+}
+
+extension Customer {
+  /// Whether the customer was in the hands of a worker that died.
+  fileprivate func isBeside(_ event: QueueEvent) -> Bool {
+    switch event {
+    case .workerGone, .tellerLost: crashes > 0
+    default: false
     }
   }
 }

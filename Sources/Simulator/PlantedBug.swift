@@ -44,6 +44,15 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case leavesTheStuck = "A teller whose lease has run out is not ended."
   case endsTheWrongGeneration = "Of a stuck teller its predecessor is ended."
   case swallowsRecalls = "A teller is not told that its customer was taken back."
+  // In the core: workers that serve side by side.
+  case putsAsideWhoWasBeside =
+    "Everybody is put aside who was in the hands of a worker that died, beside others."
+  case renewsEveryLeaseOfAWorker = "Progress with one customer renews the leases of all in a worker's hands."
+  case keepsTheResultOfAnother = "A receipt is kept with the result of the customer before."
+  case leavesTheExpiredInHand = "No lease runs out that a worker holds who has come by itself."
+  case keepsThoseOfTheGone = "A worker that has gone keeps its customers."
+  case takesWorkersAnswersInTurn = "Whatever a worker answers is for the one whom it has longest."
+  case handsAsManyAgain = "A worker that has not given back whom it was asked for gets as many again."
   // In the core: limits and ends.
   case neverFull = "The queue has no limit."
   case ignoresTheShortage = "New customers are taken while there is only room for finishing the others."
@@ -155,6 +164,10 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case killsTheSuccessor = "What was to end a process that has ended by itself ends its successor."
   // In the supervisors, and at the control socket.
   case opensWindowsWhileItCloses = "A bank that closes opens windows where its configuration is read again."
+  case numbersWorkersAnew =
+    "The workers that come by themselves have the same generations under each coordinator."
+  case handsOutWithoutThePayload =
+    "Where the disk is full a customer is handed out without what it carries."
   case auditsTheDismissed = "An audit of a bank that closes fails, because its services were told to go."
   case takesEveryDayForToday = "A ticket of another day is cancelled, or brought back, by its number alone."
   case takesEveryErrorForAFullDisk =
@@ -211,6 +224,12 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .startsBesideTheLiving, .endsTheSilent, .opensTheClosed, .leavesTheBankUnguarded,
       .keepsTheEndToItself, .forgetsThatItWasOpen:
       [.guarding]
+    case .putsAsideWhoWasBeside: [.deadLetter]
+    case .renewsEveryLeaseOfAWorker, .leavesTheExpiredInHand: [.lease]
+    case .keepsTheResultOfAnother, .numbersWorkersAnew: [.lateWord]
+    case .keepsThoseOfTheGone: [.attempt, .lease]
+    case .takesWorkersAnswersInTurn: [.attempt]
+    case .handsAsManyAgain: [.doubleLease]
     case .forgetsToPutBack: [.lostTicket, .order]
     case .forgetsToBury: [.lostTicket]
     case .forgetsToRevive: [.order, .attempt, .books, .storeContradiction, .notDrained]
@@ -257,6 +276,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .ignoresTheDrain: [.overfull, .notDrained]
     case .takesAFullDiskForACommit: [.notDurable, .books, .lostTicket, .storeContradiction, .notDrained]
     case .performsLastFirst: [.attempt, .storeContradiction, .ledger, .repeatedKey]
+    case .handsOutWithoutThePayload: [.payload]
     case .givesPayloadsToTheNeighbour: [.payload, .storeContradiction]
     case .forgetsKeys, .remembersTheFirstSliceOnly, .countsTheKnownTwice: [.repeatedKey]
     case .commitsToAFullDisk: [.books, .lostTicket, .storeContradiction]

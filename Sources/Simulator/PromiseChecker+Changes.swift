@@ -15,17 +15,17 @@ extension PromiseChecker {
     case .finish(let customer, let state, let receipt): finish(customer, from: state, receipt)
     case .update(let customer):
       land(customer, .waiting)
-      if isSpent(customer) {
+      if isToBePutAside(customer) {
         violate(.deadLetter, "ticket \(customer.ticket) \(spent(customer)) and waits again")
       }
     case .postpone(let customer, _):
       land(customer, .delayed)
-      if isSpent(customer) {
+      if isToBePutAside(customer) {
         violate(.deadLetter, "ticket \(customer.ticket) \(spent(customer)) and is put off")
       }
     case .bury(let customer):
       land(customer, .dead)
-      if !isSpent(customer) {
+      if !isToBePutAside(customer) {
         violate(.deadLetter, "ticket \(customer.ticket) \(spent(customer)) and is put aside already")
       }
     case .revive(let customer, let state):
@@ -67,6 +67,10 @@ extension PromiseChecker {
     )
   }
 
+  private func isToBePutAside(_ customer: Customer) -> Bool {
+    step.verdict.isDead[customer.ticket] ?? isSpent(customer)
+  }
+
   private func isSpent(_ customer: Customer) -> Bool {
     customer.crashes >= policy.maxCrashes || customer.failures >= policy.maxFailures
   }
@@ -89,6 +93,11 @@ extension PromiseChecker {
           .attempt,
           "ticket \(attempt.ticket): the attempt ended as \(owed.end.name), not as \(attempt.end.name)")
       }
+    } else if let place = holders.firstIndex(where: { $0.lease.ticket == attempt.ticket }),
+      foreign[holders[place].window] != nil, endsForeignLease(attempt, holders[place], at: now)
+    {
+      countsAsAttempt = true
+      holder = holders.remove(at: place)
     } else if let place = holders.firstIndex(where: { $0.lease.ticket == attempt.ticket }) {
       switch attempt.end {
       case .leaseExpired where holders[place].progressAt + policy.lease <= now.attended:
@@ -99,7 +108,10 @@ extension PromiseChecker {
         where holder.window == holders[place].window
           && (step.cancelling == nil || holder.lease.ticket == attempt.ticket)
         {
-          guard !recalled.contains(where: { $0.window == holder.window && $0.lease == holder.lease }) else {
+          guard
+            !(recalled + cancelled).contains(where: { $0.window == holder.window && $0.lease == holder.lease }
+            )
+          else {
             continue
           }
           step.toRecall.append((holder.window, holder.lease))
@@ -111,7 +123,9 @@ extension PromiseChecker {
       let first = holders.remove(at: place)
       holder = first
       if attempt.end == .recalled, step.cancelling == attempt.ticket {
-        if isInTurn, let next = holders.firstIndex(where: { $0.window == first.window }) {
+        if isInTurn, foreign[first.window] == nil,
+          let next = holders.firstIndex(where: { $0.window == first.window })
+        {
           holders[next].progressAt = now.attended
         }
       } else if attempt.end == .recalled {
@@ -132,8 +146,11 @@ extension PromiseChecker {
     if countsAsAttempt { customer.attempts += 1 }
     switch attempt.end {
     case .failed: customer.failures += 1
-    case .recalled: break
+    case .recalled, .deferred: break
     default: customer.crashes += 1
+    }
+    if foreign[holder.window] != nil || customer.service.isForForeigners {
+      judge(customer, attempt.end, at: holder.window)
     }
     view.customers[customer.ticket] = customer
     step.afloat.append(customer.ticket)
@@ -164,6 +181,7 @@ extension PromiseChecker {
       {
         violate(.attempt, "ticket \(ticket): the receipt names another teller than the one who did the work")
       }
+      checkForeign(receipt)
     } else if let place = step.afloat.firstIndex(of: ticket) {
       step.afloat.remove(at: place)
     } else {

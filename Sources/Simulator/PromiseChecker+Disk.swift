@@ -33,6 +33,10 @@ extension PromiseChecker {
       case .cancelEveryone(let ended, _): day = ended + 1
       case .bury(let customer): buried[TicketOfDay(day: day, ticket: customer.ticket)] = customer.attempts
       case .released(let ticket): stock.released(ticket)
+      case .finish(_, _, let receipt) where receipt.service.isForForeigners:
+        results[TicketName(day: day, ticket: receipt.ticket)] = receipt.result.map {
+          String(decoding: $0.output.bytes, as: UTF8.self)
+        }
       default: break
       }
     }
@@ -81,7 +85,8 @@ extension PromiseChecker {
         continue
       }
       let expected = found.flatMap {
-        SimulatedPayload.of(store.services[$0.customer.service], $0.customer.account)
+        SimulatedPayload.of(
+          store.services[$0.customer.service], $0.customer.account, $0.customer.article)
       }
       if carried != expected {
         violate(.payload, "ticket \(ticket) carries \(carried?.count ?? -1) bytes, and not what was given")
@@ -148,6 +153,7 @@ extension PromiseChecker {
         account: receipt.account,
         article: receipt.article)
       stock.check(receipt, name)
+      checkResult(of: receipt, name)
       if found != order {
         violate(.ledger, "the receipt of ticket \(receipt.ticket) is for \(found), not \(order)")
       }

@@ -27,6 +27,8 @@ struct CheckedStep {
   /// Customers who waited when a new request came; nil where the event is none.
   var standing: Int64?
   var wasJammed = false
+  /// What the step means for customers of foreign workers.
+  var verdict = PromiseChecker.Verdict()
 }
 
 extension PromiseChecker {
@@ -34,6 +36,7 @@ extension PromiseChecker {
     step = CheckedStep()
     step.wasJammed = core.isJammed || isShort
     latestWall = max(latestWall, now.wall)
+    noteWhoIsAlone()
     if let request = event.request { note(request) }
     switch event {
     case .enqueue(let request, _, _, let isLast, _):
@@ -60,6 +63,11 @@ extension PromiseChecker {
       recalled.removeAll { $0.window == window }
       cancelled.removeAll { $0.window == window }
       closing.remove(window)
+    case .workerReady(let window, let generation, _, let inHand):
+      workerCame([window], generation, inHand: inHand)
+    case .workerCame(let services, let number, let generation, _, let inHand):
+      workerCame(services.map { .outside($0, number: number) }, generation, inHand: inHand)
+    case .workerGone(let generation): loseForeign(generation, at: outsidePlaces(of: generation))
     case .tellerAnswered(let window, let generation, let lease, let answer):
       hear(window, generation, lease, answer, at: now)
     case .tellerProgressed(let window, let generation, let lease):
@@ -106,6 +114,7 @@ extension PromiseChecker {
       step.isLate = true
       return
     }
+    guard foreign[window] == nil else { return hearForeign(window, lease, answer, at: now) }
     // Whatever is said about somebody who was taken out changes nothing, and the teller goes on with the others.
     if let place = cancelled.firstIndex(where: { $0.window == window && $0.lease == lease }) {
       if answer != nil { cancelled.remove(at: place) }
@@ -147,6 +156,7 @@ extension PromiseChecker {
   }
 
   private func lose(_ window: Window, _ generation: Generation) {
+    guard foreign[window] == nil else { return loseForeign(generation, at: [window]) }
     recalled.removeAll { $0.window == window }
     cancelled.removeAll { $0.window == window }
     // From now on every word of this teller is late.
@@ -190,7 +200,11 @@ extension PromiseChecker {
       }
     case .recall(let window, let lease):
       step.toRecall.removeAll { $0.window == window && $0.lease == lease }
-      if step.cancelling == lease.ticket, holders.contains(where: { $0.window == window }) {
+      // Whom a worker has still to give back counts among those whom it holds.
+      if foreign[window] != nil
+        || step.cancelling == lease.ticket
+          && holders.contains(where: { $0.window == window })
+      {
         cancelled.append((window, lease))
       } else {
         recalled.append((window, lease))
@@ -234,8 +248,10 @@ extension PromiseChecker {
         .crossedServices,
         "\(window) got ticket \(customer.ticket), which is for service \(customer.service.number)")
     }
+    let isForeign = window.service.isForForeigners
+    if isForeign { assignForeign(window, lease, customer) }
     let held = holders.filter { $0.window == window }
-    if held.count + cancelled.count(where: { $0.window == window }) >= policy.prefetch {
+    if !isForeign, held.count + cancelled.count(where: { $0.window == window }) >= policy.prefetch {
       let tickets = held.map { String($0.lease.ticket) }.joined(separator: ", ")
       return violate(
         .doubleLease,
@@ -268,7 +284,7 @@ extension PromiseChecker {
     }
     _ = view.leaveLine(customer)
     view.states[customer.ticket] = .serving
-    let begins = held.isEmpty ? now.attended : MonotonicTime(nanoseconds: .max)
+    let begins = held.isEmpty || isForeign ? now.attended : MonotonicTime(nanoseconds: .max)
     holders.append(Holder(window: window, lease: lease, customer: customer, progressAt: begins))
   }
 

@@ -89,6 +89,10 @@ final class PromiseChecker {
   /// Windows whose tellers were told that nobody comes after those in hand.
   var closing: Set<Window> = []
   var generations: [Window: Generation] = [:]
+  /// Where those stand who serve side by side.
+  var foreign: [Window: ForeignPlace] = [:]
+  /// What workers have left behind, as it was staged.
+  var results: [TicketName: String] = [:]
   /// For when somebody was ordered, by the account, where that was a moment of the calendar.
   private(set) var asked: [AccountNumber: WallTime] = [:]
   /// The latest that the calendar has ever said: it may have been set back since.
@@ -199,6 +203,7 @@ final class PromiseChecker {
     recalled.removeAll()
     cancelled.removeAll()
     generations.removeAll()
+    foreign.removeAll()
     takingIn = nil
     isDraining = false
     isFinishing = false

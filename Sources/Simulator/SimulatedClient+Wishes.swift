@@ -9,6 +9,7 @@ extension SimulatedClient {
   func think() -> Wish? {
     guard commandsLeft > 0 else { return nil }
     commandsLeft -= 1
+    if world.hasForeignWorkers, world.foreign.chance.draw(0...2) == 0 { return customersOfWorkers() }
     switch chance.draw(0...99) {
     case 0..<36: return world.hasStock && chance.draw(0...1) == 0 ? juice() : enqueue()
     case 36..<56: return list()
@@ -107,6 +108,19 @@ extension SimulatedClient {
     }
   }
 
+  /// Customers of services that foreign workers serve. They have no account, and what they want says who they are.
+  private func customersOfWorkers() -> Wish {
+    let count = chance.draw(0...5) == 0 ? chance.draw(5...20) : chance.draw(1...5)
+    let service = ForeignPlan.services[Int(chance.draw(0...Int64(ForeignPlan.services.count) - 1))]
+    return enqueue { account, key in
+      EnqueueOrder(
+        count: count, service: service, priority: somePriority(), amount: nil, account: nil, seed: 0,
+        key: key,
+        article: JuiceOrder(juice: ItemID("work"), account: account).article,
+        payload: SimulatedPayload.of(account), dueAt: dueAt(account), delay: delay(account))
+    }
+  }
+
   /// In some histories some order for later. It follows from the account, so that no other history is another one by it.
   private func dueAt(_ account: AccountNumber) -> Int64? {
     guard world.plan.ordersLater, account % 3 == 0 else { return nil }
@@ -155,7 +169,9 @@ struct ClosingCommands {
   private var step = 0
   private(set) var hasAskedForTheEnd = false
 
-  mutating func next(windows: [ServiceName: Int32]) -> SimulatedClient.Wish? {
+  /// - Parameter mayEnd: whether nobody is left whom a bank that closes does not wait for.
+  mutating func next(windows: [ServiceName: Int32], mayEnd: Bool) -> SimulatedClient.Wish? {
+    guard step < 3 || mayEnd else { return nil }
     step += 1
     switch step {
     case 1: return SimulatedClient.Wish(command: .resume(nil), isRepeated: true)

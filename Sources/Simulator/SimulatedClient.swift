@@ -210,7 +210,8 @@ final class SimulatedClient {
 
   /// What is said of a ticket is said of that one, and not of another day's with its number.
   private func hear(_ report: TicketReport, to wish: Wish) {
-    let carried = report.receipt == nil ? SimulatedPayload.of(report.service, report.account) : nil
+    let carried =
+      report.receipt == nil ? SimulatedPayload.of(report.service, report.account, report.article ?? "") : nil
     if report.payload != carried {
       world.violate(
         .payload,

@@ -9,8 +9,8 @@ enum SimulatedPayload {
     return Array(repeating: Array("of \(account) ".utf8), count: Int(account % 5) * 40).flatMap(\.self)
   }
 
-  /// What a customer of a service carries: whoever wants a juice carries nothing.
-  static func of(_ service: ServiceName, _ account: AccountNumber) -> [UInt8]? {
-    service == .juice ? nil : of(account)
+  /// What a customer of a service carries: whoever wants a juice carries nothing. Who has no account is known by the article.
+  static func of(_ service: ServiceName, _ account: AccountNumber, _ article: String) -> [UInt8]? {
+    service == .juice ? nil : of(JuiceOrder(article)?.account ?? account)
   }
 }

@@ -122,7 +122,9 @@ extension Simulation {
       work = chance.draw(0...1) == 0 ? work : chance.draw(0...work)
       gather = .milliseconds(chance.draw(0...3))
     }
-    let text = ConfigurationScribe(policy: policy, keepsLogs: keepsLogs).text(
+    let scribe = ConfigurationScribe(
+      policy: policy, keepsLogs: keepsLogs, services: plan.foreign.settings)
+    let text = scribe.text(
       windows: windows, workMicroseconds: work, gather: gather, standstill: .seconds(chance.draw(1...10)))
     host.files.write(Array(text.utf8), to: ConfigurationScribe.path)
   }
@@ -152,6 +154,8 @@ struct ConfigurationScribe {
   static let path = "/bank/bank.json"
   let policy: QueuePolicy
   let keepsLogs: Bool
+  /// What is said of services that not every branch has.
+  let services: String
 
   func text(windows: [ServiceName: Int32], workMicroseconds: Int64, gather: TimeSpan, standstill: TimeSpan)
     -> String
@@ -163,6 +167,7 @@ struct ConfigurationScribe {
       {
         "windows": {\(counts)},
         "work": {\(work)},
+        "services": \(self.services),
         "lang": "en",
         "max_waiting": \(policy.maxWaiting),
         "lease": "\(policy.lease.milliseconds)ms",

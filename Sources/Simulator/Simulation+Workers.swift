@@ -13,6 +13,7 @@ extension Simulation {
     case "bank-vending": return vendingProgram()
     case "bank-guardian": return guarded.isThere ? guardianProgram(arguments) : nil
     case "bankd": return guarded.isThere ? coordinatorProgram(arguments) : nil
+    case Paths.lastPart(of: ForeignPlan.program): return foreignProgram()
     default: break
     }
     guard ["bank-teller", "bank-juice"].contains(Paths.lastPart(of: path)), arguments.count == 4,

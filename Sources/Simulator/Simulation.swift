@@ -41,6 +41,7 @@ public final class Simulation {
   var scene = StockScene()
   private let ear = WireEar()
   var vending = VendingScene()
+  var foreign: ForeignScene
   var guarded: GuardScene
   var coordinator: BankProgram?
   private(set) var coordinators = 0
@@ -69,6 +70,7 @@ public final class Simulation {
     (self.seed, self.bug) = (seed, bug)
     plan = FaultPlan(seed: seed)
     guarded = GuardScene(seed: seed)
+    foreign = ForeignScene(seed: seed)
     host = SimulatedHost(seed: seed &* 13 &+ 7, now: clock.now)
     // In some histories a socket takes little at a time, so that writing goes on later and readers are waited for.
     if host.chance.draw(0...2) == 0 { host.streamCapacity = Int(host.chance.draw(300...4_000)) }
@@ -113,6 +115,7 @@ public final class Simulation {
     }
     host.onEnd = { [unowned self] process in
       workerEnded(process)
+      foreignerEnded(process)
       defer { guardedProcessEnded(process) }
       if let coordinator, process === coordinator.process { coordinatorEnded(coordinator, process) }
       if process === scene.service { stockEnded(process) }
@@ -148,6 +151,7 @@ public final class Simulation {
     writeConfiguration(isChanged: false)
     hireKeepers()
     inviteVisitors()
+    hireForeignWorkers()
     agenda.add(.coordinatorStart, at: clock.now)
     if plan.temper != .calm { agenda.add(.fault, at: clock.now + plan.interval) }
     agenda.add(.calm, at: clock.now + plan.duration)
@@ -209,6 +213,8 @@ public final class Simulation {
     case .calm: calmDown()
     case .clientMeddles(let number): clients[number].emptyAndOrder()
     case .coordinatorEnds: coordinator?.process.kill()
+    case .foreignerComes(let number): foreignerComes(number)
+    case .foreignFault: troubleForeigners()
     case .end:
       isOver = true
       checkGuardianIsGone()
@@ -242,6 +248,7 @@ public final class Simulation {
     do throws(StoreError) {
       var stored = try disk.load(now: clock.moment.wall)
       let incarnation = try disk.beginIncarnation(at: clock.moment.wall)
+      if hasForeignWorkers { try disk.giveNumbers(to: ForeignPlan.services) }
       stored.books.know(services: disk.services.count)
       if let bug { stored = checker.spoil(stored, as: bug) }
       checker.restarted(with: stored, from: disk)
@@ -295,6 +302,7 @@ public final class Simulation {
     setTheCalendarRight()
     coordinator?.process.fuse = nil
     calmWorkers()
+    calmForeigners()
     for guardian in guardians { guardian.fuse = nil }
     calmStock()
     calmVending()
@@ -315,7 +323,9 @@ public final class Simulation {
     guard coordinator != nil, clients.allSatisfy({ $0.isContent }), isStockContent,
       isVendingContent
     else { return }
-    guard clients[0].state == .ready, let wish = finale.next(windows: plan.windows) else { return }
+    guard clients[0].state == .ready,
+      let wish = finale.next(windows: plan.windows, mayEnd: areForeignersServed)
+    else { return }
     clients[0].ask(wish)
     // Somebody wants to know whether all is well, just when the services are sent home.
     if finale.hasAskedForTheEnd, hasStock, chance.draw(0...2) == 0 {

@@ -20,7 +20,7 @@ final class WireEar {
   private var greetings: [Int: MonotonicTime] = [:]
 
   func hear(_ bytes: [UInt8], by process: SimulatedProcess, on end: StreamEnd) {
-    guard let world, let peer = end.peer else { return }
+    guard let world, let peer = end.peer, !world.isForeign(end), !world.isForeign(peer) else { return }
     let server = end.isServers ? end : peer
     let connection = server.number
     if !server.isServers { return hearSupervisor(bytes, of: end, by: process) }

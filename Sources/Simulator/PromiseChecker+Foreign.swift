@@ -1,0 +1,170 @@
+// Owns what must be true of workers that serve side by side: who may be in whose hands, how many, who must be alone there, what
+// counts against whom when one is gone, and whose result stands in a receipt. It must not ask the core for any of it.
+// Invariant: a worker that has come by itself is known by its generation, over all its places; one at a window by its window.
+import BankModel
+import QueueCore
+import Time
+
+/// A place of a worker that serves side by side.
+struct ForeignPlace {
+  let generation: Generation
+  let capacity: Int
+}
+
+extension PromiseChecker {
+  /// Customers of a worker's services of which the present step decides what becomes of them.
+  struct Verdict {
+    /// Whoever was alone in the hands of the worker at each place when the step began.
+    var alone: [Window: TicketNumber] = [:]
+    /// Those who are to be put aside now, and those who must not be.
+    var isDead: [TicketNumber: Bool] = [:]
+    /// Those of whom a worker has said that they are not worth another attempt.
+    var hopeless: Set<TicketNumber> = []
+  }
+
+  /// All places of the worker who stands at one of them.
+  private func places(of window: Window) -> [Window] {
+    guard window.isOutside, let place = foreign[window] else { return [window] }
+    return foreign.filter { $0.key.isOutside && $0.value.generation == place.generation }.map(\.key).sorted()
+  }
+
+  /// Whoever is alone in somebody's hands, those counted who were taken back and not given back yet.
+  func noteWhoIsAlone() {
+    guard !foreign.isEmpty else { return }
+    for window in foreign.keys {
+      let windows = places(of: window)
+      let held = holders.filter { windows.contains($0.window) }.map(\.lease.ticket)
+      let others = (cancelled + recalled).filter { windows.contains($0.window) }.map(\.lease.ticket)
+      if let ticket = held.first, Set(held + others).count == 1 { step.verdict.alone[window] = ticket }
+    }
+  }
+
+  func workerCame(_ windows: [Window], _ generation: Generation, inHand: Int) {
+    for window in windows {
+      generations[window] = generation
+      recalled.removeAll { $0.window == window }
+      cancelled.removeAll { $0.window == window }
+      foreign[window] = ForeignPlace(generation: generation, capacity: inHand)
+    }
+  }
+
+  /// A worker has answered a lease, or reported progress where there is no answer.
+  func hearForeign(_ window: Window, _ lease: Lease, _ answer: TellerAnswer?, at now: Moment) {
+    for list in [\PromiseChecker.cancelled, \.recalled] {
+      guard let place = self[keyPath: list].firstIndex(where: { $0.window == window && $0.lease == lease })
+      else {
+        continue
+      }
+      if answer != nil { self[keyPath: list].remove(at: place) }
+      return
+    }
+    guard let place = holders.firstIndex(where: { $0.window == window && $0.lease == lease }) else {
+      // Nobody gave it this one: everybody in its hands goes elsewhere.
+      step.rogue = window
+      for other in places(of: window) { takeAll(other) }
+      return
+    }
+    guard let answer else { return holders[place].progressAt = now.attended }
+    let holder = holders.remove(at: place)
+    switch answer {
+    case .failed(let failure):
+      if failure.consequence == .never { step.verdict.hopeless.insert(lease.ticket) }
+      step.owed.append((holder, failure.consequence == .later ? .deferred : .failed))
+    case .returned: step.owed.append((holder, .deferred))
+    case .done, .worked, .outOfStock: step.done = holder
+    }
+  }
+
+  /// Everybody in the hands at one place has lost the worker.
+  private func takeAll(_ window: Window) {
+    for holder in holders where holder.window == window { step.owed.append((holder, .killed)) }
+    holders.removeAll { $0.window == window }
+  }
+
+  func loseForeign(_ generation: Generation, at windows: [Window]) {
+    for window in windows where generations[window] == generation {
+      recalled.removeAll { $0.window == window }
+      cancelled.removeAll { $0.window == window }
+      takeAll(window)
+      generations[window] = nil
+      foreign[window] = nil
+    }
+  }
+
+  /// The places of a worker that has come by itself.
+  func outsidePlaces(of generation: Generation) -> [Window] {
+    foreign.filter { $0.key.isOutside && $0.value.generation == generation }.map(\.key).sorted()
+  }
+
+  /// A lease has run out, or a customer of one that is ended for that stands in line again; nil where it is neither.
+  func endsForeignLease(_ attempt: Attempt, _ holder: Holder, at now: Moment) -> Bool {
+    switch attempt.end {
+    case .leaseExpired where holder.progressAt + policy.lease <= now.attended:
+      step.toRecall.append((holder.window, holder.lease))
+      if !holder.window.isOutside, !step.stuck.contains(holder.window) { step.stuck.append(holder.window) }
+      return true
+    case .recalled: return step.stuck.contains(holder.window)
+    default: return false
+    }
+  }
+
+  /// An attempt of a worker's has ended without a receipt: whether its customer is to be put aside follows from how, and from
+  /// whether anybody else was there who could be to blame.
+  func judge(_ customer: Customer, _ end: AttemptEnd, at window: Window) {
+    let isCrash = end == .killed || end == .leaseExpired
+    let isToBlame = isCrash && step.verdict.alone[window] == customer.ticket
+    step.verdict.isDead[customer.ticket] =
+      step.verdict.hopeless.contains(customer.ticket)
+      || isToBlame && customer.crashes >= policy.maxCrashes || customer.failures >= policy.maxFailures
+  }
+
+  func assignForeign(_ window: Window, _ lease: Lease, _ customer: Customer) {
+    guard let place = foreign[window] else {
+      return violate(.lease, "\(window) got ticket \(customer.ticket), and nobody is there")
+    }
+    let windows = places(of: window)
+    let held = holders.filter { windows.contains($0.window) }
+    let others = (cancelled + recalled).filter { windows.contains($0.window) }
+    if held.count + others.count >= place.capacity {
+      return violate(
+        .doubleLease,
+        "\(window) got ticket \(customer.ticket), takes \(place.capacity) and has \(held.count) in hand, and "
+          + "\(others.count) to give back")
+    }
+    if others.contains(where: { $0.lease == lease }) {
+      return violate(
+        .doubleLease, "\(window) got \(lease), and has another one to give back under that lease")
+    }
+    if let other = held.first, customer.crashes > 0 || held.contains(where: { $0.customer.crashes > 0 }) {
+      violate(
+        .doubleLease,
+        "\(window) got ticket \(customer.ticket) beside \(other.lease.ticket), and one was to be alone")
+    }
+  }
+
+  /// What a worker left behind is of the attempt that the receipt names.
+  func checkForeign(_ receipt: Receipt) {
+    guard receipt.service.isForForeigners, receipt.outcome == .served, let result = receipt.result else {
+      return
+    }
+    let lease = Lease(ticket: receipt.ticket, attempt: receipt.attempts, generation: receipt.generation)
+    let wanted = ForeignResult(world.coordinator?.number ?? 0, day: view.day, lease)
+    let found = String(decoding: result.output.bytes, as: UTF8.self)
+    if found != wanted.text {
+      violate(
+        .lateWord, "ticket \(receipt.ticket) gets a receipt for \(wanted.text) with the result of \(found)")
+    }
+  }
+
+  /// The same on disk, where the bytes may have been left out for want of room.
+  func checkResult(of receipt: Receipt, _ name: TicketName) {
+    guard receipt.service.isForForeigners else { return }
+    let found = receipt.result.map { String(decoding: $0.output.bytes, as: UTF8.self) }
+    let wanted = receipt.outcome == .served ? results[name] : nil
+    if found != wanted, found != "" || wanted == nil {
+      violate(
+        .ledger,
+        "the receipt of ticket \(name.ticket) has the result \(found ?? "none"), not \(wanted ?? "none")")
+    }
+  }
+}

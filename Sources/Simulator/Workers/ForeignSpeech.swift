@@ -1,0 +1,187 @@
+// Owns the two encodings in which a foreign worker speaks, as the page for those who write one has them (Wire, Workers): lines
+// of JSON, which are written and read here with nothing of the bank's own, and the frames of the protocol.
+// Invariant: what is said here keeps every rule of that page; who breaks one does so above. Failure: what the bank says and
+// cannot be understood is nil, and its promise is broken.
+import BankModel
+import JSON
+import Wire
+
+/// A customer as a worker was told of it.
+struct ForeignOrder: Hashable {
+  var day: Int64
+  var lease: Lease
+  var service: String
+  var payload: [UInt8]
+  var key: String
+}
+
+/// What the bank says to a worker.
+enum BankWord {
+  case welcome(beatMilliseconds: Int64)
+  case refused(String)
+  case assign(ForeignOrder)
+  case recall(Lease)
+  case close
+}
+
+/// What a worker says.
+enum ForeignWord {
+  case hello(services: [ServiceName]?, inHand: Int32)
+  case ready
+  case done(Lease, result: String?)
+  /// `after` is in milliseconds.
+  case failed(Lease, isWorthAnother: Bool, after: Int64?)
+  case returned(Lease)
+  case beat(Lease, percent: Int64?)
+}
+
+struct ForeignSpeech {
+  let speaksFrames: Bool
+  private var frames = FrameDecoder(maximumBodyLength: FrameLimits.teller)
+  private var line: [UInt8] = []
+  private var heard: [[UInt8]] = []
+  /// The bank may send it away before it has heard in what it speaks, and then does so in a line.
+  private var hearsFrames: Bool?
+
+  init(speaksFrames: Bool) { self.speaksFrames = speaksFrames }
+
+  // MARK: - Hearing
+
+  mutating func append(_ bytes: some Collection<UInt8>) {
+    if hearsFrames == nil { hearsFrames = speaksFrames && bytes.first != UInt8(ascii: "{") }
+    guard hearsFrames == false else { return frames.append(bytes) }
+    for byte in bytes {
+      if byte == UInt8(ascii: "\n") {
+        heard.append(line)
+        line.removeAll()
+      } else {
+        line.append(byte)
+      }
+    }
+  }
+
+  /// The next word of the bank; nil where there is none, and a failure where it is none.
+  mutating func next() -> Result<BankWord, ForeignFault>? {
+    if hearsFrames == true {
+      do {
+        guard let body = try frames.next() else { return nil }
+        return Self.word(try CBORDecoder().decode(WindowMessage.self, from: body))
+      } catch {
+        return .failure(ForeignFault(words: "\(error)"))
+      }
+    }
+    guard !heard.isEmpty else { return nil }
+    let line = heard.removeFirst()
+    let fault = ForeignFault(words: String(decoding: line.prefix(200), as: UTF8.self))
+    guard let node = try? JSONReader.read(line), let word = Self.word(node) else { return .failure(fault) }
+    return .success(word)
+  }
+
+  private static func word(_ message: WindowMessage) -> Result<BankWord, ForeignFault> {
+    switch message {
+    case .engaged(let terms): .success(.welcome(beatMilliseconds: terms.beatMilliseconds))
+    case .refused(let refusal): .success(.refused(refusal.detail))
+    case .entrust(let order):
+      .success(
+        .assign(
+          ForeignOrder(
+            day: order.day, lease: order.lease, service: order.service.text, payload: order.payload ?? [],
+            key: order.key)))
+    case .recall(let lease): .success(.recall(lease))
+    case .close: .success(.close)
+    case .welcome, .assign, .acknowledged, .closing:
+      .failure(ForeignFault(words: "what only tellers are told: \(message)"))
+    }
+  }
+
+  private static func word(_ node: JSONNode) -> BankWord? {
+    guard case .object(let kinds) = node.content, kinds.count == 1, let kind = kinds.first,
+      case .object(let members) = kind.value.content
+    else { return nil }
+    func number(_ key: String) -> Int64? {
+      guard case .number(let digits)? = members.first(where: { $0.key == key })?.value.content else {
+        return nil
+      }
+      return Int64(digits)
+    }
+    func text(_ key: String) -> String? {
+      guard case .string(let text)? = members.first(where: { $0.key == key })?.value.content else {
+        return nil
+      }
+      return text
+    }
+    func lease() -> Lease? {
+      guard let ticket = number("ticket"), let attempt = number("attempt"),
+        let generation = number("generation")
+      else { return nil }
+      return Lease(ticket: ticket, attempt: Int32(attempt), generation: Generation(generation))
+    }
+    switch kind.key {
+    case "welcome": return number("beat_ms").map { .welcome(beatMilliseconds: $0) }
+    case "refused": return text("text").map { .refused($0) }
+    case "recall": return lease().map { .recall($0) }
+    case "close": return .close
+    case "assign":
+      guard let day = number("day"), let lease = lease(), let service = text("service"), let key = text("key")
+      else { return nil }
+      return .assign(
+        ForeignOrder(
+          day: day, lease: lease, service: service, payload: Array((text("payload") ?? "").utf8), key: key))
+    default: return nil
+    }
+  }
+
+  // MARK: - Speaking
+
+  func bytes(of word: ForeignWord) -> [UInt8] {
+    guard speaksFrames else { return Array((Self.line(of: word) + "\n").utf8) }
+    var bytes: [UInt8] = []
+    try? FrameEncoder().append(Self.message(of: word), to: &bytes, limit: FrameLimits.teller)
+    return bytes
+  }
+
+  private static func message(of word: ForeignWord) -> TellerMessage {
+    switch word {
+    case .hello(let services, let inHand):
+      .hello(
+        Hello(build: "any", role: .worker, offer: WorkerOffer(services: services, inHand: inHand)))
+    case .ready: .ready
+    case .done(let lease, nil): .done(lease)
+    case .done(let lease, let result?):
+      .worked(lease, WorkResult(duration: .zero, output: Excerpt(first: Array(result.utf8)) ?? .nothing))
+    case .failed(let lease, let isWorthAnother, let after):
+      .failed(
+        lease,
+        WorkFailure("no paper", isWorthAnother ? .again : .never, after: after.map { .milliseconds($0) }))
+    case .returned(let lease): .returned(lease)
+    case .beat(let lease, nil): .beat(lease)
+    case .beat(let lease, let percent?):
+      .progressed(lease, WorkProgress(percent: UInt8(percent), text: "at it"))
+    }
+  }
+
+  private static func line(of word: ForeignWord) -> String {
+    func lease(_ lease: Lease, _ more: String = "") -> String {
+      #"{"ticket":\#(lease.ticket),"attempt":\#(lease.attempt),"generation":\#(lease.generation)\#(more)}"#
+    }
+    switch word {
+    case .hello(let services, let inHand):
+      let names = services.map { $0.map { "\"\($0)\"" }.joined(separator: ",") }
+      let offered = names.map { #","services":[\#($0)]"# } ?? ""
+      return #"{"hello":{"version":1,"role":"worker"\#(offered),"in_hand":\#(inHand)}}"#
+    case .ready: return #"{"ready":{}}"#
+    case .done(let who, let result):
+      return #"{"done":\#(lease(who, result.map { #","result":"\#($0)""# } ?? ""))}"#
+    case .failed(let who, let isWorthAnother, let after):
+      let retry = isWorthAnother ? "" : #","retry":false"#
+      let pause = after.map { #","after_ms":\#($0)"# } ?? ""
+      return #"{"failed":\#(lease(who, #","reason":"no paper"\#(retry)\#(pause)"#))}"#
+    case .returned(let who): return #"{"returned":\#(lease(who))}"#
+    case .beat(let who, let percent):
+      return #"{"beat":\#(lease(who, percent.map { #","percent":\#($0),"text":"at it""# } ?? ""))}"#
+    }
+  }
+}
+
+/// What the bank has said that no worker can understand.
+struct ForeignFault: Error { var words: String }

@@ -1,0 +1,170 @@
+// Owns the foreign workers of the simulated world: who starts them, who comes back, and what goes wrong with them.
+// It must not judge, but for what a worker was told of a customer. Invariant: whatever is drawn for them is drawn of their own
+// chance, so that histories without them go as ever.
+import BankModel
+import Glibc
+import Posix
+import QueueCore
+import Time
+
+extension Simulation {
+  var hasForeignWorkers: Bool { plan.foreign.isThere }
+
+  /// The first ones who come by themselves, and what lies there for those who are started.
+  func hireForeignWorkers() {
+    guard hasForeignWorkers else { return }
+    host.files.makeDirectories(Paths.directory(of: ForeignPlan.program))
+    _ = host.files.make(ForeignPlan.program, isDirectory: false, mode: 0o755)
+    for number in plan.foreign.offers.indices {
+      agenda.add(.foreignerComes(number), at: clock.now + .milliseconds(foreign.chance.draw(0...300)))
+    }
+    planForeignFault()
+  }
+
+  func foreignerComes(_ number: Int) {
+    let seed = foreign.chance.next()
+    host.start { [unowned self] process in
+      begin(process, window: nil, number, plan.foreign.offers[number], seed: seed)
+    }
+  }
+
+  /// What the path of the workers' program starts.
+  func foreignProgram() -> ((SimulatedProcess) -> (any SimulatedProgram)?)? {
+    guard hasForeignWorkers else { return nil }
+    let seed = foreign.chance.next()
+    return { [unowned self] process in
+      let window = process.environment["BANK_WINDOW"]
+      if window == nil { violate(.conversation, "a worker is started, and is not told its window") }
+      return begin(process, window: window, 0, [], seed: seed)
+    }
+  }
+
+  private func begin(
+    _ process: SimulatedProcess, window: String?, _ number: Int, _ services: [ServiceName], seed: UInt64
+  ) -> (any SimulatedProgram)? {
+    foreign.pids.insert(process.pid)
+    guard
+      let worker = try? ForeignWorker(process, window: window, services: services, seed: seed, in: self)
+    else { return nil }
+    foreign.workers.append(ForeignSeat(worker, of: process, window: window, number: number))
+    return worker
+  }
+
+  func foreignerEnded(_ process: SimulatedProcess) {
+    guard let place = foreign.workers.firstIndex(where: { $0.process === process }) else { return }
+    let worker = foreign.workers.remove(at: place)
+    trace.line(clock.now, "worker \(process.pid) (\(worker.window ?? "by itself")) ends")
+    guard worker.window == nil else { return }
+    agenda.add(.foreignerComes(worker.number), at: clock.now + .milliseconds(foreign.chance.draw(5...800)))
+  }
+
+  /// A worker was given a customer: it carries what was given, and has the same key in every attempt.
+  func checkOrder(_ order: ForeignOrder) {
+    let name = TicketName(day: order.day, ticket: order.lease.ticket)
+    if let known = foreign.keys.updateValue(order.key, forKey: name), known != order.key {
+      violate(.conversation, "ticket \(name.ticket) has the key \(order.key), and had \(known)")
+    }
+    guard checker.view.day == order.day, let customer = checker.view.customers[name.ticket],
+      let expected = ServiceName(order.service).map({
+        SimulatedPayload.of($0, customer.account, customer.article)
+      })
+    else { return }
+    if expected ?? [] != order.payload {
+      violate(
+        .payload, "a worker is given ticket \(name.ticket) with \(order.payload.count) bytes, and not its own"
+      )
+    }
+  }
+
+  // MARK: - What goes wrong
+
+  func planForeignFault() {
+    guard hasForeignWorkers, !isCalm, plan.temper != .calm else { return }
+    let span = plan.interval.nanoseconds
+    agenda.add(
+      .foreignFault, at: clock.now + TimeSpan(nanoseconds: foreign.chance.draw(span / 3...span * 2)))
+  }
+
+  func troubleForeigners() {
+    guard !isCalm else { return }
+    planForeignFault()
+    guard let worker = some(ofForeign: foreign.workers) else { return }
+    let process = worker.process
+    let lease = plan.policy.lease.nanoseconds
+    let drawn = foreign.chance.draw(0...12)
+    guard drawn < 2 || !process.standsStill(at: clock.now) else { return }
+    trace.line(clock.now, "trouble \(drawn) with worker \(process.pid)")
+    switch drawn {
+    case 0...1:
+      // Those who have somebody in hand have more to lose.
+      let victim = foreign.workers.first { $0.worker?.holdsSomebody == true } ?? worker
+      statistics.note(.workerKilled)
+      victim.process.kill()
+    case 2: process.fuse = Int(foreign.chance.draw(0...20))
+    case 3:
+      let bytes = worker.worker?.bytesOfAnAnswer() ?? [0, 0]
+      statistics.note(.workerKilled)
+      worker.worker?.say(raw: Array(bytes.prefix(Int(foreign.chance.draw(1...Int64(bytes.count - 1))))))
+      process.kill()
+    case 4...5: if worker.worker?.hang() == true { statistics.note(.workerHung) }
+    case 6:
+      statistics.note(.workerStopped)
+      process.stop()
+      // Nobody ends one that has come by itself: somebody notices after a while.
+      agenda.add(.relief(pid: process.pid), at: clock.now + .milliseconds(foreign.chance.draw(10...3_000)))
+    case 7:
+      statistics.note(.workerStopped)
+      process.stand(until: clock.now + TimeSpan(nanoseconds: foreign.chance.draw(lease / 4...lease * 3)))
+    case 8: if worker.worker?.repeatItself() == true { statistics.note(.workerLied) }
+    case 9:
+      // What it says of its own would be an answer.
+      let others = checker.holders.filter {
+        $0.window.service.isForForeigners && $0.window.isOutside != (worker.window == nil)
+      }
+      let other =
+        others.isEmpty || foreign.chance.draw(0...1) == 0
+        ? Lease(ticket: 1_000_000, attempt: 1, generation: 1)
+        : others[Int(foreign.chance.draw(0...Int64(others.count - 1)))].lease
+      if worker.worker?.lie(about: other) == true { statistics.note(.workerLied) }
+    case 10:
+      statistics.note(.workerBabbled)
+      let bytes = worker.worker?.bytesOfAnAnswer() ?? []
+      let unknown = Array("{\"sing\":{\"song\":1}}\n".utf8)
+      let isHalf = foreign.chance.draw(0...1) == 0 || worker.worker?.speaksFrames == true
+      worker.worker?.say(raw: isHalf ? Array(bytes.dropLast(2)) : unknown)
+    default:
+      guard worker.window == nil else { return }
+      statistics.note(.workerLeft)
+      worker.worker?.goAway(for: .milliseconds(foreign.chance.draw(1...600)))
+    }
+  }
+
+  private func some(ofForeign workers: [ForeignSeat]) -> ForeignSeat? {
+    guard !workers.isEmpty else { return nil }
+    return workers[Int(foreign.chance.draw(0...Int64(workers.count) - 1))]
+  }
+
+  func calmForeigners() {
+    for worker in foreign.workers {
+      worker.process.fuse = nil
+      worker.process.goOn()
+      worker.worker?.calm()
+    }
+  }
+
+  /// Whether nobody is left whom only workers serve that come by themselves: a bank that closes does not wait for these.
+  var areForeignersServed: Bool {
+    guard hasForeignWorkers else { return true }
+    return checker.view.customers.values.allSatisfy {
+      !$0.service.isForForeigners || checker.view.states[$0.ticket] == .dead
+    }
+  }
+
+  /// Whether what is written on a connection is between the bank and such a worker.
+  func isForeign(_ end: StreamEnd) -> Bool { foreign.pids.contains(end.maker) }
+}
+
+extension Service {
+  /// Whether those who serve it are programs of their own, in a history that has such.
+  var isForForeigners: Bool { index >= ServiceName.branch.count }
+}

@@ -1,0 +1,29 @@
+// Histories in which customers are served by programs of their own: that there are some, that everything happens in them that
+// can, and that those are lived through in which something was wrong once.
+
+import Simulator
+import Testing
+
+@Suite("Histories with foreign workers")
+struct ForeignHistoryTests {
+  /// 39: a worker at a window that speaks frames is told nothing that only tellers are told. 479: what a customer carries cannot
+  /// be read while the disk is full. 465, 590, 686: half a frame, a receipt that was lost, a frame that is answered in a line.
+  @Test("what was wrong once is right", arguments: [8, 39, 254, 465, 479, 590, 686] as [UInt64])
+  func keepsPromises(seed: UInt64) {
+    let outcome = Simulation.run(seed: seed)
+    #expect(
+      outcome.violation == nil,
+      "\(outcome.violation.map(\.description) ?? ""); repeat with: scripts/simulate --seed \(seed) --trace")
+    #expect(outcome == Simulation.run(seed: seed))
+  }
+
+  @Test("whatever can be wrong with a foreign worker happens")
+  func everythingHappens() {
+    var statistics = Statistics()
+    for seed in 1...400 as ClosedRange<UInt64> { statistics += Simulation.run(seed: seed).statistics }
+    let kinds: [FaultKind] = [
+      .workerKilled, .workerHung, .workerStopped, .workerLied, .workerBabbled, .workerLeft, .workerLate,
+    ]
+    for kind in kinds { #expect(statistics.count(of: kind) > 0, "no \(kind.name)") }
+  }
+}
