@@ -15,8 +15,6 @@ import Wire
 struct ProcessLimits {
   var frame = FrameLimits.teller
   var unread: Int
-  /// The longest line of a peer that speaks in lines; nil where all speak in frames.
-  var line: Int?
   /// How long the channel of a process that has ended may stay open: only as long as it takes to read what is left.
   var drain = TimeSpan.milliseconds(100)
   /// How long a process that is of no use any more has between SIGABRT and SIGKILL.
@@ -53,6 +51,8 @@ protocol ProcessSupervisor: AnyObject {
   /// What is started in the place of ``command(for:)`` where it is no program of this build.
   func foreignProgram(for post: Post) throws(SystemError) -> ForeignProgram?
   func nextGeneration(at post: Post) -> Generation
+  /// The longest line of a process that may speak in lines; nil for one that speaks in frames.
+  func lineLimit(for post: Post) -> Int?
   /// A process was started; what is expected of it begins.
   func began(_ post: Post, at now: Moment)
   func hear(_ message: Incoming, from post: Post)
@@ -73,6 +73,7 @@ extension ProcessSupervisor {
   /// It starts nothing that could outlive it.
   func isCleared(_ post: Post, at now: Moment) -> Bool { true }
   func foreignProgram(for post: Post) throws(SystemError) -> ForeignProgram? { nil }
+  func lineLimit(for post: Post) -> Int? { nil }
 
   func start(_ post: Post, at now: Moment) {
     let isRestart = post.startedAt != nil
@@ -114,7 +115,7 @@ extension ProcessSupervisor {
     let limits = Self.limits
     let channel = try MessageChannel<Incoming, Outgoing>(
       descriptor: descriptor, loop: loop, incomingLimit: limits.frame, backlogLimit: limits.unread,
-      lineLimit: limits.line)
+      lineLimit: lineLimit(for: post))
     let generation = post.generation
     // The post is held until its channel and its child have ended, as they always do. A weak reference would send
     // every other one to the same object the slow way for good: 8 % of the coordinator's own time, by perf.

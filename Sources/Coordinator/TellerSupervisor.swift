@@ -232,8 +232,7 @@ extension TellerSupervisor: ProcessSupervisor {
 
   /// Deaths before being ready after which the bank does not open.
   static let openingPatience = 3
-  static let limits = ProcessLimits(
-    frame: TellerLimits.frame, unread: TellerLimits.unread, line: LineLimits.worker)
+  static let limits = ProcessLimits(frame: TellerLimits.frame, unread: TellerLimits.unread)
 
   func name(of post: SupervisedTeller) -> (key: StaticString, value: String) {
     ("window", services.name(of: post.window))
@@ -248,6 +247,10 @@ extension TellerSupervisor: ProcessSupervisor {
   func foreignProgram(for post: SupervisedTeller) throws(SystemError) -> ForeignProgram? {
     guard kinds[post.window.service] == .worker, let workerAt else { return nil }
     return try workerAt(post.window).program
+  }
+
+  func lineLimit(for post: SupervisedTeller) -> Int? {
+    kinds[post.window.service] == .worker ? LineLimits.worker : nil
   }
 
   func nextGeneration(at post: SupervisedTeller) -> Generation {

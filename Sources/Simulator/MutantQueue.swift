@@ -76,7 +76,7 @@ struct MutantQueue {
       held(at: window, by: generation, machine).map {
         [.tellerAnswered(window, generation, $0, .failed(WorkFailure("it died"))), event]
       } ?? [event]
-    case (.expiresNobody, _): renewals(of: machine) + [event]
+    case (.expiresNobody, .tick): renewals(of: machine) + [event]
     case (.renewsEveryLeaseOfAWorker, .tellerProgressed(let window, let generation, let lease))
     where lease.generation == generation && window.service.isForForeigners:
       [event] + renewals(of: machine) { $0 == window }
