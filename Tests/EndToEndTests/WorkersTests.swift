@@ -207,11 +207,11 @@ struct WorkersTests {
   )
   func leftovers() throws {
     let script = """
-      import os, subprocess, sys, time
+      import os, signal, subprocess, sys
       subprocess.Popen(["setsid", "sleep", "1000"])
       sys.argv = [sys.argv[0]]
       exec(open(os.environ["WORKER"]).read())
-      time.sleep(1000)
+      while True: signal.pause()
       """
     try withBranch { branch in
       let worker = try branch.write(try DocumentedWorkers.program("python"), to: "worker.py")
