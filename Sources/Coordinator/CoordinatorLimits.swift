@@ -2,6 +2,7 @@
 // nothing of what is counted. Invariant: nobody notices these numbers but by the time that something takes.
 
 import BankModel
+import Posix
 import Time
 import Transport
 import Wire
@@ -44,6 +45,24 @@ enum ClientLimits {
   static let openReadings = 128
   /// Answers of one client that may be open: lists, followers, waits.
   static let openAnswers = 256
+}
+
+/// How many reports of progress somebody has made, against ``TellerLimits/beats``.
+struct BeatCount {
+  private var count = 0
+  private var since = MonotonicTime(nanoseconds: 0)
+
+  /// Counts one; true where there were more than may be in a second. The clock is asked once for as many as there may be.
+  mutating func isTooMany() -> Bool {
+    count += 1
+    guard count > TellerLimits.beats else { return false }
+    let now = SystemClock.moment().monotonic
+    defer { (count, since) = (0, now) }
+    return now.since(since) < .seconds(1)
+  }
+
+  /// Begins anew, at a moment.
+  mutating func begin(at now: MonotonicTime) { (count, since) = (0, now) }
 }
 
 /// The limits on tellers. How long one may work on a customer without progress is the lease, in the configuration.

@@ -30,7 +30,7 @@ extension TellerSupervisor {
       onEvent?(post.window, post.generation, .said(message))
     case (.ready, .failed), (.ready, .returned): onEvent?(post.window, post.generation, .said(message))
     case (.ready, .beat), (.ready, .progressed):
-      if floods(post) {
+      if post.beats.isTooMany() {
         let reason = "floods: more than \(TellerLimits.beats) reports of progress in a second"
         expel(post.window, post.generation, reason: reason, at: loop.moment())
       }
@@ -40,15 +40,6 @@ extension TellerSupervisor {
       expel(post.window, post.generation, reason: "spoke out of turn", at: loop.moment())
       onEvent?(post.window, post.generation, .said(message))
     }
-  }
-
-  /// Counts a report of progress. The clock is asked once for as many as there may be in a second.
-  private func floods(_ post: SupervisedTeller) -> Bool {
-    post.beats += 1
-    guard post.beats > TellerLimits.beats else { return false }
-    let now = SystemClock.moment().monotonic
-    defer { (post.beats, post.beatsSince) = (0, now) }
-    return now.since(post.beatsSince) < .seconds(1)
   }
 
   private func greet(_ hello: Hello, at post: SupervisedTeller) {
@@ -71,17 +62,15 @@ extension TellerSupervisor {
       hello.version != protocolVersion ? .version : hello.role != .worker ? .hello : nil
     if let reason {
       let detail =
-        reason == .version
-        ? "version \(hello.version) was spoken, version \(protocolVersion) is understood"
-        : "the role of a program at a window is worker"
+        reason == .version ? hello.otherVersion : "the role of a program at a window is worker"
       refuse(post, .refused(Refusal(reason: reason, build: BuildIdentity.current, detail: detail)))
       return write("refused", .error, about: post) { $0.field("msg", detail) }
     }
-    guard post.channel != nil, let worker = try? workerAt?(post.window) else { return }
+    guard post.channel != nil, let terms = workerTerms?(post.window) else { return }
     post.phase = .welcomed
     post.isOutdated = false
     post.inHand = hello.offer?.inHand
-    tell(post.window, .engaged(worker.terms))
+    tell(post.window, .engaged(terms))
   }
 }
 
@@ -94,8 +83,7 @@ final class SupervisedTeller: SupervisedProcess<TellerMessage, WindowMessage> {
   var inHand: Int32?
   /// Whether something is to be written to the teller at the end of the turn.
   var isUnflushed = false
-  var beats = 0
-  var beatsSince = MonotonicTime(nanoseconds: 0)
+  var beats = BeatCount()
   /// The present teller was told orders that have changed since.
   var isOutdated = false
   var lastExit: ProcessEnd?

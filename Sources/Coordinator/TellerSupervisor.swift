@@ -47,8 +47,10 @@ package final class TellerSupervisor {
   package var services: ServiceDirectory
   /// Who serves the customers of which service.
   var kinds = ServiceKinds()
-  /// The program that stands behind a window, and on what terms, where it is none of this build.
-  var workerAt: ((Window) throws(SystemError) -> WorkerAtWindow)?
+  /// The program that stands behind a window, where it is none of this build.
+  var workerAt: ((Window) throws(SystemError) -> ForeignProgram)?
+  /// On what terms it works.
+  var workerTerms: ((Window) -> WorkerTerms)?
   /// What runners that have ended have left behind is ended before they are succeeded.
   private var clearings: [Window: ProcessTree] = [:]
   let environment: [String: String]
@@ -246,7 +248,7 @@ extension TellerSupervisor: ProcessSupervisor {
 
   func foreignProgram(for post: SupervisedTeller) throws(SystemError) -> ForeignProgram? {
     guard kinds[post.window.service] == .worker, let workerAt else { return nil }
-    return try workerAt(post.window).program
+    return try workerAt(post.window)
   }
 
   func lineLimit(for post: SupervisedTeller) -> Int? {
@@ -263,7 +265,7 @@ extension TellerSupervisor: ProcessSupervisor {
     post.kind = kinds[post.window.service]
     post.inHand = nil
     (post.customers, post.residentBytes) = (0, nil)
-    (post.beats, post.beatsSince) = (0, now.monotonic)
+    post.beats.begin(at: now.monotonic)
     if !Kernel.makes("waitsForTheUnready") { post.readyBy = now.attended + TellerLimits.ready }
   }
 

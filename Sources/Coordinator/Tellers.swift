@@ -23,6 +23,9 @@ final class Tellers: BankPart {
       hear(word, from: window, generation)
     }
     tellerSupervisor.workerAt = { [unowned self] window throws(SystemError) in try worker(at: window) }
+    tellerSupervisor.workerTerms = { [unowned self] window in
+      context.configuration.workerTerms(of: [context.services.directory[window.service]])
+    }
   }
 
   /// Whatever tellers say or do from here on, nothing follows from it.
@@ -105,8 +108,8 @@ final class Tellers: BankPart {
         of: context.services.directory[window.service], outputDirectory: context.home.output))
   }
 
-  /// The program that stands behind a window, and its terms.
-  private func worker(at window: Window) throws(SystemError) -> WorkerAtWindow {
+  /// The program that stands behind a window.
+  private func worker(at window: Window) throws(SystemError) -> ForeignProgram {
     let name = context.services.directory[window.service]
     return try context.configuration.worker(
       of: name, window: context.name(of: window), key: context.booksName.prefix + "worker",

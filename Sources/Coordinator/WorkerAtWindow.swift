@@ -1,4 +1,4 @@
-// Owns what stands behind a window where the configuration names a program: its words, its surroundings, its limits, its terms.
+// Owns what stands behind a window where the configuration names a program: its words, its surroundings, its limits.
 // Invariant: it is told nothing of the bank's own surroundings, as a command is not. Failure: a program that cannot be found is
 // a start that fails, and is tried again as any other.
 
@@ -10,12 +10,6 @@ import Posix
 import Time
 import Wire
 
-/// A program behind a window that need not be of this build.
-struct WorkerAtWindow {
-  var program: ForeignProgram
-  var terms: WorkerTerms
-}
-
 extension BankConfiguration {
   /// The program behind a window of a service.
   ///
@@ -25,7 +19,7 @@ extension BankConfiguration {
   /// - Throws: ENOENT, EACCES for a program that is not there or cannot be run.
   func worker(
     of service: ServiceName, window: String, key: String, home: BankHome
-  ) throws(SystemError) -> WorkerAtWindow {
+  ) throws(SystemError) -> ForeignProgram {
     let settings = self[service]
     guard let words = settings.worker, let name = words.first else {
       throw SystemError(call: "execve", subject: window, code: ENOENT)
@@ -51,8 +45,6 @@ extension BankConfiguration {
     let program = ChildProcess.Program(
       path: path, words: words.map { Array($0.utf8) }, environment: environment, directory: directory,
       limits: limits.all, isSubreaper: true)
-    return WorkerAtWindow(
-      program: ForeignProgram(program: program, said: .append(path: home.said(by: window))),
-      terms: workerTerms(of: [service]))
+    return ForeignProgram(program: program, said: .append(path: home.said(by: window)))
   }
 }

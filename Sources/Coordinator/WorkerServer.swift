@@ -23,8 +23,7 @@ final class WorkerSession: ClientSession<TellerMessage, WindowMessage> {
   var pid: Int32 = 0
   /// Where those stand whom it holds, also those who were taken back and whom it has not given back yet.
   var holding: [Lease: Window] = [:]
-  var beats = 0
-  var beatsSince = MonotonicTime(nanoseconds: 0)
+  var beats = BeatCount()
 
   var isReady: Bool { generation != 0 }
 }
@@ -96,7 +95,6 @@ final class OutsideWorkers: BankPart {
   var nextDeadline: MonotonicTime? { workers.nextListening }
   var nextJudgement: MonotonicTime? { workers.nextCheck }
   func keepTime(_ now: Moment) { workers.keepTime(now.monotonic, attended: now.attended) }
-  var isEmpty: Bool { byNumber.isEmpty }
 
   /// Those that are there, in the order of their numbers.
   var present: [WorkerSession] { byNumber.values.sorted { $0.number < $1.number } }
@@ -149,8 +147,7 @@ final class OutsideWorkers: BankPart {
   private func greet(_ hello: Hello, _ session: WorkerSession) {
     guard !session.isGreeted else { return workers.refuse(session, .malformed, "a second hello") }
     guard hello.version == protocolVersion else {
-      let words = "version \(hello.version) was spoken, version \(protocolVersion) is understood"
-      return workers.refuse(session, .version, words)
+      return workers.refuse(session, .version, hello.otherVersion)
     }
     guard hello.role == .worker, let offer = hello.offer, let names = offer.services, !names.isEmpty,
       names.count <= WorkerOffer.longest
@@ -209,14 +206,9 @@ final class OutsideWorkers: BankPart {
 
   private func progressed(_ lease: Lease, _ session: WorkerSession) {
     guard let window = holding(lease, session) else { return }
-    session.beats += 1
-    if session.beats > TellerLimits.beats {
-      let now = SystemClock.moment().monotonic
-      defer { (session.beats, session.beatsSince) = (0, now) }
-      guard now.since(session.beatsSince) >= .seconds(1) else {
-        return expel(
-          session, "the worker floods: more than \(TellerLimits.beats) reports of progress in a second")
-      }
+    if session.beats.isTooMany() {
+      let words = "the worker floods: more than \(TellerLimits.beats) reports of progress in a second"
+      return expel(session, words)
     }
     queue.happen(.tellerProgressed(window, session.generation, lease))
   }

@@ -201,8 +201,7 @@ extension ClientServer where Answer: AnswerMessage {
   package final func greet(_ hello: Hello, _ session: Session) {
     guard !session.isGreeted else { return refuse(session, .malformed, "a second hello") }
     guard hello.version == protocolVersion else {
-      let words = "version \(hello.version) was spoken, version \(protocolVersion) is understood"
-      return refuse(session, .version, words)
+      return refuse(session, .version, hello.otherVersion)
     }
     guard hello.role == .client else { return refuse(session, .hello, "only clients are received here") }
     session.isGreeted = true

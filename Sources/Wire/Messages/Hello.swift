@@ -44,6 +44,11 @@ public struct Hello: Codable, Sendable, Equatable {
     (self.version, self.build, self.role) = (version, build, role)
     heldOffer = offer.map { Held($0) }
   }
+  /// What is said to whoever speaks another version.
+  public var otherVersion: String {
+    "version \(version) was spoken, version \(protocolVersion) is understood"
+  }
+
   enum CodingKeys: Int, CodingKey { case version = 1, build, role, heldOffer }
   private enum FirstKeys: Int, CodingKey { case version = 1, build, role }
 
