@@ -114,16 +114,12 @@ struct CustomerCounts {
 struct DayReceipts {
   var served: Int64 = 0
   var cancelled: Int64 = 0
-  var lowest = TicketNumber.max
-  var highest = TicketNumber.min
   /// By the index of the service, as far as somebody was served.
   var servedByService: [Int64] = []
 
   var count: Int64 { served + cancelled }
 
-  mutating func count(_ ticket: TicketNumber, _ service: Service, _ outcome: Outcome) {
-    lowest = min(lowest, ticket)
-    highest = max(highest, ticket)
+  mutating func count(_ service: Service, _ outcome: Outcome) {
     if outcome.isAttended {
       served += 1
       while servedByService.count <= service.index { servedByService.append(0) }
@@ -154,7 +150,7 @@ struct ReceiptWalk {
       return false
     }
     // Subscripts with a default work in place, so a day's counts are not copied for every row.
-    counts[day, default: DayReceipts()].count(ticket, money.service, money.outcome)
+    counts[day, default: DayReceipts()].count(money.service, money.outcome)
     if money.outcome.isAttended { report.audit.served += 1 } else { report.audit.cancelled += 1 }
     report.weigh(money)
     return true

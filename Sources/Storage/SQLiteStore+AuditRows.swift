@@ -1,4 +1,4 @@
-// Owns the part of the audit that looks at rows one by one: receipts and their money, customers, attempts, keys.
+// Owns the part of the audit that looks at rows one by one: customers, attempts, keys; receipts have a part of their own.
 // It knows no books. Invariant: each table is read once, in the order of its key, and nothing of it is kept but
 // counts. A value that means nothing is a finding, not an end.
 
@@ -6,65 +6,6 @@ import BankModel
 import QueueCore
 
 extension SQLiteStore {
-  func auditReceipts(
-    _ days: [DayRow], _ report: inout AuditReport
-  ) throws(StoreError) -> [BusinessDay: DayReceipts] {
-    var walk = ReceiptWalk(last: days.last?.books.day ?? 0)
-    var expected: Int64 = 1
-    try database.withStatement(
-      """
-      SELECT sequence, day, ticket, service, grade, outcome, attempts, amount, account, debit, credit
-      FROM receipt ORDER BY sequence
-      """, while: "reading all receipts"
-    ) { row throws(StoreError) in
-      while try row.step() {
-        let (sequence, day, ticket) = (row.integer(0), row.integer(1), row.integer(2))
-        if sequence != expected { report.note(Remark(.receiptMissing, expected, sequence)) }
-        expected = sequence &+ 1
-        guard let outcome = UInt8(exactly: row.integer(5)).flatMap(Outcome.init(rawValue:)),
-          let line = try? line(service: row.integer(3), priority: row.integer(4))
-        else {
-          report.note(Remark(.receiptMeaningless, sequence))
-          continue
-        }
-        let money = ReceiptMoney(
-          sequence: sequence, service: line.service, outcome: outcome, amount: row.integer(7),
-          account: row.integer(8), debit: row.optional(9), credit: row.optional(10))
-        guard walk.visit(day, ticket, money, &report) else { continue }
-        try requireAttempts(row.integer(6) - (outcome.isAttended ? 1 : 0), day, ticket, outcome, &report)
-      }
-    }
-    return walk.counts
-  }
-
-  /// Reads all receipts once more, by number: whether customers were begun in the order of their lines.
-  func auditOrder(_ days: [DayRow], _ report: inout AuditReport) throws(StoreError) {
-    let starts = try database.withStatement(
-      "SELECT value FROM meta WHERE name LIKE '\(Self.receiptsBefore)%'", while: "reading the starts"
-    ) { row throws(StoreError) in try row.all { $0.integer(0) } }
-    var walk = OrderWalk(
-      starts: starts, disordered: DisorderedDays.among(days.map { ($0.books.day, $0.books.clockSteps) }))
-    let isAnybodyLater =
-      try database.number("SELECT 1 FROM later LIMIT 1", while: "looking for orders") != nil
-    let due =
-      isAnybodyLater
-      ? "(SELECT due_ms FROM later WHERE later.day = receipt.day AND later.ticket = receipt.ticket)" : "NULL"
-    try database.withStatement(
-      """
-      SELECT day, ticket, service, grade, attempts, started_ms, sequence, \(due) FROM receipt
-      WHERE outcome = 1 AND started_ms IS NOT NULL ORDER BY day, ticket
-      """, while: "reading all receipts by number"
-    ) { row throws(StoreError) in
-      while try row.step() {
-        // What means nothing was noted before.
-        guard let line = try? line(service: row.integer(2), priority: row.integer(3)) else { continue }
-        walk.visit(
-          row.integer(0), row.integer(1), line, receipt: row.integer(6), attempts: row.integer(4),
-          startedAt: row.integer(5), isLater: row.optional(7) != nil, &report)
-      }
-    }
-  }
-
   func auditCustomers(day: BusinessDay, _ report: inout AuditReport) throws(StoreError) -> CustomerCounts {
     var counts = CustomerCounts()
     let arriving = try readArrivals() ?? .max
@@ -95,7 +36,7 @@ extension SQLiteStore {
 
   /// Notes a ticket that counts attempts of which none is recorded; the others are held against their records by
   /// ``auditAttempts(_:)``.
-  private func requireAttempts(
+  func requireAttempts(
     _ counted: Int64, _ day: BusinessDay, _ ticket: TicketNumber, _ outcome: Outcome?,
     _ report: inout AuditReport
   ) throws(StoreError) {

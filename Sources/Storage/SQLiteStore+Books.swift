@@ -189,7 +189,7 @@ extension SQLiteStore {
       if day == books.day { break }
       // A day that began and ended within this very transaction.
       try open(Books(day: day, openedAt: books.openedAt, clockSteps: books.clockSteps), firstSequence: first)
-      receipts = try countReceipts(of: day)
+      receipts = try countReceipts(of: day, from: first)
     }
     try open(books, firstSequence: first)
   }
@@ -208,11 +208,20 @@ extension SQLiteStore {
     return first
   }
 
-  private func countReceipts(of day: BusinessDay) throws(StoreError) -> StagedReceipts {
-    statements.countReceipts.bindAll(day)
-    return try statements.countReceipts.first {
-      StagedReceipts(served: $0.integer(0), cancelled: $0.integer(1))
-    } ?? StagedReceipts()
+  private func countReceipts(of day: BusinessDay, from first: Int64) throws(StoreError) -> StagedReceipts {
+    var counts = StagedReceipts()
+    statements.pages.bind(1, first - 1)
+    defer { statements.pages.reset() }
+    while let page = try nextPage(statements.pages), page.first?.day == day {
+      for entry in page {
+        if entry.outcome == Int64(Outcome.cancelled.rawValue) {
+          counts.cancelled += 1
+        } else {
+          counts.served += 1
+        }
+      }
+    }
+    return counts
   }
 
   private func requireRow(of day: BusinessDay) throws(StoreError) {

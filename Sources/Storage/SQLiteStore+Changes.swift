@@ -42,11 +42,7 @@ extension SQLiteStore {
   private func finish(
     _ customer: Customer, from state: CustomerState, _ receipt: Receipt
   ) throws(StoreError) {
-    try writeCustomers()
-    let statement = statements.deleteCustomer
-    statement.bind(1, try position(customer, in: state))
-    try statement.run()
-    try requireOneChange(customer, in: state)
+    try gatherDeparture(of: try position(customer, in: state))
     try dropPayload(of: customer.ticket)
     try insert(receipt)
   }
@@ -78,7 +74,7 @@ extension SQLiteStore {
 
   private func update(_ customer: Customer) throws(StoreError) {
     statements.updateCustomer.bindAll(
-      try position(customer, in: .waiting), Int64(customer.attempts),
+      try position(customer, in: .waiting).key, Int64(customer.attempts),
       Int64(customer.crashes), Int64(customer.failures))
     try statements.updateCustomer.run()
     try requireOneChange(customer, in: .waiting)
@@ -88,9 +84,9 @@ extension SQLiteStore {
     _ customer: Customer, from: CustomerState, to: CustomerState, dueAt: WallTime?
   ) throws(StoreError) {
     statements.moveCustomer.bindAll(
-      try position(customer, in: from), Int64(customer.attempts),
+      try position(customer, in: from).key, Int64(customer.attempts),
       Int64(customer.crashes), Int64(customer.failures),
-      try position(customer, in: to), dueAt?.milliseconds)
+      try position(customer, in: to).key, dueAt?.milliseconds)
     try statements.moveCustomer.run(broken: Remark(.alreadyIs, customer.ticket, presentDay, to.name))
     try requireOneChange(customer, in: from)
   }
@@ -126,12 +122,14 @@ extension SQLiteStore {
     try statements.insertKey.run(broken: Remark(.keyRemembered, tickets.first, tickets.last, tickets.day))
   }
 
-  /// The key of a customer's row. A line without a number has nobody in it.
-  private func position(_ customer: Customer, in state: CustomerState) throws(StoreError) -> Int64 {
+  /// Where a customer's row stands. A line without a number has nobody in it.
+  private func position(
+    _ customer: Customer, in state: CustomerState
+  ) throws(StoreError) -> CustomerPosition {
     guard let line = lines[customer.line] else {
       throw damage(Remark(.notAmong, customer.ticket, presentDay, state.name))
     }
-    return CustomerPosition(state, line, customer.ticket).key
+    return CustomerPosition(state, line, customer.ticket)
   }
 
   private func requireOneChange(_ customer: Customer, in state: CustomerState) throws(StoreError) {

@@ -46,16 +46,34 @@ extension SQLiteStore {
     if hasUnwithdrawn { return try withdraw(limit: QueueSweep.withdrawn) }
     guard let first = try firstTicket(after: sweep.after) else { return try end(sweep) }
     sweep.after = try endOfPiece(of: first...first + QueueSweep.piece - 1)
-    statements.cancelSome.bindAll(sweep.day, sweep.moment.milliseconds, first, sweep.after)
-    try statements.cancelSome.run(broken: Remark(.waitsWithReceipt, sweep.day))
-    let cancelled = database.changes
-    sequence += cancelled
+    let cancelled = try cancel(first...sweep.after, sweep)
     sweep.done += cancelled
     if sweep.day == saved?.day { staged.cancelled += cancelled }
     statements.releaseSome.bindAll(sweep.day, first, sweep.after)
     try statements.releaseSome.run(broken: Remark(.waitsCancelled, sweep.day))
     try dropPayloads(of: first...sweep.after)
     self.sweep = sweep
+  }
+
+  /// Writes the receipts of everybody with one of these numbers; gives how many they are.
+  private func cancel(
+    _ tickets: ClosedRange<TicketNumber>, _ sweep: QueueSweep
+  ) throws(StoreError) -> Int64 {
+    let before = sequence
+    let row = statements.leaving
+    row.bindAll(tickets.lowerBound, tickets.upperBound)
+    defer { row.reset() }
+    while try row.step() {
+      sequence += 1
+      try gather(
+        ReceiptEntry(
+          sequence: sequence, day: sweep.day, ticket: row.integer(0), service: row.integer(1),
+          priority: row.integer(2), outcome: Int64(Outcome.cancelled.rawValue), generation: 0, pid: 0,
+          attempts: row.integer(3), amount: row.integer(4), account: row.integer(5), issued: row.integer(6),
+          finished: sweep.moment.milliseconds, article: row.text(7)))
+    }
+    try writeGathered()
+    return sequence - before
   }
 
   /// The lowest number behind another one that anybody in the queue has.

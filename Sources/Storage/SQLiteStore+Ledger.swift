@@ -1,6 +1,5 @@
 // Owns the sums of the ledger as they are made from the receipts. It changes nothing.
-// A receipt is its transfer, so there is no second table that could disagree. Sums are made from two halves of each
-// amount, because a sum of 64-bit amounts need not fit in 64 bits; both together are put into 128.
+// A receipt is its transfer, so there is no second table that could disagree.
 
 import BankModel
 import QueueCore
@@ -8,51 +7,45 @@ import QueueCore
 extension SQLiteStore {
   /// The sums of the whole ledger over all days. See `QueueStore`.
   public func trialBalance() throws(StoreError) -> TrialBalance {
-    TrialBalance(
-      cash: try sums(of: LedgerAccount.cash.code...LedgerAccount.cash.code),
-      loans: try sums(of: LedgerAccount.loans.code...LedgerAccount.loans.code),
-      customers: try sums(of: 0...Int64.max))
+    var balance = TrialBalance(cash: LedgerSums(), loans: LedgerSums(), customers: LedgerSums())
+    try eachEntry { entry in
+      balance.cash.add(entry) { $0 == LedgerAccount.cash.code }
+      balance.loans.add(entry) { $0 == LedgerAccount.loans.code }
+      balance.customers.add(entry) { $0 >= 0 }
+    }
+    return balance
   }
 
   /// One customer's account. See `QueueStore`.
   public func statement(of account: AccountNumber, limit: Int) throws(StoreError) -> AccountStatement {
-    let sums = try sums(of: account...account)
-    let latest = try database.withStatement(
-      """
-      SELECT sequence FROM receipt WHERE credit = ?1 OR debit = ?1 ORDER BY sequence DESC LIMIT ?2
-      """, while: "reading an account"
-    ) { row throws(StoreError) in
-      row.bindAll(account, Int64(max(0, limit)))
-      return try row.all { $0.integer(0) }
+    var sums = LedgerSums()
+    var latest: [ReceiptEntry] = []
+    let limit = max(0, limit)
+    try eachEntry { entry in
+      guard entry.debit == account || entry.credit == account else { return }
+      sums.add(entry) { $0 == account }
+      latest.append(entry)
+      // The older half is given up where twice as many are kept as anybody wants to see.
+      if latest.count / 2 > limit { latest.removeFirst(latest.count - limit) }
     }
     var receipts: [Receipt] = []
-    for sequence in latest { receipts += try bareReceipts(after: sequence - 1, limit: 1) }
+    for entry in latest.suffix(limit).reversed() { receipts.append(try receipt(entry)) }
     return AccountStatement(sums: sums, latest: receipts)
   }
+}
 
-  private func sums(of accounts: ClosedRange<Int64>) throws(StoreError) -> LedgerSums {
-    try settle()
-    return try database.withStatement(
-      """
-      SELECT
-        total(debit BETWEEN ?1 AND ?2) + total(credit BETWEEN ?1 AND ?2),
-        coalesce(sum(amount >> 20) FILTER (WHERE debit BETWEEN ?1 AND ?2), 0),
-        coalesce(sum(amount & 1048575) FILTER (WHERE debit BETWEEN ?1 AND ?2), 0),
-        coalesce(sum(amount >> 20) FILTER (WHERE credit BETWEEN ?1 AND ?2), 0),
-        coalesce(sum(amount & 1048575) FILTER (WHERE credit BETWEEN ?1 AND ?2), 0)
-      FROM receipt WHERE debit IS NOT NULL
-      """, while: "summing the ledger"
-    ) { row throws(StoreError) in
-      row.bindAll(accounts.lowerBound, accounts.upperBound)
-      return try row.first {
-        LedgerSums(
-          debit: Self.whole($0.integer(1), $0.integer(2)), credit: Self.whole($0.integer(3), $0.integer(4)),
-          transfers: $0.integer(0))
-      } ?? LedgerSums()
+extension LedgerSums {
+  /// Adds what a receipt moves to or from the accounts that are meant. Amounts have 64 bits, and their sums 128.
+  fileprivate mutating func add(_ entry: ReceiptEntry, _ isMeant: (Int64) -> Bool) {
+    if let debit = entry.debit, isMeant(debit) {
+      self.debit += WonSum(entry.amount)
+      transfers += 1
+    }
+    if let credit = entry.credit, isMeant(credit) {
+      self.credit += WonSum(entry.amount)
+      transfers += 1
     }
   }
-
-  private static func whole(_ upper: Int64, _ lower: Int64) -> WonSum { WonSum(upper) << 20 + WonSum(lower) }
 }
 
 extension MemoryStore {

@@ -158,45 +158,11 @@ extension SQLiteStore {
     }
   }
 
-  /// Receipts in the order of their commits, of one day or of all, behind a sequence number. See `QueueStore`.
-  public func receipts(day: BusinessDay?, after sequence: Int64, limit: Int) throws(StoreError) -> [Receipt] {
-    try settle()
-    guard let day else {
-      statements.receipts.bindAll(sequence, Int64(max(0, limit)))
-      return try page(statements.receipts)
-    }
-    statements.receiptsOfDay.bindAll(day, sequence, Int64(max(0, limit)))
-    return try page(statements.receiptsOfDay)
-  }
-
-  /// Receipts of one service over all days. See `QueueStore`.
-  public func receipts(
-    of service: Service, after sequence: Int64, through last: Int64, limit: Int
-  ) throws(StoreError) -> [Receipt] {
-    try settle()
-    statements.receiptsOfService.bindAll(Int64(service.number), sequence, last, Int64(max(0, limit)))
-    return try page(statements.receiptsOfService)
-  }
-
   /// Cancelled tickets for which something may still be put by. See `QueueStore`.
   public func unreleased(after ticket: TicketOfDay?, limit: Int) throws(StoreError) -> [TicketOfDay] {
     try settle()
     statements.releases.bindAll(ticket?.day ?? 0, ticket?.ticket ?? 0, Int64(max(0, limit)))
     return try statements.releases.all { TicketOfDay(day: $0.integer(0), ticket: $0.integer(1)) }
-  }
-
-  /// The receipt of one ticket.
-  public func receipt(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> Receipt? {
-    guard var receipt = try bareReceipt(day: day, ticket: ticket) else { return nil }
-    try addResult(to: &receipt)
-    return receipt
-  }
-
-  /// The receipt of one ticket, without what the work left behind.
-  func bareReceipt(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> Receipt? {
-    try settle()
-    statements.receipt.bindAll(day, ticket)
-    return try statements.receipt.first(receipt)
   }
 
   /// The attempts at one ticket that ended without a receipt, in order.
@@ -244,32 +210,6 @@ extension SQLiteStore {
       customer: customer, state: state, dueAt: row.optional(7).map(WallTime.init(milliseconds:)))
   }
 
-  /// What a row says of a receipt, which does not say what the work left behind.
-  func receipt(_ row: Statement) throws(StoreError) -> Receipt {
-    let line = try line(service: row.integer(3), priority: row.integer(4))
-    guard let outcome = UInt8(exactly: row.integer(5)).flatMap(Outcome.init(rawValue:)) else {
-      throw damage(Remark(.receiptOutcome, row.integer(0), row.integer(5)))
-    }
-    var window: Window?
-    if let place = row.optional(6) { window = Window(service: line.service, place: try small(place)) }
-    let (day, ticket) = (row.integer(1), row.integer(2))
-    return Receipt(
-      sequence: row.integer(0), day: day, ticket: ticket, service: line.service,
-      priority: line.priority, outcome: outcome, window: window, generation: try small(row.integer(7)),
-      pid: try small(row.integer(8)), attempts: try small(row.integer(9)), amount: row.integer(10),
-      account: row.integer(11), issuedAt: WallTime(milliseconds: row.integer(12)),
-      startedAt: row.optional(13).map(WallTime.init(milliseconds:)),
-      finishedAt: WallTime(milliseconds: row.integer(14)), article: row.text(15),
-      shortages: outcome == .outOfStock ? try shortages(day: day, ticket: ticket) : [])
-  }
-
-  private func shortages(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> [Shortage] {
-    statements.shortages.bindAll(day, ticket)
-    return try statements.shortages.all {
-      Shortage(item: ItemID($0.text(0)), needed: $0.integer(1), available: $0.integer(2))
-    }
-  }
-
   private func attempt(_ row: Statement) throws(StoreError) -> Attempt {
     guard let end = UInt8(exactly: row.integer(9)).flatMap(AttemptEnd.init(rawValue:)) else {
       throw damage(Remark(.attemptEndUnknown, row.integer(1), row.integer(0), row.integer(2)))
@@ -304,7 +244,7 @@ extension SQLiteStore {
     return Line(service: service, priority: priority)
   }
 
-  private func small(_ value: Int64) throws(StoreError) -> Int32 {
+  func small(_ value: Int64) throws(StoreError) -> Int32 {
     guard let number = Int32(exactly: value) else { throw damage(Remark(.numberRange, value)) }
     return number
   }

@@ -61,43 +61,14 @@ extension SQLiteStore {
     receipt.result = try result(of: receipt.sequence, &walk)
   }
 
-  /// Receipts with what the work left behind, until so many bytes of it that the page ends early.
-  ///
-  /// - Parameter statement: gives the rows of receipts in the order of their numbers.
-  func page(_ statement: Statement) throws(StoreError) -> [Receipt] {
-    var walk = ResultWalk()
-    defer {
-      statement.reset()
-      if walk.hasBegun { statements.results.reset() }
-    }
-    var page: [Receipt] = []
-    var bytes = 0
-    while bytes < [Receipt].longestResults, try statement.step() {
-      var receipt = try receipt(statement)
-      if results.mayHave(receipt.sequence) {
-        receipt.result = try result(of: receipt.sequence, &walk)
-        bytes += receipt.result?.size ?? 0
-      }
-      page.append(receipt)
-    }
-    return page
-  }
-
-  /// Receipts without what the work left behind.
-  func bareReceipts(after sequence: Int64, limit: Int) throws(StoreError) -> [Receipt] {
-    try settle()
-    statements.receipts.bindAll(sequence, Int64(max(0, limit)))
-    return try statements.receipts.all(receipt)
-  }
-
   /// How far a walk over the results has come, which goes forward only.
-  private struct ResultWalk {
-    var hasBegun = false
+  struct ResultWalk {
+    fileprivate(set) var hasBegun = false
     /// The receipt of the row that the walk stands at; nil at the end.
-    var place: Int64?
+    fileprivate var place: Int64?
   }
 
-  private func result(of sequence: Int64, _ walk: inout ResultWalk) throws(StoreError) -> WorkResult? {
+  func result(of sequence: Int64, _ walk: inout ResultWalk) throws(StoreError) -> WorkResult? {
     let row = statements.results
     if !walk.hasBegun {
       row.bind(1, sequence)
@@ -130,21 +101,25 @@ extension SQLiteStore {
 
   /// Every result is of a receipt that says that the work was done, of the same ticket, and means something.
   func auditResults(_ report: inout AuditReport) throws(StoreError) {
+    var pages = KeptPages()
     // The length of a blob stands in its row: nothing of it is read for that.
     try database.withStatement(
       """
-      SELECT result.sequence, result.day, result.ticket,
-        receipt.outcome IS NOT 1 OR receipt.day <> result.day OR receipt.ticket <> result.ticket,
+      SELECT sequence, day, ticket,
         (exit_code IS NOT NULL AND exit_signal IS NOT NULL) OR duration_ns < 0
           OR output_filed NOT BETWEEN 0 AND output_length OR errors_filed NOT BETWEEN 0 AND errors_length
           OR ifnull(length(output), 0) + ifnull(length(output_end), 0) > output_length
           OR ifnull(length(errors), 0) + ifnull(length(errors_end), 0) > errors_length
-      FROM result LEFT JOIN receipt USING (sequence) ORDER BY result.sequence
+      FROM result ORDER BY sequence
       """, while: "reading all results"
     ) { row throws(StoreError) in
       while try row.step() {
-        if row.integer(3) != 0 { report.note(Remark(.resultOfNobody, row.integer(2), row.integer(1))) }
-        if row.integer(4) != 0 { report.note(Remark(.resultMeaningless, row.integer(0))) }
+        let (sequence, day, ticket) = (row.integer(0), row.integer(1), row.integer(2))
+        let receipt = try entry(numbered: sequence, &pages)
+        let isItsOwn =
+          receipt.map { $0.day == day && $0.ticket == ticket && $0.outcome == Int64(Outcome.served.rawValue) }
+        if isItsOwn != true { report.note(Remark(.resultOfNobody, ticket, day)) }
+        if row.integer(3) != 0 { report.note(Remark(.resultMeaningless, sequence)) }
       }
     }
   }

@@ -58,8 +58,7 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
   /// What is kept in a database that was opened.
   override init(_ database: Database) throws(StoreError) {
     statements = try Statements(database)
-    committedSequence =
-      try database.number("SELECT max(sequence) FROM receipt", while: "counting receipts") ?? 0
+    committedSequence = try Self.readLastReceipt(database)
     sequence = committedSequence
     services = try Self.readServices(database)
     lines = try Self.readLines(database, services)

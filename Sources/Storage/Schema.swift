@@ -21,10 +21,13 @@ struct Schema: Sendable {
   /// - `line`: the lines in which customers wait, with the numbers that stand in the keys: a service and a priority each.
   /// - `payload`: what customers of the present day carry, for those who carry anything. The row is written in the
   ///   transaction of the customer's and goes in that of the receipt, into which nothing of it is copied.
-  /// - `receipt`: how each ticket ended, in the order of the commits. The database itself refuses a second receipt of
-  ///   a ticket. Debit and credit are account codes (cash −1, loans −2, customers from 0), null where nothing was done.
+  /// - `receipt_page`: how each ticket ended, in the order of the commits, several receipts in a row. The view `receipt` has
+  ///   a row for each of them. Debit and credit are account codes (cash −1, loans −2, customers from 0), null where nothing
+  ///   was done.
+  /// - `ticket_block`: which receipts the tickets have, 64 tickets in a row. It is written in the transaction of the
+  ///   receipt, and nobody is written into it twice.
   /// - `result`: what the work of a served customer left behind, for those whose work left anything. It has the number of
-  ///   the receipt (`SELECT * FROM receipt JOIN result USING (sequence)`) and is written in its transaction: so results
+  ///   the receipt (`SELECT * FROM receipt CROSS JOIN result USING (sequence)`) and is written in its transaction: so results
   ///   are only ever added at the end of their tree, and a page of receipts finds its results in one range. Day and ticket
   ///   say once more whose it is, which an audit holds against the receipt. Of a long stream the first and the last bytes
   ///   are kept, with the true length.
@@ -51,7 +54,8 @@ struct Schema: Sendable {
   ///   from before this name takes them for people who wait, so none may open the file while it is there: the program that
   ///   left it, or a newer one, is to open it once and to close the day.
   static let bank = Schema(
-    applicationID: 0x4241_4E4B, migrations: [version1, version2, version3, version4, version5, version6])
+    applicationID: 0x4241_4E4B,
+    migrations: [version1, version2, version3, version4, version5, version6, receiptPages])
 
   private static let version1 = """
     -- A customer of the present day whose business is not finished.

@@ -145,6 +145,12 @@ struct Statement {
     return Array(UnsafeBufferPointer(start: text, count: count))
   }
 
+  /// The bytes of the text in a column where they lie, until the next step; none for null.
+  func withUTF8<Result>(_ column: Int32, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+    let text = sqlite3_column_text(handle, column)
+    return body(UnsafeBufferPointer(start: text, count: Int(sqlite3_column_bytes(handle, column))))
+  }
+
   var path: String {
     guard let name = sqlite3_db_filename(sqlite3_db_handle(handle), "main") else { return "" }
     return String(cString: name)

@@ -7,26 +7,23 @@ import CSQLite
 import QueueCore
 
 struct Statements {
-  let insertCustomer, insertCustomers, deleteCustomer, updateCustomer, moveCustomer, deleteEveryone: Statement
-  let insertReceipt, insertReceipts, insertShortage, insertRelease, releaseSome, deleteRelease, cancelSome,
-    firstTicket, insertAttempt, insertKey: Statement
+  let insertCustomer, insertCustomers, deleteCustomer, deleteCustomers, updateCustomer, moveCustomer,
+    deleteEveryone: Statement
+  let insertPage, putBlock, insertShortage, insertRelease, releaseSome, deleteRelease, leaving, firstTicket,
+    insertAttempt, insertKey: Statement
   let insertLine, deleteLines, insertLater: Statement
   let insertPayload, deletePayload, deletePayloads, payloadLengths, payload: Statement
-  let updateDay, insertDay, closeDay, countReceipts: Statement
+  let updateDay, insertDay, closeDay: Statement
   let customers, customer, countCustomers, delayed: Statement
-  let receipts, receiptsOfDay, receiptsOfService, receipt, shortages, releases, attempts, key: Statement
+  let pages, pagesOfDay, pageOfReceipt, block, shortages, releases, attempts, key: Statement
   let insertResult, results: Statement
 
   /// Columns of a customer's row, in the order in which rows are read.
   static let customerColumns =
     "position, amount, account, issued_ms, attempts, crashes, failures, due_ms, article"
-  static let receiptColumns = """
-    sequence, day, ticket, service, grade, outcome, place, generation, pid, attempts, amount, account, issued_ms, \
-    started_ms, finished_ms, article
-    """
+  static let pageColumns = "first, day, moment_ms, entries"
 
   static let customerParameters: Int32 = 9
-  static let receiptParameters: Int32 = 18
 
   /// Rows for one statement. Those that use it say `OR FAIL`: what they have written before the row that is refused
   /// stays, and SQLite needs no copy of every page to take it back. The transaction is given up then anyway.
@@ -44,6 +41,9 @@ struct Statements {
       INSERT OR FAIL INTO customer (\(Self.customerColumns)) VALUES \(Self.several(customerRow))
       """, "adding customers")
     deleteCustomer = try prepare("DELETE FROM customer WHERE position = ?", "removing a customer")
+    // Without a look at the bounds of the index of those who are delayed, which would prepare it anew each time.
+    deleteCustomers = try prepare(
+      "DELETE FROM customer NOT INDEXED WHERE position BETWEEN ? AND ?", "removing customers")
     updateCustomer = try prepare(
       "UPDATE customer SET attempts = ?2, crashes = ?3, failures = ?4 WHERE position = ?1",
       "changing a customer")
@@ -54,13 +54,13 @@ struct Statements {
       """, "moving a customer")
     deleteEveryone = try prepare("DELETE FROM customer", "emptying the queue")
 
-    let receiptRow = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-    insertReceipt = try prepare(
-      "INSERT INTO receipt (\(Self.receiptColumns), debit, credit) VALUES \(receiptRow)", "writing a receipt")
-    insertReceipts = try prepare(
+    insertPage = try prepare(
+      "INSERT INTO receipt_page (\(Self.pageColumns)) VALUES (?, ?, ?, ?)", "writing receipts")
+    putBlock = try prepare(
       """
-      INSERT OR FAIL INTO receipt (\(Self.receiptColumns), debit, credit) VALUES \(Self.several(receiptRow))
-      """, "writing receipts")
+      INSERT INTO ticket_block (block, sequences) VALUES (?, ?)
+      ON CONFLICT (block) DO UPDATE SET sequences = excluded.sequences
+      """, "writing whose receipts they are")
     insertShortage = try prepare(
       "INSERT INTO shortage (day, ticket, item, needed, available) VALUES (?, ?, ?, ?, ?)",
       "writing what was missing")
@@ -83,16 +83,10 @@ struct Statements {
       """, "looking for the next customer")
     deleteRelease = try prepare(
       "DELETE FROM release WHERE day = ? AND ticket = ?", "noting what was given back")
-    // Left out, the sequence is one more than the highest, and rows arrive in the order of the tickets.
-    cancelSome = try prepare(
+    leaving = try prepare(
       """
-      INSERT INTO receipt (
-        day, ticket, service, grade, outcome, place, generation, pid, attempts, amount, account, debit, credit,
-        issued_ms, started_ms, finished_ms, article)
-      SELECT
-        ?1, ticket, service, code, 2, NULL, 0, 0, attempts, amount, account, NULL, NULL, issued_ms, NULL, ?2,
-        article
-      FROM \(QueueSweep.bases) CROSS JOIN customer ON position BETWEEN base + ?3 AND base + ?4
+      SELECT ticket, service, code, attempts, amount, account, issued_ms, article
+      FROM \(QueueSweep.bases) CROSS JOIN customer ON position BETWEEN base + ?1 AND base + ?2
       ORDER BY ticket
       """, "cancelling everyone")
     insertAttempt = try prepare(
@@ -134,9 +128,6 @@ struct Statements {
         dead = 0, \(BookColumns.present.map { "\($0) = ''" }.joined(separator: ", ")), \(BookColumns.clock) = ?5
       WHERE day = ?1
       """, "closing a day")
-    countReceipts = try prepare(
-      "SELECT count(*) FILTER (WHERE outcome <> 2), count(*) FILTER (WHERE outcome = 2) FROM receipt WHERE day = ?",
-      "counting the receipts of a day")
 
     customers = try prepare(
       "SELECT \(Self.customerColumns) FROM customer WHERE position > ? AND position <= ? ORDER BY position LIMIT ?",
@@ -154,26 +145,20 @@ struct Statements {
         AND (due_ms, ticket) > (?, ?) AND ticket < ? ORDER BY due_ms, ticket LIMIT ?
       """, "reading delayed customers")
 
-    receipts = try prepare(
-      "SELECT \(Self.receiptColumns) FROM receipt WHERE sequence > ? ORDER BY sequence LIMIT ?",
-      "reading receipts")
-    // The plus keeps SQLite from the index of days, which would read all receipts of the day to sort them.
-    receiptsOfDay = try prepare(
+    pages = try prepare(
+      "SELECT \(Self.pageColumns) FROM receipt_page WHERE first > ? ORDER BY first", "reading receipts")
+    pagesOfDay = try prepare(
       """
-      SELECT \(Self.receiptColumns) FROM receipt
-      WHERE +day = ?1 AND sequence > ?2
-        AND sequence >= coalesce((SELECT first_sequence FROM day WHERE day = ?1), 0)
-        AND sequence < coalesce((SELECT first_sequence FROM day WHERE day = ?1 + 1), 9223372036854775807)
-      ORDER BY sequence LIMIT ?3
+      SELECT \(Self.pageColumns) FROM receipt_page
+      WHERE day = ?1 AND first > ?2
+        AND first >= coalesce((SELECT first_sequence FROM day WHERE day = ?1), 0)
+        AND first < coalesce((SELECT first_sequence FROM day WHERE day = ?1 + 1), 9223372036854775807)
+      ORDER BY first
       """, "reading the receipts of a day")
-    // There is no index of services: one walk over the receipts, which an audit takes anyway.
-    receiptsOfService = try prepare(
-      """
-      SELECT \(Self.receiptColumns) FROM receipt WHERE service = ? AND sequence > ? AND sequence <= ?
-      ORDER BY sequence LIMIT ?
-      """, "reading the receipts of a service")
-    receipt = try prepare(
-      "SELECT \(Self.receiptColumns) FROM receipt WHERE day = ? AND ticket = ?", "looking for a receipt")
+    pageOfReceipt = try prepare(
+      "SELECT \(Self.pageColumns) FROM receipt_page WHERE first <= ? ORDER BY first DESC LIMIT 1",
+      "looking for a receipt")
+    block = try prepare("SELECT sequences FROM ticket_block WHERE block = ?", "looking for a receipt")
     insertResult = try prepare(
       """
       INSERT INTO result (sequence, day, ticket, \(ResultColumns.list))

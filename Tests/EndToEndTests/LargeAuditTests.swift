@@ -127,7 +127,11 @@ struct LargeAuditTests {
   func brokenRow() throws {
     try withLargeBank { branch in
       try branch.done("stop")
-      try change(branch, "UPDATE receipt SET amount = -amount WHERE sequence = 17")
+      try change(branch, 
+        """
+        UPDATE receipt_page SET entries = json_set(entries, '$[' || (17 - first) || '][8]', -1)
+        WHERE first = (SELECT max(first) FROM receipt_page WHERE first <= 17)
+        """)
       try branch.start("--speed", "max")
       let (audit, reader) = try heldAudit(branch, code: 1)
       branch.processes.signal(reader, SIGCONT)

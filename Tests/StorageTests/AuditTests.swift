@@ -41,7 +41,7 @@ struct AuditTests {
   private func audit(after script: String) throws -> StoreAudit {
     let branch = try branch()
     let store = try #require(branch.store as? SQLiteStore)
-    try store.database.execute(script, while: "planting damage")
+    try store.database.damage(script)
     return try store.audit()
   }
 
@@ -180,9 +180,9 @@ struct AuditTests {
     try store.close()
     let scratch = branch.scratch
     var bytes = try #require(Scratch.bytes(of: scratch.database))
-    // The index of receipts holds day and ticket; a page of it is found by its kind and its last entry.
+    // The index of lines holds service and priority; its page is found by its kind and the number of lines.
     let page = try #require(
-      (1..<bytes.count / 4_096).first { bytes[$0 * 4_096] == 0x0A && bytes[$0 * 4_096 + 4] == 21 })
+      (1..<bytes.count / 4_096).first { bytes[$0 * 4_096] == 0x0A && bytes[$0 * 4_096 + 4] == 9 })
     bytes[page * 4_096 + 4_095] ^= 0x01
     Scratch.write(bytes, to: scratch.database)
     let audit = try SQLiteStore(path: scratch.database).audit()

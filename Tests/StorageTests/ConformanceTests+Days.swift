@@ -109,6 +109,7 @@ extension ConformanceTests {
     let twice = try Branch(kind)
     let customer = try twice.arrive(.deposit)
     try twice.finish(customer)
+    try twice.commit()
     try twice.store.stage(.insert(customer))
     twice.books.waiting[Line.deposit] += 1
     try twice.commit()

@@ -102,6 +102,33 @@ extension Scratch {
   }
 }
 
+extension Database {
+  /// Plants damage with SQL. Receipts can be changed, added and taken out as if they were a table; the pages and the blocks of
+  /// tickets are then made anew, as far as blocks can be.
+  func damage(_ script: String) throws {
+    guard script.contains(" receipt ") else { return try execute(script, while: "planting damage") }
+    try execute(
+      """
+      PRAGMA trusted_schema = ON; -- for the functions in the view
+      CREATE TEMP TABLE receipt AS SELECT * FROM main.receipt;
+      \(script);
+      DELETE FROM receipt_page;
+      DELETE FROM ticket_block;
+      INSERT INTO receipt_page SELECT sequence, day, finished_ms, json_array(json_array(
+        ticket, service, grade, outcome, place, generation, pid, attempts, amount, account, debit, credit,
+        finished_ms - issued_ms, finished_ms - started_ms, 0)) FROM temp.receipt;
+      INSERT INTO ticket_block
+      WITH RECURSIVE slot(number) AS (SELECT 0 UNION ALL SELECT number + 1 FROM slot WHERE number < 63)
+      SELECT part.day << 34 | part.block, (
+        SELECT group_concat(printf('%013d', coalesce((
+            SELECT sequence FROM temp.receipt WHERE day = part.day AND ticket = part.block << 6 | number), 0)), '')
+        FROM slot)
+      FROM (SELECT DISTINCT day, ticket >> 6 AS block FROM temp.receipt WHERE ticket > 0) AS part;
+      DROP TABLE temp.receipt;
+      """, while: "planting damage")
+  }
+}
+
 /// The stores that every test of the conformance suite runs against.
 enum StoreKind: CaseIterable, CustomStringConvertible, Sendable {
   case memory, sqlite

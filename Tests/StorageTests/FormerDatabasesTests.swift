@@ -1,7 +1,7 @@
 // Databases that the programs of their time have made, one of each former version of the schema, kept as the SQL that makes
 // them again (`FormerDatabases`). Each is opened by the present program and holds what the present program holds after the
 // same story, as far as that version could keep it. The story of each was played by the last program of its version: commits
-// fe1fe09 (1), a6e5a0d (2), 094ba12 (3), 80e4821 (4), f81fb01 (5).
+// fe1fe09 (1), a6e5a0d (2), 094ba12 (3), 80e4821 (4), f81fb01 (5), 57180e3 (6).
 
 import BankModel
 import CSQLite
@@ -14,8 +14,9 @@ import Time
 
 @Suite("Databases of former versions")
 struct FormerDatabasesTests {
-  static let versions = 1...5
+  static let versions = 1...6
   private static let first: [UInt8] = [0, 255, 10]
+  private static let thumbs = ServiceName("thumbs")!
 
   /// The database that a program of this version has left.
   private func database(_ version: Int) throws -> Scratch {
@@ -74,6 +75,10 @@ struct FormerDatabasesTests {
     try turnDay()
     try turnDay()
 
+    if version >= 6 {
+      try store.giveNumbers(to: [Self.thumbs])
+      branch.books.know(services: 4)
+    }
     some = try Priority.grades.flatMap { grade in
       try [Service.deposit, .deposit, .loan, .loan].map { try come(line($0, grade)) }
     }
@@ -87,6 +92,14 @@ struct FormerDatabasesTests {
       some.append(try come(line(.loan, Priority(5_000))))
       try store.stage(.attach(payload: Self.first, to: 1...2))
       try store.stage(.attach(payload: [], to: 20...20))
+    }
+    if version >= 6 {
+      for number in 1...2 { some.append(try come(line(Service(number: 4), Priority(UInt32(number))))) }
+      let late = Customer(
+        ticket: branch.books.issued + 1, service: .loan, priority: .regular, amount: 5, account: 6, issuedAt: branch.now)
+      try store.stage(.insertDelayed(late, dueAt: WallTime(milliseconds: branch.clock + 60_000)))
+      branch.books.issued += 1
+      branch.books.delayed += 1
     }
     try remember("kim's", through: 12, -7)
     try branch.commit()
@@ -104,6 +117,11 @@ struct FormerDatabasesTests {
       try branch.finish(some[13], .outOfStock, missing: missing)
       try branch.finish(some[14], .cancelled)
       try branch.finish(some[15], .cancelled)
+    }
+    if version >= 6 {
+      let output = try #require(Excerpt(first: [1, 2], last: [3], length: 70_000, filed: 70_000))
+      let result = WorkResult(ending: .code(0), duration: .milliseconds(7), output: output)
+      try branch.finish(try branch.fail(some[20], .failed, words: "no such file"), leaving: result)
     }
     try branch.commit()
     if version >= 2 { try store.stage(.released(TicketOfDay(day: branch.books.day, ticket: 15))) }
@@ -136,7 +154,7 @@ struct FormerDatabasesTests {
       customers: try CustomerPosition.keptStates.map { try store.customers(in: $0, after: nil, limit: 99) },
       payloads: try (1...21).map { try store.payload(of: $0) },
       receipts: try store.receipts(day: nil, after: 0, limit: 99),
-      attempts: try [(1, 1), (1, 4), (3, 1), (3, 2), (3, 3)].map { try store.attempts(day: $0, ticket: $1) },
+      attempts: try [(1, 1), (1, 4), (3, 1), (3, 2), (3, 3), (3, 21)].map { try store.attempts(day: $0, ticket: $1) },
       keys: try ["월요일", "kim's", "nobody's"].map { try store.request(forKey: $0) },
       unreleased: try store.unreleased(after: nil, limit: 9), balance: try store.trialBalance(),
       services: store.services.names, audit: try store.audit())

@@ -38,24 +38,44 @@ struct GatheringTests {
     #expect(try branch.store.page(of: .deposit, after: 0, limit: 99) == customers)
   }
 
-  @Test("of several receipts the second one of a ticket is named", arguments: [0, 8, 15])
+  @Test("of several receipts the second one of a ticket is named", arguments: [0, 8, 63])
   func receipts(_ place: Int) throws {
-    let (branch, customers) = try branch(GatheredRows.perStatement + 1)
+    let (branch, customers) = try branch(GatheredRows.most + 1)
     let first = try branch.finish(customers[0])
     try branch.commit()
     let books = branch.books
     try branch.store.stage(.insert(customers[0]))
-    var rest = Array(customers.dropFirst().prefix(GatheredRows.perStatement - 1))
+    var rest = Array(customers.dropFirst().prefix(GatheredRows.most - 1))
     rest.insert(customers[0], at: place)
     var error: StoreError?
     for (index, customer) in rest.enumerated() where error == nil {
       error = storeError { try branch.finish(customer) }
-      #expect(error == nil || index == GatheredRows.perStatement - 1)
+      #expect(error == nil || index == GatheredRows.most - 1)
     }
     #expect(error?.description.contains("ticket 1 of day 1 already has a receipt") == true)
     #expect(!branch.store.hasStagedChanges)
     branch.rollBack(to: books)
     #expect(try branch.store.receipts(day: nil, after: 0, limit: 99).map(\.ticket) == [first.ticket])
+    #expect(try branch.store.audit().problems == [])
+  }
+
+  @Test(
+    "whoever leaves and is not there is named, alone or among those who stand beside", arguments: [1, 5, 64])
+  func departed(_ count: Int) throws {
+    let (branch, customers) = try branch(count)
+    try branch.finish(customers[count / 2])
+    try branch.commit()
+    let books = branch.books
+    let error = storeError {
+      for customer in customers { try branch.finish(customer) }
+      try branch.commit()
+    }
+    let named =
+      count == 1
+      ? "ticket 1 of day 1 is not among the waiting customers"
+      : "not all of tickets 1 to \(count) of day 1 are among the waiting customers"
+    #expect(error?.description.contains(named) == true, "\(String(describing: error))")
+    branch.rollBack(to: books)
     #expect(try branch.store.audit().problems == [])
   }
 

@@ -193,7 +193,7 @@ struct OpeningTests {
     let scratch = try filled()
     do {
       let database = try Database(path: scratch.database)
-      try database.execute("DROP TABLE receipt", while: "losing a table")
+      try database.execute("DROP TABLE receipt_page", while: "losing a table")
     }
     #expect(storeError { _ = try SQLiteStore(path: scratch.database) }?.kind == "damaged")
   }
@@ -215,7 +215,7 @@ struct OpeningTests {
       let scratch = try filled()
       do {
         let database = try Database(path: scratch.database)
-        try database.execute(script, while: "planting damage")
+        try database.damage(script)
       }
       let store = try SQLiteStore(path: scratch.database)
       let error = storeError {
@@ -425,7 +425,7 @@ struct OpeningTests {
       let scratch = try filled()
       do {
         let database = try Database(path: scratch.database)
-        try database.execute(script, while: "planting damage")
+        try database.damage(script)
       }
       #expect(storeError { _ = try SQLiteStore(path: scratch.database) }?.kind == "damaged", "\(script)")
     }

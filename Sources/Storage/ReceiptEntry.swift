@@ -1,0 +1,251 @@
+// Owns how a receipt is written in its page, and read: one JSON array of numbers, so that whoever looks with sqlite3 can read
+// it, too. It knows no database.
+// Invariant: what was written is read back as it was; anything else is refused, and never traps.
+
+import BankModel
+import Time
+
+/// The numbers of a receipt as they stand on disk, whatever they mean.
+struct ReceiptEntry: Equatable {
+  var sequence: Int64
+  var day: BusinessDay
+  var ticket: TicketNumber
+  /// The number of the service, and the code of the priority.
+  var service, priority: Int64
+  var outcome: Int64
+  /// The place of the window; nil where no window had the customer.
+  var place: Int64?
+  var generation, pid, attempts: Int64
+  var amount, account: Int64
+  /// Codes of accounts; nil where nothing was done.
+  var debit, credit: Int64?
+  /// Milliseconds since 1970.
+  var issued: Int64
+  var started: Int64?
+  var finished: Int64
+  var article = ""
+
+  /// Numbers in an entry. An article stands behind them where there is one.
+  static let numbers = 15
+}
+
+extension ReceiptEntry {
+  init(_ receipt: Receipt, sequence: Int64) {
+    let transfer = receipt.transfer
+    self.init(
+      sequence: sequence, day: receipt.day, ticket: receipt.ticket, service: Int64(receipt.service.number),
+      priority: receipt.priority.code, outcome: Int64(receipt.outcome.rawValue),
+      place: receipt.window.map { Int64($0.place) }, generation: Int64(receipt.generation),
+      pid: Int64(receipt.pid), attempts: Int64(receipt.attempts), amount: receipt.amount,
+      account: receipt.account, debit: transfer?.debit.code, credit: transfer?.credit.code,
+      issued: receipt.issuedAt.milliseconds, started: receipt.startedAt?.milliseconds,
+      finished: receipt.finishedAt.milliseconds, article: receipt.article)
+  }
+
+  /// Appends the entry to the text of a page.
+  ///
+  /// - Parameter moment: of the page. What came before is told by how long before, which makes the text a third shorter.
+  func write(to text: inout [UInt8], at moment: Int64) {
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.numbers * 21) { room in
+      // From the last digit to the first one, as division gives them.
+      var digits = BackwardDigits(room: room)
+      digits.prepend(finished &- moment)
+      digits.prepend(started.map { finished &- $0 })
+      digits.prepend(finished &- issued)
+      digits.prepend(credit)
+      digits.prepend(debit)
+      digits.prepend(account)
+      digits.prepend(amount)
+      digits.prepend(attempts)
+      digits.prepend(pid)
+      digits.prepend(generation)
+      digits.prepend(place)
+      digits.prepend(outcome)
+      digits.prepend(priority)
+      digits.prepend(service)
+      digits.prepend(ticket)
+      // The first comma gives its place to the bracket.
+      digits.room[digits.start] = UInt8(ascii: "[")
+      text.append(contentsOf: UnsafeBufferPointer(rebasing: room[digits.start...]))
+    }
+    if !article.isEmpty { Self.append(article, to: &text) }
+    text.append(UInt8(ascii: "]"))
+  }
+
+  private static func append(_ article: String, to text: inout [UInt8]) {
+    text.append(UInt8(ascii: ","))
+    text.append(UInt8(ascii: "\""))
+    for byte in article.utf8 {
+      switch byte {
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+        text.append(UInt8(ascii: "\\"))
+        text.append(byte)
+      case 0..<0x20:
+        text.append(contentsOf: "\\u00".utf8)
+        text.append(hexadecimal[Int(byte >> 4)])
+        text.append(hexadecimal[Int(byte & 15)])
+      default: text.append(byte)
+      }
+    }
+    text.append(UInt8(ascii: "\""))
+  }
+
+  private static let hexadecimal = Array("0123456789abcdef".utf8)
+
+  /// The receipts in the text of a page; nil where it is none.
+  ///
+  /// - Parameters:
+  ///   - first: the number of the first of them.
+  ///   - moment: of the page.
+  static func read(
+    _ text: UnsafeBufferPointer<UInt8>, first: Int64, day: BusinessDay, at moment: Int64
+  ) -> [ReceiptEntry]? {
+    var reader = PageReader(text: text)
+    var entries: [ReceiptEntry] = []
+    entries.reserveCapacity(ReceiptPage.longest)
+    guard reader.take(UInt8(ascii: "[")) else { return nil }
+    if reader.take(UInt8(ascii: "]")) { return reader.isAtEnd ? entries : nil }
+    repeat {
+      let (sequence, isTooHigh) = first.addingReportingOverflow(Int64(entries.count))
+      guard !isTooHigh, let entry = reader.entry(sequence, day, at: moment) else { return nil }
+      entries.append(entry)
+    } while reader.take(UInt8(ascii: ","))
+    return reader.take(UInt8(ascii: "]")) && reader.isAtEnd ? entries : nil
+  }
+}
+
+/// Numbers that are written from the end of some room towards its beginning, each with a comma before it.
+private struct BackwardDigits {
+  let room: UnsafeMutableBufferPointer<UInt8>
+  /// Where what is written begins.
+  private(set) var start: Int
+
+  init(room: UnsafeMutableBufferPointer<UInt8>) { (self.room, start) = (room, room.count) }
+
+  mutating func prepend(_ number: Int64) {
+    var rest = number.magnitude
+    repeat {
+      let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
+      put(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: digit))
+      rest = quotient
+    } while rest > 0
+    if number < 0 { put(UInt8(ascii: "-")) }
+    put(UInt8(ascii: ","))
+  }
+
+  mutating func prepend(_ number: Int64?) {
+    if let number { return prepend(number) }
+    for byte in [UInt8(ascii: "l"), UInt8(ascii: "l"), UInt8(ascii: "u"), UInt8(ascii: "n")] { put(byte) }
+    put(UInt8(ascii: ","))
+  }
+
+  private mutating func put(_ byte: UInt8) {
+    start -= 1
+    room[start] = byte
+  }
+}
+
+/// Reads what ``ReceiptEntry`` writes, from the first byte to the last.
+private struct PageReader {
+  let text: UnsafeBufferPointer<UInt8>
+  private var place = 0
+  /// Something was met that is never written.
+  private var isBroken = false
+
+  init(text: UnsafeBufferPointer<UInt8>) { self.text = text }
+
+  var isAtEnd: Bool { place == text.count }
+
+  mutating func take(_ byte: UInt8) -> Bool {
+    guard place < text.count, text[place] == byte else { return false }
+    place += 1
+    return true
+  }
+
+  mutating func entry(_ sequence: Int64, _ day: BusinessDay, at moment: Int64) -> ReceiptEntry? {
+    guard take(UInt8(ascii: "[")) else { return nil }
+    let (ticket, service, priority, outcome) = (first(), next(), next(), next())
+    let (window, generation, pid, attempts) = (optional(), next(), next(), next())
+    let (amount, account, debit, credit) = (next(), next(), optional(), optional())
+    let (waited, worked, finished) = (next(), optional(), moment &+ next())
+    let article = take(UInt8(ascii: ",")) ? article() : ""
+    guard take(UInt8(ascii: "]")), !isBroken else { return nil }
+    return ReceiptEntry(
+      sequence: sequence, day: day, ticket: ticket, service: service, priority: priority, outcome: outcome,
+      place: window, generation: generation, pid: pid, attempts: attempts, amount: amount, account: account,
+      debit: debit, credit: credit, issued: finished &- waited, started: worked.map { finished &- $0 },
+      finished: finished, article: article)
+  }
+
+  private mutating func next() -> Int64 {
+    if !take(UInt8(ascii: ",")) { isBroken = true }
+    return first()
+  }
+
+  private mutating func optional() -> Int64? {
+    if !take(UInt8(ascii: ",")) { isBroken = true }
+    guard take(UInt8(ascii: "n")) else { return first() }
+    if !(take(UInt8(ascii: "u")) && take(UInt8(ascii: "l")) && take(UInt8(ascii: "l"))) { isBroken = true }
+    return nil
+  }
+
+  private mutating func first() -> Int64 {
+    let isNegative = take(UInt8(ascii: "-"))
+    let start = place
+    var magnitude: UInt64 = 0
+    while place < text.count, UInt8(ascii: "0")...UInt8(ascii: "9") ~= text[place] {
+      // Nineteen digits always fit; more are no number that is written here.
+      magnitude = magnitude &* 10 &+ UInt64(text[place] &- UInt8(ascii: "0"))
+      place += 1
+    }
+    let isTooLarge = place - start > 19 || magnitude > UInt64(Int64.max) + (isNegative ? 1 : 0)
+    if place == start || isTooLarge {
+      isBroken = true
+      return 0
+    }
+    return isNegative ? Int64(truncatingIfNeeded: 0 &- magnitude) : Int64(magnitude)
+  }
+
+  private mutating func article() -> String {
+    var bytes: [UInt8] = []
+    guard take(UInt8(ascii: "\"")) else { return broken() }
+    while place < text.count {
+      let byte = text[place]
+      place += 1
+      switch byte {
+      case UInt8(ascii: "\""): return String(decoding: bytes, as: UTF8.self)
+      case UInt8(ascii: "\\"):
+        guard let meant = escaped() else { return broken() }
+        bytes.append(meant)
+      case 0..<0x20: return broken()
+      default: bytes.append(byte)
+      }
+    }
+    return broken()
+  }
+
+  private mutating func escaped() -> UInt8? {
+    guard place < text.count else { return nil }
+    let byte = text[place]
+    place += 1
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"): return byte
+    // What SQLite itself has quoted, when a former database was brought up to date.
+    case UInt8(ascii: "b"): return 8
+    case UInt8(ascii: "t"): return 9
+    case UInt8(ascii: "n"): return 10
+    case UInt8(ascii: "f"): return 12
+    case UInt8(ascii: "r"): return 13
+    default: break
+    }
+    guard byte == UInt8(ascii: "u"), place + 4 <= text.count else { return nil }
+    let digits = String(decoding: text[place..<place + 4], as: UTF8.self)
+    place += 4
+    return digits.first == "+" ? nil : UInt8(digits, radix: 16)
+  }
+
+  private mutating func broken() -> String {
+    isBroken = true
+    return ""
+  }
+}

@@ -1,0 +1,173 @@
+// Owns the part of the audit that looks at receipts: once in the order of their numbers, with their money, and once in the
+// order of the tickets, where everybody stands exactly once. It knows no books but the days.
+// Invariant: nothing is kept of what was read but counts and some pages. A value that means nothing is a finding, not an end.
+
+import BankModel
+import QueueCore
+
+extension SQLiteStore {
+  func auditReceipts(
+    _ days: [DayRow], _ report: inout AuditReport
+  ) throws(StoreError) -> [BusinessDay: DayReceipts] {
+    var walk = ReceiptWalk(last: days.last?.books.day ?? 0)
+    var expected: Int64 = 1
+    var (key, block): (Int64?, TicketBlock?) = (nil, nil)
+    try database.withStatement(
+      "SELECT \(Statements.pageColumns) FROM receipt_page ORDER BY first", while: "reading all receipts"
+    ) { row throws(StoreError) in
+      while try row.step() {
+        let first = row.integer(0)
+        if first != expected { report.note(Remark(.receiptMissing, expected, first)) }
+        guard let entries = Self.entries(row), !entries.isEmpty, entries.count <= ReceiptPage.longest else {
+          report.note(Remark(.pageMeaningless, first))
+          expected = first &+ 1
+          continue
+        }
+        expected = first &+ Int64(entries.count)
+        for entry in entries {
+          guard try visit(entry, &walk, &report) else { continue }
+          let own = TicketBlock.key(entry.day, entry.ticket)
+          if key != own { (key, block) = (own, try self.block(own)) }
+          requirePlace(of: entry, in: block, days, &report)
+        }
+      }
+    }
+    return walk.counts
+  }
+
+  /// - Returns: whether it is a receipt of a day that there was.
+  private func visit(
+    _ entry: ReceiptEntry, _ walk: inout ReceiptWalk, _ report: inout AuditReport
+  ) throws(StoreError) -> Bool {
+    guard let outcome = UInt8(exactly: entry.outcome).flatMap(Outcome.init(rawValue:)),
+      let line = try? line(service: entry.service, priority: entry.priority)
+    else {
+      report.note(Remark(.receiptMeaningless, entry.sequence))
+      return false
+    }
+    let money = ReceiptMoney(
+      sequence: entry.sequence, service: line.service, outcome: outcome, amount: entry.amount,
+      account: entry.account, debit: entry.debit, credit: entry.credit)
+    guard walk.visit(entry.day, entry.ticket, money, &report) else { return false }
+    try requireAttempts(
+      entry.attempts - (outcome.isAttended ? 1 : 0), entry.day, entry.ticket, outcome, &report)
+    return true
+  }
+
+  /// Notes a receipt that is not the one of its ticket: the ticket has another, or none that would be found.
+  private func requirePlace(
+    of entry: ReceiptEntry, in block: TicketBlock?, _ days: [DayRow], _ report: inout AuditReport
+  ) {
+    let isTicket = 1...Limits.ticket ~= entry.ticket
+    let found = isTicket ? block?[entry.ticket] ?? 0 : 0
+    if found == entry.sequence { return }
+    if found == 0, isTicket { return report.note(Remark(.receiptNotFound, entry.ticket, entry.day)) }
+    report.audit.duplicated += 1
+    report.note(
+      isTicket
+        ? Remark(.ticketTwice, entry.ticket, entry.day)
+        : Remark(
+          .neverIssued, entry.ticket, entry.day, days.first { $0.books.day == entry.day }?.books.issued ?? 0))
+  }
+
+  /// Goes over the tickets of every day: each stands once, as a receipt or in the queue, and customers were begun in the order
+  /// of their lines.
+  func auditTickets(_ days: [DayRow], _ report: inout AuditReport) throws(StoreError) {
+    let starts = try database.withStatement(
+      "SELECT value FROM meta WHERE name LIKE '\(Self.receiptsBefore)%'", while: "reading the starts"
+    ) { row throws(StoreError) in try row.all { $0.integer(0) } }
+    var order = OrderWalk(
+      starts: starts, disordered: DisorderedDays.among(days.map { ($0.books.day, $0.books.clockSteps) }))
+    var pages = KeptPages()
+    for day in days {
+      let number = day.books.day
+      let isPresent = number == days.last?.books.day && !day.isClosed
+      var tickets = TicketWalk(day: number, issued: day.books.issued)
+      // Whoever came with a request that is not whole has no ticket.
+      let arriving = isPresent ? try readArrivals() ?? .max : 0
+      try database.withStatement(
+        "SELECT ticket FROM customer WHERE ticket < \(arriving) ORDER BY ticket", while: "counting tickets"
+      ) { customers throws(StoreError) in
+        try database.withStatement(
+          "SELECT ticket, due_ms FROM later WHERE day = \(number) ORDER BY ticket",
+          while: "looking for orders"
+        ) { later throws(StoreError) in
+          var waiting = TicketColumn(customers)
+          var ordered = TicketColumn(later)
+          try eachHolder(of: number) { ticket, sequence throws(StoreError) in
+            try waiting.advance(before: ticket) { tickets.visit($0, &report) }
+            guard let entry = try receipt(numbered: sequence, of: ticket, number, &pages, &report) else {
+              return
+            }
+            tickets.visit(ticket, &report)
+            guard entry.outcome == Int64(Outcome.served.rawValue), let started = entry.started,
+              let line = try? line(service: entry.service, priority: entry.priority)
+            else { return }
+            try ordered.advance(before: ticket) { _ in }
+            order.visit(
+              number, ticket, line, receipt: sequence, attempts: entry.attempts, startedAt: started,
+              isLater: ordered.next == ticket, &report)
+          }
+          try waiting.advance(before: .max) { tickets.visit($0, &report) }
+        }
+      }
+      tickets.end(&report)
+    }
+  }
+
+  /// The receipt that a block says a ticket has; nil where there is no such receipt, which is noted.
+  private func receipt(
+    numbered sequence: Int64, of ticket: TicketNumber, _ day: BusinessDay, _ pages: inout KeptPages,
+    _ report: inout AuditReport
+  ) throws(StoreError) -> ReceiptEntry? {
+    if let entry = try entry(numbered: sequence, &pages), entry.day == day, entry.ticket == ticket {
+      return entry
+    }
+    report.note(Remark(.receiptOfOther, ticket, day, sequence))
+    return nil
+  }
+
+  /// Goes over the tickets of a day that have receipts, in their order, with the receipts' numbers.
+  private func eachHolder(
+    of day: BusinessDay, _ visit: (TicketNumber, Int64) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    let keys = TicketBlock.keys(of: day)
+    try database.withStatement(
+      "SELECT block, sequences FROM ticket_block WHERE block BETWEEN ? AND ? ORDER BY block",
+      while: "reading whose receipts they are"
+    ) { row throws(StoreError) in
+      row.bindAll(keys.lowerBound, keys.upperBound)
+      while try row.step() {
+        guard let block = TicketBlock(text: row.utf8(1)) else {
+          throw damage(Remark(.blockMeaningless, row.integer(0)))
+        }
+        let first = TicketBlock.firstTicket(of: row.integer(0))
+        for ticket in first..<first + TicketBlock.tickets {
+          let sequence = block[ticket]
+          if sequence != 0 { try visit(ticket, sequence) }
+        }
+      }
+    }
+  }
+}
+
+/// Tickets that come one behind the other, of which the next one is known.
+private struct TicketColumn {
+  private let row: Statement
+  private(set) var next: TicketNumber?
+  private var hasBegun = false
+
+  init(_ row: Statement) { self.row = row }
+
+  /// Goes on to the first one that is not below `bound`, over all that are.
+  mutating func advance(before bound: TicketNumber, _ visit: (TicketNumber) -> Void) throws(StoreError) {
+    if !hasBegun {
+      hasBegun = true
+      next = try row.step() ? row.integer(0) : nil
+    }
+    while let ticket = next, ticket < bound {
+      visit(ticket)
+      next = try row.step() ? row.integer(0) : nil
+    }
+  }
+}

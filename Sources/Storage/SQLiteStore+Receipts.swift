@@ -1,0 +1,272 @@
+// Owns how receipts are written in pages and found again: by their numbers, by day, by service and by ticket. It knows no
+// customer and no books.
+// Invariant: receipts are numbered without a gap, in the order of the commits, and written once. A second one of a ticket is
+// refused when the block of its ticket is written, which is before the commit.
+
+import BankModel
+import QueueCore
+import Time
+
+// MARK: Writing
+
+extension SQLiteStore {
+  /// Takes a receipt, which has its sequence number now.
+  func gather(_ receipt: Receipt) throws(StoreError) {
+    precondition(
+      receipt.window == nil || receipt.window?.service == receipt.service,
+      "A window serves its own service only.")
+    precondition(1...Limits.ticket ~= receipt.ticket, "A ticket is out of range.")
+    sequence += 1
+    try gather(ReceiptEntry(receipt, sequence: sequence))
+  }
+
+  /// Takes a receipt with the number that comes next.
+  func gather(_ entry: ReceiptEntry) throws(StoreError) {
+    if !gathered.page.hasRoom(on: entry.day) { try writePage() }
+    gathered.page.append(entry)
+    gathered.holders.append(
+      GatheredRows.Holder(day: entry.day, ticket: entry.ticket, sequence: entry.sequence))
+    if gathered.holders.count == GatheredRows.most { try writeReceipts() }
+  }
+
+  func writeReceipts() throws(StoreError) {
+    guard !gathered.holders.isEmpty else { return }
+    try writePage()
+    try writeHolders()
+  }
+
+  private func writePage() throws(StoreError) {
+    guard gathered.page.count > 0 else { return }
+    gathered.page.close()
+    let statement = statements.insertPage
+    statement.bindAll(gathered.page.first, gathered.page.day, gathered.page.moment)
+    try statement.bind(4, utf8: gathered.page.text)
+    try statement.run()
+    gathered.page.forget()
+  }
+
+  /// Writes whose receipts they are: of each block of tickets the row is read and written once.
+  private func writeHolders() throws(StoreError) {
+    gathered.holders.sort { ($0.day, $0.ticket) < ($1.day, $1.ticket) }
+    var rest = gathered.holders[...]
+    while let first = rest.first {
+      let key = TicketBlock.key(first.day, first.ticket)
+      var block = try block(key) ?? TicketBlock()
+      while let holder = rest.first, TicketBlock.key(holder.day, holder.ticket) == key {
+        if block[holder.ticket] != 0 { throw damage(Remark(.receiptTwice, holder.ticket, holder.day)) }
+        block[holder.ticket] = holder.sequence
+        rest.removeFirst()
+      }
+      statements.putBlock.bind(1, key)
+      try statements.putBlock.bind(2, utf8: block.text)
+      try statements.putBlock.run()
+    }
+    gathered.holders.removeAll(keepingCapacity: true)
+  }
+
+  func block(_ key: Int64) throws(StoreError) -> TicketBlock? {
+    statements.block.bind(1, key)
+    guard let text = try statements.block.first({ $0.utf8(0) }) else { return nil }
+    guard let block = TicketBlock(text: text) else { throw damage(Remark(.blockMeaningless, key)) }
+    return block
+  }
+
+  /// The number of the last receipt there is.
+  static func readLastReceipt(_ database: Database) throws(StoreError) -> Int64 {
+    let last = try database.withStatement(
+      "SELECT \(Statements.pageColumns) FROM receipt_page ORDER BY first DESC LIMIT 1",
+      while: "counting receipts"
+    ) { row throws(StoreError) in try row.first { (first: $0.integer(0), entries: entries($0)) } }
+    guard let last else { return 0 }
+    guard let sequence = last.entries?.last?.sequence, 1...TicketBlock.highest - (1 << 32) ~= sequence else {
+      throw .damaged(path: database.path, detail: Remark(.pageMeaningless, last.first))
+    }
+    return sequence
+  }
+}
+
+// MARK: Reading
+
+extension SQLiteStore {
+  /// Receipts in the order of their commits, of one day or of all, behind a sequence number. See `QueueStore`.
+  public func receipts(day: BusinessDay?, after sequence: Int64, limit: Int) throws(StoreError) -> [Receipt] {
+    try settle()
+    if let day {
+      statements.pagesOfDay.bindAll(day, Self.page(before: sequence))
+      return try page(statements.pagesOfDay, after: sequence, limit: limit)
+    }
+    statements.pages.bind(1, Self.page(before: sequence))
+    return try page(statements.pages, after: sequence, limit: limit)
+  }
+
+  /// Receipts of one service over all days. See `QueueStore`.
+  ///
+  /// There is no index of services: one walk over the receipts, which an audit takes anyway.
+  public func receipts(
+    of service: Service, after sequence: Int64, through last: Int64, limit: Int
+  ) throws(StoreError) -> [Receipt] {
+    try settle()
+    statements.pages.bind(1, Self.page(before: sequence))
+    return try page(
+      statements.pages, after: sequence, through: last, of: Int64(service.number), limit: limit)
+  }
+
+  /// The receipt of one ticket.
+  public func receipt(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> Receipt? {
+    guard var receipt = try bareReceipt(day: day, ticket: ticket) else { return nil }
+    try addResult(to: &receipt)
+    return receipt
+  }
+
+  /// The receipt of one ticket, without what the work left behind.
+  func bareReceipt(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> Receipt? {
+    try settle()
+    guard 1...Limits.ticket ~= ticket, let number = try block(TicketBlock.key(day, ticket))?[ticket],
+      number > 0
+    else { return nil }
+    var pages = KeptPages()
+    guard let entry = try entry(numbered: number, &pages), entry.day == day, entry.ticket == ticket else {
+      throw damage(Remark(.receiptOfOther, ticket, day, number))
+    }
+    return try receipt(entry)
+  }
+
+  /// Before which number the page with the receipt behind `sequence` begins, or an earlier one.
+  private static func page(before sequence: Int64) -> Int64 { max(0, sequence) - Int64(ReceiptPage.longest) }
+
+  /// Receipts with what the work left behind, until so many bytes of it that the page ends early.
+  ///
+  /// - Parameter statement: gives the pages in the order of their numbers.
+  private func page(
+    _ statement: Statement, after sequence: Int64, through last: Int64 = .max, of service: Int64? = nil,
+    limit: Int
+  ) throws(StoreError) -> [Receipt] {
+    var walk = ResultWalk()
+    defer {
+      statement.reset()
+      if walk.hasBegun { statements.results.reset() }
+    }
+    var receipts: [Receipt] = []
+    var bytes = 0
+    while let entries = try nextPage(statement) {
+      for entry in entries where entry.sequence > sequence {
+        if receipts.count >= limit || bytes >= [Receipt].longestResults || entry.sequence > last {
+          return receipts
+        }
+        if let service, entry.service != service { continue }
+        var receipt = try receipt(entry)
+        if results.mayHave(entry.sequence) {
+          receipt.result = try result(of: entry.sequence, &walk)
+          bytes += receipt.result?.size ?? 0
+        }
+        receipts.append(receipt)
+      }
+      if receipts.count >= limit { break }
+    }
+    return receipts
+  }
+
+  /// The receipts of the next row; nil behind the last one.
+  func nextPage(_ statement: Statement) throws(StoreError) -> [ReceiptEntry]? {
+    guard try statement.step() else { return nil }
+    guard let entries = Self.entries(statement) else {
+      throw damage(Remark(.pageMeaningless, statement.integer(0)))
+    }
+    return entries
+  }
+
+  /// The receipts in a row of pages; nil where they mean nothing.
+  static func entries(_ row: Statement) -> [ReceiptEntry]? {
+    row.withUTF8(3) {
+      ReceiptEntry.read($0, first: row.integer(0), day: row.integer(1), at: row.integer(2))
+    }
+  }
+
+  /// Goes over all receipts in the order of their numbers, with a statement of its own.
+  func eachEntry(_ visit: (ReceiptEntry) throws(StoreError) -> Void) throws(StoreError) {
+    try settle()
+    try database.withStatement(
+      "SELECT \(Statements.pageColumns) FROM receipt_page ORDER BY first", while: "reading all receipts"
+    ) { row throws(StoreError) in
+      while let entries = try nextPage(row) {
+        for entry in entries { try visit(entry) }
+      }
+    }
+  }
+
+  /// What an entry says of a receipt, which does not say what the work left behind.
+  func receipt(_ entry: ReceiptEntry) throws(StoreError) -> Receipt {
+    let line = try line(service: entry.service, priority: entry.priority)
+    guard let outcome = UInt8(exactly: entry.outcome).flatMap(Outcome.init(rawValue:)) else {
+      throw damage(Remark(.receiptOutcome, entry.sequence, entry.outcome))
+    }
+    var window: Window?
+    if let place = entry.place { window = Window(service: line.service, place: try small(place)) }
+    return Receipt(
+      sequence: entry.sequence, day: entry.day, ticket: entry.ticket, service: line.service,
+      priority: line.priority, outcome: outcome, window: window, generation: try small(entry.generation),
+      pid: try small(entry.pid), attempts: try small(entry.attempts), amount: entry.amount,
+      account: entry.account, issuedAt: WallTime(milliseconds: entry.issued),
+      startedAt: entry.started.map(WallTime.init(milliseconds:)),
+      finishedAt: WallTime(milliseconds: entry.finished), article: entry.article,
+      shortages: outcome == .outOfStock ? try shortages(day: entry.day, ticket: entry.ticket) : [])
+  }
+
+  private func shortages(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> [Shortage] {
+    statements.shortages.bindAll(day, ticket)
+    return try statements.shortages.all {
+      Shortage(item: ItemID($0.text(0)), needed: $0.integer(1), available: $0.integer(2))
+    }
+  }
+
+  /// The receipt with this number; nil where there is none.
+  ///
+  /// - Parameter pages: where what was read last is kept. Whoever looks for many looks for neighbours.
+  func entry(numbered number: Int64, _ pages: inout KeptPages) throws(StoreError) -> ReceiptEntry? {
+    if let known = pages.entry(numbered: number) { return known }
+    statements.pageOfReceipt.bind(1, number)
+    defer { statements.pageOfReceipt.reset() }
+    guard let entries = try nextPage(statements.pageOfReceipt), let first = entries.first else { return nil }
+    pages.keep(entries)
+    let (place, isFarther) = number.subtractingReportingOverflow(first.sequence)
+    return !isFarther && 0..<Int64(entries.count) ~= place ? entries[Int(place)] : nil
+  }
+}
+
+/// Pages that were read, the last ones.
+struct KeptPages {
+  private static let most = 32
+  private var pages: [[ReceiptEntry]] = []
+  private var next = 0
+  /// Where the last one was found.
+  private var latest = 0
+
+  mutating func keep(_ entries: [ReceiptEntry]) {
+    if pages.count < Self.most {
+      latest = pages.count
+      return pages.append(entries)
+    }
+    latest = next
+    pages[next] = entries
+    next = (next + 1) % Self.most
+  }
+
+  mutating func entry(numbered number: Int64) -> ReceiptEntry? {
+    guard !pages.isEmpty else { return nil }
+    if let found = Self.entry(numbered: number, in: pages[latest]) { return found }
+    for place in pages.indices {
+      if let found = Self.entry(numbered: number, in: pages[place]) {
+        latest = place
+        return found
+      }
+    }
+    return nil
+  }
+
+  private static func entry(numbered number: Int64, in page: [ReceiptEntry]) -> ReceiptEntry? {
+    guard let first = page.first?.sequence, number >= first, number - first < Int64(page.count) else {
+      return nil
+    }
+    return page[Int(number - first)]
+  }
+}
