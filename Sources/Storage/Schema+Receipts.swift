@@ -17,7 +17,7 @@ extension Schema {
 
     -- Which receipts the tickets have, 64 in a row: the sequence numbers with 13 digits each, 0 for none.
     CREATE TABLE ticket_block (
-      block INTEGER PRIMARY KEY, -- day << 34 | ticket >> 6
+      block INTEGER PRIMARY KEY, -- (day << 34) | (ticket >> 6)
       sequences TEXT NOT NULL
     ) STRICT;
 

@@ -131,7 +131,7 @@ struct ReceiptPagesTests {
     let found = try store.database.number(
       """
       SELECT CAST(substr(sequences, 1 + 13 * (23 & 63), 13) AS INTEGER) FROM ticket_block
-      WHERE block = 1 << 34 | 23 >> 6
+      WHERE block = (1 << 34) | (23 >> 6)
       """, while: "testing")
     #expect(found == 23)
     #expect(try store.database.number("SELECT count(*) FROM receipt_page", while: "testing") == 3)
