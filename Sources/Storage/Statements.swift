@@ -90,7 +90,7 @@ struct Statements {
         day, ticket, service, grade, outcome, place, generation, pid, attempts, amount, account, debit, credit,
         issued_ms, started_ms, finished_ms, article)
       SELECT
-        ?1, ticket, service, code, 2, NULL, 0, 0, attempts, amount, account, NULL, NULL, issued_ms, NULL, ?2,
+        ?1, ticket, service, code, 2, NULL, 0, 0, \(CustomerAttempts.ended), amount, account, NULL, NULL, issued_ms, NULL, ?2,
         article
       FROM \(QueueSweep.bases) CROSS JOIN customer ON position BETWEEN base + ?3 AND base + ?4
       ORDER BY ticket
