@@ -62,17 +62,24 @@ public struct Customer: Sendable, Equatable {
   public var crashes: Int32
   /// Attempts since the last requeue that a teller itself reported as failed.
   public var failures: Int32
+  /// Attempts since the last requeue that may have begun, where the service counts them (`max_attempts`); else 0. The one
+  /// that is under way is among them.
+  public var begun: Int16
+  /// Whether the last of them is under way. A customer of whom a store says so was at a window of a coordinator that has
+  /// ended since.
+  public var isBegun: Bool
   /// The name of what was ordered, such as that of a juice; empty where nothing was. The queue never reads it. It is not
   /// the customer's payload, which the store keeps and the queue never sees.
   public var article: String
 
   public init(
     ticket: TicketNumber, service: Service, priority: Priority, amount: Won, account: AccountNumber,
-    issuedAt: WallTime, attempts: Int32 = 0, crashes: Int32 = 0, failures: Int32 = 0, article: String = ""
+    issuedAt: WallTime, attempts: Int32 = 0, crashes: Int32 = 0, failures: Int32 = 0, begun: Int16 = 0,
+    isBegun: Bool = false, article: String = ""
   ) {
     (self.ticket, self.service, self.priority, self.amount) = (ticket, service, priority, amount)
     (self.account, self.issuedAt, self.attempts, self.crashes) = (account, issuedAt, attempts, crashes)
-    (self.failures, self.article) = (failures, article)
+    (self.failures, self.begun, self.isBegun, self.article) = (failures, begun, isBegun, article)
   }
 
   /// The line in which this customer waits.

@@ -143,9 +143,11 @@ public enum AttemptEnd: UInt8, Named {
   case failed = 5
   /// The work could not be done now, by nobody's fault.
   case deferred = 6
+  /// It was begun, and the coordinator ended before its end was known. Only of a service that counts its attempts.
+  case lost = 7
 
   /// The names in JSON, in the order of the numbers.
-  public static let names = ["served", "killed", "lease_expired", "recalled", "failed", "deferred"]
+  public static let names = ["served", "killed", "lease_expired", "recalled", "failed", "deferred", "lost"]
 }
 
 /// One attempt at serving one customer that ended without being served.

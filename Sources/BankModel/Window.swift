@@ -18,6 +18,12 @@ public struct Window: Hashable, Sendable, Comparable {
     Window(service: service, place: Int32(Limits.windowsPerService) + number)
   }
 
+  /// Stands for a window of which nobody knows any more which it was.
+  public static func unknown(_ service: Service) -> Window { Window(service: service, place: 0) }
+
+  /// Whether it is one.
+  public var isUnknown: Bool { place == 0 }
+
   /// The number of the worker, where this is no window of the branch; nil at a window.
   public var outsideNumber: Int32? {
     Int64(place) > Limits.windowsPerService ? place - Int32(Limits.windowsPerService) : nil

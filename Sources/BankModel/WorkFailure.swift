@@ -28,12 +28,18 @@ public final class WorkFailure: Hashable, Sendable {
   public let processEnd: ProcessEnd?
   /// The pause that the worker asks for; nil where it leaves that to the service.
   public let after: TimeSpan?
+  /// Whether the work has not begun, so that the attempt is none of those that `max_attempts` counts: whoever says so has
+  /// begun nothing, or the system, or a shell, has said that there is nothing that could be begun.
+  public let isUnbegun: Bool
 
-  /// - Parameter words: cut where they are too long.
+  /// - Parameters:
+  ///   - words: cut where they are too long.
+  ///   - isUnbegun: whether whoever says it knows that nothing was begun.
   public init(
     _ words: String, _ consequence: Consequence = .again, processEnd: ProcessEnd? = nil,
-    after: TimeSpan? = nil
+    after: TimeSpan? = nil, isUnbegun: Bool = false
   ) {
+    self.isUnbegun = isUnbegun || consequence == .pause && Self.meansNoProgram(processEnd)
     self.words = words.utf8.count <= Attempt.longestWords ? words : Self.cut(words)
     (self.consequence, self.processEnd, self.after) = (consequence, processEnd, after)
   }
@@ -41,7 +47,7 @@ public final class WorkFailure: Hashable, Sendable {
   /// Whether both say the same.
   public static func == (left: WorkFailure, right: WorkFailure) -> Bool {
     left.words == right.words && left.consequence == right.consequence && left.processEnd == right.processEnd
-      && left.after == right.after
+      && left.after == right.after && left.isUnbegun == right.isUnbegun
   }
 
   /// Feeds everything that is said.
@@ -50,6 +56,15 @@ public final class WorkFailure: Hashable, Sendable {
     hasher.combine(consequence)
     hasher.combine(processEnd)
     hasher.combine(after)
+    hasher.combine(isUnbegun)
+  }
+
+  /// No such program, no such directory: there was no process; or a shell says the same, with 126 and 127.
+  private static func meansNoProgram(_ end: ProcessEnd?) -> Bool {
+    switch end {
+    case nil, .code(126), .code(127): true
+    case .code, .signal: false
+    }
   }
 
   /// The last words are those that say why.

@@ -49,6 +49,8 @@ public struct ServiceSettings: Sendable, Equatable {
   public var retryJitter: Int32?
   /// Customers of the service who may wait before new ones are refused. `max_waiting`
   public var maxWaiting: Int64?
+  /// Attempts that may begin at a customer; nil for as many as crashes and failures allow. `max_attempts`
+  public var maxAttempts: Int32?
 
   /// Nothing is said.
   public init() {}

@@ -90,6 +90,7 @@ struct Setting {
       Setting(pauseKeys(of: service).limit, .openSpan(\.[service].retryLimit, .zero...day)),
       Setting(above + "retries.jitter", .openFraction(\.[service].retryJitter)),
       Setting(above + maxWaitingKey, .openNumber(\.[service].maxWaiting, mayWait)),
+      Setting(above + "max_attempts", .openSmallNumber(\.[service].maxAttempts, 1...1000)),
     ]
   }
 

@@ -33,7 +33,8 @@ extension QueueDriver {
       if machine.holds(lease, at: window) { engine.holdBack(.assign(window, lease, customer)) }
       return
     }
-    let failure = WorkFailure("the disk is full: what the customer carries cannot be read", .later)
+    let failure = WorkFailure(
+      "the disk is full: what the customer carries cannot be read", .later, isUnbegun: true)
     apply(.tellerAnswered(window, lease.generation, lease, .failed(failure)))
   }
 

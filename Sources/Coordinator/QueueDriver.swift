@@ -203,8 +203,11 @@ final class QueueDriver {
       $0.field("day", machine.books.day)
       $0.field("ticket", customer.ticket)
       $0.field("service", context.services.directory[customer.service].text)
-      $0.field("window", context.name(of: window))
+      if !window.isUnknown { $0.field("window", context.name(of: window)) }
       $0.field("attempts", customer.attempts)
+      if let most = machine.policy[customer.service.index].maxAttempts, customer.begun >= most {
+        $0.field("max_attempts", Int64(most))
+      }
       $0.field("end", end.name)
       switch processEnd {
       case .code(let code): $0.field("code", code)

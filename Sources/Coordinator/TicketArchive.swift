@@ -76,14 +76,16 @@ extension TicketReport {
       amount: customer.amount, account: customer.account, issuedAt: customer.issuedAt.milliseconds,
       state: stored.state, dueAt: stored.dueAt?.milliseconds, attempts: attempts,
       article: customer.article.isEmpty ? nil : customer.article)
+    if customer.begun > 0 { counted = Int32(customer.begun) }
   }
 }
 
 extension AttemptReport {
   init(_ attempt: Attempt, _ services: ServiceDirectory) {
     self.init(
-      window: services.name(of: attempt.window), generation: attempt.generation, pid: attempt.pid,
-      startedAt: attempt.startedAt.milliseconds, endedAt: attempt.endedAt.milliseconds, end: attempt.end,
+      window: attempt.window.isUnknown ? "" : services.name(of: attempt.window),
+      generation: attempt.generation, pid: attempt.pid, startedAt: attempt.startedAt.milliseconds,
+      endedAt: attempt.endedAt.milliseconds, end: attempt.end,
       signal: attempt.processEnd?.exitSignal, code: attempt.processEnd?.exitCode)
     if attempt.isFatal { isFatal = true }
     if !attempt.words.isEmpty { words = attempt.words }

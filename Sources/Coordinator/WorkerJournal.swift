@@ -85,7 +85,7 @@ final class WorkerJournal {
       switch attempt.end {
       case .recalled: ("recalled", .info)
       case .deferred: ("failed", .info)
-      case .served, .failed, .killed, .leaseExpired: ("failed", .error)
+      case .served, .failed, .killed, .leaseExpired, .lost: ("failed", .error)
       }
     entry.file.write(event: event, level: level, at: context.now) {
       $0.field("day", attempt.day)

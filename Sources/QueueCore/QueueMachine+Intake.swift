@@ -162,6 +162,7 @@ extension QueueMachine {
     }
     effects.append(contentsOf: settling)
     settling.removeAll(keepingCapacity: true)
+    if !starts.isEmpty { beginStarts(at: now, into: &effects) }
     if !isTakingIn { takeUpPostponed(at: now, into: &effects) }
   }
 
@@ -184,6 +185,8 @@ extension QueueMachine {
     for case .reset(let request) in postponed { effects.append(.reply(request, .refused(.diskFull))) }
     postponed.removeAll()
     for change in unsettled { effects.append(.stage(change)) }
+    // They come behind what was staged before, and are written with it.
+    takeBackStarts(into: &effects)
   }
 
   /// A request that is half taken in is given up: nobody was told of its numbers, and they are free. A reset that has

@@ -8,6 +8,7 @@ import Time
 extension QueueMachine {
   /// A worker that had come by itself has gone, with everybody in its hands.
   mutating func loseOutside(_ generation: Generation, at now: Moment, into effects: inout [QueueEffect]) {
+    takeBackStarts(into: &effects)
     let alone = aloneInHand(of: generation)
     for window in outsideWorkers[generation]?.places ?? [] {
       lose(window, generation, nil, alone: alone, at: now, into: &effects)
@@ -22,6 +23,8 @@ extension QueueMachine {
     guard let (service, place) = locate(window) else { return }
     let isKnown = windows[service][place].generation == generation
     if isKnown {
+      // Whatever comes next, its ears are closed.
+      takeBackStarts(deaf: window, into: &effects)
       takeFrom(service, place, .killed, end, alone: alone, at: now, into: &effects)
       leaveIdle(service, place)
       if window.isOutside { return removeOutside(window) }
@@ -37,6 +40,7 @@ extension QueueMachine {
 
   /// Ends every lease that has run out. Its customer goes back at once: the generation keeps late words harmless.
   mutating func expireLeases(at now: Moment, into effects: inout [QueueEffect]) {
+    if !starts.isEmpty, nextLeaseEnd.map({ $0 <= now.attended }) == true { takeBackStarts(into: &effects) }
     // Of one worker several leases may run out at once, at several places.
     var alone: [Generation: TicketNumber] = [:]
     for generation in outsideWorkers.keys { alone[generation] = aloneInHand(of: generation) }
@@ -80,9 +84,11 @@ extension QueueMachine {
       if !books.paused[service] {
         // It belongs to what happened, and is not taken back where the disk is full.
         (books.paused[service], settledPauses[service]) = (true, true)
+        takeBackStarts(into: &effects)
         effects.append(.reportPause(Service(index: service), because: failure))
       }
-      standAgain(customer, service, place, .deferred, failure, at: now, into: &effects)
+      standAgain(
+        customer, service, place, .deferred, failure, hasBegun: !failure.isUnbegun, at: now, into: &effects)
     }
   }
 
@@ -101,6 +107,7 @@ extension QueueMachine {
     record(lease, at: windowState, end, processEnd, failure?.words, at: now, into: &effects)
     var customer = customer
     customer.attempts += 1
+    customer.endAttempt(hasBegun: failure?.isUnbegun != true)
     switch end {
     case .failed: customer.failures += 1
     case .deferred: break
@@ -111,12 +118,9 @@ extension QueueMachine {
     // Whoever was beside others when they were lost is put aside by what happens alone, and not by a failure after that.
     let isCrash = end != .failed && end != .deferred
     if isCrash && wasAlone && customer.crashes >= rules.maxCrashes || customer.failures >= rules.maxFailures
-      || failure?.consequence == .never
+      || failure?.consequence == .never || customer.hasSpent(rules)
     {
-      books.waiting[customer.line] -= 1
-      books.dead += 1
-      stage(.bury(customer), into: &effects)
-      effects.append(.reportDead(customer, windowState.window, end, processEnd))
+      bury(customer, windowState.window, end, processEnd, into: &effects)
     } else if end == .failed || end == .deferred {
       let pause =
         failure?.after
@@ -171,16 +175,16 @@ extension QueueMachine {
   /// counts as neither a crash nor a failure.
   mutating func standAgain(
     _ customer: Customer, _ service: Int, _ place: Int, _ end: AttemptEnd = .recalled,
-    _ failure: WorkFailure? = nil, at now: Moment, into effects: inout [QueueEffect]
+    _ failure: WorkFailure? = nil, hasBegun: Bool = true, at now: Moment, into effects: inout [QueueEffect]
   ) {
     let windowState = windows[service][place]
     let lease = windowState.lease(of: customer)
     record(lease, at: windowState, end, failure?.processEnd, failure?.words, at: now, into: &effects)
     var customer = customer
     customer.attempts += 1
+    customer.endAttempt(hasBegun: hasBegun)
     effects.append(.announce(.interrupted, windowState.window, lease, customer))
-    stage(.update(customer), into: &effects)
-    lines[index(of: customer.line)].takeBack(customer)
+    wait(customer, service, windowState.window, end, failure?.processEnd, into: &effects)
   }
 
   /// Those whose turn had not come stand in line again. It is nobody's fault, and yet an attempt: who was overtaken
@@ -194,15 +198,39 @@ extension QueueMachine {
       record(windowState.lease(of: next.customer), at: windowState, .recalled, at: now, into: &effects)
       var customer = next.customer
       customer.attempts += 1
-      stage(.update(customer), into: &effects)
-      lines[index(of: customer.line)].takeBack(customer)
+      customer.endAttempt()
+      wait(customer, service, windowState.window, .recalled, nil, into: &effects)
     }
+  }
+
+  /// A customer whose attempt has ended by nobody's fault stands in line again, if another one may begin.
+  private mutating func wait(
+    _ customer: Customer, _ service: Int, _ window: Window, _ end: AttemptEnd, _ processEnd: ProcessEnd?,
+    into effects: inout [QueueEffect]
+  ) {
+    if customer.begun > 0, customer.hasSpent(policy[service]) {
+      return bury(customer, window, end, processEnd, into: &effects)
+    }
+    stage(.update(customer), into: &effects)
+    lines[index(of: customer.line)].takeBack(customer)
+  }
+
+  /// A customer is put aside: an operator decides.
+  mutating func bury(
+    _ customer: Customer, _ window: Window, _ end: AttemptEnd, _ processEnd: ProcessEnd?,
+    into effects: inout [QueueEffect]
+  ) {
+    books.waiting[customer.line] -= 1
+    books.dead += 1
+    stage(.bury(customer), into: &effects)
+    effects.append(.reportDead(customer, window, end, processEnd))
   }
 
   /// A teller broke the rules of the conversation: its customer goes back, and it is ended.
   mutating func breakOff(
     _ service: Int, _ place: Int, _ reason: String, at now: Moment, into effects: inout [QueueEffect]
   ) {
+    takeBackStarts(deaf: windows[service][place].window, into: &effects)
     let windowState = windows[service][place]
     let isOutside = windowState.window.isOutside
     let places = isOutside ? outsideWorkers[windowState.generation]?.places ?? [] : [windowState.window]

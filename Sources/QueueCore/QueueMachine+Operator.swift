@@ -11,6 +11,7 @@ extension QueueMachine {
     _ ticket: TicketNumber, for request: RequestNumber, at now: Moment, into effects: inout [QueueEffect]
   ) {
     guard admitsChanges(request, into: &effects) else { return }
+    takeBackStarts(into: &effects)
     if takeAway(ticket, for: request, at: now, into: &effects) { return }
     if let customer = delayed.remove(ticket) {
       books.delayed -= 1
@@ -146,6 +147,7 @@ extension QueueMachine {
       books.dead -= 1
       customer.crashes = 0
       customer.failures = 0
+      (customer.begun, customer.isBegun) = (0, false)
     } else {
       books.delayed -= 1
     }
@@ -175,6 +177,7 @@ extension QueueMachine {
     _ isPaused: Bool, _ service: Service?, for request: RequestNumber, into effects: inout [QueueEffect]
   ) {
     guard admitsChanges(request, into: &effects) else { return }
+    if isPaused { takeBackStarts(into: &effects) }
     if let service {
       know(service)
       books.paused[service.index] = isPaused
@@ -253,6 +256,7 @@ extension QueueMachine {
       postponed.append(.reset(request))
       return
     }
+    takeBackStarts(into: &effects)
     let cancelledBefore = books.cancelled
     for service in windows.indices {
       for place in windows[service].indices {
@@ -325,6 +329,7 @@ extension QueueMachine {
 
   mutating func finish(into effects: inout [QueueEffect]) {
     stage = .finishing
+    takeBackStarts(into: &effects)
     for service in windows.indices {
       for place in windows[service].indices { announceClosing(service, place, into: &effects) }
     }
@@ -334,6 +339,7 @@ extension QueueMachine {
   /// that is closed in a hurry every evening makes no dead letters.
   mutating func vacate(at now: Moment, into effects: inout [QueueEffect]) {
     stage = .finishing
+    takeBackStarts(into: &effects)
     for service in windows.indices {
       for place in windows[service].indices {
         guard let customer = release(service, place) else { continue }

@@ -51,17 +51,21 @@ extension QueueMachine {
   }
 
   /// Gives those who wait to workers that have come by themselves, the one with the most room first.
-  mutating func handOutside(_ service: Service, at now: Moment, into effects: inout [QueueEffect]) {
+  mutating func handOutside(
+    _ service: Service, isCounted: Bool, at now: Moment, into effects: inout [QueueEffect]
+  ) {
     let index = service.index
+    if isCounted { putAsideTheSpent(service, into: &effects) }
     while !isSaturated, books.waiting.places(of: service).contains(where: { lines[$0].count > 0 }),
       let place = roomiest(index, for: firstInMemory(of: service))
     {
       guard let customer = nextInLine(service, into: &effects) else { return }
       if windows[index][place].state == .idle {
-        begin(customer, at: place, of: index, now, into: &effects)
+        begin(customer, at: place, of: index, isCounted: isCounted, now, into: &effects)
       } else {
-        handAhead(customer, index, place, at: now, into: &effects)
+        handAhead(customer, index, place, isCounted: isCounted, at: now, into: &effects)
       }
+      if isCounted { putAsideTheSpent(service, into: &effects) }
     }
   }
 

@@ -12,34 +12,42 @@ extension QueueMachine {
   mutating func handOut(_ index: Int, at now: Moment, into effects: inout [QueueEffect]) {
     let service = Service(index: index)
     guard stage != .finishing, !books.paused[index] else { return }
+    let rules = policy[index]
+    let isCounted = rules.maxAttempts != nil
+    if isCounted, isJammed { return }
     while idleWindows[index] > 0, !isSaturated {
       guard let customer = nextInLine(service, into: &effects) else { return }
       guard let place = windows[index].firstIndex(where: { $0.state == .idle }) else {
         preconditionFailure("an idle window of service \(service.number) is counted and cannot be found")
       }
-      begin(customer, at: place, of: index, now, into: &effects)
+      begin(customer, at: place, of: index, isCounted: isCounted, now, into: &effects)
     }
-    let prefetch = policy[index].prefetch
-    if prefetch > 1 { handOutAhead(service, upTo: prefetch, at: now, into: &effects) }
-    if outsideCounts[index] > 0 { handOutside(service, at: now, into: &effects) }
+    if rules.prefetch > 1, isCounted || !hasStarts(of: service) {
+      handOutAhead(service, upTo: rules.prefetch, isCounted: isCounted, at: now, into: &effects)
+    }
+    if outsideCounts[index] > 0 { handOutside(service, isCounted: isCounted, at: now, into: &effects) }
   }
 
   /// Gives tellers who are at work those who come next, the one with the fewest in hand first.
   private mutating func handOutAhead(
-    _ service: Service, upTo prefetch: Int, at now: Moment, into effects: inout [QueueEffect]
+    _ service: Service, upTo prefetch: Int, isCounted: Bool, at now: Moment,
+    into effects: inout [QueueEffect]
   ) {
     let index = service.index
-    while !isSaturated, let place = leastLaden(index, below: prefetch) {
+    while !isSaturated, let place = leastLaden(index, below: prefetch, isCounted: isCounted) {
+      if isCounted { putAsideTheSpent(service, into: &effects) }
       if windows[index][place].isSideBySide, isSuspectNext(service) { return }
       guard let customer = nextInLine(service, into: &effects) else { return }
-      handAhead(customer, index, place, at: now, into: &effects)
+      handAhead(customer, index, place, isCounted: isCounted, at: now, into: &effects)
     }
   }
 
   /// A customer comes to one who is at work. At a worker's its lease begins at once, at a teller's in its turn.
   mutating func handAhead(
-    _ customer: Customer, _ service: Int, _ place: Int, at now: Moment, into effects: inout [QueueEffect]
+    _ customer: Customer, _ service: Int, _ place: Int, isCounted: Bool, at now: Moment,
+    into effects: inout [QueueEffect]
   ) {
+    if isCounted { return stageStart(of: customer, service, place, at: now, into: &effects) }
     let windowState = windows[service][place]
     let lease = windowState.lease(of: customer)
     var next = WindowState.HandedOut(customer: customer, at: now)
@@ -65,7 +73,7 @@ extension QueueMachine {
   }
 
   /// When a lease runs out that begins anew now.
-  private func leaseEnd(_ service: Int, startedAt: Moment, at now: Moment) -> MonotonicTime {
+  func leaseEnd(_ service: Int, startedAt: Moment, at now: Moment) -> MonotonicTime {
     let rules = policy[service]
     let end = now.attended + rules.lease
     return rules.timeout.map { min(end, startedAt.attended + $0) } ?? end
@@ -73,12 +81,14 @@ extension QueueMachine {
 
   /// The window where the fewest are in hand, of those where one more may be; nil where there is none. A teller that is
   /// to go gets nobody, so that its hands become free.
-  private func leastLaden(_ service: Int, below prefetch: Int) -> Int? {
+  /// - Parameter isCounted: Whether attempts are counted. Of those whose turn comes by itself nobody knows who has begun, and so
+  ///   a teller has one in hand.
+  private func leastLaden(_ service: Int, below prefetch: Int, isCounted: Bool) -> Int? {
     var best: (place: Int, held: Int)?
     for (place, windowState) in windows[service].enumerated()
     where windowState.isServing && !windowState.isClosing && !windowState.isReplaced
       && windowState.held < min(prefetch, windowState.capacity) && !windowState.window.isOutside
-      && !windowState.servesASuspect
+      && !windowState.servesASuspect && (!isCounted || windowState.isSideBySide)
     {
       if windowState.held < best?.held ?? .max { best = (place, windowState.held) }
     }
@@ -87,6 +97,14 @@ extension QueueMachine {
 
   /// The next customer of a service; nil when nobody waits, or when a page has to come first.
   mutating func nextInLine(_ service: Service, into effects: inout [QueueEffect]) -> Customer? {
+    while let customer = takeFirst(service, into: &effects) {
+      if customer.begun == 0 { return customer }
+      if let customer = reconsider(customer, into: &effects) { return customer }
+    }
+    return nil
+  }
+
+  private mutating func takeFirst(_ service: Service, into effects: inout [QueueEffect]) -> Customer? {
     for place in books.waiting.places(of: service) {
       let customer = lines[place].dequeue()
       let wanted = lines[place].nextPage(lowWater: policy.lowWater(ofLineAt: place))
@@ -106,9 +124,11 @@ extension QueueMachine {
   }
 
   mutating func begin(
-    _ customer: Customer, at place: Int, of service: Int, _ now: Moment, into effects: inout [QueueEffect]
+    _ customer: Customer, at place: Int, of service: Int, isCounted: Bool, _ now: Moment,
+    into effects: inout [QueueEffect]
   ) {
     leaveIdle(service, place)
+    if isCounted { return stageStart(of: customer, service, place, at: now, into: &effects) }
     servingCount += 1
     effects.append(
       .assign(windows[service][place].window, windows[service][place].lease(of: customer), customer))
@@ -179,6 +199,10 @@ extension QueueMachine {
     }
     // A word that has crossed the recall, or the answer to it.
     if forgets(lease, service, place) { return }
+    if isYetToBegin(lease, at: window) {
+      return breakOff(
+        service, place, offence("answered for", lease, generation), at: now, into: &effects)
+    }
     let isSideBySide = windows[service][place].isSideBySide
     if isSideBySide { windows[service][place].bringForward(lease) }
     switch windows[service][place].state {
@@ -205,9 +229,9 @@ extension QueueMachine {
         complete(customer, lease, service, place, missing: missing, at: now, into: &effects)
       case .returned where isSideBySide:
         // It is nobody's fault, and it is not asked again at once, or both would be busy with nothing else.
-        let failure = WorkFailure("given back by the worker", .later)
+        let failure = WorkFailure("given back by the worker", .later, isUnbegun: true)
         fail(customer, failure, service, place, at: now, into: &effects)
-      case .returned: standAgain(customer, service, place, at: now, into: &effects)
+      case .returned: standAgain(customer, service, place, hasBegun: false, at: now, into: &effects)
       case .failed(let failure): fail(customer, failure, service, place, at: now, into: &effects)
       }
       goOn(service, place, now, into: &effects)
@@ -238,6 +262,10 @@ extension QueueMachine {
   ) {
     guard let (service, place) = locate(window), windows[service][place].generation == generation else {
       return
+    }
+    if isYetToBegin(lease, at: window) {
+      return breakOff(
+        service, place, offence("reported progress with", lease, generation), at: now, into: &effects)
     }
     if windows[service][place].isSideBySide { windows[service][place].bringForward(lease) }
     switch windows[service][place].state {

@@ -7,6 +7,8 @@
 // `failed` puts the customer off, and the end of the teller or of its lease brings the customer back to the place
 // of its number, which is the head of its line. Whoever failed too often stands among the dead letters.
 //
+// Where a service counts its attempts (`max_attempts`), an attempt is on disk before it begins: `QueueMachine+Starts.swift`.
+//
 // What is durable. Everything staged since the last `committed` is *unsettled*. When the disk is full the store
 // forgets all of it: tickets that nobody was told of and pauses are taken back, everything else is staged again until
 // there is room. Answers leave only with `committed`. Before that the store may be short of room: nobody new comes then,
@@ -59,6 +61,8 @@ public struct QueueMachine: ~Copyable, Sendable {
   var unsettledBytes = 0
   var admissions: [Admission] = []
   var settling: [QueueEffect] = []
+  /// Who was handed out and is told to nobody before it is on disk; see `QueueMachine+Starts.swift`.
+  var starts: [Start] = []
   /// The request of which a slice was taken in and the last one has not come. Until then it is not in the books, and
   /// whatever is committed is committed without it.
   public internal(set) var arriving: ArrivingRequest?
@@ -197,6 +201,8 @@ public struct QueueMachine: ~Copyable, Sendable {
         earliest = min(earliest ?? windowState.nextLeaseEnd, windowState.nextLeaseEnd)
       }
     }
+    // Of whoever has not begun no lease runs.
+    if !starts.isEmpty, earliest == MonotonicTime(nanoseconds: .max) { return nil }
     return earliest
   }
 
@@ -219,7 +225,7 @@ public struct QueueMachine: ~Copyable, Sendable {
   /// Changes that are staged first of all when the store has forgotten the open transaction.
   public var unsettledCount: Int { unsettled.count }
   /// Whether somebody waits for an answer that leaves with the next commit.
-  public var hasPromises: Bool { !settling.isEmpty || !admissions.isEmpty }
+  public var hasPromises: Bool { !settling.isEmpty || !admissions.isEmpty || !starts.isEmpty }
 
   /// Business time runs while somebody waits or is served. The calendar's clock is read and not trusted: where it goes
   /// back, the books say so, because order is judged by what was read from it.

@@ -30,6 +30,9 @@ public struct ServicePolicy: Sendable, Equatable {
   public var maxWaiting: Int64?
   /// Attempts after which "try later" counts as a failure, so that nobody is tried for ever.
   public var maxLater: Int32 = 100
+  /// Attempts that may begin at a customer, 1 to 1,000; nil for as many as crashes and failures allow. Where it is said, an
+  /// attempt is on disk before it begins.
+  public var maxAttempts: Int16?
 
   /// The rules of a service for which nothing else was said.
   public init() {}

@@ -104,6 +104,7 @@ struct MutantQueue {
           }, total: total, isLast: isLast, heldBack: heldBack)
       ]
     case (.ignoresTheShortage, .roomChanged): [.tick]
+    case (.forgetsStarts, .pageLoaded(let line, let page)): [.pageLoaded(line, page.map(\.withoutItsStart))]
     case (.gradesUpsideDown, _): [GradeMirror.mirrored(event)]
     default: [event]
     }
@@ -116,15 +117,19 @@ struct MutantQueue {
 
   private func renewals(of machine: borrowing QueueMachine) -> [QueueEvent] {
     machine.atWindows.compactMap { place in
-      machine.numbers(of: place.window)?.lease.map { .tellerProgressed(place.window, place.generation, $0) }
+      machine.numbers(of: place.window)?.lease.flatMap { lease in
+        machine.isYetToBegin(lease, at: place.window)
+          ? nil : .tellerProgressed(place.window, place.generation, lease)
+      }
     }
   }
 
   /// Progress with everybody at such windows.
   private func renewals(of machine: borrowing QueueMachine, _ isMeant: (Window) -> Bool) -> [QueueEvent] {
-    machine.atWindows.filter { isMeant($0.window) }.map { place in
+    machine.atWindows.filter { isMeant($0.window) }.compactMap { place in
       let lease = Lease(
         ticket: place.customer.ticket, attempt: place.customer.attempts + 1, generation: place.generation)
+      guard !machine.isYetToBegin(lease, at: place.window) else { return nil }
       return .tellerProgressed(place.window, place.generation, lease)
     }
   }
@@ -145,6 +150,8 @@ struct MutantQueue {
     switch effect {
     case .stage(let change):
       return spoil(change, of: event).map { .stage($0) } + earlyAcknowledgement(of: change)
+        + earlyStart(of: change, machine)
+    case .assign(_, _, let customer) where bug == .startsTooEarly && customer.isBegun: return []
     case .loadPage where bug == .forgetsPages: return []
     case .loadDelayed where bug == .forgetsPagesOfTheDelayed: return []
     case .recall where bug == .swallowsRecalls: return []
@@ -168,9 +175,11 @@ struct MutantQueue {
     if bug == .forgetsWhatIsUnsettled, case .commitRefused = event { return [] }
     switch (bug, change) {
     case (.putsAsideWhoWasBeside, .update(let customer))
-    where customer.service.isForForeigners && customer.isBeside(event):
+    where customer.service.isForForeigners && customer.isBeside(event) && customer.begun == 0:
       return [.bury(customer)]
-    case (.forgetsToPutBack, .update), (.forgetsToBury, .bury), (.forgetsToRevive, .revive),
+    // Where attempts are counted such a change is also how one begins.
+    case (.forgetsToPutBack, .update(let customer)) where customer.begun == 0 && !customer.isBegun: return []
+    case (.forgetsToBury, .bury), (.forgetsToRevive, .revive),
       (.forgetsAttempts, .record), (.resetsWithoutReceipts, .cancelEveryone):
       return []
     case (.forgetsTheReceipt, .finish(_, _, let receipt)) where receipt.outcome == .served: return []
@@ -189,6 +198,15 @@ struct MutantQueue {
     case (.gradesUpsideDown, _): return [GradeMirror.mirrored(change)]
     default: return [change]
     }
+  }
+
+  private func earlyStart(of change: StoreChange, _ machine: borrowing QueueMachine) -> [QueueEffect] {
+    guard bug == .startsTooEarly, case .update(let customer) = change, customer.isBegun,
+      let place = machine.atWindows.first(where: { $0.customer.ticket == customer.ticket })
+    else { return [] }
+    let lease = Lease(
+      ticket: customer.ticket, attempt: customer.attempts + 1, generation: place.generation)
+    return [.assign(place.window, lease, customer)]
   }
 
   private func earlyAcknowledgement(of change: StoreChange) -> [QueueEffect] {
@@ -318,6 +336,13 @@ enum GradeMirror {
 }
 
 extension Customer {
+  /// The same as if nobody had begun.
+  fileprivate var withoutItsStart: Customer {
+    var customer = self
+    if isBegun { (customer.begun, customer.isBegun) = (begun - 1, false) }
+    return customer
+  }
+
   /// Whether the customer was in the hands of a worker that died.
   fileprivate func isBeside(_ event: QueueEvent) -> Bool {
     switch event {

@@ -53,6 +53,9 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case keepsThoseOfTheGone = "A worker that has gone keeps its customers."
   case takesWorkersAnswersInTurn = "Whatever a worker answers is for the one whom it has longest."
   case handsAsManyAgain = "A worker that has not given back whom it was asked for gets as many again."
+  // In the core: services that count attempts.
+  case startsTooEarly = "In a service that counts attempts one begins before that is on disk."
+  case forgetsStarts = "After a start nobody knows whose attempt had begun."
   // In the core: limits and ends.
   case neverFull = "The queue has no limit."
   case ignoresTheShortage = "New customers are taken while there is only room for finishing the others."
@@ -224,6 +227,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .startsBesideTheLiving, .endsTheSilent, .opensTheClosed, .leavesTheBankUnguarded,
       .keepsTheEndToItself, .forgetsThatItWasOpen:
       [.guarding]
+    case .startsTooEarly: [.notDurable]
+    case .forgetsStarts: [.tooManyAttempts]
     case .putsAsideWhoWasBeside: [.deadLetter]
     case .renewsEveryLeaseOfAWorker, .leavesTheExpiredInHand: [.lease]
     case .keepsTheResultOfAnother, .numbersWorkersAnew: [.lateWord]

@@ -14,6 +14,7 @@ extension PromiseChecker {
     case .record(let attempt): record(attempt, at: now)
     case .finish(let customer, let state, let receipt): finish(customer, from: state, receipt)
     case .update(let customer):
+      if followStart(customer) { break }
       land(customer, .waiting)
       if isToBePutAside(customer) {
         violate(.deadLetter, "ticket \(customer.ticket) \(spent(customer)) and waits again")
@@ -36,6 +37,7 @@ extension PromiseChecker {
       if state == .dead, customer.crashes != 0 || customer.failures != 0 {
         violate(.deadLetter, "ticket \(customer.ticket) is brought back with its old failures")
       }
+      if state == .dead { broughtBack(customer) }
       view.customers[customer.ticket] = customer
       view.states[customer.ticket] = .waiting
       view.stand(customer)
@@ -81,6 +83,7 @@ extension PromiseChecker {
   }
 
   private func record(_ attempt: Attempt, at now: Moment) {
+    if attempt.end == .lost { return recordLost(attempt) }
     var holder: Holder?
     // Who is recalled by a reset gets a receipt for this very attempt; who is recalled by a vacated bank waits again.
     var countsAsAttempt = attempt.end != .recalled
@@ -144,6 +147,10 @@ extension PromiseChecker {
     else { return violate(.attempt, "ticket \(attempt.ticket): an attempt is recorded that was not made") }
     var customer = holder.customer
     if countsAsAttempt { customer.attempts += 1 }
+    if customer.isBegun {
+      customer.isBegun = false
+      if step.unbegun.contains(customer.ticket) { customer.begun -= 1 }
+    }
     switch attempt.end {
     case .failed: customer.failures += 1
     case .recalled, .deferred: break

@@ -5,6 +5,15 @@ import BankModel
 import QueueCore
 
 extension PromiseChecker {
+  /// Numbers follow one another: with the books that have issued a number somebody has it.
+  func checkIssued(by core: borrowing QueueMachine) {
+    guard core.books.day == view.day, core.books.issued > view.lastTicket else { return }
+    for ticket in view.lastTicket + 1...core.books.issued where view.customers[ticket] == nil {
+      violate(.duplicate, "ticket \(ticket) was issued to nobody")
+    }
+    view.lastTicket = core.books.issued
+  }
+
   func staged(_ change: StoreChange) { staged.append(change) }
 
   /// The open transaction was forgotten, as far as anybody knows.

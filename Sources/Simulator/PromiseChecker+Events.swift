@@ -29,6 +29,10 @@ struct CheckedStep {
   var wasJammed = false
   /// What the step means for customers of foreign workers.
   var verdict = PromiseChecker.Verdict()
+  /// Customers of whom it is on disk since this step that they begin.
+  var settledStarts: Set<TicketNumber> = []
+  /// Customers at whom nothing was begun.
+  var unbegun: Set<TicketNumber> = []
 }
 
 extension PromiseChecker {
@@ -47,12 +51,14 @@ extension PromiseChecker {
       if !isLast { takingIn = request } else if takingIn == request { takingIn = nil }
     case .committed:
       settledPauses = paused
+      step.settledStarts = Set(starting.keys)
       view.settleNewcomers(through: core.books.issued)
     case .roomChanged(let isShort): self.isShort = isShort
     case .commitRefused:
       step.isRepeat = true
       takingIn = nil
       paused = settledPauses
+      takeBackStarts()
       view.dropNewcomers()
     case .intakeAbandoned:
       if let request = core.arriving?.request { close(request) }
@@ -278,13 +284,25 @@ extension PromiseChecker {
         "ticket \(customer.ticket) is served \(moment.milliseconds - latestWall.milliseconds) ms before its moment"
       )
     }
+    if countsAttempts(of: window.service) || customer.isBegun {
+      guard step.settledStarts.contains(customer.ticket),
+        starting.removeValue(forKey: customer.ticket) == customer
+      else {
+        return violate(.notDurable, "ticket \(customer.ticket) begins, and it is not on disk that it does")
+      }
+      return hold(window, lease, customer, at: now, isInTurn: held.isEmpty || isForeign)
+    }
     let first = view.first(of: window.service)
     if first != customer.ticket || view.customers[customer.ticket] != customer {
       return violate(.order, "\(window) got ticket \(customer.ticket), and ticket \(first ?? 0) stands first")
     }
     _ = view.leaveLine(customer)
     view.states[customer.ticket] = .serving
-    let begins = held.isEmpty || isForeign ? now.attended : MonotonicTime(nanoseconds: .max)
+    hold(window, lease, customer, at: now, isInTurn: held.isEmpty || isForeign)
+  }
+
+  private func hold(_ window: Window, _ lease: Lease, _ customer: Customer, at now: Moment, isInTurn: Bool) {
+    let begins = isInTurn ? now.attended : MonotonicTime(nanoseconds: .max)
     holders.append(Holder(window: window, lease: lease, customer: customer, progressAt: begins))
   }
 
@@ -318,18 +336,10 @@ extension PromiseChecker {
     let sum =
       core.waitingCount + core.delayedCount + core.serving + books.served + books.dead + books.cancelled
     if core.issuedCount != sum { violate(.books, "\(core.issuedCount) issued and \(sum) accounted for") }
-    if core.serving != Int64(holders.count) {
-      violate(.books, "\(core.serving) are served by the core's count, and \(holders.count) were handed out")
+    let handedOut = Int64(holders.count + starting.count)
+    if core.serving != handedOut {
+      violate(.books, "\(core.serving) are served by the core's count, and \(handedOut) were handed out")
     }
-  }
-
-  /// Numbers follow one another: with the books that have issued a number somebody has it.
-  private func checkIssued(by core: borrowing QueueMachine) {
-    guard core.books.day == view.day, core.books.issued > view.lastTicket else { return }
-    for ticket in view.lastTicket + 1...core.books.issued where view.customers[ticket] == nil {
-      violate(.duplicate, "ticket \(ticket) was issued to nobody")
-    }
-    view.lastTicket = core.books.issued
   }
 
   private func checkEnqueue(_ event: QueueEvent, _ effects: ArraySlice<QueueEffect>) {

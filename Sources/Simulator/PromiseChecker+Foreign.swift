@@ -68,9 +68,12 @@ extension PromiseChecker {
     let holder = holders.remove(at: place)
     switch answer {
     case .failed(let failure):
+      if failure.isUnbegun { step.unbegun.insert(lease.ticket) }
       if failure.consequence == .never { step.verdict.hopeless.insert(lease.ticket) }
       step.owed.append((holder, failure.consequence == .later ? .deferred : .failed))
-    case .returned: step.owed.append((holder, .deferred))
+    case .returned:
+      step.unbegun.insert(lease.ticket)
+      step.owed.append((holder, .deferred))
     case .done, .worked, .outOfStock: step.done = holder
     }
   }
@@ -116,6 +119,7 @@ extension PromiseChecker {
     step.verdict.isDead[customer.ticket] =
       step.verdict.hopeless.contains(customer.ticket)
       || isToBlame && customer.crashes >= policy.maxCrashes || customer.failures >= policy.maxFailures
+      || hasNoAttemptLeft(customer)
   }
 
   func assignForeign(_ window: Window, _ lease: Lease, _ customer: Customer) {

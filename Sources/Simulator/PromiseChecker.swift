@@ -84,6 +84,8 @@ final class PromiseChecker {
   var view = QueueView(day: 1)
   var holders: [Holder] = []
   var recalled: [(window: Window, lease: Lease)] = []
+  /// Customers of services that count attempts who stand at a window, and of whom nobody was told.
+  var starting: [TicketNumber: Customer] = [:]
   /// Customers who were taken out of a teller's hands while it goes on with others; its word about them is to come.
   var cancelled: [(window: Window, lease: Lease)] = []
   /// Windows whose tellers were told that nobody comes after those in hand.
@@ -200,6 +202,7 @@ final class PromiseChecker {
     open.removeAll()
     closed.removeAll()
     holders.removeAll()
+    starting.removeAll()
     recalled.removeAll()
     cancelled.removeAll()
     generations.removeAll()

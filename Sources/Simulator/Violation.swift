@@ -31,6 +31,8 @@ public struct Violation: Sendable, Equatable, CustomStringConvertible {
     case notDrained
     /// A customer was put aside too early, too late or not at all.
     case deadLetter
+    /// A customer was begun more often than the service lets anybody begin, or after what is on disk could be.
+    case tooManyAttempts
     /// A customer who has ordered for later was called before that.
     case early
     /// A customer was handed out while the service was paused or the bank had finished.

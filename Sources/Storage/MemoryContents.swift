@@ -141,6 +141,7 @@ struct MemoryContents {
     found.customer.attempts = customer.attempts
     found.customer.crashes = customer.crashes
     found.customer.failures = customer.failures
+    (found.customer.begun, found.customer.isBegun) = (customer.begun, customer.isBegun)
     found.state = to
     found.dueAt = dueAt
     try put(found)

@@ -10,7 +10,7 @@ extension SQLiteStore {
     var counts = CustomerCounts()
     let arriving = try readArrivals() ?? .max
     try database.withStatement(
-      "SELECT position, amount, account, attempts, due_ms FROM customer ORDER BY position",
+      "SELECT position, amount, account, \(CustomerAttempts.ended), due_ms FROM customer ORDER BY position",
       while: "reading all customers"
     ) { row throws(StoreError) in
       while try row.step() {

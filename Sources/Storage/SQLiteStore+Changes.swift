@@ -74,7 +74,7 @@ extension SQLiteStore {
 
   private func update(_ customer: Customer) throws(StoreError) {
     statements.updateCustomer.bindAll(
-      try position(customer, in: .waiting).key, Int64(customer.attempts),
+      try position(customer, in: .waiting).key, CustomerAttempts(customer).packed,
       Int64(customer.crashes), Int64(customer.failures))
     try statements.updateCustomer.run()
     try requireOneChange(customer, in: .waiting)
@@ -84,7 +84,7 @@ extension SQLiteStore {
     _ customer: Customer, from: CustomerState, to: CustomerState, dueAt: WallTime?
   ) throws(StoreError) {
     statements.moveCustomer.bindAll(
-      try position(customer, in: from).key, Int64(customer.attempts),
+      try position(customer, in: from).key, CustomerAttempts(customer).packed,
       Int64(customer.crashes), Int64(customer.failures),
       try position(customer, in: to).key, dueAt?.milliseconds)
     try statements.moveCustomer.run(broken: Remark(.alreadyIs, customer.ticket, presentDay, to.name))

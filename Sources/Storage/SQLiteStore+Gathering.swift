@@ -221,6 +221,7 @@ extension SQLiteStore {
     statement.bind(first + 1, customer.amount)
     statement.bind(first + 2, customer.account)
     statement.bind(first + 3, customer.issuedAt.milliseconds)
+    // Nobody who comes has had an attempt that would count.
     statement.bind(first + 4, customer.attempts)
     statement.bind(first + 5, customer.crashes)
     statement.bind(first + 6, customer.failures)

@@ -201,11 +201,15 @@ extension SQLiteStore {
     guard let state = position.state, let line = lines[position.line] else {
       throw damage(Remark(.customerMeaningless, position.key))
     }
+    guard let attempts = CustomerAttempts(packed: row.integer(4)) else {
+      throw damage(Remark(.customerMeaningless, position.key))
+    }
     let customer = Customer(
       ticket: position.ticket, service: line.service, priority: line.priority, amount: row.integer(1),
       account: row.integer(2), issuedAt: WallTime(milliseconds: row.integer(3)),
-      attempts: try small(row.integer(4)), crashes: try small(row.integer(5)),
-      failures: try small(row.integer(6)), article: row.text(8))
+      attempts: attempts.ended, crashes: try small(row.integer(5)),
+      failures: try small(row.integer(6)), begun: attempts.begun, isBegun: attempts.isBegun,
+      article: row.text(8))
     return StoredCustomer(
       customer: customer, state: state, dueAt: row.optional(7).map(WallTime.init(milliseconds:)))
   }

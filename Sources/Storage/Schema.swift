@@ -15,7 +15,8 @@ struct Schema: Sendable {
   /// - `customer`: everyone of the present day whose business is not finished. The key is one integer made of state, line
   ///   and ticket, so that the rows of one line lie next to each other in the order of their numbers: a page of a line is
   ///   one short scan, and the next in line is the first row of a range. (A table keyed by the columns took 1.5 times as
-  ///   long to fill.) The three parts can be read as generated columns.
+  ///   long to fill.) The three parts can be read as generated columns. In the upper half of `attempts` stands how many
+  ///   attempts count against `max_attempts`, see ``CustomerAttempts``.
   /// - `service`: what the services are called, by the numbers that stand in all other tables. A service that nobody offers
   ///   any more keeps its row, so that its number never becomes another's.
   /// - `line`: the lines in which customers wait, with the numbers that stand in the keys: a service and a priority each.

@@ -85,7 +85,7 @@ struct Statements {
       "DELETE FROM release WHERE day = ? AND ticket = ?", "noting what was given back")
     leaving = try prepare(
       """
-      SELECT ticket, service, code, attempts, amount, account, issued_ms, article
+      SELECT ticket, service, code, \(CustomerAttempts.ended), amount, account, issued_ms, article
       FROM \(QueueSweep.bases) CROSS JOIN customer ON position BETWEEN base + ?1 AND base + ?2
       ORDER BY ticket
       """, "cancelling everyone")

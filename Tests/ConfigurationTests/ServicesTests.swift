@@ -61,6 +61,21 @@ import Time
     #expect(reason("{\"services\": {\(many)}}") == .tooManyServices(ServiceDirectory.configurable))
   }
 
+  @Test("a service may say how many attempts may begin, from 1 to 1000, and most say nothing")
+  func attempts() throws {
+    for most in [1, 1_000] {
+      let read = try read("{\"services\": {\"thumbs\": {\"work\": \"1s\", \"max_attempts\": \(most)}}}")
+      #expect(read.configuration[thumbs].maxAttempts == Int32(most))
+      #expect(
+        read.settings().last.map { "\($0.key) \($0.value.written)" } == "services.thumbs.max_attempts \(most)"
+      )
+    }
+    #expect(try read(#"{"services": {"thumbs": {"work": "1s"}}}"#).configuration[thumbs].maxAttempts == nil)
+    for wrong in ["0", "1001", "true"] {
+      #expect(reason("{\"services\": {\"thumbs\": {\"work\": \"1s\", \"max_attempts\": \(wrong)}}}") != nil)
+    }
+  }
+
   @Test("a service may let fewer wait than the bank does, and spread its pauses")
   func rules() throws {
     let read = try read(

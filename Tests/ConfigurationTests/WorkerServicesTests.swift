@@ -121,6 +121,7 @@ import Time
       ("retries.limit", #""retries": {"limit": "1m"}"#, ServiceKind.allCases),
       ("retries.jitter", #""retries": {"jitter": 0.5}"#, ServiceKind.allCases),
       ("max_waiting", #""max_waiting": 5"#, ServiceKind.allCases),
+      ("max_attempts", #""max_attempts": 1"#, ServiceKind.allCases),
     ]
     for (kind, text) in kinds {
       for member in members {

@@ -90,7 +90,7 @@ struct MessageGoldenTests {
       [.served, .cancelled] as [Outcome], "values-outcome", added: [(.outOfStock, "out-of-stock")])
     try compareAll(
       [.served, .killed, .leaseExpired, .recalled, .failed] as [AttemptEnd], "values-attempt-end",
-      later: [.deferred])
+      later: [.deferred, .lost])
     try compareAll([.starting, .idle, .serving, .backoff, .stopped] as [WorkerState], "values-worker-state")
     try compareAll([.open, .paused, .draining, .closed] as [BankState], "values-bank-state")
     try compareAll([.korean, .english] as [Language], "values-language")

@@ -69,6 +69,7 @@ extension ControlAnswer {
     Sample("answer-ticket-juice", ControlAnswer.ticket(.ofJuice)),
     Sample("answer-ticket-payload", ControlAnswer.ticket(.carrying)),
     Sample("answer-ticket-result", ControlAnswer.ticket(.worked)),
+    Sample("answer-ticket-counted", ControlAnswer.ticket(.lost)),
     Sample("answer-ticket-progress", ControlAnswer.ticket(.progressed)),
     Sample("answer-status-workers", ControlAnswer.status(.ofWorkers)),
     Sample("answer-status-behind", ControlAnswer.status(.behindWindows)),
@@ -96,6 +97,19 @@ extension TicketReport {
       day: 3, ticket: 42, service: ServiceName("thumbs")!, priority: .regular, amount: 0, account: 0,
       issuedAt: 1_700_000_000_000, state: .serving, window: "thumbs-outside-1")
     report.progress = WorkProgress(percent: 40, text: "shrinking")
+    return report
+  }()
+
+  /// An attempt that was lost with its coordinator, of a service that counts attempts.
+  fileprivate static let lost: TicketReport = {
+    var attempt = AttemptReport(
+      window: "", generation: 0, pid: 0, startedAt: 1_700_000_000_100, endedAt: 1_700_000_000_100, end: .lost,
+      signal: nil, code: nil)
+    attempt.isFatal = true
+    var report = TicketReport(
+      day: 3, ticket: 42, service: ServiceName("pay")!, priority: .regular, amount: 0, account: 0,
+      issuedAt: 1_700_000_000_000, state: .dead, attempts: [attempt])
+    report.counted = 1
     return report
   }()
 

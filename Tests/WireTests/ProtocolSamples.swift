@@ -71,7 +71,9 @@ struct ProtocolValues: Sendable {
       "values-peer-role", "values-peer-role-stock", "values-peer-role-juice", "values-peer-role-vending",
       "values-peer-role-runner", "values-peer-role-worker"),
     numbers(DatabaseMismatch.self, ["database-mismatch"], "values-database-mismatch"),
-    numbers(AttemptEnd.self, ["attempt-end"], "values-attempt-end", "values-attempt-end-deferred"),
+    numbers(
+      AttemptEnd.self, ["attempt-end"], "values-attempt-end", "values-attempt-end-deferred",
+      "values-attempt-end-lost"),
     numbers(WorkFailure.Consequence.self, ["consequence"], "values-consequence"),
     numbers(Outcome.self, ["outcome"], "values-outcome", "values-outcome-out-of-stock"),
     numbers(BranchEvent.Happening.self, ["happening"], "values-branch-happening"),

@@ -137,6 +137,7 @@ extension JSONValue {
     shape = shape.adding(listed(ticket))
     if let payload = ticket.payload { shape = shape.adding(carried(payload, as: "payload")) }
     if let progress = ticket.progress { shape = shape.adding(["progress": self.progress(progress)]) }
+    if let counted = ticket.counted { shape = shape.adding(["attempts_counted": .init(counted)]) }
     if let receipt = ticket.receipt {
       shape = shape.adding([
         "outcome": .string(receipt.outcome.name), "window": .init(receipt.window),
@@ -155,7 +156,8 @@ extension JSONValue {
 
   private static func attempt(_ attempt: AttemptReport) -> JSONValue {
     let shape: JSONValue = [
-      "window": .string(attempt.window), "generation": .init(attempt.generation), "pid": .init(attempt.pid),
+      "window": attempt.window.isEmpty ? .null : .string(attempt.window),
+      "generation": .init(attempt.generation), "pid": .init(attempt.pid),
       "started_at": .instant(attempt.startedAt), "ended_at": .instant(attempt.endedAt),
       "end": .init(attempt.end?.name), "signal": .init(attempt.signal), "code": .init(attempt.code),
     ]

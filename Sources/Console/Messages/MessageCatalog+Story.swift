@@ -58,7 +58,7 @@ extension MessageCatalog {
     case .served: say("served", "업무 완료")
     case .killed: say("the teller died; back to the head of the line", "은행원 프로세스가 종료되어 줄의 맨 앞으로 돌아감")
     case .leaseExpired: say("the teller was stuck; back to the head of the line", "은행원 프로세스가 멈춰 줄의 맨 앞으로 돌아감")
-    case .recalled, .failed, .deferred: attemptFailed(end)
+    case .recalled, .failed, .deferred, .lost: attemptFailed(end)
     }
   }
 
@@ -71,6 +71,10 @@ extension MessageCatalog {
     case .recalled: say("taken back", "업무를 거둬들임")
     case .failed: say("the teller could not", "은행원이 처리하지 못함")
     case .deferred: say("not possible for now", "지금은 처리할 수 없음")
+    case .lost:
+      say(
+        "it had begun, and the coordinator died before its end was known",
+        "업무가 시작된 뒤 결과를 알기 전에 코디네이터가 종료됨")
     }
   }
 
@@ -79,6 +83,13 @@ extension MessageCatalog {
     say(
       "put aside as a dead letter after \(attempts) \(attempts == 1 ? "attempt" : "attempts"): \(reason) at the last one",
       "\(attempts)번 시도한 뒤 보류됨: 마지막 시도에서 \(reason)")
+  }
+
+  /// How many attempts the service counts.
+  func counted(_ attempts: Int32) -> String {
+    say(
+      "\(attempts) \(attempts == 1 ? "attempt counts" : "attempts count") for max_attempts",
+      "max_attempts로 세는 시도 \(attempts)번")
   }
 
   /// What somebody came for: an amount of money, or what a customer without money has asked for.

@@ -10,6 +10,7 @@ struct TicketStory {
 
   var lines: [String] {
     var lines = [palette.paint(headline, .heading), "  " + standing]
+    if let counted = ticket.counted { lines.append("  " + words.counted(counted)) }
     if let payload = ticket.payload { lines.append("  " + words.carries(payload)) }
     lines.append(at(ticket.issuedAt, words.issued))
     for (place, attempt) in ticket.attempts.enumerated() { lines += story(of: attempt, place) }
@@ -43,7 +44,8 @@ struct TicketStory {
   }
 
   private func story(of attempt: AttemptReport, _ place: Int) -> [String] {
-    let lines = [at(attempt.startedAt, words.attemptBegan(attempt))]
+    // Of an attempt that was lost with its coordinator nobody knows when and where it began.
+    let lines = attempt.end == .lost ? [] : [at(attempt.startedAt, words.attemptBegan(attempt))]
     guard let end = attempt.end, let endedAt = attempt.endedAt else { return lines }
     let isSentAway = end == .served && ticket.receipt?.outcome == .outOfStock
     var detail = ""

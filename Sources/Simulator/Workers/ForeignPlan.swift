@@ -21,6 +21,8 @@ struct ForeignPlan {
   let offers: [[ServiceName]]
   /// Whether the work takes several leases, which are kept by beats.
   let isSlow: Bool
+  /// How many attempts may begin at a customer; nil where that is not counted.
+  let maxAttempts: Int16?
 
   init(seed: UInt64) {
     var chance = SeededGenerator(seed: seed ^ 0x30A4_EE10_0000)
@@ -33,6 +35,8 @@ struct ForeignPlan {
     }
     self.offers = offers
     isSlow = chance.draw(0...2) == 0
+    var counted = SeededGenerator(seed: seed ^ 0xA77E_3975)
+    maxAttempts = counted.draw(0...2) == 0 ? Int16(counted.draw(1...3)) : nil
   }
 
   /// The rules of the queue for these services: those of all, but that a worker says itself how many it takes.
@@ -40,6 +44,7 @@ struct ForeignPlan {
     guard isThere else { return }
     var rules = policy.common
     rules.prefetch = Limits.customersInHand
+    rules.maxAttempts = maxAttempts
     for place in Self.services.indices {
       policy.set(rules, for: Service(index: ServiceName.branch.count + place))
     }
@@ -48,9 +53,10 @@ struct ForeignPlan {
   /// What the configuration says of them; empty where there are none.
   var settings: String {
     guard isThere else { return "{}" }
-    let others = Self.outside.map { "\"\($0)\": {\"outside\": true}" }.joined(separator: ", ")
+    let most = maxAttempts.map { ", \"max_attempts\": \($0)" } ?? ""
+    let others = Self.outside.map { "\"\($0)\": {\"outside\": true\(most)}" }.joined(separator: ", ")
     return """
-      {"\(Self.atWindows)": {"worker": ["\(Self.program)"], "windows": \(windows)}, \(others)}
+      {"\(Self.atWindows)": {"worker": ["\(Self.program)"], "windows": \(windows)\(most)}, \(others)}
       """
   }
 }
@@ -79,6 +85,7 @@ struct ForeignScene {
   var pids: Set<Int32> = []
   /// What was told as the key of each ticket.
   var keys: [TicketName: String] = [:]
+  var begun = BegunAttempts()
 
   init(seed: UInt64) { chance = SeededGenerator(seed: seed &* 43 &+ 0x30A4) }
 }

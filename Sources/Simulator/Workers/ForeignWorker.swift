@@ -202,7 +202,7 @@ final class ForeignWorker: SimulatedProgram {
       guard !works[place].isHung else { return }
       let work = works.remove(at: place)
       // Its answer may be on its way already.
-      say(chance.draw(0...3) == 0 ? .done(lease, result: result(of: work)) : .returned(lease))
+      if chance.draw(0...3) == 0 { say(.done(lease, result: result(of: work))) } else { giveBack(work) }
     case .assign(let order): take(order)
     }
   }
@@ -233,15 +233,22 @@ final class ForeignWorker: SimulatedProgram {
   private func answer(_ work: Work) {
     works.removeAll { $0.order == work.order }
     let lease = work.order.lease
-    guard !work.isAskedBack else { return say(.returned(lease)) }
+    guard !work.isAskedBack else { return giveBack(work) }
     switch chance.draw(0...99) {
     case 0..<70: say(.done(lease, result: result(of: work)))
     case 70..<80: say(.done(lease, result: nil))
     case 80..<88: say(.failed(lease, isWorthAnother: true, after: nil))
     case 88..<92: say(.failed(lease, isWorthAnother: true, after: chance.draw(0...300)))
     case 92..<94: say(.failed(lease, isWorthAnother: false, after: nil))
-    default: say(.returned(lease))
+    default: giveBack(work)
     }
+  }
+
+  /// Says that it has not begun.
+  private func giveBack(_ work: Work) {
+    let lease = work.order.lease
+    world.foreign.begun.giveBack(TicketName(day: work.order.day, ticket: lease.ticket))
+    say(.returned(lease))
   }
 
   // MARK: - What the world does to it

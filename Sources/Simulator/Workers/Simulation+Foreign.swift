@@ -64,6 +64,7 @@ extension Simulation {
     if let known = foreign.keys.updateValue(order.key, forKey: name), known != order.key {
       violate(.conversation, "ticket \(name.ticket) has the key \(order.key), and had \(known)")
     }
+    noteBegun(name)
     guard checker.view.day == order.day, let customer = checker.view.customers[name.ticket],
       let expected = ServiceName(order.service).map({
         SimulatedPayload.of($0, customer.account, customer.article)

@@ -38,6 +38,8 @@ public struct TicketReport: Codable, Sendable, Equatable {
   public var payload: [UInt8]?
   /// How far the work has come, as its worker said last; nil where it says nothing, and in lists.
   public var progress: WorkProgress?
+  /// Attempts that count against the `max_attempts` of the service; nil where none does, and for a ticket with its receipt.
+  public var counted: Int32?
 
   public init(
     day: Int64, ticket: Int64, service: ServiceName, priority: Priority, amount: Int64, account: Int64,
@@ -55,13 +57,14 @@ public struct TicketReport: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey {
     case day = 1, ticket, service, priority, amount, account, issuedAt, state, position, etaMilliseconds,
       dueAt,
-      window, attempts, receipt, article, servedOfService, payload, progress
+      window, attempts, receipt, article, servedOfService, payload, progress,
+      counted
   }
 }
 
 /// One attempt at serving a customer.
 public struct AttemptReport: Codable, Sendable, Equatable {
-  /// Where.
+  /// Where; empty where nobody knows it any more, as then nobody knows by which teller.
   public var window: String
   /// By which teller there, and in which process.
   public var generation, pid: Int32

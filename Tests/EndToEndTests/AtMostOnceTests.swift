@@ -1,0 +1,116 @@
+// A service whose work is begun once at most: whoever is killed while a command runs, it runs once, and its customer is put aside.
+import Foundation
+import Glibc
+import Testing
+
+@Suite("At most once", .serialized)
+struct AtMostOnceTests {
+  private func start(_ branch: Branch, _ service: String) throws {
+    let file = try branch.write(
+      "{\"services\": {\"pay\": \(service)}, \"windows\": {\"deposit\": 0, \"loan\": 0, \"juice\": 0}}",
+      to: "bank.json")
+    try branch.start("--config", file)
+  }
+
+  /// A command that notes that it was begun, and ends when it is told to.
+  private func command(_ branch: Branch, _ more: String = "") -> String {
+    let script =
+      "read amount; echo $amount >> \(branch.path("begun")); [ $amount = quick ] || exec sleep 1000"
+    return "{\"run\": [\"sh\", \"-c\", \"\(script)\"], \"max_attempts\": 1\(more)}"
+  }
+
+  private func begun(_ branch: Branch) -> [String] {
+    ((try? String(contentsOfFile: branch.path("begun"), encoding: .utf8)) ?? "").split(separator: "\n").map(
+      String.init)
+  }
+
+  private func awaitDead(_ ticket: Int, _ branch: Branch) throws {
+    try branch.waitUntil("customer \(ticket) is put aside") {
+      try branch.statusIfAnswered() != nil
+        && branch.json("ticket", "\(ticket)")["state"].text == "dead"
+    }
+  }
+
+  @Test(
+    "a command whose runner and coordinator are killed was begun exactly once, and its customer is a dead letter"
+  )
+  func killed() throws {
+    try withBranch { branch in
+      try start(branch, command(branch))
+      try branch.done("enqueue", "--service", "pay", "--payload", "slow")
+      try branch.done("enqueue", "--service", "pay", "--payload", "quick")
+      try branch.waitUntil("it has begun") { begun(branch) == ["slow"] }
+      let status = try branch.status()
+      let runner = try #require(status.workers.first { $0.role == "runner" && $0.state == "serving" })
+      branch.processes.signal(status.pid, SIGSTOP)
+      branch.processes.signal(runner.pid, SIGKILL)
+      branch.processes.signal(status.pid, SIGKILL)
+      try branch.waitUntil("the next one is served") { try branch.statusIfAnswered()?.queue("served") == 1 }
+      try awaitDead(1, branch)
+      #expect(begun(branch) == ["slow", "quick"], "put aside before anybody behind was begun")
+      let ticket = try branch.json("ticket", "1")
+      #expect(ticket["attempts"].items.map { $0["end"].text } == ["lost"], "\(ticket)")
+      #expect(ticket["attempts_counted"].integer == 1)
+      #expect(try branch.status().queue("dead") == 1)
+      let story = try branch.done("ticket", "1").out
+      #expect(story.contains("the coordinator died before its end was known"), "\(story)")
+      #expect(story.contains("1 attempt counts for max_attempts"), "\(story)")
+      let korean = try branch.done("ticket", "1", language: .ko).out
+      #expect(korean.contains("코디네이터가 종료됨") && korean.contains("max_attempts로 세는 시도 1번"), "\(korean)")
+      let told = try branch.events("dead", in: "coordinator", count: 1)
+      #expect(told.first?["max_attempts"] == "1" && told.first?["end"] == "lost", "\(told)")
+      #expect(try branch.json("audit")["ok"].flag == true)
+      // An operator lets it begin anew.
+      try branch.done("requeue", "1")
+      try branch.waitUntil("it has begun again") { begun(branch) == ["slow", "quick", "slow"] }
+      try branch.kill(worker: "pay-1")
+      try awaitDead(1, branch)
+      #expect(try branch.json("ticket", "1")["attempts"].items.map { $0["end"].text } == ["lost", "killed"])
+      #expect(try branch.json("audit")["ok"].flag == true)
+      try branch.done("stop", "--now")
+      try branch.expectNobodyLeft()
+    }
+  }
+
+  @Test("a program that is not there was not begun: its customer waits, and is served when it is there")
+  func notThere() throws {
+    try withBranch { branch in
+      let program = branch.path("pay.sh")
+      try start(branch, "{\"run\": [\"\(program)\"], \"max_attempts\": 1}")
+      try branch.done("enqueue", "--service", "pay", "--payload", "x")
+      try branch.waitUntil("the service pauses") { try branch.status().service("pay")["paused"].flag == true }
+      #expect(try branch.json("ticket", "1")["state"].text == "waiting")
+      _ = try branch.write("#!/bin/sh\nexit 0\n", to: "pay.sh")
+      chmod(program, 0o700)
+      try branch.done("resume", "pay")
+      try branch.waitUntil("it is served") { try branch.status().queue("served") == 1 }
+      #expect(try branch.json("audit")["ok"].flag == true)
+      try branch.done("stop", "--now")
+      try branch.expectNobodyLeft()
+    }
+  }
+
+  @Test("a reload lets a service count its attempts from then on, and refuses what is no number of them")
+  func reload() throws {
+    try withBranch { branch in
+      try start(branch, command(branch).replacingOccurrences(of: ", \"max_attempts\": 1", with: ""))
+      let counted =
+        "{\"services\": {\"pay\": \(command(branch))}, "
+        + "\"windows\": {\"deposit\": 0, \"loan\": 0, \"juice\": 0}}"
+      let wrong = try branch.write(
+        counted.replacingOccurrences(of: "\"max_attempts\": 1", with: "\"max_attempts\": 0"), to: "wrong.json"
+      )
+      #expect(try branch.run("config", "check", wrong).err.contains("services.pay.max_attempts"))
+      let file = try branch.write(counted, to: "bank.json")
+      try branch.done("reload")
+      #expect(try branch.done("config", "show", "--config", file).out.contains("services.pay.max_attempts"))
+      try branch.done("enqueue", "--service", "pay", "--payload", "slow")
+      try branch.waitUntil("it has begun") { begun(branch) == ["slow"] }
+      try branch.kill(worker: "pay-1")
+      try awaitDead(1, branch)
+      #expect(begun(branch) == ["slow"])
+      try branch.done("stop", "--now")
+      try branch.expectNobodyLeft()
+    }
+  }
+}

@@ -1,0 +1,168 @@
+// Random histories of a service that counts its attempts: however often a coordinator, its tellers or its disk are lost, no
+// customer is begun more often than may be, and nobody is lost.
+
+import BankModel
+@testable import QueueCore
+import Testing
+import Time
+
+@Suite struct QueueStartsHistoryTests {
+  private struct Contents {
+    var books: Books
+    var customers: [TicketNumber: StoredCustomer] = [:]
+    var done: Set<TicketNumber> = []
+  }
+
+  /// A store, and what the world has seen begin.
+  private final class World {
+    var chance: SeededGenerator
+    let policy: QueuePolicy
+    let most: Int16
+    var machine: QueueMachine
+    var kept: Contents
+    var staged: Contents
+    var begun: [TicketNumber: Int] = [:]
+    var held: [Window: Lease] = [:]
+    var generations: [Window: Generation] = [:]
+    var faults: [String] = []
+    var dead = 0
+    var requests: RequestNumber = 0
+    var now = TestBranch.opening
+
+    init(seed: UInt64) {
+      chance = SeededGenerator(seed: seed)
+      most = Int16(chance.draw(1...3))
+      var policy = QueuePolicy()
+      policy.common.maxAttempts = most
+      policy.maxCrashes = 1_000
+      policy.maxFailures = 1_000
+      policy.retryFirst = .milliseconds(50)
+      policy.lineCapacity = Int(chance.draw(2...5))
+      policy.lineLowWater = 2
+      policy.prefetch = Int(chance.draw(1...3))
+      self.policy = policy
+      let books = Books(day: 1, openedAt: now.wall)
+      (kept, staged) = (Contents(books: books), Contents(books: books))
+      machine = QueueMachine(StoredQueue(books: books, delayed: []), policy: policy, at: now)
+      open()
+    }
+
+    func open() {
+      (held, staged) = ([:], kept)
+      let delayed = staged.customers.values.filter { $0.state == .delayed }
+        .map { DelayedCustomer(customer: $0.customer, dueAt: $0.dueAt ?? now.wall) }.sorted {
+          $0.place < $1.place
+        }
+      machine = QueueMachine(StoredQueue(books: staged.books, delayed: delayed), policy: policy, at: now)
+      happen(.scale(.deposit, windows: 2))
+    }
+
+    func happen(_ event: QueueEvent) {
+      var effects: [QueueEffect] = []
+      machine.apply(event, at: now, into: &effects)
+      var place = 0
+      while place < effects.count {
+        perform(effects[place], &effects)
+        place += 1
+      }
+      for words in machine.contradictions(ServiceDirectory()) { faults.append(words.description) }
+    }
+
+    private func perform(_ effect: QueueEffect, _ effects: inout [QueueEffect]) {
+      switch effect {
+      case .stage(let change): stage(change)
+      case .loadPage(let line, let after, let limit):
+        let page = staged.customers.values.filter {
+          $0.state == .waiting && $0.customer.line == line && $0.customer.ticket > after
+        }.map(\.customer).sorted { $0.ticket < $1.ticket }.prefix(limit)
+        machine.apply(.pageLoaded(line, Array(page)), at: now, into: &effects)
+      case .assign(let window, let lease, let customer):
+        if kept.customers[customer.ticket]?.customer != customer || !customer.isBegun {
+          faults.append("ticket \(customer.ticket) begins before that is on disk")
+        }
+        if held.values.contains(where: { $0.ticket == lease.ticket }) {
+          faults.append("\(lease) is in two hands")
+        }
+        held[window] = lease
+        begun[lease.ticket, default: 0] += 1
+        if begun[lease.ticket, default: 0] > most { faults.append("\(lease.ticket) begins too often") }
+      case .endStuckTeller(let window, _), .endRogueTeller(let window, _, _): lose(window, &effects)
+      default: break
+      }
+    }
+
+    private func lose(_ window: Window, _ effects: inout [QueueEffect]) {
+      held[window] = nil
+      guard let generation = generations[window] else { return }
+      machine.apply(.tellerLost(window, generation, .signal(9)), at: now, into: &effects)
+    }
+
+    private func stage(_ change: StoreChange) {
+      func move(_ customer: Customer, _ state: CustomerState, _ dueAt: WallTime? = nil) {
+        staged.customers[customer.ticket] = StoredCustomer(customer: customer, state: state, dueAt: dueAt)
+      }
+      switch change {
+      case .insert(let customer), .update(let customer), .revive(let customer, _): move(customer, .waiting)
+      case .postpone(let customer, let dueAt): move(customer, .delayed, dueAt)
+      case .bury(let customer):
+        dead += 1
+        move(customer, .dead)
+      case .finish(let customer, _, _):
+        staged.customers[customer.ticket] = nil
+        staged.done.insert(customer.ticket)
+      default: break
+      }
+    }
+
+    func commit() {
+      staged.books = machine.books
+      kept = staged
+      happen(.committed)
+    }
+
+    func step() {
+      switch chance.draw(0...19) {
+      case 0...3:
+        requests += 1
+        happen(.enqueue(requests, orders: [.deposit], total: 1, isLast: true))
+      case 4...8: commit()
+      case 9...11:
+        let window = Window(service: .deposit, place: Int32(chance.draw(1...2)))
+        guard machine.numbers(of: window)?.isReady == false else { return }
+        generations[window, default: 0] += 1
+        happen(.tellerReady(window, generations[window, default: 0], pid: 7))
+      case 12...15:
+        guard let (window, lease) = held.min(by: { $0.value.ticket < $1.value.ticket }) else { return }
+        held[window] = nil
+        let answer: TellerAnswer =
+          chance.draw(0...2) == 0
+          ? .done : .failed(WorkFailure("no", chance.draw(0...1) == 0 ? .again : .later))
+        happen(.tellerAnswered(window, lease.generation, lease, answer))
+      case 16:
+        guard let (window, lease) = held.max(by: { $0.value.ticket < $1.value.ticket }) else { return }
+        held[window] = nil
+        happen(.tellerLost(window, lease.generation, .signal(9)))
+      case 17:
+        staged = kept
+        happen(.commitRefused)
+        commit()
+      case 18: open()
+      default:
+        now.monotonic = now.monotonic + .milliseconds(200)
+        now.attended = now.attended + .milliseconds(200)
+        now.wall.milliseconds += 200
+        happen(.tick)
+      }
+    }
+  }
+
+  @Test("whatever is lost, nobody is begun more often than may be", arguments: 1...200)
+  func neverTooOften(_ seed: UInt64) {
+    let world = World(seed: seed)
+    for _ in 0..<400 where world.faults.isEmpty { world.step() }
+    #expect(world.faults == [], "seed \(seed)")
+    world.commit()
+    let (standing, done) = (Set(world.kept.customers.keys), world.kept.done)
+    #expect(standing.isDisjoint(with: done) && Int64(standing.count + done.count) == world.kept.books.issued)
+  }
+}

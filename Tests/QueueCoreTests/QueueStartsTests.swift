@@ -1,0 +1,263 @@
+// A service that counts its attempts: what is on disk before one begins, what counts, and what becomes of who has none left.
+
+import BankModel
+@testable import QueueCore
+import Testing
+import Time
+
+@Suite struct QueueStartsTests {
+  private func branch(
+    most: Int16 = 1, books: Books = Books(day: 1, openedAt: TestBranch.opening.wall),
+    change: (inout QueuePolicy) -> Void = { _ in }
+  ) -> TestBranch {
+    var policy = QueuePolicy()
+    policy.common.maxAttempts = most
+    policy.maxCrashes = 100
+    policy.maxFailures = 100
+    change(&policy)
+    return TestBranch(policy: policy, books: books)
+  }
+
+  private func marks(_ effects: [QueueEffect]) -> [String] {
+    effects.changes.compactMap {
+      guard case .update(let customer) = $0 else { return nil }
+      return "\(customer.ticket): \(customer.begun)\(customer.isBegun ? " under way" : "")"
+    }
+  }
+
+  @Test("a teller is told of a customer when it is on disk that the attempt begins, and its time begins then")
+  func toldAfterTheCommit() throws {
+    let branch = branch()
+    branch.open(.deposit)
+    let came = branch.arrive(.deposit)
+    #expect(came.assigned.isEmpty && marks(came) == ["1: 1 under way"])
+    #expect(branch.hasPromises && branch.machine.serving == 1 && branch.nextDeadline == nil)
+    branch.passQuietly(.seconds(60))
+    let told = branch.happen(.committed)
+    #expect(told.assigned == [1] && !branch.hasPromises)
+    #expect(branch.nextDeadline == branch.now.monotonic + .seconds(10))
+    let served = try branch.answer(.deposit1)
+    #expect(served.receipts.map(\.attempts) == [1] && served.receipts.first?.startedAt == branch.now.wall)
+  }
+
+  @Test("many begin with one commit")
+  func together() {
+    let branch = branch()
+    branch.open(.deposit, windows: 2)
+    branch.open(.loan)
+    #expect(marks(branch.arrive(.deposit, .loan, .deposit)).count == 3)
+    #expect(Set(branch.happen(.committed).assigned) == [1, 2, 3])
+  }
+
+  @Test("where attempts are not counted nobody waits for a disk, and nothing is staged")
+  func uncounted() {
+    let branch = TestBranch()
+    branch.open(.deposit)
+    let came = branch.arrive(.deposit)
+    #expect(came.assigned == [1] && marks(came).isEmpty)
+  }
+
+  @Test("whoever's attempts are used up is a dead letter, whatever ended the last one", arguments: 0...4)
+  func spent(_ way: Int) throws {
+    let branch = branch()
+    branch.open(.deposit)
+    branch.arrive(.deposit)
+    branch.happen(.committed)
+    let lost =
+      switch way {
+      case 0: branch.kill(.deposit1)
+      case 1: branch.pass(.seconds(11))
+      case 2: try branch.answer(.deposit1, .failed(WorkFailure("no paper")))
+      case 3: try branch.answer(.deposit1, .failed(WorkFailure("later", .later)))
+      default: branch.happen(.vacate)
+      }
+    #expect(lost.dead == [1] && branch.machine.books.dead == 1)
+    #expect(lost.attempts.map(\.number) == [1])
+    #expect(lost.assigned.isEmpty && branch.tickets(.deposit) == [])
+  }
+
+  @Test("as many attempts begin as may")
+  func several() throws {
+    let branch = branch(most: 3) { $0.retryFirst = .milliseconds(10) }
+    branch.open(.deposit)
+    branch.arrive(.deposit)
+    for attempt in Int32(1)...3 {
+      #expect(branch.happen(.committed).leases[.deposit1]?.attempt == attempt)
+      let failed = try branch.answer(.deposit1, .failed(WorkFailure("no paper")))
+      #expect(failed.dead == (attempt == 3 ? [1] : []))
+      branch.pass(.seconds(1))
+    }
+    #expect(branch.happen(.committed).assigned.isEmpty)
+  }
+
+  @Test("nothing has begun where the teller goes, or the customer is taken out, before it is on disk")
+  func notBegun() {
+    let branch = branch()
+    branch.open(.deposit)
+    branch.arrive(.deposit)
+    let lost = branch.kill(.deposit1)
+    #expect(marks(lost) == ["1: 0"] && lost.attempts.isEmpty && lost.dead.isEmpty)
+    #expect(branch.happen(.committed).assigned.isEmpty && branch.tickets(.deposit) == [1])
+    branch.ready(.deposit1, generation: 2)
+    let cancelled = branch.happen(.cancel(branch.request(), 1))
+    #expect(cancelled.receipts.map(\.outcome) == [.cancelled] && cancelled.attempts.isEmpty)
+    #expect(!cancelled.contains { if case .recall = $0 { true } else { false } })
+    #expect(branch.happen(.committed).assigned.isEmpty && branch.isIdle)
+  }
+
+  @Test("a pause, a reset and an end keep back whoever has not begun", arguments: 0...2)
+  func keptBack(_ way: Int) {
+    let branch = branch()
+    branch.open(.deposit)
+    branch.arrive(.deposit)
+    switch way {
+    case 0: branch.happen(.pause(branch.request(), .deposit))
+    case 1: branch.happen(.finish)
+    default: branch.happen(.reset(branch.request()))
+    }
+    #expect(branch.happen(.committed).assigned.isEmpty)
+    #expect(branch.tickets(.deposit) == (way == 2 ? [] : [1]) && branch.machine.serving == 0)
+  }
+
+  @Test("while the disk is full nobody is handed out, and nothing counts")
+  func fullDisk() {
+    let branch = branch()
+    branch.open(.deposit)
+    branch.open(.loan)
+    branch.arrive(.deposit)
+    let full = branch.happen(.commitRefused)
+    #expect(full.assigned.isEmpty && marks(full) == ["1: 1 under way", "1: 0"])
+    #expect(branch.tickets(.deposit) == [1])
+    #expect(branch.happen(.tick).changes.isEmpty)
+    let room = branch.happen(.committed)
+    #expect(room.assigned.isEmpty && marks(room) == ["1: 1 under way"])
+    #expect(branch.happen(.committed).assigned == [1])
+  }
+
+  @Test("a word about somebody of whom nobody was told is a breach", arguments: [true, false])
+  func spokenTooEarly(_ isAnswer: Bool) {
+    let branch = branch()
+    branch.open(.deposit)
+    branch.arrive(.deposit)
+    let lease = Lease(ticket: 1, attempt: 1, generation: 1)
+    let word: QueueEvent =
+      isAnswer ? .tellerAnswered(.deposit1, 1, lease, .done) : .tellerProgressed(.deposit1, 1, lease)
+    let said = branch.happen(word)
+    #expect(said.rogues == [.deposit1] && said.receipts.isEmpty && said.attempts.isEmpty)
+    #expect(branch.tickets(.deposit) == [1] && branch.machine.serving == 0)
+  }
+
+  @Test("what says that nothing was begun does not count")
+  func unbegun() throws {
+    let branch = branch()
+    branch.open(.deposit)
+    branch.arrive(.deposit)
+    branch.happen(.committed)
+    let refused = try branch.answer(.deposit1, .failed(WorkFailure("no such program", .pause)))
+    #expect(marks(refused) == ["1: 0"] && refused.dead.isEmpty && branch.isPaused == false)
+    branch.happen(.resume(branch.request(), .deposit))
+    #expect(branch.happen(.committed).leases[.deposit1]?.attempt == 2)
+    #expect(
+      try branch.answer(.deposit1, .failed(WorkFailure("x", .pause, processEnd: .code(127)))).dead == [])
+    branch.happen(.resume(branch.request(), .deposit))
+    branch.happen(.committed)
+    #expect(try branch.answer(.deposit1, .failed(WorkFailure("x", .pause, processEnd: .code(3)))).dead == [1])
+  }
+
+  @Test("whom a worker gives back at whom it has not begun has that attempt left")
+  func returned() throws {
+    let branch = branch { ($0.retryFirst, $0.prefetch) = (.milliseconds(10), 2) }
+    let place = Window.outside(.deposit, number: 1)
+    branch.happen(.workerCame([.deposit], number: 1, 70_000, pid: 9, inHand: 2))
+    branch.arrive(.deposit, .deposit)
+    #expect(branch.happen(.committed).assigned == [1, 2])
+    let lease = Lease(ticket: 2, attempt: 1, generation: 70_000)
+    #expect(branch.happen(.tellerAnswered(place, 70_000, lease, .returned)).dead.isEmpty)
+    branch.pass(.seconds(1))
+    #expect(branch.happen(.committed).assigned == [2])
+    // Both may have begun, whoever was to blame.
+    #expect(Set(branch.happen(.workerGone(70_000)).dead) == [1, 2])
+  }
+
+  @Test("a coordinator that is gone has begun whoever is marked: put aside before anybody is handed out")
+  func restart() {
+    var books = Books(day: 1, openedAt: TestBranch.opening.wall)
+    books.issued = 3
+    let line = Line(service: .deposit, priority: .regular)
+    books.waiting[line] = 3
+    let branch = branch(books: books)
+    var marked = Customer.numbered(1)
+    (marked.begun, marked.isBegun) = (1, true)
+    var spent = Customer.numbered(2)
+    (spent.attempts, spent.begun) = (1, 1)
+    #expect(branch.open(.deposit).pages.count == 1)
+    let read = branch.happen(.pageLoaded(line, [marked, spent, .numbered(3)]))
+    #expect(read.dead == [1, 2] && read.assigned.isEmpty && branch.machine.books.dead == 2)
+    #expect(read.attempts.map(\.end) == [.lost] && read.attempts.map(\.number) == [1])
+    #expect(marks(read) == ["3: 1 under way"])
+    #expect(branch.happen(.committed).assigned == [3])
+  }
+
+  @Test(
+    "after a start an attempt that was lost has a number of its own, and the next one begins where one is left"
+  )
+  func restartWithOneLeft() {
+    var books = Books(day: 1, openedAt: TestBranch.opening.wall)
+    books.issued = 1
+    let line = Line(service: .deposit, priority: .regular)
+    books.waiting[line] = 1
+    let branch = branch(most: 2, books: books)
+    var marked = Customer.numbered(1)
+    (marked.begun, marked.isBegun) = (1, true)
+    branch.open(.deposit)
+    let read = branch.happen(.pageLoaded(line, [marked]))
+    #expect(read.attempts.map(\.end) == [.lost] && marks(read) == ["1: 1", "1: 2 under way"])
+    #expect(branch.happen(.committed).leases[.deposit1]?.attempt == 2)
+    #expect(branch.kill(.deposit1).dead == [1])
+  }
+
+  @Test("whoever is brought back by an operator has all attempts again")
+  func broughtBack() {
+    let branch = branch()
+    branch.open(.deposit)
+    branch.arrive(.deposit)
+    branch.happen(.committed)
+    var letter: Customer?
+    for case .bury(let customer) in branch.kill(.deposit1).changes { letter = customer }
+    branch.ready(.deposit1, generation: 2)
+    let request = branch.request()
+    branch.happen(.requeue(request, 1))
+    let found = letter.map { StoredCustomer(customer: $0, state: .dead, dueAt: nil) }
+    #expect(marks(branch.happen(.found(request, ticket: 1, found))) == ["1: 1 under way"])
+    #expect(
+      branch.happen(.committed).leases[.deposit1] == Lease(ticket: 1, attempt: 2, generation: 2))
+  }
+
+  @Test("of those who wait in a teller's hands nobody knows who has begun: it has one")
+  func oneInHand() {
+    let branch = branch { $0.prefetch = 4 }
+    branch.open(.deposit)
+    branch.arrive(.deposit, .deposit)
+    #expect(branch.happen(.committed).assigned == [1])
+    #expect(branch.happen(.committed).assigned.isEmpty)
+  }
+
+  @Test(
+    "a configuration that allows fewer puts aside who has had them, and one that counts none lets them on")
+  func reload() throws {
+    let branch = branch(most: 3) { $0.retryFirst = .milliseconds(10) }
+    branch.open(.deposit)
+    branch.arrive(.deposit)
+    branch.happen(.committed)
+    #expect(try branch.answer(.deposit1, .failed(WorkFailure("x"))).dead.isEmpty)
+    var policy = QueuePolicy()
+    policy.common.maxAttempts = 1
+    branch.adopt(policy)
+    let back = branch.pass(.seconds(1))
+    #expect(back.dead == [1] && back.attempts.isEmpty)
+    branch.arrive(.deposit)
+    branch.adopt(QueuePolicy())
+    #expect(branch.happen(.committed).assigned == [2])
+    #expect(branch.kill(.deposit1).dead.isEmpty)
+  }
+}

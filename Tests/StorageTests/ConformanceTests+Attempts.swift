@@ -1,0 +1,78 @@
+// What every store promises about attempts that are counted: how many have begun, and whether one is under way, stands with the
+// customer wherever it goes, and the audit takes neither for an attempt that has ended.
+
+import BankModel
+import QueueCore
+import Testing
+import Time
+
+@testable import Storage
+
+extension ConformanceTests {
+  @Test("keeps how many attempts have begun, and whether one is under way", arguments: StoreKind.allCases)
+  func begunAttempts(_ kind: StoreKind) throws {
+    let branch = try Branch(kind)
+    var customer = try branch.arrive(.deposit)
+    try branch.commit()
+    (customer.begun, customer.isBegun) = (1, true)
+    try branch.store.stage(.update(customer))
+    branch.store.rollBack()
+    #expect(try branch.store.find(customer.ticket)?.customer.isBegun == false)
+    try branch.store.stage(.update(customer))
+    try branch.commit()
+    try branch.crash()
+    #expect(try branch.store.page(of: .deposit, after: 0, limit: 9) == [customer])
+    #expect(try branch.store.find(customer.ticket)?.customer == customer)
+    #expect(try branch.store.audit().problems == [])
+    // The largest numbers that there can be.
+    (customer.begun, customer.isBegun) = (1_000, true)
+    try branch.store.stage(.update(customer))
+    #expect(try branch.store.page(of: .deposit, after: 0, limit: 9) == [customer])
+    // Everybody who is cancelled has a receipt with the attempts that have ended.
+    try branch.commit()
+    try branch.cancelEveryone()
+    branch.turnDay()
+    try branch.commit()
+    #expect(try branch.store.receipt(day: 1, ticket: customer.ticket)?.attempts == 0)
+    #expect(try branch.store.audit().problems == [])
+  }
+
+  @Test("gives an attempt that was lost back as it came", arguments: StoreKind.allCases)
+  func lostAttempt(_ kind: StoreKind) throws {
+    let branch = try Branch(kind)
+    var customer = try branch.arrive(.deposit)
+    let attempt = Attempt(
+      day: 1, ticket: customer.ticket, number: 1, window: .unknown(.deposit), generation: 0, pid: 0,
+      startedAt: branch.now, endedAt: branch.now, end: .lost, processEnd: nil)
+    (customer.attempts, customer.begun) = (1, 1)
+    try branch.store.stage(.record(attempt))
+    try branch.store.stage(.bury(customer))
+    branch.books.waiting[customer.line] -= 1
+    branch.books.dead += 1
+    try branch.commit()
+    try branch.crash()
+    let found = try branch.store.attempts(day: 1, ticket: customer.ticket)
+    #expect(found.map(\.end) == [.lost] && found.map(\.window) == [.unknown(.deposit)])
+    #expect(found.map(\.isFatal) == [true])
+    #expect(try branch.store.find(customer.ticket)?.customer == customer)
+    #expect(try branch.store.audit().problems == [])
+  }
+}
+
+@Suite("The attempts of a customer in one column")
+struct CustomerAttemptsTests {
+  @Test("without a count the column is what it always was, and whatever means nothing is refused")
+  func packing() {
+    var customer = Customer(
+      ticket: 1, service: .deposit, priority: .regular, amount: 1, account: 1,
+      issuedAt: WallTime(milliseconds: 0), attempts: .max)
+    #expect(CustomerAttempts(customer).packed == Int64(Int32.max))
+    (customer.begun, customer.isBegun) = (.max, true)
+    let packed = CustomerAttempts(customer)
+    #expect(CustomerAttempts(packed: packed.packed) == packed)
+    #expect(packed.packed > Int64(Int32.max), "a program from before takes it for damage")
+    for wrong in [-1, 1 << 49, 1 << 31, 1 << 47] as [Int64] {
+      #expect(CustomerAttempts(packed: wrong) == nil)
+    }
+  }
+}
