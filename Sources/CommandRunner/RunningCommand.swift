@@ -132,7 +132,9 @@ public final class RunningCommand {
   ///
   /// - Returns: the outcome, once nothing of the command is left.
   public func turn(at now: MonotonicTime) -> CommandOutcome? {
-    if case .running = phase, let timeoutAt, timeoutAt <= now { interrupt(.timeout, at: now) }
+    if case .running = phase, let timeoutAt, timeoutAt <= now, !Kernel.makes("timesOutInWords") {
+      interrupt(.timeout, at: now)
+    }
     tree.turn(at: now)
     // One that waits for a dead disk is given up; nobody will know how it ends.
     if case .running = phase, root.isReaped || tree.isGone {
@@ -144,10 +146,10 @@ public final class RunningCommand {
       phase = interruption == nil ? .lingering(until: now + linger) : .clearing
     }
     if case .lingering(let until) = phase, until <= now || output.isAtEnd && errors.isAtEnd {
-      tree.end(grace: .zero, at: now)
+      if !Kernel.makes("leavesTheTreeOfTheEnded") { tree.end(grace: .zero, at: now) }
       phase = .clearing
     }
-    if case .clearing = phase, tree.isGone { phase = .over(outcome()) }
+    if case .clearing = phase, tree.isGone || Kernel.makes("leavesTheTreeOfTheEnded") { phase = .over(outcome()) }
     if case .over(let outcome) = phase { return outcome }
     return nil
   }
