@@ -132,9 +132,7 @@ public final class RunningCommand {
   ///
   /// - Returns: the outcome, once nothing of the command is left.
   public func turn(at now: MonotonicTime) -> CommandOutcome? {
-    if case .running = phase, let timeoutAt, timeoutAt <= now, !Kernel.makes("timesOutInWords") {
-      interrupt(.timeout, at: now)
-    }
+    if case .running = phase, let timeoutAt, timeoutAt <= now { interrupt(.timeout, at: now) }
     tree.turn(at: now)
     // One that waits for a dead disk is given up; nobody will know how it ends.
     if case .running = phase, root.isReaped || tree.isGone {

@@ -178,7 +178,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case takesLaterForFailure = "A command that ends with 75 counts as one that has failed."
   case buriesWhatCannotRun = "A command that ends with 126 or 127 makes a dead letter, and pauses nothing."
   case takesSignalsForFailures = "A command that was killed counts as one that has failed."
-  case cancelsInWords = "A customer who is taken out is given back, and the tree of the command lives on."
+  case cancelsInWords = "The command of a customer who is taken out goes on."
   case timesOutInWords = "A command whose time is over goes on."
   case leavesTheTreeOfTheEnded = "When a command has ended, those whom it has left behind live on."
   case succeedsBesideTheTree = "Of a runner that has died what it has left behind is not ended."

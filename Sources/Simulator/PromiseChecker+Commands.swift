@@ -38,10 +38,13 @@ extension PromiseChecker {
     }
     // Whoever is taken out may be on the way to a window.
     if outcomes[name] == .served { violate(.process, "ticket \(ticket) has its receipt, and a command begins") }
-    let tree = CommandTree(process.pid, name, service, attempt: attempt, at: now)
+    let tree = CommandTree(process, name, service, attempt: attempt, at: now)
     commands.begin(tree)
     return tree
   }
+
+  /// No recall is longer on its way.
+  private static let longestWay = TimeSpan.seconds(3)
 
   /// A command has read what it was given, to the end.
   func commandHasRead(_ pid: pid_t, _ bytes: [UInt8]) {
@@ -64,10 +67,14 @@ extension PromiseChecker {
       case .unseen: break
       }
     }
-    // From the end of a customer on there is the time that a command has to go, and that its window has.
-    let plan = world.plan.commandServices
-    let patience = plan.grace + CommandServicesPlan.runnersPatience + .seconds(15)
-    if let cancelled = commands.cancelledAt[tree.name], moment > cancelled + patience {
+    guard let cancelled = commands.cancelledAt[tree.name] else { return }
+    // A window that works hears of it soon, and a command has its time to go. One that does not work is ended in the end.
+    let grace = world.plan.commandServices.grace
+    var latest = cancelled + grace + CommandServicesPlan.runnersPatience + .seconds(15)
+    if let runner = tree.runner, runner.isAlive, !runner.standsStill(at: world.host.now) {
+      latest = min(latest, max(cancelled, runner.stoodUntil) + grace + Self.longestWay)
+    }
+    if moment > latest {
       violate(.process, "process \(pid) has lived for long after ticket \(tree.name.ticket) was taken out")
     }
   }
@@ -203,10 +210,15 @@ extension PromiseChecker {
     }
   }
 
+  /// By how far anybody has come who could have said so.
+  private var latestMoment: MonotonicTime {
+    max(world.clock.now, world.coordinator?.process.clock ?? world.clock.now)
+  }
+
   /// The same on disk, where the bytes may have been left out for want of room.
   func checkCommandOnDisk(_ receipt: Receipt, _ name: TicketName) {
     guard receipt.service.isForCommands else { return }
-    if receipt.outcome == .cancelled { commands.cancelledAt[name] = world.clock.now }
+    if receipt.outcome == .cancelled { commands.cancelledAt[name] = latestMoment }
     guard var wanted = commands.results[name], receipt.outcome == .served else {
       if receipt.result != nil { violate(.result, "ticket \(name.ticket) has a result that nobody has kept") }
       return

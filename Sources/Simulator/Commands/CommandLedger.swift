@@ -9,6 +9,8 @@ import Wire
 /// One command with all that descends from it.
 final class CommandTree {
   let root: pid_t
+  /// Whoever has started the command.
+  let runner: SimulatedProcess?
   let name: TicketName
   let service: ServiceName
   let attempt: Int32
@@ -22,9 +24,13 @@ final class CommandTree {
   /// How the command itself has ended, and when.
   private(set) var ending: (end: ProcessEnd, at: MonotonicTime)?
 
-  init(_ root: pid_t, _ name: TicketName, _ service: ServiceName, attempt: Int32, at now: MonotonicTime) {
-    (self.root, self.name, self.service, self.attempt, begunAt) = (root, name, service, attempt, now)
-    living = [root]
+  init(
+    _ process: SimulatedProcess, _ name: TicketName, _ service: ServiceName, attempt: Int32,
+    at now: MonotonicTime
+  ) {
+    (root, self.name, self.service, self.attempt, begunAt) = (process.pid, name, service, attempt, now)
+    runner = process.starter.flatMap { process.host.processes[$0] }
+    living = [process.pid]
   }
 
   func say(_ bytes: [UInt8], on stream: CInt) { said[stream, default: []] += bytes }

@@ -33,7 +33,7 @@ struct CommandServicesPlan {
   let booksNumber: Int64
 
   init(seed: UInt64, besides stock: StockPlan, _ foreign: ForeignPlan) {
-    var chance = SeededGenerator(seed: seed ^ 0xC033_A2D0_0000)
+    var chance = SeededGenerator(seed: seed ^ 0x223B_0000)
     // The stock knows orders by names that a bank without a name for its books gives.
     isThere = chance.draw(0...1) == 0 && !stock.isThere && !foreign.isThere
     windows = [chance.draw(1...3), chance.draw(1...2)]

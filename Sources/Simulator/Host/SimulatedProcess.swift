@@ -53,6 +53,8 @@ final class SimulatedProcess {
   private(set) var standsUntil: MonotonicTime?
   /// SIGSTOP
   private(set) var isStopped = false
+  /// Until when it stood still for the last time.
+  private(set) var stoodUntil = MonotonicTime(nanoseconds: 0)
   /// What it is ahead of everybody else with until then is work, and no wait.
   private(set) var worksUntil = MonotonicTime(nanoseconds: 0)
   /// How it has ended, and from when on that can be seen.
@@ -82,6 +84,7 @@ final class SimulatedProcess {
     if let until = standsUntil {
       guard until <= moment else { return host.wake(self, at: until) }
       standsUntil = nil
+      stoodUntil = moment
     }
     clock = max(clock, moment)
     waits = 0
@@ -136,6 +139,7 @@ final class SimulatedProcess {
   func goOn() {
     guard isStopped, !isStuck else { return }
     isStopped = false
+    stoodUntil = host.now
     host.wake(self, at: host.now)
   }
 
