@@ -147,7 +147,9 @@ public final class RunningCommand {
       if !Kernel.makes("leavesTheTreeOfTheEnded") { tree.end(grace: .zero, at: now) }
       phase = .clearing
     }
-    if case .clearing = phase, tree.isGone || Kernel.makes("leavesTheTreeOfTheEnded") { phase = .over(outcome()) }
+    if case .clearing = phase, tree.isGone || Kernel.makes("leavesTheTreeOfTheEnded") {
+      phase = .over(outcome())
+    }
     if case .over(let outcome) = phase { return outcome }
     return nil
   }

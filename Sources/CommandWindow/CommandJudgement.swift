@@ -39,7 +39,9 @@ struct CommandJudgement {
       }
     }
     if Kernel.makes("takesLaterForFailure") { _ = table.set(75, to: .failed) }
-    if Kernel.makes("buriesWhatCannotRun") { for code: Int32 in [126, 127] { _ = table.set(code, to: .dead) } }
+    if Kernel.makes("buriesWhatCannotRun") {
+      for code: Int32 in [126, 127] { _ = table.set(code, to: .dead) }
+    }
     if Kernel.makes("takesSignalsForFailures") { table.signals = .failed }
     self.table = table
   }

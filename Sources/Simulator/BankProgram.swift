@@ -53,11 +53,14 @@ final class BankProgram: SimulatedProgram {
       configuration: try Self.configuration(number, of: world),
       policy: mutant?.spoil(plan.policy) ?? plan.policy, limits: limits, loop: loop, server: server, log: log,
       store: SimulatedQueueStore(of: process, in: world), contents: mutant?.spoil(stored) ?? stored,
-      incarnation: incarnation, booksName: Self.booksName(of: world), programs: try WorkerPrograms(), now: SystemClock.moment(), ties: ties)
+      incarnation: incarnation, booksName: Self.booksName(of: world), programs: try WorkerPrograms(),
+      now: SystemClock.moment(), ties: ties)
     coordinator.witness = watch
     try Subreaper.become()
     // Foreign workers leave nobody behind here, and who has no commands has nobody to look for.
-    if world.hasCommands { makeClearing = { [coordinator] in CommandClearing(of: coordinator, stored.books) } }
+    if world.hasCommands {
+      makeClearing = { [coordinator] in CommandClearing(of: coordinator, stored.books) }
+    }
   }
 
   private static func booksName(of world: Simulation) -> BooksName {

@@ -55,7 +55,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case handsAsManyAgain = "A worker that has not given back whom it was asked for gets as many again."
   // In the core: customers whose work is a command.
   case forgetsResultsOfCommands = "A customer whom a command has served gets a receipt without its result."
-  case keepsTheResultOfTheOneBefore = "A receipt is kept with the result of the command before at that window."
+  case keepsTheResultOfTheOneBefore =
+    "A receipt is kept with the result of the command before at that window."
   case saysThatCutOutputIsWhole = "Of output that was cut the receipt says that there was no more."
   case pausesWithoutAWord = "A service whose program is missing is paused, and nobody is told."
   // In the core: limits and ends.

@@ -37,14 +37,16 @@ extension PromiseChecker {
           + "these live: \(tree.living.sorted())")
     }
     // Whoever is taken out may be on the way to a window.
-    if outcomes[name] == .served { violate(.process, "ticket \(ticket) has its receipt, and a command begins") }
+    if outcomes[name] == .served {
+      violate(.process, "ticket \(ticket) has its receipt, and a command begins")
+    }
     let tree = CommandTree(process, name, service, attempt: attempt, at: now)
     commands.begin(tree)
     return tree
   }
 
   /// No recall is longer on its way.
-  private static let longestWay = TimeSpan.seconds(3)
+  private static let longestWay = TimeSpan.seconds(1)
 
   /// A command has read what it was given, to the end.
   func commandHasRead(_ pid: pid_t, _ bytes: [UInt8]) {
@@ -67,6 +69,7 @@ extension PromiseChecker {
       case .unseen: break
       }
     }
+    checkTime(of: tree, pid, at: moment)
     guard let cancelled = commands.cancelledAt[tree.name] else { return }
     // A window that works hears of it soon, and a command has its time to go. One that does not work is ended in the end.
     let grace = world.plan.commandServices.grace
@@ -76,6 +79,21 @@ extension PromiseChecker {
     }
     if moment > latest {
       violate(.process, "process \(pid) has lived for long after ticket \(tree.name.ticket) was taken out")
+    }
+  }
+
+  /// A command whose time is over has its grace, and no more, where whoever runs it works.
+  private func checkTime(of tree: CommandTree, _ pid: pid_t, at moment: MonotonicTime) {
+    guard pid == tree.root, tree.service == CommandServicesPlan.timed, let runner = tree.runner,
+      runner.isAlive, !runner.standsStill(at: world.host.now)
+    else { return }
+    let plan = world.plan.commandServices
+    let latest = max(tree.begunAt + plan.timeout, runner.stoodUntil) + plan.grace + Self.longestWay
+    if moment > latest {
+      violate(
+        .process,
+        "command \(pid) of ticket \(tree.name.ticket) has lived for "
+          + "\(moment.since(tree.begunAt).milliseconds) ms, and may take \(plan.timeout.milliseconds)")
     }
   }
 
@@ -98,7 +116,8 @@ extension PromiseChecker {
     for tree in commands.living(of: name) {
       violate(
         .process,
-        "ticket \(ticket) is answered for, and of its command \(tree.root) these live: \(tree.living.sorted())")
+        "ticket \(ticket) is answered for, and of its command \(tree.root) these live: \(tree.living.sorted())"
+      )
     }
     let tree = commands.last(of: name).flatMap { $0.attempt == holder.lease.attempt ? $0 : nil }
     switch answer {
@@ -136,13 +155,15 @@ extension PromiseChecker {
 
   private func judge(_ tree: CommandTree?, _ verdict: CommandVerdict, _ ticket: TicketNumber) {
     guard let tree, let ending = tree.ending else {
-      return violate(.result, "ticket \(ticket) is answered for as \(verdict), and no command of it has ended")
+      return violate(
+        .result, "ticket \(ticket) is answered for as \(verdict), and no command of it has ended")
     }
     let wanted = world.plan.commandServices.verdict(of: tree.service, ending.end)
     if wanted != verdict {
       violate(
         .result,
-        "the command of ticket \(ticket) has ended with \(ending.end), which is \(wanted), and not \(verdict)")
+        "the command of ticket \(ticket) has ended with \(ending.end), which is \(wanted), and not \(verdict)"
+      )
     }
   }
 
@@ -181,7 +202,8 @@ extension PromiseChecker {
       let runner = world.workers.first(where: { $0.window == window && $0.generation == generation }),
       !runner.process.standsStill(at: world.clock.now)
     else { return }
-    violate(.process, "the lease of \(window) has run out, and its runner works: its command goes on for ever")
+    violate(
+      .process, "the lease of \(window) has run out, and its runner works: its command goes on for ever")
   }
 
   // MARK: - Receipts
@@ -190,12 +212,15 @@ extension PromiseChecker {
   func checkCommand(_ receipt: Receipt) {
     guard receipt.service.isForCommands else { return }
     guard receipt.outcome == .served else {
-      if receipt.result != nil { violate(.result, "ticket \(receipt.ticket) was not served, and has a result") }
+      if receipt.result != nil {
+        violate(.result, "ticket \(receipt.ticket) was not served, and has a result")
+      }
       return
     }
     let name = TicketName(day: view.day, ticket: receipt.ticket)
     guard let result = receipt.result else {
-      return violate(.result, "ticket \(receipt.ticket) was served by a command, and its receipt has no result")
+      return violate(
+        .result, "ticket \(receipt.ticket) was served by a command, and its receipt has no result")
     }
     guard let tree = commands.last(of: name), tree.attempt == receipt.attempts, let ending = tree.ending,
       result.ending == ending.end

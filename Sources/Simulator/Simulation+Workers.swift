@@ -17,7 +17,8 @@ extension Simulation {
     case Paths.lastPart(of: CommandServicesPlan.program): return commandProgram(arguments)
     default: break
     }
-    guard ["bank-teller", "bank-juice", "bank-runner"].contains(Paths.lastPart(of: path)), arguments.count == 4,
+    guard ["bank-teller", "bank-juice", "bank-runner"].contains(Paths.lastPart(of: path)),
+      arguments.count == 4,
       let window = disk.services.window(named: arguments[0]), let generation = Generation(arguments[1])
     else { return nil }
     return { [unowned self] process in

@@ -16,8 +16,7 @@ struct CommandServicesPlan {
   /// Their numbers come after those of the services of foreign workers, which then have neither customers nor windows.
   static let numbered = ForeignPlan.services + services
   static let indices =
-    ServiceName.branch.count + ForeignPlan.services.count
-    ..< ServiceName.branch.count + numbered.count
+    ServiceName.branch.count + ForeignPlan.services.count..<ServiceName.branch.count + numbered.count
   /// Where the program of all commands lies.
   static let program = "/bank/bin/tool"
   /// How much longer than its command a runner may take; the coordinator says so.
@@ -128,7 +127,8 @@ struct CommandScript {
 
   init(_ chance: inout SeededGenerator, isTimed: Bool, timeout: TimeSpan, isCalm: Bool) {
     readsInput = chance.draw(0...7) > 0
-    output = Int([0, chance.draw(1...60), chance.draw(1...60), chance.draw(500...9_000)][Int(chance.draw(0...3))])
+    output = Int(
+      [0, chance.draw(1...60), chance.draw(1...60), chance.draw(500...9_000)][Int(chance.draw(0...3))])
     errors = chance.draw(0...4) == 0 ? Int(chance.draw(1...2_500)) : 0
     let longest = chance.draw(0...4) == 0 ? 2 * timeout.milliseconds : 60
     duration = .microseconds(chance.draw(200...max(1_000, longest * 1_000)))
@@ -142,8 +142,9 @@ struct CommandScript {
     case 71..<79: ending = .code(Int32(chance.draw(1...2)))
     case 79..<87: ending = .code(Int32(chance.draw(3...6)))
     case 87..<94: ending = .signal([11, 6, 9][Int(chance.draw(0...2))])
-    default: ending = isCalm ? .code(0) : .never
+    default: ending = .code(0)
     }
+    if !isCalm, chance.draw(0...4) == 0 { ending = .never }
     ignoresTerm = chance.draw(0...3) == 0
     codeAtTerm = chance.draw(0...2) == 0 ? Int32(chance.draw(0...1) * 75) : nil
     children = []

@@ -183,7 +183,13 @@ extension Simulation {
     guard !holders.isEmpty, let client = clients.first(where: { $0.state == .ready }),
       !client.line.process.isStopped
     else { return }
-    let holder = holders[Int(commands.chance.draw(0...Int64(holders.count) - 1))]
+    var holder = holders[Int(commands.chance.draw(0...Int64(holders.count) - 1))]
+    // The command that has been there for the longest time may never end by itself.
+    if commands.chance.draw(0...1) == 0,
+      let oldest = holders.min(by: { $0.progressAt < $1.progressAt })
+    {
+      holder = oldest
+    }
     statistics.note(.commandCancelled)
     client.ask(SimulatedClient.Wish(command: .cancel(holder.lease.ticket, day: checker.view.day)))
   }
