@@ -165,7 +165,8 @@ let package = Package(
         "Time", "BankModel", "QueueCore", "StockCore", "VendingCore", "Wire", "Posix", "Storage", "Transport",
         "Supervision", "Logbook", "Configuration", "JSON", "Teller", "JuiceStation", "Coordinator",
         "ServiceProcess",
-        "StockService", "StockClient", "VendingMachine", "VendingClient", "Guardian", "CSQLite",
+        "StockService", "StockClient", "VendingMachine", "VendingClient", "Guardian", "CommandRunner",
+        "CommandWindow", "CSQLite",
       ]),
     process("bank-simulate", on: ["Simulator", "Console", "Arguments", "Time", "Posix"]),
 

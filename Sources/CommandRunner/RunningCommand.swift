@@ -144,10 +144,12 @@ public final class RunningCommand {
       phase = interruption == nil ? .lingering(until: now + linger) : .clearing
     }
     if case .lingering(let until) = phase, until <= now || output.isAtEnd && errors.isAtEnd {
-      tree.end(grace: .zero, at: now)
+      if !Kernel.makes("leavesTheTreeOfTheEnded") { tree.end(grace: .zero, at: now) }
       phase = .clearing
     }
-    if case .clearing = phase, tree.isGone { phase = .over(outcome()) }
+    if case .clearing = phase, tree.isGone || Kernel.makes("leavesTheTreeOfTheEnded") {
+      phase = .over(outcome())
+    }
     if case .over(let outcome) = phase { return outcome }
     return nil
   }

@@ -50,6 +50,7 @@ struct CommandCustomer: Sendable, Hashable {
   init(_ assignment: Assignment, service: ServiceName) {
     (attempt, ticket, day) = (assignment.attempt, assignment.ticket, assignment.day)
     self.service = service.text
-    key = (assignment.order ?? OrderID(day: assignment.day, ticket: assignment.ticket)).text
+    let key = (assignment.order ?? OrderID(day: assignment.day, ticket: assignment.ticket)).text
+    self.key = Kernel.makes("putsTheAttemptIntoTheKey") ? "\(key)-\(assignment.attempt)" : key
   }
 }

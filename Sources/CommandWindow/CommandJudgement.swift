@@ -38,6 +38,11 @@ struct CommandJudgement {
       default: _ = table.set(meaning.code, to: verdict)
       }
     }
+    if Kernel.makes("takesLaterForFailure") { _ = table.set(75, to: .failed) }
+    if Kernel.makes("buriesWhatCannotRun") {
+      for code: Int32 in [126, 127] { _ = table.set(code, to: .dead) }
+    }
+    if Kernel.makes("takesSignalsForFailures") { table.signals = .failed }
     self.table = table
   }
 

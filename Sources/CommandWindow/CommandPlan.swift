@@ -25,6 +25,7 @@ struct CommandPlan {
   /// Nil where the customers bring the words, and where they are none.
   private let template: CommandTemplate?
   private let limits: [ResourceLimit]
+  private let timeout: TimeSpan?
 
   /// - Parameters:
   ///   - home: the bank's own directory; nil for where this process is.
@@ -35,6 +36,8 @@ struct CommandPlan {
     self.home = home
     environment = CommandEnvironment(orders.environment, own: own)
     judgement = CommandJudgement(orders)
+    timeout =
+      Kernel.makes("timesOutInWords") ? nil : orders.timeoutMilliseconds.map { TimeSpan.milliseconds($0) }
     template = CommandTemplate(orders.words)
     func bound(_ number: Int64?) -> UInt64? { number.map { UInt64(max(0, $0)) } }
     limits =
@@ -50,7 +53,6 @@ struct CommandPlan {
   /// The command of one customer, which begins now.
   func order(for assignment: Assignment, at now: WallTime) throws(Unserved) -> CommandOrder {
     let customer = CommandCustomer(assignment, service: service)
-    let timeout = orders.timeoutMilliseconds.map { TimeSpan.milliseconds($0) }
     let deadline = timeout.map { WallTime(milliseconds: now.milliseconds &+ $0.milliseconds) }
     var order = CommandOrder(
       try takesCommandLines

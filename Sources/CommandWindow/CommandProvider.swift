@@ -132,6 +132,7 @@ public final class CommandProvider: Provider {
   public func abandon() {
     switch stage {
     case .wanted(let assignment, _), .decided(let assignment, .later): stage = .decided(assignment, .returned)
+    case .running where Kernel.makes("cancelsInWords"): break
     case .running(_, _, let command): command.cancel(at: SystemClock.monotonic())
     case .idle, .decided, .ending, .givenUp: break
     }

@@ -18,7 +18,8 @@ extension Coordinator {
   package convenience init(
     home: String, configurationFile: String, configuration: BankConfiguration, policy: QueuePolicy,
     limits: CoordinatorLimits, loop: EventLoop, server: ControlServer, log: LogFile, store: any QueueStore,
-    contents: StoredQueue, incarnation: Int64, programs: WorkerPrograms, now: Moment, ties: HomeTies? = nil
+    contents: StoredQueue, incarnation: Int64, booksName: BooksName = .none, programs: WorkerPrograms,
+    now: Moment, ties: HomeTies? = nil
   ) throws(Failure) {
     let options: CoordinatorOptions
     if let ties {
@@ -29,7 +30,7 @@ extension Coordinator {
     self.init(
       home: BankHome(home), options: options,
       configuration: configuration, loop: loop, server: server, log: log, store: store, contents: contents,
-      incarnation: incarnation, booksName: .none, programs: programs, now: now, policy: policy,
+      incarnation: incarnation, booksName: booksName, programs: programs, now: now, policy: policy,
       limits: limits,
       bindings: ties.map {
         $0.bindings($0.beginPulse(loop: loop, patience: configuration.standstill), loop: loop, log: log)

@@ -110,7 +110,11 @@ public enum CoordinatorProcess {
     ties.begin()
     // What runners leave behind falls to this process.
     try Subreaper.become()
-    try clearCommands(of: coordinator, contents.books, pulse)
+    let clearing = CommandClearing(of: coordinator, contents.books)
+    while !clearing.isDone {
+      try clearing.turn()
+      pulse.progressed()
+    }
     // Nothing is opened for somebody who is gone by now.
     let opener = try options.opener.map { try OpenerWatch($0, on: loop) { coordinator.openerIsGone() } }
     if coordinator.context.exitCode == nil { try coordinator.open() }
@@ -145,35 +149,6 @@ public enum CoordinatorProcess {
     }
     for (service, count) in kept ?? [:] where configuration.services.contains(service) {
       configuration.windows[service] = count
-    }
-  }
-
-  /// Ends what is left of the commands and workers of a coordinator that died together with its runners, before their customers
-  /// are handed out again: it is known by the key in its environment. Where nobody waits for a command, and there are no
-  /// workers, there is nothing to look for.
-  private static func clearCommands(
-    of coordinator: Coordinator, _ books: Books, _ pulse: Pulse
-  ) throws(SystemError) {
-    let context = coordinator.context
-    let kinds = context.kinds
-    // A worker is there, and may have started others, whether anybody waits or not.
-    let hasWorkers = context.configuration.services.contains { context.configuration.worker(of: $0) != nil }
-    let awaitsCommands = books.waiting.lines.indices.contains {
-      books.waiting[$0] > 0 && kinds[books.waiting.lines[$0].service].leavesProcesses
-    }
-    guard hasWorkers || awaitsCommands else { return }
-    let orphans = Orphans(keysFrom: context.booksName.prefix, on: context.loop)
-    orphans.end(grace: .zero, at: context.loop.moment().monotonic)
-    while !orphans.areGone {
-      _ = try context.loop.runOnce(until: orphans.deadline)
-      pulse.progressed()
-      orphans.turn(at: context.loop.moment().monotonic)
-    }
-    let left = orphans.remaining
-    if !left.isEmpty {
-      context.write(event: "orphans_left", level: .error) {
-        $0.field("pids", left.map(String.init).joined(separator: ","))
-      }
     }
   }
 

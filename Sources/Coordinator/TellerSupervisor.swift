@@ -313,7 +313,9 @@ extension TellerSupervisor: ProcessSupervisor {
   /// Whether nothing is left of the commands of a runner that has ended. What there is falls to this process, as the nearest
   /// above that is a sub-reaper, and is ended before the runner's customers go back to their line.
   func isCleared(_ post: SupervisedTeller, at now: Moment) -> Bool {
-    guard post.kind.leavesProcesses, Subreaper.hasChildren else { return true }
+    guard post.kind.leavesProcesses, Subreaper.hasChildren, !Kernel.makes("succeedsBesideTheTree") else {
+      return true
+    }
     if let tree = clearings[post.window] {
       tree.turn(at: now.monotonic)
       guard tree.isGone else { return false }

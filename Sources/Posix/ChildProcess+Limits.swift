@@ -119,14 +119,13 @@ extension ChildProcess {
     let channel = try clearOfTargets(channel)
     let sources = (input.rawValue, output.rawValue, errors.rawValue, number(of: channel))
     if let kernel = Kernel.simulated {
-      let pid = try systemCall("posix_spawn", on: program.path) {
+      let pid = try systemCall("execve", on: program.path) {
         kernel.spawn(
           program.path, arguments: program.words.map { String(decoding: $0, as: UTF8.self) },
           environment: variables.map { String(decoding: $0, as: UTF8.self) },
-          descriptors: [sources.0, sources.1, sources.2, sources.3, -1])
+          descriptors: [sources.0, sources.1, sources.2, sources.3, -1], leadsSession: true)
       }
-      let watch = try FileDescriptor("pidfd_open", on: "process \(pid)") { Kernel.openProcess(pid) }
-      return ChildProcess(pid: pid, pidDescriptor: watch)
+      return try watched(pid)
     }
     return try start(program, variables, sources)
   }

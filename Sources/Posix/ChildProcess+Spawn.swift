@@ -75,7 +75,8 @@ extension ChildProcess {
     ]
     if let kernel = Kernel.simulated {
       let pid = try systemCall("posix_spawn", on: executable) {
-        kernel.spawn(executable, arguments: words, environment: settings, descriptors: sources)
+        kernel.spawn(
+          executable, arguments: words, environment: settings, descriptors: sources, leadsSession: newSession)
       }
       return try watched(pid)
     }
@@ -91,7 +92,7 @@ extension ChildProcess {
     return try watched(pid)
   }
 
-  private static func watched(_ pid: pid_t) throws(SystemError) -> ChildProcess {
+  static func watched(_ pid: pid_t) throws(SystemError) -> ChildProcess {
     do throws(SystemError) {
       let watch = try FileDescriptor("pidfd_open", on: "process \(pid)") { Kernel.openProcess(pid) }
       return ChildProcess(pid: pid, pidDescriptor: watch)

@@ -18,7 +18,7 @@ public final class ChildProcess {
   init(pid: pid_t, pidDescriptor: consuming FileDescriptor, isAdopted: Bool = false) {
     self.pid = pid
     self.pidDescriptor = pidDescriptor
-    if !isAdopted { Self.own.withLock { _ = $0.insert(pid) } }
+    if !isAdopted, Kernel.simulated == nil { Self.own.withLock { _ = $0.insert(pid) } }
   }
 
   deinit {
@@ -29,7 +29,9 @@ public final class ChildProcess {
   /// Children that this process has started and not reaped.
   private static let own = Mutex<Set<pid_t>>([])
   /// Whether this process has started the child with this number itself, and has not reaped it.
-  public static func isOwn(_ pid: pid_t) -> Bool { own.withLock { $0.contains(pid) } }
+  public static func isOwn(_ pid: pid_t) -> Bool {
+    Kernel.simulated?.hasStarted(pid) ?? own.withLock { $0.contains(pid) }
+  }
 
   /// The pidfd: becomes readable when the child has ended. For an ``EventLoop``; borrowed, do not close it.
   /// `pidfd_open(2)`
@@ -69,11 +71,11 @@ public final class ChildProcess {
   }
 
   private func collect(waiting: Bool) -> ExitStatus? {
-    defer { if exitStatus != nil { Self.own.withLock { _ = $0.remove(pid) } } }
     if let kernel = Kernel.simulated {
-      exitStatus = kernel.reap(pid)
+      exitStatus = kernel.reap(pid, waiting: waiting)
       return exitStatus
     }
+    defer { if exitStatus != nil { Self.own.withLock { _ = $0.remove(pid) } } }
     var ending = linux_ending()
     let reaped = uninterrupted { linux_reap(pid, waiting, &ending) }
     guard reaped != 0 else { return nil }

@@ -140,6 +140,17 @@ extension Kernel {
     }
   }
 
+  static func makePipe(_ pipe: inout (CInt, CInt)) -> CInt {
+    if let simulated {
+      guard let made = simulated.makePipe() else { return -1 }
+      pipe = made
+      return 0
+    }
+    return withUnsafeMutableBytes(of: &pipe) {
+      linux_pipe($0.baseAddress!.assumingMemoryBound(to: CInt.self))
+    }
+  }
+
   static func peer(of socket: CInt, _ peer: inout linux_peer) -> CInt {
     if let simulated {
       guard let found = simulated.peer(of: socket) else { return -1 }
@@ -199,5 +210,17 @@ extension Kernel {
   static func signal(through descriptor: CInt, _ signal: CInt) -> CInt {
     if let simulated { return simulated.signal(through: descriptor, signal) }
     return linux_pidfd_signal(descriptor, signal)
+  }
+
+  static func makeSignalDescriptor(_ signals: [CInt]) -> CInt {
+    simulated?.makeSignalDescriptor(signals) ?? linux_signal_descriptor(signals, CInt(signals.count))
+  }
+
+  /// 1 where a signal was read, 0 where none waits.
+  static func readSignal(_ descriptor: CInt, _ signal: inout linux_signal) -> CInt {
+    guard let simulated else { return linux_signal_read(descriptor, &signal) }
+    guard let number = simulated.readSignal(descriptor) else { return 0 }
+    signal.number = number
+    return 1
   }
 }

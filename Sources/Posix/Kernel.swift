@@ -68,6 +68,8 @@ public protocol SystemCalls: AnyObject {
   func accept(_ socket: CInt) -> CInt
   /// `socketpair(2)`; nil where it fails.
   func makePair(nonBlocking: Bool) -> (CInt, CInt)?
+  /// `pipe2(2)`, the reading end first; nil where it fails.
+  func makePipe() -> (CInt, CInt)?
   /// `getsockopt(2)` SO_PEERCRED; nil where it fails.
   func peer(of socket: CInt) -> UnixSocket.Peer?
   /// `shutdown(2)` SHUT_WR
@@ -107,17 +109,35 @@ public protocol SystemCalls: AnyObject {
   var environment: [String: String] { get }
   /// `geteuid(2)`
   var effectiveUser: uid_t { get }
-  /// Starts a program; its process id, or -1. The descriptors are those that the child gets as 0, 1, 2, 3 and 4, or -1.
-  /// `posix_spawn(3)`
-  func spawn(_ path: String, arguments: [String], environment: [String], descriptors: [CInt]) -> pid_t
+  /// Starts a program; its process id, or -1. The descriptors are those that the child gets as 0, 1, 2, 3 and 4, or -1. One
+  /// that leads a session is in a process group of its own. `posix_spawn(3)`
+  func spawn(
+    _ path: String, arguments: [String], environment: [String], descriptors: [CInt], leadsSession: Bool
+  ) -> pid_t
   /// `pidfd_open(2)`
   func openProcess(_ pid: pid_t) -> CInt
-  /// `kill(2)`, where the process is a child that was not reaped.
+  /// `kill(2)`, where the process is a child that was not reaped, or the group that of one.
   func signal(_ pid: pid_t, _ signal: CInt) -> CInt
   /// `pidfd_send_signal(2)`
   func signal(through descriptor: CInt, _ signal: CInt) -> CInt
-  /// `wait4(2)` WNOHANG; nil while the child runs.
-  func reap(_ pid: pid_t) -> ExitStatus?
+  /// `wait4(2)`; nil while the child runs, and nobody waits for it.
+  func reap(_ pid: pid_t, waiting: Bool) -> ExitStatus?
+  /// `signalfd(2)`, non-blocking
+  func makeSignalDescriptor(_ signals: [CInt]) -> CInt
+  /// The next signal from such a descriptor; nil where none waits.
+  func readSignal(_ descriptor: CInt) -> CInt?
+  /// `prctl(2)` PR_SET_CHILD_SUBREAPER
+  func becomeSubreaper()
+  /// /proc/self/task/*/children
+  var children: [pid_t] { get }
+  /// Whether this process has started the child itself, and has not reaped it.
+  func hasStarted(_ pid: pid_t) -> Bool
+  /// `getpgid(2)`; nil where there is no such process.
+  func group(of pid: pid_t) -> pid_t?
+  /// The numbers in /proc, zombies among them.
+  var processes: [pid_t] { get }
+  /// Field 4 of /proc/PID/stat; nil where there is no such process.
+  func parent(of pid: pid_t) -> pid_t?
   /// Fields of /proc/PID/stat; nil where there is no such process. `proc_pid_stat(5)`
   func activity(of pid: pid_t) -> ProcessTable.Activity?
 }

@@ -9,6 +9,7 @@ import Time
 public enum ProcessTable {
   /// Whether the process exists and has not ended.
   public static func alive(_ pid: pid_t) -> Bool {
+    if let kernel = Kernel.simulated { return kernel.activity(of: pid).map { $0.state != .ended } ?? false }
     guard let facts = facts(of: pid) else { return false }
     return facts.state != UInt8(ascii: "Z") && facts.state != UInt8(ascii: "X")
   }
@@ -41,8 +42,7 @@ public enum ProcessTable {
 
   /// All processes that can be seen, zombies among them, in no order.
   public static func all() -> [pid_t] {
-    // In a simulated bank nobody works whom nobody has started.
-    Kernel.simulated != nil ? [] : ((try? Directory.entries(of: "/proc")) ?? []).compactMap { pid_t($0) }
+    Kernel.simulated?.processes ?? ((try? Directory.entries(of: "/proc")) ?? []).compactMap { pid_t($0) }
   }
 
   /// The words of a process's command line, its own name first; empty for a zombie, and where there is none.
@@ -54,11 +54,14 @@ public enum ProcessTable {
   }
 
   /// The parent's pid; nil where there is no such process.
-  public static func parent(of pid: pid_t) -> pid_t? { facts(of: pid)?.parent }
+  public static func parent(of pid: pid_t) -> pid_t? {
+    if let kernel = Kernel.simulated { return kernel.parent(of: pid) }
+    return facts(of: pid)?.parent
+  }
 
   /// The children of a process, zombies among them, in ascending order. Reads all of /proc.
   public static func children(of pid: pid_t) -> [pid_t] {
-    all().filter { facts(of: $0)?.parent == pid }.sorted()
+    all().filter { parent(of: $0) == pid }.sorted()
   }
 
   /// For how long a process has been there, to a hundredth of a second; nil where there is none. proc_pid_stat(5)
@@ -75,6 +78,8 @@ public enum ProcessTable {
 
   /// The short name of a process (15 bytes at most); nil where there is none. /proc/PID/comm
   public static func name(of pid: pid_t) -> String? {
+    // In a simulated bank nobody works whom nobody has started, and nobody looks for one by the name.
+    guard Kernel.simulated == nil else { return nil }
     guard let text = text(of: "/proc/\(pid)/comm", limit: 256) else { return nil }
     return text.hasSuffix("\n") ? String(text.dropLast()) : text
   }

@@ -29,9 +29,7 @@ public final class SignalSource {
   public init(
     _ signals: [CInt], on loop: EventLoop, handler: @escaping (SignalReport) -> Void
   ) throws(SystemError) {
-    let number = try systemCall("signalfd", on: "") {
-      linux_signal_descriptor(signals, CInt(signals.count))
-    }
+    let number = try systemCall("signalfd", on: "") { Kernel.makeSignalDescriptor(signals) }
     let delivery = Delivery(FileDescriptor(owning: number), to: handler)
     // The loop holds the delivery, not this source, so dropping the source ends it.
     registration = try loop.register(fd: number, interest: .read) { _ in delivery.run() }
@@ -59,7 +57,7 @@ private final class Delivery {
   func run() {
     var signal = linux_signal()
     while !isCancelled {
-      let result = uninterrupted { linux_signal_read(descriptor.rawValue, &signal) }
+      let result = uninterrupted { Kernel.readSignal(descriptor.rawValue, &signal) }
       precondition(result >= 0, "a signal descriptor can be read")
       guard result == 1 else { return }
       let sender = (pid: signal.sender_pid, uid: signal.sender_uid)

@@ -9,16 +9,19 @@ import Glibc
 public enum Subreaper {
   /// From now on every descendant whose parent ends becomes a child of this process. It is not inherited.
   public static func become() throws(SystemError) {
-    guard Kernel.simulated == nil else { return }
+    if let kernel = Kernel.simulated { return kernel.becomeSubreaper() }
     try systemCall("prctl", on: "PR_SET_CHILD_SUBREAPER") { linux_become_subreaper() }
   }
 
   /// Whether there is any child, one that has ended and was not reaped among them. One system call. `waitid(2)`
-  public static var hasChildren: Bool { Kernel.simulated == nil && linux_has_children() }
+  public static var hasChildren: Bool {
+    Kernel.simulated.map { !$0.children.isEmpty } ?? linux_has_children()
+  }
 
   /// All children of this process, whoever started them, those that have ended and were not reaped among them.
   /// /proc/self/task/*/children, `proc_tid_children(5)`
   public static func children() -> [pid_t] {
+    if let kernel = Kernel.simulated { return kernel.children }
     guard hasChildren else { return [] }
     var children: [pid_t] = []
     for task in (try? Directory.entries(of: "/proc/self/task")) ?? [] {
@@ -53,7 +56,7 @@ extension ChildProcess {
   /// For as long as it is not reaped it is a member, so the number is nobody else's.
   public var group: pid_t? {
     guard !isReaped else { return nil }
-    guard Kernel.simulated == nil else { return pid }
+    if let kernel = Kernel.simulated { return kernel.group(of: pid) }
     let group = getpgid(pid)
     return group > 0 ? group : nil
   }
@@ -65,8 +68,13 @@ extension ChildProcess {
   @discardableResult
   public func killGroup(_ signal: CInt) -> Bool {
     guard let group else { return false }
-    guard Kernel.simulated == nil else { return kill(signal) }
-    guard group > 1, getsid(pid) != getsid(0) else { return false }
+    guard group > 1, !isInOwnSession(group) else { return false }
     return Kernel.kill(-group, signal) == 0
+  }
+
+  private func isInOwnSession(_ group: pid_t) -> Bool {
+    // On a simulated machine a session has one group.
+    if let kernel = Kernel.simulated { return kernel.group(of: kernel.processID) == group }
+    return getsid(pid) == getsid(0)
   }
 }

@@ -136,9 +136,7 @@ public struct DescriptorPair: ~Copyable {
   /// A pipe, blocking and closed on exec. `pipe2(2)`
   public static func pipe() throws(SystemError) -> DescriptorPair {
     var numbers: (CInt, CInt) = (-1, -1)
-    try systemCall("pipe2", on: "") {
-      withUnsafeMutableBytes(of: &numbers) { linux_pipe($0.baseAddress!.assumingMemoryBound(to: CInt.self)) }
-    }
+    try systemCall("pipe2", on: "") { Kernel.makePipe(&numbers) }
     return DescriptorPair(FileDescriptor(owning: numbers.0), FileDescriptor(owning: numbers.1))
   }
 }

@@ -21,6 +21,8 @@ enum Occurrence {
   /// A worker comes by itself, or something is wrong with one that is there.
   case foreignerComes(Int)
   case foreignFault
+  /// Something is wrong with a command, or with whoever runs it.
+  case commandFault
   /// The bank has ended, and everybody has heard it.
   case end
 }

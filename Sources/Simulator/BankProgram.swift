@@ -20,6 +20,10 @@ final class BankProgram: SimulatedProgram {
   private let watch: QueueWatch
   /// What it has of its home; nil where nobody guards it.
   private let ties: HomeTies?
+  /// Makes what comes first: the end of what its predecessor has left behind.
+  private var makeClearing: (() -> CommandClearing)?
+  private var clearing: CommandClearing?
+  private var hasBegun = false
   private var isOpen = false
   private var farewell: Farewell?
 
@@ -49,17 +53,28 @@ final class BankProgram: SimulatedProgram {
       configuration: try Self.configuration(number, of: world),
       policy: mutant?.spoil(plan.policy) ?? plan.policy, limits: limits, loop: loop, server: server, log: log,
       store: SimulatedQueueStore(of: process, in: world), contents: mutant?.spoil(stored) ?? stored,
-      incarnation: incarnation, programs: try WorkerPrograms(), now: SystemClock.moment(), ties: ties)
+      incarnation: incarnation, booksName: Self.booksName(of: world), programs: try WorkerPrograms(),
+      now: SystemClock.moment(), ties: ties)
     coordinator.witness = watch
+    try Subreaper.become()
+    // Foreign workers leave nobody behind here, and who has no commands has nobody to look for.
+    if world.hasCommands {
+      makeClearing = { [coordinator] in CommandClearing(of: coordinator, stored.books) }
+    }
+  }
+
+  private static func booksName(of world: Simulation) -> BooksName {
+    world.hasCommands
+      ? BooksName(number: world.plan.commandServices.booksNumber, day: 1, ticket: 1) : .none
   }
 
   private static func configuration(_ number: Int, of world: Simulation) throws -> BankConfiguration {
     let plan = world.plan
     var chance = SeededGenerator(seed: world.seed &* 37 &+ UInt64(number))
     var configuration = BankConfiguration()
-    if plan.foreign.isThere {
+    if plan.foreign.isThere || world.hasCommands {
       configuration = try BankConfiguration.decode(
-        bytes: Array("{\"services\": \(plan.foreign.settings)}".utf8), path: ConfigurationScribe.path)
+        bytes: Array("{\"services\": \(world.serviceSettings)}".utf8), path: ConfigurationScribe.path)
     }
     for service in ServiceName.branch + [.run] {
       configuration.windows[service] = plan.windows[service] ?? 0
@@ -85,9 +100,17 @@ final class BankProgram: SimulatedProgram {
   func loseOpener() { process.call { coordinator.openerIsGone() } }
 
   func turn() throws(SystemError) -> Int32? {
+    if !hasBegun {
+      hasBegun = true
+      ties?.begin()
+      clearing = makeClearing?()
+    }
+    if let clearing, !clearing.isDone {
+      try clearing.turn()
+      return nil
+    }
     if !isOpen {
       isOpen = true
-      ties?.begin()
       try coordinator.open()
     }
     if let farewell { return try farewell.turn() ? coordinator.exitCode : nil }

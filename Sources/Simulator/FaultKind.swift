@@ -43,6 +43,9 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   /// answers twice, or for somebody else; says half a message, or what nobody knows; goes away and comes back; answers then for
   /// a lease of before.
   case workerKilled, workerHung, workerStopped, workerLied, workerBabbled, workerLeft, workerLate
+  /// Whoever runs commands is killed; a command is killed, or stopped; its program is taken away for a while; a customer is taken
+  /// out while a command runs.
+  case runnerKilled, commandKilled, commandHung, commandRemoved, commandCancelled
   /// The stock service is killed between two effects, stands still for a while, or for good; an audit takes long.
   case stockKilled, stockSlow, stockStuck, stockAuditLong
   /// The stock's disk is full, or a write or an fsync fails; a connection to the stock breaks, or becomes slow.

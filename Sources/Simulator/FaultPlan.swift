@@ -32,6 +32,7 @@ struct FaultPlan {
   let stock: StockPlan
   let vending: VendingPlan
   let foreign: ForeignPlan
+  let commandServices: CommandServicesPlan
 
   private static let drawnKinds: [FaultKind] = [
     .coordinatorKilled, .coordinatorStalled, .tellerKilled, .tellerStuck, .tellerSlow, .tellerFailed,
@@ -63,6 +64,7 @@ struct FaultPlan {
     ordersLater = later.draw(0...2) == 0
     stock = StockPlan(seed: seed)
     foreign = ForeignPlan(seed: seed)
+    commandServices = CommandServicesPlan(seed: seed, besides: stock, foreign)
     vending = VendingPlan(seed: seed, besides: stock, isCalm: temper == .calm)
     // Each history has its favourite faults, so that rare ones meet each other too.
     let kinds =
@@ -99,6 +101,7 @@ struct FaultPlan {
     // In half of the histories nobody is handed out ahead, as is the default.
     if chance.draw(0...1) == 0 { policy.prefetch = Int(chance.draw(2...6)) }
     foreign.adapt(&policy)
+    commandServices.adapt(&policy)
     self.policy = policy
     windows = [.deposit: Int32(chance.draw(1...3)), .loan: Int32(chance.draw(1...2)), .juice: stock.stations]
     clients = Int(chance.draw(1...3))

@@ -10,6 +10,7 @@ struct MutantQueue {
   private var spoken: Set<RequestNumber> = []
   private var inserts = 0
   private var lastResult: WorkResult?
+  private var resultsAtWindows: [Window: WorkResult] = [:]
 
   init(_ bug: PlantedBug) { self.bug = bug }
 
@@ -49,11 +50,25 @@ struct MutantQueue {
   }
 
   private mutating func withAnotherResult(_ event: QueueEvent) -> QueueEvent {
-    guard bug == .keepsTheResultOfAnother,
-      case .tellerAnswered(let window, let generation, let lease, .worked(let result)) = event
-    else { return event }
-    defer { lastResult = result }
-    return .tellerAnswered(window, generation, lease, .worked(lastResult ?? result))
+    guard case .tellerAnswered(let window, let generation, let lease, .worked(let result)) = event else {
+      return event
+    }
+    func answer(_ answer: TellerAnswer) -> QueueEvent { .tellerAnswered(window, generation, lease, answer) }
+    switch bug {
+    case .keepsTheResultOfAnother:
+      defer { lastResult = result }
+      return answer(.worked(lastResult ?? result))
+    case .keepsTheResultOfTheOneBefore where window.service.isForCommands:
+      return answer(.worked(resultsAtWindows.updateValue(result, forKey: window) ?? result))
+    case .forgetsResultsOfCommands where window.service.isForCommands: return answer(.done)
+    case .saysThatCutOutputIsWhole where window.service.isForCommands:
+      let output = Excerpt(first: result.output.bytes) ?? .nothing
+      return answer(
+        .worked(
+          WorkResult(
+            ending: result.ending, duration: result.duration, output: output, errors: result.errors)))
+    default: return event
+    }
   }
 
   private func events(for event: QueueEvent, _ machine: borrowing QueueMachine) -> [QueueEvent] {
@@ -155,6 +170,7 @@ struct MutantQueue {
     case .loadPage where bug == .forgetsPages: return []
     case .loadDelayed where bug == .forgetsPagesOfTheDelayed: return []
     case .recall where bug == .swallowsRecalls: return []
+    case .reportPause where bug == .pausesWithoutAWord: return []
     case .endStuckTeller where bug == .leavesTheStuck: return []
     case .endStuckTeller(let window, let generation) where bug == .endsTheWrongGeneration:
       return [.endStuckTeller(window, generation - 1)]

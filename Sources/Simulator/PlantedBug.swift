@@ -56,6 +56,12 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   // In the core: services that count attempts.
   case startsTooEarly = "In a service that counts attempts one begins before that is on disk."
   case forgetsStarts = "After a start nobody knows whose attempt had begun."
+  // In the core: customers whose work is a command.
+  case forgetsResultsOfCommands = "A customer whom a command has served gets a receipt without its result."
+  case keepsTheResultOfTheOneBefore =
+    "A receipt is kept with the result of the command before at that window."
+  case saysThatCutOutputIsWhole = "Of output that was cut the receipt says that there was no more."
+  case pausesWithoutAWord = "A service whose program is missing is paused, and nobody is told."
   // In the core: limits and ends.
   case neverFull = "The queue has no limit."
   case ignoresTheShortage = "New customers are taken while there is only room for finishing the others."
@@ -171,6 +177,17 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     "The workers that come by themselves have the same generations under each coordinator."
   case handsOutWithoutThePayload =
     "Where the disk is full a customer is handed out without what it carries."
+  // In those who run commands.
+  case putsTheAttemptIntoTheKey = "Each attempt at a customer has a key of its own."
+  case takesLaterForFailure = "A command that ends with 75 counts as one that has failed."
+  case buriesWhatCannotRun = "A command that ends with 126 or 127 makes a dead letter, and pauses nothing."
+  case takesSignalsForFailures = "A command that was killed counts as one that has failed."
+  case cancelsInWords = "The command of a customer who is taken out goes on."
+  case timesOutInWords = "A command whose time is over goes on."
+  case leavesTheTreeOfTheEnded = "When a command has ended, those whom it has left behind live on."
+  case succeedsBesideTheTree = "Of a runner that has died what it has left behind is not ended."
+  case leavesOrphansAtTheStart = "A start does not look for what is left of the commands of before."
+  case carriesThePayloadOfAnother = "Whoever is served is handed out with the payload of the ticket before."
   case auditsTheDismissed = "An audit of a bank that closes fails, because its services were told to go."
   case takesEveryDayForToday = "A ticket of another day is cancelled, or brought back, by its number alone."
   case takesEveryErrorForAFullDisk =
@@ -230,6 +247,15 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .startsTooEarly: [.notDurable]
     case .forgetsStarts: [.tooManyAttempts]
     case .putsAsideWhoWasBeside: [.deadLetter]
+    case .forgetsResultsOfCommands, .keepsTheResultOfTheOneBefore, .saysThatCutOutputIsWhole,
+      .takesLaterForFailure, .takesSignalsForFailures:
+      [.result]
+    case .pausesWithoutAWord: [.paused]
+    case .buriesWhatCannotRun: [.result]
+    case .putsTheAttemptIntoTheKey, .cancelsInWords, .timesOutInWords, .leavesTheTreeOfTheEnded,
+      .succeedsBesideTheTree, .leavesOrphansAtTheStart:
+      [.process]
+    case .carriesThePayloadOfAnother: [.payload]
     case .renewsEveryLeaseOfAWorker, .leavesTheExpiredInHand: [.lease]
     case .keepsTheResultOfAnother, .numbersWorkersAnew: [.lateWord]
     case .keepsThoseOfTheGone: [.attempt, .lease]

@@ -103,7 +103,8 @@ extension PromiseChecker {
       holder = holders.remove(at: place)
     } else if let place = holders.firstIndex(where: { $0.lease.ticket == attempt.ticket }) {
       switch attempt.end {
-      case .leaseExpired where holders[place].progressAt + policy.lease <= now.attended:
+      case .leaseExpired where leaseEnd(of: holders[place]) <= now.attended:
+        checkExpiry(at: holders[place].window, holders[place].lease.generation)
         step.stuck.append(holders[place].window)
       case .recalled:
         // A teller is asked for everyone whom it has in hand, or for the one who is taken out.
@@ -156,6 +157,9 @@ extension PromiseChecker {
     case .recalled, .deferred: break
     default: customer.crashes += 1
     }
+    if step.verdict.hopeless.contains(customer.ticket), customer.service.isForCommands {
+      step.verdict.isDead[customer.ticket] = true
+    }
     if foreign[holder.window] != nil || customer.service.isForForeigners {
       judge(customer, attempt.end, at: holder.window)
     }
@@ -189,6 +193,7 @@ extension PromiseChecker {
         violate(.attempt, "ticket \(ticket): the receipt names another teller than the one who did the work")
       }
       checkForeign(receipt)
+      checkCommand(receipt)
     } else if let place = step.afloat.firstIndex(of: ticket) {
       step.afloat.remove(at: place)
     } else {

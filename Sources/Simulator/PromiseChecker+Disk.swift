@@ -42,6 +42,9 @@ extension PromiseChecker {
       case .cancelEveryone(let ended, _): day = ended + 1
       case .bury(let customer): buried[TicketOfDay(day: day, ticket: customer.ticket)] = customer.attempts
       case .released(let ticket): stock.released(ticket)
+      case .finish(_, _, let receipt) where receipt.service.isForCommands:
+        commands.results[TicketName(day: day, ticket: receipt.ticket)] = receipt.result
+        if receipt.result != nil { world.statistics.commandResults += 1 }
       case .finish(_, _, let receipt) where receipt.service.isForForeigners:
         results[TicketName(day: day, ticket: receipt.ticket)] = receipt.result.map {
           String(decoding: $0.output.bytes, as: UTF8.self)
@@ -163,6 +166,7 @@ extension PromiseChecker {
         article: receipt.article)
       stock.check(receipt, name)
       checkResult(of: receipt, name)
+      checkCommandOnDisk(receipt, name)
       if found != order {
         violate(.ledger, "the receipt of ticket \(receipt.ticket) is for \(found), not \(order)")
       }

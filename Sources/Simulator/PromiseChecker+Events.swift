@@ -23,6 +23,8 @@ struct CheckedStep {
   var isLate = false
   /// A teller has said what it must not say.
   var rogue: Window?
+  /// A service that is to be paused, and whoever looks after the bank to be told why.
+  var owedPause: Service?
   var inserted: Int64 = 0
   /// Customers who waited when a new request came; nil where the event is none.
   var standing: Int64?
@@ -137,7 +139,10 @@ extension PromiseChecker {
     }
     if holders[place].lease == lease, let answer, answer != .returned || closing.contains(window) {
       let holder = holders.remove(at: place)
+      if window.service.isForCommands { hearCommand(holder, answer) }
       switch answer {
+      case .failed(let failure) where window.service.isForCommands:
+        step.owed.append((holder, end(of: failure, holder)))
       case .failed: step.owed.append((holder, .failed))
       case .returned: step.owed.append((holder, .recalled))
       case .done, .worked, .outOfStock: step.done = holder
@@ -215,6 +220,9 @@ extension PromiseChecker {
       } else {
         recalled.append((window, lease))
       }
+    case .reportPause(let service, _):
+      if step.owedPause != service { violate(.paused, "service \(service.number) is paused for no reason") }
+      step.owedPause = nil
     case .announceClosing(let window): closing.insert(window)
     case .endStuckTeller(let window, let generation): endStuck(window, generation)
     case .endRogueTeller(let window, let generation, let reason):
@@ -257,11 +265,12 @@ extension PromiseChecker {
     let isForeign = window.service.isForForeigners
     if isForeign { assignForeign(window, lease, customer) }
     let held = holders.filter { $0.window == window }
-    if !isForeign, held.count + cancelled.count(where: { $0.window == window }) >= policy.prefetch {
+    let prefetch = policy[window.service.index].prefetch
+    if !isForeign, held.count + cancelled.count(where: { $0.window == window }) >= prefetch {
       let tickets = held.map { String($0.lease.ticket) }.joined(separator: ", ")
       return violate(
         .doubleLease,
-        "\(window) got ticket \(customer.ticket), may have \(policy.prefetch) in hand and holds \(tickets)")
+        "\(window) got ticket \(customer.ticket), may have \(prefetch) in hand and holds \(tickets)")
     }
     if let held = holders.first(where: { $0.lease.ticket == customer.ticket }) {
       return violate(.doubleLease, "\(window) got ticket \(customer.ticket), which \(held.window) holds")
@@ -318,13 +327,16 @@ extension PromiseChecker {
     if let ticket = step.afloat.first {
       violate(.lostTicket, "ticket \(ticket) left its window and stands nowhere")
     }
+    if let service = step.owedPause {
+      violate(.paused, "service \(service.number) cannot be served, and nobody is told that it is paused")
+    }
     if let window = step.stuck.first { violate(.conversation, "\(window) is stuck and is not ended") }
     if let recall = step.toRecall.first {
       violate(.conversation, "\(recall.window) is not told that ticket \(recall.lease.ticket) was taken back")
     }
     // Other words may wait behind a word: silence is judged when all have been heard, which is what a tick says.
     guard case .tick = event else { return }
-    for holder in holders where holder.progressAt + policy.lease <= now.attended {
+    for holder in holders where leaseEnd(of: holder) <= now.attended {
       violate(
         .lease, "\(holder.window) still holds ticket \(holder.lease.ticket) after its lease has run out")
     }

@@ -99,6 +99,11 @@ extension PromiseChecker {
     foreign.filter { $0.key.isOutside && $0.value.generation == generation }.map(\.key).sorted()
   }
 
+  /// When the lease of a customer runs out of whom nothing more is heard.
+  func leaseEnd(of holder: Holder) -> MonotonicTime {
+    holder.progressAt + policy[holder.window.service.index].lease
+  }
+
   /// A lease has run out, or a customer of one that is ended for that stands in line again; nil where it is neither.
   func endsForeignLease(_ attempt: Attempt, _ holder: Holder, at now: Moment) -> Bool {
     switch attempt.end {

@@ -95,6 +95,8 @@ final class PromiseChecker {
   var foreign: [Window: ForeignPlace] = [:]
   /// What workers have left behind, as it was staged.
   var results: [TicketName: String] = [:]
+  /// The commands of customers, and their processes.
+  var commands = CommandLedger()
   /// For when somebody was ordered, by the account, where that was a moment of the calendar.
   private(set) var asked: [AccountNumber: WallTime] = [:]
   /// The latest that the calendar has ever said: it may have been set back since.

@@ -10,6 +10,7 @@ extension SimulatedClient {
     guard commandsLeft > 0 else { return nil }
     commandsLeft -= 1
     if world.hasForeignWorkers, world.foreign.chance.draw(0...2) == 0 { return customersOfWorkers() }
+    if world.hasCommands, world.commands.chance.draw(0...2) == 0 { return customersOfCommands() }
     switch chance.draw(0...99) {
     case 0..<36: return world.hasStock && chance.draw(0...1) == 0 ? juice() : enqueue()
     case 36..<56: return list()
@@ -108,11 +109,22 @@ extension SimulatedClient {
     }
   }
 
-  /// Customers of services that foreign workers serve. They have no account, and what they want says who they are.
+  /// Customers of services that foreign workers serve.
   private func customersOfWorkers() -> Wish {
     let count = chance.draw(0...5) == 0 ? chance.draw(5...20) : chance.draw(1...5)
     let service = ForeignPlan.services[Int(chance.draw(0...Int64(ForeignPlan.services.count) - 1))]
-    return enqueue { account, key in
+    return customers(of: service, count)
+  }
+
+  private func customersOfCommands() -> Wish {
+    let count = chance.draw(0...5) == 0 ? chance.draw(5...20) : chance.draw(1...5)
+    let services = CommandServicesPlan.services
+    return customers(of: services[Int(chance.draw(0...Int64(services.count) - 1))], count)
+  }
+
+  /// They have no account, and what they want says who they are.
+  private func customers(of service: ServiceName, _ count: Int64) -> Wish {
+    enqueue { account, key in
       EnqueueOrder(
         count: count, service: service, priority: somePriority(), amount: nil, account: nil, seed: 0,
         key: key,
@@ -170,7 +182,11 @@ struct ClosingCommands {
   private(set) var hasAskedForTheEnd = false
 
   /// - Parameter mayEnd: whether nobody is left whom a bank that closes does not wait for.
-  mutating func next(windows: [ServiceName: Int32], mayEnd: Bool) -> SimulatedClient.Wish? {
+  /// - Parameter isPaused: whether a command has paused its service, as the last of the faults may have let it.
+  mutating func next(
+    windows: [ServiceName: Int32], mayEnd: Bool, isPaused: Bool
+  ) -> SimulatedClient.Wish? {
+    if step > 0, isPaused { return SimulatedClient.Wish(command: .resume(nil), isRepeated: true) }
     guard step < 3 || mayEnd else { return nil }
     step += 1
     switch step {

@@ -123,7 +123,7 @@ extension Simulation {
       gather = .milliseconds(chance.draw(0...3))
     }
     let scribe = ConfigurationScribe(
-      policy: policy, keepsLogs: keepsLogs, services: plan.foreign.settings)
+      policy: policy, keepsLogs: keepsLogs, services: serviceSettings)
     let text = scribe.text(
       windows: windows, workMicroseconds: work, gather: gather, standstill: .seconds(chance.draw(1...10)))
     host.files.write(Array(text.utf8), to: ConfigurationScribe.path)
@@ -133,6 +133,11 @@ extension Simulation {
   func serviceIsChecked(_ service: SimulatedProcess) {
     guard !isCalm, plan.temper != .calm, chance.draw(0...3) == 0 else { return }
     service.fuse = Int(chance.draw(2...14))
+  }
+
+  /// What the configuration says of services that not every branch has.
+  var serviceSettings: String {
+    hasCommands ? plan.commandServices.settings : plan.foreign.settings
   }
 
   func encode(_ message: some Encodable, limit: Int) -> [UInt8]? {

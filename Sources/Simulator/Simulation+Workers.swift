@@ -14,15 +14,19 @@ extension Simulation {
     case "bank-guardian": return guarded.isThere ? guardianProgram(arguments) : nil
     case "bankd": return guarded.isThere ? coordinatorProgram(arguments) : nil
     case Paths.lastPart(of: ForeignPlan.program): return foreignProgram()
+    case Paths.lastPart(of: CommandServicesPlan.program): return commandProgram(arguments)
     default: break
     }
-    guard ["bank-teller", "bank-juice"].contains(Paths.lastPart(of: path)), arguments.count == 4,
+    guard ["bank-teller", "bank-juice", "bank-runner"].contains(Paths.lastPart(of: path)),
+      arguments.count == 4,
       let window = disk.services.window(named: arguments[0]), let generation = Generation(arguments[1])
     else { return nil }
-    return { [unowned self] process in begin(SimulatedWorker(process, window, generation)) }
+    return { [unowned self] process in
+      begin(SimulatedWorker(process, window, generation), home: arguments[3])
+    }
   }
 
-  private func begin(_ worker: SimulatedWorker) -> (any SimulatedProgram)? {
+  private func begin(_ worker: SimulatedWorker, home: String) -> (any SimulatedProgram)? {
     workers.append(worker)
     if stillborn > 0 {
       stillborn -= 1
@@ -39,6 +43,7 @@ extension Simulation {
         worker.process.stand(until: clock.now + .milliseconds(chance.draw(50...12_000)))
       }
     }
+    if worker.window.service.isForCommands { return try? RunnerProgram(home) }
     return try? WorkerProgram(worker, in: self)
   }
 
@@ -68,7 +73,12 @@ extension Simulation {
     case .networkSlow: hit(worker.stream, kind) { $0.slow(by: chance.draw(20...400)) }
     case .tellerStuck:
       statistics.note(kind)
-      if chance.draw(0...1) == 0 { process.getStuck() } else { process.stop() }
+      let isStuck = chance.draw(0...1) == 0
+      // Nobody finds out that a runner stands still whose command may take as long as it likes.
+      if worker.window.service.isForCommands, plan.policy[worker.window.service.index].lease > .seconds(60) {
+        return process.stand(until: clock.now + .milliseconds(1_000))
+      }
+      if isStuck { process.getStuck() } else { process.stop() }
     case .tellerSlow:
       statistics.note(kind)
       process.stand(until: clock.now + TimeSpan(nanoseconds: chance.draw(lease / 4...lease * 3)))
@@ -89,7 +99,8 @@ extension Simulation {
 
   private func lie(_ worker: SimulatedWorker) {
     // A station may not say by chance that its own customer is done: that is a lie which nobody could find out.
-    let away: TicketNumber = worker.window.service.drawsOnStock ? 1_000_000 : 0
+    let isKnown = worker.window.service.drawsOnStock || worker.window.service.isForCommands
+    let away: TicketNumber = isKnown ? 1_000_000 : 0
     let other = Lease(
       ticket: away + chance.draw(1...30), attempt: Int32(chance.draw(1...3)), generation: worker.generation)
     let holders = checker.holders

@@ -42,6 +42,7 @@ public final class Simulation {
   private let ear = WireEar()
   var vending = VendingScene()
   var foreign: ForeignScene
+  var commands: CommandScene
   var guarded: GuardScene
   var coordinator: BankProgram?
   private(set) var coordinators = 0
@@ -71,6 +72,7 @@ public final class Simulation {
     plan = FaultPlan(seed: seed)
     guarded = GuardScene(seed: seed)
     foreign = ForeignScene(seed: seed)
+    commands = CommandScene(seed: seed)
     host = SimulatedHost(seed: seed &* 13 &+ 7, now: clock.now)
     // In some histories a socket takes little at a time, so that writing goes on later and readers are waited for.
     if host.chance.draw(0...2) == 0 { host.streamCapacity = Int(host.chance.draw(300...4_000)) }
@@ -95,7 +97,7 @@ public final class Simulation {
       statistics.messages += 1
       self.trace.mix(Int64(end.number))
       self.trace.mix(bytes)
-      ear.hear(bytes, by: process, on: end)
+      if !end.isPipe { ear.hear(bytes, by: process, on: end) }
     }
     if guarded.isThere { host.survivors = ["bankd", "bank-guardian"] }
     host.onSignal = { [unowned self] sender, target, signal in
@@ -116,6 +118,7 @@ public final class Simulation {
     host.onEnd = { [unowned self] process in
       workerEnded(process)
       foreignerEnded(process)
+      commandEnded(process)
       defer { guardedProcessEnded(process) }
       if let coordinator, process === coordinator.process { coordinatorEnded(coordinator, process) }
       if process === scene.service { stockEnded(process) }
@@ -152,6 +155,7 @@ public final class Simulation {
     hireKeepers()
     inviteVisitors()
     hireForeignWorkers()
+    provideCommands()
     agenda.add(.coordinatorStart, at: clock.now)
     if plan.temper != .calm { agenda.add(.fault, at: clock.now + plan.interval) }
     agenda.add(.calm, at: clock.now + plan.duration)
@@ -215,8 +219,10 @@ public final class Simulation {
     case .coordinatorEnds: coordinator?.process.kill()
     case .foreignerComes(let number): foreignerComes(number)
     case .foreignFault: troubleForeigners()
+    case .commandFault: troubleCommands()
     case .end:
       isOver = true
+      checker.checkCommandsAreGone()
       checkGuardianIsGone()
     }
     if isCalm { sendClosingCommands() }
@@ -249,6 +255,7 @@ public final class Simulation {
       var stored = try disk.load(now: clock.moment.wall)
       let incarnation = try disk.beginIncarnation(at: clock.moment.wall)
       if hasForeignWorkers { try disk.giveNumbers(to: ForeignPlan.services) }
+      if hasCommands { try disk.giveNumbers(to: CommandServicesPlan.numbered) }
       stored.books.know(services: disk.services.count)
       if let bug { stored = checker.spoil(stored, as: bug) }
       checker.restarted(with: stored, from: disk)
@@ -303,6 +310,7 @@ public final class Simulation {
     coordinator?.process.fuse = nil
     calmWorkers()
     calmForeigners()
+    calmCommands()
     for guardian in guardians { guardian.fuse = nil }
     calmStock()
     calmVending()
@@ -324,7 +332,8 @@ public final class Simulation {
       isVendingContent
     else { return }
     guard clients[0].state == .ready,
-      let wish = finale.next(windows: plan.windows, mayEnd: areForeignersServed)
+      let wish = finale.next(
+        windows: plan.windows, mayEnd: areForeignersServed, isPaused: isSomethingPaused)
     else { return }
     clients[0].ask(wish)
     // Somebody wants to know whether all is well, just when the services are sent home.

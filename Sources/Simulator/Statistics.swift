@@ -30,6 +30,12 @@ public struct Statistics: Sendable, Equatable, Codable {
   package var guardianStarts: Int64 = 0
   /// Coordinators that a new guardian has taken over from one that had died.
   package var adoptions: Int64 = 0
+  /// Commands that have begun, other processes that they have started, and commands that took too long.
+  package var commands: Int64 = 0
+  package var commandProcesses: Int64 = 0
+  package var commandsTimedOut: Int64 = 0
+  /// Receipts with the result of a command.
+  package var commandResults: Int64 = 0
   package var stockEvents: Int64 = 0
   package var stockCommits: Int64 = 0
   package var stockStarts: Int64 = 0
@@ -61,7 +67,8 @@ public struct Statistics: Sendable, Equatable, Codable {
   private static let counts: [WritableKeyPath<Statistics, Int64> & Sendable] = [
     \.histories, \.occurrences, \.events, \.effects, \.messages, \.commits, \.assignments, \.receipts,
     \.deadLetters, \.withdrawals, \.withdrawn, \.withdrawnInPart, \.givenUpForResets, \.databaseCommits,
-    \.starts, \.guardianStarts, \.adoptions, \.stockEvents, \.stockCommits, \.stockStarts, \.juices,
+    \.starts, \.guardianStarts, \.adoptions, \.commands, \.commandProcesses, \.commandsTimedOut,
+    \.commandResults, \.stockEvents, \.stockCommits, \.stockStarts, \.juices,
     \.shortages, \.releases, \.news,
     \.vendingEvents, \.vendingCommits, \.vendingStarts, \.wonInserted, \.audits, \.purchases,
     \.refusedPurchases,

@@ -72,6 +72,10 @@ public struct Violation: Sendable, Equatable, CustomStringConvertible {
     /// Two coordinators or two guardians were at work in one home, one that worked was ended, a bank that was closed was
     /// opened again, or one that was not stayed without a coordinator or a guardian.
     case guarding
+    /// A process of a command lived longer than it may, or beside another of its customer, or was told what is another's.
+    case process
+    /// What is said of a command, or kept with a receipt, is not what its process has done.
+    case result
     /// The store was asked for what contradicts what it keeps.
     case storeContradiction
   }

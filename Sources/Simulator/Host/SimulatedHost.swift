@@ -29,6 +29,8 @@ final class SimulatedHost {
   var receivers: [String: DatagramSocket] = [:]
   /// The programs that go on when whoever has started them ends.
   var survivors: Set<String> = []
+  /// The programs that are ended by a signal that comes before they have begun.
+  var undefended: Set<String> = []
   /// Those that live, and those that nobody has reaped.
   private(set) var processes: [pid_t: SimulatedProcess] = [:]
   /// What a program's path starts; nil for ENOENT.
@@ -103,22 +105,37 @@ final class SimulatedHost {
   func ended(_ process: SimulatedProcess, at moment: MonotonicTime) {
     if let parent = process.parent.flatMap({ processes[$0] }) {
       wake(parent, at: moment + delay())
+      for case .signals(let queue) in parent.descriptors.values { queue.take(SIGCHLD, at: moment) }
     } else {
       processes[process.pid] = nil
     }
     for other in processes.values.sorted(by: { $0.pid < $1.pid }) where other.pid != process.parent {
       if other.watches(process) { wake(other, at: moment) }
     }
+    let heir = heir(of: process)
     for child in processes.values.sorted(by: { $0.pid < $1.pid }) where child.parent == process.pid {
-      child.parent = nil
-      if child.isAlive, child.outlivesParent { continue }
-      if child.isAlive {
+      if child.isAlive, child.outlivesParent {
+        child.parent = nil
+        continue
+      }
+      child.parent = heir?.pid
+      if !child.isAlive {
+        if let heir { heir.hearOfChild(at: moment) } else { processes[child.pid] = nil }
+      } else if !child.isForked {
         child.end(.signal(SIGKILL, coreDumped: false), at: moment + delay())
-      } else {
-        processes[child.pid] = nil
       }
     }
     onEnd?(process)
+  }
+
+  /// To whom the children of a process fall: the nearest above it that is a sub-reaper; nil for nobody.
+  private func heir(of process: SimulatedProcess) -> SimulatedProcess? {
+    var above = process.parent.flatMap { processes[$0] }
+    while let present = above {
+      if present.isAlive, present.isSubreaper { return present }
+      above = present.parent.flatMap { processes[$0] }
+    }
+    return nil
   }
 
   func shutDown() {

@@ -188,14 +188,17 @@ extension SimulatedProcess: SystemCalls {
   var effectiveUser: uid_t { 1000 }
 
   func spawn(
-    _ path: String, arguments: [String], environment: [String], descriptors sources: [CInt]
+    _ path: String, arguments: [String], environment: [String], descriptors sources: [CInt],
+    leadsSession: Bool
   ) -> pid_t {
-    guard survives() else { return fail(EAGAIN) }
+    guard isAlive, survives() else { return fail(EAGAIN) }
     guard let make = host.program?(path, Array(arguments.dropFirst())) else { return fail(ENOENT) }
     let files = sources.map { descriptors[$0] }
     for case .stream(let end)? in files { end.references += 1 }
     let child = host.start(by: self, files: files, at: clock, make)
     child.executable = path
+    if !leadsSession { child.group = group }
+    child.isUndefended = host.undefended.contains(Paths.lastPart(of: path))
     child.outlivesParent = host.survivors.contains(Paths.lastPart(of: path))
     for entry in environment {
       let parts = entry.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -210,7 +213,8 @@ extension SimulatedProcess: SystemCalls {
   }
 
   func signal(_ pid: pid_t, _ signal: CInt) -> CInt {
-    guard survives() else { return 0 }
+    guard isAlive, survives() else { return 0 }
+    if pid < 0 { return self.signal(group: -pid, signal) }
     guard let process = host.processes[pid] else { return fail(ESRCH) }
     if process.isAlive { host.onSignal?(self, process, signal) }
     switch signal {
@@ -222,10 +226,15 @@ extension SimulatedProcess: SystemCalls {
     return 0
   }
 
-  func reap(_ pid: pid_t) -> ExitStatus? {
-    guard let child = host.processes[pid], child.parent == self.pid, let ending = child.ending,
-      ending.at <= clock
-    else { return nil }
+  func reap(_ pid: pid_t, waiting: Bool) -> ExitStatus? {
+    // Whoever has ended has no children.
+    let nobody = ExitStatus(ending: .unseen, maxResidentBytes: 0)
+    guard isAlive else { return nobody }
+    guard let child = host.processes[pid], child.parent == self.pid, let ending = child.ending else {
+      return waiting ? nobody : nil
+    }
+    if waiting { spend(ending.at > clock ? ending.at.since(clock) : .zero) }
+    guard ending.at <= clock else { return nil }
     host.forget(child)
     return ending.status
   }

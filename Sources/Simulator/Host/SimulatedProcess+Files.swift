@@ -12,6 +12,7 @@ extension SimulatedProcess {
     guard !isSocket(path) else { return fail(ENXIO) }
     // As on Linux, where the number is drawn before anything is looked for.
     guard descriptors.count < openFiles else { return fail(EMFILE) }
+    if let file = environ(path) { return give(.file(file)) }
     switch host.files.open(path, flags: flags, mode: mode) {
     case .success(let file): return give(.file(file))
     case .failure(let error): return fail(error.code)
@@ -73,7 +74,7 @@ extension SimulatedProcess {
   func facts(of path: String) -> FileFacts? {
     if let file = host.files[path] { return facts(of: file) }
     if isSocket(path) { return facts(isSocket: true) }
-    if path == "/dev/null" { return facts(isSocket: false) }
+    if path == "/dev/null" || isProcess(path) { return facts(isSocket: false) }
     return none(host.files.objection(to: path) ?? ENOENT)
   }
 

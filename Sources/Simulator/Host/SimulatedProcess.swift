@@ -16,6 +16,7 @@ enum OpenFile {
   case listener(ListeningSocket)
   case datagrams(DatagramSocket)
   case process(SimulatedProcess)
+  case signals(SignalQueue)
 }
 
 final class ReadyList {
@@ -32,6 +33,16 @@ final class SimulatedProcess {
   var environment: [String: String] = [:]
   /// Whether it goes on when whoever has started it ends: all others have asked for PR_SET_PDEATHSIG.
   var outlivesParent = false
+  /// Whoever has started it; its parent may be another by now.
+  let starter: pid_t?
+  /// Whether those fall to it whose parents have ended below it.
+  var isSubreaper = false
+  /// Whether it was made by `fork`: nothing ends it with its parent.
+  var isForked = false
+  /// Whether it is ended by any signal that it has not begun to hear.
+  var isUndefended = false
+  /// Its process group.
+  var group: pid_t
   var make: ((SimulatedProcess) -> (any SimulatedProgram)?)?
   private(set) var body: (any SimulatedProgram)?
   /// Its own time: that of the host when its turn began, and what it has spent since.
@@ -42,6 +53,8 @@ final class SimulatedProcess {
   private(set) var standsUntil: MonotonicTime?
   /// SIGSTOP
   private(set) var isStopped = false
+  /// Until when it stood still for the last time.
+  private(set) var stoodUntil = MonotonicTime(nanoseconds: 0)
   /// What it is ahead of everybody else with until then is work, and no wait.
   private(set) var worksUntil = MonotonicTime(nanoseconds: 0)
   /// How it has ended, and from when on that can be seen.
@@ -58,7 +71,7 @@ final class SimulatedProcess {
 
   init(pid: pid_t, parent: pid_t?, host: SimulatedHost, openFiles: Int, files: [OpenFile?]) {
     (self.pid, self.parent, self.host, self.openFiles) = (pid, parent, host, openFiles)
-    clock = host.now
+    (clock, starter, group) = (host.now, parent, pid)
     for (number, file) in files.enumerated() { if let file { descriptors[CInt(number)] = file } }
   }
 
@@ -71,6 +84,7 @@ final class SimulatedProcess {
     if let until = standsUntil {
       guard until <= moment else { return host.wake(self, at: until) }
       standsUntil = nil
+      stoodUntil = moment
     }
     clock = max(clock, moment)
     waits = 0
@@ -125,6 +139,7 @@ final class SimulatedProcess {
   func goOn() {
     guard isStopped, !isStuck else { return }
     isStopped = false
+    stoodUntil = host.now
     host.wake(self, at: host.now)
   }
 
@@ -180,6 +195,7 @@ final class SimulatedProcess {
 
   func hear(signal: Int32) {
     guard isAlive, !isStopped else { return }
+    if body == nil, isUndefended { return kill(by: signal) }
     Kernel.run(on: self) { body?.hear(signal: signal) }
     host.wake(self, at: max(host.now, clock))
   }
@@ -210,6 +226,7 @@ final class SimulatedProcess {
     case .listener(let socket)?: socket.waiting.first.flatMap { $0.due > clock ? $0.due : nil }
     case .process(let child)?: child.ending.flatMap { $0.at > clock ? $0.at : nil }
     case .datagrams(let socket)?: socket.waiting.first.flatMap { $0.due > clock ? $0.due : nil }
+    case .signals(let queue)?: queue.nextDue(after: clock)
     default: nil
     }
   }
@@ -248,6 +265,7 @@ final class SimulatedProcess {
     case .listener(let socket)?: socket.waiting.first.map { $0.due <= clock } ?? false ? .read : []
     case .process(let child)?: child.ending.map { $0.at <= clock } ?? false ? .read : []
     case .datagrams(let socket)?: socket.readiness(at: clock)
+    case .signals(let queue)?: queue.isReady(at: clock) ? .read : []
     default: []
     }
   }

@@ -19,6 +19,8 @@ final class StreamEnd {
   /// Who made the end, as its peer sees it.
   let maker: pid_t
   let isServers: Bool
+  /// Whether it is one of a pipe's: what is written there is there at once.
+  let isPipe: Bool
   /// The other end. Both hold each other for as long as one is open.
   private(set) var peer: StreamEnd?
   private var arrivals: [(due: MonotonicTime, arrival: Arrival)] = []
@@ -34,8 +36,11 @@ final class StreamEnd {
   private var deafFrom: MonotonicTime?
   private var slowness: Int64 = 1
 
-  init(_ number: Int, owner: SimulatedProcess?, maker: pid_t, isServers: Bool = false) {
+  init(
+    _ number: Int, owner: SimulatedProcess?, maker: pid_t, isServers: Bool = false, isPipe: Bool = false
+  ) {
     (self.number, self.isServers, self.owner, self.maker) = (number, isServers, owner, maker)
+    self.isPipe = isPipe
   }
 
   static func pair(_ first: StreamEnd, _ second: StreamEnd) {
@@ -87,7 +92,7 @@ final class StreamEnd {
   func send(_ bytes: [UInt8], at moment: MonotonicTime, on host: SimulatedHost) {
     guard let peer, !isShut, peer.deafFrom == nil else { return }
     var rest = bytes[...]
-    if rest.count > 1, host.chance.draw(0...15) == 0 {
+    if rest.count > 1, !isPipe, host.chance.draw(0...15) == 0 {
       // A socket keeps no frames together: a cut anywhere, also in the length before a message.
       let cut = Int(host.chance.draw(1...Int64(rest.count) - 1))
       peer.push(.bytes(Array(rest.prefix(cut))), at: moment, on: host)
@@ -97,7 +102,8 @@ final class StreamEnd {
   }
 
   private func push(_ arrival: Arrival, at moment: MonotonicTime, on host: SimulatedHost) {
-    let delay = TimeSpan(nanoseconds: host.chance.draw(5_000...120_000) * slowness)
+    let delay =
+      isPipe ? .zero : TimeSpan(nanoseconds: host.chance.draw(5_000...120_000) * slowness)
     lastDue = max(moment + delay, lastDue)
     if case .bytes(let bytes) = arrival { standing += bytes.count }
     arrivals.append((lastDue, arrival))

@@ -167,5 +167,7 @@ extension Simulation {
 
 extension Service {
   /// Whether those who serve it are programs of their own, in a history that has such.
-  var isForForeigners: Bool { index >= ServiceName.branch.count }
+  var isForForeigners: Bool {
+    (ServiceName.branch.count..<ServiceName.branch.count + ForeignPlan.services.count).contains(index)
+  }
 }

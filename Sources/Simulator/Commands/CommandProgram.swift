@@ -1,0 +1,214 @@
+// Owns a command in the simulated world: a program of somebody's that reads what it is given, says something, starts others, and
+// ends as it likes, or not at all. Nothing of it is the bank's. Invariant: it does what its script says, and tells the checker
+// what it was told, what it has read and what it has said, each when it happens.
+import BankModel
+import Glibc
+import Posix
+import Time
+
+final class CommandProgram: SimulatedProgram {
+  private unowned let process: SimulatedProcess
+  private unowned let world: Simulation
+  private let loop: EventLoop
+  private var script: CommandScript
+  private var due: MonotonicTime?
+  private var children: [(at: MonotonicTime, child: CommandScript.Child)] = []
+  private var mouth: CommandMouth
+  private var input: FileDescriptor?
+  private var inputRegistration: Registration?
+  private var given: [UInt8] = []
+  /// A signal that ends it, or the code that it ends with because of one.
+  private var dying: Int32?
+  private var exitCode: Int32?
+
+  init(_ process: SimulatedProcess, _ script: CommandScript, in world: Simulation) throws(SystemError) {
+    (self.process, self.script, self.world) = (process, script, world)
+    loop = try EventLoop()
+    let now = process.clock
+    if case .never = script.ending { due = nil } else { due = now + script.duration }
+    children = script.children.map { (now + $0.begins, $0) }
+    mouth = CommandMouth(of: process, in: world)
+    mouth.say(CommandWords.of(process, script.output / 2), on: 1)
+    mouth.say(CommandWords.of(process, script.errors), on: 2)
+    if script.readsInput, let input = process.inherited(0) {
+      let number = input.rawValue
+      self.input = consume input
+      inputRegistration = try loop.register(fd: number, interest: .read) { [unowned self] _ in read() }
+    }
+  }
+
+  func turn() throws(SystemError) -> Int32? {
+    if let dying {
+      process.kill(by: dying)
+      return nil
+    }
+    if let exitCode { return exitCode }
+    if mouth.hasMore { mouth.speak(loop) }
+    try loop.runOnce(until: nextMoment)
+    act(at: process.clock)
+    return dying == nil ? exitCode : nil
+  }
+
+  private var nextMoment: MonotonicTime? {
+    var moment: MonotonicTime? = dying == nil ? nil : process.clock
+    for (at, _) in children { moment = .earlier(moment, at) }
+    if let due, due > process.clock || (!mouth.hasMore && inputRegistration == nil) {
+      moment = .earlier(moment, due)
+    }
+    return moment
+  }
+
+  private func act(at now: MonotonicTime) {
+    while let place = children.firstIndex(where: { $0.at <= now }) {
+      start(children.remove(at: place).child)
+    }
+    guard let end = due, end <= now, inputRegistration == nil else { return }
+    if script.output > 0 {
+      mouth.say(CommandWords.of(process, script.output - script.output / 2), on: 1)
+      script.output = 0
+    }
+    mouth.speak(loop)
+    guard !mouth.hasMore else { return }
+    switch script.ending {
+    case .code(let code): exitCode = code
+    case .signal(let signal):
+      dying = signal
+      process.kill(by: signal)
+    case .never: break
+    }
+  }
+
+  private func read() {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1_024, alignment: 8)
+    defer { buffer.deallocate() }
+    while inputRegistration != nil {
+      switch try? input?.read(into: buffer) {
+      case .bytes(let count)?: given += buffer.prefix(count)
+      case .endOfFile?:
+        if let inputRegistration { loop.deregister(inputRegistration) }
+        inputRegistration = nil
+        input = nil
+        world.commandHasRead(process, given)
+      default: return
+      }
+    }
+  }
+
+  private func start(_ child: CommandScript.Child) {
+    let files: [OpenFile?] = child.speaks ? [nil, process.descriptors[1], process.descriptors[2]] : []
+    let forked = process.fork(leavesGroup: child.leavesGroup, keeping: files) { [unowned world] process in
+      try? CommandChild(process, child, in: world)
+    }
+    if let forked { world.commandBegins(forked, of: process) }
+  }
+
+  func hear(signal: Int32) {
+    guard !script.ignoresTerm || signal != SIGTERM else { return }
+    if let code = script.codeAtTerm, signal == SIGTERM { exitCode = code } else { dying = signal }
+  }
+
+  /// The faults have ended: it comes to a good end, soon.
+  func calm() {
+    switch script.ending {
+    case .never, .code(126), .code(127): script.ending = .code(0)
+    default: break
+    }
+    process.call {
+      let soon = process.clock + .milliseconds(20)
+      due = due.map { min($0, soon) } ?? soon
+    }
+  }
+}
+
+/// What a command has left behind: it lives for a while, hears SIGTERM or not, and may start another one.
+final class CommandChild: SimulatedProgram {
+  private unowned let process: SimulatedProcess
+  private unowned let world: Simulation
+  private let loop: EventLoop
+  private let script: CommandScript.Child
+  private let due: MonotonicTime
+  private var mouth: CommandMouth
+  private var hasSpoken = false
+  private var hasStarted = false
+  private var dying: Int32?
+
+  init(_ process: SimulatedProcess, _ script: CommandScript.Child, in world: Simulation) throws(SystemError) {
+    (self.process, self.script, self.world) = (process, script, world)
+    loop = try EventLoop()
+    due = process.clock + script.lives
+    mouth = CommandMouth(of: process, in: world)
+  }
+
+  func turn() throws(SystemError) -> Int32? {
+    if let dying {
+      process.kill(by: dying)
+      return nil
+    }
+    try loop.runOnce(until: hasSpoken ? due : min(due, half))
+    if process.clock >= half, !hasSpoken {
+      hasSpoken = true
+      if script.speaks { mouth.say(CommandWords.of(process, 30), on: 1) }
+      mouth.speak(loop)
+    }
+    guard process.clock >= due else { return nil }
+    if script.hasChild, !hasStarted {
+      hasStarted = true
+      var next = script
+      next.hasChild = false
+      let forked = process.fork(leavesGroup: script.leavesGroup, keeping: []) { [unowned world] process in
+        try? CommandChild(process, next, in: world)
+      }
+      if let forked { world.commandBegins(forked, of: process) }
+    }
+    return 0
+  }
+
+  private var half: MonotonicTime { due - script.lives / 2 }
+
+  func hear(signal: Int32) { if !script.ignoresTerm || signal != SIGTERM { dying = signal } }
+}
+
+/// What a command says on its two streams, and has not been able to write yet.
+struct CommandMouth {
+  private unowned let process: SimulatedProcess
+  private unowned let world: Simulation
+  private var unsaid: [CInt: [UInt8]] = [:]
+  private var registrations: [CInt: Registration] = [:]
+
+  init(of process: SimulatedProcess, in world: Simulation) { (self.process, self.world) = (process, world) }
+
+  var hasMore: Bool { !unsaid.isEmpty }
+  mutating func say(_ bytes: [UInt8], on stream: CInt) {
+    if !bytes.isEmpty { unsaid[stream, default: []] += bytes }
+  }
+
+  /// Writes what there is room for, and has the loop wake the process when there is more.
+  mutating func speak(_ loop: EventLoop) {
+    for stream in unsaid.keys.sorted() {
+      while let bytes = unsaid[stream] {
+        let count = bytes.withUnsafeBytes { process.write(stream, $0) }
+        guard count > 0 else {
+          // Whoever reads no more is not written to.
+          if errno != EAGAIN { unsaid[stream] = nil }
+          break
+        }
+        // What a process says after its end is said to nobody.
+        if !process.isDoomed { world.commandHasSaid(process, Array(bytes.prefix(count)), on: stream) }
+        unsaid[stream] = count == bytes.count ? nil : Array(bytes.dropFirst(count))
+      }
+      if unsaid[stream] != nil, registrations[stream] == nil {
+        registrations[stream] = try? loop.register(fd: stream, interest: .write) { _ in }
+      } else if unsaid[stream] == nil, let registration = registrations.removeValue(forKey: stream) {
+        loop.deregister(registration)
+      }
+    }
+  }
+}
+
+/// What commands say: who they are, again and again, so that every part of it is known again.
+enum CommandWords {
+  static func of(_ process: SimulatedProcess, _ count: Int) -> [UInt8] {
+    let word = Array("\(process.environment["BANK_TICKET"] ?? "")/\(process.pid) ".utf8)
+    return (0..<count).map { word[$0 % word.count] }
+  }
+}

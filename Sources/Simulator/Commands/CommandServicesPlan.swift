@@ -1,0 +1,161 @@
+// Owns what a history has of services whose customers are served by commands: how many windows, how long a command may take, what
+// is kept of what it says. It must not know what commands do or what goes wrong with them.
+// Invariant: chance comes from a generator of its own, so that histories without commands go as they went before. The salt is one
+// by which none of the seeds that are known for what happens in them has commands.
+import BankModel
+import CommandRunner
+import QueueCore
+import Time
+
+struct CommandServicesPlan {
+  /// Its commands are ended after a time.
+  static let timed = ServiceName("mill")!
+  /// Its commands may take as long as they like, and some of their codes have a meaning of their own.
+  static let patient = ServiceName("press")!
+  static let services = [timed, patient]
+  /// Their numbers come after those of the services of foreign workers, which then have neither customers nor windows.
+  static let numbered = ForeignPlan.services + services
+  static let indices =
+    ServiceName.branch.count + ForeignPlan.services.count..<ServiceName.branch.count + numbered.count
+  /// Where the program of all commands lies.
+  static let program = "/bank/bin/tool"
+  /// How much longer than its command a runner may take; the coordinator says so.
+  static let runnersPatience = TimeSpan.seconds(30)
+
+  let isThere: Bool
+  let windows: [Int64]
+  let timeout: TimeSpan
+  let grace: TimeSpan
+  let prefetch: Int64
+  let resultBytes: Int64
+  let outputBytes: Int64
+  let booksNumber: Int64
+
+  init(seed: UInt64, besides stock: StockPlan, _ foreign: ForeignPlan) {
+    var chance = SeededGenerator(seed: seed ^ 0x223B_0000)
+    // The stock knows orders by names that a bank without a name for its books gives.
+    isThere = chance.draw(0...1) == 0 && !stock.isThere && !foreign.isThere
+    windows = [chance.draw(1...3), chance.draw(1...2)]
+    timeout = .milliseconds(chance.draw(80...1_500))
+    grace = .milliseconds(chance.draw(10...400))
+    prefetch = chance.draw(1...3)
+    resultBytes = [0, 40, 700, 64 << 10][Int(chance.draw(0...3))]
+    outputBytes = [0, 300, 1 << 20][Int(chance.draw(0...2))]
+    booksNumber = chance.draw(1...Int64.max)
+  }
+
+  /// The rules of the queue for these services: those that the coordinator makes of the settings.
+  func adapt(_ policy: inout QueuePolicy) {
+    guard isThere else { return }
+    for (service, index) in zip(Self.services, Self.indices) {
+      var rules = policy.common
+      rules.recall = grace + Self.runnersPatience
+      rules.lease =
+        service == Self.timed ? timeout + grace + Self.runnersPatience : .seconds(3_155_760_000)
+      rules.prefetch = service == Self.timed ? 1 : Int(prefetch)
+      policy.set(rules, for: Service(index: index))
+    }
+  }
+
+  /// What the configuration says of them; empty where there are none.
+  var settings: String {
+    guard isThere else { return "{}" }
+    let common = """
+      "grace": "\(grace.milliseconds)ms", "result_bytes": \(resultBytes), "limits": {"output": \(outputBytes)}
+      """
+    return """
+      {"\(Self.timed)": {"run": ["\(Self.program)", "{key}"], "windows": \(windows[0]),
+         "timeout": "\(timeout.milliseconds)ms", \(common)},
+       "\(Self.patient)": {"run": ["\(Self.program)"], "windows": \(windows[1]), "prefetch": \(prefetch),
+         "exit": {"3": "served", "4": "later", "5": "dead", "6": "crash"}, \(common)}}
+      """
+  }
+
+  /// What the end of a command by itself means for its customer.
+  func verdict(of service: ServiceName, _ ending: ProcessEnd) -> CommandVerdict {
+    switch ending {
+    case .signal: .crash
+    case .code(0): .served
+    case .code(75): .later
+    case .code(64), .code(65): .dead
+    case .code(126), .code(127): .pause
+    case .code(3) where service == Self.patient: .served
+    case .code(4) where service == Self.patient: .later
+    case .code(5) where service == Self.patient: .dead
+    case .code(6) where service == Self.patient: .crash
+    case .code: .failed
+    }
+  }
+}
+
+extension Service {
+  /// Whether commands serve it, in a history that has such.
+  var isForCommands: Bool { CommandServicesPlan.indices.contains(index) }
+}
+
+/// What one command does, drawn as it begins.
+struct CommandScript {
+  enum Ending {
+    case code(Int32)
+    case signal(Int32)
+    /// It stands there until somebody ends it.
+    case never
+  }
+
+  /// A process that it starts, and leaves behind.
+  struct Child {
+    var begins: TimeSpan
+    var lives: TimeSpan
+    var ignoresTerm: Bool
+    var leavesGroup: Bool
+    /// Whether it has the pipes, and says something there.
+    var speaks: Bool
+    /// Whether it starts another one before it ends.
+    var hasChild: Bool
+  }
+
+  var readsInput: Bool
+  /// Bytes that it says on its standard output, and on the other stream.
+  var output: Int
+  var errors: Int
+  var duration: TimeSpan
+  var ending: Ending
+  /// What it answers to SIGTERM: nothing, or a code; nil for ending by it.
+  var ignoresTerm: Bool
+  var codeAtTerm: Int32?
+  var children: [Child]
+
+  init(_ chance: inout SeededGenerator, isTimed: Bool, timeout: TimeSpan, isCalm: Bool) {
+    readsInput = chance.draw(0...7) > 0
+    output = Int(
+      [0, chance.draw(1...60), chance.draw(1...60), chance.draw(500...9_000)][Int(chance.draw(0...3))])
+    errors = chance.draw(0...4) == 0 ? Int(chance.draw(1...2_500)) : 0
+    let longest = chance.draw(0...4) == 0 ? 2 * timeout.milliseconds : 60
+    duration = .microseconds(chance.draw(200...max(1_000, longest * 1_000)))
+    if !isTimed { duration = min(duration, .milliseconds(500)) }
+    let drawn = chance.draw(0...99)
+    switch drawn {
+    case 0..<58: ending = .code(0)
+    case 58..<64: ending = .code(75)
+    case 64..<67: ending = .code(drawn == 64 ? 64 : 65)
+    case 67..<71: ending = isCalm ? .code(0) : .code(drawn < 69 ? 126 : 127)
+    case 71..<79: ending = .code(Int32(chance.draw(1...2)))
+    case 79..<87: ending = .code(Int32(chance.draw(3...6)))
+    case 87..<94: ending = .signal([11, 6, 9][Int(chance.draw(0...2))])
+    default: ending = .code(0)
+    }
+    if !isCalm, chance.draw(0...4) == 0 { ending = .never }
+    ignoresTerm = chance.draw(0...3) == 0
+    codeAtTerm = chance.draw(0...2) == 0 ? Int32(chance.draw(0...1) * 75) : nil
+    children = []
+    guard chance.draw(0...2) == 0 else { return }
+    for _ in 0..<chance.draw(1...3) {
+      let begins = TimeSpan.microseconds(chance.draw(0...max(1, duration.nanoseconds / 1_000)))
+      children.append(
+        Child(
+          begins: begins, lives: .milliseconds(chance.draw(1...(chance.draw(0...1) == 0 ? 150 : 60_000))),
+          ignoresTerm: chance.draw(0...1) == 0, leavesGroup: chance.draw(0...1) == 0,
+          speaks: chance.draw(0...1) == 0, hasChild: chance.draw(0...2) == 0))
+    }
+  }
+}

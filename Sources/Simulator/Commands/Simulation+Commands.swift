@@ -1,0 +1,209 @@
+// Owns the commands of the simulated world: what starts one, what is told of it to the checker, and what goes wrong with commands
+// and with those who run them. It must not judge. Invariant: whatever is drawn for them is drawn of their own chance, so that
+// histories without them go as ever.
+import BankModel
+import CommandWindow
+import Glibc
+import Posix
+import Teller
+import Time
+import Wire
+
+/// What the simulated world knows of its commands.
+struct CommandScene {
+  var chance: SeededGenerator
+  /// The commands themselves that live, in the order in which they have begun.
+  var programs: [CommandSeat] = []
+  /// When their program was taken away for the last time; nil for never.
+  var removedAt: MonotonicTime?
+
+  init(seed: UInt64) { chance = SeededGenerator(seed: seed &* 47 &+ 0xC033) }
+}
+
+/// A command as the world sees it.
+final class CommandSeat {
+  let process: SimulatedProcess
+  /// Held by its process: when that ends, it goes as a process goes.
+  private(set) weak var program: CommandProgram?
+  init(_ process: SimulatedProcess, _ program: CommandProgram) {
+    (self.process, self.program) = (process, program)
+  }
+}
+
+/// The process of a window where commands do the work: the production teller with the production provider, made as their own
+/// main program does.
+final class RunnerProgram: SimulatedProgram {
+  private let teller: TellerProcess
+
+  init(_ home: String) throws(SystemError) {
+    let loop = try EventLoop()
+    let provider = CommandProvider(loop: loop, home: home, complain: { _ in })
+    try provider.adoptDescendants()
+    teller = try TellerProcess(
+      descriptor: FileDescriptor(owning: 3), loop: loop, role: .runner, provider: provider,
+      complain: { _ in })
+  }
+
+  func turn() throws(SystemError) -> Int32? {
+    if let ending = teller.ending { return ending }
+    try teller.turn()
+    return teller.ending
+  }
+
+  func hear(signal: Int32) { teller.askToEnd() }
+}
+
+extension Simulation {
+  var hasCommands: Bool { plan.commandServices.isThere }
+
+  /// What lies there for those who are started.
+  func provideCommands() {
+    guard hasCommands else { return }
+    host.undefended = [Paths.lastPart(of: CommandServicesPlan.program)]
+    putProgram()
+    planCommandFault()
+  }
+
+  private func putProgram() {
+    host.files.makeDirectories(Paths.directory(of: CommandServicesPlan.program))
+    _ = host.files.make(CommandServicesPlan.program, isDirectory: false, mode: 0o755)
+  }
+
+  // MARK: - Processes
+
+  /// What the path of the program starts.
+  func commandProgram(_ words: [String]) -> ((SimulatedProcess) -> (any SimulatedProgram)?)? {
+    guard hasCommands else { return nil }
+    let seed = commands.chance.next()
+    return { [unowned self] process in
+      guard let tree = checker.commandBegins(process, words, at: process.clock) else { return nil }
+      var chance = SeededGenerator(seed: seed)
+      let script = CommandScript(
+        &chance, isTimed: tree.service == CommandServicesPlan.timed, timeout: plan.commandServices.timeout,
+        isCalm: isCalm)
+      statistics.commands += 1
+      trace.line(process.clock, "command \(process.pid) of ticket \(tree.name.ticket) begins: \(script)")
+      guard let program = try? CommandProgram(process, script, in: self) else { return nil }
+      commands.programs.append(CommandSeat(process, program))
+      return program
+    }
+  }
+
+  /// A process of a command has started another one.
+  func commandBegins(_ process: SimulatedProcess, of parent: SimulatedProcess) {
+    guard let tree = checker.commands[parent.pid] else { return }
+    statistics.commandProcesses += 1
+    trace.line(parent.clock, "process \(process.pid) of command \(tree.root) begins")
+    checker.commands.join(process.pid, tree)
+  }
+
+  func commandHasSaid(_ process: SimulatedProcess, _ bytes: [UInt8], on stream: CInt) {
+    checker.commands[process.pid]?.say(bytes, on: stream)
+  }
+
+  func commandHasRead(_ process: SimulatedProcess, _ bytes: [UInt8]) {
+    guard !process.isDoomed else { return }
+    checker.commandHasRead(process.pid, bytes)
+  }
+
+  func commandEnded(_ process: SimulatedProcess) {
+    guard hasCommands, let ending = process.ending else { return }
+    commands.programs.removeAll { $0.process === process }
+    checker.commandEnded(process.pid, ending.status.ending, at: ending.at)
+  }
+
+  // MARK: - What goes wrong
+
+  func planCommandFault() {
+    guard hasCommands, !isCalm, plan.temper != .calm else { return }
+    let span = plan.interval.nanoseconds
+    agenda.add(
+      .commandFault, at: clock.now + TimeSpan(nanoseconds: commands.chance.draw(span / 3...span * 2)))
+  }
+
+  func troubleCommands() {
+    guard !isCalm else { return }
+    planCommandFault()
+    if host.files[CommandServicesPlan.program] == nil { return putProgram() }
+    let drawn = commands.chance.draw(0...11)
+    trace.line(clock.now, "trouble \(drawn) with commands")
+    switch drawn {
+    case 0...1: goOnWithCommands()
+    case 2:
+      statistics.note(.commandRemoved)
+      commands.removedAt = clock.now
+      _ = host.files.unlink(CommandServicesPlan.program)
+    case 3...4:
+      guard let runner = some(of: workers.filter { $0.window.service.isForCommands }) else { return }
+      statistics.note(.runnerKilled)
+      if commands.chance.draw(0...2) == 0 {
+        runner.process.fuse = Int(commands.chance.draw(0...40))
+      } else {
+        runner.process.kill()
+      }
+    case 5...6: cancelSomebodyAtACommand()
+    case 7:
+      guard let command = someCommand(), !command.isStopped else { return }
+      statistics.note(.commandHung)
+      command.stop()
+      agenda.add(
+        .relief(pid: command.pid), at: clock.now + .milliseconds(commands.chance.draw(100...4_000)))
+    case 8:
+      guard let command = someCommand() else { return }
+      statistics.note(.commandKilled)
+      command.kill(by: commands.chance.draw(0...1) == 0 ? SIGKILL : SIGSEGV)
+    case 9:
+      // A window and what stands above it, at once.
+      guard let process = coordinator?.process, someCommand() != nil else { return }
+      statistics.note(.runnerKilled)
+      process.kill()
+    default: someCommand()?.fuse = Int(commands.chance.draw(0...30))
+    }
+  }
+
+  private func someCommand() -> SimulatedProcess? {
+    let processes = commands.programs.map(\.process)
+    guard !processes.isEmpty else { return nil }
+    return processes[Int(commands.chance.draw(0...Int64(processes.count) - 1))]
+  }
+
+  /// An operator looks in: what was paused for want of its program goes on.
+  private func goOnWithCommands() {
+    guard let client = clients.first(where: { $0.state == .ready }), !client.line.process.isStopped else {
+      return
+    }
+    for (service, index) in zip(CommandServicesPlan.services, CommandServicesPlan.indices)
+    where index < checker.paused.count && checker.paused[index] {
+      client.ask(SimulatedClient.Wish(command: .resume(service)))
+    }
+  }
+
+  private func cancelSomebodyAtACommand() {
+    let holders = checker.holders.filter { $0.window.service.isForCommands }
+    guard !holders.isEmpty, let client = clients.first(where: { $0.state == .ready }),
+      !client.line.process.isStopped
+    else { return }
+    var holder = holders[Int(commands.chance.draw(0...Int64(holders.count) - 1))]
+    // The command that has been there for the longest time may never end by itself.
+    if commands.chance.draw(0...1) == 0,
+      let oldest = holders.min(by: { $0.progressAt < $1.progressAt })
+    {
+      holder = oldest
+    }
+    statistics.note(.commandCancelled)
+    client.ask(SimulatedClient.Wish(command: .cancel(holder.lease.ticket, day: checker.view.day)))
+  }
+
+  func calmCommands() {
+    guard hasCommands else { return }
+    if host.files[CommandServicesPlan.program] == nil { putProgram() }
+    for seat in commands.programs {
+      seat.process.fuse = nil
+      seat.process.goOn()
+      seat.program?.calm()
+    }
+  }
+
+  /// Whether a service stands still until somebody says that it shall go on.
+  var isSomethingPaused: Bool { hasCommands && checker.paused.contains(true) }
+}

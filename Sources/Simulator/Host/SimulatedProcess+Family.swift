@@ -1,0 +1,123 @@
+// Owns what the simulated kernel knows of families: who has started or inherited whom, process groups, pipes between parents and
+// children, and the signal by which the end of a child is told. It must not know what a process does.
+// Invariant: as in all its answers: those of Linux, and none with an effect for a process that was killed or has ended.
+import Glibc
+import Posix
+import Time
+
+/// Signals that are read from a descriptor. `signalfd(2)`
+final class SignalQueue {
+  let signals: Set<CInt>
+  /// What waits there, since when.
+  private(set) var pending: [(due: MonotonicTime, signal: CInt)] = []
+
+  init(_ signals: [CInt]) { self.signals = Set(signals) }
+
+  /// One of a kind waits at most, as on Linux.
+  func take(_ signal: CInt, at moment: MonotonicTime) {
+    guard signals.contains(signal), !pending.contains(where: { $0.signal == signal && $0.due >= moment })
+    else { return }
+    pending.append((moment, signal))
+  }
+
+  func read(at moment: MonotonicTime) -> CInt? {
+    guard let place = pending.firstIndex(where: { $0.due <= moment }) else { return nil }
+    let signal = pending[place].signal
+    pending.removeAll { $0.due <= moment && $0.signal == signal }
+    return signal
+  }
+
+  func isReady(at moment: MonotonicTime) -> Bool { pending.contains { $0.due <= moment } }
+  func nextDue(after moment: MonotonicTime) -> MonotonicTime? {
+    pending.map(\.due).filter { $0 > moment }.min()
+  }
+}
+
+extension SimulatedProcess {
+  // MARK: - Pipes and signals
+
+  func makePipe() -> (CInt, CInt)? {
+    let ends = (
+      StreamEnd(host.nextStream(), owner: self, maker: pid, isPipe: true),
+      StreamEnd(host.nextStream(), owner: self, maker: pid, isPipe: true)
+    )
+    StreamEnd.pair(ends.0, ends.1)
+    let first = give(.stream(ends.0))
+    guard first >= 0 else { return nil }
+    let second = give(.stream(ends.1))
+    guard second >= 0 else {
+      release(first, at: clock)
+      return none(EMFILE)
+    }
+    return (first, second)
+  }
+
+  func makeSignalDescriptor(_ signals: [CInt]) -> CInt { give(.signals(SignalQueue(signals))) }
+
+  func readSignal(_ descriptor: CInt) -> CInt? {
+    guard survives(), case .signals(let queue)? = descriptors[descriptor] else { return nil }
+    return queue.read(at: clock)
+  }
+
+  /// A child has ended, or one that has ended has fallen to this process.
+  func hearOfChild(at moment: MonotonicTime) {
+    for case .signals(let queue) in descriptors.values { queue.take(SIGCHLD, at: moment) }
+    host.wake(self, at: moment + host.delay())
+  }
+
+  // MARK: - Who is whose
+
+  func becomeSubreaper() { isSubreaper = true }
+
+  var children: [pid_t] {
+    guard isAlive else { return [] }
+    return host.processes.values.filter { $0.parent == pid }.map(\.pid).sorted()
+  }
+
+  func hasStarted(_ pid: pid_t) -> Bool {
+    host.processes[pid].map { $0.parent == self.pid && $0.starter == self.pid } ?? false
+  }
+
+  func group(of pid: pid_t) -> pid_t? { host.processes[pid]?.group }
+  var processes: [pid_t] { host.processes.keys.sorted() }
+  func parent(of pid: pid_t) -> pid_t? { host.processes[pid].map { $0.parent ?? 1 } }
+
+  func signal(group: pid_t, _ signal: CInt) -> CInt {
+    let members = host.processes.values.filter { $0.group == group }.sorted { $0.pid < $1.pid }
+    for member in members { _ = self.signal(member.pid, signal) }
+    return members.isEmpty ? fail(ESRCH) : 0
+  }
+
+  /// Starts a copy of this process that does something of its own. It is nobody's but its parent's and what comes after that,
+  /// and goes on when they end. `fork(2)`
+  @discardableResult
+  func fork(
+    leavesGroup: Bool, keeping files: [OpenFile?],
+    _ make: @escaping (SimulatedProcess) -> (any SimulatedProgram)?
+  ) -> SimulatedProcess? {
+    guard isAlive, survives() else { return nil }
+    for case .stream(let end)? in files { end.references += 1 }
+    let child = host.start(by: self, files: files, at: clock, make)
+    (child.executable, child.environment) = (executable, environment)
+    (child.isForked, child.isUndefended) = (true, isUndefended)
+    child.group = leavesGroup ? child.pid : group
+    return child
+  }
+
+  /// The first variables of a process, as `/proc/PID/environ` shows them; nil for any other path.
+  func environ(_ path: String) -> OpenedFile? {
+    guard path.hasPrefix("/proc/"), path.hasSuffix("/environ"),
+      let pid = pid_t(path.dropFirst(6).dropLast(8)), let process = host.processes[pid], process.isAlive
+    else { return nil }
+    let file = SimulatedFile(inode: 1, isDirectory: false, mode: 0o400)
+    for (name, value) in process.environment.sorted(by: { $0.key < $1.key }) {
+      file.bytes += Array("\(name)=\(value)".utf8) + [0]
+    }
+    return OpenedFile(file, flags: O_RDONLY)
+  }
+
+  /// Whether a path is that of a process which is there. `proc(5)`
+  func isProcess(_ path: String) -> Bool {
+    path.hasPrefix("/proc/") && pid_t(path.dropFirst(6)).map { host.processes[$0] != nil } ?? false
+  }
+}

@@ -1,0 +1,259 @@
+// Owns what must be true of commands: who may live beside whom, what each is told, when a customer may be answered for, what its
+// end means, and what stands in a receipt. It must not ask those who run commands for any of it: it sees the processes.
+// Invariant: a command is known by the variables that it has begun with, as everybody else would know it.
+import BankModel
+import CommandRunner
+import Glibc
+import Posix
+import QueueCore
+import Time
+import Wire
+
+extension PromiseChecker {
+  /// A command begins; nil where it cannot be known whose it is.
+  func commandBegins(_ process: SimulatedProcess, _ words: [String], at now: MonotonicTime) -> CommandTree? {
+    let variables = process.environment
+    guard let key = variables["BANK_KEY"], let attempt = variables["BANK_ATTEMPT"].flatMap({ Int32($0) }),
+      let day = variables["BANK_DAY"].flatMap({ BusinessDay($0) }),
+      let ticket = variables["BANK_TICKET"].flatMap({ TicketNumber($0) }),
+      let service = variables["BANK_SERVICE"].flatMap({ ServiceName($0) })
+    else {
+      violate(.process, "a command begins and is not told whose it is: \(variables.keys.sorted())")
+      return nil
+    }
+    let name = TicketName(day: day, ticket: ticket)
+    let others = commands.know(key, of: name)
+    if let other = others.key { violate(.process, "ticket \(ticket) has the key \(key), and had \(other)") }
+    if let other = others.name {
+      violate(.process, "ticket \(ticket) of day \(day) has the key \(key) of ticket \(other.ticket)")
+    }
+    if words != (service == CommandServicesPlan.timed ? [key] : []) {
+      violate(.process, "the command of ticket \(ticket) begins with other words: \(words)")
+    }
+    for tree in commands.living(of: name) {
+      violate(
+        .process,
+        "attempt \(attempt) at ticket \(ticket) begins, and of command \(tree.root) of attempt \(tree.attempt) "
+          + "these live: \(tree.living.sorted())")
+    }
+    // Whoever is taken out may be on the way to a window.
+    if outcomes[name] == .served {
+      violate(.process, "ticket \(ticket) has its receipt, and a command begins")
+    }
+    let tree = CommandTree(process, name, service, attempt: attempt, at: now)
+    commands.begin(tree)
+    return tree
+  }
+
+  /// No recall is longer on its way.
+  private static let longestWay = TimeSpan.seconds(1)
+
+  /// A command has read what it was given, to the end.
+  func commandHasRead(_ pid: pid_t, _ bytes: [UInt8]) {
+    guard let tree = commands[pid], let order = onDisk[tree.name] else { return }
+    let expected = SimulatedPayload.of(tree.service, order.account, order.article) ?? []
+    if bytes != expected {
+      violate(
+        .payload,
+        "the command of ticket \(tree.name.ticket) reads \(bytes.count) bytes, and not the \(expected.count) "
+          + "that were given")
+    }
+  }
+
+  func commandEnded(_ pid: pid_t, _ ending: ExitStatus.Ending, at moment: MonotonicTime) {
+    guard let tree = commands.end(pid) else { return }
+    if pid == tree.root {
+      switch ending {
+      case .code(let code): tree.end(.code(code), at: moment)
+      case .signal(let signal, _): tree.end(.signal(signal), at: moment)
+      case .unseen: break
+      }
+    }
+    checkTime(of: tree, pid, at: moment)
+    guard let cancelled = commands.cancelledAt[tree.name] else { return }
+    // A window that works hears of it soon, and a command has its time to go. One that does not work is ended in the end.
+    let grace = world.plan.commandServices.grace
+    var latest = cancelled + grace + CommandServicesPlan.runnersPatience + .seconds(15)
+    if let runner = tree.runner, runner.isAlive, !runner.standsStill(at: world.host.now) {
+      latest = min(latest, max(cancelled, runner.stoodUntil) + grace + Self.longestWay)
+    }
+    if moment > latest {
+      violate(.process, "process \(pid) has lived for long after ticket \(tree.name.ticket) was taken out")
+    }
+  }
+
+  /// A command whose time is over has its grace, and no more, where whoever runs it works.
+  private func checkTime(of tree: CommandTree, _ pid: pid_t, at moment: MonotonicTime) {
+    guard pid == tree.root, tree.service == CommandServicesPlan.timed, let runner = tree.runner,
+      runner.isAlive, !runner.standsStill(at: world.host.now)
+    else { return }
+    let plan = world.plan.commandServices
+    let latest = max(tree.begunAt + plan.timeout, runner.stoodUntil) + plan.grace + Self.longestWay
+    if moment > latest {
+      violate(
+        .process,
+        "command \(pid) of ticket \(tree.name.ticket) has lived for "
+          + "\(moment.since(tree.begunAt).milliseconds) ms, and may take \(plan.timeout.milliseconds)")
+    }
+  }
+
+  /// The bank has ended: nobody works any more.
+  func checkCommandsAreGone() {
+    for tree in commands.living {
+      violate(
+        .process,
+        "the bank has ended, and of the command of ticket \(tree.name.ticket) these live: "
+          + "\(tree.living.sorted())")
+    }
+  }
+
+  // MARK: - Answers
+
+  /// A runner has answered for whom it holds.
+  func hearCommand(_ holder: Holder, _ answer: TellerAnswer) {
+    let ticket = holder.lease.ticket
+    let name = TicketName(day: view.day, ticket: ticket)
+    for tree in commands.living(of: name) {
+      violate(
+        .process,
+        "ticket \(ticket) is answered for, and of its command \(tree.root) these live: \(tree.living.sorted())"
+      )
+    }
+    let tree = commands.last(of: name).flatMap { $0.attempt == holder.lease.attempt ? $0 : nil }
+    switch answer {
+    case .worked: judge(tree, .served, ticket)
+    case .failed(let failure): judge(failure, of: tree, ticket)
+    case .done, .outOfStock: violate(.result, "ticket \(ticket) is said to be done, without a result")
+    case .returned: break
+    }
+  }
+
+  private func judge(_ failure: WorkFailure, of tree: CommandTree?, _ ticket: TicketNumber) {
+    guard let end = failure.processEnd else {
+      switch failure.consequence {
+      case .later: return
+      case .pause where world.commands.removedAt != nil: return
+      default: return violate(.result, "ticket \(ticket) has failed without a process: \(failure)")
+      }
+    }
+    guard let tree, let ending = tree.ending, ending.end == end else {
+      return violate(
+        .result,
+        "ticket \(ticket) has failed with \(end), and its command with \(tree?.ending.map { "\($0.end)" } ?? "nothing")"
+      )
+    }
+    let timeout = world.plan.commandServices.timeout
+    if failure.words.hasPrefix("took longer"), tree.service == CommandServicesPlan.timed,
+      ending.at.since(tree.begunAt) + .milliseconds(20) >= timeout
+    {
+      world.statistics.commandsTimedOut += 1
+      if failure.consequence != .again { violate(.result, "ticket \(ticket) took too long: \(failure)") }
+      return
+    }
+    judge(tree, verdict(of: failure.consequence), ticket)
+  }
+
+  private func judge(_ tree: CommandTree?, _ verdict: CommandVerdict, _ ticket: TicketNumber) {
+    guard let tree, let ending = tree.ending else {
+      return violate(
+        .result, "ticket \(ticket) is answered for as \(verdict), and no command of it has ended")
+    }
+    let wanted = world.plan.commandServices.verdict(of: tree.service, ending.end)
+    if wanted != verdict {
+      violate(
+        .result,
+        "the command of ticket \(ticket) has ended with \(ending.end), which is \(wanted), and not \(verdict)"
+      )
+    }
+  }
+
+  private func verdict(of consequence: WorkFailure.Consequence) -> CommandVerdict {
+    switch consequence {
+    case .again: .failed
+    case .later: .later
+    case .never: .dead
+    case .crash: .crash
+    case .pause: .pause
+    }
+  }
+
+  /// What an attempt at a command ends as, and what follows from it beside that.
+  func end(of failure: WorkFailure, _ holder: Holder) -> AttemptEnd {
+    switch failure.consequence {
+    case .again: return .failed
+    case .never:
+      step.verdict.hopeless.insert(holder.lease.ticket)
+      return .failed
+    case .crash: return .killed
+    case .later:
+      let most = policy[holder.window.service.index].maxLater
+      return holder.lease.attempt >= most ? .failed : .deferred
+    case .pause:
+      let index = holder.window.service.index
+      if !paused[index] { step.owedPause = holder.window.service }
+      (paused[index], settledPauses[index]) = (true, true)
+      return .deferred
+    }
+  }
+
+  /// A lease at a command ends only where whoever runs it stands still: the time of the command is over long before.
+  func checkExpiry(at window: Window, _ generation: Generation) {
+    guard window.service.isForCommands,
+      let runner = world.workers.first(where: { $0.window == window && $0.generation == generation }),
+      !runner.process.standsStill(at: world.clock.now)
+    else { return }
+    violate(
+      .process, "the lease of \(window) has run out, and its runner works: its command goes on for ever")
+  }
+
+  // MARK: - Receipts
+
+  /// What a receipt says of a command is what its process has done, in the attempt that it names.
+  func checkCommand(_ receipt: Receipt) {
+    guard receipt.service.isForCommands else { return }
+    guard receipt.outcome == .served else {
+      if receipt.result != nil {
+        violate(.result, "ticket \(receipt.ticket) was not served, and has a result")
+      }
+      return
+    }
+    let name = TicketName(day: view.day, ticket: receipt.ticket)
+    guard let result = receipt.result else {
+      return violate(
+        .result, "ticket \(receipt.ticket) was served by a command, and its receipt has no result")
+    }
+    guard let tree = commands.last(of: name), tree.attempt == receipt.attempts, let ending = tree.ending,
+      result.ending == ending.end
+    else {
+      return violate(
+        .result, "the receipt of ticket \(receipt.ticket) ends with \(String(describing: result.ending))")
+    }
+    let kept = min(world.plan.commandServices.resultBytes, Int64(Excerpt.longest))
+    for (excerpt, stream) in [(result.output, STDOUT_FILENO), (result.errors, STDERR_FILENO)] {
+      guard let words = tree.objection(to: excerpt, on: stream, kept: kept) else { continue }
+      violate(.result, "the receipt of ticket \(receipt.ticket) has for stream \(stream) \(words)")
+    }
+  }
+
+  /// By how far anybody has come who could have said so.
+  private var latestMoment: MonotonicTime {
+    max(world.clock.now, world.coordinator?.process.clock ?? world.clock.now)
+  }
+
+  /// The same on disk, where the bytes may have been left out for want of room.
+  func checkCommandOnDisk(_ receipt: Receipt, _ name: TicketName) {
+    guard receipt.service.isForCommands else { return }
+    if receipt.outcome == .cancelled { commands.cancelledAt[name] = latestMoment }
+    guard var wanted = commands.results[name], receipt.outcome == .served else {
+      if receipt.result != nil { violate(.result, "ticket \(name.ticket) has a result that nobody has kept") }
+      return
+    }
+    guard let found = receipt.result else {
+      return violate(.result, "ticket \(name.ticket) is on disk without its result")
+    }
+    if found.size == 0 { wanted = wanted.withoutBytes }
+    if found.output != wanted.output || found.errors != wanted.errors || found.ending != wanted.ending {
+      violate(.result, "ticket \(name.ticket) is on disk with another result than its own")
+    }
+  }
+}
