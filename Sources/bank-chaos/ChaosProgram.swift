@@ -149,6 +149,7 @@ enum ChaosProgram {
     let late = stragglers(bank)
     evidence.orphans = (run.orphans + late).map { ($0.pid, $0.window ?? $0.kind.rawValue) }
     evidence.receipts = try closing.receipts(after: before)
+    try closing.askKeys(of: &evidence.receipts)
     evidence.audit =
       try closing.audit() + silence + run.shop.refusals + run.machine.problems
       + run.traffic.refusals.map { Remark(quoting: session.words.sentence($0, home: session.home.path)) }
@@ -246,6 +247,8 @@ struct ChaosClosing {
   private(set) var requeued: Int64 = 0
   private static let patience = TimeSpan.seconds(120)
   private static let rounds = 20
+  /// Tickets of which the key is asked for.
+  private static let samples = 20
 
   init(_ session: Session) { self.session = session }
 
@@ -290,6 +293,24 @@ struct ChaosClosing {
       }
     }
     return receipts.filter { $0.sequence > sequence }
+  }
+
+  /// Asks for the keys of a few tickets, one by one, because a list of receipts tells none: of those that left a result, which
+  /// all have one. Where none is told the key is empty.
+  func askKeys(of receipts: inout [ReceiptReport]) throws(CommandError) {
+    let places = receipts.indices.filter { receipts[$0].result != nil }
+    for place in stride(from: 0, to: places.count, by: max(1, places.count / Self.samples)).map({ places[$0] }
+    ) {
+      let receipt = receipts[place]
+      var key: String?
+      try CoordinatorClient.consult(session) { coordinator throws(CommandError) in
+        try coordinator.ask(.ticket(number: receipt.ticket, day: receipt.day)) {
+          answer throws(CommandError) in
+          if case .ticket(let report) = answer { key = report.receipt?.key }
+        }
+      }
+      receipts[place].key = key ?? ""
+    }
   }
 
   func audit() throws(CommandError) -> [Remark] {
