@@ -154,7 +154,7 @@ let package = Package(
     process(
       "bank-chaos",
       on: [
-        "Console", "Time", "BankModel", "Arguments", "Wire", "Posix", "ControlClient", "StockClient",
+        "Console", "Time", "BankModel", "Arguments", "JSON", "Wire", "Posix", "ControlClient", "StockClient",
         "VendingClient",
       ]),
 

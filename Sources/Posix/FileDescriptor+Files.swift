@@ -98,16 +98,13 @@ extension FileDescriptor {
     let number = rawValue
     var bytes: [UInt8] = []
     while true {
-      let room = 4096
-      let start = bytes.count
-      bytes.append(contentsOf: repeatElement(0, count: room))
-      let count = uninterrupted {
-        bytes.withUnsafeMutableBytes {
-          Kernel.read(number, UnsafeMutableRawBufferPointer(rebasing: $0[start...]))
-        }
+      // Nothing is filled with zeros first: without optimization that takes longer than the reading.
+      let (count, code) = withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 16) { room in
+        let count = uninterrupted { Kernel.read(number, room) }
+        let code = errno
+        bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: room[..<max(count, 0)]))
+        return (count, code)
       }
-      let code = errno
-      bytes.removeLast(room - max(count, 0))
       if count == 0 { return bytes }
       if count == -1 { throw SystemError(call: "read", subject: subject, code: code) }
       if bytes.count > limit { throw SystemError(call: "read", subject: subject, code: EFBIG) }

@@ -29,6 +29,9 @@ enum ChaosViolation: Sendable, Equatable {
   /// Somebody who looked at the stock was told too little, too much, or out of order.
   case watch(Remark)
   case audit(Remark)
+  case work(ChaosTicket, WorkDeviation)
+  /// Lines of commands and workers that cannot be understood.
+  case unreadableLines(Int)
 }
 
 struct ChaosAccount: Sendable, Equatable {
@@ -47,6 +50,7 @@ struct ChaosAccount: Sendable, Equatable {
     var recovered = true
     var shelves = Shelves()
     var audit: [Remark] = []
+    var work = Work()
   }
 
   private(set) var acknowledged: Int64 = 0
@@ -55,7 +59,7 @@ struct ChaosAccount: Sendable, Equatable {
   private(set) var duplicated: Int64 = 0
   private(set) var orderViolations: Int64 = 0
   private(set) var moneyDifference: Int64 = 0
-  private(set) var orphans: Int64 = 0
+  var orphans: Int64 = 0
   /// Customers who were overtaken because the coordinator died.
   private(set) var overtakenByCrash: Int64 = 0
   private(set) var reserved: Int64 = 0
@@ -64,6 +68,10 @@ struct ChaosAccount: Sendable, Equatable {
   /// Juices that were made, and customers who were sent away because there was too little.
   var juices: Int64 = 0
   var sentAway: Int64 = 0
+  /// Attempts at customers of commands and workers, and customers who were taken out.
+  var attempts: Int64 = 0
+  var cancelled: Int64 = 0
+  var workDeviations: Int64 = 0
   var violations: [ChaosViolation] = []
   var isClean: Bool { violations.isEmpty }
 
@@ -72,11 +80,12 @@ struct ChaosAccount: Sendable, Equatable {
     receipts = Int64(evidence.receipts.count)
     reserved = Int64(evidence.receipts.count { $0.attempts > 1 })
     let asked = comparePromises(evidence.ledger)
-    compareReceipts(evidence.receipts, asked, evidence.shelves.recipes)
+    compareReceipts(evidence, asked)
     compareOrder(evidence)
     compareStock(evidence.shelves, evidence.receipts)
     for orphan in evidence.orphans { violations.append(.orphan(pid: orphan.pid, name: orphan.name)) }
     orphans = Int64(evidence.orphans.count)
+    compareWork(evidence.work, evidence.receipts, asked)
     if !evidence.recovered { violations.append(.notRecovered) }
     violations += evidence.audit.map { .audit($0) }
   }
@@ -104,12 +113,10 @@ struct ChaosAccount: Sendable, Equatable {
     return asked
   }
 
-  private mutating func compareReceipts(
-    _ receipts: [ReceiptReport], _ asked: [ChaosTicket: ChaosOrder], _ recipes: [String: [ItemAmount]]
-  ) {
+  private mutating func compareReceipts(_ evidence: Evidence, _ asked: [ChaosTicket: ChaosOrder]) {
     var counts: [ChaosTicket: Int64] = [:]
     var sums: [ServiceName: Int64] = [:]
-    for receipt in receipts {
+    for receipt in evidence.receipts {
       counts[receipt.name, default: 0] += 1
       if receipt.outcome == .served { sums[receipt.service, default: 0] += receipt.amount }
       guard let order = asked[receipt.name] else {
@@ -117,10 +124,7 @@ struct ChaosAccount: Sendable, Equatable {
         violations.append(.uninvited(receipt.name))
         continue
       }
-      let isRight =
-        order.juice.map { receipt.fulfils(order, juice: $0, recipe: recipes[$0] ?? []) }
-        ?? receipt.fulfils(order)
-      if !isRight { violations.append(.wrongReceipt(receipt.name)) }
+      if !isRight(receipt, order, evidence) { violations.append(.wrongReceipt(receipt.name)) }
     }
     for ticket in asked.keys.sorted() {
       let count = counts[ticket, default: 0]
@@ -139,6 +143,15 @@ struct ChaosAccount: Sendable, Equatable {
       moneyDifference += Int64(clamping: difference.magnitude)
       violations.append(.money(service, difference: difference))
     }
+  }
+
+  private func isRight(_ receipt: ReceiptReport, _ order: ChaosOrder, _ evidence: Evidence) -> Bool {
+    if let juice = order.juice {
+      return receipt.fulfils(order, juice: juice, recipe: evidence.shelves.recipes[juice] ?? [])
+    }
+    guard order.carried != nil else { return receipt.fulfils(order) }
+    return receipt.fulfils(
+      work: order, isCancelAsked: evidence.work.cancelsAsked.contains(receipt.name))
   }
 
   private struct Place: Hashable {
@@ -170,7 +183,7 @@ struct ChaosAccount: Sendable, Equatable {
         earliestBehind = min(earliestBehind, start)
       }
     }
-    for service in ServiceName.branch {
+    for service in explained.keys.sorted() {
       let count = explained[service, default: 0]
       let most = Int64(evidence.deaths.count) * evidence.windows[service, default: 0] * evidence.inHand
       overtakenByCrash += count

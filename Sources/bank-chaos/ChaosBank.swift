@@ -71,7 +71,9 @@ final class ChaosBank {
     let kind: ChaosTarget
     switch Paths.lastPart(of: program) {
     case "bankd": kind = .coordinator
-    case "bank-teller", "bank-runner": kind = .teller
+    case "bank-teller": kind = .teller
+    case "bank-runner": kind = .runner
+    case "bank-chaos": return lookAtWork(pid)
     case "bank-guardian": kind = .guardian
     case "bank-stockd": kind = .stock
     case "bank-juice": kind = .juice
@@ -87,13 +89,31 @@ final class ChaosBank {
     return ChaosProcess(pid: pid, startTime: start, parent: parent, kind: kind, window: window)
   }
 
+  /// This program again, as a command, a worker or what a command has left behind: nothing of the run's own environment reaches
+  /// those, but the mark is one of their words.
+  private func lookAtWork(_ pid: pid_t) -> ChaosProcess? {
+    let words = Self.words(of: pid)
+    guard words.count > 2, words[2] == mark, let mode = WorkMode(rawValue: words[1]) else { return nil }
+    let kind: ChaosTarget =
+      switch mode {
+      case .command: .command
+      case .descendant: .descendant
+      case .window: .worker
+      case .outside: .outside
+      }
+    guard let start = ProcessTable.startTime(pid), ProcessTable.alive(pid),
+      let parent = ProcessTable.parent(of: pid)
+    else { return nil }
+    return ChaosProcess(pid: pid, startTime: start, parent: parent, kind: kind)
+  }
+
   private func isMarked(_ pid: pid_t) -> Bool {
     Self.strings(of: "/proc/\(pid)/environ").contains("\(Self.variable)=\(mark)")
   }
 
   private static func words(of pid: pid_t) -> [String] { strings(of: "/proc/\(pid)/cmdline") }
 
-  private static func strings(of path: String) -> [String] {
+  static func strings(of path: String) -> [String] {
     guard let file = try? FileDescriptor.open(path, .readOnly), let bytes = try? file.readAll(limit: 1 << 20)
     else { return [] }
     return bytes.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
@@ -130,8 +150,11 @@ final class ChaosBank {
     for _ in 0..<200 {
       let left = census()
       guard !left.isEmpty else { break }
-      for kind in [ChaosTarget.guardian, .coordinator, .teller, .juice, .vending, .stock] {
+      for kind in [ChaosTarget.guardian, .coordinator] {
         for process in left where process.kind == kind { _ = kill(process) }
+      }
+      for process in left where process.kind != .guardian && process.kind != .coordinator {
+        _ = kill(process)
       }
       Pause.momentarily()
     }

@@ -13,12 +13,18 @@ struct ChaosOrder: Sendable, Equatable {
   var account: AccountNumber
   /// What is ordered at the juice station; nil for a customer of the bank.
   var juice: String?
+  /// What a customer of a command or a worker carries, which may be nothing; nil for a customer of the bank itself.
+  var carried: [UInt8]?
+
+  /// Whether the bank itself moves money for it.
+  private var movesMoney: Bool { juice == nil && carried == nil }
 
   var command: ControlCommand {
     .enqueue(
       EnqueueOrder(
-        count: count, service: service, priority: priority, amount: juice == nil ? amount : nil,
-        account: juice == nil ? account : nil, seed: 1, key: key, article: juice))
+        count: count, service: service, priority: priority, amount: movesMoney ? amount : nil,
+        account: movesMoney ? account : nil, seed: 1, key: key, article: juice,
+        payload: carried.flatMap { $0.isEmpty ? nil : $0 }))
   }
 }
 

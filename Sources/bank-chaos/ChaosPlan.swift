@@ -6,15 +6,26 @@ import Time
 
 enum ChaosTarget: String, CaseIterable, Sendable {
   case teller, coordinator, guardian, stock, juice, vending
+  /// What serves the customers of commands, the commands, and what they leave behind.
+  case runner, command, descendant
+  /// Programs that stay: at windows, and such as have come by themselves.
+  case worker, outside
+
+  /// Who is there in any bank.
+  static let branch: [ChaosTarget] = [.teller, .coordinator, .guardian, .stock, .juice, .vending]
 
   /// Whether it stands behind a window, with a customer at a time.
-  var isAtWindow: Bool { self == .teller || self == .juice }
+  var isAtWindow: Bool { self == .teller || self == .juice || self == .runner }
+
+  /// Whether there is none where nobody has customers for commands or workers.
+  var isOfWork: Bool { !Self.branch.contains(self) }
 
   /// How often it is chosen, relative to the others.
   fileprivate var weight: Int64 {
     switch self {
     case .teller: 4
-    case .coordinator, .stock, .juice, .vending: 2
+    case .runner, .command: 3
+    case .coordinator, .stock, .juice, .vending, .descendant, .worker, .outside: 2
     case .guardian: 1
     }
   }
@@ -22,7 +33,7 @@ enum ChaosTarget: String, CaseIterable, Sendable {
 
 struct ChaosRules: Sendable, Equatable {
   /// Whom it may kill; not empty.
-  var targets = ChaosTarget.allCases
+  var targets = ChaosTarget.branch
   /// The mean pause between two kills.
   var every: TimeSpan = .milliseconds(100)
   var stops = false
@@ -35,6 +46,8 @@ struct ChaosPlan: Sendable {
     var after: TimeSpan
     var target: ChaosTarget
     var pick: UInt64
+    /// Together with a runner or a worker its coordinator is killed: nobody is there then who has started the command.
+    var isPair = false
   }
 
   /// SIGSTOP, and SIGCONT a while later.
@@ -76,16 +89,25 @@ struct ChaosPlan: Sendable {
       chosen = target
       place -= target.weight
     }
-    return Kill(after: after, target: chosen, pick: kills.next())
+    let pick = kills.next()
+    let isWorking = chosen == .runner || chosen == .worker
+    return Kill(
+      after: after, target: chosen, pick: pick,
+      isPair: isWorking && pick >> 60 < 4 && rules.targets.contains(.coordinator))
   }
 
   mutating func nextStop() -> Stop {
     let after = Self.pause(rules.every * 2, &stops)
     let target: ChaosTarget =
-      switch stops.draw(1...8) {
+      switch stops.draw(1...13) {
       case 1, 2: .coordinator
       case 3: .stock
       case 4: .juice
+      case 5: .runner
+      case 6: .command
+      case 7: .descendant
+      case 8: .worker
+      case 9: .outside
       default: .teller
       }
     return Stop(

@@ -15,7 +15,7 @@ import Wire
 enum ChaosProgram {
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     // Whatever the command line has wrong is told before there is a home.
-    let rules = try rules(session)
+    var rules = try rules(session)
     let seed = session.invocation.integer("seed") ?? Int64(RandomSeed.fromSystem() >> 33)
     // Only a home that was named on the command line is somebody's own choice.
     let isScratch = session.invocation.text("home") == nil
@@ -28,10 +28,13 @@ enum ChaosProgram {
     // A home in which nothing has happened proves nothing.
     defer { if isScratch, isClean || !hasOpened { Directory.removeTree(home.path) } }
     defer { bank.end() }
-    let order = try openingOrder(inner, seed: seed, isScratch: isScratch)
+    let services = try isScratch ? services(home, mark: name) : nil
+    defer { services?.end() }
+    if services != nil, session.invocation.text("kill") == nil { rules.targets = ChaosTarget.allCases }
+    let order = try openingOrder(inner, services, seed: seed)
     try bank.open(inner, order)
     hasOpened = true
-    let report = try chaos(inner, bank, order, rules, seed: seed, name: name, isScratch: isScratch)
+    let report = try chaos(inner, bank, order, rules, services, seed: seed, name: name)
     bank.end()
     isClean = report.account.isClean
     try session.show(
@@ -52,13 +55,18 @@ enum ChaosProgram {
     return rules
   }
 
-  /// The configuration of a scratch bank; nil for the built-in one.
-  private static func configuration(seed: Int64, in home: BankHome) throws(CommandError) -> String? {
-    guard handsOutAhead(seed) else { return nil }
+  private static func services(_ home: BankHome, mark: String) throws(CommandError) -> ChaosServices {
+    do throws(SystemError) { return try ChaosServices(home, mark: mark) } catch { throw .system(error) }
+  }
+
+  /// Writes the configuration of a scratch bank.
+  private static func configuration(
+    of services: ChaosServices, seed: Int64, in home: BankHome
+  ) throws(CommandError) -> String {
     let path = Paths.join(home.path, "bank.json")
     do throws(SystemError) {
       let file = try FileDescriptor.open(path, [.writeOnly, .create])
-      try file.writeAll(Array("{\"prefetch\":\(ahead)}\n".utf8))
+      try file.writeAll(Array(services.configuration(prefetch: handsOutAhead(seed) ? ahead : 1).utf8))
     } catch {
       throw .system(error)
     }
@@ -66,27 +74,31 @@ enum ChaosProgram {
   }
 
   private static func openingOrder(
-    _ session: Session, seed: Int64, isScratch: Bool
+    _ session: Session, _ services: ChaosServices?, seed: Int64
   ) throws(CommandError) -> LaunchOrder {
-    LaunchOrder(
-      .open, home: session.home,
-      configuration: isScratch
-        ? try configuration(seed: seed, in: session.home)
-        : try session.surroundings.configuration(flag: nil, home: session.home),
+    let file: String? =
+      if let services {
+        try configuration(of: services, seed: seed, in: session.home)
+      } else {
+        try session.surroundings.configuration(flag: nil, home: session.home)
+      }
+    return LaunchOrder(
+      .open, home: session.home, configuration: file,
       language: session.words.language.code, deposit: session.invocation.integer("deposit"),
       loan: session.invocation.integer("loan"), juice: session.invocation.integer("juice"),
       speed: session.invocation.speed("speed")?.description ?? "50")
   }
 
   private static func chaos(
-    _ session: Session, _ bank: ChaosBank, _ order: LaunchOrder, _ rules: ChaosRules, seed: Int64,
-    name: String, isScratch: Bool
+    _ session: Session, _ bank: ChaosBank, _ order: LaunchOrder, _ rules: ChaosRules,
+    _ services: ChaosServices?, seed: Int64, name: String
   ) throws(CommandError) -> ChaosReport {
     session.note(session.words.chaosBegins(seed: seed, home: session.home.path))
     var closing = ChaosClosing(session)
+    let isScratch = services != nil
     let before = try isScratch ? 0 : baseline(session, closing)
     let start = SystemClock.monotonic()
-    let run = try makeRun(session, bank, rules, seed: seed, name: name)
+    let (run, work) = try makeRun(session, bank, rules, services, seed: seed, name: name)
     let meter = ProgressMeter(words: session.words)
     do throws(SystemError) {
       try run.run {
@@ -119,16 +131,25 @@ enum ChaosProgram {
           Remark(quoting: session.words.chaosMachineSilent(session.words.particular(error.remark))))
       }
     }
+    let closedAt = SystemClock.monotonic()
+    if let work {
+      do throws(SystemError) { evidence.work = try work.evidence(closedAt: closedAt) } catch {
+        throw .system(error)
+      }
+    }
     evidence.shelves.take(run.shop)
     evidence.ledger = run.traffic.ledger
     evidence.deaths = run.deaths
     evidence.windows = run.witness.windows
+    // Each of them may have so many in hand at once, wherever it stands.
+    evidence.windows[ChaosServices.outside] = ChaosServices.outsideRoom
     // What somebody else's bank lets its tellers have in hand is not known here.
     evidence.inHand = !isScratch ? Int64(Limits.customersInHand) : handsOutAhead(seed) ? ahead : 1
     evidence.recovered = run.recovered
     let late = stragglers(bank)
     evidence.orphans = (run.orphans + late).map { ($0.pid, $0.window ?? $0.kind.rawValue) }
     evidence.receipts = try closing.receipts(after: before)
+    try closing.askKeys(of: &evidence.receipts)
     evidence.audit =
       try closing.audit() + silence + run.shop.refusals + run.machine.problems
       + run.traffic.refusals.map { Remark(quoting: session.words.sentence($0, home: session.home.path)) }
@@ -140,8 +161,9 @@ enum ChaosProgram {
   }
 
   private static func makeRun(
-    _ session: Session, _ bank: ChaosBank, _ rules: ChaosRules, seed: Int64, name: String
-  ) throws(CommandError) -> ChaosRun {
+    _ session: Session, _ bank: ChaosBank, _ rules: ChaosRules, _ services: ChaosServices?, seed: Int64,
+    name: String
+  ) throws(CommandError) -> (ChaosRun, ChaosWork?) {
     var limits = ChaosRun.Limits()
     if let time = session.invocation.duration("for") { limits.time = time }
     if let count = session.invocation.integer("kills") { limits.kills = count }
@@ -164,10 +186,14 @@ enum ChaosProgram {
     } catch {
       throw session.refusal(error)
     }
+    let work = services.map {
+      ChaosWork($0, ChaosCancels(bank.home, on: loop, seed: bits), ChaosLookout(mark: name))
+    }
     do throws(SystemError) {
-      return try ChaosRun(
+      let run = try ChaosRun(
         bank, on: loop, plan: ChaosPlan(seed: bits, rules: rules), shop: shop, machine: machine,
-        hasStation: stations > 0, seed: bits, name: name, limits: limits)
+        work: work, hasStation: stations > 0, seed: bits, name: name, limits: limits)
+      return (run, work)
     } catch {
       throw .system(error)
     }
@@ -221,6 +247,8 @@ struct ChaosClosing {
   private(set) var requeued: Int64 = 0
   private static let patience = TimeSpan.seconds(120)
   private static let rounds = 20
+  /// Tickets of which the key is asked for.
+  private static let samples = 20
 
   init(_ session: Session) { self.session = session }
 
@@ -265,6 +293,24 @@ struct ChaosClosing {
       }
     }
     return receipts.filter { $0.sequence > sequence }
+  }
+
+  /// Asks for the keys of a few tickets, one by one, because a list of receipts tells none: of those that left a result, which
+  /// all have one. Where none is told the key is empty.
+  func askKeys(of receipts: inout [ReceiptReport]) throws(CommandError) {
+    let places = receipts.indices.filter { receipts[$0].result != nil }
+    for place in stride(from: 0, to: places.count, by: max(1, places.count / Self.samples)).map({ places[$0] }
+    ) {
+      let receipt = receipts[place]
+      var key: String?
+      try CoordinatorClient.consult(session) { coordinator throws(CommandError) in
+        try coordinator.ask(.ticket(number: receipt.ticket, day: receipt.day)) {
+          answer throws(CommandError) in
+          if case .ticket(let report) = answer { key = report.receipt?.key }
+        }
+      }
+      receipts[place].key = key ?? ""
+    }
   }
 
   func audit() throws(CommandError) -> [Remark] {

@@ -63,7 +63,8 @@ struct ChaosReport: Sendable {
       "stock_difference": .integer(account.stockDifference), "orphans": .integer(account.orphans),
       "juices": .integer(account.juices), "sent_away": .integer(account.sentAway),
       "deliveries": .integer(deliveries), "purchases": .integer(purchases),
-      "changes_watched": .integer(changesWatched),
+      "changes_watched": .integer(changesWatched), "attempts": .integer(account.attempts),
+      "cancelled": .integer(account.cancelled), "work_deviations": .integer(account.workDeviations),
       "reserved": .integer(account.reserved), "overtaken_by_crash": .integer(account.overtakenByCrash),
       "requeued": .integer(requeued), "reserve_ms": reserve.document, "recover_ms": recover.document,
       "violations": .array(account.violations.prefix(Self.named).map { .string(words.sentence($0)) }),
@@ -81,13 +82,15 @@ struct ChaosReport: Sendable {
       (words.chaosRequeued, requeued), (words.chaosOvertakenByCrash, account.overtakenByCrash),
       (words.chaosJuices, account.juices), (words.chaosSentAway, account.sentAway),
       (words.chaosDeliveries, deliveries), (words.chaosPurchases, purchases),
-      (words.chaosWatched, changesWatched),
+      (words.chaosWatched, changesWatched), (words.chaosAttempts, account.attempts),
+      (words.chaosCancelled, account.cancelled),
     ]
     for (name, number) in plain { table.add([.init(name), .init(MessageCatalog.grouped(number))]) }
     let checks = [
       (words.lost, account.lost), (words.duplicated, account.duplicated),
       (words.chaosOrder, account.orderViolations), (words.chaosMoney, account.moneyDifference),
       (words.stockDifference, account.stockDifference), (words.chaosOrphans, account.orphans),
+      (words.chaosDeviations, account.workDeviations),
     ]
     for (name, number) in checks {
       table.add([.init(name), .init(MessageCatalog.grouped(number), number == 0 ? nil : .alarm)])

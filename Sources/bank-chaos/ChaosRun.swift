@@ -25,6 +25,7 @@ final class ChaosRun {
   let shop: ChaosShop
   let machine: ChaosMachine
   let witness: ChaosWitness
+  private let work: ChaosWork?
   private let bank: ChaosBank
   private let limits: Limits
   private let loop: EventLoop
@@ -37,9 +38,13 @@ final class ChaosRun {
   /// Killed, and perhaps not gone yet.
   private var doomed: Set<ChaosProcess> = []
   private var earlyDeaths: [String: Int] = [:]
+  /// When the next kill was decided.
+  private var plannedAt: MonotonicTime
   private var guardianSeen: [ChaosProcess: MonotonicTime] = [:]
   /// Deaths before being ready that are dealt out to one window or by way of one guardian.
   private static let earlyDeathLimit = 3
+  /// How long somebody is waited for of whom there may be none, the pause before the kill included.
+  private static let absence = TimeSpan.milliseconds(300)
   private static let tick = TimeSpan.milliseconds(2)
   /// Between two looks for a victim who is not there yet.
   private static let rest = TimeSpan.milliseconds(5)
@@ -53,17 +58,20 @@ final class ChaosRun {
 
   init(
     _ bank: ChaosBank, on loop: EventLoop, plan: ChaosPlan, shop: ChaosShop, machine: ChaosMachine,
-    hasStation: Bool, seed: UInt64, name: String, limits: Limits
+    work: ChaosWork?, hasStation: Bool, seed: UInt64, name: String, limits: Limits
   ) throws(SystemError) {
     (self.bank, self.plan, self.limits, self.loop) = (bank, plan, limits, loop)
-    (self.shop, self.machine) = (shop, machine)
+    (self.shop, self.machine, self.work) = (shop, machine, work)
     let juices = hasStation ? shop.assortment.juices.map(\.id.name) : []
     traffic = ChaosTraffic(
-      bank.home, on: loop, seed: seed, name: name, limit: limits.customers, juices: juices)
+      bank.home, on: loop, seed: seed, name: name, limit: limits.customers, juices: juices,
+      hasWork: work != nil)
     witness = ChaosWitness(bank.home, on: loop)
+    if let work { witness.onCompleted = { work.lookout.ended($0) } }
     let now = SystemClock.monotonic()
     let first = self.plan.nextKill()
     kill = (first, now + first.after)
+    plannedAt = now
     if plan.rules.stops { plannedStop(now) }
     if plan.rules.cuts { plannedCut(now) }
     signals = try SignalSource([SIGINT, SIGTERM], on: loop) { [unowned self] _ in interruptions += 1 }
@@ -95,6 +103,7 @@ final class ChaosRun {
     while recovered, interruptions < 2,
       !traffic.isSettled || !shop.isSettled || !machine.isSettled || !bereaved.isEmpty
     { _ = try turn(wantsMore: false) }
+    work?.settle()
     traffic.leave()
     witness.leave()
   }
@@ -109,8 +118,15 @@ final class ChaosRun {
     let now = SystemClock.monotonic()
     witness.turn(now)
     let queue = witness.picture?.queue
-    let crowd = queue.map { $0.waiting + $0.delayed } ?? 0
-    traffic.turn(now, wantsMore: wantsMore && crowd < ChaosTraffic.crowd)
+    let workers =
+      witness.picture?.services.reduce(0) {
+        ChaosServices.all.contains($1.service) ? $0 + $1.waiting + $1.serving : $0
+      } ?? 0
+    let crowd = queue.map { $0.waiting + $0.delayed - workers } ?? 0
+    traffic.turn(
+      now, wantsMore: wantsMore && crowd < ChaosTraffic.crowd,
+      wantsWork: wantsMore && workers < ChaosTraffic.workCrowd)
+    work?.turn(now, witness.picture, wantsMore: wantsMore)
     shop.turn(now, wantsMore: wantsMore)
     machine.turn(now, wantsMore: wantsMore)
     countOrphans(now)
@@ -128,6 +144,7 @@ final class ChaosRun {
   }
 
   private func plannedKill(_ now: MonotonicTime) {
+    plannedAt = now
     let next = plan.nextKill()
     kill = (next, now + next.after)
   }
@@ -145,10 +162,16 @@ final class ChaosRun {
   private func attemptKill(_ now: MonotonicTime) {
     let people = census(now)
     guard let victim = choose(kill.plan.target, kill.plan.pick, among: people) else {
-      // A guardian needs a while before its death is worth anything; the others are back in a moment.
-      if kill.plan.target == .guardian { plannedKill(now) } else { kill.at = now + Self.rest }
+      // A guardian needs a while before its death is worth anything, and nobody may be there who serves a command; the others
+      // are back in a moment.
+      if kill.plan.target == .guardian || kill.plan.target.isOfWork && now.since(plannedAt) > Self.absence {
+        plannedKill(now)
+      } else {
+        kill.at = now + Self.rest
+      }
       return
     }
+    if kill.plan.isPair { killCoordinator(people, before: victim) }
     let wall = SystemClock.wall().milliseconds
     let instant = SystemClock.monotonic()
     guard bank.kill(victim) else { return }
@@ -164,15 +187,33 @@ final class ChaosRun {
           witness.successorKilled(window: window)
         }
       }
-    case .coordinator:
-      // It may have gone on for a moment on the other processor.
-      deaths.append(wall...(SystemClock.wall().milliseconds + 20))
-      let children = people.filter { $0.kind != .guardian && $0.parent == victim.pid }
-      bereaved.append((children, instant + Self.outliving))
-      witness.coordinatorKilled(at: instant)
-    case .guardian, .stock, .vending: break
+    case .coordinator: coordinatorDied(victim, people, wall, instant)
+    case .guardian, .stock, .vending, .runner, .command, .descendant, .worker, .outside: break
     }
     plannedKill(now)
+  }
+
+  /// The coordinator goes a moment before somebody whom it has started, so that nobody sees that one off.
+  private func killCoordinator(_ people: [ChaosProcess], before victim: ChaosProcess) {
+    guard let coordinator = choose(.coordinator, 0, among: people), coordinator.pid == victim.parent else {
+      return
+    }
+    let (wall, instant) = (SystemClock.wall().milliseconds, SystemClock.monotonic())
+    guard bank.kill(coordinator) else { return }
+    doomed.insert(coordinator)
+    kills[.coordinator, default: 0] += 1
+    if !isReady(coordinator) { earlyDeaths[budget(coordinator, people), default: 0] += 1 }
+    coordinatorDied(coordinator, people, wall, instant)
+  }
+
+  private func coordinatorDied(
+    _ victim: ChaosProcess, _ people: [ChaosProcess], _ wall: Int64, _ instant: MonotonicTime
+  ) {
+    // It may have gone on for a moment on the other processor.
+    deaths.append(wall...(SystemClock.wall().milliseconds + 20))
+    let children = people.filter { $0.kind != .guardian && $0.parent == victim.pid }
+    bereaved.append((children, instant + Self.outliving))
+    witness.coordinatorKilled(at: instant)
   }
 
   private func attemptStop(_ wanted: ChaosPlan.Stop, _ now: MonotonicTime) {
@@ -197,7 +238,9 @@ final class ChaosRun {
     let guardian = people.first { $0.kind == .guardian }
     let eligible = people.filter { $0.kind == target }.filter { process in
       switch target {
-      case .teller, .juice, .stock, .vending: return isReady(process) || mayDieEarly(process, people)
+      case .teller, .juice, .stock, .vending, .runner, .worker:
+        return isReady(process) || mayDieEarly(process, people)
+      case .command, .descendant, .outside: return true
       case .coordinator:
         return guardian != nil && bank.home.isGuarded && (isReady(process) || mayDieEarly(process, people))
       case .guardian:
@@ -213,7 +256,8 @@ final class ChaosRun {
   private func isReady(_ process: ChaosProcess) -> Bool {
     guard let picture = witness.picture else { return false }
     switch process.kind {
-    case .teller, .juice, .stock, .vending:
+    case .command, .descendant, .outside: return true
+    case .teller, .juice, .stock, .vending, .runner, .worker:
       return picture.workers.contains { $0.pid == process.pid && ($0.state == .idle || $0.state == .serving) }
     case .coordinator: return witness.opened == process.pid
     case .guardian: return picture.guardianPid == process.pid
@@ -227,7 +271,8 @@ final class ChaosRun {
   /// Who counts the early deaths of a process: a coordinator for each window, a guardian for its coordinators.
   private func budget(_ process: ChaosProcess, _ people: [ChaosProcess]) -> String {
     switch process.kind {
-    case .teller, .juice, .stock, .vending: "\(process.parent) \(process.window ?? process.kind.rawValue)"
+    case .teller, .juice, .stock, .vending, .runner, .worker, .command, .descendant, .outside:
+      "\(process.parent) \(process.window ?? process.kind.rawValue)"
     case .coordinator, .guardian: "guardian \(people.first { $0.kind == .guardian }?.pid ?? 0)"
     }
   }

@@ -21,6 +21,9 @@ final class ChaosTraffic {
   /// How many clients there are, and how many more who order juice and nothing else.
   static let clientCount = 4
   static let thirsty = 8
+  /// How many more who have work for commands and workers, and how many of their customers wait at most.
+  static let industrious = 4
+  static let workCrowd: Int64 = 16
   /// Customers who wait at most; more prove nothing and only make the end late.
   static let crowd: Int64 = 40
   private static let rest = TimeSpan.milliseconds(4)
@@ -33,16 +36,18 @@ final class ChaosTraffic {
   private let name: String
   private let limit: Int64
   private let juices: [String]
+  private let hasWork: Bool
 
   /// All keys of this run begin with the name, which no other run on the same home has; `limit` is of customers, and without
   /// a juice station there are no juices.
   init(
-    _ home: BankHome, on loop: EventLoop, seed: UInt64, name: String, limit: Int64, juices: [String] = []
+    _ home: BankHome, on loop: EventLoop, seed: UInt64, name: String, limit: Int64, juices: [String] = [],
+    hasWork: Bool = false
   ) {
     (self.home, self.loop, self.name, self.limit) = (home, loop, name, limit)
-    self.juices = juices
+    (self.juices, self.hasWork) = (juices, hasWork)
     var chance = SeededGenerator(seed: seed ^ 0x7261_6666_6963)
-    let count = Self.clientCount + (juices.isEmpty ? 0 : Self.thirsty)
+    let count = Self.clientCount + (juices.isEmpty ? 0 : Self.thirsty) + (hasWork ? Self.industrious : 0)
     clients = (0..<count).map { _ in Client(chance: SeededGenerator(seed: chance.next())) }
   }
 
@@ -52,10 +57,12 @@ final class ChaosTraffic {
   /// Everybody hangs up; for the end, when every order has its answer.
   func leave() { for index in clients.indices { clients[index].line = nil } }
 
-  func turn(_ now: MonotonicTime, wantsMore: Bool) {
+  func turn(_ now: MonotonicTime, wantsMore: Bool, wantsWork: Bool = false) {
     for index in clients.indices {
       hear(index, now)
-      if clients[index].order == nil, wantsMore, !isExhausted { think(index) }
+      if clients[index].order == nil, isIndustrious(index) ? wantsWork : wantsMore, !isExhausted {
+        think(index)
+      }
       if clients[index].order != nil, clients[index].asked == nil, now >= clients[index].notBefore {
         ask(index, now)
       }
@@ -94,10 +101,39 @@ final class ChaosTraffic {
   private func think(_ index: Int) {
     clients[index].orders += 1
     var chance = clients[index].chance
-    let order = index < Self.clientCount ? business(index, &chance) : thirst(index, &chance)
+    let order =
+      isIndustrious(index)
+      ? work(index, &chance) : index < Self.clientCount ? business(index, &chance) : thirst(index, &chance)
     clients[index].chance = chance
     clients[index].order = order
     ledger.ask(order)
+  }
+
+  private func isIndustrious(_ index: Int) -> Bool { hasWork && index >= clients.count - Self.industrious }
+
+  private func work(_ index: Int, _ chance: inout SeededGenerator) -> ChaosOrder {
+    let service =
+      switch chance.draw(1...4) {
+      case 1: ChaosServices.worker
+      case 2: ChaosServices.outside
+      default: ChaosServices.command
+      }
+    let key = "\(name)-\(index)-\(clients[index].orders)"
+    return ChaosOrder(
+      key: key, count: min(chance.draw(1...2), limit - ledger.asked), service: service,
+      priority: Self.priority(&chance), amount: 0, account: 0, carried: Self.payload(key, &chance))
+  }
+
+  /// Nothing, a text, or bytes of any kind; now and then more than is kept of a result. No two are alike but for nothing.
+  private static func payload(_ key: String, _ chance: inout SeededGenerator) -> [UInt8] {
+    let kind = chance.draw(1...16)
+    let length = chance.draw(1...12) == 1 ? chance.draw(10_000...40_000) : chance.draw(0...200)
+    guard kind > 1 else { return [] }
+    let isText = kind <= 8
+    return Array("\(key) ".utf8)
+      + (0..<length).map { _ in
+        UInt8(truncatingIfNeeded: isText ? chance.draw(0x20...0x7e) : chance.draw(0...255))
+      }
   }
 
   private func thirst(_ index: Int, _ chance: inout SeededGenerator) -> ChaosOrder {

@@ -21,6 +21,8 @@ final class ChaosWitness {
   private(set) var opened: Int32?
   /// The most windows that were open, by service.
   private(set) var windows: [ServiceName: Int64] = [:]
+  /// Told of each customer who has been served.
+  var onCompleted: (ChaosTicket) -> Void = { _ in }
   private let home: BankHome
   private let loop: EventLoop
   private var line: ChaosLine?
@@ -94,7 +96,9 @@ final class ChaosWitness {
 
   private func look(_ report: StatusReport, _ now: MonotonicTime) {
     picture = report
-    if report.state == .open, report.workers.allSatisfy({ $0.state == .idle || $0.state == .serving }) {
+    // Those who serve commands and workers' customers have nothing to do with it, and are seldom all there.
+    let own = report.workers.filter { $0.service.map { ServiceName.branch.contains($0) } ?? true }
+    if report.state == .open, own.allSatisfy({ $0.state == .idle || $0.state == .serving }) {
       opened = report.pid
     }
     statusAt = now + Self.statusPause
@@ -118,6 +122,7 @@ final class ChaosWitness {
       }
     case .completed:
       completions += 1
+      onCompleted(ticket)
       interrupted[ticket] = nil
     }
   }

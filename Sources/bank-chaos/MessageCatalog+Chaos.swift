@@ -42,9 +42,12 @@ extension MessageCatalog {
 
   func noSuchVictim(_ name: String) -> String {
     say(
-      "--kill knows tellers, coordinator, guardian, stock, juice and vending, not \(quoted(name)).",
-      "--kill에는 tellers, coordinator, guardian, stock, juice, vending만 쓸 수 있습니다: \(quoted(name))")
+      "--kill knows \(Self.victims), not \(quoted(name)).",
+      "--kill에는 \(Self.victims)만 쓸 수 있습니다: \(quoted(name))")
   }
+
+  /// As one may write them.
+  private static let victims = ChaosTarget.allCases.map(\.rawValue).joined(separator: ", ")
 
   private func victim(_ target: ChaosTarget) -> String {
     switch target {
@@ -54,6 +57,11 @@ extension MessageCatalog {
     case .stock: say("stock", "재고")
     case .juice: say("juice stations", "쥬스 스테이션")
     case .vending: say("vending machine", "자판기")
+    case .runner: say("runners", "명령 실행기")
+    case .command: say("commands", "명령")
+    case .descendant: say("descendants of commands", "명령의 자손")
+    case .worker: say("workers at windows", "창구의 작업자")
+    case .outside: say("outside workers", "외부 작업자")
     }
   }
 
@@ -73,6 +81,9 @@ extension MessageCatalog {
   var chaosDeliveries: String { say("deliveries of fruit", "과일 반입") }
   var chaosPurchases: String { say("purchases at the vending machine", "자판기 구매") }
   var chaosWatched: String { say("changes of the stock watched", "지켜본 재고 변화") }
+  var chaosAttempts: String { say("attempts of commands and workers", "명령과 작업자의 시도") }
+  var chaosCancelled: String { say("taken out while being served", "처리 중에 취소한 고객") }
+  var chaosDeviations: String { say("deviations of commands and workers", "명령과 작업자의 어긋남") }
   var chaosOrder: String { say("order violations", "순서 위반") }
   var chaosMoney: String { say("money difference", "금액 차이") }
   var chaosOrphans: String { say("orphan processes", "남은 프로세스") }
@@ -119,7 +130,32 @@ extension MessageCatalog {
         "\(self.item(item.name)): \(difference > 0 ? "\(difference)개가 남습니다" : "\(-difference)개가 모자랍니다")")
     case .watch(let gap):
       say("a watcher of the stock: \(particular(gap))", "재고를 지켜본 클라이언트: \(particular(gap))")
+    case .work(let ticket, let deviation):
+      say(
+        "\(name(ticket)): \(self.deviation(deviation).0)", "\(name(ticket)): \(self.deviation(deviation).1)")
+    case .unreadableLines(let count):
+      say("\(count) lines of commands and workers cannot be understood", "명령과 작업자의 기록 \(count)줄을 읽을 수 없습니다")
     case .audit(let problem): say("audit: \(particular(problem))", "점검: \(particular(problem))")
+    }
+  }
+
+  /// In both languages.
+  private func deviation(_ deviation: WorkDeviation) -> (String, String) {
+    switch deviation {
+    case .severalKeys: ("its attempts had different keys", "시도마다 키가 다릅니다")
+    case .foreignKey(let other): ("has the key of \(name(other))", "\(name(other))의 키를 가졌습니다")
+    case .receiptKey: ("the receipt names another key", "영수증의 키가 다릅니다")
+    case .overlapped(let attempt):
+      ("attempt \(attempt) began while another one lived", "\(attempt)번째 시도가 다른 시도와 겹쳤습니다")
+    case .unwitnessed(let attempt):
+      ("served in attempt \(attempt), which did not begin and end", "처리했다는 \(attempt)번째 시도의 시작과 끝이 없습니다")
+    case .payload: ("came with another payload", "다른 데이터를 받았습니다")
+    case .result: ("the result is not that of its payload", "결과가 데이터와 맞지 않습니다")
+    case .begunAfterReceipt(let attempt):
+      ("attempt \(attempt) began after the receipt", "영수증 뒤에 \(attempt)번째 시도가 시작되었습니다")
+    case .notCancelled: ("was served although it had been cancelled", "취소했는데 처리되었습니다")
+    case .uninvited: ("was worked for, and nobody had asked", "아무도 요청하지 않았는데 처리했습니다")
+    case .outlived(let pid): ("process \(pid) outlived the receipt", "프로세스 \(pid): 영수증보다 오래 남았습니다")
     }
   }
 

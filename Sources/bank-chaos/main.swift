@@ -3,4 +3,5 @@
 import Console
 import Glibc
 
+if let code = WorkMode.run(Array(CommandLine.arguments.dropFirst())) { exit(code) }
 exit(Program.run(BankctlTable.chaosProgram, ChaosProgram.run))

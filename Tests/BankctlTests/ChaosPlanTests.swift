@@ -35,11 +35,22 @@ struct ChaosPlanTests {
     #expect(stops.allSatisfy { .milliseconds(5) <= $0.length && $0.length <= .milliseconds(250) })
   }
 
+  @Test(
+    "with some of the runners and workers their coordinator is killed, where it may be, and with nobody else")
+  func pairs() {
+    for targets in [ChaosTarget.allCases, [.runner, .worker]] {
+      var plan = ChaosPlan(seed: 5, rules: ChaosRules(targets: targets))
+      let pairs = (0..<2_000).map { _ in plan.nextKill() }.filter(\.isPair)
+      #expect(Set(pairs.map(\.target)) == (targets.contains(.coordinator) ? [.runner, .worker] : []))
+    }
+  }
+
   @Test("whom to kill is read with or without an s, and a mistake is named")
   func targets() throws {
     let words = MessageCatalog(language: .english)
     #expect(try ChaosProgram.targets("tellers,coordinator,teller", words) == [.teller, .coordinator])
     #expect(try ChaosProgram.targets("stock,juice", words) == [.stock, .juice])
+    #expect(try ChaosProgram.targets("runners,commands,outside", words) == [.runner, .command, .outside])
     for list in ["", "tellers,", "bankd"] {
       #expect(throws: CommandError.self) { try ChaosProgram.targets(list, words) }
     }

@@ -8,7 +8,8 @@ struct ChaosTests {
   private static let sample = [
     "version", "seed", "acknowledged", "receipts", "lost", "duplicated", "order_violations",
     "money_difference", "stock_difference",
-    "orphans", "juices", "sent_away", "deliveries", "changes_watched",
+    "orphans", "attempts", "cancelled", "work_deviations", "juices", "sent_away", "deliveries",
+    "changes_watched",
   ]
 
   @Test("forty kills of everybody, with stops and cuts: every promise kept, every field there, nothing left")
@@ -27,10 +28,15 @@ struct ChaosTests {
       let report = try outcome.json()
       for field in Self.sample { #expect(report[field].integer != nil, "\(field): \(report)") }
       #expect(report["seed"].integer == 11 && report["version"].integer == 1)
-      let victims = ["teller", "coordinator", "guardian", "stock", "juice", "vending"]
+      let victims = [
+        "teller", "coordinator", "guardian", "stock", "juice", "vending", "runner", "command", "descendant",
+        "worker",
+        "outside",
+      ]
       let kills = victims.map { report["kills"][$0].integer ?? -1 }
       #expect(kills.allSatisfy { $0 >= 0 } && kills.reduce(0, +) >= 10, "\(report)")
-      #expect(kills[3] > 0 && kills[4] > 0, "\(report)")
+      #expect(kills[6...].reduce(0, +) > 0 && report["attempts"].integer ?? 0 > 0, "\(report)")
+      #expect(report["work_deviations"].integer == 0, "\(report)")
       #expect(report["stock_difference"].integer == 0, "\(report)")
       #expect(report["juices"].integer ?? 0 > 0 && report["changes_watched"].integer ?? 0 > 0, "\(report)")
       #expect(report["acknowledged"].integer == report["receipts"].integer)

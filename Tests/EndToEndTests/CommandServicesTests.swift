@@ -61,6 +61,18 @@ struct CommandServicesTests {
     }
   }
 
+  @Test("a closed bank tells the key of a customer's attempts as the open one did")
+  func keyOfClosedBank() throws {
+    try withBranch { branch in
+      try branch.start("--config", try branch.write(services, to: "bank.json"), "--speed", "max")
+      try branch.done("enqueue", "--service", "upper", "--payload", "x", "--wait")
+      let key = try #require(try branch.json("ticket", "1")["key"].text)
+      try branch.done("stop")
+      #expect(try branch.json("ticket", "1")["key"].text == key)
+      try branch.expectNobodyLeft()
+    }
+  }
+
   @Test("an exit code says what becomes of the customer")
   func exits() throws {
     try withCommands { branch in

@@ -34,8 +34,12 @@ extension BankctlTable {
       options: [
         OptionSpec("for", .duration, default: "30s", "How long processes are killed.", "강제 종료를 이어 가는 시간입니다."),
         OptionSpec(
-          "kill", .text, value: "WHOM", default: "tellers,coordinator,guardian,stock,juice,vending",
-          offers: ["tellers", "coordinator", "guardian", "stock", "juice", "vending"],
+          "kill", .text, value: "WHOM", default: Text("everybody", "모두"),
+          offers: [
+            "tellers", "coordinator", "guardian", "stock", "juice", "vending", "runners", "commands",
+            "descendants",
+            "workers", "outside",
+          ],
           "Whom to kill, with commas between.", "강제 종료할 대상을 쉼표로 나눠 씁니다."),
         OptionSpec(
           "kills", .integer(1...10_000_000), default: Text("no limit", "제한 없음"),

@@ -1,0 +1,64 @@
+// Owns the client of a chaos run who takes customers out while they are served, and remembers whom, and what was said of it.
+// Invariant: a ticket is among those that were asked for before the first byte of the request leaves.
+// Failure: an answer that is lost leaves it open what has become of the ticket: then both ends are right.
+import BankModel
+import ControlClient
+import Posix
+import Time
+import Wire
+
+final class ChaosCancels {
+  private(set) var asked: Set<ChaosTicket> = []
+  /// Those of whom it was answered that they are taken out.
+  private(set) var confirmed: Set<ChaosTicket> = []
+  /// Told of each that is confirmed.
+  var onConfirmed: (ChaosTicket) -> Void = { _ in }
+  private let home: BankHome
+  private let loop: EventLoop
+  private var chance: SeededGenerator
+  private var line: ChaosLine?
+  private var open: [UInt32: ChaosTicket] = [:]
+  private var nextAt: MonotonicTime
+  private static let pauses: ClosedRange<Int64> = 50...300
+
+  init(_ home: BankHome, on loop: EventLoop, seed: UInt64) {
+    (self.home, self.loop) = (home, loop)
+    chance = SeededGenerator(seed: seed ^ 0x6361_6E63_656C)
+    nextAt = SystemClock.monotonic() + .milliseconds(chance.draw(Self.pauses))
+  }
+
+  func turn(_ now: MonotonicTime, _ picture: StatusReport?, wantsMore: Bool) {
+    hear()
+    guard wantsMore, now >= nextAt, let picture else { return }
+    let served = picture.workers.filter { worker in
+      worker.ticket != nil && worker.service.map { ChaosServices.all.contains($0) } == true
+    }
+    guard !served.isEmpty else { return }
+    nextAt = now + .milliseconds(chance.draw(Self.pauses))
+    guard let number = served[Int(chance.draw(0...Int64(served.count) - 1))].ticket,
+      let line = line ?? ChaosLine(to: home, on: loop)
+    else { return }
+    self.line = line
+    let ticket = ChaosTicket(day: picture.day, number: number)
+    asked.insert(ticket)
+    open[line.send(.cancel(number, day: picture.day))] = ticket
+  }
+
+  private func hear() {
+    guard let line else { return }
+    for reply in line.take() {
+      guard let ticket = open.removeValue(forKey: reply.number) else { continue }
+      if case .failure = reply.answer { continue }
+      confirmed.insert(ticket)
+      onConfirmed(ticket)
+    }
+    guard !line.isOpen else { return }
+    self.line = nil
+    open.removeAll()
+  }
+
+  func leave() {
+    hear()
+    line = nil
+  }
+}

@@ -1,0 +1,93 @@
+// Owns the look at the processes that serve customers, by the key in their environment: a customer who has a receipt has none
+// of them any more a second later, and a closed bank has none at all.
+// Invariant: nobody is named who belongs to another bank; a moment is counted from when it was known here, which is later than
+// it was. Failure: a process that is gone while it is looked at has ended.
+import BankModel
+import Glibc
+import Posix
+import Time
+
+/// A process that carries a customer's key.
+struct KeyedProcess: Sendable, Equatable {
+  var pid: pid_t
+  var key: String
+  /// Nil for a worker, which has many customers.
+  var ticket: ChaosTicket?
+
+  /// By its words and its environment.
+  init?(pid: pid_t, words: [String], environment: [String], mark: String) {
+    guard words.count > 2, WorkMode(rawValue: words[1]) != nil, words[2] == mark else { return nil }
+    func value(_ name: String) -> String? {
+      environment.first { $0.hasPrefix("\(name)=") }.map { String($0.dropFirst(name.utf8.count + 1)) }
+    }
+    guard let key = value("BANK_KEY") else { return nil }
+    (self.pid, self.key) = (pid, key)
+    ticket = value("BANK_TICKET").flatMap { TicketNumber($0) }.flatMap { number in
+      value("BANK_DAY").flatMap { BusinessDay($0) }.map { ChaosTicket(day: $0, number: number) }
+    }
+  }
+}
+
+final class ChaosLookout {
+  /// A process that was there longer than a second after its customer had a receipt.
+  struct Outliving: Sendable, Equatable {
+    var ticket: ChaosTicket
+    var pid: pid_t
+  }
+
+  private(set) var outliving: [Outliving] = []
+  private(set) var looks: Int64 = 0
+  private let mark: String
+  private var over: [ChaosTicket: MonotonicTime] = [:]
+  private var nextAt = MonotonicTime(nanoseconds: 0)
+  private static let pause = TimeSpan.milliseconds(100)
+  /// How long a process may outlive its customer's turn, and its bank.
+  static let patience = TimeSpan.seconds(1)
+
+  init(mark: String) { self.mark = mark }
+
+  /// A customer has a receipt.
+  func ended(_ ticket: ChaosTicket, at now: MonotonicTime = SystemClock.monotonic()) {
+    if over[ticket] == nil { over[ticket] = now }
+  }
+
+  func turn(_ now: MonotonicTime) {
+    guard now >= nextAt else { return }
+    nextAt = now + Self.pause
+    look(at: ChaosLookout.keyed(mark), now)
+  }
+
+  func look(at processes: [KeyedProcess], _ now: MonotonicTime) {
+    looks += 1
+    for process in processes {
+      guard let ticket = process.ticket, let end = over[ticket], now.since(end) > Self.patience else {
+        continue
+      }
+      let found = Outliving(ticket: ticket, pid: process.pid)
+      if !outliving.contains(found) { outliving.append(found) }
+    }
+  }
+
+  /// Whoever is left when the bank has been closed for a second.
+  func left(since closed: MonotonicTime) -> [KeyedProcess] {
+    while true {
+      let left = Self.keyed(mark)
+      if left.isEmpty || SystemClock.monotonic().since(closed) > Self.patience { return left }
+      WorkMode.pause(5)
+    }
+  }
+
+  /// All that carry a key and serve this run.
+  static func keyed(_ mark: String) -> [KeyedProcess] {
+    ProcessTable.all().compactMap { pid in
+      // Nobody else serves a run, and one link is looked up sooner than a list of words is read.
+      guard let program = try? Paths.target(ofLink: "/proc/\(pid)/exe"),
+        Paths.lastPart(of: program) == "bank-chaos"
+      else { return nil }
+      let words = ChaosBank.strings(of: "/proc/\(pid)/cmdline")
+      guard words.count > 2, words[2] == mark else { return nil }
+      return KeyedProcess(
+        pid: pid, words: words, environment: ChaosBank.strings(of: "/proc/\(pid)/environ"), mark: mark)
+    }
+  }
+}

@@ -1,0 +1,97 @@
+// Owns the services that a scratch bank of a chaos run has beside its own: commands, workers at windows, and workers that come
+// by themselves, which are all this program again. It starts those that come by themselves, and starts them again.
+// Invariant: each of them is collected before another takes its place, and none is left at the end.
+// Failure: SystemError where the home cannot be prepared; whoever cannot be started now is started later.
+import BankModel
+import ControlClient
+import Posix
+import Time
+
+final class ChaosServices {
+  static let command = name("command")
+  static let worker = name("worker")
+  static let outside = name("outside")
+  static let all = [command, worker, outside]
+  /// Bytes that are kept of what a command says: some say more.
+  static let commandResult = 16 << 10
+  /// Customers whom all outside workers together may have in hand.
+  static let outsideRoom: Int64 = Int64(encodings.count) * 4
+  private static let encodings: [WorkEncoding] = [.lines, .frames]
+  private static let rest = TimeSpan.milliseconds(20)
+
+  let witness: WorkWitness
+  private let home: BankHome
+  private let mark: String
+  private let program: String
+  private var outsiders: [ChildProcess?] = encodings.map { _ in nil }
+  private var nextStart = MonotonicTime(nanoseconds: 0)
+
+  init(_ home: BankHome, mark: String) throws(SystemError) {
+    (self.home, self.mark) = (home, mark)
+    program = try Paths.executable()
+    witness = WorkWitness(Paths.join(home.path, "chaos"))
+    try witness.create()
+  }
+
+  private static func name(_ text: String) -> ServiceName {
+    guard let name = ServiceName(text) else { preconditionFailure("\(text) is a name") }
+    return name
+  }
+
+  /// The configuration of the bank.
+  ///
+  /// - Parameter prefetch: customers whom a teller may have in hand.
+  func configuration(prefetch: Int64) -> String {
+    func words(_ mode: WorkMode) -> String {
+      "[\([program, mode.rawValue, mark, witness.directory].map(Self.quoted).joined(separator: ", "))]"
+    }
+    let retries = #""retries": {"first": "5ms", "limit": "50ms", "jitter": 0.5}"#
+    return """
+      {
+        "prefetch": \(prefetch),
+        "services": {
+          "\(Self.command)": {"run": \(words(.command)), "windows": 2, "timeout": "1s", "grace": "50ms",
+            "result_bytes": \(Self.commandResult), \(retries)},
+          "\(Self.worker)": {"worker": \(words(.window)), "windows": 2, "lease": "1s", "grace": "100ms", \(retries)},
+          "\(Self.outside)": {"outside": true, "lease": "1s", "prefetch": 4, \(retries)}
+        }
+      }
+
+      """
+  }
+
+  private static func quoted(_ text: String) -> String {
+    "\"\(text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+  }
+
+  func turn(_ now: MonotonicTime) {
+    for place in outsiders.indices where outsiders[place]?.reap() != nil { outsiders[place] = nil }
+    guard outsiders.contains(where: { $0 == nil }), now >= nextStart else { return }
+    nextStart = now + Self.rest
+    for place in outsiders.indices where outsiders[place] == nil { outsiders[place] = try? start(place) }
+  }
+
+  private func start(_ place: Int) throws(SystemError) -> ChildProcess {
+    try ChildProcess.spawn(
+      executable: program,
+      arguments: [
+        WorkMode.outside.rawValue, mark, witness.directory, Self.encodings[place].rawValue,
+        Paths.join(home.path, "run", "worker.sock"), Self.outside.text, String(CurrentProcess.pid),
+      ], environment: Environment.all())
+  }
+
+  /// Everybody is there and stays: from here on nobody is killed.
+  func settle() {
+    let end = SystemClock.monotonic() + .milliseconds(200)
+    while SystemClock.monotonic() < end {
+      turn(SystemClock.monotonic())
+      WorkMode.pause(10)
+    }
+  }
+
+  /// Ends those who have come by themselves.
+  func end() {
+    for child in outsiders { child?.end() }
+    outsiders = outsiders.map { _ in nil }
+  }
+}

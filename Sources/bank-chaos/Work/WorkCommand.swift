@@ -1,0 +1,95 @@
+// Owns the command of a chaos run: it reads its payload, leaves processes behind that leave its session, and ends well, badly,
+// by a signal or never. Invariant: it holds the lock of its key from before its first line, and whoever descends from it
+// inherits the lock: the next attempt can tell whether anybody of this one still lives.
+// Failure: an exit code that no conduct has.
+import Glibc
+import Posix
+
+struct WorkCommand {
+  let mark: String
+  let witness: WorkWitness
+  /// Longer than a run ever waits for its end.
+  private static let forever: Int32 = 600_000
+
+  func run() -> Int32 {
+    guard let key = Environment.value("BANK_KEY"),
+      let day = Environment.value("BANK_DAY").flatMap({ Int64($0) }),
+      let number = Environment.value("BANK_TICKET").flatMap({ Int64($0) }),
+      let attempt = Environment.value("BANK_ATTEMPT").flatMap({ Int32($0) }), let payload = Self.payload()
+    else { return WorkMode.broken }
+    let work = WorkAttempt(
+      witness: witness, mode: .command, key: key, ticket: ChaosTicket(day: day, number: number),
+      number: attempt, payload: payload)
+    do throws(SystemError) {
+      guard let lock = try witness.lock(key) else {
+        _ = work.note(.overlap)
+        return WorkMode.broken
+      }
+      guard work.note(.begin) else { return WorkMode.broken }
+      let conduct = WorkConduct(payload, attempt: attempt)
+      if conduct.ignoresTerm { signal(SIGTERM, SIG_IGN) }
+      if conduct.descendant != .none {
+        try leaveBehind(
+          generations: conduct.descendant == .daemon ? 1 : 0, holding: try lock.share(),
+          keepsPipe: conduct.keepsPipe)
+      }
+      return withExtendedLifetime(lock) {
+        WorkMode.pause(conduct.milliseconds)
+        return finish(work, conduct)
+      }
+    } catch {
+      return WorkMode.broken
+    }
+  }
+
+  private func finish(_ work: WorkAttempt, _ conduct: WorkConduct) -> Int32 {
+    switch conduct.end {
+    case .well:
+      let output = FileDescriptor(owning: STDOUT_FILENO)
+      guard (try? output.writeAll(WorkConduct.result(of: work.payload))) != nil, work.note(.end) else {
+        return WorkMode.broken
+      }
+      return 0
+    case .later: return 75
+    case .fails: return 1
+    case .crashes:
+      kill(getpid(), SIGKILL)
+      return WorkMode.broken
+    case .hangs:
+      WorkMode.pause(Self.forever)
+      return 0
+    }
+  }
+
+  /// What a command has left behind: it does not end by itself.
+  ///
+  /// - Parameter generations: so many processes end on the way to the one that stays.
+  func outlive(generations: Int) -> Int32 {
+    signal(SIGTERM, SIG_IGN)
+    guard generations > 0 else {
+      WorkMode.pause(Self.forever)
+      return 0
+    }
+    do throws(SystemError) {
+      try leaveBehind(generations: generations - 1, holding: FileDescriptor(owning: 3), keepsPipe: true)
+      return 0
+    } catch {
+      return WorkMode.broken
+    }
+  }
+
+  private func leaveBehind(
+    generations: Int, holding lock: consuming FileDescriptor, keepsPipe: Bool
+  ) throws(SystemError) {
+    let words = [WorkMode.descendant.rawValue, mark, witness.directory, String(generations)]
+    _ = try ChildProcess.spawn(
+      executable: try Paths.executable(), arguments: words, environment: Environment.all(), channel: lock,
+      standardOutput: keepsPipe ? .inherit : .null, standardError: keepsPipe ? .inherit : .null,
+      newSession: true)
+  }
+
+  private static func payload() -> [UInt8]? {
+    let input = FileDescriptor(owning: STDIN_FILENO)
+    return try? input.readAll(limit: 2 << 20)
+  }
+}

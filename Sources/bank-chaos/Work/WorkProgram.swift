@@ -1,0 +1,174 @@
+// Owns a worker of a chaos run, at a window or by itself: it takes several customers at once, answers in any order, and breaks
+// the rules now and then. Invariant: at a window it holds a key's lock while it works for it, but for as long as it hangs; one
+// that comes by itself holds none. A lease that has run out is another's at once: whoever had it is ended at a window, and goes on
+// elsewhere.
+// Failure: a connection that ends; one that comes by itself opens another.
+import BankModel
+import Glibc
+import Posix
+import Time
+import Wire
+
+final class WorkProgram {
+  /// How the conversation ended.
+  private enum End: Error {
+    /// The bank has closed it, or it was closed in order.
+    case closed
+    /// By this side, against the rules.
+    case brokenOff
+  }
+
+  private let socket: FileDescriptor
+  private let witness: WorkWitness
+  private let mode: WorkMode
+  private let service: ServiceName?
+  private var conversation: WorkConversation
+  private var inHand: [WorkOrder] = []
+  private var isClosing = false
+  private var chance = SeededGenerator(seed: UInt64(UInt32(bitPattern: CurrentProcess.pid)))
+  private static let capacity: Int32 = 4
+  private static let slice: Int32 = 100
+  /// A worker that is sent away is killed in the moment in which its customers go to another, and is not gone at once.
+  private static let dying = TimeSpan.milliseconds(100)
+  /// Longer than a lease.
+  private static let silence: Int32 = 1_500
+
+  static func serveWindow(_ witness: WorkWitness) -> Int32 {
+    let encoding: WorkEncoding = CurrentProcess.pid % 2 == 0 ? .lines : .frames
+    let program = WorkProgram(FileDescriptor(owning: 3), witness, .window, encoding, service: nil)
+    return program.serve() == .closed ? 0 : 3
+  }
+
+  static func serveOutside(
+    _ witness: WorkWitness, _ encoding: WorkEncoding, socket path: String, service: String
+  ) -> Int32 {
+    while true {
+      if let outcome = try? UnixSocket.connect(path: path), case .connected(let socket) = consume outcome {
+        _ = WorkProgram(socket, witness, .outside, encoding, service: ServiceName(service)).serve()
+      }
+      WorkMode.pause(20)
+    }
+  }
+
+  private init(
+    _ socket: consuming FileDescriptor, _ witness: WorkWitness, _ mode: WorkMode, _ encoding: WorkEncoding,
+    service: ServiceName?
+  ) {
+    self.socket = socket
+    (self.witness, self.mode, self.service) = (witness, mode, service)
+    conversation = WorkConversation(encoding)
+  }
+
+  private func serve() -> End {
+    do throws(End) {
+      let offer = WorkerOffer(services: service.map { [$0] }, inHand: Self.capacity)
+      try say(.hello(Hello(build: "chaos", role: .worker, offer: offer)))
+      while true {
+        try listen(waiting: inHand.isEmpty)
+        guard !inHand.isEmpty else {
+          if isClosing { return .closed }
+          continue
+        }
+        try work(inHand.remove(at: Int(chance.draw(0...Int64(inHand.count) - 1))))
+      }
+    } catch {
+      return error
+    }
+  }
+
+  private func say(_ message: TellerMessage) throws(End) { try send(conversation.bytes(of: message)) }
+
+  private func send(_ bytes: [UInt8]) throws(End) {
+    do throws(SystemError) { try socket.writeAll(bytes) } catch { throw .closed }
+  }
+
+  private func listen(waiting: Bool) throws(End) {
+    var item = pollfd(fd: socket.rawValue, events: Int16(POLLIN), revents: 0)
+    guard poll(&item, 1, waiting ? -1 : 0) > 0 else { return }
+    var heard: [WindowMessage] = []
+    let isOpen = withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 16) { room in
+      guard case .bytes(let count)? = try? socket.read(into: room),
+        let messages = try? conversation.take(room[..<count])
+      else { return false }
+      heard = messages
+      return true
+    }
+    guard isOpen else { throw .closed }
+    for message in heard { try hear(message) }
+  }
+
+  private func hear(_ message: WindowMessage) throws(End) {
+    switch message {
+    case .engaged: try say(.ready)
+    case .entrust(let order): inHand.append(order)
+    case .recall(let lease):
+      // Whoever is not there any more has an answer.
+      guard let place = inHand.firstIndex(where: { $0.lease == lease }) else { return }
+      inHand.remove(at: place)
+      try say(.returned(lease))
+    case .close: isClosing = true
+    case .refused: throw .closed
+    case .welcome, .assign, .acknowledged, .closing: break
+    }
+  }
+
+  // MARK: One customer
+
+  private func work(_ order: WorkOrder) throws(End) {
+    let payload = order.payload ?? []
+    let attempt = WorkAttempt(
+      witness: witness, mode: mode, key: order.key,
+      ticket: ChaosTicket(day: order.day, number: order.ticket), number: order.attempt, payload: payload)
+    var lock: HeldKey?
+    do throws(SystemError) {
+      lock = mode == .window ? try witness.lock(order.key, within: Self.dying) : nil
+    } catch {
+      throw .brokenOff
+    }
+    let isAlone = mode == .outside || lock != nil
+    guard attempt.note(isAlone ? .begin : .overlap) else { throw .brokenOff }
+    let conduct = WorkConduct(payload, attempt: order.attempt)
+    guard isAlone else { return try say(.failed(order.lease, WorkFailure("somebody is at work for it"))) }
+    if conduct.end == .hangs { lock = nil }
+    // Until the answer is on its way nobody else may begin.
+    try withExtendedLifetime(lock) { () throws(End) in try answer(order, attempt, conduct) }
+  }
+
+  private func answer(_ order: WorkOrder, _ attempt: WorkAttempt, _ conduct: WorkConduct) throws(End) {
+    let lease = order.lease
+    switch conduct.end {
+    case .well: break
+    case .later: return try say(.returned(lease))
+    case .fails: return try say(.failed(lease, WorkFailure("does not want to", after: .milliseconds(5))))
+    case .crashes: throw .brokenOff
+    case .hangs: WorkMode.pause(Self.silence)
+    }
+    try beat(order, for: conduct.milliseconds)
+    guard attempt.note(.end), let output = Excerpt(first: WorkConduct.result(of: attempt.payload)) else {
+      throw .brokenOff
+    }
+    let answer = conversation.bytes(of: .worked(lease, WorkResult(duration: .zero, output: output)))
+    switch conduct.breach {
+    case .none: try send(answer)
+    case .answersTwice: try send(answer + answer)
+    case .answersForAnother:
+      try say(.done(Lease(ticket: lease.ticket + 1_000_000, attempt: 1, generation: lease.generation)))
+      try send(answer)
+    case .breaksOff:
+      try send(Array(answer.prefix(answer.count / 2)))
+      throw .brokenOff
+    }
+  }
+
+  /// Works, and says for each customer in hand how far it is.
+  private func beat(_ order: WorkOrder, for milliseconds: Int32) throws(End) {
+    var left = milliseconds
+    while left > 0 {
+      WorkMode.pause(min(left, Self.slice))
+      left -= Self.slice
+      let percent = UInt8(100 - max(0, left) * 100 / milliseconds)
+      try say(.progressed(order.lease, WorkProgress(percent: percent, text: "stamping")))
+      for other in inHand { try say(.progressed(other.lease, WorkProgress(percent: 0))) }
+    }
+  }
+}

@@ -1,0 +1,123 @@
+// Owns what commands and workers of a chaos run write down themselves, in a file that the bank knows nothing of: one line at
+// the beginning and one at the end of each attempt, and one where somebody else was still at work for the same key.
+// Invariant: a line is one write to the end of the file, so nobody's death leaves half of one; a key's lock is held for as
+// long as any process of the attempt lives, because they inherit it.
+// Failure: whoever cannot write its line does not do the work.
+import BankModel
+import Posix
+import Time
+
+/// One line of the file.
+struct WorkLine: Sendable, Equatable {
+  enum Phase: String, Sendable {
+    case begin, end
+    /// Somebody of another attempt still lived. The attempt goes no further.
+    case overlap
+  }
+
+  var phase: Phase
+  var mode: WorkMode
+  var key: String
+  var ticket: ChaosTicket
+  var attempt: Int32
+  var pid: Int32
+  /// Of the payload that came.
+  var digest: UInt64
+  /// Milliseconds since 1970.
+  var at: Int64
+
+  var text: String {
+    let numbers = "\(ticket.day) \(ticket.number) \(attempt) \(pid) \(String(digest, radix: 16)) \(at)"
+    return "\(phase.rawValue) \(mode.rawValue) \(key) \(numbers)\n"
+  }
+
+  init(
+    _ phase: Phase, _ mode: WorkMode, key: String, ticket: ChaosTicket, attempt: Int32, pid: Int32,
+    digest: UInt64, at: Int64
+  ) {
+    (self.phase, self.mode, self.key, self.ticket) = (phase, mode, key, ticket)
+    (self.attempt, self.pid, self.digest, self.at) = (attempt, pid, digest, at)
+  }
+
+  init?(_ text: some StringProtocol) {
+    let words = text.split(separator: " ")
+    guard words.count == 9, let phase = Phase(rawValue: String(words[0])),
+      let mode = WorkMode(rawValue: String(words[1])), let day = BusinessDay(words[3]),
+      let number = TicketNumber(words[4]), let attempt = Int32(words[5]), let pid = Int32(words[6]),
+      let digest = UInt64(words[7], radix: 16), let at = Int64(words[8])
+    else { return nil }
+    self.init(
+      phase, mode, key: String(words[2]), ticket: ChaosTicket(day: day, number: number), attempt: attempt,
+      pid: pid, digest: digest, at: at)
+  }
+}
+
+/// The directory in which the lines and the locks lie.
+struct WorkWitness: Sendable {
+  let directory: String
+  private var file: String { Paths.join(directory, "lines") }
+
+  init(_ directory: String) { self.directory = directory }
+
+  func create() throws(SystemError) {
+    try Directory.create(path: directory)
+    try FileDescriptor.open(file, [.writeOnly, .create, .append]).close()
+  }
+
+  /// - Returns: whether it stands there.
+  func write(_ line: WorkLine) -> Bool {
+    guard let file = try? FileDescriptor.open(file, [.writeOnly, .append]) else { return false }
+    let bytes = Array(line.text.utf8)
+    return (try? file.write(bytes)) == .bytes(bytes.count)
+  }
+
+  /// Keeps everybody else off a key; nil where somebody still lives who works for it.
+  ///
+  /// - Parameter patience: how long whoever is being ended may take.
+  func lock(_ key: String, within patience: TimeSpan = .zero) throws(SystemError) -> HeldKey? {
+    let deadline = SystemClock.monotonic() + patience
+    while true {
+      switch try LockFile.acquire(path: Paths.join(directory, "key-\(key)")) {
+      case .acquired(let lock): return HeldKey(lock)
+      case .heldBy: break
+      case .visited: break
+      }
+      guard SystemClock.monotonic() < deadline else { return nil }
+      WorkMode.pause(1)
+    }
+  }
+
+  /// All lines, and how many cannot be understood.
+  func read() throws(SystemError) -> (lines: [WorkLine], unreadable: Int) {
+    let bytes = try FileDescriptor.open(file, .readOnly).readAll(limit: 1 << 30)
+    let texts = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+    let lines = texts.compactMap { WorkLine($0) }
+    return (lines, texts.count - lines.count)
+  }
+}
+
+/// The lock of a key, for as long as this is there.
+final class HeldKey {
+  private let lock: LockFile
+  fileprivate init(_ lock: consuming LockFile) { self.lock = lock }
+
+  /// For a child that takes part in it.
+  func share() throws(SystemError) -> FileDescriptor { try lock.share() }
+}
+
+/// One attempt at one customer, as whoever serves it knows it.
+struct WorkAttempt {
+  let witness: WorkWitness
+  let mode: WorkMode
+  let key: String
+  let ticket: ChaosTicket
+  let number: Int32
+  let payload: [UInt8]
+
+  func note(_ phase: WorkLine.Phase) -> Bool {
+    witness.write(
+      WorkLine(
+        phase, mode, key: key, ticket: ticket, attempt: number, pid: CurrentProcess.pid,
+        digest: WorkConduct.digest(payload), at: SystemClock.wall().milliseconds))
+  }
+}

@@ -1,0 +1,241 @@
+// The account of commands and workers is checked as the rest of it is: one flaw at a time is planted into what they wrote down
+// and into the receipts, and exactly that one must be found.
+import BankModel
+import Testing
+import Time
+import Wire
+
+@testable import Console
+@testable import bank_chaos
+
+@Suite("The account of commands and workers in a chaos run")
+struct ChaosWorkTests {
+  private static let payloads: [[UInt8]] = [
+    Array("first".utf8), [], [0, 255, 10, 13], [UInt8](repeating: 7, count: 20_000),
+  ]
+  private static let services = [
+    ChaosServices.command, ChaosServices.worker, ChaosServices.outside, ChaosServices.command,
+  ]
+
+  private static func ticket(_ number: Int64) -> ChaosTicket { ChaosTicket(day: 1, number: number) }
+  private static func key(_ number: Int64) -> String { "b5-1-\(number)" }
+
+  /// Four customers, the second in two attempts.
+  private func clean() -> ChaosAccount.Evidence {
+    var evidence = ChaosAccount.Evidence()
+    for (place, payload) in Self.payloads.enumerated() {
+      let number = Int64(place) + 1
+      let order = ChaosOrder(
+        key: "order-\(number)", count: 1, service: Self.services[place], priority: .regular, amount: 0,
+        account: 0, carried: payload)
+      evidence.ledger.ask(order)
+      evidence.ledger.acknowledge(key: order.key, ChaosPromise(day: 1, first: number, last: number))
+      let attempts: Int32 = number == 2 ? 2 : 1
+      if attempts == 2 { evidence.work.lines.append(line(.begin, number, attempt: 1)) }
+      evidence.work.lines += [
+        line(.begin, number, attempt: attempts), line(.end, number, attempt: attempts),
+      ]
+      evidence.receipts.append(paper(order, number, attempts: attempts))
+    }
+    return evidence
+  }
+
+  private func line(
+    _ phase: WorkLine.Phase, _ number: Int64, attempt: Int32 = 1, key: String? = nil, at: Int64 = 12
+  ) -> WorkLine {
+    WorkLine(
+      phase, .command, key: key ?? Self.key(number), ticket: Self.ticket(number), attempt: attempt, pid: 9,
+      digest: WorkConduct.digest(Self.payloads[min(Int(number) - 1, 3)]), at: at)
+  }
+
+  private func paper(
+    _ order: ChaosOrder, _ number: Int64, attempts: Int32, outcome: Outcome = .served,
+    result bytes: [UInt8]? = nil, code: Int32 = 0
+  ) -> ReceiptReport {
+    let whole = bytes ?? WorkConduct.result(of: order.carried ?? [])
+    let isCommand = order.service == ChaosServices.command
+    let output = Excerpt(first: whole)?.cut(to: isCommand ? ChaosServices.commandResult : Excerpt.longest)
+    var report = ReceiptReport(
+      Receipt(
+        sequence: number, day: 1, ticket: number, service: .deposit, priority: order.priority,
+        outcome: outcome, window: nil, generation: 1, pid: 5, attempts: attempts, amount: 0, account: 0,
+        issuedAt: WallTime(milliseconds: 1), startedAt: WallTime(milliseconds: number * 10),
+        finishedAt: WallTime(milliseconds: number * 10 + 5),
+        result: outcome == .served
+          ? WorkResult(ending: isCommand ? .code(code) : nil, duration: .zero, output: output ?? .nothing)
+          : nil),
+      ServiceDirectory(), key: Self.key(number))
+    (report.service, report.debit, report.credit) = (order.service, nil, nil)
+    return report
+  }
+
+  private func expect(
+    _ found: [ChaosViolation], sourceLocation: SourceLocation = #_sourceLocation,
+    _ damage: (inout ChaosAccount.Evidence) -> Void
+  ) {
+    var evidence = clean()
+    damage(&evidence)
+    #expect(ChaosAccount(evidence).violations == found, sourceLocation: sourceLocation)
+  }
+
+  @Test("clean books have no deviation, also where a result is cut and a key is not told")
+  func nothing() {
+    expect([]) { _ in }
+    expect([]) { $0.receipts[0].key = nil }
+    #expect(ChaosAccount(clean()).attempts == 5)
+  }
+
+  @Test("a key with the attempt in it, a key of two tickets, and another one in the receipt are found")
+  func keys() {
+    expect([.work(Self.ticket(2), .severalKeys)]) {
+      $0.work.lines.append(line(.begin, 2, attempt: 1, key: "b5-1-2-1"))
+    }
+    expect([.work(Self.ticket(3), .severalKeys), .work(Self.ticket(3), .foreignKey(of: Self.ticket(1)))]) {
+      $0.work.lines.append(line(.begin, 3, key: Self.key(1)))
+    }
+    expect([.work(Self.ticket(1), .receiptKey)]) { $0.receipts[0].key = "b5-1-7" }
+  }
+
+  @Test("attempts at the same time, and one that begins long after the receipt, are found")
+  func attempts() {
+    expect([.work(Self.ticket(2), .overlapped(attempt: 2))]) {
+      $0.work.lines.append(line(.overlap, 2, attempt: 2))
+    }
+    expect([.work(Self.ticket(1), .begunAfterReceipt(attempt: 2))]) {
+      $0.work.lines.append(line(.begin, 1, attempt: 2, at: 1_016))
+    }
+    expect([]) { $0.work.lines.append(line(.begin, 1, attempt: 2, at: 1_015)) }
+  }
+
+  @Test("a receipt without its work is found: no beginning, no end, of another attempt")
+  func unwitnessed() {
+    expect([.work(Self.ticket(1), .unwitnessed(attempt: 1))]) { $0.work.lines.remove(at: 0) }
+    expect([.work(Self.ticket(1), .unwitnessed(attempt: 1))]) { $0.work.lines.remove(at: 1) }
+    expect([.work(Self.ticket(2), .unwitnessed(attempt: 3))]) { $0.receipts[1].attempts = 3 }
+  }
+
+  @Test(
+    "another's payload, another's result, none, a cut one that claims to be whole, and an end that was none are found"
+  )
+  func results() {
+    expect([.work(Self.ticket(1), .payload)]) { $0.work.lines[0].digest ^= 1 }
+    expect([.work(Self.ticket(1), .result)]) { $0.receipts[0].result = nil }
+    for number in [Int64(1), 4] {
+      expect([.work(Self.ticket(number), .result)]) {
+        let order = $0.ledger.orders[Int(number) - 1]
+        $0.receipts[Int(number) - 1] = paper(
+          order, number, attempts: 1, result: WorkConduct.result(of: Self.payloads[2]))
+      }
+    }
+    expect([.work(Self.ticket(4), .result)]) {
+      let order = $0.ledger.orders[3]
+      let cut = Array(WorkConduct.result(of: Self.payloads[3]).prefix(ChaosServices.commandResult))
+      $0.receipts[3] = paper(order, 4, attempts: 1, result: cut)
+    }
+    expect([.work(Self.ticket(1), .result)]) {
+      $0.receipts[0] = paper($0.ledger.orders[0], 1, attempts: 1, code: 1)
+    }
+  }
+
+  @Test(
+    "who was taken out on request may have either end while nobody has heard, and nobody else is taken out")
+  func cancelled() {
+    let first = Self.ticket(1)
+    expect([]) {
+      $0.work.cancelsAsked = [first]
+      $0.receipts[0] = paper($0.ledger.orders[0], 1, attempts: 1, outcome: .cancelled)
+    }
+    expect([]) { $0.work.cancelsAsked = [first] }
+    expect([.wrongReceipt(first)]) {
+      $0.receipts[0] = paper($0.ledger.orders[0], 1, attempts: 1, outcome: .cancelled)
+    }
+    expect([.work(first, .notCancelled)]) {
+      $0.work.cancelsAsked = [first]
+      $0.work.cancelsConfirmed = [first]
+    }
+  }
+
+  @Test("work that nobody asked for, lines that say nothing, and processes that live too long are found")
+  func others() throws {
+    expect([.work(Self.ticket(9), .uninvited)]) { $0.work.lines.append(line(.begin, 9)) }
+    expect([.unreadableLines(2)]) { $0.work.unreadable = 2 }
+    let words = ["bank-chaos", WorkMode.command.rawValue, "mark", "/d"]
+    let variables = ["PATH=/bin", "BANK_KEY=b5-1-1", "BANK_DAY=1", "BANK_TICKET=1"]
+    let process = try #require(KeyedProcess(pid: 77, words: words, environment: variables, mark: "mark"))
+    #expect(process.ticket == Self.ticket(1) && process.key == "b5-1-1")
+    #expect(KeyedProcess(pid: 77, words: words, environment: variables, mark: "other") == nil)
+    #expect(KeyedProcess(pid: 77, words: words, environment: ["PATH=/bin"], mark: "mark") == nil)
+    expect([.orphan(pid: 77, name: "b5-1-1")]) { $0.work.left = [process] }
+    let lookout = ChaosLookout(mark: "mark")
+    let now = MonotonicTime(nanoseconds: 5_000_000_000)
+    lookout.ended(Self.ticket(1), at: now)
+    lookout.look(at: [process], now + .milliseconds(1_000))
+    #expect(lookout.outliving.isEmpty)
+    lookout.look(at: [process], now + .milliseconds(1_001))
+    lookout.look(at: [process], now + .milliseconds(1_200))
+    #expect(lookout.outliving == [.init(ticket: Self.ticket(1), pid: 77)])
+    expect([.work(Self.ticket(1), .outlived(pid: 77))]) { $0.work.outliving = lookout.outliving }
+  }
+
+  @Test("a line is read as it was written, and half of one is not")
+  func lines() {
+    let written = line(.overlap, 3, attempt: 4)
+    #expect(WorkLine(written.text.dropLast()) == written)
+    let words = written.text.split(separator: " ")
+    for count in 0..<words.count { #expect(WorkLine(words.prefix(count).joined(separator: " ")) == nil) }
+  }
+
+  @Test(
+    "conduct is the payload's and the attempt's alone, everybody behaves from the third attempt on, and all kinds occur"
+  )
+  func conduct() {
+    var ends: [WorkConduct] = []
+    for number in 0..<400 {
+      let payload = Array("payload \(number)".utf8)
+      #expect(WorkConduct(payload, attempt: 1) == WorkConduct(payload, attempt: 1))
+      let third = WorkConduct(payload, attempt: 3)
+      #expect(third.end == .well && third.breach == .none)
+      ends.append(WorkConduct(payload, attempt: 1))
+    }
+    for end in [WorkConduct.End.well, .later, .fails, .crashes, .hangs] {
+      #expect(ends.contains { $0.end == end })
+    }
+    for left in [WorkConduct.Descendant.none, .child, .daemon] {
+      #expect(ends.contains { $0.descendant == left })
+    }
+    for breach in [WorkConduct.Breach.answersTwice, .answersForAnother, .breaksOff] {
+      #expect(ends.contains { $0.breach == breach })
+    }
+  }
+
+  @Test("a worker says and hears the same in both encodings")
+  func encodings() throws {
+    let lease = Lease(ticket: 7, attempt: 2, generation: 3)
+    let text = #"""
+      {"welcome":{"lease_ms":1000,"beat_ms":250}}
+      {"assign":{"day":1,"ticket":7,"attempt":2,"generation":3,"service":"worker","priority":1024,"payload_b64":"AP8=","key":"b5"}}
+      {"recall":{"ticket":7,"attempt":2,"generation":3}}
+      {"close":{}}
+
+      """#
+    let heard: [WindowMessage] = [
+      .engaged(WorkerTerms(leaseMilliseconds: 1_000, beatMilliseconds: 250)),
+      .entrust(
+        WorkOrder(
+          day: 1, lease: lease, service: ChaosServices.worker, priority: 1_024, payload: [0, 255], key: "b5")),
+      .recall(lease), .close,
+    ]
+    var (lines, frames) = (WorkConversation(.lines), WorkConversation(.frames))
+    var fromLines: [WindowMessage] = []
+    for byte in text.utf8 { fromLines += try lines.take([byte]) }
+    #expect(fromLines == heard)
+    var bytes: [UInt8] = []
+    for message in heard { try FrameEncoder().append(message, to: &bytes, limit: FrameLimits.teller) }
+    #expect(try frames.take(bytes) == heard)
+    #expect(throws: WorkConversation.NotUnderstood.self) { try lines.take(Array("{}\n".utf8)) }
+    let said = lines.bytes(of: .failed(lease, WorkFailure("no", after: .milliseconds(5))))
+    #expect(
+      String(decoding: said, as: UTF8.self)
+        == #"{"failed":{"ticket":7,"attempt":2,"generation":3,"reason":"no","after_ms":5}}"# + "\n")
+  }
+}
