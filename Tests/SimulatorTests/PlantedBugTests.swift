@@ -28,7 +28,7 @@ struct PlantedBugTests {
     .vendingForgetsToRetry: 336, .introducesOnce: 397, .stagesTwice: 986, .putsOffForGood: 591,
     .checksOnce: 603, .startsBesideTheLiving: 187, .forgetsThatItWasOpen: 56, .keepsTheEndToItself: 12,
     .putsAsideWhoWasBeside: 122, .numbersWorkersAnew: 254, .handsOutWithoutThePayload: 479,
-    .renewsEveryLeaseOfAWorker: 614,
+    .renewsEveryLeaseOfAWorker: 614, .startsTooEarly: 199, .forgetsStarts: 388,
     .leavesTheBankUnguarded: 12,  // One in a thousand histories has a guardian that looks at that moment.
     .endsTheSilent: 1_162,
   ]
