@@ -1,4 +1,5 @@
 // Owns how an attempt begins in a service that counts them (`max_attempts`): that it begins is on disk before anybody is told.
+// It must not know a disk: a commit is an event.
 //
 // A customer who is handed out there leaves the line and stands at a window at once, so that nobody else comes there; that an
 // attempt is under way is staged, and with the commit the teller is told. So whoever is at work is marked in the store, and
