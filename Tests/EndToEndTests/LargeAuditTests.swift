@@ -127,7 +127,8 @@ struct LargeAuditTests {
   func brokenRow() throws {
     try withLargeBank { branch in
       try branch.done("stop")
-      try change(branch, 
+      try change(
+        branch,
         """
         UPDATE receipt_page SET entries = json_set(entries, '$[' || (17 - first) || '][8]', -1)
         WHERE first = (SELECT max(first) FROM receipt_page WHERE first <= 17)

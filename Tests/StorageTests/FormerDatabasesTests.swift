@@ -96,7 +96,8 @@ struct FormerDatabasesTests {
     if version >= 6 {
       for number in 1...2 { some.append(try come(line(Service(number: 4), Priority(UInt32(number))))) }
       let late = Customer(
-        ticket: branch.books.issued + 1, service: .loan, priority: .regular, amount: 5, account: 6, issuedAt: branch.now)
+        ticket: branch.books.issued + 1, service: .loan, priority: .regular, amount: 5, account: 6,
+        issuedAt: branch.now)
       try store.stage(.insertDelayed(late, dueAt: WallTime(milliseconds: branch.clock + 60_000)))
       branch.books.issued += 1
       branch.books.delayed += 1
@@ -154,7 +155,9 @@ struct FormerDatabasesTests {
       customers: try CustomerPosition.keptStates.map { try store.customers(in: $0, after: nil, limit: 99) },
       payloads: try (1...21).map { try store.payload(of: $0) },
       receipts: try store.receipts(day: nil, after: 0, limit: 99),
-      attempts: try [(1, 1), (1, 4), (3, 1), (3, 2), (3, 3), (3, 21)].map { try store.attempts(day: $0, ticket: $1) },
+      attempts: try [(1, 1), (1, 4), (3, 1), (3, 2), (3, 3), (3, 21)].map {
+        try store.attempts(day: $0, ticket: $1)
+      },
       keys: try ["월요일", "kim's", "nobody's"].map { try store.request(forKey: $0) },
       unreleased: try store.unreleased(after: nil, limit: 9), balance: try store.trialBalance(),
       services: store.services.names, audit: try store.audit())
