@@ -126,4 +126,6 @@ bool linux_has_children(void) {
   return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
+int linux_set_pipe_size(int fd, int bytes) { return fcntl(fd, F_SETPIPE_SZ, bytes); }
+
 int linux_may_execute(const char *path) { return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS); }

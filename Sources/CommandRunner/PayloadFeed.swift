@@ -1,5 +1,6 @@
 // Owns the writing end of a command's standard input, and what is still to be written.
-// Invariant: the end comes after the last byte and never before; a command that reads nothing holds nobody up.
+// Invariant: the end comes after the last byte and never before, for as long as this process lives; what the pipe takes as a
+// whole is there before the command begins, whatever becomes of this process. A command that reads nothing holds nobody up.
 // Failure: none that matters: a command need not read its payload, so a reader that is gone ends the feed.
 import Posix
 
@@ -11,7 +12,11 @@ final class PayloadFeed {
   private var written = 0
   private var registration: Registration?
 
-  /// Writes what the pipe takes at once, which mostly is all of it, and leaves the rest to the loop.
+  /// Writes what the pipe takes at once, and leaves the rest to the loop, which is nothing where pipes may be as wide as a
+  /// payload is long.
+  ///
+  /// To be made before the command is started: where this process is killed while it still writes, the command reads an end
+  /// in the middle of its payload, and the kernel kills it only a moment later.
   ///
   /// This process ignores SIGPIPE. See `ProcessStart.prepare(as:)`
   init(_ payload: [UInt8], into pipe: consuming FileDescriptor, on loop: EventLoop) throws(SystemError) {
@@ -19,6 +24,8 @@ final class PayloadFeed {
     self.payload = payload
     let number = pipe.rawValue
     if !payload.isEmpty { try pipe.setNonBlocking(true) }
+    // Where it may not be so wide it is fed piece by piece.
+    if payload.count > DescriptorPair.pipeCapacity { try? pipe.widenPipe(to: payload.count) }
     self.pipe = consume pipe
     write()
     if !isDone {

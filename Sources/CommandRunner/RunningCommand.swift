@@ -50,6 +50,7 @@ public final class RunningCommand {
     let input = try DescriptorPair.pipe()
     let output = try DescriptorPair.pipe()
     let errors = try DescriptorPair.pipe()
+    let feed = try PayloadFeed(order.payload, into: input.second, on: loop)
     let root: ChildProcess
     do throws(SystemError) {
       root = try ChildProcess.start(
@@ -61,7 +62,7 @@ public final class RunningCommand {
     do throws(SystemError) {
       return .success(
         try RunningCommand(
-          order, root, input: input.second, output: output.first, errors: errors.first, on: loop, at: now,
+          order, root, feed, output: output.first, errors: errors.first, on: loop, at: now,
           adopts: adopts))
     } catch {
       // Nobody can watch it.
@@ -72,17 +73,16 @@ public final class RunningCommand {
   }
 
   private init(
-    _ order: CommandOrder, _ root: ChildProcess, input: consuming FileDescriptor,
+    _ order: CommandOrder, _ root: ChildProcess, _ feed: PayloadFeed,
     output: consuming FileDescriptor, errors: consuming FileDescriptor, on loop: EventLoop,
     at now: MonotonicTime, adopts: @escaping (pid_t) -> Bool
   ) throws(SystemError) {
-    self.root = root
+    (self.root, self.feed) = (root, feed)
     (startedAt, endedAt, timeoutAt) = (now, now, order.timeout.map { now + $0 })
     (grace, linger) = (order.grace, order.linger)
     tree = try ProcessTree(root: root, on: loop, adopts: adopts)
     self.output = try OutputCapture(output, keeping: order.output, on: loop)
     self.errors = try OutputCapture(errors, keeping: order.errors, on: loop)
-    feed = try PayloadFeed(order.payload, into: input, on: loop)
   }
 
   deinit {

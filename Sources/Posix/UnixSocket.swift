@@ -141,4 +141,16 @@ public struct DescriptorPair: ~Copyable {
     }
     return DescriptorPair(FileDescriptor(owning: numbers.0), FileDescriptor(owning: numbers.1))
   }
+
+  /// What every pipe holds without being asked. `pipe(7)`
+  public static let pipeCapacity = 64 << 10
+}
+
+extension FileDescriptor {
+  /// Has a pipe hold so many bytes that nobody has read, where the system allows so many: 1 MiB where nobody has changed it.
+  /// `fcntl(2)` F_SETPIPE_SZ
+  public borrowing func widenPipe(to bytes: Int) throws(SystemError) {
+    let wanted = CInt(clamping: bytes)
+    try systemCall("fcntl", on: rawValue) { linux_set_pipe_size($0, wanted) }
+  }
 }

@@ -1,11 +1,12 @@
 // Owns the tests of one command: what it begins with, how it is fed, how it ends and is ended.
 // Failure: a failed expectation.
-import CommandRunner
 import Glibc
 import Posix
 import PosixFixture
 import Testing
 import Time
+
+@testable import CommandRunner
 
 @Suite struct RunningCommandTests {
   @Test("a command ends with its code or by a signal")
@@ -37,6 +38,27 @@ import Time
     #expect(outcome.ending == .code(0))
     #expect(outcome.output.length == Int64(size))
     if size > 0 { #expect(try FileDescriptor.open(file, .readOnly).readAll() == payload) }
+  }
+
+  @Test(
+    "its payload is there before it begins, whatever becomes of whoever has started it",
+    arguments: [1, 65_536, 65_537, 1 << 20])
+  func payloadBeforehand(size: Int) throws {
+    let loop = try EventLoop()
+    let pipe = try DescriptorPair.pipe()
+    let payload = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+    // Nobody reads, and nobody turns the loop.
+    let feed = try PayloadFeed(payload, into: pipe.second, on: loop)
+    #expect(feed.isDone)
+    #expect(try pipe.first.readAll() == payload)
+    let directory = try TemporaryDirectory("command-tests")
+    let file = directory.file("count")
+    let order = shell("wc -c > \(file).new; mv \(file).new \(file)", payload: payload)
+    let command = try RunningCommand.start(order, on: loop, at: SystemClock.monotonic()) { _ in false }.get()
+    // It is collected when it is dropped.
+    defer { withExtendedLifetime(command) {} }
+    #expect(try eventually { try FileFacts.inspect(file) != nil })
+    #expect(try contents(of: file) == "\(size)\n")
   }
 
   @Test("who does not read the payload is not to blame for it", arguments: ["exit 0", "exec <&-; echo x"])

@@ -146,6 +146,8 @@ int linux_open_directory_path(const char *path);
 int linux_set_nonblocking(int fd, bool nonblocking);
 int linux_duplicate(int fd, int lowest);
 int linux_pipe(int pair[2]);
+// fcntl(2) F_SETPIPE_SZ: so many bytes at least.
+int linux_set_pipe_size(int fd, int bytes);
 
 // Files without an "int or pointer" variadic, and types that Swift does not see as plain numbers.
 struct linux_file_facts {
