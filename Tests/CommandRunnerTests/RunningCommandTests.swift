@@ -55,9 +55,10 @@ import Time
     let file = directory.file("count")
     let order = shell("wc -c > \(file).new; mv \(file).new \(file)", payload: payload)
     let command = try RunningCommand.start(order, on: loop, at: SystemClock.monotonic()) { _ in false }.get()
+    // It is collected when it is dropped.
+    defer { withExtendedLifetime(command) {} }
     #expect(try eventually { try FileFacts.inspect(file) != nil })
     #expect(try contents(of: file) == "\(size)\n")
-    command.end(at: SystemClock.monotonic())
   }
 
   @Test("who does not read the payload is not to blame for it", arguments: ["exit 0", "exec <&-; echo x"])
