@@ -314,69 +314,6 @@ extension PromiseChecker {
     let begins = isInTurn ? now.attended : MonotonicTime(nanoseconds: .max)
     holders.append(Holder(window: window, lease: lease, customer: customer, progressAt: begins))
   }
-
-  // MARK: - After the step
-
-  private func checkConsequences(of event: QueueEvent, at now: Moment) {
-    if let owed = step.owed.first {
-      violate(
-        .attempt,
-        "ticket \(owed.holder.lease.ticket): the attempt ended (\(owed.end.name)) and is not recorded")
-    }
-    if let done = step.done { violate(.attempt, "ticket \(done.lease.ticket) was done and has no receipt") }
-    if let ticket = step.afloat.first {
-      violate(.lostTicket, "ticket \(ticket) left its window and stands nowhere")
-    }
-    if let service = step.owedPause {
-      violate(.paused, "service \(service.number) cannot be served, and nobody is told that it is paused")
-    }
-    if let window = step.stuck.first { violate(.conversation, "\(window) is stuck and is not ended") }
-    if let recall = step.toRecall.first {
-      violate(.conversation, "\(recall.window) is not told that ticket \(recall.lease.ticket) was taken back")
-    }
-    // Other words may wait behind a word: silence is judged when all have been heard, which is what a tick says.
-    guard case .tick = event else { return }
-    for holder in holders where leaseEnd(of: holder) <= now.attended {
-      violate(
-        .lease, "\(holder.window) still holds ticket \(holder.lease.ticket) after its lease has run out")
-    }
-  }
-
-  private func checkNumbers(of core: borrowing QueueMachine) {
-    for words in core.contradictions(world.disk.services) { violate(.books, words.description) }
-    let books = core.books
-    let sum =
-      core.waitingCount + core.delayedCount + core.serving + books.served + books.dead + books.cancelled
-    if core.issuedCount != sum { violate(.books, "\(core.issuedCount) issued and \(sum) accounted for") }
-    let handedOut = Int64(holders.count + starting.count)
-    if core.serving != handedOut {
-      violate(.books, "\(core.serving) are served by the core's count, and \(handedOut) were handed out")
-    }
-  }
-
-  private func checkEnqueue(_ event: QueueEvent, _ effects: ArraySlice<QueueEffect>) {
-    guard case .enqueue(let request, let orders, let total, _, _) = event else { return }
-    var refusal: QueueRefusal?
-    for case .reply(request, .refused(let found)) in effects { refusal = found }
-    if let refusal {
-      if takingIn == request { takingIn = nil }
-      if step.inserted > 0 { violate(.refusal, "a request was refused, and \(step.inserted) were let in") }
-      if case .queueFull = refusal, let standing = step.standing,
-        total == 0 || standing + total <= policy.maxWaiting
-      {
-        violate(.refusal, "\(total) were refused with \(standing) waiting and room for \(policy.maxWaiting)")
-      }
-      return
-    }
-    if step.inserted != Int64(orders.count) {
-      violate(.answer, "\(orders.count) came and \(step.inserted) were let in")
-    }
-    guard let standing = step.standing else { return }
-    let isTooMany = total > 0 && standing + total > policy.maxWaiting
-    if isTooMany || isDraining || isFinishing || step.wasJammed {
-      violate(.overfull, "\(total) were let in with \(standing) waiting and room for \(policy.maxWaiting)")
-    }
-  }
 }
 
 extension QueueEvent {

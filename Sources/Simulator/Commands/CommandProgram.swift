@@ -96,7 +96,8 @@ final class CommandProgram: SimulatedProgram {
 
   private func start(_ child: CommandScript.Child) {
     let files: [OpenFile?] = child.speaks ? [nil, process.descriptors[1], process.descriptors[2]] : []
-    let forked = process.fork(leavesGroup: child.leavesGroup, keeping: files) { [unowned world] process in
+    let forked = process.startCopy(leavesGroup: child.leavesGroup, keeping: files) {
+      [unowned world] process in
       try? CommandChild(process, child, in: world)
     }
     if let forked { world.commandBegins(forked, of: process) }
@@ -155,7 +156,8 @@ final class CommandChild: SimulatedProgram {
       hasStarted = true
       var next = script
       next.hasChild = false
-      let forked = process.fork(leavesGroup: script.leavesGroup, keeping: []) { [unowned world] process in
+      let forked = process.startCopy(leavesGroup: script.leavesGroup, keeping: []) {
+        [unowned world] process in
         try? CommandChild(process, next, in: world)
       }
       if let forked { world.commandBegins(forked, of: process) }

@@ -91,7 +91,7 @@ extension SimulatedProcess {
   /// Starts a copy of this process that does something of its own. It is nobody's but its parent's and what comes after that,
   /// and goes on when they end. `fork(2)`
   @discardableResult
-  func fork(
+  func startCopy(
     leavesGroup: Bool, keeping files: [OpenFile?],
     _ make: @escaping (SimulatedProcess) -> (any SimulatedProgram)?
   ) -> SimulatedProcess? {
