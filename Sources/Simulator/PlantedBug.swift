@@ -257,7 +257,9 @@ public enum PlantedBug: String, CaseIterable, Sendable {
       [.process]
     case .carriesThePayloadOfAnother: [.payload]
     case .renewsEveryLeaseOfAWorker, .leavesTheExpiredInHand: [.lease]
-    case .keepsTheResultOfAnother, .numbersWorkersAnew: [.lateWord]
+    // Whose result it is shows in a late word of a worker, and in the receipt of a command.
+    case .keepsTheResultOfAnother: [.lateWord, .result]
+    case .numbersWorkersAnew: [.lateWord]
     case .keepsThoseOfTheGone: [.attempt, .lease]
     case .takesWorkersAnswersInTurn: [.attempt]
     case .handsAsManyAgain: [.doubleLease]

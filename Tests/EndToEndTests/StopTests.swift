@@ -52,7 +52,8 @@ struct StopTests {
   @Test("stop --now finishes those at a window and nobody else", arguments: Tongue.allCases)
   func now(tongue: Tongue) throws {
     try withBranch { branch in
-      let file = try branch.configuration(deposit: 2, depositWork: "300ms")
+      // So long that the order comes within it, also where a program takes a second to begin.
+      let file = try branch.configuration(deposit: 2, depositWork: "2s")
       try branch.start("--config", file)
       try branch.done("enqueue", "9", "--service", "deposit")
       try branch.waitUntil("both windows serve") { try branch.status().queue("serving") == 2 }
