@@ -314,6 +314,8 @@ extension TellerSupervisor: ProcessSupervisor {
   /// above that is a sub-reaper, and is ended before the runner's customers go back to their line.
   func isCleared(_ post: SupervisedTeller, at now: Moment) -> Bool {
     guard post.kind.leavesProcesses, Subreaper.hasChildren, !Kernel.makes("succeedsBesideTheTree") else {
+      // Whoever was watched is gone, too: a deadline of theirs would keep this process awake for nothing.
+      clearings[post.window] = nil
       return true
     }
     if let tree = clearings[post.window] {
