@@ -125,9 +125,9 @@ final class BankReports: BankPart {
   /// One ticket's story, of the present day unless another is named. Asked for only while nothing is staged.
   func ticket(_ ticket: Int64, day: Int64?) -> ControlAnswer {
     let keptBooks = queue.engine.keptBooks
-    var archive = TicketArchive(store: store, presentDay: keptBooks.day, issued: keptBooks.issued)
+    var archive = TicketArchive(
+      store: store, booksName: context.booksName, presentDay: keptBooks.day, issued: keptBooks.issued)
     let directory = context.services.directory
-    archive.key = { [context] in $0.result == nil ? nil : context.booksName.order(of: $0).text }
     archive.isServed = { [queue] number in
       guard queue.machine.books.day == keptBooks.day else { return nil }
       return queue.machine.atWindows.first { $0.customer.ticket == number }.map {

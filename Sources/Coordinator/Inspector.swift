@@ -71,8 +71,8 @@ final class Inspector {
       case .receipts(let query): try tellReceipts(query, seat)
       case .tickets(let state): try tellTickets(state, seat)
       case .ticket(let ticket, let day):
-        var archive = TicketArchive(store: store, presentDay: presentDay, issued: issued)
-        archive.key = { [booksName] in $0.result == nil ? nil : booksName.order(of: $0).text }
+        let archive = TicketArchive(
+          store: store, booksName: booksName, presentDay: presentDay, issued: issued)
         do throws(Failure) { server.answer(seat, .ticket(try archive.story(of: ticket, day: day))) } catch {
           server.answer(seat, .failure(error))
         }

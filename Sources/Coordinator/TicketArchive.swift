@@ -7,14 +7,14 @@ import Wire
 
 struct TicketArchive {
   let store: any QueueReading
+  /// By which the attempts at a customer are known from those at any other bank's.
+  let booksName: BooksName
   /// The day that is meant where none is named.
   let presentDay: BusinessDay
   /// The highest number that was spoken on the present day.
   let issued: TicketNumber
   /// The attempt under way at a ticket of the present day, where there is one.
   var isServed: (TicketNumber) -> AttemptReport? = { _ in nil }
-  /// What was the same in every attempt at the customer of a receipt; nil where commands were told no such thing.
-  var key: (Receipt) -> String? = { _ in nil }
 
   func story(of ticket: TicketNumber, day: BusinessDay?) throws(Failure) -> TicketReport {
     let day = day ?? presentDay
@@ -34,7 +34,9 @@ struct TicketArchive {
     do throws(StoreError) {
       let attempts = try store.attempts(day: day, ticket: ticket).map { AttemptReport($0, store.services) }
       if let receipt = try store.receipt(day: day, ticket: ticket) {
-        return TicketReport(receipt, store.services, attempts: attempts, key: key(receipt))
+        // What was the same in every attempt; whose work leaves no result was told no such thing.
+        let key = receipt.result.map { _ in booksName.order(of: receipt).text }
+        return TicketReport(receipt, store.services, attempts: attempts, key: key)
       }
       guard day == presentDay, let stored = try store.find(ticket) else { return nil }
       var report = TicketReport(stored, store.services, day: day, attempts: attempts)

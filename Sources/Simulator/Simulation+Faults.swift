@@ -8,10 +8,20 @@ import Time
 import Wire
 
 extension Simulation {
+  /// Plans the next thing of a kind that goes wrong, while anything may: when, is drawn of the chance of its own kind.
+  ///
+  /// - Parameter range: how far away, in nanoseconds, by those of the interval of the plan.
+  func planFault(
+    _ fault: Occurrence, _ chance: inout SeededGenerator, within range: (Int64) -> ClosedRange<Int64>
+  ) {
+    guard !isCalm, plan.temper != .calm else { return }
+    agenda.add(
+      fault, at: clock.now + TimeSpan(nanoseconds: chance.draw(range(plan.interval.nanoseconds))))
+  }
+
   func goWrong() {
     guard !isCalm else { return }
-    let span = plan.interval.nanoseconds
-    agenda.add(.fault, at: clock.now + TimeSpan(nanoseconds: chance.draw(span / 4...span * 2)))
+    planFault(.fault, &chance) { $0 / 4...$0 * 2 }
     guard var kind = plan.draw(&chance) else { return }
     // There are few histories on a disk that can lose what it was to sync.
     if disk.volume != nil, chance.draw(0...11) == 0 { kind = .diskFailed }

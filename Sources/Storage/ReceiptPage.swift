@@ -58,11 +58,9 @@ struct TicketBlock {
   /// A block in which nobody has a receipt.
   init() { text = Array(repeating: UInt8(ascii: "0"), count: Int(Self.tickets) * Self.digits) }
 
-  /// A block as it stands on disk; nil where it is none.
+  /// A block as it stands on disk; nil where it has another length. Each place is read when it is asked for.
   init?(text: [UInt8]) {
-    guard text.count == Int(Self.tickets) * Self.digits,
-      text.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 })
-    else { return nil }
+    guard text.count == Int(Self.tickets) * Self.digits else { return nil }
     self.text = text
   }
 
@@ -74,20 +72,23 @@ struct TicketBlock {
   /// The first ticket of a block.
   static func firstTicket(of key: Int64) -> TicketNumber { (key & (1 << 34 - 1)) << 6 }
 
-  /// The number of the receipt that a ticket of this block has; 0 for none.
-  subscript(ticket: TicketNumber) -> Int64 {
-    get {
-      var number: Int64 = 0
-      for place in place(of: ticket) { number = number * 10 + Int64(text[place] - UInt8(ascii: "0")) }
-      return number
+  /// The number of the receipt that a ticket of this block has; 0 for none, nil where what stands there is no number.
+  subscript(ticket: TicketNumber) -> Int64? {
+    var number: Int64 = 0
+    for byte in text[place(of: ticket)] {
+      guard UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte else { return nil }
+      number = number * 10 + Int64(byte - UInt8(ascii: "0"))
     }
-    set {
-      precondition(0...Self.highest ~= newValue, "A receipt's number is out of range.")
-      var rest = newValue
-      for place in place(of: ticket).reversed() {
-        text[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
-        rest /= 10
-      }
+    return number
+  }
+
+  /// Writes down which receipt a ticket has.
+  mutating func put(_ sequence: Int64, for ticket: TicketNumber) {
+    precondition(1...Self.highest ~= sequence, "A receipt's number is out of range.")
+    var rest = sequence
+    for place in place(of: ticket).reversed() {
+      text[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+      rest /= 10
     }
   }
 

@@ -59,7 +59,7 @@ extension SQLiteStore {
     of entry: ReceiptEntry, in block: TicketBlock?, _ days: [DayRow], _ report: inout AuditReport
   ) {
     let isTicket = 1...Limits.ticket ~= entry.ticket
-    let found = isTicket ? block?[entry.ticket] ?? 0 : 0
+    let found = isTicket ? block.map { $0[entry.ticket] ?? -1 } ?? 0 : 0
     if found == entry.sequence { return }
     if found == 0, isTicket { return report.note(Remark(.receiptNotFound, entry.ticket, entry.day)) }
     report.audit.duplicated += 1
@@ -83,10 +83,10 @@ extension SQLiteStore {
       let number = day.books.day
       let isPresent = number == days.last?.books.day && !day.isClosed
       var tickets = TicketWalk(day: number, issued: day.books.issued)
-      // Whoever came with a request that is not whole has no ticket.
-      let arriving = isPresent ? try readArrivals() ?? .max : 0
+      // Whoever came with a request that is not whole has no ticket. Of a day that is over nobody waits, and nobody is read.
+      let issued = isPresent ? "ticket < \(try readArrivals() ?? .max)" : "0"
       try database.withStatement(
-        "SELECT ticket FROM customer WHERE ticket < \(arriving) ORDER BY ticket", while: "counting tickets"
+        "SELECT ticket FROM customer WHERE \(issued) ORDER BY ticket", while: "counting tickets"
       ) { customers throws(StoreError) in
         try database.withStatement(
           "SELECT ticket, due_ms FROM later WHERE day = \(number) ORDER BY ticket",
@@ -143,7 +143,7 @@ extension SQLiteStore {
         }
         let first = TicketBlock.firstTicket(of: row.integer(0))
         for ticket in first..<first + TicketBlock.tickets {
-          let sequence = block[ticket]
+          guard let sequence = block[ticket] else { throw damage(Remark(.blockMeaningless, row.integer(0))) }
           if sequence != 0 { try visit(ticket, sequence) }
         }
       }

@@ -53,8 +53,9 @@ extension SQLiteStore {
       let key = TicketBlock.key(first.day, first.ticket)
       var block = try block(key) ?? TicketBlock()
       while let holder = rest.first, TicketBlock.key(holder.day, holder.ticket) == key {
-        if block[holder.ticket] != 0 { throw damage(Remark(.receiptTwice, holder.ticket, holder.day)) }
-        block[holder.ticket] = holder.sequence
+        guard let found = block[holder.ticket] else { throw damage(Remark(.blockMeaningless, key)) }
+        if found != 0 { throw damage(Remark(.receiptTwice, holder.ticket, holder.day)) }
+        block.put(holder.sequence, for: holder.ticket)
         rest.removeFirst()
       }
       statements.putBlock.bind(1, key)
@@ -121,9 +122,11 @@ extension SQLiteStore {
   /// The receipt of one ticket, without what the work left behind.
   func bareReceipt(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> Receipt? {
     try settle()
-    guard 1...Limits.ticket ~= ticket, let number = try block(TicketBlock.key(day, ticket))?[ticket],
-      number > 0
-    else { return nil }
+    guard 1...Limits.ticket ~= ticket, let block = try block(TicketBlock.key(day, ticket)) else { return nil }
+    guard let number = block[ticket] else {
+      throw damage(Remark(.blockMeaningless, TicketBlock.key(day, ticket)))
+    }
+    if number == 0 { return nil }
     var pages = KeptPages()
     guard let entry = try entry(numbered: number, &pages), entry.day == day, entry.ticket == ticket else {
       throw damage(Remark(.receiptOfOther, ticket, day, number))

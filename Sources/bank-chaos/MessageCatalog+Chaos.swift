@@ -131,31 +131,29 @@ extension MessageCatalog {
     case .watch(let gap):
       say("a watcher of the stock: \(particular(gap))", "재고를 지켜본 클라이언트: \(particular(gap))")
     case .work(let ticket, let deviation):
-      say(
-        "\(name(ticket)): \(self.deviation(deviation).0)", "\(name(ticket)): \(self.deviation(deviation).1)")
+      "\(name(ticket)): \(self.deviation(deviation))"
     case .unreadableLines(let count):
       say("\(count) lines of commands and workers cannot be understood", "명령과 작업자의 기록 \(count)줄을 읽을 수 없습니다")
     case .audit(let problem): say("audit: \(particular(problem))", "점검: \(particular(problem))")
     }
   }
 
-  /// In both languages.
-  private func deviation(_ deviation: WorkDeviation) -> (String, String) {
+  private func deviation(_ deviation: WorkDeviation) -> String {
     switch deviation {
-    case .severalKeys: ("its attempts had different keys", "시도마다 키가 다릅니다")
-    case .foreignKey(let other): ("has the key of \(name(other))", "\(name(other))의 키를 가졌습니다")
-    case .receiptKey: ("the receipt names another key", "영수증의 키가 다릅니다")
+    case .severalKeys: say("its attempts had different keys", "시도마다 키가 다릅니다")
+    case .foreignKey(let other): say("has the key of \(name(other))", "\(name(other))의 키를 가졌습니다")
+    case .receiptKey: say("the receipt names another key", "영수증의 키가 다릅니다")
     case .overlapped(let attempt):
-      ("attempt \(attempt) began while another one lived", "\(attempt)번째 시도가 다른 시도와 겹쳤습니다")
+      say("attempt \(attempt) began while another one lived", "\(attempt)번째 시도가 다른 시도와 겹쳤습니다")
     case .unwitnessed(let attempt):
-      ("served in attempt \(attempt), which did not begin and end", "처리했다는 \(attempt)번째 시도의 시작과 끝이 없습니다")
-    case .payload: ("came with another payload", "다른 데이터를 받았습니다")
-    case .result: ("the result is not that of its payload", "결과가 데이터와 맞지 않습니다")
+      say("served in attempt \(attempt), which did not begin and end", "처리했다는 \(attempt)번째 시도의 시작과 끝이 없습니다")
+    case .payload: say("came with another payload", "다른 데이터를 받았습니다")
+    case .result: say("the result is not that of its payload", "결과가 데이터와 맞지 않습니다")
     case .begunAfterReceipt(let attempt):
-      ("attempt \(attempt) began after the receipt", "영수증 뒤에 \(attempt)번째 시도가 시작되었습니다")
-    case .notCancelled: ("was served although it had been cancelled", "취소했는데 처리되었습니다")
-    case .uninvited: ("was worked for, and nobody had asked", "아무도 요청하지 않았는데 처리했습니다")
-    case .outlived(let pid): ("process \(pid) outlived the receipt", "프로세스 \(pid): 영수증보다 오래 남았습니다")
+      say("attempt \(attempt) began after the receipt", "영수증 뒤에 \(attempt)번째 시도가 시작되었습니다")
+    case .notCancelled: say("was served although it had been cancelled", "취소했는데 처리되었습니다")
+    case .uninvited: say("was worked for, and nobody had asked", "아무도 요청하지 않았는데 처리했습니다")
+    case .outlived(let pid): say("process \(pid) outlived the receipt", "프로세스 \(pid): 영수증보다 오래 남았습니다")
     }
   }
 

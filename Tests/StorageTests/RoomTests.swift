@@ -61,9 +61,9 @@ struct RoomTests {
     let base = branch.store.reservedBytes
     #expect(base > 0 && !branch.store.isShort)
     try branch.arrive(60_000)
-    #expect(branch.store.reservedBytes >= base - (1 << 20) + 60_000 * 64)
+    #expect(branch.store.reservedBytes >= base - (1 << 20) + 60_000 * 128)
     try branch.arrive(60_000, .juice)
-    let need: Int64 = 60_000 * 64 + 60_000 * (64 + 96)
+    let need: Int64 = 60_000 * 128 + 60_000 * (128 + 96)
     #expect(
       branch.store.reservedBytes >= base - (1 << 20) + need, "who is sent away is told what was missing")
     let before = branch.store.reservedBytes
@@ -71,7 +71,7 @@ struct RoomTests {
     try branch.store.giveNumbers(to: [try #require(ServiceName("work"))])
     branch.books.know(services: 4)
     try branch.arrive(60_000, work)
-    #expect(branch.store.reservedBytes >= before - (1 << 20) + 60_000 * (64 + 64), "and a result has its row")
+    #expect(branch.store.reservedBytes >= before - (1 << 20) + 60_000 * (128 + 64), "and a result has its row")
     #expect(branch.store.hasRoom(toMove: 60_000))
     #expect(!branch.store.hasRoom(toMove: .max))
   }
@@ -129,7 +129,7 @@ struct RoomTests {
     try branch.arrive(150_000)
     try branch.store.tidyUp()
     let held = branch.store.reservedBytes
-    #expect(held >= base - (1 << 20) + 150_000 * 64)
+    #expect(held >= base - (1 << 20) + 150_000 * 128)
     try branch.finish(1...150_000)
     #expect(branch.store.reservedBytes == held)
     try branch.store.tidyUp()
@@ -166,6 +166,38 @@ struct RoomTests {
     Fault(in: branch.store, .log).keepLength()
     #expect(try branch.store.beginIncarnation(at: WallTime(milliseconds: 1)) == 1)
     #expect(branch.books.issued == 100_000)
+  }
+
+  @Test(
+    "what is held back for whoever waits is as much as the database grows by when each is served alone",
+    arguments: [false, true])
+  func growthWhenServed(isLarge: Bool) throws {
+    let branch = try Branch(.sqlite)
+    let store = try #require(branch.store as? SQLiteStore)
+    let count = 6_000
+    let line = Line(service: .deposit, priority: Priority(isLarge ? .max : 1_024))
+    let customers = try (0..<count).map { _ in
+      try branch.arrive(
+        line, amount: isLarge ? Limits.amount : 50_000, account: isLarge ? Limits.account : 12)
+    }
+    try branch.commit()
+    let before = try store.database.pageCount()
+    // They have waited for as long as anybody may be ordered ahead.
+    if isLarge { branch.clock += Limits.delay }
+    for customer in customers {
+      var receipt = branch.receipt(for: customer)
+      if isLarge {
+        (receipt.generation, receipt.pid, receipt.attempts) = (.max, 1 << 22, .max)
+        receipt.window = Window(service: .deposit, place: Int32(Limits.windowsPerService))
+      }
+      try store.stage(.finish(customer, from: .waiting, receipt))
+      branch.books.waiting[line] -= 1
+      branch.books.served += 1
+      branch.books.servedByService[0] += 1
+      try branch.commit()
+    }
+    let growth = (try store.database.pageCount() - before) * 4_096 / Int64(count)
+    #expect(growth <= SQLiteStore.growthPerCustomer)
   }
 }
 

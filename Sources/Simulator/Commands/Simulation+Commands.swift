@@ -115,10 +115,7 @@ extension Simulation {
   // MARK: - What goes wrong
 
   func planCommandFault() {
-    guard hasCommands, !isCalm, plan.temper != .calm else { return }
-    let span = plan.interval.nanoseconds
-    agenda.add(
-      .commandFault, at: clock.now + TimeSpan(nanoseconds: commands.chance.draw(span / 3...span * 2)))
+    if hasCommands { planFault(.commandFault, &commands.chance) { $0 / 3...$0 * 2 } }
   }
 
   func troubleCommands() {

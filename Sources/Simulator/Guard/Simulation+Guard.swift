@@ -90,10 +90,7 @@ extension Simulation {
 
   /// Plans the next thing that goes wrong with those who guard and are guarded.
   func planGuardFault() {
-    guard guarded.isThere, !isCalm, plan.temper != .calm else { return }
-    let span = plan.interval.nanoseconds
-    agenda.add(
-      .guardFault, at: clock.now + TimeSpan(nanoseconds: guarded.chance.draw(span / 2...span * 6)))
+    if guarded.isThere { planFault(.guardFault, &guarded.chance) { $0 / 2...$0 * 6 } }
   }
 
   /// Something is wrong with the guardian, or with both.

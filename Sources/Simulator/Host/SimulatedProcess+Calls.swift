@@ -150,10 +150,13 @@ extension SimulatedProcess: SystemCalls {
     return give(.stream(first.end))
   }
 
-  func makePair(nonBlocking: Bool) -> (CInt, CInt)? {
+  func makePair(nonBlocking: Bool) -> (CInt, CInt)? { makeEnds(isPipe: false) }
+
+  /// Two descriptors that are the ends of one stream.
+  func makeEnds(isPipe: Bool) -> (CInt, CInt)? {
     let ends = (
-      StreamEnd(host.nextStream(), owner: self, maker: pid),
-      StreamEnd(host.nextStream(), owner: self, maker: pid)
+      StreamEnd(host.nextStream(), owner: self, maker: pid, isPipe: isPipe),
+      StreamEnd(host.nextStream(), owner: self, maker: pid, isPipe: isPipe)
     )
     StreamEnd.pair(ends.0, ends.1)
     let first = give(.stream(ends.0))

@@ -36,21 +36,7 @@ final class SignalQueue {
 extension SimulatedProcess {
   // MARK: - Pipes and signals
 
-  func makePipe() -> (CInt, CInt)? {
-    let ends = (
-      StreamEnd(host.nextStream(), owner: self, maker: pid, isPipe: true),
-      StreamEnd(host.nextStream(), owner: self, maker: pid, isPipe: true)
-    )
-    StreamEnd.pair(ends.0, ends.1)
-    let first = give(.stream(ends.0))
-    guard first >= 0 else { return nil }
-    let second = give(.stream(ends.1))
-    guard second >= 0 else {
-      release(first, at: clock)
-      return none(EMFILE)
-    }
-    return (first, second)
-  }
+  func makePipe() -> (CInt, CInt)? { makeEnds(isPipe: true) }
 
   func makeSignalDescriptor(_ signals: [CInt]) -> CInt { give(.signals(SignalQueue(signals))) }
 

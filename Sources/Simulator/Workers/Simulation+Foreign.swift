@@ -80,10 +80,7 @@ extension Simulation {
   // MARK: - What goes wrong
 
   func planForeignFault() {
-    guard hasForeignWorkers, !isCalm, plan.temper != .calm else { return }
-    let span = plan.interval.nanoseconds
-    agenda.add(
-      .foreignFault, at: clock.now + TimeSpan(nanoseconds: foreign.chance.draw(span / 3...span * 2)))
+    if hasForeignWorkers { planFault(.foreignFault, &foreign.chance) { $0 / 3...$0 * 2 } }
   }
 
   func troubleForeigners() {
