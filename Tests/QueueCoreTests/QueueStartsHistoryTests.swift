@@ -60,11 +60,7 @@ import Time
     func happen(_ event: QueueEvent) {
       var effects: [QueueEffect] = []
       machine.apply(event, at: now, into: &effects)
-      var place = 0
-      while place < effects.count {
-        perform(effects[place], &effects)
-        place += 1
-      }
+      effects.performAll(perform)
       for words in machine.contradictions(ServiceDirectory()) { faults.append(words.description) }
     }
 

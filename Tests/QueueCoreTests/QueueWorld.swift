@@ -72,11 +72,7 @@ final class QueueWorld {
   func happen(_ event: QueueEvent) {
     var effects: [QueueEffect] = []
     machine.apply(event, at: now, into: &effects)
-    var place = 0
-    while place < effects.count {
-      perform(effects[place], &effects)
-      place += 1
-    }
+    effects.performAll(perform)
     check()
   }
 
@@ -295,5 +291,16 @@ final class QueueWorld {
     if machine.issuedCount != sum { fault("issued \(machine.issuedCount) and accounted for \(sum)") }
     let held = tellers.values.reduce(0) { $0 + $1.leases.count }
     if machine.serving > held { fault("\(machine.serving) are at windows, and tellers hold \(held)") }
+  }
+}
+
+extension [QueueEffect] {
+  /// Performs all of them in their order, and those that are added meanwhile.
+  mutating func performAll(_ perform: (QueueEffect, inout [QueueEffect]) -> Void) {
+    var place = 0
+    while place < count {
+      perform(self[place], &self)
+      place += 1
+    }
   }
 }
