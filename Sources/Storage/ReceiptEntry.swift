@@ -73,21 +73,30 @@ extension ReceiptEntry {
   }
 
   private static func append(_ article: String, to text: inout [UInt8]) {
+    var article = article
     text.append(UInt8(ascii: ","))
     text.append(UInt8(ascii: "\""))
-    for byte in article.utf8 {
-      switch byte {
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-        text.append(UInt8(ascii: "\\"))
-        text.append(byte)
-      case 0..<0x20:
-        text.append(contentsOf: "\\u00".utf8)
-        text.append(hexadecimal[Int(byte >> 4)])
-        text.append(hexadecimal[Int(byte & 15)])
-      default: text.append(byte)
-      }
+    article.withUTF8 { bytes in
+      // Nearly every name is written as it is.
+      if !bytes.contains(where: isEscaped) { return text.append(contentsOf: bytes) }
+      for byte in bytes { append(byte, to: &text) }
     }
     text.append(UInt8(ascii: "\""))
+  }
+
+  /// What may not stand in a string of JSON as it is. RFC 8259, 7
+  private static func isEscaped(_ byte: UInt8) -> Bool {
+    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+  }
+
+  private static func append(_ byte: UInt8, to text: inout [UInt8]) {
+    if byte < 0x20 {
+      text.append(contentsOf: "\\u00".utf8)
+      text.append(hexadecimal[Int(byte >> 4)])
+      return text.append(hexadecimal[Int(byte & 15)])
+    }
+    if isEscaped(byte) { text.append(UInt8(ascii: "\\")) }
+    text.append(byte)
   }
 
   private static let hexadecimal = Array("0123456789abcdef".utf8)
