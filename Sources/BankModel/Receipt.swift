@@ -58,15 +58,10 @@ public struct Transfer: Hashable, Sendable {
     (self.debit, self.credit, self.amount) = (debit, credit, amount)
   }
 
-  /// What serving a customer moves: a deposit comes from cash, a loan from the loans; nil where nothing is moved.
-  public init?(serving service: Service, amount: Won, account: AccountNumber) {
-    switch service {
-    case .deposit: debit = .cash
-    case .loan: debit = .loans
-    default: return nil
-    }
-    credit = .customer(account)
-    self.amount = amount
+  /// What serving a customer moves by a rule.
+  public init(by rule: PostingRule, amount: Won, account: AccountNumber) {
+    self.init(
+      debit: rule.debit.account(of: account), credit: rule.credit.account(of: account), amount: amount)
   }
 }
 
@@ -108,12 +103,17 @@ public struct Receipt: Hashable, Sendable {
   public var shortages: [Shortage]
   /// What the work left behind, where it was done; nil for nothing.
   public var result: WorkResult?
+  /// The rule by which the amount was moved when the customer was served; nil where nothing was moved.
+  public var postingRule: PostingRule?
 
+  /// - Parameter postingRule: of the service. Deposits and loans have theirs; one of any other counts where the customer was
+  ///   served and came with an amount.
   public init(
     sequence: Int64 = 0, day: BusinessDay, ticket: TicketNumber, service: Service, priority: Priority,
     outcome: Outcome, window: Window?, generation: Generation, pid: Int32, attempts: Int32, amount: Won,
     account: AccountNumber, issuedAt: WallTime, startedAt: WallTime?, finishedAt: WallTime,
-    article: String = "", shortages: [Shortage] = [], result: WorkResult? = nil
+    article: String = "", shortages: [Shortage] = [], result: WorkResult? = nil,
+    postingRule: PostingRule? = nil
   ) {
     (self.sequence, self.day, self.ticket) = (sequence, day, ticket)
     (self.service, self.priority, self.outcome) = (service, priority, outcome)
@@ -121,11 +121,13 @@ public struct Receipt: Hashable, Sendable {
     (self.attempts, self.amount, self.account) = (attempts, amount, account)
     (self.issuedAt, self.startedAt, self.finishedAt) = (issuedAt, startedAt, finishedAt)
     (self.article, self.shortages, self.result) = (article, shortages, result)
+    let rule = service.postingRule ?? postingRule
+    self.postingRule = outcome == .served && amount > 0 ? rule : nil
   }
 
   /// The movement of money that this receipt stands for; nil where nothing was done.
   public var transfer: Transfer? {
-    outcome == .served ? Transfer(serving: service, amount: amount, account: account) : nil
+    postingRule.map { Transfer(by: $0, amount: amount, account: account) }
   }
 }
 

@@ -335,6 +335,13 @@ extension Remark {
     case dueTwice = "330 a customer is ordered for a moment or for in a while, and not for both"
     case dueRange = "331 a customer can be ordered for 0 to {0} days ahead"
     case dueOfEntry = "332 customer {1} of the list: a customer can be ordered for 0 to {0} days ahead"
+    case moneyUnwanted =
+      "340 customers for {0} move no money; leave out the amount and the account, or give the service a ledger in the configuration"
+    case moneyUnwantedOfEntry =
+      "341 customer {1} of the list: customers for {0} move no money; leave out the amount and the account, or give the service a ledger in the configuration"
+    case moneyWanted = "342 customers for {0} move money; say the amount and the account of each"
+    case moneyWantedOfEntry =
+      "343 customer {1} of the list: customers for {0} move money; say the amount and the account of each"
     case payloadsWait =
       "302 payloads of {0} bytes wait to be written, and at most {1} may"
     case payloadTwice = "303 ticket {0} of day {1} has a payload already"

@@ -66,7 +66,8 @@ public struct CustomerDraw: Sendable {
     let service = service ?? (generator.next() >> 63 == 0 ? .deposit : .loan)
     guard service.movesMoney else {
       return CustomerOrder(
-        service: service, priority: priority, amount: 0, account: 0, article: article, dueAt: dueAt)
+        service: service, priority: priority, amount: amount ?? 0, account: account ?? 0, article: article,
+        dueAt: dueAt)
     }
     return CustomerOrder(
       service: service,

@@ -29,8 +29,8 @@ public struct Service: Hashable, Sendable {
   /// The service at such a place.
   public init(index: Int) { self.init(number: UInt16(index + 1)) }
 
-  /// Whether serving a customer moves money, so that the receipt is a transfer in the ledger.
-  public var movesMoney: Bool { number <= 2 }
+  /// Whether serving a customer moves money in every branch, so that nobody comes for it without an amount.
+  public var movesMoney: Bool { postingRule != nil }
   /// Whether serving a customer takes something from the stock, which is given back when the ticket is cancelled.
   public var drawsOnStock: Bool { self == .juice }
   /// Whether a served customer may leave a result behind: wherever the work is not the branch's own.

@@ -86,6 +86,8 @@ extension ConfigurationError {
       return "\(subject): there is no program \(quoted(name)); install it, or write its whole path"
     case .notExecutable(let name, let why):
       return "\(subject): \(quoted(name)) cannot be run (\(shown(why))); make it executable, or write another"
+    case .sameAccount(let name):
+      return "\(subject) debits and credits \(quoted(name)); write another account for one of the two"
     case .notAChoice(let text, let choices):
       return "\(subject) is \(quoted(text)); write one of \(choices.map(quoted).joined(separator: ", "))"
     }
@@ -162,6 +164,8 @@ extension ConfigurationError {
     case .notExecutable(let name, let why):
       return
         "프로그램을 실행할 수 없습니다: \(quoted(name)) (\(subject), \(shown(why))). 실행 권한을 주거나 다른 프로그램을 쓰세요."
+    case .sameAccount(let name):
+      return "\(subject)에서 debit과 credit이 모두 \(quoted(name))입니다. 둘 중 하나를 다른 계정으로 쓰세요."
     case .notAChoice(let text, let choices):
       return
         "\(subject) 값이 선택할 수 있는 것이 아닙니다: \(quoted(text)). \(choices.map(quoted).joined(separator: ", ")) 중에서 고르세요."

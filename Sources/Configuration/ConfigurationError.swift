@@ -67,6 +67,8 @@ public struct ConfigurationError: Error, Sendable, Hashable {
     case notOfKind(ServiceKind, of: [ServiceKind])
     /// Windows of a service whose programs connect by themselves.
     case windowsOutside(String)
+    /// A ledger that debits and credits one account.
+    case sameAccount(String)
     /// No program of this name.
     case noSuchProgram(String)
     /// A program that is there and cannot be run; the text says why.

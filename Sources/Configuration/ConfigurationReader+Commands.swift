@@ -65,6 +65,15 @@ extension ConfigurationReader {
     return meanings
   }
 
+  /// One of the accounts that a transfer can move.
+  func side() throws(ConfigurationError) -> PostingRule.Side {
+    let name = try text(atMost: 40)
+    guard let side = PostingRule.Side(name: name) else {
+      throw fail(.notAChoice(name, PostingRule.Side.names))
+    }
+    return side
+  }
+
   private func word() throws(ConfigurationError) -> String {
     guard case .string(let word) = node.content else {
       throw fail(.wrongKind(expected: .text, found: node.kind))

@@ -92,6 +92,7 @@ extension ReadConfiguration {
         try take(
           value, Setting.ofService(name).filter { name != .run || $0.kind == nil && $0.kinds.contains(.run) })
         try checkKind(value, name)
+        try checkLedger(value, name)
       }
     }
   }
@@ -143,6 +144,23 @@ extension ReadConfiguration {
       throw fail(windows, line, .windowsOutside("\(configuration.windows[name])"))
     }
     configuration.windows[name] = 0
+  }
+}
+
+extension ReadConfiguration {
+  /// A transfer has two accounts, and is not from one to the same.
+  private func checkLedger(_ group: ConfigurationReader, _ name: ServiceName) throws(ConfigurationError) {
+    let (keys, settings) = (Setting.sideKeys(of: name), configuration[name])
+    let said = [keys.debit, keys.credit].compactMap { lines[$0] }
+    guard let line = said.max(), settings.postingRule == nil else { return }
+    let key = "\(Setting.servicesKey).\(name).\(Setting.ledgerMember)"
+    let reason: ConfigurationError.Reason
+    if let both = settings.debited, said.count == 2 {
+      reason = .sameAccount(both.name)
+    } else {
+      reason = .missing(settings.debited == nil ? "debit" : "credit")
+    }
+    throw ConfigurationError(path: group.path, key: key, line: line, reason: reason)
   }
 }
 

@@ -52,6 +52,15 @@ public struct ServiceSettings: Sendable, Equatable {
   /// Attempts that may begin at a customer; nil for as many as crashes and failures allow. `max_attempts`
   public var maxAttempts: Int32?
 
+  /// Whose account a served customer's amount is debited and credited to; nil for none. `ledger.debit`, `ledger.credit`
+  var debited, credited: PostingRule.Side?
+
+  /// From which account to which one a served customer's amount goes; nil for none. `ledger`
+  public var postingRule: PostingRule? {
+    guard let debited, let credited else { return nil }
+    return PostingRule(debit: debited, credit: credited)
+  }
+
   /// Nothing is said.
   public init() {}
 

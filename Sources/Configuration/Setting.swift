@@ -33,6 +33,8 @@ struct Setting {
     case program(WritableKeyPath<BankConfiguration, [String]?>)
     case variables(WritableKeyPath<BankConfiguration, [String: String]>)
     case meanings(WritableKeyPath<BankConfiguration, [String: EndingMeaning]>)
+    /// One of the two accounts that a transfer moves.
+    case side(WritableKeyPath<BankConfiguration, PostingRule.Side?>)
   }
 
   /// The kind of service that says it; nil where it does not say of which kind a service is.
@@ -91,6 +93,8 @@ struct Setting {
       Setting(above + "retries.jitter", .openFraction(\.[service].retryJitter)),
       Setting(above + maxWaitingKey, .openNumber(\.[service].maxWaiting, mayWait)),
       Setting(above + "max_attempts", .openSmallNumber(\.[service].maxAttempts, 1...1000)),
+      Setting(sideKeys(of: service).debit, .side(\.[service].debited)),
+      Setting(sideKeys(of: service).credit, .side(\.[service].credited)),
     ]
   }
 
@@ -190,6 +194,13 @@ struct Setting {
     ("\(servicesKey).\(service).retries.first", "\(servicesKey).\(service).retries.limit")
   }
 
+  static let ledgerMember = "ledger"
+  /// The keys of the accounts that a served customer of a service moves.
+  static func sideKeys(of service: ServiceName) -> (debit: String, credit: String) {
+    let above = "\(servicesKey).\(service).\(ledgerMember)."
+    return (above + "debit", above + "credit")
+  }
+
   // MARK: Between a file and a configuration
 
   /// Reads the value into its property.
@@ -212,6 +223,7 @@ struct Setting {
     case .program(let place): configuration[keyPath: place] = try value.program()
     case .variables(let place): configuration[keyPath: place] = try value.variables()
     case .meanings(let place): configuration[keyPath: place] = try value.meanings()
+    case .side(let place): configuration[keyPath: place] = try value.side()
     case .speed: configuration.speed = try value.speed()
     case .language: configuration.language = try value.language()
     }
@@ -241,6 +253,7 @@ struct Setting {
       configuration[keyPath: place].map { .list($0) } ?? .null
     case .variables(let place): .table(configuration[keyPath: place])
     case .meanings(let place): .table(configuration[keyPath: place].mapValues(\.rawValue))
+    case .side(let place): configuration[keyPath: place].map { .text($0.name) } ?? .null
     case .speed: .text(configuration.speed.text)
     case .language: configuration.language.map { .text($0.code) } ?? .null
     }

@@ -87,6 +87,25 @@ extension EnqueueEntry {
   }
 }
 
+/// Whether a customer brings what serving one moves, and nothing where nothing is moved. What a deposit or a loan does not say
+/// is drawn.
+///
+/// - Parameters:
+///   - rule: of the service.
+///   - place: in a list, from 1; nil for customers who are all alike.
+func moneyFault(
+  _ service: ServiceName, _ rule: PostingRule?, amount: Won, account: AccountNumber, place: Int64?
+) -> Remark? {
+  if service.movesMoney { return nil }
+  guard rule != nil else {
+    if amount == 0, account == 0 { return nil }
+    return place.map { Remark(.moneyUnwantedOfEntry, service.text, $0) }
+      ?? Remark(.moneyUnwanted, service.text)
+  }
+  if amount > 0, account > 0 { return nil }
+  return place.map { Remark(.moneyWantedOfEntry, service.text, $0) } ?? Remark(.moneyWanted, service.text)
+}
+
 extension ServiceName {
   /// Whether its customers carry a payload. Whoever orders by name has said everything with the name.
   fileprivate var carriesPayload: Bool { self != .juice }

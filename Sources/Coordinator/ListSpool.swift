@@ -6,6 +6,7 @@
 import BankModel
 import Glibc
 import Posix
+import QueueCore
 import Time
 import Wire
 
@@ -51,8 +52,11 @@ final class ListSpool {
 
   /// - Parameters:
   ///   - services: for which somebody can come.
+  ///   - policy: says whose customers move money.
   ///   - now: by the calendar.
-  func append(_ entries: [EnqueueEntry], for services: OfferedServices, at now: WallTime) {
+  func append(
+    _ entries: [EnqueueEntry], for services: OfferedServices, by policy: QueuePolicy, at now: WallTime
+  ) {
     guard failure == nil else { return }
     let before = count
     count += Int64(entries.count)
@@ -62,11 +66,17 @@ final class ListSpool {
     guard count <= BankModel.Limits.customersPerCommand else {
       return refuse(Remark(.customersAtMost, BankModel.Limits.customersPerCommand))
     }
-    for (place, entry) in entries.enumerated() {
-      if let reason = entry.fault(maxPayload: maxPayload, now: now, place: before + Int64(place) + 1) {
+    for (index, entry) in entries.enumerated() {
+      let place = before + Int64(index) + 1
+      if let reason = entry.fault(maxPayload: maxPayload, now: now, place: place) { return refuse(reason) }
+      let service: Service
+      do throws(Failure) { service = try services.service(entry.service) } catch { return give(up: error) }
+      let rule = policy[service.index].postingRule
+      if let reason = moneyFault(
+        entry.service, rule, amount: entry.amount, account: entry.account, place: place)
+      {
         return refuse(reason)
       }
-      do throws(Failure) { _ = try services.service(entry.service) } catch { return give(up: error) }
       if entry.key != nil { hasKeys = true }
     }
     for entry in entries {

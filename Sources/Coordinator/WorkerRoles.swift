@@ -89,6 +89,7 @@ extension BankConfiguration {
     if let jitter = settings.retryJitter { policy.retryJitter = jitter }
     policy.maxWaiting = settings.maxWaiting
     policy.maxAttempts = settings.maxAttempts.map { Int16($0) }
+    policy.postingRule = settings.postingRule
     if settings.command != nil {
       // A command says nothing while it runs: its time is its lease, and its runner sees to it.
       let grace = settings.grace ?? ServiceSettings.standardGrace

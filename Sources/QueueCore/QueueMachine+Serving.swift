@@ -343,7 +343,9 @@ extension QueueMachine {
       outcome: outcome, window: windowState?.window, generation: windowState?.generation ?? 0,
       pid: windowState?.pid ?? 0, attempts: lease?.attempt ?? customer.attempts, amount: customer.amount,
       account: customer.account, issuedAt: customer.issuedAt, startedAt: windowState?.startedAt.wall,
-      finishedAt: now.wall, article: customer.article)
+      finishedAt: now.wall, article: customer.article,
+      postingRule: customer.amount > 0
+        ? customer.service.postingRule ?? policy[customer.service.index].postingRule : nil)
   }
 
   mutating func record(

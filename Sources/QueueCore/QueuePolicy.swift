@@ -33,6 +33,8 @@ public struct ServicePolicy: Sendable, Equatable {
   /// Attempts that may begin at a customer, 1 to 1,000; nil for as many as crashes and failures allow. Where it is said, an
   /// attempt is on disk before it begins.
   public var maxAttempts: Int16?
+  /// From which account to which one the amount of a served customer goes; nil for none. Deposits and loans have their own.
+  public var postingRule: PostingRule?
 
   /// The rules of a service for which nothing else was said.
   public init() {}

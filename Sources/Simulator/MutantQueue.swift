@@ -207,6 +207,10 @@ struct MutantQueue {
     case (.paysTheWrongAccount, .finish(let customer, let state, var receipt)):
       receipt.account += 1
       return [.finish(customer, from: state, receipt)]
+    case (.postsNothingForServices, .finish(let customer, let state, var receipt))
+    where receipt.service.isForForeigners:
+      receipt.postingRule = nil
+      return [.finish(customer, from: state, receipt)]
     case (.issuesNumbersTwice, .insert(var customer)):
       inserts += 1
       if inserts % 7 == 0, customer.ticket > 1 { customer.ticket -= 1 }

@@ -13,6 +13,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case writesReceiptsTwice = "Every receipt is written twice."
   case paysTheWrongAmount = "A receipt says one won more than the customer brought."
   case paysTheWrongAccount = "A receipt names the account of somebody else."
+  case postsNothingForServices = "Of a customer of a service with a ledger the amount is not moved."
   case issuesNumbersTwice = "Now and then a number is given to two customers."
   case resetsWithoutReceipts = "A reset empties the queue and writes no receipts."
   case forgetsWhatIsUnsettled = "After a full disk what was staged is not staged again."
@@ -271,7 +272,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
       [.attempt]
     case .forgetsTheCancelled: [.notDurable, .books, .lostTicket]
     case .writesReceiptsTwice: [.attempt, .duplicate, .storeContradiction]
-    case .paysTheWrongAmount, .paysTheWrongAccount: [.ledger]
+    case .paysTheWrongAmount, .paysTheWrongAccount, .postsNothingForServices: [.ledger]
     case .issuesNumbersTwice: [.duplicate, .storeContradiction]
     // Whoever was inserted twice may carry what was attached to another.
     case .stagesTwice: [.duplicate, .storeContradiction, .payload]

@@ -122,12 +122,14 @@ extension SimulatedClient {
     return customers(of: services[Int(chance.draw(0...Int64(services.count) - 1))], count)
   }
 
-  /// They have no account, and what they want says who they are.
+  /// What they want says who they are: most have no account.
   private func customers(of service: ServiceName, _ count: Int64) -> Wish {
-    enqueue { account, key in
+    let movesMoney = world.plan.foreign.ledger?.service == service
+    return enqueue { account, key in
       EnqueueOrder(
-        count: count, service: service, priority: somePriority(), amount: nil, account: nil, seed: 0,
-        key: key,
+        count: count, service: service, priority: somePriority(),
+        amount: movesMoney ? 1 + account % 977 : nil,
+        account: movesMoney ? account : nil, seed: 0, key: key,
         article: JuiceOrder(juice: ItemID("work"), account: account).article,
         payload: SimulatedPayload.of(account), dueAt: dueAt(account), delay: delay(account))
     }

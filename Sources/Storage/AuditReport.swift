@@ -89,11 +89,17 @@ struct ReceiptMoney {
   /// Codes of accounts; nil where nothing was done.
   var debit, credit: Int64?
 
-  /// Whether the transfer follows from service, outcome and account.
+  /// Whether the transfer follows from service, outcome and account. Of services that have their accounts from a configuration
+  /// the receipt alone says which they were: the configuration may say others now.
   var isItsOwn: Bool {
     guard amount >= (service.movesMoney ? 1 : 0) else { return false }
-    let own = outcome == .served ? Transfer(serving: service, amount: amount, account: account) : nil
-    return debit == own?.debit.code && credit == own?.credit.code
+    guard outcome == .served, service.movesMoney || debit != nil || credit != nil else {
+      return debit == nil && credit == nil
+    }
+    guard let debit, let credit, service != .juice, amount > 0,
+      let rule = PostingRule(debit: debit, credit: credit, account: account)
+    else { return false }
+    return service.postingRule.map { $0 == rule } ?? true
   }
 }
 

@@ -212,7 +212,16 @@ extension SQLiteStore {
       account: entry.account, issuedAt: WallTime(milliseconds: entry.issued),
       startedAt: entry.started.map(WallTime.init(milliseconds:)),
       finishedAt: WallTime(milliseconds: entry.finished), article: entry.article,
-      shortages: outcome == .outOfStock ? try shortages(day: entry.day, ticket: entry.ticket) : [])
+      shortages: outcome == .outOfStock ? try shortages(day: entry.day, ticket: entry.ticket) : [],
+      postingRule: try postingRule(entry))
+  }
+
+  private func postingRule(_ entry: ReceiptEntry) throws(StoreError) -> PostingRule? {
+    guard let debit = entry.debit, let credit = entry.credit else { return nil }
+    guard let rule = PostingRule(debit: debit, credit: credit, account: entry.account) else {
+      throw damage(Remark(.wrongTransfer, entry.sequence))
+    }
+    return rule
   }
 
   private func shortages(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> [Shortage] {

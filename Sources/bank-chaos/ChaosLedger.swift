@@ -16,8 +16,8 @@ struct ChaosOrder: Sendable, Equatable {
   /// What a customer of a command or a worker carries, which may be nothing; nil for a customer of the bank itself.
   var carried: [UInt8]?
 
-  /// Whether the bank itself moves money for it.
-  private var movesMoney: Bool { juice == nil && carried == nil }
+  /// Whether somebody's account is moved: by deposits and loans, and by commands, whose service has a ledger.
+  private var movesMoney: Bool { amount > 0 }
 
   var command: ControlCommand {
     .enqueue(

@@ -119,9 +119,13 @@ final class ChaosTraffic {
       default: ChaosServices.command
       }
     let key = "\(name)-\(index)-\(clients[index].orders)"
-    return ChaosOrder(
+    var order = ChaosOrder(
       key: key, count: min(chance.draw(1...2), limit - ledger.asked), service: service,
       priority: Self.priority(&chance), amount: 0, account: 0, carried: Self.payload(key, &chance))
+    if service == ChaosServices.command {
+      (order.amount, order.account) = (chance.draw(CustomerDraw.amounts), chance.draw(CustomerDraw.accounts))
+    }
+    return order
   }
 
   /// Nothing, a text, or bytes of any kind; now and then more than is kept of a result. No two are alike but for nothing.

@@ -2,6 +2,7 @@
 
 import BankModel
 import Testing
+import Time
 
 @Suite struct ModelTests {
   @Test("names of windows are read back as they were written")
@@ -72,13 +73,41 @@ import Testing
 
   @Test("a deposit moves from cash to the customer, a loan from the loans, and juice moves no money")
   func transfers() {
-    #expect(
-      Transfer(serving: .deposit, amount: 5, account: 3)
-        == Transfer(debit: .cash, credit: .customer(3), amount: 5))
-    #expect(
-      Transfer(serving: .loan, amount: 5, account: 3)
-        == Transfer(debit: .loans, credit: .customer(3), amount: 5))
-    #expect(Transfer(serving: .juice, amount: 5, account: 3) == nil)
+    func transfer(
+      _ service: Service, _ outcome: Outcome = .served, amount: Won = 5, by rule: PostingRule? = nil
+    ) -> Transfer? {
+      Receipt(
+        day: 1, ticket: 1, service: service, priority: .regular, outcome: outcome, window: nil, generation: 0,
+        pid: 0, attempts: 1, amount: amount, account: 3, issuedAt: WallTime(milliseconds: 0), startedAt: nil,
+        finishedAt: WallTime(milliseconds: 0), postingRule: rule
+      ).transfer
+    }
+    let fee = PostingRule(debit: .customer, credit: .cash)
+    let own = Service(number: 9)
+    #expect(transfer(.deposit) == Transfer(debit: .cash, credit: .customer(3), amount: 5))
+    #expect(transfer(.loan) == Transfer(debit: .loans, credit: .customer(3), amount: 5))
+    #expect(transfer(.deposit, by: fee) == transfer(.deposit), "a deposit is one in every branch")
+    #expect(transfer(own, by: fee) == Transfer(debit: .customer(3), credit: .cash, amount: 5))
+    #expect(transfer(own, .cancelled, by: fee) == nil)
+    #expect(transfer(own, amount: 0, by: fee) == nil, "somebody who came before the service had a ledger")
+    #expect(transfer(own) == nil && transfer(.juice) == nil)
+  }
+
+  @Test("the accounts of a transfer say by which rule it was made, and not whose rule it is none of")
+  func postingRules() throws {
+    for debit in PostingRule.Side.allCases {
+      #expect(PostingRule(debit: debit, credit: debit) == nil)
+      for credit in PostingRule.Side.allCases where credit != debit {
+        let rule = try #require(PostingRule(debit: debit, credit: credit))
+        let transfer = Transfer(by: rule, amount: 5, account: 3)
+        let (from, to) = (transfer.debit.code, transfer.credit.code)
+        #expect(PostingRule(debit: from, credit: to, account: 3) == rule)
+        #expect(PostingRule(debit: from, credit: from, account: 3) == nil)
+        let touchesCustomer = debit == .customer || credit == .customer
+        #expect((PostingRule(debit: from, credit: to, account: 4) == rule) == !touchesCustomer)
+      }
+    }
+    #expect(PostingRule(debit: -3, credit: 3, account: 3) == nil)
   }
 
   @Test("the same seed draws the same customers, and draws stay within their bounds")

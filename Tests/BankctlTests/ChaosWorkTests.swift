@@ -26,8 +26,8 @@ struct ChaosWorkTests {
     for (place, payload) in Self.payloads.enumerated() {
       let number = Int64(place) + 1
       let order = ChaosOrder(
-        key: "order-\(number)", count: 1, service: Self.services[place], priority: .regular, amount: 0,
-        account: 0, carried: payload)
+        key: "order-\(number)", count: 1, service: Self.services[place], priority: .regular,
+        amount: Self.services[place] == ChaosServices.command ? 700 : 0, account: number, carried: payload)
       evidence.ledger.ask(order)
       evidence.ledger.acknowledge(key: order.key, ChaosPromise(day: 1, first: number, last: number))
       let attempts: Int32 = number == 2 ? 2 : 1
@@ -58,14 +58,17 @@ struct ChaosWorkTests {
     var report = ReceiptReport(
       Receipt(
         sequence: number, day: 1, ticket: number, service: .deposit, priority: order.priority,
-        outcome: outcome, window: nil, generation: 1, pid: 5, attempts: attempts, amount: 0, account: 0,
+        outcome: outcome, window: nil, generation: 1, pid: 5, attempts: attempts, amount: order.amount,
+        account: order.account,
         issuedAt: WallTime(milliseconds: 1), startedAt: WallTime(milliseconds: number * 10),
         finishedAt: WallTime(milliseconds: number * 10 + 5),
         result: outcome == .served
           ? WorkResult(ending: isCommand ? .code(code) : nil, duration: .zero, output: output ?? .nothing)
           : nil),
       ServiceDirectory(), key: Self.key(number))
-    (report.service, report.debit, report.credit) = (order.service, nil, nil)
+    let isMoved = outcome == .served && order.amount > 0
+    (report.service, report.debit) = (order.service, isMoved ? "customer-\(order.account)" : nil)
+    report.credit = isMoved ? "cash" : nil
     return report
   }
 
@@ -94,6 +97,14 @@ struct ChaosWorkTests {
       $0.work.lines.append(line(.begin, 3, key: Self.key(1)))
     }
     expect([.work(Self.ticket(1), .receiptKey)]) { $0.receipts[0].key = "b5-1-7" }
+  }
+
+  @Test("an account that is not moved, another's that is, and one of a service without a ledger are found")
+  func money() {
+    expect([.wrongReceipt(Self.ticket(1))]) { ($0.receipts[0].debit, $0.receipts[0].credit) = (nil, nil) }
+    expect([.wrongReceipt(Self.ticket(1))]) { $0.receipts[0].debit = "customer-2" }
+    expect([.wrongReceipt(Self.ticket(1))]) { $0.receipts[0].amount += 1 }
+    expect([.wrongReceipt(Self.ticket(2))]) { $0.receipts[1].debit = "customer-2" }
   }
 
   @Test("attempts at the same time, and one that begins long after the receipt, are found")

@@ -194,7 +194,7 @@ struct ConfigCommandsTests {
         case .language: .null
         // What services of one's own say may be as long as it likes.
         case .openNumber, .openSmallNumber, .openSpan, .openFraction, .path, .command, .program, .variables,
-          .meanings:
+          .meanings, .side:
           .null
         }
       return PresentSetting(key: setting.key, value: longest, source: .file(line: 100_000))

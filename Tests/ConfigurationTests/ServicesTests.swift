@@ -76,6 +76,34 @@ import Time
     }
   }
 
+  @Test("a service may say which accounts its customers move: two of three, of every kind")
+  func ledger() throws {
+    for kind in [#""work": "1s""#, #""run": ["true"]"#, #""worker": ["cat"]"#, #""outside": true"#] {
+      let read = try read(
+        "{\"services\": {\"thumbs\": {\(kind), \"ledger\": {\"debit\": \"customer\", \"credit\": \"cash\"}}}}"
+      )
+      #expect(read.configuration[thumbs].postingRule == PostingRule(debit: .customer, credit: .cash))
+      #expect(
+        read.settings().filter { $0.key.contains("ledger") }.map { "\($0.key) \($0.value.written)" } == [
+          #"services.thumbs.ledger.debit "customer""#, #"services.thumbs.ledger.credit "cash""#,
+        ])
+    }
+    func reason(_ ledger: String) -> ConfigurationError.Reason? {
+      self.reason("{\"services\": {\"thumbs\": {\"work\": \"1s\", \"ledger\": \(ledger)}}}")
+    }
+    #expect(reason(#"{"debit": "cash"}"#) == .missing("credit"))
+    #expect(reason(#"{"credit": "cash"}"#) == .missing("debit"))
+    #expect(reason(#"{"debit": "cash", "credit": "cash"}"#) == .sameAccount("cash"))
+    #expect(
+      reason(#"{"debit": "gold", "credit": "cash"}"#) == .notAChoice("gold", ["cash", "loans", "customer"]))
+    #expect(reason(#"{"debit": 5, "credit": "cash"}"#) == .wrongKind(expected: .text, found: .number))
+    #expect(reason(#"{"debt": "cash"}"#) == .unknownKey(suggestion: "debit"))
+    #expect(reason("{}") == nil, "nothing is said")
+    #expect(
+      self.reason(#"{"services": {"deposit": {"work": "1s", "ledger": {}}}}"#) != nil, "a deposit has its own"
+    )
+  }
+
   @Test("a service may let fewer wait than the bank does, and spread its pauses")
   func rules() throws {
     let read = try read(

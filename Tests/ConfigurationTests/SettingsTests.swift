@@ -165,7 +165,7 @@ import Time
   /// A service with some of what its kind may say.
   private func drawService(_ kind: ServiceKind, _ chance: inout SeededGenerator) -> [PresentSetting] {
     let name = ServiceName("s-\(kind.rawValue)")!
-    let pauses = Setting.pauseKeys(of: name)
+    let (pauses, sides) = (Setting.pauseKeys(of: name), Setting.sideKeys(of: name))
     let spans = [chance.draw(0...Self.day), chance.draw(0...Self.day)].sorted().map(written)
     var drawn: [PresentSetting] = []
     for setting in Setting.ofService(name) where setting.kinds.contains(kind) {
@@ -174,13 +174,20 @@ import Time
         switch setting.key {
         case _ where setting.kind == .outside: .flag(true)
         case Setting.windowsKey(name) where kind == .outside: .number(0)
-        case pauses.first, pauses.limit: .null
+        case pauses.first, pauses.limit, sides.debit, sides.credit: .null
         default: value(of: setting, &chance)
         }
       if value != .null { drawn.append(PresentSetting(key: setting.key, value: value, source: .builtIn)) }
     }
     for (key, span) in zip([pauses.first, pauses.limit], spans) {
       drawn.append(PresentSetting(key: key, value: span, source: .builtIn))
+    }
+    if chance.draw(0...1) == 0 {
+      let debit = PostingRule.Side.names[Int(chance.draw(0...2))]
+      let credit = PostingRule.Side.names.filter { $0 != debit }[Int(chance.draw(0...1))]
+      for (key, side) in zip([sides.debit, sides.credit], [debit, credit]) {
+        drawn.append(PresentSetting(key: key, value: .text(side), source: .builtIn))
+      }
     }
     return drawn
   }
@@ -224,6 +231,7 @@ import Time
       return .list(["program"] + (0..<chance.draw(0...3)).map { _ in words(&chance) })
     case .variables: return .table(["LANG": "ko_KR.UTF-8", "A": words(&chance)])
     case .meanings: return .table(["3": "served", "signal": "dead", "75": "pause"])
+    case .side: return .text(PostingRule.Side.names[Int(chance.draw(0...2))])
     case .language: return [.null, .text("ko"), .text("en")][Int(chance.draw(0...2))]
     }
   }

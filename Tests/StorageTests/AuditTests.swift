@@ -105,6 +105,7 @@ struct AuditTests {
       ("UPDATE receipt SET debit = -2 WHERE day = 1 AND ticket = 1", 1),
       ("UPDATE receipt SET debit = -1, credit = 12 WHERE day = 1 AND outcome = 2", 1),
       ("UPDATE receipt SET amount = 0 WHERE day = 3", 1),
+      ("UPDATE receipt SET service = 3 WHERE day = 1 AND ticket = 1", 1),
     ])
   func money(_ script: String, _ difference: Int64) throws {
     let audit = try audit(after: script)

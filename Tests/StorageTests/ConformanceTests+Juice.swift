@@ -132,6 +132,7 @@ extension ConformanceTests {
       try branch.store.stage(.insert(customer))
       var receipt = receipt(customer, .served)
       (receipt.service, receipt.amount, receipt.account) = (.deposit, customer.amount, customer.account)
+      receipt.postingRule = Service.deposit.postingRule
       try branch.store.stage(.finish(customer, from: .waiting, receipt))
     }
     let sum = WonSum(Won.max) * 30

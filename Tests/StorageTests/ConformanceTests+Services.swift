@@ -57,4 +57,37 @@ extension ConformanceTests {
     #expect(try branch.store.find(3)?.customer.service == last)
     #expect(try branch.store.audit().problems == [])
   }
+
+  @Test("money of a service with a ledger goes from where to where it says", arguments: StoreKind.allCases)
+  func ownLedger(_ kind: StoreKind) throws {
+    let branch = try Branch(kind)
+    try branch.store.giveNumbers(to: ServiceName.branch + Self.names("mail"))
+    let mail = try #require(branch.store.services[try Self.names("mail")[0]])
+    let fee = try #require(PostingRule(debit: .customer, credit: .cash))
+    let inside = try #require(PostingRule(debit: .loans, credit: .cash))
+    let rules: [PostingRule?] = [fee, inside, nil, fee]
+    var written: [Receipt] = []
+    for (place, rule) in rules.enumerated() {
+      let isServed = place < 3
+      let customer = Customer(
+        ticket: TicketNumber(place + 1), service: mail, priority: .regular, amount: 500, account: 7,
+        issuedAt: WallTime(milliseconds: 1))
+      try branch.store.stage(.insert(customer))
+      let bare = branch.receipt(for: customer, isServed ? .served : .cancelled)
+      let receipt = Receipt(
+        day: bare.day, ticket: bare.ticket, service: mail, priority: bare.priority, outcome: bare.outcome,
+        window: nil, generation: 0, pid: 0, attempts: 1, amount: 500, account: 7, issuedAt: bare.issuedAt,
+        startedAt: nil, finishedAt: bare.finishedAt, postingRule: rule)
+      try branch.store.stage(.finish(customer, from: .waiting, receipt))
+      written.append(receipt)
+    }
+    let balance = try branch.store.trialBalance()
+    #expect(balance.cash == LedgerSums(debit: 0, credit: 1_000, transfers: 2))
+    #expect(balance.loans == LedgerSums(debit: 500, credit: 0, transfers: 1))
+    #expect(balance.customers == LedgerSums(debit: 500, credit: 0, transfers: 1) && balance.difference == 0)
+    #expect(try branch.store.statement(of: 7, limit: 9).latest.map(\.ticket) == [1])
+    let read = try branch.store.receipts(day: 1, after: 0, limit: 9)
+    #expect(
+      read.map(\.postingRule) == [fee, inside, nil, nil] && read.map(\.transfer) == written.map(\.transfer))
+  }
 }

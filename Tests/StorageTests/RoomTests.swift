@@ -71,7 +71,8 @@ struct RoomTests {
     try branch.store.giveNumbers(to: [try #require(ServiceName("work"))])
     branch.books.know(services: 4)
     try branch.arrive(60_000, work)
-    #expect(branch.store.reservedBytes >= before - (1 << 20) + 60_000 * (128 + 64), "and a result has its row")
+    #expect(
+      branch.store.reservedBytes >= before - (1 << 20) + 60_000 * (128 + 64), "and a result has its row")
     #expect(branch.store.hasRoom(toMove: 60_000))
     #expect(!branch.store.hasRoom(toMove: .max))
   }

@@ -98,11 +98,6 @@ final class EnqueueCommand {
     if let name = invocation.text("service") { service = try session.service(named: name) }
     // Juice is ordered by its name.
     if service == .juice { throw .usage(session.words.juiceIsOrdered) }
-    for option in ["amount", "account"] where invocation.integer(option) != nil {
-      if let service, !service.movesMoney {
-        throw .usage("--\(option): " + session.words.movesNoMoney(service))
-      }
-    }
     let later = try LaterMoment.read(session)
     let payload = try PayloadSource.read(session)
     return .alike(

@@ -42,8 +42,6 @@ struct CustomerLine: Sendable, Equatable {
     case noMoment(String)
     case noDuration(String, DurationText.Failure)
     case tooFar(Field)
-    /// The service moves no money.
-    case withoutMoney(Field, ServiceName)
   }
 
   enum Field: String, Sendable, CaseIterable {
@@ -76,10 +74,6 @@ struct CustomerLine: Sendable, Equatable {
       guard seen & bit == 0 else { throw .repeatedField(field) }
       seen |= bit
       try take(value, field)
-    }
-    if let service, !service.movesMoney {
-      if amount != nil { throw .withoutMoney(.amount, service) }
-      if account != nil { throw .withoutMoney(.account, service) }
     }
   }
 

@@ -71,7 +71,9 @@ final class CustomerList {
   private static func entry(_ line: CustomerLine, _ draw: inout CustomerDraw) -> EnqueueEntry {
     var entry: EnqueueEntry
     if let service = line.service, !service.movesMoney {
-      entry = EnqueueEntry(service: service, priority: line.priority, amount: 0, account: 0, key: line.key)
+      entry = EnqueueEntry(
+        service: service, priority: line.priority, amount: line.amount ?? 0, account: line.account ?? 0,
+        key: line.key)
     } else {
       draw.service = line.service.flatMap { branch[$0] }
       draw.priority = line.priority

@@ -65,7 +65,6 @@ extension MessageCatalog {
         "\(Particle.subject.on("'\(field.rawValue)'")) \(number)입니다. \(Self.grouped(range.lowerBound))부터 "
           + "\(Self.grouped(range.upperBound))까지여야 합니다.")
     case .badKey(let length): return badKey(length)
-    case .withoutMoney(let field, let service): return "'\(field.rawValue)': " + movesNoMoney(service)
     case .twoPayloads:
       return say(
         "'payload' and 'payload_b64' are both there; give one of them.",
@@ -143,11 +142,6 @@ extension MessageCatalog {
     say(
       "The payload could not be read from \(nameInside(path)): \(error). Nobody was added.",
       "\(nameInside(path))에서 맡길 내용을 읽을 수 없습니다: \(error). 추가된 고객이 없습니다.")
-  }
-
-  func movesNoMoney(_ service: ServiceName) -> String {
-    say(
-      "\(service) moves no money; leave it out.", "\(service) 업무에는 금액이나 계좌가 없습니다. 빼세요.")
   }
 
   var juiceIsOrdered: String {

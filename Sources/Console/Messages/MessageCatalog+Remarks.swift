@@ -282,6 +282,12 @@ extension MessageCatalog {
     case .payloadAtMost: "맡기는 내용은 {0}바이트까지이며, {1}바이트는 안 됩니다. 설정의 max_payload로 {2}바이트까지 늘릴 수 있습니다"
     case .payloadOfEntry:
       "목록의 {3}번째 고객이 맡기는 내용이 {1}바이트이며, {0}바이트까지입니다. 설정의 max_payload로 {2}바이트까지 늘릴 수 있습니다"
+    case .moneyUnwanted:
+      "{0:service} 고객은 돈을 옮기지 않습니다. 금액과 계좌를 빼거나, 설정에서 이 업무에 ledger를 주세요"
+    case .moneyUnwantedOfEntry:
+      "목록의 {1}번째 고객: {0:service} 고객은 돈을 옮기지 않습니다. 금액과 계좌를 빼거나, 설정에서 이 업무에 ledger를 주세요"
+    case .moneyWanted: "{0:service} 고객은 돈을 옮깁니다. 금액과 계좌를 정해 주세요"
+    case .moneyWantedOfEntry: "목록의 {1}번째 고객: {0:service} 고객은 돈을 옮깁니다. 금액과 계좌를 정해 주세요"
     case .payloadUnwanted: "{0:service} 고객은 내용을 맡길 수 없습니다"
     case .payloadsWait: "기록을 기다리는 내용이 {0}바이트이며, {1}바이트까지 기다릴 수 있습니다"
     case .payloadTwice: "영업 {1}일차 {0}번 고객이 맡긴 내용이 이미 있습니다"

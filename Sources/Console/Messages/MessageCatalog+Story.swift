@@ -94,7 +94,7 @@ extension MessageCatalog {
 
   /// What somebody came for: an amount of money, or what a customer without money has asked for.
   func business(_ service: ServiceName, _ amount: Int64, _ article: String?) -> String {
-    service.movesMoney ? won(amount) : article.map { service == .juice ? juice($0) : safe($0) } ?? "-"
+    amount > 0 ? won(amount) : article.map { service == .juice ? juice($0) : safe($0) } ?? "-"
   }
 
   func exitCode(_ code: Int32) -> String { say("exit code \(code)", "종료 코드 \(code)") }

@@ -26,7 +26,7 @@ struct TicketStory {
       words.customer(ticket.ticket), words.phrases.service(ticket.service), words.grade(ticket.priority),
       words.business(ticket.service, ticket.amount, ticket.article),
     ]
-    if ticket.service.movesMoney { parts.append(words.account(ticket.account)) }
+    if ticket.amount > 0 { parts.append(words.account(ticket.account)) }
     return (parts + [words.day(ticket.day)]).joined(separator: " · ")
   }
 

@@ -23,6 +23,8 @@ struct ForeignPlan {
   let isSlow: Bool
   /// How many attempts may begin at a customer; nil where that is not counted.
   let maxAttempts: Int16?
+  /// The service whose customers move money, and how; nil where nobody's do.
+  let ledger: (service: ServiceName, rule: PostingRule)?
 
   init(seed: UInt64) {
     var chance = SeededGenerator(seed: seed ^ 0x30A4_EE10_0000)
@@ -38,6 +40,10 @@ struct ForeignPlan {
     // By this salt none of the seeds that are known for what happens in them counts attempts.
     var counted = SeededGenerator(seed: seed ^ 0xA9E9_FFF7)
     maxAttempts = counted.draw(0...2) == 0 ? Int16(counted.draw(1...3)) : nil
+    var moved = SeededGenerator(seed: seed ^ 0x1ED6_E400)
+    let service = Self.services[Int(moved.draw(0...Int64(Self.services.count) - 1))]
+    let rule = moved.draw(0...1) == 0 ? PostingRule(debit: .customer, credit: .cash) : nil
+    ledger = isThere ? rule.map { (service, $0) } : nil
   }
 
   /// The rules of the queue for these services: those of all, but that a worker says itself how many it takes.
@@ -46,7 +52,8 @@ struct ForeignPlan {
     var rules = policy.common
     rules.prefetch = Limits.customersInHand
     rules.maxAttempts = maxAttempts
-    for place in Self.services.indices {
+    for (place, service) in Self.services.enumerated() {
+      rules.postingRule = ledger?.service == service ? ledger?.rule : nil
       policy.set(rules, for: Service(index: ServiceName.branch.count + place))
     }
   }
@@ -55,10 +62,14 @@ struct ForeignPlan {
   var settings: String {
     guard isThere else { return "{}" }
     let most = maxAttempts.map { ", \"max_attempts\": \($0)" } ?? ""
-    let others = Self.outside.map { "\"\($0)\": {\"outside\": true\(most)}" }.joined(separator: ", ")
-    return """
-      {"\(Self.atWindows)": {"worker": ["\(Self.program)"], "windows": \(windows)\(most)}, \(others)}
-      """
+    func more(_ service: ServiceName) -> String {
+      guard let ledger, ledger.service == service else { return most }
+      return most + ", \"ledger\": {\"debit\": \"\(ledger.rule.debit.name)\", "
+        + "\"credit\": \"\(ledger.rule.credit.name)\"}"
+    }
+    let others = Self.outside.map { "\"\($0)\": {\"outside\": true\(more($0))}" }.joined(separator: ", ")
+    let first = "\"worker\": [\"\(Self.program)\"], \"windows\": \(windows)\(more(Self.atWindows))"
+    return "{\"\(Self.atWindows)\": {\(first)}, \(others)}"
   }
 }
 

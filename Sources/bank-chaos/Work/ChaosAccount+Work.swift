@@ -129,7 +129,9 @@ extension Excerpt {
 extension ReceiptReport {
   /// Whether it says what somebody must be told whom a command or a worker has served, or who was taken out on request.
   func fulfils(work order: ChaosOrder, isCancelAsked: Bool) -> Bool {
-    service == order.service && priority == order.priority && amount == 0 && debit == nil && credit == nil
+    let isMoved = outcome == .served && order.amount > 0
+    return service == order.service && priority == order.priority && amount == order.amount
+      && debit == (isMoved ? "customer-\(order.account)" : nil) && credit == (isMoved ? "cash" : nil)
       && (outcome == .served && attempts >= 1 || outcome == .cancelled && isCancelAsked)
   }
 }

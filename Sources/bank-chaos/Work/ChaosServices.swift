@@ -51,7 +51,7 @@ final class ChaosServices {
         "prefetch": \(prefetch),
         "services": {
           "\(Self.command)": {"run": \(words(.command)), "windows": 2, "timeout": "1s", "grace": "50ms",
-            "result_bytes": \(Self.commandResult), \(retries)},
+            "result_bytes": \(Self.commandResult), "ledger": {"debit": "customer", "credit": "cash"}, \(retries)},
           "\(Self.worker)": {"worker": \(words(.window)), "windows": 2, "lease": "1s", "grace": "100ms", \(retries)},
           "\(Self.outside)": {"outside": true, "lease": "1s", "prefetch": 4, \(retries)}
         }
