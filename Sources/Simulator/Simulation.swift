@@ -50,7 +50,7 @@ public final class Simulation {
   let keepsLogs: Bool
   private(set) var clients: [SimulatedClient] = []
   private(set) var isCalm = false
-  private var calmSince = MonotonicTime(nanoseconds: 0)
+  private(set) var calmSince = MonotonicTime(nanoseconds: 0)
   private var finale = ClosingCommands()
   private var isOver = false
   private(set) var violation: Violation?
@@ -333,7 +333,7 @@ public final class Simulation {
     else { return }
     guard clients[0].state == .ready,
       let wish = finale.next(
-        windows: plan.windows, mayEnd: areForeignersServed, isPaused: isSomethingPaused)
+        windows: plan.windows, mayEnd: areForeignersServed && areCommandsHeard, isPaused: isSomethingPaused)
     else { return }
     clients[0].ask(wish)
     // Somebody wants to know whether all is well, just when the services are sent home.

@@ -201,6 +201,19 @@ extension Simulation {
     }
   }
 
+  /// Whether nothing is on its way any more that would pause a service: a bank that closes is asked for nothing else.
+  var areCommandsHeard: Bool {
+    guard hasCommands else { return true }
+    guard clock.now.since(calmSince) > .seconds(1) else { return false }
+    return checker.holders.allSatisfy { holder in
+      let name = TicketName(day: checker.view.day, ticket: holder.lease.ticket)
+      guard let tree = checker.commands.last(of: name), tree.attempt == holder.lease.attempt,
+        let ending = tree.ending
+      else { return true }
+      return plan.commandServices.verdict(of: tree.service, ending.end) != .pause
+    }
+  }
+
   /// Whether a service stands still until somebody says that it shall go on.
   var isSomethingPaused: Bool { hasCommands && checker.paused.contains(true) }
 }
