@@ -21,6 +21,8 @@ struct BankHome: Sendable {
   var stockSocket: String { Paths.join(run, "stock.sock") }
   var windows: String { Paths.join(run, "windows") }
   var configurationCopy: String { Paths.join(run, "configuration.json") }
+  /// There where a command may have been started, and nobody has looked since for what is left of those of before.
+  var commandsNote: String { Paths.join(run, "commands") }
   /// What commands have written, in a directory for each day.
   var output: String { Paths.join(path, "output") }
   var logs: String { Paths.join(path, "logs") }

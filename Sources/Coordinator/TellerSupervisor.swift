@@ -37,6 +37,8 @@ package final class TellerSupervisor {
   /// The last generation at each window, also where there is none any more: a window that is opened again goes on
   /// with it, because the queue hears no generation that it has heard before.
   var generations: [Window: Generation] = [:]
+  /// Whether the home says that a command may have been started.
+  private var hasNotedCommands = false
 
   /// Stands in the command line of each teller, so that it can be seen whose it is.
   let home: String
@@ -263,6 +265,11 @@ extension TellerSupervisor: ProcessSupervisor {
 
   func began(_ post: SupervisedTeller, at now: Moment) {
     post.kind = kinds[post.window.service]
+    // Nobody is handed out before this is written: it has no customer yet.
+    if post.kind.leavesProcesses, !hasNotedCommands {
+      CommandClearing.note(in: BankHome(home))
+      hasNotedCommands = true
+    }
     post.inHand = nil
     (post.customers, post.residentBytes) = (0, nil)
     post.beats.begin(at: now.monotonic)

@@ -187,6 +187,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case timesOutInWords = "A command whose time is over goes on."
   case leavesTheTreeOfTheEnded = "When a command has ended, those whom it has left behind live on."
   case succeedsBesideTheTree = "Of a runner that has died what it has left behind is not ended."
+  case notesNoCommands = "A start looks for what is left of commands only where somebody waits for one."
   case leavesOrphansAtTheStart = "A start does not look for what is left of the commands of before."
   case carriesThePayloadOfAnother = "Whoever is served is handed out with the payload of the ticket before."
   case auditsTheDismissed = "An audit of a bank that closes fails, because its services were told to go."
@@ -254,7 +255,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .pausesWithoutAWord: [.paused]
     case .buriesWhatCannotRun: [.result]
     case .putsTheAttemptIntoTheKey, .cancelsInWords, .timesOutInWords, .leavesTheTreeOfTheEnded,
-      .succeedsBesideTheTree, .leavesOrphansAtTheStart:
+      .succeedsBesideTheTree, .leavesOrphansAtTheStart, .notesNoCommands:
       [.process]
     case .carriesThePayloadOfAnother: [.payload]
     case .renewsEveryLeaseOfAWorker, .leavesTheExpiredInHand: [.lease]
