@@ -19,7 +19,7 @@ package final class CommandClearing {
   /// - Parameter books: as the coordinator begins.
   package init(of coordinator: Coordinator, _ books: Books) {
     context = coordinator.context
-    guard Self.isWanted(context, books, context.home), !Kernel.makes("leavesOrphansAtTheStart") else { return }
+    guard Self.isWanted(context, books), !Kernel.makes("leavesOrphansAtTheStart") else { return }
     orphans = Orphans(keysFrom: context.booksName.prefix, on: context.loop)
     orphans?.end(grace: .zero, at: context.loop.moment().monotonic)
     settle()
@@ -55,8 +55,8 @@ package final class CommandClearing {
     _ = try? FileDescriptor.open(home.commandsNote, [.writeOnly, .create], mode: 0o600)
   }
 
-  private static func isWanted(_ context: BankContext, _ books: Books, _ home: BankHome) -> Bool {
-    if (try? FileFacts.inspect(home.commandsNote)) != nil { return true }
+  private static func isWanted(_ context: BankContext, _ books: Books) -> Bool {
+    if (try? FileFacts.inspect(context.home.commandsNote)) != nil { return true }
     let kinds = context.kinds
     // A worker is there, and may have started others, whether anybody waits or not.
     let hasWorkers = context.configuration.services.contains { context.configuration.worker(of: $0) != nil }

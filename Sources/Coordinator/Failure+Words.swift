@@ -68,6 +68,21 @@ extension EnqueueOrder {
   }
 }
 
+extension EnqueueOrder {
+  /// The service for which they come, whose customers bring what is asked of them; nil where it is drawn.
+  ///
+  /// - Parameter policy: says whose customers move money.
+  func knownService(among services: OfferedServices, by policy: QueuePolicy) throws(Failure) -> Service? {
+    guard let name = self.service else { return nil }
+    let service = try services.service(name)
+    let rule = policy[service.index].postingRule
+    if let fault = moneyFault(name, rule, amount: amount ?? 0, account: account ?? 0, place: nil) {
+      throw Failure(.badRequest, remark: fault)
+    }
+    return service
+  }
+}
+
 extension EnqueueEntry {
   /// - Parameters:
   ///   - now: by the calendar.

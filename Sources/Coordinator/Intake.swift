@@ -42,16 +42,9 @@ final class Intake: BankPart {
       return server.answer(seat, .failure(Failure(.badRequest, remark: fault)))
     }
     let service: Service?
-    do throws(Failure) { service = try order.service.map(context.services.service) } catch {
-      return server.answer(seat, .failure(error))
-    }
-    if let service, let name = order.service,
-      let fault = moneyFault(
-        name, queue.machine.policy[service.index].postingRule, amount: order.amount ?? 0,
-        account: order.account ?? 0, place: nil)
-    {
-      return server.answer(seat, .failure(Failure(.badRequest, remark: fault)))
-    }
+    do throws(Failure) {
+      service = try order.knownService(among: context.services, by: queue.machine.policy)
+    } catch { return server.answer(seat, .failure(error)) }
     var carried: ([UInt8], PayloadShare)?
     if let payload = order.payload {
       let share = PayloadShare(payloads, seat.session)
@@ -82,8 +75,7 @@ final class Intake: BankPart {
         number: seat.number, directory: context.home.run, partLimit: limits.listPart,
         maxPayload: context.configuration.maxPayload, share: PayloadShare(payloads, session))
     session.list = list
-    list.append(
-      part.entries, for: context.services, by: queue.machine.policy, at: context.now.wall)
+    list.append(part.entries, for: context.services, by: queue.machine.policy, at: context.now.wall)
     guard part.isLast else { return }
     session.list = nil
     list.end()
