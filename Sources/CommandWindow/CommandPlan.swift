@@ -26,11 +26,17 @@ struct CommandPlan {
   private let template: CommandTemplate?
   private let limits: [ResourceLimit]
   private let timeout: TimeSpan?
+  private let places: ProgramPlaces
 
   /// - Parameters:
   ///   - home: the bank's own directory; nil for where this process is.
   ///   - own: the variables of this process.
-  init(_ orders: CommandOrders, service: ServiceName, home: String?, own: [String: String]) {
+  ///   - places: where programs were found.
+  init(
+    _ orders: CommandOrders, service: ServiceName, home: String?, own: [String: String],
+    places: ProgramPlaces = ProgramPlaces()
+  ) {
+    self.places = places
     self.orders = orders
     self.service = service
     self.home = home
@@ -76,7 +82,7 @@ struct CommandPlan {
     let directory = orders.directory.map { Paths.join(home ?? "", $0) } ?? home
     do throws(CommandRefusal) {
       let words = try template.words(payload: assignment.payload ?? [], key: customer.key).get()
-      let path = try ProgramSearch.find(
+      let path = try places.find(
         template.program, path: variables["PATH"], directory: directory
       ).get()
       return program(path, words, variables, in: directory)
@@ -96,7 +102,7 @@ struct CommandPlan {
     let variables = environment.variables(of: customer, deadline: deadline, over: line.environment)
     let directory = line.directory ?? orders.directory ?? home
     do throws(CommandRefusal) {
-      let path = try ProgramSearch.find(line.words[0], path: variables["PATH"], directory: directory).get()
+      let path = try places.find(line.words[0], path: variables["PATH"], directory: directory).get()
       return program(path, line.words.map { Array($0.utf8) }, variables, in: directory)
     } catch {
       throw Unserved(failure: judgement.failure(of: error))

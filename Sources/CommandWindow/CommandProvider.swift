@@ -44,6 +44,7 @@ public final class CommandProvider: Provider {
   private let home: String?
   private let complain: (String) -> Void
   private var plan: CommandPlan?
+  private let places = ProgramPlaces()
   private var stage = Stage.idle
   private var signals: SignalSource?
   /// Whether all descendants fall to this process, and it has no other children.
@@ -80,7 +81,8 @@ public final class CommandProvider: Provider {
   /// The window was welcomed: from now on it knows what is run.
   public func begin(_ orders: TellerOrders) {
     guard let command = orders.command else { return }
-    plan = CommandPlan(command, service: orders.serviceName, home: home, own: Environment.all())
+    plan = CommandPlan(
+      command, service: orders.serviceName, home: home, own: Environment.all(), places: places)
     guard command.outputBytes > 0, !command.outputDirectory.isEmpty else { return }
     do throws(SystemError) { try Directory.create(path: command.outputDirectory, recursive: false) } catch {
       complainOnce("what commands say is kept in no file: \(error)")
@@ -169,6 +171,8 @@ public final class CommandProvider: Provider {
         }
         switch started {
         case .success(let command): stage = .running(assignment, order, command)
+        // What was found a moment ago may be gone, and be somewhere else: it is looked for once more.
+        case .failure where places.forget(): start(assignment)
         case .failure(let refusal):
           stage = .decided(assignment, .failed(plan.judgement.failure(of: refusal)))
         }

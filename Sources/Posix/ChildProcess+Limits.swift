@@ -166,10 +166,13 @@ extension ChildProcess {
     var settings: [[UInt8]] = []
     settings.reserveCapacity(program.environment.count)
     for (name, value) in program.environment {
-      let setting = Array("\(name)=\(value)".utf8)
-      guard !name.isEmpty, !name.utf8.contains(UInt8(ascii: "=")), !setting.contains(0) else {
-        throw refusal(name)
-      }
+      var setting: [UInt8] = []
+      setting.reserveCapacity(name.utf8.count + value.utf8.count + 1)
+      setting.append(contentsOf: name.utf8)
+      guard !setting.isEmpty, !setting.contains(UInt8(ascii: "=")) else { throw refusal(name) }
+      setting.append(UInt8(ascii: "="))
+      setting.append(contentsOf: value.utf8)
+      guard !setting.contains(0) else { throw refusal(name) }
       settings.append(setting)
     }
     return settings

@@ -1,5 +1,6 @@
-// Owns how much work of one's own a bank gets done: commands that end at once, beside a loop that only starts them; customers
-// of a program that stays, in lines of JSON; and a command line with whoever waits for it. Every receipt is on disk.
+// Owns how much work of one's own a bank gets done: commands that end at once, beside a loop that only starts them and beside
+// others who run commands; customers of a program that stays, in lines of JSON, beside queues for Python; and a command line
+// with whoever waits for it. Every receipt of the bank's is on disk.
 // It must not know what a command does. Failure: BenchFailure where somebody has no receipt.
 import BankModel
 import CommandRunner
@@ -33,18 +34,17 @@ extension Bench {
   }
 
   private func measureCommandServices(at bank: BenchBank) throws {
-    let (samples, ratios) = try rounds(beside: { try self.startsPerSecond() }) {
-      try served(thoroughness.served / 400, Self.done, at: bank)
-    }
-    add(
-      "work", "commands served durably, 2 windows", "/s", samples,
-      note: "\(Figure.text(ratios.median)) of a loop that starts two at a time")
-    add("work", "the same, against that loop", "×", ratios, target: .atLeast(0.85))
+    let count = thoroughness.served / 400
+    let loop = Rival(name: "a loop that starts two", target: .atLeast(0.85)) { try self.startsPerSecond() }
+    try contest(
+      "work", "commands served durably, 2 windows", against: [loop] + CommandRival.all(self, count)
+    ) { try served(count, Self.done, at: bank) }
   }
 
   private func measureWorker(at bank: BenchBank) throws {
-    let samples = try rounds { try served(thoroughness.served / 5, Self.python, at: bank) }
-    add("work", "a worker in Python, 16 in hand", "/s", samples, target: .atLeast(20_000))
+    try contest(
+      "work", "a worker in Python, 16 in hand", target: .atLeast(20_000), against: PythonRival.all(self)
+    ) { try served(thoroughness.served / 5, Self.python, at: bank) }
   }
 
   private func measureCommandLine(at bank: BenchBank) throws {

@@ -54,6 +54,26 @@ import Testing
     }
   }
 
+  @Test("a place is remembered until it is forgotten, and that there is none is not")
+  func remembered() throws {
+    let directory = try places()
+    let (first, second) = (directory.file("first"), directory.file("second"))
+    let both = "\(first):\(second)"
+    let memory = ProgramPlaces()
+    #expect(memory.find("late", path: both) == .failure(.programMissing("late", searched: both)))
+    #expect(!memory.forget())
+    try write("", to: directory.file("second/late"), mode: 0o700)
+    #expect(memory.find("late", path: both) == .success("\(second)/late"))
+    #expect(!memory.forget())
+    #expect(memory.find("late", path: both) == .success("\(second)/late"))
+    try write("", to: directory.file("first/late"), mode: 0o700)
+    try Directory.unlink(directory.file("second/late"))
+    // Within a second it is told again, and whoever finds nothing there forgets it.
+    while memory.find("late", path: both) == .success("\(second)/late") { if memory.forget() { break } }
+    #expect(memory.find("late", path: both) == .success("\(first)/late"))
+    #expect(memory.find("late", path: first) == .success("\(first)/late"))
+  }
+
   @Test("a name with a slash is a path and nothing else")
   func slash() throws {
     let directory = try places()

@@ -51,8 +51,12 @@ int linux_signals_unblock(const int *signals, int count);
 int linux_signals_ignore(int signal);
 int linux_signals_default(int signal);
 int linux_signals_reset(void);
-// Puts the signals that are ignored back to their default, but for those in `kept`, and blocks none.
+// Puts the signals that are ignored back to their default, but for those in `kept`, and blocks none. From now on it is known
+// which are not at their default: nobody changes one but by the calls above.
 int linux_signals_heed(const int *kept, int count);
+// The kernel's numbers are 1 to 64.
+enum { LINUX_SIGNALS = 64 };
+bool linux_signal_may_be_disposed(int signal);
 bool linux_signal_is_ignored(int signal);
 // "KILL" for 9, or NULL. The realtime signals have no name of their own.
 const char *linux_signal_abbreviation(int signal);
