@@ -1,6 +1,5 @@
-// Owns the calls declared in CLinux.h; the only file that asks the C library for its GNU extensions.
-// It must know no policy and keep no state beyond two remembered answers: whether epoll_pwait2 exists, and which signals may
-// not be at their default.
+// Owns the calls declared in CLinux.h, but for signals and the start of programs.
+// It must know no policy and keep no state beyond one remembered answer (whether epoll_pwait2 exists).
 // Invariant: every descriptor made here is closed on exec.
 // Failure: -1 and errno, or an errno value where the header says so.
 #define _GNU_SOURCE
@@ -89,118 +88,6 @@ int linux_epoll_wait(int epoll, struct linux_event *events, int64_t timeout_ns) 
   }
   return count;
 }
-
-// MARK: signals
-
-static void fill(sigset_t *set, const int *signals, int count) {
-  sigemptyset(set);
-  for (int i = 0; i < count; i++) sigaddset(set, signals[i]);
-}
-
-int linux_signal_descriptor(const int *signals, int count) {
-  sigset_t set;
-  sigemptyset(&set);
-  // A blocked signal comes also where it is ignored, and whoever had it ignored did not want it to come.
-  for (int i = 0; i < count; i++) {
-    if (!linux_signal_is_ignored(signals[i])) sigaddset(&set, signals[i]);
-  }
-  int code = pthread_sigmask(SIG_BLOCK, &set, NULL);
-  if (code != 0) {
-    errno = code;
-    return -1;
-  }
-  return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
-int linux_signal_read(int fd, struct linux_signal *signal) {
-  struct signalfd_siginfo info;
-  ssize_t count = read(fd, &info, sizeof info);
-  if (count == -1) return errno == EAGAIN ? 0 : -1;
-  if (count != sizeof info) {
-    errno = EIO;
-    return -1;
-  }
-  signal->number = (int32_t)info.ssi_signo;
-  signal->sender_pid = (int32_t)info.ssi_pid;
-  signal->sender_uid = info.ssi_uid;
-  signal->code = info.ssi_code;
-  return 1;
-}
-
-int linux_signals_unblock(const int *signals, int count) {
-  sigset_t set;
-  fill(&set, signals, count);
-  int code = pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-  if (code == 0) return 0;
-  errno = code;
-  return -1;
-}
-
-// All of them, until somebody has looked. From then on whoever changes one through this file adds it.
-static uint64_t disposed = ~(uint64_t)0;
-
-bool linux_signal_may_be_disposed(int number) {
-  return __atomic_load_n(&disposed, __ATOMIC_RELAXED) & (uint64_t)1 << (number - 1);
-}
-
-static void look_at_dispositions(void) {
-  uint64_t found = 0;
-  // The kernel is asked itself, because the C library does not tell of the two that it keeps. What it answers begins with
-  // the handler, and SIG_DFL is 0.
-  for (int number = 1; number <= LINUX_SIGNALS; number++) {
-    long action[8] = {0};
-    if (syscall(SYS_rt_sigaction, number, NULL, action, (size_t)LINUX_SIGNALS / 8) != 0 || action[0] != 0)
-      found |= (uint64_t)1 << (number - 1);
-  }
-  __atomic_store_n(&disposed, found, __ATOMIC_RELAXED);
-}
-
-static int dispose(int number, void (*handler)(int)) {
-  if (number >= 1 && number <= LINUX_SIGNALS)
-    __atomic_fetch_or(&disposed, (uint64_t)1 << (number - 1), __ATOMIC_RELAXED);
-  struct sigaction action = {.sa_handler = handler};
-  sigemptyset(&action.sa_mask);
-  return sigaction(number, &action, NULL);
-}
-
-int linux_signals_ignore(int number) { return dispose(number, SIG_IGN); }
-int linux_signals_default(int number) { return dispose(number, SIG_DFL); }
-
-int linux_signals_reset(void) {
-  // SIGKILL, SIGSTOP and the two that the C library keeps for itself refuse, and are at their default anyway.
-  for (int number = 1; number <= SIGRTMAX; number++) (void)dispose(number, SIG_DFL);
-  sigset_t none;
-  sigemptyset(&none);
-  int code = pthread_sigmask(SIG_SETMASK, &none, NULL);
-  if (code == 0) return 0;
-  errno = code;
-  return -1;
-}
-
-bool linux_signal_is_ignored(int number) {
-  struct sigaction action;
-  return sigaction(number, NULL, &action) == 0 && !(action.sa_flags & SA_SIGINFO) && action.sa_handler == SIG_IGN;
-}
-
-int linux_signals_heed(const int *kept, int count) {
-  sigset_t left_alone;
-  fill(&left_alone, kept, count);
-  // Whoever has a handler already is a part of the language's runtime, or of a sanitizer.
-  for (int number = 1; number <= SIGRTMAX; number++) {
-    if (linux_signal_is_ignored(number) && !sigismember(&left_alone, number)) (void)dispose(number, SIG_DFL);
-  }
-  look_at_dispositions();
-  sigset_t none;
-  sigemptyset(&none);
-  int code = pthread_sigmask(SIG_SETMASK, &none, NULL);
-  if (code == 0) return 0;
-  errno = code;
-  return -1;
-}
-
-const char *linux_signal_abbreviation(int number) { return sigabbrev_np(number); }
-int linux_realtime_signal_minimum(void) { return SIGRTMIN; }
-int linux_realtime_signal_maximum(void) { return SIGRTMAX; }
 
 // MARK: processes
 
