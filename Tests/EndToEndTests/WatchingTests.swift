@@ -84,12 +84,12 @@ struct WatchingTests {
       func seen() throws -> [Status] {
         try JSON.lines(watcher.lines.joined(separator: "\n")).map { Status($0) }
       }
-      try branch.waitUntil("the watcher sees it run") {
-        try seen().contains { $0.businessMilliseconds >= first + 3000 }
+      // Once a second, and not only with a beat of the teller, of which there are no three in three seconds. A watcher on a
+      // busy machine may be late, and is not late for ever.
+      try branch.waitUntil("the watcher sees it run once a second") {
+        let told = try Set(seen().map(\.businessMilliseconds).filter { $0 >= first }).sorted()
+        return zip(told, told.dropFirst(2)).contains { $1 - $0 <= 3000 }
       }
-      // Once a second, and not only with a beat of the teller.
-      let told = try Set(seen().map(\.businessMilliseconds).filter { (first...first + 3000).contains($0) })
-      #expect(told.count >= 2, "the watcher's timer jumps: \(told.sorted())")
       let before = try branch.status().businessMilliseconds
       let end = try branch.json("stop", "--timeout", "0ms")["business_ms"].integer ?? 0
       #expect(end >= before)

@@ -130,7 +130,7 @@ extension TicketReport {
 
   fileprivate static let ofJuice: TicketReport = {
     var receipt = Receipt.full
-    (receipt.service, receipt.outcome) = (.juice, .outOfStock)
+    (receipt.service, receipt.outcome, receipt.postingRule) = (.juice, .outOfStock, nil)
     (receipt.window, receipt.amount) = (Window(service: .juice, place: 1), 0)
     receipt.article = "strawberry-banana"
     receipt.shortages = [Shortage(item: ItemID("strawberry"), needed: 10, available: 0)]

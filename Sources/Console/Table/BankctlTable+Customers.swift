@@ -17,6 +17,8 @@ extension BankctlTable {
     "enqueue", group: group, "Customers take tickets.", "고객이 번호표를 뽑습니다.",
     details: Text(
       "Ends when the tickets are on disk. Service, amount and account are drawn at random where they are not given. "
+        + "Customers of a service that has a ledger in the configuration need amount and account; those of its other "
+        + "services have neither. "
         + "With --at or --in they are not served before that: they are delayed, and stand in line at the place of their numbers "
         + "when the time has come, also after a restart. --at is a moment in RFC 3339 (2026-11-24T09:00:00+09:00) or a time of "
         + "today here (09:00); for a moment that has passed they wait at once. "
@@ -24,7 +26,8 @@ extension BankctlTable {
         + "\"key\":\"a-1\"}, where each field may be left out; a bad line is named by its number and "
         + "nobody is added. For later stands there as \"at\", a moment in RFC 3339, or as \"in\", such as \"5m\". What a customer carries stands there as \"payload\", a text, or as \"payload_b64\", bytes in "
         + "base64.",
-      "번호표가 디스크에 기록되면 끝납니다. 업무와 금액, 계좌는 주지 않으면 무작위로 정합니다. --at이나 --in을 주면 "
+      "번호표가 디스크에 기록되면 끝납니다. 업무와 금액, 계좌는 주지 않으면 무작위로 정합니다. "
+        + "설정에서 ledger가 있는 업무의 고객은 금액과 계좌를 모두 주어야 하고, 설정의 다른 업무는 둘 다 받지 않습니다. --at이나 --in을 주면 "
         + "그때까지 미루었다가 번호 순서대로 줄에 세우며, 은행을 다시 열어도 그대로입니다. --at은 RFC 3339 시점(2026-11-24T09:00:00+09:00)이나 오늘의 이곳 "
         + "시각(09:00)이고, 지나간 시점이면 바로 줄을 섭니다. --from은 한 줄에 하나씩 "
         + "{\"service\":\"deposit\",\"grade\":\"vip\",\"amount\":50000,\"account\":12,\"key\":\"a-1\"} 같은 "
