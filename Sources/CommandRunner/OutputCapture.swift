@@ -28,12 +28,13 @@ public final class OutputCapture {
 
   private let loop: EventLoop
   private var pipe: FileDescriptor?
+  private let number: CInt
   private var registration: Registration?
   private var ends: OutputEnds
   private let file: OutputFile?
   private let piece: UnsafeMutableRawBufferPointer
 
-  /// Takes over the reading end of a pipe. Nothing is read before the loop runs.
+  /// Takes over the reading end of a pipe. Nothing is read before ``attend()``.
   public init(
     _ pipe: consuming FileDescriptor, keeping bounds: Bounds, on loop: EventLoop
   ) throws(SystemError) {
@@ -42,8 +43,13 @@ public final class OutputCapture {
     ends = OutputEnds(firstLimit: bounds.first, lastLimit: bounds.last)
     file = bounds.file.map { OutputFile(path: $0, bound: bounds.fileLength) }
     piece = .allocate(byteCount: Self.pieceSize, alignment: 16)
-    let number = pipe.rawValue
+    number = pipe.rawValue
     self.pipe = consume pipe
+  }
+
+  /// Has the loop read what comes, from now on. Until then a pipe takes 64 KiB, and whoever writes more waits.
+  public func attend() throws(SystemError) {
+    guard registration == nil, !isAtEnd else { return }
     registration = try loop.register(fd: number, interest: .read) { [weak self] _ in
       self?.read(atMost: 4 * Self.pieceSize, untilEmpty: false)
     }
@@ -55,7 +61,12 @@ public final class OutputCapture {
   }
 
   /// Whether nothing more can come: every writer has closed its end, or ``finish()`` was called.
-  public var isAtEnd: Bool { registration == nil }
+  public var isAtEnd: Bool {
+    switch pipe {
+    case .some: false
+    case .none: true
+    }
+  }
 
   /// What has come so far.
   public var captured: CapturedOutput {

@@ -12,7 +12,8 @@ import Time
 /// ``deadline`` at the latest. A command that is dropped is killed with its group.
 public final class RunningCommand {
   private enum Phase {
-    case running
+    /// Its output is left in the pipes until then; nil once the loop takes it out.
+    case running(attendAt: MonotonicTime?)
     /// It has ended, and somebody may be writing to its output.
     case lingering(until: MonotonicTime)
     /// It has ended, and what it has left is being ended.
@@ -22,7 +23,8 @@ public final class RunningCommand {
 
   private let root: ChildProcess
   private let tree: ProcessTree
-  private let feed: PayloadFeed
+  /// Nil for a command that gets nothing.
+  private let feed: PayloadFeed?
   private let output: OutputCapture
   private let errors: OutputCapture
   private let startedAt: MonotonicTime
@@ -33,28 +35,33 @@ public final class RunningCommand {
   private var interruption: CommandOutcome.Interruption?
   /// Whether everything was ended at once, because this process ends.
   private var isGivenUp = false
-  private var phase = Phase.running
+  private var phase = Phase.running(attendAt: nil)
+
+  /// When to look again where descriptors or memory have run out.
+  private static let pause = TimeSpan.milliseconds(10)
 
   /// Starts a command.
   ///
   /// - Parameters:
   ///   - now: when it starts; its time is counted from here.
+  ///   - unattended: for so long its output stays in the pipes, which hold 64 KiB each, and its end alone is waited for.
+  ///     A command that has ended by then costs a third less; one that says more waits.
   ///   - adopts: which children of this process belong to the command, other than the command itself: all but those that
   ///     this process has started itself. Where it is true of any, `Subreaper.become()` comes first.
   /// - Throws: what cannot be had now and may be had later: processes, descriptors, memory; and ETXTBSY, where somebody
   ///   is just writing the program.
   public static func start(
-    _ order: CommandOrder, on loop: EventLoop, at now: MonotonicTime,
+    _ order: CommandOrder, on loop: EventLoop, at now: MonotonicTime, unattended: TimeSpan = .zero,
     adopts: @escaping (pid_t) -> Bool
   ) throws(SystemError) -> Result<RunningCommand, CommandRefusal> {
-    let input = try DescriptorPair.pipe()
+    var feed: PayloadFeed?
+    let input = try standardInput(order.payload, from: &feed, on: loop)
     let output = try DescriptorPair.pipe()
     let errors = try DescriptorPair.pipe()
-    let feed = try PayloadFeed(order.payload, into: input.second, on: loop)
     let root: ChildProcess
     do throws(SystemError) {
       root = try ChildProcess.start(
-        order.program, input: input.first, output: output.second, errors: errors.second)
+        order.program, input: input, output: output.second, errors: errors.second)
     } catch {
       guard let refusal = refusal(of: order.program, error) else { throw error }
       return .failure(refusal)
@@ -63,7 +70,7 @@ public final class RunningCommand {
       return .success(
         try RunningCommand(
           order, root, feed, output: output.first, errors: errors.first, on: loop, at: now,
-          adopts: adopts))
+          unattended: unattended, adopts: adopts))
     } catch {
       // Nobody can watch it.
       root.killGroup(SIGKILL)
@@ -72,10 +79,20 @@ public final class RunningCommand {
     }
   }
 
+  /// A pipe with the payload in it; for no payload the null device, which costs less.
+  private static func standardInput(
+    _ payload: [UInt8], from feed: inout PayloadFeed?, on loop: EventLoop
+  ) throws(SystemError) -> FileDescriptor {
+    guard !payload.isEmpty else { return try FileDescriptor.open("/dev/null", .readOnly) }
+    let pipe = try DescriptorPair.pipe()
+    feed = try PayloadFeed(payload, into: pipe.second, on: loop)
+    return pipe.first
+  }
+
   private init(
-    _ order: CommandOrder, _ root: ChildProcess, _ feed: PayloadFeed,
+    _ order: CommandOrder, _ root: ChildProcess, _ feed: PayloadFeed?,
     output: consuming FileDescriptor, errors: consuming FileDescriptor, on loop: EventLoop,
-    at now: MonotonicTime, adopts: @escaping (pid_t) -> Bool
+    at now: MonotonicTime, unattended: TimeSpan, adopts: @escaping (pid_t) -> Bool
   ) throws(SystemError) {
     (self.root, self.feed) = (root, feed)
     (startedAt, endedAt, timeoutAt) = (now, now, order.timeout.map { now + $0 })
@@ -83,6 +100,7 @@ public final class RunningCommand {
     tree = try ProcessTree(root: root, on: loop, adopts: adopts)
     self.output = try OutputCapture(output, keeping: order.output, on: loop)
     self.errors = try OutputCapture(errors, keeping: order.errors, on: loop)
+    if unattended > .zero { phase = .running(attendAt: now + unattended) } else { try attend() }
   }
 
   deinit {
@@ -101,12 +119,16 @@ public final class RunningCommand {
   /// When ``turn(at:)`` is to be called, if nothing happens before; nil for when something happens.
   public var deadline: MonotonicTime? {
     switch phase {
-    case .running where interruption == nil: timeoutAt
-    case .running, .clearing: tree.deadline
+    case .running(let attendAt):
+      .earlier(attendAt, interruption == nil ? timeoutAt : tree.deadline)
+    case .clearing: tree.deadline
     case .lingering(let until): until
     case .over: nil
     }
   }
+
+  /// Whether its output stays in the pipes for now, and nobody looks after what it leaves behind.
+  public var isUnattended: Bool { if case .running(attendAt: _?) = phase { true } else { false } }
 
   /// Ends the command with all that descends from it: SIGTERM to its group, and SIGKILL to the whole tree after its
   /// grace. Does nothing to one that has ended already, or is being ended.
@@ -133,15 +155,16 @@ public final class RunningCommand {
   /// - Returns: the outcome, once nothing of the command is left.
   public func turn(at now: MonotonicTime) -> CommandOutcome? {
     if case .running = phase, let timeoutAt, timeoutAt <= now { interrupt(.timeout, at: now) }
+    if case .running(let attendAt?) = phase, attendAt <= now, !root.isReaped { attend(at: now) }
     tree.turn(at: now)
     // One that waits for a dead disk is given up; nobody will know how it ends.
     if case .running = phase, root.isReaped || tree.isGone {
       endedAt = now
-      feed.close()
+      feed?.close()
       output.readWhatIsThere()
       errors.readWhatIsThere()
       // Where it was ended, the rest of the tree is being ended, too, and may say why it goes.
-      phase = interruption == nil ? .lingering(until: now + linger) : .clearing
+      phase = interruption == nil ? .lingering(until: lingerEnd(at: now)) : .clearing
     }
     if case .lingering(let until) = phase, until <= now || output.isAtEnd && errors.isAtEnd {
       if !Kernel.makes("leavesTheTreeOfTheEnded") { tree.end(grace: .zero, at: now) }
@@ -152,6 +175,27 @@ public final class RunningCommand {
     }
     if case .over(let outcome) = phase { return outcome }
     return nil
+  }
+
+  /// Until when others may go on writing to its output. Where the loop cannot take it out nobody is waited for.
+  private func lingerEnd(at now: MonotonicTime) -> MonotonicTime {
+    do throws(SystemError) { try attend() } catch { return now }
+    return now + linger
+  }
+
+  private func attend(at now: MonotonicTime) {
+    do throws(SystemError) {
+      try attend()
+      phase = .running(attendAt: nil)
+    } catch {
+      // No memory in the kernel: it comes back, and until then whoever says much waits.
+      phase = .running(attendAt: now + Self.pause)
+    }
+  }
+
+  private func attend() throws(SystemError) {
+    try output.attend()
+    try errors.attend()
   }
 
   private func interrupt(_ reason: CommandOutcome.Interruption, at now: MonotonicTime) {

@@ -40,6 +40,11 @@ public final class CommandProvider: Provider {
   /// and on a machine that is building took half a second at most; who is not gone then waits for a dead disk.
   static let patience = TimeSpan.milliseconds(800)
 
+  /// A command that is over so soon is brief: the next one is expected to be, too, and to cost no more than it must.
+  static let briefness = TimeSpan.milliseconds(3)
+  /// And one that says no more than half of what a pipe holds.
+  private static let fewBytes: Int64 = 32 << 10
+
   private let loop: EventLoop
   private let home: String?
   private let complain: (String) -> Void
@@ -53,6 +58,8 @@ public final class CommandProvider: Provider {
   private var hasLostChildren = false
   /// Processes of earlier customers that could not be ended.
   private var leftBehind: Set<pid_t> = []
+  /// Whether the last command was brief.
+  public private(set) var isBrief = false
   /// Whether somebody was told that output cannot be written.
   private var hasComplained = false
 
@@ -112,14 +119,15 @@ public final class CommandProvider: Provider {
     switch stage {
     case .idle: collect()
     case .givenUp: break
-    case .wanted(let assignment, isFresh: true): stage = .wanted(assignment, isFresh: false)
-    case .wanted(let assignment, isFresh: false): start(assignment)
+    case .wanted(let assignment, isFresh: true) where !isBrief: stage = .wanted(assignment, isFresh: false)
+    case .wanted(let assignment, _): start(assignment)
     case .running(let assignment, let order, let command):
       if let outcome = command.turn(at: SystemClock.monotonic()) {
         finish(assignment, order, outcome)
-      } else if hasLostChildren {
+      } else if !command.isUnattended {
+        hearOfChildren()
+        if hasLostChildren, adoptsAll { command.collect() }
         hasLostChildren = false
-        if adoptsAll { command.collect() }
       }
     case .decided(let assignment, let provision):
       stage = .idle
@@ -166,11 +174,13 @@ public final class CommandProvider: Provider {
     do throws(CommandPlan.Unserved) {
       let order = try plan.order(for: assignment, at: SystemClock.wall())
       do throws(SystemError) {
-        let started = try RunningCommand.start(order, on: loop, at: SystemClock.monotonic()) {
-          adoptsAll && !leftBehind.contains($0)
-        }
+        let started = try RunningCommand.start(
+          order, on: loop, at: SystemClock.monotonic(), unattended: isBrief ? Self.briefness : .zero
+        ) { adoptsAll && !leftBehind.contains($0) }
         switch started {
-        case .success(let command): stage = .running(assignment, order, command)
+        case .success(let command):
+          stage = .running(assignment, order, command)
+          if command.isUnattended { signals?.pause() } else { hearOfChildren() }
         // What was found a moment ago may be gone, and be somewhere else: it is looked for once more.
         case .failure where places.forget(): start(assignment)
         case .failure(let refusal):
@@ -190,6 +200,10 @@ public final class CommandProvider: Provider {
     // They were all collected with the command, but for these.
     hasLostChildren = false
     leftBehind.formUnion(outcome.leftBehind)
+    if !leftBehind.isEmpty { hearOfChildren() }
+    isBrief =
+      leftBehind.isEmpty && outcome.duration < Self.briefness
+      && outcome.output.length + outcome.errors.length <= Self.fewBytes
     let provision = plan.judgement.provision(of: outcome)
     if case .worked(let result) = provision {
       clear(order.output, outcome.output, result.output)
@@ -209,6 +223,9 @@ public final class CommandProvider: Provider {
     else { return }
     _ = try? Directory.unlink(file)
   }
+
+  /// From now on it is told when a child ends. Where that cannot be had now it is asked for again in the next turn.
+  private func hearOfChildren() { try? signals?.resume() }
 
   /// Collects those who could not be ended with their command, and have ended since.
   private func collect() {

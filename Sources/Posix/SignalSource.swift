@@ -20,7 +20,7 @@ public struct SignalReport: Sendable, Hashable {
 /// Several of one kind that were not read yet are delivered once. Signals stay blocked when the source ends.
 public final class SignalSource {
   private let loop: EventLoop
-  private let registration: Registration
+  private var registration: Registration?
   private let delivery: Delivery
 
   /// Blocks `signals` in this thread and hands each arrival to `handler`, from the loop.
@@ -31,15 +31,28 @@ public final class SignalSource {
   ) throws(SystemError) {
     let number = try systemCall("signalfd", on: "") { Kernel.makeSignalDescriptor(signals) }
     let delivery = Delivery(FileDescriptor(owning: number), to: handler)
-    // The loop holds the delivery, not this source, so dropping the source ends it.
-    registration = try loop.register(fd: number, interest: .read) { _ in delivery.run() }
     self.loop = loop
     self.delivery = delivery
+    try resume()
   }
 
   deinit {
     delivery.isCancelled = true
-    loop.deregister(registration)
+    pause()
+  }
+
+  /// Hands on nothing for now. What arrives meanwhile is handed on once, after ``resume()``.
+  public func pause() {
+    if let registration { loop.deregister(registration) }
+    registration = nil
+  }
+
+  /// Goes on after a pause; does nothing where there was none.
+  public func resume() throws(SystemError) {
+    guard registration == nil else { return }
+    let delivery = delivery
+    // The loop holds the delivery, not this source, so dropping the source ends it.
+    registration = try loop.register(fd: delivery.number, interest: .read) { _ in delivery.run() }
   }
 }
 
@@ -53,6 +66,8 @@ private final class Delivery {
     self.descriptor = descriptor
     self.handler = handler
   }
+
+  var number: CInt { descriptor.rawValue }
 
   func run() {
     var signal = linux_signal()

@@ -27,6 +27,9 @@ public protocol Provider: AnyObject {
   /// The end of a turn of the loop: sends what is to be sent, and gives up what has taken too long.
   func endTurn()
 
+  /// Whether the last customer's work was over so soon that the next answer is expected with it.
+  var isBrief: Bool { get }
+
   /// Gives up the whole work of the present customer. Once nothing of it is left the answer is ``Provision/returned``; or
   /// what has come of it, where it had ended before anybody wanted that.
   func abandon()
@@ -40,6 +43,8 @@ public protocol Provider: AnyObject {
 
 /// For who only gets what the work needs: it is the worker's own.
 extension Provider {
+  /// Its answer is waited for.
+  public var isBrief: Bool { false }
   /// Does nothing: the worker gives up its own work by itself.
   public func abandon() {}
   /// Does nothing: there are no processes.

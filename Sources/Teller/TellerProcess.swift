@@ -25,6 +25,11 @@ public final class TellerProcess {
   private var machine: TellerMachine
   private var actions: [TellerAction] = []
   private var log: TellerLog?
+  /// What was said leaves then at the latest; nil where nothing is held back. While customers are in hand whose work is
+  /// brief several answers leave together: a word to the coordinator costs both sides a tenth of such a command.
+  private var heldUntil: MonotonicTime?
+  /// Far below what a commit is gathered for while the bank is busy, and nobody is in hand where it is not.
+  private static let patience = TimeSpan.milliseconds(4)
   /// The coordinator has just spoken, and may speak again.
   private var isAwaited = false
   /// Turns that were spent awake. In most of them only the coordinator is asked, which made 4 % more customers a second
@@ -116,11 +121,24 @@ public final class TellerProcess {
 
   /// The end of a turn: what was said leaves in one write, and the log when it is due.
   private func settle() {
-    if exitCode == nil { channel.flush() } else { channel.closeAfterFlush() }
+    if exitCode == nil { flush() } else { channel.closeAfterFlush() }
     guard let file = log?.output else { return }
     // What was flushed just now may have been the end. Mostly nothing waits, and then the clock need not be read.
     guard exitCode == nil else { return file.flush() }
     if file.nextFlush != nil { file.flushIfDue(SystemClock.monotonic()) }
+  }
+
+  /// Sends what was said, unless more is said soon: somebody is in hand whose work has begun and is expected to be brief.
+  private func flush() {
+    guard channel.hasUnflushedOutput else { return heldUntil = nil }
+    if machine.hasHandedOver, provider?.isBrief == true {
+      let now = SystemClock.monotonic()
+      let end = heldUntil ?? now + Self.patience
+      heldUntil = end
+      if now < end { return }
+    }
+    heldUntil = nil
+    channel.flush()
   }
 
   private func openLog(_ orders: TellerOrders) {
@@ -143,7 +161,7 @@ public final class TellerProcess {
 
   private func nextDeadline(until deadline: MonotonicTime?) -> MonotonicTime? {
     let own = MonotonicTime.earlier(machine.wakeAt, log?.output.nextFlush)
-    return .earlier(own, .earlier(provider?.nextDeadline, deadline))
+    return .earlier(.earlier(own, heldUntil), .earlier(provider?.nextDeadline, deadline))
   }
 
   private static func event(of end: ChannelEnd) -> TellerEvent {

@@ -45,6 +45,7 @@ struct FrameMessageTests {
   func hotMessages() {
     let lease = Lease(ticket: 1, attempt: 1, generation: 1)
     #expect(TellerMessage.done(lease).appendDirectly(to: &scrap))
+    #expect(TellerMessage.worked(lease, WorkResult(duration: .zero)).appendDirectly(to: &scrap))
     #expect(WindowMessage.acknowledged(lease).appendDirectly(to: &scrap))
     #expect(WindowMessage.sample(.assign).appendDirectly(to: &scrap))
     var chance = SeededGenerator.announced("what is said once a customer")
@@ -57,7 +58,8 @@ struct FrameMessageTests {
     var chance = SeededGenerator.announced("numbers of every length")
     for _ in 0..<5_000 {
       let lease = chance.lease()
-      for message in [TellerMessage.done(lease), .returned(lease), .beat(lease)] { try compare(message) }
+      let told = [TellerMessage.done(lease), .returned(lease), .beat(lease), .worked(lease, chance.result())]
+      for message in told { try compare(message) }
       for message in [WindowMessage.acknowledged(lease), .recall(lease), .assign(chance.assignment(lease))] {
         try compare(message)
       }
@@ -72,6 +74,9 @@ struct FrameMessageTests {
     for _ in 0..<20_000 {
       let lease = chance.lease()
       try judge(chance.damaged(CBOREncoder().encode(TellerMessage.done(lease))), as: TellerMessage.self)
+      try judge(
+        chance.damaged(CBOREncoder().encode(TellerMessage.worked(lease, chance.result()))),
+        as: TellerMessage.self)
       try judge(
         chance.damaged(CBOREncoder().encode(WindowMessage.assign(chance.assignment(lease)))),
         as: WindowMessage.self)
@@ -131,7 +136,31 @@ extension SeededGenerator {
       service: [BankModel.Service.deposit, .loan, .juice].randomElement(using: &self)!,
       priority: BankModel.Priority.grades.randomElement(using: &self)!, amount: number(), account: number())
     assignment.article = text()
+    if Bool.random(using: &self) { assignment.payload = bytes() }
     return assignment
+  }
+
+  /// What a command or a worker has left behind.
+  fileprivate mutating func result() -> WorkResult {
+    let code: Int32? = Bool.random(using: &self) ? number() : nil
+    return WorkResult(
+      ending: ProcessEnd(code: code, signal: code == nil && Bool.random(using: &self) ? number() : nil),
+      duration: .milliseconds(Int64.random(in: 0...100_000, using: &self)), output: excerpt(),
+      errors: excerpt())
+  }
+
+  private mutating func excerpt() -> Excerpt {
+    if Int.random(in: 0..<3, using: &self) == 0 { return .nothing }
+    let (first, last) = (bytes(), bytes())
+    let length = Int64(first.count + last.count) + Int64.random(in: 0...70_000, using: &self)
+    return Excerpt(
+      first: first, last: last, length: length, filed: Int64.random(in: 0...length, using: &self))!
+  }
+
+  /// Bytes of any length up to a head of three bytes.
+  private mutating func bytes() -> [UInt8] {
+    let length = [0, 1, 23, 24, 90, 300].randomElement(using: &self)!
+    return (0..<length).map { _ in UInt8.random(in: .min ... .max, using: &self) }
   }
 
   /// A text of any length up to a head of three bytes, or none.

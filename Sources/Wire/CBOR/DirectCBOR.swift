@@ -38,6 +38,20 @@ extension [UInt8] {
     }
   }
 
+  mutating func appendField(_ key: UInt8, bytes: [UInt8]) {
+    precondition(key < 24, "this head is one byte long")
+    append(key)
+    appendHead(CBORMajor.bytes, UInt64(bytes.count))
+    append(contentsOf: bytes)
+  }
+
+  /// Appends the key of a field and the head of the map of so many fields in it.
+  mutating func appendField(_ key: UInt8, mapOf fields: UInt8) {
+    precondition(key < 24 && fields < 24, "these heads are one byte long")
+    append(key)
+    append(CBORMajor.map | fields)
+  }
+
   mutating func appendField(_ key: UInt8, _ value: Bool) {
     precondition(key < 24, "this head is one byte long")
     append(key)
@@ -88,6 +102,9 @@ struct DirectReader {
   private mutating func expect(_ byte: UInt8) {
     if place < bytes.count, bytes[place] == byte { place += 1 } else { hasFailed = true }
   }
+
+  /// Goes past the key of a field.
+  mutating func expectField(_ key: UInt8) { expect(key) }
 
   /// Goes past the key of a field and the heads of the map and of the kind in it.
   mutating func expectField(_ key: UInt8, kind: UInt8) {
@@ -165,6 +182,24 @@ struct DirectReader {
   private static func text(_ bytes: UnsafeBufferPointer<UInt8>) -> String? {
     if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
     return String(validating: bytes, as: UTF8.self)
+  }
+
+  /// The bytes in a field with a key below 24; none after a failure.
+  mutating func bytes(_ key: UInt8) -> [UInt8] {
+    expect(key)
+    guard let (major, length) = head(), major == CBORMajor.bytes, length <= UInt64(bytes.count - place) else {
+      hasFailed = true
+      return []
+    }
+    defer { place += Int(length) }
+    return Array(bytes[place..<(place + Int(length))])
+  }
+
+  /// The bytes in a field with a key below 24 that nobody has to have; each one that is there is counted.
+  mutating func bytes(_ key: UInt8, counting present: inout UInt8) -> [UInt8]? {
+    guard isAt(key) else { return nil }
+    present += 1
+    return bytes(key)
   }
 
   /// The integer in a field with a key below 24 that nobody has to have; each one that is there is counted.

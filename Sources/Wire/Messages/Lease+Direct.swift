@@ -5,24 +5,26 @@
 import BankModel
 
 extension TellerMessage: FrameMessage {
-  /// Leases that are done or returned, and beats.
+  /// Leases that are done or returned, with or without a result, and beats.
   public func appendDirectly(to buffer: inout [UInt8]) -> Bool {
     switch self {
     case .done(let lease): lease.append(to: &buffer, kind: 3)
     case .returned(let lease): lease.append(to: &buffer, kind: 5)
     case .beat(let lease): lease.append(to: &buffer, kind: 6)
-    case .hello, .ready, .failed, .outOfStock, .worked, .progressed: return false
+    case .worked(let lease, let result): result.append(to: &buffer, of: lease, kind: 8)
+    case .hello, .ready, .failed, .outOfStock, .progressed: return false
     }
     return true
   }
 
-  /// Leases that are done or returned, and beats.
+  /// Leases that are done or returned, with or without a result, and beats.
   public static func readDirectly(_ body: UnsafeBufferPointer<UInt8>) -> TellerMessage? {
     guard body.count > 1 else { return nil }
     switch body[1] {
     case 3: return Lease.read(body, kind: 3).map { .done($0) }
     case 5: return Lease.read(body, kind: 5).map { .returned($0) }
     case 6: return Lease.read(body, kind: 6).map { .beat($0) }
+    case 8: return WorkResult.read(body, kind: 8).map { .worked($0, $1) }
     default: return nil
     }
   }
@@ -32,9 +34,7 @@ extension WindowMessage: FrameMessage {
   /// Assignments, acknowledgements and recalls.
   public func appendDirectly(to buffer: inout [UInt8]) -> Bool {
     switch self {
-    case .assign(let assignment):
-      guard assignment.payload == nil else { return false }
-      assignment.append(to: &buffer, kind: 3)
+    case .assign(let assignment): assignment.append(to: &buffer, kind: 3)
     case .acknowledged(let lease): lease.append(to: &buffer, kind: 4)
     case .recall(let lease): lease.append(to: &buffer, kind: 5)
     case .welcome, .refused, .close, .closing, .engaged, .entrust: return false
@@ -57,6 +57,10 @@ extension WindowMessage: FrameMessage {
 extension Lease {
   fileprivate func append(to buffer: inout [UInt8], kind: UInt8) {
     buffer.appendHeads(kind: kind, fields: 3)
+    appendFields(to: &buffer)
+  }
+
+  fileprivate func appendFields(to buffer: inout [UInt8]) {
     buffer.appendField(1, ticket)
     buffer.appendField(2, attempt)
     buffer.appendField(3, generation)
@@ -65,17 +69,20 @@ extension Lease {
   fileprivate static func read(_ body: UnsafeBufferPointer<UInt8>, kind: UInt8) -> Lease? {
     var reader = DirectReader(body)
     reader.expectHeads(kind: kind, fields: 3)
-    let lease = Lease(ticket: reader.field(1), attempt: reader.field(2), generation: reader.field(3))
+    let lease = Lease(from: &reader)
     return reader.isComplete ? lease : nil
+  }
+
+  fileprivate init(from reader: inout DirectReader) {
+    self.init(ticket: reader.field(1), attempt: reader.field(2), generation: reader.field(3))
   }
 }
 
 extension Assignment {
   fileprivate func append(to buffer: inout [UInt8], kind: UInt8) {
-    buffer.appendHeads(kind: kind, fields: 8 + (article == nil ? 0 : 1) + (order == nil ? 0 : 1))
-    buffer.appendField(1, ticket)
-    buffer.appendField(2, attempt)
-    buffer.appendField(3, generation)
+    let fields: UInt8 = 8 + (article == nil ? 0 : 1) + (order == nil ? 0 : 1) + (payload == nil ? 0 : 1)
+    buffer.appendHeads(kind: kind, fields: fields)
+    lease.appendFields(to: &buffer)
     buffer.appendField(4, day)
     buffer.appendField(5, service.number)
     buffer.appendField(6, priority.code)
@@ -83,6 +90,7 @@ extension Assignment {
     buffer.appendField(8, account)
     buffer.appendField(9, ifPresent: article)
     buffer.appendField(10, ifPresent: order?.text)
+    if let payload { buffer.appendField(11, bytes: payload) }
   }
 
   fileprivate static func read(_ body: UnsafeBufferPointer<UInt8>, kind: UInt8) -> Assignment? {
@@ -90,7 +98,7 @@ extension Assignment {
     reader.expectHeads(kind: kind)
     let fields = reader.mapCount()
     var found: UInt8 = 8
-    let lease = Lease(ticket: reader.field(1), attempt: reader.field(2), generation: reader.field(3))
+    let lease = Lease(from: &reader)
     let day: Int64 = reader.field(4)
     let number: UInt16 = reader.field(5)
     guard number >= 1, let priority = Priority(code: reader.field(6))
@@ -100,6 +108,78 @@ extension Assignment {
       account: reader.field(8))
     assignment.article = reader.text(9, counting: &found)
     assignment.order = reader.text(10, counting: &found).map { OrderID($0) }
+    assignment.payload = reader.bytes(11, counting: &found)
     return reader.isComplete && found == fields ? assignment : nil
+  }
+}
+
+extension WorkResult {
+  fileprivate func append(to buffer: inout [UInt8], of lease: Lease, kind: UInt8) {
+    buffer.appendHeads(kind: kind, fields: 2)
+    buffer.appendField(1, mapOf: 3)
+    lease.appendFields(to: &buffer)
+    var fields: UInt8 = 1
+    if ending?.exitCode != nil { fields += 1 }
+    if ending?.exitSignal != nil { fields += 1 }
+    if output != .nothing { fields += 1 }
+    if errors != .nothing { fields += 1 }
+    buffer.appendField(2, mapOf: fields)
+    buffer.appendField(1, duration.milliseconds)
+    buffer.appendField(2, ifPresent: ending?.exitCode)
+    buffer.appendField(3, ifPresent: ending?.exitSignal)
+    output.append(to: &buffer, 4)
+    errors.append(to: &buffer, 5)
+  }
+
+  fileprivate static func read(
+    _ body: UnsafeBufferPointer<UInt8>, kind: UInt8
+  ) -> (Lease, WorkResult)? {
+    var reader = DirectReader(body)
+    reader.expectHeads(kind: kind, fields: 2)
+    reader.expectField(1)
+    guard reader.mapCount() == 3 else { return nil }
+    let lease = Lease(from: &reader)
+    reader.expectField(2)
+    let fields = reader.mapCount()
+    var found: UInt8 = 1
+    let milliseconds: Int64 = reader.field(1)
+    let code: Int32? = reader.field(2, counting: &found)
+    let signal: Int32? = reader.field(3, counting: &found)
+    let output = Excerpt.read(4, from: &reader, counting: &found)
+    let errors = Excerpt.read(5, from: &reader, counting: &found)
+    guard reader.isComplete, found == fields, milliseconds >= 0, let output, let errors else { return nil }
+    let result = WorkResult(
+      ending: ProcessEnd(code: code, signal: signal), duration: .milliseconds(milliseconds), output: output,
+      errors: errors)
+    return (lease, result)
+  }
+}
+
+extension Excerpt {
+  /// Appends a field that need not be there; nothing for nothing.
+  fileprivate func append(to buffer: inout [UInt8], _ key: UInt8) {
+    guard self != .nothing else { return }
+    buffer.appendField(key, mapOf: 2 + (last.isEmpty ? 0 : 1) + (filed > 0 ? 1 : 0))
+    buffer.appendField(1, length)
+    buffer.appendField(2, bytes: first)
+    if !last.isEmpty { buffer.appendField(3, bytes: last) }
+    if filed > 0 { buffer.appendField(4, filed) }
+  }
+
+  /// What stands in a field that need not be there; nil where that is no excerpt of a stream.
+  fileprivate static func read(
+    _ key: UInt8, from reader: inout DirectReader, counting present: inout UInt8
+  ) -> Excerpt? {
+    guard reader.isAt(key) else { return .nothing }
+    present += 1
+    reader.expectField(key)
+    let fields = reader.mapCount()
+    var found: UInt8 = 2
+    let length: Int64 = reader.field(1)
+    let first = reader.bytes(2)
+    let last = reader.bytes(3, counting: &found) ?? []
+    let filed: Int64 = reader.field(4, counting: &found) ?? 0
+    guard found == fields, first.count + last.count <= Self.longest else { return nil }
+    return Excerpt(first: first, last: last, length: length, filed: filed)
   }
 }
