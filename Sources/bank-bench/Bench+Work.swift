@@ -10,11 +10,15 @@ import Time
 import Wire
 
 extension Bench {
-  private static let done = ServiceName("true")!, python = ServiceName("python")!
+  private static let done = ServiceName("true")!, single = ServiceName("single")!,
+    python = ServiceName("python")!
 
   func measureWork() throws {
     let interpreter = try? ProgramSearch.find("python3", path: Environment.value("PATH")).get()
-    var services = [#""true": {"run": ["true"], "windows": 2}"#]
+    var services = [
+      #""true": {"run": ["true"], "windows": 2, "prefetch": 4}"#,
+      #""single": {"run": ["true"], "windows": 2}"#,
+    ]
     if let interpreter {
       let program = try file("worker.py", Self.worker)
       services.append(#""python": {"worker": ["\#(interpreter)", "\#(program)"], "windows": 1}"#)
@@ -37,8 +41,11 @@ extension Bench {
     let count = thoroughness.served / 400
     let loop = Rival(name: "a loop that starts two", target: .atLeast(0.85)) { try self.startsPerSecond() }
     try contest(
-      "work", "commands served durably, 2 windows", against: [loop] + CommandRival.all(self, count)
+      "work", "commands served durably, 2 windows, 4 in hand", against: [loop] + CommandRival.all(self, count)
     ) { try served(count, Self.done, at: bank) }
+    try contest("work", "commands served durably, 2 windows, 1 in hand", against: []) {
+      try served(count, Self.single, at: bank)
+    }
   }
 
   private func measureWorker(at bank: BenchBank) throws {

@@ -18,13 +18,16 @@ final class Run {
   ///   - isAlone: whether this is a process of its own, in which every child is the command's, or is ended with it.
   ///   - adopts: which children belong to the command.
   init(
-    _ order: CommandOrder, isAlone: Bool = false, adopts: @escaping (pid_t) -> Bool = { _ in false }
+    _ order: CommandOrder, isAlone: Bool = false, unattended: TimeSpan = .zero,
+    adopts: @escaping (pid_t) -> Bool = { _ in false }
   ) throws {
     self.isAlone = isAlone
     // A command need not read its payload.
     Signals.ignorePipe()
     loop = try EventLoop()
-    command = try RunningCommand.start(order, on: loop, at: SystemClock.monotonic(), adopts: adopts).get()
+    command = try RunningCommand.start(
+      order, on: loop, at: SystemClock.monotonic(), unattended: unattended, adopts: adopts
+    ).get()
   }
 
   deinit {

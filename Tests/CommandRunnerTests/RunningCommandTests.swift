@@ -72,8 +72,39 @@ import Time
     defer { close(careless) }
     // The last number is the directory that ls itself reads.
     #expect(try run("exec ls /proc/self/fd").output.text == "0\n1\n2\n3\n")
-    let kinds = try run("readlink /proc/self/fd/0 /proc/self/fd/1 /proc/self/fd/2")
-    #expect(kinds.output.text.split(separator: "\n").allSatisfy { $0.hasPrefix("pipe:") })
+    let look = "readlink /proc/self/fd/0 /proc/self/fd/1 /proc/self/fd/2"
+    let kinds = try run(look) { $0.payload = [1] }.output.text.split(separator: "\n")
+    #expect(kinds.count == 3 && kinds.allSatisfy { $0.hasPrefix("pipe:") })
+    #expect(try run(look).output.text.hasPrefix("/dev/null\npipe:"), "there is no payload")
+  }
+
+  @Test("one that nobody attends to loses nothing of what it has said, and only its end wakes anybody")
+  func unattended() throws {
+    let brief = try Run(shell("echo out; echo err >&2"), unattended: .seconds(3_600))
+    #expect(brief.command.isUnattended)
+    #expect(brief.loop.count == 1, "its end is all that is waited for")
+    let outcome = try brief.outcome()
+    #expect(outcome.ending == .code(0))
+    #expect(outcome.output.text == "out\n" && outcome.errors.text == "err\n")
+  }
+
+  @Test("one that says more than its pipe holds is attended to after a while, and goes on")
+  func unattendedForAWhile() throws {
+    let run = try Run(shell("head -c 300000 /dev/zero"), unattended: .milliseconds(3))
+    let outcome = try run.outcome()
+    #expect(outcome.ending == .code(0) && outcome.output.length == 300_000)
+  }
+
+  @Test("what one that nobody attends to leaves behind may still speak for as long as others")
+  func unattendedLinger() throws {
+    // A background job of a shell reads from the null device unless it is told otherwise. It speaks when the shell is gone.
+    let shell = CommandRunnerTests.shell(
+      "exec 3<&0; p=$$; (while kill -0 $p 2>/dev/null && [ $(ps -o stat= $p | cut -c1) != Z ]; do :; done; "
+        + "read -r line <&3; echo $line late) & echo early", payload: Array("word\n".utf8))
+    var order = shell
+    order.linger = .seconds(20)
+    let outcome = try Run(order, unattended: .seconds(3_600)).outcome()
+    #expect(outcome.output.text == "early\nword late\n")
   }
 
   @Test("it leads a session, ignores and blocks no signal")

@@ -34,6 +34,25 @@ import Testing
     try Signals.unblock([SIGWINCH, SIGURG])
   }
 
+  @Test("a source that pauses says nothing, and afterwards what has come meanwhile, once")
+  func pause() throws {
+    let loop = try EventLoop()
+    var count = 0
+    let source = try SignalSource([SIGWINCH], on: loop) { _ in count += 1 }
+    source.pause()
+    #expect(loop.count == 0)
+    raise(SIGWINCH)
+    raise(SIGWINCH)
+    #expect(try loop.runOnce(until: SystemClock.monotonic()) == 0)
+    #expect(count == 0)
+    try source.resume()
+    try source.resume()
+    #expect(loop.count == 1)
+    #expect(try run(loop) { count > 0 })
+    #expect(count == 1)
+    try Signals.unblock([SIGWINCH])
+  }
+
   @Test("a source that its own handler drops says no more")
   func dropped() throws {
     let loop = try EventLoop()

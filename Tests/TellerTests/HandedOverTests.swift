@@ -14,7 +14,7 @@ import Wire
   private static let result = WorkResult(
     ending: .code(0), duration: .milliseconds(12), output: Excerpt(first: [1, 2]) ?? .nothing)
 
-  private static func orders(logsCustomers: Bool = true) -> TellerOrders {
+  static func orders(logsCustomers: Bool = true) -> TellerOrders {
     var orders = TestTeller.orders(work: 0, beat: 1_000_000, logsCustomers: logsCustomers)
     orders.command = CommandOrders(
       words: ["true"], directory: nil, environment: [], timeoutMilliseconds: nil, graceMilliseconds: 1_000,

@@ -68,13 +68,14 @@ final class InProcessTeller: TellerFixture {
   private(set) var teller: TellerProcess! = nil
   var complaints: [String] = []
 
-  init() throws {
+  /// - Parameter provider: has the work done, as a runner's does.
+  init(provider: (any Provider)? = nil) throws {
     let pair = try UnixSocket.pair()
     let loop = try EventLoop()
     let far = pair.second
     try super.init(pair.first, loop: loop)
     teller = try TellerProcess(
-      descriptor: far, loop: loop, complain: { [unowned self] in complaints.append($0) })
+      descriptor: far, loop: loop, provider: provider, complain: { [unowned self] in complaints.append($0) })
   }
 
   override func turn(until deadline: MonotonicTime) throws { try teller.turn(until: deadline) }

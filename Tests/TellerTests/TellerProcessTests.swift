@@ -6,6 +6,7 @@ import Glibc
 import Logbook
 import Posix
 import Testing
+import Time
 import Transport
 import Wire
 
@@ -58,6 +59,30 @@ import Wire
     teller.say(.close)
     try teller.wait { !$0.ends.isEmpty }
     #expect(try teller.lines().compactMap { $0["day"] } == ["1", "1", "2", "2"])
+  }
+
+  @Test("the answers of brief work leave together, and not before the work at hand has had its time")
+  func together() throws {
+    let provider = ScriptedProvider()
+    let teller = try InProcessTeller(provider: provider)
+    try teller.welcome(HandedOverTests.orders())
+    let customers = (1...4).map { TestTeller.assignment($0) }
+    for customer in customers { teller.say(.assign(customer)) }
+    try teller.wait { _ in provider.begun == [1] }
+    provider.isBrief = true
+    for _ in 0..<2 { provider.finish() }
+    #expect(provider.begun == [1, 2, 3])
+    #expect(!teller.heard.contains { $0.isWorked }, "both are held back for the third")
+    // The third takes long: they leave nevertheless, in one piece.
+    try teller.wait { $0.heard.contains { $0.isWorked } }
+    #expect(teller.heard.count { $0.isWorked } == 2)
+    provider.isBrief = false
+    provider.finish()
+    try teller.wait { $0.heard.count { $0.isWorked } == 3 }
+    // Nobody is in hand behind the last one.
+    provider.isBrief = true
+    provider.finish()
+    try teller.wait { $0.heard.count { $0.isWorked } == 4 }
   }
 
   @Test("reports progress while it works, and gives a customer back in the middle of it") func recall() throws
@@ -161,5 +186,33 @@ import Wire
     let child = try teller.start(withChannel: false)
     #expect(child.wait().ending == .code(2))
     #expect(try teller.complaints().contains("bankctl start"))
+  }
+}
+
+extension TellerMessage {
+  fileprivate var isWorked: Bool { if case .worked = self { true } else { false } }
+}
+
+/// Does the whole work of customers when the test says so.
+private final class ScriptedProvider: Provider {
+  var onProvided: ((Lease, Provision) -> Void)?
+  var isBrief = false
+  /// The tickets of those whose work has begun.
+  private(set) var begun: [Int64] = []
+  private var present: Lease?
+
+  func begin(_ orders: TellerOrders) {}
+  func provide(_ assignment: Assignment) {
+    present = assignment.lease
+    begun.append(assignment.ticket)
+  }
+  var nextDeadline: MonotonicTime? { nil }
+  func endTurn() {}
+
+  /// The work of the present customer is done.
+  func finish() {
+    guard let lease = present else { preconditionFailure("somebody is in hand") }
+    present = nil
+    onProvided?(lease, .worked(WorkResult(duration: .zero)))
   }
 }
