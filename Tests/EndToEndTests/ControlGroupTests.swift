@@ -132,7 +132,8 @@ struct ControlGroupTests {
       try open(branch, in: nil)
       #expect(attempts(note)[0].filter(isAlive) == [])
       #expect(group.below == [])
-      try branch.done("stop", "--now")
+      // It goes on for ever, and is killed.
+      try branch.done("stop", "--timeout", "1s")
     }
   }
 

@@ -12,9 +12,9 @@ struct OutputKeepingTests {
     """
   }
 
-  /// Makes a file as old as if it had been written to two hours ago.
-  private func age(_ path: String) throws {
-    let then = timeval(tv_sec: time(nil) - 7_200, tv_usec: 0)
+  /// Makes a file as old as if it had been written to so long ago.
+  private func age(_ path: String, hours: Int = 2) {
+    let then = timeval(tv_sec: time(nil) - 3_600 * hours, tv_usec: 0)
     #expect(utimes(path, [then, then]) == 0, "\(path)")
   }
 
@@ -39,13 +39,19 @@ struct OutputKeepingTests {
       // Whatever has another name is nobody's business.
       let other = "\(branch.home)/output/1/notes.txt"
       #expect(FileManager.default.createFile(atPath: other, contents: Data("x".utf8)))
-      for file in [files[0], files[1], files[3], other] { try age(file) }
+      for file in [files[0], files[1], files[3], other] { age(file) }
+      for name in ["2.out", "2.err"] { age("\(branch.home)/output/1/\(name)", hours: -2) }
       #expect(try branch.done("output", "1").out.hasSuffix("\n1000\n"), "kept for ever")
 
-      try Self.configuration(keeping: "1h").write(toFile: file, atomically: true, encoding: .utf8)
+      // Longer ago than the setting says, or nobody could have removed its output.
+      let ended = ContinuousClock.now
+      try branch.waitUntil("the first one has ended a while ago") {
+        ContinuousClock.now - ended > .milliseconds(1_100)
+      }
+      try Self.configuration(keeping: "1s").write(toFile: file, atomically: true, encoding: .utf8)
       try branch.done("reload")
       let told = try branch.events("output_removed", in: "coordinator", count: 1)
-      #expect(told.first?["files"] == "2" && told.first?["keep_output"] == "1h", "\(told)")
+      #expect(told.first?["files"] == "2" && told.first?["keep_output"] == "1s", "\(told)")
       #expect(files.map(isThere) == [false, false, true, true] && isThere(other))
       for (language, words) in [(Tongue.en, "keep_output"), (.ko, "keep_output에 정한 기간")] {
         let gone = try branch.run("output", "1", language: language)
@@ -66,7 +72,9 @@ struct OutputKeepingTests {
       // The next start removes what is old by then, and the directory of a day that is over.
       try branch.done("wait")
       try branch.done("stop")
-      for file in [files[2], files[3]] { try age(file) }
+      for name in try FileManager.default.contentsOfDirectory(atPath: "\(branch.home)/output/1") {
+        age("\(branch.home)/output/1/\(name)")
+      }
       try FileManager.default.removeItem(atPath: other)
       try branch.start("--config", file, "--speed", "max")
       try branch.waitUntil("all of it is gone") { !files.contains(where: isThere) }
@@ -74,7 +82,7 @@ struct OutputKeepingTests {
       #expect(try branch.run("output", "2", "--day", "1").code == 4)
       #expect(try branch.json("audit")["ok"].flag == true)
       let shown = try branch.done("config", "show", "--config", file).out
-      #expect(shown.contains("keep_output") && shown.contains("1h"), "\(shown)")
+      #expect(shown.contains("keep_output") && shown.contains("1s"), "\(shown)")
       try branch.done("stop", "--now")
       // A closed bank says the same.
       #expect(try branch.run("output", "2", "--day", "1").code == 4)
