@@ -99,6 +99,7 @@ extension Remark {
     case booksCancelled = "3 cancelled on day {0}: the books say {1}, the rows are {2}"
     case booksFirstReceipt = "4 first receipt of day {0}: the books say {1}, the rows are {2}"
     case booksDelayed = "5 delayed: the books say {0}, the rows are {1}"
+    case booksDelayedOfService = "344 {0} delayed: the books say {1}, the rows are {2}"
     case booksDead = "6 dead letters: the books say {0}, the rows are {1}"
     case booksWaiting = "7 {0} {1} waiting: the books say {2}, the rows are {3}"
     case booksOfService = "8 {0} served: the books say {1}, the rows are {2}"
@@ -381,8 +382,7 @@ extension Remark {
     case serviceMeaningless = "310 service {0}: the number or the name means nothing"
     case servicesExhausted = "311 there are no more numbers for services"
     case servicesAre = "312 there are {0}"
-    case noWindowsOutside =
-      "314 the programs of {0} connect by themselves, and it has no windows"
+    case noWindowsOutside = "314 the programs of {0} connect by themselves, and it has no windows"
     case serviceTakenOut = "313 {1} customers wait for {0}, which is not in the configuration any more"
     case purchasesKept = "301 {0} purchases are kept, and {1} were answered"
 

@@ -14,23 +14,30 @@ public final class ProcessTree {
   private let root: ChildProcess?
   private let adopts: (pid_t) -> Bool
   private let ending: ProcessEnding
+  private let group: EndedGroup?
 
   /// A tree, which is only watched until it is ended.
   ///
   /// - Parameters:
   ///   - root: leads a session; nil where only what was left by somebody else is meant.
+  ///   - group: where the root has begun, and nobody who is to live on: whoever is in it is ended in one call of the kernel, before
+  ///     anybody is looked for. All the others are collected here all the same.
   ///   - patience: from SIGKILL until whoever is left is given up.
   ///   - adopts: whether a child of this process, which is not the root, belongs to the tree: all but those that this
   ///     process has started itself. It is asked again and again.
   public init(
-    root: ChildProcess?, on loop: EventLoop, patience: TimeSpan = .seconds(10),
+    root: ChildProcess?, in group: ControlGroup? = nil, on loop: EventLoop, patience: TimeSpan = .seconds(10),
     adopts: @escaping (pid_t) -> Bool
   ) throws(SystemError) {
     self.root = root
     self.adopts = adopts
     let rootPid = root?.pid
+    let ended = group.map { EndedGroup($0) }
+    self.group = ended
     ending = ProcessEnding(on: loop, patience: patience) { signal, room, isHeld throws(SystemError) in
-      try Self.look(for: signal, room: room, ofGroup: rootPid) {
+      // One who forks faster than anybody can look is gone by then.
+      if signal == SIGKILL, let ended, Subreaper.hasChildren { ended.kill() }
+      return try Self.look(for: signal, room: room, ofGroup: rootPid) {
         $0 != rootPid && !isHeld($0) && adopts($0)
       }
     }
@@ -68,6 +75,8 @@ public final class ProcessTree {
     return found
   }
 
+  /// Whether the group was ended, so that nobody is to begin in it any more. See ``ControlGroup/kill()``
+  public var hasEndedGroup: Bool { group?.isEnded ?? false }
   /// Whether nobody is left, or nobody who could be ended. False until ``end(grace:at:)``.
   public var isGone: Bool { ending.isDone }
   /// Those of the tree that are known to be left: children of this process, and the root.
@@ -81,6 +90,17 @@ public final class ProcessTree {
 
   /// Does what is due.
   public func turn(at now: MonotonicTime) { ending.turn(at: now) }
+
+  private final class EndedGroup {
+    private let group: ControlGroup
+    private(set) var isEnded = false
+    init(_ group: ControlGroup) { self.group = group }
+
+    func kill() {
+      isEnded = true
+      group.kill()
+    }
+  }
 
   private final class Root: HeldProcess {
     private let child: ChildProcess

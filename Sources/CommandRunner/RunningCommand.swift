@@ -22,6 +22,7 @@ public final class RunningCommand {
   }
 
   private let root: ChildProcess
+  private let group: ControlGroup?
   private let tree: ProcessTree
   /// Nil for a command that gets nothing.
   private let feed: PayloadFeed?
@@ -73,6 +74,7 @@ public final class RunningCommand {
           unattended: unattended, adopts: adopts))
     } catch {
       // Nobody can watch it.
+      order.program.group?.kill()
       root.killGroup(SIGKILL)
       root.end()
       throw error
@@ -94,10 +96,10 @@ public final class RunningCommand {
     output: consuming FileDescriptor, errors: consuming FileDescriptor, on loop: EventLoop,
     at now: MonotonicTime, unattended: TimeSpan, adopts: @escaping (pid_t) -> Bool
   ) throws(SystemError) {
-    (self.root, self.feed) = (root, feed)
+    (self.root, self.feed, group) = (root, feed, order.program.group)
     (startedAt, endedAt, timeoutAt) = (now, now, order.timeout.map { now + $0 })
     (grace, linger) = (order.grace, order.linger)
-    tree = try ProcessTree(root: root, on: loop, adopts: adopts)
+    tree = try ProcessTree(root: root, in: order.program.group, on: loop, adopts: adopts)
     self.output = try OutputCapture(output, keeping: order.output, on: loop)
     self.errors = try OutputCapture(errors, keeping: order.errors, on: loop)
     if unattended > .zero { phase = .running(attendAt: now + unattended) } else { try attend() }
@@ -105,6 +107,7 @@ public final class RunningCommand {
 
   deinit {
     guard root.reap() == nil else { return }
+    group?.kill()
     root.killGroup(SIGKILL)
     // A moment: it is killed. Nobody would collect it afterwards; but where this process ends, somebody will.
     if isGivenUp { root.kill(SIGKILL) } else { root.end() }
@@ -112,6 +115,9 @@ public final class RunningCommand {
 
   /// The process id of the command, and of its session and its process group.
   public var pid: pid_t { root.pid }
+
+  /// Whether its group was ended with it, so that no other command is to begin there.
+  public var hasEndedGroup: Bool { tree.hasEndedGroup }
 
   /// What it has said so far, and on the other stream.
   public var said: (output: CapturedOutput, errors: CapturedOutput) { (output.captured, errors.captured) }

@@ -48,6 +48,8 @@ public final class CommandProvider: Provider {
   private let loop: EventLoop
   private let home: String?
   private let complain: (String) -> Void
+  /// Where the commands begin; this process is not in it.
+  private var group: CommandGroup
   private var plan: CommandPlan?
   private let places = ProgramPlaces()
   private var stage = Stage.idle
@@ -67,14 +69,15 @@ public final class CommandProvider: Provider {
   ///
   /// - Parameters:
   ///   - home: where commands start that nobody has given a directory; nil for where this process is.
+  ///   - group: below it all commands begin, and nobody else; nil where the machine has none for this window.
   ///   - complain: told in one line what whoever looks after the bank should know.
   public init(
-    loop: EventLoop, home: String? = nil,
+    loop: EventLoop, home: String? = nil, group: ControlGroup? = nil,
     complain: @escaping (String) -> Void = {
       _ = try? StandardStreams.write("bank-runner: \($0)\n", to: .error)
     }
   ) {
-    (self.loop, self.home, self.complain) = (loop, home, complain)
+    (self.loop, self.home, self.group, self.complain) = (loop, home, CommandGroup(below: group), complain)
   }
 
   /// Has everything that descends from a command and loses its parent fall to this process, wherever it has gone. From now on
@@ -123,6 +126,7 @@ public final class CommandProvider: Provider {
     case .wanted(let assignment, _): start(assignment)
     case .running(let assignment, let order, let command):
       if let outcome = command.turn(at: SystemClock.monotonic()) {
+        if command.hasEndedGroup { group.leave() }
         finish(assignment, order, outcome)
       } else if !command.isUnattended {
         hearOfChildren()
@@ -172,7 +176,8 @@ public final class CommandProvider: Provider {
     if !leftBehind.isEmpty { leftBehind.formIntersection(Subreaper.children()) }
     let (adoptsAll, leftBehind) = (adoptsAll, leftBehind)
     do throws(CommandPlan.Unserved) {
-      let order = try plan.order(for: assignment, at: SystemClock.wall())
+      var order = try plan.order(for: assignment, at: SystemClock.wall())
+      order.program.group = group.forNext()
       do throws(SystemError) {
         let started = try RunningCommand.start(
           order, on: loop, at: SystemClock.monotonic(), unattended: isBrief ? Self.briefness : .zero
@@ -186,7 +191,14 @@ public final class CommandProvider: Provider {
         case .failure(let refusal):
           stage = .decided(assignment, .failed(plan.judgement.failure(of: refusal)))
         }
+      } catch  where error.call == ControlGroup.call {
+        // Somebody has removed it. The tree of a command is ended without one, too.
+        complain("commands begin in no group of their own: \(error)")
+        group = CommandGroup(below: nil)
+        start(assignment)
       } catch {
+        // It may have begun, and was ended with its group because nobody could watch it.
+        group.leave()
         stage = .decided(assignment, .later("the command cannot be started now: \(error)"))
       }
     } catch {

@@ -95,6 +95,8 @@ public struct BankConfiguration: Sendable, Equatable {
   public var recycleAfterCustomers: Int64 = 0
   /// Memory in RAM, in MiB, above which a teller is replaced; 0 for never. `recycle_above_mb`
   public var recycleAboveMegabytes: Int64 = 0
+  /// For how long files are kept into which commands have written, after the last byte; 0 for ever. `keep_output`
+  public var keepOutput = TimeSpan.zero
   /// How the workers keep their logs. `log`
   public var log = Log()
 

@@ -164,6 +164,7 @@ struct Setting {
 
   private static var ofLogs: [Setting] {
     [
+      Setting("keep_output", .span(\.keepOutput, .zero...day * 36_500)),
       Setting("log.customers", .flag(\.log.customers)),
       Setting("log.rotate_bytes", .number(\.log.rotateBytes, 4096...1_099_511_627_776)),
       Setting("log.keep", .smallNumber(\.log.keep, 0...100)),

@@ -38,6 +38,7 @@ package final class Coordinator {
   let ending: Ending
   let audits: Audits
   let home: HomeKeeper
+  let output: OutputKeeper
   let router: RequestRouter
 
   /// How long the coordinator stays awake after a word: about as long as a teller takes to answer who has nothing to do.
@@ -94,6 +95,7 @@ package final class Coordinator {
     ending = Ending(ground, intake, outside, services, LastWords(ground, streams, views, reports))
     audits = Audits(ground, readings, services, marks)
     self.home = HomeKeeper(ground, windows)
+    output = OutputKeeper(ground)
     router = RequestRouter(
       ground, readings, reports, views, streams, intake, long, windows, opening, ending, audits)
     connect()
@@ -258,6 +260,7 @@ package final class Coordinator {
     queue.lookForRoomIfDue()
     opening.keepTime()
     home.keepTime()
+    output.keepTime()
     guard !context.isCutOff else { return }
     if Kernel.makes("givesBackTooEarly") { services.advance() }
     audits.keepTime()
@@ -346,6 +349,7 @@ extension Coordinator {
     consider(ending.nextDeadline)
     consider(audits.nextDeadline)
     consider(home.nextDeadline)
+    consider(output.nextDeadline)
     consider(context.bindings.guardianship?.nextDeadline)
     consider(context.log.nextFlush)
     consider(queue.journal.nextFlush)

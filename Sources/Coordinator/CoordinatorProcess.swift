@@ -115,6 +115,7 @@ public enum CoordinatorProcess {
       try clearing.turn()
       pulse.progressed()
     }
+    coordinator.tellerSupervisor.groups = WindowGroups(coordinator.context)
     // Nothing is opened for somebody who is gone by now.
     let opener = try options.opener.map { try OpenerWatch($0, on: loop) { coordinator.openerIsGone() } }
     if coordinator.context.exitCode == nil { try coordinator.open() }
@@ -127,6 +128,7 @@ public enum CoordinatorProcess {
       return code
     }
     withExtendedLifetime(coordinator) {
+      coordinator.tellerSupervisor.groups?.removeAll()
       let farewell = Farewell(server, loop)
       while (try? farewell.turn()) == false {}
     }

@@ -56,6 +56,8 @@ package final class TellerSupervisor {
   /// What runners that have ended have left behind is ended before they are succeeded.
   private var clearings: [Window: ProcessTree] = [:]
   let environment: [String: String]
+  /// Where commands and workers are; nil where this machine has no groups for them.
+  package var groups: WindowGroups?
   var residents: ResidentWorkers?
   var policy: RestartPolicy { didSet { for post in posts.values { post.history.adopt(policy) } } }
   private var chance: SeededGenerator
@@ -97,6 +99,7 @@ package final class TellerSupervisor {
   }
 
   func remove(_ window: Window) {
+    groups?.remove(services.name(of: window))
     posts[window] = nil
     inOrder.removeAll { $0.window == window }
   }
@@ -245,12 +248,16 @@ extension TellerSupervisor: ProcessSupervisor {
   func command(for post: SupervisedTeller) -> (program: String, arguments: [String]) {
     let name = services.name(of: post.window)
     let words = [name, String(post.generation), String(CurrentProcess.pid), home]
-    return (kinds[post.window.service] == .run ? programs.runner : programs[post.window.service], words)
+    guard kinds[post.window.service] == .run else { return (programs[post.window.service], words) }
+    return (programs.runner, words + (groups?.group(of: name).map { [$0.path] } ?? []))
   }
 
   func foreignProgram(for post: SupervisedTeller) throws(SystemError) -> ForeignProgram? {
     guard kinds[post.window.service] == .worker, let workerAt else { return nil }
-    return try workerAt(post.window)
+    var foreign = try workerAt(post.window)
+    foreign.program.group = groups?.group(
+      of: services.name(of: post.window), generation: post.generation)
+    return foreign
   }
 
   func lineLimit(for post: SupervisedTeller) -> Int? {
@@ -267,7 +274,7 @@ extension TellerSupervisor: ProcessSupervisor {
     post.kind = kinds[post.window.service]
     // Nobody is handed out before this is written: it has no customer yet.
     if post.kind.leavesProcesses, !hasNotedCommands {
-      CommandClearing.note(in: BankHome(home))
+      CommandClearing.note(in: BankHome(home), groups)
       hasNotedCommands = true
     }
     post.inHand = nil
@@ -296,6 +303,7 @@ extension TellerSupervisor: ProcessSupervisor {
   }
 
   func ended(_ post: SupervisedTeller, _ status: ExitStatus) {
+    if post.kind.leavesProcesses { groups?.remove(services.name(of: post.window)) }
     let end: ProcessEnd =
       switch status.ending {
       case .code(let code): .code(code)
@@ -320,6 +328,10 @@ extension TellerSupervisor: ProcessSupervisor {
   /// Whether nothing is left of the commands of a runner that has ended. What there is falls to this process, as the nearest
   /// above that is a sub-reaper, and is ended before the runner's customers go back to their line.
   func isCleared(_ post: SupervisedTeller, at now: Moment) -> Bool {
+    // All at once, also those who would go on forking while they are looked for; below they are collected.
+    if post.kind.leavesProcesses, clearings[post.window] == nil {
+      groups?.end(services.name(of: post.window))
+    }
     guard post.kind.leavesProcesses, Subreaper.hasChildren, !Kernel.makes("succeedsBesideTheTree") else {
       // Whoever was watched is gone, too: a deadline of theirs would keep this process awake for nothing.
       clearings[post.window] = nil

@@ -59,13 +59,16 @@ extension ChildProcess {
     public var limits: [ResourceLimit]
     /// Whether descendants of its own whose parents have ended become its children.
     public var isSubreaper: Bool
+    /// Where it begins, with everything that it will start; nil for the group of the parent.
+    public var group: ControlGroup?
 
     public init(
       path: String, words: [[UInt8]], environment: [String: String], directory: String? = nil,
-      limits: [ResourceLimit] = [], isSubreaper: Bool = false
+      limits: [ResourceLimit] = [], isSubreaper: Bool = false, group: ControlGroup? = nil
     ) {
       (self.path, self.words, self.environment) = (path, words, environment)
       (self.directory, self.limits, self.isSubreaper) = (directory, limits, isSubreaper)
+      self.group = group
     }
   }
 
@@ -107,7 +110,8 @@ extension ChildProcess {
   ///   - errors: the same with descriptor 2.
   ///   - channel: the same with descriptor 3; nil for none.
   /// - Throws: EINVAL where a zero byte stands in a word, or a variable has no name; what `chdir(2)` says of the
-  ///   directory and `execve(2)` of the program; EAGAIN and ENOMEM of `clone` where there can be no more processes.
+  ///   directory and `execve(2)` of the program; EAGAIN and ENOMEM of `clone` where there can be no more processes;
+  ///   whatever keeps the process out of its group, with ``ControlGroup/call`` as the call.
   public static func start(
     _ program: Program, input: consuming FileDescriptor, output: consuming FileDescriptor,
     errors: consuming FileDescriptor, channel: consuming FileDescriptor? = nil
@@ -134,6 +138,8 @@ extension ChildProcess {
     _ program: Program, _ variables: [[UInt8]], _ sources: (CInt, CInt, CInt, CInt)
   ) throws(SystemError) -> ChildProcess {
     let limits = program.limits.map(\.inC)
+    let group = try program.group?.opened()
+    let groupNumber = number(of: group)
     var (pid, watch): (pid_t, CInt) = (-1, -1)
     var step = LINUX_STEP_CLONE
     let code = withCStrings(program.words) { words in
@@ -145,13 +151,14 @@ extension ChildProcess {
                 path: path, arguments: words, environment: variables, working_directory: directory,
                 sources: (sources.0, sources.1, sources.2), channel: sources.3, limits: limits.baseAddress,
                 limit_count: CInt(limits.count), ends_with_parent: true,
-                is_subreaper: program.isSubreaper)
+                is_subreaper: program.isSubreaper, group: groupNumber)
               return linux_start(&start, &pid, &watch, &step)
             }
           }
         }
       }
     }
+    _ = consume group
     guard code == 0 else { throw failure(of: step, of: program, code) }
     return ChildProcess(pid: pid, pidDescriptor: FileDescriptor(owning: watch))
   }
@@ -182,6 +189,8 @@ extension ChildProcess {
     of step: linux_step, of program: Program, _ code: CInt
   ) -> SystemError {
     switch step {
+    case LINUX_STEP_GROUP:
+      SystemError(call: ControlGroup.call, subject: program.group?.path ?? "", code: code)
     case LINUX_STEP_SESSION: SystemError(call: "setsid", subject: program.path, code: code)
     case LINUX_STEP_DESCRIPTORS: SystemError(call: "dup2", subject: program.path, code: code)
     case LINUX_STEP_DIRECTORY: SystemError(call: "chdir", subject: program.directory ?? "", code: code)

@@ -79,6 +79,14 @@ public enum Directory {
     rmdir(path)
   }
 
+  /// Removes a directory in which nothing is; any other stays. `rmdir(2)`
+  ///
+  /// - Returns: whether it is gone.
+  @discardableResult
+  public static func removeEmpty(_ path: String) -> Bool {
+    path.withCString { rmdir($0) } == 0 || errno == ENOENT
+  }
+
   /// Makes the names in a directory durable: a file just created, renamed or removed. `fsync(2)`
   public static func sync(_ path: String) throws(SystemError) {
     try FileDescriptor.open(path, [.readOnly, .directory]).sync()

@@ -19,7 +19,7 @@ public struct Books: Sendable, Equatable {
   public var served: Int64
   /// Receipts with the outcome cancelled.
   public var cancelled: Int64
-  /// Customers who wait for a next attempt, and dead letters.
+  /// Customers who are delayed, and dead letters.
   public var delayed, dead: Int64
   /// How long somebody waited or was served, all in all.
   public var businessTime: TimeSpan
@@ -27,6 +27,8 @@ public struct Books: Sendable, Equatable {
   public var waiting = LineCounts()
   /// The same by the index of the service.
   public var servedByService: [Int64]
+  /// Customers who are delayed, by the index of the service.
+  public var delayedByService: [Int64]
   /// Services that an operator has paused, by index.
   public var paused: [Bool]
   /// How often the calendar's clock was seen to go back, over all days: what was written down before such a step is
@@ -41,17 +43,31 @@ public struct Books: Sendable, Equatable {
     (issued, served, cancelled, delayed, dead, businessTime) = (0, 0, 0, 0, 0, .zero)
     self.paused = paused ?? Array(repeating: false, count: ServiceName.branch.count)
     servedByService = Array(repeating: 0, count: self.paused.count)
+    delayedByService = servedByService
   }
 
   /// There are so many services now: of those that are new nobody was served, and none is paused.
   public mutating func know(services count: Int) {
     while servedByService.count < count { servedByService.append(0) }
+    while delayedByService.count < count { delayedByService.append(0) }
     while paused.count < count { paused.append(false) }
   }
 
   /// The numbers of the day after this one.
   public func next(openedAt: WallTime) -> Books {
     Books(day: day + 1, openedAt: openedAt, paused: paused, clockSteps: clockSteps)
+  }
+
+  /// So many more customers of a service are delayed.
+  public mutating func delay(_ count: Int64 = 1, of service: Service) {
+    delayed += count
+    delayedByService[service.index] += count
+  }
+
+  mutating func delay(_ tally: ServiceTally, times sign: Int64 = 1) {
+    for (index, count) in tally.counts.enumerated() where count > 0 {
+      delay(sign * count, of: Service(index: index))
+    }
   }
 
   /// Customers in line or at a window, over all lines.

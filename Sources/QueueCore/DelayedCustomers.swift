@@ -26,9 +26,6 @@ struct DelayedCustomers: Sendable {
   /// Something has changed behind the horizon since the page was asked for: it may be without somebody.
   private var isStale = false
   private var newcomers: DelayedNewcomers
-  /// How many there are of each service, as far as it is known: of those who stood in the store alone at the start it is
-  /// not, and asking for it would read all of them.
-  private var tally = ServiceTally()
   private let capacity: Int
 
   /// The window over so many customers, of whom these are the first.
@@ -40,7 +37,6 @@ struct DelayedCustomers: Sendable {
     precondition(capacity >= 1, "the window has room for one customer at least")
     self.capacity = capacity
     newcomers = DelayedNewcomers(capacity: capacity)
-    for customer in first { tally.add(of: customer.customer.service) }
     for customer in first.prefix(capacity) {
       hold(customer, at: now, limit: limit)
       horizon = max(horizon, customer.place)
@@ -52,8 +48,6 @@ struct DelayedCustomers: Sendable {
   /// Everybody whose ticket is on disk.
   var count: Int64 { Int64(held) + beyond }
   var newcomerCount: Int64 { newcomers.count }
-  /// Those who are known to be of a service, newcomers with them.
-  func count(of service: Service) -> Int64 { tally[service] + newcomers.tally[service] }
 
   /// Whether one of those in memory came for a service like this.
   func holdsSomebody(whose isWanted: (Service) -> Bool) -> Bool {
@@ -75,19 +69,13 @@ struct DelayedCustomers: Sendable {
 
   /// Takes somebody out who is due; nil where nobody in memory is.
   mutating func takeDue(at now: Moment) -> Customer? {
-    if let first = failed.first, first.due <= now.monotonic { return left(failed.takeFirst()) }
-    if let first = ordered.first, first.due <= now.wall { return left(ordered.takeFirst()) }
+    if let first = failed.first, first.due <= now.monotonic { return failed.takeFirst() }
+    if let first = ordered.first, first.due <= now.wall { return ordered.takeFirst() }
     return nil
-  }
-
-  private mutating func left(_ customer: Customer?) -> Customer? {
-    if let customer { tally.remove(of: customer.service) }
-    return customer
   }
 
   /// Somebody has failed, and is put off until a moment of the steady clock.
   mutating func postpone(_ customer: DelayedCustomer, due: MonotonicTime) {
-    tally.add(of: customer.customer.service)
     guard meets(customer.place) else { return }
     failed.insert(customer, due: due)
     trim()
@@ -129,7 +117,6 @@ struct DelayedCustomers: Sendable {
       isStale = true
     }
     beyond += newcomers.unseen
-    tally.add(newcomers.tally)
     for customer in newcomers.earliest where meets(customer.place) {
       ordered.insert(customer, due: customer.dueAt)
     }
@@ -202,21 +189,19 @@ struct DelayedCustomers: Sendable {
 
   /// Takes somebody out of memory; nil where it is not there.
   mutating func remove(_ ticket: TicketNumber) -> Customer? {
-    left(ordered.remove(ticket) ?? failed.remove(ticket))
+    ordered.remove(ticket) ?? failed.remove(ticket)
   }
 
   /// Somebody has left who stood in the store alone; false where nobody does so at this place.
   mutating func removeBeyond(_ customer: DelayedCustomer) -> Bool {
     guard beyond > 0, horizon < customer.place else { return false }
     beyond -= 1
-    tally.remove(of: customer.customer.service)
     isStale = true
     return true
   }
 
   mutating func clear() {
     _ = (ordered.takeAll(), failed.takeAll())
-    tally = ServiceTally()
     beyond = 0
     isStale = true
   }

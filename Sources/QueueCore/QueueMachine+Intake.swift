@@ -30,8 +30,8 @@ extension QueueMachine {
       books.issued += 1
       let customer = order.customer(ticket: books.issued, issuedAt: now.wall)
       if let dueAt = dueAt(of: order, at: now) {
-        books.delayed += 1
-        admission.delayed += 1
+        books.delay(of: customer.service)
+        admission.delayed.add(of: customer.service)
         delayed.admit(DelayedCustomer(customer: customer, dueAt: dueAt))
         effects.append(.stage(.insertDelayed(customer, dueAt: dueAt)))
         continue
@@ -89,8 +89,8 @@ extension QueueMachine {
       for customer in arrivingFronts[front] { lines[waiting].admit(customer) }
       lines[waiting].admitUnseen(arriving.byLine[front] - Int64(arrivingFronts[front].count))
     }
-    admission.delayed = arriving.delayed
-    books.delayed += arriving.delayed
+    admission.delayed = arrivingDelayed.tally
+    books.delay(arrivingDelayed.tally)
     delayed.admit(arrivingDelayed)
     admissions.append(admission)
     forgetFronts()
@@ -118,7 +118,7 @@ extension QueueMachine {
     for (index, count) in coming.counts.enumerated() where count > 0 {
       guard let limit = policy[index].maxWaiting else { continue }
       let service = Service(index: index)
-      let standing = books.waiting.places(of: service).reduce(delayed.count(of: service)) {
+      let standing = books.waiting.places(of: service).reduce(books.delayedByService[service.index]) {
         $0 + books.waiting[$1]
       }
       if standing + arrivingCount(of: service) + count > limit {
@@ -219,7 +219,7 @@ extension QueueMachine {
       )
       books.issued -= admission.count
       for (place, count) in admission.runs { books.waiting[place] -= count }
-      books.delayed -= admission.delayed
+      books.delay(admission.delayed, times: -1)
     }
     admissions.removeAll()
     for line in lines.indices { lines[line].dropNewcomers() }

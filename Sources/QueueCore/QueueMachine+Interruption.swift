@@ -130,7 +130,7 @@ extension QueueMachine {
           attempt: lease.attempt)
       let dueAt = WallTime(milliseconds: now.wall.milliseconds + pause.milliseconds)
       books.waiting[customer.line] -= 1
-      books.delayed += 1
+      books.delay(of: customer.service)
       delayed.postpone(DelayedCustomer(customer: customer, dueAt: dueAt), due: now.monotonic + pause)
       stage(.postpone(customer, dueAt: dueAt), into: &effects)
     } else {

@@ -14,7 +14,7 @@ extension QueueMachine {
     takeBackStarts(into: &effects)
     if takeAway(ticket, for: request, at: now, into: &effects) { return }
     if let customer = delayed.remove(ticket) {
-      books.delayed -= 1
+      books.delay(-1, of: customer.service)
       finishCancelled(customer, from: .delayed, for: request, at: now, into: &effects)
       return
     }
@@ -120,7 +120,7 @@ extension QueueMachine {
       delayed.remove(ticket) != nil
         || delayed.removeBeyond(DelayedCustomer(customer: stored.customer, dueAt: dueAt))
     else { return effects.append(.reply(request, .refused(.wrongState(ticket, .waiting)))) }
-    books.delayed -= 1
+    books.delay(-1, of: stored.customer.service)
     finishCancelled(stored.customer, from: .delayed, for: request, at: now, into: &effects)
   }
 
@@ -149,7 +149,7 @@ extension QueueMachine {
       customer.failures = 0
       (customer.begun, customer.isBegun) = (0, false)
     } else {
-      books.delayed -= 1
+      books.delay(-1, of: customer.service)
     }
     let line = index(of: customer.line)
     books.waiting[line] += 1
@@ -272,7 +272,9 @@ extension QueueMachine {
     resetCounts[request] = books.cancelled - cancelledBefore
     lines = []
     delayed.clear()
-    books.delayed = 0
+    for service in windows.indices {
+      books.delay(-books.delayedByService[service], of: Service(index: service))
+    }
     books.dead = 0
     // In the order of the requests: a dictionary's own order is another one in every process.
     for (request, revived) in revivals.sorted(by: { $0.key < $1.key }) {

@@ -144,6 +144,8 @@ extension QueueMachine {
     if present != books.waitingInAll { found.append(Remark(.waitingDiffers, books.waitingInAll, present)) }
     let later = delayed.count + delayed.newcomerCount
     if later != books.delayed { found.append(Remark(.delayedDiffers, books.delayed, later)) }
+    let byService = books.delayedByService.reduce(0, +)
+    if byService != books.delayed { found.append(Remark(.delayedDiffers, books.delayed, byService)) }
     for (place, line) in books.waiting.lines.enumerated() {
       var last: TicketNumber = 0
       for customer in lines[place].front {

@@ -92,8 +92,8 @@ public struct QueueMachine: ~Copyable, Sendable {
     /// How many of them stand in the line at each place, in runs as they came. A line keeps its place while they are not
     /// on disk.
     var runs: [(place: Int, count: Int64)] = []
-    /// How many of them are delayed.
-    var delayed: Int64 = 0
+    /// Those of them who are delayed.
+    var delayed = ServiceTally()
 
     mutating func note(_ count: Int64, at place: Int) {
       if runs.last?.place == place {

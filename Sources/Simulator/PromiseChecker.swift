@@ -283,7 +283,12 @@ final class PromiseChecker {
       default: break
       }
     }
-    if bug == .forgetsTheDelayedAtTheStart { (stored.delayed, stored.books.delayed) = ([], 0) }
+    if bug == .forgetsTheDelayedAtTheStart {
+      stored.delayed = []
+      for place in stored.books.delayedByService.indices {
+        stored.books.delay(-stored.books.delayedByService[place], of: Service(index: place))
+      }
+    }
     return stored
   }
 }

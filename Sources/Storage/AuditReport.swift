@@ -28,7 +28,11 @@ struct AuditReport {
   }
 
   /// Holds the books of the present day against the customers who are there, and those who were served.
-  mutating func compare(_ books: Books, _ customers: CustomerCounts, _ receipts: DayReceipts?) {
+  ///
+  /// - Parameter delayed: how many of the delayed came for which service, by what is kept of it; nil where nothing is.
+  mutating func compare(
+    _ books: Books, _ customers: CustomerCounts, _ receipts: DayReceipts?, delayed: [Int64]?
+  ) {
     let names = services
     compare(.booksDelayed, books: books.delayed, rows: customers.delayed)
     compare(.booksDead, books: books.dead, rows: customers.dead)
@@ -36,6 +40,10 @@ struct AuditReport {
       compare(
         .booksWaiting, [names[line.service].text, line.priority.name], books: books.waiting[line],
         rows: customers.waiting[line])
+    }
+    for (index, count) in (delayed ?? []).enumerated() {
+      let rows = index < customers.delayedByService.count ? customers.delayedByService[index] : 0
+      compare(.booksDelayedOfService, [names[Service(index: index)].text], books: count, rows: rows)
     }
     let served = (receipts ?? DayReceipts()).servedByService
     for service in names.services {
@@ -106,12 +114,17 @@ struct ReceiptMoney {
 struct CustomerCounts {
   var waiting = LineCounts()
   var delayed: Int64 = 0
+  /// By the index of the service, as far as somebody is delayed.
+  var delayedByService: [Int64] = []
   var dead: Int64 = 0
 
   mutating func count(_ state: CustomerState, _ line: Line) {
     switch state {
     case .waiting: waiting[line] += 1
-    case .delayed: delayed += 1
+    case .delayed:
+      delayed += 1
+      while delayedByService.count <= line.service.index { delayedByService.append(0) }
+      delayedByService[line.service.index] += 1
     default: dead += 1
     }
   }

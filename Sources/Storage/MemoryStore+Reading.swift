@@ -164,7 +164,7 @@ extension MemoryStore {
     for found in issuedCustomers { customers.count(found.state, found.customer.line) }
     report.count(customers)
     let present = books ?? Books(day: 1, openedAt: WallTime(milliseconds: 0))
-    report.compare(present, customers, receipts[present.day])
+    report.compare(present, customers, receipts[present.day], delayed: present.delayedByService)
     auditOrder(&report)
     auditAttempts(&report)
     auditKeys(&report)

@@ -179,8 +179,8 @@ public final class MemoryStore: QueueStore {
     books.served = Int64(receipts.count(where: \.outcome.isAttended))
     books.cancelled = Int64(receipts.count) - books.served
     books.issued = max(books.issued, books.served + books.cancelled)
-    books.delayed = 0
-    books.dead = 0
+    (books.delayed, books.dead) = (0, 0)
+    books.delayedByService = Array(repeating: 0, count: books.delayedByService.count)
     books.clockSteps = steps
     closedDays.append(books)
   }

@@ -20,7 +20,7 @@ extension SQLiteStore {
       let receipts = try auditReceipts(days, &report)
       let customers = try auditCustomers(day: days.last?.books.day ?? 0, &report)
       compare(days, receipts, &report)
-      comparePresent(days.last, receipts, customers, &report)
+      comparePresent(days.last, receipts, customers, try keptDelayedByService(), &report)
       try auditTickets(days, &report)
     }
     try find(into: &report, auditAttempts)
@@ -75,13 +75,13 @@ extension SQLiteStore {
   }
 
   private func comparePresent(
-    _ day: DayRow?, _ receipts: [BusinessDay: DayReceipts], _ customers: CustomerCounts,
+    _ day: DayRow?, _ receipts: [BusinessDay: DayReceipts], _ customers: CustomerCounts, _ delayed: [Int64]?,
     _ report: inout AuditReport
   ) {
     guard let day else {
       if report.audit.waiting + report.audit.delayed + report.audit.dead > 0 { report.note(Remark(.noDay)) }
       return
     }
-    report.compare(day.books, customers, receipts[day.books.day])
+    report.compare(day.books, customers, receipts[day.books.day], delayed: delayed)
   }
 }

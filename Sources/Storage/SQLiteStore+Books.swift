@@ -19,9 +19,10 @@ extension SQLiteStore {
       if database.isReadOnly { return StoredQueue(books: first, delayed: []) }
       try begin(first)
     }
-    let books = try readBooks()
-    saved = books
+    var books = try readBooks()
     arrivals = Arrivals(first: try readArrivals())
+    try readDelayedByService(into: &books)
+    saved = books
     return StoredQueue(
       books: books, delayed: try readDelayed(after: .first, limit: StoredQueue.firstPage))
   }
@@ -39,6 +40,7 @@ extension SQLiteStore {
         INSERT OR REPLACE INTO meta VALUES
           ('\(Self.opening)\(number)', \(now.milliseconds)), ('\(Self.receiptsBefore)\(number)', \(sequence))
         """, while: "writing a start down")
+      try keepDelayedByService(from: number)
       return number
     }
   }
@@ -157,6 +159,7 @@ extension SQLiteStore {
       try statement.run()
       try requireRow(of: books.day)
     }
+    if books.delayedByService != saved.delayedByService { try saveDelayedByService(books, over: saved) }
   }
 
   /// Closes the day of the saved books and opens the day of the new ones.

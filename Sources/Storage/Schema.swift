@@ -47,6 +47,8 @@ struct Schema: Sendable {
   /// - `shortage`: what was missing for a ticket that ended out of stock.
   /// - `release`: cancelled tickets for which the stock may still have put something by.
   /// - `meta`: named numbers; `dead D T N` says that ticket T of day D was put aside after its attempt N;
+  ///   `delayed N` is how many of the delayed came for the service with the number N, and `delayed kept by` the start up to which
+  ///   that is so: after a start of a program that does not know these names they are counted anew;
   ///   `incarnation` counts the starts of the coordinator, `opening N` is the moment of the N-th
   ///   in milliseconds since 1970, `receipts before N` is the last receipt that was there before it. `books`, `books day`
   ///   and `books ticket` are the name of the books, see `BooksName`; `stock identity`, `stock opening` and the same of

@@ -14,6 +14,7 @@ struct Statements {
   let insertLine, deleteLines, insertLater: Statement
   let insertPayload, deletePayload, deletePayloads, payloadLengths, payload: Statement
   let updateDay, insertDay, closeDay: Statement
+  let keepNumber, forgetNumber: Statement
   let customers, customer, countCustomers, delayed: Statement
   let pages, pagesOfDay, pageOfReceipt, block, shortages, releases, attempts, key: Statement
   let insertResult, results: Statement
@@ -113,6 +114,8 @@ struct Statements {
       "SELECT ticket, length(bytes) FROM payload WHERE ticket BETWEEN ? AND ? ORDER BY ticket",
       "measuring payloads")
     payload = try prepare("SELECT bytes FROM payload WHERE ticket = ?", "reading a payload")
+    keepNumber = try prepare("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", "keeping a number")
+    forgetNumber = try prepare("DELETE FROM meta WHERE name = ?", "forgetting a number")
     updateDay = try prepare(
       """
       UPDATE day SET \(BookColumns.all.map { "\($0) = ?" }.joined(separator: ", ")) WHERE day = ?

@@ -8,8 +8,10 @@ import Teller
 
 exit(
   TellerProgram.run(as: "bank-runner", role: .runner) { loop throws(SystemError) -> (any Provider)? in
-    // NAME GENERATION COORDINATOR HOME
-    let provider = CommandProvider(loop: loop, home: CommandLine.arguments.dropFirst(4).first)
+    // NAME GENERATION COORDINATOR HOME [GROUP]
+    let provider = CommandProvider(
+      loop: loop, home: CommandLine.arguments.dropFirst(4).first,
+      group: CommandLine.arguments.dropFirst(5).first.map { ControlGroup(path: $0) })
     try provider.adoptDescendants()
     return provider
   })

@@ -55,6 +55,42 @@ import Time
     tell(result)
   }
 
+  @Test("the same in a group of its own: one call ends them, and they are collected")
+  func stubbornInGroup() async {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
+      guard let group = try? ControlGroup.own()?.made("bank-tree-tests-\(getpid())"), group.takesProcesses
+      else {
+        return print("NOT CHECKED: the end of a tree in a group: none can be made here")
+      }
+      defer {
+        group.kill()
+        let isGone = try? eventually { group.remove() }
+        #expect(isGone == true)
+      }
+      var times: [Double] = []
+      for attempt in 1...20 {
+        try Subreaper.become()
+        var order = shell(Self.stubborn)
+        let group = try group.made("\(attempt)")
+        (order.grace, order.program.group) = (.zero, group)
+        let run = try Run(order, isAlone: true, adopts: { _ in true })
+        try run.hears { $0.count { $0 == "\n" } == 4 }
+        #expect(group.members.count >= 3 && !group.members.contains(getpid()))
+        let start = SystemClock.monotonic()
+        run.command.cancel(at: start)
+        let outcome = try run.outcome()
+        times.append(SystemClock.monotonic().since(start).inSeconds * 1000)
+        #expect(outcome.ending == .signal(SIGKILL, coreDumped: false))
+        #expect(run.command.hasEndedGroup && group.remove())
+        #expect(outcome.leftBehind.isEmpty && !Subreaper.hasChildren)
+        #expect(Set(Self.pids(outcome)).count == 3)
+      }
+      times.sort()
+      print("the end of a stubborn tree in a group: median \(times[10]) ms, longest \(times[19]) ms")
+    }
+    tell(result)
+  }
+
   @Test("those who listen to SIGTERM have the grace to end, and nobody waits for it longer than they do")
   func graceful() async {
     await #expect(processExitsWith: .success) {

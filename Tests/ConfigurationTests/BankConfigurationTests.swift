@@ -47,7 +47,7 @@ import Time
        "work": {"deposit": "0s", "loan": "2h", "juice": "1s"},
        "max_waiting": 5, "max_payload": 1048576, "lease": "100ms", "standstill": "3s", "prefetch": 64, "max_crashes": 1, "max_failures": 2, "retry_first": "3ms",
        "retry_limit": "1m30s", "restart_first": "2ms", "restart_limit": "4s",
-       "recycle_after_customers": 1000, "recycle_above_mb": 64, "gather": "0ms", "log": {"customers": false, "rotate_bytes": 4096, "keep": 0}}
+       "recycle_after_customers": 1000, "recycle_above_mb": 64, "gather": "0ms", "keep_output": "30d", "log": {"customers": false, "rotate_bytes": 4096, "keep": 0}}
       """)
     var expected = BankConfiguration()
     expected.windows = ByService(deposit: 0, loan: 256, juice: 3)
@@ -68,6 +68,7 @@ import Time
     expected.recycleAfterCustomers = 1_000
     expected.recycleAboveMegabytes = 64
     expected.gather = .zero
+    expected.keepOutput = .seconds(30 * 86_400)
     expected.log.customers = false
     expected.log.rotateBytes = 4096
     expected.log.keep = 0

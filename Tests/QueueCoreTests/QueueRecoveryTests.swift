@@ -11,7 +11,7 @@ import Time
     var books = Books(day: 3, openedAt: TestBranch.opening.wall)
     books.issued = issued
     books.waiting[Line(service: .deposit, priority: .regular)] = waiting
-    books.delayed = delayed
+    books.delay(delayed, of: .deposit)
     books.dead = dead
     books.served = issued - waiting - delayed - dead
     return books

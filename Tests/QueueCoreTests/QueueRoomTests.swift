@@ -63,6 +63,26 @@ import Time
     #expect(branch.ask(.deposit, as: 9).answer(to: 9) == full(4, 4), "who comes back counts once")
   }
 
+  @Test("whoever was delayed at the start counts, however many they are, and also those who are not read")
+  func delayedAtStart() {
+    var books = Books(day: 3, openedAt: TestBranch.opening.wall)
+    books.issued = 10
+    books.delay(7, of: .deposit)
+    books.delay(3, of: .loan)
+    let order = later(60, TestBranch())
+    let first = DelayedCustomer(
+      customer: order.customer(ticket: 1, issuedAt: TestBranch.opening.wall),
+      dueAt: order.dueAt ?? TestBranch.opening.wall)
+    var policy = limited(to: 9)
+    policy.delayedCapacity = 1
+    let branch = TestBranch(policy: policy, books: books, delayed: [first])
+    #expect(branch.ask(.deposit, .deposit, .deposit, as: 9).answer(to: 9) == full(7, 9))
+    branch.pass(.seconds(60))
+    #expect(branch.machine.books.delayedByService.prefix(2) == [6, 3], "who comes back waits")
+    #expect(branch.ask(.deposit, .deposit, .deposit, as: 9).answer(to: 9) == full(7, 9))
+    #expect(branch.machine.contradictions(ServiceDirectory()) == [])
+  }
+
   @Test("tickets that a full disk takes back leave their room")
   func takenBack() {
     let branch = TestBranch(policy: limited(to: 2))

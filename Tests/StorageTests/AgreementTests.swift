@@ -102,7 +102,7 @@ struct AgreementTests {
           issuedAt: branch.now)
         try branch.store.stage(.insertDelayed(customer, dueAt: WallTime(milliseconds: chance.draw(0...9))))
         branch.books.issued += 1
-        branch.books.delayed += 1
+        branch.books.delay(of: line.service)
       }
       guard chance.draw(0...1) == 0 else { return }
       let payload = (0..<chance.draw(0...3) * 3_000).map { UInt8(truncatingIfNeeded: $0) }

@@ -16,7 +16,7 @@ extension ConformanceTests {
       issuedAt: branch.now)
     try branch.store.stage(.insertDelayed(customer, dueAt: WallTime(milliseconds: due)))
     branch.books.issued += 1
-    branch.books.delayed += 1
+    branch.books.delay(of: line.service)
     return customer
   }
 
@@ -83,6 +83,73 @@ extension ConformanceTests {
     try branch.crash()
     #expect(branch.delayedAtStart.count == StoredQueue.firstPage)
     #expect(branch.delayedAtStart.first?.customer.ticket == TicketNumber(count))
+  }
+
+  @Test(
+    "how many of the delayed came for which service is known at a start, and the audit holds it against the rows",
+    arguments: StoreKind.allCases)
+  func delayedByService(_ kind: StoreKind) throws {
+    let branch = try Branch(kind)
+    for index in 0..<7 as Range<Int64> { try arriveLater(index, index < 5 ? .loan : .vipDeposit, at: branch) }
+    try branch.commit()
+    // Neither the first start nor one after it has to have been counted.
+    for start in 1...3 as ClosedRange<Int64> {
+      try branch.crash()
+      #expect(branch.books.delayedByService[Service.loan.index] == 5)
+      #expect(branch.books.delayedByService[Service.deposit.index] == 2 + start - 1)
+      #expect(branch.books.delayed == 6 + start)
+      #expect(try branch.store.beginIncarnation(at: branch.now) == start)
+      #expect(try branch.store.audit().problems == [])
+      try arriveLater(9, at: branch)
+      try branch.commit()
+      #expect(try branch.store.audit().problems == [])
+    }
+    try branch.crash()
+    for customer in branch.delayedAtStart { try branch.revive(customer.customer, from: .delayed) }
+    try branch.commit()
+    try branch.crash()
+    #expect(branch.books.delayed == 0 && branch.books.delayedByService.allSatisfy { $0 == 0 })
+    #expect(try branch.store.audit().problems == [])
+  }
+
+  @Test("counts by service are read and not counted, but after a start of a program that does not keep them")
+  func keptCounts() throws {
+    let branch = try Branch(.sqlite)
+    _ = try branch.store.beginIncarnation(at: branch.now)
+    for _ in 1...3 { try arriveLater(9, .loan, at: branch) }
+    try arriveLater(9, .deposit, at: branch)
+    try branch.commit()
+    func damage(_ script: String) throws {
+      try #require(branch.store as? SQLiteStore).database.execute(script, while: "testing")
+    }
+    func byService() throws -> [Int64] {
+      try branch.crash()
+      return Array(branch.books.delayedByService.prefix(3))
+    }
+    #expect(try byService() == [1, 3, 0])
+    // Another distribution of as many: nobody looks at the rows, and the audit does.
+    try damage("UPDATE meta SET value = 2 WHERE name IN ('delayed 1', 'delayed 2')")
+    #expect(try byService() == [2, 2, 0])
+    #expect(
+      try branch.store.audit().problems == [
+        "deposit delayed: the books say 2, the rows are 1", "loan delayed: the books say 2, the rows are 3",
+      ])
+    // What does not add up, or means nothing, is counted anew.
+    try damage("UPDATE meta SET value = 3 WHERE name = 'delayed 1'")
+    #expect(try byService() == [1, 3, 0])
+    for spoiled in ["delayed 99", "delayed 0", "delayed 1x"] {
+      try damage("UPDATE meta SET name = '\(spoiled)' WHERE name = 'delayed 1'")
+      #expect(try byService() == [1, 3, 0], "\(spoiled)")
+      try damage("UPDATE meta SET name = 'delayed 1' WHERE name = '\(spoiled)'")
+    }
+    // A program from before has counted its start, and has let others be delayed.
+    try damage("UPDATE meta SET value = 2 WHERE name IN ('delayed 1', 'delayed 2')")
+    try damage("UPDATE meta SET value = value + 1 WHERE name = 'incarnation'")
+    #expect(try byService() == [1, 3, 0])
+    #expect(try branch.store.audit().problems == [], "what nobody keeps is no promise")
+    _ = try branch.store.beginIncarnation(at: branch.now)
+    #expect(try branch.store.audit().problems == [])
+    #expect(try byService() == [1, 3, 0])
   }
 
   @Test(

@@ -251,7 +251,7 @@ final class Branch {
   func postpone(_ customer: Customer, until due: Int64) throws {
     try store.stage(.postpone(customer, dueAt: WallTime(milliseconds: due)))
     leave(.waiting, customer.line)
-    books.delayed += 1
+    books.delay(of: customer.service)
   }
 
   func bury(_ customer: Customer) throws {
@@ -270,7 +270,9 @@ final class Branch {
     try store.stage(.cancelEveryone(day: books.day, at: now))
     books.cancelled += books.waitingInAll + books.delayed + books.dead
     books.waiting = LineCounts()
-    books.delayed = 0
+    for service in store.services.services {
+      books.delay(-books.delayedByService[service.index], of: service)
+    }
     books.dead = 0
   }
 
@@ -278,7 +280,7 @@ final class Branch {
 
   private func leave(_ state: CustomerState, _ line: Line) {
     switch state {
-    case .delayed: books.delayed -= 1
+    case .delayed: books.delay(-1, of: line.service)
     case .dead: books.dead -= 1
     default: books.waiting[line] -= 1
     }

@@ -100,7 +100,7 @@ struct FormerDatabasesTests {
         issuedAt: branch.now)
       try store.stage(.insertDelayed(late, dueAt: WallTime(milliseconds: branch.clock + 60_000)))
       branch.books.issued += 1
-      branch.books.delayed += 1
+      branch.books.delay(of: .loan)
     }
     try remember("kim's", through: 12, -7)
     try branch.commit()

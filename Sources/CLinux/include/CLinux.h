@@ -101,7 +101,7 @@ struct linux_limit {
   uint64_t hard;
 };
 enum linux_step { LINUX_STEP_CLONE, LINUX_STEP_SESSION, LINUX_STEP_DESCRIPTORS, LINUX_STEP_DIRECTORY,
-                  LINUX_STEP_LIMITS, LINUX_STEP_PROGRAM };
+                  LINUX_STEP_LIMITS, LINUX_STEP_PROGRAM, LINUX_STEP_GROUP };
 struct linux_program {
   const char *path;
   char *const *arguments;
@@ -116,6 +116,8 @@ struct linux_program {
   bool ends_with_parent;
   // Descendants whose own parents have ended become children of the child. prctl(2) PR_SET_CHILD_SUBREAPER
   bool is_subreaper;
+  // A directory of cgroup2, in whose control group the child begins; -1 for that of its parent. clone3(2) CLONE_INTO_CGROUP
+  int group;
 };
 int linux_start(const struct linux_program *program, pid_t *pid, int *pidfd, enum linux_step *step);
 
@@ -123,8 +125,11 @@ int linux_start(const struct linux_program *program, pid_t *pid, int *pidfd, enu
 int linux_become_subreaper(void);
 // Whether there is any child, one that has ended among them. waitid(2)
 bool linux_has_children(void);
-// faccessat(2) X_OK for the effective user.
+// faccessat(2) X_OK for the effective user, and W_OK.
 int linux_may_execute(const char *path);
+int linux_may_write(const char *path);
+// Whether a file has an extended attribute with this value. getxattr(2)
+bool linux_is_marked(const char *path, const char *attribute, const char *value);
 
 // Sockets.
 struct linux_peer {

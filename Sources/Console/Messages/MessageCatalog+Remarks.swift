@@ -52,6 +52,7 @@ extension MessageCatalog {
     case .booksCancelled: "영업 {0}일차 취소 고객: 장부에는 {1}, 기록에는 {2}"
     case .booksFirstReceipt: "영업 {0}일차 첫 영수증: 장부에는 {1}, 기록에는 {2}"
     case .booksDelayed: "미뤄진 고객: 장부에는 {0}, 기록에는 {1}"
+    case .booksDelayedOfService: "{0:service} 미뤄진 고객: 장부에는 {1}, 기록에는 {2}"
     case .booksDead: "보류된 고객: 장부에는 {0}, 기록에는 {1}"
     case .booksWaiting: "{0:service} {1:grade} 대기 고객: 장부에는 {2}, 기록에는 {3}"
     case .serviceMeaningless: "업무 {0}: 번호나 이름이 알 수 없는 값입니다"

@@ -57,6 +57,13 @@ extension MessageCatalog {
       "출력 가운데 \(Self.grouped(count))바이트는 남아 있지 않습니다. 남기는 양은 limits.output과 result_bytes로 정합니다.")
   }
 
+  func outputRemoved(_ ticket: Int64) -> String {
+    say(
+      "The output of ticket \(ticket) was removed, because it is older than keep_output allows. "
+        + "What the receipt has of it: bankctl ticket \(ticket)",
+      "\(ticket)번 고객의 출력은 keep_output에 정한 기간이 지나 삭제되었습니다. 영수증에 남은 내용: bankctl ticket \(ticket)")
+  }
+
   /// What a command has left behind, for a ticket's story.
   func left(_ result: WorkResult) -> String {
     var parts: [String] = []

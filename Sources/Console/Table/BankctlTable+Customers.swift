@@ -146,8 +146,9 @@ extension BankctlTable {
     "output", group: group, "What the command of a ticket has written.", "번호표의 명령이 출력한 내용을 보여 줍니다.",
     details: Text(
       "Also while it runs. What fits is kept with the receipt; of more the beginning stands in a file below output in the "
-        + "home, and of what is in neither nothing is left.",
-      "실행 중에도 볼 수 있습니다. 짧은 출력은 영수증과 함께 남고, 긴 출력은 은행 디렉터리의 output 아래 파일에 남습니다. 둘 다 넘치는 부분은 남지 않습니다."),
+        + "home, and of what is in neither nothing is left. Where keep_output of the configuration has removed the file, the exit code is 4.",
+      "실행 중에도 볼 수 있습니다. 짧은 출력은 영수증과 함께 남고, 긴 출력은 은행 디렉터리의 output 아래 파일에 남습니다. 둘 다 넘치는 부분은 남지 않습니다. "
+        + "설정의 keep_output에 따라 파일이 삭제되었으면 종료 코드는 4입니다."),
     examples: [
       Example("bankctl output 12", "Its standard output so far.", "지금까지의 표준 출력을 봅니다."),
       Example(

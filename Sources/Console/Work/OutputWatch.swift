@@ -3,6 +3,7 @@
 // Failure: CommandError. A signal ends the waiting and not the command.
 
 import BankModel
+import Configuration
 import Posix
 import Time
 import Wire
@@ -88,11 +89,23 @@ final class OutputWatch {
       })
   }
 
+  /// Why a file is not there that once was; nil where it is, or was not removed because of a setting.
+  private static func removed(_ report: TicketReport, _ stream: Stream, _ session: Session) -> String? {
+    let home = session.home.path
+    guard let receipt = report.receipt, let kept = receipt.result.map(stream.kept), kept.filed > 0,
+      (try? FileFacts.inspect(path(home, day: report.day, ticket: report.ticket, stream))) == nil,
+      let horizon = OutputNote.read(OutputNote.path(in: home)),
+      receipt.startedAt ?? receipt.finishedAt < horizon.milliseconds
+    else { return nil }
+    return session.words.outputRemoved(report.ticket)
+  }
+
   /// What is there of a stream now, of a ticket that may be over.
   static func show(_ report: TicketReport, _ stream: Stream, _ session: Session) throws(CommandError) {
     let follower = OutputFollower(path(session.home.path, day: report.day, ticket: report.ticket, stream)) {
       bytes throws(CommandError) in try session.output.write(bytes)
     }
+    if let words = removed(report, stream, session) { throw .complaint("output_removed", .notFound, words) }
     let lost = try follower.finish(report.receipt?.result.map(stream.kept))
     try session.output.flush()
     if lost > 0 { session.note(session.words.notKept(lost)) }

@@ -1,0 +1,134 @@
+// Owns how long the files are kept into which commands have written (`keep_output`): at the start, when a day has ended, and once
+// an hour all of them are looked at, a few in a turn, and those go that nobody has written to for so long.
+// Invariants: no file goes of a customer who is at a window; before the first one goes it is noted in the home up to which moment
+// they may be gone, so whoever looks for one is told why it is not there. Whoever has a file open reads it to its end.
+// Failure: what cannot be read or removed stays, and the next round tries it again; the log says so once a round.
+
+import Arguments
+import BankModel
+import Configuration
+import Posix
+import Time
+
+final class OutputKeeper: BankPart {
+  /// Between two rounds, and between two parts of one.
+  private static let (rest, pause) = (TimeSpan.seconds(3_600), TimeSpan.milliseconds(5))
+  /// Each costs the kernel some microseconds; more of them at once would hold up a customer.
+  private static let atOnce = 64
+
+  private struct Round {
+    /// What was not written to since then goes.
+    let horizon: WallTime
+    var days: ArraySlice<BusinessDay>
+    var names: DirectoryStream?
+    var files: Int64 = 0
+    var bytes: Int64 = 0
+    var isNoted = false
+    var trouble: SystemError?
+  }
+
+  private var round: Round?
+  private var nextTurn: MonotonicTime
+  private var day: BusinessDay
+
+  override init(_ ground: BankPart) {
+    nextTurn = ground.context.now.monotonic
+    day = ground.queue.machine.books.day
+    super.init(ground)
+  }
+
+  private var keep: TimeSpan { context.configuration.keepOutput }
+  private var output: String { context.home.output }
+
+  var nextDeadline: MonotonicTime? { keep > .zero ? nextTurn : nil }
+
+  func keepTime() {
+    if queue.machine.books.day != day {
+      day = queue.machine.books.day
+      if round == nil { nextTurn = context.now.monotonic }
+    }
+    guard keep > .zero else { return round = nil }
+    guard nextTurn <= context.now.monotonic else { return }
+    if var present = round ?? begin() {
+      let isOver = go(on: &present)
+      round = isOver ? nil : present
+      if isOver { tell(present) }
+    }
+    nextTurn = context.now.monotonic + (round == nil ? Self.rest : Self.pause)
+  }
+
+  private func begin() -> Round? {
+    let (horizon, overflow) = context.now.wall.milliseconds.subtractingReportingOverflow(keep.milliseconds)
+    guard !overflow, let days = try? Directory.entries(of: output) else { return nil }
+    return Round(
+      horizon: WallTime(milliseconds: horizon), days: days.compactMap { BusinessDay($0) }.sorted()[...])
+  }
+
+  /// One part of a round; whether it was the last.
+  private func go(on round: inout Round) -> Bool {
+    guard let day = round.days.first else { return true }
+    let directory = Paths.join(output, String(day))
+    do throws(SystemError) {
+      let names: DirectoryStream
+      if let present = round.names { names = present } else { names = try DirectoryStream(directory) }
+      round.names = names
+      let some = try names.next(Self.atOnce)
+      guard some.isEmpty else {
+        for name in some { try look(at: name, of: day, in: directory, &round) }
+        return false
+      }
+    } catch { round.trouble = error }
+    // One that is empty goes, but for the present day's, into which files come. `rmdir(2)` refuses any other.
+    if day < self.day { Directory.removeEmpty(directory) }
+    round.names = nil
+    round.days.removeFirst()
+    return false
+  }
+
+  private func look(
+    at name: String, of day: BusinessDay, in directory: String, _ round: inout Round
+  ) throws(SystemError) {
+    let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 2, parts[1] == "out" || parts[1] == "err", let ticket = TicketNumber(parts[0]) else {
+      return
+    }
+    let path = Paths.join(directory, name)
+    guard let facts = try FileFacts.inspect(path, followLinks: false), facts.isFile,
+      try FileDescriptor.open(path, [.readOnly, .noFollow]).lastWritten() / 1_000_000
+        < round.horizon.milliseconds,
+      !isAtWork(ticket, of: day)
+    else { return }
+    if !round.isNoted {
+      try note(round.horizon)
+      round.isNoted = true
+    }
+    try Directory.unlink(path)
+    round.files += 1
+    round.bytes += facts.size
+  }
+
+  private func isAtWork(_ ticket: TicketNumber, of day: BusinessDay) -> Bool {
+    day == queue.machine.books.day && queue.machine.atWindows.contains { $0.customer.ticket == ticket }
+  }
+
+  /// Says up to which moment files may be gone. The clock may have gone back; what is gone stays gone.
+  private func note(_ horizon: WallTime) throws(SystemError) {
+    let path = OutputNote.path(in: context.home.path)
+    if let former = OutputNote.read(path), former >= horizon { return }
+    try FileDescriptor.open(path + ".new", [.writeOnly, .create, .truncate], mode: 0o600)
+      .writeAll(OutputNote.text(horizon))
+    try Directory.rename(path + ".new", to: path)
+  }
+
+  private func tell(_ round: Round) {
+    if round.files > 0 {
+      context.write(event: "output_removed") {
+        $0.field("files", round.files)
+        $0.field("bytes", round.bytes)
+        $0.field("keep_output", DurationText.print(keep))
+      }
+    }
+    guard let trouble = round.trouble else { return }
+    context.write(event: "output_not_removed", level: .warn) { $0.field("msg", trouble.description) }
+  }
+}

@@ -1,0 +1,103 @@
+// How long the files are kept into which commands have written: what is old goes and is named, and what somebody still needs stays.
+import Foundation
+import Glibc
+import Testing
+
+@Suite("How long output is kept", .serialized)
+struct OutputKeepingTests {
+  private static func configuration(keeping span: String) -> String {
+    """
+    {"services": {"long": {"run": ["sh", "{payload}"], "windows": 2, "result_bytes": 16}},
+     "windows": {"deposit": 1, "loan": 0, "juice": 0}, "keep_output": "\(span)"}
+    """
+  }
+
+  /// Makes a file as old as if it had been written to so long ago.
+  private func age(_ path: String, hours: Int = 2) {
+    let then = timeval(tv_sec: time(nil) - 3_600 * hours, tv_usec: 0)
+    #expect(utimes(path, [then, then]) == 0, "\(path)")
+  }
+
+  private func isThere(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
+
+  @Test("what is older than the setting goes, is named by `output`, and no command that runs loses its file")
+  func removed() throws {
+    try withBranch { branch in
+      let file = try branch.write(Self.configuration(keeping: "0s"), to: "bank.json")
+      try branch.start("--config", file, "--speed", "max")
+      let quick = try branch.write("seq 1000; seq 1000 >&2", to: "quick.sh")
+      let go = branch.path("go")
+      let slow = try branch.write(
+        "seq 1000; while ! [ -e \(go) ]; do sleep 0.01; done; echo end", to: "slow.sh")
+      try branch.done("enqueue", "2", "--service", "long", "--payload", quick, "--wait")
+      try branch.done("enqueue", "--service", "long", "--payload", slow)
+      let files = ["1.out", "1.err", "2.out", "3.out"].map { "\(branch.home)/output/1/\($0)" }
+      try branch.waitUntil("the long one has written") {
+        try branch.done("output", "3").out.hasSuffix("\n1000\n")
+      }
+      for file in files { #expect(isThere(file), "\(file)") }
+      // Whatever has another name is nobody's business.
+      let other = "\(branch.home)/output/1/notes.txt"
+      #expect(FileManager.default.createFile(atPath: other, contents: Data("x".utf8)))
+      for file in [files[0], files[1], files[3], other] { age(file) }
+      for name in ["2.out", "2.err"] { age("\(branch.home)/output/1/\(name)", hours: -2) }
+      #expect(try branch.done("output", "1").out.hasSuffix("\n1000\n"), "kept for ever")
+
+      // Longer ago than the setting says, or nobody could have removed its output.
+      let ended = ContinuousClock.now
+      try branch.waitUntil("the first one has ended a while ago") {
+        ContinuousClock.now - ended > .milliseconds(1_100)
+      }
+      try Self.configuration(keeping: "1s").write(toFile: file, atomically: true, encoding: .utf8)
+      try branch.done("reload")
+      let told = try branch.events("output_removed", in: "coordinator", count: 1)
+      #expect(told.first?["files"] == "2" && told.first?["keep_output"] == "1s", "\(told)")
+      #expect(files.map(isThere) == [false, false, true, true] && isThere(other))
+      for (language, words) in [(Tongue.en, "keep_output"), (.ko, "keep_output에 정한 기간")] {
+        let gone = try branch.run("output", "1", language: language)
+        #expect(gone.code == 4 && gone.out == "" && gone.err.contains(words), gone.story)
+      }
+      #expect(try branch.run("output", "1", "--stderr").code == 4)
+      #expect(try branch.launch(["output", "1", "--json"]).finish().code != 0)
+      #expect(try branch.done("output", "2").out.hasSuffix("\n1000\n"))
+      // The receipt is kept with what stands in it.
+      #expect(try branch.json("ticket", "1")["result_bytes"].integer == 3_893)
+      // Who is followed meanwhile is read to the end.
+      let follower = try branch.launch(["output", "3", "-f"])
+      try branch.waitUntil("it is followed") { follower.lines.count == 1_000 }
+      #expect(FileManager.default.createFile(atPath: go, contents: nil))
+      #expect(try follower.finish().out.hasSuffix("\n1000\nend\n"))
+      #expect(try branch.done("output", "3").out.hasSuffix("\n1000\nend\n"))
+
+      // The next start removes what is old by then, and the directory of a day that is over.
+      try branch.done("wait")
+      try branch.done("stop")
+      for name in try FileManager.default.contentsOfDirectory(atPath: "\(branch.home)/output/1") {
+        age("\(branch.home)/output/1/\(name)")
+      }
+      try FileManager.default.removeItem(atPath: other)
+      try branch.start("--config", file, "--speed", "max")
+      try branch.waitUntil("all of it is gone") { !files.contains(where: isThere) }
+      try branch.waitUntil("and its directory") { !isThere("\(branch.home)/output/1") }
+      #expect(try branch.run("output", "2", "--day", "1").code == 4)
+      #expect(try branch.json("audit")["ok"].flag == true)
+      let shown = try branch.done("config", "show", "--config", file).out
+      #expect(shown.contains("keep_output") && shown.contains("1s"), "\(shown)")
+      try branch.done("stop", "--now")
+      // A closed bank says the same.
+      #expect(try branch.run("output", "2", "--day", "1").code == 4)
+      // What somebody else has removed is not the setting's.
+      try FileManager.default.removeItem(atPath: "\(branch.home)/output/removed")
+      #expect(try branch.run("output", "2", "--day", "1").code == 0)
+    }
+  }
+
+  @Test("a setting that means nothing is refused with its place", arguments: ["-1h", "soon", "200000d"])
+  func refused(_ span: String) throws {
+    try withBranch { branch in
+      let file = try branch.write(Self.configuration(keeping: span), to: "bank.json")
+      let checked = try branch.run("config", "check", file)
+      #expect(checked.code == 2 && checked.err.contains("keep_output"), checked.story)
+    }
+  }
+}

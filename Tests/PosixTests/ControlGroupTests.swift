@@ -1,0 +1,146 @@
+// Owns the tests of control groups: where one is found, and that whoever begins in one is ended with it, wherever it has gone.
+// Where this machine lets nobody make a group that is said, and only the reading of its tables is tested.
+// Invariant: a group that a test makes is emptied and removed with it. Failure: a failed expectation.
+import Glibc
+import PosixFixture
+import Testing
+import Time
+
+@testable import Posix
+
+@Suite(.serialized) struct ControlGroupTests {
+  /// A group below this process's own.
+  private final class MadeGroup {
+    let group: ControlGroup
+
+    init?() {
+      guard let own = ControlGroup.own(), let group = try? own.made("bank-posix-tests-\(getpid())"),
+        group.isThere
+      else {
+        print("NOT CHECKED: a group of processes, because none can be made here")
+        return nil
+      }
+      self.group = group
+    }
+
+    deinit {
+      group.kill()
+      let isGone = try? eventually { group.remove() }
+      #expect(isGone == true, "the group of a test is left: \(group.path)")
+    }
+  }
+
+  private static func shell(_ script: String, in group: ControlGroup) -> ChildProcess.Program {
+    ChildProcess.Program(
+      path: "/bin/sh", words: ["sh", "-c", script].map { Array($0.utf8) },
+      environment: ["PATH": "/usr/bin:/bin"],
+      group: group)
+  }
+
+  @Test("a line of the table of mounts says where a group is")
+  func mounts() throws {
+    func path(_ line: String, _ name: String) -> String? { ControlGroup.Mount(line[...])?.path(of: name) }
+    let whole = "41 31 0:38 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate"
+    #expect(path(whole, "/a/b") == "/sys/fs/cgroup/a/b")
+    #expect(path(whole, "/") == "/sys/fs/cgroup")
+    #expect(path("41 31 0:38 / /odd\\040place rw - cgroup2 none rw", "/a") == "/odd place/a")
+    // Only a part is mounted.
+    let part = "41 31 0:38 /a /mnt rw - cgroup2 none rw"
+    #expect(path(part, "/a/b") == "/mnt/b" && path(part, "/a") == "/mnt")
+    #expect(path(part, "/ab") == nil && path(part, "/") == nil)
+    // From another namespace, of another kind, or cut.
+    #expect(path(whole, "/../a") == nil)
+    for line in ["32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu", "41 31 0:38 / /mnt", "", "-"] {
+      #expect(ControlGroup.Mount(line[...]) == nil, "\(line)")
+    }
+    #expect(path("41 31 0:38 / /a\\04 rw - cgroup2 none rw", "/") == "/a\\04")
+  }
+
+  @Test("a group that nobody has handed over is left alone")
+  func notDelegated() {
+    guard let own = ControlGroup.own() else { return }
+    // Whether it was depends on who runs the tests; what is not there was handed over to nobody.
+    if !own.isThere { #expect(ControlGroup.delegated() == nil) }
+    #expect(own.members.contains(CurrentProcess.pid))
+    #expect(!ControlGroup(path: own.path + "/no such group").isThere)
+    #expect(!ControlGroup(path: own.path + "/no such group").kill())
+    #expect(ControlGroup(path: own.path + "/no such group").remove())
+  }
+
+  @Test("whoever begins in a group is ended with it, in another session, without parents or environment")
+  func ended() throws {
+    guard let made = MadeGroup() else { return }
+    #expect(made.group.takesProcesses)
+    #expect(!made.group.isPopulated)
+    let output = try DescriptorPair.pipe()
+    let child = try ChildProcess.start(
+      Self.shell(
+        "(setsid env -i sh -c 'trap \"\" TERM HUP; echo $$; sleep 600' &); trap '' TERM; echo $$; sleep 600",
+        in: made.group),
+      input: try FileDescriptor.open("/dev/null", .readOnly), output: output.second,
+      errors: try FileDescriptor.open("/dev/null", .writeOnly))
+    #expect(made.group.members.contains(child.pid))
+    #expect(!made.group.members.contains(CurrentProcess.pid))
+    #expect(try eventually { made.group.members.count >= 4 })
+    let members = made.group.members
+    #expect(made.group.isPopulated && made.group.kill())
+    #expect(child.wait().ending == .signal(SIGKILL, coreDumped: false))
+    #expect(try eventually { members.allSatisfy { !ProcessTable.alive($0) } })
+    #expect(try eventually { !made.group.isPopulated })
+    // Whoever begins in another group is no business of the former one.
+    let next = try made.group.made("next")
+    #expect(next.takesProcesses)
+  }
+
+  @Test("a program in a group begins as any other: limits, words, the step that has failed")
+  func begins() throws {
+    guard let made = MadeGroup() else { return }
+    let output = try DescriptorPair.pipe()
+    var program = Self.shell("ulimit -n; pwd; cut -d' ' -f5,6 /proc/$$/stat; exit 7", in: made.group)
+    (program.limits, program.directory) = ([ResourceLimit(.openFiles, 64)], "/")
+    let child = try ChildProcess.start(
+      program, input: try FileDescriptor.open("/dev/null", .readOnly), output: output.second,
+      errors: try FileDescriptor.open("/dev/null", .writeOnly))
+    #expect(
+      String(decoding: try output.first.readAll(), as: UTF8.self) == "64\n/\n\(child.pid) \(child.pid)\n")
+    #expect(child.wait().ending == .code(7))
+    func failure(_ change: (inout ChildProcess.Program) -> Void) -> SystemError? {
+      var program = Self.shell("exit", in: made.group)
+      change(&program)
+      return #expect(throws: SystemError.self) {
+        try ChildProcess.start(
+          program, input: try FileDescriptor.open("/dev/null", .readOnly),
+          output: try FileDescriptor.open("/dev/null", .writeOnly),
+          errors: try FileDescriptor.open("/dev/null", .writeOnly)
+        ).end()
+      }
+    }
+    #expect(failure { $0.path = "/no/such/program" }?.call == "execve")
+    #expect(failure { $0.directory = "/no/such/place" }?.call == "chdir")
+    let missing = ControlGroup(path: made.group.path + "/no such group")
+    #expect(
+      failure { $0.group = missing }
+        == SystemError(call: ControlGroup.call, subject: missing.path, code: ENOENT))
+    let noGroup = ControlGroup(path: "/")
+    #expect(failure { $0.group = noGroup } == SystemError(call: ControlGroup.call, subject: "/", code: EBADF))
+    #expect(!noGroup.takesProcesses)
+  }
+
+  @Test("it goes with the groups below it, and not while somebody is there")
+  func removed() throws {
+    guard let made = MadeGroup() else { return }
+    let below = try made.group.made("thumbs-1")
+    #expect(try made.group.made("thumbs-1") == below)
+    #expect(made.group.below == [below])
+    let child = try ChildProcess.start(
+      Self.shell("exec sleep 600", in: below), input: try FileDescriptor.open("/dev/null", .readOnly),
+      output: try FileDescriptor.open("/dev/null", .writeOnly),
+      errors: try FileDescriptor.open("/dev/null", .writeOnly))
+    #expect(!made.group.remove())
+    #expect(made.group.isPopulated, "whoever is below counts")
+    made.group.kill()
+    _ = child.wait()
+    #expect(try eventually { made.group.remove() })
+    #expect(!made.group.isThere)
+  }
+}
