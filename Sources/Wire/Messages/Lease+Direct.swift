@@ -56,10 +56,12 @@ extension WindowMessage: FrameMessage {
 
 extension Lease {
   fileprivate func append(to buffer: inout [UInt8], kind: UInt8) {
-    buffer.appendHeads(kind: kind, fields: 3)
-    buffer.appendField(1, ticket)
-    buffer.appendField(2, attempt)
-    buffer.appendField(3, generation)
+    buffer.append(heads: 9) {
+      $0.put(kind: kind, fields: 3)
+      $0.put(field: 1, ticket)
+      $0.put(field: 2, attempt)
+      $0.put(field: 3, generation)
+    }
   }
 
   fileprivate static func read(_ body: UnsafeBufferPointer<UInt8>, kind: UInt8) -> Lease? {
@@ -72,15 +74,17 @@ extension Lease {
 
 extension Assignment {
   fileprivate func append(to buffer: inout [UInt8], kind: UInt8) {
-    buffer.appendHeads(kind: kind, fields: 8 + (article == nil ? 0 : 1) + (order == nil ? 0 : 1))
-    buffer.appendField(1, ticket)
-    buffer.appendField(2, attempt)
-    buffer.appendField(3, generation)
-    buffer.appendField(4, day)
-    buffer.appendField(5, service.number)
-    buffer.appendField(6, priority.code)
-    buffer.appendField(7, amount)
-    buffer.appendField(8, account)
+    buffer.append(heads: 19) {
+      $0.put(kind: kind, fields: 8 + (article == nil ? 0 : 1) + (order == nil ? 0 : 1))
+      $0.put(field: 1, ticket)
+      $0.put(field: 2, attempt)
+      $0.put(field: 3, generation)
+      $0.put(field: 4, day)
+      $0.put(field: 5, service.number)
+      $0.put(field: 6, priority.code)
+      $0.put(field: 7, amount)
+      $0.put(field: 8, account)
+    }
     buffer.appendField(9, ifPresent: article)
     buffer.appendField(10, ifPresent: order?.text)
   }
