@@ -39,7 +39,7 @@ final class BankReports: BankPart {
       pid: CurrentProcess.pid, generation: context.incarnation, since: context.openedAt.wall.milliseconds,
       businessMilliseconds: queue.machine.businessTime(at: context.now.monotonic).milliseconds,
       queue: customers, services: services,
-      workers: tellerSupervisor.posts.values.sorted { $0.window < $1.window }.map { report(on: $0) }
+      workers: tellerSupervisor.posts.values.map { report(on: $0) }
         + outside.present.map { report(on: $0) } + serviceSupervisor.posts.map { report(on: $0) },
       guardianPid: context.bindings.guardianship?.pid)
   }

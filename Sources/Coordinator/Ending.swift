@@ -148,7 +148,7 @@ final class Ending: BankPart {
       for service in context.services.directory.services { queue.happen(.scale(service, windows: 0)) }
       services.dismiss()
     case .killRest:
-      let left = tellerSupervisor.posts.values.filter { $0.child != nil }.map(\.window).sorted()
+      let left = tellerSupervisor.posts.values.filter { $0.child != nil }.map(\.window)
       state?.killed.formUnion(left)
       for window in left { tellerSupervisor.kill(window, reason: "has not gone", at: context.now) }
       serviceSupervisor.killAll()

@@ -115,7 +115,9 @@ final class QueueDriver {
     var place = 0
     while place < effects.count, !context.isCutOff {
       if isShuffled { swapStages(from: place) }
-      let effect = effects[place]
+      // Taken and not copied: what it holds would be counted up and down again.
+      var effect = QueueEffect.reportDrained
+      swap(&effect, &effects[place])
       place += 1
       perform(effect)
     }

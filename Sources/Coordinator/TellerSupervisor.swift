@@ -31,7 +31,7 @@ package final class TellerSupervisor {
   package var hasOpened = false
   /// What a teller is told when it comes: everything but its name and generation.
   package var orders: ((Window, Generation) -> TellerOrders)?
-  private(set) var posts: [Window: SupervisedTeller] = [:]
+  private(set) var posts = WindowTable<SupervisedTeller>()
   /// The same in the order of the windows: everybody is looked after in it.
   private var inOrder: [SupervisedTeller] = []
   /// The last generation at each window, also where there is none any more: a window that is opened again goes on
@@ -59,7 +59,7 @@ package final class TellerSupervisor {
   /// Where commands and workers are; nil where this machine has no groups for them.
   package var groups: WindowGroups?
   var residents: ResidentWorkers?
-  var policy: RestartPolicy { didSet { for post in posts.values { post.history.adopt(policy) } } }
+  var policy: RestartPolicy { didSet { for post in inOrder { post.history.adopt(policy) } } }
   private var chance: SeededGenerator
   /// Posts to whose tellers something is to be written at the end of the turn.
   private var unflushed: [SupervisedTeller] = []
@@ -211,14 +211,14 @@ package final class TellerSupervisor {
   /// Whether the windows are as they shall be: every one has a teller at work who knows the present orders, and
   /// those that were to be closed are gone.
   package var isSettled: Bool {
-    posts.values.allSatisfy { $0.isWanted && $0.phase == .ready && !$0.isOutdated }
+    inOrder.allSatisfy { $0.isWanted && $0.phase == .ready && !$0.isOutdated }
   }
 
   package func retryGivenUp(at now: Moment) {
     for post in inOrder where post.isGivenUp && post.isWanted { open(post.window, at: now) }
   }
 
-  package var isEmpty: Bool { posts.values.allSatisfy { $0.child == nil } }
+  package var isEmpty: Bool { inOrder.allSatisfy { $0.child == nil } }
   package func closeAll() { for post in inOrder { close(post.window) } }
   package func killAll() { for post in inOrder { post.child?.kill(SIGKILL) } }
 

@@ -118,9 +118,9 @@ final class Tellers: BankPart {
 
   /// What they were told is not true any more: each makes way for a successor when its hands are free.
   func replaceAll() {
-    for window in tellerSupervisor.posts.keys.sorted() {
-      tellerSupervisor.posts[window]?.isOutdated = true
-      queue.happen(.replace(window))
+    for post in tellerSupervisor.posts.values {
+      post.isOutdated = true
+      queue.happen(.replace(post.window))
     }
   }
 

@@ -1,19 +1,20 @@
 // Owns the linked list in which customers stand. It knows nothing of customers.
-// The nodes live in one array (a slab) and freed places are used again, so that a queue in steady use allocates
-// nothing. Every operation takes constant time for each element that it touches.
+// The nodes live in one array (a slab), their links in another, and freed places are used again, so that a queue in steady
+// use allocates nothing. Every operation takes constant time for each element that it touches.
 // Invariant: following `next` from `head` visits `count` nodes and ends at `tail`; following `previous` does the reverse.
 
 /// A first-in, first-out queue as a doubly linked list.
 public struct LinkedQueue<Element> {
-  fileprivate struct Node {
-    var element: Element?
+  /// Apart from the elements, so that whoever follows them copies no element.
+  fileprivate struct Link: Sendable {
     var previous: Int32
     var next: Int32
   }
 
   private static var none: Int32 { -1 }
 
-  private var nodes: [Node] = []
+  fileprivate private(set) var nodes: [Element?] = []
+  fileprivate private(set) var links: [Link] = []
   private var free: Int32 = -1
   private var head: Int32 = -1
   private var tail: Int32 = -1
@@ -25,9 +26,9 @@ public struct LinkedQueue<Element> {
   /// Whether nobody stands in the queue.
   public var isEmpty: Bool { count == 0 }
   /// The first element, which stays; nil when empty.
-  public var peek: Element? { head == Self.none ? nil : nodes[Int(head)].element }
+  public var peek: Element? { head == Self.none ? nil : nodes[Int(head)] }
   /// The last element, which stays; nil when empty.
-  public var peekLast: Element? { tail == Self.none ? nil : nodes[Int(tail)].element }
+  public var peekLast: Element? { tail == Self.none ? nil : nodes[Int(tail)] }
   /// Adds an element at the end.
   public mutating func enqueue(_ element: Element) { link(element, before: Self.none) }
   /// Takes the first element out; nil when empty.
@@ -39,8 +40,8 @@ public struct LinkedQueue<Element> {
   /// because those who come back to a line belong near its head.
   public mutating func insert(_ element: Element, before isLater: (Element) -> Bool) {
     var place = head
-    while place != Self.none, let standing = nodes[Int(place)].element, !isLater(standing) {
-      place = nodes[Int(place)].next
+    while place != Self.none, let standing = nodes[Int(place)], !isLater(standing) {
+      place = links[Int(place)].next
     }
     link(element, before: place)
   }
@@ -49,8 +50,8 @@ public struct LinkedQueue<Element> {
   public mutating func removeFirst(where isWanted: (Element) -> Bool) -> Element? {
     var place = head
     while place != Self.none {
-      if let standing = nodes[Int(place)].element, isWanted(standing) { return unlink(place) }
-      place = nodes[Int(place)].next
+      if let standing = nodes[Int(place)], isWanted(standing) { return unlink(place) }
+      place = links[Int(place)].next
     }
     return nil
   }
@@ -58,6 +59,7 @@ public struct LinkedQueue<Element> {
   /// Sends everyone away.
   public mutating func clear() {
     nodes.removeAll(keepingCapacity: true)
+    links.removeAll(keepingCapacity: true)
     free = Self.none
     head = Self.none
     tail = Self.none
@@ -72,40 +74,40 @@ public struct LinkedQueue<Element> {
   }
 
   private mutating func link(_ element: Element, before following: Int32) {
-    let previous = following == Self.none ? tail : nodes[Int(following)].previous
-    let place = take(Node(element: element, previous: previous, next: following))
-    if previous == Self.none { head = place } else { nodes[Int(previous)].next = place }
-    if following == Self.none { tail = place } else { nodes[Int(following)].previous = place }
+    let previous = following == Self.none ? tail : links[Int(following)].previous
+    let place = take(element, Link(previous: previous, next: following))
+    if previous == Self.none { head = place } else { links[Int(previous)].next = place }
+    if following == Self.none { tail = place } else { links[Int(following)].previous = place }
     count += 1
   }
 
-  private mutating func take(_ node: Node) -> Int32 {
+  private mutating func take(_ element: Element, _ link: Link) -> Int32 {
     guard free != Self.none else {
       precondition(nodes.count < Int(Int32.max), "a line holds fewer than 2³¹ customers in memory")
-      nodes.append(node)
+      nodes.append(element)
+      links.append(link)
       return Int32(nodes.count - 1)
     }
     let place = free
-    free = nodes[Int(place)].next
-    nodes[Int(place)] = node
+    free = links[Int(place)].next
+    nodes[Int(place)] = element
+    links[Int(place)] = link
     return place
   }
 
   private mutating func unlink(_ place: Int32) -> Element? {
-    let (previous, next) = (nodes[Int(place)].previous, nodes[Int(place)].next)
-    if previous == Self.none { head = next } else { nodes[Int(previous)].next = next }
-    if next == Self.none { tail = previous } else { nodes[Int(next)].previous = previous }
-    nodes[Int(place)].previous = Self.none
-    nodes[Int(place)].next = free
+    let link = links[Int(place)]
+    if link.previous == Self.none { head = link.next } else { links[Int(link.previous)].next = link.next }
+    if link.next == Self.none { tail = link.previous } else { links[Int(link.next)].previous = link.previous }
+    links[Int(place)] = Link(previous: Self.none, next: free)
     free = place
     count -= 1
     // Taken and not copied: what an element holds would be counted up and down again.
-    return nodes[Int(place)].element.take()
+    return nodes[Int(place)].take()
   }
 }
 
 extension LinkedQueue: Sendable where Element: Sendable {}
-extension LinkedQueue.Node: Sendable where Element: Sendable {}
 
 /// Everyone who stands in the queue, from the first to the last, without taking anybody out.
 extension LinkedQueue: Sequence {
@@ -117,9 +119,9 @@ extension LinkedQueue: Sequence {
     /// The next one; nil at the end.
     public mutating func next() -> Element? {
       guard place != -1 else { return nil }
-      let node = queue.nodes[Int(place)]
-      place = node.next
-      return node.element
+      let element = queue.nodes[Int(place)]
+      place = queue.links[Int(place)].next
+      return element
     }
   }
 

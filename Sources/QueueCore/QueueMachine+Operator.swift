@@ -323,7 +323,7 @@ extension QueueMachine {
     books.waiting[customer.line] -= 1
     books.cancelled += 1
     stage(
-      .finish(customer, from: .waiting, receipt(of: customer, .cancelled, at: windowState, lease, now)),
+      .finish(customer, from: .waiting, receipt(of: customer, .cancelled, at: windowState.desk, lease, now)),
       into: &effects)
     effects.append(.recall(windowState.window, lease))
     return lease

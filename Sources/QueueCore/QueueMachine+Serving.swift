@@ -48,16 +48,15 @@ extension QueueMachine {
     into effects: inout [QueueEffect]
   ) {
     if isCounted { return stageStart(of: customer, service, place, at: now, into: &effects) }
-    let windowState = windows[service][place]
-    let lease = windowState.lease(of: customer)
+    let window = windows[service][place].window
+    let lease = windows[service][place].lease(of: customer)
+    let isSideBySide = windows[service][place].isSideBySide
     var next = WindowState.HandedOut(customer: customer, at: now)
-    if windowState.isSideBySide { next.deadline = leaseEnd(service, startedAt: now, at: now) }
+    if isSideBySide { next.deadline = leaseEnd(service, startedAt: now, at: now) }
     windows[service][place].ahead.append(next)
     servingCount += 1
-    effects.append(.assign(windowState.window, lease, customer))
-    if windowState.isSideBySide {
-      effects.append(.announce(.started, windowState.window, lease, customer))
-    }
+    effects.append(.assign(window, lease, customer))
+    if isSideBySide { effects.append(.announce(.started, window, lease, customer)) }
   }
 
   /// Whether the next customer of a service was in the hands of somebody who died.
@@ -81,18 +80,13 @@ extension QueueMachine {
 
   /// The window where the fewest are in hand, of those where one more may be; nil where there is none. A teller that is
   /// to go gets nobody, so that its hands become free.
-  /// - Parameter isCounted: Whether attempts are counted. Of those whose turn comes by itself nobody knows who has begun, and so
-  ///   a teller has one in hand.
   private func leastLaden(_ service: Int, below prefetch: Int, isCounted: Bool) -> Int? {
-    var best: (place: Int, held: Int)?
-    for (place, windowState) in windows[service].enumerated()
-    where windowState.isServing && !windowState.isClosing && !windowState.isReplaced
-      && windowState.held < min(prefetch, windowState.capacity) && !windowState.window.isOutside
-      && !windowState.servesASuspect && (!isCounted || windowState.isSideBySide)
-    {
-      if windowState.held < best?.held ?? .max { best = (place, windowState.held) }
+    var (best, fewest) = (-1, prefetch)
+    for place in windows[service].indices {
+      let held = windows[service][place].room(below: fewest, isCounted: isCounted)
+      if let held { (best, fewest) = (place, held) }
     }
-    return best?.place
+    return best < 0 ? nil : best
   }
 
   /// The next customer of a service; nil when nobody waits, or when a page has to come first.
@@ -119,8 +113,12 @@ extension QueueMachine {
   }
 
   mutating func join(_ page: [Customer], _ line: Line) {
-    let places = windows[line.service.index]
-    lines[index(of: line)].append(page: page) { ticket in places.contains { $0.holds(ticket) } }
+    var held: Set<TicketNumber> = []
+    for windowState in windows[line.service.index] where windowState.isServing {
+      if let customer = windowState.customer { held.insert(customer.ticket) }
+      for next in windowState.ahead { held.insert(next.customer.ticket) }
+    }
+    lines[index(of: line)].append(page: page) { held.contains($0) }
   }
 
   mutating func begin(
@@ -140,11 +138,8 @@ extension QueueMachine {
     _ next: WindowState.HandedOut, _ service: Int, _ place: Int, _ now: Moment,
     into effects: inout [QueueEffect]
   ) {
-    let lease = windows[service][place].lease(of: next.customer)
-    windows[service][place].state = .serving(lease)
-    windows[service][place].customer = next.customer
-    windows[service][place].startedAt = next.at
-    windows[service][place].deadline = leaseEnd(service, startedAt: next.at, at: now)
+    let end = leaseEnd(service, startedAt: next.at, at: now)
+    let lease = windows[service][place].begin(next, until: end)
     effects.append(.announce(.started, windows[service][place].window, lease, next.customer))
   }
 
@@ -166,9 +161,7 @@ extension QueueMachine {
       return serve(next, service, place, now, into: &effects)
     }
     // Its lease has begun before.
-    windows[service][place].state = .serving(windows[service][place].lease(of: next.customer))
-    windows[service][place].customer = next.customer
-    (windows[service][place].startedAt, windows[service][place].deadline) = (next.at, next.deadline)
+    _ = windows[service][place].begin(next, until: next.deadline)
   }
 
   /// - Parameter inHand: customers that are served side by side at most; nil where a teller serves one after the other.
@@ -295,7 +288,7 @@ extension QueueMachine {
     result: WorkResult? = nil, at now: Moment, into effects: inout [QueueEffect]
   ) {
     var receipt = receipt(
-      of: customer, missing.isEmpty ? .served : .outOfStock, at: windows[service][place], lease, now)
+      of: customer, missing.isEmpty ? .served : .outOfStock, at: windows[service][place].desk, lease, now)
     receipt.shortages = missing
     receipt.result = result
     stage(.finish(customer, from: .waiting, receipt), into: &effects)
@@ -303,8 +296,7 @@ extension QueueMachine {
     books.waiting[customer.line] -= 1
     books.served += 1
     books.servedByService[service] += 1
-    windows[service][place].unacknowledged = lease
-    windows[service][place].served += 1
+    windows[service][place].noteServed(lease)
     effects.append(.announce(.completed, windows[service][place].window, lease, customer))
   }
 
@@ -323,7 +315,7 @@ extension QueueMachine {
     let ahead = windows[service][place].ahead
     windows[service][place].ahead = []
     servingCount -= Int64(ahead.count)
-    return ahead
+    return Array(ahead)
   }
 
   /// The window's customer leaves it; nil when there is none.
@@ -336,13 +328,13 @@ extension QueueMachine {
   }
 
   func receipt(
-    of customer: Customer, _ outcome: Outcome, at windowState: WindowState?, _ lease: Lease?, _ now: Moment
+    of customer: Customer, _ outcome: Outcome, at desk: WindowState.Desk?, _ lease: Lease?, _ now: Moment
   ) -> Receipt {
     Receipt(
       day: books.day, ticket: customer.ticket, service: customer.service, priority: customer.priority,
-      outcome: outcome, window: windowState?.window, generation: windowState?.generation ?? 0,
-      pid: windowState?.pid ?? 0, attempts: lease?.attempt ?? customer.attempts, amount: customer.amount,
-      account: customer.account, issuedAt: customer.issuedAt, startedAt: windowState?.startedAt.wall,
+      outcome: outcome, window: desk?.window, generation: desk?.generation ?? 0,
+      pid: desk?.pid ?? 0, attempts: lease?.attempt ?? customer.attempts, amount: customer.amount,
+      account: customer.account, issuedAt: customer.issuedAt, startedAt: desk?.startedAt,
       finishedAt: now.wall, article: customer.article,
       postingRule: customer.amount > 0
         ? customer.service.postingRule ?? policy[customer.service.index].postingRule : nil)
@@ -371,8 +363,9 @@ extension QueueMachine {
 
   /// Somebody comes to a window with free hands, or nobody is there any more.
   mutating func leaveIdle(_ service: Int, _ place: Int) {
-    let windowState = windows[service][place]
-    if windowState.state == .idle, !windowState.window.isOutside { idleWindows[service] -= 1 }
+    if windows[service][place].state == .idle, !windows[service][place].window.isOutside {
+      idleWindows[service] -= 1
+    }
   }
 
   /// The teller's hands are free: it gets the next customer, or goes when its window is to be closed.

@@ -39,8 +39,9 @@ struct WindowState: Sendable {
 
   /// The customer at this window. Meaningful while serving.
   var customer: Customer?
-  /// Customers who were handed out ahead; see ``ServicePolicy/prefetch``.
-  var ahead: [HandedOut] = []
+  /// Customers who were handed out ahead; see ``ServicePolicy/prefetch``. A slice, so that the first can leave while the
+  /// others stay where they are.
+  var ahead: ArraySlice<HandedOut> = []
   /// Leases that were taken back while the teller goes on with others; its answers about these are still to come.
   var recalled: [Lease] = []
   var startedAt = Moment(monotonic: MonotonicTime(nanoseconds: 0), wall: WallTime(milliseconds: 0))
@@ -74,6 +75,17 @@ struct WindowState: Sendable {
   /// Whether whoever is here has been in somebody's hands who died, and is served alone: who is to blame shows then.
   var servesASuspect: Bool { isSideBySide && isServing && customer?.isSuspect == true }
 
+  /// How many are held where one more may come; nil where nobody may, and where no fewer are held than so many.
+  ///
+  /// - Parameter isCounted: Whether attempts are counted. Of those whose turn comes by itself nobody knows who has begun, and so
+  ///   a teller has one in hand.
+  func room(below limit: Int, isCounted: Bool) -> Int? {
+    guard isServing, !isClosing, !isReplaced, !isCounted || isSideBySide, !window.isOutside, !servesASuspect
+    else { return nil }
+    let held = held
+    return held < limit && held < capacity ? held : nil
+  }
+
   /// When the first lease in hand runs out.
   var nextLeaseEnd: MonotonicTime {
     isSideBySide ? ahead.reduce(deadline) { min($0, $1.deadline) } : deadline
@@ -90,6 +102,32 @@ struct WindowState: Sendable {
     (self.customer, startedAt, deadline, state) = (
       wanted.customer, wanted.at, wanted.deadline, .serving(lease)
     )
+  }
+
+  /// It is the turn of a customer in hand, whose lease begins.
+  mutating func begin(_ next: HandedOut, until end: MonotonicTime) -> Lease {
+    let lease = lease(of: next.customer)
+    state = .serving(lease)
+    customer = next.customer
+    startedAt = next.at
+    deadline = end
+    return lease
+  }
+
+  /// Somebody who was served leaves, and nothing is on disk yet.
+  mutating func noteServed(_ lease: Lease) {
+    unacknowledged = lease
+    served += 1
+  }
+
+  /// Who has the customer here, and since when, for a receipt.
+  var desk: Desk { Desk(window: window, generation: generation, pid: pid, startedAt: startedAt.wall) }
+
+  struct Desk {
+    let window: Window
+    let generation: Generation
+    let pid: Int32
+    let startedAt: WallTime
   }
 
   var isServing: Bool { if case .serving = state { true } else { false } }

@@ -133,14 +133,20 @@ private struct BackwardDigits {
 
   mutating func prepend(_ number: Int64) {
     var rest = number.magnitude
-    repeat {
-      let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
-      put(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: digit))
+    // Two digits at a time: a division waits for the one before.
+    while rest >= 10 {
+      let (quotient, pair) = rest.quotientAndRemainder(dividingBy: 100)
+      let (tens, ones) = pair.quotientAndRemainder(dividingBy: 10)
+      put(digit: ones)
+      put(digit: tens)
       rest = quotient
-    } while rest > 0
+    }
+    if rest > 0 || number == 0 { put(digit: rest) }
     if number < 0 { put(UInt8(ascii: "-")) }
     put(UInt8(ascii: ","))
   }
+
+  private mutating func put(digit: UInt64) { put(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: digit)) }
 
   mutating func prepend(_ number: Int64?) {
     if let number { return prepend(number) }

@@ -45,7 +45,7 @@ struct GatheredRows {
   }
 
   /// Departures, or receipts, that are kept back at most.
-  static let most = 64
+  static let most = 256
 
   var isEmpty: Bool { !hasCustomers && departures.isEmpty && holders.isEmpty }
 

@@ -5,21 +5,11 @@
 extension [UInt8] {
   /// Appends what every message begins with: a map of one field, whose key is the kind, and the map of the content.
   mutating func appendHeads(kind: UInt8, fields: UInt8) {
-    precondition(kind < 24 && fields < 24, "these heads are one byte long")
-    append(CBORMajor.map | 1)
-    append(kind)
-    append(CBORMajor.map | fields)
+    append(heads: 3) { $0.put(kind: kind, fields: fields) }
   }
 
   mutating func appendField(_ key: UInt8, _ value: some FixedWidthInteger) {
-    precondition(key < 24, "this head is one byte long")
-    append(key)
-    if value < 0 {
-      // −1 − n is the complement of n (RFC 8949, section 3.1).
-      appendHead(CBORMajor.negative, UInt64(bitPattern: ~Int64(value)))
-    } else {
-      appendHead(CBORMajor.unsigned, UInt64(value))
-    }
+    append(heads: 2) { $0.put(field: key, value) }
   }
 
   /// Appends a field that nobody has to have; nil writes nothing.
@@ -68,13 +58,65 @@ extension [UInt8] {
   }
 
   private mutating func appendLongHead(_ major: UInt8, _ argument: UInt64) {
+    append(heads: 1) { $0.put(major, argument) }
+  }
+
+  /// Appends so many heads at most in one piece: whether there is room is asked once, and not for every byte.
+  @inline(__always) mutating func append(heads most: Int, _ write: (inout DirectWriter) -> Void) {
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: most * DirectWriter.longestHead) { room in
+      var writer = DirectWriter(room)
+      write(&writer)
+      append(contentsOf: UnsafeBufferPointer(rebasing: room[..<writer.count]))
+    }
+  }
+}
+
+/// Writes heads into room that is known to be enough for them.
+struct DirectWriter {
+  /// The longest head, in bytes.
+  static let longestHead = 9
+
+  private let room: UnsafeMutableBufferPointer<UInt8>
+  private(set) var count = 0
+
+  init(_ room: UnsafeMutableBufferPointer<UInt8>) { self.room = room }
+
+  /// What every message begins with: a map of one field, whose key is the kind, and the map of the content.
+  @inline(__always) mutating func put(kind: UInt8, fields: UInt8) {
+    put(CBORMajor.map, 1)
+    put(CBORMajor.unsigned, UInt64(kind))
+    put(CBORMajor.map, UInt64(fields))
+  }
+
+  @inline(__always) mutating func put(field key: UInt8, _ value: some FixedWidthInteger) {
+    put(CBORMajor.unsigned, UInt64(key))
+    if value < 0 {
+      // −1 − n is the complement of n (RFC 8949, section 3.1).
+      put(CBORMajor.negative, UInt64(bitPattern: ~Int64(value)))
+    } else {
+      put(CBORMajor.unsigned, UInt64(value))
+    }
+  }
+
+  /// The head of a data item (RFC 8949, section 3) in its shortest form.
+  @inline(__always) mutating func put(_ major: UInt8, _ argument: UInt64) {
+    if argument < 24 { put(major | UInt8(truncatingIfNeeded: argument)) } else { putLong(major, argument) }
+  }
+
+  private mutating func putLong(_ major: UInt8, _ argument: UInt64) {
     let widthLog: UInt8 = argument <= 0xFF ? 0 : argument <= 0xFFFF ? 1 : argument <= 0xFFFF_FFFF ? 2 : 3
-    append(major | (24 + widthLog))
+    put(major | (24 + widthLog))
     var shift = (8 << Int(widthLog)) - 8
     while shift >= 0 {
-      append(UInt8(truncatingIfNeeded: argument >> UInt64(shift)))
+      put(UInt8(truncatingIfNeeded: argument >> UInt64(shift)))
       shift -= 8
     }
+  }
+
+  @inline(__always) private mutating func put(_ byte: UInt8) {
+    precondition(count < room.count, "there is room for every head")
+    room[count] = byte
+    count += 1
   }
 }
 

@@ -56,14 +56,16 @@ extension WindowMessage: FrameMessage {
 
 extension Lease {
   fileprivate func append(to buffer: inout [UInt8], kind: UInt8) {
-    buffer.appendHeads(kind: kind, fields: 3)
-    appendFields(to: &buffer)
+    buffer.append(heads: 9) {
+      $0.put(kind: kind, fields: 3)
+      put(into: &$0)
+    }
   }
 
-  fileprivate func appendFields(to buffer: inout [UInt8]) {
-    buffer.appendField(1, ticket)
-    buffer.appendField(2, attempt)
-    buffer.appendField(3, generation)
+  fileprivate func put(into writer: inout DirectWriter) {
+    writer.put(field: 1, ticket)
+    writer.put(field: 2, attempt)
+    writer.put(field: 3, generation)
   }
 
   fileprivate static func read(_ body: UnsafeBufferPointer<UInt8>, kind: UInt8) -> Lease? {
@@ -81,13 +83,15 @@ extension Lease {
 extension Assignment {
   fileprivate func append(to buffer: inout [UInt8], kind: UInt8) {
     let fields: UInt8 = 8 + (article == nil ? 0 : 1) + (order == nil ? 0 : 1) + (payload == nil ? 0 : 1)
-    buffer.appendHeads(kind: kind, fields: fields)
-    lease.appendFields(to: &buffer)
-    buffer.appendField(4, day)
-    buffer.appendField(5, service.number)
-    buffer.appendField(6, priority.code)
-    buffer.appendField(7, amount)
-    buffer.appendField(8, account)
+    buffer.append(heads: 19) {
+      $0.put(kind: kind, fields: fields)
+      lease.put(into: &$0)
+      $0.put(field: 4, day)
+      $0.put(field: 5, service.number)
+      $0.put(field: 6, priority.code)
+      $0.put(field: 7, amount)
+      $0.put(field: 8, account)
+    }
     buffer.appendField(9, ifPresent: article)
     buffer.appendField(10, ifPresent: order?.text)
     if let payload { buffer.appendField(11, bytes: payload) }
@@ -117,7 +121,7 @@ extension WorkResult {
   fileprivate func append(to buffer: inout [UInt8], of lease: Lease, kind: UInt8) {
     buffer.appendHeads(kind: kind, fields: 2)
     buffer.appendField(1, mapOf: 3)
-    lease.appendFields(to: &buffer)
+    buffer.append(heads: 6) { lease.put(into: &$0) }
     var fields: UInt8 = 1
     if ending?.exitCode != nil { fields += 1 }
     if ending?.exitSignal != nil { fields += 1 }
