@@ -85,6 +85,12 @@ extension QueueEvent {
     default: true
     }
   }
+
+  /// The service in which alone somebody can be handed out because of it; nil where it may be another one. What a teller
+  /// answers makes room at its own window, and brings nobody to another's.
+  var onlyService: Service? {
+    if case .tellerAnswered(let window, _, _, _) = self, !window.isOutside { window.service } else { nil }
+  }
 }
 
 /// A teller's word about a lease.

@@ -9,7 +9,9 @@ extension QueueMachine {
   static let calledAtOnce = 1_024
 
   /// Calls those who are due, as many as may be called at once.
-  mutating func callDue(at now: Moment, into effects: inout [QueueEffect]) {
+  ///
+  /// - Returns: whether there was anybody.
+  mutating func callDue(at now: Moment, into effects: inout [QueueEffect]) -> Bool {
     var called = 0
     while called < Self.calledAtOnce, unsettled.count < policy.maxUnsettled,
       let customer = delayed.takeDue(at: now)
@@ -17,6 +19,7 @@ extension QueueMachine {
       bringBack(customer, from: .delayed, into: &effects)
       called += 1
     }
+    return called > 0
   }
 
   /// Has the next page read where few are left in memory.

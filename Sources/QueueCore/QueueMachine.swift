@@ -170,13 +170,17 @@ public struct QueueMachine: ~Copyable, Sendable {
     case .endDay: endDay(at: now)
     case .tick: break
     }
-    if event.callsWhoeverIsDue { callDue(at: now, into: &effects) }
+    let hasCalled = event.callsWhoeverIsDue && callDue(at: now, into: &effects)
     askForDelayed(into: &effects)
     // Nobody's silence is judged by the word of somebody else: more words may wait behind that one. A tick comes when
     // everything that was said has been heard.
     if case .tick = event { expireLeases(at: now, into: &effects) }
-    for service in windows.indices where !windows[service].isEmpty {
-      handOut(service, at: now, into: &effects)
+    if !hasCalled, let service = event.onlyService, windows.indices.contains(service.index) {
+      handOut(service.index, at: now, into: &effects)
+    } else {
+      for service in windows.indices where !windows[service].isEmpty {
+        handOut(service, at: now, into: &effects)
+      }
     }
     reportDrainedIfSo(into: &effects)
   }

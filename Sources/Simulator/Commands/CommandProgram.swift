@@ -33,7 +33,8 @@ final class CommandProgram: SimulatedProgram {
     if script.readsInput, let input = process.inherited(0) {
       let number = input.rawValue
       self.input = consume input
-      inputRegistration = try loop.register(fd: number, interest: .read) { [unowned self] _ in read() }
+      // Nobody waits for the null device, which is at its end at once.
+      inputRegistration = try? loop.register(fd: number, interest: .read) { [unowned self] _ in read() }
     }
   }
 
@@ -43,6 +44,7 @@ final class CommandProgram: SimulatedProgram {
       return nil
     }
     if let exitCode { return exitCode }
+    if inputRegistration == nil { read() }
     if mouth.hasMore { mouth.speak(loop) }
     try loop.runOnce(until: nextMoment)
     act(at: process.clock)
@@ -52,7 +54,7 @@ final class CommandProgram: SimulatedProgram {
   private var nextMoment: MonotonicTime? {
     var moment: MonotonicTime? = dying == nil ? nil : process.clock
     for (at, _) in children { moment = .earlier(moment, at) }
-    if let due, due > process.clock || (!mouth.hasMore && inputRegistration == nil) {
+    if let due, due > process.clock || (!mouth.hasMore && isFed) {
       moment = .earlier(moment, due)
     }
     return moment
@@ -62,7 +64,7 @@ final class CommandProgram: SimulatedProgram {
     while let place = children.firstIndex(where: { $0.at <= now }) {
       start(children.remove(at: place).child)
     }
-    guard let end = due, end <= now, inputRegistration == nil else { return }
+    guard let end = due, end <= now, isFed else { return }
     if script.output > 0 {
       mouth.say(CommandWords.of(process, script.output - script.output / 2), on: 1)
       script.output = 0
@@ -78,10 +80,19 @@ final class CommandProgram: SimulatedProgram {
     }
   }
 
+  /// Whether it has read all that it was given.
+  private var isFed: Bool {
+    switch input {
+    case .some: false
+    case .none: true
+    }
+  }
+
   private func read() {
+    guard !isFed else { return }
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1_024, alignment: 8)
     defer { buffer.deallocate() }
-    while inputRegistration != nil {
+    while !isFed {
       switch try? input?.read(into: buffer) {
       case .bytes(let count)?: given += buffer.prefix(count)
       case .endOfFile?:

@@ -78,7 +78,10 @@ extension SimulatedProcess: SystemCalls {
   func add(_ descriptor: CInt, to epoll: CInt, interest: Interest, token: UInt64) -> CInt {
     guard let list = list(epoll), descriptors[descriptor] != nil else { return fail(EBADF) }
     guard list.members[descriptor] == nil else { return fail(EEXIST) }
-    if case .file? = descriptors[descriptor] { return fail(EPERM) }
+    switch descriptors[descriptor] {
+    case .file?, .nothing?: return fail(EPERM)
+    default: break
+    }
     list.members[descriptor] = (interest, token)
     if case .stream(let end)? = descriptors[descriptor] { end.owner = self }
     return 0
