@@ -194,7 +194,7 @@ final class CommitEngine {
 /// Invariant: what is staged is committed within `gather` or `longestPause` of the last commit, whichever is longer.
 struct CommitPacing {
   /// The pause after a commit, in durations of that commit.
-  static let rest: Int64 = 16
+  static let rest: Int64 = 32
   /// The longest pause that a slow disk can bring about; those who watch the receipts see them so much later.
   static let longestPause = TimeSpan.milliseconds(25)
 

@@ -118,7 +118,9 @@ extension QueueMachine {
       if let customer = windowState.customer { held.insert(customer.ticket) }
       for next in windowState.ahead { held.insert(next.customer.ticket) }
     }
-    lines[index(of: line)].append(page: page) { held.contains($0) }
+    // Nearly all of a page come behind those who are at windows, and need not be looked for.
+    let last = held.max() ?? .min
+    lines[index(of: line)].append(page: page) { $0 <= last && held.contains($0) }
   }
 
   mutating func begin(
