@@ -309,7 +309,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .neverBuries, .buriesTooEarly: [.deadLetter]
     case .neverWakes: [.lease, .notDrained]
     case .ignoresTheDrain: [.overfull, .notDrained]
-    case .takesAFullDiskForACommit: [.notDurable, .books, .lostTicket, .storeContradiction, .notDrained]
+    case .takesAFullDiskForACommit:
+      [.notDurable, .books, .lostTicket, .storeContradiction, .notDrained, .halfRequest]
     case .performsLastFirst: [.attempt, .storeContradiction, .ledger, .repeatedKey]
     case .handsOutWithoutThePayload: [.payload]
     case .givesPayloadsToTheNeighbour: [.payload, .storeContradiction]

@@ -27,11 +27,11 @@ struct PlantedBugTests {
     .startsGenerationsAnew: 233, .migratesWithoutAJournal: 253, .believesALateAnswer: 279,
     .vendingForgetsToRetry: 336, .introducesOnce: 397, .stagesTwice: 986, .putsOffForGood: 591,
     .checksOnce: 603, .startsBesideTheLiving: 187, .forgetsThatItWasOpen: 56, .keepsTheEndToItself: 12,
-    .putsAsideWhoWasBeside: 122, .numbersWorkersAnew: 254, .handsOutWithoutThePayload: 479,
+    .putsAsideWhoWasBeside: 122, .numbersWorkersAnew: 2_569, .handsOutWithoutThePayload: 479,
     .renewsEveryLeaseOfAWorker: 614, .saysThatCutOutputIsWhole: 28, .pausesWithoutAWord: 35,
     .buriesWhatCannotRun: 35, .timesOutInWords: 118, .leavesOrphansAtTheStart: 94,
     .succeedsBesideTheTree: 348, .cancelsInWords: 356,
-    .notesNoCommands: 8_462, .startsTooEarly: 199, .forgetsStarts: 388,
+    .notesNoCommands: 3_951, .startsTooEarly: 199, .forgetsStarts: 388,
     .leavesTheBankUnguarded: 12,  // One in a thousand histories has a guardian that looks at that moment.
     .endsTheSilent: 1_162,
   ]
