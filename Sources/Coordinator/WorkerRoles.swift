@@ -90,6 +90,7 @@ extension BankConfiguration {
     policy.maxWaiting = settings.maxWaiting
     policy.maxAttempts = settings.maxAttempts.map { Int16($0) }
     policy.postingRule = settings.postingRule
+    policy.endsWorkFirst = settings.command != nil || settings.worker != nil
     if settings.command != nil {
       // A command says nothing while it runs: its time is its lease, and its runner sees to it.
       let grace = settings.grace ?? ServiceSettings.standardGrace

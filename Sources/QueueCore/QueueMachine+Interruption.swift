@@ -30,7 +30,7 @@ extension QueueMachine {
       if window.isOutside { return removeOutside(window) }
       windows[service][place].state = .vacant
       // A recalled customer is no longer here, but the teller's time to give it back would still run out.
-      windows[service][place].deadline = MonotonicTime(nanoseconds: .max)
+      waitNoLonger(service, place)
       windows[service][place].unacknowledged = nil
     }
     if windows[service][place].isClosing, windows[service][place].state == .vacant {
@@ -47,6 +47,10 @@ extension QueueMachine {
     for service in windows.indices {
       for place in windows[service].indices where windows[service][place].nextLeaseEnd <= now.attended {
         let windowState = windows[service][place]
+        if windowState.isBeingEnded {
+          waitNoLonger(service, place)
+          continue
+        }
         if windowState.isSideBySide, windowState.isServing {
           let ticket =
             windowState.window.isOutside
@@ -59,12 +63,30 @@ extension QueueMachine {
             takeBackAhead(service, place, at: now, into: &effects)
           }
         }
-        windows[service][place].deadline = MonotonicTime(nanoseconds: .max)
         takeFrom(service, place, .leaseExpired, nil, at: now, into: &effects)
-        windows[service][place].state = .doomed
+        doom(service, place, at: now)
         effects.append(.endStuckTeller(windowState.window, windowState.generation))
       }
     }
+  }
+
+  /// How long it is waited for whoever is being ended: as long as it is tried. Who is not gone then waits for a dead disk.
+  static let endingPatience = TimeSpan.seconds(12)
+
+  /// Whoever is here is being ended, and is not heard any more.
+  private mutating func doom(_ service: Int, _ place: Int, at now: Moment) {
+    windows[service][place].state = .doomed
+    windows[service][place].isBeingEnded =
+      policy[service].endsWorkFirst && !windows[service][place].window.isOutside
+    windows[service][place].deadline =
+      windows[service][place].isBeingEnded
+      ? now.attended + Self.endingPatience : MonotonicTime(nanoseconds: .max)
+  }
+
+  /// Whoever was being ended is gone, or cannot be ended.
+  private mutating func waitNoLonger(_ service: Int, _ place: Int) {
+    windows[service][place].isBeingEnded = false
+    windows[service][place].deadline = MonotonicTime(nanoseconds: .max)
   }
 
   /// A worker could not do the work, and says what follows from it.
@@ -239,8 +261,7 @@ extension QueueMachine {
       guard let (service, place) = locate(window) else { continue }
       takeFrom(service, place, .killed, nil, alone: alone, at: now, into: &effects)
       leaveIdle(service, place)
-      windows[service][place].state = .doomed
-      windows[service][place].deadline = MonotonicTime(nanoseconds: .max)
+      doom(service, place, at: now)
     }
     effects.append(.endRogueTeller(windowState.window, windowState.generation, reason: reason))
   }

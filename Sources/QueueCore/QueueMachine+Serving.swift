@@ -15,6 +15,7 @@ extension QueueMachine {
     let rules = policy[index]
     let isCounted = rules.maxAttempts != nil
     if isCounted, isJammed { return }
+    if rules.endsWorkFirst, windows[index].contains(where: { $0.isBeingEnded }) { return }
     while idleWindows[index] > 0, !isSaturated {
       guard let customer = nextInLine(service, into: &effects) else { return }
       guard let place = windows[index].firstIndex(where: { $0.state == .idle }) else {
@@ -177,6 +178,7 @@ extension QueueMachine {
     windows[service][place].generation = generation
     windows[service][place].pid = pid
     windows[service][place].isReplaced = false
+    windows[service][place].isBeingEnded = false
     windows[service][place].mayReturn = false
     windows[service][place].recalled = []
     windows[service][place].isSideBySide = inHand != nil

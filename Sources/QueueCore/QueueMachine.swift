@@ -201,7 +201,8 @@ public struct QueueMachine: ~Copyable, Sendable {
   public var nextLeaseEnd: MonotonicTime? {
     var earliest: MonotonicTime?
     for places in windows {
-      for windowState in places where windowState.isServing || isRecalling(windowState) {
+      for windowState in places
+      where windowState.isServing || windowState.isBeingEnded || isRecalling(windowState) {
         earliest = min(earliest ?? windowState.nextLeaseEnd, windowState.nextLeaseEnd)
       }
     }

@@ -33,6 +33,9 @@ public struct ServicePolicy: Sendable, Equatable {
   /// Attempts that may begin at a customer, 1 to 1,000; nil for as many as crashes and failures allow. Where it is said, an
   /// attempt is on disk before it begins.
   public var maxAttempts: Int16?
+  /// Whether nobody is handed out while somebody is being ended who may still be at work: what the work does outside of the
+  /// bank would be done by two at once. A teller does nothing outside.
+  public var endsWorkFirst = false
   /// From which account to which one the amount of a served customer goes; nil for none. Deposits and loans have their own.
   public var postingRule: PostingRule?
 

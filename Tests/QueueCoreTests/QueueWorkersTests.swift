@@ -52,6 +52,36 @@ import Time
     #expect(branch.happen(.tellerAnswered(Self.mailer, 1, lease(5), .done)).receipts.map(\.ticket) == [5])
   }
 
+  @Test("nobody is handed out while a worker is being ended that may still be at work, or cannot be ended")
+  func endsWorkFirst() {
+    var rules = ServicePolicy()
+    rules.endsWorkFirst = true
+    for isRogue in [false, true] {
+      let branch = branch { $0.set(rules, for: Self.mail) }
+      open(branch, inHand: 1)
+      let other = Window(service: Self.mail, place: 2)
+      branch.happen(.scale(Self.mail, windows: 2))
+      branch.happen(.workerReady(other, 1, pid: 102, inHand: 1))
+      #expect(arrive(2, at: branch).assigned == [1, 2])
+      #expect(branch.happen(.tellerAnswered(other, 1, lease(2), .done)).receipts.map(\.ticket) == [2])
+      // The first one's customer is taken back, and the idle window gets nobody yet: not this one, and nobody behind.
+      let ended =
+        isRogue
+        ? branch.happen(.tellerProgressed(Self.mailer, 1, lease(9))) : branch.pass(.seconds(11))
+      #expect(isRogue ? !ended.rogues.isEmpty : ended.stuck == [Self.mailer])
+      #expect(ended.assigned.isEmpty && arrive(1, at: branch).assigned.isEmpty)
+      // A word that was on its way brings nobody either.
+      #expect(branch.happen(.tellerAnswered(Self.mailer, 1, lease(1), .done)).receipts.isEmpty)
+      if isRogue {
+        // One that is not gone after all that time waits for a dead disk.
+        #expect(branch.pass(.seconds(11)).assigned.isEmpty)
+        #expect(branch.pass(.seconds(2)).assigned == [1])
+      } else {
+        #expect(branch.kill(Self.mailer).assigned == [1])
+      }
+    }
+  }
+
   @Test(
     "each lease begins when its customer comes, and progress renews its own alone; whoever lets one run out is ended"
   )

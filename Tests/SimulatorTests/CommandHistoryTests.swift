@@ -7,10 +7,12 @@ import Testing
 @Suite("Histories with commands")
 struct CommandHistoryTests {
   /// 8462: what a command has left behind whose customer was taken out outlives its runner and the coordinator.
+  /// 9454: a runner that was stopped is being ended, and its customer went to another meanwhile.
   /// 1807: the last that a runner has left behind is gone, and with it the coordinator's last child.
   @Test(
     "every promise is kept where commands do the work",
-    arguments: [4, 22, 27, 28, 31, 35, 41, 58, 63, 66, 69, 71, 94, 96, 115, 118, 1_807, 8_462] as [UInt64])
+    arguments: [4, 22, 27, 28, 31, 35, 41, 58, 63, 66, 69, 71, 94, 96, 115, 118, 1_807, 8_462, 9_454]
+      as [UInt64])
   func keepsPromises(seed: UInt64) {
     let outcome = Simulation.run(seed: seed)
     #expect(

@@ -49,6 +49,7 @@ struct CommandServicesPlan {
     guard isThere else { return }
     for (service, index) in zip(Self.services, Self.indices) {
       var rules = policy.common
+      rules.endsWorkFirst = true
       rules.recall = grace + Self.runnersPatience
       rules.lease =
         service == Self.timed ? timeout + grace + Self.runnersPatience : .seconds(3_155_760_000)

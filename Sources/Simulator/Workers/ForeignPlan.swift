@@ -53,6 +53,7 @@ struct ForeignPlan {
     rules.prefetch = Limits.customersInHand
     rules.maxAttempts = maxAttempts
     for (place, service) in Self.services.enumerated() {
+      rules.endsWorkFirst = service == Self.atWindows
       rules.postingRule = ledger?.service == service ? ledger?.rule : nil
       policy.set(rules, for: Service(index: ServiceName.branch.count + place))
     }
