@@ -1,8 +1,10 @@
 // Several tickets at once, and lists that are asked for by service, by number and with a limit.
 
 import BankModel
+import Posix
 import QueueCore
 import Testing
+import Time
 import Wire
 
 @testable import Coordinator
@@ -25,7 +27,9 @@ struct SelectionTests {
   private func tickets(_ bank: TestBank, _ client: TestClient, _ query: TicketQuery) throws -> [Int64] {
     let number = client.ask(.tickets(query), bank.coordinator)
     var found: [Int64] = []
-    for _ in 0..<100 {
+    // Between two pages there is a rest.
+    let deadline = SystemClock.monotonic() + .seconds(20)
+    while SystemClock.monotonic() < deadline {
       bank.round()
       for reply in try client.answers(bank.coordinator) where reply.number == number {
         if case .tickets(let page) = reply.answer { found += page.map(\.ticket) }
@@ -135,10 +139,16 @@ struct SelectionTests {
       bank, client, .cancelAll(TicketSelection(spans: [TicketNumbers(first: 1, last: 33)])))
     func receipts(_ query: ReceiptQuery) throws -> [Int64] {
       let number = client.ask(.receipts(query), bank.coordinator)
-      bank.round()
-      return try client.answers(to: number, bank.coordinator).flatMap { answer -> [Int64] in
-        if case .receipts(let page) = answer { page.map(\.ticket) } else { [] }
+      let deadline = SystemClock.monotonic() + .seconds(20)
+      while SystemClock.monotonic() < deadline {
+        bank.round()
+        let answers = try client.answers(to: number, bank.coordinator)
+        guard !answers.isEmpty else { continue }
+        return answers.flatMap { answer -> [Int64] in
+          if case .receipts(let page) = answer { page.map(\.ticket) } else { [] }
+        }
       }
+      return []
     }
     #expect(try receipts(ReceiptQuery(days: .present, follow: false, service: .loan)) == [31, 32, 33])
     #expect(try receipts(ReceiptQuery(days: .all, follow: false, limit: 2)) == [1, 2])

@@ -89,8 +89,8 @@ struct ThroughputTests {
     let day: Int64 = 86_400_000
     throughput.note(day: 1, served: 4, issued: 7, byService: [4], at: Self.at(day))
     let rates = throughput.rates
-    #expect((3_900...4_500).contains(rates.servedSecond), "\(rates)")
-    #expect((1_900...2_300).contains(rates.issuedSecond), "\(rates)")
+    #expect((3_600...4_000).contains(rates.servedSecond), "\(rates)")
+    #expect((1_800...2_000).contains(rates.issuedSecond), "\(rates)")
     #expect(throughput.servedTenMinutes(of: [4])[0] > 0)
   }
 }

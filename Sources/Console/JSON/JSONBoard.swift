@@ -1,4 +1,5 @@
-// Owns the JSON of the board and of what is done with several tickets. Fields are added, never changed.
+// Owns the JSON of the board and of what is done with several tickets. It knows no command.
+// Invariant: fields are added, never changed; rates are thousandths a second, and instants RFC 3339.
 import BankModel
 import Wire
 

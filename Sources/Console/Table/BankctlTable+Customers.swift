@@ -232,8 +232,8 @@ extension BankctlTable {
     OperandSpec(
       "N", .text, .repeatingOnceOrMore, replacedBy: option,
       summary: Text(
-        "The number on the ticket, or the first and the last of several: 7-12.",
-        "번호표의 번호입니다. 7-12처럼 처음과 끝을 줄 수도 있습니다."))
+        "The number on the ticket, or the first and the last of several with a dash between.",
+        "번호표의 번호입니다. 처음과 끝 번호를 줄표로 이어 줄 수도 있습니다."))
   }
 
   private static let filters = [
