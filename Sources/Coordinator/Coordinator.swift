@@ -26,6 +26,8 @@ package final class Coordinator {
   let readings: Readings
   let reports: BankReports
   let streams: AnswerStreams
+  let pictures: BoardPictures
+  let board: BoardFeed
   let views: LiveViews
   let intake: Intake
   let long: LongRequests
@@ -34,6 +36,7 @@ package final class Coordinator {
   let marks: DatabaseMarks
   let services: BranchServices
   let windows: WindowPlan
+  let selections: Selections
   let opening: Opening
   let ending: Ending
   let audits: Audits
@@ -82,7 +85,10 @@ package final class Coordinator {
     outside = OutsideWorkers(ground)
     reports = BankReports(ground, outside)
     streams = AnswerStreams(ground, readings)
-    views = LiveViews(ground, reports)
+    let pictures = BoardPictures(ground, reports)
+    self.pictures = pictures
+    board = BoardFeed(ground, pictures)
+    views = LiveViews(ground, reports, board)
     intake = Intake(ground, readings, limits)
     long = LongRequests(ground, intake)
 
@@ -91,13 +97,15 @@ package final class Coordinator {
     services = BranchServices(ground, programs, stock, marks)
     windows = WindowPlan(ground, tellers, outside, services, marks)
 
+    selections = Selections(ground, readings)
     opening = Opening(ground, reports)
-    ending = Ending(ground, intake, outside, services, LastWords(ground, streams, views, reports))
+    ending = Ending(ground, intake, outside, services, LastWords(ground, streams, views, reports, board))
     audits = Audits(ground, readings, services, marks)
     self.home = HomeKeeper(ground, windows)
     output = OutputKeeper(ground)
     router = RequestRouter(
-      ground, readings, reports, views, streams, intake, long, windows, opening, ending, audits)
+      ground, readings, reports, views, streams, intake, long, windows, opening, ending, audits,
+      WindowEndings(ground, reports), selections)
     connect()
   }
 
@@ -201,6 +209,7 @@ package final class Coordinator {
     guard mayBegin else { return }
     intake.advance()
     router.advanceLongRequests()
+    selections.advance()
     guard !context.isCutOff else { return }
     tellerSupervisor.flush()
     queue.commitIfDue(isHurried: intake.isShared)
@@ -271,6 +280,7 @@ package final class Coordinator {
 
   func reportProgress() {
     opening.tellWaiting()
+    pictures.look()
     views.tell()
     // Whoever begins to wait for tickets that have ended already is answered with those who have waited.
     answerReadings()
@@ -327,7 +337,7 @@ extension Coordinator {
   var hasOwnWork: Bool {
     // While something is staged nothing can be read, and the commit that comes wakes whoever waits for it.
     let canRead = queue.engine.isKept && (streams.isDue || audits.canGoOn)
-    return intake.hasWorkNow || long.hasWork || canRead || router.canHearCrowded
+    return intake.hasWorkNow || long.hasWork || selections.hasWork || canRead || router.canHearCrowded
   }
 
   /// When the loop has to wake up by itself.
@@ -339,6 +349,7 @@ extension Coordinator {
     consider(queue.commitDue(isHurried: intake.isShared))
     consider(intake.nextDeadline)
     consider(streams.nextDeadline)
+    consider(board.nextDeadline)
     consider(followers.nextDeadline(isTimerRunning: queue.machine.isTimerRunning))
     consider(server.nextDeadline)
     consider(outside.nextDeadline)
