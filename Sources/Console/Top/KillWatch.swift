@@ -12,8 +12,8 @@ struct KillWatch: Sendable, Equatable {
     case died(ticket: Int64?, at: Int64)
     /// The customer is at a window again, after so many milliseconds at the most or exactly.
     case served(ticket: Int64, window: String, after: Int64, isExact: Bool)
-    /// Nobody was at the window, and a successor is ready.
-    case succeeded(generation: Int64, after: Int64)
+    /// Nobody was at the window, and a successor is ready; nil where its death was among what no frame has told.
+    case succeeded(generation: Int64, after: Int64?)
     /// The customer was taken out, or has become a dead letter.
     case ended(ticket: Int64)
   }
@@ -23,6 +23,7 @@ struct KillWatch: Sendable, Equatable {
   let pid: Int32
   private(set) var stage = Stage.ordered
   private var diedIn: Int64 = 0
+  private var isDeathSeen = false
 
   init(_ window: BoardWindow, pid: Int32) {
     (self.window, generation, self.pid) = (window.window, window.generation, pid)
@@ -44,14 +45,15 @@ struct KillWatch: Sendable, Equatable {
     } else if let now = frame.windows.first(where: { $0.window == window }), now.generation > generation,
       now.state == .idle || now.state == .serving
     {
-      stage = .succeeded(generation: now.generation, after: Self.span(from: moment, to: frame.time))
+      let after = isDeathSeen ? Self.span(from: moment, to: frame.time) : nil
+      stage = .succeeded(generation: now.generation, after: after)
     }
   }
 
   private mutating func findDeath(in frame: BoardFrame) {
     let death = frame.events.first { $0.kind == .died && $0.window == window && $0.pid == pid }
     if let death {
-      (stage, diedIn) = (.died(ticket: death.ticket, at: death.time), death.sequence)
+      (stage, diedIn, isDeathSeen) = (.died(ticket: death.ticket, at: death.time), death.sequence, true)
     } else if let now = frame.windows.first(where: { $0.window == window }), now.pid != pid {
       // So much has happened that its death was among what the frame has no room for.
       (stage, diedIn) = (.died(ticket: nil, at: frame.time), frame.events.first?.sequence ?? 0)
