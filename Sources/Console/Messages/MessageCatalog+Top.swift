@@ -22,7 +22,7 @@ extension MessageCatalog {
   var perSecond: String { say("served/s", "초당 완료") }
   var byGrade: String { say("by grade", "등급별 대기") }
   var otherGrades: String { say("others", "그 밖") }
-  func lastSeconds(_ count: Int) -> String { say("last \(count) s", "\(count)초간") }
+  func lastSeconds(_ count: Int) -> String { say("\(count) s", "\(count)초") }
 
   /// Thousandths a second as a number with a place behind the point where it is small.
   func rate(_ thousandths: Int64) -> String {
@@ -175,8 +175,8 @@ extension MessageCatalog {
           (
             "K",
             say(
-              "kill the process at the selected window; asks first, and says how long its customer waited",
-              "고른 창구의 프로세스를 강제로 끝내기. 먼저 묻고, 고객이 얼마나 기다렸는지 알려 줍니다")
+              "kill the process at the selected window; asks, and times its customer",
+              "고른 창구의 프로세스를 강제로 끝내고 고객이 기다린 시간 재기. 먼저 묻습니다")
           )
         ] : []) + [("Esc", say("back; clears the filter and the note", "뒤로. 찾기와 알림도 지웁니다")), ("q", say("quit", "나가기"))]
   }

@@ -40,11 +40,15 @@ struct TopPicture {
     guard let (moment, time) = model.shown(at: now) else { return [] }
     let frame = moment.frame
     let state = TextTable.Cell(words.state(frame.state), frame.state == .open ? .waiting : .alarm)
-    let timer = words.businessTime(milliseconds: moment.businessMilliseconds(at: time))
+    let business = moment.businessMilliseconds(at: time)
     let frozen = model.frozen == nil ? [] : [TextTable.Cell(words.isFrozen, .alarm)]
     let process = "pid \(frame.coordinator.pid), " + words.generation(frame.coordinator.generation)
-    let first = row(
-      [state] + frozen + [.init(words.day(frame.day)), .init(timer), .init(process, .quiet)], " · ", columns)
+    let beginning = [state] + frozen + [TextTable.Cell(words.day(frame.day))]
+    // Where there is no room to name it, the time that runs is known by that it runs.
+    let timers = [words.businessTime(milliseconds: business), MessageCatalog.timer(milliseconds: business)]
+    let used = beginning.reduce(0) { $0 + DisplayWidth.of($1.text) + 3 }
+    let timer = timers.first { used + DisplayWidth.of($0) <= columns } ?? timers[1]
+    let first = row(beginning + [.init(timer), .init(process, .quiet)], " · ", columns)
     let queue = QueueReport(
       issued: frame.counts.issued, waiting: frame.counts.waiting, delayed: frame.counts.delayed,
       serving: frame.counts.serving, served: frame.counts.served, dead: frame.counts.dead,
