@@ -29,7 +29,8 @@ enum TopFixture {
   static let services = [
     BoardService(
       service: .deposit, windows: 2,
-      waiting: [BoardGrade(priority: .vvip, count: 1), BoardGrade(priority: .regular, count: 4)], waitingTotal: 5,
+      waiting: [BoardGrade(priority: .vvip, count: 1), BoardGrade(priority: .regular, count: 4)],
+      waitingTotal: 5,
       serving: 3, servedTenMinutes: 1_500),
     BoardService(service: .loan, paused: true, windows: 1, delayed: 1),
     BoardService(
@@ -48,7 +49,8 @@ enum TopFixture {
       sequence: 2, time: wall - 1_400, kind: .started, ticket: 1, service: .deposit, window: "deposit-1",
       pid: 4961, attempt: 1),
     BoardEvent(
-      sequence: 3, time: wall - 700, kind: .died, ticket: 2, service: .deposit, window: "deposit-2", pid: 4951,
+      sequence: 3, time: wall - 700, kind: .died, ticket: 2, service: .deposit, window: "deposit-2",
+      pid: 4951,
       signal: 9),
   ]
 
@@ -61,7 +63,8 @@ enum TopFixture {
       services: services, waiting: waiting,
       serving: [
         BoardServing(
-          ticket: 1, service: .deposit, priority: .regular, window: "deposit-1", since: wall - 1_400, attempt: 1,
+          ticket: 1, service: .deposit, priority: .regular, window: "deposit-1", since: wall - 1_400,
+          attempt: 1,
           progress: WorkProgress(percent: 40))
       ], events: events, windows: windows)
   }
@@ -77,11 +80,16 @@ enum TopFixture {
 }
 
 extension TopModel {
+  /// The selected row.
+  func selected(at now: MonotonicTime) -> TopRow? { selected(in: lists(at: now)) }
+
   /// Presses keys one after the other; what the last one asks for.
   @discardableResult
   mutating func press(_ keys: String, at now: MonotonicTime = TopFixture.begin) -> Wish? {
     var wish: Wish?
-    for key in keys { wish = press(key == "\r" ? .enter : key == "\u{1B}" ? .escape : .character(key), at: now) }
+    for key in keys {
+      wish = press(key == "\r" ? .enter : key == "\u{1B}" ? .escape : .character(key), at: now)
+    }
     return wish
   }
 }

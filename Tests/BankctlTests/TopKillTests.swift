@@ -36,7 +36,8 @@ import Wire
     model.hear(frame, at: now)
     #expect(model.press("y") == .ask(.endTeller(window: "deposit-1", generation: 1, pid: 4961)))
     model.hear(
-      .failure(Failure(.wrongState)), to: .endTeller(window: "deposit-1", generation: 1, pid: 4961), more: false)
+      .failure(Failure(.wrongState)), to: .endTeller(window: "deposit-1", generation: 1, pid: 4961),
+      more: false)
     #expect(model.kill == nil && model.notice.last?.isAlarm == true)
   }
 
@@ -48,7 +49,8 @@ import Wire
 
   private func started(_ ticket: Int64, _ sequence: Int64, at milliseconds: Int64) -> BoardEvent {
     BoardEvent(
-      sequence: sequence, time: TopFixture.wall + milliseconds, kind: .started, ticket: ticket, service: .deposit,
+      sequence: sequence, time: TopFixture.wall + milliseconds, kind: .started, ticket: ticket,
+      service: .deposit,
       window: "deposit-2", pid: 4962, attempt: 2)
   }
 

@@ -11,7 +11,8 @@ import Wire
 
   // MARK: Selecting
 
-  @Test("the selection follows its window when the order changes, and stays at its place when the window is gone")
+  @Test(
+    "the selection follows its window when the order changes, and stays at its place when the window is gone")
   func selection() {
     var model = TopFixture.model()
     #expect(model.selected(at: now)?.key == "deposit-1")
@@ -100,7 +101,9 @@ import Wire
     #expect(model.mode == .list && model.view.filter.isEmpty)
   }
 
-  @Test("< and > sort by the columns in turn, numbers from the largest, and the first is the order of the windows")
+  @Test(
+    "< and > sort by the columns in turn, numbers from the largest, and the first is the order of the windows"
+  )
   func order() {
     var model = TopFixture.model()
     let titles = model.lists(at: now)[0].columns.map(\.title)
@@ -140,14 +143,17 @@ import Wire
     #expect(model.press("p") == nil && model.notice.last?.isAlarm == true)
   }
 
-  @Test("+ and - open and close a window, one more with each key although no answer has come, within the bounds")
+  @Test(
+    "+ and - open and close a window, one more with each key although no answer has come, within the bounds")
   func scaling() {
     var model = TopFixture.model()
     func windows(_ count: Int64) -> TopModel.Wish {
       .ask(.scale([ServiceWindows(service: .deposit, count: count)]))
     }
-    #expect(model.press("+") == windows(3) && model.press("=") == windows(4) && model.press("-") == windows(3))
-    model.hear(.failure(Failure(.draining)), to: .scale([ServiceWindows(service: .deposit, count: 3)]), more: false)
+    #expect(
+      model.press("+") == windows(3) && model.press("=") == windows(4) && model.press("-") == windows(3))
+    model.hear(
+      .failure(Failure(.draining)), to: .scale([ServiceWindows(service: .deposit, count: 3)]), more: false)
     #expect(model.notice.last?.isAlarm == true)
     #expect(model.press("-") == windows(1) && model.press("-") == windows(0))
     #expect(model.press("-") == nil && model.notice.last?.isAlarm == true, "there are no fewer")
@@ -160,7 +166,9 @@ import Wire
 
   @Test("x asks before it takes out a customer; whatever is no yes takes out nobody")
   func cancelling() {
-    for (key, isDone) in [("y", true), ("ㅛ", true), ("n", false), ("\r", false), ("\u{1B}", false), ("x", false)] {
+    for (key, isDone) in [
+      ("y", true), ("ㅛ", true), ("n", false), ("\r", false), ("\u{1B}", false), ("x", false),
+    ] {
       var model = TopFixture.model()
       model.press("2jjj")
       #expect(model.selected(at: now)?.ticket == 7)
@@ -173,7 +181,9 @@ import Wire
     #expect(model.press("x") == nil && model.mode == .list, "nobody is at the window for loans")
   }
 
-  @Test("the dead letters are asked for while somebody looks, not again before there is news, and r brings one back")
+  @Test(
+    "the dead letters are asked for while somebody looks, not again before there is news, and r brings one back"
+  )
   func letters() {
     var model = TopFixture.model()
     #expect(model.question(at: now) == nil && model.due == nil)
@@ -182,7 +192,8 @@ import Wire
     #expect(model.question(at: now) == question)
     #expect(model.question(at: TopFixture.later(5_000)) == nil, "one at a time")
     let letter = TicketReport(
-      day: 3, ticket: 9, service: .juice, priority: .regular, amount: 0, account: 0, issuedAt: TopFixture.wall,
+      day: 3, ticket: 9, service: .juice, priority: .regular, amount: 0, account: 0,
+      issuedAt: TopFixture.wall,
       state: .dead, article: "kiwi")
     model.hear(.tickets([letter]), to: question, more: true)
     #expect(model.letters.shown.isEmpty)
@@ -197,20 +208,25 @@ import Wire
     #expect(model.press("r") == nil && model.notice.last?.isAlarm == true)
   }
 
-  @Test("Enter shows a customer's story, which is asked for again while it goes on, and no more behind the receipt")
+  @Test(
+    "Enter shows a customer's story, which is asked for again while it goes on, and no more behind the receipt"
+  )
   func story() {
     var model = TopFixture.model()
     #expect(model.press("\r") == nil)
     #expect(model.question(at: now) == .ticket(number: 1, day: 3))
     var report = TicketReport(
-      day: 3, ticket: 1, service: .deposit, priority: .regular, amount: 5, account: 6, issuedAt: TopFixture.wall,
+      day: 3, ticket: 1, service: .deposit, priority: .regular, amount: 5, account: 6,
+      issuedAt: TopFixture.wall,
       state: .serving, window: "deposit-1")
     model.hear(.ticket(report), to: .ticket(number: 1, day: 3), more: false)
     #expect(model.question(at: TopFixture.later(900)) == nil)
     model.hear(TopFixture.frame(), at: TopFixture.later(900))
     #expect(model.question(at: TopFixture.later(900)) == .ticket(number: 1, day: 3))
     model.loseAnswers()
-    #expect(model.question(at: TopFixture.later(1_500)) == .ticket(number: 1, day: 3), "asked of the next coordinator")
+    #expect(
+      model.question(at: TopFixture.later(1_500)) == .ticket(number: 1, day: 3),
+      "asked of the next coordinator")
     report.state = .done
     report.receipt = receipt
     model.hear(.ticket(report), to: .ticket(number: 1, day: 3), more: false)
@@ -237,7 +253,8 @@ import Wire
       var model = TopFixture.model(.english, hasPicture ? TopFixture.frame() : nil)
       if hasPicture { model.notice.isConnected = false }
       for key in ["p", "+", "r", "x", "K", "\r"] {
-        #expect(model.press(key) == nil && model.mode == .list && model.notice.last?.isAlarm == true, "\(key)")
+        #expect(
+          model.press(key) == nil && model.mode == .list && model.notice.last?.isAlarm == true, "\(key)")
       }
       model.press("3j>z/a\r")
       #expect(model.tab == .dead)

@@ -36,14 +36,16 @@ import Time
     #expect(history.seconds(by: .max).count == 2)
   }
 
-  @Test("the highest number has the full bar, nothing the lowest, and whatever is more than nothing a higher one")
+  @Test(
+    "the highest number has the full bar, nothing the lowest, and whatever is more than nothing a higher one")
   func bars() {
     #expect(Sparkline.text([0, 1, 500, 1_000]) == "▁▂▅█")
     #expect(Sparkline.text([0, 0]) == "▁▁" && Sparkline.text([]) == "")
     #expect(Sparkline.text([.max, .min, 1]) == "█▁▂")
   }
 
-  @Test("only lines that differ are written, each at its place; all of them where nobody knows what stands there")
+  @Test(
+    "only lines that differ are written, each at its place; all of them where nobody knows what stands there")
   func update() {
     let size = Terminal.Size(columns: 10, rows: 4)
     let before = ["a", "b", "c"]
@@ -55,7 +57,8 @@ import Time
     let whole = "\u{1B}[H\u{1B}[2Ka\r\n\u{1B}[2Kb\r\n\u{1B}[J"
     #expect(ScreenUpdate.text(from: nil, to: ["a", "b"], size) == whole)
     #expect(ScreenUpdate.text(from: before, to: ["a", "b"], nil) == whole)
-    #expect(!ScreenUpdate.text(from: nil, to: ["a", "b", "c", "d"], size).hasSuffix("\u{1B}[J"), "it would scroll")
+    #expect(
+      !ScreenUpdate.text(from: nil, to: ["a", "b", "c", "d"], size).hasSuffix("\u{1B}[J"), "it would scroll")
   }
 
   @Test(

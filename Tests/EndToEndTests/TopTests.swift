@@ -60,7 +60,8 @@ struct TopTests {
     }
   }
 
-  @Test("keys steer the bank: p pauses and resumes, + and - change the windows, x takes a customer out after y")
+  @Test(
+    "keys steer the bank: p pauses and resumes, + and - change the windows, x takes a customer out after y")
   func steering() throws {
     try withTop { branch, program in
       program.type("p")
@@ -94,7 +95,8 @@ struct TopTests {
     try withTop { branch, program in
       program.type("\r")
       try program.waitUntil("the story") { lines in
-        lines.contains { $0.contains("ticket issued") } && lines.contains { $0.contains("handed to deposit-1") }
+        lines.contains { $0.contains("ticket issued") }
+          && lines.contains { $0.contains("handed to deposit-1") }
       }
       program.type("q/loan")
       try program.waitUntil("the filter") { lines in
@@ -107,8 +109,9 @@ struct TopTests {
       program.type("z")
       try program.waitUntil("it is frozen") { $0[0].contains("frozen") }
       try branch.done("enqueue", "5", "--service", "loan")
+      // The window for loans is selected still.
       program.type("j")
-      try program.waitUntil("the selection moves") { $0.contains { $0.contains("▸ deposit-2") } }
+      try program.waitUntil("the selection moves") { $0.contains { $0.contains("▸ juice-1") } }
       #expect(program.grid.lines.contains { $0.contains("issued 10") })
       program.type("z")
       try program.waitUntil("it goes on") { $0.contains { $0.contains("issued 15") } }
@@ -116,7 +119,8 @@ struct TopTests {
     }
   }
 
-  @Test("a teller that is killed from outside shows its death, its successor and its customer there, in a moment")
+  @Test(
+    "a teller that is killed from outside shows its death, its successor and its customer there, in a moment")
   func death() throws {
     try withTop { branch, program in
       let pid = try branch.kill(worker: "deposit-1")
@@ -150,7 +154,9 @@ struct TopTests {
       try program.waitUntil("it says how long it took") { lines in
         lines.contains { $0.contains("customer 1 was served again after") && $0.contains(" ms") }
       }
-      try program.waitUntil("the successor") { $0.contains { $0.contains("deposit-1") && $0.contains(" 2 ") } }
+      try program.waitUntil("the successor") {
+        $0.contains { $0.contains("deposit-1") && $0.contains(" 2 ") }
+      }
       program.type("j2")
       try program.waitUntil("the note stays") { lines in
         lines.contains { $0.contains("[2 ") } && lines.contains { $0.contains("was served again after") }
@@ -165,7 +171,9 @@ struct TopTests {
   func harmless() throws {
     try withTop { branch, program in
       program.type("Ky\r")
-      try program.waitUntil("the story, by the Enter behind it") { $0.contains { $0.contains("ticket issued") } }
+      try program.waitUntil("the story, by the Enter behind it") {
+        $0.contains { $0.contains("ticket issued") }
+      }
       #expect(try branch.status().worker("deposit-1")?.generation == 1)
       try leave(program, by: "qq")
     }
@@ -198,7 +206,9 @@ struct TopTests {
       branch.processes.signal(pid, SIGSTOP)
       defer { branch.processes.signal(pid, SIGCONT) }
       program.type("j")
-      try program.waitUntil("it is said") { $0.contains { $0.contains("does not answer. What is shown is from") } }
+      try program.waitUntil("it is said") {
+        $0.contains { $0.contains("does not answer. What is shown is from") }
+      }
       branch.processes.signal(pid, SIGCONT)
       try program.waitUntil("no longer") { !$0.contains { $0.contains("does not answer") } }
       try leave(program)
@@ -218,7 +228,8 @@ struct TopTests {
   }
 
   @Test(
-    "by whatever signal it ends, the terminal is as it was", arguments: [(SIGTERM, 143), (SIGHUP, 129), (SIGINT, 130)] as [(Int32, Int32)])
+    "by whatever signal it ends, the terminal is as it was",
+    arguments: [(SIGTERM, 143), (SIGHUP, 129), (SIGINT, 130)] as [(Int32, Int32)])
   func signals(signal: Int32, code: Int32) throws {
     try withTop { branch, program in
       if signal == SIGINT { program.type("\u{3}") } else { Glibc.kill(program.pid, signal) }
@@ -247,7 +258,8 @@ struct TopTests {
       program.type("j")
       try program.waitFor("▸ deposit-2")
       try program.waitFor("\u{1B}[?2026l")
-      #expect(!program.screen.contains("\u{1B}[H") && program.screen.contains("\u{1B}[?2026h"), "\(program.screen)")
+      #expect(
+        !program.screen.contains("\u{1B}[H") && program.screen.contains("\u{1B}[?2026h"), "\(program.screen)")
       #expect(program.screen.utf8.count < 400, "two rows: \(program.screen.debugDescription)")
       program.resize(columns: 40, rows: 12)
       let lines = try program.waitUntil("it fits") { lines in

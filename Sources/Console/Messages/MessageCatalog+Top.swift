@@ -46,7 +46,8 @@ extension MessageCatalog {
     let whom = tickets + service
     switch event.kind {
     case .issued: return say("issued: \(whom)", "발급: \(whom)")
-    case .started: return say("started: \(whom) at \(window)\(attempt)", "업무 시작: \(whom), \(window)\(attempt)")
+    case .started:
+      return say("started: \(whom) at \(window)\(attempt)", "업무 시작: \(whom), \(window)\(attempt)")
     case .served: return say("served: \(whom) at \(window)", "업무 완료: \(whom), \(window)")
     case .cancelled: return say("cancelled: \(whom)", "취소: \(whom)")
     case .dead: return say("dead letter: \(whom)", "보류: \(whom)")
@@ -98,7 +99,8 @@ extension MessageCatalog {
         "\(name) 종료됨. 고객은 없었고, \(span) 만에 \(generation)세대 준비.")
     case .ended(let ticket):
       return say(
-        "\(name) was killed; customer \(ticket) was not served again.", "\(name) 종료됨. \(ticket)번 고객은 다시 처리되지 않음.")
+        "\(name) was killed; customer \(ticket) was not served again.",
+        "\(name) 종료됨. \(ticket)번 고객은 다시 처리되지 않음.")
     }
   }
 
@@ -178,6 +180,8 @@ extension MessageCatalog {
               "kill the process at the selected window; asks, and times its customer",
               "고른 창구의 프로세스를 강제로 끝내고 고객이 기다린 시간 재기. 먼저 묻습니다")
           )
-        ] : []) + [("Esc", say("back; clears the filter and the note", "뒤로. 찾기와 알림도 지웁니다")), ("q", say("quit", "나가기"))]
+        ] : []) + [
+        ("Esc", say("back; clears the filter and the note", "뒤로. 찾기와 알림도 지웁니다")), ("q", say("quit", "나가기")),
+      ]
   }
 }

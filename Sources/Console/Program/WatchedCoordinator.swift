@@ -36,7 +36,8 @@ final class WatchedCoordinator {
 
   /// - Parameter question: One that is answered again and again.
   init(
-    _ session: Session, _ coordinator: CoordinatorClient, following question: ControlCommand, on loop: EventLoop
+    _ session: Session, _ coordinator: CoordinatorClient, following question: ControlCommand,
+    on loop: EventLoop
   ) throws(CommandError) {
     (self.session, self.loop, self.question) = (session, loop, question)
     try follow(coordinator)

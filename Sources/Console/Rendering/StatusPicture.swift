@@ -38,7 +38,8 @@ struct StatusPicture {
     let oldest = report.queue.oldestWaitMilliseconds
     let first = "· " + words.oldest(words.span(milliseconds: oldest))
     return Screen.flow(
-      Self.terms(report.queue, words) + (report.queue.waiting > 0 ? [first] : []), separator: " ", columns: columns)
+      Self.terms(report.queue, words) + (report.queue.waiting > 0 ? [first] : []), separator: " ",
+      columns: columns)
   }
 
   private func sum(_ queue: QueueReport) -> String { Self.terms(queue, words).joined(separator: " ") }

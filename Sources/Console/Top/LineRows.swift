@@ -73,7 +73,8 @@ struct LineRows {
 
   func dead(_ letters: [TicketReport]) -> TopList {
     var columns = customerColumns(words.column(.ticket))
-    columns.append(.init(title: words.column(.amount), alignment: .right, dispensability: 2, isDescending: true))
+    columns.append(
+      .init(title: words.column(.amount), alignment: .right, dispensability: 2, isDescending: true))
     columns.append(.init(title: words.issued, dispensability: 3))
     let rows = letters.map { letter in
       var row = customer(

@@ -31,7 +31,8 @@ enum TopAction: Sendable, Equatable {
 
   /// - Parameter pending: How many windows were asked for whose answer is not there yet.
   func outcome(
-    at row: TopRow?, in tab: TopTab, _ frame: BoardFrame, pending: [ServiceName: Int64], _ words: MessageCatalog
+    at row: TopRow?, in tab: TopTab, _ frame: BoardFrame, pending: [ServiceName: Int64],
+    _ words: MessageCatalog
   ) -> Outcome {
     switch self {
     case .story: return row?.ticket.map { .story($0) } ?? .refuse(words.nobodySelected)

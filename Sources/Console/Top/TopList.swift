@@ -57,7 +57,9 @@ extension TopList {
       let isSelected = row.key == selected
       var cells = row.cells
       cells[0].text = (isSelected ? "▸ " : "  ") + cells[0].text
-      if isSelected { for place in cells.indices where cells[place].role == nil { cells[place].role = .heading } }
+      if isSelected {
+        for place in cells.indices where cells[place].role == nil { cells[place].role = .heading }
+      }
       table.add(cells)
     }
     let order = columns.indices.filter { columns[$0].dispensability > 0 }

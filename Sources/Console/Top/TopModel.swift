@@ -112,6 +112,7 @@ struct TopModel {
   mutating func hear(_ answer: ControlAnswer, to command: ControlCommand, more: Bool) {
     if case .scale(let windows) = command { for window in windows { forgetTarget(window) } }
     if case .failure(let failure) = answer { return hear(failure, to: command) }
+    if case .status(let report) = answer { live?.hear(report.services) }
     switch (command, answer) {
     case (.tickets, .tickets(let page)): letters.hear(page, more: more)
     case (.ticket(let number, _), .ticket(let report)):
@@ -225,14 +226,18 @@ struct TopModel {
 
   private mutating func perform(_ action: TopAction, at now: MonotonicTime) -> Wish? {
     // What was never told is not known to be there; and a bank that is away shall not catch up on keys later.
-    guard let action = notice.grant(action, hasPicture: live != nil), let frame = live?.frame else { return nil }
-    switch action.outcome(at: selected(at: now), in: tab, frame, pending: targets, words) {
+    guard let action = notice.grant(action, hasPicture: live != nil), let frame = live?.frame else {
+      return nil
+    }
+    switch action.outcome(at: selected(in: lists(at: now)), in: tab, frame, pending: targets, words) {
     case .refuse(let reason): notice.say(reason)
     case .confirm(let question): mode = .asking(question)
     case .story(let ticket):
       (mode, pushed) = (.story(StoryView(ticket: ticket, day: frame.day)), 0)
     case .ask(let command):
-      if case .scale(let windows) = command { for target in windows { targets[target.service] = target.count } }
+      if case .scale(let windows) = command {
+        for target in windows { targets[target.service] = target.count }
+      }
       return .ask(command)
     }
     return nil
@@ -272,9 +277,9 @@ struct TopModel {
 
   private func rows(at now: MonotonicTime) -> [TopRow] { lists(at: now).flatMap(\.rows) }
 
-  /// The selected row; nil where there is none.
-  func selected(at now: MonotonicTime) -> TopRow? {
-    let rows = rows(at: now)
+  /// The selected row among those of these lists, which are the page's; nil where there is none.
+  func selected(in lists: [TopList]) -> TopRow? {
+    let rows = lists.flatMap(\.rows)
     return view.cursor.chosen(in: rows.map(\.key)).map { rows[$0] }
   }
 
@@ -299,7 +304,9 @@ struct TopModel {
   }
 
   private mutating func sort(by step: Int, at now: MonotonicTime) {
-    guard [.windows, .lines, .dead].contains(tab), let count = lists(at: now).first?.columns.count else { return }
+    guard [.windows, .lines, .dead].contains(tab), let count = lists(at: now).first?.columns.count else {
+      return
+    }
     settle(at: now)
     views[tab, default: ListView()].sorted = (view.sorted + step + count) % count
   }

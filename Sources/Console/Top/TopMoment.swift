@@ -34,6 +34,16 @@ struct TopMoment: Sendable, Equatable {
     note()
   }
 
+  /// What an answer tells before the next frame does: who is paused, and how many windows there shall be.
+  mutating func hear(_ services: [ServiceReport]) {
+    for report in services {
+      guard let place = frame.services.firstIndex(where: { $0.service == report.service }) else { continue }
+      frame.services[place].paused = report.paused
+      frame.services[place].pauseReason = report.pausedBecause
+      frame.services[place].windows = Int(clamping: report.windows)
+    }
+  }
+
   private mutating func note() {
     minute.hear(total: frame.counts.served, at: frame.time)
     var present: [String: ServedHistory] = [:]

@@ -153,7 +153,7 @@ struct TopPicture {
   /// The headings stay where they are, and the rows around the selected one are shown.
   private func table(_ columns: Int, _ height: Int) -> [String] {
     let lists = model.lists(at: now)
-    let selected = model.selected(at: now)?.key
+    let selected = model.selected(in: lists)?.key
     var entries: [[String]] = []
     var heading: [String] = []
     var chosen = 0
@@ -188,7 +188,8 @@ struct TopPicture {
       return hidden > 0 ? words.more(hidden) : nil
     case .dead:
       let (shown, all) = (model.letters.shown.count, moment.frame.counts.dead)
-      return shown == 0 ? (all == 0 ? words.nobody : nil) : shown < all ? words.deadLetters(shown, of: all) : nil
+      return shown == 0
+        ? (all == 0 ? words.nobody : nil) : shown < all ? words.deadLetters(shown, of: all) : nil
     case .log, .stock, .vending: return nil
     }
   }

@@ -78,7 +78,8 @@ final class TopScreen {
     let now = SystemClock.monotonic()
     let drawing = hasNews ? nextDrawing : model.pace(at: now).map { max(nextDrawing, now + $0) }
     return .earliest(
-      screen.wake, coordinator.wake, drawing, coordinator.isThere ? model.due : nil, stock?.client.nextDeadline,
+      screen.wake, coordinator.wake, drawing, coordinator.isThere ? model.due : nil,
+      stock?.client.nextDeadline,
       machine?.client.nextDeadline)
   }
 
@@ -88,7 +89,8 @@ final class TopScreen {
     guard screen.isDirty else { return }
     (hasNews, nextDrawing) = (false, now + Self.pace)
     try screen.draw { size in
-      let (lines, room) = TopPicture(model: model, now: now, palette: session.output.palette).lines(size: size)
+      let (lines, room) = TopPicture(model: model, now: now, palette: session.output.palette).lines(
+        size: size)
       model.room = room
       return lines
     }
@@ -131,14 +133,18 @@ final class TopScreen {
   }
 
   private func noteConnections() {
-    let before = (model.notice.isConnected, model.notice.silence, model.shop.isStockThere, model.shop.isMachineThere)
+    let before = (
+      model.notice.isConnected, model.notice.silence, model.shop.isStockThere, model.shop.isMachineThere
+    )
     model.notice.isConnected = coordinator.isThere
     model.notice.silence =
       coordinator.isSilent
       ? session.words.bankIsSilent(since: Timestamp.utc(milliseconds: coordinator.heardAt)) : nil
     model.shop.isStockThere = stock?.client.isConnected ?? false
     model.shop.isMachineThere = machine?.client.isConnected ?? false
-    let after = (model.notice.isConnected, model.notice.silence, model.shop.isStockThere, model.shop.isMachineThere)
+    let after = (
+      model.notice.isConnected, model.notice.silence, model.shop.isStockThere, model.shop.isMachineThere
+    )
     if before != after { screen.isDirty = true }
   }
 
