@@ -68,9 +68,6 @@ struct LineRows {
     return TopList(columns: customerColumns(words.header(.waiting)), rows: rows)
   }
 
-  /// How many wait behind those who are listed.
-  var waitingElsewhere: Int64 { max(0, moment.frame.hidden.waiting) }
-
   func dead(_ letters: [TicketReport]) -> TopList {
     var columns = customerColumns(words.column(.ticket))
     columns.append(
