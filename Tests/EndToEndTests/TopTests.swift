@@ -51,7 +51,7 @@ struct TopTests {
       program.type("5")
       try expect("vending machine", ["[5 ", isKorean ? "잔액" : "Balance"])
       program.type("6")
-      try expect("log", ["[6 ", isKorean ? "업무 시작: 3번" : "started: ticket 3"])
+      try expect("log", ["[6 ", isKorean ? "업무 시작: 2번" : "started: ticket 2"])
       program.type("?")
       try expect("help", [isKorean ? "다른 화면" : "another page"])
       program.type("q\t")
@@ -69,10 +69,11 @@ struct TopTests {
       #expect(try branch.status().service("deposit")["paused"].flag == true)
       program.type("p")
       try program.waitFor("The service deposit goes on.")
-      program.type("+")
-      try program.waitUntil("a third window") { $0.contains { $0.contains("deposit-3") } }
+      // Nobody comes for loans, so nobody is waited for where a window closes.
+      program.type("jj+")
+      try program.waitUntil("a second window") { $0.contains { $0.contains("loan-2") } }
       program.type("-")
-      try program.waitUntil("it is gone") { !$0.contains { $0.contains("deposit-3") } }
+      try program.waitUntil("it is gone") { !$0.contains { $0.contains("loan-2") } }
       program.type("2jjj")
       try program.waitUntil("somebody who waits is selected") { lines in
         lines.contains { $0.hasPrefix("▸") && $0.contains("regular") }
