@@ -36,6 +36,7 @@ package final class Coordinator {
   let marks: DatabaseMarks
   let services: BranchServices
   let windows: WindowPlan
+  let selections: Selections
   let opening: Opening
   let ending: Ending
   let audits: Audits
@@ -96,6 +97,7 @@ package final class Coordinator {
     services = BranchServices(ground, programs, stock, marks)
     windows = WindowPlan(ground, tellers, outside, services, marks)
 
+    selections = Selections(ground, readings)
     opening = Opening(ground, reports)
     ending = Ending(ground, intake, outside, services, LastWords(ground, streams, views, reports, board))
     audits = Audits(ground, readings, services, marks)
@@ -103,7 +105,7 @@ package final class Coordinator {
     output = OutputKeeper(ground)
     router = RequestRouter(
       ground, readings, reports, views, streams, intake, long, windows, opening, ending, audits,
-      WindowEndings(ground, reports))
+      WindowEndings(ground, reports), selections)
     connect()
   }
 
@@ -207,6 +209,7 @@ package final class Coordinator {
     guard mayBegin else { return }
     intake.advance()
     router.advanceLongRequests()
+    selections.advance()
     guard !context.isCutOff else { return }
     tellerSupervisor.flush()
     queue.commitIfDue(isHurried: intake.isShared)
@@ -334,7 +337,7 @@ extension Coordinator {
   var hasOwnWork: Bool {
     // While something is staged nothing can be read, and the commit that comes wakes whoever waits for it.
     let canRead = queue.engine.isKept && (streams.isDue || audits.canGoOn)
-    return intake.hasWorkNow || long.hasWork || canRead || router.canHearCrowded
+    return intake.hasWorkNow || long.hasWork || selections.hasWork || canRead || router.canHearCrowded
   }
 
   /// When the loop has to wake up by itself.
