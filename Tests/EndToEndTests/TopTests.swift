@@ -51,7 +51,7 @@ struct TopTests {
       program.type("5")
       try expect("vending machine", ["[5 ", isKorean ? "잔액" : "Balance"])
       program.type("6")
-      try expect("log", ["[6 ", isKorean ? "업무 시작: 2번" : "started: ticket 2"])
+      try expect("log", ["[6 ", isKorean ? "2번 업무 시작" : "2 begun"])
       program.type("?")
       try expect("help", [isKorean ? "다른 화면" : "another page"])
       program.type("q\t")
@@ -134,8 +134,10 @@ struct TopTests {
       }
       program.type("6")
       try program.waitUntil("the log") { lines in
-        lines.contains { $0.contains("died: deposit-1, pid \(pid) (SIGKILL)") }
-          && lines.contains { $0.contains("started: ticket 1 ") && $0.contains("attempt 2") }
+        lines.contains {
+          $0.contains("the process died, serving 1 · deposit-1 · SIGKILL") && $0.contains("\(pid)")
+        }
+          && lines.contains { $0.contains("1 begun · deposit-1 · attempt 2") }
       }
       try leave(program)
     }

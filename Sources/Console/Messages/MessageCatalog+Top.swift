@@ -21,7 +21,6 @@ extension MessageCatalog {
   var event: String { say("event", "일") }
   var perSecond: String { say("served/s", "초당 완료") }
   var byGrade: String { say("by grade", "등급별 대기") }
-  var otherGrades: String { say("others", "그 밖") }
   func lastSeconds(_ count: Int) -> String { say("\(count) s", "\(count)초") }
 
   /// Thousandths a second as a number with a place behind the point where it is small.
@@ -35,32 +34,6 @@ extension MessageCatalog {
       "\(perSecond) \(rate(rates.servedSecond))", say("10 s ", "10초 ") + rate(rates.servedTenSeconds),
       say("10 min ", "10분 ") + rate(rates.servedTenMinutes),
     ]
-  }
-
-  /// Something that happened, in one line.
-  func happened(_ event: BoardEvent) -> String {
-    let tickets = event.ticket.map { self.tickets($0, event.last ?? $0) } ?? ""
-    let service = event.service.map { " · " + safe(phrases.service($0)) } ?? ""
-    let window = event.window.map { safe($0) } ?? ""
-    let attempt = event.attempt.map { $0 > 1 ? say(", attempt \($0)", ", \($0)번째 시도") : "" } ?? ""
-    let whom = tickets + service
-    switch event.kind {
-    case .issued: return say("issued: \(whom)", "발급: \(whom)")
-    case .started:
-      return say("started: \(whom) at \(window)\(attempt)", "업무 시작: \(whom), \(window)\(attempt)")
-    case .served: return say("served: \(whom) at \(window)", "업무 완료: \(whom), \(window)")
-    case .cancelled: return say("cancelled: \(whom)", "취소: \(whom)")
-    case .dead: return say("dead letter: \(whom)", "보류: \(whom)")
-    case .failed: return say("failed, comes again: \(whom)\(attempt)", "실패, 다시 처리: \(whom)\(attempt)")
-    case .deferred: return say("not now, comes again: \(whom)\(attempt)", "나중에 다시 처리: \(whom)\(attempt)")
-    case .recalled: return say("taken back: \(whom)", "업무를 거둬들임: \(whom)")
-    case .reset: return say("reset: a new day", "초기화: 새 영업일")
-    case .died:
-      let end = event.signal.map { Signals.name($0) } ?? event.code.map { exitCode($0) } ?? ""
-      let pid = event.pid.map { ", pid \($0)" } ?? ""
-      let customer = event.ticket.map { say(", with customer \($0)", ", \($0)번 고객 업무중") } ?? ""
-      return say("died: \(window)\(pid) (\(end))\(customer)", "프로세스 종료: \(window)\(pid) (\(end))\(customer)")
-    }
   }
 
   // MARK: - What is asked, and what came of it

@@ -48,7 +48,7 @@ struct LineRows {
       .init(MessageCatalog.grouped(service.dead), service.dead > 0 ? .alarm : nil), .number(service.dead))
     row.add(.init(words.rate(service.servedTenMinutes)), .number(service.servedTenMinutes))
     let grades = service.waiting.map { grade in
-      (grade.priority.map(words.grade) ?? words.otherGrades) + " " + MessageCatalog.grouped(grade.count)
+      (grade.priority.map(words.grade) ?? words.others) + " " + MessageCatalog.grouped(grade.count)
     }
     let reason = service.pauseReason.map { words.safe($0) }
     row.add(
@@ -111,10 +111,17 @@ struct LineRows {
       var row = TopRow(key: entry.key, service: event.service, ticket: event.ticket)
       let time = Timestamp.utc(milliseconds: event.time).dropFirst(11).dropLast()
       row.add(.init(String(time), .quiet), .number(event.time))
-      row.add(.init(words.happened(event), Self.role(event.kind)), .text(""))
+      row.add(.init(words.boardEvent(event), Self.role(event.kind)), .text(""))
+      row.add(.init(event.service.map { words.safe(words.phrases.service($0)) } ?? ""), .text(""))
+      row.add(.init(event.pid.map { "\(words.column(.pid)) \($0)" } ?? "", .quiet), .text(""))
       return row
     }
-    return TopList(columns: [.init(title: words.time), .init(title: words.event)], rows: rows)
+    let columns: [TopList.Column] = [
+      .init(title: words.time), .init(title: words.event),
+      .init(title: words.column(.service), dispensability: 1),
+      .init(title: words.column(.pid), dispensability: 2),
+    ]
+    return TopList(columns: columns, rows: rows)
   }
 
   private static func role(_ kind: BoardEvent.Kind) -> Palette.Role? {
