@@ -71,6 +71,9 @@ let package = Package(
     .target(name: "CBuild", cSettings: [.define("BANK_BUILD_ID", to: "\"\(buildIdentity)\"")]),
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    // Who serves pages; see below for a machine that has no such library.
+    .systemLibrary(
+      name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
     floor("Time"),
 
     // Floor 1: words. No input, no output, no clock.
@@ -84,6 +87,7 @@ let package = Package(
     floor("VendingCore", on: ["Time", "BankModel"]),
     floor("Wire", on: ["Time", "BankModel", "JSON"]),
     floor("Posix", on: ["CLinux", "Time"]),
+    floor("WebCore", on: ["Time", "BankModel", "JSON"]),
 
     // Floor 3: machines meet the outside.
     floor("Storage", on: ["Time", "BankModel", "QueueCore", "StockCore", "VendingCore", "CSQLite"]),
@@ -92,6 +96,7 @@ let package = Package(
     floor("Logbook", on: ["BankModel", "Time", "Posix"]),
     floor("Configuration", on: ["Time", "BankModel", "Arguments", "JSON", "Posix"]),
     floor("CommandRunner", on: ["Time", "Posix"]),
+    floor("WebServer", on: ["Time", "Posix", "WebCore", "CMicrohttpd"]),
 
     // Floor 4: one library a process.
     floor("Teller", on: ["Time", "BankModel", "Wire", "Posix", "Transport", "Logbook"]),
