@@ -94,8 +94,8 @@ final class RequestRouter: BankPart {
     case .reload: windows.reload(seat)
     case .enqueue(let order): intake.take(order, seat)
     case .enqueueList(let part): intake.take(part, seat)
-    case .tickets(let state):
-      streams.begin(.tickets(states: state.map { [$0] } ?? Self.listedStates, cursor: nil), seat)
+    case .tickets(let query):
+      streams.begin(.tickets(states: query.state.map { [$0] } ?? Self.listedStates, cursor: nil), seat)
     case .ticket(let ticket, let day):
       readings.tellKept(seat) { [reports] _ in reports.ticket(ticket, day: day) }
     case .receipts(let query): streams.beginReceipts(query, seat)
@@ -113,6 +113,7 @@ final class RequestRouter: BankPart {
     case .ledger: readings.tellKept(seat) { store throws(StoreError) in try store.ledgerAnswer() }
     case .account(let account):
       readings.tellKept(seat) { store throws(StoreError) in try store.accountAnswer(account) }
+    case .board, .endTeller, .cancelAll, .requeueAll: server.answer(seat, .failure(Failure(.badRequest)))
     }
   }
 
