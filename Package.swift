@@ -88,6 +88,8 @@ let package = Package(
     floor("Wire", on: ["Time", "BankModel", "JSON"]),
     floor("Posix", on: ["CLinux", "Time"]),
     floor("WebCore", on: ["Time", "BankModel", "JSON"]),
+    // The pages of the branch in a browser, as values that become text.
+    floor("WebPages", on: ["Time", "BankModel", "Arguments", "JSON"]),
 
     // Floor 3: machines meet the outside.
     floor("Storage", on: ["Time", "BankModel", "QueueCore", "StockCore", "VendingCore", "CSQLite"]),

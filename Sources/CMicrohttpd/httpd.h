@@ -44,3 +44,28 @@ static inline int httpd_connection_descriptor(struct MHD_Connection *connection)
   const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
   return info == NULL ? -1 : info->connect_fd;
 }
+
+// Constants under names that Swift finds, whatever it makes of those of an enumeration.
+static inline enum MHD_Result httpd_yes(void) { return MHD_YES; }
+static inline enum MHD_Result httpd_no(void) { return MHD_NO; }
+
+/// Whether the notice of a connection is about its beginning.
+static inline int httpd_begins(enum MHD_ConnectionNotificationCode code) {
+  return code == MHD_CONNECTION_NOTIFY_STARTED;
+}
+
+/// Goes through the headers of a request.
+static inline void httpd_each_header(struct MHD_Connection *connection, MHD_KeyValueIterator each, void *context) {
+  MHD_get_connection_values(connection, MHD_HEADER_KIND, each, context);
+}
+
+/// A response of these bytes, which are copied; NULL where there is no memory.
+static inline struct MHD_Response *httpd_response(const void *bytes, size_t count) {
+  return MHD_create_response_from_buffer(count, (void *)bytes, MHD_RESPMEM_MUST_COPY);
+}
+
+/// Whether the daemon has more to do without waiting for anybody.
+static inline int httpd_has_more(struct MHD_Daemon *daemon) {
+  MHD_UNSIGNED_LONG_LONG milliseconds = 1;
+  return MHD_get_timeout(daemon, &milliseconds) == MHD_YES && milliseconds == 0;
+}

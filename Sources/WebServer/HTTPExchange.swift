@@ -93,7 +93,7 @@ public final class HTTPExchange {
     case .begun:
       stage = .reading
       readHead(method: String(cString: method))
-      guard let refusal = refusal() ?? server.handler?.admit(request) else { return MHD_YES }
+      guard let refusal = refusal() ?? server.handler?.admit(request) else { return httpd_yes() }
       stage = .sent
       return send(refusal)
     case .reading where !upload.isEmpty:
@@ -111,7 +111,7 @@ public final class HTTPExchange {
       }
       return sendOrWait()
     case .asked, .answered: return sendOrWait()
-    case .sent: return MHD_YES
+    case .sent: return httpd_yes()
     }
   }
 
@@ -121,7 +121,7 @@ public final class HTTPExchange {
     request.method = HTTPRequest.Method(method)
     let collected = HeaderCollector()
     let context = Unmanaged.passUnretained(collected).toOpaque()
-    _ = MHD_get_connection_values(library, MHD_HEADER_KIND, HeaderCollector.collect, context)
+    httpd_each_header(library, HeaderCollector.collect, context)
     request.headers = collected.headers
   }
 
@@ -150,20 +150,20 @@ public final class HTTPExchange {
     guard request.body.count + upload.count <= server.limits.body else {
       // It is heard out for a while, so that it hears why; whoever goes on for ever does not.
       excess += upload.count
-      return excess <= 16 * server.limits.body ? MHD_YES : MHD_NO
+      return excess <= 16 * server.limits.body ? httpd_yes() : httpd_no()
     }
     request.body.append(contentsOf: upload)
-    return MHD_YES
+    return httpd_yes()
   }
 
   private func sendOrWait() -> MHD_Result {
     guard stage == .answered, let answer else {
       isSuspended = true
       MHD_suspend_connection(library)
-      return MHD_YES
+      return httpd_yes()
     }
     stage = .sent
-    guard !isAbandoned else { return MHD_NO }
+    guard !isAbandoned else { return httpd_no() }
     switch answer {
     case .response(let response): return send(response)
     case .stream(let feed): return send(feed)
@@ -172,11 +172,7 @@ public final class HTTPExchange {
 
   private func send(_ response: HTTPResponse) -> MHD_Result {
     server.give(connection, server.limits.answer)
-    var bytes = response.body
-    let made = bytes.withUnsafeMutableBytes {
-      MHD_create_response_from_buffer($0.count, $0.baseAddress, MHD_RESPMEM_MUST_COPY)
-    }
-    return queue(made, response)
+    return queue(response.body.withUnsafeBytes { httpd_response($0.baseAddress, $0.count) }, response)
   }
 
   private func send(_ feed: any EventFeed) -> MHD_Result {
@@ -188,16 +184,16 @@ public final class HTTPExchange {
         .max, EventViewer.blockSize, EventViewer.read, context, EventViewer.release)
     else {
       Unmanaged<EventViewer>.fromOpaque(context).release()
-      return MHD_NO
+      return httpd_no()
     }
     self.viewer = viewer
     let result = queue(made, .events)
-    if result == MHD_YES { feed.join(viewer) }
+    if result == httpd_yes() { feed.join(viewer) }
     return result
   }
 
   private func queue(_ made: OpaquePointer?, _ response: HTTPResponse) -> MHD_Result {
-    guard let made else { return MHD_NO }
+    guard let made else { return httpd_no() }
     defer { MHD_destroy_response(made) }
     for (name, value) in response.headers { _ = MHD_add_response_header(made, name, value) }
     return MHD_queue_response(library, CUnsignedInt(clamping: response.status), made)
@@ -219,9 +215,9 @@ private final class HeaderCollector {
   var headers = HTTPHeaders()
 
   static let collect: MHD_KeyValueIterator = { context, _, name, value in
-    guard let context, let name else { return MHD_NO }
+    guard let context, let name else { return httpd_no() }
     Unmanaged<HeaderCollector>.fromOpaque(context).takeUnretainedValue().headers.add(
       String(cString: name), value.map { String(cString: $0) } ?? "")
-    return MHD_YES
+    return httpd_yes()
   }
 }

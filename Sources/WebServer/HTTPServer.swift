@@ -122,8 +122,7 @@ public final class HTTPServer {
     owesRun = false
     _ = MHD_run(daemon)
     isRunning = false
-    var milliseconds: CUnsignedLongLong = 0
-    if MHD_get_timeout(daemon, &milliseconds) == MHD_YES, milliseconds == 0 { owesRun = true }
+    if httpd_has_more(daemon) != 0 { owesRun = true }
   }
 
   /// Ends the connections whose time is over.
@@ -177,7 +176,7 @@ private enum Callbacks {
 
   static let connection: MHD_NotifyConnectionCallback = { context, connection, slot, code in
     guard let slot, let connection else { return }
-    if code == MHD_CONNECTION_NOTIFY_STARTED {
+    if httpd_begins(code) != 0 {
       guard let server = server(context) else { return }
       slot.pointee = Unmanaged.passRetained(server.began(connection)).toOpaque()
     } else if let own = slot.pointee {
@@ -201,7 +200,7 @@ private enum Callbacks {
       }
 
   static let access: MHD_AccessHandlerCallback = { _, _, _, method, _, upload, size, context in
-    guard let method, let size, let own = context?.pointee else { return MHD_NO }
+    guard let method, let size, let own = context?.pointee else { return httpd_no() }
     let exchange = Unmanaged<HTTPExchange>.fromOpaque(own).takeUnretainedValue()
     return exchange.advance(
       method: method, upload: UnsafeRawBufferPointer(start: upload, count: size.pointee), &size.pointee)
