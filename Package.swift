@@ -98,6 +98,8 @@ let package = Package(
     floor("Logbook", on: ["BankModel", "Time", "Posix"]),
     floor("Configuration", on: ["Time", "BankModel", "Arguments", "JSON", "Posix"]),
     floor("CommandRunner", on: ["Time", "Posix"]),
+    // What scripts are told, the same on every way: the shapes of `--json`.
+    floor("Reports", on: ["BankModel", "Arguments", "JSON", "Posix", "Wire"]),
     floor("WebServer", on: ["Time", "Posix", "WebCore", "CMicrohttpd"]),
 
     // Floor 4: one library a process.
@@ -110,6 +112,14 @@ let package = Package(
     floor(
       "ServiceProcess",
       on: ["Time", "BankModel", "QueueCore", "Wire", "Posix", "Storage", "Transport", "Logbook"]),
+
+    // The page's server: a client of the three sockets.
+    floor(
+      "WebInterface",
+      on: [
+        "Time", "BankModel", "JSON", "Wire", "Posix", "Transport", "Logbook", "Configuration", "Reports",
+        "WebCore", "WebPages", "WebServer", "StockClient", "VendingClient",
+      ]),
 
     // Floor 5: the services, and those who ask the stock. The coordinator has it give back what was put by for cancelled tickets.
     floor(
@@ -148,12 +158,13 @@ let package = Package(
     process("bank-runner", on: ["CommandWindow", "Posix", "Teller"]),
     process("bank-stockd", on: ["StockService"]),
     process("bank-vending", on: ["VendingMachine"]),
+    process("bank-web", on: ["WebInterface"]),
     floor(
       "Console",
       on: [
         "Time", "BankModel", "Arguments", "JSON", "Wire", "Posix", "Transport", "Logbook", "Configuration",
         "CommandRunner", "ControlClient",
-        "StockClient", "VendingClient", "Guardian",
+        "StockClient", "VendingClient", "Guardian", "Reports",
       ]),
 
     // Floor 7: the programs that people type.

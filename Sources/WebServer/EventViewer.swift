@@ -19,8 +19,9 @@ public protocol EventFeed: AnyObject {
 }
 
 /// Bytes that are written to many viewers.
-public final class EventBytes {
-  let bytes: [UInt8]
+public final class EventBytes: Sendable {
+  /// The bytes.
+  public let bytes: [UInt8]
   public init(_ bytes: [UInt8]) { self.bytes = bytes }
 }
 

@@ -21,7 +21,7 @@ public final class HTTPExchange {
 
   private enum Answer {
     case response(HTTPResponse)
-    case stream(any EventFeed)
+    case stream(any EventFeed, from: Int64)
   }
 
   /// What was asked; without a body until it is served.
@@ -56,8 +56,8 @@ public final class HTTPExchange {
   /// Answers. Only the first answer counts.
   public func respond(_ response: HTTPResponse) { settle(.response(response)) }
 
-  /// Answers with everything that a feed has to say from now on.
-  public func stream(_ feed: any EventFeed) { settle(.stream(feed)) }
+  /// Answers with everything that a feed has to say from now on, to somebody who has been told up to a place.
+  public func stream(_ feed: any EventFeed, from place: Int64 = 0) { settle(.stream(feed, from: place)) }
 
   private func settle(_ answer: Answer) {
     guard stage == .asked, self.answer == nil else { return }
@@ -166,7 +166,7 @@ public final class HTTPExchange {
     guard !isAbandoned else { return httpd_no() }
     switch answer {
     case .response(let response): return send(response)
-    case .stream(let feed): return send(feed)
+    case .stream(let feed, let place): return send(feed, from: place)
     }
   }
 
@@ -175,9 +175,10 @@ public final class HTTPExchange {
     return queue(response.body.withUnsafeBytes { httpd_response($0.baseAddress, $0.count) }, response)
   }
 
-  private func send(_ feed: any EventFeed) -> MHD_Result {
+  private func send(_ feed: any EventFeed, from place: Int64) -> MHD_Result {
     server.give(connection, nil)
     let viewer = EventViewer(feed, connection, library, server)
+    viewer.place = place
     let context = Unmanaged.passRetained(viewer).toOpaque()
     guard
       let made = MHD_create_response_from_callback(

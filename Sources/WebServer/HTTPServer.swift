@@ -145,6 +145,15 @@ public final class HTTPServer {
     nextLook = .earlier(nextLook, connection.deadline)
   }
 
+  /// Ends every stream, and every request that nobody has answered yet; connections end as what was said is written.
+  public func close() {
+    for connection in connections.values {
+      connection.exchange?.abandon()
+      if connection.exchange == nil { connection.end() }
+    }
+    owesRun = true
+  }
+
   // MARK: - What the library tells
 
   fileprivate func began(_ connection: OpaquePointer) -> HTTPConnection {

@@ -19,8 +19,9 @@ package enum JSONValue: Sendable, Equatable {
   case object([Field])
 
   package struct Field: Sendable, Equatable {
-    var name: String
-    var value: JSONValue
+    package var name: String
+    package var value: JSONValue
+    package init(name: String, value: JSONValue) { (self.name, self.value) = (name, value) }
   }
 
   package init(_ number: (some BinaryInteger)?) {
@@ -29,8 +30,8 @@ package enum JSONValue: Sendable, Equatable {
       ?? .null
   }
 
-  init(_ text: String?) { self = text.map { .string($0) } ?? .null }
-  init(_ truth: Bool) { self = .bool(truth) }
+  package init(_ text: String?) { self = text.map { .string($0) } ?? .null }
+  package init(_ truth: Bool) { self = .bool(truth) }
 
   /// The object with more fields behind its own.
   package func adding(_ more: JSONValue) -> JSONValue {
@@ -39,13 +40,13 @@ package enum JSONValue: Sendable, Equatable {
   }
 
   /// The document in one line, without a newline at the end.
-  var text: String {
+  package var text: String {
     var bytes: [UInt8] = []
     append(to: &bytes)
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  func append(to bytes: inout [UInt8]) {
+  package func append(to bytes: inout [UInt8]) {
     switch self {
     case .null: bytes.append(contentsOf: "null".utf8)
     case .bool(let truth): bytes.append(contentsOf: (truth ? "true" : "false").utf8)
