@@ -105,7 +105,8 @@ public enum ControlCommand: Sendable, Equatable {
   /// with `more`, until the connection ends or the request is withdrawn. Whoever reads slowly misses frames.
   case board
   /// Ends the process of a window with SIGKILL, if it is still this one: the name, its generation and its process as a status
-  /// or a board tells them. Answer: `status`; or `wrong_state` where another one is there by now.
+  /// or a board tells them. Answer: `status`; or `other_process` where
+  /// another one is there by now.
   case endTeller(window: String, generation: Int64, pid: Int32)
   /// Takes several customers out as ``cancel(_:day:)`` does. Answer: `selection`.
   case cancelAll(TicketSelection)
