@@ -71,8 +71,8 @@ extension Failure.Code {
   var httpStatus: Int {
     switch self {
     case .queueFull, .draining, .diskFull, .inspected, .notOpen: 503
-    case .noSuchTicket, .noSuchDay, .noSuchService: 404
-    case .alreadyOpen, .wrongState, .wrongDay, .keyConflict: 409
+    case .noSuchTicket, .noSuchDay, .noSuchService, .noSuchWindow: 404
+    case .alreadyOpen, .wrongState, .wrongDay, .keyConflict, .otherProcess: 409
     case .badRequest, .badConfiguration: 400
     case .damaged, .newerSchema, .badHome, .windowsFailed, .system, .removed, .withdrawn, .tooSlow: 500
     }

@@ -142,10 +142,10 @@ final class ControlLink {
     guard let outcome = try? UnixSocket.connect(path: path, nonBlocking: true) else { return tryLater() }
     switch consume outcome {
     case .connected(let socket): greet(socket)
-    case .notThere, .refused:
-      isThere = false
-      tryLater()
-    case .busy, .permissionDenied: tryLater()
+    case .notThere: miss()
+    case .refused: miss()
+    case .busy: tryLater()
+    case .permissionDenied: tryLater()
     }
   }
 
@@ -171,6 +171,11 @@ final class ControlLink {
     if wasGreeted { pause = Self.firstPause }
     tryLater()
     if wasGreeted { view?.hear(nil) }
+  }
+
+  private func miss() {
+    isThere = false
+    tryLater()
   }
 
   private func tryLater() {
