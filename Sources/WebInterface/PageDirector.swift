@@ -20,7 +20,7 @@ final class PageDirector {
   }
 
   private let feeds: Feeds
-  private let loader: PageLoader
+  let loader: PageLoader
   private let options: WebOptions
   private var visits: [Visit] = []
   private var pages: [PageKey: LivePage] = [:]

@@ -92,7 +92,7 @@ final class PageLoader {
 
   private func load(ticket number: Int64, _ day: Int64?, _ done: @escaping Done) {
     control.ask(.ticket(number: number, day: day)) { [home] outcome in
-      switch outcome.only({ if case .ticket(let report) = $0 { report } else { nil } }) {
+      switch outcome.only(\.ticket) {
       case .success(let report):
         let output = GrowingFiles.output(ofTicket: report.ticket, day: report.day, in: home.output)
         done(.page(TicketPage(report, output: output.chunks, isCut: output.isCut)))
@@ -176,7 +176,7 @@ final class PageLoader {
     control.ask(.audit, within: .seconds(60)) { [self] outcome in
       let waiters = auditWaiters
       auditWaiters = []
-      switch outcome.only({ if case .audit(let report) = $0 { report } else { nil } }) {
+      switch outcome.only(\.audit) {
       case .success(let report):
         let page = AuditPage(report, at: SystemClock.wall().milliseconds)
         audit = (page, SystemClock.monotonic())
@@ -188,12 +188,12 @@ final class PageLoader {
 
   private func load(ledger account: Int64?, _ done: @escaping Done) {
     control.ask(.ledger) { [control] outcome in
-      switch outcome.only({ if case .ledger(let rows) = $0 { rows } else { nil } }) {
+      switch outcome.only(\.ledger) {
       case .success(let rows):
         let lines = rows.map { LedgerLine($0) }
         guard let account else { return done(.page(LedgerPage(lines: lines))) }
         control.ask(.account(account)) { outcome in
-          switch outcome.only({ if case .account(let report) = $0 { report } else { nil } }) {
+          switch outcome.only(\.account) {
           case .success(let report):
             done(
               .page(
