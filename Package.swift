@@ -15,7 +15,10 @@ let hasPage: Bool =
   switch Context.environment["BANK_PAGE"] {
   case "0": false
   case "1": true
-  default: ["/usr/include", "/usr/local/include"].contains { FileManager.default.fileExists(atPath: $0 + "/microhttpd.h") }
+  default:
+    ["/usr/include", "/usr/local/include"].contains {
+      FileManager.default.fileExists(atPath: $0 + "/microhttpd.h")
+    }
   }
 
 /// CI turns every warning into an error; a developer in the middle of a change is not stopped by one.
@@ -225,6 +228,8 @@ let package = Package(
     tests("BankModelTests", of: ["Time", "BankModel"]),
     tests("SupervisionTests", of: ["Supervision", "Time", "BankModel"]),
     tests("TimeTests", of: ["Time"]),
+    tests("WebCoreTests", of: ["WebCore", "BankModel", "Time"]),
+    tests("WebServerTests", of: ["PosixFixture", "WebServer", "WebCore", "Posix", "Time"]),
     tests("PosixTests", of: ["PosixFixture", "Posix", "Time"]),
     tests("RepositoryRulesTests", of: []),
     tests(
@@ -317,6 +322,8 @@ if Context.environment["BANK_BUILD_PROGRAMS"] != nil {
 }
 
 if !hasPage {
-  let pages: Set = ["CMicrohttpd", "WebServer", "WebInterface", "bank-web", "WebServerTests", "WebInterfaceTests"]
+  let pages: Set = [
+    "CMicrohttpd", "WebServer", "WebInterface", "bank-web", "WebServerTests", "WebInterfaceTests",
+  ]
   package.targets.removeAll { pages.contains($0.name) }
 }

@@ -137,7 +137,8 @@ extension APIRoutes {
     control.ask(end, within: .seconds(20)) { [self] outcome in
       if case .failure = outcome {
         return exchange.respond(
-          Self.refusal(503, "unfinished", "ticket \(ticket.first) is not done yet; ask again with the same key"))
+          Self.refusal(
+            503, "unfinished", "ticket \(ticket.first) is not done yet; ask again with the same key"))
       }
       control.ask(.ticket(number: ticket.first, day: ticket.day)) { [self] outcome in
         switch outcome.only(\.ticket) {

@@ -71,7 +71,8 @@ extension FormActions {
   }
 
   private func order(
-    _ selection: Selection, _ tickets: [Int64], _ listener: @escaping (Result<SelectionReport, Failure>) -> Void
+    _ selection: Selection, _ tickets: [Int64],
+    _ listener: @escaping (Result<SelectionReport, Failure>) -> Void
   ) {
     let chosen = TicketSelection(spans: Self.spans(tickets), day: application.feeds.board?.day)
     control.ask(selection.isCancelling ? .cancelAll(chosen) : .requeueAll(chosen), within: .seconds(30)) {

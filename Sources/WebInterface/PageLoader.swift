@@ -33,7 +33,8 @@ final class PageLoader {
   /// How long an audit is as good as a new one.
   private static let auditAge = TimeSpan.seconds(5)
 
-  init(_ feeds: Feeds, _ control: ControlLink, _ home: WebHome, vending: VendingClient, _ deaths: DeathWatch) {
+  init(_ feeds: Feeds, _ control: ControlLink, _ home: WebHome, vending: VendingClient, _ deaths: DeathWatch)
+  {
     (self.feeds, self.control, self.home, self.vending) = (feeds, control, home, vending)
     self.deaths = deaths
   }
@@ -63,7 +64,9 @@ final class PageLoader {
       done(.page(StockPage(fruits: rows, isOpen: feeds.isOpen.contains(.stock))))
     case .vending(let before): load(vendingBefore: before, language, done)
     case .vendingAdmin:
-      guard let picture = feeds.manager else { return done(.page(VendingAdminPage(balance: 0, today: 0, isOpen: false))) }
+      guard let picture = feeds.manager else {
+        return done(.page(VendingAdminPage(balance: 0, today: 0, isOpen: false)))
+      }
       done(.page(VendingAdminPage(picture, isOpen: feeds.isOpen.contains(.manager), language)))
     case .log(let name):
       guard let lines = GrowingFiles.log(name, in: home.logs) else { return done(.missing(detail: name)) }
@@ -239,7 +242,9 @@ final class PageLoader {
       guard case .success(.history(let changes)) = answer else { return done(.away) }
       let earlier = changes.filter { $0.sequence < before }.suffix(Int(Self.rows))
       show(Array(earlier))
-      page.older = earlier.first.flatMap { $0.sequence > 1 && (after > 0 || earlier.count == Self.rows) ? $0.sequence : nil }
+      page.older = earlier.first.flatMap {
+        $0.sequence > 1 && (after > 0 || earlier.count == Self.rows) ? $0.sequence : nil
+      }
       if earlier.isEmpty, after > 0 { page.older = after + 1 }
       page.newer = 0
       done(.page(page))

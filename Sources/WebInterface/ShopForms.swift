@@ -104,7 +104,8 @@ final class ShopForms {
     } else {
       return form.refuse(.badForm, at: page)
     }
-    application.stock.ask(command, as: order, until: SystemClock.monotonic() + Self.patience) { [self] answer in
+    application.stock.ask(command, as: order, until: SystemClock.monotonic() + Self.patience) {
+      [self] answer in
       switch answer {
       case .success(.done(let changes)):
         // Where nothing had to be changed nothing is told.
@@ -131,7 +132,9 @@ final class ShopForms {
     let command: VendingCommand
     switch action {
     case .insert:
-      guard let amount = form.fields.number("amount"), amount > 0 else { return form.refuse(.badForm, at: page) }
+      guard let amount = form.fields.number("amount"), amount > 0 else {
+        return form.refuse(.badForm, at: page)
+      }
       command = .insert(amount)
     case .buy:
       let product = ItemID(form.fields["product"] ?? "")

@@ -119,7 +119,8 @@ final class WebApplication: HTTPHandler {
   }
 
   private func errorPage(_ request: HTTPRequest, _ status: Int) -> HTTPResponse {
-    .page(ErrorPage(status: status, detail: request.target.path).html(director.frame(request)), status: status)
+    .page(
+      ErrorPage(status: status, detail: request.target.path).html(director.frame(request)), status: status)
   }
 
   /// How many stand in a state, as the board tells it.

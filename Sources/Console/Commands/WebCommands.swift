@@ -15,7 +15,7 @@ enum WebCommands {
   static func open(_ session: Session) throws(CommandError) {
     let order = WebOrder(
       port: session.invocation.integer("port"), isReadOnly: session.invocation.flag("read-only"),
-      hasChaos: session.invocation.flag("chaos"))
+      hasChaos: session.invocation.flag("chaos"), host: session.invocation.text("host"))
     let launcher = try fromControl(session.surroundings.launcher())
     let program = Paths.join(Paths.directory(of: launcher.program), "bank-web")
     // A coordinator that is not there is told first: without it there is no use in a library.
@@ -33,7 +33,9 @@ enum WebCommands {
       session.note(session.words.otherPort(asked: port, found: link.port))
     }
     try session.show(link.document, or: session.words.webOpen(link.url, managerCode: link.managerCode))
-    if !session.invocation.flag("no-open"), !session.asJSON, session.output.isTerminal { openBrowser(link.url) }
+    if !session.invocation.flag("no-open"), !session.asJSON, session.output.isTerminal {
+      openBrowser(link.url)
+    }
   }
 
   static func stop(_ session: Session) throws(CommandError) {
@@ -53,9 +55,15 @@ enum WebCommands {
     var managerCode: String
 
     init?(_ body: [UInt8]) {
-      guard let node = try? JSONReader.read(body), case .object(let members) = node.content else { return nil }
+      guard let node = try? JSONReader.read(body), case .object(let members) = node.content else {
+        return nil
+      }
       func text(_ name: String) -> String? {
-        if case .string(let text)? = members.first(where: { $0.key == name })?.value.content { text } else { nil }
+        if case .string(let text)? = members.first(where: { $0.key == name })?.value.content {
+          text
+        } else {
+          nil
+        }
       }
       func flag(_ name: String) -> Bool {
         members.first { $0.key == name }?.value.content == .bool(true)

@@ -29,6 +29,10 @@ extension BankctlTable {
       OptionSpec(
         "chaos", "With buttons that kill the process of a window, to see its customer move on.",
         "창구 프로세스를 강제 종료하는 단추를 보여 줍니다. 그 고객이 이어서 처리되는 것을 볼 수 있습니다."),
+      OptionSpec(
+        "host", .text, value: "NAME",
+        "The name under which a server with TLS in front of the page is reached.",
+        "페이지 앞에 둔 TLS 서버의 이름입니다."),
       OptionSpec("no-open", "Only print the link.", "링크만 알려 주고 브라우저를 열지 않습니다."),
     ])
 
