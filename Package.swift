@@ -71,6 +71,10 @@ let package = Package(
     .target(name: "CBuild", cSettings: [.define("BANK_BUILD_ID", to: "\"\(buildIdentity)\"")]),
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    // The files stand in Assets; the path is for compilers that cannot embed a file by themselves.
+    .target(
+      name: "CWebAssets", exclude: ["Assets"],
+      cSettings: [.define("BANK_ASSETS", to: "\"\(Context.packageDirectory)/Sources/CWebAssets/Assets\"")]),
     floor("Time"),
 
     // Floor 1: words. No input, no output, no clock.
