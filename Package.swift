@@ -87,6 +87,10 @@ let package = Package(
     // Who serves pages; see below for a machine that has no such library.
     .systemLibrary(
       name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+    // The files stand in Assets; the path is for compilers that cannot embed a file by themselves.
+    .target(
+      name: "CWebAssets", exclude: ["Assets"],
+      cSettings: [.define("BANK_ASSETS", to: "\"\(Context.packageDirectory)/Sources/CWebAssets/Assets\"")]),
     floor("Time"),
 
     // Floor 1: words. No input, no output, no clock.
@@ -131,7 +135,7 @@ let package = Package(
       "WebInterface",
       on: [
         "Time", "BankModel", "JSON", "Wire", "Posix", "Transport", "Logbook", "Configuration", "Reports",
-        "WebCore", "WebPages", "WebServer", "StockClient", "VendingClient",
+        "WebCore", "WebPages", "WebServer", "CWebAssets", "StockClient", "VendingClient",
       ]),
 
     // Floor 5: the services, and those who ask the stock. The coordinator has it give back what was put by for cancelled tickets.
