@@ -205,11 +205,12 @@ final class WebApplication: HTTPHandler {
   }
 
   func endTurn(_ now: MonotonicTime) {
+    feeds.endTurn(now)
+    director.endTurn(now)
+    // Behind the pages, which ask for what they are made of.
     control.endTurn()
     forms.endTurn()
     if stock.nextDeadline != nil { stock.endTurn() }
     if vending.nextDeadline != nil { vending.endTurn() }
-    feeds.endTurn(now)
-    director.endTurn(now)
   }
 }
