@@ -1,6 +1,6 @@
 // Sends forms without leaving the page, and asks what has to be asked. Every press has a key of its own, and a form that is sent again
 // because nobody answered has the same one: so two presses count twice and a repeated one once. The sentences come from the server.
-const said = document.getElementById('said');
+const toast = document.getElementById('toast');
 
 function freshKey() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
@@ -28,7 +28,8 @@ function tell(text, tone) {
   const words = document.createElement('p');
   words.textContent = text;
   note.append(words);
-  said?.replaceChildren(note);
+  document.querySelector('#said .notice')?.remove();
+  toast?.replaceChildren(note);
   clearTimeout(vanishing);
   vanishing = setTimeout(() => note.remove(), tone === 'refused' ? 12000 : 6000);
 }
