@@ -79,6 +79,8 @@ function alertOf(answer) {
 }
 
 function show(answer, isQuiet) {
+  // What is not of a form, such as an origin that is not ours, is refused as a request of a script is.
+  if (answer.error) return tell(answer.error.message, 'refused');
   if (answer.to) location.assign(answer.to);
   else if (answer.tone === 'question' || answer.tone === 'alert') alertOf(answer);
   else if (!isQuiet || answer.tone === 'refused') tell(answer.text, answer.tone);
@@ -118,6 +120,7 @@ document.addEventListener('submit', async (event) => {
   try {
     if (asks) return await (isPost ? askFirst(target, { method: 'POST', body: sent }) : askFirst(`${target}?${sent}`));
     const answer = await send(target, { method: 'POST', body: sent, headers: { Accept: 'application/json' } });
+    if (answer.status === 401) return location.reload();
     show(await answer.json(), form.hasAttribute('data-quiet'));
     if (answer.ok) for (const field of form.querySelectorAll('textarea')) field.value = '';
   } catch {

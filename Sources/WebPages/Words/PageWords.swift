@@ -42,11 +42,11 @@ struct PageWords {
   /// Where one customer stands, as a mark.
   func mark(_ state: CustomerState) -> String {
     switch state {
-    case .waiting: waiting
-    case .delayed: delayed
-    case .dead: dead
-    case .serving: serving
-    case .done: done
+    case .waiting: self.waiting
+    case .delayed: self.delayed
+    case .dead: self.dead
+    case .serving: self.serving
+    case .done: self.done
     }
   }
 
