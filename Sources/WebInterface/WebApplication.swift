@@ -157,7 +157,8 @@ final class WebApplication: HTTPHandler {
     let token = credentials.issue(at: SystemClock.monotonic()) { RandomSeed.fromSystem() }
     let document: JSONValue = [
       "version": 1, "url": .string("\(admission.url)/login?token=\(token)"), "socket": .string(home.socket),
-      "read_only": .bool(options.isReadOnly), "chaos": .bool(options.hasChaos), "asked_port": .init(options.port),
+      "read_only": .bool(options.isReadOnly), "chaos": .bool(options.hasChaos),
+      "asked_port": .init(options.port),
       "manager_code": .string(credentials.secrets.managerCode),
     ]
     return .json(Array(document.text.utf8))
