@@ -27,7 +27,12 @@ final class SimulatedClient {
     }
 
     /// It is answered when others have done something, and nothing else waits for that.
-    var isPatient: Bool { if case .awaitTickets = command { true } else { false } }
+    var isPatient: Bool {
+      switch command {
+      case .awaitTickets, .board: true
+      default: false
+      }
+    }
   }
 
   enum State {
