@@ -67,6 +67,23 @@ struct WebTests {
     }
   }
 
+  @Test("the examples of the page about it work as they stand")
+  func documentation() throws {
+    try withBranch { branch in
+      try branch.start()
+      let web = try branch.web()
+      let examples = try DocumentedWorkers.program("sh", of: "bank-web/bank-web.docc/Web.md")
+      let lines = examples.split(separator: "\n").map { String($0) }
+      try #require(lines.first?.hasPrefix("web=") == true && lines.count > 10)
+      // A status of failure is one of curl's own here, and the home is that of the branch.
+      let program = (["set -e", "web='curl -sS -f --unix-socket \(web.socket)'"] + lines.dropFirst())
+        .joined(separator: "\n")
+      let outcome = try branch.launch(["-c", program], program: "/bin/sh").finish()
+      #expect(outcome.code == 0, outcome.story)
+      #expect(try branch.stock()["kiwi"] == 7, "ten were set, and a juice took three")
+    }
+  }
+
   @Test("a form without a script adds once for each key, and leads back")
   func forms() throws {
     try withBranch { branch in
