@@ -44,7 +44,7 @@ extension SimulatedClient {
 
   private func question() -> ControlCommand {
     switch chance.draw(0...9) {
-    case 0: someList()
+    case 0: .tickets(TicketQuery())
     case 1: .receipts(ReceiptQuery(days: .all, follow: false))
     case 2: .ledger
     case 3: known.last.map { .ticket(number: $0.ticket, day: $0.day) } ?? .status
@@ -52,14 +52,6 @@ extension SimulatedClient {
     case 5..<8: .audit
     case 8: .reload
     default: .status
-    }
-  }
-
-  private func someList() -> ControlCommand {
-    switch chance.draw(0...3) {
-    case 0: .board
-    case 1: .tickets(TicketQuery(state: .waiting, after: chance.draw(0...20), limit: chance.draw(1...50)))
-    default: .tickets(TicketQuery())
     }
   }
 

@@ -71,13 +71,15 @@ struct DeathWatch {
   private let window: BoardWindow
   private let pid: Int32
   private var diedAt: Int64?
+  private var staysEmpty = false
   private(set) var outcome = KillCommand.Outcome()
 
   init(window: BoardWindow, pid: Int32) { (self.window, self.pid) = (window, pid) }
 
   /// Whether there is nothing more to be seen.
   var isOver: Bool {
-    diedAt != nil && outcome.successor != nil && (outcome.ticket == nil || outcome.milliseconds != nil)
+    diedAt != nil && (outcome.successor != nil || staysEmpty)
+      && (outcome.ticket == nil || outcome.milliseconds != nil)
   }
 
   mutating func see(_ frame: BoardFrame) {
@@ -99,8 +101,6 @@ struct DeathWatch {
     let next = frame.windows.first { $0.window == window.window && $0.generation > window.generation }
     if let next, next.state == .idle || next.state == .serving { outcome.successor = next.pid }
     // Nobody comes to a window that is to stay empty.
-    if next?.isFailed == true || !frame.windows.contains(where: { $0.window == window.window }) {
-      outcome.successor = outcome.successor ?? 0
-    }
+    staysEmpty = next?.isFailed == true || !frame.windows.contains { $0.window == window.window }
   }
 }
