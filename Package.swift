@@ -2,11 +2,24 @@
 // The floors of the bank, from the ground up. A target imports only what stands on a lower floor;
 // Tests/RepositoryRulesTests reads this file and the imports and fails when that is not so.
 // There are no packages here and there will be none: what C keeps well comes from the system.
+import Foundation
 import PackageDescription
 
 /// Identifies one build of all executables, so that a mix of builds is refused in the handshake.
 /// `scripts/build` hands in a digest of the sources; a plain `swift build` is the build "dev".
 let buildIdentity = Context.environment["BANK_BUILD_ID"] ?? "dev"
+
+/// The page's server needs libmicrohttpd. Where its header is not, everything else is built, and `bankctl web` says what to
+/// install. The scripts say whether it is there, because a manifest is read again when they say something else.
+let hasPage: Bool =
+  switch Context.environment["BANK_PAGE"] {
+  case "0": false
+  case "1": true
+  default:
+    ["/usr/include", "/usr/local/include"].contains {
+      FileManager.default.fileExists(atPath: $0 + "/microhttpd.h")
+    }
+  }
 
 /// CI turns every warning into an error; a developer in the middle of a change is not stopped by one.
 let strictness: [SwiftSetting] =
@@ -71,6 +84,13 @@ let package = Package(
     .target(name: "CBuild", cSettings: [.define("BANK_BUILD_ID", to: "\"\(buildIdentity)\"")]),
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    // Who serves pages; see below for a machine that has no such library.
+    .systemLibrary(
+      name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+    // The files stand in Assets; the path is for compilers that cannot embed a file by themselves.
+    .target(
+      name: "CWebAssets", exclude: ["Assets"],
+      cSettings: [.define("BANK_ASSETS", to: "\"\(Context.packageDirectory)/Sources/CWebAssets/Assets\"")]),
     floor("Time"),
 
     // Floor 1: words. No input, no output, no clock.
@@ -84,6 +104,9 @@ let package = Package(
     floor("VendingCore", on: ["Time", "BankModel"]),
     floor("Wire", on: ["Time", "BankModel", "JSON"]),
     floor("Posix", on: ["CLinux", "Time"]),
+    floor("WebCore", on: ["Time", "BankModel", "JSON"]),
+    // The pages of the branch in a browser, as values that become text.
+    floor("WebPages", on: ["Time", "BankModel", "Arguments", "JSON"]),
 
     // Floor 3: machines meet the outside.
     floor("Storage", on: ["Time", "BankModel", "QueueCore", "StockCore", "VendingCore", "CSQLite"]),
@@ -92,6 +115,9 @@ let package = Package(
     floor("Logbook", on: ["BankModel", "Time", "Posix"]),
     floor("Configuration", on: ["Time", "BankModel", "Arguments", "JSON", "Posix"]),
     floor("CommandRunner", on: ["Time", "Posix"]),
+    // What scripts are told, the same on every way: the shapes of `--json`.
+    floor("Reports", on: ["BankModel", "Arguments", "JSON", "Posix", "Wire"]),
+    floor("WebServer", on: ["Time", "Posix", "WebCore", "CMicrohttpd"]),
 
     // Floor 4: one library a process.
     floor("Teller", on: ["Time", "BankModel", "Wire", "Posix", "Transport", "Logbook"]),
@@ -103,6 +129,14 @@ let package = Package(
     floor(
       "ServiceProcess",
       on: ["Time", "BankModel", "QueueCore", "Wire", "Posix", "Storage", "Transport", "Logbook"]),
+
+    // The page's server: a client of the three sockets.
+    floor(
+      "WebInterface",
+      on: [
+        "Time", "BankModel", "JSON", "Wire", "Posix", "Transport", "Logbook", "Configuration", "Reports",
+        "WebCore", "WebPages", "WebServer", "CWebAssets", "StockClient", "VendingClient",
+      ]),
 
     // Floor 5: the services, and those who ask the stock. The coordinator has it give back what was put by for cancelled tickets.
     floor(
@@ -141,12 +175,13 @@ let package = Package(
     process("bank-runner", on: ["CommandWindow", "Posix", "Teller"]),
     process("bank-stockd", on: ["StockService"]),
     process("bank-vending", on: ["VendingMachine"]),
+    process("bank-web", on: ["WebInterface"]),
     floor(
       "Console",
       on: [
         "Time", "BankModel", "Arguments", "JSON", "Wire", "Posix", "Transport", "Logbook", "Configuration",
         "CommandRunner", "ControlClient",
-        "StockClient", "VendingClient", "Guardian",
+        "StockClient", "VendingClient", "Guardian", "Reports",
       ]),
 
     // Floor 7: the programs that people type.
@@ -197,6 +232,11 @@ let package = Package(
     tests("BankModelTests", of: ["Time", "BankModel"]),
     tests("SupervisionTests", of: ["Supervision", "Time", "BankModel"]),
     tests("TimeTests", of: ["Time"]),
+    tests("WebCoreTests", of: ["WebCore", "BankModel", "Time"]),
+    tests(
+      "WebInterfaceTests",
+      of: ["PosixFixture", "WebInterface", "WebCore", "WebPages", "Wire", "BankModel", "Posix", "Time"]),
+    tests("WebServerTests", of: ["PosixFixture", "WebServer", "WebCore", "Posix", "Time"]),
     tests("PosixTests", of: ["PosixFixture", "Posix", "Time"]),
     tests("RepositoryRulesTests", of: []),
     tests(
@@ -207,6 +247,7 @@ let package = Package(
     tests("CommandRunnerTests", of: ["PosixFixture", "CommandRunner", "Time", "Posix"]),
     tests("LogbookTests", of: ["Logbook", "Time", "BankModel", "Posix"]),
     tests("ArgumentsTests", of: ["Arguments", "Time"]),
+    tests("WebPagesTests", of: ["WebPages", "CWebAssets", "BankModel", "JSON"]),
     tests("WireTests", of: ["Wire", "Time", "BankModel", "JSON"], exclude: ["Golden"]),
     tests("LogbookReaderTests", of: ["Logbook", "Time", "BankModel", "Posix", "Console"]),
     tests("JSONTests", of: ["JSON", "BankModel", "Posix"]),
@@ -286,4 +327,11 @@ if Context.environment["BANK_BUILD_PROGRAMS"] != nil {
   ]
   package.targets.removeAll { $0.isTest || others.contains($0.name) }
   package.products.removeAll()
+}
+
+if !hasPage {
+  let pages: Set = [
+    "CMicrohttpd", "WebServer", "WebInterface", "bank-web", "WebServerTests", "WebInterfaceTests",
+  ]
+  package.targets.removeAll { pages.contains($0.name) }
 }

@@ -34,7 +34,10 @@ final class BankReports: BankPart {
       businessMilliseconds: queue.machine.businessTime(at: context.now.monotonic).milliseconds,
       queue: customers, services: services,
       workers: windows(memory: ProcessMemory.residentBytes).map(\.report)
-        + serviceSupervisor.posts.map { report(on: $0) },
+        + serviceSupervisor.posts.filter {
+          $0.isWanted || $0.child != nil || $0.specification.workerRole != .web
+        }
+        .map { report(on: $0) },
       guardianPid: context.bindings.guardianship?.pid)
   }
 

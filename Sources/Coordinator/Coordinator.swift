@@ -35,6 +35,7 @@ package final class Coordinator {
   let outside: OutsideWorkers
   let marks: DatabaseMarks
   let services: BranchServices
+  let page: PageServer
   let windows: WindowPlan
   let selections: Selections
   let opening: Opening
@@ -95,6 +96,7 @@ package final class Coordinator {
     tellers = Tellers(ground)
     marks = DatabaseMarks(ground)
     services = BranchServices(ground, programs, stock, marks)
+    page = PageServer(ground, programs)
     windows = WindowPlan(ground, tellers, outside, services, marks)
 
     selections = Selections(ground, readings)
@@ -105,7 +107,7 @@ package final class Coordinator {
     output = OutputKeeper(ground)
     router = RequestRouter(
       ground, readings, reports, views, streams, intake, long, windows, opening, ending, audits,
-      WindowEndings(ground, reports), selections)
+      WindowEndings(ground, reports), selections, page)
     connect()
   }
 
@@ -142,6 +144,7 @@ package final class Coordinator {
     services.holdBackForJuices()
     queue.noteRoom()
     services.open()
+    page.open()
     windows.open()
     guard !context.isCutOff else { return }
     try outside.follow()

@@ -20,6 +20,7 @@ final class RequestRouter: BankPart {
   private let ending: Ending
   private let audits: Audits
   private let endings: WindowEndings
+  private let page: PageServer
   private let selections: Selections
   /// Clients who have as many requests open as they may, and are not heard until some are answered.
   private var crowded: [ControlSession] = []
@@ -28,7 +29,7 @@ final class RequestRouter: BankPart {
     _ ground: BankPart, _ readings: Readings, _ reports: BankReports, _ views: LiveViews,
     _ streams: AnswerStreams, _ intake: Intake, _ long: LongRequests, _ windows: WindowPlan,
     _ opening: Opening, _ ending: Ending, _ audits: Audits, _ endings: WindowEndings,
-    _ selections: Selections
+    _ selections: Selections, _ page: PageServer
   ) {
     self.selections = selections
     self.endings = endings
@@ -42,6 +43,7 @@ final class RequestRouter: BankPart {
     self.opening = opening
     self.ending = ending
     self.audits = audits
+    self.page = page
     super.init(ground)
   }
 
@@ -116,6 +118,7 @@ final class RequestRouter: BankPart {
       if !views.withdraw(given, of: seat.session) { intake.withdraw(given, of: seat.session) }
     case .stop(let order): ending.stop(order, seat)
     case .audit: audits.ask(seat)
+    case .web(let order): web(order, seat)
     case .ledger: readings.tellKept(seat) { store throws(StoreError) in try store.ledgerAnswer() }
     case .account(let account):
       readings.tellKept(seat) { store throws(StoreError) in try store.accountAnswer(account) }
@@ -125,6 +128,13 @@ final class RequestRouter: BankPart {
     case .requeueAll(let selection):
       onDay(selection.day, seat) { [selections] in selections.begin(selection, .requeue, seat, on: $0) }
     }
+  }
+
+  private func web(_ order: WebOrder?, _ seat: Seat) {
+    do throws(Failure) {
+      try page.take(order, seat)
+      server.answer(seat, .status(reports.status()))
+    } catch { server.answer(seat, .failure(error)) }
   }
 
   /// A service, or all of them, is paused or goes on; also one that nobody offers any more.

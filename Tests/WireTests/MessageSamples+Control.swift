@@ -11,7 +11,7 @@ extension ControlCommand {
     case status, watch, awaitOpen, enqueue, enqueueList, tickets, ticket, receipts, follow, awaitIdle,
       awaitTickets
     case pause, resume, scale, cancel, requeue, requeueDead, reset, reload, stop, audit, ledger, account
-    case withdraw, board, endTeller, cancelAll, requeueAll
+    case withdraw, board, endTeller, cancelAll, requeueAll, web
   }
 
   var itsCase: Case {
@@ -44,6 +44,7 @@ extension ControlCommand {
     case .endTeller: .endTeller
     case .cancelAll: .cancelAll
     case .requeueAll: .requeueAll
+    case .web: .web
     }
   }
 
@@ -90,6 +91,7 @@ extension ControlCommand {
     case .endTeller: .endTeller(window: "loan-1", generation: 2, pid: 4_245)
     case .cancelAll: .cancelAll(.sample)
     case .requeueAll: .requeueAll(.sample)
+    case .web: .web(WebOrder(port: 8_701, isReadOnly: true, hasChaos: true, host: "bank.example.org"))
     }
   }
 
@@ -110,6 +112,7 @@ extension ControlCommand {
     case .stop: .stop(StopOrder(now: false, timeoutMilliseconds: nil))
     case .cancelAll: .cancelAll(TicketSelection(spans: []))
     case .requeueAll: .requeueAll(TicketSelection(spans: [TicketNumbers(7)]))
+    case .web: .web(nil)
     case .board, .endTeller: nil
     case .status, .watch, .awaitOpen, .follow, .awaitIdle, .awaitTickets, .cancel, .requeue, .requeueDead,
       .reset,

@@ -65,28 +65,8 @@ package struct MessageCatalog: Sendable {
   }
 
   /// A brand in the language of the sentence. The originals' brands are Korean; others stand as they are configured.
-  func brand(_ name: String) -> String {
-    guard language == .english else { return name }
-    return switch name {
-    case "서울우유": "Seoul Milk"
-    case "팹시": "Pepsi"
-    case "칠성사이다": "Chilsung Cider"
-    case "맥심": "Maxim"
-    case "롯데칠성음료": "Lotte Chilsung"
-    case "조지아": "Georgia"
-    case "몬스터음료": "Monster Beverage"
-    default: name
-    }
-  }
+  func brand(_ name: String) -> String { phrases.brand(name) }
 
   /// A number with commas: `1,234,567`.
-  package static func grouped(_ number: some BinaryInteger) -> String {
-    var text = ""
-    for (index, digit) in String(number.magnitude).enumerated() {
-      let behind = String(number.magnitude).utf8.count - index
-      if index > 0 && behind % 3 == 0 { text.append(",") }
-      text.append(digit)
-    }
-    return (number < 0 ? "-" : "") + text
-  }
+  package static func grouped(_ number: some BinaryInteger) -> String { Phrasebook.grouped(number) }
 }

@@ -112,6 +112,9 @@ public enum ControlCommand: Sendable, Equatable {
   case cancelAll(TicketSelection)
   /// Brings several dead letters back as ``requeue(_:day:)`` does. Answer: `selection`.
   case requeueAll(TicketSelection)
+  /// Begins the server of the page, or with nil ends it; one that is there already and does what is asked for stays. Answer:
+  /// `status`, in which it is one of the workers.
+  case web(WebOrder?)
 
   private enum Kind: Int, CodingKey {
     case status = 1
@@ -121,6 +124,7 @@ public enum ControlCommand: Sendable, Equatable {
     case day = 24
     case withdraw = 25
     case board, endTeller, cancelAll, requeueAll
+    case web = 40
   }
 }
 
@@ -163,6 +167,7 @@ extension ControlCommand: Codable {
       try command.encode(WindowProcess(window: window, generation: generation, pid: pid), forKey: .endTeller)
     case .cancelAll(let selection): try command.encode(selection, forKey: .cancelAll)
     case .requeueAll(let selection): try command.encode(selection, forKey: .requeueAll)
+    case .web(let order): try command.encode(Chosen(value: order), forKey: .web)
     }
   }
 
@@ -209,6 +214,7 @@ extension ControlCommand: Codable {
       let process = try command.decode(WindowProcess.self, forKey: .endTeller)
       self = .endTeller(window: process.window, generation: process.generation, pid: process.pid)
     case .cancelAll: self = .cancelAll(try command.decode(TicketSelection.self, forKey: .cancelAll))
+    case .web: self = .web(try command.decode(Chosen<WebOrder>.self, forKey: .web).value)
     case .requeueAll: self = .requeueAll(try command.decode(TicketSelection.self, forKey: .requeueAll))
     }
   }

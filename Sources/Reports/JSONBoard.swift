@@ -5,7 +5,7 @@ import Wire
 
 extension JSONValue {
   /// `board`, in one line.
-  static func board(_ frame: BoardFrame) -> JSONValue {
+  package static func board(_ frame: BoardFrame) -> JSONValue {
     [
       "version": 1, "day": .init(frame.day), "state": .string(frame.state.name),
       "coordinator": [
@@ -91,7 +91,7 @@ extension JSONValue {
   }
 
   /// `cancel` and `requeue` of several tickets.
-  static func selection(_ report: SelectionReport, day: Int64) -> JSONValue {
+  package static func selection(_ report: SelectionReport, day: Int64) -> JSONValue {
     [
       "version": 1, "day": .init(day), "done": .init(report.done),
       "refused": .array(
