@@ -5,6 +5,7 @@
 enum FloorRules {
   static let floors: [String: Int] = [
     "CLinux": 0, "CSQLite": 0, "CBuild": 0, "Time": 0, "SlowDisk": 0, "ServiceFixture": 4, "PosixFixture": 3,
+    "BranchFixture": 0, "BrowserFixture": 4,
     "BankModel": 1, "Arguments": 1, "JSON": 1,
     "QueueCore": 2, "StockCore": 2, "VendingCore": 2, "Wire": 2, "Posix": 2,
     "Storage": 3, "Transport": 3, "Supervision": 3, "Logbook": 3, "Configuration": 3,
