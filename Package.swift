@@ -71,6 +71,9 @@ let package = Package(
     .target(name: "CBuild", cSettings: [.define("BANK_BUILD_ID", to: "\"\(buildIdentity)\"")]),
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    // Who serves pages; see below for a machine that has no such library.
+    .systemLibrary(
+      name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
     floor("Time"),
 
     // Floor 1: words. No input, no output, no clock.
@@ -84,6 +87,9 @@ let package = Package(
     floor("VendingCore", on: ["Time", "BankModel"]),
     floor("Wire", on: ["Time", "BankModel", "JSON"]),
     floor("Posix", on: ["CLinux", "Time"]),
+    floor("WebCore", on: ["Time", "BankModel", "JSON"]),
+    // The pages of the branch in a browser, as values that become text.
+    floor("WebPages", on: ["Time", "BankModel", "Arguments", "JSON"]),
 
     // Floor 3: machines meet the outside.
     floor("Storage", on: ["Time", "BankModel", "QueueCore", "StockCore", "VendingCore", "CSQLite"]),
@@ -92,6 +98,9 @@ let package = Package(
     floor("Logbook", on: ["BankModel", "Time", "Posix"]),
     floor("Configuration", on: ["Time", "BankModel", "Arguments", "JSON", "Posix"]),
     floor("CommandRunner", on: ["Time", "Posix"]),
+    // What scripts are told, the same on every way: the shapes of `--json`.
+    floor("Reports", on: ["BankModel", "Arguments", "JSON", "Posix", "Wire"]),
+    floor("WebServer", on: ["Time", "Posix", "WebCore", "CMicrohttpd"]),
 
     // Floor 4: one library a process.
     floor("Teller", on: ["Time", "BankModel", "Wire", "Posix", "Transport", "Logbook"]),
@@ -103,6 +112,14 @@ let package = Package(
     floor(
       "ServiceProcess",
       on: ["Time", "BankModel", "QueueCore", "Wire", "Posix", "Storage", "Transport", "Logbook"]),
+
+    // The page's server: a client of the three sockets.
+    floor(
+      "WebInterface",
+      on: [
+        "Time", "BankModel", "JSON", "Wire", "Posix", "Transport", "Logbook", "Configuration", "Reports",
+        "WebCore", "WebPages", "WebServer", "StockClient", "VendingClient",
+      ]),
 
     // Floor 5: the services, and those who ask the stock. The coordinator has it give back what was put by for cancelled tickets.
     floor(
@@ -141,12 +158,13 @@ let package = Package(
     process("bank-runner", on: ["CommandWindow", "Posix", "Teller"]),
     process("bank-stockd", on: ["StockService"]),
     process("bank-vending", on: ["VendingMachine"]),
+    process("bank-web", on: ["WebInterface"]),
     floor(
       "Console",
       on: [
         "Time", "BankModel", "Arguments", "JSON", "Wire", "Posix", "Transport", "Logbook", "Configuration",
         "CommandRunner", "ControlClient",
-        "StockClient", "VendingClient", "Guardian",
+        "StockClient", "VendingClient", "Guardian", "Reports",
       ]),
 
     // Floor 7: the programs that people type.

@@ -48,7 +48,7 @@ public struct OrderNames: Sendable {
 
 extension String {
   /// A number, with zeros before it where it has fewer digits than wanted.
-  init(_ number: some BinaryInteger, radix: Int = 10, digits: Int) {
+  package init(_ number: some BinaryInteger, radix: Int = 10, digits: Int) {
     let text = String(number, radix: radix)
     self = String(repeating: "0", count: Swift.max(0, digits - text.utf8.count)) + text
   }

@@ -84,9 +84,11 @@ public enum WorkerRole: UInt8, Named {
   case worker = 6
   /// A worker that has come by itself.
   case outside = 7
+  /// The server of the page.
+  case web = 8
 
   /// The names in JSON, in the order of the numbers.
-  public static let names = ["teller", "juice", "stock", "vending", "runner", "worker", "outside"]
+  public static let names = ["teller", "juice", "stock", "vending", "runner", "worker", "outside", "web"]
 }
 
 /// What a worker is doing.

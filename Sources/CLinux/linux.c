@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stddef.h>
@@ -205,6 +206,28 @@ int linux_unix_connect(int fd, const char *path) {
   struct sockaddr_un address;
   if (fill_address(&address, path) == -1) return -1;
   return connect(fd, (const struct sockaddr *)&address, sizeof address);
+}
+
+int linux_loopback_socket(uint16_t port) {
+  int fd = socket(AF_INET, stream_type(true), 0);
+  if (fd == -1) return -1;
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
+  int yes = 1;
+  // Connections of a process that was killed linger, and do not keep its successor from the port.
+  if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
+      bind(fd, (struct sockaddr *)&address, sizeof address) == 0)
+    return fd;
+  int code = errno;
+  close(fd);
+  errno = code;
+  return -1;
+}
+
+int linux_port(int fd) {
+  struct sockaddr_in address = {0};
+  socklen_t length = sizeof address;
+  if (getsockname(fd, (struct sockaddr *)&address, &length) == -1) return -1;
+  return ntohs(address.sin_port);
 }
 
 int linux_accept(int fd) { return accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK); }

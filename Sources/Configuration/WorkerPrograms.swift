@@ -21,6 +21,9 @@ public struct WorkerPrograms: Sendable, Hashable {
   /// The vending machine's.
   public var vending: String { Paths.join(directory, "bank-vending") }
 
+  /// The server's of the page; not every build has one.
+  public var web: String { Paths.join(directory, "bank-web") }
+
   /// The program that runs commands.
   public var runner: String { Paths.join(directory, "bank-runner") }
 

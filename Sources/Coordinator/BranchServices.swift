@@ -45,11 +45,12 @@ final class BranchServices: BankPart {
   private func listen() {
     serviceSupervisor.orders = { [unowned self] post in
       // It reads its file after it was told its orders, so what stands there now is what it works by.
-      if post.specification.workerRole == .stock {
+      switch post.specification.workerRole {
+      case .stock:
         assortmentAtWork = try? files.readAssortment()
         holdBackForJuices()
-      } else {
-        productsAtWork = try? files.readProducts()
+      case .vending: productsAtWork = try? files.readProducts()
+      default: break
       }
       return orders(for: post)
     }
@@ -89,7 +90,7 @@ final class BranchServices: BankPart {
   /// After the configuration was read again: whoever works by what is not true any more makes way for a successor.
   func renew(_ assortment: Assortment, _ products: ProductTable) {
     serviceSupervisor.policy = context.configuration.restarts
-    for post in serviceSupervisor.posts {
+    for post in serviceSupervisor.posts where post.specification.workerRole != .web {
       let isStock = post.specification.workerRole == .stock
       let specification = isStock ? stockSpecification : vendingSpecification
       let isAsTold = post.told == nil || post.told == orders(for: post)

@@ -33,6 +33,7 @@ package final class Coordinator {
   let outside: OutsideWorkers
   let marks: DatabaseMarks
   let services: BranchServices
+  let page: PageServer
   let windows: WindowPlan
   let opening: Opening
   let ending: Ending
@@ -89,6 +90,7 @@ package final class Coordinator {
     tellers = Tellers(ground)
     marks = DatabaseMarks(ground)
     services = BranchServices(ground, programs, stock, marks)
+    page = PageServer(ground, programs)
     windows = WindowPlan(ground, tellers, outside, services, marks)
 
     opening = Opening(ground, reports)
@@ -97,7 +99,8 @@ package final class Coordinator {
     self.home = HomeKeeper(ground, windows)
     output = OutputKeeper(ground)
     router = RequestRouter(
-      ground, readings, reports, views, streams, intake, long, windows, opening, ending, audits)
+      ground, readings, reports, views, streams, intake, long, windows, opening, ending, audits,
+      page)
     connect()
   }
 
@@ -134,6 +137,7 @@ package final class Coordinator {
     services.holdBackForJuices()
     queue.noteRoom()
     services.open()
+    page.open()
     windows.open()
     guard !context.isCutOff else { return }
     try outside.follow()

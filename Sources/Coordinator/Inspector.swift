@@ -69,7 +69,7 @@ final class Inspector {
     do throws(StoreError) {
       switch command {
       case .receipts(let query): try tellReceipts(query, seat)
-      case .tickets(let state): try tellTickets(state, seat)
+      case .tickets(let query): try tellTickets(query.state, seat)
       case .ticket(let ticket, let day):
         let archive = TicketArchive(
           store: store, booksName: booksName, presentDay: presentDay, issued: issued)

@@ -111,10 +111,10 @@ extension ControlCommand {
   fileprivate var readsStore: Bool {
     switch self {
     case .tickets, .ticket, .receipts, .awaitTickets, .cancel, .requeue, .requeueDead, .reset, .audit,
-      .ledger, .account:
+      .ledger, .account, .cancelAll, .requeueAll:
       true
     case .status, .watch, .awaitOpen, .enqueue, .enqueueList, .follow, .awaitIdle, .pause, .resume, .scale,
-      .reload, .stop, .withdraw:
+      .reload, .stop, .withdraw, .board, .endTeller, .web:
       false
     }
   }

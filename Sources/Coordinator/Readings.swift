@@ -87,8 +87,10 @@ extension ControlAnswer {
   /// their own commit, and a refusal quotes nothing that was read, or is asked through ``Readings/whenKept(_:isInStep:_:)``.
   var quotesWhatIsKept: Bool {
     switch self {
-    case .enqueued, .tickets, .ticket, .receipts, .ended, .requeued, .stopped, .audit, .ledger, .account: true
-    case .failure, .status, .event, .progress: false
+    case .enqueued, .tickets, .ticket, .receipts, .ended, .requeued, .stopped, .audit, .ledger, .account,
+      .selection:
+      true
+    case .failure, .status, .event, .progress, .board: false
     }
   }
 }

@@ -19,13 +19,14 @@ final class RequestRouter: BankPart {
   private let opening: Opening
   private let ending: Ending
   private let audits: Audits
+  private let page: PageServer
   /// Clients who have as many requests open as they may, and are not heard until some are answered.
   private var crowded: [ControlSession] = []
 
   init(
     _ ground: BankPart, _ readings: Readings, _ reports: BankReports, _ views: LiveViews,
     _ streams: AnswerStreams, _ intake: Intake, _ long: LongRequests, _ windows: WindowPlan,
-    _ opening: Opening, _ ending: Ending, _ audits: Audits
+    _ opening: Opening, _ ending: Ending, _ audits: Audits, _ page: PageServer
   ) {
     self.readings = readings
     self.reports = reports
@@ -37,6 +38,7 @@ final class RequestRouter: BankPart {
     self.opening = opening
     self.ending = ending
     self.audits = audits
+    self.page = page
     super.init(ground)
   }
 
@@ -94,8 +96,8 @@ final class RequestRouter: BankPart {
     case .reload: windows.reload(seat)
     case .enqueue(let order): intake.take(order, seat)
     case .enqueueList(let part): intake.take(part, seat)
-    case .tickets(let state):
-      streams.begin(.tickets(states: state.map { [$0] } ?? Self.listedStates, cursor: nil), seat)
+    case .tickets(let query):
+      streams.begin(.tickets(states: query.state.map { [$0] } ?? Self.listedStates, cursor: nil), seat)
     case .ticket(let ticket, let day):
       readings.tellKept(seat) { [reports] _ in reports.ticket(ticket, day: day) }
     case .receipts(let query): streams.beginReceipts(query, seat)
@@ -110,10 +112,19 @@ final class RequestRouter: BankPart {
     case .withdraw(let given): intake.withdraw(given, of: seat.session)
     case .stop(let order): ending.stop(order, seat)
     case .audit: audits.ask(seat)
+    case .web(let order): web(order, seat)
     case .ledger: readings.tellKept(seat) { store throws(StoreError) in try store.ledgerAnswer() }
     case .account(let account):
       readings.tellKept(seat) { store throws(StoreError) in try store.accountAnswer(account) }
+    case .board, .endTeller, .cancelAll, .requeueAll: server.answer(seat, .failure(Failure(.badRequest)))
     }
+  }
+
+  private func web(_ order: WebOrder?, _ seat: Seat) {
+    do throws(Failure) {
+      try page.take(order, seat)
+      server.answer(seat, .status(reports.status()))
+    } catch { server.answer(seat, .failure(error)) }
   }
 
   /// A service, or all of them, is paused or goes on; also one that nobody offers any more.

@@ -44,13 +44,32 @@ package final class ServiceSupervisor {
 
   /// Starts a process that shall run as long as the bank is open.
   /// - Parameter hasDatabase: whether it has worked with a database under the coordinator before this one.
+  @discardableResult
   package func open(
     _ specification: SupervisedService.Specification, hasDatabase: Bool = false, at now: Moment
-  ) {
+  ) -> SupervisedService {
     let post = SupervisedService(specification, history: RestartHistory(policy: policy, seed: chance.next()))
     post.hasDatabase = hasDatabase
     posts.append(post)
     start(post, at: now)
+    return post
+  }
+
+  /// Ends a process for good, as far as nobody brings it back.
+  func dismiss(_ post: SupervisedService, at now: Moment) {
+    (post.isWanted, post.restartAt, post.isReplaced) = (false, nil, false)
+    if post.child != nil { leave(post, at: now) }
+    onChange?()
+  }
+
+  /// Starts a process of the present specification, as soon as the one that is there has made way.
+  func bringBack(_ post: SupervisedService, at now: Moment) {
+    post.history.forgive()
+    (post.isWanted, post.isGivenUp, post.restartAt) = (true, false, nil)
+    guard post.child != nil else { return start(post, at: now) }
+    if post.phase != .leaving { leave(post, at: now) }
+    post.readyBy = nil
+    post.isReplaced = true
   }
 
   /// Tries at once what was given up, or waits for its next attempt, or is about to fail once more.

@@ -44,7 +44,7 @@ extension SimulatedClient {
 
   private func question() -> ControlCommand {
     switch chance.draw(0...9) {
-    case 0: .tickets(nil)
+    case 0: .tickets(TicketQuery())
     case 1: .receipts(ReceiptQuery(days: .all, follow: false))
     case 2: .ledger
     case 3: known.last.map { .ticket(number: $0.ticket, day: $0.day) } ?? .status

@@ -20,7 +20,8 @@ public final class Listener {
   private static let crowd = 64
   private let loop: EventLoop
   private let socket: FileDescriptor
-  private let path: String
+  /// The file of the socket; nil where it has none.
+  private let path: String?
   /// What is said to somebody for whom there is no descriptor: one frame.
   private let farewell: [UInt8]
   private var spare: FileDescriptor?
@@ -30,14 +31,28 @@ public final class Listener {
   /// Begins to listen. The caller holds the lock on what is served, so a socket that is there is a leftover.
   ///
   /// - Parameter farewell: a whole frame that sends somebody away for now.
-  public init(path: String, backlog: CInt, loop: EventLoop, farewell: [UInt8]) throws(SystemError) {
+  public convenience init(
+    path: String, backlog: CInt, loop: EventLoop, farewell: [UInt8]
+  ) throws(SystemError) {
     _ = try UnixSocket.removeStaleSocket(path: path)
+    try self.init(
+      socket: try UnixSocket.listen(path: path, backlog: backlog), path: path, loop: loop, farewell: farewell)
+  }
+
+  /// Begins to accept at a socket that listens already, without waiting.
+  ///
+  /// - Parameters:
+  ///   - path: the socket's file, where it has one that goes with it.
+  ///   - farewell: what is said to somebody who is sent away for now.
+  public init(
+    socket: consuming FileDescriptor, path: String? = nil, loop: EventLoop, farewell: [UInt8]
+  ) throws(SystemError) {
     self.loop = loop
     self.path = path
     self.farewell = farewell
-    socket = try UnixSocket.listen(path: path, backlog: backlog)
+    self.socket = socket
     spare = Self.makeSpare()
-    let fd = socket.rawValue
+    let fd = self.socket.rawValue
     registration = try loop.register(fd: fd, interest: .read) { [unowned self] _ in acceptAll() }
   }
 
@@ -48,7 +63,7 @@ public final class Listener {
     if let registration { loop.deregister(registration) }
     registration = nil
     restsUntil = nil
-    UnixSocket.remove(path)
+    if let path { UnixSocket.remove(path) }
   }
 
   /// How many clients there may be at the same time: at most half of the descriptors that this process may have, so that

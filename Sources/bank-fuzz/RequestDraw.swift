@@ -26,7 +26,9 @@ enum RequestDraw {
     case 3, 4: return .enqueue(order(&chance, service))
     case 5: return list(&chance)
     case 6:
-      return .tickets(chance.draw(0...1) == 0 ? nil : CustomerState.allCases.randomElement(using: &chance))
+      return .tickets(
+        TicketQuery(
+          state: chance.draw(0...1) == 0 ? nil : CustomerState.allCases.randomElement(using: &chance)))
     case 7: return .ticket(number: number(&chance), day: chance.draw(0...1) == 0 ? nil : number(&chance))
     case 8:
       return .receipts(

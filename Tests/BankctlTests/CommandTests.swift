@@ -265,9 +265,10 @@ func tickets() throws {
   let serving = served
   try with({ command, _ in
     switch command {
-    case .tickets(nil): [.more(.tickets([waiting(7)])), .answer(.tickets([serving]))]
-    case .tickets(.waiting): [.more(.tickets([waiting(7)])), .answer(.tickets([waiting(8, service: .loan)]))]
-    case .tickets(.serving): [.answer(.tickets([serving]))]
+    case .tickets(TicketQuery()): [.more(.tickets([waiting(7)])), .answer(.tickets([serving]))]
+    case .tickets(TicketQuery(state: .waiting)):
+      [.more(.tickets([waiting(7)])), .answer(.tickets([waiting(8, service: .loan)]))]
+    case .tickets(TicketQuery(state: .serving)): [.answer(.tickets([serving]))]
     default: [.answer(.tickets([]))]
     }
   }) { branch throws in

@@ -93,9 +93,9 @@ struct RepetitionTests {
     let served = first
     let lines = [waiting(2), waiting(3), waiting(4, service: .loan)]
     try with({ command, conversation in
-      let isWaiting = command == .tickets(.waiting) || command == .tickets(nil)
+      let isWaiting = command == .tickets(TicketQuery(state: .waiting)) || command == .tickets(TicketQuery())
       switch (command, conversation) {
-      case (.tickets(.serving), 1): return [.answer(.tickets([served]))]
+      case (.tickets(TicketQuery(state: .serving)), 1): return [.answer(.tickets([served]))]
       case (.tickets, 1) where isWaiting:
         return [.more(.tickets(asJSON ? [served] : [])), .more(.tickets([lines[0]])), .hangUp]
       case (.tickets, _) where isWaiting:

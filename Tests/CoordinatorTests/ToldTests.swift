@@ -22,7 +22,7 @@ struct ToldTests {
       case .ticket: .ticket(number: 1, day: nil)
       case .receipts: .receipts(ReceiptQuery(days: .present, follow: false))
       case .followed: .receipts(ReceiptQuery(days: .all, follow: true))
-      case .tickets: .tickets(.waiting)
+      case .tickets: .tickets(TicketQuery(state: .waiting))
       case .account: .account(7)
       case .ledger: .ledger
       case .awaited: .awaitTickets(day: 1, first: 1, last: 1)

@@ -4,17 +4,19 @@
 
 enum FloorRules {
   static let floors: [String: Int] = [
-    "CLinux": 0, "CSQLite": 0, "CBuild": 0, "Time": 0, "SlowDisk": 0, "ServiceFixture": 4, "PosixFixture": 3,
-    "BranchFixture": 0, "BrowserFixture": 4,
+    "CLinux": 0, "CSQLite": 0, "CBuild": 0, "CMicrohttpd": 0, "Time": 0, "SlowDisk": 0, "ServiceFixture": 4,
+    "PosixFixture": 3, "BranchFixture": 0, "BrowserFixture": 4,
     "BankModel": 1, "Arguments": 1, "JSON": 1,
-    "QueueCore": 2, "StockCore": 2, "VendingCore": 2, "Wire": 2, "Posix": 2,
+    "QueueCore": 2, "StockCore": 2, "VendingCore": 2, "Wire": 2, "Posix": 2, "WebPages": 2,
+    "WebCore": 2,
     "Storage": 3, "Transport": 3, "Supervision": 3, "Logbook": 3, "Configuration": 3,
-    "CommandRunner": 3,
+    "CommandRunner": 3, "Reports": 3, "WebServer": 3,
     "Teller": 4, "ServiceProcess": 4, "ControlClient": 4, "StockClient": 4, "VendingClient": 4, "Guardian": 4,
     // These ask the stock, so they stand above its client; the services stand above what their processes have in common.
     "StockService": 5, "Coordinator": 5, "JuiceStation": 5, "VendingMachine": 5, "CommandWindow": 5,
+    "WebInterface": 5,
     "bankd": 6, "bank-teller": 6, "bank-stockd": 6, "bank-juice": 6, "bank-vending": 6, "bank-runner": 6,
-    "bank-guardian": 6,
+    "bank-guardian": 6, "bank-web": 6,
     // What the programs that people type have in common.
     "Console": 6, "bankctl": 7, "bank-chaos": 7, "bank-bench": 7, "bank-fuzz": 7,
     // The simulator drives the pure parts of several processes, so it stands above them; nothing stands on it.

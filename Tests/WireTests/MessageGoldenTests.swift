@@ -105,7 +105,10 @@ struct MessageGoldenTests {
         .queueFull, .draining, .diskFull, .notOpen, .alreadyOpen, .noSuchTicket, .noSuchDay, .wrongState,
         .badRequest, .badConfiguration, .damaged, .newerSchema, .badHome, .windowsFailed, .system,
       ] as [Failure.Code], "values-failure-code",
-      later: [.keyConflict, .wrongDay, .inspected, .removed, .withdrawn, .tooSlow, .noSuchService])
+      later: [
+        .keyConflict, .wrongDay, .inspected, .removed, .withdrawn, .tooSlow, .noSuchService, .noSuchWindow,
+        .otherProcess,
+      ])
     try expectGolden([.teller] as [WorkerRole], "values-worker-role")
     try expectGolden([.client, .teller] as [PeerRole], "values-peer-role")
     try expectGolden([.runner] as [PeerRole], "values-peer-role-runner")
@@ -133,6 +136,7 @@ struct MessageGoldenTests {
     try expectGolden([.resetting, .requeueing] as [ProgressReport.Phase], "values-progress-phase-pieces")
     try expectGolden(
       [.started, .completed, .interrupted] as [BranchEvent.Happening], "values-branch-happening")
+    try compareAll(BoardEvent.Kind.allCases, "values-board-event-kind")
   }
 
   /// A new value changes no file: it gets one of its own, and this list stays.

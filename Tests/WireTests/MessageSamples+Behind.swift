@@ -178,3 +178,29 @@ extension StatusReport {
     return report
   }()
 }
+
+extension AuditReport {
+  static let withRemarks: AuditReport = {
+    var report = AuditReport(
+      issued: 1, served: 1, cancelled: 0, waiting: 0, delayed: 0, dead: 0, lost: 1, duplicated: 0,
+      ledgerDifference: 0, problems: [])
+    report.add(Remark(.ticketLost, 7, 3))
+    report.add(Remark(.shelfDiffers, "kiwi", 3, 4).of(.stock))
+    report.note(Remark(.foreignOrders, 2))
+    return report
+  }()
+}
+
+extension TicketReport {
+  static let givenUp: TicketReport = {
+    var report = full
+    report.attempts[0].isFatal = true
+    return report
+  }()
+
+  static let toldOfService: TicketReport = {
+    var report = full
+    report.servedOfService = 300
+    return report
+  }()
+}

@@ -11,7 +11,7 @@ extension ControlCommand {
     case status, watch, awaitOpen, enqueue, enqueueList, tickets, ticket, receipts, follow, awaitIdle,
       awaitTickets
     case pause, resume, scale, cancel, requeue, requeueDead, reset, reload, stop, audit, ledger, account
-    case withdraw
+    case withdraw, board, endTeller, cancelAll, requeueAll, web
   }
 
   var itsCase: Case {
@@ -40,6 +40,11 @@ extension ControlCommand {
     case .ledger: .ledger
     case .account: .account
     case .withdraw: .withdraw
+    case .board: .board
+    case .endTeller: .endTeller
+    case .cancelAll: .cancelAll
+    case .requeueAll: .requeueAll
+    case .web: .web
     }
   }
 
@@ -62,7 +67,7 @@ extension ControlCommand {
             EnqueueEntry(service: .deposit, priority: .regular, amount: 1, account: 0, key: "k1"),
             EnqueueEntry(service: .loan, priority: .vvip, amount: 1_000_000_000_000, account: 5, key: nil),
           ], isLast: true))
-    case .tickets: .tickets(.delayed)
+    case .tickets: .tickets(TicketQuery(state: .delayed))
     case .ticket: .ticket(number: 42, day: 3)
     case .receipts: .receipts(ReceiptQuery(days: .day(3), follow: true, after: 17))
     case .follow: .follow
@@ -82,6 +87,11 @@ extension ControlCommand {
     case .audit: .audit
     case .ledger: .ledger
     case .account: .account(12)
+    case .board: .board
+    case .endTeller: .endTeller(window: "loan-1", generation: 2, pid: 4_245)
+    case .cancelAll: .cancelAll(.sample)
+    case .requeueAll: .requeueAll(.sample)
+    case .web: .web(WebOrder(port: 8_701, isReadOnly: true, hasChaos: true))
     }
   }
 
@@ -93,13 +103,17 @@ extension ControlCommand {
         EnqueueOrder(count: 1, service: nil, priority: .regular, amount: nil, account: nil, seed: 0, key: nil)
       )
     case .enqueueList: .enqueueList(EnqueueList(entries: [], isLast: false))
-    case .tickets: .tickets(nil)
+    case .tickets: .tickets(TicketQuery())
     case .ticket: .ticket(number: 42, day: nil)
     case .receipts: .receipts(ReceiptQuery(days: .present, follow: false))
     case .pause: .pause(nil)
     case .resume: .resume(nil)
     case .scale: .scale([])
     case .stop: .stop(StopOrder(now: false, timeoutMilliseconds: nil))
+    case .cancelAll: .cancelAll(TicketSelection(spans: []))
+    case .requeueAll: .requeueAll(TicketSelection(spans: [TicketNumbers(7)]))
+    case .web: .web(nil)
+    case .board, .endTeller: nil
     case .status, .watch, .awaitOpen, .follow, .awaitIdle, .awaitTickets, .cancel, .requeue, .requeueDead,
       .reset,
       .reload, .withdraw, .audit, .ledger, .account:
@@ -132,13 +146,13 @@ extension ControlCommand {
             ], isLast: true))),
       Sample("command-reset-day", .reset(day: 3)),
       Sample("command-stop-step", .stop(StopOrder(now: false, timeoutMilliseconds: 1_500, step: .kill))),
-    ] + juiceSamples
+    ] + juiceSamples + boardSamples
 }
 
 extension ControlAnswer {
   enum Case: String, CaseIterable {
     case failure, status, enqueued, tickets, ticket, receipts, event, ended, requeued, progress, stopped,
-      audit, ledger, account
+      audit, ledger, account, board, selection
   }
 
   var itsCase: Case {
@@ -157,6 +171,8 @@ extension ControlAnswer {
     case .audit: .audit
     case .ledger: .ledger
     case .account: .account
+    case .board: .board
+    case .selection: .selection
     }
   }
 
@@ -197,6 +213,8 @@ extension ControlAnswer {
         AccountReport(
           row: LedgerRow(account: "customer-12", debit: 0, credit: 50_000, transfers: 1),
           latest: [ReceiptReport(.full, ServiceDirectory())]))
+    case .board: .board(.full)
+    case .selection: .selection(.full)
     }
   }
 
@@ -218,6 +236,8 @@ extension ControlAnswer {
     case .account:
       .account(
         AccountReport(row: LedgerRow(account: "customer-0", debit: 0, credit: 0, transfers: 0), latest: []))
+    case .board: .board(.bare)
+    case .selection: .selection(SelectionReport(done: 0))
     case .event, .ended, .requeued, .progress, .stopped: nil
     }
   }
@@ -279,33 +299,7 @@ extension ControlAnswer {
           StoppedReport(
             day: 3, served: 10, businessMilliseconds: 4_410, waiting: 0, dead: 0, isDayClosed: true,
             finished: 4, killed: 0, steps: [], sentAway: 2))),
-    ] + behindWindows
-}
-
-extension AuditReport {
-  static let withRemarks: AuditReport = {
-    var report = AuditReport(
-      issued: 1, served: 1, cancelled: 0, waiting: 0, delayed: 0, dead: 0, lost: 1, duplicated: 0,
-      ledgerDifference: 0, problems: [])
-    report.add(Remark(.ticketLost, 7, 3))
-    report.add(Remark(.shelfDiffers, "kiwi", 3, 4).of(.stock))
-    report.note(Remark(.foreignOrders, 2))
-    return report
-  }()
-}
-
-extension TicketReport {
-  static let givenUp: TicketReport = {
-    var report = full
-    report.attempts[0].isFatal = true
-    return report
-  }()
-
-  static let toldOfService: TicketReport = {
-    var report = full
-    report.servedOfService = 300
-    return report
-  }()
+    ] + behindWindows + boardAnswers
 }
 
 extension StatusReport {

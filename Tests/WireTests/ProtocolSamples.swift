@@ -77,6 +77,7 @@ struct ProtocolValues: Sendable {
     numbers(WorkFailure.Consequence.self, ["consequence"], "values-consequence"),
     numbers(Outcome.self, ["outcome"], "values-outcome", "values-outcome-out-of-stock"),
     numbers(BranchEvent.Happening.self, ["happening"], "values-branch-happening"),
+    numbers(BoardEvent.Kind.self, ["board-event-kind"], "values-board-event-kind"),
     numbers(
       ProgressReport.Phase.self, ["phase"], "values-progress-phase", "values-progress-phase-pieces"),
     numbers(
@@ -90,7 +91,8 @@ struct ProtocolValues: Sendable {
     words(
       Failure.Code.self, "failure-code", "values-failure-code", "values-failure-code-keyConflict",
       "values-failure-code-wrongDay", "values-failure-code-inspected", "values-failure-code-removed",
-      "values-failure-code-withdrawn", "values-failure-code-tooSlow", "values-failure-code-noSuchService"),
+      "values-failure-code-withdrawn", "values-failure-code-tooSlow", "values-failure-code-noSuchService",
+      "values-failure-code-noSuchWindow", "values-failure-code-otherProcess"),
     words(
       StockFailure.Code.self, "stock-failure-code", "values-stock-failure-code",
       "values-stock-failure-code-tooSlow"),

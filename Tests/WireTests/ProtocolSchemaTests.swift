@@ -104,6 +104,15 @@ struct ProtocolSchemaTests {
     expect("article", 1...Limits.articleLength)
     expect("enqueue.1", 1...Limits.customersPerCommand)
     expect("control-command.5.1", 0...EnqueueList.partLimit)
+    expect("ticket-query.4", 1...TicketQuery.limitAtMost)
+    expect("receipt-query.5", 1...TicketQuery.limitAtMost)
+    expect("board.9", 0...BoardFrame.servicesAtMost)
+    expect("board.10", 0...BoardFrame.waitingAtMost)
+    expect("board.11", 0...BoardFrame.servingAtMost)
+    expect("board.12", 0...BoardFrame.eventsAtMost)
+    expect("board.13", 0...BoardFrame.windowsAtMost)
+    expect("board-service.5", 0...BoardService.gradesAtMost + 1)
+    expect("board-window.6", 0...BoardWindow.ticketsAtMost)
     expect("control-command.14[].2", 0...Limits.windowsPerService)
     expect("worker.4", 1...Limits.windowsPerService)
     expect("enqueued.6", 1...TicketSpan.limit)
@@ -147,7 +156,7 @@ struct ProtocolSchemaTests {
 /// The schema beside the description of the protocol, of both files.
 func protocolSchema() throws -> CDDLSchema {
   let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
-  let parts = try ["protocol", "control"].map { name in
+  let parts = try ["protocol", "control", "board"].map { name in
     let path = "/\(root)/Sources/Wire/Wire.docc/\(name).cddl"
     return try #require(readFile(path), "\(path) is missing")
   }

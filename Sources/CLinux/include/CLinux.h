@@ -144,6 +144,10 @@ int linux_unix_datagram_socket(void);
 int linux_unix_bind(int fd, const char *path);
 int linux_unix_connect(int fd, const char *path);
 int linux_accept(int fd);
+// A non-blocking TCP socket that is bound to a port of the loopback address 127.0.0.1; 0 for any port that is free.
+int linux_loopback_socket(uint16_t port);
+// The port of a socket that is bound to one; -1 and errno.
+int linux_port(int fd);
 int linux_peer_credentials(int fd, struct linux_peer *peer);
 // MSG_NOSIGNAL: a peer that is gone is EPIPE and never a signal.
 ssize_t linux_send(int fd, const void *bytes, size_t count);

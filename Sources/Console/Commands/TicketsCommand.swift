@@ -69,7 +69,7 @@ private final class TicketList {
   func print(_ state: CustomerState?, isAsked: Bool, at coordinator: CoordinatorClient) throws(CommandError) {
     let isAlwaysThere = !session.asJSON && (isAsked || state == .waiting || state == .serving)
     let task = TaskProgress(.tickets, session.words, meter)
-    try coordinator.ask(.tickets(state), task) { answer throws(CommandError) in
+    try coordinator.ask(.tickets(TicketQuery(state: state)), task) { answer throws(CommandError) in
       let page = try answer.tickets.filter(isNew)
       if let state, !session.asJSON, header != state, isAlwaysThere || !page.isEmpty {
         (header, count) = (state, 0)

@@ -1,6 +1,7 @@
 // Owns the shapes of `config show` and `config check`. Scripts are written against them: fields are added, never changed.
 // Invariant: the value of a setting can be put into a file as it stands.
 import Configuration
+@_exported import Reports
 
 extension JSONValue {
   /// `config check`, of files in which nothing is wrong.

@@ -57,6 +57,8 @@ extension MessageCatalog {
           + "there are.",
         "\(subject)번 번호표는 없습니다\(detail). 있는 번호는 'bankctl tickets'와 'bankctl receipts'가 보여 줍니다.")
     case .noSuchService: noSuchService(failure)
+    case .noSuchWindow: noSuchWindow(subject)
+    case .otherProcess: otherProcess(subject)
     case .noSuchDay:
       say(
         "There was no business day \(subject)\(detail). 'bankctl status' names the present one.",

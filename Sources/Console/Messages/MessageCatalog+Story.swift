@@ -53,30 +53,10 @@ extension MessageCatalog {
     return say("handed to \(teller)", "업무 시작: \(teller)")
   }
 
-  func attemptEnded(_ end: AttemptEnd) -> String {
-    switch end {
-    case .served: say("served", "업무 완료")
-    case .killed: say("the teller died; back to the head of the line", "은행원 프로세스가 종료되어 줄의 맨 앞으로 돌아감")
-    case .leaseExpired: say("the teller was stuck; back to the head of the line", "은행원 프로세스가 멈춰 줄의 맨 앞으로 돌아감")
-    case .recalled, .failed, .deferred, .lost: attemptFailed(end)
-    }
-  }
+  func attemptEnded(_ end: AttemptEnd) -> String { phrases.attemptEnded(end) }
 
   /// Why an attempt ended without a receipt, where the customer does not go back to the line.
-  func attemptFailed(_ end: AttemptEnd) -> String {
-    switch end {
-    case .served: attemptEnded(end)
-    case .killed: say("the teller died", "은행원 프로세스가 종료됨")
-    case .leaseExpired: say("the teller was stuck", "은행원 프로세스가 멈춤")
-    case .recalled: say("taken back", "업무를 거둬들임")
-    case .failed: say("the teller could not", "은행원이 처리하지 못함")
-    case .deferred: say("not possible for now", "지금은 처리할 수 없음")
-    case .lost:
-      say(
-        "it had begun, and the coordinator died before its end was known",
-        "업무가 시작된 뒤 결과를 알기 전에 코디네이터가 종료됨")
-    }
-  }
+  func attemptFailed(_ end: AttemptEnd) -> String { phrases.attemptFailed(end) }
 
   /// - Parameter reason: How the last attempt ended.
   func becameDead(attempts: Int, _ reason: String) -> String {

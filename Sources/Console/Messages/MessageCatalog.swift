@@ -80,13 +80,5 @@ package struct MessageCatalog: Sendable {
   }
 
   /// A number with commas: `1,234,567`.
-  package static func grouped(_ number: some BinaryInteger) -> String {
-    var text = ""
-    for (index, digit) in String(number.magnitude).enumerated() {
-      let behind = String(number.magnitude).utf8.count - index
-      if index > 0 && behind % 3 == 0 { text.append(",") }
-      text.append(digit)
-    }
-    return (number < 0 ? "-" : "") + text
-  }
+  package static func grouped(_ number: some BinaryInteger) -> String { Phrasebook.grouped(number) }
 }

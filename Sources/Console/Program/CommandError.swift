@@ -70,8 +70,8 @@ package enum ProgramExit: Int32, Sendable, CaseIterable {
       switch code {
       case .queueFull, .draining, .diskFull, .inspected: .later
       case .notOpen: .notOpen
-      case .noSuchTicket, .noSuchDay, .noSuchService: .notFound
-      case .alreadyOpen, .wrongState, .wrongDay, .keyConflict: .refused
+      case .noSuchTicket, .noSuchDay, .noSuchService, .noSuchWindow: .notFound
+      case .alreadyOpen, .wrongState, .wrongDay, .keyConflict, .otherProcess: .refused
       case .badRequest, .badConfiguration: .usage
       case .damaged, .newerSchema, .badHome, .windowsFailed, .system, .removed, .withdrawn, .tooSlow: .failed
       }

@@ -170,11 +170,18 @@ public struct ReceiptQuery: Codable, Sendable, Equatable {
   /// Only receipts behind this place in the order of commits; 0 for all. A follower that lost its connection goes
   /// on from the last one it saw.
   public var after: Int64
+  /// Of which service; nil for all.
+  public var service: ServiceName?
+  /// So many at most, 1 … ``TicketQuery/limitAtMost``; nil for all. With `follow` none may be named.
+  public var limit: Int64?
 
-  public init(days: Days, follow: Bool, after: Int64 = 0) {
+  public init(
+    days: Days, follow: Bool, after: Int64 = 0, service: ServiceName? = nil, limit: Int64? = nil
+  ) {
     (self.days, self.follow, self.after) = (days, follow, after)
+    (self.service, self.limit) = (service, limit)
   }
-  enum CodingKeys: Int, CodingKey { case days = 1, follow, after }
+  enum CodingKeys: Int, CodingKey { case days = 1, follow, after, service, limit }
 }
 
 /// How many windows a service shall have.

@@ -81,10 +81,14 @@ public enum ControlAnswer: Sendable, Equatable {
   case ledger([LedgerRow])
   /// One customer's account.
   case account(AccountReport)
+  /// The bank as a screen shows it.
+  indirect case board(BoardFrame)
+  /// What was done with several tickets.
+  case selection(SelectionReport)
 
   private enum Kind: Int, CodingKey {
     case failure = 1, status, enqueued, tickets, ticket, receipts, event, ended, requeued, progress, stopped,
-      audit, ledger, account
+      audit, ledger, account, board, selection
   }
 }
 
@@ -106,6 +110,8 @@ extension ControlAnswer: Codable {
     case .audit(let report): try answer.encode(report, forKey: .audit)
     case .ledger(let rows): try answer.encode(rows, forKey: .ledger)
     case .account(let report): try answer.encode(report, forKey: .account)
+    case .board(let frame): try answer.encode(frame, forKey: .board)
+    case .selection(let report): try answer.encode(report, forKey: .selection)
     }
   }
 
@@ -126,6 +132,8 @@ extension ControlAnswer: Codable {
     case .audit: self = .audit(try answer.decode(AuditReport.self, forKey: .audit))
     case .ledger: self = .ledger(try answer.decode([LedgerRow].self, forKey: .ledger))
     case .account: self = .account(try answer.decode(AccountReport.self, forKey: .account))
+    case .board: self = .board(try answer.decode(BoardFrame.self, forKey: .board))
+    case .selection: self = .selection(try answer.decode(SelectionReport.self, forKey: .selection))
     }
   }
 }

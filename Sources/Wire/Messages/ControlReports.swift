@@ -52,6 +52,10 @@ public struct Failure: Codable, Sendable, Equatable, Error {
     case tooSlow = "too_slow"
     /// The bank offers no service of this name; `subject` is the name, and the particulars are those that it offers.
     case noSuchService = "no_such_service"
+    /// There is no window, and no worker that has come by itself, of this name; `subject` is the name.
+    case noSuchWindow = "no_such_window"
+    /// Another process is at the window by now, or none; `subject` is `name generation pid` of that one, with pid 0 for none.
+    case otherProcess = "other_process"
   }
 
   /// The reason.

@@ -60,8 +60,8 @@ public enum ControlCommand: Sendable, Equatable {
   /// A part of a list of customers. The part that is marked as the last is answered like `enqueue`; the others are
   /// answered with nothing. Between the parts of a list no other request may stand on the same connection.
   case enqueueList(EnqueueList)
-  /// Customers in one state. Answer: `tickets`, page after page with `more`.
-  case tickets(CustomerState?)
+  /// Customers. Answer: `tickets`, page after page with `more`.
+  case tickets(TicketQuery)
   /// One ticket's story. Answer: `ticket`.
   case ticket(number: Int64, day: Int64?)
   /// Receipts. Answer: `receipts`, page after page with `more`; with `follow` it never ends.
@@ -101,6 +101,20 @@ public enum ControlCommand: Sendable, Equatable {
   /// Gives up a request for tickets of the same connection, by its number. It has no answer of its own: that request
   /// is answered with `failure` `withdrawn`, and nobody was added, or as ever where it has been taken in already.
   case withdraw(UInt32)
+  /// The bank as a screen shows it, at once and then whenever it has changed, at most twenty times a second. Answers: `board`
+  /// with `more`, until the connection ends or the request is withdrawn. Whoever reads slowly misses frames.
+  case board
+  /// Ends the process of a window with SIGKILL, if it is still this one: the name, its generation and its process as a status
+  /// or a board tells them. Answer: `status`; or `other_process` where
+  /// another one is there by now.
+  case endTeller(window: String, generation: Int64, pid: Int32)
+  /// Takes several customers out as ``cancel(_:day:)`` does. Answer: `selection`.
+  case cancelAll(TicketSelection)
+  /// Brings several dead letters back as ``requeue(_:day:)`` does. Answer: `selection`.
+  case requeueAll(TicketSelection)
+  /// Begins the server of the page, or with nil ends it; one that is there already and does what is asked for stays. Answer:
+  /// `status`, in which it is one of the workers.
+  case web(WebOrder?)
 
   private enum Kind: Int, CodingKey {
     case status = 1
@@ -109,6 +123,8 @@ public enum ControlCommand: Sendable, Equatable {
     /// The day that is meant by `cancel` or `requeue`; it stands beside them, so that an older coordinator skips it.
     case day = 24
     case withdraw = 25
+    case board, endTeller, cancelAll, requeueAll
+    case web = 40
   }
 }
 
@@ -121,7 +137,7 @@ extension ControlCommand: Codable {
     case .awaitOpen: try command.encode(Nothing(), forKey: .awaitOpen)
     case .enqueue(let order): try command.encode(order, forKey: .enqueue)
     case .enqueueList(let list): try command.encode(list, forKey: .enqueueList)
-    case .tickets(let state): try command.encode(Chosen(value: state), forKey: .tickets)
+    case .tickets(let query): try command.encode(query, forKey: .tickets)
     case .ticket(let number, let day):
       try command.encode(TicketName(number: number, day: day), forKey: .ticket)
     case .receipts(let query): try command.encode(query, forKey: .receipts)
@@ -146,6 +162,12 @@ extension ControlCommand: Codable {
     case .ledger: try command.encode(Nothing(), forKey: .ledger)
     case .account(let number): try command.encode(number, forKey: .account)
     case .withdraw(let number): try command.encode(number, forKey: .withdraw)
+    case .board: try command.encode(Nothing(), forKey: .board)
+    case .endTeller(let window, let generation, let pid):
+      try command.encode(WindowProcess(window: window, generation: generation, pid: pid), forKey: .endTeller)
+    case .cancelAll(let selection): try command.encode(selection, forKey: .cancelAll)
+    case .requeueAll(let selection): try command.encode(selection, forKey: .requeueAll)
+    case .web(let order): try command.encode(Chosen(value: order), forKey: .web)
     }
   }
 
@@ -163,7 +185,7 @@ extension ControlCommand: Codable {
     case .ledger: self = try command.bare(.ledger, .ledger)
     case .enqueue: self = .enqueue(try command.decode(EnqueueOrder.self, forKey: .enqueue))
     case .enqueueList: self = .enqueueList(try command.decode(EnqueueList.self, forKey: .enqueueList))
-    case .tickets: self = .tickets(try command.decode(Chosen<CustomerState>.self, forKey: .tickets).value)
+    case .tickets: self = .tickets(try command.decode(TicketQuery.self, forKey: .tickets))
     case .ticket:
       let name = try command.decode(TicketName.self, forKey: .ticket)
       self = .ticket(number: name.number, day: name.day)
@@ -187,6 +209,13 @@ extension ControlCommand: Codable {
     case .reset: self = .reset(day: try command.decode(Chosen<Int64>.self, forKey: .reset).value)
     case .withdraw: self = .withdraw(try command.decode(UInt32.self, forKey: .withdraw))
     case .stop: self = .stop(try command.decode(StopOrder.self, forKey: .stop))
+    case .board: self = try command.bare(.board, .board)
+    case .endTeller:
+      let process = try command.decode(WindowProcess.self, forKey: .endTeller)
+      self = .endTeller(window: process.window, generation: process.generation, pid: process.pid)
+    case .cancelAll: self = .cancelAll(try command.decode(TicketSelection.self, forKey: .cancelAll))
+    case .web: self = .web(try command.decode(Chosen<WebOrder>.self, forKey: .web).value)
+    case .requeueAll: self = .requeueAll(try command.decode(TicketSelection.self, forKey: .requeueAll))
     }
   }
 }
@@ -199,4 +228,9 @@ private struct TicketName: Codable {
 private struct TicketRange: Codable {
   var day, first, last: Int64
   enum CodingKeys: Int, CodingKey { case day = 1, first, last }
+}
+
+private struct WindowProcess: Codable {
+  var window: String, generation: Int64, pid: Int32
+  enum CodingKeys: Int, CodingKey { case window = 1, generation, pid }
 }

@@ -22,6 +22,8 @@ public enum PeerRole: UInt8, Sendable, Codable {
   case runner = 6
   /// A worker that need not be of this build: a program in any language.
   case worker = 7
+  /// The server of the page, to the coordinator that supervises it.
+  case web = 8
 }
 
 /// The first message on any connection.

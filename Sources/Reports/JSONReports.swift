@@ -7,12 +7,12 @@ import Wire
 
 extension JSONValue {
   /// An instant in milliseconds since 1970, or null.
-  static func instant(_ milliseconds: Int64?) -> JSONValue {
+  package static func instant(_ milliseconds: Int64?) -> JSONValue {
     milliseconds.map { .string(Timestamp.utc(milliseconds: $0)) } ?? .null
   }
 
   /// `start`, `status` and everything that answers like them.
-  static func status(_ report: StatusReport) -> JSONValue {
+  package static func status(_ report: StatusReport) -> JSONValue {
     [
       "version": 1,
       "bank": [
@@ -67,7 +67,7 @@ extension JSONValue {
 
   /// `enqueue`. `known` says whether nobody was added because the key, or every key of a list, had its tickets already.
   /// Of a list it also says how many of its customers were there, and with which tickets.
-  static func enqueued(_ report: EnqueuedReport, ofList isList: Bool) -> JSONValue {
+  package static func enqueued(_ report: EnqueuedReport, ofList isList: Bool) -> JSONValue {
     let shape: JSONValue = [
       "version": 1, "day": .init(report.day), "first": .init(report.first), "last": .init(report.last),
       "count": .init(report.count), "known": .init(report.known > 0 && (!isList || report.count == 0)),
@@ -80,7 +80,7 @@ extension JSONValue {
   }
 
   /// A line of `receipts`.
-  static func receipt(_ receipt: ReceiptReport) -> JSONValue {
+  package static func receipt(_ receipt: ReceiptReport) -> JSONValue {
     let shape: JSONValue = [
       "day": .init(receipt.day), "ticket": .init(receipt.ticket), "service": .string(receipt.service.text),
       "grade": .init(receipt.priority.grade), "priority": .init(receipt.priority.number),
@@ -101,7 +101,7 @@ extension JSONValue {
     return shape
   }
 
-  static func missing(_ shortages: [Shortage]) -> JSONValue {
+  package static func missing(_ shortages: [Shortage]) -> JSONValue {
     .array(
       shortages.map {
         ["item": .string($0.item.name), "needed": .init($0.needed), "available": .init($0.available)]
@@ -110,7 +110,7 @@ extension JSONValue {
 
   /// A line of `tickets`: position and expectation while waiting, the moment while delayed, the window while
   /// served.
-  static func listed(_ ticket: TicketReport) -> JSONValue {
+  package static func listed(_ ticket: TicketReport) -> JSONValue {
     let shape: JSONValue = [
       "day": .init(ticket.day), "ticket": .init(ticket.ticket), "service": .string(ticket.service.text),
       "grade": .init(ticket.priority.grade), "priority": .init(ticket.priority.number),
@@ -132,7 +132,7 @@ extension JSONValue {
   }
 
   /// `ticket`: where it stands, every attempt, and the receipt's fields where there is one.
-  static func ticket(_ ticket: TicketReport) -> JSONValue {
+  package static func ticket(_ ticket: TicketReport) -> JSONValue {
     var shape: JSONValue = ["version": 1]
     shape = shape.adding(listed(ticket))
     if let payload = ticket.payload { shape = shape.adding(carried(payload, as: "payload")) }
@@ -149,7 +149,7 @@ extension JSONValue {
     return shape.adding(["attempts": .array(ticket.attempts.map(attempt))])
   }
 
-  static func progress(_ progress: WorkProgress) -> JSONValue {
+  package static func progress(_ progress: WorkProgress) -> JSONValue {
     let shape: JSONValue = ["percent": .init(progress.percent)]
     return progress.text.isEmpty ? shape : shape.adding(["text": .string(progress.text)])
   }
@@ -166,7 +166,7 @@ extension JSONValue {
 
   /// `stop`: the day, and what the drain has done: `finished` since it began, `waiting` for the next start, tellers
   /// `killed`, and how long each step took.
-  static func stopped(_ report: StoppedReport) -> JSONValue {
+  package static func stopped(_ report: StoppedReport) -> JSONValue {
     let shape: JSONValue = [
       "version": 1, "day": .init(report.day), "served": .init(report.served),
       "business_ms": .init(report.businessMilliseconds), "waiting": .init(report.waiting),
@@ -180,7 +180,7 @@ extension JSONValue {
   }
 
   /// `audit`. Where there is no stock or no machine nothing can differ.
-  static func audit(_ report: AuditReport) -> JSONValue {
+  package static func audit(_ report: AuditReport) -> JSONValue {
     let shape: JSONValue = [
       "version": 1, "ok": .bool(report.isClean), "issued": .init(report.issued),
       "served": .init(report.served), "cancelled": .init(report.cancelled), "waiting": .init(report.waiting),
@@ -194,7 +194,7 @@ extension JSONValue {
   }
 
   /// `ledger`.
-  static func ledger(_ rows: [LedgerRow]) -> JSONValue {
+  package static func ledger(_ rows: [LedgerRow]) -> JSONValue {
     [
       "version": 1, "accounts": .array(rows.map(ledgerRow)),
       "difference": .init(rows.reduce(0) { $0 &+ $1.balance }),
@@ -209,13 +209,13 @@ extension JSONValue {
   }
 
   /// `account N`.
-  static func account(_ report: AccountReport) -> JSONValue {
+  package static func account(_ report: AccountReport) -> JSONValue {
     let shape: JSONValue = ["version": 1]
     return shape.adding(ledgerRow(report.row)).adding(["latest": .array(report.latest.map(receipt))])
   }
 
   /// A line of `open`.
-  static func event(_ event: BranchEvent) -> JSONValue {
+  package static func event(_ event: BranchEvent) -> JSONValue {
     let name =
       switch event.happening {
       case .started: "started"
@@ -230,14 +230,14 @@ extension JSONValue {
     ]
   }
 
-  static func error(code: String, message: String) -> JSONValue {
+  package static func error(code: String, message: String) -> JSONValue {
     ["version": 1, "error": ["code": .string(code), "message": .string(message)]]
   }
 }
 
 extension AuditReport {
   /// Whether every promise that was checked is kept.
-  var isClean: Bool {
+  package var isClean: Bool {
     problems.isEmpty && lost == 0 && duplicated == 0 && ledgerDifference == 0 && (stockDifference ?? 0) == 0
       && (moneyDifference ?? 0) == 0
   }

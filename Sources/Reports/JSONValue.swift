@@ -3,6 +3,7 @@
 // Invariant: what is written is valid JSON (RFC 8259) in UTF-8 on one line; a number is exact, in 64 bits and beyond.
 
 import Arguments
+import JSON
 
 /// A JSON value that remembers the order of its fields.
 package enum JSONValue: Sendable, Equatable {
@@ -18,8 +19,9 @@ package enum JSONValue: Sendable, Equatable {
   case object([Field])
 
   package struct Field: Sendable, Equatable {
-    var name: String
-    var value: JSONValue
+    package var name: String
+    package var value: JSONValue
+    package init(name: String, value: JSONValue) { (self.name, self.value) = (name, value) }
   }
 
   package init(_ number: (some BinaryInteger)?) {
@@ -28,8 +30,8 @@ package enum JSONValue: Sendable, Equatable {
       ?? .null
   }
 
-  init(_ text: String?) { self = text.map { .string($0) } ?? .null }
-  init(_ truth: Bool) { self = .bool(truth) }
+  package init(_ text: String?) { self = text.map { .string($0) } ?? .null }
+  package init(_ truth: Bool) { self = .bool(truth) }
 
   /// The object with more fields behind its own.
   package func adding(_ more: JSONValue) -> JSONValue {
@@ -38,25 +40,25 @@ package enum JSONValue: Sendable, Equatable {
   }
 
   /// The document in one line, without a newline at the end.
-  var text: String {
+  package var text: String {
     var bytes: [UInt8] = []
     append(to: &bytes)
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  func append(to bytes: inout [UInt8]) {
+  package func append(to bytes: inout [UInt8]) {
     switch self {
     case .null: bytes.append(contentsOf: "null".utf8)
     case .bool(let truth): bytes.append(contentsOf: (truth ? "true" : "false").utf8)
     case .integer(let number): bytes.append(contentsOf: String(number).utf8)
     case .wide(let number): bytes.append(contentsOf: String(number).utf8)
     case .thousandths(let number): bytes.append(contentsOf: FractionText.print(number).utf8)
-    case .string(let text): Self.append(text, to: &bytes)
+    case .string(let text): JSONText.append(text, to: &bytes)
     case .array(let values):
       Self.append(values, between: ("[", "]"), to: &bytes) { value, bytes in value.append(to: &bytes) }
     case .object(let fields):
       Self.append(fields, between: ("{", "}"), to: &bytes) { field, bytes in
-        Self.append(field.name, to: &bytes)
+        JSONText.append(field.name, to: &bytes)
         bytes.append(UInt8(ascii: ":"))
         field.value.append(to: &bytes)
       }
@@ -76,26 +78,6 @@ package enum JSONValue: Sendable, Equatable {
     }
     bytes.append(UInt8(ascii: brackets.1))
   }
-
-  private static func append(_ text: String, to bytes: inout [UInt8]) {
-    bytes.append(UInt8(ascii: "\""))
-    for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes.append(contentsOf: [UInt8(ascii: "\\"), byte])
-      case UInt8(ascii: "\n"): bytes.append(contentsOf: "\\n".utf8)
-      case UInt8(ascii: "\t"): bytes.append(contentsOf: "\\t".utf8)
-      case UInt8(ascii: "\r"): bytes.append(contentsOf: "\\r".utf8)
-      // DEL is allowed as it is, and no terminal should get it.
-      case ..<0x20, 0x7F:
-        bytes.append(contentsOf: "\\u00".utf8)
-        bytes.append(contentsOf: [digits[Int(byte >> 4)], digits[Int(byte & 15)]])
-      default: bytes.append(byte)
-      }
-    }
-    bytes.append(UInt8(ascii: "\""))
-  }
-
-  private static let digits = Array("0123456789abcdef".utf8)
 }
 
 extension JSONValue: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral, ExpressibleByBooleanLiteral,

@@ -5,7 +5,7 @@ import Wire
 
 extension JSONValue {
   /// `juice menu`: what a juice is made of, whether it can be made now, and what is missing where it cannot.
-  static func menu(_ assortment: Assortment, _ picture: StockPicture) -> JSONValue {
+  package static func menu(_ assortment: Assortment, _ picture: StockPicture) -> JSONValue {
     let juices = assortment.juices.map { juice -> JSONValue in
       let shortages = juice.shortages(from: picture.items)
       return [
@@ -18,7 +18,7 @@ extension JSONValue {
   }
 
   /// A line of `juice order`: what became of one juice.
-  static func juice(
+  package static func juice(
     _ order: OrderID, _ juice: Juice, _ outcome: String, _ shortages: [Shortage], message: String
   ) -> JSONValue {
     [
@@ -27,10 +27,10 @@ extension JSONValue {
     ]
   }
 
-  static func stock(_ picture: StockPicture) -> JSONValue { ["version": 1, "items": items(picture)] }
+  package static func stock(_ picture: StockPicture) -> JSONValue { ["version": 1, "items": items(picture)] }
 
   /// The first line of `stock watch`, and any later one where changes could not be told one by one.
-  static func picture(_ picture: StockPicture) -> JSONValue {
+  package static func picture(_ picture: StockPicture) -> JSONValue {
     [
       "version": 1, "event": "snapshot", "ledger": .integer(picture.ledger),
       "sequence": .integer(picture.sequence), "items": items(picture),
@@ -38,7 +38,7 @@ extension JSONValue {
   }
 
   /// Every other line of `stock watch`: `sequence` counts on by one, without a gap.
-  static func change(_ change: StockChange) -> JSONValue {
+  package static func change(_ change: StockChange) -> JSONValue {
     [
       "event": "change", "sequence": .integer(change.sequence), "item": .string(change.item.name),
       "kind": .string(change.kind.name), "difference": .integer(change.difference),
@@ -52,16 +52,16 @@ extension JSONValue {
   }
 
   /// `vending`: everything that is shown to customers.
-  static func vending(_ picture: VendingPicture) -> JSONValue {
+  package static func vending(_ picture: VendingPicture) -> JSONValue {
     JSONValue.balance(picture.balance).adding(["products": list(picture)])
   }
 
-  static func products(_ picture: VendingPicture) -> JSONValue { ["version": 1, "products": list(picture)] }
+  package static func products(_ picture: VendingPicture) -> JSONValue { ["version": 1, "products": list(picture)] }
   /// The beginning of whatever tells the balance.
-  static func balance(_ balance: Won) -> JSONValue { ["version": 1, "balance": .integer(balance)] }
+  package static func balance(_ balance: Won) -> JSONValue { ["version": 1, "balance": .integer(balance)] }
 
   /// A line of `vending history`.
-  static func purchase(_ purchase: MoneyChange) -> JSONValue {
+  package static func purchase(_ purchase: MoneyChange) -> JSONValue {
     [
       "product": .init(purchase.product?.name), "price": .integer(purchase.amount),
       "bought_at": .instant(purchase.at.milliseconds),
@@ -70,7 +70,7 @@ extension JSONValue {
     ]
   }
 
-  static func lot(_ dates: LotDates?, _ quantity: Quantity, today: DayNumber) -> JSONValue {
+  package static func lot(_ dates: LotDates?, _ quantity: Quantity, today: DayNumber) -> JSONValue {
     [
       "quantity": .integer(quantity), "made": .init(dates.map { CalendarDate($0.made).dashed }),
       "expires": .init(dates.map { CalendarDate($0.expires).dashed }),

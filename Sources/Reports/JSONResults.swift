@@ -7,7 +7,7 @@ import Wire
 
 extension JSONValue {
   /// The fields of a receipt that only work with a result has; none of them where there is none.
-  static func result(_ receipt: ReceiptReport) -> JSONValue {
+  package static func result(_ receipt: ReceiptReport) -> JSONValue {
     guard let result = receipt.result else { return [:] }
     var shape = stream("result", result.output)
     shape = shape.adding(["result_bytes": .init(result.output.length)])
@@ -39,7 +39,7 @@ extension JSONValue {
   }
 
   /// Bytes: as text where they are one, else in base64.
-  static func carried(_ bytes: [UInt8], as name: String) -> JSONValue {
+  package static func carried(_ bytes: [UInt8], as name: String) -> JSONValue {
     guard let text = String(validating: bytes, as: UTF8.self) else {
       return .object([Field(name: name + "_b64", value: .string(Base64.encode(bytes)))])
     }

@@ -1,0 +1,89 @@
+// Owns the words for where somebody or something stands: customers, windows, the bank, attempts and receipts.
+// Invariant: every state has its word in both languages, and the two lists have those of the original screens.
+
+extension Phrasebook {
+  /// Where a customer stands.
+  public func state(_ state: CustomerState) -> String {
+    switch state {
+    case .waiting: say("대기중", "waiting")
+    case .delayed: say("지연", "delayed")
+    case .dead: say("보류", "a dead letter")
+    case .serving: say("업무중", "being served")
+    case .done: say("완료", "done")
+    }
+  }
+
+  /// What stands over a list of such customers.
+  public func header(_ state: CustomerState) -> String {
+    switch state {
+    case .waiting: say("대기중", "Waiting")
+    case .serving: say("업무중", "Serving")
+    case .delayed: say("지연", "Delayed")
+    case .dead: say("보류", "Dead letters")
+    case .done: say("완료", "Done")
+    }
+  }
+
+  /// What the branch as a whole is doing.
+  public func state(_ state: BankState) -> String {
+    switch state {
+    case .open: say("영업 중", "open")
+    case .paused: say("일시 정지", "paused")
+    case .draining: say("마감 중", "closing")
+    case .closed: say("마감", "closed")
+    }
+  }
+
+  /// What a worker is doing.
+  public func state(_ state: WorkerState) -> String {
+    switch state {
+    case .starting: say("준비 중", "starting")
+    case .idle: say("쉬는 중", "idle")
+    case .serving: say("업무중", "serving")
+    case .backoff: say("재시작 대기", "backing off")
+    case .stopped: say("닫힘", "stopped")
+    }
+  }
+
+  /// How a ticket ended.
+  public func outcome(_ outcome: Outcome) -> String {
+    switch outcome {
+    case .served: say("완료", "served")
+    case .cancelled: say("취소", "cancelled")
+    case .outOfStock: say("재고 부족", "out of stock")
+    }
+  }
+
+  /// A grade, also the one without a word of its own on a ticket, or a priority that is none.
+  public func standing(_ priority: Priority) -> String {
+    if let grade = grade(priority) { return grade }
+    return priority == .regular
+      ? say("일반", "regular") : say("우선순위 \(priority.number)", "priority \(priority.number)")
+  }
+
+  /// How an attempt ended, and where its customer is then.
+  public func attemptEnded(_ end: AttemptEnd) -> String {
+    switch end {
+    case .served: say("업무 완료", "served")
+    case .killed: say("은행원 프로세스가 종료되어 줄의 맨 앞으로 돌아감", "the teller died; back to the head of the line")
+    case .leaseExpired: say("은행원 프로세스가 멈춰 줄의 맨 앞으로 돌아감", "the teller was stuck; back to the head of the line")
+    case .recalled, .failed, .deferred, .lost: attemptFailed(end)
+    }
+  }
+
+  /// Why an attempt ended without a receipt, where the customer does not go back to the line.
+  public func attemptFailed(_ end: AttemptEnd) -> String {
+    switch end {
+    case .served: attemptEnded(end)
+    case .killed: say("은행원 프로세스가 종료됨", "the teller died")
+    case .leaseExpired: say("은행원 프로세스가 멈춤", "the teller was stuck")
+    case .recalled: say("업무를 거둬들임", "taken back")
+    case .failed: say("은행원이 처리하지 못함", "the teller could not")
+    case .deferred: say("지금은 처리할 수 없음", "not possible for now")
+    case .lost:
+      say(
+        "업무가 시작된 뒤 결과를 알기 전에 코디네이터가 종료됨",
+        "it had begun, and the coordinator died before its end was known")
+    }
+  }
+}

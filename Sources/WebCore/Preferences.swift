@@ -1,0 +1,59 @@
+// Owns how somebody wants to see pages: the language and the theme, and where they are kept.
+// Invariant: what was chosen goes before what the browser prefers, and English is for whoever prefers neither language.
+import BankModel
+
+/// How somebody wants to see pages.
+public enum Preferences {
+  /// The cookie of the language and that of the theme. They are no secrets, and of the pages' own language alone.
+  public static let languageCookie = "bank-lang"
+  public static let themeCookie = "bank-theme"
+
+  /// The language: what the query says, what was chosen, what the browser prefers.
+  public static func language(of request: HTTPRequest) -> Language {
+    for choice in [request.target.query["lang"], Cookies(request)[languageCookie]] {
+      switch choice {
+      case "ko": return .korean
+      case "en": return .english
+      default: continue
+      }
+    }
+    return preferred(request.headers["accept-language"] ?? "")
+  }
+
+  /// The theme that was chosen: `dark`, `light`, or "" for what the system of the browser has.
+  public static func theme(of request: HTTPRequest) -> String {
+    let choice = Cookies(request)[themeCookie] ?? ""
+    return ["dark", "light"].contains(choice) ? choice : ""
+  }
+
+  /// A cookie that keeps a choice for a year.
+  public static func cookie(_ name: String, _ value: String) -> String {
+    "\(name)=\(value); Path=/; SameSite=Strict; Max-Age=31536000"
+  }
+
+  /// The language that an Accept-Language prefers (RFC 9110, section 12.5.4).
+  static func preferred(_ header: String) -> Language {
+    var best: (language: Language, weight: Int)?
+    for range in header.split(separator: ",").prefix(32) {
+      let parts = range.split(separator: ";")
+      guard let tag = parts.first?.filter({ $0 != " " }).lowercased() else { continue }
+      let language: Language? =
+        tag == "ko" || tag.hasPrefix("ko-") ? .korean : tag == "en" || tag.hasPrefix("en-") ? .english : nil
+      guard let language else { continue }
+      let weight = parts.dropFirst().compactMap { Self.weight(of: $0) }.first ?? 1_000
+      if weight > (best?.weight ?? 0) { best = (language, weight) }
+    }
+    return best?.language ?? .english
+  }
+
+  /// Thousandths of `q=0.8`; nil for another parameter.
+  private static func weight(of parameter: Substring) -> Int? {
+    let text = parameter.filter { $0 != " " }
+    guard text.hasPrefix("q=") else { return nil }
+    let digits = text.dropFirst(2).split(separator: ".", maxSplits: 1)
+    guard let whole = digits.first.flatMap({ Int($0) }), (0...1).contains(whole) else { return 0 }
+    let fraction = digits.count == 2 ? String(digits[1].prefix(3)) : ""
+    let padded = fraction + String(repeating: "0", count: 3 - fraction.count)
+    return min(1_000, whole * 1_000 + (Int(padded) ?? 0))
+  }
+}

@@ -1,0 +1,149 @@
+// Owns how what the coordinator tells becomes what pages show. Nothing is decided here.
+import BankModel
+import Posix
+import WebPages
+import Wire
+
+extension BranchCounts {
+  init(_ counts: BoardCounts) {
+    self.init(
+      issued: counts.issued, waiting: counts.waiting, delayed: counts.delayed, serving: counts.serving,
+      served: counts.served, cancelled: counts.cancelled, dead: counts.dead)
+  }
+}
+
+extension BranchRates {
+  init(_ rates: BoardRates) {
+    self.init(
+      servedSecond: rates.servedSecond, servedTenSeconds: rates.servedTenSeconds,
+      servedTenMinutes: rates.servedTenMinutes, issuedSecond: rates.issuedSecond,
+      issuedTenSeconds: rates.issuedTenSeconds, issuedTenMinutes: rates.issuedTenMinutes)
+  }
+}
+
+extension BankPage {
+  init(_ frame: BoardFrame) {
+    self.init(
+      state: frame.state, day: frame.day, businessMilliseconds: frame.businessTime.milliseconds,
+      timerRuns: frame.businessTimeRuns, counts: BranchCounts(frame.counts), rates: BranchRates(frame.rates),
+      waiting: frame.waiting.map {
+        WaitingRow(ticket: $0.ticket, service: $0.service, priority: $0.priority)
+      }, serving: frame.serving.map { ServingRow($0) }, events: frame.events.compactMap { EventRow($0) },
+      coordinator: frame.coordinator.pid, generation: frame.coordinator.generation)
+  }
+}
+
+extension ServingRow {
+  init(_ serving: BoardServing) {
+    self.init(
+      ticket: serving.ticket, service: serving.service, priority: serving.priority, window: serving.window,
+      since: serving.since, attempt: Int64(serving.attempt),
+      percent: serving.progress?.percent.map { Int64($0) }, progress: serving.progress?.shown)
+  }
+}
+
+extension WorkProgress {
+  /// What is said of it; nil for nothing.
+  var shown: String? { text.isEmpty ? nil : text }
+}
+
+extension EventRow {
+  init?(_ event: BoardEvent) {
+    guard let kind = Kind(rawValue: event.kind.name) else { return nil }
+    self.init(
+      sequence: event.sequence, time: event.time, kind: kind, ticket: event.ticket, lastTicket: event.last,
+      service: event.service, window: event.window, pid: event.pid, signal: event.signal.map(Signals.name),
+      attempt: event.attempt.map { Int64($0) })
+  }
+}
+
+extension ServiceRow {
+  init(_ service: BoardService, history: [Int64]) {
+    self.init(
+      service: service.service, isPaused: service.paused, pauseReason: service.pauseReason,
+      windows: Int64(service.windows),
+      waiting: service.waiting.map { GradeCount(priority: $0.priority, count: $0.count) },
+      waitingTotal: service.waitingTotal, delayed: service.delayed, serving: service.serving,
+      dead: service.dead, servedTenMinutes: service.servedTenMinutes, history: history)
+  }
+}
+
+extension WindowRow {
+  init(_ window: BoardWindow) {
+    self.init(
+      name: window.window, service: window.service, pid: window.pid,
+      generation: Int32(clamping: window.generation), state: window.state, tickets: window.tickets,
+      since: window.since, served: window.served, restarts: window.restarts,
+      memoryBytes: window.memoryBytes, trouble: window.lastExit?.trouble, isFailed: window.isFailed == true)
+  }
+}
+
+extension LobbyPage {
+  /// The display; who was called is told by the events.
+  init(_ frame: BoardFrame) {
+    let calls = frame.events.reversed().compactMap { event -> Call? in
+      guard event.kind == .started, let ticket = event.ticket, let service = event.service,
+        let window = event.window
+      else { return nil }
+      let serving = frame.serving.first { $0.ticket == ticket }
+      return Call(
+        sequence: event.sequence, ticket: ticket, service: service,
+        priority: serving?.priority ?? .regular, window: window, isAgain: (event.attempt ?? 1) > 1)
+    }
+    self.init(
+      calls: Array(calls.prefix(5)), waiting: frame.counts.waiting, serving: frame.counts.serving,
+      served: frame.counts.served, state: frame.state)
+  }
+}
+
+extension TicketPage {
+  init(_ report: TicketReport, output: [OutputChunk], isCut: Bool) {
+    self.init(
+      day: report.day, ticket: report.ticket, service: report.service, priority: report.priority,
+      amount: report.amount, account: report.account, article: report.article, issuedAt: report.issuedAt,
+      state: report.state, position: report.position, etaMilliseconds: report.etaMilliseconds,
+      dueAt: report.dueAt, window: report.window, percent: report.progress?.percent.map { Int64($0) },
+      progress: report.progress?.shown, attempts: report.attempts.map { AttemptRow($0) },
+      receipt: report.receipt.map { ReceiptRow($0) }, payload: report.payload.flatMap { $0.shown },
+      output: output, isCut: isCut)
+  }
+}
+
+extension AttemptRow {
+  init(_ attempt: AttemptReport) {
+    self.init(
+      window: attempt.window, generation: attempt.generation, pid: attempt.pid, startedAt: attempt.startedAt,
+      endedAt: attempt.endedAt, end: attempt.end, signal: attempt.signal.map(Signals.name),
+      code: attempt.code, words: attempt.words, isFatal: attempt.isFatal == true)
+  }
+}
+
+extension ReceiptRow {
+  init(_ receipt: ReceiptReport) {
+    var code: Int32?
+    if case .code(let number)? = receipt.result?.ending { code = number }
+    self.init(
+      sequence: receipt.sequence, day: receipt.day, ticket: receipt.ticket, service: receipt.service,
+      priority: receipt.priority, outcome: receipt.outcome, window: receipt.window,
+      attempts: Int64(receipt.attempts), amount: receipt.amount, debit: receipt.debit,
+      credit: receipt.credit, finishedAt: receipt.finishedAt,
+      result: receipt.result.flatMap { $0.output.bytes.shown }, exitCode: code,
+      missing: receipt.shortages ?? [])
+  }
+}
+
+extension TicketRow {
+  init(_ report: TicketReport) {
+    self.init(
+      ticket: report.ticket, service: report.service, priority: report.priority, state: report.state,
+      window: report.window, amount: report.amount, article: report.article, issuedAt: report.issuedAt,
+      attempts: Int64(report.attempts.count), reason: report.attempts.last?.words)
+  }
+}
+
+extension [UInt8] {
+  /// Bytes of somebody else as text, of which a page shows the first part; nil for none.
+  var shown: String? {
+    isEmpty ? nil : String(decoding: prefix(16 << 10), as: UTF8.self)
+  }
+}

@@ -1,0 +1,227 @@
+// Owns the way to the coordinator of this bank: connecting, asking with several requests in flight, one view that goes on, and
+// trying again while the coordinator is being replaced. It knows no page.
+// Invariant: every request is answered exactly once, by the coordinator or by its deadline; a view is told when it is lost, and
+// begins anew with the next connection. Nothing is connected for which there is nothing to ask.
+// Failure: a `Failure` of the protocol, also where nobody answers.
+import BankModel
+import Posix
+import Time
+import Transport
+import Wire
+
+/// What came of a request: the answers to it in order, or why there is none.
+typealias ControlOutcome = Result<[ControlAnswer], Failure>
+
+final class ControlLink {
+  private typealias Channel = MessageChannel<BankMessage, ClientMessage>
+
+  private struct OpenRequest {
+    var command: ControlCommand
+    var deadline: MonotonicTime
+    var isSent = false
+    var answers: [ControlAnswer] = []
+    var listener: (ControlOutcome) -> Void
+  }
+
+  private struct View {
+    var number: UInt32
+    var command: ControlCommand
+    var hear: (ControlAnswer?) -> Void
+  }
+
+  private let path: String
+  private let loop: EventLoop
+  private var channel: Channel?
+  private var isGreeted = false
+  private var connectedAt = MonotonicTime(nanoseconds: 0)
+  private var retryAt: MonotonicTime?
+  private var pause = ControlLink.firstPause
+  private var lastNumber: UInt32 = 0
+  private var open: [UInt32: OpenRequest] = [:]
+  private var view: View?
+  private var isThere = true
+  /// Whether the coordinator has said welcome and has not gone since.
+  var isConnected: Bool { isGreeted }
+
+  private static let firstPause = TimeSpan.milliseconds(10)
+  private static let longestPause = TimeSpan.milliseconds(250)
+  private static let helloPatience = TimeSpan.seconds(10)
+  private static let backlogLimit = 16 << 20
+
+  init(socket path: String, loop: EventLoop) { (self.path, self.loop) = (path, loop) }
+
+  deinit {
+    channel?.onMessage = nil
+    channel?.onEnd = nil
+    channel?.close()
+  }
+
+  // MARK: - Asking
+
+  /// Asks; the listener hears what came of it, once, from a later turn.
+  ///
+  /// - Parameter patience: for so long the request is sent again to each coordinator that comes. So it must be one that
+  ///   changes nothing when it is made twice.
+  func ask(
+    _ command: ControlCommand, within patience: TimeSpan = .seconds(5),
+    _ listener: @escaping (ControlOutcome) -> Void
+  ) {
+    let number = nextNumber()
+    open[number] = OpenRequest(
+      command: command, deadline: SystemClock.monotonic() + patience, listener: listener)
+    if isGreeted { send(number) } else { connectIfDue() }
+  }
+
+  /// Asks for something that goes on. The listener hears each answer, and nil when the coordinator is gone.
+  func follow(_ command: ControlCommand, _ hear: @escaping (ControlAnswer?) -> Void) {
+    view = View(number: nextNumber(), command: command, hear: hear)
+    if isGreeted { sendView() } else { connectIfDue() }
+  }
+
+  /// Ends the view, and the connection that was there for it.
+  func stopFollowing() {
+    view = nil
+    if open.isEmpty { channel?.close() }
+  }
+
+  private func nextNumber() -> UInt32 {
+    lastNumber &+= 1
+    return lastNumber
+  }
+
+  private func send(_ number: UInt32) {
+    guard let request = open[number] else { return }
+    open[number]?.isSent = true
+    open[number]?.answers = []
+    channel?.send(.request(ControlRequest(number: number, command: request.command)))
+  }
+
+  private func sendView() {
+    guard var view else { return }
+    view.number = nextNumber()
+    self.view = view
+    channel?.send(.request(ControlRequest(number: view.number, command: view.command)))
+  }
+
+  // MARK: - Turns
+
+  /// When ``endTurn()`` has something to do by itself; nil for never.
+  var nextDeadline: MonotonicTime? {
+    var earliest: MonotonicTime?
+    for request in open.values { earliest = .earlier(earliest, request.deadline) }
+    if channel == nil {
+      if wantsConnection { earliest = .earlier(earliest, retryAt) }
+    } else if !isGreeted {
+      earliest = .earlier(earliest, connectedAt + Self.helloPatience)
+    }
+    return earliest
+  }
+
+  /// Sends what was asked, connects again where that is due, and ends what has come to its deadline.
+  func endTurn() {
+    channel?.flush()
+    let now = SystemClock.monotonic()
+    if channel != nil, !isGreeted, now >= connectedAt + Self.helloPatience { channel?.close() }
+    connectIfDue()
+    guard open.values.contains(where: { $0.deadline <= now }) else { return }
+    for number in open.keys.sorted() {
+      guard let request = open[number], request.deadline <= now else { continue }
+      open[number] = nil
+      request.listener(.failure(isThere ? Failure(.system, detail: "no answer in time") : Failure(.notOpen)))
+    }
+    if view == nil, open.isEmpty, !isGreeted { channel?.close() }
+  }
+
+  // MARK: - The connection
+
+  private var wantsConnection: Bool { !open.isEmpty || view != nil }
+
+  private func connectIfDue() {
+    guard channel == nil, wantsConnection else { return }
+    if let retryAt, retryAt > SystemClock.monotonic() { return }
+    guard let outcome = try? UnixSocket.connect(path: path, nonBlocking: true) else { return tryLater() }
+    switch consume outcome {
+    case .connected(let socket): greet(socket)
+    case .notThere: miss()
+    case .refused: miss()
+    case .busy: tryLater()
+    case .permissionDenied: tryLater()
+    }
+  }
+
+  private func greet(_ socket: consuming FileDescriptor) {
+    guard
+      let channel = try? Channel(
+        descriptor: socket, loop: loop, incomingLimit: FrameLimits.control, backlogLimit: Self.backlogLimit)
+    else { return tryLater() }
+    isThere = true
+    self.channel = channel
+    connectedAt = SystemClock.monotonic()
+    channel.onMessage = { [unowned self] in hear($0) }
+    channel.onEnd = { [unowned self] _ in lose() }
+    channel.send(.hello(Hello(build: BuildIdentity.current, role: .client)))
+    channel.flush()
+  }
+
+  private func lose() {
+    channel = nil
+    let wasGreeted = isGreeted
+    isGreeted = false
+    for number in open.keys { open[number]?.isSent = false }
+    if wasGreeted { pause = Self.firstPause }
+    tryLater()
+    if wasGreeted { view?.hear(nil) }
+  }
+
+  private func miss() {
+    isThere = false
+    tryLater()
+  }
+
+  private func tryLater() {
+    retryAt = SystemClock.monotonic() + pause
+    pause = min(pause * 2, Self.longestPause)
+  }
+
+  private func hear(_ message: BankMessage) {
+    switch message {
+    case .welcome(let welcome) where welcome.version == protocolVersion:
+      isGreeted = true
+      (retryAt, pause) = (nil, Self.firstPause)
+      for number in open.keys.sorted() { send(number) }
+      sendView()
+      channel?.flush()
+    case .welcome, .refused: channel?.close()
+    case .reply(let reply): hear(reply)
+    }
+  }
+
+  private func hear(_ reply: ControlReply) {
+    if let view, reply.number == view.number { return view.hear(reply.answer) }
+    if reply.more {
+      if case .progress = reply.answer { return }
+      open[reply.number]?.answers.append(reply.answer)
+      return
+    }
+    guard let request = open.removeValue(forKey: reply.number) else { return }
+    if case .failure(let failure) = reply.answer { return request.listener(.failure(failure)) }
+    request.listener(.success(request.answers + [reply.answer]))
+  }
+}
+
+extension ControlOutcome {
+  /// The one answer, where it is of a kind.
+  func only<Value>(_ kind: (ControlAnswer) -> Value?) -> Result<Value, Failure> {
+    flatMap { answers in
+      answers.last.flatMap(kind).map { .success($0) }
+        ?? .failure(Failure(.system, detail: "an answer to another question"))
+    }
+  }
+}
+
+extension ControlAnswer {
+  /// The customers of a page of a list; none of any other answer.
+  var tickets: [TicketReport] { if case .tickets(let page) = self { page } else { [] } }
+  /// The receipts of a page of a list; none of any other answer.
+  var receipts: [ReceiptReport] { if case .receipts(let page) = self { page } else { [] } }
+}

@@ -1,0 +1,241 @@
+// Owns what the pages live on: the board, the stock, the vending machine, each followed only while somebody looks and a moment
+// longer, so that the events behind a page find it there. It knows no page.
+// Invariant: what is here is what was told last; where it cannot be told at the moment `isOpen` says so, and the last value stays.
+import BankModel
+import Posix
+import StockClient
+import Time
+import VendingClient
+import Wire
+
+/// Something that pages live on.
+enum FeedKind: Hashable, CaseIterable {
+  case board, stock, vending, manager
+  /// Half a second has passed.
+  case clock
+}
+
+final class Feeds {
+  /// Called when something has changed.
+  var onChange: ((FeedKind) -> Void)?
+  private(set) var board: BoardFrame?
+  private(set) var assortment: Assortment?
+  private(set) var stock: StockPicture?
+  private(set) var vending: VendingPicture?
+  private(set) var manager: VendingPicture?
+  private(set) var rates = RateHistory()
+  /// Those that are told at the moment.
+  private(set) var isOpen: Set<FeedKind> = [.clock]
+
+  private let home: WebHome
+  private let loop: EventLoop
+  private let boardLink: ControlLink
+  private var stockClient: StockClient?
+  private var vendingClient: VendingClient?
+  private var managerClient: VendingClient?
+  /// Until when each is followed, though nobody needs it.
+  private var until: [FeedKind: MonotonicTime] = [:]
+  private var needed: Set<FeedKind> = []
+  private var nextTick: MonotonicTime?
+  private var stockWelcomes = 0
+
+  /// For how long something is followed that nobody looks at any more.
+  private static let linger = TimeSpan.seconds(3)
+  private static let tick = TimeSpan.milliseconds(500)
+
+  init(home: WebHome, loop: EventLoop) {
+    (self.home, self.loop) = (home, loop)
+    boardLink = ControlLink(socket: home.controlSocket, loop: loop)
+  }
+
+  /// Whether there is something to show of all of these.
+  func has(_ kinds: Set<FeedKind>) -> Bool {
+    kinds.allSatisfy { kind in
+      switch kind {
+      case .board: board != nil && isOpen.contains(.board)
+      case .stock: stock != nil && assortment != nil
+      case .vending: vending != nil
+      case .manager: manager != nil
+      case .clock: true
+      }
+    }
+  }
+
+  /// Follows what is asked for, from now on for a moment.
+  func want(_ kinds: Set<FeedKind>, at now: MonotonicTime) {
+    for kind in kinds {
+      until[kind] = now + Self.linger
+      open(kind, now)
+    }
+  }
+
+  /// What viewers need; everything else is ended a moment later.
+  func need(_ kinds: Set<FeedKind>, at now: MonotonicTime) {
+    for kind in needed.subtracting(kinds) { until[kind] = now + Self.linger }
+    for kind in kinds.subtracting(needed) { open(kind, now) }
+    needed = kinds
+  }
+
+  // MARK: - Following
+
+  private func open(_ kind: FeedKind, _ now: MonotonicTime) {
+    switch kind {
+    case .board where !isFollowingBoard: followBoard()
+    case .stock where stockClient == nil: followStock()
+    case .vending where vendingClient == nil:
+      let client = VendingClient(
+        socket: VendingClient.customersSocket(inHome: home.path), loop: loop, helloPatience: .seconds(2))
+      vendingClient = client
+      client.follow { [unowned self] in hear($0, \.vending, .vending) }
+    case .manager where managerClient == nil:
+      let client = VendingClient(
+        socket: VendingClient.managersSocket(inHome: home.path), loop: loop, helloPatience: .seconds(2))
+      managerClient = client
+      client.follow { [unowned self] in hear($0, \.manager, .manager) }
+    case .clock where nextTick == nil: nextTick = now + Self.tick
+    default: break
+    }
+  }
+
+  private var isFollowingBoard = false
+
+  private func followBoard() {
+    isFollowingBoard = true
+    boardLink.follow(.board) { [unowned self] answer in
+      switch answer {
+      case .board(let frame):
+        board = frame
+        isOpen.insert(.board)
+        rates.note(frame)
+      default: isOpen.remove(.board)
+      }
+      onChange?(.board)
+    }
+  }
+
+  private func followStock() {
+    let client = StockClient(
+      socket: StockClient.socket(inHome: home.path), loop: loop, helloPatience: .seconds(2))
+    stockClient = client
+    client.follow { [unowned self] news in
+      switch news {
+      case .picture(let picture): stock = picture
+      case .changes(let changes): stock?.apply(changes)
+      case .refused: break
+      }
+      if client.welcomes != stockWelcomes { askForAssortment(client) }
+      isOpen.insert(.stock)
+      onChange?(.stock)
+    }
+  }
+
+  /// Behind each welcome there may be a service that has read another file.
+  private func askForAssortment(_ client: StockClient) {
+    stockWelcomes = client.welcomes
+    client.ask(.assortment, until: SystemClock.monotonic() + .seconds(10)) { [weak self] answer in
+      guard case .success(.assortment(let assortment)) = answer else { return }
+      self?.assortment = assortment
+      self?.onChange?(.stock)
+    }
+  }
+
+  private func hear(
+    _ notice: VendingNotice, _ path: ReferenceWritableKeyPath<Feeds, VendingPicture?>, _ kind: FeedKind
+  ) {
+    switch notice {
+    case .picture(let picture): self[keyPath: path] = picture
+    case .news(let news): self[keyPath: path]?.apply(news)
+    case .refused: return
+    }
+    isOpen.insert(kind)
+    onChange?(kind)
+  }
+
+  private func close(_ kind: FeedKind) {
+    isOpen.remove(kind)
+    switch kind {
+    case .board:
+      boardLink.stopFollowing()
+      isFollowingBoard = false
+      board = nil
+    case .stock:
+      stockClient?.close()
+      (stockClient, stock, stockWelcomes) = (nil, nil, 0)
+    case .vending:
+      vendingClient?.close()
+      (vendingClient, vending) = (nil, nil)
+    case .manager:
+      managerClient?.close()
+      (managerClient, manager) = (nil, nil)
+    case .clock:
+      nextTick = nil
+      isOpen.insert(.clock)
+    }
+  }
+
+  // MARK: - Turns
+
+  var nextDeadline: MonotonicTime? {
+    var earliest = MonotonicTime.earliest(
+      boardLink.nextDeadline, stockClient?.nextDeadline, vendingClient?.nextDeadline,
+      managerClient?.nextDeadline, nextTick)
+    for (kind, end) in until where !needed.contains(kind) { earliest = .earlier(earliest, end) }
+    return earliest
+  }
+
+  func endTurn(_ now: MonotonicTime) {
+    boardLink.endTurn()
+    look(stockClient?.isConnected, .stock)
+    look(vendingClient?.isConnected, .vending)
+    look(managerClient?.isConnected, .manager)
+    stockClient?.endTurn()
+    vendingClient?.endTurn()
+    managerClient?.endTurn()
+    if let tick = nextTick, tick <= now {
+      nextTick = now + Self.tick
+      onChange?(.clock)
+    }
+    for (kind, end) in until where end <= now && !needed.contains(kind) {
+      until[kind] = nil
+      close(kind)
+    }
+  }
+
+  /// A service that has gone is told to whoever looks.
+  private func look(_ isConnected: Bool?, _ kind: FeedKind) {
+    guard isConnected == false, isOpen.contains(kind) else { return }
+    isOpen.remove(kind)
+    onChange?(kind)
+  }
+}
+
+/// How many customers each service has served in the last ten minutes, in parts of ten seconds, as far as somebody looked.
+struct RateHistory {
+  static let parts = 60
+  private static let part: Int64 = 10_000
+  private var served: [ServiceName: Int64] = [:]
+  private var history: [ServiceName: [Int64]] = [:]
+  private var current: Int64 = 0
+
+  /// The parts, the oldest first.
+  subscript(service: ServiceName) -> [Int64] { history[service] ?? [] }
+
+  /// Counts what was served at the windows since the last frame.
+  mutating func note(_ frame: BoardFrame) {
+    let now = frame.time / Self.part
+    let passed = current == 0 ? 0 : min(Int64(Self.parts), max(0, now - current))
+    current = now
+    var totals: [ServiceName: Int64] = [:]
+    for window in frame.windows { totals[window.service, default: 0] += window.served }
+    for service in frame.services.map(\.service) {
+      var parts = history[service] ?? []
+      parts += Array(repeating: 0, count: Int(passed))
+      if parts.isEmpty { parts = [0] }
+      let total = totals[service] ?? 0
+      parts[parts.count - 1] += max(0, total - (served[service] ?? total))
+      history[service] = Array(parts.suffix(Self.parts))
+    }
+    served = totals
+    history = history.filter { entry in frame.services.contains { $0.service == entry.key } }
+  }
+}

@@ -1,0 +1,171 @@
+// Owns who sees which page: the pages that are asked for once, and those that somebody looks at. It makes no page itself.
+// Invariant: nothing is followed and nothing wakes for a page that nobody looks at. A page that is asked for is shown within
+// its patience, with what there is by then.
+import BankModel
+import Posix
+import Time
+import WebCore
+import WebPages
+import WebServer
+import Wire
+
+final class PageDirector {
+  private struct Visit {
+    var exchange: HTTPExchange
+    var key: PageKey
+    var notice: Notice?
+    var theme: Theme
+    /// Until when what the page is made of is waited for.
+    var end: MonotonicTime
+  }
+
+  private let feeds: Feeds
+  private let loader: PageLoader
+  private let options: WebOptions
+  private var visits: [Visit] = []
+  private var pages: [PageKey: LivePage] = [:]
+  private var nextPulse: MonotonicTime?
+  private let epoch = RandomSeed.fromSystem() >> 12
+
+  /// How long a page waits for what it is made of.
+  private static let patience = TimeSpan.milliseconds(1_500)
+  /// How often a stream says something, so that viewers who have left are found.
+  private static let pulse = TimeSpan.seconds(15)
+
+  init(_ feeds: Feeds, _ loader: PageLoader, _ options: WebOptions) {
+    (self.feeds, self.loader, self.options) = (feeds, loader, options)
+  }
+
+  // MARK: - Asking
+
+  /// Shows a page once.
+  func show(_ path: PagePath, _ exchange: HTTPExchange, isManager: Bool) {
+    let request = exchange.request
+    let now = SystemClock.monotonic()
+    let notice = request.target.query["said"].flatMap { Notice(code: $0) }
+    feeds.want(path.feeds, at: now)
+    visits.append(
+      Visit(
+        exchange: exchange,
+        key: PageKey(
+          path: path, address: Self.address(of: request.target),
+          language: Preferences.language(of: request), isManager: isManager), notice: notice,
+        theme: Theme(rawValue: Preferences.theme(of: request)) ?? .automatic, end: now + Self.patience))
+  }
+
+  /// Shows a page with everything that changes, until its viewer leaves.
+  func follow(_ path: PagePath, _ target: RequestTarget, _ exchange: HTTPExchange, isManager: Bool) {
+    let request = exchange.request
+    let key = PageKey(
+      path: path, address: Self.address(of: target), language: Preferences.language(of: request),
+      isManager: isManager)
+    let page = pages[key] ?? LivePage(key, epoch: epoch) { [unowned self] in forget($0) }
+    pages[key] = page
+    exchange.stream(page, from: page.place(of: request.headers["last-event-id"]))
+    if nextPulse == nil { nextPulse = SystemClock.monotonic() + Self.pulse }
+    renewNeeds()
+  }
+
+  private func forget(_ page: LivePage) {
+    guard pages[page.key] === page else { return }
+    pages[page.key] = nil
+    if pages.isEmpty { nextPulse = nil }
+    renewNeeds()
+  }
+
+  private func renewNeeds() {
+    feeds.need(pages.keys.reduce(into: []) { $0.formUnion($1.path.feeds) }, at: SystemClock.monotonic())
+  }
+
+  /// The path and what of the query says what is shown, as the page's own links have it.
+  static func address(of target: RequestTarget) -> String {
+    var query = target.query
+    for name in ["lang", "said", "latest"] { query.remove(name) }
+    return query.fields.isEmpty ? target.path : target.path + "?" + query.text
+  }
+
+  /// The frame of a page that is of no viewer's own.
+  func frame(_ request: HTTPRequest, isManager: Bool = false, notice: Notice? = nil) -> PageFrame {
+    PageFrame(
+      language: Preferences.language(of: request),
+      theme: Theme(rawValue: Preferences.theme(of: request)) ?? .automatic,
+      address: Self.address(of: request.target), key: Self.newKey(), isReadOnly: options.isReadOnly,
+      hasChaos: options.hasChaos, isManager: isManager, notice: notice)
+  }
+
+  static func newKey() -> String { "web-" + String(RandomSeed.fromSystem(), radix: 36) + String(RandomSeed.fromSystem(), radix: 36) }
+
+  private func frame(_ key: PageKey) -> PageFrame {
+    PageFrame(
+      language: key.language, address: key.address, isReadOnly: options.isReadOnly,
+      hasChaos: options.hasChaos, isManager: key.isManager,
+      isConnected: !key.path.feeds.contains(.board) || feeds.isOpen.contains(.board))
+  }
+
+  // MARK: - Turns
+
+  /// Something has changed that pages live on.
+  func note(_ kind: FeedKind) {
+    for page in pages.values where page.key.path.feeds.contains(kind) {
+      page.isStale = true
+      if page.sequence == 0 { page.nextLoad = MonotonicTime(nanoseconds: 0) }
+    }
+  }
+
+  var nextDeadline: MonotonicTime? {
+    var earliest = nextPulse
+    for visit in visits { earliest = .earlier(earliest, visit.end) }
+    for page in pages.values where page.isStale && !page.isLoading {
+      earliest = .earlier(earliest, page.nextLoad)
+    }
+    return earliest
+  }
+
+  func endTurn(_ now: MonotonicTime) {
+    showVisits(now)
+    for page in pages.values where page.isStale && !page.isLoading && page.nextLoad <= now { renew(page, now) }
+    if let pulse = nextPulse, pulse <= now {
+      nextPulse = now + Self.pulse
+      for page in pages.values { page.pulse() }
+    }
+  }
+
+  private func showVisits(_ now: MonotonicTime) {
+    let due = visits.filter { feeds.has($0.key.path.feeds) || $0.end <= now }
+    guard !due.isEmpty else { return }
+    visits.removeAll { visit in due.contains { $0.exchange === visit.exchange } }
+    for visit in due {
+      loader.load(visit.key.path, in: visit.key.language) { [self] outcome in respond(visit, outcome) }
+    }
+  }
+
+  private func respond(_ visit: Visit, _ outcome: PageOutcome) {
+    var frame = frame(visit.key)
+    (frame.theme, frame.notice, frame.key) = (visit.theme, visit.notice, Self.newKey())
+    switch outcome {
+    case .page(let page): visit.exchange.respond(.page(page.html(frame)))
+    case .missing(let detail):
+      visit.exchange.respond(.page(ErrorPage(status: 404, detail: detail).html(frame), status: 404))
+    case .away: visit.exchange.respond(.page(ErrorPage(status: 503).html(frame), status: 503))
+    }
+  }
+
+  private func renew(_ page: LivePage, _ now: MonotonicTime) {
+    // What the page is made of has just been asked for: it says when it is there.
+    if page.sequence == 0, !feeds.has(page.key.path.feeds) {
+      page.nextLoad = now + Self.patience
+      if !page.wasPutOff {
+        page.wasPutOff = true
+        return
+      }
+    }
+    (page.isStale, page.isLoading) = (false, true)
+    page.nextLoad = now + page.interval
+    loader.load(page.key.path, in: page.key.language) { [self, weak page] outcome in
+      guard let page else { return }
+      page.isLoading = false
+      // Where there is nothing to show now, what was shown last stays, and is tried again with the next change.
+      if case .page(let value) = outcome { page.show(value.regions(frame(page.key))) }
+    }
+  }
+}

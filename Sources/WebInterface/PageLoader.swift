@@ -1,0 +1,269 @@
+// Owns how each page is made: of what is followed already, or of an answer that is asked for. It knows no viewer.
+// Invariant: whoever asks for a page is told one, or why there is none, exactly once.
+import BankModel
+import Posix
+import StockClient
+import Time
+import VendingClient
+import WebPages
+import Wire
+
+/// What came of making a page.
+enum PageOutcome {
+  case page(any WebPage)
+  /// There is no such thing.
+  case missing(detail: String)
+  /// The bank, or the service behind the page, says nothing.
+  case away
+}
+
+final class PageLoader {
+  typealias Done = (PageOutcome) -> Void
+
+  private let feeds: Feeds
+  private let control: ControlLink
+  private let home: WebHome
+  private var vending: VendingClient
+  let deaths: DeathWatch
+  private var audit: (page: AuditPage, at: MonotonicTime)?
+  private var auditWaiters: [Done] = []
+
+  /// Rows of one page.
+  static let rows: Int64 = 200
+  /// How long an audit is as good as a new one.
+  private static let auditAge = TimeSpan.seconds(5)
+
+  init(_ feeds: Feeds, _ control: ControlLink, _ home: WebHome, vending: VendingClient, _ deaths: DeathWatch) {
+    (self.feeds, self.control, self.home, self.vending) = (feeds, control, home, vending)
+    self.deaths = deaths
+  }
+
+  func load(_ path: PagePath, in language: Language, _ done: @escaping Done) {
+    switch path {
+    case .bank: done(.page(feeds.board.map { BankPage($0) } ?? BankPage(state: .closed, day: 0)))
+    case .kiosk(let latest): done(.page(KioskPage(services: services, latest: latest)))
+    case .lobby: done(.page(feeds.board.map { LobbyPage($0) } ?? LobbyPage(state: .closed)))
+    case .windows:
+      done(
+        .page(
+          WindowsPage(
+            windows: feeds.board?.windows.map { WindowRow($0) } ?? [], services: services,
+            death: deaths.latest)))
+    case .services:
+      done(
+        .page(
+          ServicesPage(
+            services: services, counts: feeds.board.map { BranchCounts($0.counts) } ?? BranchCounts(),
+            rates: feeds.board.map { BranchRates($0.rates) } ?? BranchRates())))
+    case .juice:
+      let isOpen = feeds.isOpen.contains(.stock)
+      done(.page(JuicePage(feeds.assortment, feeds.stock, isOpen: isOpen, language)))
+    case .juiceStock:
+      let rows = FruitRow.rows(feeds.assortment, feeds.stock, language)
+      done(.page(StockPage(fruits: rows, isOpen: feeds.isOpen.contains(.stock))))
+    case .vending(let before): load(vendingBefore: before, language, done)
+    case .vendingAdmin:
+      guard let picture = feeds.manager else { return done(.page(VendingAdminPage(balance: 0, today: 0, isOpen: false))) }
+      done(.page(VendingAdminPage(picture, isOpen: feeds.isOpen.contains(.manager), language)))
+    case .log(let name):
+      guard let lines = GrowingFiles.log(name, in: home.logs) else { return done(.missing(detail: name)) }
+      done(.page(WindowLogPage(name: name, lines: lines)))
+    case .ticket(let number, let day): load(ticket: number, day, done)
+    case .tickets(let filter): load(filter, state: filter.state, done) { .page($0) }
+    case .dead(let filter):
+      load(filter, state: .dead, done) {
+        .page(
+          DeadPage(
+            filter: $0.filter, rows: $0.rows, total: $0.total, next: $0.next, services: $0.services))
+      }
+    case .receipts(let filter): load(receipts: filter, done)
+    case .audit: load(audit: done)
+    case .ledger(let account): load(ledger: account, done)
+    }
+  }
+
+  private var services: [ServiceRow] {
+    feeds.board?.services.map { ServiceRow($0, history: feeds.rates[$0.service]) } ?? []
+  }
+
+  private var serviceNames: [ServiceName] { feeds.board?.services.map(\.service) ?? [] }
+
+  // MARK: - Answers
+
+  private func load(ticket number: Int64, _ day: Int64?, _ done: @escaping Done) {
+    control.ask(.ticket(number: number, day: day)) { [home] outcome in
+      switch outcome.only({ if case .ticket(let report) = $0 { report } else { nil } }) {
+      case .success(let report):
+        let output = GrowingFiles.output(ofTicket: report.ticket, day: report.day, in: home.output)
+        done(.page(TicketPage(report, output: output.chunks, isCut: output.isCut)))
+      case .failure(let failure): done(Self.outcome(failure))
+      }
+    }
+  }
+
+  private func load(
+    _ filter: PageFilter, state: CustomerState?, _ done: @escaping Done,
+    _ page: @escaping (TicketsPage) -> PageOutcome
+  ) {
+    let query = TicketQuery(
+      state: state, service: filter.service, after: filter.after, limit: Self.rows + 1)
+    control.ask(.tickets(query)) { [self] outcome in
+      switch outcome {
+      case .success(let answers):
+        let reports = answers.flatMap(\.tickets)
+        let shown = reports.prefix(Int(Self.rows))
+        var record = filter.record
+        record.state = state
+        done(
+          page(
+            TicketsPage(
+              filter: record, rows: shown.map { TicketRow($0) }, total: total(filter.service, state),
+              next: reports.count > shown.count ? shown.last?.ticket : nil, services: serviceNames)))
+      case .failure(let failure): done(Self.outcome(failure))
+      }
+    }
+  }
+
+  /// How many there are, as the board tells it.
+  func total(_ service: ServiceName?, _ state: CustomerState?) -> Int64? {
+    guard let board = feeds.board else { return nil }
+    let counts: (waiting: Int64, delayed: Int64, serving: Int64, dead: Int64)
+    if let service {
+      guard let row = board.services.first(where: { $0.service == service }) else { return nil }
+      counts = (row.waitingTotal, row.delayed, row.serving, row.dead)
+    } else {
+      counts = (board.counts.waiting, board.counts.delayed, board.counts.serving, board.counts.dead)
+    }
+    return switch state {
+    case .waiting: counts.waiting
+    case .delayed: counts.delayed
+    case .serving: counts.serving
+    case .dead: counts.dead
+    case .done: nil
+    case nil: counts.waiting + counts.delayed + counts.serving + counts.dead
+    }
+  }
+
+  private func load(receipts filter: PageFilter, _ done: @escaping Done) {
+    // Those with another outcome are among them, and left out here.
+    let limit = filter.outcome == nil ? Self.rows + 1 : 10 * Self.rows
+    let query = ReceiptQuery(
+      days: filter.day.map { .day($0) } ?? .present, follow: false, after: filter.after,
+      service: filter.service, limit: limit)
+    control.ask(.receipts(query)) { [self] outcome in
+      switch outcome {
+      case .success(let answers):
+        let all = answers.flatMap(\.receipts)
+        let wanted = all.filter { filter.outcome == nil || $0.outcome == filter.outcome }
+        let shown = wanted.prefix(Int(Self.rows))
+        let hasMore = wanted.count > shown.count || Int64(all.count) >= limit
+        let last = wanted.count > shown.count ? shown.last : all.last
+        done(
+          .page(
+            ReceiptsPage(
+              filter: filter.record, rows: shown.map { ReceiptRow($0) },
+              next: hasMore ? last?.sequence : nil, services: serviceNames)))
+      case .failure(let failure): done(Self.outcome(failure))
+      }
+    }
+  }
+
+  private func load(audit done: @escaping Done) {
+    let now = SystemClock.monotonic()
+    if let audit, now.since(audit.at) < Self.auditAge { return done(.page(audit.page)) }
+    auditWaiters.append(done)
+    guard auditWaiters.count == 1 else { return }
+    control.ask(.audit, within: .seconds(60)) { [self] outcome in
+      let waiters = auditWaiters
+      auditWaiters = []
+      switch outcome.only({ if case .audit(let report) = $0 { report } else { nil } }) {
+      case .success(let report):
+        let page = AuditPage(report, at: SystemClock.wall().milliseconds)
+        audit = (page, SystemClock.monotonic())
+        for waiter in waiters { waiter(.page(page)) }
+      case .failure(let failure): for waiter in waiters { waiter(Self.outcome(failure)) }
+      }
+    }
+  }
+
+  private func load(ledger account: Int64?, _ done: @escaping Done) {
+    control.ask(.ledger) { [control] outcome in
+      switch outcome.only({ if case .ledger(let rows) = $0 { rows } else { nil } }) {
+      case .success(let rows):
+        let lines = rows.map { LedgerLine($0) }
+        guard let account else { return done(.page(LedgerPage(lines: lines))) }
+        control.ask(.account(account)) { outcome in
+          switch outcome.only({ if case .account(let report) = $0 { report } else { nil } }) {
+          case .success(let report):
+            done(
+              .page(
+                LedgerPage(
+                  lines: [LedgerLine(report.row)], account: report.row.account,
+                  latest: report.latest.map { ReceiptRow($0) })))
+          case .failure(let failure): done(Self.outcome(failure))
+          }
+        }
+      case .failure(let failure): done(Self.outcome(failure))
+      }
+    }
+  }
+
+  static func outcome(_ failure: Failure) -> PageOutcome {
+    switch failure.code {
+    case .noSuchTicket, .noSuchDay, .noSuchService: .missing(detail: failure.subject)
+    default: .away
+    }
+  }
+
+  // MARK: - The machine
+
+  /// Changes of money among which the purchases of an earlier page are looked for.
+  private static let changes: Int64 = 800
+
+  private func load(vendingBefore before: Int64?, _ language: Language, _ done: @escaping Done) {
+    guard let picture = feeds.vending else { return done(.page(VendingPage(balance: 0, isOpen: false))) }
+    var page = VendingPage(
+      balance: picture.balance, drinks: picture.products.map { DrinkRow($0, picture, language) },
+      total: picture.sales.reduce(0) { $0 + $1.count }, isOpen: feeds.isOpen.contains(.vending))
+    func show(_ changes: [MoneyChange]) {
+      page.purchases = changes.compactMap { PurchaseRow($0, picture, language) }
+    }
+    guard let before else {
+      show(picture.recent)
+      page.older = Int64(picture.recent.count) < page.total ? picture.recent.first?.sequence : nil
+      return done(.page(page))
+    }
+    let after = max(0, before - 1 - Self.changes)
+    let question = VendingCommand.history(PurchasePage(after: after, limit: Self.changes))
+    vending.ask(question, until: SystemClock.monotonic() + .seconds(5)) { answer in
+      guard case .success(.history(let changes)) = answer else { return done(.away) }
+      let earlier = changes.filter { $0.sequence < before }.suffix(Int(Self.rows))
+      show(Array(earlier))
+      page.older = earlier.first.flatMap { $0.sequence > 1 && (after > 0 || earlier.count == Self.rows) ? $0.sequence : nil }
+      if earlier.isEmpty, after > 0 { page.older = after + 1 }
+      page.newer = 0
+      done(.page(page))
+    }
+  }
+}
+
+extension LedgerLine {
+  init(_ row: LedgerRow) {
+    self.init(account: row.account, debit: row.debit, credit: row.credit, transfers: row.transfers)
+  }
+}
+
+extension AuditPage {
+  init(_ report: AuditReport, at time: Int64) {
+    self.init(
+      time: time,
+      promises: [
+        PromiseRow(name: .lost, difference: WonSum(report.lost)),
+        PromiseRow(name: .duplicated, difference: WonSum(report.duplicated)),
+        PromiseRow(name: .ledger, difference: WonSum(report.ledgerDifference)),
+        PromiseRow(name: .stock, difference: report.stockDifference.map { WonSum($0) }),
+        PromiseRow(name: .money, difference: report.moneyDifference.map { WonSum($0) }),
+      ], problems: report.problems, notes: report.notes ?? [], issued: report.issued, served: report.served,
+      cancelled: report.cancelled, waiting: report.waiting, dead: report.dead)
+  }
+}

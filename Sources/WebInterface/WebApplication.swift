@@ -1,0 +1,180 @@
+// Owns what becomes of each request: whether it is let in, and which part answers it. It owns no page and no connection.
+// Invariant: nothing is shown to whoever has no cookie but the way to get one, and what is the same for everybody; nothing is
+// changed by a request that does not come from here, or when nobody may change anything.
+import BankModel
+import Posix
+import Reports
+import StockClient
+import Time
+import VendingClient
+import WebCore
+import WebPages
+import WebServer
+import Wire
+
+/// Answers requests, with what the bank says.
+final class WebApplication: HTTPHandler {
+  let loop: EventLoop
+  let options: WebOptions
+  let home: WebHome
+  let control: ControlLink
+  var admission: Admission
+  var credentials: Credentials
+  let feeds: Feeds
+  let director: PageDirector
+  let deaths = DeathWatch()
+  /// The ways to the stock service and to the customers' side of the machine, for what is asked once.
+  let stock: StockClient
+  let vending: VendingClient
+  private(set) lazy var api = APIRoutes(self)
+
+  init(
+    loop: EventLoop, options: WebOptions, home: WebHome, secrets: Credentials.Secrets, port: UInt16
+  ) {
+    (self.loop, self.options, self.home) = (loop, options, home)
+    control = ControlLink(socket: home.controlSocket, loop: loop)
+    admission = Admission(port: port, proxied: options.proxied, isReadOnly: options.isReadOnly)
+    credentials = Credentials(secrets, port: port)
+    stock = StockClient(socket: StockClient.socket(inHome: home.path), loop: loop)
+    vending = VendingClient(socket: VendingClient.customersSocket(inHome: home.path), loop: loop)
+    feeds = Feeds(home: home, loop: loop)
+    director = PageDirector(
+      feeds, PageLoader(feeds, control, home, vending: vending, deaths), options)
+    feeds.onChange = { [unowned self] kind in
+      if kind == .board, let frame = feeds.board { deaths.note(frame) }
+      director.note(kind)
+    }
+  }
+
+  // MARK: - Requests
+
+  func admit(_ request: HTTPRequest) -> HTTPResponse? {
+    switch admission.refusal(of: request) {
+    case .method:
+      var response = refusal(request, 405, "method_not_allowed", "only GET, HEAD and POST are understood")
+      response.set("Allow", "GET, HEAD, POST")
+      return response
+    case .host: return .words(421, "this server has another name")
+    case .origin:
+      return refusal(request, 403, "foreign_origin", "a change must come from a page of this server")
+    case nil: break
+    }
+    if isOpenToAll(request) { return nil }
+    guard credentials.isLetIn(request) else { return unknown(request) }
+    if request.method == .post, admission.isReadOnly, !isOwnBusiness(request) {
+      return refusal(request, 403, "read_only", "nobody may change anything here")
+    }
+    return nil
+  }
+
+  func serve(_ exchange: HTTPExchange) {
+    let request = exchange.request
+    let segments = request.target.segments
+    switch segments.first {
+    case "login" where segments.count == 1: exchange.respond(login(request))
+    case "links" where segments.count == 1: exchange.respond(issueLink(request))
+    case "api": api.serve(exchange)
+    case "events" where segments.count == 1: follow(exchange)
+    case _ where request.method != .post && PagePath(request.target) != nil: show(exchange)
+    default: exchange.respond(refusal(request, 404, "not_found", "there is nothing at \(request.target.path)"))
+    }
+  }
+
+  /// What anybody may see who can connect.
+  private func isOpenToAll(_ request: HTTPRequest) -> Bool {
+    request.onlyReads && (request.target.path == "/login" || request.target.segments.first == "assets")
+  }
+
+  /// What changes nothing of the bank.
+  private func isOwnBusiness(_ request: HTTPRequest) -> Bool {
+    ["/links", "/language", "/theme"].contains(request.target.path)
+  }
+
+  // MARK: - Pages
+
+  private func show(_ exchange: HTTPExchange) {
+    guard let path = PagePath(exchange.request.target) else { return }
+    let isManager = credentials.isManager(exchange.request)
+    if path == .vendingAdmin, !isManager {
+      return exchange.respond(.page(ManagerLoginPage().html(director.frame(exchange.request))))
+    }
+    director.show(path, exchange, isManager: isManager)
+  }
+
+  /// The events of a page, which is named in the query.
+  private func follow(_ exchange: HTTPExchange) {
+    let request = exchange.request
+    let isManager = credentials.isManager(request)
+    guard request.method == .get, let address = request.target.query["page"],
+      let target = RequestTarget(address.utf8), let path = PagePath(target),
+      isManager || path != .vendingAdmin
+    else { return exchange.respond(refusal(request, 404, "not_found", "there is no such page")) }
+    director.follow(path, target, exchange, isManager: isManager)
+  }
+
+  // MARK: - Letting in
+
+  private func login(_ request: HTTPRequest) -> HTTPResponse {
+    // A program that looks at links before a person follows them asks for the head alone.
+    guard request.method == .get, let token = request.target.query["token"],
+      credentials.redeem(token, at: SystemClock.monotonic())
+    else { return unknown(request, wasUsed: request.target.query["token"] != nil) }
+    var response = HTTPResponse.seeOther("/")
+    credentials.letIn(&response, isProxied: isProxied(request))
+    return response
+  }
+
+  /// A new link, for whoever may connect to the socket in the home.
+  private func issueLink(_ request: HTTPRequest) -> HTTPResponse {
+    guard request.isLocal else {
+      return refusal(request, 403, "forbidden", "links are given out over the socket in the home")
+    }
+    guard request.method == .post else { return refusal(request, 405, "method_not_allowed", "POST") }
+    let token = credentials.issue(at: SystemClock.monotonic()) { RandomSeed.fromSystem() }
+    let document: JSONValue = [
+      "version": 1, "url": .string("\(admission.url)/login?token=\(token)"), "socket": .string(home.socket),
+      "read_only": .bool(options.isReadOnly), "chaos": .bool(options.hasChaos),
+      "manager_code": .string(credentials.secrets.managerCode),
+    ]
+    return .json(Array(document.text.utf8))
+  }
+
+  func isProxied(_ request: HTTPRequest) -> Bool {
+    options.proxied.contains(request.headers["host"] ?? "")
+  }
+
+  // MARK: - Refusals
+
+  private func unknown(_ request: HTTPRequest, wasUsed: Bool = false) -> HTTPResponse {
+    if isForScripts(request) {
+      return refusal(request, 401, "unknown", "follow a link of 'bankctl web' first, or use run/web.sock")
+    }
+    return .words(
+      401, wasUsed ? "this link was used before; type 'bankctl web'" : "follow a link of 'bankctl web'")
+  }
+
+  func isForScripts(_ request: HTTPRequest) -> Bool {
+    request.target.segments.first == "api" || request.wantsJSON
+  }
+
+  func refusal(_ request: HTTPRequest, _ status: Int, _ code: String, _ message: String) -> HTTPResponse {
+    guard isForScripts(request) else { return .words(status, message) }
+    return .json(Array(JSONValue.error(code: code, message: message).text.utf8), status: status)
+  }
+
+  // MARK: - Turns
+
+  var nextDeadline: MonotonicTime? {
+    .earliest(
+      control.nextDeadline, stock.nextDeadline, vending.nextDeadline, feeds.nextDeadline,
+      director.nextDeadline)
+  }
+
+  func endTurn(_ now: MonotonicTime) {
+    control.endTurn()
+    if stock.nextDeadline != nil { stock.endTurn() }
+    if vending.nextDeadline != nil { vending.endTurn() }
+    feeds.endTurn(now)
+    director.endTurn(now)
+  }
+}

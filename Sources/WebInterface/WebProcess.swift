@@ -1,0 +1,162 @@
+// Owns the life of the page's server as a process: from its command line to its exit code, its two listeners, its turns.
+// Invariant: under a coordinator it never outlives the coordinator. It listens on 127.0.0.1 and on the socket in the home, and
+// nowhere else. A successor listens at the port of its predecessor.
+// Failure: what keeps it from opening is told to the coordinator on descriptor 3, and on standard error.
+import BankModel
+import Glibc
+import Logbook
+import Posix
+import Time
+import Transport
+import WebCore
+import WebServer
+import Wire
+
+/// The page's server as a process.
+public enum WebProcess {
+  /// Runs until the end; the exit code of the process: 0 ended as asked, 1 failed, 2 started with other words.
+  public static func run(arguments: [String]) -> Int32 {
+    ProcessStart.prepare(as: .service)
+    let options: WebOptions
+    do throws(Failure) { options = try WebOptions(arguments) } catch {
+      complain(error)
+      return 2
+    }
+    do throws(SystemError) { return try run(options) } catch {
+      complain(Failure(.system, detail: error.description))
+      return 1
+    }
+  }
+
+  private static func run(_ options: WebOptions) throws(SystemError) -> Int32 {
+    let loop = try EventLoop()
+    var link: ParentLink?
+    if let channel = ParentLink.inheritedChannel() {
+      let parent = try UnixSocket.peer(of: channel).pid
+      guard ParentDeath.followParent(expectedParent: parent) else { return 0 }
+      link = try ParentLink(channel, loop: loop, role: .web)
+    }
+    CurrentProcess.setName("bank-web")
+    while link?.state == .greeting { try loop.runOnce(until: nil) }
+    switch link?.state {
+    case .gone, .closing: return 0
+    case .misunderstood(let words):
+      complain(Failure(.system, detail: words))
+      return 1
+    default: break
+    }
+    do throws(SystemError) {
+      let server = try WebRun(options, loop, link)
+      return try server.run()
+    } catch {
+      let failure = Failure(.system, subject: error.subject, detail: error.description)
+      complain(failure)
+      link?.say(.failed(failure))
+      return 1
+    }
+  }
+
+  private static func complain(_ failure: Failure) {
+    let words = [failure.code.rawValue, failure.subject, failure.detail].filter { !$0.isEmpty }
+    // Where nobody reads standard error there is nobody to tell.
+    _ = try? StandardStreams.write("bank-web: \(words.joined(separator: ": "))\n", to: .error)
+  }
+}
+
+/// One run of the server.
+private final class WebRun {
+  private let loop: EventLoop
+  private let link: ParentLink?
+  private let log: LogFile
+  private let server: HTTPServer
+  private let application: WebApplication
+  private var listeners: [Listener] = []
+  private var isAskedToEnd = false
+
+  /// Ports that are tried behind the one that is asked for.
+  private static let tries: UInt16 = 100
+  /// What somebody is told for whom there is no descriptor.
+  private static let farewell = Array(
+    "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".utf8)
+  /// How long the last answers may take to be written.
+  private static let goodbye = TimeSpan.milliseconds(500)
+
+  init(_ options: WebOptions, _ loop: EventLoop, _ link: ParentLink?) throws(SystemError) {
+    (self.loop, self.link) = (loop, link)
+    let home = WebHome(path: options.home)
+    for directory in [home.path, Paths.directory(of: home.socket), home.logs] {
+      try Directory.create(path: directory)
+    }
+    let orders = link?.orders
+    log = try LogFile(
+      path: orders.map { $0.logPath.isEmpty ? "/dev/null" : $0.logPath } ?? Paths.join(home.logs, "web.log"),
+      worker: orders?.name ?? "web", generation: orders?.generation ?? 1,
+      limit: orders?.logLimit ?? 10 << 20, keep: orders?.logKeep ?? 3)
+    server = try HTTPServer(loop: loop)
+    let open = try Self.listen(options.port, in: home)
+    let port = open.number
+    application = WebApplication(
+      loop: loop, options: options, home: home, secrets: try home.secrets(), port: port)
+    server.handler = application
+    listeners = [
+      try Listener(socket: open.socket, loop: loop, farewell: Self.farewell),
+      try Listener(path: home.socket, backlog: 128, loop: loop, farewell: Self.farewell),
+    ]
+    for (place, listener) in listeners.enumerated() {
+      listener.onConnection = { [unowned server] in server.take($0, isLocal: place == 1) }
+    }
+    server.onRoom = { [unowned self] in for listener in listeners { listener.someoneLeft() } }
+    log.write(event: "ready") { $0.field("port", Int64(port)) }
+  }
+
+  /// Listens at the port that the predecessor had, at the one that is asked for, or at the next that is free.
+  private static func listen(_ asked: UInt16, in home: WebHome) throws(SystemError) -> OpenPort {
+    var ports = home.lastPort(whenAskedFor: asked).map { [$0] } ?? []
+    ports += asked == 0 ? [0] : (0...tries).compactMap { UInt16(exactly: Int(asked) + Int($0)) }
+    for port in ports {
+      guard let socket = try InternetSocket.listen(port: port) else { continue }
+      let number = try InternetSocket.port(of: socket)
+      try home.remember(number, askedFor: asked)
+      return OpenPort(socket: socket, number: number)
+    }
+    throw SystemError(call: "bind", subject: "127.0.0.1:\(asked)", code: EADDRINUSE)
+  }
+
+  func run() throws(SystemError) -> Int32 {
+    let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) { [unowned self] report in
+      if report.signal == SIGTERM || link == nil { isAskedToEnd = true }
+    }
+    link?.say(.ready)
+    while !isAskedToEnd, link.map({ $0.state == .atWork }) ?? true { try turn(until: nil) }
+    for listener in listeners { listener.stop() }
+    let end = SystemClock.monotonic() + Self.goodbye
+    server.close()
+    while server.count > 0, SystemClock.monotonic() < end { try turn(until: end) }
+    log.write(event: "exit") { $0.field("code", 0) }
+    log.flush()
+    withExtendedLifetime(signals) {}
+    return 0
+  }
+
+  private func turn(until limit: MonotonicTime?) throws(SystemError) {
+    try loop.runOnce(until: .earliest(limit, nextDeadline))
+    let now = SystemClock.monotonic()
+    for listener in listeners { listener.keepTime(now) }
+    application.endTurn(now)
+    server.endTurn(now)
+    link?.endTurn()
+    log.flushIfDue(now)
+  }
+
+  private var nextDeadline: MonotonicTime? {
+    var earliest = MonotonicTime.earliest(application.nextDeadline, server.nextDeadline, log.nextFlush)
+    for listener in listeners { earliest = .earlier(earliest, listener.nextDeadline) }
+    return earliest
+  }
+}
+
+/// A socket that listens, and its port.
+private struct OpenPort: ~Copyable {
+  var socket: FileDescriptor
+  var number: UInt16
+}

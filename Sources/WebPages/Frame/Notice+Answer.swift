@@ -1,0 +1,42 @@
+// Owns how the script in a page is told what came of a form. Invariant: it gets sentences and not reasons, so it knows no
+// language and no rule.
+import BankModel
+import JSON
+
+extension Notice {
+  /// What is said, in a language.
+  public func text(_ language: Language) -> String { PageWords(language: language).notice(self) }
+
+  /// The answer to a form that the script has sent (`Accept: application/json`), on one line: `{"said":"added~10~1","tone":
+  /// "done","text":"…"}`, and with a question `"yes":{"text":"예","href":"/juice/stock"},"no":{"text":"아니오"}`.
+  ///
+  /// - Parameter to: where the script shall go; nil to stay.
+  public func json(_ language: Language, to address: String? = nil) -> String {
+    let phrases = Phrasebook(language)
+    var bytes: [UInt8] = []
+    func put(_ name: String, _ text: String) {
+      bytes.append(contentsOf: bytes.isEmpty || bytes.last == UInt8(ascii: "{") ? [] : [UInt8(ascii: ",")])
+      JSONText.append(name, to: &bytes)
+      bytes.append(UInt8(ascii: ":"))
+      JSONText.append(text, to: &bytes)
+    }
+    bytes.append(UInt8(ascii: "{"))
+    put("said", code)
+    put("tone", tone.rawValue)
+    put("text", text(language))
+    if let address { put("to", address) }
+    if tone == .question {
+      bytes.append(contentsOf: #","yes":{"#.utf8)
+      put("text", phrases.yes)
+      put("href", Self.stockEditor)
+      bytes.append(contentsOf: #"},"no":{"#.utf8)
+      put("text", phrases.no)
+      bytes.append(UInt8(ascii: "}"))
+    }
+    bytes.append(UInt8(ascii: "}"))
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Where "yes" leads.
+  static let stockEditor = "/juice/stock"
+}

@@ -1,0 +1,122 @@
+// Owns what stands around every page: the head of the document, the navigation, the notice, the foot.
+// Invariant: no script and no style stands in the document itself, so the strictest policy lets everything through; without a
+// script every link and every button works.
+import BankModel
+
+struct PageDocument {
+  let frame: PageFrame
+  let title: String
+  let look: HTML
+  let regions: [Region]
+  let body: HTML
+
+  private var words: PageWords { frame.words }
+
+  var text: String {
+    let theme: HTML? = frame.theme == .automatic ? nil : #" data-theme="\#(frame.theme.rawValue)""#
+    // Nothing of a page that has no parts changes, so nobody has to listen for it.
+    let live: HTML? =
+      regions.count < 2
+      ? nil
+      : #" data-live="\#(frame.address)" data-lang="\#(frame.language.code)" data-lost="\#(words.serverSilent)""#
+    let document: HTML = """
+      <!DOCTYPE html>
+      <html lang="\(frame.language.code)"\(theme)>
+      <head>
+      <meta charset="utf-8">
+      <meta name="viewport" content="width=device-width, initial-scale=1">
+      <meta name="color-scheme" content="\(frame.theme == .automatic ? "light dark" : frame.theme.rawValue)">
+      <title>\(title) · \(words.bank)</title>
+      <link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
+      <link rel="stylesheet" href="/assets/style.css">
+      <script type="module" src="/assets/page.js"></script>
+      </head>
+      <body class="\(look)" data-unsent="\(words.notSent)" data-ok="\(words.ok)" data-no="\(words.phrases.no)"\(live)>
+      <a class="skip" href="#main">\(words.skip)</a>
+      \(header)
+      <main id="main" tabindex="-1">
+      <div class="said" id="said" role="status" aria-live="polite">\(notice)</div>
+      \(regions.place("connection"))
+      <p class="lost" id="lost" role="status" hidden></p>
+      \(body)
+      </main>
+      <footer class="foot"><p>\(words.utc)</p></footer>
+      <p class="unseen" id="speaker" aria-live="polite"></p>
+      </body>
+      </html>
+
+      """
+    return document.text
+  }
+
+  /// What is wrong with the connection to the bank, which comes and goes.
+  static func connection(_ frame: PageFrame) -> Region {
+    .block(
+      "connection",
+      frame.isConnected ? "" : #"<p class="banner bad" role="alert">\#(frame.words.bankSilent)</p>"#)
+  }
+
+  private var header: HTML {
+    """
+    <header class="top">
+    <a class="brand" href="/"><svg viewBox="0 0 32 32" aria-hidden="true"><path d="M16 3 3 10v3h26v-3zM6 15h4v9H6zm8 0h4v9h-4zm8 \
+    0h4v9h-4zM3 26h26v3H3z"/></svg><b>\(words.bank)</b></a>
+    <p class="here">\(title)</p>
+    <button class="menu-button" type="button" popovertarget="menu" aria-label="\(words.menu)">\
+    <svg viewBox="0 0 24 24" aria-hidden="true"><path d="M3 6h18M3 12h18M3 18h18"/></svg></button>
+    <nav id="menu" class="menu" popover aria-label="\(words.pages)">
+    <ul>\(PageLink.all.map(link))</ul>
+    \(choices)
+    </nav>
+    </header>
+    """
+  }
+
+  private func link(_ link: PageLink) -> HTML {
+    let current: HTML? = link.path == frame.path ? #" aria-current="page""# : nil
+    return
+      #"<li><a href="\#(link.path)"\#(current)>\#(link.icon)<span>\#(words[dynamicMember: link.name])</span></a></li>"#
+  }
+
+  private var choices: HTML {
+    let back: HTML = #"<input type="hidden" name="back" value="\#(frame.address)">"#
+    let themes: [(Theme, String)] = [
+      (.automatic, words.automatic), (.light, words.light), (.dark, words.dark),
+    ]
+    return """
+      <div class="choices">
+      <form method="post" action="/language" data-plain aria-label="\(words.languages)">\(back)\
+      \(Language.allCases.map { choice("lang", $0.code, $0 == .korean ? "한국어" : "English", $0 == frame.language, $0) })</form>
+      <form method="post" action="/theme" data-plain aria-label="\(words.theme)">\(back)\
+      \(themes.map { choice("theme", $0.0.rawValue, $0.1, $0.0 == frame.theme, nil) })</form>
+      </div>
+      """
+  }
+
+  private func choice(
+    _ name: HTML, _ value: String, _ text: String, _ isChosen: Bool, _ language: Language?
+  ) -> HTML {
+    let spoken: HTML? = language.map { #" lang="\#($0.code)""# }
+    return """
+      <button name="\(name)" value="\(value)" aria-pressed="\(isChosen ? "true" : "false")"\(spoken)>\(text)</button>
+      """
+  }
+
+  private var notice: HTML? {
+    let readOnly: HTML? = frame.isReadOnly ? #"<p class="banner">\#(words.readOnly)</p>"# : nil
+    guard let notice = frame.notice else { return readOnly }
+    let text = words.notice(notice)
+    let tone = notice.tone
+    let answers: HTML? =
+      tone == .question
+      ? """
+      <span class="answers"><a class="button strong" href="\(Notice.stockEditor)">\(words.phrases.yes)</a> \
+      <a class="button" href="\(frame.path)">\(words.phrases.no)</a></span>
+      """ : nil
+    return #"\#(readOnly)<div class="notice \#(tone.rawValue)"><p>\#(text)</p>\#(answers)</div>"#
+  }
+}
+
+extension PageFrame {
+  var words: PageWords { PageWords(language: language) }
+}

@@ -1,0 +1,130 @@
+// Owns how the pages look that show no state: a question before something that cannot be taken back, a missing login, a failure.
+// Invariant: a question names what it is about and how many, and "no" changes nothing.
+import BankModel
+
+extension ConfirmPage {
+  /// The name of the page.
+  public func title(_ frame: PageFrame) -> String { frame.words.please }
+  /// Nothing changes by itself.
+  public func parts(_ frame: PageFrame) -> [Region] { [] }
+
+  /// The page. The script takes what is in `[data-confirm]` for its dialog.
+  public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
+    let words = frame.words
+    let (action, fields, question) = parts(words)
+    let yes = frame.button(words.phrases.yes, "danger", attributes: #" data-answer="yes""#)
+    return """
+      <section class="card confirm" data-confirm>
+      <h1>\(words.please)</h1>
+      <p>\(question)</p>
+      <div class="answers">\(frame.form(action, fields + [("back", back)], yes))\
+      <a class="button" href="\(back)" data-answer="no">\(words.phrases.no)</a></div>
+      </section>
+      """
+  }
+
+  private typealias Fields = [(name: HTML, value: String)]
+
+  private func parts(_ words: PageWords) -> (action: String, fields: Fields, question: String) {
+    func chosen(_ tickets: [TicketNumber]) -> Fields {
+      tickets.map { (name: HTML("ticket"), value: "\($0)") } + [("confirmed", "\(tickets.count)")]
+    }
+    func whole(_ filter: RecordFilter, _ count: Int64) -> Fields {
+      PageFrame(language: words.language).filterFields(filter) + [
+        ("all", "\(count)"), ("confirmed", "\(count)"),
+      ]
+    }
+    switch confirmation {
+    case .reset(let day, let waiting, let serving):
+      return (
+        "/reset", [("day", "\(day)"), ("confirmed", "1")],
+        words.say(
+          "Reset \(words.day(day))? The queue is emptied (\(words.people(waiting)) waiting, \(words.people(serving)) being "
+            + "served), the timer goes to zero, and numbers begin at 1 again.",
+          "\(words.day(day))을 초기화할까요? 대기중 \(words.people(waiting)), 업무중 \(words.people(serving))이 모두 취소되고 "
+            + "업무시간은 0, 번호는 1부터 다시 시작합니다.")
+      )
+    case .cancel(let tickets):
+      return ("/tickets/cancel", chosen(tickets), cancelling(words, tickets, Int64(tickets.count)))
+    case .requeue(let tickets):
+      return ("/tickets/requeue", chosen(tickets), requeueing(words, tickets, Int64(tickets.count)))
+    case .cancelAll(let filter, let count):
+      return ("/tickets/cancel", whole(filter, count), cancelling(words, [], count))
+    case .requeueAll(let filter, let count):
+      return ("/tickets/requeue", whole(filter, count), requeueing(words, [], count))
+    case .end(let window, let generation, let pid):
+      return (
+        "/windows/end",
+        [("window", window), ("generation", "\(generation)"), ("pid", "\(pid)"), ("confirmed", "1")],
+        words.say("Kill \(window), pid \(pid)?", "\(window)(pid \(pid))을 강제 종료할까요?")
+      )
+    }
+  }
+
+  private func cancelling(_ words: PageWords, _ tickets: [TicketNumber], _ count: Int64) -> String {
+    let who = named(words, tickets)
+    return words.say(
+      "Take \(words.people(count)) out?\(who) Each gets a receipt that says cancelled.",
+      "\(words.people(count))을 내보낼까요?\(who) 각자 취소 영수증이 남습니다.")
+  }
+
+  private func requeueing(_ words: PageWords, _ tickets: [TicketNumber], _ count: Int64) -> String {
+    words.say(
+      "Put \(words.people(count)) back in line?\(named(words, tickets))",
+      "\(words.people(count))을 다시 줄 세울까요?\(named(words, tickets))")
+  }
+
+  private func named(_ words: PageWords, _ tickets: [TicketNumber]) -> String {
+    guard !tickets.isEmpty else { return "" }
+    let shown = tickets.prefix(10).map { "\($0)" }.joined(separator: ", ")
+    return " (\(words.say("tickets", "번호")) \(shown)\(tickets.count > 10 ? ", …" : ""))"
+  }
+}
+
+extension LoginPage {
+  /// The name of the page.
+  public func title(_ frame: PageFrame) -> String { frame.words.loginHeading }
+  /// Nothing changes by itself.
+  public func parts(_ frame: PageFrame) -> [Region] { [] }
+
+  /// The page.
+  public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
+    let used: HTML? = wasUsed ? #"<p class="alarm" role="alert">\#(frame.words.usedLink)</p>"# : nil
+    return """
+      <section class="card confirm"><h1>\(frame.words.loginHeading)</h1>\(used)<p>\(frame.words.loginText)</p>\
+      <pre class="command">bankctl web</pre></section>
+      """
+  }
+}
+
+extension ErrorPage {
+  /// The name of the page.
+  public func title(_ frame: PageFrame) -> String { "\(status)" }
+  /// Nothing changes by itself.
+  public func parts(_ frame: PageFrame) -> [Region] { [] }
+
+  /// The page.
+  public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
+    let detail: HTML? = detail.map { #"<p class="quiet">\#($0)</p>"# }
+    return """
+      <section class="card confirm"><h1><b class="number">\(status)</b></h1><p>\(sentence(frame.words))</p>\(detail)\
+      <p><a class="button strong" href="/">\(frame.words.toBranch)</a></p></section>
+      """
+  }
+
+  private func sentence(_ words: PageWords) -> String {
+    switch status {
+    case 400: words.say("The request cannot be understood.", "요청을 이해할 수 없습니다.")
+    case 401: words.usedLink
+    case 403: words.say("That is not allowed from here.", "여기서는 할 수 없는 일입니다.")
+    case 404: words.say("There is nothing here.", "여기에는 아무것도 없습니다.")
+    case 405: words.say("That cannot be asked here in this way.", "이 주소에서는 그 방법을 쓸 수 없습니다.")
+    case 408: words.say("The request took too long.", "요청이 너무 오래 걸렸습니다.")
+    case 409: words.say("That cannot be done in the present state.", "지금 상태에서는 할 수 없습니다.")
+    case 413: words.say("That is more than may be sent.", "보낼 수 있는 크기를 넘었습니다.")
+    case 421: words.say("This server is called otherwise.", "이 서버의 이름이 아닙니다.")
+    case 503: words.say("The bank does not answer now. Try again.", "은행이 지금 대답하지 않습니다. 다시 시도하세요.")
+    default: words.say("That failed.", "처리하지 못했습니다.")
+    }
+  }
+}

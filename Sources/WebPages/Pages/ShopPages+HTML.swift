@@ -1,0 +1,111 @@
+// Owns how the juice maker looks: the order screen and the stock editor. Invariant: a button of what cannot be made now is grey and
+// says so; it can be pressed all the same, because the answer is the original's question, which leads to the stock editor.
+import BankModel
+
+extension JuicePage {
+  /// The name of the page.
+  public func title(_ frame: PageFrame) -> String { frame.words.juiceMaker }
+
+  /// The parts that change.
+  public func parts(_ frame: PageFrame) -> [Region] {
+    [
+      .block("shop", isOpen ? "" : #"<p class="banner bad">\#(frame.words.stockSilent)</p>"#),
+      .rows(
+        "fruits", fruits, key: \.id.name,
+        row: { fruit in
+          """
+          <li data-key="\(fruit.id)">\(FruitPicture.use(fruit.id, fruit.emoji))<span>\(fruit.name)</span> \
+          <b data-fruit="\(fruit.id)">\(fruit.quantity)</b></li>
+          """
+        }),
+      .rows("juices", juices, key: \.id.name, row: { order($0, frame) }),
+      .block(
+        "spoken",
+        "\(fruits.map { "\($0.name) \($0.quantity)" }.joined(separator: ", "))"),
+    ]
+  }
+
+  /// The page.
+  public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
+    let words = frame.words
+    return """
+      \(FruitPicture.sprite)
+      \(frame.heading(words.phrases.juiceTitle, #"<a class="button" href="/juice/stock">\#(words.editStock)</a>"#))
+      \(regions.place("shop"))
+      \(regions.place("spoken", "p", " hidden"))
+      \(regions.place("fruits", "ul", #" class="fruits""#))
+      \(regions.place("juices", "ul", #" class="juices""#))
+      """
+  }
+
+  /// The two juices of two fruits come first and are larger, as on the original's screen.
+  private func order(_ juice: JuiceRow, _ frame: PageFrame) -> HTML {
+    let words = frame.words
+    let short: HTML? = juice.isAvailable ? nil : #" <small class="badge">\#(words.cannotBeMade)</small>"#
+    let parts = juice.recipe.map { part -> HTML in
+      let look: HTML = part.available < part.needed ? #" class="alarm""# : ""
+      return "<span\(look)>\(part.name) \(part.needed)</span> "
+    }
+    let pictures = juice.recipe.map { FruitPicture.use($0.fruit, "") }
+    let inside: HTML = """
+      <button class="juice" id="juice-\(juice.id)" data-juice="\(juice.id)" aria-disabled="\(juice.isAvailable ? "false" : "true")"\
+      \(frame.locked)><span class="pictures" aria-hidden="true">\(pictures)</span><b>\(juice.name) \(words.order)</b>\
+      <small>\(parts)</small>\(short)</button>
+      """
+    return """
+      <li data-key="\(juice.id)" class="\(juice.recipe.count > 1 ? "blend" : "")">\
+      \(frame.form("/juice", [("juice", juice.id.name)], attributes: " data-wait", inside))</li>
+      """
+  }
+}
+
+extension StockPage {
+  /// The name of the page.
+  public func title(_ frame: PageFrame) -> String { frame.words.phrases.stockEditorTitle }
+
+  /// The parts that change: of each fruit the amount alone, so that nobody's typing is disturbed.
+  public func parts(_ frame: PageFrame) -> [Region] {
+    [
+      .block("shop", isOpen ? "" : #"<p class="banner bad">\#(frame.words.stockSilent)</p>"#),
+      .rows(
+        "fruits", fruits, key: \.id.name,
+        row: { fruit in
+          let words = frame.words
+          func step(_ change: String, _ label: String, _ sign: String, _ isOff: Bool) -> HTML {
+            let off: HTML = isOff ? " disabled" : frame.locked
+            return frame.form(
+              "/stock", [("item", fruit.id.name), ("change", change)], attributes: #" data-quiet"#,
+              """
+              <button class="step" id="step-\(fruit.id)\(change)" data-hold aria-label="\(fruit.name): \(label)"\(off)>\(sign)</button>
+              """)
+          }
+          return """
+            <li data-key="\(fruit.id)">\(FruitPicture.use(fruit.id, fruit.emoji))<span>\(fruit.name)</span>\
+            <div class="stepper">\(step("-1", words.fewer, "−", fruit.quantity <= 0))\
+            <output data-fruit="\(fruit.id)">\(fruit.quantity)</output>\
+            \(step("1", words.more, "+", fruit.quantity >= StockLimits.quantity))</div></li>
+            """
+        }),
+      .block("spoken", "\(fruits.map { "\($0.name) \($0.quantity)" }.joined(separator: ", "))"),
+    ]
+  }
+
+  /// The page.
+  public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
+    let words = frame.words
+    let choice = frame.select(
+      "item", words.product, fruits.map { ($0.id.name, $0.name) }, chosen: fruits.first?.id.name ?? "")
+    let fields: HTML = """
+      \(choice)\(frame.number("quantity", words.quantity, value: 10, in: 0...StockLimits.quantity))\
+      \(frame.button(words.setTo, "strong"))
+      """
+    return """
+      \(FruitPicture.sprite)
+      \(frame.heading(words.phrases.stockEditorTitle, #"<a class="button" href="/juice">\#(words.phrases.close)</a>"#))
+      \(regions.place("shop"))
+      \(regions.place("spoken", "p", " hidden"))
+      \(regions.place("fruits", "ul", #" class="fruits editor""#))
+      <section class="card">\(frame.form("/stock", attributes: #" class="fields""#, fields))</section>
+      """
+  }
+}

@@ -1,0 +1,225 @@
+// Owns how a ticket looks, and where one is taken. Invariant: every attempt says its window, its process, its generation and how it
+// ended, in the order of time; what its command writes is added and never written anew.
+import BankModel
+
+extension KioskPage {
+  /// The name of the page.
+  public func title(_ frame: PageFrame) -> String { frame.words.kiosk }
+
+  /// The parts that change.
+  public func parts(_ frame: PageFrame) -> [Region] {
+    [
+      .rows(
+        "lines", services, key: \.service.text,
+        row: { service in
+          let paused: HTML? = service.isPaused ? #" <b class="badge paused">\#(frame.words.paused)</b>"# : nil
+          return """
+            <li data-key="\(service.service)" class="\(frame.tint(service.service))">\
+            <span>\(frame.words.phrases.service(service.service))\(paused)</span> \
+            <b>\(frame.words.people(service.waitingTotal))</b></li>
+            """
+        })
+    ]
+  }
+
+  /// The page.
+  public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
+    let words = frame.words
+    let names = services.isEmpty ? ServiceName.drawn : services.map(\.service)
+    let grades = zip(Priority.gradeNames, Priority.grades).reversed().map { ($0, words.phrases.standing($1)) }
+    let taken: HTML? = latest.map {
+      #"<p class="banner good"><a href="/ticket/\#($0)">\#(words.customer($0))</a></p>"#
+    }
+    let inside: HTML = """
+      \(frame.serviceChoice(names, words.byChance, chosen: nil))
+      \(frame.select("grade", words.grade, grades, chosen: "regular"))
+      \(frame.number("count", words.howMany, value: 1, in: 1...1_000))
+      <label class="field wide"><span>\(words.payload)</span>\
+      <textarea name="payload" rows="3" maxlength="60000"></textarea>\
+      <small>\(words.payloadHint)</small></label>
+      \(frame.button(words.take, "add large", attributes: #" data-action="take""#))
+      """
+    return """
+      \(frame.heading(words.kiosk))\(taken)
+      <div class="columns">
+      <section class="card">\(frame.form("/customers", [("from", "kiosk")], attributes: #" class="fields""#, inside))</section>
+      <section class="card"><h2>\(words.queueNow)</h2>\(regions.place("lines", "ul", #" class="pairs""#))</section>
+      </div>
+      """
+  }
+}
+
+extension TicketPage {
+  /// The name of the page.
+  public func title(_ frame: PageFrame) -> String { frame.words.customer(ticket) }
+
+  /// The parts that change.
+  public func parts(_ frame: PageFrame) -> [Region] {
+    [
+      .block("standing", standing(frame)), .block("actions", actions(frame)),
+      .rows("attempts", attempts.enumerated(), key: { "\($0.offset + 1)" }, row: { attempt($0, frame) }),
+      .block("receipt", receiptPart(frame)),
+      .block("cut", isCut ? #"<p class="quiet">\#(frame.words.outputCut)</p>"# : ""),
+      .rows(
+        "output", output, key: { "\($0.number)" },
+        row: { chunk in
+          let error: HTML = chunk.isError ? #" class="error""# : ""
+          return #"<span data-key="\#(chunk.number)"\#(error)>\#(chunk.text)</span>"#
+        }),
+      .block("spoken", "\(frame.words.phrases.state(state))"),
+    ]
+  }
+
+  /// The page.
+  public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
+    let words = frame.words
+    let money: HTML? =
+      amount > 0
+      ? "<div><dt>\(words.amount)</dt><dd>\(words.won(amount))</dd></div><div><dt>\(words.account)</dt><dd>\(account)</dd></div>"
+      : nil
+    let ordered: HTML? = article.map { "<div><dt>\(words.business)</dt><dd>\($0)</dd></div>" }
+    let carried: HTML? = payload.map {
+      #"<details class="card"><summary>\#(words.handedOver)</summary><pre>\#($0)</pre></details>"#
+    }
+    return """
+      <div class="stub \(frame.tint(service))">
+      <p class="quiet">\(words.day(day))</p>
+      <h1><span class="unseen">\(words.customer(ticket))</span><b class="number" aria-hidden="true">\(ticket)</b></h1>
+      <p class="large">\(words.phrases.service(service)) · \(words.phrases.standing(priority))</p>
+      <dl class="facts">\(money)\(ordered)</dl>
+      \(regions.place("standing"))
+      \(regions.place("spoken", "p", " hidden"))
+      \(regions.place("actions", "div", #" class="actions""#))
+      </div>
+      \(carried)
+      <section class="card"><h2>\(words.story)</h2>
+      <ol class="timeline"><li>\(frame.date(issuedAt)) \(words.ticketIssued)</li></ol>
+      \(regions.place("attempts", "ol", #" class="timeline""#))
+      </section>
+      <section class="card"><h2>\(words.receipt)</h2>\(regions.place("receipt"))</section>
+      <section class="card"><h2>\(words.output)</h2>\(regions.place("cut"))
+      \(regions.place("output", "pre", #" class="output" tabindex="0" data-tail data-empty="\#(words.noOutput)""#))
+      </section>
+      """
+  }
+
+  private func standing(_ frame: PageFrame) -> HTML {
+    let words = frame.words
+    let place: HTML? = position.map { "<div><dt>\(words.place)</dt><dd>\(words.count($0))</dd></div>" }
+    let wait: HTML? = etaMilliseconds.map {
+      "<div><dt>\(words.estimate)</dt><dd>\(words.phrases.span(milliseconds: $0))</dd></div>"
+    }
+    let at: HTML? = window.map { "<div><dt>\(words.window)</dt><dd>\($0)</dd></div>" }
+    let due: HTML? = dueAt.map { "<div><dt>\(words.estimate)</dt><dd>\(frame.date($0))</dd></div>" }
+    return """
+      <p><b class="badge \(state.name)">\(words.phrases.header(state))</b></p>
+      <dl class="facts">\(place)\(wait)\(at)\(due)</dl>\(frame.progressBar(percent, progress))
+      """
+  }
+
+  private func actions(_ frame: PageFrame) -> HTML {
+    guard state != .done else { return "" }
+    let chosen = [(name: HTML("ticket"), value: "\(ticket)")]
+    let requeue: HTML? =
+      state == .dead
+      ? frame.form(
+        "/tickets/requeue", chosen, attributes: " data-ask", frame.button(frame.words.requeue, "strong"))
+      : nil
+    return
+      "\(requeue)\(frame.form("/tickets/cancel", chosen, attributes: " data-ask", frame.button(frame.words.cancel, "danger")))"
+  }
+
+  private func attempt(_ numbered: (offset: Int, element: AttemptRow), _ frame: PageFrame) -> HTML {
+    let (words, attempt) = (frame.words, numbered.element)
+    let isBad = attempt.end.map { $0 != .served } ?? false
+    let began: HTML? =
+      attempt.end == .lost || attempt.window.isEmpty
+      ? nil
+      : """
+      <p>\(frame.moment(attempt.startedAt)) <a href="/windows/\(attempt.window)/log">\(attempt.window)</a>, \
+      \(words.generation(attempt.generation)), pid \(attempt.pid)</p>
+      """
+    let signal: HTML? = attempt.signal.map { " (<b>\($0)</b>)" }
+    let code: HTML? = attempt.code.map { " (\(words.say("exit code \($0)", "종료 코드 \($0)")))" }
+    let ended: HTML? = attempt.end.map {
+      let text = attempt.isFatal ? words.phrases.attemptFailed($0) : words.phrases.attemptEnded($0)
+      return
+        #"<p class="\#(isBad ? "alarm" : "good")">\#(attempt.endedAt.map(frame.moment)) \#(text)\#(signal)\#(code)</p>"#
+    }
+    let said: HTML? = attempt.words.map { "<pre>\($0)</pre>" }
+    let name = words.attempt(Int64(numbered.offset) + 1)
+    return """
+      <li data-key="\(numbered.offset + 1)" class="\(isBad ? "bad" : "")"><b>\(name)</b>\(began)\(ended)\(said)</li>
+      """
+  }
+
+  private func receiptPart(_ frame: PageFrame) -> HTML {
+    guard let receipt else { return #"<p class="quiet">\#(frame.words.noReceipt)</p>"# }
+    let words = frame.words
+    let transfer: HTML? =
+      if let debit = receipt.debit, let credit = receipt.credit {
+        "<p>\(debit) → \(credit), <b>\(words.won(receipt.amount))</b></p>"
+      } else { nil }
+    let missing = receipt.missing.map { shortage -> HTML in
+      "<p>\(words.item(shortage.item)) \(shortage.available)/\(shortage.needed)</p>"
+    }
+    let result: HTML? = receipt.result.map { "<h3>\(words.result)</h3><pre>\($0)</pre>" }
+    let code: HTML? = receipt.exitCode.map { "<p>\(words.say("exit code \($0)", "종료 코드 \($0)"))</p>" }
+    return """
+      <div class="receipt"><p><b>\(words.phrases.outcome(receipt.outcome))</b> · \(frame.date(receipt.finishedAt))</p>\
+      \(transfer)\(missing)\(code)\(result)</div>
+      """
+  }
+}
+
+extension LobbyPage {
+  /// The name of the page.
+  public func title(_ frame: PageFrame) -> String { frame.words.lobby }
+  /// A display for a wall.
+  public var look: HTML { "wall" }
+
+  /// The parts that change.
+  public func parts(_ frame: PageFrame) -> [Region] {
+    let words = frame.words
+    return [
+      .rows("newest", calls.prefix(1), key: { "\($0.sequence)" }, row: { call($0, frame) }),
+      .rows("calls", calls.dropFirst().prefix(4), key: { "\($0.sequence)" }, row: { call($0, frame) }),
+      .block(
+        "counts",
+        """
+        <dl class="figures">\(frame.figure(words.waiting, waiting, "green"))\
+        \(frame.figure(words.serving, serving, "indigo"))\(frame.figure(words.served, served))</dl>
+        """),
+      .block("spoken", spoken(frame)),
+    ]
+  }
+
+  /// The page.
+  public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
+    let words = frame.words
+    return """
+      <h1 class="unseen">\(words.lobby)</h1>
+      \(regions.place("spoken", "p", " hidden"))
+      \(regions.place("newest", "ol", #" class="newest" data-empty="\#(words.noCalls)""#))
+      <h2 class="unseen">\(words.lastCalls)</h2>
+      \(regions.place("calls", "ol", #" class="calls""#))
+      \(regions.place("counts"))
+      <p class="chime"><button type="button" data-chime aria-pressed="false" data-on="\(words.chimeOn)" \
+      data-off="\(words.chimeOff)" hidden>\(words.chimeOn)</button></p>
+      """
+  }
+
+  private func call(_ call: Call, _ frame: PageFrame) -> HTML {
+    let again: HTML? = call.isAgain ? #" <small class="again">\#(frame.words.again)</small>"# : nil
+    return """
+      <li data-key="\(call.sequence)" class="\(frame.tint(call.service))"><b class="number">\(call.ticket)</b> \
+      <span>\(frame.words.phrases.service(call.service))\(frame.gradeMark(call.priority))\(again)</span> \
+      <span class="at">\(call.window)</span></li>
+      """
+  }
+
+  private func spoken(_ frame: PageFrame) -> HTML {
+    guard let call = calls.first else { return "" }
+    return "\(frame.words.customer(call.ticket)), \(call.window)"
+  }
+}

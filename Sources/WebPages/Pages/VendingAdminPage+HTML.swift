@@ -1,0 +1,123 @@
+// Owns how the vending machine looks to its manager: lots, adding, what has expired, and the shares of the purchases as a pie beside
+// their table. Invariant: the pie says nothing that the table does not say in numbers.
+import BankModel
+
+extension VendingAdminPage {
+  /// The name of the page.
+  public func title(_ frame: PageFrame) -> String { frame.words.admin }
+
+  /// The parts that change.
+  public func parts(_ frame: PageFrame) -> [Region] {
+    let words = frame.words
+    let expired = shelves.reduce(Quantity(0)) { $0 &+ max(0, $1.drink.expired) }
+    return [
+      .block("shop", isOpen ? "" : #"<p class="banner bad">\#(words.machineSilent)</p>"#),
+      .block("balance", #"<b>\#(words.won(balance))</b>"#),
+      .rows("shelves", shelves, key: \.drink.id.name, row: { shelf($0, frame) }),
+      .block(
+        "expired",
+        expired > 0 ? #"<p class="alarm">\#(words.expired): \#(words.pieces(expired))</p>"# : ""),
+      .block("pie", pie(frame)),
+      .rows(
+        "shares", shelves.enumerated(), key: \.element.drink.id.name,
+        row: { share($0.element, $0.offset, frame) }),
+    ]
+  }
+
+  /// The page.
+  public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
+    let words = frame.words
+    let products = shelves.map { (value: $0.drink.id.name, text: $0.drink.name) }
+    func date(_ name: HTML, _ label: String, _ day: DayNumber) -> HTML {
+      """
+      <label class="field"><span>\(label)</span><input type="date" name="\(name)" \
+      value="\(CalendarDate(day).dashed)" min="1970-01-01" max="9999-12-31"></label>
+      """
+    }
+    let add: HTML = """
+      \(frame.select("product", words.product, products, chosen: products.first?.value ?? ""))\
+      \(frame.number("count", words.quantity, value: 10, in: 1...StockLimits.quantity))\
+      \(date("made", words.made, today))\(date("expires", words.expires, today &+ ProductTable.shelfLife))\
+      \(frame.button(words.add, "add"))
+      """
+    return """
+      \(DrinkPicture.sprite)
+      \(frame.heading(words.phrases.vendingAdminTitle, #"<a class="button" href="/vending">\#(words.phrases.close)</a>"#))
+      \(regions.place("shop"))
+      <section class="card"><h2>\(words.addStock)</h2>\(frame.form("/vending/admin/add", attributes: #" class="fields""#, add))</section>
+      <section class="card"><h2>\(words.lots) · \(words.balance) \(regions.place("balance", "span"))</h2>
+      \(regions.place("shelves", "ul", #" class="shelves""#))
+      <div class="row">\(regions.place("expired"))\
+      \(frame.form("/vending/admin/discard", [], frame.button(words.discardExpired, "danger")))</div>
+      </section>
+      <section class="card"><h2>\(words.shares)</h2><div class="pie-beside">\(regions.place("pie"))
+      <div class="scroll-x"><table><thead><tr><th scope="col"><span class="unseen">\(words.shares)</span></th>\
+      <th scope="col">\(words.product)</th><th scope="col" class="n">\(words.sold)</th><th scope="col" class="n">\(words.share)</th></tr></thead>
+      \(regions.place("shares", "tbody"))</table></div></div></section>
+      """
+  }
+
+  private func shelf(_ shelf: DrinkShelf, _ frame: PageFrame) -> HTML {
+    let words = frame.words
+    let lots = shelf.lots.map { lot -> HTML in
+      let expired: HTML? = lot.isExpired ? #" <b class="badge alarm">\#(words.expired)</b>"# : nil
+      return
+        #"<li class="\#(lot.isExpired ? "alarm" : "")"><b>\#(words.pieces(lot.quantity))</b>\#(expired) <small>\#(lot.description)</small></li>"#
+    }
+    return """
+      <li data-key="\(shelf.drink.id)" data-product="\(shelf.drink.id)">\(DrinkPicture.use(shelf.drink.id, shelf.drink.kind))\
+      <div><b>\(shelf.drink.name)</b> <span>\(words.pieces(shelf.drink.stock))</span><ul class="lots">\(lots)</ul></div></li>
+      """
+  }
+
+  private var sold: Double { shelves.reduce(0.0) { $0 + Double(max(0, $1.sold)) } }
+
+  /// Each share is a part of a circle's line, which is as thick as the circle: of a thousand parts of its length.
+  private func pie(_ frame: PageFrame) -> HTML {
+    guard sold > 0 else { return #"<p class="quiet">\#(frame.words.noPurchases)</p>"# }
+    var start = 0
+    var counted = 0.0
+    let slices = shelves.enumerated().map { offset, shelf -> HTML in
+      counted += Double(max(0, shelf.sold))
+      let end = Int((counted / sold * 1_000).rounded())
+      defer { start = end }
+      guard end > start else { return "" }
+      return """
+        <circle class="slice-\(offset % 10)" cx="32" cy="32" r="15.900" pathLength="1000" \
+        stroke-dasharray="\(end - start) 1000" stroke-dashoffset="-\(start)"/>
+        """
+    }
+    return
+      #"<svg class="pie" viewBox="0 0 64 64" role="img" aria-label="\#(frame.words.shares)">\#(slices)</svg>"#
+  }
+
+  private func share(_ shelf: DrinkShelf, _ place: Int, _ frame: PageFrame) -> HTML {
+    let tenths = sold > 0 ? Int((Double(max(0, shelf.sold)) / sold * 1_000).rounded()) : 0
+    return """
+      <tr data-key="\(shelf.drink.id)"><td><span class="swatch slice-\(place % 10)"></span></td><th scope="row">\(shelf.drink.name)</th>\
+      <td class="n">\(frame.words.count(shelf.sold))</td><td class="n">\(tenths / 10).\(tenths % 10) %</td></tr>
+      """
+  }
+}
+
+extension ManagerLoginPage {
+  /// The name of the page.
+  public func title(_ frame: PageFrame) -> String { frame.words.admin }
+  /// Nothing changes by itself.
+  public func parts(_ frame: PageFrame) -> [Region] { [] }
+
+  /// The page.
+  public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
+    let words = frame.words
+    let wrong: HTML? = wasWrong ? #"<p class="alarm" role="alert">\#(words.wrongCode)</p>"# : nil
+    let fields: HTML = """
+      <label class="field"><span>\(words.code)</span><input type="password" name="code" autocomplete="off" required></label>\
+      \(frame.button(words.login, "strong"))
+      """
+    return """
+      \(frame.heading(words.admin, #"<a class="button" href="/vending">\#(words.phrases.close)</a>"#))
+      <section class="card"><p>\(words.managerOnly)</p>\(wrong)\
+      \(frame.form("/vending/admin/login", attributes: #" class="fields" data-plain"#, fields))</section>
+      """
+  }
+}

@@ -1,0 +1,55 @@
+// Owns how something that happened is told on a page. Invariant: a death says its process and its signal, and a customer who is
+// at a window again says which attempt it is: that is what nobody else's dashboard shows.
+import BankModel
+
+extension PageFrame {
+  /// One row of what has happened.
+  func event(_ event: EventRow) -> HTML {
+    let look: HTML =
+      switch event.kind {
+      case .died, .dead, .failed: "alarm"
+      case .started where (event.attempt ?? 1) > 1: "again"
+      case .served: "good"
+      default: ""
+      }
+    return """
+      <li data-key="\(event.sequence)" class="\(look)">\(moment(event.time)) <span>\(sentence(event))</span></li>
+      """
+  }
+
+  private func sentence(_ event: EventRow) -> HTML {
+    let words = words
+    let who: HTML? = event.ticket.map { ticket in
+      guard let last = event.lastTicket, last > ticket else {
+        return #"<a href="/ticket/\#(ticket)">\#(words.customer(ticket))</a>"#
+      }
+      return "\(words.say("Tickets \(ticket)–\(last)", "\(ticket)–\(last)번 고객"))"
+    }
+    let what: HTML? = event.service.map { " · \(words.phrases.service($0))" }
+    let place: HTML? = event.window.map { " · \($0)" }
+    let process: HTML? = event.pid.map { ", pid \($0)" }
+    let attempt: HTML? = event.attempt.flatMap { $0 > 1 ? " · <b>\(words.attempt($0))</b>" : nil }
+    switch event.kind {
+    case .died:
+      let signal: HTML? = event.signal.map { " (<b>\($0)</b>)" }
+      let end = words.phrases.attemptFailed(.killed)
+      return "\(event.window ?? "")\(process): \(end)\(signal)\(who.map { " · \($0)" })"
+    case .reset: return "\(words.reset)"
+    default: return "\(who) <b>\(verb(event.kind))</b>\(what)\(place)\(process)\(attempt)"
+    }
+  }
+
+  private func verb(_ kind: EventRow.Kind) -> String {
+    switch kind {
+    case .issued: words.say("issued", "발급")
+    case .started: words.say("called", "업무 시작")
+    case .served: words.say("served", "업무 완료")
+    case .cancelled: words.say("cancelled", "취소")
+    case .dead: words.say("put aside", "보류")
+    case .failed: words.phrases.attemptFailed(.failed)
+    case .deferred: words.phrases.attemptFailed(.deferred)
+    case .died: words.phrases.attemptFailed(.killed)
+    case .reset: words.reset
+    }
+  }
+}

@@ -1,0 +1,108 @@
+// Owns the parts that the pages of the books have in common: filters, tables of customers and receipts, the way from page to page.
+// Invariant: every table can be read on a narrow screen, where each cell says the name of its column.
+import BankModel
+
+extension PageFrame {
+  private func head(_ texts: [String]) -> HTML {
+    let cells = texts.map { #"<th scope="col">\#($0)</th>"# as HTML }
+    return "<thead><tr>\(cells)</tr></thead>"
+  }
+
+  func cell(_ name: String, _ value: HTML, _ look: HTML = "") -> HTML {
+    #"<td class="\#(look)" data-name="\#(name)">\#(value)</td>"#
+  }
+
+  /// A filter: a form that asks for another page of the list.
+  func filterForm(_ path: String, _ filter: RecordFilter, _ fields: HTML) -> HTML {
+    let day: HTML? = filter.day.map { hidden("day", "\($0)") }
+    return """
+      <form method="get" action="\(path)" class="fields card" role="search" aria-label="\(words.filter)">\(day)\(fields)\
+      \(number("after", words.afterNumber, value: filter.after > 0 ? filter.after : nil, in: 0...Int64.max, isRequired: false))\
+      <button>\(words.apply)</button></form>
+      """
+  }
+
+  /// The ways to the first and the next page.
+  func paging(_ path: String, _ filter: RecordFilter, _ next: Int64?) -> HTML {
+    let first: HTML? =
+      filter.after > 0
+      ? #"<a class="button" href="\#(path)\#(filter.from(0).query)">\#(words.first)</a> "# : nil
+    let following: HTML? = next.map {
+      #"<a class="button" href="\#(path)\#(filter.from($0).query)" rel="next">\#(words.next)</a>"#
+    }
+    guard first != nil || following != nil else { return "" }
+    return #"<p class="row">\#(first)\#(following)</p>"#
+  }
+
+  /// A list of customers of whom some can be selected, and what can be done to them or to all of the filter.
+  ///
+  /// The buttons stand in the form of the list, and each names its own action; the server asks first, with the number.
+  func selection(
+    _ regions: [Region], _ actions: [(path: String, some: String, all: String, look: HTML)],
+    _ filter: RecordFilter,
+    _ total: Int64?
+  ) -> HTML {
+    let buttons = actions.map { action -> HTML in
+      #"<button class="\#(action.look)" formaction="\#(action.path)"\#(locked)>\#(action.some)</button>"#
+    }
+    let wholes = actions.map { action -> HTML in
+      form(
+        action.path, filterFields(filter) + [("all", "\(total ?? 0)")], attributes: " data-ask",
+        button(action.all))
+    }
+    let columns = [
+      words.select, words.ticket, words.state, words.window, words.business, words.attempts, words.issuedAt,
+      words.reason,
+    ]
+    let all: HTML? = (total ?? 0) > 0 ? #"<div class="row">\#(wholes)</div>"# : nil
+    let table: HTML = """
+      <div class="row">\(buttons)</div><div class="scroll-x"><table class="stack">\(head(columns))\
+      \(regions.place("tickets", "tbody", #" data-empty="\#(words.none)""#))</table></div>
+      """
+    return """
+      <section class="card">\(form(actions.first?.path ?? "", attributes: " data-ask", table))\(all)</section>
+      """
+  }
+
+  func filterFields(_ filter: RecordFilter) -> [(name: HTML, value: String)] {
+    var fields: [(name: HTML, value: String)] = []
+    if let service = filter.service { fields.append(("service", service.text)) }
+    if let state = filter.state { fields.append(("state", state.name)) }
+    return fields
+  }
+
+  func ticketRow(_ row: TicketRow) -> HTML {
+    let business = row.amount > 0 ? words.won(row.amount) : row.article ?? "–"
+    return """
+      <tr data-key="\(row.ticket)" data-ticket="\(row.ticket)" class="\(tint(row.service))">\
+      <td class="check"><label><input type="checkbox" name="ticket" value="\(row.ticket)" \
+      aria-label="\(words.select): \(row.ticket)"\(locked)></label></td>\
+      <th scope="row">\(ticketLink(row.ticket, row.service, row.priority))</th>\
+      \(cell(words.state, #"<b class="badge \#(row.state.name)">\#(words.phrases.header(row.state))</b>"#))\
+      \(cell(words.window, "\(row.window ?? "–")"))\(cell(words.business, "\(business)", "n"))\
+      \(cell(words.attempts, "\(row.attempts)", "n"))\(cell(words.issuedAt, date(row.issuedAt)))\
+      \(cell(words.reason, "\(row.reason ?? "–")"))</tr>
+      """
+  }
+
+  func receiptTable(_ rows: HTML) -> HTML {
+    let columns = [
+      words.ticket, words.outcome, words.window, words.amount, words.debit, words.credit, words.attempts,
+      words.finished,
+    ]
+    return #"<div class="scroll-x"><table class="stack">\#(head(columns))\#(rows)</table></div>"#
+  }
+
+  func receiptRow(_ row: ReceiptRow) -> HTML {
+    let look: HTML = row.outcome == .served ? "good" : "alarm"
+    return """
+      <tr data-key="\(row.sequence)" class="\(tint(row.service))"><th scope="row">\
+      \(ticketLink(row.ticket, row.service, row.priority))</th>\
+      \(cell(words.outcome, #"<b class="\#(look)">\#(words.phrases.outcome(row.outcome))</b>"#))\
+      \(cell(words.window, "\(row.window ?? "–")"))\
+      \(cell(words.amount, row.amount > 0 ? "\(words.won(row.amount))" : "–", "n"))\
+      \(cell(words.debit, "\(row.debit ?? "–")"))\(cell(words.credit, "\(row.credit ?? "–")"))\
+      \(cell(words.attempts, "\(row.attempts)", "n"))\(cell(words.finished, date(row.finishedAt)))</tr>
+      """
+  }
+}

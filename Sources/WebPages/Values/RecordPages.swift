@@ -1,0 +1,206 @@
+// Owns what the pages of the books show: tickets, dead letters, receipts, the audit, the ledger. Invariant: a list is one
+// page of at most 200 rows, and its filter is everything that its address says.
+import BankModel
+
+/// What a list leaves out; all of it stands in the URL.
+public struct RecordFilter: Sendable, Equatable {
+  /// Only these; nil for all. `service`.
+  public var service: ServiceName?
+  /// Only these; nil for all. `state`.
+  public var state: CustomerState?
+  /// Only these; nil for all. `outcome`.
+  public var outcome: Outcome?
+  /// Only what comes after this number. `after`.
+  public var after: Int64
+  /// Which day; nil for the present one. `day`.
+  public var day: Int64?
+
+  public init(
+    service: ServiceName? = nil, state: CustomerState? = nil, outcome: Outcome? = nil, after: Int64 = 0,
+    day: Int64? = nil
+  ) {
+    (self.service, self.state, self.outcome, self.after, self.day) = (service, state, outcome, after, day)
+  }
+}
+
+/// A ticket as a list shows it.
+public struct TicketRow: Sendable, Equatable {
+  /// The number.
+  public var ticket: TicketNumber
+  /// What for.
+  public var service: ServiceName
+  /// How soon.
+  public var priority: Priority
+  /// Where the customer stands.
+  public var state: CustomerState
+  /// At which window.
+  public var window: String?
+  /// Won.
+  public var amount: Won
+  /// What was ordered.
+  public var article: String?
+  /// When the ticket was issued, in milliseconds since 1970.
+  public var issuedAt: Int64
+  /// Attempts so far.
+  public var attempts: Int64
+  /// Why it was put aside, in words.
+  public var reason: String?
+
+  public init(
+    ticket: TicketNumber, service: ServiceName, priority: Priority = .regular, state: CustomerState,
+    window: String? = nil, amount: Won = 0, article: String? = nil, issuedAt: Int64, attempts: Int64 = 0,
+    reason: String? = nil
+  ) {
+    (self.ticket, self.service, self.priority, self.state) = (ticket, service, priority, state)
+    (self.window, self.amount, self.article, self.issuedAt) = (window, amount, article, issuedAt)
+    (self.attempts, self.reason) = (attempts, reason)
+  }
+}
+
+/// `/tickets`: everybody who has no receipt yet.
+public struct TicketsPage: WebPage {
+  /// What is shown.
+  public var filter: RecordFilter
+  /// At most 200.
+  public var rows: [TicketRow]
+  /// How many there are in all with this filter; nil where nobody counts.
+  public var total: Int64?
+  /// `after` of the next page; nil on the last.
+  public var next: Int64?
+  /// What there is to choose.
+  public var services: [ServiceName]
+
+  public init(
+    filter: RecordFilter = RecordFilter(), rows: [TicketRow] = [], total: Int64? = nil, next: Int64? = nil,
+    services: [ServiceName] = []
+  ) {
+    (self.filter, self.rows, self.total, self.next, self.services) = (filter, rows, total, next, services)
+  }
+}
+
+/// `/dead`: dead letters, for which an operator decides.
+public struct DeadPage: WebPage {
+  /// What is shown.
+  public var filter: RecordFilter
+  /// At most 200.
+  public var rows: [TicketRow]
+  /// How many there are in all with this filter.
+  public var total: Int64?
+  /// `after` of the next page; nil on the last.
+  public var next: Int64?
+  /// What there is to choose.
+  public var services: [ServiceName]
+
+  public init(
+    filter: RecordFilter = RecordFilter(), rows: [TicketRow] = [], total: Int64? = nil, next: Int64? = nil,
+    services: [ServiceName] = []
+  ) {
+    (self.filter, self.rows, self.total, self.next, self.services) = (filter, rows, total, next, services)
+  }
+}
+
+/// `/receipts`: the ends of tickets, in the order of their commits.
+public struct ReceiptsPage: WebPage {
+  /// What is shown.
+  public var filter: RecordFilter
+  /// At most 200.
+  public var rows: [ReceiptRow]
+  /// `after` of the next page; nil on the last.
+  public var next: Int64?
+  /// What there is to choose.
+  public var services: [ServiceName]
+
+  public init(
+    filter: RecordFilter = RecordFilter(), rows: [ReceiptRow] = [], next: Int64? = nil,
+    services: [ServiceName] = []
+  ) {
+    (self.filter, self.rows, self.next, self.services) = (filter, rows, next, services)
+  }
+}
+
+/// One promise, and whether it is kept.
+public struct PromiseRow: Sendable, Equatable {
+  /// Which.
+  public var name: Promise
+  /// By how much; 0 where it is kept, nil where it could not be checked.
+  public var difference: WonSum?
+
+  public init(name: Promise, difference: WonSum? = nil) {
+    (self.name, self.difference) = (name, difference)
+  }
+}
+
+/// A promise that an audit checks.
+public enum Promise: String, Sendable, CaseIterable {
+  /// Tickets that stand nowhere.
+  case lost
+  /// Tickets that stand in more than one place.
+  case duplicated
+  /// Won by which debits and credits differ.
+  case ledger
+  /// Pieces by which the stock differs.
+  case stock
+  /// Won by which the machine's money differs.
+  case money
+}
+
+/// `/audit`: the promises and whether they are kept, now.
+public struct AuditPage: WebPage {
+  /// When it was looked, in milliseconds since 1970; nil while the first look lasts.
+  public var time: Int64?
+  /// Each of them.
+  public var promises: [PromiseRow]
+  /// Everything that is not as promised, a sentence each.
+  public var problems: [String]
+  /// What is worth knowing and breaks no promise.
+  public var notes: [String]
+  /// Tickets issued over all days.
+  public var issued: Int64
+  /// Receipts of the served.
+  public var served: Int64
+  /// Receipts of the cancelled.
+  public var cancelled: Int64
+  /// Those without a receipt: in line, at a window, delayed.
+  public var waiting: Int64
+  /// Dead letters.
+  public var dead: Int64
+
+  public init(
+    time: Int64? = nil, promises: [PromiseRow] = [], problems: [String] = [], notes: [String] = [],
+    issued: Int64 = 0, served: Int64 = 0, cancelled: Int64 = 0, waiting: Int64 = 0, dead: Int64 = 0
+  ) {
+    (self.time, self.promises, self.problems, self.notes) = (time, promises, problems, notes)
+    (self.issued, self.served, self.cancelled, self.waiting) = (issued, served, cancelled, waiting)
+    self.dead = dead
+  }
+}
+
+/// An account and what moved on it.
+public struct LedgerLine: Sendable, Equatable {
+  /// `cash`, `loans`, `customer-12`.
+  public var account: String
+  /// Debits.
+  public var debit: WonSum
+  /// Credits.
+  public var credit: WonSum
+  /// Transfers that touched it.
+  public var transfers: Int64
+
+  public init(account: String, debit: WonSum, credit: WonSum, transfers: Int64 = 0) {
+    (self.account, self.debit, self.credit, self.transfers) = (account, debit, credit, transfers)
+  }
+}
+
+/// `/ledger`: the trial balance.
+public struct LedgerPage: WebPage {
+  /// The accounts, the branch's own first.
+  public var lines: [LedgerLine]
+  /// The account that is asked for; nil for all.
+  public var account: String?
+  /// The last receipts that moved it, the latest first.
+  public var latest: [ReceiptRow]
+
+  public init(lines: [LedgerLine] = [], account: String? = nil, latest: [ReceiptRow] = []) {
+    (self.lines, self.account, self.latest) = (lines, account, latest)
+  }
+}

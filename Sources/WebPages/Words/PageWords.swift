@@ -1,0 +1,62 @@
+// Owns the choice between the two languages for every sentence of a page. Invariant: every sentence is written down in both
+// languages at the same place; the words of the domain are those of `Phrasebook`, which a terminal shows, too.
+import Arguments
+import BankModel
+
+/// The words of a page in one language.
+@dynamicMemberLookup
+struct PageWords {
+  let language: Language
+
+  var phrases: Phrasebook { Phrasebook(language) }
+
+  subscript(dynamicMember sentence: KeyPath<FixedWords, Text>) -> String {
+    FixedWords.all[keyPath: sentence][language == .korean ? .korean : .english]
+  }
+
+  func say(_ english: @autoclosure () -> String, _ korean: @autoclosure () -> String) -> String {
+    language == .korean ? korean() : english()
+  }
+
+  func count(_ number: some BinaryInteger) -> String { Phrasebook.grouped(number) }
+
+  /// `3 customers`, `3명`.
+  func people(_ number: Int64) -> String {
+    say("\(count(number)) \(number == 1 ? "customer" : "customers")", "\(count(number))명")
+  }
+
+  /// `3 left`, `3개`.
+  func pieces(_ number: Quantity) -> String { say("\(count(number)) left", "\(count(number))개") }
+
+  /// A fruit or a drink of which only the name in commands is known; the name itself where a branch has something of its own.
+  func item(_ id: ItemID) -> String {
+    Assortment.standard.fruits.first { $0.id == id }?.name(in: language)
+      ?? ProductTable.standard[id].map { language == .korean ? $0.name : $0.english } ?? id.name
+  }
+
+  /// A juice in the same way.
+  func juice(_ id: ItemID) -> String {
+    Assortment.standard.juices.first { $0.id == id }?.name(in: language) ?? id.name
+  }
+
+  func customer(_ ticket: TicketNumber) -> String { say("Customer \(ticket)", "\(ticket)번 고객") }
+  func day(_ day: Int64) -> String { say("day \(day)", "영업 \(day)일차") }
+  func generation(_ number: some BinaryInteger) -> String { say("generation \(number)", "\(number)세대") }
+  func attempt(_ number: Int64) -> String { say("attempt \(number)", "\(number)번째 시도") }
+
+  /// A rate in thousandths a second: `12.3/s`, `초당 12.3명`.
+  func rate(_ thousandths: Int64) -> String {
+    let number = max(0, thousandths)
+    let text =
+      number >= 100_000 ? count(number / 1_000) : "\(count(number / 1_000)).\(number / 100 % 10)"
+    return say("\(text)/s", "초당 \(text)명")
+  }
+
+  /// Bytes of memory: `7.8 MB`.
+  func memory(_ bytes: Int64) -> String {
+    let tenths = max(0, bytes) / 100_000
+    return "\(count(tenths / 10)).\(tenths % 10) MB"
+  }
+
+  func won(_ amount: some BinaryInteger) -> String { phrases.won(amount) }
+}

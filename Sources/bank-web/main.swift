@@ -1,0 +1,7 @@
+// Owns nothing: hands the command line to the page's server, and its exit code to the system.
+// It must not hold any logic.
+
+import Glibc
+import WebInterface
+
+exit(WebProcess.run(arguments: Array(CommandLine.arguments.dropFirst())))
