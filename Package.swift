@@ -290,7 +290,9 @@ let package = Package(
       ]),
     // They run the programs, and import none: not to wait for them keeps all cores busy to the end of a build.
     tests("EndToEndTests", of: ["BranchFixture", "CSQLite"]),
-    tests("BrowserTests", of: ["BrowserFixture", "BranchFixture", "JSON", "Posix", "PosixFixture", "Time"]),
+    tests(
+      "BrowserTests",
+      of: ["BrowserFixture", "BranchFixture", "Arguments", "JSON", "Posix", "PosixFixture", "Time"]),
     tests("ControlClientTests", of: ["ControlClient", "Time", "BankModel", "Wire", "Posix"]),
     tests(
       "BankctlTests",

@@ -35,55 +35,53 @@ extension PageTests {
       try branch.done("enqueue", "12", "--service", "loan", "--grade", "vip")
     }
 
-    @Test("each fits, is named, complains of nothing and stays here", arguments: Tongue.allCases)
-    func walk(tongue: Tongue) throws {
+    @Test("each fits, is named, complains of nothing, stays here, and says the same without its scripts")
+    func walk() throws {
       try withSite(configuration: Self.furnished) { site in
         try Self.furnish(site)
-        let page = try site.page("/", tongue)
-        var titles: Set<String> = []
-        for path in Self.paths {
-          let answer = try page.go(to: site.origin + path)
-          #expect(answer?.status == 200, "\(path)")
-          #expect(try page.text("document.documentElement.lang") == tongue.rawValue, "\(path)")
-          titles.insert(try page.text("document.title"))
-          #expect(try page.count("h1") == 1, "\(path)")
-          for (width, dark) in [(320, false), (390, true), (1280, false)] {
-            try page.view(width: width, height: 800)
-            try page.prefer(dark: dark)
-            let beyond = try page.beyondTheEdge()
-            #expect(beyond == [], "\(path), \(width) pixels")
-            let small = try page.smallTargets()
-            #expect(small == [], "\(path), \(width) pixels")
+        let korean = try site.page("/", .ko)
+        for tongue in Tongue.allCases {
+          let page = try site.page("/", beside: korean, tongue)
+          let mute = try site.page("/", beside: korean, tongue, scripts: false)
+          var titles: Set<String> = []
+          for path in Self.paths {
+            let answer = try page.go(to: site.origin + path)
+            #expect(answer?.status == 200, "\(path)")
+            #expect(try page.text("document.documentElement.lang") == tongue.rawValue, "\(path)")
+            titles.insert(try page.text("document.title"))
+            #expect(try page.count("h1") == 1, "\(path)")
+            try fits(page, path)
+            try mute.go(to: site.origin + path)
+            // What is said of processes and of the time may differ between two looks; the lists and the forms may not.
+            for question in Self.questions {
+              #expect(try page.evaluate(question) == mute.evaluate(question), "\(path)")
+            }
           }
-          let nameless = try page.namelessControls()
-          #expect(nameless == [], "\(path)")
+          #expect(titles.count >= Self.paths.count - 3, "titles tell pages apart: \(titles)")
+          for page in [page, mute] { try page.expectClean() }
         }
-        #expect(titles.count >= Self.paths.count - 3, "titles tell pages apart: \(titles)")
-        try page.expectClean()
       }
     }
 
-    @Test("each says the same without its scripts", arguments: Tongue.allCases)
-    func mute(tongue: Tongue) throws {
-      try withSite(configuration: Self.furnished) { site in
-        try Self.furnish(site)
-        let live = try site.page("/", tongue)
-        let mute = try site.page("/", beside: live, tongue, scripts: false)
-        for path in Self.paths {
-          try live.go(to: site.origin + path)
-          try mute.go(to: site.origin + path)
-          // What is said of processes and of the time may differ between two looks; the lists and the forms may not.
-          for question in [
-            "[...document.querySelectorAll('[data-ticket], [data-fruit], [data-product], [data-purchase]')]"
-              + ".map(row => row.textContent.replace(/\\s+/g, ' '))",
-            "[...document.querySelectorAll('main form[method=post]')].map(form => form.getAttribute('action'))",
-            "document.querySelector('h1').textContent",
-          ] {
-            #expect(try live.evaluate(question) == mute.evaluate(question), "\(path)")
-          }
-        }
-        for page in [live, mute] { try page.expectClean() }
+    private static let questions = [
+      "[...document.querySelectorAll('[data-ticket], [data-fruit], [data-product], [data-purchase]')]"
+        + ".map(row => row.textContent.replace(/\\s+/g, ' '))",
+      "[...document.querySelectorAll('main form[method=post]')].map(form => form.getAttribute('action'))",
+      "document.querySelector('h1').textContent",
+    ]
+
+    /// Expects that a page fits into windows of a telephone and of a desk, dark and light, and that everything has a name.
+    private func fits(_ page: Page, _ path: String) throws {
+      for (width, dark) in [(320, false), (390, true), (1280, false)] {
+        try page.view(width: width, height: 800)
+        try page.prefer(dark: dark)
+        let beyond = try page.beyondTheEdge()
+        #expect(beyond == [], "\(path), \(width) pixels")
+        let small = try page.smallTargets()
+        #expect(small == [], "\(path), \(width) pixels")
       }
+      let nameless = try page.namelessControls()
+      #expect(nameless == [], "\(path)")
     }
 
     @Test("a language and a theme are chosen on the page and stay")

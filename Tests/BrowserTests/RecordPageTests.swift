@@ -10,14 +10,13 @@ extension PageTests {
       "[...document.querySelectorAll('main [data-ticket]')].map(row => Number(row.dataset.ticket))"
 
     @Test(
-      "lists come in pages of two hundred, and their filters stand in the address", arguments: Tongue.allCases
-    )
-    func lists(tongue: Tongue) throws {
+      "lists come in pages of two hundred, and their filters stand in the address")
+    func lists() throws {
       try withSite("--speed", "0.01") { site in
         try site.branch.done("pause")
         try site.branch.done("enqueue", "300", "--service", "deposit")
         try site.branch.done("enqueue", "150", "--service", "loan")
-        let page = try site.page("/tickets?state=waiting&service=deposit", tongue)
+        let page = try site.page("/tickets?state=waiting&service=deposit", .ko)
         #expect(try page.evaluate(Self.rows).items.compactMap(\.integer) == Array(1...200))
         let next = try page.text("document.querySelector('main a[href*=\"after=\"]').getAttribute('href')")
         #expect(next.contains("service=deposit") && next.contains("state=waiting"), "\(next)")
@@ -33,12 +32,12 @@ extension PageTests {
       }
     }
 
-    @Test("of a selection all are cancelled, after their number was confirmed", arguments: Tongue.allCases)
-    func selection(tongue: Tongue) throws {
+    @Test("of a selection all are cancelled, after their number was confirmed")
+    func selection() throws {
       try withSite("--speed", "0.01") { site in
         try site.branch.done("pause")
         try site.branch.done("enqueue", "20", "--service", "deposit")
-        let page = try site.page("/tickets?state=waiting", tongue)
+        let page = try site.page("/tickets?state=waiting", .en)
         for ticket in [3, 5, 8] { try page.click("main input[name=\"ticket\"][value=\"\(ticket)\"]") }
         try page.click(try page.button(of: "/tickets/cancel"))
         try page.wait(
@@ -53,8 +52,8 @@ extension PageTests {
     }
 
     @Test(
-      "a dead letter tells why it was put aside, and comes back into the line", arguments: Tongue.allCases)
-    func dead(tongue: Tongue) throws {
+      "a dead letter tells why it was put aside, and comes back into the line")
+    func dead() throws {
       try withSite(
         configuration: {
           try $0.configuration(
@@ -65,7 +64,7 @@ extension PageTests {
       ) { site in
         try site.branch.done("enqueue", "--service", "broken", "--payload", "x")
         try site.branch.waitUntil("it is put aside") { try site.branch.status().queue("dead") == 1 }
-        let page = try site.page("/dead", tongue)
+        let page = try site.page("/dead", .ko)
         #expect(try page.evaluate(Self.rows).items.compactMap(\.integer) == [1])
         #expect(try page.text("document.querySelector('main').innerText").contains("65"))
         _ = try site.branch.write("", to: "mended")
@@ -85,13 +84,13 @@ extension PageTests {
     }
 
     @Test(
-      "the audit says of every promise that it is kept, and the ledger adds up", arguments: Tongue.allCases)
-    func books(tongue: Tongue) throws {
+      "the audit says of every promise that it is kept, and the ledger adds up")
+    func books() throws {
       try withSite("--speed", "100") { site in
         try site.branch.done(
           "enqueue", "--from", "-", input: #"{"service":"deposit","amount":50000,"account":12}"#)
         try site.branch.done("wait")
-        let page = try site.page("/audit", tongue)
+        let page = try site.page("/audit", .ko)
         try page.wait(for: "document.querySelectorAll('main .good').length > 0")
         #expect(try page.count("main .alarm, main .bad") == 0)
         try page.go(to: site.origin + "/ledger")

@@ -45,6 +45,14 @@ final class Site {
     try page.go(to: origin + path)
     return page
   }
+
+  /// Opens the same page twice for the same person, in Korean and in English, and marks both documents.
+  func pair(_ path: String = "/") throws -> (ko: Page, en: Page) {
+    let korean = try page(path, .ko)
+    let english = try page(path, beside: korean, .en)
+    for page in [korean, english] { try page.mark() }
+    return (korean, english)
+  }
 }
 
 /// Gives a test a bank with pages and a browser, and takes both away again.

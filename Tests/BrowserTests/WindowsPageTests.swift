@@ -8,17 +8,16 @@ extension PageTests {
   @Suite("The pages of tickets and windows")
   struct WindowsPageTests {
     @Test(
-      "a ticket is taken at the kiosk, and its page tells its story to the receipt",
-      arguments: Tongue.allCases)
-    func kiosk(tongue: Tongue) throws {
+      "a ticket is taken at the kiosk, and its page tells its story to the receipt")
+    func kiosk() throws {
       try withSite(configuration: { try $0.configuration(depositWork: "60s") }) { site in
-        let kiosk = try site.page("/kiosk", tongue)
+        let kiosk = try site.page("/kiosk", .ko)
         try kiosk.evaluate("document.querySelector('select[name=service]').value = 'deposit'")
         try kiosk.evaluate("document.querySelector('select[name=grade]').value = 'vip'")
         try kiosk.type("{\"note\": \"안녕\"}", into: "textarea[name=payload]")
         try kiosk.click("[data-action=\"take\"]")
         try kiosk.wait(for: "document.querySelector('a[href=\"/ticket/1\"]')")
-        let ticket = try site.page("/ticket/1", beside: kiosk, tongue)
+        let ticket = try site.page("/ticket/1", beside: kiosk, .en)
         try ticket.mark()
         try site.branch.waitUntil("it is served") { try site.branch.status().queue("serving") == 1 }
         let first = try #require(try site.branch.status().workers.first { $0.ticket == 1 })
@@ -65,12 +64,10 @@ extension PageTests {
       }
     }
 
-    @Test("the display on the wall calls whoever is next, and has no controls", arguments: Tongue.allCases)
-    func lobby(tongue: Tongue) throws {
+    @Test("the display on the wall calls whoever is next, and has no controls")
+    func lobby() throws {
       try withSite("--speed", "10") { site in
-        let one = try site.page("/lobby", tongue)
-        let two = try site.page("/lobby", beside: one, tongue)
-        for page in [one, two] { try page.mark() }
+        let (one, two) = try site.pair("/lobby")
         #expect(try one.count("main form") == 0)
         try site.branch.done("enqueue", "6", "--service", "loan", "--wait")
         for page in [one, two] {
@@ -86,13 +83,11 @@ extension PageTests {
       }
     }
 
-    @Test("windows are paused, opened and closed, and every open page says so", arguments: Tongue.allCases)
-    func steering(tongue: Tongue) throws {
+    @Test("windows are paused, opened and closed, and every open page says so")
+    func steering() throws {
       try withSite("--speed", "0.01") { site in
-        let one = try site.page("/windows", tongue)
-        let two = try site.page("/windows", beside: one, tongue)
+        let (one, two) = try site.pair("/windows")
         for page in [one, two] {
-          try page.mark()
           try page.becomes("document.querySelector('[data-region=windows] [data-key=deposit-2]')")
         }
         try one.click(try one.button(of: "/windows/scale", ["service": "deposit", "windows": "3"]))
@@ -116,12 +111,11 @@ extension PageTests {
     }
 
     @Test(
-      "a teller is ended on the page, which shows how soon its customer is served again",
-      arguments: Tongue.allCases)
-    func chaos(tongue: Tongue) throws {
+      "a teller is ended on the page, which shows how soon its customer is served again")
+    func chaos() throws {
       try withSite("--speed", "0.01", web: ["--chaos"]) { site in
         try site.branch.done("enqueue", "1", "--service", "loan")
-        let page = try site.page("/windows", tongue)
+        let page = try site.page("/windows", .ko)
         try page.mark()
         try site.branch.waitUntilServed(by: "loan-1", ticket: 1)
         let before = try #require(try site.branch.status().worker("loan-1"))
@@ -144,11 +138,11 @@ extension PageTests {
       }
     }
 
-    @Test("services show who waits by grade", arguments: Tongue.allCases)
-    func services(tongue: Tongue) throws {
+    @Test("services show who waits by grade")
+    func services() throws {
       try withSite("--speed", "0.01") { site in
         try site.branch.done("pause", "deposit")
-        let page = try site.page("/services", tongue)
+        let page = try site.page("/services", .ko)
         try page.mark()
         try site.branch.done("enqueue", "1234", "--service", "deposit", "--grade", "vvip")
         let row = "document.querySelector('[data-region=services] [data-key=deposit]').textContent"
