@@ -2,11 +2,24 @@
 // The floors of the bank, from the ground up. A target imports only what stands on a lower floor;
 // Tests/RepositoryRulesTests reads this file and the imports and fails when that is not so.
 // There are no packages here and there will be none: what C keeps well comes from the system.
+import Foundation
 import PackageDescription
 
 /// Identifies one build of all executables, so that a mix of builds is refused in the handshake.
 /// `scripts/build` hands in a digest of the sources; a plain `swift build` is the build "dev".
 let buildIdentity = Context.environment["BANK_BUILD_ID"] ?? "dev"
+
+/// The page's server needs libmicrohttpd. Where its header is not, everything else is built, and `bankctl web` says what to
+/// install. The scripts say whether it is there, because a manifest is read again when they say something else.
+let hasPage: Bool =
+  switch Context.environment["BANK_PAGE"] {
+  case "0": false
+  case "1": true
+  default:
+    ["/usr/include", "/usr/local/include"].contains {
+      FileManager.default.fileExists(atPath: $0 + "/microhttpd.h")
+    }
+  }
 
 /// CI turns every warning into an error; a developer in the middle of a change is not stopped by one.
 let strictness: [SwiftSetting] =
@@ -223,6 +236,8 @@ let package = Package(
     tests("BankModelTests", of: ["Time", "BankModel"]),
     tests("SupervisionTests", of: ["Supervision", "Time", "BankModel"]),
     tests("TimeTests", of: ["Time"]),
+    tests("WebCoreTests", of: ["WebCore", "BankModel", "Time"]),
+    tests("WebServerTests", of: ["PosixFixture", "WebServer", "WebCore", "Posix", "Time"]),
     tests("PosixTests", of: ["PosixFixture", "Posix", "Time"]),
     tests("RepositoryRulesTests", of: []),
     tests(
@@ -316,4 +331,11 @@ if Context.environment["BANK_BUILD_PROGRAMS"] != nil {
   ]
   package.targets.removeAll { $0.isTest || others.contains($0.name) }
   package.products.removeAll()
+}
+
+if !hasPage {
+  let pages: Set = [
+    "CMicrohttpd", "WebServer", "WebInterface", "bank-web", "WebServerTests", "WebInterfaceTests",
+  ]
+  package.targets.removeAll { pages.contains($0.name) }
 }

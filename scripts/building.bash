@@ -15,6 +15,8 @@ programs=(bankctl bank-chaos bankd bank-guardian bank-juice bank-runner bank-sto
 # Finds out what the sources are called now and where their sets are. The mark is older than the digest, so whatever
 # changes from here on is newer than what is remembered with it.
 look() {
+  # Where there is no library for the page there is no server of it, and everything else is the same.
+  [[ $BANK_PAGE != 1 || ${programs[-1]} == bank-web ]] || programs+=(bank-web)
   : >"$mark"
   BANK_BUILD_ID=$(build_identity)
   export BANK_BUILD_ID

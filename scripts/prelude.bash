@@ -34,10 +34,21 @@ help_of() {
   sed -n '2,/^[^#]/{/^#/!q;s/^# \{0,1\}//;p;}' "$1"
 }
 
+# Looks whether there is a library for the server of the page, and says so to Package.swift: 1 or 0.
+find_page() {
+  local header
+  export BANK_PAGE=0
+  for header in /usr/include/microhttpd.h /usr/local/include/microhttpd.h; do
+    [[ ! -e $header ]] || BANK_PAGE=1
+  done
+}
+find_page
+
 # Puts a Swift that is unpacked in one of the usual places on PATH when PATH has none, as is so for a shell
 # that read no profile (cron, systemd, `env -i`). Fails when there is none.
 find_swift() {
   local home=${HOME:-/nonexistent} directory
+  find_page
   command -v swift >/dev/null && return 0
   for directory in "$home"/.local/share/swiftly/bin "$home"/.swiftly/bin "$home"/swift*/usr/bin \
     /usr/local/swift*/usr/bin /opt/*/usr/bin; do
@@ -82,6 +93,8 @@ build_identity() {
   local digest
   digest=$(cd -- "$root" && find Package.swift Sources -type f ! -name '.*' -print0 |
     LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum)
+  # A set without the server of the page is another one.
+  [[ $BANK_PAGE == 1 ]] || digest=$(printf '%s without a page' "$digest" | sha256sum)
   printf '%s\n' "${digest:0:12}"
 }
 

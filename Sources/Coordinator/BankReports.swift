@@ -40,7 +40,10 @@ final class BankReports: BankPart {
       businessMilliseconds: queue.machine.businessTime(at: context.now.monotonic).milliseconds,
       queue: customers, services: services,
       workers: tellerSupervisor.posts.values.map { report(on: $0) }
-        + outside.present.map { report(on: $0) } + serviceSupervisor.posts.filter { $0.isWanted || $0.child != nil || $0.specification.workerRole != .web }
+        + outside.present.map { report(on: $0) }
+        + serviceSupervisor.posts.filter {
+          $0.isWanted || $0.child != nil || $0.specification.workerRole != .web
+        }
         .map { report(on: $0) },
       guardianPid: context.bindings.guardianship?.pid)
   }

@@ -38,6 +38,9 @@ final class PageServer: BankPart {
     if let port = wanted.port, !(0...65_535).contains(port) {
       throw Failure(.badRequest, subject: "port", detail: "a port is a number from 0 to 65535")
     }
+    guard wanted.hasGoodHost else {
+      throw Failure(.badRequest, subject: "host", detail: "a name of a host is needed, in small letters")
+    }
     guard WorkerPrograms.isProgram(programs.web) else {
       throw Failure(.system, subject: programs.web, detail: "this build has no server of the page")
     }
@@ -63,6 +66,7 @@ final class PageServer: BankPart {
     if let port = order.port { words += ["--port", String(port)] }
     if order.isReadOnly { words.append("--read-only") }
     if order.hasChaos { words.append("--chaos") }
+    if let host = order.host { words += ["--proxied", host] }
     return words
   }
 
@@ -71,7 +75,8 @@ final class PageServer: BankPart {
   private var note: String { Paths.join(context.home.path, "run", "web.order") }
 
   private func remember(_ order: WebOrder) {
-    let text = "\(order.port.map { String($0) } ?? "-") \(order.isReadOnly) \(order.hasChaos)"
+    let text =
+      "\(order.port.map { String($0) } ?? "-") \(order.isReadOnly) \(order.hasChaos) \(order.host ?? "-")"
     do throws(SystemError) {
       let file = try FileDescriptor.open(note, [.writeOnly, .create, .truncate])
       try file.writeAll(Array(text.utf8))
@@ -88,9 +93,12 @@ final class PageServer: BankPart {
       let text = String(validating: bytes, as: UTF8.self)
     else { return nil }
     let words = text.split(separator: " ")
-    guard words.count == 3, let isReadOnly = Bool(String(words[1])), let hasChaos = Bool(String(words[2])),
+    guard words.count == 4, let isReadOnly = Bool(String(words[1])), let hasChaos = Bool(String(words[2])),
       words[0] == "-" || Int64(words[0]) != nil
     else { return nil }
-    return WebOrder(port: Int64(words[0]), isReadOnly: isReadOnly, hasChaos: hasChaos)
+    let order = WebOrder(
+      port: Int64(words[0]), isReadOnly: isReadOnly, hasChaos: hasChaos,
+      host: words[3] == "-" ? nil : String(words[3]))
+    return order.hasGoodHost ? order : nil
   }
 }

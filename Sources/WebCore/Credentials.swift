@@ -147,7 +147,8 @@ public struct Cookies: Sendable, Equatable {
   /// Reads them; what is no cookie is left out.
   public init(_ request: HTTPRequest) {
     for part in (request.headers["cookie"] ?? "").split(separator: ";") {
-      let halves = part.drop { $0 == " " }.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let halves = part.drop { $0 == " " }.split(
+        separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       if halves.count == 2 { values.append((name: halves[0], value: halves[1])) }
     }
   }

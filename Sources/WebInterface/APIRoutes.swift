@@ -1,17 +1,20 @@
-// Owns `/api/v1/…`: what scripts can ask over HTTP, in the shapes of `--json`. It knows no page.
+// Owns `GET /api/v1/…`: what scripts can ask over HTTP, in the shapes of `--json`. It knows no page.
 // Invariant: a failure has the same code as in `bankctl --json`, and a status that says what its exit code means.
 import BankModel
 import Posix
 import Reports
+import StockClient
 import Time
+import VendingClient
 import WebCore
 import WebServer
 import Wire
 
 /// The requests of scripts.
 final class APIRoutes {
-  private unowned let application: WebApplication
-  private var control: ControlLink { application.control }
+  unowned let application: WebApplication
+  var control: ControlLink { application.control }
+  static let patience = TimeSpan.seconds(5)
 
   init(_ application: WebApplication) { self.application = application }
 
@@ -24,35 +27,162 @@ final class APIRoutes {
   }
 
   private func get(_ path: [String], _ exchange: HTTPExchange) {
-    switch path {
-    case ["status"]:
-      control.ask(.status) { [self] in
-        answer(exchange, $0.only { if case .status(let report) = $0 { report } else { nil } }, JSONValue.status)
+    let query = exchange.request.target.query
+    switch (path.first, path.count) {
+    case ("status", 1): ask(.status, exchange, \.status, JSONValue.status)
+    case ("tickets", 1): listTickets(query, exchange)
+    case ("tickets", 2):
+      guard let number = Int64(path[1]) else { return missing(exchange) }
+      ask(.ticket(number: number, day: query.number("day")), exchange, \.ticket, JSONValue.ticket)
+    case ("receipts", 1): listReceipts(query, exchange)
+    case ("audit", 1): ask(.audit, exchange, within: .seconds(60), \.audit, JSONValue.audit)
+    case ("ledger", 1): ask(.ledger, exchange, \.ledger, JSONValue.ledger)
+    case ("accounts", 2):
+      guard let number = Int64(path[1]) else { return missing(exchange) }
+      ask(.account(number), exchange, \.account, JSONValue.account)
+    case ("stock", 1): askStock(exchange, JSONValue.stock)
+    case ("juice", 1): askMenu(exchange)
+    case ("vending", 1): askMachine(.look, exchange)
+    case ("vending", 2) where path[1] == "history": listPurchases(query, exchange)
+    default: missing(exchange)
+    }
+  }
+
+  // MARK: - The bank
+
+  func ask<Value>(
+    _ command: ControlCommand, _ exchange: HTTPExchange, within patience: TimeSpan = APIRoutes.patience,
+    _ kind: @escaping (ControlAnswer) -> Value?, _ document: @escaping (Value) -> JSONValue
+  ) {
+    control.ask(command, within: patience) { [self] outcome in
+      switch outcome.only(kind) {
+      case .success(let value): answer(exchange, document(value))
+      case .failure(let failure): exchange.respond(Self.refusal(failure))
       }
-    default: missing(exchange)
     }
   }
 
-  private func post(_ path: [String], _ exchange: HTTPExchange) {
-    switch path {
-    default: missing(exchange)
+  private func listTickets(_ query: FormFields, _ exchange: HTTPExchange) {
+    guard let limit = limit(query), let state = choice(query.text("state"), CustomerState.init(name:)),
+      let service = choice(query.text("service"), { ServiceName($0) }), let after = after(query)
+    else { return misunderstood(exchange) }
+    let question = TicketQuery(state: state, service: service, after: after, limit: limit)
+    control.ask(.tickets(question), within: .seconds(20)) { [self] outcome in
+      list(exchange, outcome, \.tickets, JSONValue.listed)
     }
   }
 
-  // MARK: - Answers
+  private func listReceipts(_ query: FormFields, _ exchange: HTTPExchange) {
+    guard let limit = limit(query), let service = choice(query.text("service"), { ServiceName($0) }),
+      let after = after(query), let days = days(query.text("day"))
+    else { return misunderstood(exchange) }
+    let question = ReceiptQuery(days: days, follow: false, after: after, service: service, limit: limit)
+    control.ask(.receipts(question), within: .seconds(20)) { [self] outcome in
+      list(exchange, outcome, \.receipts, JSONValue.receipt)
+    }
+  }
 
-  private func answer<Value>(
-    _ exchange: HTTPExchange, _ outcome: Result<Value, Failure>, _ document: (Value) -> JSONValue
+  /// A value that may be left out: nil inside where it is, nil where it makes no sense.
+  private func choice<Value>(_ text: String?, _ read: (String) -> Value?) -> Value?? {
+    guard let text else { return .some(nil) }
+    return read(text).map { .some($0) }
+  }
+
+  private func limit(_ query: FormFields) -> Int64? {
+    guard query.text("limit") != nil else { return 200 }
+    return query.number("limit").flatMap { (1...TicketQuery.limitAtMost).contains($0) ? $0 : nil }
+  }
+
+  private func after(_ query: FormFields) -> Int64? {
+    guard query.text("after") != nil else { return 0 }
+    return query.number("after").flatMap { $0 >= 0 ? $0 : nil }
+  }
+
+  private func days(_ text: String?) -> ReceiptQuery.Days? {
+    guard let text else { return .present }
+    if text == "all" { return .all }
+    return Int64(text).flatMap { $0 > 0 ? .day($0) : nil }
+  }
+
+  private func list<Row>(
+    _ exchange: HTTPExchange, _ outcome: ControlOutcome, _ rows: (ControlAnswer) -> [Row],
+    _ document: (Row) -> JSONValue
   ) {
     switch outcome {
-    case .success(let value): exchange.respond(.json(Array(document(value).text.utf8)))
+    case .success(let answers): lines(exchange, answers.flatMap(rows).map(document))
     case .failure(let failure): exchange.respond(Self.refusal(failure))
     }
   }
 
-  private func missing(_ exchange: HTTPExchange) {
+  // MARK: - The shop
+
+  func askStock(_ exchange: HTTPExchange, _ document: @escaping (StockPicture) -> JSONValue) {
+    application.stock.ask(.look, until: deadline) { [self] answer in
+      guard case .success(.picture(let picture)) = answer else {
+        return exchange.respond(Self.refusal(answer))
+      }
+      answerWith(exchange, document(picture))
+    }
+  }
+
+  private func askMenu(_ exchange: HTTPExchange) {
+    application.stock.ask(.assortment, until: deadline) { [self] answer in
+      guard case .success(.assortment(let assortment)) = answer else {
+        return exchange.respond(Self.refusal(answer))
+      }
+      askStock(exchange) { .menu(assortment, $0) }
+    }
+  }
+
+  private func askMachine(_ command: VendingCommand, _ exchange: HTTPExchange) {
+    application.vending.ask(command, until: deadline) { [self] answer in
+      guard case .success(.picture(let picture)) = answer else {
+        return exchange.respond(Self.refusal(answer))
+      }
+      answerWith(exchange, .vending(picture))
+    }
+  }
+
+  private func listPurchases(_ query: FormFields, _ exchange: HTTPExchange) {
+    guard let limit = limit(query), let after = after(query) else { return misunderstood(exchange) }
+    let question = VendingCommand.history(PurchasePage(after: after, limit: limit))
+    application.vending.ask(question, until: deadline) { [self] answer in
+      guard case .success(.history(let purchases)) = answer else {
+        return exchange.respond(Self.refusal(answer))
+      }
+      lines(exchange, purchases.map(JSONValue.purchase))
+    }
+  }
+
+  var deadline: MonotonicTime { SystemClock.monotonic() + Self.patience }
+
+  // MARK: - Answers
+
+  func answer(_ exchange: HTTPExchange, _ document: JSONValue) { answerWith(exchange, document) }
+
+  func answerWith(_ exchange: HTTPExchange, _ document: JSONValue) {
+    exchange.respond(.json(Array(document.text.utf8)))
+  }
+
+  /// One document a line, as of every list that can be long.
+  private func lines(_ exchange: HTTPExchange, _ documents: [JSONValue]) {
+    var bytes: [UInt8] = []
+    for document in documents {
+      document.append(to: &bytes)
+      bytes.append(UInt8(ascii: "\n"))
+    }
+    exchange.respond(
+      HTTPResponse(
+        200, headers: [("Content-Type", "application/x-ndjson"), ("Cache-Control", "no-store")], body: bytes))
+  }
+
+  func missing(_ exchange: HTTPExchange) {
     let path = exchange.request.target.path
     exchange.respond(Self.refusal(404, "not_found", "there is nothing at \(path)"))
+  }
+
+  func misunderstood(_ exchange: HTTPExchange, _ message: String = "a value of the request makes no sense") {
+    exchange.respond(Self.refusal(400, "bad_request", message))
   }
 
   static func refusal(_ failure: Failure) -> HTTPResponse {
@@ -63,6 +193,30 @@ final class APIRoutes {
 
   static func refusal(_ status: Int, _ code: String, _ message: String) -> HTTPResponse {
     .json(Array(JSONValue.error(code: code, message: message).text.utf8), status: status)
+  }
+
+  static func refusal(_ answer: Result<StockResult, StockClientError>) -> HTTPResponse {
+    switch answer {
+    case .success(.failure(let failure)):
+      refusal(failure.code.httpStatus, failure.code.rawValue, words(failure.subject, failure.detail))
+    case .success(.short(let shortages)):
+      refusal(409, "out_of_stock", shortages.map(\.item.name).joined(separator: ", "))
+    case .success: refusal(500, "failed", "the stock gave an answer to another question")
+    case .failure(let error): refusal(503, "stock_unavailable", error.description)
+    }
+  }
+
+  static func refusal(_ answer: Result<VendingResult, VendingClientError>) -> HTTPResponse {
+    switch answer {
+    case .success(.failure(let failure)):
+      refusal(failure.code.httpStatus, failure.code.rawValue, words(failure.subject, failure.detail))
+    case .success: refusal(500, "failed", "the machine gave an answer to another question")
+    case .failure(let error): refusal(503, "vending_unavailable", error.description)
+    }
+  }
+
+  private static func words(_ subject: String, _ detail: String) -> String {
+    [subject, detail].filter { !$0.isEmpty }.joined(separator: ": ")
   }
 }
 
@@ -75,6 +229,30 @@ extension Failure.Code {
     case .alreadyOpen, .wrongState, .wrongDay, .keyConflict, .otherProcess: 409
     case .badRequest, .badConfiguration: 400
     case .damaged, .newerSchema, .badHome, .windowsFailed, .system, .removed, .withdrawn, .tooSlow: 500
+    }
+  }
+}
+
+extension StockFailure.Code {
+  var httpStatus: Int {
+    switch self {
+    case .unknownItem: 404
+    case .badRequest: 400
+    case .otherOrder, .givenBack, .overflow, .datedItem, .tooManyLots: 409
+    case .diskFull, .crowded: 503
+    case .tooSlow: 500
+    }
+  }
+}
+
+extension VendingFailure.Code {
+  var httpStatus: Int {
+    switch self {
+    case .unknownProduct: 404
+    case .badRequest: 400
+    case .otherOrder, .tooLittleMoney, .soldOut, .onlyExpired, .tillFull, .shelfFull, .wrongSide: 409
+    case .stockUnavailable, .diskFull, .crowded: 503
+    case .tooSlow: 500
     }
   }
 }

@@ -219,9 +219,15 @@ extension ControlOutcome {
   }
 }
 
+/// The answer of each kind; nil, or nothing, for any other.
 extension ControlAnswer {
-  /// The customers of a page of a list; none of any other answer.
+  var status: StatusReport? { if case .status(let report) = self { report } else { nil } }
+  var ticket: TicketReport? { if case .ticket(let report) = self { report } else { nil } }
+  var enqueued: EnqueuedReport? { if case .enqueued(let report) = self { report } else { nil } }
+  var selection: SelectionReport? { if case .selection(let report) = self { report } else { nil } }
+  var audit: AuditReport? { if case .audit(let report) = self { report } else { nil } }
+  var ledger: [LedgerRow]? { if case .ledger(let rows) = self { rows } else { nil } }
+  var account: AccountReport? { if case .account(let report) = self { report } else { nil } }
   var tickets: [TicketReport] { if case .tickets(let page) = self { page } else { [] } }
-  /// The receipts of a page of a list; none of any other answer.
   var receipts: [ReceiptReport] { if case .receipts(let page) = self { page } else { [] } }
 }

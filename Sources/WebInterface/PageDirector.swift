@@ -20,7 +20,7 @@ final class PageDirector {
   }
 
   private let feeds: Feeds
-  private let loader: PageLoader
+  let loader: PageLoader
   private let options: WebOptions
   private var visits: [Visit] = []
   private var pages: [PageKey: LivePage] = [:]
@@ -93,7 +93,9 @@ final class PageDirector {
       hasChaos: options.hasChaos, isManager: isManager, notice: notice)
   }
 
-  static func newKey() -> String { "web-" + String(RandomSeed.fromSystem(), radix: 36) + String(RandomSeed.fromSystem(), radix: 36) }
+  static func newKey() -> String {
+    "web-" + String(RandomSeed.fromSystem(), radix: 36) + String(RandomSeed.fromSystem(), radix: 36)
+  }
 
   private func frame(_ key: PageKey) -> PageFrame {
     PageFrame(
@@ -123,7 +125,9 @@ final class PageDirector {
 
   func endTurn(_ now: MonotonicTime) {
     showVisits(now)
-    for page in pages.values where page.isStale && !page.isLoading && page.nextLoad <= now { renew(page, now) }
+    for page in pages.values where page.isStale && !page.isLoading && page.nextLoad <= now {
+      renew(page, now)
+    }
     if let pulse = nextPulse, pulse <= now {
       nextPulse = now + Self.pulse
       for page in pages.values { page.pulse() }

@@ -33,7 +33,8 @@ final class PageLoader {
   /// How long an audit is as good as a new one.
   private static let auditAge = TimeSpan.seconds(5)
 
-  init(_ feeds: Feeds, _ control: ControlLink, _ home: WebHome, vending: VendingClient, _ deaths: DeathWatch) {
+  init(_ feeds: Feeds, _ control: ControlLink, _ home: WebHome, vending: VendingClient, _ deaths: DeathWatch)
+  {
     (self.feeds, self.control, self.home, self.vending) = (feeds, control, home, vending)
     self.deaths = deaths
   }
@@ -63,7 +64,9 @@ final class PageLoader {
       done(.page(StockPage(fruits: rows, isOpen: feeds.isOpen.contains(.stock))))
     case .vending(let before): load(vendingBefore: before, language, done)
     case .vendingAdmin:
-      guard let picture = feeds.manager else { return done(.page(VendingAdminPage(balance: 0, today: 0, isOpen: false))) }
+      guard let picture = feeds.manager else {
+        return done(.page(VendingAdminPage(balance: 0, today: 0, isOpen: false)))
+      }
       done(.page(VendingAdminPage(picture, isOpen: feeds.isOpen.contains(.manager), language)))
     case .log(let name):
       guard let lines = GrowingFiles.log(name, in: home.logs) else { return done(.missing(detail: name)) }
@@ -92,7 +95,7 @@ final class PageLoader {
 
   private func load(ticket number: Int64, _ day: Int64?, _ done: @escaping Done) {
     control.ask(.ticket(number: number, day: day)) { [home] outcome in
-      switch outcome.only({ if case .ticket(let report) = $0 { report } else { nil } }) {
+      switch outcome.only(\.ticket) {
       case .success(let report):
         let output = GrowingFiles.output(ofTicket: report.ticket, day: report.day, in: home.output)
         done(.page(TicketPage(report, output: output.chunks, isCut: output.isCut)))
@@ -176,7 +179,7 @@ final class PageLoader {
     control.ask(.audit, within: .seconds(60)) { [self] outcome in
       let waiters = auditWaiters
       auditWaiters = []
-      switch outcome.only({ if case .audit(let report) = $0 { report } else { nil } }) {
+      switch outcome.only(\.audit) {
       case .success(let report):
         let page = AuditPage(report, at: SystemClock.wall().milliseconds)
         audit = (page, SystemClock.monotonic())
@@ -188,12 +191,12 @@ final class PageLoader {
 
   private func load(ledger account: Int64?, _ done: @escaping Done) {
     control.ask(.ledger) { [control] outcome in
-      switch outcome.only({ if case .ledger(let rows) = $0 { rows } else { nil } }) {
+      switch outcome.only(\.ledger) {
       case .success(let rows):
         let lines = rows.map { LedgerLine($0) }
         guard let account else { return done(.page(LedgerPage(lines: lines))) }
         control.ask(.account(account)) { outcome in
-          switch outcome.only({ if case .account(let report) = $0 { report } else { nil } }) {
+          switch outcome.only(\.account) {
           case .success(let report):
             done(
               .page(
@@ -239,7 +242,9 @@ final class PageLoader {
       guard case .success(.history(let changes)) = answer else { return done(.away) }
       let earlier = changes.filter { $0.sequence < before }.suffix(Int(Self.rows))
       show(Array(earlier))
-      page.older = earlier.first.flatMap { $0.sequence > 1 && (after > 0 || earlier.count == Self.rows) ? $0.sequence : nil }
+      page.older = earlier.first.flatMap {
+        $0.sequence > 1 && (after > 0 || earlier.count == Self.rows) ? $0.sequence : nil
+      }
       if earlier.isEmpty, after > 0 { page.older = after + 1 }
       page.newer = 0
       done(.page(page))

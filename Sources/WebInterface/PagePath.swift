@@ -76,7 +76,8 @@ enum PagePath: Hashable {
   /// Whether output may grow without the bank changing.
   var interval: TimeSpan {
     switch self {
-    case .bank, .kiosk, .lobby, .windows, .services, .juice, .juiceStock, .vending, .vendingAdmin: .milliseconds(50)
+    case .bank, .kiosk, .lobby, .windows, .services, .juice, .juiceStock, .vending, .vendingAdmin:
+      .milliseconds(50)
     case .ticket: .milliseconds(200)
     case .log: .milliseconds(500)
     case .dead, .tickets, .receipts: .milliseconds(500)

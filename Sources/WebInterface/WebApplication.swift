@@ -27,6 +27,7 @@ final class WebApplication: HTTPHandler {
   let stock: StockClient
   let vending: VendingClient
   private(set) lazy var api = APIRoutes(self)
+  private(set) lazy var forms = FormActions(self)
 
   init(
     loop: EventLoop, options: WebOptions, home: WebHome, secrets: Credentials.Secrets, port: UInt16
@@ -61,9 +62,7 @@ final class WebApplication: HTTPHandler {
     }
     if isOpenToAll(request) { return nil }
     guard credentials.isLetIn(request) else { return unknown(request) }
-    if request.method == .post, admission.isReadOnly, !isOwnBusiness(request) {
-      return refusal(request, 403, "read_only", "nobody may change anything here")
-    }
+    if request.method == .post, admission.isReadOnly, !isOwnBusiness(request) { return readOnly(request) }
     return nil
   }
 
@@ -75,8 +74,10 @@ final class WebApplication: HTTPHandler {
     case "links" where segments.count == 1: exchange.respond(issueLink(request))
     case "api": api.serve(exchange)
     case "events" where segments.count == 1: follow(exchange)
-    case _ where request.method != .post && PagePath(request.target) != nil: show(exchange)
-    default: exchange.respond(refusal(request, 404, "not_found", "there is nothing at \(request.target.path)"))
+    case _ where request.method == .post: postForm(exchange)
+    case "reset" where segments.count == 1: forms.askForReset(exchange)
+    case _ where PagePath(request.target) != nil: show(exchange)
+    default: exchange.respond(errorPage(request, 404))
     }
   }
 
@@ -112,6 +113,21 @@ final class WebApplication: HTTPHandler {
     director.follow(path, target, exchange, isManager: isManager)
   }
 
+  private func postForm(_ exchange: HTTPExchange) {
+    guard !forms.serve(exchange) else { return }
+    exchange.respond(errorPage(exchange.request, PagePath(exchange.request.target) == nil ? 404 : 405))
+  }
+
+  private func errorPage(_ request: HTTPRequest, _ status: Int) -> HTTPResponse {
+    .page(
+      ErrorPage(status: status, detail: request.target.path).html(director.frame(request)), status: status)
+  }
+
+  /// How many stand in a state, as the board tells it.
+  func count(_ service: ServiceName?, _ state: CustomerState?) -> Int64? {
+    director.loader.total(service, state)
+  }
+
   // MARK: - Letting in
 
   private func login(_ request: HTTPRequest) -> HTTPResponse {
@@ -145,12 +161,22 @@ final class WebApplication: HTTPHandler {
 
   // MARK: - Refusals
 
+  private func readOnly(_ request: HTTPRequest) -> HTTPResponse {
+    let notice = Notice.refused(.readOnly)
+    if request.target.segments.first == "api" {
+      return refusal(request, 403, "read_only", "nobody may change anything here")
+    }
+    if request.wantsJSON {
+      return .json(Array(notice.json(Preferences.language(of: request)).utf8), status: 403)
+    }
+    return errorPage(request, 403)
+  }
+
   private func unknown(_ request: HTTPRequest, wasUsed: Bool = false) -> HTTPResponse {
     if isForScripts(request) {
       return refusal(request, 401, "unknown", "follow a link of 'bankctl web' first, or use run/web.sock")
     }
-    return .words(
-      401, wasUsed ? "this link was used before; type 'bankctl web'" : "follow a link of 'bankctl web'")
+    return .page(LoginPage(wasUsed: wasUsed).html(director.frame(request)), status: 401)
   }
 
   func isForScripts(_ request: HTTPRequest) -> Bool {
@@ -167,11 +193,12 @@ final class WebApplication: HTTPHandler {
   var nextDeadline: MonotonicTime? {
     .earliest(
       control.nextDeadline, stock.nextDeadline, vending.nextDeadline, feeds.nextDeadline,
-      director.nextDeadline)
+      .earlier(director.nextDeadline, forms.nextDeadline))
   }
 
   func endTurn(_ now: MonotonicTime) {
     control.endTurn()
+    forms.endTurn()
     if stock.nextDeadline != nil { stock.endTurn() }
     if vending.nextDeadline != nil { vending.endTurn() }
     feeds.endTurn(now)

@@ -17,7 +17,6 @@ final class HTTPConnection {
 
   /// Nothing is read from it any more, and nothing written. `shutdown(2)`
   func end() {
-    deadline = nil
     exchange?.abandon()
     if descriptor >= 0 { _ = shutdown(descriptor, CInt(SHUT_RDWR)) }
   }

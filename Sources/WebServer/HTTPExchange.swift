@@ -157,7 +157,7 @@ public final class HTTPExchange {
   }
 
   private func sendOrWait() -> MHD_Result {
-    guard stage == .answered, let answer else {
+    guard let answer else {
       isSuspended = true
       MHD_suspend_connection(library)
       return httpd_yes()

@@ -48,6 +48,8 @@ public final class HTTPServer {
   private var connections: [ObjectIdentifier: HTTPConnection] = [:]
   /// The next look at whoever is slow; nobody has a deadline before it.
   private var nextLook: MonotonicTime?
+  /// How many connections have a deadline.
+  private var timed = 0
   private var isRunning = false
   private var owesRun = false
   /// Whether the connection that is being handed over comes from the socket in the home.
@@ -103,7 +105,7 @@ public final class HTTPServer {
   /// When ``endTurn(_:)`` has something to do by itself; nil for never.
   public var nextDeadline: MonotonicTime? {
     if owesRun { return MonotonicTime(nanoseconds: 0) }
-    return nextLook
+    return timed == 0 ? nil : nextLook
   }
 
   /// Writes what was answered in this turn, and ends whoever is too slow.
@@ -131,6 +133,7 @@ public final class HTTPServer {
     for connection in connections.values {
       guard let deadline = connection.deadline else { continue }
       if deadline <= now {
+        give(connection, nil)
         connection.end()
         owesRun = true
       } else {
@@ -141,6 +144,7 @@ public final class HTTPServer {
 
   /// From now on a connection has so much time; nil for all of it.
   func give(_ connection: HTTPConnection, _ span: TimeSpan?) {
+    timed += (span == nil ? 0 : 1) - (connection.deadline == nil ? 0 : 1)
     connection.deadline = span.map { SystemClock.monotonic() + $0 }
     nextLook = .earlier(nextLook, connection.deadline)
   }
@@ -164,6 +168,7 @@ public final class HTTPServer {
   }
 
   fileprivate func ended(_ connection: HTTPConnection) {
+    give(connection, nil)
     connections[ObjectIdentifier(connection)] = nil
     onRoom?()
   }
@@ -195,7 +200,8 @@ private enum Callbacks {
   }
 
   static let target:
-    @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, OpaquePointer?) -> UnsafeMutableRawPointer? =
+    @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, OpaquePointer?) ->
+      UnsafeMutableRawPointer? =
       { context, target, connection in
         guard let server = server(context), let target, let library = connection,
           let connection = Callbacks.connection(library)

@@ -19,6 +19,10 @@ struct Attack {
   let manner: Manner
   let messages: Int
 
+  init(portions: [[UInt8]], manner: Manner, messages: Int) {
+    (self.portions, self.manner, self.messages) = (portions, manner, messages)
+  }
+
   init(seed: UInt64, number: UInt64, hello: [UInt8]) {
     var chance = SeededGenerator(seed: seed &* 0x9E37_79B9_7F4A_7C15 &+ number)
     var frames: [[UInt8]] = []
@@ -78,7 +82,7 @@ struct Attack {
     (0..<chance.draw(1...600)).map { _ in UInt8(truncatingIfNeeded: chance.next()) }
   }
 
-  private static func cut(_ bytes: [UInt8], _ chance: inout SeededGenerator) -> [[UInt8]] {
+  static func cut(_ bytes: [UInt8], _ chance: inout SeededGenerator) -> [[UInt8]] {
     var portions: [[UInt8]] = []
     var rest = bytes[...]
     while !rest.isEmpty {

@@ -10,6 +10,8 @@ struct FuzzOrder {
   let scratch: String
   let span: TimeSpan
   let seed: UInt64
+  /// Whether the server of the page is attacked, and not the coordinator.
+  let isWeb: Bool
 
   static let table = CommandTable(
     program: "bank-fuzz",
@@ -26,6 +28,9 @@ struct FuzzOrder {
           "for", .duration, default: "1m",
           summary: Text("How long, from 1s to 24h.", "공격하는 시간입니다. 1s부터 24h까지 쓸 수 있습니다.")),
         OptionSpec(
+          "web",
+          summary: Text("Attack the server of the page.", "코디네이터 대신 페이지 서버를 공격합니다.")),
+        OptionSpec(
           "seed", .integer(0...Int64.max), value: "S", default: Text("from the system", "시스템이 정함"),
           summary: Text("Repeats the same attacks.", "같은 공격을 되풀이합니다.")),
       ]), exitCodes: BankctlTable.commonExitCodes)
@@ -34,6 +39,7 @@ struct FuzzOrder {
     scratch = try ScratchDirectory.path(invocation, words)
     span = invocation.duration("for") ?? .seconds(60)
     seed = invocation.integer("seed").map { UInt64($0) } ?? RandomSeed.fromSystem() >> 32
+    isWeb = invocation.flag("web")
     guard .seconds(1)...(.seconds(86_400)) ~= span else {
       throw .usage(words.say("--for must be between 1s and 24h.", "--for에는 1s부터 24h까지 쓸 수 있습니다."))
     }

@@ -10,7 +10,7 @@ exit(
     let run = FuzzRun(order)
     _ = try? StandardStreams.write("bank-fuzz: seed \(order.seed)\n", to: .error)
     do {
-      let report = try run.carryOut()
+      let report = order.isWeb ? try WebFuzzRun(order).carryOut() : try run.carryOut()
       _ = try? StandardStreams.write(report + "\n", to: .output)
       return .done
     } catch {

@@ -21,7 +21,7 @@ public enum Binaries {
   /// All of them, for a test that has them in a directory of its own.
   public static let names = [
     "bankctl", "bank-chaos", "bankd", "bank-guardian", "bank-teller", "bank-juice", "bank-runner",
-    "bank-stockd", "bank-vending",
+    "bank-stockd", "bank-vending", "bank-web",
   ]
 
   /// What is built with the tests and is no program.

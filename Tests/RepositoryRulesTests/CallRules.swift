@@ -54,7 +54,8 @@ enum CallRules {
 
   /// The pure floors see no system at all; the small processes link no Foundation, which would double them.
   static let pureTargets: Set<String> = [
-    "Time", "BankModel", "Arguments", "JSON", "QueueCore", "StockCore", "VendingCore", "Wire", "WebPages", "WebCore",
+    "Time", "BankModel", "Arguments", "JSON", "QueueCore", "StockCore", "VendingCore", "Wire", "WebPages",
+    "WebCore",
   ]
   static let smallTargets: Set<String> = [
     "Posix", "Transport", "Supervision", "Logbook", "Teller", "JuiceStation", "bank-teller", "bank-juice",

@@ -91,7 +91,7 @@ extension ControlCommand {
     case .endTeller: .endTeller(window: "loan-1", generation: 2, pid: 4_245)
     case .cancelAll: .cancelAll(.sample)
     case .requeueAll: .requeueAll(.sample)
-    case .web: .web(WebOrder(port: 8_701, isReadOnly: true, hasChaos: true))
+    case .web: .web(WebOrder(port: 8_701, isReadOnly: true, hasChaos: true, host: "bank.example.org"))
     }
   }
 

@@ -46,6 +46,8 @@ package enum Commands {
     case "vending admin expired": done(VendingAdminCommands.expired)
     case "vending admin discard-expired": done(VendingAdminCommands.discardExpired)
     case "vending admin set-aside": done(VendingAdminCommands.setAside)
+    case "web": done(WebCommands.open)
+    case "web stop": done(WebCommands.stop)
     case "config show": done(ConfigCommands.show)
     case "config check": done(ConfigCommands.check)
     case "logs": done(LogsCommand.run)

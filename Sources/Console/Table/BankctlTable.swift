@@ -64,7 +64,7 @@ package enum BankctlTable {
           "은행을 열고 고객 열 명의 업무를 처리합니다."),
         Example("bankctl stop", "Let everyone waiting be served, then close.", "기다리는 고객을 모두 처리한 뒤 마감합니다."),
       ], globalOptions: globals,
-      commands: openingAndClosing + atWork + customers + shop + vending + configuration + oversight,
+      commands: openingAndClosing + atWork + customers + shop + vending + web + configuration + oversight,
       exitCodes: exitCodes)
   }
 

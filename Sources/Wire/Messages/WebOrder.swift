@@ -9,15 +9,30 @@ public struct WebOrder: Codable, Sendable, Equatable {
   public var isReadOnly: Bool
   /// Whether the process of a window may be ended from a page.
   public var hasChaos: Bool
+  /// The name under which a server with TLS in front of this one is reached; nil for none.
+  public var host: String?
 
-  public init(port: Int64? = nil, isReadOnly: Bool = false, hasChaos: Bool = false) {
-    (self.port, self.isReadOnly, self.hasChaos) = (port, isReadOnly, hasChaos)
+  public init(port: Int64? = nil, isReadOnly: Bool = false, hasChaos: Bool = false, host: String? = nil) {
+    (self.port, self.isReadOnly, self.hasChaos, self.host) = (port, isReadOnly, hasChaos, host)
+  }
+
+  /// Whether the name is one of a host, in small letters and with a port where that is not the usual one.
+  public var hasGoodHost: Bool {
+    host.map { host in
+      (1...253).contains(host.utf8.count)
+        && host.utf8.allSatisfy { byte in
+          (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+            || (UInt8(ascii: "0")...UInt8(ascii: ":")).contains(byte)
+            || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "-")
+        }
+    } ?? true
   }
 
   /// Whether a server that was ordered like the other one does what is asked for here, so that it may stay.
   public func isMet(by other: WebOrder) -> Bool {
     (port == nil || port == other.port) && (!isReadOnly || other.isReadOnly) && (!hasChaos || other.hasChaos)
+      && (host == nil || host == other.host)
   }
 
-  enum CodingKeys: Int, CodingKey { case port = 1, isReadOnly, hasChaos }
+  enum CodingKeys: Int, CodingKey { case port = 1, isReadOnly, hasChaos, host }
 }

@@ -1,0 +1,119 @@
+// Owns `web` and `web stop`: the server of the page of an open bank, and the link that lets a person in.
+// Invariant: a link is printed only when it can be followed. Whatever is missing is said before anything is begun.
+// Failure: CommandError; exit code 3 where the bank is not open, 1 where there is no server of the page to begin.
+import BankModel
+import ControlClient
+import JSON
+import Posix
+import Time
+import Wire
+
+enum WebCommands {
+  /// How long the server may take until it listens.
+  private static let patience = TimeSpan.seconds(15)
+
+  static func open(_ session: Session) throws(CommandError) {
+    let order = WebOrder(
+      port: session.invocation.integer("port"), isReadOnly: session.invocation.flag("read-only"),
+      hasChaos: session.invocation.flag("chaos"), host: session.invocation.text("host"))
+    let launcher = try fromControl(session.surroundings.launcher())
+    let program = Paths.join(Paths.directory(of: launcher.program), "bank-web")
+    // A coordinator that is not there is told first: without it there is no use in a library.
+    _ = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
+      try coordinator.status(.status)
+    }
+    guard (try? FileFacts.inspect(program))?.isFile == true else {
+      throw .complaint("web_missing", .failed, session.words.webMissing)
+    }
+    _ = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
+      try coordinator.status(.web(order))
+    }
+    let link = try link(order, session)
+    if let port = order.port ?? Optional(8_700), port != 0, port != link.port {
+      session.note(session.words.otherPort(asked: port, found: link.port))
+    }
+    try session.show(link.document, or: session.words.webOpen(link.url, managerCode: link.managerCode))
+    if !session.invocation.flag("no-open"), !session.asJSON, session.output.isTerminal {
+      openBrowser(link.url)
+    }
+  }
+
+  static func stop(_ session: Session) throws(CommandError) {
+    let report = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
+      try coordinator.status(.web(nil))
+    }
+    try session.show(.status(report), or: [session.words.webStopped])
+  }
+
+  // MARK: - The link
+
+  private struct Link {
+    var url: String
+    var socket: String
+    var isReadOnly: Bool
+    var hasChaos: Bool
+    var managerCode: String
+
+    init?(_ body: [UInt8]) {
+      guard let node = try? JSONReader.read(body), case .object(let members) = node.content else {
+        return nil
+      }
+      func text(_ name: String) -> String? {
+        if case .string(let text)? = members.first(where: { $0.key == name })?.value.content {
+          text
+        } else {
+          nil
+        }
+      }
+      func flag(_ name: String) -> Bool {
+        members.first { $0.key == name }?.value.content == .bool(true)
+      }
+      guard let url = text("url"), let socket = text("socket"), let code = text("manager_code") else {
+        return nil
+      }
+      (self.url, self.socket, managerCode) = (url, socket, code)
+      (isReadOnly, hasChaos) = (flag("read_only"), flag("chaos"))
+    }
+
+    /// The port of `http://127.0.0.1:8700/login?…`.
+    var port: Int64 { url.split(separator: ":").last.flatMap { Int64($0.prefix { $0 != "/" }) } ?? 0 }
+
+    var document: JSONValue {
+      [
+        "version": 1, "url": .string(url), "socket": .string(socket), "read_only": .bool(isReadOnly),
+        "chaos": .bool(hasChaos), "manager_code": .string(managerCode),
+      ]
+    }
+  }
+
+  /// Asks the server for a link as soon as it is there, and is the one that was asked for.
+  private static func link(_ order: WebOrder, _ session: Session) throws(CommandError) -> Link {
+    let socket = Paths.join(session.home.path, "run", "web.sock")
+    let deadline = SystemClock.monotonic() + patience
+    while SystemClock.monotonic() < deadline {
+      if let answer = LocalExchange.post("/links", to: socket, until: SystemClock.monotonic() + .seconds(2)),
+        answer.status == 200, let link = Link(answer.body), !order.isReadOnly || link.isReadOnly,
+        !order.hasChaos || link.hasChaos
+      {
+        return link
+      }
+      Pause.briefly()
+    }
+    let report = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
+      try coordinator.status(.status)
+    }
+    let worker = report.workers.first { $0.role == .web }
+    throw .complaint("web_failed", .failed, session.words.webFailed(worker?.trouble ?? ""))
+  }
+
+  /// At a desktop the page opens by itself; elsewhere there is nobody who could look at it.
+  private static func openBrowser(_ url: String) {
+    let opener = "/usr/bin/xdg-open"
+    let isDesktop = ["WAYLAND_DISPLAY", "DISPLAY"].contains { Environment.value($0)?.isEmpty == false }
+    guard isDesktop, (try? FileFacts.inspect(opener))?.isFile == true else { return }
+    // Where it does not open, the link stands there.
+    _ = try? ChildProcess.spawn(
+      executable: opener, arguments: [url], environment: Environment.all(), standardOutput: .null,
+      standardError: .null, newSession: true)
+  }
+}

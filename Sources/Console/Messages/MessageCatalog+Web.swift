@@ -1,0 +1,37 @@
+// Owns what is said of the page of a bank: its link, its end, and why there is none.
+// Invariant: every sentence stands here in both languages.
+import Arguments
+
+extension MessageCatalog {
+  func webOpen(_ url: String, managerCode: String) -> [String] {
+    [
+      say("The branch is at this link, which works once:", "지점 페이지의 링크입니다. 한 번만 쓸 수 있습니다."), url,
+      say(
+        "The vending machine's manager types in \(managerCode).", "자판기 관리자 코드는 \(managerCode)입니다."),
+    ]
+  }
+
+  var webStopped: String {
+    say("The page is closed; 'bankctl web' opens it again.", "페이지를 닫았습니다. 'bankctl web'으로 다시 엽니다.")
+  }
+
+  func otherPort(asked: Int64, found: Int64) -> String {
+    say(
+      "The port \(asked) is not free, so the page is at port \(found).",
+      "\(asked)번 포트를 쓸 수 없어 \(found)번 포트에서 페이지를 엽니다.")
+  }
+
+  var webMissing: String {
+    say(
+      "This build has no page, because libmicrohttpd was not there. Install it (on Debian and Ubuntu: apt-get install "
+        + "libmicrohttpd-dev), then build and start the bank again. Everything else works without it.",
+      "libmicrohttpd가 없어 페이지 없이 빌드되었습니다. 설치한 뒤(Debian, Ubuntu: apt-get install libmicrohttpd-dev) 다시 빌드하고 "
+        + "은행을 다시 여세요. 다른 기능은 모두 그대로 쓸 수 있습니다.")
+  }
+
+  func webFailed(_ trouble: String) -> String {
+    say(
+      "The page's server does not answer\(aside(safe(trouble))). See 'bankctl logs web', then try again.",
+      "페이지 서버가 대답하지 않습니다\(aside(safe(trouble))). 'bankctl logs web'을 본 뒤 다시 시도하세요.")
+  }
+}

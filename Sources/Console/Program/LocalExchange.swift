@@ -1,0 +1,51 @@
+// Owns one request over HTTP to the server of the page, over the socket in the home, and its answer. It knows no command.
+// Invariant: it never waits beyond its deadline, and takes no more than a small document.
+// Failure: nil where nobody answers in time, or what answers makes no sense.
+import Glibc
+import Posix
+import Time
+
+enum LocalExchange {
+  /// Bytes of an answer at most.
+  private static let longest = 64 << 10
+
+  /// Asks with an empty POST; the status and the body of the answer.
+  static func post(
+    _ target: String, to socket: String, until deadline: MonotonicTime
+  ) -> (status: Int, body: [UInt8])? {
+    guard case .connected(let connection)? = try? UnixSocket.connect(path: socket, nonBlocking: true) else {
+      return nil
+    }
+    let request = Array(
+      "POST \(target) HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".utf8)
+    guard (try? request.withUnsafeBytes { try connection.send($0) }) == .bytes(request.count) else {
+      return nil
+    }
+    var answer: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 4_096)
+    while answer.count <= longest {
+      switch try? chunk.withUnsafeMutableBytes({ try connection.receive(into: $0) }) {
+      case .bytes(let count): answer += chunk[..<count]
+      case .endOfFile: return read(answer)
+      case .wouldBlock:
+        guard isReadable(connection.rawValue, until: deadline) else { return nil }
+      case nil: return nil
+      }
+    }
+    return nil
+  }
+
+  private static func isReadable(_ descriptor: CInt, until deadline: MonotonicTime) -> Bool {
+    let left = deadline.since(SystemClock.monotonic()).milliseconds
+    var item = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return left > 0 && poll(&item, 1, CInt(clamping: left)) > 0
+  }
+
+  private static func read(_ answer: [UInt8]) -> (status: Int, body: [UInt8])? {
+    let text = String(decoding: answer, as: UTF8.self)
+    guard text.hasPrefix("HTTP/1."), let end = text.range(of: "\r\n\r\n"),
+      let status = text.split(separator: " ", maxSplits: 2).dropFirst().first.flatMap({ Int($0) })
+    else { return nil }
+    return (status, Array(text[end.upperBound...].utf8))
+  }
+}

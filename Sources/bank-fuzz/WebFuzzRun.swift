@@ -1,0 +1,115 @@
+// Owns the run against the server of the page: attack after attack on its socket in the home, a normal request in between, and
+// the verdict. Invariant: the attacks are decided by the seed; only their number depends on the machine.
+// Failure: FuzzFailure, where the server has ended, keeps what it was given, or does not serve somebody who keeps the rules.
+import BankModel
+import ControlClient
+import Glibc
+import Posix
+import Time
+import Wire
+
+final class WebFuzzRun {
+  private let order: FuzzOrder
+  private var requests = 0
+  private var connections: UInt64 = 0
+  private var served = 0
+  /// After so many attacks somebody normal has a turn.
+  private static let turn: UInt64 = 16
+  private static let patience = TimeSpan.seconds(30)
+
+  init(_ order: FuzzOrder) { self.order = order }
+
+  func carryOut() throws -> String {
+    let bank = try FuzzBank(in: order.scratch)
+    try bank.ask(.web(WebOrder(port: 0)))
+    let socket = Paths.join(bank.home.path, "run", "web.sock")
+    let pid = try awaitServer(bank, socket)
+    let port = Self.port(bank.home) ?? 8_700
+    let peace = Self.descriptors(of: pid)
+    let attackers = Attackers(path: socket)
+    var chance = SeededGenerator(seed: order.seed)
+    let start = SystemClock.monotonic()
+    while SystemClock.monotonic() < start + order.span {
+      connections += 1
+      let attack = WebDraw.attack(seed: order.seed, number: connections, port: port)
+      try attackers.carryOut(attack, &chance)
+      requests += attack.messages
+      guard connections % Self.turn == 0 else { continue }
+      try ask(socket, "GET /api/v1/status")
+      served += 1
+    }
+    attackers.leave()
+    try examine(bank, pid, peace, socket)
+    let seconds = SystemClock.monotonic().since(start).inSeconds
+    try bank.close()
+    return """
+      \(Int(seconds)) s with seed \(order.seed): \(requests) requests on \(connections) connections, \
+      \(Int(Double(requests) / seconds)) requests a second.
+      A normal client was served \(served) times. The server of the page was process \(pid) all the time.
+      """
+  }
+
+  /// Waits for the server's first answer; its process.
+  private func awaitServer(_ bank: FuzzBank, _ socket: String) throws -> Int32 {
+    let deadline = SystemClock.monotonic() + Self.patience
+    while true {
+      if let pid = try Self.pid(bank), (try? ask(socket, "GET /api/v1/status")) != nil { return pid }
+      guard SystemClock.monotonic() < deadline else {
+        throw FuzzFailure.harmed("there is no server of the page")
+      }
+      _ = poll(nil, 0, 20)
+    }
+  }
+
+  private func examine(_ bank: FuzzBank, _ pid: Int32, _ peace: Int, _ socket: String) throws {
+    guard try Self.pid(bank) == pid else {
+      throw FuzzFailure.coordinatorEnded("the server of the page, process \(pid), is another one now")
+    }
+    // Slow requests have their time, and then everybody has been let go.
+    let deadline = SystemClock.monotonic() + .seconds(100)
+    while Self.descriptors(of: pid) > peace + 4 {
+      guard SystemClock.monotonic() < deadline else {
+        throw FuzzFailure.harmed(
+          "the server of the page has \(Self.descriptors(of: pid)) open descriptors, and had \(peace)")
+      }
+      _ = poll(nil, 0, 100)
+    }
+    try ask(socket, "GET /api/v1/status")
+    try ask(socket, "GET /")
+    try bank.requireAlive()
+    guard case .audit(let audit) = try bank.ask(.audit), audit.problems.isEmpty else {
+      throw FuzzFailure.harmed("the audit is not clean")
+    }
+  }
+
+  private static func pid(_ bank: FuzzBank) throws -> Int32? {
+    guard case .status(let report) = try bank.ask(.status) else { return nil }
+    return report.workers.first { $0.role == .web && $0.pid > 0 }?.pid
+  }
+
+  private static func port(_ home: BankHome) -> Int64? {
+    guard let file = try? FileDescriptor.open(Paths.join(home.path, "run", "web.port"), .readOnly),
+      let bytes = try? file.readAll(limit: 64)
+    else { return nil }
+    return String(decoding: bytes, as: UTF8.self).split(separator: " ").last.flatMap { Int64($0) }
+  }
+
+  private static func descriptors(of pid: Int32) -> Int {
+    (try? Directory.entries(of: "/proc/\(pid)/fd"))?.count ?? 0
+  }
+
+  /// One request of somebody who keeps the rules, which must be answered with 200.
+  private func ask(_ socket: String, _ line: String) throws {
+    guard case .connected(let connection) = try UnixSocket.connect(path: socket) else {
+      throw FuzzFailure.unserved("nobody listens on \(socket)")
+    }
+    let request = Array("\(line) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".utf8)
+    _ = try request.withUnsafeBytes { try connection.send($0) }
+    var item = pollfd(fd: connection.rawValue, events: Int16(POLLIN), revents: 0)
+    var answer = [UInt8](repeating: 0, count: 64)
+    guard poll(&item, 1, CInt(clamping: Self.patience.milliseconds)) > 0,
+      case .bytes(let count) = try answer.withUnsafeMutableBytes({ try connection.receive(into: $0) }),
+      String(decoding: answer[..<count], as: UTF8.self).hasPrefix("HTTP/1.1 200")
+    else { throw FuzzFailure.unserved("\(line) was not answered with 200") }
+  }
+}

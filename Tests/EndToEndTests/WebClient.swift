@@ -1,0 +1,80 @@
+// A client of the page as a test has one: over the socket in the home with curl, or over TCP with the cookie of a link.
+// It knows no page. What curl wrote is handed back as it is, with the status and the headers.
+import Foundation
+import Testing
+
+/// The page of a branch, as `bankctl web` has told it.
+struct WebClient {
+  let branch: Branch
+  /// `http://127.0.0.1:40123`, and the whole link.
+  let url: String
+  let link: String
+  let socket: String
+  let managerCode: String
+
+  struct Answer {
+    let status: Int
+    let headers: [String]
+    let body: String
+
+    func header(_ name: String) -> String? {
+      headers.first { $0.lowercased().hasPrefix(name.lowercased() + ":") }.map {
+        String($0.drop { $0 != ":" }.dropFirst().drop { $0 == " " })
+      }
+    }
+
+    var json: JSON { get throws { try JSON(parsing: body) } }
+  }
+
+  /// Asks with curl's words.
+  func curl(_ words: [String], at location: SourceLocation = #_sourceLocation) throws -> Answer {
+    let outcome = try branch.launch(
+      ["-s", "-i", "--max-time", "20"] + words, program: "/usr/bin/curl"
+    ).finish(at: location)
+    try #require(outcome.code == 0, outcome.story, sourceLocation: location)
+    let parts = outcome.out.components(separatedBy: "\r\n\r\n")
+    // What a server says before it has heard a body is no answer.
+    let begin = parts.firstIndex { !$0.hasPrefix("HTTP/1.1 100") } ?? 0
+    let lines = parts[begin].components(separatedBy: "\r\n")
+    let status = lines.first?.split(separator: " ").dropFirst().first.flatMap { Int($0) }
+    return Answer(
+      status: try #require(status, "\(outcome.out)", sourceLocation: location),
+      headers: Array(lines.dropFirst()), body: parts[(begin + 1)...].joined(separator: "\r\n\r\n"))
+  }
+
+  /// Over the socket in the home.
+  func local(
+    _ path: String, _ words: String..., at location: SourceLocation = #_sourceLocation
+  ) throws -> Answer {
+    try curl(["--unix-socket", socket] + words + ["http://localhost" + path], at: location)
+  }
+
+  /// Over TCP, with the words that a test adds.
+  func remote(
+    _ path: String, _ words: String..., at location: SourceLocation = #_sourceLocation
+  ) throws -> Answer {
+    try curl(words + [url + path], at: location)
+  }
+
+  /// Follows the link; the cookie that lets in.
+  func logIn(at location: SourceLocation = #_sourceLocation) throws -> String {
+    let answer = try curl([link], at: location)
+    try #require(answer.status == 303, "\(answer)", sourceLocation: location)
+    let cookie = try #require(answer.header("set-cookie"), "\(answer)", sourceLocation: location)
+    return String(cookie.prefix { $0 != ";" })
+  }
+}
+
+extension Branch {
+  /// Begins the page, or asks for another link of it.
+  func web(_ words: String..., at location: SourceLocation = #_sourceLocation) throws -> WebClient {
+    let outcome = try launch(["web", "--json", "--no-open", "--port", "0"] + words).finish(at: location)
+    try #require(outcome.code == 0, outcome.story, sourceLocation: location)
+    let document = try outcome.json()
+    let link = try #require(document["url"].text, sourceLocation: location)
+    return WebClient(
+      branch: self, url: String(link.prefix(upTo: link.range(of: "/login")?.lowerBound ?? link.endIndex)),
+      link: link, socket: try #require(document["socket"].text, sourceLocation: location),
+      managerCode: document["manager_code"].text ?? "")
+  }
+}

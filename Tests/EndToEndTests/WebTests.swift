@@ -1,0 +1,174 @@
+// The page's server beside a real bank: who is let in, what scripts are answered, forms without a script, and a kill of
+// everything.
+import Foundation
+import Glibc
+import Testing
+
+@Suite("The page of a bank", .serialized)
+struct WebTests {
+  @Test("a link lets in once; a foreign host, a foreign origin and a stranger are refused")
+  func admission() throws {
+    try withBranch { branch in
+      try branch.start()
+      let web = try branch.web()
+      #expect(try web.remote("/api/v1/status").status == 401)
+      #expect(try web.remote("/").status == 401)
+      let cookie = try web.logIn()
+      #expect(try web.curl([web.link]).status == 401)
+      let mine = "Cookie: \(cookie)"
+      let status = try web.remote("/api/v1/status", "-H", mine)
+      #expect(status.status == 200 && (try status.json["bank"]["state"].text) == "open")
+      #expect(try web.remote("/api/v1/status", "-H", mine, "-H", "Host: evil.example.org").status == 421)
+      let order = ["-H", "Content-Type: application/json", "-d", #"{"count":1}"#]
+      let path = web.url + "/api/v1/customers"
+      #expect(try web.curl(["-H", mine] + order + [path]).status == 403)
+      #expect(try web.curl(["-H", mine, "-H", "Origin: http://evil"] + order + [path]).status == 403)
+      let added = try web.curl(["-H", mine, "-H", "Origin: \(web.url)"] + order + [path])
+      #expect(added.status == 200 && (try added.json["first"].integer) == 1)
+      for (name, value) in [
+        ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer"),
+        ("Cache-Control", "no-store"),
+      ] { #expect(status.header(name) == value) }
+      #expect(status.header("Content-Security-Policy")?.contains("frame-ancestors 'none'") == true)
+      #expect(try web.remote("/api/v1/status", "-X", "DELETE", "-H", mine).status == 405)
+    }
+  }
+
+  @Test("scripts are answered in the shapes of --json, and a key does it once")
+  func api() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "0.001")
+      let web = try branch.web()
+      let order = ["-H", "Idempotency-Key: monday", "-d", #"{"count":3,"service":"loan"}"#]
+      func add() throws -> JSON {
+        try web.curl(["--unix-socket", web.socket] + order + ["http://localhost/api/v1/customers"]).json
+      }
+      let (first, again) = (try add(), try add())
+      #expect(first["first"].integer == 1 && first["last"].integer == 3 && first["known"].flag == false)
+      #expect(again["known"].flag == true && again["first"].integer == 1)
+      let other = try web.local(
+        "/api/v1/customers", "-H", "Idempotency-Key: monday", "-d", #"{"count":4}"#)
+      #expect(other.status == 409 && (try other.json["error"]["code"].text) == "key_conflict")
+      let listed = try web.local("/api/v1/tickets?state=waiting&after=1&limit=1")
+      #expect(try JSON.lines(listed.body).map { $0["ticket"].integer } == [2])
+      #expect(try web.local("/api/v1/tickets/2").json["state"].text == "waiting")
+      #expect(try web.local("/api/v1/tickets/99").status == 404)
+      #expect(try web.local("/api/v1/tickets?limit=x").status == 400)
+      let chosen = try web.local("/api/v1/cancel", "-d", #"{"tickets":[2,3,99]}"#).json
+      #expect(chosen["done"].integer == 2 && chosen["refused"].items.first?["ticket"].integer == 99)
+      let set = try web.local("/api/v1/stock", "-d", #"{"item":"kiwi","quantity":12}"#).json
+      #expect(set["items"].item(where: "item", is: "kiwi")["quantity"].integer == 12)
+      #expect(try branch.stock()["kiwi"] == 12)
+      #expect(
+        try web.local("/api/v1/vending/insert", "-d", #"{"amount":1000}"#).json["balance"].integer == 1_000)
+      #expect(try web.local("/api/v1/vending/buy", "-d", #"{"product":"top"}"#).status == 409)
+      #expect(try web.local("/api/v1/nothing").status == 404)
+      #expect(try web.local("/api/v1/customers", "-d", "count=1").status == 400)
+    }
+  }
+
+  @Test("a form without a script adds once for each key, and leads back")
+  func forms() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "0.001")
+      let web = try branch.web()
+      let page = try web.local("/", "-H", "Accept-Language: ko")
+      #expect(page.status == 200 && page.body.contains("고객 10명 추가") && page.body.contains("초기화"))
+      #expect(page.body.contains(#"data-list="waiting""#) && page.body.contains(#"data-list="serving""#))
+      for _ in 1...2 {
+        let sent = try web.local("/customers", "-d", "count=10&from=bank&key=one")
+        #expect(sent.status == 303 && sent.header("Location")?.hasPrefix("/?said=") == true)
+      }
+      #expect(try branch.status().queue("issued") == 10)
+      _ = try web.local("/customers", "-d", "count=10&from=bank&key=two")
+      #expect(try branch.status().queue("issued") == 20)
+      let shown = try web.local("/?said=added~10~1").body
+      #expect(shown.contains(#"data-ticket="20""#))
+      let question = try web.local("/reset")
+      #expect(question.status == 200 && question.body.contains("confirmed"))
+      #expect(try web.local("/reset", "-d", "day=1&confirmed=1&key=r").status == 303)
+      #expect(try web.local("/reset", "-d", "day=1&confirmed=1&key=r").status == 303)
+      let status = try branch.status()
+      #expect(status.queue("issued") == 0 && status.document["bank"]["day"].integer == 2)
+    }
+  }
+
+  @Test("nobody changes anything where the page is for looking only; it can be ended, and asked for again")
+  func readOnly() throws {
+    try withBranch { branch in
+      try branch.start()
+      let web = try branch.web("--read-only")
+      #expect(try web.local("/customers", "-d", "count=1&key=a").status == 403)
+      #expect(try web.local("/api/v1/customers", "-d", "{}").status == 403)
+      #expect(try web.local("/api/v1/status").status == 200)
+      #expect(try branch.status().worker("web")?.pid ?? 0 > 0)
+      try branch.done("web", "stop")
+      try branch.waitUntil("the page has ended") { try branch.status().worker("web") == nil }
+      #expect(try branch.web().local("/api/v1/customers", "-d", "{}").status == 200)
+    }
+  }
+
+  @Test("the page is back at the same port with the same cookies, whoever was killed")
+  func kills() throws {
+    try withBranch { branch in
+      try branch.start()
+      let web = try branch.web()
+      let mine = "Cookie: \(try web.logIn())"
+      func isBack() throws -> Bool {
+        let outcome = try branch.launch(
+          ["-s", "-o", "/dev/null", "-w", "%{http_code}", "-H", mine, web.url + "/api/v1/status"],
+          program: "/usr/bin/curl"
+        ).finish()
+        return outcome.out == "200"
+      }
+      for victim in ["web", "bankd"] {
+        let status = try branch.status()
+        let pid = victim == "web" ? status.worker("web")?.pid : status.document["bank"]["pid"].integer
+        #expect(branch.processes.signal(try #require(pid), SIGKILL))
+        try branch.waitUntil("the page is there again after \(victim) was killed") {
+          try isBack() && (try branch.statusIfAnswered()?.worker("web")?.pid ?? 0) != pid
+        }
+      }
+      try branch.done("stop")
+      #expect(try !isBack())
+    }
+  }
+
+  @Test("events begin with everything, go on with what has changed, and know where somebody was")
+  func events() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "0.001")
+      let web = try branch.web()
+      func listen(_ words: [String]) throws -> RunningProgram {
+        try branch.launch(
+          ["-s", "-N", "--unix-socket", web.socket] + words + ["http://localhost/events?page=/&lang=ko"],
+          program: "/usr/bin/curl")
+      }
+      let first = try listen([])
+      try branch.waitUntil("the first event has come") { first.text.contains("event: snapshot") }
+      #expect(first.text.contains("retry: 300"))
+      _ = try web.local("/customers", "-d", "count=2&from=bank&key=k")
+      try branch.waitUntil("a change has come") {
+        first.text.contains("event: change") && first.text.contains(#"data-ticket=\"2\""#)
+      }
+      let seen = first.text.components(separatedBy: "\n").last { $0.hasPrefix("id: ") }
+      let id = try #require(seen).dropFirst(4)
+      let second = try listen(["-H", "Last-Event-ID: \(id)"])
+      _ = try web.local("/customers", "-d", "count=1&from=bank&key=l")
+      try branch.waitUntil("who was there before is told the change alone") {
+        second.text.contains("event: change")
+      }
+      #expect(!second.text.contains("event: snapshot"))
+      let stranger = try listen(["-H", "Last-Event-ID: zz-1"])
+      try branch.waitUntil("somebody of another life is told everything") {
+        stranger.text.contains("event: snapshot")
+      }
+      for program in [first, second, stranger] { program.end() }
+    }
+  }
+}
+
+extension RunningProgram {
+  /// What it has written so far.
+  fileprivate var text: String { lines.joined(separator: "\n") }
+}

@@ -1,0 +1,270 @@
+// The server on real sockets: what the library lets through and we do not, slow and endless requests, answers that come
+// later, and streams of events.
+
+import Glibc
+import Posix
+import PosixFixture
+import Testing
+import Time
+import WebCore
+
+@testable import WebServer
+
+/// Answers what it is told to, and remembers what it was asked.
+private final class Answerer: HTTPHandler {
+  var served: [HTTPExchange] = []
+  var onServe: ((HTTPExchange) -> Void)?
+  func admit(_ request: HTTPRequest) -> HTTPResponse? {
+    request.target.path == "/forbidden" ? .words(403, "no") : nil
+  }
+  func serve(_ exchange: HTTPExchange) {
+    served.append(exchange)
+    if let onServe { onServe(exchange) } else { exchange.respond(.words(200, exchange.request.target.path)) }
+  }
+}
+
+/// A feed whose items are handed in.
+private final class Feed: EventFeed {
+  var items: [EventBytes] = []
+  var viewers: [ObjectIdentifier: EventViewer] = [:]
+  func join(_ viewer: EventViewer) { viewers[ObjectIdentifier(viewer)] = viewer }
+  func next(for viewer: EventViewer) -> EventBytes? {
+    guard viewer.place < items.count else { return nil }
+    viewer.place += 1
+    return items[Int(viewer.place) - 1]
+  }
+  func leave(_ viewer: EventViewer) { viewers[ObjectIdentifier(viewer)] = nil }
+  func say(_ text: String) {
+    items.append(EventBytes(Array(text.utf8)))
+    for viewer in viewers.values { viewer.wake() }
+  }
+}
+
+/// A server and its clients on one loop.
+private final class Stage {
+  let loop: EventLoop
+  let server: HTTPServer
+  let answerer = Answerer()
+
+  init(_ limits: HTTPServer.Limits = HTTPServer.Limits()) throws {
+    loop = try EventLoop()
+    server = try HTTPServer(loop: loop, limits: limits)
+    server.handler = answerer
+  }
+
+  func connect() throws -> Caller {
+    let pair = try UnixSocket.pair(nonBlocking: true)
+    server.take(pair.first, isLocal: true)
+    return Caller(pair.second, self)
+  }
+
+  func turn() throws {
+    let deadline = SystemClock.monotonic() + .milliseconds(20)
+    try loop.runOnce(until: .earliest(server.nextDeadline, deadline))
+    server.endTurn(SystemClock.monotonic())
+  }
+
+  func turn(until condition: () throws -> Bool) throws {
+    let end = SystemClock.monotonic() + .seconds(10)
+    while try !condition() {
+      try #require(SystemClock.monotonic() < end, "it has not come to be within ten seconds")
+      try turn()
+    }
+  }
+}
+
+private final class Caller {
+  private let socket: FileDescriptor
+  private let stage: Stage
+  private(set) var heard = ""
+  private(set) var hasEnded = false
+
+  init(_ socket: consuming FileDescriptor, _ stage: Stage) { (self.socket, self.stage) = (socket, stage) }
+
+  func say(_ text: String) throws { _ = try Array(text.utf8).withUnsafeBytes { try socket.send($0) } }
+
+  func listen() throws {
+    var chunk = [UInt8](repeating: 0, count: 16 << 10)
+    while true {
+      switch try chunk.withUnsafeMutableBytes({ try socket.receive(into: $0) }) {
+      case .bytes(let count): heard += String(decoding: chunk[..<count], as: UTF8.self)
+      case .wouldBlock: return
+      case .endOfFile:
+        hasEnded = true
+        return
+      }
+    }
+  }
+
+  /// Hears until a text was said, or the end.
+  @discardableResult
+  func hear(_ text: String) throws -> String {
+    try stage.turn {
+      try listen()
+      return heard.contains(text) || hasEnded
+    }
+    return heard
+  }
+
+  func ask(_ request: String) throws -> String {
+    heard = ""
+    try say(request)
+    return try hear("\r\n\r\n")
+  }
+}
+
+@Suite("The HTTP server")
+struct HTTPServerTests {
+  private func status(_ answer: String) -> String { String(answer.dropFirst(9).prefix(3)) }
+
+  @Test("a request is answered, and the connection stays for the next")
+  func simple() throws {
+    let stage = try Stage()
+    let caller = try stage.connect()
+    for path in ["/a", "/b?c=d"] {
+      let answer = try caller.ask("GET \(path) HTTP/1.1\r\nHost: x\r\n\r\n")
+      #expect(status(answer) == "200" && answer.contains("nosniff") && answer.contains("default-src 'none'"))
+    }
+    #expect(stage.answerer.served.map(\.request.target.path) == ["/a", "/b"])
+    #expect(stage.server.count == 1)
+  }
+
+  @Test(
+    "what other servers on the way would read otherwise is refused",
+    arguments: [
+      ("GET / HTTP/1.1\r\n\r\n", "400"), ("GET / HTTP/1.0\r\n\r\n", "400"),
+      ("GET / HTTP/1.1\r\nHost : x\r\n\r\n", "400"), ("GET / HTTP/1.1\r\nHost: x\r\nA B: c\r\n\r\n", "400"),
+      ("GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", "400"),
+      ("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\na", "400"),
+      (
+        "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "400"
+      ),
+      ("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 65537\r\n\r\n", "413"),
+      ("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n", "413"),
+      ("GET http://x/ HTTP/1.1\r\nHost: x\r\n\r\n", "400"), ("GET /%00 HTTP/1.1\r\nHost: x\r\n\r\n", "400"),
+      ("GET /forbidden HTTP/1.1\r\nHost: x\r\n\r\n", "403"),
+      ("nonsense\r\n\r\n", ""),
+    ])
+  func refused(request: String, expected: String) throws {
+    let stage = try Stage()
+    let answer = try stage.connect().ask(request)
+    if expected == "413" {
+      // The library itself refuses a length beyond its numbers.
+      #expect(["413", "400"].contains(status(answer)), "\(answer)")
+    } else if !expected.isEmpty {
+      #expect(status(answer) == expected, "\(answer)")
+    }
+    #expect(stage.answerer.served.isEmpty)
+  }
+
+  @Test("a body of the limit is taken, and a longer one in pieces is refused")
+  func bodies() throws {
+    let stage = try Stage()
+    let caller = try stage.connect()
+    let body = String(repeating: "b", count: 64 << 10)
+    #expect(
+      status(
+        try caller.ask("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: \(body.utf8.count)\r\n\r\n" + body))
+        == "200")
+    #expect(stage.answerer.served.last?.request.body.count == 64 << 10)
+    let other = try stage.connect()
+    try other.say("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+    for _ in 0..<9 {
+      try other.say("2000\r\n" + String(repeating: "c", count: 0x2000) + "\r\n")
+      try stage.turn()
+    }
+    #expect(status(try other.ask("0\r\n\r\n")) == "413")
+    #expect(stage.answerer.served.count == 1)
+  }
+
+  @Test("whoever says a word now and then and never finishes is let go; so is whoever says nothing")
+  func slow() throws {
+    var limits = HTTPServer.Limits()
+    limits.request = .milliseconds(200)
+    let stage = try Stage(limits)
+    let silent = try stage.connect()
+    let slow = try stage.connect()
+    try slow.say("GET / HTTP/1.1\r\nHo")
+    try stage.turn {
+      if !slow.hasEnded { try? slow.say("s") }
+      try slow.listen()
+      try silent.listen()
+      return slow.hasEnded && silent.hasEnded
+    }
+    try stage.turn { stage.server.count == 0 }
+    #expect(stage.server.nextDeadline == nil)
+  }
+
+  @Test("an answer may come later, and whoever has left meanwhile costs nothing more")
+  func later() throws {
+    let stage = try Stage()
+    stage.answerer.onServe = { _ in }
+    var gone: Caller? = try stage.connect()
+    let caller = try stage.connect()
+    try gone?.say("GET /gone HTTP/1.1\r\nHost: x\r\n\r\n")
+    try caller.say("GET /later HTTP/1.1\r\nHost: x\r\n\r\n")
+    try stage.turn { stage.answerer.served.count == 2 }
+    gone = nil
+    for exchange in stage.answerer.served { exchange.respond(.words(200, "at last")) }
+    #expect(try caller.hear("at last").contains("at last"))
+    try stage.turn { stage.server.count == 1 }
+  }
+
+  @Test(
+    "many viewers are told the same in order; who leaves is found by the next word, and nobody wakes for nothing"
+  )
+  func streams() throws {
+    let stage = try Stage()
+    let feed = Feed()
+    stage.answerer.onServe = { $0.stream(feed) }
+    var callers = try (0..<100).map { _ in try stage.connect() }
+    for caller in callers { try caller.say("GET /events HTTP/1.1\r\nHost: x\r\n\r\n") }
+    try stage.turn { feed.viewers.count == 100 }
+    let long = String(repeating: "x", count: 40_000)
+    for text in ["first;", long, ";last\n"] { feed.say(text) }
+    for caller in callers { #expect(try caller.hear(";last").contains("text/event-stream")) }
+    #expect(stage.server.nextDeadline == nil)
+    callers.removeLast(60)
+    for viewer in feed.viewers.values { viewer.pulse() }
+    try stage.turn { feed.viewers.count == 40 }
+    #expect(try callers[0].hear(":\n\n").contains(":\n\n"))
+    for viewer in feed.viewers.values { viewer.end() }
+    try stage.turn { feed.viewers.isEmpty }
+    #expect(try callers[0].hear("0\r\n\r\n").hasSuffix("0\r\n\r\n"))
+  }
+
+  @Test("a viewer who reads nothing is let go after some pulses")
+  func deaf() throws {
+    let stage = try Stage()
+    let feed = Feed()
+    stage.answerer.onServe = { $0.stream(feed) }
+    let caller = try stage.connect()
+    try caller.say("GET /events HTTP/1.1\r\nHost: x\r\n\r\n")
+    try stage.turn { feed.viewers.count == 1 }
+    feed.say(String(repeating: "y", count: 8 << 20))
+    for _ in 0..<6 {
+      for _ in 0..<3 { try stage.turn() }
+      for viewer in feed.viewers.values { viewer.pulse() }
+    }
+    try stage.turn { feed.viewers.isEmpty && stage.server.count == 0 }
+  }
+
+  @Test("a server that ends lets everybody go, whatever they wait for")
+  func end() throws {
+    let stage = try Stage()
+    let feed = Feed()
+    stage.answerer.onServe = { if $0.request.target.path == "/events" { $0.stream(feed) } }
+    let viewer = try stage.connect()
+    let waiting = try stage.connect()
+    let idle = try stage.connect()
+    try viewer.say("GET /events HTTP/1.1\r\nHost: x\r\n\r\n")
+    try waiting.say("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+    try stage.turn { feed.viewers.count == 1 && stage.answerer.served.count == 2 }
+    stage.server.close()
+    try stage.turn {
+      for caller in [viewer, waiting, idle] { try caller.listen() }
+      return viewer.hasEnded && waiting.hasEnded && idle.hasEnded
+    }
+  }
+}
