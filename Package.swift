@@ -87,6 +87,10 @@ let package = Package(
     // Who serves pages; see below for a machine that has no such library.
     .systemLibrary(
       name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+    // The files stand in Assets; the path is for compilers that cannot embed a file by themselves.
+    .target(
+      name: "CWebAssets", exclude: ["Assets"],
+      cSettings: [.define("BANK_ASSETS", to: "\"\(Context.packageDirectory)/Sources/CWebAssets/Assets\"")]),
     floor("Time"),
 
     // Floor 1: words. No input, no output, no clock.

@@ -1,0 +1,127 @@
+// Sends forms without leaving the page, and asks what has to be asked. Every press has a key of its own, and a form that is sent again
+// because nobody answered has the same one: so two presses count twice and a repeated one once. The sentences come from the server.
+const said = document.getElementById('said');
+
+function freshKey() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
+
+// Whoever does not answer is asked again for some seconds, under the same key: it may be starting anew.
+async function send(url, options) {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await fetch(url, { redirect: 'follow', credentials: 'same-origin', ...options });
+    } catch (error) {
+      if (attempt === 8) throw error;
+      await pause(100 * 2 ** Math.min(attempt, 4));
+    }
+  }
+}
+
+let vanishing = 0;
+function tell(text, tone) {
+  const note = document.createElement('div');
+  note.className = `notice ${tone}`;
+  const words = document.createElement('p');
+  words.textContent = text;
+  note.append(words);
+  said?.replaceChildren(note);
+  clearTimeout(vanishing);
+  vanishing = setTimeout(() => note.remove(), tone === 'refused' ? 12000 : 6000);
+}
+
+function ask(content) {
+  const opener = document.activeElement;
+  const dialog = document.createElement('dialog');
+  dialog.append(content);
+  dialog.addEventListener('close', () => {
+    dialog.remove();
+    (opener?.id && document.getElementById(opener.id) || opener)?.focus?.({ preventScroll: true });
+  });
+  // A press beside the dialog leaves it, as Escape does.
+  dialog.addEventListener('click', (event) => { if (event.target === dialog) dialog.close(); });
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}
+
+function button(text, look) {
+  const made = document.createElement(look === 'strong' ? 'a' : 'button');
+  made.textContent = text;
+  made.className = look === 'strong' ? 'button strong' : 'button';
+  return made;
+}
+
+// The alerts of the juice maker.
+function alertOf(answer) {
+  const content = document.createElement('div');
+  content.className = 'confirm';
+  const words = document.createElement('p');
+  words.textContent = answer.text;
+  const answers = document.createElement('div');
+  answers.className = 'answers';
+  content.append(words, answers);
+  const no = button(answer.no?.text ?? document.body.dataset.ok, '');
+  no.dataset.answer = 'no';
+  if (answer.yes) {
+    const yes = button(answer.yes.text, 'strong');
+    yes.href = answer.yes.href;
+    yes.dataset.answer = 'yes';
+    answers.append(yes);
+  }
+  answers.append(no);
+  const dialog = ask(content);
+  no.addEventListener('click', () => dialog.close());
+}
+
+function show(answer, isQuiet) {
+  if (answer.to) location.assign(answer.to);
+  else if (answer.tone === 'question' || answer.tone === 'alert') alertOf(answer);
+  else if (!isQuiet || answer.tone === 'refused') tell(answer.text, answer.tone);
+}
+
+// The page that asks, as a dialog: its question and its form are taken as they are.
+async function askFirst(url, options) {
+  const answer = await send(url, { headers: { Accept: 'text/html' }, ...options });
+  const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+  const question = page.querySelector('[data-confirm]');
+  if (!question) {
+    const notice = page.querySelector('#said .notice p, main p');
+    if (notice) tell(notice.textContent, 'refused');
+    return;
+  }
+  const dialog = ask(document.importNode(question, true));
+  dialog.querySelector('[data-answer="no"]')?.addEventListener('click', (event) => {
+    event.preventDefault();
+    dialog.close();
+  });
+  dialog.addEventListener('submit', () => dialog.close());
+}
+
+document.addEventListener('submit', async (event) => {
+  const form = event.target;
+  const isPost = form.method === 'post';
+  const asks = form.hasAttribute('data-ask');
+  if (event.defaultPrevented || form.hasAttribute('data-plain') || (!isPost && !asks)) return;
+  event.preventDefault();
+  const presser = event.submitter;
+  const fields = new FormData(form, presser);
+  if (isPost) fields.set('key', freshKey());
+  const target = presser?.getAttribute('formaction') ?? form.getAttribute('action');
+  const sent = new URLSearchParams(fields);
+  // A juice takes a moment, and nobody shall wonder whether the press was felt.
+  if (form.hasAttribute('data-wait')) presser?.setAttribute('aria-busy', 'true');
+  try {
+    if (asks) return await (isPost ? askFirst(target, { method: 'POST', body: sent }) : askFirst(`${target}?${sent}`));
+    const answer = await send(target, { method: 'POST', body: sent, headers: { Accept: 'application/json' } });
+    show(await answer.json(), form.hasAttribute('data-quiet'));
+    if (answer.ok) for (const field of form.querySelectorAll('textarea')) field.value = '';
+  } catch {
+    tell(document.body.dataset.unsent, 'refused');
+  } finally {
+    presser?.removeAttribute('aria-busy');
+  }
+});

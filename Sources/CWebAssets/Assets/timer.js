@@ -1,0 +1,38 @@
+// Lets the business time run between two events, and how long somebody is at a window. It computes nothing but time that has passed
+// since the server said a number: the next event says the number again.
+const seen = new WeakMap();
+let wanted = false;
+
+const padded = (number, digits) => String(number).padStart(digits, '0');
+
+function show() {
+  wanted = false;
+  const now = performance.now();
+  let runs = false;
+  for (const timer of document.querySelectorAll('[data-timer]')) {
+    if (!seen.has(timer)) seen.set(timer, now);
+    if (timer.dataset.runs !== 'true') continue;
+    runs = true;
+    const time = Math.floor(Number(timer.dataset.ms) + now - seen.get(timer));
+    const text = `${padded(Math.floor(time / 60000), 2)}:${padded(Math.floor(time / 1000) % 60, 2)}:${padded(time % 1000, 3)}`;
+    const place = timer.querySelector('span');
+    if (place && place.textContent !== text) place.textContent = text;
+  }
+  for (const mark of document.querySelectorAll('[data-since]')) {
+    runs = true;
+    const time = Math.max(0, Date.now() - Number(mark.dataset.since));
+    const text = time < 60000 ? `${(time / 1000).toFixed(1)} s` : `${Math.floor(time / 60000)}:${padded(Math.floor(time / 1000) % 60, 2)}`;
+    if (mark.textContent !== text) mark.textContent = text;
+  }
+  if (runs) ask();
+}
+
+// A page that nobody sees is asked for no picture, so nothing runs there.
+function ask() {
+  if (wanted) return;
+  wanted = true;
+  requestAnimationFrame(show);
+}
+
+document.addEventListener('bank:change', ask);
+ask();
