@@ -340,6 +340,7 @@ if Context.environment["BANK_BUILD_PROGRAMS"] != nil {
 if !hasPage {
   let pages: Set = [
     "CMicrohttpd", "WebServer", "WebInterface", "bank-web", "WebServerTests", "WebInterfaceTests",
+    "BrowserTests",
   ]
   package.targets.removeAll { pages.contains($0.name) }
 }

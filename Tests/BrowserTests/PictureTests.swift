@@ -49,7 +49,6 @@ extension PageTests {
         try windows.prefer(dark: true)
         try windows.view(width: 1100, height: 620)
         try windows.click("[data-end=\"deposit-2\"]")
-        try windows.confirm()
         try windows.wait(for: "document.querySelector('[data-healed]')")
         try windows.evaluate("scrollTo(0, 0)")
         try keep(windows, "windows")

@@ -16,7 +16,7 @@ extension PageTests {
         try kiosk.evaluate("document.querySelector('select[name=grade]').value = 'vip'")
         try kiosk.type("{\"note\": \"안녕\"}", into: "textarea[name=payload]")
         try kiosk.click("[data-action=\"take\"]")
-        try kiosk.wait(for: "document.querySelector('a[href=\"/ticket/1\"]')")
+        try kiosk.wait(for: "location.pathname === '/ticket/1' && document.readyState === 'complete'")
         let ticket = try site.page("/ticket/1", beside: kiosk, .en)
         try ticket.mark()
         try site.branch.waitUntil("it is served") { try site.branch.status().queue("serving") == 1 }
@@ -123,7 +123,6 @@ extension PageTests {
           "document.querySelector('[data-region=windows] [data-key=loan-1]').textContent.includes('\(before.pid)')"
         )
         try page.click("[data-end=\"loan-1\"]")
-        try page.confirm()
         try page.becomes("document.querySelector('[data-healed]')")
         #expect(Int(try page.text("document.querySelector('[data-healed]').dataset.healed")) != nil)
         let after = try #require(try site.branch.status().worker("loan-1"))
