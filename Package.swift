@@ -135,7 +135,7 @@ let package = Package(
       "WebInterface",
       on: [
         "Time", "BankModel", "JSON", "Wire", "Posix", "Transport", "Logbook", "Configuration", "Reports",
-        "WebCore", "WebPages", "WebServer", "StockClient", "VendingClient",
+        "WebCore", "WebPages", "WebServer", "CWebAssets", "StockClient", "VendingClient",
       ]),
 
     // Floor 5: the services, and those who ask the stock. The coordinator has it give back what was put by for cancelled tickets.

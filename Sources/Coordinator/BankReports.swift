@@ -23,29 +23,49 @@ final class BankReports: BankPart {
     let customers = QueueReport(
       issued: issued, waiting: waiting, delayed: queue.machine.delayedCount, serving: queue.machine.serving,
       served: books.served, dead: books.dead, cancelled: books.cancelled, oldestWaitMilliseconds: oldest)
-    let services = (context.services.names.compactMap { context.services[$0] } + context.services.takenOut)
-      .compactMap { service -> ServiceReport? in
-        let numbers = queue.machine.numbers(of: service)
-        let name = context.services.directory[service]
-        // Of those that nobody offers any more are shown whoever still waits, or came today; and of command lines.
-        if context.services[name] == nil || name == .run, numbers.isEmpty { return nil }
-        return ServiceReport(
-          service: name, windows: numbers.windows, waiting: numbers.waiting, serving: numbers.serving,
-          served: numbers.served, paused: numbers.isPaused,
-          pausedBecause: numbers.isPaused ? queue.pauseReasons[service] : nil)
-      }
+    let services = services.map { service, name, numbers in
+      ServiceReport(
+        service: name, windows: numbers.windows, waiting: numbers.waiting, serving: numbers.serving,
+        served: numbers.served, paused: numbers.isPaused, pausedBecause: pauseReason(of: service, numbers))
+    }
     return StatusReport(
-      state: context.isEnding ? .draining : queue.machine.isPaused ? .paused : .open, day: books.day,
+      state: state, day: books.day,
       pid: CurrentProcess.pid, generation: context.incarnation, since: context.openedAt.wall.milliseconds,
       businessMilliseconds: queue.machine.businessTime(at: context.now.monotonic).milliseconds,
       queue: customers, services: services,
-      workers: tellerSupervisor.posts.values.map { report(on: $0) }
-        + outside.present.map { report(on: $0) }
+      workers: windows(memory: ProcessMemory.residentBytes).map(\.report)
         + serviceSupervisor.posts.filter {
           $0.isWanted || $0.child != nil || $0.specification.workerRole != .web
         }
         .map { report(on: $0) },
       guardianPid: context.bindings.guardianship?.pid)
+  }
+
+  /// What the branch as a whole is doing.
+  var state: BankState { context.isEnding ? .draining : queue.machine.isPaused ? .paused : .open }
+
+  /// The services that are told of, with their numbers.
+  var services: [(service: Service, name: ServiceName, numbers: QueueMachine.ServiceNumbers)] {
+    (context.services.names.compactMap { context.services[$0] } + context.services.takenOut).compactMap {
+      service in
+      let numbers = queue.machine.numbers(of: service)
+      let name = context.services.directory[service]
+      // Of those that nobody offers any more are shown whoever still waits, or came today; and of command lines.
+      if context.services[name] == nil || name == .run, numbers.isEmpty { return nil }
+      return (service, name, numbers)
+    }
+  }
+
+  func pauseReason(of service: Service, _ numbers: QueueMachine.ServiceNumbers) -> String? {
+    numbers.isPaused ? queue.pauseReasons[service] : nil
+  }
+
+  /// The windows and the workers that have come by themselves, and the places that each of them serves at.
+  ///
+  /// - Parameter memory: bytes of a process in RAM; nil where nobody knows.
+  func windows(memory: (Int32) -> Int64?) -> [(report: WorkerReport, places: [Window])] {
+    tellerSupervisor.posts.values.map { (report(on: $0, memory), [$0.window]) }
+      + outside.present.map { (report(on: $0, memory), $0.places) }
   }
 
   /// When the ticket was issued that has waited longest; nil when nobody waits.
@@ -65,13 +85,13 @@ final class BankReports: BankPart {
     return oldest
   }
 
-  private func report(on post: SupervisedTeller) -> WorkerReport {
+  private func report(on post: SupervisedTeller, _ memory: (Int32) -> Int64?) -> WorkerReport {
     let numbers = queue.machine.numbers(of: post.window)
     let lease = numbers?.generation == post.generation ? numbers?.lease : nil
     var report = report(
       on: post, context.name(of: post.window),
       tellerSupervisor.kinds[post.window.service].workerRole(of: post.window.service),
-      atWork: lease != nil ? .serving : .idle)
+      atWork: lease != nil ? .serving : .idle, memory)
     (report.service, report.window) = (context.services.directory[post.window.service], post.window.place)
     (report.ticket, report.served) = (lease?.ticket, numbers?.served ?? 0)
     report.progress = lease.flatMap { queue.progress[$0.ticket] }
@@ -80,8 +100,8 @@ final class BankReports: BankPart {
   }
 
   /// A worker that has come by itself. Of many customers in its hands the first is named.
-  private func report(on session: WorkerSession) -> WorkerReport {
-    let places = session.services.map { Window.outside($0, number: session.number) }
+  private func report(on session: WorkerSession, _ memory: (Int32) -> Int64?) -> WorkerReport {
+    let places = session.places
     let numbers = places.compactMap { queue.machine.numbers(of: $0) }
     let ticket = numbers.lazy.compactMap(\.lease?.ticket).first
     var report = WorkerReport(
@@ -89,13 +109,14 @@ final class BankReports: BankPart {
       service: context.services.directory[session.services[0]],
       window: nil, pid: session.pid, generation: session.generation, state: ticket == nil ? .idle : .serving,
       ticket: ticket, restarts: 0, served: numbers.reduce(0) { $0 + $1.served },
-      residentKilobytes: (ProcessMemory.residentBytes(pid: session.pid) ?? 0) / 1_024)
+      residentKilobytes: (memory(session.pid) ?? 0) / 1_024)
     report.progress = ticket.flatMap { queue.progress[$0] }
     return report
   }
 
   private func report<Incoming, Outgoing>(
-    on post: SupervisedProcess<Incoming, Outgoing>, _ name: String, _ role: WorkerRole, atWork: WorkerState
+    on post: SupervisedProcess<Incoming, Outgoing>, _ name: String, _ role: WorkerRole, atWork: WorkerState,
+    _ memory: (Int32) -> Int64?
   ) -> WorkerReport {
     let state: WorkerState =
       switch post.phase {
@@ -103,7 +124,7 @@ final class BankReports: BankPart {
       case .starting, .welcomed: .starting
       case .ready, .leaving: atWork
       }
-    let resident = post.pid > 0 ? ProcessMemory.residentBytes(pid: post.pid) ?? 0 : 0
+    let resident = post.pid > 0 ? memory(post.pid) ?? 0 : 0
     return WorkerReport(
       name: name, role: role, service: nil, window: nil, pid: post.pid, generation: post.generation,
       state: state, ticket: nil, restarts: post.restarts, served: 0, residentKilobytes: resident / 1024,
@@ -119,7 +140,9 @@ final class BankReports: BankPart {
   }
 
   private func report(on post: SupervisedService) -> WorkerReport {
-    var report = report(on: post, post.specification.name, post.specification.workerRole, atWork: .idle)
+    var report = report(
+      on: post, post.specification.name, post.specification.workerRole, atWork: .idle,
+      ProcessMemory.residentBytes)
     report.trouble = post.lastEnd?.description
     report.troubleRemark = post.lastEnd.flatMap { $0.kind == .quoted ? nil : $0 }
     (report.failure, report.mismatch) = (post.failure, post.mismatch)

@@ -26,6 +26,8 @@ package final class Coordinator {
   let readings: Readings
   let reports: BankReports
   let streams: AnswerStreams
+  let pictures: BoardPictures
+  let board: BoardFeed
   let views: LiveViews
   let intake: Intake
   let long: LongRequests
@@ -83,7 +85,10 @@ package final class Coordinator {
     outside = OutsideWorkers(ground)
     reports = BankReports(ground, outside)
     streams = AnswerStreams(ground, readings)
-    views = LiveViews(ground, reports)
+    let pictures = BoardPictures(ground, reports)
+    self.pictures = pictures
+    board = BoardFeed(ground, pictures)
+    views = LiveViews(ground, reports, board)
     intake = Intake(ground, readings, limits)
     long = LongRequests(ground, intake)
 
@@ -94,13 +99,13 @@ package final class Coordinator {
     windows = WindowPlan(ground, tellers, outside, services, marks)
 
     opening = Opening(ground, reports)
-    ending = Ending(ground, intake, outside, services, LastWords(ground, streams, views, reports))
+    ending = Ending(ground, intake, outside, services, LastWords(ground, streams, views, reports, board))
     audits = Audits(ground, readings, services, marks)
     self.home = HomeKeeper(ground, windows)
     output = OutputKeeper(ground)
     router = RequestRouter(
       ground, readings, reports, views, streams, intake, long, windows, opening, ending, audits,
-      page)
+      WindowEndings(ground, reports), page)
     connect()
   }
 
@@ -275,6 +280,7 @@ package final class Coordinator {
 
   func reportProgress() {
     opening.tellWaiting()
+    pictures.look()
     views.tell()
     // Whoever begins to wait for tickets that have ended already is answered with those who have waited.
     answerReadings()
@@ -343,6 +349,7 @@ extension Coordinator {
     consider(queue.commitDue(isHurried: intake.isShared))
     consider(intake.nextDeadline)
     consider(streams.nextDeadline)
+    consider(board.nextDeadline)
     consider(followers.nextDeadline(isTimerRunning: queue.machine.isTimerRunning))
     consider(server.nextDeadline)
     consider(outside.nextDeadline)

@@ -17,7 +17,13 @@ final class Followers {
   /// Told when the windows are as they shall be.
   private(set) var windowWaiters: [Seat] = []
   /// Something has changed that watchers want to see.
-  var changed = false
+  var changed = false { didSet { if changed { hasChangedForBoards = true } } }
+  /// Something has changed that boards are to show.
+  var hasChangedForBoards = false
+  /// The last things that happened, for boards.
+  let events = EventRing()
+  /// A change was staged that is rare and was not staged before.
+  var onRareChange: (StoreChange) -> Void = { _ in }
   var toldAt = MonotonicTime(nanoseconds: 0)
 
   static let watchPause = TimeSpan.milliseconds(100)
@@ -32,7 +38,7 @@ final class Followers {
     if let due = views.audience.nextDeadline {
       earliest = .earlier(earliest, due)
     }
-    if views.watcherCount > 0, changed || isTimerRunning {
+    if views.count(of: .state) > 0, changed || isTimerRunning {
       earliest = .earlier(earliest, toldAt + Self.watchPause)
     }
     return earliest
@@ -71,6 +77,13 @@ final class Followers {
     in context: BankContext
   ) {
     changed = true
+    if happening != .interrupted {
+      events.append(
+        EventRing.Event(
+          kind: happening == .started ? .started : .served, time: context.now.wall.milliseconds,
+          ticket: lease.ticket, service: customer.service, window: window, generation: lease.generation,
+          attempt: lease.attempt))
+    }
     guard views.followerCount > 0 else { return }
     let kind: BranchEvent.Happening =
       switch happening {
@@ -87,6 +100,7 @@ final class Followers {
 
   /// Everything that was announced is on disk.
   func confirmEvents() {
+    events.confirm()
     guard !pendingEvents.isEmpty else { return }
     certainEvents += pendingEvents
     pendingEvents.removeAll(keepingCapacity: true)
@@ -102,9 +116,82 @@ final class Followers {
   }
 
   /// A change was staged; one that is staged again after a full disk was counted the first time.
-  func note(_ change: StoreChange, isRepeated: Bool) {
+  func note(_ change: StoreChange, isRepeated: Bool, at now: WallTime) {
     changed = true
-    guard !tickets.isEmpty, !isRepeated else { return }
-    tickets.note(change)
+    guard !isRepeated else { return }
+    if change.isRare { noteRare(change, at: now) }
+    if !tickets.isEmpty { tickets.note(change) }
+  }
+
+  private func noteRare(_ change: StoreChange, at now: WallTime) {
+    onRareChange(change)
+    var event = EventRing.Event(kind: .cancelled, time: now.milliseconds)
+    switch change {
+    case .finish(let customer, _, let receipt) where receipt.outcome == .cancelled:
+      (event.ticket, event.service) = (customer.ticket, customer.service)
+    case .cancelEveryone: event.kind = .reset
+    case .record(let attempt):
+      guard let kind = BoardEvent.Kind(endOfAttempt: attempt.end) else { return }
+      (event.kind, event.ticket, event.attempt) = (kind, attempt.ticket, attempt.number)
+      (event.service, event.window, event.pid) = (attempt.window.service, attempt.window, attempt.pid)
+      (event.generation, event.end) = (attempt.generation, attempt.processEnd)
+    default: return
+    }
+    events.append(event)
+  }
+
+  /// A customer is put aside.
+  func noteDead(
+    _ customer: Customer, _ window: Window, _ processEnd: ProcessEnd?, at now: WallTime
+  ) {
+    events.append(
+      dead: EventRing.Event(
+        kind: .dead, time: now.milliseconds, ticket: customer.ticket, service: customer.service,
+        window: window, end: processEnd, attempt: customer.attempts))
+  }
+
+  /// Tickets were issued, and are on disk.
+  func noteIssued(_ tickets: IssuedTickets, at now: WallTime) {
+    guard tickets.first <= tickets.last else { return }
+    changed = true
+    events.append(
+      EventRing.Event(kind: .issued, time: now.milliseconds, ticket: tickets.first, last: tickets.last))
+  }
+
+  /// A process at a window has ended.
+  ///
+  /// - Parameter ticket: whom it was serving; nil for nobody.
+  func noteDeath(
+    at window: Window, _ generation: Generation, pid: Int32, _ end: ProcessEnd?, ticket: TicketNumber?,
+    at now: WallTime
+  ) {
+    changed = true
+    events.append(
+      EventRing.Event(
+        kind: .died, time: now.milliseconds, ticket: ticket ?? 0, service: window.service, window: window,
+        generation: generation, pid: pid, end: end))
+  }
+}
+
+extension StoreChange {
+  /// Whether it is none of those that every customer makes who comes and is served.
+  fileprivate var isRare: Bool {
+    switch self {
+    case .finish(_, let state, let receipt): receipt.outcome == .cancelled || state == .dead
+    case .bury, .revive, .record, .cancelEveryone: true
+    default: false
+    }
+  }
+}
+
+extension BoardEvent.Kind {
+  /// What an attempt that has ended without a receipt is to those who look on. The end of a process is told by itself.
+  fileprivate init?(endOfAttempt end: AttemptEnd) {
+    switch end {
+    case .failed, .leaseExpired, .lost: self = .failed
+    case .deferred: self = .deferred
+    case .recalled: self = .recalled
+    case .killed, .served: return nil
+    }
   }
 }

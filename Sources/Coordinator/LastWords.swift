@@ -11,8 +11,13 @@ final class LastWords: BankPart {
   private let streams: AnswerStreams
   private let views: LiveViews
   private let reports: BankReports
+  private let board: BoardFeed
 
-  init(_ ground: BankPart, _ streams: AnswerStreams, _ views: LiveViews, _ reports: BankReports) {
+  init(
+    _ ground: BankPart, _ streams: AnswerStreams, _ views: LiveViews, _ reports: BankReports,
+    _ board: BoardFeed
+  ) {
+    self.board = board
     self.streams = streams
     self.views = views
     self.reports = reports
@@ -60,7 +65,12 @@ final class LastWords: BankPart {
   /// the last picture is one that no other follows.
   func tellLookersOn(_ picture: StatusReport) {
     streams.endAll()
-    for seat in followers.views.takeWatchers() { server.answer(seat, .status(picture)) }
+    for seat in followers.views.takeAll(of: .state) { server.answer(seat, .status(picture)) }
+    let viewers = followers.views.takeAll(of: .board)
+    if !viewers.isEmpty {
+      let frame = board.last()
+      for seat in viewers { server.answer(seat, .board(frame)) }
+    }
     // Whoever waited for this very moment has not waited in vain.
     let queue = picture.queue
     let isIdle = queue.waiting + queue.serving + queue.delayed == 0

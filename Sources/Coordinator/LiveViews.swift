@@ -9,22 +9,37 @@ import Wire
 
 final class LiveViews: BankPart {
   private let reports: BankReports
+  private let board: BoardFeed
 
-  init(_ ground: BankPart, _ reports: BankReports) {
+  init(_ ground: BankPart, _ reports: BankReports, _ board: BoardFeed) {
     self.reports = reports
+    self.board = board
     super.init(ground)
   }
 
   /// Begins to tell a client of changes, unless it is told of as many as it may be.
-  func begin(_ seat: Seat, isOfEvents: Bool) {
+  func begin(_ seat: Seat, _ topic: Views.Topic) {
     guard server.mayView(seat) else { return }
-    if !isOfEvents { server.answer(seat, .status(reports.status()), more: true) }
-    followers.views.admit(seat, isOfEvents: isOfEvents)
+    switch topic {
+    case .events: break
+    case .state: server.answer(seat, .status(reports.status()), more: true)
+    case .board: server.answer(seat, .board(board.begin()), more: true)
+    }
+    followers.views.admit(seat, to: topic)
+  }
+
+  /// Tells a client of no more pictures of the board, as it wishes; false where the request is none for these.
+  func withdraw(_ number: UInt32, of session: ControlSession) -> Bool {
+    guard let view = followers.views.view(number, of: session), view.topic == .board else { return false }
+    followers.views.end(view)
+    server.answer(view.seat, .failure(Failure(.withdrawn)))
+    return true
   }
 
   func tell() {
     followers.publishEvents(all: !queue.machine.isUnsettled)
     showPictureIfDue()
+    board.show()
     guard followers.views.audience.isOwed, !context.isCutOff else { return }
     // Whoever has asked for something comes first.
     server.flush()
@@ -35,7 +50,7 @@ final class LiveViews: BankPart {
 
   /// Those who watch see the timer run, also while nothing else happens.
   private func showPictureIfDue() {
-    guard followers.changed || queue.machine.isTimerRunning, followers.views.watcherCount > 0,
+    guard followers.changed || queue.machine.isTimerRunning, followers.views.count(of: .state) > 0,
       context.now.monotonic.since(followers.toldAt) >= Followers.watchPause
     else { return }
     followers.views.show(reports.status())
@@ -51,8 +66,10 @@ final class LiveViews: BankPart {
       return .wasTold
     }
     let channel = view.seat.session.channel
-    if channel.backlog >= server.share { channel.flush() }
-    guard channel.backlog < server.share else { return .waits }
+    // Of the board whoever reads slowly is shown the newest picture when the last one has left, and none is kept back.
+    let room = view.topic == .board ? 1 : server.share
+    if channel.backlog >= room { channel.flush() }
+    guard channel.backlog < room else { return .waits }
     // Its client may have left just now.
     guard followers.views.isBehind(view) else { return .isCurrent }
     channel.send(frames: followers.views.next(for: view))

@@ -133,6 +133,7 @@ extension ProcessSupervisor {
       }
     }
     post.child = child
+    if let child { post.lastPid = child.pid }
     post.channel = channel
   }
 
@@ -295,6 +296,8 @@ package class SupervisedProcess<Incoming: FrameMessage, Outgoing: FrameMessage> 
   final var phase = ProcessPhase.empty
   package final var generation: Generation = 0
   final var child: ChildProcess?
+  /// The process that was started here last, also when it has ended; 0 for none.
+  final var lastPid: Int32 = 0
   final var childRegistration: Registration?
   final var channel: Channel?
   final var isWanted = true

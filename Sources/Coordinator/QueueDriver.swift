@@ -180,7 +180,7 @@ final class QueueDriver {
   func stage(_ change: StoreChange) {
     let isRepeated = repeats > 0
     if isRepeated { repeats -= 1 }
-    followers.note(change, isRepeated: isRepeated)
+    followers.note(change, isRepeated: isRepeated, at: context.now.wall)
     if change.leavesSomethingPutBy { releases.look() }
     if !isRepeated, case .record(let attempt) = change { journal.note(attempt) }
     do throws(StoreError) { try engine.stage(change) } catch { fail(error) }
@@ -201,6 +201,7 @@ final class QueueDriver {
   private func reportDead(
     _ customer: Customer, _ window: Window, _ end: AttemptEnd, _ processEnd: ProcessEnd?
   ) {
+    followers.noteDead(customer, window, processEnd, at: context.now.wall)
     context.write(event: "dead", level: .warn) {
       $0.field("day", machine.books.day)
       $0.field("ticket", customer.ticket)
@@ -312,7 +313,7 @@ final class QueueDriver {
         effects.append(effect)
         continue
       }
-      if repeats == 0 { followers.note(change, isRepeated: false) }
+      if repeats == 0 { followers.note(change, isRepeated: false, at: context.now.wall) }
       repeats = max(0, repeats - 1)
     }
     onRefused()

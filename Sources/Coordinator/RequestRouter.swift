@@ -19,6 +19,7 @@ final class RequestRouter: BankPart {
   private let opening: Opening
   private let ending: Ending
   private let audits: Audits
+  private let endings: WindowEndings
   private let page: PageServer
   /// Clients who have as many requests open as they may, and are not heard until some are answered.
   private var crowded: [ControlSession] = []
@@ -26,8 +27,9 @@ final class RequestRouter: BankPart {
   init(
     _ ground: BankPart, _ readings: Readings, _ reports: BankReports, _ views: LiveViews,
     _ streams: AnswerStreams, _ intake: Intake, _ long: LongRequests, _ windows: WindowPlan,
-    _ opening: Opening, _ ending: Ending, _ audits: Audits, _ page: PageServer
+    _ opening: Opening, _ ending: Ending, _ audits: Audits, _ endings: WindowEndings, _ page: PageServer
   ) {
+    self.endings = endings
     self.readings = readings
     self.reports = reports
     self.views = views
@@ -89,8 +91,9 @@ final class RequestRouter: BankPart {
   private func route(_ request: ControlRequest, _ seat: Seat) {
     switch request.command {
     case .status: server.answer(seat, .status(reports.status()))
-    case .watch: views.begin(seat, isOfEvents: false)
-    case .follow: views.begin(seat, isOfEvents: true)
+    case .watch: views.begin(seat, .state)
+    case .follow: views.begin(seat, .events)
+    case .board: views.begin(seat, .board)
     case .awaitOpen: windows.awaitOpen(seat)
     case .scale(let wanted): windows.scale(wanted, seat)
     case .reload: windows.reload(seat)
@@ -109,14 +112,16 @@ final class RequestRouter: BankPart {
     case .requeue(let ticket, let day): change(ticket, of: day, seat) { .requeue($0, ticket) }
     case .requeueDead: long.requeueDead(seat, tellsProgress: request.tellsProgress == true)
     case .reset(let day): long.reset(on: day, seat, tellsProgress: request.tellsProgress == true)
-    case .withdraw(let given): intake.withdraw(given, of: seat.session)
+    case .withdraw(let given):
+      if !views.withdraw(given, of: seat.session) { intake.withdraw(given, of: seat.session) }
     case .stop(let order): ending.stop(order, seat)
     case .audit: audits.ask(seat)
     case .web(let order): web(order, seat)
     case .ledger: readings.tellKept(seat) { store throws(StoreError) in try store.ledgerAnswer() }
     case .account(let account):
       readings.tellKept(seat) { store throws(StoreError) in try store.accountAnswer(account) }
-    case .board, .endTeller, .cancelAll, .requeueAll: server.answer(seat, .failure(Failure(.badRequest)))
+    case .endTeller(let name, let generation, let pid): endings.end(name, generation, pid, seat)
+    case .cancelAll, .requeueAll: server.answer(seat, .failure(Failure(.badRequest)))
     }
   }
 
@@ -181,6 +186,7 @@ final class RequestRouter: BankPart {
   func finish(_ request: RequestNumber, with answer: QueueAnswer) {
     let cancelled = queue.takeCancelled(by: request)
     long.forget(request)
+    if case .enqueued(let tickets) = answer { followers.noteIssued(tickets, at: context.now.wall) }
     guard let entry = requests.close(request) else { return }
     let seat = entry.seat
     if case .ticket(let ticket, let day) = entry.purpose, answer != .refused(.diskFull) {

@@ -49,6 +49,12 @@ final class Tellers: BankPart {
       }
     case .ended(let end):
       context.takeTime()
+      // Whoever was told to go and has gone has not died.
+      if end != .code(0) {
+        followers.noteDeath(
+          at: window, generation, pid: tellerSupervisor.posts[window]?.lastPid ?? 0, end,
+          ticket: queue.machine.numbers(of: window)?.lease?.ticket, at: context.now.wall)
+      }
       queue.happen(.tellerLost(window, generation, end))
       if let post = tellerSupervisor.posts[window], post.kind == .worker {
         queue.journal.close([window], post.lastEnd?.description ?? "")

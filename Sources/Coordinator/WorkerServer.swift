@@ -26,6 +26,8 @@ final class WorkerSession: ClientSession<TellerMessage, WindowMessage> {
   var beats = BeatCount()
 
   var isReady: Bool { generation != 0 }
+  /// Where its customers stand, one for each service.
+  var places: [Window] { services.map { .outside($0, number: number) } }
 }
 
 final class WorkerServer: ClientServer<TellerMessage, WindowMessage, WorkerSession> {
@@ -179,15 +181,11 @@ final class OutsideWorkers: BankPart {
         "services", session.services.map { context.services.directory[$0].text }.joined(separator: ","))
       $0.field("in_hand", Int64(session.inHand))
     }
-    queue.journal.open(places(of: session), session.generation, pid: session.pid)
+    queue.journal.open(session.places, session.generation, pid: session.pid)
     queue.happen(
       .workerCame(
         session.services, number: number, session.generation, pid: session.pid, inHand: session.inHand))
     followers.changed = true
-  }
-
-  private func places(of session: WorkerSession) -> [Window] {
-    session.services.map { .outside($0, number: session.number) }
   }
 
   /// What stands in the leases of a worker. One that outlives this process may still answer a lease of before, and the next
@@ -235,8 +233,11 @@ final class OutsideWorkers: BankPart {
     }
     guard !context.isCutOff else { return }
     context.takeTime()
+    followers.noteDeath(
+      at: session.places[0], session.generation, pid: session.pid, nil,
+      ticket: session.holding.keys.map(\.ticket).min(), at: context.now.wall)
     queue.happen(.workerGone(session.generation))
-    queue.journal.close(places(of: session), "the connection has ended")
+    queue.journal.close(session.places, "the connection has ended")
     followers.changed = true
   }
 }

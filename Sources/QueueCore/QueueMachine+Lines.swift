@@ -15,7 +15,8 @@ extension QueueMachine {
     } else {
       place = books.waiting.place(of: line)
     }
-    let empty = WaitingLine(stored: 0, capacity: policy.capacity(ofLineAt: place))
+    let version = place < lines.count ? lines[place].version &+ 1 : 0
+    let empty = WaitingLine(stored: 0, capacity: policy.capacity(ofLineAt: place), version: version)
     if place < lines.count { lines[place] = empty } else { lines.append(empty) }
     return place
   }

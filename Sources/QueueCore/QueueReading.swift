@@ -42,6 +42,9 @@ public protocol QueueReading: AnyObject {
   /// The dead letters of the present day in a range of numbers.
   func countDead(_ tickets: ClosedRange<TicketNumber>) throws(StoreError) -> Int64
 
+  /// The dead letters of the present day who came for a service.
+  func countDead(of service: Service) throws(StoreError) -> Int64
+
   /// The receipts of a day that say out of stock.
   func countSentAway(on day: BusinessDay) throws(StoreError) -> Int64
 

@@ -12,6 +12,9 @@ struct WaitingLine: Sendable {
   private(set) var cursor: TicketNumber = 0
   /// Whether a page was asked for and has not come.
   private(set) var isLoading = false
+  /// Counts what has changed beyond the memory besides newcomers, for whoever remembers who stands there; in a line
+  /// that takes another's place it goes on.
+  private(set) var version: UInt32 = 0
   /// Somebody has come back behind the cursor meanwhile, and the page may have been read before that was staged.
   private var isStale = false
   private let capacity: Int
@@ -21,7 +24,8 @@ struct WaitingLine: Sendable {
   private var firstNewcomers: [Customer] = []
 
   /// A line that has so many customers in the store and none in memory.
-  init(stored: Int64, capacity: Int) {
+  init(stored: Int64, capacity: Int, version: UInt32 = 0) {
+    self.version = version
     precondition(capacity >= 2, "a line has room for two customers at least")
     beyond = stored
     self.capacity = capacity
@@ -73,6 +77,7 @@ struct WaitingLine: Sendable {
   mutating func takeBack(_ customer: Customer) {
     guard beyond == 0 || customer.ticket <= cursor else {
       beyond += 1
+      version &+= 1
       isStale = true
       return
     }
@@ -82,6 +87,7 @@ struct WaitingLine: Sendable {
     // Not while a page is on its way, because that page begins behind the present cursor.
     if front.count > capacity, !isLoading, front.dequeueLast() != nil, let last = front.peekLast {
       beyond += 1
+      version &+= 1
       cursor = last.ticket
     }
   }
@@ -92,6 +98,7 @@ struct WaitingLine: Sendable {
   mutating func removeBeyond() {
     precondition(beyond > 0, "nobody stands beyond the memory of this line")
     beyond -= 1
+    version &+= 1
   }
 
   /// The place of a customer in memory, from 1; nil when it is not there.
@@ -123,6 +130,7 @@ struct WaitingLine: Sendable {
     guard !isStale else { return isLoading = false }
     precondition(!page.isEmpty, "the store has lost customers who wait in it")
     isLoading = false
+    version &+= 1
     for customer in page {
       precondition(customer.ticket > cursor, "a page is in order and begins behind the cursor")
       cursor = customer.ticket

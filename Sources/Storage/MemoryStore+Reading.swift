@@ -71,6 +71,13 @@ extension MemoryStore {
       contents.customers.values.count { $0.state == .dead && tickets.contains($0.customer.ticket) })
   }
 
+  /// The dead letters of the present day who came for a service.
+  public func countDead(of service: Service) throws(StoreError) -> Int64 {
+    try beginReading()
+    return Int64(
+      contents.customers.values.count { $0.state == .dead && $0.customer.service == service })
+  }
+
   /// The waiting customers of a line whose numbers lie between two others. See `QueueStore`.
   public func countWaiting(
     in line: Line, after first: TicketNumber, below last: TicketNumber

@@ -98,6 +98,17 @@ extension SQLiteStore {
     try count(tickets, in: [.dead])
   }
 
+  /// The dead letters of the present day who came for a service.
+  public func countDead(of service: Service) throws(StoreError) -> Int64 {
+    try settle()
+    var count: Int64 = 0
+    for (number, line) in lines.all where line.service == service {
+      count += try self.count(
+        CustomerPosition(.dead, number, 0).key...CustomerPosition(.dead, number, Limits.ticket).key)
+    }
+    return count
+  }
+
   private func count(
     _ tickets: ClosedRange<TicketNumber>, in states: [CustomerState]
   ) throws(StoreError) -> Int64 {

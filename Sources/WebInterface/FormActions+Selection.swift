@@ -54,7 +54,7 @@ extension FormActions {
           return form.refuse(refused.reason == .noSuchTicket ? .noSuchTicket : .wrongState, at: page)
         }
         done.answer()
-      case .failure(let failure): form.refuse(Refusal(failure), at: page)
+      case .failure(let failure): form.refuse(PageRefusal(failure), at: page)
       }
     }
   }
@@ -117,7 +117,7 @@ extension FormActions {
     control.ask(.tickets(query), within: .seconds(30)) { [self] outcome in
       guard case .success(let answers) = outcome else {
         if case .failure(let failure) = outcome, selection.done == 0 {
-          return selection.form.refuse(Refusal(failure), at: selection.page)
+          return selection.form.refuse(PageRefusal(failure), at: selection.page)
         }
         return selection.answer()
       }
@@ -133,7 +133,7 @@ extension FormActions {
           goOn(next, filter)
         case .failure(let failure):
           guard selection.done == 0 else { return selection.answer() }
-          selection.form.refuse(Refusal(failure), at: selection.page)
+          selection.form.refuse(PageRefusal(failure), at: selection.page)
         }
       }
     }

@@ -10,6 +10,9 @@ import WebPages
 import WebServer
 import Wire
 
+/// Why a form was not done, as pages say it; the protocol has a refusal of its own.
+typealias PageRefusal = WebPages.Refusal
+
 /// One form that was sent.
 struct SentForm {
   let exchange: HTTPExchange
@@ -45,7 +48,7 @@ struct SentForm {
     exchange.respond(.seeOther(address + sign + "said=" + PercentText.encode(notice.code)))
   }
 
-  func refuse(_ refusal: Refusal, at address: String) { answer(.refused(refusal), at: address) }
+  func refuse(_ refusal: PageRefusal, at address: String) { answer(.refused(refusal), at: address) }
 }
 
 final class FormActions {
@@ -104,7 +107,7 @@ final class FormActions {
           : .added(count: report.count, first: report.first)
         let isOne = isKiosk && report.first == report.last
         form.answer(notice, at: isOne ? "/ticket/\(report.first)" : page, isMoved: isOne)
-      case .failure(let failure): form.refuse(Refusal(failure), at: page)
+      case .failure(let failure): form.refuse(PageRefusal(failure), at: page)
       }
     }
   }
@@ -141,7 +144,7 @@ final class FormActions {
       switch outcome.only(\.status) {
       case .success(let report): form.answer(.reset(day: report.day), at: page)
       case .failure(let failure):
-        form.refuse(failure.code == .wrongState ? .changed : Refusal(failure), at: page)
+        form.refuse(failure.code == .wrongState ? .changed : PageRefusal(failure), at: page)
       }
     }
   }
@@ -156,7 +159,7 @@ final class FormActions {
     control.ask(isPause ? .pause(service) : .resume(service)) { outcome in
       switch outcome {
       case .success: form.answer(isPause ? .paused(service) : .resumed(service), at: page)
-      case .failure(let failure): form.refuse(Refusal(failure), at: page)
+      case .failure(let failure): form.refuse(PageRefusal(failure), at: page)
       }
     }
   }
@@ -169,7 +172,7 @@ final class FormActions {
     control.ask(.scale([ServiceWindows(service: service, count: windows)]), within: .seconds(30)) { outcome in
       switch outcome {
       case .success: form.answer(.scaled(service, windows: windows), at: page)
-      case .failure(let failure): form.refuse(Refusal(failure), at: page)
+      case .failure(let failure): form.refuse(PageRefusal(failure), at: page)
       }
     }
   }
@@ -187,7 +190,7 @@ final class FormActions {
       switch outcome {
       case .success: form.answer(.ended(window: window), at: page)
       case .failure(let failure):
-        form.refuse(failure.code == .wrongState ? .otherGeneration : Refusal(failure), at: page)
+        form.refuse(failure.code == .wrongState ? .otherGeneration : PageRefusal(failure), at: page)
       }
     }
   }
@@ -205,7 +208,7 @@ final class FormActions {
   }
 }
 
-extension Refusal {
+extension PageRefusal {
   /// Why the coordinator has not done something.
   init(_ failure: Failure) {
     self =

@@ -51,7 +51,7 @@ final class ShopForms {
       switch outcome.only(\.enqueued) {
       case .success(let report): awaitJuice(form, juice, report)
       case .failure(let failure):
-        form.refuse(failure.code == .noSuchService ? .noStation : Refusal(failure), at: "/juice")
+        form.refuse(failure.code == .noSuchService ? .noStation : PageRefusal(failure), at: "/juice")
       }
     }
   }
@@ -112,7 +112,7 @@ final class ShopForms {
         let present = changes.last?.present ?? quantity(of: item)
         form.answer(.stocked(item, quantity: present), at: page)
       case .success(.short): form.refuse(.tooFew, at: page)
-      case .success(.failure(let failure)): form.refuse(Refusal(failure), at: page)
+      case .success(.failure(let failure)): form.refuse(PageRefusal(failure), at: page)
       case .success: form.refuse(.failed, at: page)
       case .failure(.tryLater(_, let isInDoubt)): form.refuse(isInDoubt ? .inDoubt : .stockAway, at: page)
       case .failure: form.refuse(.stockAway, at: page)
@@ -156,9 +156,9 @@ final class ShopForms {
     }
   }
 
-  private static func refusal(_ answer: Result<VendingResult, VendingClientError>) -> Refusal {
+  private static func refusal(_ answer: Result<VendingResult, VendingClientError>) -> PageRefusal {
     switch answer {
-    case .success(.failure(let failure)): Refusal(failure)
+    case .success(.failure(let failure)): PageRefusal(failure)
     case .success: .failed
     case .failure(.tryLater(_, let isInDoubt)): isInDoubt ? .inDoubt : .machineAway
     case .failure: .machineAway
@@ -222,7 +222,7 @@ extension Int64 {
   fileprivate var clamped: Int64 { Swift.max(self, -Int64.max) }
 }
 
-extension Refusal {
+extension PageRefusal {
   /// Why the stock has not done something.
   init(_ failure: StockFailure) {
     self =

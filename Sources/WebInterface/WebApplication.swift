@@ -23,6 +23,7 @@ final class WebApplication: HTTPHandler {
   let feeds: Feeds
   let director: PageDirector
   let deaths = DeathWatch()
+  private let assets = WebAssets()
   /// The ways to the stock service and to the customers' side of the machine, for what is asked once.
   let stock: StockClient
   let vending: VendingClient
@@ -72,6 +73,9 @@ final class WebApplication: HTTPHandler {
     switch segments.first {
     case "login" where segments.count == 1: exchange.respond(login(request))
     case "links" where segments.count == 1: exchange.respond(issueLink(request))
+    case "assets" where segments.count == 2 && request.onlyReads:
+      exchange.respond(
+        assets.response(to: request, named: String(segments[1])) ?? errorPage(request, 404))
     case "api": api.serve(exchange)
     case "events" where segments.count == 1: follow(exchange)
     case _ where request.method == .post: postForm(exchange)

@@ -43,7 +43,7 @@ enum LocalExchange {
 
   private static func read(_ answer: [UInt8]) -> (status: Int, body: [UInt8])? {
     let text = String(decoding: answer, as: UTF8.self)
-    guard text.hasPrefix("HTTP/1."), let end = text.range(of: "\r\n\r\n"),
+    guard text.hasPrefix("HTTP/1."), let end = text.firstRange(of: "\r\n\r\n"),
       let status = text.split(separator: " ", maxSplits: 2).dropFirst().first.flatMap({ Int($0) })
     else { return nil }
     return (status, Array(text[end.upperBound...].utf8))

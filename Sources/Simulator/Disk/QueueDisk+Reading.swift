@@ -54,6 +54,10 @@ extension AskingStore {
     try ask("the dead letters of \(tickets)") { store throws(StoreError) in try store.countDead(tickets) }
   }
 
+  func countDead(of service: Service) throws(StoreError) -> Int64 {
+    try ask("the dead letters of \(service)") { store throws(StoreError) in try store.countDead(of: service) }
+  }
+
   func countSentAway(on day: BusinessDay) throws(StoreError) -> Int64 {
     try ask("those sent away on day \(day)") { store throws(StoreError) in try store.countSentAway(on: day) }
   }

@@ -1,0 +1,82 @@
+// Owns when a frame of the board is made: at once for whoever begins to look, and then where something has changed, at most
+// twenty times a second; and once more when a rate has run out. It knows no connection: `LiveViews` gives every viewer the
+// newest frame, which is encoded once.
+// Invariants: a bank at which nobody looks makes no frame and wakes for none; one in which nothing happens makes none either,
+// once all rates have been shown as zero; and no frame follows one that shows the same.
+
+import BankModel
+import Posix
+import Time
+import Wire
+
+final class BoardFeed: BankPart {
+  /// Between two frames.
+  static let pause = TimeSpan.milliseconds(50)
+
+  private let pictures: BoardPictures
+  private var shown: BoardFrame?
+  private var shownAt = MonotonicTime(nanoseconds: .min)
+  /// When a rate is to be shown anew.
+  private var rateDue: MonotonicTime?
+
+  init(_ ground: BankPart, _ pictures: BoardPictures) {
+    self.pictures = pictures
+    super.init(ground)
+  }
+
+  /// The newest frame for somebody who begins to look.
+  func begin() -> BoardFrame {
+    followers.events.isWatched = true
+    // Whoever comes beside others sees what they see: nobody makes frames faster by coming often.
+    if followers.views.count(of: .board) > 0 { show() }
+    guard var frame = shown else { return make() }
+    frame.time = context.now.wall.milliseconds
+    frame.businessTime = queue.machine.businessTime(at: context.now.monotonic)
+    return frame
+  }
+
+  /// Makes a frame where one is due, and shows it to everybody who looks.
+  func show() {
+    guard followers.views.count(of: .board) > 0 else { return end() }
+    guard isDue, followers.hasChangedForBoards || rateDue.map({ $0 <= context.now.monotonic }) == true else {
+      return
+    }
+    let before = shown
+    let frame = make()
+    if before.map({ frame.showsTheSame(as: $0) }) != true { followers.views.show(frame) }
+  }
+
+  private var isDue: Bool { context.now.monotonic >= shownAt + Self.pause }
+
+  private func make() -> BoardFrame {
+    let frame = pictures.frame()
+    (shown, shownAt) = (frame, context.now.monotonic)
+    rateDue = pictures.throughput.nextShow(after: shownAt)
+    // What is not on disk yet is not shown, and the commit makes no other noise.
+    followers.hasChangedForBoards = queue.machine.isUnsettled
+    return frame
+  }
+
+  private func end() {
+    guard shown != nil else { return }
+    followers.events.isWatched = false
+    (shown, rateDue) = (nil, nil)
+    pictures.forget()
+  }
+
+  /// The last frame there is.
+  func last() -> BoardFrame {
+    var frame = pictures.frame()
+    frame.state = .closed
+    for place in frame.windows.indices where frame.windows[place].state == .backoff {
+      frame.windows[place].state = .stopped
+    }
+    return frame
+  }
+
+  /// When a frame is due; nil where nobody looks, or nothing is to be shown.
+  var nextDeadline: MonotonicTime? {
+    guard followers.views.count(of: .board) > 0 else { return nil }
+    return followers.hasChangedForBoards ? shownAt + Self.pause : rateDue
+  }
+}

@@ -1,0 +1,169 @@
+// Owns how the bank is described to screens: one frame of the board. It changes nothing that others see; what it remembers is
+// how fast customers came and were served, and what saves it asking twice.
+// Invariant: a frame is bounded whatever the bank holds; of customers, and of what has become of them, it names only what is
+// on disk, and where they stand may run ahead of it, as every number of a running bank may.
+
+import BankModel
+import Posix
+import QueueCore
+import Time
+import Wire
+
+final class BoardPictures: BankPart {
+  private let reports: BankReports
+  private let waiting: WaitingReader
+  private let dead: DeadTally
+  private var memory = MemoryReadings()
+  private(set) var throughput: Throughput
+
+  init(_ ground: BankPart, _ reports: BankReports) {
+    self.reports = reports
+    waiting = WaitingReader(ground)
+    dead = DeadTally(ground)
+    throughput = Throughput(
+      day: ground.queue.machine.books.day, served: ground.queue.machine.books.served,
+      issued: ground.queue.machine.issuedCount, byService: ground.queue.machine.books.servedByService,
+      at: ground.context.now.monotonic)
+    super.init(ground)
+    followers.onRareChange = { [dead] change in dead.note(change) }
+  }
+
+  /// Looks how many were served and came, now and then, whether anybody wants to know or not.
+  func look() {
+    throughput.note(
+      day: queue.machine.books.day, served: queue.machine.books.served, issued: queue.machine.issuedCount,
+      byService: queue.machine.books.servedByService, at: context.now.monotonic)
+  }
+
+  /// Nobody looks any more.
+  func forget() {
+    waiting.forget()
+    dead.forget()
+    memory = MemoryReadings()
+  }
+
+  /// The bank at this moment.
+  func frame() -> BoardFrame {
+    look()
+    dead.prepare()
+    memory.begin(at: context.now.monotonic)
+    let counts = counts()
+    var frame = BoardFrame(
+      day: queue.machine.books.day, state: reports.state,
+      coordinator: BoardCoordinator(
+        pid: CurrentProcess.pid, generation: context.incarnation,
+        openedAt: context.openedAt.wall.milliseconds),
+      time: context.now.wall.milliseconds,
+      businessTime: queue.machine.businessTime(at: context.now.monotonic),
+      businessTimeRuns: queue.machine.isTimerRunning, counts: counts, rates: throughput.rates)
+    let services = services()
+    frame.services = Array(services.prefix(BoardFrame.servicesAtMost))
+    let directory = context.services.directory
+    frame.waiting = waiting.first(BoardFrame.waitingAtMost).map {
+      BoardWaiting(
+        ticket: $0.ticket, service: directory[$0.line.service], priority: $0.line.priority)
+    }
+    frame.serving = serving()
+    let windows = windows()
+    frame.windows = Array(windows.prefix(BoardFrame.windowsAtMost))
+    frame.events = events()
+    frame.hidden = BoardHidden(
+      services: Int64(services.count - frame.services.count),
+      waiting: max(0, counts.waiting - Int64(frame.waiting.count)),
+      serving: max(0, counts.serving - Int64(frame.serving.count)),
+      windows: Int64(windows.count - frame.windows.count))
+    return frame
+  }
+
+  private func counts() -> BoardCounts {
+    BoardCounts(
+      issued: queue.machine.issuedCount, waiting: queue.machine.waitingCount,
+      delayed: queue.machine.delayedCount, serving: queue.machine.serving,
+      served: queue.machine.books.served, cancelled: queue.machine.books.cancelled,
+      dead: queue.machine.books.dead)
+  }
+
+  private func services() -> [BoardService] {
+    let served = throughput.servedTenMinutes(of: queue.machine.books.servedByService)
+    let delayed = queue.machine.books.delayedByService
+    return reports.services.map { service, name, numbers in
+      let index = service.index
+      return BoardService(
+        service: name, paused: numbers.isPaused, pauseReason: reports.pauseReason(of: service, numbers),
+        windows: Int(numbers.windows), waiting: Self.grades(queue.machine.waitingByPriority(of: service)),
+        waitingTotal: numbers.waiting, delayed: index < delayed.count ? delayed[index] : 0,
+        serving: numbers.serving, dead: max(0, dead[service]),
+        servedTenMinutes: index < served.count ? served[index] : 0)
+    }
+  }
+
+  /// The first priorities by themselves, and all others as one.
+  static func grades(_ all: [(priority: Priority, count: Int64)]) -> [BoardGrade] {
+    var grades = all.prefix(BoardService.gradesAtMost).map {
+      BoardGrade(priority: $0.priority, count: $0.count)
+    }
+    let others = all.dropFirst(BoardService.gradesAtMost).reduce(0) { $0 + $1.count }
+    if others > 0 { grades.append(BoardGrade(priority: nil, count: others)) }
+    return grades
+  }
+
+  private func serving() -> [BoardServing] {
+    let directory = context.services.directory
+    return queue.machine.atWindows(limit: BoardFrame.servingAtMost).map {
+      window, _, _, customer, since in
+      BoardServing(
+        ticket: customer.ticket, service: directory[customer.service], priority: customer.priority,
+        window: directory.name(of: window), since: since.milliseconds, attempt: Int(customer.attempts) + 1,
+        progress: queue.progress[customer.ticket])
+    }
+  }
+
+  private func windows() -> [BoardWindow] {
+    reports.windows(memory: { self.memory.bytes(of: $0) }).map { report, places in
+      var tickets: [TicketNumber] = []
+      var since: Int64?
+      for place in places {
+        let left = BoardWindow.ticketsAtMost - tickets.count
+        guard let hand = queue.machine.hand(at: place, limit: left) else { continue }
+        tickets += hand.tickets
+        since = min(since ?? hand.since.milliseconds, hand.since.milliseconds)
+      }
+      return BoardWindow(
+        report, service: report.service ?? .deposit, tickets: tickets, since: since)
+    }
+  }
+
+  private func events() -> [BoardEvent] {
+    if !queue.machine.isUnsettled { followers.events.confirm() }
+    let directory = context.services.directory
+    return followers.events.latest.map { event in
+      BoardEvent(event, directory) { window, generation in
+        guard !window.isOutside, let post = self.tellerSupervisor.posts[window], post.pid > 0,
+          post.generation == generation
+        else { return nil }
+        return post.pid
+      }
+    }
+  }
+}
+
+extension BoardWindow {
+  /// A window as a status has it, and whom it has in hand.
+  fileprivate init(_ report: WorkerReport, service: ServiceName, tickets: [Int64], since: Int64?) {
+    self.init(
+      window: report.name, service: service, pid: report.pid > 0 ? report.pid : nil,
+      generation: Int64(report.generation), state: report.state, tickets: tickets, since: since,
+      served: report.served, restarts: report.restarts,
+      memoryBytes: report.residentKilobytes > 0 ? report.residentKilobytes * 1_024 : nil,
+      isFailed: report.isFailed, lastExit: report.lastExit)
+  }
+}
+
+extension BoardFrame {
+  /// Whether it shows what another one shows, beside the time that has passed.
+  func showsTheSame(as other: BoardFrame) -> Bool {
+    var other = other
+    (other.time, other.businessTime) = (time, businessTime)
+    return self == other
+  }
+}

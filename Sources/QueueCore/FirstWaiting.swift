@@ -1,0 +1,75 @@
+// Owns who waits first in the order of the numbers, over all lines: the heads of the lines are merged, and nobody is sorted.
+// It knows neither queue nor store: lines come as what gives their numbers one after the other, each in order.
+// Invariant: it asks for no more numbers of a line than are taken out of it, and one.
+
+import BankModel
+
+/// The next number of a line; nil at its end.
+typealias NumbersOfLine = () -> TicketNumber?
+
+/// The smallest numbers of several lines.
+///
+/// - Parameter lines: each in rising order.
+/// - Parameter limit: how many at most, at least 0.
+/// - Returns: the numbers in rising order, each with the place of its line among those that were given.
+func firstNumbers(of lines: [NumbersOfLine], limit: Int) -> [(ticket: TicketNumber, line: Int)] {
+  guard limit > 0 else { return [] }
+  var heads = HeadHeap()
+  for place in lines.indices {
+    if let ticket = lines[place]() { heads.push(HeadHeap.Head(ticket: ticket, line: place)) }
+  }
+  var first: [(ticket: TicketNumber, line: Int)] = []
+  while first.count < limit, let head = heads.first {
+    first.append((head.ticket, head.line))
+    guard first.count < limit else { break }
+    if let next = lines[head.line]() {
+      heads.replaceFirst(with: HeadHeap.Head(ticket: next, line: head.line))
+    } else {
+      heads.removeFirst()
+    }
+  }
+  return first
+}
+
+/// The heads of lines, the smallest number first: a binary heap.
+private struct HeadHeap {
+  struct Head {
+    var ticket: TicketNumber
+    var line: Int
+  }
+
+  private var heads: [Head] = []
+  var first: Head? { heads.first }
+
+  mutating func push(_ head: Head) {
+    heads.append(head)
+    var place = heads.count - 1
+    while place > 0, heads[place].ticket < heads[(place - 1) / 2].ticket {
+      heads.swapAt(place, (place - 1) / 2)
+      place = (place - 1) / 2
+    }
+  }
+
+  mutating func replaceFirst(with head: Head) {
+    heads[0] = head
+    sink()
+  }
+
+  mutating func removeFirst() {
+    let last = heads.removeLast()
+    if !heads.isEmpty { replaceFirst(with: last) }
+  }
+
+  private mutating func sink() {
+    var place = 0
+    while true {
+      var least = place
+      for child in [2 * place + 1, 2 * place + 2] where child < heads.count {
+        if heads[child].ticket < heads[least].ticket { least = child }
+      }
+      guard least != place else { return }
+      heads.swapAt(place, least)
+      place = least
+    }
+  }
+}

@@ -1,0 +1,28 @@
+// Owns how what pages need beside their HTML is handed out: with a tag, so that a browser loads nothing twice.
+// Invariant: the tag changes with the bytes alone; a browser asks each time, and is told in a line that nothing has changed.
+import CWebAssets
+import WebCore
+
+struct WebAssets {
+  private let tags: [String: (place: Int, tag: String)]
+
+  init() {
+    var tags: [String: (place: Int, tag: String)] = [:]
+    for place in 0..<bank_web_asset_count() {
+      let asset = bank_web_asset_at(place)
+      let digest = String(bank_web_asset_digest(asset), radix: 16)
+      tags[String(cString: asset.name)] = (place, "\"\(digest)\"")
+    }
+    self.tags = tags
+  }
+
+  /// The answer to a request for one of them; nil where there is none of this name.
+  func response(to request: HTTPRequest, named name: String) -> HTTPResponse? {
+    guard let (place, tag) = tags[name] else { return nil }
+    let asset = bank_web_asset_at(place)
+    let headers = [("ETag", tag), ("Cache-Control", "no-cache"), ("Content-Type", String(cString: asset.type))]
+    if request.headers["if-none-match"] == tag { return HTTPResponse(304, headers: Array(headers.prefix(2))) }
+    return HTTPResponse(
+      200, headers: headers, body: Array(UnsafeBufferPointer(start: asset.bytes, count: asset.length)))
+  }
+}
