@@ -252,6 +252,7 @@ let package = Package(
     tests("CommandRunnerTests", of: ["PosixFixture", "CommandRunner", "Time", "Posix"]),
     tests("LogbookTests", of: ["Logbook", "Time", "BankModel", "Posix"]),
     tests("ArgumentsTests", of: ["Arguments", "Time"]),
+    tests("WebPagesTests", of: ["WebPages", "CWebAssets", "BankModel", "JSON"]),
     tests("WireTests", of: ["Wire", "Time", "BankModel", "JSON"], exclude: ["Golden"]),
     tests("LogbookReaderTests", of: ["Logbook", "Time", "BankModel", "Posix", "Console"]),
     tests("JSONTests", of: ["JSON", "BankModel", "Posix"]),

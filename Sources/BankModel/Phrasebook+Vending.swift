@@ -27,4 +27,19 @@ extension Phrasebook {
     case .energyDrink: say("에너지음료", "energy drink")
     }
   }
+
+  /// A brand in the language of the sentence. The originals' brands are Korean; others stand as they are configured.
+  public func brand(_ name: String) -> String {
+    guard language == .english else { return name }
+    return switch name {
+    case "서울우유": "Seoul Milk"
+    case "팹시": "Pepsi"
+    case "칠성사이다": "Chilsung Cider"
+    case "맥심": "Maxim"
+    case "롯데칠성음료": "Lotte Chilsung"
+    case "조지아": "Georgia"
+    case "몬스터음료": "Monster Beverage"
+    default: name
+    }
+  }
 }

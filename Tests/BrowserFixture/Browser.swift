@@ -9,7 +9,7 @@ public final class Browser {
   /// A name that leads to 127.0.0.1 as well, as that of a page of a stranger may.
   public static let foreignName = "stranger.test"
   /// How long anything may take on a machine of which others have their share.
-  public static let patience = TimeSpan.seconds(60)
+  public static let patience = TimeSpan.seconds(30)
 
   private let process: BrowserProcess
   private var lastRequest = 0

@@ -48,6 +48,9 @@ public struct PageLog: Sendable {
         request.kind = facts["type"].text ?? request.kind
         request.take(facts["response"])
       }
+    case "Network.responseReceivedExtraInfo":
+      // Also of an answer that the page is not shown.
+      update(id) { $0.status = $0.status ?? facts["statusCode"].integer }
     case "Network.dataReceived": update(id) { $0.bytes += facts["encodedDataLength"].integer ?? 0 }
     case "Network.loadingFinished":
       update(id) { $0.bytes = max($0.bytes, facts["encodedDataLength"].integer ?? 0) }

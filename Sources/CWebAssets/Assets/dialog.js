@@ -1,6 +1,6 @@
 // Sends forms without leaving the page, and asks what has to be asked. Every press has a key of its own, and a form that is sent again
 // because nobody answered has the same one: so two presses count twice and a repeated one once. The sentences come from the server.
-const said = document.getElementById('said');
+const toast = document.getElementById('toast');
 
 function freshKey() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
@@ -28,7 +28,8 @@ function tell(text, tone) {
   const words = document.createElement('p');
   words.textContent = text;
   note.append(words);
-  said?.replaceChildren(note);
+  document.querySelector('#said .notice')?.remove();
+  toast?.replaceChildren(note);
   clearTimeout(vanishing);
   vanishing = setTimeout(() => note.remove(), tone === 'refused' ? 12000 : 6000);
 }
@@ -78,6 +79,8 @@ function alertOf(answer) {
 }
 
 function show(answer, isQuiet) {
+  // What is not of a form, such as an origin that is not ours, is refused as a request of a script is.
+  if (answer.error) return tell(answer.error.message, 'refused');
   if (answer.to) location.assign(answer.to);
   else if (answer.tone === 'question' || answer.tone === 'alert') alertOf(answer);
   else if (!isQuiet || answer.tone === 'refused') tell(answer.text, answer.tone);
@@ -117,6 +120,7 @@ document.addEventListener('submit', async (event) => {
   try {
     if (asks) return await (isPost ? askFirst(target, { method: 'POST', body: sent }) : askFirst(`${target}?${sent}`));
     const answer = await send(target, { method: 'POST', body: sent, headers: { Accept: 'application/json' } });
+    if (answer.status === 401) return location.reload();
     show(await answer.json(), form.hasAttribute('data-quiet'));
     if (answer.ok) for (const field of form.querySelectorAll('textarea')) field.value = '';
   } catch {

@@ -5,6 +5,7 @@ const lost = document.getElementById('lost');
 const speaker = document.getElementById('speaker');
 let source = null;
 let again = 0;
+let delay = 300;
 
 const region = (name) => document.querySelector(`[data-region="${CSS.escape(name)}"]`);
 
@@ -123,7 +124,10 @@ function open() {
   if (source || document.hidden) return;
   const { live: page, lang } = body.dataset;
   source = new EventSource(`/events?page=${encodeURIComponent(page)}&lang=${encodeURIComponent(lang)}`);
-  source.addEventListener('open', () => say(false));
+  source.addEventListener('open', () => {
+    delay = 300;
+    say(false);
+  });
   for (const kind of ['snapshot', 'change']) {
     source.addEventListener(kind, (event) => {
       say(false);
@@ -132,12 +136,20 @@ function open() {
   }
   source.addEventListener('error', () => {
     say(true);
-    // The browser tries again by itself, unless the server has refused the stream or is not there at all.
+    // The browser tries again by itself, unless the server has refused the stream.
     if (source?.readyState === EventSource.CLOSED) {
       close();
-      again = setTimeout(open, 300);
+      again = setTimeout(retry, delay);
+      delay = Math.min(delay * 2, 5000);
     }
   });
+}
+
+// A page that may not be seen any more says so itself.
+async function retry() {
+  const answer = await fetch(location.href, { method: 'GET' }).catch(() => null);
+  if (answer?.status === 401) location.reload();
+  else open();
 }
 
 function close() {

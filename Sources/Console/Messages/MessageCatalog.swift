@@ -65,19 +65,7 @@ package struct MessageCatalog: Sendable {
   }
 
   /// A brand in the language of the sentence. The originals' brands are Korean; others stand as they are configured.
-  func brand(_ name: String) -> String {
-    guard language == .english else { return name }
-    return switch name {
-    case "서울우유": "Seoul Milk"
-    case "팹시": "Pepsi"
-    case "칠성사이다": "Chilsung Cider"
-    case "맥심": "Maxim"
-    case "롯데칠성음료": "Lotte Chilsung"
-    case "조지아": "Georgia"
-    case "몬스터음료": "Monster Beverage"
-    default: name
-    }
-  }
+  func brand(_ name: String) -> String { phrases.brand(name) }
 
   /// A number with commas: `1,234,567`.
   package static func grouped(_ number: some BinaryInteger) -> String { Phrasebook.grouped(number) }

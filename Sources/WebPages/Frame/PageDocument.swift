@@ -37,10 +37,10 @@ struct PageDocument {
       <main id="main" tabindex="-1">
       <div class="said" id="said" role="status" aria-live="polite">\(notice)</div>
       \(regions.place("connection"))
-      <p class="lost" id="lost" role="status" hidden></p>
       \(body)
       </main>
       <footer class="foot"><p>\(words.utc)</p></footer>
+      <div class="toasts"><p class="lost" id="lost" role="status" hidden></p><div id="toast" role="status"></div></div>
       <p class="unseen" id="speaker" aria-live="polite"></p>
       </body>
       </html>

@@ -18,7 +18,7 @@ extension JuicePage {
           <b data-fruit="\(fruit.id)">\(fruit.quantity)</b></li>
           """
         }),
-      .rows("juices", juices, key: \.id.name, row: { order($0, frame) }),
+      .rows("juices", ordered, key: \.id.name, row: { order($0, frame) }),
       .block(
         "spoken",
         "\(fruits.map { "\($0.name) \($0.quantity)" }.joined(separator: ", "))"),
@@ -38,7 +38,17 @@ extension JuicePage {
       """
   }
 
-  /// The two juices of two fruits come first and are larger, as on the original's screen.
+  /// The juices of two fruits come first and are larger, the others follow the fruits, as on the original's screen.
+  private var ordered: [JuiceRow] {
+    let places = Dictionary(
+      fruits.enumerated().map { ($0.element.id, $0.offset) }, uniquingKeysWith: { first, _ in first })
+    func place(_ juice: JuiceRow) -> Int {
+      juice.recipe.count > 1 ? -1 : juice.recipe.first.flatMap { places[$0.fruit] } ?? fruits.count
+    }
+    return juices.enumerated().sorted { (place($0.element), $0.offset) < (place($1.element), $1.offset) }.map(
+      \.element)
+  }
+
   private func order(_ juice: JuiceRow, _ frame: PageFrame) -> HTML {
     let words = frame.words
     let short: HTML? = juice.isAvailable ? nil : #" <small class="badge">\#(words.cannotBeMade)</small>"#
@@ -49,7 +59,7 @@ extension JuicePage {
     let pictures = juice.recipe.map { FruitPicture.use($0.fruit, "") }
     let inside: HTML = """
       <button class="juice" id="juice-\(juice.id)" data-juice="\(juice.id)" aria-disabled="\(juice.isAvailable ? "false" : "true")"\
-      \(frame.locked)><span class="pictures" aria-hidden="true">\(pictures)</span><b>\(juice.name) \(words.order)</b>\
+      \(frame.locked)><span class="pictures" aria-hidden="true">\(pictures)</span><b>\(words.order(juice.name))</b>\
       <small>\(parts)</small>\(short)</button>
       """
     return """

@@ -112,7 +112,7 @@ extension TicketPage {
     let at: HTML? = window.map { "<div><dt>\(words.window)</dt><dd>\($0)</dd></div>" }
     let due: HTML? = dueAt.map { "<div><dt>\(words.estimate)</dt><dd>\(frame.date($0))</dd></div>" }
     return """
-      <p><b class="badge \(state.name)">\(words.phrases.header(state))</b></p>
+      <p><b class="badge \(state.name)">\(words.mark(state))</b></p>
       <dl class="facts">\(place)\(wait)\(at)\(due)</dl>\(frame.progressBar(percent, progress))
       """
   }

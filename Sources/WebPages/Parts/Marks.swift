@@ -68,9 +68,9 @@ extension PageFrame {
   func rates(_ rates: BranchRates) -> HTML {
     """
     <p class="rates"><span>\(words.ratesHeading)</span> \
-    <span><b>\(words.rate(rates.servedSecond))</b> <small>\(words.overSecond)</small></span> \
-    <span><b>\(words.rate(rates.servedTenSeconds))</b> <small>\(words.overTenSeconds)</small></span> \
-    <span><b>\(words.rate(rates.servedTenMinutes))</b> <small>\(words.overTenMinutes)</small></span></p>
+    <span><b>\(words.pace(rates.servedSecond))</b> <small>\(words.overSecond)</small></span> \
+    <span><b>\(words.pace(rates.servedTenSeconds))</b> <small>\(words.overTenSeconds)</small></span> \
+    <span><b>\(words.pace(rates.servedTenMinutes))</b> <small>\(words.overTenMinutes)</small></span></p>
     """
   }
 

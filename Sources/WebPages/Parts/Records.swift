@@ -78,7 +78,7 @@ extension PageFrame {
       <td class="check"><label><input type="checkbox" name="ticket" value="\(row.ticket)" \
       aria-label="\(words.select): \(row.ticket)"\(locked)></label></td>\
       <th scope="row">\(ticketLink(row.ticket, row.service, row.priority))</th>\
-      \(cell(words.state, #"<b class="badge \#(row.state.name)">\#(words.phrases.header(row.state))</b>"#))\
+      \(cell(words.state, #"<b class="badge \#(row.state.name)">\#(words.mark(row.state))</b>"#))\
       \(cell(words.window, "\(row.window ?? "–")"))\(cell(words.business, "\(business)", "n"))\
       \(cell(words.attempts, "\(row.attempts)", "n"))\(cell(words.issuedAt, date(row.issuedAt)))\
       \(cell(words.reason, "\(row.reason ?? "–")"))</tr>

@@ -39,6 +39,20 @@ struct PageWords {
     Assortment.standard.juices.first { $0.id == id }?.name(in: language) ?? id.name
   }
 
+  /// Where one customer stands, as a mark.
+  func mark(_ state: CustomerState) -> String {
+    switch state {
+    case .waiting: self.waiting
+    case .delayed: self.delayed
+    case .dead: self.dead
+    case .serving: self.serving
+    case .done: self.done
+    }
+  }
+
+  /// What the button of a juice says: `딸기쥬스 주문`.
+  func order(_ juice: String) -> String { say("Order \(juice)", "\(juice) 주문") }
+
   func customer(_ ticket: TicketNumber) -> String { say("Customer \(ticket)", "\(ticket)번 고객") }
   func day(_ day: Int64) -> String { say("day \(day)", "영업 \(day)일차") }
   func generation(_ number: some BinaryInteger) -> String { say("generation \(number)", "\(number)세대") }
@@ -46,10 +60,14 @@ struct PageWords {
 
   /// A rate in thousandths a second: `12.3/s`, `초당 12.3명`.
   func rate(_ thousandths: Int64) -> String {
-    let number = max(0, thousandths)
-    let text =
-      number >= 100_000 ? count(number / 1_000) : "\(count(number / 1_000)).\(number / 100 % 10)"
+    let text = pace(thousandths)
     return say("\(text)/s", "초당 \(text)명")
+  }
+
+  /// The same without its unit: `12.3`.
+  func pace(_ thousandths: Int64) -> String {
+    let number = max(0, thousandths)
+    return number >= 100_000 ? count(number / 1_000) : "\(count(number / 1_000)).\(number / 100 % 10)"
   }
 
   /// Bytes of memory: `7.8 MB`.
