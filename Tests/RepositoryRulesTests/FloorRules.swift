@@ -4,13 +4,8 @@
 
 enum FloorRules {
   static let floors: [String: Int] = [
-<<<<<<< HEAD
     "CLinux": 0, "CSQLite": 0, "CBuild": 0, "CMicrohttpd": 0, "CWebAssets": 0, "Time": 0, "SlowDisk": 0,
     "ServiceFixture": 4, "PosixFixture": 3,
-=======
-    "CLinux": 0, "CSQLite": 0, "CBuild": 0, "CWebAssets": 0, "Time": 0, "SlowDisk": 0, "ServiceFixture": 4,
-    "PosixFixture": 3,
->>>>>>> pagesrepo/pages
     "BankModel": 1, "Arguments": 1, "JSON": 1,
     "QueueCore": 2, "StockCore": 2, "VendingCore": 2, "Wire": 2, "Posix": 2, "WebPages": 2,
     "WebCore": 2,
