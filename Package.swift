@@ -241,6 +241,9 @@ let package = Package(
     tests("SupervisionTests", of: ["Supervision", "Time", "BankModel"]),
     tests("TimeTests", of: ["Time"]),
     tests("WebCoreTests", of: ["WebCore", "BankModel", "Time"]),
+    tests(
+      "WebInterfaceTests",
+      of: ["PosixFixture", "WebInterface", "WebCore", "WebPages", "Wire", "BankModel", "Posix", "Time"]),
     tests("WebServerTests", of: ["PosixFixture", "WebServer", "WebCore", "Posix", "Time"]),
     tests("PosixTests", of: ["PosixFixture", "Posix", "Time"]),
     tests("RepositoryRulesTests", of: []),

@@ -11,15 +11,38 @@ import Wire
 
 /// A long answer. A slow reader holds nothing up, because the next page is only made when the one before has left.
 enum AnswerStream {
-  /// Receipts behind a place in the order of commits; with `follow` it goes on with those still to come.
-  case receipts(day: BusinessDay?, after: Int64, follow: Bool)
+  /// Receipts; with `follows` it goes on with those still to come.
+  case receipts(ReceiptStream)
   /// Customers of several states, one state after the other.
   case tickets(states: [CustomerState], cursor: TicketCursor?)
+  /// Customers of several states in the order of their numbers.
+  case numbered(NumberedTickets)
 
-  var isFollowing: Bool { if case .receipts(_, _, true) = self { true } else { false } }
+  var isFollowing: Bool { if case .receipts(let stream) = self { stream.follows } else { false } }
 
   /// Entries on one page.
   static let page = 500
+}
+
+/// What is left of an answer of receipts.
+struct ReceiptStream {
+  var day: BusinessDay?
+  /// Behind this place in the order of commits.
+  var after: Int64
+  var follows: Bool
+  /// Of one service; nil for all.
+  var service: Service?
+  /// So many at most; nil for all.
+  var left: Int64?
+}
+
+/// What is left of an answer of customers by number.
+struct NumberedTickets {
+  var states: [CustomerState]
+  var service: Service?
+  var after: TicketNumber
+  /// So many at most.
+  var left: Int64
 }
 
 final class AnswerStreams: BankPart {
@@ -66,9 +89,47 @@ final class AnswerStreams: BankPart {
       }
       day = number
     }
-    if query.follow, !server.mayView(seat) { return }
-    // A follower sees the receipts of the day on which it came, and of all days after it.
-    begin(.receipts(day: day, after: max(0, query.after), follow: query.follow), seat)
+    do throws(Failure) {
+      let left = try Self.bound(query.limit)
+      if query.follow, left != nil { throw Failure(.badRequest, detail: "a limit, and no end") }
+      let service = try service(query.service)
+      if query.follow, !server.mayView(seat) { return }
+      // A follower sees the receipts of the day on which it came, and of all days after it.
+      begin(
+        .receipts(
+          ReceiptStream(
+            day: day, after: max(0, query.after), follows: query.follow, service: service, left: left)), seat)
+    } catch { server.answer(seat, .failure(error)) }
+  }
+
+  /// Begins a list of customers, or says why there is none.
+  func beginTickets(_ query: TicketQuery, _ seat: Seat) {
+    let states = query.state.map { [$0] } ?? Self.listedStates
+    guard query.isByNumber else { return begin(.tickets(states: states, cursor: nil), seat) }
+    do throws(Failure) {
+      let left = try Self.bound(query.limit) ?? .max
+      let after = min(max(0, query.after ?? 0), BankModel.Limits.ticket)
+      begin(
+        .numbered(
+          NumberedTickets(states: states, service: try service(query.service), after: after, left: left)),
+        seat)
+    } catch { server.answer(seat, .failure(error)) }
+  }
+
+  /// The states that a list without a choice shows, in this order.
+  private static let listedStates: [CustomerState] = [.serving, .waiting, .delayed, .dead]
+
+  private func service(_ name: ServiceName?) throws(Failure) -> Service? {
+    guard let name else { return nil }
+    return try context.services.known(name)
+  }
+
+  /// How many are wanted at most; nil where all are.
+  static func bound(_ limit: Int64?) throws(Failure) -> Int64? {
+    if let limit, !(1...TicketQuery.limitAtMost).contains(limit) {
+      throw Failure(.badRequest, detail: "a limit of 1 to \(TicketQuery.limitAtMost)")
+    }
+    return limit
   }
 
   func pump() {
@@ -132,8 +193,8 @@ final class AnswerStreams: BankPart {
       }
       do throws(StoreError) {
         switch stream {
-        case .receipts(let day, let after, let follow):
-          guard try sendReceipts(day, after, follow, seat) else { return }
+        case .receipts(let stream): guard try sendReceipts(stream, seat) else { return }
+        case .numbered(let stream): try sendNumbered(stream, seat)
         case .tickets(let states, let cursor): try sendTickets(states, cursor, seat)
         }
       } catch {
@@ -144,20 +205,50 @@ final class AnswerStreams: BankPart {
   }
 
   /// One page of receipts; false when there is nothing more for now.
-  private func sendReceipts(
-    _ day: BusinessDay?, _ after: Int64, _ follow: Bool, _ seat: Seat
-  ) throws(StoreError) -> Bool {
+  private func sendReceipts(_ stream: ReceiptStream, _ seat: Seat) throws(StoreError) -> Bool {
     let directory = context.services.directory
-    let page = try store.receipts(day: day, after: after, limit: AnswerStream.page)
-    let isWhole = !page.mayGoOn(limit: AnswerStream.page)
-    let more = follow || !isWhole
-    if !page.isEmpty || !more {
-      server.answer(seat, .receipts(page.map { ReceiptReport($0, directory) }), more: more)
+    let page = try store.receipts(day: stream.day, after: stream.after, limit: AnswerStream.page)
+    let shown = page.first(stream.left, of: stream.service)
+    var next = stream
+    next.left = stream.left.map { $0 - Int64(shown.count) }
+    let isWhole = next.left == 0 || !page.mayGoOn(limit: AnswerStream.page)
+    let more = stream.follows || !isWhole
+    if !shown.isEmpty || !more {
+      server.answer(seat, .receipts(shown.map { ReceiptReport($0, directory) }), more: more)
     }
-    let next = AnswerStream.receipts(
-      day: follow && isWhole ? nil : day, after: page.last?.sequence ?? after, follow: follow)
-    seat.session.streams[seat.number] = more ? next : nil
+    if stream.follows, isWhole { next.day = nil }
+    next.after = page.last?.sequence ?? stream.after
+    seat.session.streams[seat.number] = more ? .receipts(next) : nil
     return !isWhole
+  }
+
+  /// One page of customers by number.
+  private func sendNumbered(_ stream: NumberedTickets, _ seat: Seat) throws(StoreError) {
+    let (day, issued) = (queue.engine.keptBooks.day, queue.engine.keptBooks.issued)
+    let directory = context.services.directory
+    let limit = Int(min(stream.left, Int64(AnswerStream.page)))
+    let atWindows = queue.machine.atWindows
+    let serving = Set(atWindows.map(\.customer.ticket))
+    var reports = try store.customersByNumber(
+      in: stream.states, of: stream.service, after: stream.after, limit: limit,
+      where: { $0.ticket <= issued && !serving.contains($0.ticket) }
+    ).map { TicketReport($0, directory, day: day, attempts: []) }
+    if stream.states.contains(.serving) {
+      for entry in atWindows
+      where entry.customer.ticket > stream.after
+        && (stream.service == nil || entry.customer.service == stream.service)
+      {
+        reports.append(TicketReport(at: entry, directory, day: day))
+      }
+      reports.sort { $0.ticket < $1.ticket }
+    }
+    let page = Array(reports.prefix(limit))
+    var next = stream
+    next.left -= Int64(page.count)
+    next.after = page.last?.ticket ?? stream.after
+    let more = page.count == limit && next.left > 0
+    server.answer(seat, .tickets(page), more: more)
+    seat.session.streams[seat.number] = more ? .numbered(next) : nil
   }
 
   private func sendTickets(
@@ -171,13 +262,7 @@ final class AnswerStreams: BankPart {
     let directory = context.services.directory
     let rest = AnswerStream.tickets(states: Array(states.dropFirst()), cursor: nil)
     guard state != .serving else {
-      let reports = queue.machine.atWindows.map { entry in
-        var report = TicketReport(
-          StoredCustomer(customer: entry.customer, state: .serving, dueAt: nil), directory, day: day,
-          attempts: [])
-        report.window = directory.name(of: entry.window)
-        return report
-      }
+      let reports = queue.machine.atWindows.map { TicketReport(at: $0, directory, day: day) }
       server.answer(seat, .tickets(reports), more: true)
       return seat.session.streams[seat.number] = rest
     }
@@ -194,5 +279,23 @@ final class AnswerStreams: BankPart {
     }
     let next = TicketCursor(state: state, line: last.line, after: last.ticket)
     seat.session.streams[seat.number] = .tickets(states: states, cursor: next)
+  }
+}
+
+extension TicketReport {
+  /// Somebody at a window.
+  fileprivate init(at entry: QueueMachine.AtWindow, _ directory: ServiceDirectory, day: BusinessDay) {
+    self.init(
+      StoredCustomer(customer: entry.customer, state: .serving, dueAt: nil), directory, day: day, attempts: []
+    )
+    window = directory.name(of: entry.window)
+  }
+}
+
+extension [Receipt] {
+  /// Those of a service, or all, and so many at most.
+  func first(_ limit: Int64?, of service: Service?) -> [Receipt] {
+    let chosen = service == nil ? self : filter { $0.service == service }
+    return Array(chosen.prefix(Int(Swift.min(limit ?? .max, Int64(chosen.count)))))
   }
 }

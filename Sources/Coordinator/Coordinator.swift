@@ -37,6 +37,7 @@ package final class Coordinator {
   let services: BranchServices
   let page: PageServer
   let windows: WindowPlan
+  let selections: Selections
   let opening: Opening
   let ending: Ending
   let audits: Audits
@@ -98,6 +99,7 @@ package final class Coordinator {
     page = PageServer(ground, programs)
     windows = WindowPlan(ground, tellers, outside, services, marks)
 
+    selections = Selections(ground, readings)
     opening = Opening(ground, reports)
     ending = Ending(ground, intake, outside, services, LastWords(ground, streams, views, reports, board))
     audits = Audits(ground, readings, services, marks)
@@ -105,7 +107,7 @@ package final class Coordinator {
     output = OutputKeeper(ground)
     router = RequestRouter(
       ground, readings, reports, views, streams, intake, long, windows, opening, ending, audits,
-      WindowEndings(ground, reports), page)
+      WindowEndings(ground, reports), selections, page)
     connect()
   }
 
@@ -210,6 +212,7 @@ package final class Coordinator {
     guard mayBegin else { return }
     intake.advance()
     router.advanceLongRequests()
+    selections.advance()
     guard !context.isCutOff else { return }
     tellerSupervisor.flush()
     queue.commitIfDue(isHurried: intake.isShared)
@@ -337,7 +340,7 @@ extension Coordinator {
   var hasOwnWork: Bool {
     // While something is staged nothing can be read, and the commit that comes wakes whoever waits for it.
     let canRead = queue.engine.isKept && (streams.isDue || audits.canGoOn)
-    return intake.hasWorkNow || long.hasWork || canRead || router.canHearCrowded
+    return intake.hasWorkNow || long.hasWork || selections.hasWork || canRead || router.canHearCrowded
   }
 
   /// When the loop has to wake up by itself.

@@ -69,7 +69,7 @@ final class Inspector {
     do throws(StoreError) {
       switch command {
       case .receipts(let query): try tellReceipts(query, seat)
-      case .tickets(let query): try tellTickets(query.state, seat)
+      case .tickets(let query): try tellTickets(query, seat)
       case .ticket(let ticket, let day):
         let archive = TicketArchive(
           store: store, booksName: booksName, presentDay: presentDay, issued: issued)
@@ -119,19 +119,60 @@ final class Inspector {
       day = chosen
     }
     var after = max(0, query.after)
+    var left: Int64?
+    let service: Service?
+    do throws(Failure) {
+      left = try AnswerStreams.bound(query.limit)
+      service = try self.service(query.service)
+    } catch { return server.answer(seat, .failure(error)) }
     while isHeard(seat) {
       let page = try store.receipts(day: day, after: after, limit: AnswerStream.page)
-      let more = page.mayGoOn(limit: AnswerStream.page)
-      server.answer(seat, .receipts(page.map { ReceiptReport($0, store.services) }), more: more)
+      let shown = page.first(left, of: service)
+      left = left.map { $0 - Int64(shown.count) }
+      let more = left != 0 && page.mayGoOn(limit: AnswerStream.page)
+      server.answer(seat, .receipts(shown.map { ReceiptReport($0, store.services) }), more: more)
       guard more, let last = page.last else { return }
       after = last.sequence
       try waitForReader(seat.session)
     }
   }
 
-  private func tellTickets(_ state: CustomerState?, _ seat: Seat) throws(StoreError) {
+  /// A service that the books know.
+  private func service(_ name: ServiceName?) throws(Failure) -> Service? {
+    guard let name else { return nil }
+    guard let service = store.services[name] else { throw Failure(.noSuchService, subject: name.text) }
+    return service
+  }
+
+  /// Customers by number: as many as may be asked for are one answer.
+  private func tellNumbered(_ query: TicketQuery, _ states: [CustomerState], _ seat: Seat) throws(StoreError)
+  {
+    let limit: Int64?
+    let service: Service?
+    do throws(Failure) {
+      limit = try AnswerStreams.bound(query.limit)
+      service = try self.service(query.service)
+    } catch { return server.answer(seat, .failure(error)) }
+    var (after, left) = (max(0, query.after ?? 0), limit ?? .max)
+    while isHeard(seat) {
+      let page = Int(min(left, Int64(AnswerStream.page)))
+      let found = try store.customersByNumber(in: states, of: service, after: after, limit: page)
+      left -= Int64(found.count)
+      let more = found.count == page && left > 0
+      server.answer(
+        seat, .tickets(found.map { TicketReport($0, store.services, day: presentDay, attempts: []) }),
+        more: more)
+      guard more, let last = found.last else { return }
+      after = last.customer.ticket
+      try waitForReader(seat.session)
+    }
+  }
+
+  private func tellTickets(_ query: TicketQuery, _ seat: Seat) throws(StoreError) {
     let kept: [CustomerState] = [.waiting, .delayed, .dead]
-    for state in state.map({ [$0] }) ?? kept where kept.contains(state) {
+    let states = (query.state.map { [$0] } ?? kept).filter(kept.contains)
+    if query.isByNumber { return try tellNumbered(query, states, seat) }
+    for state in states {
       var cursor: TicketCursor?
       while isHeard(seat) {
         let page = try store.customers(in: state, after: cursor, limit: AnswerStream.page)

@@ -21,14 +21,17 @@ final class RequestRouter: BankPart {
   private let audits: Audits
   private let endings: WindowEndings
   private let page: PageServer
+  private let selections: Selections
   /// Clients who have as many requests open as they may, and are not heard until some are answered.
   private var crowded: [ControlSession] = []
 
   init(
     _ ground: BankPart, _ readings: Readings, _ reports: BankReports, _ views: LiveViews,
     _ streams: AnswerStreams, _ intake: Intake, _ long: LongRequests, _ windows: WindowPlan,
-    _ opening: Opening, _ ending: Ending, _ audits: Audits, _ endings: WindowEndings, _ page: PageServer
+    _ opening: Opening, _ ending: Ending, _ audits: Audits, _ endings: WindowEndings,
+    _ selections: Selections, _ page: PageServer
   ) {
+    self.selections = selections
     self.endings = endings
     self.readings = readings
     self.reports = reports
@@ -85,7 +88,7 @@ final class RequestRouter: BankPart {
 
   private func openAnswers(of session: ControlSession) -> Int {
     session.seats + session.streams.count + ending.count(of: session) + audits.count(of: session)
-      + long.count(of: session)
+      + long.count(of: session) + selections.count(of: session)
   }
 
   private func route(_ request: ControlRequest, _ seat: Seat) {
@@ -99,8 +102,7 @@ final class RequestRouter: BankPart {
     case .reload: windows.reload(seat)
     case .enqueue(let order): intake.take(order, seat)
     case .enqueueList(let part): intake.take(part, seat)
-    case .tickets(let query):
-      streams.begin(.tickets(states: query.state.map { [$0] } ?? Self.listedStates, cursor: nil), seat)
+    case .tickets(let query): streams.beginTickets(query, seat)
     case .ticket(let ticket, let day):
       readings.tellKept(seat) { [reports] _ in reports.ticket(ticket, day: day) }
     case .receipts(let query): streams.beginReceipts(query, seat)
@@ -121,7 +123,10 @@ final class RequestRouter: BankPart {
     case .account(let account):
       readings.tellKept(seat) { store throws(StoreError) in try store.accountAnswer(account) }
     case .endTeller(let name, let generation, let pid): endings.end(name, generation, pid, seat)
-    case .cancelAll, .requeueAll: server.answer(seat, .failure(Failure(.badRequest)))
+    case .cancelAll(let selection):
+      onDay(selection.day, seat) { [selections] in selections.begin(selection, .cancel, seat, on: $0) }
+    case .requeueAll(let selection):
+      onDay(selection.day, seat) { [selections] in selections.begin(selection, .requeue, seat, on: $0) }
     }
   }
 
@@ -168,9 +173,6 @@ final class RequestRouter: BankPart {
     }
   }
 
-  /// The states that a list without a choice shows, in this order.
-  private static let listedStates: [CustomerState] = [.serving, .waiting, .delayed, .dead]
-
   /// A client has left: nobody is told any more, and what it asked for is done all the same.
   func forget(_ session: ControlSession) {
     requests.forget(session)
@@ -189,6 +191,9 @@ final class RequestRouter: BankPart {
     if case .enqueued(let tickets) = answer { followers.noteIssued(tickets, at: context.now.wall) }
     guard let entry = requests.close(request) else { return }
     let seat = entry.seat
+    if case .selected(let ticket, let work) = entry.purpose {
+      return selections.note(answer, ticket, of: work)
+    }
     if case .ticket(let ticket, let day) = entry.purpose, answer != .refused(.diskFull) {
       // What is said of a ticket, a refusal too, may rest on something that is only staged.
       return readings.whenKept(seat, isInStep: true) { [unowned self] store throws(StoreError) in
@@ -218,15 +223,18 @@ final class RequestRouter: BankPart {
     }
   }
 
-  /// A client wants something done with one ticket. Numbers begin anew every day, so one of another day is not looked for:
-  /// by now the number is somebody else's.
+  /// A client wants something done with one ticket.
   private func change(
     _ ticket: TicketNumber, of day: BusinessDay?, _ seat: Seat, _ event: (RequestNumber) -> QueueEvent
   ) {
+    onDay(day, seat) { queue.happen(event(requests.open(seat, for: .ticket(ticket, $0)))) }
+  }
+
+  /// Does something with tickets of the present day. Numbers begin anew every day, so those of another day are not looked for:
+  /// by now the numbers are somebody else's.
+  private func onDay(_ day: BusinessDay?, _ seat: Seat, _ act: (BusinessDay) -> Void) {
     let present = queue.machine.books.day
-    guard let day, day != present, !Kernel.makes("takesEveryDayForToday") else {
-      return queue.happen(event(requests.open(seat, for: .ticket(ticket, present))))
-    }
+    guard let day, day != present, !Kernel.makes("takesEveryDayForToday") else { return act(present) }
     // That day may have ended a moment ago, and its end may not be on disk.
     readings.whenKept(seat, isInStep: true) { [queue, server] _ in
       let keptDay = queue.engine.keptBooks.day

@@ -15,6 +15,8 @@ final class RequestTable {
     /// The state of the bank after a reset, and how many it has cancelled.
     case reset
     case requeueDead
+    /// One of several tickets.
+    case selected(TicketNumber, SelectionWork)
   }
 
   struct Entry {

@@ -8,8 +8,9 @@ import Time
 extension QueueMachine {
   /// The part of a line that stands in the store alone.
   public struct BeyondMemory: Sendable, Hashable {
-    /// The place of the line, and which line that is.
+    /// The place of the line.
     public var place: Int
+    /// Which line that is.
     public var line: Line
     /// Behind this number.
     public var after: TicketNumber

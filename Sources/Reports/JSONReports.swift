@@ -61,7 +61,7 @@ extension JSONValue {
     ]
   }
 
-  private static func exit(_ exit: ExitReport) -> JSONValue {
+  package static func exit(_ exit: ExitReport) -> JSONValue {
     ["code": .init(exit.code), "signal": .init(exit.signal), "error": .init(exit.trouble)]
   }
 

@@ -48,6 +48,9 @@ final class WebApplication: HTTPHandler {
     }
   }
 
+  /// Whether something was asked since this was looked at last, so that there may be something to send.
+  var wasAsked = false
+
   // MARK: - Requests
 
   func admit(_ request: HTTPRequest) -> HTTPResponse? {
@@ -68,6 +71,7 @@ final class WebApplication: HTTPHandler {
   }
 
   func serve(_ exchange: HTTPExchange) {
+    wasAsked = true
     let request = exchange.request
     let segments = request.target.segments
     switch segments.first {
@@ -154,6 +158,7 @@ final class WebApplication: HTTPHandler {
     let document: JSONValue = [
       "version": 1, "url": .string("\(admission.url)/login?token=\(token)"), "socket": .string(home.socket),
       "read_only": .bool(options.isReadOnly), "chaos": .bool(options.hasChaos),
+      "asked_port": .init(options.port),
       "manager_code": .string(credentials.secrets.managerCode),
     ]
     return .json(Array(document.text.utf8))
@@ -201,11 +206,12 @@ final class WebApplication: HTTPHandler {
   }
 
   func endTurn(_ now: MonotonicTime) {
+    feeds.endTurn(now)
+    director.endTurn(now)
+    // Behind the pages, which ask for what they are made of.
     control.endTurn()
     forms.endTurn()
     if stock.nextDeadline != nil { stock.endTurn() }
     if vending.nextDeadline != nil { vending.endTurn() }
-    feeds.endTurn(now)
-    director.endTurn(now)
   }
 }

@@ -20,7 +20,9 @@ struct WebAssets {
   func response(to request: HTTPRequest, named name: String) -> HTTPResponse? {
     guard let (place, tag) = tags[name] else { return nil }
     let asset = bank_web_asset_at(place)
-    let headers = [("ETag", tag), ("Cache-Control", "no-cache"), ("Content-Type", String(cString: asset.type))]
+    let headers = [
+      ("ETag", tag), ("Cache-Control", "no-cache"), ("Content-Type", String(cString: asset.type)),
+    ]
     if request.headers["if-none-match"] == tag { return HTTPResponse(304, headers: Array(headers.prefix(2))) }
     return HTTPResponse(
       200, headers: headers, body: Array(UnsafeBufferPointer(start: asset.bytes, count: asset.length)))

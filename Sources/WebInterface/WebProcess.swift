@@ -142,13 +142,19 @@ private final class WebRun {
     try loop.runOnce(until: .earliest(limit, nextDeadline))
     let now = SystemClock.monotonic()
     for listener in listeners { listener.keepTime(now) }
-    application.endTurn(now)
-    server.endTurn(now)
+    // What is asked while answers are written is seen to at once: nothing else would wake for it.
+    for _ in 0..<4 {
+      application.wasAsked = false
+      application.endTurn(now)
+      server.endTurn(now)
+      guard application.wasAsked else { break }
+    }
     link?.endTurn()
     log.flushIfDue(now)
   }
 
   private var nextDeadline: MonotonicTime? {
+    if application.wasAsked { return MonotonicTime(nanoseconds: 0) }
     var earliest = MonotonicTime.earliest(application.nextDeadline, server.nextDeadline, log.nextFlush)
     for listener in listeners { earliest = .earlier(earliest, listener.nextDeadline) }
     return earliest

@@ -188,6 +188,9 @@ public final class HTTPExchange {
       return httpd_no()
     }
     self.viewer = viewer
+    // A stream may last for days, and nobody asks any more what it was asked with.
+    request.headers = HTTPHeaders()
+    request.target = RequestTarget(path: "")
     let result = queue(made, .events)
     if result == httpd_yes() { feed.join(viewer) }
     return result

@@ -19,7 +19,7 @@ enum RequestDraw {
       ][Int(chance.draw(0...5))]
     }
     let service: ServiceName? = [nil, .deposit, .loan][Int(chance.draw(0...2))]
-    switch chance.draw(0...16) {
+    switch chance.draw(0...20) {
     case 0: return .status
     case 1: return .watch
     case 2: return .awaitOpen
@@ -46,6 +46,18 @@ enum RequestDraw {
         })
     case 14: return chance.draw(0...1) == 0 ? .cancel(number(&chance)) : .requeue(number(&chance))
     case 15: return chance.draw(0...1) == 0 ? .requeueDead : .account(number(&chance))
+    case 16: return .board
+    case 17:
+      return .endTeller(
+        window: "deposit-\(chance.draw(0...3))", generation: number(&chance), pid: Int32(chance.draw(-1...9)))
+    case 18:
+      let spans = (0..<chance.draw(0...4)).map { _ in
+        TicketNumbers(first: number(&chance), last: number(&chance))
+      }
+      let selection = TicketSelection(spans: spans, day: chance.draw(0...3) == 0 ? number(&chance) : nil)
+      return chance.draw(0...1) == 0 ? .cancelAll(selection) : .requeueAll(selection)
+    case 19:
+      return .tickets(TicketQuery(service: service, after: number(&chance), limit: number(&chance)))
     default: return .stop(StopOrder(now: chance.draw(0...1) == 0, timeoutMilliseconds: number(&chance)))
     }
   }

@@ -1,14 +1,14 @@
-// The workers as they stand on the page about them: a test that runs something else would not notice a page that is wrong.
+// Programs as they stand on the pages about them: a test that runs something else would not notice a page that is wrong.
 import Foundation
 import Testing
 
 enum DocumentedWorkers {
-  /// The program in this language.
-  static func program(_ language: String) throws -> String {
+  /// The program in this language, of a page below Sources.
+  static func program(_ language: String, of page: String = "Wire/Wire.docc/Workers.md") throws -> String {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
     let page = try String(
-      contentsOf: root.appendingPathComponent("Sources/Wire/Wire.docc/Workers.md"), encoding: .utf8)
+      contentsOf: root.appendingPathComponent("Sources/" + page), encoding: .utf8)
     let begin = try #require(page.range(of: "```\(language)\n"), "no program in \(language)")
     let rest = page[begin.upperBound...]
     let end = try #require(rest.range(of: "```"))

@@ -23,7 +23,8 @@ struct WebClient {
       }
     }
 
-    var json: JSON { get throws { try JSON(parsing: body) } }
+    /// The body as a document; what is none is missing.
+    var json: JSON { (try? JSON(parsing: body)) ?? .missing }
   }
 
   /// Asks with curl's words.

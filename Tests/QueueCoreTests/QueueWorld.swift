@@ -42,6 +42,7 @@ final class QueueWorld {
   var hasDrained = false
   var faults: [String] = []
   var assignments = 0
+  var crashes = 0
   var dead = 0
   var refusedForDisk = 0
   /// What was missing for those who were sent away by this process. A full disk has receipts written more than once.
@@ -268,6 +269,7 @@ final class QueueWorld {
 
   /// The process is killed: what was not committed is gone, and so is every teller.
   func crash() {
+    crashes += 1
     withdrawArrivals()
     staged = committed
     sentAway.removeAll()

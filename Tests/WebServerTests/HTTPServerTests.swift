@@ -79,7 +79,10 @@ private final class Caller {
   private(set) var heard = ""
   private(set) var hasEnded = false
 
-  init(_ socket: consuming FileDescriptor, _ stage: Stage) { (self.socket, self.stage) = (socket, stage) }
+  init(_ socket: consuming FileDescriptor, _ stage: Stage) {
+    self.socket = socket
+    self.stage = stage
+  }
 
   func say(_ text: String) throws { _ = try Array(text.utf8).withUnsafeBytes { try socket.send($0) } }
 

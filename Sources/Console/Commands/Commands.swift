@@ -20,11 +20,13 @@ package enum Commands {
     case "enqueue": EnqueueCommand.run
     case "run": RunCommand.run
     case "output": done(OutputCommand.run)
+    case "board": done(BoardCommand.run)
+    case "kill": KillCommand.run
     case "tickets": done(TicketsCommand.run)
     case "ticket": done(TicketCommands.story)
     case "receipts": done(ReceiptsCommand.run)
-    case "cancel": done(TicketCommands.cancel)
-    case "requeue": done(TicketCommands.requeue)
+    case "cancel": TicketCommands.cancel
+    case "requeue": TicketCommands.requeue
     case "juice menu": done(JuiceCommands.menu)
     case "juice order": JuiceCommands.order
     case "stock": done(StockCommands.show)

@@ -2,6 +2,7 @@
 // come.
 // Invariant: a follower sees every receipt once, also where the coordinator is replaced meanwhile.
 import Arguments
+import BankModel
 import Posix
 import Wire
 
@@ -17,17 +18,21 @@ enum ReceiptsCommand {
       try session.output.line(session.output.palette.paint(heading(session.words), .quiet))
     }
     if session.invocation.flag("follow") { return try follow(days, session) }
-    var query = ReceiptQuery(days: days, follow: false)
+    var query = ReceiptQuery(
+      days: days, follow: false, service: try chosenService(session),
+      limit: session.invocation.integer("limit"))
     var count: Int64 = 0
     let meter = ProgressMeter(words: session.words)
     defer { meter.finish() }
     try CoordinatorClient.consult(session, goesOn: true) { coordinator throws(CommandError) in
+      guard query.limit != 0 else { return }
       // On a terminal the rows themselves show how it goes on.
       let task = TaskProgress(.receipts, session.words, meter)
       try coordinator.ask(.receipts(query), task) { answer throws(CommandError) in
         for receipt in try answer.receipts {
           try show(receipt, session)
           count += 1
+          query.limit = query.limit.map { $0 - 1 }
           // Where the bank is opened or closed meanwhile it goes on behind this one, and on the same day.
           query.after = receipt.sequence
           if query.days == .present { query.days = .day(receipt.day) }
@@ -40,7 +45,7 @@ enum ReceiptsCommand {
   }
 
   private static func follow(_ days: ReceiptQuery.Days, _ session: Session) throws(CommandError) {
-    var query = ReceiptQuery(days: days, follow: true)
+    var query = ReceiptQuery(days: days, follow: true, service: try chosenService(session))
     try session.output.flush()
     try CoordinatorClient.follow(session, .receipts(query)) { answer throws(CommandError) in
       for receipt in try answer.receipts {
@@ -52,6 +57,12 @@ enum ReceiptsCommand {
       }
       try session.output.flush()
     }
+  }
+
+  /// The service that the option names; nil for all.
+  private static func chosenService(_ session: Session) throws(CommandError) -> ServiceName? {
+    guard let name = session.invocation.text("service") else { return nil }
+    return try session.service(named: name)
   }
 
   private static func show(_ receipt: ReceiptReport, _ session: Session) throws(CommandError) {

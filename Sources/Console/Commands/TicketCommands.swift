@@ -12,8 +12,13 @@ enum TicketCommands {
     try session.show(.ticket(ticket), or: story.lines)
   }
 
-  static func cancel(_ session: Session) throws(CommandError) {
-    let number = session.number("N")
+  static func cancel(_ session: Session) throws(CommandError) -> ProgramExit {
+    let tickets = try SelectionCommands.tickets(session)
+    guard tickets.count == 1, let number = tickets.first?.only else {
+      return try SelectionCommands.run(
+        session, tickets, TaskProgress(.cancel, session.words), done: session.words.cancelledSeveral
+      ) { .cancelAll($0) }
+    }
     // Whoever repeats this after a lost connection means the same day, and so the same customer.
     var day = session.invocation.integer("day")
     var isRepeated = false
@@ -36,11 +41,17 @@ enum TicketCommands {
       }
     }
     try session.show(.ticket(ticket), or: [session.words.cancelled(number)])
+    return .done
   }
 
-  static func requeue(_ session: Session) throws(CommandError) {
+  static func requeue(_ session: Session) throws(CommandError) -> ProgramExit {
     if session.invocation.flag("dead") { return try requeueAll(session) }
-    let number = session.number("N")
+    let tickets = try SelectionCommands.tickets(session)
+    guard tickets.count == 1, let number = tickets.first?.only else {
+      return try SelectionCommands.run(
+        session, tickets, TaskProgress(.requeue, session.words), done: session.words.requeuedSeveral
+      ) { .requeueAll($0) }
+    }
     var day = session.invocation.integer("day")
     // Repeated after a lost connection it is refused where the first attempt was in time, and that says so.
     let ticket = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
@@ -50,14 +61,21 @@ enum TicketCommands {
       return try coordinator.answer(to: .requeue(number, day: meant), task).ticket
     }
     try session.show(.ticket(ticket), or: [session.words.requeued(ticket: number)])
+    return .done
   }
 
-  private static func requeueAll(_ session: Session) throws(CommandError) {
+  private static func requeueAll(_ session: Session) throws(CommandError) -> ProgramExit {
     let answer = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
       let task = TaskProgress(.requeue, session.words, asksHowFar: true)
       return try coordinator.answer(to: .requeueDead, within: nil, task)
     }
     guard case .requeued(let count) = answer else { throw answer.unexpected }
     try session.show(["version": 1, "requeued": .init(count)], or: [session.words.requeued(count)])
+    return .done
   }
+}
+
+extension TicketNumbers {
+  /// The number, where it is one alone.
+  fileprivate var only: Int64? { first == last ? first : nil }
 }

@@ -8,7 +8,11 @@ import Wire
 enum TicketsCommand {
   static func run(_ session: Session) throws(CommandError) {
     let state = session.invocation.text("state").flatMap { CustomerState(name: $0) }
+    var query = TicketQuery(
+      state: state, after: session.invocation.integer("after"), limit: session.invocation.integer("limit"))
+    if let name = session.invocation.text("service") { query.service = try session.service(named: name) }
     let list = TicketList(session)
+    if query.isByNumber { return try inOrder(query, list, session) }
     var left: [CustomerState?] =
       session.asJSON ? [state] : state.map { [$0] } ?? [.waiting, .serving, .delayed, .dead]
     try CoordinatorClient.consult(session, goesOn: true) { coordinator throws(CommandError) in
@@ -16,6 +20,26 @@ enum TicketsCommand {
       while let next = left.first {
         try list.print(next, isAsked: state == next, at: coordinator)
         left.removeFirst()
+      }
+    }
+    try session.output.flush()
+  }
+
+  /// One list in the order of the numbers. It is at most as long as may be asked for at once, or else goes on where it was
+  /// broken off.
+  private static func inOrder(
+    _ query: TicketQuery, _ list: TicketList, _ session: Session
+  ) throws(CommandError) {
+    var query = query
+    try CoordinatorClient.consult(session, goesOn: true) { coordinator throws(CommandError) in
+      guard query.limit != 0 else { return }
+      try coordinator.ask(.tickets(query), TaskProgress(.tickets, session.words)) {
+        answer throws(CommandError) in
+        for ticket in try answer.tickets {
+          try session.line(.listed(ticket), or: label(ticket, session))
+          query.after = ticket.ticket
+          query.limit = query.limit.map { $0 - 1 }
+        }
       }
     }
     try session.output.flush()

@@ -29,8 +29,8 @@ enum WebCommands {
       try coordinator.status(.web(order))
     }
     let link = try link(order, session)
-    if let port = order.port ?? Optional(8_700), port != 0, port != link.port {
-      session.note(session.words.otherPort(asked: port, found: link.port))
+    if link.askedPort != 0, link.askedPort != link.port {
+      session.note(session.words.otherPort(asked: link.askedPort, found: link.port))
     }
     try session.show(link.document, or: session.words.webOpen(link.url, managerCode: link.managerCode))
     if !session.invocation.flag("no-open"), !session.asJSON, session.output.isTerminal {
@@ -53,6 +53,7 @@ enum WebCommands {
     var isReadOnly: Bool
     var hasChaos: Bool
     var managerCode: String
+    var askedPort: Int64
 
     init?(_ body: [UInt8]) {
       guard let node = try? JSONReader.read(body), case .object(let members) = node.content else {
@@ -73,6 +74,10 @@ enum WebCommands {
       }
       (self.url, self.socket, managerCode) = (url, socket, code)
       (isReadOnly, hasChaos) = (flag("read_only"), flag("chaos"))
+      askedPort =
+        if case .number(let digits)? = members.first(where: { $0.key == "asked_port" })?.value.content {
+          Int64(digits) ?? 0
+        } else { 0 }
     }
 
     /// The port of `http://127.0.0.1:8700/login?…`.

@@ -1,6 +1,8 @@
 // Owns the sentences about the board and about what is done to a window's process.
 // Invariant: a sentence says what is true when it is printed.
 import Arguments
+import BankModel
+import Posix
 import Wire
 
 extension MessageCatalog {
@@ -24,5 +26,111 @@ extension MessageCatalog {
         + "'bankctl board'.",
       "\(window) 창구에는 이제 다른 프로세스가 있습니다(\(parts[1])세대, pid \(parts[2])). 끝낸 프로세스는 없습니다. 'bankctl board'로 다시 보세요."
     )
+  }
+
+  func noTickets(_ word: String) -> String {
+    say(
+      "\(quoted(word)) names no tickets: give numbers such as 3, or the first and the last such as 7-12.",
+      "\(quoted(word)): 번호표가 아닙니다. 3 같은 번호나 7-12처럼 처음과 끝을 주세요.")
+  }
+
+  func tooManyTickets(_ most: Int64) -> String {
+    say(
+      "At most \(Self.grouped(most)) tickets can be named at once.",
+      "한 번에 번호표 \(Self.grouped(most))개까지 줄 수 있습니다.")
+  }
+
+  func cancelledSeveral(_ count: Int64) -> String {
+    say(
+      "\(customers(count)) taken out; the receipts say cancelled.",
+      "고객 \(Self.grouped(count))명을 내보내고 취소 영수증을 남겼습니다.")
+  }
+
+  func requeuedSeveral(_ count: Int64) -> String {
+    say(
+      "\(customers(count)) brought back to the line.", "고객 \(Self.grouped(count))명을 다시 줄에 세웠습니다.")
+  }
+
+  private func customers(_ count: Int64) -> String {
+    "\(Self.grouped(count)) \(count == 1 ? "customer was" : "customers were")"
+  }
+
+  /// Why nothing was done with one of several tickets.
+  func refused(_ ticket: RefusedTicket) -> String {
+    let reason =
+      switch ticket.reason {
+      case .noSuchTicket: say("there is no such ticket", "그런 번호표가 없습니다")
+      case .wrongDay: say("the day is over", "영업일이 끝났습니다")
+      case .diskFull: say("the disk is full", "디스크가 가득 찼습니다")
+      default:
+        ticket.state.map { state in say("it is \(state.name)", "지금 상태: \(header(state))") }
+          ?? say("it cannot be done now", "지금은 할 수 없습니다")
+      }
+    return say("not \(ticket.ticket): \(reason)", "\(ticket.ticket)번 제외: \(reason)")
+  }
+
+  // MARK: - The end of a process
+
+  func askKill(_ window: String, _ pid: Int32, ticket: Int64?) -> String {
+    let customer = ticket.map { say(" while it serves customer \($0)", ", 지금 \($0)번 고객 업무중") } ?? ""
+    return say(
+      "This ends the process at \(window) with SIGKILL (pid \(pid))\(customer). Go on?",
+      "\(window) 창구의 프로세스를 SIGKILL로 끝냅니다(pid \(pid)\(customer)). 계속할까요?")
+  }
+
+  func killed(_ window: String, _ pid: Int32, _ outcome: KillCommand.Outcome) -> String {
+    let ended = say("\(window) was ended (pid \(pid)).", "\(window) 창구의 프로세스를 끝냈습니다(pid \(pid)).")
+    guard let ticket = outcome.ticket else {
+      return ended + say(" It was serving nobody.", " 업무중인 고객은 없었습니다.")
+    }
+    guard let milliseconds = outcome.milliseconds else {
+      return ended
+        + say(" Customer \(ticket) waits to be served again.", " \(ticket)번 고객은 다시 기다리고 있습니다.")
+    }
+    return ended
+      + say(
+        " Customer \(ticket) was served again after \(milliseconds) ms.",
+        " \(ticket)번 고객의 업무를 \(milliseconds)ms 뒤에 다시 시작했습니다.")
+  }
+
+  // MARK: - The board
+
+  var lastEvents: String { say("last events", "최근에 일어난 일") }
+  var others: String { say("others", "그 밖") }
+  func moreCustomers(_ count: Int64) -> String {
+    say("and \(Self.grouped(count)) more", "그 밖에 \(Self.grouped(count))명")
+  }
+
+  /// Thousandths a second, over a second, ten and six hundred.
+  func boardRates(_ second: Int64, _ ten: Int64, _ tenMinutes: Int64) -> String {
+    let rates = [second, ten, tenMinutes].map { rate(Double($0) / 1_000) ?? "0" }.joined(separator: ", ")
+    return say("\(rates) (1 s, 10 s, 10 min)", "\(rates) (1초, 10초, 10분)")
+  }
+
+  /// One event in a few words.
+  func boardEvent(_ event: BoardEvent) -> String {
+    let ticket = event.ticket.map(String.init) ?? ""
+    let place = event.window.map { " · \(safe($0))" } ?? ""
+    let attempt = event.attempt.map { $0 > 1 ? say(" · attempt \($0)", " · \($0)번째 시도") : "" } ?? ""
+    let end =
+      event.signal.map { " · " + Signals.name($0) } ?? event.code.map { " · " + exitCode($0) } ?? ""
+    let what =
+      switch event.kind {
+      case .issued:
+        event.last.map { say("tickets \(ticket)–\($0) issued", "\(ticket)–\($0)번 번호표 발급") }
+          ?? say("ticket \(ticket) issued", "\(ticket)번 번호표 발급")
+      case .started: say("\(ticket) begun", "\(ticket)번 업무 시작")
+      case .served: say("\(ticket) served", "\(ticket)번 업무 완료")
+      case .cancelled: say("\(ticket) cancelled", "\(ticket)번 취소")
+      case .dead: say("\(ticket) put aside", "\(ticket)번 보류")
+      case .failed: say("\(ticket) failed, and comes again", "\(ticket)번 실패, 다시 시도")
+      case .deferred: say("\(ticket) later", "\(ticket)번 나중에 다시 시도")
+      case .recalled: say("\(ticket) taken back", "\(ticket)번 다시 대기")
+      case .died:
+        event.ticket.map { say("the process died, serving \($0)", "\($0)번 업무 중 프로세스 종료") }
+          ?? say("the process died", "프로세스 종료")
+      case .reset: say("the bank was reset", "초기화")
+      }
+    return what + place + end + attempt
   }
 }

@@ -2,6 +2,7 @@
 // It must not know what they do.
 import Arguments
 import BankModel
+import Wire
 
 extension BankctlTable {
   private static let group = Text("Customers", "고객")
@@ -167,12 +168,18 @@ extension BankctlTable {
     examples: [
       Example("bankctl tickets", "Both lists.", "두 목록을 봅니다."),
       Example(
+        "bankctl tickets --state waiting --after 200 --limit 200", "The second page of those who wait.",
+        "대기중 목록의 둘째 쪽을 봅니다."),
+      Example(
         "bankctl tickets --state dead", "Those who failed too often and were put aside.",
         "여러 번 실패해 보류된 고객을 봅니다."),
     ],
     options: [
-      OptionSpec("state", .choice(["waiting", "serving", "delayed", "dead"]), "Only one list.", "한 목록만 봅니다.")
-    ])
+      OptionSpec(
+        "state", .choice(["waiting", "serving", "delayed", "dead"]), "Only one list.", "한 목록만 봅니다."),
+      OptionSpec(
+        "after", number, value: "N", "Only numbers above this one, in their order.", "이보다 큰 번호만 번호 순서대로 봅니다."),
+    ] + filters)
 
   private static let ticket = CommandSpec(
     "ticket", group: group, "What has happened to one customer.", "고객 한 명에게 있었던 일을 보여 줍니다.",
@@ -200,6 +207,10 @@ extension BankctlTable {
       OptionSpec(
         "follow", short: "f",
         "Stay, and show new ones as they come, also after a restart.", "새로 나오는 것도 이어서 봅니다. 은행을 다시 열어도 이어집니다."),
+      filters[0],
+      OptionSpec(
+        "limit", .integer(1...TicketQuery.limitAtMost), value: "N", excludes: ["follow"], "So many at most.",
+        "많아야 N줄만 봅니다."),
     ])
 
   private static let cancel = CommandSpec(
@@ -213,8 +224,23 @@ extension BankctlTable {
         "bankctl cancel 7", "Customer 7 leaves with a receipt that says cancelled.",
         "7번 고객을 내보내고 취소 영수증을 남깁니다."),
       Example("bankctl cancel 7 --day 2", "Only if the second day is not over.", "2일차가 끝나지 않았을 때만 내보냅니다."),
-    ], operands: [OperandSpec("N", number, "The number on the ticket.", "번호표의 번호입니다.")],
+      Example("bankctl cancel 3 5 7-12", "Several of them at once.", "여러 명을 한 번에 내보냅니다."),
+    ], operands: [numbers()],
     options: [ofDay(excluding: [])])
+
+  private static func numbers(replacedBy option: String? = nil) -> OperandSpec {
+    OperandSpec(
+      "N", .text, .repeatingOnceOrMore, replacedBy: option,
+      summary: Text(
+        "The number on the ticket, or the first and the last of several with a dash between.",
+        "번호표의 번호입니다. 처음과 끝 번호를 줄표로 이어 줄 수도 있습니다."))
+  }
+
+  private static let filters = [
+    OptionSpec("service", .text, value: "NAME", "Only those of one service.", "한 업무만 봅니다."),
+    OptionSpec(
+      "limit", .integer(1...TicketQuery.limitAtMost), value: "N", "So many at most.", "많아야 N줄만 봅니다."),
+  ]
 
   private static func ofDay(excluding others: [String]) -> OptionSpec {
     OptionSpec(
@@ -227,7 +253,8 @@ extension BankctlTable {
     "requeue", group: group, "Bring customers who were put aside back to the line.", "보류된 고객을 다시 줄에 세웁니다.",
     examples: [
       Example("bankctl requeue 7", "One of them.", "한 명을 세웁니다."),
+      Example("bankctl requeue 3 5 7-12", "Several of them at once.", "여러 명을 한 번에 세웁니다."),
       Example("bankctl requeue --dead", "All of them.", "모두 세웁니다."),
-    ], operands: [OperandSpec("N", number, replacedBy: "dead", "The number on the ticket.", "번호표의 번호입니다.")],
+    ], operands: [numbers(replacedBy: "dead")],
     options: [OptionSpec("dead", "All who were put aside.", "보류된 고객을 모두 세웁니다."), ofDay(excluding: ["dead"])])
 }

@@ -7,7 +7,41 @@ extension BankctlTable {
   private static let group = Text("Oversight", "점검")
   private static let program = Text("This program", "이 프로그램")
 
-  static var oversight: [CommandSpec] { [logs, audit, chaos, ledger, account, completions] }
+  static var oversight: [CommandSpec] { [board, logs, kill, audit, chaos, ledger, account, completions] }
+
+  private static let board = CommandSpec(
+    "board", group: group, "The bank as its screens show it.", "화면에 보이는 은행의 모습을 보여 줍니다.",
+    details: Text(
+      "Counts by service and grade, rates, the windows, who is served, the first who wait in the order of their numbers, and "
+        + "the last events. With -w a line follows whenever something has changed, at most twenty a second; with --json each "
+        + "line is a whole frame.",
+      "업무와 등급마다의 수, 처리 속도, 창구, 업무중인 고객, 번호 순서대로 먼저 기다리는 고객, 최근에 일어난 일을 보여 줍니다. -w를 주면 바뀔 때마다 초당 20줄까지 이어서 "
+        + "쓰고, --json이면 한 줄이 한 장면 전체입니다."),
+    examples: [
+      Example("bankctl board", "Once.", "한 번 봅니다."),
+      Example("bankctl board -w --json", "Every frame, for a script.", "모든 장면을 스크립트에 넘깁니다."),
+    ],
+    options: [
+      OptionSpec(
+        "watch", short: "w", "Stay, and show what changes, also after a restart.",
+        "바뀌는 것을 이어서 봅니다. 은행을 다시 열어도 이어집니다.")
+    ])
+
+  private static let kill = CommandSpec(
+    "kill", group: group, "End the process of a window, as kill -9 does.", "창구의 프로세스를 kill -9처럼 끝냅니다.",
+    details: Text(
+      "Its customer is served by the next one, and how soon is printed. Only the process that is there now is ended: where "
+        + "another one has come meanwhile, the exit code is 5. At a terminal it is asked first.",
+      "그 고객의 업무는 다음 프로세스가 다시 시작하며, 얼마나 걸렸는지 알려 줍니다. 지금 있는 프로세스만 끝내고, 그사이에 다른 프로세스가 왔으면 종료 코드는 5입니다. "
+        + "터미널에서는 먼저 묻습니다."),
+    examples: [
+      Example("bankctl kill loan-1", "The teller at a window.", "한 창구의 은행원을 끝냅니다."),
+      Example("bankctl kill loan-1 --yes --json", "Unasked, for a script.", "묻지 않고 끝내고 스크립트에 알립니다."),
+    ],
+    operands: [
+      OperandSpec("WINDOW", .text, offers: workers, "The window, such as deposit-1.", "deposit-1 같은 창구입니다.")
+    ],
+    options: [OptionSpec("yes", "Do not ask.", "묻지 않습니다.")])
 
   private static let logs = CommandSpec(
     "logs", group: group,

@@ -12,12 +12,17 @@ import Wire
 final class BoardFeed: BankPart {
   /// Between two frames.
   static let pause = TimeSpan.milliseconds(50)
+  /// So long a frame waits for the commit that is about to come, so that it shows what has happened; the next one would be a
+  /// whole pause later.
+  private static let patience = TimeSpan.milliseconds(5)
 
   private let pictures: BoardPictures
   private var shown: BoardFrame?
   private var shownAt = MonotonicTime(nanoseconds: .min)
   /// When a rate is to be shown anew.
   private var rateDue: MonotonicTime?
+  /// Since when a frame waits for a commit.
+  private var waitsSince: MonotonicTime?
 
   init(_ ground: BankPart, _ pictures: BoardPictures) {
     self.pictures = pictures
@@ -41,9 +46,17 @@ final class BoardFeed: BankPart {
     guard isDue, followers.hasChangedForBoards || rateDue.map({ $0 <= context.now.monotonic }) == true else {
       return
     }
+    guard !waitsForCommit() else { return }
     let before = shown
     let frame = make()
     if before.map({ frame.showsTheSame(as: $0) }) != true { followers.views.show(frame) }
+  }
+
+  private func waitsForCommit() -> Bool {
+    guard queue.machine.isUnsettled else { return false }
+    let since = waitsSince ?? context.now.monotonic
+    waitsSince = since
+    return context.now.monotonic < since + Self.patience
   }
 
   private var isDue: Bool { context.now.monotonic >= shownAt + Self.pause }
@@ -52,6 +65,7 @@ final class BoardFeed: BankPart {
     let frame = pictures.frame()
     (shown, shownAt) = (frame, context.now.monotonic)
     rateDue = pictures.throughput.nextShow(after: shownAt)
+    waitsSince = nil
     // What is not on disk yet is not shown, and the commit makes no other noise.
     followers.hasChangedForBoards = queue.machine.isUnsettled
     return frame
@@ -60,7 +74,7 @@ final class BoardFeed: BankPart {
   private func end() {
     guard shown != nil else { return }
     followers.events.isWatched = false
-    (shown, rateDue) = (nil, nil)
+    (shown, rateDue, waitsSince) = (nil, nil, nil)
     pictures.forget()
   }
 
@@ -77,6 +91,7 @@ final class BoardFeed: BankPart {
   /// When a frame is due; nil where nobody looks, or nothing is to be shown.
   var nextDeadline: MonotonicTime? {
     guard followers.views.count(of: .board) > 0 else { return nil }
+    if let waitsSince { return waitsSince + Self.patience }
     return followers.hasChangedForBoards ? shownAt + Self.pause : rateDue
   }
 }

@@ -68,7 +68,7 @@ final class EventRing {
   }
 
   private func keepCertain() {
-    let first = max(certain - Int64(BoardFrame.eventsAtMost), count - Self.size) + 1
+    let first = max(0, certain - Int64(BoardFrame.eventsAtMost), count - Self.size) + 1
     guard first <= certain else { return }
     shown = (first...certain).map { events[Int($0 & (Self.size - 1))] }
   }

@@ -80,7 +80,7 @@ struct Throughput {
 
   /// The rates as of the last look.
   var rates: BoardRates {
-    let (second, ten, tenMinutes) = (short.back(Self.steps - 1), short.back(Self.longSteps - 1), longBack)
+    let (second, ten, tenMinutes) = (short.back(Self.steps), short.back(Self.longSteps), longBack)
     return BoardRates(
       servedSecond: rate(sums.served - second.value.served, since: second.at),
       servedTenSeconds: rate(sums.served - ten.value.served, since: ten.at),
@@ -91,7 +91,7 @@ struct Throughput {
   }
 
   private var longBack: (value: (sums: Sums, byService: [Int64]), at: MonotonicTime) {
-    long.back(Self.longSteps - 1)
+    long.back(Self.longSteps)
   }
 
   /// Customers served of each service over ten minutes, in thousandths a second.
@@ -167,6 +167,6 @@ private struct StepRing<Value> {
   /// When what has happened at a moment is no part of so many steps any more.
   func outlives(_ moment: MonotonicTime, by steps: Int) -> MonotonicTime {
     MonotonicTime(nanoseconds: (moment.nanoseconds / step + 1) * step) + TimeSpan(nanoseconds: step)
-      * Int64(steps - 1)
+      * Int64(steps)
   }
 }

@@ -36,12 +36,17 @@ final class WaitingReader: BankPart {
     if day != queue.machine.books.day { forget() }
     day = queue.machine.books.day
     defer { atWindows = nil }
-    return queue.machine.firstWaiting(limit: limit) { beyond, after in
+    // The queue is told of it when it is not being looked at any more.
+    var failure: StoreError?
+    let first = queue.machine.firstWaiting(limit: limit) { beyond, after in
+      guard failure == nil else { return [] }
       do throws(StoreError) { return try numbers(of: beyond, after: after) } catch {
-        queue.fail(error)
+        failure = error
         return []
       }
     }
+    if let failure { queue.fail(failure) }
+    return first
   }
 
   /// Nobody looks any more.

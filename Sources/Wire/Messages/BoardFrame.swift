@@ -53,6 +53,7 @@ public struct BoardFrame: Codable, Sendable, Equatable {
   /// What ``windows`` holds at most.
   public static let windowsAtMost = 1_024
 
+  /// A frame of these parts; what is left out is empty.
   public init(
     day: Int64, state: BankState, coordinator: BoardCoordinator, time: Int64, businessTime: TimeSpan,
     businessTimeRuns: Bool, counts: BoardCounts, rates: BoardRates = BoardRates(),

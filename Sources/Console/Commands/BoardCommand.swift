@@ -1,0 +1,48 @@
+// Owns `board`: the bank as screens see it, once or as it changes, for pipes and scripts.
+// Invariant: every frame is one line where it is followed, also where the coordinator is replaced meanwhile.
+// Failure: CommandError. A bank that closes while it is followed ends it without an error.
+import BankModel
+import Posix
+import Time
+import Wire
+
+enum BoardCommand {
+  static func run(_ session: Session) throws(CommandError) {
+    guard session.invocation.flag("watch") else {
+      let frame = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
+        try first(coordinator)
+      }
+      return try session.show(
+        .board(frame),
+        or: BoardPicture(
+          frame: frame, words: session.words, palette: session.output.palette, columns: session.columns
+        ).lines)
+    }
+    var state: BankState?
+    try CoordinatorClient.follow(session, .board, isOver: { state == .draining || state == .closed }) {
+      answer throws(CommandError) in
+      let frame = try answer.board
+      state = frame.state
+      let picture = BoardPicture(
+        frame: frame, words: session.words, palette: session.output.palette, columns: nil)
+      try session.line(.board(frame), or: picture.line)
+      try session.output.flush()
+    }
+  }
+
+  /// The first frame that a coordinator tells.
+  static func first(_ coordinator: CoordinatorClient) throws(CommandError) -> BoardFrame {
+    let number = try coordinator.send(.board)
+    let deadline = SystemClock.monotonic() + CoordinatorClient.promptly
+    while let reply = try coordinator.next(until: deadline) {
+      if reply.number == number { return try reply.answer.board }
+    }
+    throw .control(.timedOut(what: "an answer"))
+  }
+}
+
+extension ControlAnswer {
+  var board: BoardFrame {
+    get throws(CommandError) { if case .board(let frame) = self { frame } else { throw unexpected } }
+  }
+}

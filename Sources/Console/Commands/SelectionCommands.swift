@@ -1,0 +1,62 @@
+// Owns `cancel` and `requeue` of several tickets at once: `3 5 7-12`. Invariant: what is printed is what the bank has answered:
+// with how many it was done, and with which it was not, and why.
+// Failure: CommandError; the exit code is that of the first reason where something was refused.
+import BankModel
+import Wire
+
+enum SelectionCommands {
+  /// The tickets that the operands name.
+  static func tickets(_ session: Session) throws(CommandError) -> [TicketNumbers] {
+    var spans: [TicketNumbers] = []
+    for word in session.invocation.operands.texts("N") {
+      guard let span = span(word) else { throw .usage(session.words.noTickets(word)) }
+      spans.append(span)
+    }
+    let most = TicketSelection.ticketsAtMost
+    // Each of them is at most as long as a number is high, so the sum cannot run over before it is too long.
+    var count: Int64 = 0
+    for span in spans where count <= most { count += span.last - span.first + 1 }
+    guard count <= most else { throw .usage(session.words.tooManyTickets(most)) }
+    return spans
+  }
+
+  /// `7` or `7-12`; nil for anything else.
+  static func span(_ word: String) -> TicketNumbers? {
+    let parts = word.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+    let numbers = parts.compactMap { part -> Int64? in
+      guard !part.isEmpty, part.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+      return Int64(part)
+    }
+    guard numbers.count == parts.count, let first = numbers.first, let last = numbers.last, first >= 1,
+      first <= last, last <= Limits.ticket
+    else { return nil }
+    return TicketNumbers(first: first, last: last)
+  }
+
+  /// Does the same with all of them.
+  ///
+  /// - Parameter command: what is asked of the bank for a selection.
+  static func run(
+    _ session: Session, _ spans: [TicketNumbers], _ task: @autoclosure () -> TaskProgress,
+    done: (Int64) -> String, _ command: (TicketSelection) -> ControlCommand
+  ) throws(CommandError) -> ProgramExit {
+    // Whoever repeats this after a lost connection means the same day, and so the same customers.
+    var day = session.invocation.integer("day")
+    let report = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
+      if day == nil { day = try coordinator.presentDay() }
+      return try coordinator.answer(
+        to: command(TicketSelection(spans: spans, day: day)), within: nil, task()
+      ).selection
+    }
+    var lines = [done(report.done)]
+    for refused in report.refused { lines.append("  " + session.words.refused(refused)) }
+    try session.show(.selection(report, day: day ?? 0), or: lines)
+    return report.refused.first.map { ProgramExit($0.reason) } ?? .done
+  }
+}
+
+extension ControlAnswer {
+  fileprivate var selection: SelectionReport {
+    get throws(CommandError) { if case .selection(let report) = self { report } else { throw unexpected } }
+  }
+}

@@ -1,0 +1,105 @@
+// Owns the JSON of the board and of what is done with several tickets. It knows no command.
+// Invariant: fields are added, never changed; rates are thousandths a second, and instants RFC 3339.
+import BankModel
+import Wire
+
+extension JSONValue {
+  /// `board`, in one line.
+  package static func board(_ frame: BoardFrame) -> JSONValue {
+    [
+      "version": 1, "day": .init(frame.day), "state": .string(frame.state.name),
+      "coordinator": [
+        "pid": .init(frame.coordinator.pid), "generation": .init(frame.coordinator.generation),
+        "since": .instant(frame.coordinator.openedAt),
+      ],
+      "time": .instant(frame.time), "business_ms": .init(frame.businessTime.milliseconds),
+      "business_runs": .bool(frame.businessTimeRuns), "counts": counts(frame.counts),
+      "rates": rates(frame.rates), "services": .array(frame.services.map(service)),
+      "waiting": .array(
+        frame.waiting.map {
+          [
+            "ticket": .init($0.ticket), "service": .string($0.service.text),
+            "priority": .init($0.priority.number),
+          ]
+        }),
+      "serving": .array(frame.serving.map(serving)), "windows": .array(frame.windows.map(window)),
+      "events": .array(frame.events.map(event)),
+      "hidden": [
+        "services": .init(frame.hidden.services), "waiting": .init(frame.hidden.waiting),
+        "serving": .init(frame.hidden.serving), "windows": .init(frame.hidden.windows),
+      ],
+    ]
+  }
+
+  private static func counts(_ counts: BoardCounts) -> JSONValue {
+    [
+      "issued": .init(counts.issued), "waiting": .init(counts.waiting), "delayed": .init(counts.delayed),
+      "serving": .init(counts.serving), "served": .init(counts.served),
+      "cancelled": .init(counts.cancelled), "dead": .init(counts.dead),
+    ]
+  }
+
+  /// Thousandths a second.
+  private static func rates(_ rates: BoardRates) -> JSONValue {
+    [
+      "served_1s_milli": .init(rates.servedSecond), "served_10s_milli": .init(rates.servedTenSeconds),
+      "served_10m_milli": .init(rates.servedTenMinutes), "issued_1s_milli": .init(rates.issuedSecond),
+      "issued_10s_milli": .init(rates.issuedTenSeconds), "issued_10m_milli": .init(rates.issuedTenMinutes),
+    ]
+  }
+
+  private static func service(_ service: BoardService) -> JSONValue {
+    [
+      "name": .string(service.service.text), "paused": .bool(service.paused),
+      "paused_because": .init(service.pauseReason), "windows": .init(service.windows),
+      "waiting": .init(service.waitingTotal),
+      "by_priority": .array(
+        service.waiting.map {
+          ["priority": .init($0.priority?.number), "waiting": .init($0.count)]
+        }), "delayed": .init(service.delayed), "serving": .init(service.serving),
+      "dead": .init(service.dead), "served_10m_milli": .init(service.servedTenMinutes),
+    ]
+  }
+
+  private static func serving(_ customer: BoardServing) -> JSONValue {
+    let shape: JSONValue = [
+      "ticket": .init(customer.ticket), "service": .string(customer.service.text),
+      "priority": .init(customer.priority.number), "window": .string(customer.window),
+      "since": .instant(customer.since), "attempt": .init(customer.attempt),
+    ]
+    return customer.progress.map { shape.adding(["progress": progress($0)]) } ?? shape
+  }
+
+  private static func window(_ window: BoardWindow) -> JSONValue {
+    [
+      "window": .string(window.window), "service": .string(window.service.text), "pid": .init(window.pid),
+      "generation": .init(window.generation),
+      "state": .string(window.isFailed == true ? "failed" : window.state.name),
+      "tickets": .array(window.tickets.map { .init($0) }), "since": .instant(window.since),
+      "served": .init(window.served), "restarts": .init(window.restarts),
+      "rss_kb": .init(window.memoryBytes.map { $0 / 1_024 }), "last_exit": window.lastExit.map(exit) ?? .null,
+    ]
+  }
+
+  private static func event(_ event: BoardEvent) -> JSONValue {
+    [
+      "sequence": .init(event.sequence), "time": .instant(event.time), "kind": .string(event.kind.name),
+      "ticket": .init(event.ticket), "last": .init(event.last ?? event.ticket),
+      "service": .init(event.service?.text), "window": .init(event.window), "pid": .init(event.pid),
+      "signal": .init(event.signal), "code": .init(event.code), "attempt": .init(event.attempt),
+    ]
+  }
+
+  /// `cancel` and `requeue` of several tickets.
+  package static func selection(_ report: SelectionReport, day: Int64) -> JSONValue {
+    [
+      "version": 1, "day": .init(day), "done": .init(report.done),
+      "refused": .array(
+        report.refused.map {
+          [
+            "ticket": .init($0.ticket), "code": .string($0.reason.rawValue), "state": .init($0.state?.name),
+          ]
+        }),
+    ]
+  }
+}

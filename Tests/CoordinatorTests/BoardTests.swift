@@ -1,0 +1,173 @@
+// The board: what a frame shows of a bank, when one is made, and that nobody makes the bank wait by looking at it.
+
+import BankModel
+import Posix
+import QueueCore
+import Testing
+import Time
+import Transport
+import Wire
+
+@testable import Coordinator
+
+@Suite("The board")
+struct BoardTests {
+  private func frames(_ replies: [ControlReply], of number: UInt32? = nil) -> [BoardFrame] {
+    replies.filter { number == nil || $0.number == number }.compactMap {
+      if case .board(let frame) = $0.answer { frame } else { nil }
+    }
+  }
+
+  /// Rounds until a frame shows what is wanted; the frames until then.
+  @discardableResult
+  private func rounds(
+    _ bank: TestBank, _ client: TestClient, until isDone: (BoardFrame) -> Bool
+  ) throws -> [BoardFrame] {
+    var seen: [BoardFrame] = []
+    let deadline = SystemClock.monotonic() + .seconds(20)
+    while SystemClock.monotonic() < deadline {
+      bank.coordinator.followers.views.audience.due = MonotonicTime(nanoseconds: 0)
+      bank.round()
+      seen += frames(try client.answers(bank.coordinator))
+      if let last = seen.last, isDone(last) { return seen }
+      // The next frame is due within the pause, and the loop is what waits for it.
+      _ = try bank.coordinator.context.loop.runOnce(until: SystemClock.monotonic() + .milliseconds(5))
+    }
+    Issue.record("no frame shows it; the last one: \(String(describing: seen.last))")
+    return seen
+  }
+
+  @Test("a frame shows the counts, who waits first, who is served, the windows, and what has happened")
+  func picture() throws {
+    let bank = try TestBank()
+    let client = try TestClient(bank.coordinator)
+    bank.openWindows(2)
+    _ = try bank.enqueue(300, client)
+    bank.serveAll()
+    bank.coordinator.queue.commit()
+    let number = client.ask(.board, bank.coordinator)
+    let frame = try #require(frames(try client.answers(bank.coordinator), of: number).first)
+    #expect(frame.day == 1 && frame.state == .open && frame.coordinator.pid == CurrentProcess.pid)
+    #expect(frame.counts == BoardCounts(issued: 300, waiting: 296, serving: 2, served: 2))
+    #expect(frame.waiting.map(\.ticket) == Array(5...204))
+    #expect(frame.waiting.allSatisfy { $0.service == .deposit && $0.priority == .regular })
+    #expect(frame.hidden == BoardHidden(waiting: 96))
+    #expect(
+      frame.serving.map(\.ticket) == [3, 4] && frame.serving.map(\.window) == ["deposit-1", "deposit-2"])
+    #expect(frame.serving.allSatisfy { $0.attempt == 1 && $0.since <= frame.time })
+    #expect(frame.windows.map(\.window) == ["deposit-1", "deposit-2"])
+    #expect(frame.windows.map(\.tickets) == [[3], [4]] && frame.windows.map(\.served) == [1, 1])
+    let deposit = try #require(frame.services.first { $0.service == .deposit })
+    #expect(deposit.waiting == [BoardGrade(priority: .regular, count: 296)])
+    #expect(deposit.waitingTotal == 296 && deposit.windows == 2 && deposit.serving == 2)
+    let kinds = frame.events.map(\.kind)
+    #expect(kinds.contains(.issued) && kinds.contains(.started) && kinds.contains(.served), "\(frame.events)")
+    #expect(frame.events.map(\.sequence) == Array(1...Int64(frame.events.count)))
+    let issued = frame.events.first { $0.kind == .issued }
+    #expect(issued?.ticket == 1 && issued?.last == 300)
+    #expect(frame.businessTimeRuns)
+  }
+
+  @Test("nothing is shown of customers and receipts that are not on disk")
+  func kept() throws {
+    let bank = try TestBank()
+    let client = try TestClient(bank.coordinator)
+    bank.openWindows(1)
+    _ = try bank.enqueue(3, client)
+    let number = client.ask(.board, bank.coordinator)
+    _ = try client.answers(to: number, bank.coordinator)
+    bank.serveAll()
+    client.ask(.enqueue(.deposits(5)), bank.coordinator)
+    bank.coordinator.intake.advance()
+    let before = bank.coordinator.pictures.frame()
+    #expect(!before.events.contains { $0.kind == .served } && before.counts.issued == 3)
+    #expect(before.waiting.map(\.ticket) == [3])
+    bank.coordinator.queue.commit()
+    let after = bank.coordinator.pictures.frame()
+    #expect(after.events.contains { $0.kind == .served && $0.ticket == 1 && $0.window == "deposit-1" })
+    #expect(after.waiting.map(\.ticket) == [3, 4, 5, 6, 7, 8])
+  }
+
+  @Test(
+    "a bank that nobody looks at makes no frame; one in which nothing happens makes none for whoever looks")
+  func idle() throws {
+    let bank = try TestBank()
+    let client = try TestClient(bank.coordinator)
+    _ = try bank.enqueue(3, client)
+    #expect(bank.coordinator.board.nextDeadline == nil)
+    client.ask(.board, bank.coordinator)
+    _ = try client.answers(bank.coordinator)
+    // The rate of the last second runs out, and is shown as zero.
+    let seen = try rounds(bank, client) { $0.rates.issuedSecond == 0 }
+    #expect(seen.last?.rates.issuedTenSeconds ?? 0 > 0)
+    let due = try #require(bank.coordinator.board.nextDeadline, "the other rates are to run out")
+    #expect(due > bank.coordinator.context.now.monotonic + .milliseconds(200), "it does not wake for nothing")
+    bank.coordinator.router.forget(client.session)
+    bank.round()
+    #expect(bank.coordinator.board.nextDeadline == nil && !bank.coordinator.followers.events.isWatched)
+  }
+
+  @Test("whoever reads slowly has no more than one frame waiting, and is shown the newest one")
+  func slow() throws {
+    let bank = try TestBank()
+    let (deaf, reader) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
+    _ = try bank.enqueue(200, reader)
+    deaf.ask(.board, bank.coordinator)
+    reader.ask(.board, bank.coordinator)
+    var frame = try #require(frames(try reader.answers(bank.coordinator)).first)
+    let length = try AnswerTail.bytes(of: .board(frame)).count + 64
+    func show(_ day: Int64) {
+      frame.day = day
+      bank.coordinator.followers.views.show(frame)
+      bank.coordinator.followers.views.audience.due = MonotonicTime(nanoseconds: 0)
+      bank.round()
+    }
+    var read: [Int64] = []
+    for day in 1...2_000 {
+      show(Int64(day))
+      #expect(deaf.session.channel.backlog <= length)
+      read += frames(try reader.answers(bank.coordinator)).map(\.day)
+    }
+    #expect(read.last == 2_000)
+    var days: [Int64] = []
+    for _ in 0..<1_000 where days.last != 2_000 {
+      days += frames(try deaf.answers(bank.coordinator)).map(\.day)
+      _ = try bank.coordinator.context.loop.runAwake(for: .zero)
+      bank.coordinator.followers.views.audience.due = MonotonicTime(nanoseconds: 0)
+      bank.round()
+    }
+    #expect(days.last == 2_000 && days.count < 2_000)
+  }
+
+  @Test("a board that is withdrawn is told no more, and the number is free")
+  func withdrawn() throws {
+    let bank = try TestBank()
+    let client = try TestClient(bank.coordinator)
+    let number = client.ask(.board, bank.coordinator)
+    client.ask(.withdraw(number), bank.coordinator)
+    let answers = try client.answers(bank.coordinator).filter { $0.number == number }
+    #expect(answers.map(\.more) == [true, false] && answers.last?.answer.failure?.code == .withdrawn)
+    #expect(bank.coordinator.followers.views.audience.all.isEmpty && client.session.seats == 0)
+  }
+
+  @Test("only the process that is meant is ended")
+  func endings() throws {
+    let bank = try TestBank()
+    let client = try TestClient(bank.coordinator)
+    bank.openWindows(1)
+    let none = client.ask(.endTeller(window: "loan-9", generation: 1, pid: 1), bank.coordinator)
+    #expect(try client.answers(to: none, bank.coordinator).first?.failure?.code == .noSuchWindow)
+    let other = client.ask(.endTeller(window: "deposit-1", generation: 7, pid: 1), bank.coordinator)
+    let failure = try client.answers(to: other, bank.coordinator).first?.failure
+    #expect(failure?.code == .otherProcess && failure?.subject == "deposit-1 0 0")
+  }
+
+  @Test("of many priorities the first are counted by themselves, and the others together")
+  func grades() {
+    let all = (0..<11).map { (priority: Priority(UInt32($0)), count: Int64($0 + 1)) }
+    let grades = BoardPictures.grades(all)
+    #expect(grades.count == 9 && grades.prefix(8).map(\.count) == [1, 2, 3, 4, 5, 6, 7, 8])
+    #expect(grades.last == BoardGrade(priority: nil, count: 9 + 10 + 11))
+    #expect(BoardPictures.grades(Array(all.prefix(8))).allSatisfy { $0.priority != nil })
+  }
+}

@@ -1,0 +1,55 @@
+// The board from the command line, the end of a window's process and of its customer's wait, and several tickets at once: of a
+// real bank, with real processes.
+import Testing
+
+@Suite("The board and what is done from it", .serialized)
+struct BoardTests {
+  private func start(_ branch: Branch) throws {
+    let file = try branch.configuration(deposit: 1, loan: 0, depositWork: "60s")
+    try branch.start("--config", file)
+  }
+
+  @Test("whoever ends a teller is told how soon its customer was served again, and the board shows its death")
+  func kill() throws {
+    try withBranch { branch in
+      try start(branch)
+      try branch.done("enqueue", "3", "--service", "deposit")
+      try branch.waitUntilServed(by: "deposit-1", ticket: 1)
+      let before = try branch.json("board")
+      let window = try #require(before["windows"].items.first { $0["window"].text == "deposit-1" })
+      #expect(window["tickets"].items.compactMap(\.integer) == [1])
+      #expect(before["waiting"].items.compactMap { $0["ticket"].integer } == [2, 3])
+      let killed = try branch.json("kill", "deposit-1", "--yes")
+      #expect(killed["pid"] == window["pid"] && killed["ticket"].integer == 1)
+      let milliseconds = try #require(killed["served_again_ms"].integer)
+      #expect((0..<5_000).contains(milliseconds))
+      let after = try branch.json("board")
+      let death = try #require(after["events"].items.last { $0["kind"].text == "died" })
+      #expect(
+        death["signal"].integer == 9 && death["window"].text == "deposit-1" && death["ticket"].integer == 1)
+      #expect(after["serving"].items.first?["attempt"].integer == 2)
+      #expect(try branch.done("kill", "deposit-1", "--yes").out.contains("Customer 1 was served again after"))
+      try branch.expectRefusal(4, "no_such_window", of: "kill", "deposit-9", "--yes")
+      #expect(try branch.done("board").out.contains("deposit-1"))
+      #expect(try branch.done("board", language: .ko).out.contains("프로세스 종료"))
+    }
+  }
+
+  @Test("several customers are cancelled at once, and lists are asked for by number")
+  func several() throws {
+    try withBranch { branch in
+      try start(branch)
+      try branch.done("enqueue", "12", "--service", "deposit")
+      try branch.waitUntilServed(by: "deposit-1", ticket: 1)
+      #expect(
+        try branch.done("cancel", "3", "5", "7-9").out
+          == "5 customers were taken out; the receipts say cancelled.\n")
+      try branch.expectRefusal(4, "no_such_ticket", of: "cancel", "77")
+      let listed = try branch.lines("tickets", "--state", "waiting", "--after", "4", "--limit", "3")
+      #expect(listed.compactMap { $0["ticket"].integer } == [6, 10, 11])
+      let receipts = try branch.lines("receipts", "--service", "deposit", "--limit", "2")
+      #expect(receipts.compactMap { $0["ticket"].integer } == [3, 5])
+      try branch.expectClean()
+    }
+  }
+}
