@@ -73,8 +73,7 @@ extension PageTests {
         }
         try page.click(try page.button(of: "/tickets/requeue"))
         try page.confirm()
-        try site.branch.done("wait")
-        #expect(try site.branch.status().queue("served") == 1)
+        try site.branch.waitUntil("it is served") { try site.branch.status().queue("served") == 1 }
         try page.go(to: site.origin + "/dead")
         #expect(try page.evaluate(Self.rows).items.isEmpty)
         try page.go(to: site.origin + "/receipts")
