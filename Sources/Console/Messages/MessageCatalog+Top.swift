@@ -24,15 +24,16 @@ extension MessageCatalog {
   func lastSeconds(_ count: Int) -> String { say("\(count) s", "\(count)초") }
 
   /// Thousandths a second as a number with a place behind the point where it is small.
-  func rate(_ thousandths: Int64) -> String {
+  func rate(thousandths: Int64) -> String {
     let rate = max(0, thousandths)
     return rate < 10_000 ? "\(rate / 1_000).\(rate / 100 % 10)" : Self.grouped(rate / 1_000)
   }
 
   func servedRates(_ rates: BoardRates) -> [String] {
     [
-      "\(perSecond) \(rate(rates.servedSecond))", say("10 s ", "10초 ") + rate(rates.servedTenSeconds),
-      say("10 min ", "10분 ") + rate(rates.servedTenMinutes),
+      "\(perSecond) \(rate(thousandths: rates.servedSecond))",
+      say("10 s ", "10초 ") + rate(thousandths: rates.servedTenSeconds),
+      say("10 min ", "10분 ") + rate(thousandths: rates.servedTenMinutes),
     ]
   }
 

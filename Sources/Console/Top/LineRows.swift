@@ -46,7 +46,7 @@ struct LineRows {
     row.add(.init(MessageCatalog.grouped(service.delayed)), .number(service.delayed))
     row.add(
       .init(MessageCatalog.grouped(service.dead), service.dead > 0 ? .alarm : nil), .number(service.dead))
-    row.add(.init(words.rate(service.servedTenMinutes)), .number(service.servedTenMinutes))
+    row.add(.init(words.rate(thousandths: service.servedTenMinutes)), .number(service.servedTenMinutes))
     let grades = service.waiting.map { grade in
       (grade.priority.map(words.grade) ?? words.others) + " " + MessageCatalog.grouped(grade.count)
     }
