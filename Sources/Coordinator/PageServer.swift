@@ -22,6 +22,8 @@ final class PageServer: BankPart {
 
   /// The one of the coordinator before this one goes on; one of a bank that was closed does not.
   func open() {
+    // No simulation has a page, and its histories stay what they are.
+    guard Kernel.isLinux else { return }
     guard context.options.isRecovery, let order = remembered() else { return forget() }
     self.order = order
     begin(order)
