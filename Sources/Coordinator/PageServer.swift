@@ -79,13 +79,7 @@ final class PageServer: BankPart {
   private func remember(_ order: WebOrder) {
     let text =
       "\(order.port.map { String($0) } ?? "-") \(order.isReadOnly) \(order.hasChaos) \(order.host ?? "-")"
-    do throws(SystemError) {
-      let file = try FileDescriptor.open(note, [.writeOnly, .create, .truncate])
-      try file.writeAll(Array(text.utf8))
-    } catch {
-      // Then the next coordinator has no page, and whoever looks asks for it again.
-      context.write(event: "page_not_noted", level: .warn) { $0.field("msg", error.description) }
-    }
+    RecoveryNote.keep(Array(text.utf8), at: note)
   }
 
   private func forget() { try? Directory.unlink(note) }
