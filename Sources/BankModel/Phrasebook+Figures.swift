@@ -1,4 +1,5 @@
-// Owns how numbers, money and lengths of time are written for people. Invariant: a terminal and a page write them alike.
+// Owns how numbers, money and lengths of time are written for people.
+// Invariant: a terminal and a page write them alike, and no number is too large or below zero for it.
 
 extension Phrasebook {
   /// A number with commas: `1,234,567`.

@@ -12,6 +12,9 @@
 static const unsigned char style_css[] = {
 #embed "Assets/style.css"
 };
+static const unsigned char more_css[] = {
+#embed "Assets/more.css"
+};
 static const unsigned char page_js[] = {
 #embed "Assets/page.js"
 };
@@ -43,6 +46,7 @@ static const unsigned char icon_svg[] = {
   extern const unsigned char symbol[] __asm__("bank_" #symbol);                                              \
   extern const unsigned char symbol##_end[] __asm__("bank_" #symbol "_end");
 ASSET(style_css, "style.css")
+ASSET(more_css, "more.css")
 ASSET(page_js, "page.js")
 ASSET(live_js, "live.js")
 ASSET(timer_js, "timer.js")
@@ -57,7 +61,7 @@ static const char css[] = "text/css; charset=utf-8";
 static const char script[] = "text/javascript; charset=utf-8";
 static const char drawing[] = "image/svg+xml";
 
-size_t bank_web_asset_count(void) { return 8; }
+size_t bank_web_asset_count(void) { return 9; }
 
 struct bank_web_asset bank_web_asset_at(size_t place) {
   switch (place) {
@@ -68,6 +72,7 @@ struct bank_web_asset bank_web_asset_at(size_t place) {
   case 4: return (struct bank_web_asset){"dialog.js", script, dialog_js, LENGTH(dialog_js)};
   case 5: return (struct bank_web_asset){"chime.js", script, chime_js, LENGTH(chime_js)};
   case 6: return (struct bank_web_asset){"stepper.js", script, stepper_js, LENGTH(stepper_js)};
+  case 7: return (struct bank_web_asset){"more.css", css, more_css, LENGTH(more_css)};
   default: return (struct bank_web_asset){"icon.svg", drawing, icon_svg, LENGTH(icon_svg)};
   }
 }

@@ -22,6 +22,8 @@ final class PageServer: BankPart {
 
   /// The one of the coordinator before this one goes on; one of a bank that was closed does not.
   func open() {
+    // No simulation has a page, and its histories stay what they are.
+    guard Kernel.isLinux else { return }
     guard context.options.isRecovery, let order = remembered() else { return forget() }
     self.order = order
     begin(order)
@@ -77,13 +79,7 @@ final class PageServer: BankPart {
   private func remember(_ order: WebOrder) {
     let text =
       "\(order.port.map { String($0) } ?? "-") \(order.isReadOnly) \(order.hasChaos) \(order.host ?? "-")"
-    do throws(SystemError) {
-      let file = try FileDescriptor.open(note, [.writeOnly, .create, .truncate])
-      try file.writeAll(Array(text.utf8))
-    } catch {
-      // Then the next coordinator has no page, and whoever looks asks for it again.
-      context.write(event: "page_not_noted", level: .warn) { $0.field("msg", error.description) }
-    }
+    RecoveryNote.keep(Array(text.utf8), at: note)
   }
 
   private func forget() { try? Directory.unlink(note) }

@@ -173,6 +173,9 @@ public enum Kernel {
     return calls(of: seat).makes(mistake())
   }
 
+  /// Whether this thread asks Linux: for what no simulation has, so that it costs its histories nothing.
+  public static var isLinux: Bool { simulated == nil }
+
   /// The simulated kernel of this thread; nil for Linux.
   @inline(__always)
   static var simulated: (any SystemCalls)? {

@@ -25,7 +25,8 @@ final class PageDirector {
   private var visits: [Visit] = []
   private var pages: [PageKey: LivePage] = [:]
   private var nextPulse: MonotonicTime?
-  private let epoch = RandomSeed.fromSystem() >> 12
+  /// Another one for each life of a page, so that nobody goes on from what another life of it has told.
+  private var epoch = RandomSeed.fromSystem() >> 12
 
   /// How long a page waits for what it is made of.
   private static let patience = TimeSpan.milliseconds(1_500)
@@ -59,6 +60,7 @@ final class PageDirector {
     let key = PageKey(
       path: path, address: Self.address(of: target), language: Preferences.language(of: request),
       isManager: isManager)
+    if pages[key] == nil { epoch += 1 }
     let page = pages[key] ?? LivePage(key, epoch: epoch) { [unowned self] in forget($0) }
     pages[key] = page
     exchange.stream(page, from: page.place(of: request.headers["last-event-id"]))

@@ -38,6 +38,7 @@ function ask(content) {
   const opener = document.activeElement;
   const dialog = document.createElement('dialog');
   dialog.append(content);
+  dialog.setAttribute('aria-label', content.querySelector('h1, p')?.textContent ?? '');
   dialog.addEventListener('close', () => {
     dialog.remove();
     (opener?.id && document.getElementById(opener.id) || opener)?.focus?.({ preventScroll: true });

@@ -1,6 +1,7 @@
 // Lets the business time run between two events, and how long somebody is at a window. It computes nothing but time that has passed
 // since the server said a number: the next event says the number again.
 const seen = new WeakMap();
+const unit = document.documentElement.lang === 'ko' ? '초' : ' s';
 let wanted = false;
 
 const padded = (number, digits) => String(number).padStart(digits, '0');
@@ -21,7 +22,7 @@ function show() {
   for (const mark of document.querySelectorAll('[data-since]')) {
     runs = true;
     const time = Math.max(0, Date.now() - Number(mark.dataset.since));
-    const text = time < 60000 ? `${(time / 1000).toFixed(1)} s` : `${Math.floor(time / 60000)}:${padded(Math.floor(time / 1000) % 60, 2)}`;
+    const text = time < 60000 ? `${(time / 1000).toFixed(1)}${unit}` : `${Math.floor(time / 60000)}:${padded(Math.floor(time / 1000) % 60, 2)}`;
     if (mark.textContent !== text) mark.textContent = text;
   }
   if (runs) ask();

@@ -7,6 +7,7 @@ struct PageDocument {
   let frame: PageFrame
   let title: String
   let look: HTML
+  let sheets: [String]
   let regions: [Region]
   let body: HTML
 
@@ -19,6 +20,7 @@ struct PageDocument {
       regions.count < 2
       ? nil
       : #" data-live="\#(frame.address)" data-lang="\#(frame.language.code)" data-lost="\#(words.serverSilent)""#
+    let more = sheets.map { #"<link rel="stylesheet" href="/assets/\#($0)">"# as HTML }
     let document: HTML = """
       <!DOCTYPE html>
       <html lang="\(frame.language.code)"\(theme)>
@@ -28,7 +30,7 @@ struct PageDocument {
       <meta name="color-scheme" content="\(frame.theme == .automatic ? "light dark" : frame.theme.rawValue)">
       <title>\(title) · \(words.bank)</title>
       <link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
-      <link rel="stylesheet" href="/assets/style.css">
+      <link rel="stylesheet" href="/assets/style.css">\(more)
       <script type="module" src="/assets/page.js"></script>
       </head>
       <body class="\(look)" data-unsent="\(words.notSent)" data-ok="\(words.ok)" data-no="\(words.phrases.no)"\(live)>

@@ -12,6 +12,8 @@ public protocol WebPage: Sendable, Equatable {
   ///
   /// - Parameter regions: what ``parts(_:)`` gave.
   func body(_ frame: PageFrame, _ regions: [Region]) -> HTML
+  /// The style sheets that the page needs beyond `style.css`.
+  var sheets: [String] { get }
   /// The look of the whole document: a class of its body; "" for the usual one.
   var look: HTML { get }
 }
@@ -19,6 +21,8 @@ public protocol WebPage: Sendable, Equatable {
 extension WebPage {
   /// The usual one.
   public var look: HTML { "" }
+  /// That of everything but the first page.
+  public var sheets: [String] { ["more.css"] }
 
   /// Everything that can change, what stands around the page included.
   public func regions(_ frame: PageFrame) -> [Region] { [PageDocument.connection(frame)] + parts(frame) }
@@ -27,7 +31,8 @@ extension WebPage {
   public func html(_ frame: PageFrame) -> String {
     let regions = regions(frame)
     return PageDocument(
-      frame: frame, title: title(frame), look: look, regions: regions, body: body(frame, regions)
+      frame: frame, title: title(frame), look: look, sheets: sheets, regions: regions,
+      body: body(frame, regions)
     )
     .text
   }

@@ -6,6 +6,9 @@ extension BankPage {
   /// The name of the page.
   public func title(_ frame: PageFrame) -> String { frame.words.branch }
 
+  /// None: whoever comes first sees this page, and shall see it soon.
+  public var sheets: [String] { [] }
+
   /// The parts that change.
   public func parts(_ frame: PageFrame) -> [Region] {
     let words = frame.words
@@ -90,7 +93,7 @@ extension BankPage {
 
   private func row(_ row: WaitingRow, _ frame: PageFrame) -> HTML {
     """
-    <li data-key="\(row.ticket)" data-ticket="\(row.ticket)" class="\(frame.tint(row.service))">\
+    <li data-key="\(row.ticket)" data-ticket="\(row.ticket)"\(frame.tintMark(row.service))>\
     \(frame.ticketLink(row.ticket, row.service, row.priority))</li>
     """
   }
@@ -99,7 +102,7 @@ extension BankPage {
     let again: HTML? =
       row.attempt > 1 ? #" · <b class="again">\#(frame.words.attempt(row.attempt))</b>"# : nil
     return """
-      <li data-key="\(row.ticket)" data-ticket="\(row.ticket)" class="\(frame.tint(row.service))">\
+      <li data-key="\(row.ticket)" data-ticket="\(row.ticket)"\(frame.tintMark(row.service))>\
       \(frame.ticketLink(row.ticket, row.service, row.priority)) \
       <small>\(row.window)\(again)</small>\(frame.progressBar(row.percent, row.progress))</li>
       """

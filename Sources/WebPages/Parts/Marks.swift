@@ -24,6 +24,12 @@ extension PageFrame {
     }
   }
 
+  /// The same as a part of a tag; nothing for what looks as everything does, because a list of it is long.
+  func tintMark(_ service: ServiceName) -> HTML? {
+    let name = tint(service)
+    return name == "deposit" || name == "other" ? nil : #" class="\#(name)""#
+  }
+
   /// A moment, in milliseconds since 1970: the time of day, with its date where a mouse rests.
   func moment(_ milliseconds: Int64) -> HTML {
     let stamp = Stamp(milliseconds)
