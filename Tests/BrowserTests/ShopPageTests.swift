@@ -181,9 +181,28 @@ extension PageTests {
         #expect((400...499).contains(refused), "\(refused)")
         #expect(
           try site.branch.json("vending")["products"].item(where: "product", is: "top")["stock"].integer == 0)
-        #expect(try manager.count("form[action=\"/vending/admin/login\"]") == 1)
         customer.forget()
-        try customer.expectClean()
+        // A wrong code lets nobody in, and the right one the manager alone.
+        try manager.type("wrong", into: "input[name=\"code\"]")
+        try manager.click(try manager.button(of: "/vending/admin/login"))
+        try manager.wait(for: "document.querySelector('main .alarm') && document.readyState === 'complete'")
+        manager.forget()
+        try manager.type(site.managerCode, into: "input[name=\"code\"]")
+        try manager.click(try manager.button(of: "/vending/admin/login"))
+        try manager.wait(for: "document.querySelector('form[action=\"/vending/admin/add\"]')")
+        try manager.mark()
+        try manager.evaluate("document.querySelector('select[name=product]').value = 'top'")
+        try manager.type("5", into: "form[action=\"/vending/admin/add\"] input[name=\"count\"]")
+        try manager.click(try manager.button(of: "/vending/admin/add", ["product": "top", "count": "5"]))
+        try customer.becomes("document.querySelector('[data-product=top] .stock').textContent.includes('5')")
+        try manager.becomes("document.querySelectorAll('[data-product=top] .lots li').length === 1")
+        // What is bought is a share of the pie.
+        try site.branch.done("vending", "insert", "5000")
+        try site.branch.done("vending", "buy", "top")
+        try manager.becomes("document.querySelector('svg.pie circle')")
+        try manager.becomes(
+          "document.querySelector('[data-region=shares] [data-key=top]').textContent.includes('100.0 %')")
+        for page in [customer, manager] { try page.expectClean() }
       }
     }
   }

@@ -11,6 +11,8 @@ final class Site {
   let browser: Browser
   /// `http://127.0.0.1:8700`, with the port that was free.
   private(set) var origin = ""
+  /// With which somebody becomes the manager of the vending machine.
+  private(set) var managerCode = ""
 
   fileprivate init(_ branch: Branch, _ browser: Browser) {
     self.branch = branch
@@ -23,6 +25,7 @@ final class Site {
     let outcome = try branch.launch(["web", "--no-open", "--json"] + words).finish(at: location)
     try #require(outcome.code == 0, outcome.story, sourceLocation: location)
     let url = try #require(try outcome.json()["url"].text, outcome.story, sourceLocation: location)
+    managerCode = try outcome.json()["manager_code"].text ?? ""
     let parts = url.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
     origin = parts.prefix(3).joined(separator: "/")
     return url
