@@ -10,6 +10,7 @@ public struct HTTPResponse: Sendable, Equatable {
   /// What is sent.
   public var body: [UInt8]
 
+  /// An answer; `status` is one of RFC 9110, section 15.
   public init(_ status: Int, headers: [(String, String)] = [], body: [UInt8] = []) {
     self.status = status
     self.headers = []
@@ -73,6 +74,7 @@ public struct HTTPResponse: Sendable, Equatable {
     ("Cross-Origin-Opener-Policy", "same-origin"), ("Cross-Origin-Resource-Policy", "same-origin"),
   ]
 
+  /// Whether both say the same, with the same headers in the same order.
   public static func == (one: HTTPResponse, other: HTTPResponse) -> Bool {
     one.status == other.status && one.body == other.body && one.headers.count == other.headers.count
       && zip(one.headers, other.headers).allSatisfy { $0.name == $1.name && $0.value == $1.value }
