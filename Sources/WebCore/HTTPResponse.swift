@@ -10,6 +10,7 @@ public struct HTTPResponse: Sendable, Equatable {
   /// What is sent.
   public var body: [UInt8]
 
+  /// A response with these headers beside those that every one has.
   public init(_ status: Int, headers: [(String, String)] = [], body: [UInt8] = []) {
     self.status = status
     self.headers = []
@@ -70,6 +71,7 @@ public struct HTTPResponse: Sendable, Equatable {
     ("Cross-Origin-Opener-Policy", "same-origin"), ("Cross-Origin-Resource-Policy", "same-origin"),
   ]
 
+  /// Whether both are the same, with their headers in the same order.
   public static func == (one: HTTPResponse, other: HTTPResponse) -> Bool {
     one.status == other.status && one.body == other.body && one.headers.count == other.headers.count
       && zip(one.headers, other.headers).allSatisfy { $0.name == $1.name && $0.value == $1.value }

@@ -4,8 +4,9 @@ import BankModel
 
 /// How somebody wants to see pages.
 public enum Preferences {
-  /// The cookie of the language and that of the theme. They are no secrets, and of the pages' own language alone.
+  /// The cookie of the language. It is no secret.
   public static let languageCookie = "bank-lang"
+  /// The cookie of the theme. It is no secret.
   public static let themeCookie = "bank-theme"
 
   /// The language: what the query says, what was chosen, what the browser prefers.

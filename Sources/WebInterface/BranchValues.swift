@@ -1,4 +1,5 @@
-// Owns how what the coordinator tells becomes what pages show. Nothing is decided here.
+// Owns how what the coordinator tells becomes what pages show.
+// Invariant: nothing is decided here; what a page cannot show is left out.
 import BankModel
 import Posix
 import WebPages

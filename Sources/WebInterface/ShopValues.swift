@@ -1,4 +1,5 @@
-// Owns how what the stock and the vending machine tell becomes what pages show. Nothing is decided here.
+// Owns how what the stock and the vending machine tell becomes what pages show.
+// Invariant: nothing is decided here; whether something can be made or bought, those who told it have said.
 import BankModel
 import WebPages
 import Wire
