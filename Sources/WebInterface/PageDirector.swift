@@ -31,7 +31,7 @@ final class PageDirector {
   private var epoch = RandomSeed.fromSystem() >> 12
 
   /// How long after a change the feeds have told it: the board is told twenty times a second.
-  private static let frame = TimeSpan.milliseconds(60)
+  private static let settling = TimeSpan.milliseconds(60)
   /// How long a page waits for what it is made of.
   private static let patience = TimeSpan.milliseconds(1_500)
   /// How often a stream says something, so that viewers who have left are found.
@@ -56,7 +56,7 @@ final class PageDirector {
           path: path, address: Self.address(of: request.target),
           language: Preferences.language(of: request), isManager: isManager), notice: notice,
         theme: Theme(rawValue: Preferences.theme(of: request)) ?? .automatic,
-        begin: notice == nil ? now : now + Self.frame, end: now + Self.patience))
+        begin: notice == nil ? now : now + Self.settling, end: now + Self.patience))
   }
 
   /// Shows a page with everything that changes, until its viewer leaves.
