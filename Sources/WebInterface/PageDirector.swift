@@ -15,6 +15,8 @@ final class PageDirector {
     var key: PageKey
     var notice: Notice?
     var theme: Theme
+    /// Not before: what was changed just now is told by then.
+    var begin: MonotonicTime
     /// Until when what the page is made of is waited for.
     var end: MonotonicTime
   }
@@ -28,6 +30,8 @@ final class PageDirector {
   /// Another one for each life of a page, so that nobody goes on from what another life of it has told.
   private var epoch = RandomSeed.fromSystem() >> 12
 
+  /// How long after a change the feeds have told it: the board is told twenty times a second.
+  private static let settling = TimeSpan.milliseconds(60)
   /// How long a page waits for what it is made of.
   private static let patience = TimeSpan.milliseconds(1_500)
   /// How often a stream says something, so that viewers who have left are found.
@@ -51,7 +55,8 @@ final class PageDirector {
         key: PageKey(
           path: path, address: Self.address(of: request.target),
           language: Preferences.language(of: request), isManager: isManager), notice: notice,
-        theme: Theme(rawValue: Preferences.theme(of: request)) ?? .automatic, end: now + Self.patience))
+        theme: Theme(rawValue: Preferences.theme(of: request)) ?? .automatic,
+        begin: notice == nil ? now : now + Self.settling, end: now + Self.patience))
   }
 
   /// Shows a page with everything that changes, until its viewer leaves.
@@ -118,7 +123,10 @@ final class PageDirector {
 
   var nextDeadline: MonotonicTime? {
     var earliest = nextPulse
-    for visit in visits { earliest = .earlier(earliest, visit.end) }
+    for visit in visits {
+      let isThere = feeds.has(visit.key.path.feeds)
+      earliest = .earlier(earliest, isThere ? visit.begin : visit.end)
+    }
     for page in pages.values where page.isStale && !page.isLoading {
       earliest = .earlier(earliest, page.nextLoad)
     }
@@ -137,7 +145,7 @@ final class PageDirector {
   }
 
   private func showVisits(_ now: MonotonicTime) {
-    let due = visits.filter { feeds.has($0.key.path.feeds) || $0.end <= now }
+    let due = visits.filter { feeds.has($0.key.path.feeds) && $0.begin <= now || $0.end <= now }
     guard !due.isEmpty else { return }
     visits.removeAll { visit in due.contains { $0.exchange === visit.exchange } }
     for visit in due {

@@ -210,7 +210,13 @@ public final class HTTPExchange {
     stage = .sent
     viewer?.leave()
     viewer = nil
-    server.give(connection, server.limits.idle)
+    if server.isClosing {
+      // It has been written, and there is no next request.
+      connection.end()
+      server.owe()
+    } else {
+      server.give(connection, server.limits.idle)
+    }
   }
 }
 

@@ -52,6 +52,8 @@ public final class HTTPServer {
   private var timed = 0
   private var isRunning = false
   private var owesRun = false
+  /// Whether whoever is done is let go.
+  private(set) var isClosing = false
   /// Whether the connection that is being handed over comes from the socket in the home.
   private var handsOverLocal = false
   /// How many connections there are.
@@ -151,6 +153,7 @@ public final class HTTPServer {
 
   /// Ends every stream, and every request that nobody has answered yet; connections end as what was said is written.
   public func close() {
+    isClosing = true
     for connection in connections.values {
       connection.exchange?.abandon()
       if connection.exchange == nil { connection.end() }

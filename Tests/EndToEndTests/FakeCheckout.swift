@@ -113,7 +113,7 @@ struct FakeCheckout {
       'build --version') exit ;;
     esac
     [[ -z ${BANK_BUILD_QUICK:-} ]] || kind=quick
-    programs=(bankctl bank-chaos bankd bank-guardian bank-juice bank-runner bank-stockd bank-teller bank-vending)
+    programs=(bankctl bank-chaos bankd bank-guardian bank-juice bank-runner bank-stockd bank-teller bank-vending bank-web)
     while (($# > 0)); do
       case $1 in
         --scratch-path) place=$2 ;;

@@ -115,6 +115,8 @@ struct MessageGoldenTests {
     try expectGolden([.worker] as [PeerRole], "values-peer-role-worker")
     try expectGolden([.runner] as [WorkerRole], "values-worker-role-runner")
     try expectGolden([.worker, .outside] as [WorkerRole], "values-worker-role-worker")
+    try expectGolden([.web] as [WorkerRole], "values-worker-role-page")
+    try expectGolden([.web] as [PeerRole], "values-peer-role-page")
     try compareAll(WorkFailure.Consequence.allCases, "values-consequence")
     try expectGolden([.stock] as [PeerRole], "values-peer-role-stock")
     try compareAll(

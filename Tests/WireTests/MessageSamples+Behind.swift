@@ -72,6 +72,7 @@ extension ControlAnswer {
     Sample("answer-ticket-counted", ControlAnswer.ticket(.lost)),
     Sample("answer-ticket-progress", ControlAnswer.ticket(.progressed)),
     Sample("answer-status-workers", ControlAnswer.status(.ofWorkers)),
+    Sample("answer-status-page", ControlAnswer.status(.ofPage)),
     Sample("answer-status-behind", ControlAnswer.status(.behindWindows)),
     Sample("answer-status-paused", ControlAnswer.status(.paused)),
     Sample(
@@ -153,6 +154,16 @@ extension StatusReport {
       worker.progress = WorkProgress(percent: 40)
       return worker
     }
+    return report
+  }()
+
+  fileprivate static let ofPage: StatusReport = {
+    var report = bare
+    report.workers = [
+      WorkerReport(
+        name: "web", role: .web, service: nil, window: nil, pid: 4_250, generation: 1, state: .idle,
+        ticket: nil, restarts: 0, served: 0, residentKilobytes: 9_000)
+    ]
     return report
   }()
 

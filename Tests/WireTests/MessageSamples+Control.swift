@@ -128,6 +128,7 @@ extension ControlCommand {
     } + [
       Sample("command-receipts-all", .receipts(ReceiptQuery(days: .all, follow: false, after: 0))),
       Sample("command-cancel-day", .cancel(42, day: 3)),
+      Sample("command-web-plain", .web(WebOrder())),
       Sample("command-requeue-day", .requeue(42, day: 3)),
       Sample(
         "command-enqueue-seed",

@@ -184,6 +184,7 @@ extension WorkerMessage {
     Sample("worker-beat", .beat(300)),
     Sample("worker-database", .database(DatabaseMark(identity: 300, bank: bankMark))),
     Sample("worker-hello-vending", .hello(Hello(version: 1, build: "a1b2c3", role: .vending))),
+    Sample("worker-hello-page", .hello(Hello(version: 1, build: "a1b2c3", role: .web))),
     Sample("worker-beat-progress", .beat(WorkerMessage.progress)),
     Sample("worker-beat-worked", .beat(WorkerMessage.worked)),
     Sample("worker-database-bare", .database(DatabaseMark(identity: -7, bank: nil))),

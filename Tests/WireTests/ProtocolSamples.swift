@@ -65,11 +65,12 @@ struct ProtocolValues: Sendable {
     numbers(WorkerState.self, ["worker-state"], "values-worker-state"),
     numbers(
       WorkerRole.self, ["worker-role"], "values-worker-role", "values-worker-role-juice",
-      "values-worker-role-vending", "values-worker-role-runner", "values-worker-role-worker"),
+      "values-worker-role-vending", "values-worker-role-runner", "values-worker-role-worker",
+      "values-worker-role-page"),
     numbers(
       PeerRole.self, ["client-hello.3", "teller-hello.3", "any-hello.3", "worker-message.1.3"],
       "values-peer-role", "values-peer-role-stock", "values-peer-role-juice", "values-peer-role-vending",
-      "values-peer-role-runner", "values-peer-role-worker"),
+      "values-peer-role-runner", "values-peer-role-worker", "values-peer-role-page"),
     numbers(DatabaseMismatch.self, ["database-mismatch"], "values-database-mismatch"),
     numbers(
       AttemptEnd.self, ["attempt-end"], "values-attempt-end", "values-attempt-end-deferred",
