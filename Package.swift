@@ -28,7 +28,7 @@ let strictness: [SwiftSetting] =
 /// The modules in which the simulated histories and the property tests of `scripts/test` spend their time.
 let busyInTests: Set = [
   "Time", "BankModel", "QueueCore", "StockCore", "VendingCore", "Wire", "Posix", "Storage", "Coordinator",
-  "Simulator",
+  "Simulator", "BrowserFixture",
 ]
 
 /// How the release is made. Both were measured by `scripts/instructions` for a served customer: to specialize generic code
@@ -226,6 +226,14 @@ let package = Package(
     .target(
       name: "ServiceFixture", dependencies: ["Time", "BankModel", "Posix", "Transport", "Wire"],
       path: "Tests/ServiceFixture", swiftSettings: strictness + speed(of: "ServiceFixture")),
+    // A scratch bank that the built programs work in. It imports none of them.
+    .target(
+      name: "BranchFixture", path: "Tests/BranchFixture",
+      swiftSettings: strictness + speed(of: "BranchFixture")),
+    // A real browser, and what pages look like in it.
+    .target(
+      name: "BrowserFixture", dependencies: ["JSON", "Time", "Posix", "PosixFixture"],
+      path: "Tests/BrowserFixture", swiftSettings: strictness + speed(of: "BrowserFixture")),
     tests("QueueCoreTests", of: ["QueueCore", "Time", "BankModel"]),
     tests("StockCoreTests", of: ["StockCore", "Time", "BankModel"]),
     tests("VendingCoreTests", of: ["VendingCore", "Time", "BankModel"]),
@@ -304,7 +312,10 @@ let package = Package(
         "Transport", "StockClient", "Time", "BankModel", "Wire", "Posix", "ServiceProcess",
       ]),
     // They run the programs, and import none: not to wait for them keeps all cores busy to the end of a build.
-    tests("EndToEndTests", of: ["CSQLite"]),
+    tests("EndToEndTests", of: ["BranchFixture", "CSQLite"]),
+    tests(
+      "BrowserTests",
+      of: ["BrowserFixture", "BranchFixture", "Arguments", "JSON", "Posix", "PosixFixture", "Time"]),
     tests("ControlClientTests", of: ["ControlClient", "Time", "BankModel", "Wire", "Posix"]),
     tests(
       "BankctlTests",
@@ -323,7 +334,8 @@ let package = Package(
 // Nobody who opens a bank waits for the programs that measure it: `scripts/build` makes those when they are asked for.
 if Context.environment["BANK_BUILD_PROGRAMS"] != nil {
   let others: Set = [
-    "Simulator", "SlowDisk", "PosixFixture", "ServiceFixture", "bank-simulate", "bank-bench", "bank-fuzz",
+    "Simulator", "SlowDisk", "PosixFixture", "ServiceFixture", "BranchFixture", "BrowserFixture",
+    "bank-simulate", "bank-bench", "bank-fuzz",
   ]
   package.targets.removeAll { $0.isTest || others.contains($0.name) }
   package.products.removeAll()
@@ -332,6 +344,7 @@ if Context.environment["BANK_BUILD_PROGRAMS"] != nil {
 if !hasPage {
   let pages: Set = [
     "CMicrohttpd", "WebServer", "WebInterface", "bank-web", "WebServerTests", "WebInterfaceTests",
+    "BrowserTests",
   ]
   package.targets.removeAll { pages.contains($0.name) }
 }

@@ -60,6 +60,11 @@ find_swift() {
   return 1
 }
 
+# Whether the browser in which the tests look at the pages is here.
+find_browser() {
+  command -v chromium-headless-shell >/dev/null
+}
+
 # Prints where a program is: the system's, or else one that is unpacked from its Debian package in .build, which needs
 # no password and changes nothing on the machine. Fails where there is neither.
 # borrowed PACKAGE PROGRAM

@@ -5,7 +5,11 @@
 /// Measures texts in columns of a terminal.
 public enum DisplayWidth {
   /// The columns of a text on one line.
-  public static func of(_ text: String) -> Int { text.reduce(0) { $0 + of($1) } }
+  public static func of(_ text: String) -> Int {
+    // Most texts are plain, and a screen measures every one of them many times a second.
+    let isPlain = text.utf8.allSatisfy { 0x20 <= $0 && $0 < 0x7F }
+    return isPlain ? text.utf8.count : text.reduce(0) { $0 + of($1) }
+  }
 
   /// The columns of one character: 0, 1 or 2. A sequence of several scalars that is drawn as one
   /// (a syllable made of letters, a flag, an emoji joined from parts) counts once.

@@ -55,6 +55,8 @@ final class QueueDriver {
   private let releases: ReleaseQueue
   private var effects: [QueueEffect] = []
   private var isPerforming = false
+  /// Whether those are being told who have waited for a commit.
+  private var isTelling = false
   /// Changes to come that were staged before, when the disk was full, and were counted then.
   private var repeats = 0
 
@@ -108,7 +110,7 @@ final class QueueDriver {
   ///
   /// Performing can make something happen that wants more: that is appended, and performed in its turn.
   func perform() {
-    guard !isPerforming else { return }
+    guard !isPerforming, !isTelling else { return }
     isPerforming = true
     defer { isPerforming = false }
     let isShuffled = Kernel.makes("performsLastFirst")
@@ -178,6 +180,7 @@ final class QueueDriver {
   }
 
   func stage(_ change: StoreChange) {
+    guard !isTelling else { return effects.append(.stage(change)) }
     let isRepeated = repeats > 0
     if isRepeated { repeats -= 1 }
     followers.note(change, isRepeated: isRepeated, at: context.now.wall)
@@ -247,8 +250,11 @@ final class QueueDriver {
     }
     followers.confirmEvents()
     if !isSaidBefore { apply(.committed) }
-    // Before anything of this is performed, and so before anything is staged again: now the store shows what is on disk.
+    // Before anything of this is performed, and so before anything is staged again: now the store shows what is on disk. Who
+    // is told may bring about more, as an audit that hears what the stock has given back: that is performed behind the rest.
+    isTelling = true
     onCommitted()
+    isTelling = false
     perform()
     noteRoom()
   }

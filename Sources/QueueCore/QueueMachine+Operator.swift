@@ -300,13 +300,9 @@ extension QueueMachine {
       windows[service][place].recalled += [lease] + ahead
       return free(service, place, into: &effects)
     }
-    var leases = [lease] + ahead
-    if windows[service][place].isSideBySide {
-      // It answers in any order, and numbers begin anew: whoever was taken out before is given back before anybody comes.
-      leases += windows[service][place].recalled
-      windows[service][place].recalled = []
-    }
-    windows[service][place].state = .recalling(leases)
+    // Numbers begin anew: whoever was taken out before is given back before anybody comes, too.
+    windows[service][place].state = .recalling([lease] + ahead + windows[service][place].recalled)
+    windows[service][place].recalled = []
     windows[service][place].deadline = now.attended + patience(service)
   }
 

@@ -56,7 +56,9 @@ extension JSONValue {
     JSONValue.balance(picture.balance).adding(["products": list(picture)])
   }
 
-  package static func products(_ picture: VendingPicture) -> JSONValue { ["version": 1, "products": list(picture)] }
+  package static func products(_ picture: VendingPicture) -> JSONValue {
+    ["version": 1, "products": list(picture)]
+  }
   /// The beginning of whatever tells the balance.
   package static func balance(_ balance: Won) -> JSONValue { ["version": 1, "balance": .integer(balance)] }
 

@@ -75,7 +75,7 @@ extension Simulation {
       statistics.note(kind)
       let isStuck = chance.draw(0...1) == 0
       // Nobody finds out that a runner stands still whose command may take as long as it likes.
-      if worker.window.service.isForCommands, plan.policy[worker.window.service.index].lease > .seconds(60) {
+      if isPatient(with: worker) {
         return process.stand(until: clock.now + .milliseconds(1_000))
       }
       if isStuck { process.getStuck() } else { process.stop() }
@@ -95,6 +95,10 @@ extension Simulation {
       say(bytes, by: worker)
     default: break
     }
+  }
+
+  private func isPatient(with worker: SimulatedWorker) -> Bool {
+    worker.window.service.isForCommands && plan.policy[worker.window.service.index].lease > .seconds(60)
   }
 
   private func lie(_ worker: SimulatedWorker) {
@@ -120,7 +124,8 @@ extension Simulation {
   }
 
   private func say(_ bytes: [UInt8], by worker: SimulatedWorker) {
-    guard let stream = worker.stream else { return }
+    // One that has never come to life and says that it is ready would be believed for ever.
+    guard let stream = worker.stream, !(worker.process.isStuck && isPatient(with: worker)) else { return }
     trace.mix(bytes)
     stream.send(bytes, at: clock.now, on: host)
   }

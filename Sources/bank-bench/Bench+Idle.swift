@@ -33,7 +33,7 @@ extension Bench {
     Directory.removeTree(home.path)
   }
 
-  private func rest(_ span: TimeSpan) throws {
+  func rest(_ span: TimeSpan) throws {
     let loop = try EventLoop()
     let end = SystemClock.monotonic() + span
     while SystemClock.monotonic() < end { try loop.runOnce(until: end) }

@@ -16,7 +16,7 @@ extension Bench {
   func measureWork() throws {
     let interpreter = try? ProgramSearch.find("python3", path: Environment.value("PATH")).get()
     var services = [
-      #""true": {"run": ["true"], "windows": 2, "prefetch": 4}"#,
+      #""true": {"run": ["true"], "windows": 2, "prefetch": 8}"#,
       #""single": {"run": ["true"], "windows": 2}"#,
     ]
     if let interpreter {
@@ -38,13 +38,25 @@ extension Bench {
   }
 
   private func measureCommandServices(at bank: BenchBank) throws {
+    // A task-spooler has a connection for everybody who waits, and takes no more than a thousand.
     let count = thoroughness.served / 400
     let loop = Rival(name: "a loop that starts two", target: .atLeast(0.85)) { try self.startsPerSecond() }
     try contest(
-      "work", "commands served durably, 2 windows, 4 in hand", against: [loop] + CommandRival.all(self, count)
+      "work", "commands served durably, 2 windows, 8 in hand",
+      against: [loop] + CommandRival.serving(self, count)
     ) { try served(count, Self.done, at: bank) }
     try contest("work", "commands served durably, 2 windows, 1 in hand", against: []) {
       try served(count, Self.single, at: bank)
+    }
+    try contest(
+      "work", "commands queued and served durably, 2 windows", against: CommandRival.queueing(self, count)
+    ) {
+      let figure = try Self.perSecond(count) {
+        try bank.enqueue(count, Self.done)
+        try bank.ask(.awaitIdle)
+      }
+      try requireServed(Self.done, at: bank)
+      return figure
     }
   }
 
@@ -72,11 +84,15 @@ extension Bench {
       try bank.ask(.resume(service))
       try bank.ask(.awaitIdle)
     }
+    try requireServed(service, at: bank)
+    return figure
+  }
+
+  private func requireServed(_ service: ServiceName, at bank: BenchBank) throws {
     let status = try bank.status()
     guard status.queue.dead == 0, status.queue.waiting == 0 else {
       throw BenchFailure("not everybody who came for \(service) has a receipt")
     }
-    return figure
   }
 
   /// How many processes that end at once can be started here and collected, two at a time, and nothing else.

@@ -10,6 +10,23 @@ if CommandLine.arguments.dropFirst() == [PingPong.echoWord] { exit(PingPong.echo
 if CommandLine.arguments.count == 3, CommandLine.arguments[1] == BeanstalkCrew.workerWord {
   exit((try? BeanstalkCrew.serve(CommandLine.arguments[2])) == nil ? 1 : 0)
 }
+// So are those who look at a page or at a terminal beside a measurement.
+if let companion = CommandLine.arguments.dropFirst().first,
+  [WebViewers.word, TerminalReader.word].contains(companion)
+{
+  do {
+    let words = Array(CommandLine.arguments.dropFirst(2))
+    if companion == TerminalReader.word {
+      try TerminalReader.watch(words)
+    } else if words.count == 2, let count = Int(words[1]) {
+      try WebViewers.watch(words[0], count: count)
+    }
+    exit(0)
+  } catch {
+    _ = try? StandardStreams.write("bank-bench: \(error)\n", to: .error)
+    exit(1)
+  }
+}
 if CommandLine.arguments.count == 5, CommandLine.arguments[1] == WorkPath.word,
   let work = WorkPath.Work(rawValue: CommandLine.arguments[2]), let count = Int(CommandLine.arguments[3])
 {

@@ -36,7 +36,8 @@ import Wire
     (Array("\u{1B}[200~\u{1B}[201~\u{1B}[200~1\u{3}+".utf8), [.paste, .control("c"), .character("+")]),
     (Array("\u{1B}\u{1B}".utf8), [.escape]),
     (Array("\u{1B}xq".utf8), [.character("q")]), ([0xFF, 0x80, 0xC3, 0x28, 0x71], [.character("q")]),
-    ([0, 0x7F, 0x1C], []),
+    ([0, 0x1C], []), ([0x7F], [.backspace]),
+    (Array("\u{1B}[5~\u{1B}[6~\u{1B}[Z".utf8), [.pageUp, .pageDown, .backTab]),
     (Array("\u{1B}Om\u{1B}Ok\u{1B}OM".utf8), [.character("-"), .character("+"), .enter]),
   ]
 

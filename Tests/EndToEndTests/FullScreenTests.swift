@@ -43,7 +43,7 @@ struct FullScreenTests {
 
   @Test(
     "Ctrl-Z stops the screen and whoever was started with it, with the terminal in order; fg brings it back as it is now",
-    arguments: [["stock", "edit"], ["vending"], ["status", "--watch"]])
+    arguments: [["stock", "edit"], ["vending"], ["status", "--watch"], ["top"]])
   func suspend(words: [String]) throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -141,14 +141,14 @@ struct FullScreenTests {
 
   @Test(
     "a text that is pasted presses no keys, and says so; Ctrl-C behind it is heard",
-    arguments: ["vending", "stock edit"])
+    arguments: ["vending", "stock edit", "top"])
   func paste(words: String) throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
       let program = try TerminalProgram(
         branch, words.split(separator: " ").map(String.init), size: (columns: 80, rows: 24))
       try program.waitFor("\u{1B}[?2004h")
-      try program.waitFor(words == "vending" ? "Balance: 0 won" : "Close")
+      try program.waitFor(words == "vending" ? "Balance: 0 won" : words == "top" ? "deposit-1" : "Close")
       program.type("\u{1B}[200~" + String(repeating: "15+b\r ", count: 40) + "\u{1B}[201~")
       try program.waitFor("What was pasted was not taken as keys.")
       program.type("\u{3}")

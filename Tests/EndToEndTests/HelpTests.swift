@@ -4,7 +4,8 @@ import Testing
 @Suite("Help", .serialized)
 struct HelpTests {
   static let commands = [
-    "open", "console", "start", "stop", "status", "wait", "pause", "resume", "scale", "reset", "reload",
+    "open", "console", "start", "stop", "status", "top", "wait", "pause", "resume", "scale", "reset",
+    "reload",
     "enqueue",
     "tickets", "ticket", "receipts", "cancel", "requeue", "logs", "audit", "completions",
   ]

@@ -21,7 +21,7 @@ private let refused: [([String], String)] = [
   (["wait", "--timeout", "5x"], "'x'"),
   (["wait", "--timeout", "999999999999h"], "292"), (["stop", "--timeout", "soon"], "'soon'"),
   (["scale", "deposit"], "NAME=N"), (["scale", "deposit=-1"], "256"), (["scale", "deposit=257"], "256"),
-  (["scale", "deposit=1", "deposit=2"], "twice"), (["cancel", "0"], "not 0"), (["ticket", "x"], "'x'"),
+  (["scale", "deposit=1", "deposit=2"], "twice"), (["cancel", "0"], "'0'"), (["ticket", "x"], "'x'"),
   (["receipts", "--day", "x"], "all"), (["tickets", "--state", "asleep"], "waiting"),
   (["logs", "-n", "-1"], "-n"),
   (["logs", "--since", "whenever"], "--since"), (["start", "--speed", "0"], "above 0"),

@@ -16,6 +16,9 @@ final class TerminalProgram {
   private var master: Int32
   private var ended: Int32?
   private(set) var screen = ""
+  /// What has come since the terminal has its size, for the picture of it.
+  private var written: [UInt8] = []
+  private var size: (columns: UInt16, rows: UInt16)?
 
   /// - Parameters:
   ///   - program: What is started: bankctl, or a shell in which it is typed.
@@ -31,6 +34,7 @@ final class TerminalProgram {
       throw Trouble("no pseudo-terminal: \(String(cString: strerror(errno)))")
     }
     if let size { Self.resize(master, columns: size.columns, rows: size.rows) }
+    self.size = size
     let name = "/dev/pts/\(number)"
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
@@ -113,7 +117,10 @@ final class TerminalProgram {
   }
 
   /// Gives the terminal another size, which whoever is in it is told by SIGWINCH. ioctl_tty(2) TIOCSWINSZ
-  func resize(columns: UInt16, rows: UInt16) { Self.resize(master, columns: columns, rows: rows) }
+  func resize(columns: UInt16, rows: UInt16) {
+    (size, written) = ((columns, rows), [])
+    Self.resize(master, columns: columns, rows: rows)
+  }
 
   private static func resize(_ master: Int32, columns: UInt16, rows: UInt16) {
     var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
@@ -172,6 +179,29 @@ final class TerminalProgram {
     }
   }
 
+  /// What stands on a terminal of known size, after everything that was written to it.
+  var grid: TerminalGrid {
+    var grid = TerminalGrid(columns: Int(size?.columns ?? 80), rows: Int(size?.rows ?? 24))
+    grid.take(String(decoding: written, as: UTF8.self).unicodeScalars)
+    return grid
+  }
+
+  /// Waits until the lines of the screen are so, and returns them.
+  @discardableResult
+  func waitUntil(
+    _ what: String, at location: SourceLocation = #_sourceLocation, _ isSo: ([String]) -> Bool
+  ) throws -> [String] {
+    let deadline = ContinuousClock.now + Patience.stretched(.seconds(15))
+    while true {
+      let lines = grid.lines
+      if isSo(lines) { return lines }
+      guard ContinuousClock.now < deadline else {
+        throw Trouble("never: \(what)\n" + lines.joined(separator: "\n"), at: location)
+      }
+      read(for: 20)
+    }
+  }
+
   /// Waits until this stands on the screen.
   func waitFor(_ text: String, at location: SourceLocation = #_sourceLocation) throws {
     let deadline = ContinuousClock.now + Patience.stretched(.seconds(15))
@@ -202,7 +232,9 @@ final class TerminalProgram {
     guard poll(&item, 1, milliseconds) > 0, item.revents & Int16(POLLIN) != 0 else { return }
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     let count = Glibc.read(master, &buffer, buffer.count)
-    if count > 0 { screen += String(decoding: buffer[..<count], as: UTF8.self) }
+    guard count > 0 else { return }
+    screen += String(decoding: buffer[..<count], as: UTF8.self)
+    if size != nil { written += buffer[..<count] }
   }
 }
 

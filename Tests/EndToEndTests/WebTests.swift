@@ -26,7 +26,7 @@ struct WebTests {
       let added = try web.curl(["-H", mine, "-H", "Origin: \(web.url)"] + order + [path])
       #expect(added.status == 200 && added.json["first"].integer == 1)
       for (name, value) in [
-        ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer"),
+        ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "same-origin"),
         ("Cache-Control", "no-store"),
       ] { #expect(status.header(name) == value) }
       #expect(status.header("Content-Security-Policy")?.contains("frame-ancestors 'none'") == true)

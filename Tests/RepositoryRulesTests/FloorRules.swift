@@ -21,6 +21,8 @@ enum FloorRules {
     "Console": 6, "bankctl": 7, "bank-chaos": 7, "bank-bench": 7, "bank-fuzz": 7,
     // The simulator drives the pure parts of several processes, so it stands above them; nothing stands on it.
     "Simulator": 6, "bank-simulate": 7,
+    // A bank for tests, and a browser.
+    "BranchFixture": 0, "BrowserFixture": 4,
   ]
 
   /// Every target has a floor, and every dependency is on a strictly lower one.

@@ -21,11 +21,14 @@ struct SimulationTests {
   /// an audit asks for it. 104264: a start cannot write the log again that it found, and the power is lost then.
   /// 424840041706: a guardian cannot be started again and again. 424840054137, 424840087465: the last look of a withdrawal is
   /// kept by a commit whose sync failed. 424840096069: a request waits for a reset, and a list begins behind it.
+  /// 795600416203: an audit that is told of a commit hears what the stock has given back. 795600425421: the checker's, of a
+  /// runner that never came to life. 795600439092: a customer is taken out, and a reset takes out all others, before the
+  /// teller has heard of either.
   @Test(
     "what nobody can see, and what changes while it is told, breaks no promise",
     arguments: [
       305, 1_417, 2_109, 17_947, 24_130, 104_264, 424_840_041_706, 424_840_054_137, 424_840_087_465,
-      424_840_096_069,
+      424_840_096_069, 795_600_416_203, 795_600_425_421, 795_600_439_092,
     ])
   func isNotMisjudged(seed: UInt64) { keepsPromises(seed: seed) }
 

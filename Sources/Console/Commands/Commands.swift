@@ -11,6 +11,7 @@ package enum Commands {
     case "start": StartCommand.run
     case "stop": done(StopCommand.run)
     case "status": done(StatusCommand.run)
+    case "top": done(TopScreen.run)
     case "wait": done(WaitCommand.run)
     case "pause": done(SteeringCommands.pause)
     case "resume": done(SteeringCommands.resume)

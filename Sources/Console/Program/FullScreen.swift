@@ -28,6 +28,8 @@ final class FullScreen {
   private var escapeBy: MonotonicTime?
   private var isGone = false
   private var isShown = false
+  /// What stands on the terminal; nil where nobody knows.
+  private var drawn: (lines: [String], size: Terminal.Size?)?
 
   /// How long the rest of a key's sequence may take; a lone escape is known by nothing following it.
   private static let sequencePatience = TimeSpan.milliseconds(50)
@@ -36,6 +38,10 @@ final class FullScreen {
   /// DECSET 1049, 25 and 2004
   private static let begin = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?2004h"
   private static let end = "\u{1B}[?2004l\u{1B}[?25h\u{1B}[?1049l"
+  /// What stands between them is shown at once and not line by line. A terminal that does not know a private mode skips it
+  /// (ECMA-48, DEC STD 070), so that nobody has to be asked first. DECSET 2026
+  private static let beginUpdate = "\u{1B}[?2026h"
+  private static let endUpdate = "\u{1B}[?2026l"
 
   /// Takes the terminal over. Nothing shows, and no key is taken, before ``begin(_:)``; a Ctrl-C is heard as the signal that
   /// it is elsewhere.
@@ -85,15 +91,17 @@ final class FullScreen {
 
   // MARK: - What is shown
 
-  /// Draws these lines, none wider than the terminal and no more than it has, where something has changed.
+  /// Draws these lines, none wider than the terminal and no more than it has, where something has changed: only those lines
+  /// are written that are others than before.
   func draw(_ lines: (Terminal.Size?) -> [String]) throws(CommandError) {
     guard isDirty else { return }
     isDirty = false
     let size = Terminal.size
     let lines = lines(size)
-    // Erased before and not behind a line, because behind a full one the cursor still stands on its last character.
-    output.write("\u{1B}[H" + lines.map { "\u{1B}[2K" + $0 }.joined(separator: "\r\n"))
-    if lines.count < size?.rows ?? .max { output.write("\r\n\u{1B}[J") }
+    let text = ScreenUpdate.text(from: drawn.flatMap { $0.size == size ? $0.lines : nil }, to: lines, size)
+    drawn = (lines, size)
+    guard !text.isEmpty else { return }
+    output.write(Self.beginUpdate + text + Self.endUpdate)
     try output.flush()
   }
 
@@ -102,6 +110,7 @@ final class FullScreen {
   private func show() {
     isShown = true
     isDirty = true
+    drawn = nil
     output.write(Self.begin)
   }
 
@@ -153,7 +162,8 @@ final class FullScreen {
 
   private func hear(_ signal: CInt) {
     switch signal {
-    case SIGWINCH: isDirty = true
+    // A terminal may have moved or cut its lines, even where it has the former size again.
+    case SIGWINCH: (isDirty, drawn) = (true, nil)
     case SIGTSTP: stop(group: false)
     // Whoever stopped this program without asking has left the terminal to somebody else meanwhile.
     case SIGCONT: if isShown { takeBack() }

@@ -4,33 +4,59 @@
 import BankModel
 
 package struct Palette: Sendable, Equatable {
-  /// A meaning that has a colour, with the parameters of its escape sequence (ECMA-48 SGR; 38;5 is the palette of
-  /// 256 colours).
-  package enum Role: String, Sendable, CaseIterable {
-    case loan = "38;5;135"
-    case waiting = "1;32"
-    case serving = "1;38;5;62"
-    case alarm = "31"
+  /// A meaning that has a colour.
+  package enum Role: Sendable, CaseIterable {
+    case loan, waiting, serving, alarm
     /// What is less important.
-    case quiet = "2"
+    case quiet
     /// What stands over a list.
-    case heading = "1"
+    case heading
+
+    /// The parameters of its escape sequence. ECMA-48 SGR; 38;5 is the palette of 256 colours, 38;2 names red, green, blue.
+    func parameters(_ depth: Depth) -> String {
+      switch (self, depth) {
+      case (.loan, .sixteen): "35"
+      case (.loan, .palette): "38;5;135"
+      case (.loan, .full): "38;2;175;82;222"
+      case (.waiting, _): "1;32"
+      case (.serving, .sixteen): "1;34"
+      case (.serving, .palette): "1;38;5;62"
+      case (.serving, .full): "1;38;2;88;86;214"
+      case (.alarm, _): "31"
+      case (.quiet, _): "2"
+      case (.heading, _): "1"
+      }
+    }
   }
 
+  /// How many colours a terminal has: 16, 256, or any.
+  package enum Depth: Sendable, Equatable { case sixteen, palette, full }
+
   let isOn: Bool
+  let depth: Depth
   static let none = Palette(isOn: false)
 
-  init(isOn: Bool) { self.isOn = isOn }
+  init(isOn: Bool, depth: Depth = .palette) { (self.isOn, self.depth) = (isOn, depth) }
 
   /// Decides by the terminal and the variables that ask for none (https://no-color.org).
   init(isTerminal: Bool, variable: (String) -> String?) {
     let refuses = variable("NO_COLOR").map { !$0.isEmpty } ?? false
     isOn = isTerminal && !refuses && variable("TERM") != "dumb"
+    depth = Self.depth(terminal: variable("TERM") ?? "", colours: variable("COLORTERM") ?? "")
+  }
+
+  /// Those that are known to have 16 say so by their names; nearly all others have 256, whether they say so or not.
+  private static func depth(terminal: String, colours: String) -> Depth {
+    if ["truecolor", "24bit"].contains(colours) { return .full }
+    let isPlain =
+      ["linux", "ansi", "cygwin", "xterm-16color"].contains(terminal)
+      || ["vt", "sun", "cons"].contains { terminal.hasPrefix($0) }
+    return isPlain ? .sixteen : .palette
   }
 
   package func paint(_ text: String, _ role: Role?) -> String {
     guard isOn, let role, !text.isEmpty else { return text }
-    return "\u{1B}[\(role.rawValue)m\(text)\u{1B}[0m"
+    return "\u{1B}[\(role.parameters(depth))m\(text)\u{1B}[0m"
   }
 
   func paint(_ text: String, of service: ServiceName) -> String {

@@ -7,7 +7,8 @@ import Posix
 enum Screen {
   /// A line that does not wrap, with `…` where it was cut. Escape sequences take no place and are never cut.
   static func cut(_ line: String, to columns: Int?) -> String {
-    guard let columns, width(of: line) > columns else { return line }
+    // No character takes more places than bytes.
+    guard let columns, line.utf8.count > columns, width(of: line) > columns else { return line }
     var text = ""
     var width = 0
     var isEscape = false

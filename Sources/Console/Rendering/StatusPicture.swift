@@ -38,13 +38,14 @@ struct StatusPicture {
     let oldest = report.queue.oldestWaitMilliseconds
     let first = "· " + words.oldest(words.span(milliseconds: oldest))
     return Screen.flow(
-      terms(report.queue) + (report.queue.waiting > 0 ? [first] : []), separator: " ", columns: columns)
+      Self.terms(report.queue, words) + (report.queue.waiting > 0 ? [first] : []), separator: " ",
+      columns: columns)
   }
 
-  private func sum(_ queue: QueueReport) -> String { terms(queue).joined(separator: " ") }
+  private func sum(_ queue: QueueReport) -> String { Self.terms(queue, words).joined(separator: " ") }
 
   /// `issued 10`, `= waiting 3`, `+ serving 3` and so on.
-  private func terms(_ queue: QueueReport) -> [String] {
+  static func terms(_ queue: QueueReport, _ words: MessageCatalog) -> [String] {
     let parts: [(String, Int64)] = [
       (words.column(.waiting), queue.waiting), (words.column(.serving), queue.serving),
       (words.column(.served), queue.served), (words.column(.delayed), queue.delayed),
@@ -88,7 +89,7 @@ struct StatusPicture {
           ? .init(words.failed, .alarm)
           : .init(words.state(worker.state), worker.state == .backoff ? .alarm : nil),
         .init(ticket(of: worker)), .init(MessageCatalog.grouped(worker.served)),
-        .init(worker.restarts), .init(memory(worker.residentKilobytes)),
+        .init(worker.restarts), .init(Self.memory(worker.residentKilobytes)),
       ])
     }
     return table.lines(palette, within: columns) + failures
@@ -115,7 +116,7 @@ struct StatusPicture {
     return exit.code.map { words.exitCode($0) } ?? exit.trouble ?? ""
   }
 
-  private func memory(_ kilobytes: Int64) -> String {
+  static func memory(_ kilobytes: Int64) -> String {
     kilobytes == 0 ? "-" : "\(kilobytes / 1024).\(kilobytes % 1024 * 10 / 1024) MB"
   }
 }

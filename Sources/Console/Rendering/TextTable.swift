@@ -22,7 +22,7 @@ package struct TextTable: Sendable {
     package init(stringLiteral value: String) { self.init(value) }
   }
 
-  private let alignments: [Alignment]
+  private var alignments: [Alignment]
   private var rows: [[Cell]] = []
   private var headings: [String] = []
 
@@ -68,11 +68,34 @@ package struct TextTable: Sendable {
     return lines + [line]
   }
 
-  private func aligned(_ palette: Palette, indent: Int) -> [String] {
-    let rows = (headings.isEmpty ? [] : [headings.map { Cell($0, .quiet) }]) + self.rows
-    let widths = alignments.indices.map { column in
+  /// Leaves out columns, in this order, until the table is no wider than the terminal.
+  mutating func drop(_ order: [Int], toFit columns: Int) {
+    let widths = self.widths(of: allRows)
+    var left = widths.reduce(-2) { $0 + $1 + 2 }
+    var dropped: Set<Int> = []
+    for column in order where left > columns {
+      dropped.insert(column)
+      left -= widths[column] + 2
+    }
+    guard !dropped.isEmpty else { return }
+    func kept<Element>(_ all: [Element]) -> [Element] {
+      all.enumerated().filter { !dropped.contains($0.offset) }.map(\.element)
+    }
+    (alignments, headings, rows) = (kept(alignments), kept(headings), rows.map(kept))
+  }
+
+  private var allRows: [[Cell]] { (headings.isEmpty ? [] : [headings.map { Cell($0, .quiet) }]) + rows }
+
+  private func widths(of rows: [[Cell]]) -> [Int] {
+    alignments.indices.map { column in
       rows.map { $0.count > column ? DisplayWidth.of($0[column].text) : 0 }.max() ?? 0
     }
+  }
+
+  /// The lines of the table, however wide it is; the first one has the headings, where there are any.
+  func aligned(_ palette: Palette, indent: Int = 0) -> [String] {
+    let rows = allRows
+    let widths = widths(of: rows)
     return rows.map { row in
       let last = row.lastIndex { !$0.text.isEmpty }
       let cells = alignments.indices.prefix { $0 <= (last ?? -1) }.map { column in

@@ -3,7 +3,9 @@
 // is not taken apart into its letters. Nothing that was pasted is taken for keys but Ctrl-C and Ctrl-Z.
 
 enum Key: Sendable, Equatable {
-  case up, down, left, right, home, end, enter, escape
+  case up, down, left, right, home, end, pageUp, pageDown, enter, escape, backspace
+  /// Tab together with Shift; Tab alone is Ctrl-I.
+  case backTab
   /// A letter together with Ctrl, in lower case.
   case control(Character)
   case character(Character)
@@ -77,6 +79,7 @@ struct KeyDecoder: Sendable {
     case UInt8(ascii: "D"): return [.left]
     case UInt8(ascii: "H"): return [.home]
     case UInt8(ascii: "F"): return [.end]
+    case UInt8(ascii: "Z"): return [.backTab]
     // The minus, the plus and the Enter of a number block in application mode.
     case UInt8(ascii: "m") where body.count == 1: return [.character("-")]
     case UInt8(ascii: "k") where body.count == 1: return [.character("+")]
@@ -85,6 +88,8 @@ struct KeyDecoder: Sendable {
       switch body.dropLast() {
       case [UInt8(ascii: "1")], [UInt8(ascii: "7")]: return [.home]
       case [UInt8(ascii: "4")], [UInt8(ascii: "8")]: return [.end]
+      case [UInt8(ascii: "5")]: return [.pageUp]
+      case [UInt8(ascii: "6")]: return [.pageDown]
       default: return []
       }
     default: return []
@@ -95,7 +100,8 @@ struct KeyDecoder: Sendable {
     switch first {
     case UInt8(ascii: "\r"), UInt8(ascii: "\n"): return [.enter]
     case 0x01...0x1A: return [.control(Character(Unicode.Scalar(first + 0x60)))]
-    case ..<0x20, 0x7F: return []
+    case 0x7F: return [.backspace]
+    case ..<0x20: return []
     case ..<0x80: return [.character(Character(Unicode.Scalar(first)))]
     case 0xC2...0xF4:
       let length = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4

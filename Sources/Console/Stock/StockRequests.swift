@@ -2,6 +2,7 @@
 // not what a command makes of an answer.
 // Invariant: the bank is open when the stock is asked, so that nobody waits for a service that nobody starts.
 import BankModel
+import Posix
 import StockClient
 import Time
 import Wire
@@ -23,10 +24,15 @@ extension StockCommand: PresentableCommand {
 
 extension ServiceRequests where Command == StockCommand {
   /// Goes to the stock of the bank that is open.
-  /// - Parameter isSeenOpen: Whether the command talks with the bank already, so that nobody has to look whether it is open.
-  convenience init(_ session: Session, isSeenOpen: Bool = false) throws(CommandError) {
+  /// - Parameters:
+  ///   - isSeenOpen: Whether the command talks with the bank already, so that nobody has to look whether it is open.
+  ///   - loop: That of a screen on which the bank shows already.
+  convenience init(
+    _ session: Session, isSeenOpen: Bool = false, on loop: EventLoop? = nil
+  ) throws(CommandError) {
     if !isSeenOpen { _ = try CoordinatorClient.open(session) }
-    try self.init(session, at: StockClient.socket(inHome: session.home.path), within: session.stockPatience)
+    let socket = StockClient.socket(inHome: session.home.path)
+    try self.init(session, at: socket, within: session.stockPatience, on: loop)
   }
 
   func assortment() throws(CommandError) -> Assortment {
@@ -64,7 +70,9 @@ extension StockPicture {
 
 extension Session {
   /// How long the stock, or the juice station, may stand still.
-  var stockPatience: TimeSpan { invocation.duration("timeout") ?? .seconds(10) }
+  var stockPatience: TimeSpan {
+    (invocation.options.declares("timeout") ? invocation.duration("timeout") : nil) ?? .seconds(10)
+  }
 
   func fruit(named name: String, in assortment: Assortment) throws(CommandError) -> Fruit {
     if let fruit = ShopNames.fruit(named: name, in: assortment) { return fruit }

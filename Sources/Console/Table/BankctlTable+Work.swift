@@ -5,7 +5,7 @@ import Arguments
 extension BankctlTable {
   private static let group = Text("At work", "영업 중에")
 
-  static var atWork: [CommandSpec] { [status, wait, pause, resume, scale, reset, reload] }
+  static var atWork: [CommandSpec] { [status, top, wait, pause, resume, scale, reset, reload] }
 
   private static let status = CommandSpec(
     "status", group: group, "State, queue, services and workers.", "상태, 대기열, 업무, 창구를 보여 줍니다.",
@@ -13,6 +13,23 @@ extension BankctlTable {
       Example("bankctl status", "The bank at this moment.", "지금의 은행을 봅니다."),
       Example("bankctl status --watch", "The bank as it changes.", "바뀌는 대로 봅니다."),
     ], options: [OptionSpec("watch", short: "w", "Show every change.", "바뀔 때마다 보여 줍니다.")])
+
+  private static let top = CommandSpec(
+    "top", group: group, "Watch and steer the bank on the whole terminal.", "터미널 전체 화면에서 은행을 보고 다룹니다.",
+    details: Text(
+      "Windows, lines, dead letters, stock, vending machine and log, as they change. The arrows or j and k select, Tab or 1 "
+        + "to 6 turn to another page, Enter shows a customer's story, / filters, < and > sort, p pauses or resumes a service, "
+        + "+ and - open or close a window, r requeues, x cancels, z freezes, ? explains, q quits.",
+      "창구와 대기열, 보류된 고객, 재고, 자판기, 기록을 바뀌는 대로 보여 줍니다. 화살표나 j, k로 고르고 Tab이나 1–6으로 화면을 바꿉니다. "
+        + "Enter는 고객에게 일어난 일, /는 찾기, <와 >는 정렬, p는 업무를 멈추거나 다시 시작, +와 -는 창구 열고 닫기, r은 다시 줄 세우기, "
+        + "x는 취소, z는 화면 고정, ?는 도움말, q는 나가기입니다."),
+    examples: [
+      Example("bankctl top", "The bank as it is at work.", "은행이 일하는 모습을 봅니다."),
+      Example(
+        "bankctl top --chaos", "K kills a teller and shows how soon its customer is served again.",
+        "K로 은행원 프로세스를 강제로 끝내고 고객이 얼마 만에 다시 처리되는지 봅니다."),
+    ],
+    options: [OptionSpec("chaos", "Let K kill the process at a window.", "K로 창구의 프로세스를 강제로 끝낼 수 있습니다.")])
 
   private static let wait = CommandSpec(
     "wait", group: group, "Wait until nobody waits or is served.", "기다리거나 업무중인 고객이 없을 때까지 기다립니다.",

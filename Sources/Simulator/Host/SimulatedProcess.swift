@@ -65,7 +65,7 @@ final class SimulatedProcess {
   private(set) var isDoomed = false
   private var doom: CInt = SIGKILL
   /// It is beyond hearing: nothing but SIGKILL reaches it.
-  private var isStuck = false
+  private(set) var isStuck = false
   private var isRunning = false
   private var waits = 0
 

@@ -1,5 +1,5 @@
 // Owns others who run commands for somebody, beside whom the bank's windows for commands are measured: each with the same
-// commands, two at a time, all of which wait already. Invariant: whatever is started has the directory of its round in its
+// commands, two at a time, which wait already or are still to be queued. Invariant: whatever is started has the directory of its round in its
 // command line, and is gone with the round; none of it is a queue of the machine's own.
 // Failure: BenchFailure, or SystemError where a program cannot be run. Who is not installed is no rival.
 import Glibc
@@ -13,14 +13,6 @@ enum CommandRival: String, CaseIterable {
   /// Keeps queue and output in files, and runs one at a time: two of them.
   case nq = "nq, two queues"
 
-  private var target: Target {
-    switch self {
-    case .xargs: .atLeast(1)
-    case .taskSpooler: .atLeast(2)
-    case .nq: .atLeast(4)
-    }
-  }
-
   /// What says where `scripts/bench` has found the program; empty where it has found none.
   private var variable: String {
     switch self {
@@ -32,24 +24,39 @@ enum CommandRival: String, CaseIterable {
 
   private var program: String? { Environment.value(variable).flatMap { $0.isEmpty ? nil : $0 } }
 
-  /// Those who are installed, with so many commands a round.
-  static func all(_ bench: Bench, _ count: Int64) -> [Rival] {
-    allCases.compactMap { kind in
+  /// Those who are installed, with so many commands a round that all wait already. Of those with a queue nothing is wanted
+  /// here: half of their work is done before.
+  static func serving(_ bench: Bench, _ count: Int64) -> [Rival] {
+    rivals(bench, allCases, targets: [.xargs: .atLeast(1)]) { try $0.perSecond(count, allWait: true, in: $1) }
+  }
+
+  /// Those with a queue, from the first command that is queued to the end of the last. Both queue by a process a command.
+  static func queueing(_ bench: Bench, _ count: Int64) -> [Rival] {
+    rivals(bench, [.taskSpooler, .nq], targets: [.taskSpooler: .atLeast(2), .nq: .atLeast(4)]) {
+      try $0.perSecond(count, allWait: false, in: $1)
+    }
+  }
+
+  private static func rivals(
+    _ bench: Bench, _ kinds: [CommandRival], targets: [CommandRival: Target],
+    measure: @escaping (CommandRival, RivalRound) throws -> Double
+  ) -> [Rival] {
+    kinds.compactMap { kind in
       kind.program.map { program in
-        Rival(name: kind.rawValue, target: kind.target) {
+        Rival(name: kind.rawValue, target: targets[kind]) {
           let round = try RivalRound(bench, program: program)
           defer { round.discard() }
-          return try kind.perSecond(count, in: round)
+          return try measure(kind, round)
         }
       }
     }
   }
 
-  private func perSecond(_ count: Int64, in round: RivalRound) throws -> Double {
+  private func perSecond(_ count: Int64, allWait: Bool, in round: RivalRound) throws -> Double {
     switch self {
     case .xargs: try Self.listed(count, in: round)
-    case .taskSpooler: try Self.spooled(count, in: round)
-    case .nq: try Self.queued(count, in: round)
+    case .taskSpooler: try Self.spooled(count, allWait: allWait, in: round)
+    case .nq: try Self.queued(count, allWait: allWait, in: round)
     }
   }
 
@@ -58,38 +65,52 @@ enum CommandRival: String, CaseIterable {
     return try Bench.perSecond(count) { try round.run(["-a", list, "-n", "1", "-P", "2", "true"]) }
   }
 
-  private static func spooled(_ count: Int64, in round: RivalRound) throws -> Double {
+  private static func spooled(_ count: Int64, allWait: Bool, in round: RivalRound) throws -> Double {
     round.environment["TS_SOCKET"] = round.path("socket")
     round.environment["TS_SLOTS"] = "2"
     round.atEnd = ["-K"]
-    // The first holds both slots until the gate is opened, and the last wants both, so that all have ended before it.
+    // The last wants both slots, so that all have ended before it. Where all shall wait, the first holds both until the
+    // gate is opened; else it has the server started before the time begins.
     let gate = try round.gate("gate")
-    try round.run(["-n", "-N", "2", "sh", "-c", gate.waits])
-    for _ in 0..<count { try round.run(["-n", "true"]) }
-    try round.run(["-n", "-N", "2", "true"])
-    return try Bench.perSecond(count) {
-      try gate.open()
-      try round.run(["-w"])
-    }
+    try round.run(["-n", "-N", "2"] + (allWait ? ["sh", "-c", gate.waits] : ["true"]))
+    return try timed(
+      count, allWait: allWait,
+      queue: {
+        for _ in 0..<count { try round.run(["-n", "true"]) }
+        try round.run(["-n", "-N", "2", "true"])
+      }, open: { try gate.open() }, await: { try round.run(["-w"]) })
   }
 
-  private static func queued(_ count: Int64, in round: RivalRound) throws -> Double {
+  private static func queued(_ count: Int64, allWait: Bool, in round: RivalRound) throws -> Double {
+    let queues = [round.path("first"), round.path("second")]
     var gates: [RivalGate] = []
-    for name in ["first", "second"] {
-      let directory = round.path(name)
-      try Directory.create(path: directory)
-      round.environment["NQDIR"] = directory
-      let gate = try round.gate("\(name).gate")
-      gates.append(gate)
-      try round.run(["-q", "sh", "-c", gate.waits])
-      for _ in 0..<count / 2 { try round.run(["-q", "true"]) }
+    for queue in queues {
+      try Directory.create(path: queue)
+      gates.append(try round.gate("\(Paths.lastPart(of: queue)).gate"))
     }
-    return try Bench.perSecond(count / 2 * 2) {
-      for gate in gates { try gate.open() }
-      for name in ["first", "second"] {
-        round.environment["NQDIR"] = round.path(name)
-        try round.run(["-w"])
+    func each(_ perform: (Int) throws -> Void) rethrows {
+      for index in queues.indices {
+        round.environment["NQDIR"] = queues[index]
+        try perform(index)
       }
+    }
+    if allWait { try each { try round.run(["-q", "sh", "-c", gates[$0].waits]) } }
+    return try timed(
+      count / 2 * 2, allWait: allWait,
+      queue: {
+        for _ in 0..<count / 2 { try each { _ in try round.run(["-q", "true"]) } }
+      }, open: { for gate in gates { try gate.open() } }, await: { try each { _ in try round.run(["-w"]) } })
+  }
+
+  /// Commands a second from the opening of the gate on where all shall wait by then, else from the first that is queued on.
+  private static func timed(
+    _ count: Int64, allWait: Bool, queue: () throws -> Void, open: () throws -> Void,
+    await end: () throws -> Void
+  ) throws -> Double {
+    if allWait { try queue() }
+    return try Bench.perSecond(count) {
+      try allWait ? open() : queue()
+      try end()
     }
   }
 }

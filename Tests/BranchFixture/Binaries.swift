@@ -4,8 +4,8 @@ import Foundation
 import Glibc
 import Testing
 
-enum Binaries {
-  static let directory: String = {
+public enum Binaries {
+  public static let directory: String = {
     if let named = ProcessInfo.processInfo.environment["BANK_BINARIES"], !named.isEmpty { return named }
     return bundle
   }()
@@ -19,24 +19,24 @@ enum Binaries {
   }()
 
   /// All of them, for a test that has them in a directory of its own.
-  static let names = [
+  public static let names = [
     "bankctl", "bank-chaos", "bankd", "bank-guardian", "bank-teller", "bank-juice", "bank-runner",
     "bank-stockd", "bank-vending", "bank-web",
   ]
 
   /// What is built with the tests and is no program.
-  static func besideTests(_ name: String) -> String {
+  public static func besideTests(_ name: String) -> String {
     let places = [bundle, directory].map { "\($0)/\(name)" }
     return places.first { access($0, R_OK) == 0 } ?? places[0]
   }
 
-  static var bankctl: String { directory + "/bankctl" }
+  public static var bankctl: String { directory + "/bankctl" }
 
   /// Puts the programs into a directory of a test, where some can be missing or be others.
   ///
   /// Where a link would cross a file system another process copies: a test beside this one that starts a program just
   /// then would inherit the descriptor that is written to, and the copy could not be executed (ETXTBSY, execve(2)).
-  static func install(_ names: some Sequence<String>, in place: String) throws {
+  public static func install(_ names: some Sequence<String>, in place: String) throws {
     mkdir(place, 0o700)
     let strangers = names.filter { link("\(directory)/\($0)", "\(place)/\($0)") != 0 }
     guard !strangers.isEmpty else { return }

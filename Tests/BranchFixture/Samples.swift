@@ -1,9 +1,9 @@
 // The documents of the contract, as they are written there; what the programs say is held against them.
 // `null` stands where a value depends on the state.
-enum Samples {
-  static func parsed(_ text: String) -> JSON { (try? JSON(parsing: text)) ?? .missing }
+public enum Samples {
+  public static func parsed(_ text: String) -> JSON { (try? JSON(parsing: text)) ?? .missing }
 
-  static let status = parsed(
+  public static let status = parsed(
     """
     {"version":1,
      "bank":{"state":"open","day":1,"pid":4242,"generation":1,"since":"2026-01-01T00:00:00.000Z","business_ms":4410},
@@ -13,21 +13,21 @@ enum Samples {
                  "state":"serving","ticket":null,"restarts":0,"served":2,"rss_kb":2900,"last_exit":null}]}
     """)
 
-  static let enqueued = parsed(#"{"version":1,"day":1,"first":1,"last":10,"count":10,"known":false}"#)
+  public static let enqueued = parsed(#"{"version":1,"day":1,"first":1,"last":10,"count":10,"known":false}"#)
 
-  static let receipt = parsed(
+  public static let receipt = parsed(
     """
     {"day":1,"ticket":7,"service":"loan","grade":"regular","priority":1024,"outcome":"served","window":"loan-1","attempts":1,
      "amount":250000,"debit":"loans","credit":"customer-12","issued_at":"Z","started_at":"Z","finished_at":"Z"}
     """)
 
-  static let cancelledReceipt = parsed(
+  public static let cancelledReceipt = parsed(
     """
     {"day":1,"ticket":7,"service":"loan","grade":"regular","priority":1024,"outcome":"cancelled","window":null,"attempts":0,
      "amount":250000,"debit":null,"credit":null,"issued_at":"Z","started_at":null,"finished_at":"Z"}
     """)
 
-  static let ticket = parsed(
+  public static let ticket = parsed(
     """
     {"version":1,"day":1,"ticket":7,"service":"loan","grade":"regular","priority":1024,"state":"done","amount":250000,"issued_at":"Z",
      "outcome":"served","window":"loan-1","debit":"loans","credit":"customer-12","started_at":"Z","finished_at":"Z",
@@ -35,18 +35,18 @@ enum Samples {
                   "signal":null}]}
     """)
 
-  static let waitingTicket = parsed(
+  public static let waitingTicket = parsed(
     #"{"version":1,"day":1,"ticket":7,"state":"waiting","position":1,"eta_ms":700,"attempts":[]}"#)
 
-  static let stopped = parsed(
+  public static let stopped = parsed(
     #"{"version":1,"day":1,"served":10,"business_ms":4410,"waiting":0,"finished":10,"killed":0,"#
       + #""steps":[{"step":"close_door","ms":0}]}"#)
 
-  static let audit = parsed(
+  public static let audit = parsed(
     """
     {"version":1,"ok":true,"issued":1,"served":1,"lost":0,"duplicated":0,"ledger_difference":0,
      "stock_difference":0,"money_difference":0,"problems":[]}
     """)
 
-  static let error = parsed(#"{"version":1,"error":{"code":"queue_full","message":"..."}}"#)
+  public static let error = parsed(#"{"version":1,"error":{"code":"queue_full","message":"..."}}"#)
 }

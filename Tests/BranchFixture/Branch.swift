@@ -5,14 +5,14 @@ import Foundation
 import Glibc
 import Testing
 
-enum Tongue: String, CaseIterable {
+public enum Tongue: String, CaseIterable, Sendable {
   case ko, en
 }
 
-final class Branch {
+public final class Branch {
   private let scratch: String
-  let home: String
-  let processes: ProcessTable
+  public let home: String
+  public let processes: ProcessTable
   /// How long the last `start` took.
   private var startTook = Duration.zero
   private var programs: [RunningProgram] = []
@@ -31,16 +31,16 @@ final class Branch {
   }
 
   /// A path for a file of the test.
-  func path(_ name: String) -> String { "\(scratch)/\(name)" }
+  public func path(_ name: String) -> String { "\(scratch)/\(name)" }
 
   /// Writes a file of the test and returns its path.
-  func write(_ text: String, to name: String) throws -> String {
+  public func write(_ text: String, to name: String) throws -> String {
     try Data(text.utf8).write(to: URL(fileURLWithPath: path(name)))
     return path(name)
   }
 
   /// Starts a program and returns at once; the branch ends it if the test does not.
-  func launch(
+  public func launch(
     _ arguments: [String], program: String = Binaries.bankctl, language: Tongue? = .en,
     environment: [String: String] = [:], input: String = "", inputDescriptor: Int32? = nil
   ) throws -> RunningProgram {
@@ -60,7 +60,7 @@ final class Branch {
 
   /// Runs bankctl to its end.
   @discardableResult
-  func run(
+  public func run(
     _ arguments: String..., language: Tongue? = .en, environment: [String: String] = [:], input: String = "",
     timeout: Duration = .seconds(30), at location: SourceLocation = #_sourceLocation
   ) throws -> Outcome {
@@ -70,7 +70,7 @@ final class Branch {
 
   /// Runs bankctl, which must succeed, and returns what it wrote.
   @discardableResult
-  func done(
+  public func done(
     _ arguments: String..., language: Tongue? = .en, input: String = "", timeout: Duration = .seconds(30),
     at location: SourceLocation = #_sourceLocation
   ) throws -> Outcome {
@@ -82,7 +82,7 @@ final class Branch {
 
   /// Runs bankctl with `--json`, which must succeed, and returns its document.
   @discardableResult
-  func json(
+  public func json(
     _ arguments: String..., input: String = "", timeout: Duration = .seconds(30),
     at location: SourceLocation = #_sourceLocation
   ) throws -> JSON {
@@ -92,7 +92,7 @@ final class Branch {
   }
 
   /// Runs bankctl with `--json`, which must succeed, and returns its lines.
-  func lines(_ arguments: String..., at location: SourceLocation = #_sourceLocation) throws -> [JSON] {
+  public func lines(_ arguments: String..., at location: SourceLocation = #_sourceLocation) throws -> [JSON] {
     let outcome = try launch(arguments + ["--json"]).finish(at: location)
     try #require(outcome.code == 0, outcome.story, sourceLocation: location)
     return try JSON.lines(outcome.out)
@@ -100,11 +100,11 @@ final class Branch {
 
   /// For what nobody may have to wait for: less than a lease, a standstill or a pause takes, which are ten seconds; where
   /// a `start` takes long on a busy machine, ten times as long as that.
-  var soon: Duration { max(.seconds(4), startTook * 10) }
+  public var soon: Duration { max(.seconds(4), startTook * 10) }
 
   /// Opens the bank with these words behind `start`.
   @discardableResult
-  func start(
+  public func start(
     _ words: String..., language: Tongue = .en, at location: SourceLocation = #_sourceLocation
   ) throws -> JSON {
     let began = ContinuousClock.now
@@ -115,7 +115,7 @@ final class Branch {
   }
 
   /// The present status, which there must be. A coordinator that is too busy to greet is asked again, as its words say.
-  func status(at location: SourceLocation = #_sourceLocation) throws -> Status {
+  public func status(at location: SourceLocation = #_sourceLocation) throws -> Status {
     var outcome = try launch(["status", "--json"]).finish(at: location)
     for _ in 1...2 where outcome.code == 75 {
       outcome = try launch(["status", "--json"]).finish(at: location)
@@ -125,7 +125,7 @@ final class Branch {
   }
 
   /// The present status; nil where nobody answers just now, because the coordinator was killed a moment ago.
-  func statusIfAnswered() throws -> Status? {
+  public func statusIfAnswered() throws -> Status? {
     let outcome = try launch(["status", "--json"]).finish()
     return outcome.code == 0 ? seen(Status(try outcome.json())) : nil
   }
@@ -140,7 +140,7 @@ final class Branch {
   /// Waits until something is so, looking again and again.
   ///
   /// - Parameter limit: How long at the most on a machine that has nothing else to do; see ``Patience``.
-  func waitUntil(
+  public func waitUntil(
     _ what: String, within limit: Duration = .seconds(15), at location: SourceLocation = #_sourceLocation,
     _ condition: () throws -> Bool
   ) throws {
@@ -154,17 +154,17 @@ final class Branch {
   }
 
   /// The text of `logs/NAME.log` as it is now.
-  func log(_ name: String) -> String {
+  public func log(_ name: String) -> String {
     String(
       decoding: (try? Data(contentsOf: URL(fileURLWithPath: "\(home)/logs/\(name).log"))) ?? Data(),
       as: UTF8.self)
   }
 
   /// Has something taken down when the test ends, however it ends, after the last process and before the files.
-  func atClose(_ action: @escaping () -> Void) { fixtures.append(action) }
+  public func atClose(_ action: @escaping () -> Void) { fixtures.append(action) }
 
   /// What a person would look at first when something has gone wrong.
-  func picture() -> String {
+  public func picture() -> String {
     let status = try? launch(["status"]).finish(within: .seconds(3))
     let names = (try? FileManager.default.contentsOfDirectory(atPath: home + "/logs"))?.sorted() ?? []
     let logs = names.map { name in
@@ -196,7 +196,7 @@ final class Branch {
 }
 
 /// Gives a test a branch, and takes it away again.
-func withBranch(within limit: Duration = Patience.ofATest, _ test: (Branch) throws -> Void) throws {
+public func withBranch(within limit: Duration = Patience.ofATest, _ test: (Branch) throws -> Void) throws {
   let branch = try Branch()
   let watchdog = Watchdog(
     branch.processes.branch, Test.current.map { "\($0.id)" } ?? "a test without a name", limit: limit)

@@ -1,10 +1,10 @@
 // Why a test cannot go on, with everything that is needed to understand it from a log alone.
 import Testing
 
-struct Trouble: Error, CustomStringConvertible {
-  let description: String
+public struct Trouble: Error, CustomStringConvertible {
+  public let description: String
 
-  init(_ text: String, at location: SourceLocation? = nil) {
+  public init(_ text: String, at location: SourceLocation? = nil) {
     description = (location.map { "\($0.fileName):\($0.line): " } ?? "") + text
   }
 }

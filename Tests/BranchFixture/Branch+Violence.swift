@@ -6,7 +6,7 @@ import Testing
 extension Branch {
   /// Kills a worker and returns its pid.
   @discardableResult
-  func kill(
+  public func kill(
     worker name: String, _ signal: Int32 = SIGKILL, at location: SourceLocation = #_sourceLocation
   ) throws -> Int {
     let worker = try #require(try status().worker(name), "no worker \(name)", sourceLocation: location)
@@ -17,7 +17,7 @@ extension Branch {
   /// Kills the coordinator for good, with its guardian, waits until they and all workers are gone, and returns how long
   /// those outlived it.
   @discardableResult
-  func killCoordinator(at location: SourceLocation = #_sourceLocation) throws -> Duration {
+  public func killCoordinator(at location: SourceLocation = #_sourceLocation) throws -> Duration {
     let status = try status(at: location)
     // Stopped first, so that neither can bring the other back.
     if let guardian = status.guardianPid {
@@ -34,25 +34,14 @@ extension Branch {
   }
 
   /// Waits until a worker serves this ticket.
-  func waitUntilServed(
+  public func waitUntilServed(
     by name: String, ticket: Int, at location: SourceLocation = #_sourceLocation
   ) throws {
     try waitUntil("\(name) serves \(ticket)", at: location) { try status().worker(name)?.ticket == ticket }
   }
 
   /// Expects that nothing of this branch runs. Who has said its last word may take a moment to be gone.
-  func expectNobodyLeft(at location: SourceLocation = #_sourceLocation) throws {
+  public func expectNobodyLeft(at location: SourceLocation = #_sourceLocation) throws {
     try waitUntil("nobody is left", within: .seconds(10), at: location) { processes.all().isEmpty }
-  }
-
-  /// The build that a teller has to name, as the coordinator names it to any client.
-  func build() throws -> String {
-    let client = try RawClient(self)
-    client.send(Message.hello().frame)
-    let welcome = try #require(client.listen(until: 1).frames.first)
-    // A map of one field, 1, with a map of the version and the build, whose text has a length of one or two bytes.
-    let head = try #require(welcome.firstIndex(of: 0x02))
-    let text = welcome[(head + 1)...]
-    return String(decoding: text.dropFirst((text.first ?? 0) >= 0x78 ? 2 : 1), as: UTF8.self)
   }
 }

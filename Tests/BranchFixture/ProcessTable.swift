@@ -3,30 +3,30 @@
 import Foundation
 import Glibc
 
-final class ProcessTable {
-  static let mark = "BANK_TEST_BRANCH"
-  let branch: String
+public final class ProcessTable {
+  public static let mark = "BANK_TEST_BRANCH"
+  public let branch: String
   /// Those that were seen with the mark. A process that is ending loses its environment some time before its
   /// descriptors, and with them its locks, are closed; only when it is a zombie has it let go of everything.
   private var known: Set<Int> = []
 
-  init(branch: String) { self.branch = branch }
+  public init(branch: String) { self.branch = branch }
 
   /// Whether a process of this branch has this pid and has not ended; a zombie has.
-  func isAlive(_ pid: Int) -> Bool {
+  public func isAlive(_ pid: Int) -> Bool {
     guard let state = Self.state(pid), state != "Z", state != "X" else { return false }
     return isOurs(pid)
   }
 
   /// All that are alive.
-  func all() -> [Int] {
+  public func all() -> [Int] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
     return names.compactMap { Int($0) }.filter { isAlive($0) }.sorted()
   }
 
   /// Whether a process may turn out to be of this branch in a moment: between the beginning of an exec and its end a
   /// process has no environment yet.
-  func isSomebodyComing() -> Bool {
+  public func isSomebodyComing() -> Bool {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
     return names.compactMap { Int($0) }.contains { pid in
       guard Self.read("/proc/\(pid)/environ").isEmpty,
@@ -36,13 +36,13 @@ final class ProcessTable {
     }
   }
 
-  func name(_ pid: Int) -> String {
+  public func name(_ pid: Int) -> String {
     String(decoding: Self.read("/proc/\(pid)/cmdline").map { $0 == 0 ? 32 : $0 }, as: UTF8.self)
   }
 
   /// Sends a signal to one that is ours; false where there is no such process.
   @discardableResult
-  func signal(_ pid: Int, _ number: Int32) -> Bool { isAlive(pid) && kill(pid_t(pid), number) == 0 }
+  public func signal(_ pid: Int, _ number: Int32) -> Bool { isAlive(pid) && kill(pid_t(pid), number) == 0 }
 
   private func isOurs(_ pid: Int) -> Bool {
     let environment = Self.read("/proc/\(pid)/environ")

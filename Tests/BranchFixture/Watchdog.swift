@@ -6,7 +6,7 @@ import Glibc
 import Synchronization
 import Testing
 
-final class Watchdog: Sendable {
+public final class Watchdog: Sendable {
   private let branch: String
   private let test: String
   private let limit: Duration
@@ -16,7 +16,7 @@ final class Watchdog: Sendable {
   /// - Parameters:
   ///   - branch: What marks the processes; see ``ProcessTable``.
   ///   - test: Which test it is, as a person looks for it.
-  init(_ branch: String, _ test: String, limit: Duration) {
+  public init(_ branch: String, _ test: String, limit: Duration) {
     self.branch = branch
     self.test = test
     self.limit = limit
@@ -27,7 +27,7 @@ final class Watchdog: Sendable {
   /// The test has ended, and nobody of its branch is left.
   ///
   /// - Returns: What was said when the time was up; nil where it was not.
-  func end() -> String? {
+  public func end() -> String? {
     isOver.withLock { $0 = true }
     return words.withLock { $0 }
   }

@@ -4,7 +4,7 @@ import Testing
 
 extension Branch {
   /// Writes a configuration and returns its path. The durations are as `bankctl` reads them; `60s` is "until killed".
-  func configuration(
+  public func configuration(
     deposit: Int = 2, loan: Int = 1, depositWork: String = "700ms", loanWork: String = "1.1s",
     speed: String = "1", more: String = "", name: String = "bank.json"
   ) throws -> String {
@@ -16,12 +16,12 @@ extension Branch {
   }
 
   /// All receipts there are, in the order of their commits.
-  func receipts(at location: SourceLocation = #_sourceLocation) throws -> [JSON] {
+  public func receipts(at location: SourceLocation = #_sourceLocation) throws -> [JSON] {
     try lines("receipts", "--day", "all", at: location)
   }
 
   /// Expects that of a day exactly the tickets 1 to `count` have a receipt, one each.
-  func expectOneReceiptEach(
+  public func expectOneReceiptEach(
     _ count: Int, day: Int = 1, at location: SourceLocation = #_sourceLocation
   ) throws {
     let tickets = try receipts(at: location).filter { $0["day"].integer == day }.compactMap(
@@ -35,7 +35,7 @@ extension Branch {
   }
 
   /// Expects that the audit finds nothing.
-  func expectClean(at location: SourceLocation = #_sourceLocation) throws {
+  public func expectClean(at location: SourceLocation = #_sourceLocation) throws {
     let outcome = try run("audit", "--json", at: location)
     let isClean = try outcome.code == 0 && outcome.json()["ok"].flag == true
     #expect(isClean, "\(outcome)\n\(isClean ? "" : picture())", sourceLocation: location)
@@ -43,7 +43,7 @@ extension Branch {
   }
 
   /// The same, when there are so many of them: a worker writes its lines together, a moment after the work.
-  func events(
+  public func events(
     _ event: String, in log: String, count: Int, at location: SourceLocation = #_sourceLocation
   ) throws -> [[String: String]] {
     try waitUntil("\(log).log tells \(count) times of \(event)", within: .seconds(5), at: location) {
@@ -53,12 +53,12 @@ extension Branch {
   }
 
   /// The fields of the lines of a log that tell of this event.
-  func events(_ event: String, in log: String) -> [[String: String]] {
+  public func events(_ event: String, in log: String) -> [[String: String]] {
     self.log(log).split(separator: "\n").map { Self.fields(of: $0) }.filter { $0["event"] == event }
   }
 
   /// The fields of a line of logfmt.
-  static func fields(of line: Substring) -> [String: String] {
+  public static func fields(of line: Substring) -> [String: String] {
     var fields: [String: String] = [:]
     for match in line.matches(of: /([a-z_]+)=("(?:[^"\\]|\\.)*"|\S*)/) {
       fields[String(match.1)] = match.2.trimmingCharacters(in: ["\""])
@@ -67,7 +67,7 @@ extension Branch {
   }
 
   /// Runs a command that must be refused in this way, for people in both languages and for scripts.
-  func expectRefusal(
+  public func expectRefusal(
     _ code: Int32, _ name: String, of arguments: String..., at location: SourceLocation = #_sourceLocation
   ) throws {
     var sentences: Set<String> = []

@@ -6,32 +6,34 @@ import Glibc
 import Testing
 
 /// How a program ended and what it said.
-struct Outcome: CustomStringConvertible {
-  let words: [String]
+public struct Outcome: Sendable, CustomStringConvertible {
+  public let words: [String]
   /// The exit code; 128 and the signal where it was ended by one.
-  let code: Int32
-  let out: String
-  let err: String
+  public let code: Int32
+  public let out: String
+  public let err: String
 
   /// Standard error without the lines that say how far something has come, of which a busy machine sees some.
-  var complaints: String {
+  public var complaints: String {
     err.split(separator: "\n", omittingEmptySubsequences: false).filter { line in
       line.firstMatch(of: #/^[^.:]+ (· \d+|\d{1,3}% \d)/#) == nil
     }.joined(separator: "\n")
   }
 
-  var outLines: [String] { out.split(separator: "\n").map(String.init) }
-  var lastLine: String { outLines.last ?? "" }
+  public var outLines: [String] { out.split(separator: "\n").map(String.init) }
+  public var lastLine: String { outLines.last ?? "" }
 
-  func json() throws -> JSON { try JSON(parsing: out) }
+  public func json() throws -> JSON { try JSON(parsing: out) }
 
-  var description: String { "`\(words.joined(separator: " "))` ended with \(code)\nout: \(out)\nerr: \(err)" }
+  public var description: String {
+    "`\(words.joined(separator: " "))` ended with \(code)\nout: \(out)\nerr: \(err)"
+  }
   /// For the comment of an expectation.
-  var story: Comment { "\(description)" }
+  public var story: Comment { "\(description)" }
 }
 
-final class RunningProgram {
-  let pid: pid_t
+public final class RunningProgram {
+  public let pid: pid_t
   private let words: [String]
   private let files: String
   private var ended: Int32?
@@ -39,7 +41,7 @@ final class RunningProgram {
   /// - Parameters:
   ///   - files: Where standard input, output and error of this program lie, with `.in`, `.out`, `.err` appended.
   ///   - input: What it reads, or a descriptor to read from.
-  init(
+  public init(
     _ words: [String], environment: [String: String], files: String, input: String = "",
     inputDescriptor: Int32? = nil
   ) throws {
@@ -82,20 +84,21 @@ final class RunningProgram {
   deinit { end() }
 
   /// What it has written to standard output so far, up to the last whole line.
-  var lines: [String] {
+  public var lines: [String] {
     let text = Self.text(files + ".out")
     return text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
   }
 
   /// What it has written to standard error so far.
-  var errors: String { Self.text(files + ".err") }
+  public var errors: String { Self.text(files + ".err") }
 
-  var isRunning: Bool { exitCode() == nil }
+  public var isRunning: Bool { exitCode() == nil }
 
-  func signal(_ number: Int32) { if isRunning { kill(pid, number) } }
+  public func signal(_ number: Int32) { if isRunning { kill(pid, number) } }
 
   /// Waits for its end.
-  func finish(within limit: Duration = .seconds(30), at location: SourceLocation = #_sourceLocation) throws
+  public func finish(within limit: Duration = .seconds(30), at location: SourceLocation = #_sourceLocation)
+    throws
     -> Outcome
   {
     let deadline = ContinuousClock.now + Patience.stretched(limit)
@@ -109,7 +112,7 @@ final class RunningProgram {
   }
 
   /// Kills it and what it has started in its process group.
-  func end() {
+  public func end() {
     guard isRunning else { return }
     kill(-pid, SIGKILL)
     kill(pid, SIGKILL)
@@ -141,6 +144,6 @@ final class RunningProgram {
 }
 
 /// A pause between two looks at a condition.
-enum Moment {
-  static func pass(milliseconds: Int32) { _ = poll(nil, 0, milliseconds) }
+public enum Moment {
+  public static func pass(milliseconds: Int32) { _ = poll(nil, 0, milliseconds) }
 }

@@ -2,7 +2,7 @@
 // A member that is missing is `.missing` and not an error, so that an expectation shows what is there instead.
 import Foundation
 
-enum JSON: Equatable, Sendable {
+public enum JSON: Equatable, Sendable {
   case missing
   case null
   case flag(Bool)
@@ -12,7 +12,7 @@ enum JSON: Equatable, Sendable {
   case list([JSON])
   case object([String: JSON])
 
-  init(parsing text: String) throws {
+  public init(parsing text: String) throws {
     do {
       self = try JSONDecoder().decode(JSON.self, from: Data(text.utf8))
     } catch {
@@ -21,35 +21,37 @@ enum JSON: Equatable, Sendable {
   }
 
   /// The documents of a text with one on each line.
-  static func lines(_ text: String) throws -> [JSON] {
+  public static func lines(_ text: String) throws -> [JSON] {
     try text.split(separator: "\n").map { try JSON(parsing: String($0)) }
   }
 
-  subscript(_ name: String) -> JSON {
+  public subscript(_ name: String) -> JSON {
     guard case .object(let members) = self else { return .missing }
     return members[name] ?? .missing
   }
 
-  subscript(_ index: Int) -> JSON { items.indices.contains(index) ? items[index] : .missing }
+  public subscript(_ index: Int) -> JSON { items.indices.contains(index) ? items[index] : .missing }
 
-  var items: [JSON] { if case .list(let items) = self { items } else { [] } }
-  var integer: Int? { if case .integer(let number) = self { number } else { nil } }
-  var text: String? { if case .text(let text) = self { text } else { nil } }
-  var flag: Bool? { if case .flag(let flag) = self { flag } else { nil } }
+  public var items: [JSON] { if case .list(let items) = self { items } else { [] } }
+  public var integer: Int? { if case .integer(let number) = self { number } else { nil } }
+  public var text: String? { if case .text(let text) = self { text } else { nil } }
+  public var flag: Bool? { if case .flag(let flag) = self { flag } else { nil } }
 
   /// The item of a list whose member `name` is this text.
-  func item(where name: String, is text: String) -> JSON { items.first { $0[name].text == text } ?? .missing }
+  public func item(where name: String, is text: String) -> JSON {
+    items.first { $0[name].text == text } ?? .missing
+  }
 }
 
 extension JSON {
   /// Which tickets an answer to `enqueue` names: day, first, last, and how many.
-  var tickets: [Int?] { ["day", "first", "last", "count"].map { self[$0].integer } }
+  public var tickets: [Int?] { ["day", "first", "last", "count"].map { self[$0].integer } }
   /// Whether these were there before the request.
-  var isKnown: Bool { self["known"].flag == true }
+  public var isKnown: Bool { self["known"].flag == true }
 }
 
 extension JSON: Decodable {
-  init(from decoder: any Decoder) throws {
+  public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     if container.decodeNil() {
       self = .null
@@ -70,7 +72,7 @@ extension JSON: Decodable {
 }
 
 extension JSON: CustomStringConvertible {
-  var description: String {
+  public var description: String {
     switch self {
     case .missing: "(missing)"
     case .null: "null"
@@ -88,7 +90,7 @@ extension JSON: CustomStringConvertible {
 extension JSON {
   /// What in this document is not as in a sample: every member of the sample must be here, with the same kind of
   /// value; members may be added. A `null` in the sample allows anything, a text that ends in `Z` wants a time.
-  func differences(from sample: JSON, at path: String = "$") -> [String] {
+  public func differences(from sample: JSON, at path: String = "$") -> [String] {
     switch (sample, self) {
     case (.null, _) where self != .missing: return []
     case (.flag, .flag), (.integer, .integer), (.fraction, .fraction): return []

@@ -1,0 +1,135 @@
+// Owns the lists of the dashboard beside the windows: the services with who waits for each, the first who wait, the dead
+// letters, the log.
+// Invariant: what the coordinator has no room to tell in a frame is counted where the list ends.
+import BankModel
+import Posix
+import Wire
+
+struct LineRows {
+  let moment: TopMoment
+  let words: MessageCatalog
+
+  // MARK: - Services
+
+  var services: TopList {
+    TopList(columns: serviceColumns, rows: moment.frame.services.map(row))
+  }
+
+  private var serviceColumns: [TopList.Column] {
+    [
+      .init(title: words.column(.service)),
+      .init(title: words.column(.state), dispensability: 1),
+      .init(title: words.column(.windows), alignment: .right, dispensability: 2, isDescending: true),
+      .init(title: words.column(.waiting), alignment: .right, width: 7, isDescending: true),
+      .init(title: words.column(.serving), alignment: .right, dispensability: 3, isDescending: true),
+      .init(title: words.column(.delayed), alignment: .right, dispensability: 4, isDescending: true),
+      .init(title: words.column(.dead), alignment: .right, dispensability: 5, isDescending: true),
+      .init(title: words.perSecond, alignment: .right, dispensability: 6, isDescending: true),
+      .init(title: words.byGrade, dispensability: 7, isDescending: true),
+    ]
+  }
+
+  private func row(_ service: BoardService) -> TopRow {
+    var row = TopRow(key: "service " + service.service.text, service: service.service)
+    let name = words.phrases.service(service.service)
+    row.add(.init(words.safe(name), service.service == .loan ? .loan : nil), .text(service.service.text))
+    row.add(
+      .init(service.paused ? words.paused : words.state(BankState.open), service.paused ? .alarm : nil),
+      .number(service.paused ? 0 : 1))
+    row.add(.init(service.windows), .number(Int64(service.windows)))
+    row.add(
+      .init(MessageCatalog.grouped(service.waitingTotal), service.waitingTotal > 0 ? .waiting : nil),
+      .number(service.waitingTotal))
+    row.add(
+      .init(MessageCatalog.grouped(service.serving), service.serving > 0 ? .serving : nil),
+      .number(service.serving))
+    row.add(.init(MessageCatalog.grouped(service.delayed)), .number(service.delayed))
+    row.add(
+      .init(MessageCatalog.grouped(service.dead), service.dead > 0 ? .alarm : nil), .number(service.dead))
+    row.add(.init(words.rate(thousandths: service.servedTenMinutes)), .number(service.servedTenMinutes))
+    let grades = service.waiting.map { grade in
+      (grade.priority.map(words.grade) ?? words.others) + " " + MessageCatalog.grouped(grade.count)
+    }
+    let reason = service.pauseReason.map { words.safe($0) }
+    row.add(
+      .init((grades + [reason].compactMap { $0 }).joined(separator: " · ")), .number(service.waitingTotal))
+    return row
+  }
+
+  // MARK: - Customers
+
+  /// The first who wait, in the order of their numbers.
+  var waiting: TopList {
+    let rows = moment.frame.waiting.map { customer in
+      self.customer(
+        "ticket \(customer.ticket)", customer.ticket, customer.service, words.grade(customer.priority),
+        Int64(customer.priority.number))
+    }
+    return TopList(columns: customerColumns(words.header(.waiting)), rows: rows)
+  }
+
+  func dead(_ letters: [TicketReport]) -> TopList {
+    var columns = customerColumns(words.column(.ticket))
+    columns.append(
+      .init(title: words.column(.amount), alignment: .right, dispensability: 2, isDescending: true))
+    columns.append(.init(title: words.issued, dispensability: 3))
+    let rows = letters.map { letter in
+      var row = customer(
+        "ticket \(letter.ticket)", letter.ticket, letter.service, words.grade(letter.priority),
+        Int64(letter.priority.number))
+      row.add(.init(words.business(letter.service, letter.amount, letter.article)), .number(letter.amount))
+      row.add(
+        .init(Timestamp.utc(milliseconds: letter.issuedAt), .quiet), .number(letter.issuedAt))
+      return row
+    }
+    return TopList(columns: columns, rows: rows)
+  }
+
+  private func customerColumns(_ title: String) -> [TopList.Column] {
+    [
+      .init(title: title), .init(title: words.column(.service)),
+      .init(title: words.column(.grade), dispensability: 1),
+    ]
+  }
+
+  private func customer(
+    _ key: String, _ ticket: Int64, _ service: ServiceName, _ grade: String, _ rank: Int64
+  ) -> TopRow {
+    var row = TopRow(key: key, service: service, ticket: ticket)
+    row.add(.init(String(ticket)), .number(ticket))
+    let name = words.safe(words.phrases.service(service))
+    row.add(.init(name, service == .loan ? .loan : nil), .text(service.text))
+    row.add(.init(grade), .number(rank))
+    return row
+  }
+
+  // MARK: - The log
+
+  var log: TopList {
+    let rows = moment.log.map { entry in
+      let event = entry.event
+      var row = TopRow(key: entry.key, service: event.service, ticket: event.ticket)
+      let time = Timestamp.utc(milliseconds: event.time).dropFirst(11).dropLast()
+      row.add(.init(String(time), .quiet), .number(event.time))
+      row.add(.init(words.boardEvent(event), Self.role(event.kind)), .text(""))
+      row.add(.init(event.service.map { words.safe(words.phrases.service($0)) } ?? ""), .text(""))
+      row.add(.init(event.pid.map { "\(words.column(.pid)) \($0)" } ?? "", .quiet), .text(""))
+      return row
+    }
+    let columns: [TopList.Column] = [
+      .init(title: words.time), .init(title: words.event),
+      .init(title: words.column(.service), dispensability: 1),
+      .init(title: words.column(.pid), dispensability: 2),
+    ]
+    return TopList(columns: columns, rows: rows)
+  }
+
+  private static func role(_ kind: BoardEvent.Kind) -> Palette.Role? {
+    switch kind {
+    case .issued: .waiting
+    case .started: .serving
+    case .died, .dead, .failed, .deferred, .reset: .alarm
+    case .served, .cancelled, .recalled: nil
+    }
+  }
+}

@@ -1,0 +1,70 @@
+// Owns what a key of the dashboard does with the selected row: what is asked of the bank, or why nothing is.
+// Invariant: whatever ends a process or takes a customer out is asked about first.
+import BankModel
+import Wire
+
+enum TopAction: Sendable, Equatable {
+  case story, pause, openWindow, closeWindow, requeue, cancel, kill
+
+  enum Outcome: Sendable, Equatable {
+    case ask(ControlCommand)
+    case confirm(TopQuestion)
+    /// The story of this customer is shown.
+    case story(Int64)
+    case refuse(String)
+  }
+
+  /// - Parameter isChaos: Whether somebody has said that processes may be killed from here.
+  init?(_ key: Key, isChaos: Bool) {
+    switch key {
+    case .enter: self = .story
+    // The second letter is the same key on a keyboard that writes Hangul, or without Shift.
+    case .character("p"), .character("ㅔ"): self = .pause
+    case .character("+"), .character("="): self = .openWindow
+    case .character("-"), .character("_"), .character("\u{2212}"): self = .closeWindow
+    case .character("r"), .character("ㄱ"): self = .requeue
+    case .character("x"), .character("ㅌ"): self = .cancel
+    case .character("K") where isChaos: self = .kill
+    default: return nil
+    }
+  }
+
+  /// - Parameter pending: How many windows were asked for whose answer is not there yet.
+  func outcome(
+    at row: TopRow?, in tab: TopTab, _ frame: BoardFrame, pending: [ServiceName: Int64],
+    _ words: MessageCatalog
+  ) -> Outcome {
+    switch self {
+    case .story: return row?.ticket.map { .story($0) } ?? .refuse(words.nobodySelected)
+    case .cancel:
+      guard let ticket = row?.ticket else { return .refuse(words.nobodySelected) }
+      return .confirm(.cancel(ticket: ticket, day: frame.day))
+    case .requeue:
+      guard tab == .dead, let ticket = row?.ticket else { return .refuse(words.noLetterSelected) }
+      return .ask(.requeue(ticket, day: frame.day))
+    case .pause:
+      guard let service = Self.service(of: row, frame) else { return .refuse(words.noServiceSelected) }
+      return .ask(service.paused ? .resume(service.service) : .pause(service.service))
+    case .openWindow: return scale(by: 1, row, frame, pending, words)
+    case .closeWindow: return scale(by: -1, row, frame, pending, words)
+    case .kill:
+      guard tab == .windows, let window = row?.window else { return .refuse(words.noWindowSelected) }
+      guard let pid = window.pid else { return .refuse(words.nobodyAt(window.window)) }
+      return .confirm(.kill(window, pid: pid))
+    }
+  }
+
+  private func scale(
+    by step: Int64, _ row: TopRow?, _ frame: BoardFrame, _ pending: [ServiceName: Int64],
+    _ words: MessageCatalog
+  ) -> Outcome {
+    guard let service = Self.service(of: row, frame) else { return .refuse(words.noServiceSelected) }
+    let count = (pending[service.service] ?? Int64(service.windows)) &+ step
+    guard 0...Limits.windowsPerService ~= count else { return .refuse(words.noSuchWindows) }
+    return .ask(.scale([ServiceWindows(service: service.service, count: count)]))
+  }
+
+  private static func service(of row: TopRow?, _ frame: BoardFrame) -> BoardService? {
+    frame.services.first { $0.service == row?.service }
+  }
+}

@@ -1,0 +1,331 @@
+// Owns what the dashboard in the terminal shows and what a key in it means: which page, which row, what is asked for.
+// Invariant: every number is one that the bank has told. A wish names whom it means by number, or by window, generation and
+// process, so a picture that is old harms nobody. What would end a process or a customer's wait is asked about first.
+import BankModel
+import StockClient
+import Time
+import VendingClient
+import Wire
+
+enum TopTab: Int, CaseIterable, Sendable {
+  case windows = 1
+  case lines, dead, stock, vending, log
+}
+
+/// What is asked before it is done.
+enum TopQuestion: Sendable, Equatable {
+  case cancel(ticket: Int64, day: Int64)
+  case kill(BoardWindow, pid: Int32)
+}
+
+struct TopModel {
+  enum Wish: Sendable, Equatable {
+    case leave
+    case ask(ControlCommand)
+  }
+
+  enum Mode: Sendable, Equatable {
+    case list
+    /// A filter is being typed.
+    case filtering
+    case asking(TopQuestion)
+    case help
+    case story(StoryView)
+  }
+
+  /// How a list is looked at.
+  struct ListView: Sendable, Equatable {
+    var cursor = RowCursor()
+    var sorted = 0
+    var filter = ""
+  }
+
+  let words: MessageCatalog
+  let isChaos: Bool
+  private let home: String
+  private(set) var tab = TopTab.windows
+  private(set) var mode = Mode.list
+  /// What the bank has told last; nil before it has told anything.
+  private(set) var live: TopMoment?
+  /// What is shown instead while it is frozen, and when that was.
+  private(set) var frozen: (moment: TopMoment, at: MonotonicTime)?
+  private(set) var letters = DeadLetterList()
+  private(set) var kill: KillWatch?
+  var notice: ServiceNotice
+  var shop = TopShop()
+  /// The first line that is shown of a text that is longer than the screen, how many it can be pushed by, and how many rows
+  /// are shown; the picture decides.
+  private(set) var pushed = 0
+  var room = (push: 0, rows: 10)
+  private var views: [TopTab: ListView] = [.log: ListView(cursor: RowCursor(followsEnd: true))]
+  /// How many windows somebody has asked for who has no answer yet.
+  private var targets: [ServiceName: Int64] = [:]
+
+  init(_ words: MessageCatalog, isChaos: Bool, home: String) {
+    (self.words, self.isChaos, self.home) = (words, isChaos, home)
+    notice = ServiceNotice(absence: words.bankWaits, refusedKey: words.bankTookNoKey)
+  }
+
+  /// Whether a bank that is gone has closed, as far as anybody was told.
+  var isClosing: Bool { live?.frame.state == .draining || live?.frame.state == .closed }
+  var view: ListView { views[tab] ?? ListView() }
+
+  /// What is shown, and at which moment.
+  func shown(at now: MonotonicTime) -> (moment: TopMoment, at: MonotonicTime)? {
+    frozen ?? live.map { ($0, now) }
+  }
+
+  /// The lists of a page, filtered and sorted; none for a page that is a text.
+  func lists(at now: MonotonicTime) -> [TopList] {
+    guard let (moment, time) = shown(at: now) else { return [] }
+    let rows = LineRows(moment: moment, words: words)
+    var lists: [TopList]
+    switch tab {
+    case .windows: lists = [WindowRows(moment: moment, wall: moment.wall(at: time), words: words).list]
+    case .lines: lists = [rows.services, rows.waiting]
+    case .dead: lists = [rows.dead(letters.shown)]
+    case .log: lists = [rows.log]
+    case .stock, .vending: lists = []
+    }
+    for place in lists.indices {
+      lists[place].filter(view.filter)
+      if place == 0 { lists[place].sort(by: view.sorted) }
+    }
+    return lists
+  }
+
+  // MARK: - What is told
+
+  mutating func hear(_ frame: BoardFrame, at now: MonotonicTime) {
+    if live == nil { live = TopMoment(frame, at: now) } else { live?.hear(frame, at: now) }
+    kill?.hear(frame)
+    letters.noteChange()
+    if case .story(var story) = mode {
+      story.noteChange()
+      mode = .story(story)
+    }
+    if view.cursor.key == nil { settle(at: now) }
+    notice.forgetAbsence()
+  }
+
+  /// The answer to what was asked; of a list that comes in pages each page.
+  mutating func hear(_ answer: ControlAnswer, to command: ControlCommand, more: Bool) {
+    if case .scale(let windows) = command { for window in windows { forgetTarget(window) } }
+    if case .failure(let failure) = answer { return hear(failure, to: command) }
+    if case .status(let report) = answer { live?.hear(report.services) }
+    switch (command, answer) {
+    case (.tickets, .tickets(let page)): letters.hear(page, more: more)
+    case (.ticket(let number, _), .ticket(let report)):
+      guard case .story(var story) = mode, story.ticket == number else { return }
+      story.report = report
+      mode = .story(story)
+    case (.cancel(let number, _), .ticket): notice.say(words.cancelled(number), isAlarm: false)
+    case (.requeue(let number, _), .ticket): notice.say(words.requeued(ticket: number), isAlarm: false)
+    case (.pause(let service), .status): notice.say(words.paused(service), isAlarm: false)
+    case (.resume(let service), .status): notice.say(words.resumed(service), isAlarm: false)
+    case (.scale, .status(let report)): notice.say(words.windows(report), isAlarm: false)
+    default: break
+    }
+  }
+
+  private mutating func hear(_ failure: Failure, to command: ControlCommand) {
+    switch command {
+    case .endTeller: kill = nil
+    case .ticket(let number, _):
+      if case .story(let story) = mode, story.ticket == number { mode = .list }
+    case .tickets: letters.forget()
+    default: break
+    }
+    notice.say(words.complaint(about: .failure(failure), home: home)?.message ?? "")
+  }
+
+  /// The connection is gone, and with it every answer that has not come.
+  mutating func loseAnswers() {
+    targets = [:]
+    letters.forget()
+    if case .story(var story) = mode {
+      story.forget()
+      mode = .story(story)
+    }
+  }
+
+  /// What is to be asked now because what is shown is old; asked for once.
+  mutating func question(at now: MonotonicTime) -> ControlCommand? {
+    if case .story(var story) = mode, let question = story.question(at: now) {
+      mode = .story(story)
+      return question
+    }
+    guard tab == .dead, mode != .help, frozen == nil else { return nil }
+    return letters.question(at: now)
+  }
+
+  /// When ``question(at:)`` has something to ask; nil for not before the next news.
+  var due: MonotonicTime? {
+    if case .story(let story) = mode { return story.due }
+    return tab == .dead && frozen == nil ? letters.due : nil
+  }
+
+  /// After what time the picture is another one without any news; nil for never.
+  func pace(at now: MonotonicTime) -> TimeSpan? { frozen == nil ? live?.pace(at: now) : nil }
+
+  // MARK: - Keys
+
+  mutating func press(_ key: Key, at now: MonotonicTime) -> Wish? {
+    notice.clear()
+    if key == .paste {
+      notice.say(words.pasteNotTaken)
+      return nil
+    }
+    switch mode {
+    case .filtering:
+      type(key)
+      settle(at: now)
+      return nil
+    case .asking(let question):
+      mode = .list
+      guard key == .character("y") || key == .character("Y") || key == .character("ㅛ") else {
+        notice.say(words.nothingChanged, isAlarm: false)
+        return nil
+      }
+      return answer(question)
+    case .help, .story:
+      if let step = step(key) {
+        push(by: step)
+      } else if mode != .help || key != .character("z") {
+        (mode, pushed) = (.list, 0)
+      }
+      return nil
+    case .list: return pressInList(key, at: now)
+    }
+  }
+
+  private mutating func pressInList(_ key: Key, at now: MonotonicTime) -> Wish? {
+    if let step = step(key) {
+      if [.stock, .vending].contains(tab) { push(by: step) } else { move(by: step, at: now) }
+      return nil
+    }
+    switch key {
+    // The second letter is the same key on a keyboard that writes Hangul, or without Shift.
+    case .control("d"), .character("q"), .character("ㅂ"): return .leave
+    case .control("i"), .right: turn(by: 1, at: now)
+    case .backTab, .left: turn(by: -1, at: now)
+    case .character("?"): (mode, pushed) = (.help, 0)
+    case .character("/"): mode = .filtering
+    case .character("<"), .character(","): sort(by: -1, at: now)
+    case .character(">"), .character("."): sort(by: 1, at: now)
+    case .character("z"), .character("ㅋ"): freeze(at: now)
+    case .escape:
+      views[tab, default: ListView()].filter = ""
+      kill = nil
+    case .character(let digit) where digit.wholeNumberValue.flatMap(TopTab.init) != nil:
+      turn(to: digit.wholeNumberValue.flatMap(TopTab.init) ?? tab, at: now)
+    default: if let action = TopAction(key, isChaos: isChaos) { return perform(action, at: now) }
+    }
+    return nil
+  }
+
+  private mutating func perform(_ action: TopAction, at now: MonotonicTime) -> Wish? {
+    // What was never told is not known to be there; and a bank that is away shall not catch up on keys later.
+    guard let action = notice.grant(action, hasPicture: live != nil), let frame = live?.frame else {
+      return nil
+    }
+    switch action.outcome(at: selected(in: lists(at: now)), in: tab, frame, pending: targets, words) {
+    case .refuse(let reason): notice.say(reason)
+    case .confirm(let question): mode = .asking(question)
+    case .story(let ticket):
+      (mode, pushed) = (.story(StoryView(ticket: ticket, day: frame.day)), 0)
+    case .ask(let command):
+      if case .scale(let windows) = command {
+        for target in windows { targets[target.service] = target.count }
+      }
+      return .ask(command)
+    }
+    return nil
+  }
+
+  private mutating func answer(_ question: TopQuestion) -> Wish {
+    switch question {
+    case .cancel(let ticket, let day): return .ask(.cancel(ticket, day: day))
+    case .kill(let window, let pid):
+      kill = KillWatch(window, pid: pid)
+      return .ask(.endTeller(window: window.window, generation: window.generation, pid: pid))
+    }
+  }
+
+  /// Where more was asked for meanwhile, that stands.
+  private mutating func forgetTarget(_ windows: ServiceWindows) {
+    if targets[windows.service] == windows.count { targets[windows.service] = nil }
+  }
+
+  /// By how many rows a key moves; nil for any other key.
+  private func step(_ key: Key) -> Int? {
+    switch key {
+    case .up, .character("k"), .character("ㅏ"): -1
+    case .down, .character("j"), .character("ㅓ"): 1
+    case .pageUp: -max(1, room.rows - 1)
+    case .pageDown: max(1, room.rows - 1)
+    case .home: .min
+    case .end: .max
+    default: nil
+    }
+  }
+
+  private mutating func push(by step: Int) {
+    let sum = pushed.addingReportingOverflow(step)
+    pushed = sum.overflow ? (step < 0 ? 0 : room.push) : max(0, min(sum.partialValue, room.push))
+  }
+
+  private func rows(at now: MonotonicTime) -> [TopRow] { lists(at: now).flatMap(\.rows) }
+
+  /// The selected row among those of these lists, which are the page's; nil where there is none.
+  func selected(in lists: [TopList]) -> TopRow? {
+    let rows = lists.flatMap(\.rows)
+    return view.cursor.chosen(in: rows.map(\.key)).map { rows[$0] }
+  }
+
+  private mutating func settle(at now: MonotonicTime) {
+    let keys = rows(at: now).map(\.key)
+    views[tab, default: ListView()].cursor.settle(in: keys)
+  }
+
+  private mutating func move(by step: Int, at now: MonotonicTime) {
+    let keys = rows(at: now).map(\.key)
+    views[tab, default: ListView()].cursor.move(by: step, in: keys)
+  }
+
+  private mutating func turn(by step: Int, at now: MonotonicTime) {
+    let count = TopTab.allCases.count
+    turn(to: TopTab.allCases[(tab.rawValue - 1 + step + count) % count], at: now)
+  }
+
+  private mutating func turn(to tab: TopTab, at now: MonotonicTime) {
+    (self.tab, pushed) = (tab, 0)
+    settle(at: now)
+  }
+
+  private mutating func sort(by step: Int, at now: MonotonicTime) {
+    guard [.windows, .lines, .dead].contains(tab), let count = lists(at: now).first?.columns.count else {
+      return
+    }
+    settle(at: now)
+    views[tab, default: ListView()].sorted = (view.sorted + step + count) % count
+  }
+
+  private mutating func freeze(at now: MonotonicTime) {
+    frozen = frozen == nil ? live.map { ($0, now) } : nil
+  }
+
+  private mutating func type(_ key: Key) {
+    switch key {
+    case .enter: mode = .list
+    case .escape:
+      views[tab, default: ListView()].filter = ""
+      mode = .list
+    case .backspace, .control("h"):
+      if view.filter.isEmpty { mode = .list } else { views[tab]?.filter.removeLast() }
+    case .character(let character):
+      if view.filter.count < 40 { views[tab, default: ListView()].filter.append(character) }
+    default: break
+    }
+  }
+}

@@ -1,0 +1,83 @@
+// Owns everything that frames of the board have told, as the dashboard shows it: the last frame, and what only several of
+// them together tell, which are the plots and the log.
+// Invariant: it is a value, so that one that is kept shows the same for ever; every list in it is bounded.
+import Posix
+import Time
+import Wire
+
+struct TopMoment: Sendable, Equatable {
+  /// An event of one coordinator; another one counts from 1 again.
+  struct LogEntry: Sendable, Equatable {
+    let coordinator: Int64
+    let event: BoardEvent
+    var key: String { "\(coordinator).\(event.sequence)" }
+  }
+
+  private(set) var frame: BoardFrame
+  private(set) var heardAt: MonotonicTime
+  /// How many were served, in all, over the last minute.
+  private(set) var minute = ServedHistory(seconds: 60)
+  /// How many were served at each window, over the last five seconds.
+  private(set) var windows: [String: ServedHistory] = [:]
+  /// The oldest first.
+  private(set) var log: [LogEntry] = []
+
+  static let logAtMost = 500
+
+  init(_ frame: BoardFrame, at now: MonotonicTime) {
+    (self.frame, heardAt) = (frame, now)
+    note()
+  }
+
+  mutating func hear(_ frame: BoardFrame, at now: MonotonicTime) {
+    (self.frame, heardAt) = (frame, now)
+    note()
+  }
+
+  /// What an answer tells before the next frame does: who is paused, and how many windows there shall be.
+  mutating func hear(_ services: [ServiceReport]) {
+    for report in services {
+      guard let place = frame.services.firstIndex(where: { $0.service == report.service }) else { continue }
+      frame.services[place].paused = report.paused
+      frame.services[place].pauseReason = report.pausedBecause
+      frame.services[place].windows = Int(clamping: report.windows)
+    }
+  }
+
+  private mutating func note() {
+    minute.hear(total: frame.counts.served, at: frame.time)
+    var present: [String: ServedHistory] = [:]
+    for window in frame.windows {
+      var history = windows[window.window] ?? ServedHistory(seconds: 5)
+      history.hear(total: window.served, at: frame.time)
+      present[window.window] = history
+    }
+    windows = present
+    let last = log.last
+    let isSame = last?.coordinator == frame.coordinator.generation
+    let news = frame.events.filter { !isSame || $0.sequence > last?.event.sequence ?? 0 }
+    log += news.map { LogEntry(coordinator: frame.coordinator.generation, event: $0) }
+    if log.count > Self.logAtMost { log.removeFirst(log.count - Self.logAtMost) }
+  }
+
+  /// Milliseconds since 1970 by the coordinator's clock, which goes on behind its frame.
+  func wall(at now: MonotonicTime) -> Int64 {
+    let (time, isOver) = frame.time.addingReportingOverflow(now.since(heardAt).milliseconds)
+    return isOver ? .max : time
+  }
+
+  /// How long somebody waited or was served today, in milliseconds.
+  func businessMilliseconds(at now: MonotonicTime) -> Int64 {
+    let passed = frame.businessTimeRuns ? now.since(heardAt).milliseconds : 0
+    let (time, isOver) = frame.businessTime.milliseconds.addingReportingOverflow(passed)
+    return isOver ? .max : time
+  }
+
+  /// After what time there is something else to be seen without any news; nil for never.
+  func pace(at now: MonotonicTime) -> TimeSpan? {
+    if frame.businessTimeRuns { return .milliseconds(100) }
+    let wall = wall(at: now)
+    let isMoving = minute.isMoving(at: wall) || windows.values.contains { $0.isMoving(at: wall) }
+    return isMoving ? .seconds(1) : nil
+  }
+}

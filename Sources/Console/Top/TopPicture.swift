@@ -1,0 +1,227 @@
+// Owns how the dashboard looks, on a terminal of any size: the bank in a few lines, the pages, one page, what is asked or told,
+// the keys.
+// Invariant: never more lines than the terminal has and none wider; the selected row is always among them, and rows that are
+// hidden are counted.
+import Arguments
+import Posix
+import Time
+import Wire
+
+struct TopPicture {
+  let model: TopModel
+  let now: MonotonicTime
+  let palette: Palette
+
+  /// By how many rows a text can be pushed, and how many rows a page shows.
+  typealias Room = (push: Int, rows: Int)
+
+  private var words: MessageCatalog { model.words }
+
+  func lines(size: Terminal.Size?) -> (lines: [String], room: Room) {
+    let (columns, rows) = (size?.columns ?? 80, size?.rows ?? 24)
+    let isLow = rows < 16
+    let frame = ScreenFrame(
+      title: head(columns, isLow: isLow) + [tabs(columns)], extra: note(columns), notice: notice(columns),
+      keys: keys(columns))
+    let (head, foot) = frame.fitted(rows: rows, leaving: 3)
+    // An empty row helps less than one more of the page.
+    let tight = { (lines: [String]) in isLow ? lines.filter { !$0.isEmpty } : lines }
+    let (above, below) = (tight(head), tight(foot))
+    let height = max(1, rows - above.count - below.count)
+    let (body, push) = page(columns, height)
+    let filling = [String](repeating: "", count: max(0, height - body.count))
+    let lines = (above + body + filling + below).prefix(rows).map { Screen.cut($0, to: columns) }
+    return (lines, (push, height))
+  }
+
+  // MARK: - The bank
+
+  private func head(_ columns: Int, isLow: Bool) -> [String] {
+    guard let (moment, time) = model.shown(at: now) else { return [] }
+    let frame = moment.frame
+    let state = TextTable.Cell(words.state(frame.state), frame.state == .open ? .waiting : .alarm)
+    let business = moment.businessMilliseconds(at: time)
+    let frozen = model.frozen == nil ? [] : [TextTable.Cell(words.isFrozen, .alarm)]
+    let process = "pid \(frame.coordinator.pid), " + words.generation(frame.coordinator.generation)
+    let beginning = [state] + frozen + [TextTable.Cell(words.day(frame.day))]
+    // Where there is no room to name it, the time that runs is known by that it runs.
+    let timers = [words.businessTime(milliseconds: business), MessageCatalog.timer(milliseconds: business)]
+    let used = beginning.reduce(0) { $0 + DisplayWidth.of($1.text) + 3 }
+    let timer = timers.first { used + DisplayWidth.of($0) <= columns } ?? timers[1]
+    let first = row(beginning + [.init(timer), .init(process, .quiet)], " · ", columns)
+    let queue = QueueReport(
+      issued: frame.counts.issued, waiting: frame.counts.waiting, delayed: frame.counts.delayed,
+      serving: frame.counts.serving, served: frame.counts.served, dead: frame.counts.dead,
+      cancelled: frame.counts.cancelled, oldestWaitMilliseconds: 0)
+    var numbers = Screen.flow(StatusPicture.terms(queue, words), separator: " ", columns: columns)
+    // Whoever has little room wants to know first who waits and who is served.
+    if numbers.count > 1 {
+      numbers = Screen.flow(
+        StatusPicture.terms(queue, words).dropFirst().map { String($0.dropFirst(2)) }, separator: " · ",
+        columns: columns)
+    }
+    if isLow { numbers = Array(numbers.prefix(1)) }
+    return [first] + numbers + [rates(moment, wall: moment.wall(at: time), columns)]
+  }
+
+  /// The rates and the last minute, as much of both as there is room for.
+  private func rates(_ moment: TopMoment, wall: Int64, _ columns: Int) -> String {
+    let minute = moment.minute.seconds(by: wall)
+    let parts = words.servedRates(moment.frame.rates)
+    let isWide = columns >= 72
+    let text = (isWide ? parts : Array(parts.prefix(1))).joined(separator: " · ")
+    let room = max(0, min(minute.count, columns - DisplayWidth.of(text) - 2))
+    return text + "  " + palette.paint(Sparkline.text(minute.suffix(room)), .waiting)
+  }
+
+  /// As many parts as there is room for, the first at any rate.
+  private func row(_ parts: [TextTable.Cell], _ separator: String, _ columns: Int) -> String {
+    var (line, width) = ("", 0)
+    for part in parts {
+      let added = DisplayWidth.of(part.text) + (width == 0 ? 0 : DisplayWidth.of(separator))
+      guard width == 0 || width + added <= columns else { break }
+      line += (width == 0 ? "" : separator) + palette.paint(part.text, part.role)
+      width += added
+    }
+    return line
+  }
+
+  private func tabs(_ columns: Int) -> String {
+    func title(_ tab: TopTab, _ isNamed: Bool) -> TextTable.Cell {
+      let dead = model.shown(at: now)?.moment.frame.counts.dead ?? 0
+      let count = tab == .dead && dead > 0 ? " (\(MessageCatalog.grouped(dead)))" : ""
+      let name = isNamed ? " " + words.tab(tab) + count : ""
+      guard tab == model.tab else { return .init("\(tab.rawValue)\(name)", .quiet) }
+      return .init("[\(tab.rawValue)\(name)]", .heading)
+    }
+    for isNamed in [true, false] {
+      let cells = TopTab.allCases.map { title($0, isNamed || $0 == model.tab) }
+      let width = cells.reduce(-2) { $0 + DisplayWidth.of($1.text) + 2 }
+      if width <= columns || !isNamed {
+        return cells.map { palette.paint($0.text, $0.role) }.joined(separator: "  ")
+      }
+    }
+    return ""
+  }
+
+  // MARK: - One page
+
+  private func page(_ columns: Int, _ height: Int) -> (lines: [String], push: Int) {
+    switch model.mode {
+    case .help: return text(help(columns), height)
+    case .story(let story): return text(lines(of: story, columns), height)
+    case .list, .filtering, .asking: break
+    }
+    switch model.tab {
+    case .stock: return text(filtered(model.shop.stockLines(words, palette, columns: columns)), height)
+    case .vending: return text(filtered(model.shop.machineLines(words, palette, columns: columns)), height)
+    case .windows, .lines, .dead, .log: return (table(columns, height), 0)
+    }
+  }
+
+  /// As much of a text as there is room for, from where it is pushed to.
+  private func text(_ lines: [String], _ height: Int) -> (lines: [String], push: Int) {
+    guard lines.count > height else { return (lines, 0) }
+    let room = max(1, height - 1)
+    let push = max(0, lines.count - room)
+    let first = min(model.pushed, push)
+    let shown = lines[first..<min(lines.count, first + room)]
+    let marks = [("↑", first), ("↓", lines.count - first - shown.count)].filter { $0.1 > 0 }
+    let mark = marks.map { "\($0.0) \(words.more($0.1))" }.joined(separator: "  ")
+    return (Array((shown + [palette.paint(mark, .quiet)]).prefix(height)), push)
+  }
+
+  private func filtered(_ lines: [String]) -> [String] {
+    let filter = model.view.filter.lowercased()
+    return filter.isEmpty ? lines : lines.filter { $0.lowercased().contains(filter) }
+  }
+
+  private func lines(of story: StoryView, _ columns: Int) -> [String] {
+    guard let report = story.report else { return [words.doing(.ticket)] }
+    return TicketStory(ticket: report, words: words, palette: palette).lines
+      .flatMap { Screen.folded($0, columns: columns) }
+  }
+
+  private func help(_ columns: Int) -> [String] {
+    var table = TextTable([.left, .left])
+    for (key, meaning) in words.topHelp(isChaos: model.isChaos) {
+      table.add([.init(key, .heading), .init(meaning)])
+    }
+    return table.lines(palette, within: columns)
+  }
+
+  /// The headings stay where they are, and the rows around the selected one are shown.
+  private func table(_ columns: Int, _ height: Int) -> [String] {
+    let lists = model.lists(at: now)
+    let selected = model.selected(in: lists)?.key
+    var entries: [[String]] = []
+    var heading: [String] = []
+    var chosen = 0
+    for (place, list) in lists.enumerated() {
+      let sorted = place == 0 ? model.view.sorted : nil
+      let lines = list.lines(selected: selected, sorted: sorted, palette, columns: columns)
+      if place == 0 { heading = Array(lines.prefix(1)) } else if !list.rows.isEmpty { entries.append([""]) }
+      for (row, line) in zip(list.rows, lines.dropFirst()) {
+        if row.key == selected { chosen = entries.count }
+        let isFirstBelow = place > 0 && row.key == list.rows.first?.key
+        entries.append(isFirstBelow ? [lines[0], line] : [line])
+      }
+    }
+    if let remark { entries.append([palette.paint(remark, .quiet)]) }
+    guard height > 2 else { return shown(entries, chosen, height) }
+    return heading + shown(entries, chosen, height - heading.count)
+  }
+
+  private func shown(_ entries: [[String]], _ chosen: Int, _ room: Int) -> [String] {
+    Screen.window(entries, around: chosen, room: room, words, palette)
+  }
+
+  /// What the rows of a page do not tell.
+  private var remark: String? {
+    guard let (moment, _) = model.shown(at: now) else { return nil }
+    switch model.tab {
+    case .windows:
+      let hidden = Int(clamping: moment.frame.hidden.windows)
+      return moment.frame.windows.isEmpty ? words.noWindows : hidden > 0 ? words.more(hidden) : nil
+    case .lines:
+      let hidden = Int(clamping: moment.frame.hidden.waiting)
+      return hidden > 0 ? words.more(hidden) : nil
+    case .dead:
+      let (shown, all) = (model.letters.shown.count, moment.frame.counts.dead)
+      return shown == 0
+        ? (all == 0 ? words.nobody : nil) : shown < all ? words.deadLetters(shown, of: all) : nil
+    case .log, .stock, .vending: return nil
+    }
+  }
+
+  // MARK: - What is asked and told
+
+  private func note(_ columns: Int) -> [String] {
+    guard let kill = model.kill else { return [] }
+    return Screen.sentence(words.killed(kill), columns: columns).map {
+      palette.paint($0, kill.isOver ? .waiting : .alarm)
+    }
+  }
+
+  private func notice(_ columns: Int) -> [String] {
+    if case .asking(let question) = model.mode {
+      return Screen.sentence(words.ask(question), columns: columns).map { palette.paint($0, .alarm) }
+    }
+    let isTyped = model.mode == .filtering
+    let filter =
+      isTyped || !model.view.filter.isEmpty
+      ? Screen.sentence(words.filter(model.view.filter, isTyped: isTyped), columns: columns) : []
+    let notice = model.notice.lines(hasPicture: model.live != nil, columns: columns, palette)
+    return filter + notice.filter { !$0.isEmpty }
+  }
+
+  private func keys(_ columns: Int) -> [String] {
+    let hints =
+      switch model.mode {
+      case .list: words.topKeys(model.tab, isChaos: model.isChaos)
+      case .help, .story: [words.anyKeyReturns]
+      case .filtering, .asking: [String]()
+      }
+    return [row(hints.map { .init($0, .quiet) }, " · ", columns)]
+  }
+}

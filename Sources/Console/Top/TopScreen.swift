@@ -1,0 +1,199 @@
+// Owns the dashboard's conversation with the bank, the stock and the vending machine; what a key means is the model's.
+// Invariant: the picture is drawn at most ten times a second however much happens, and at once for a key. A bank in which
+// nothing happens wakes nobody. The services of the shop are followed once somebody looks at them.
+// Failure: CommandError. A coordinator that was killed is waited for; a bank that closes ends the dashboard without an error.
+import BankModel
+import ControlClient
+import Glibc
+import Posix
+import Time
+import VendingClient
+import Wire
+
+final class TopScreen {
+  private let session: Session
+  private let loop: EventLoop
+  private let screen: FullScreen
+  private let coordinator: WatchedCoordinator
+  private var model: TopModel
+  private var stock: StockRequests?
+  private var machine: VendingRequests?
+  /// What was asked and has no last answer yet.
+  private var asked: [UInt32: ControlCommand] = [:]
+  /// Whether something was told that is not drawn yet, and when drawing is due again.
+  private var hasNews = false
+  private var nextDrawing = MonotonicTime(nanoseconds: 0)
+  private var failure: CommandError?
+
+  /// More often nobody sees it, and every picture costs a bank at full speed something.
+  private static let pace = TimeSpan.milliseconds(100)
+  /// How long the stock may take to say what there is.
+  private static let shopPatience = TimeSpan.minutes(60)
+  /// More than anybody asks for by keys.
+  private static let questionsAtMost = 64
+
+  static func run(_ session: Session) throws(CommandError) {
+    let isScreen =
+      session.output.isTerminal && Terminal.isTerminal(STDIN_FILENO) && !session.asJSON
+      && session.surroundings.variable("TERM") != "dumb"
+    guard isScreen else { throw .usage(session.words.topIsForPeople) }
+    let client = try CoordinatorClient.open(session)
+    let loop = try fromSystem(EventLoop())
+    let screen = try FullScreen(session.output, on: loop)
+    defer { screen.end() }
+    let coordinator = try WatchedCoordinator(session, client, following: .board, on: loop)
+    let top = TopScreen(session, coordinator, loop, screen)
+    let isClosed = try top.show()
+    screen.end()
+    if isClosed { session.note(session.words.bankHasClosed) }
+    if let signal = screen.signal { Signals.end(by: signal) }
+  }
+
+  private init(
+    _ session: Session, _ coordinator: WatchedCoordinator, _ loop: EventLoop, _ screen: FullScreen
+  ) {
+    (self.session, self.coordinator, self.loop, self.screen) = (session, coordinator, loop, screen)
+    model = TopModel(session.words, isChaos: session.invocation.flag("chaos"), home: session.home.path)
+  }
+
+  /// - Returns: Whether the bank has closed meanwhile.
+  private func show() throws(CommandError) -> Bool {
+    try screen.begin { [unowned self] key in press(key) }
+    while !screen.isEnded, !screen.isClosed {
+      if try !hear() { return true }
+      noteConnections()
+      askAgain()
+      try draw()
+      try loop.turn(until: wake)
+      stock?.client.endTurn()
+      machine?.client.endTurn()
+      screen.settle()
+      if let failure { throw failure }
+    }
+    if let failure = screen.failure { throw failure }
+    return false
+  }
+
+  private var wake: MonotonicTime? {
+    let now = SystemClock.monotonic()
+    let drawing = hasNews ? nextDrawing : model.pace(at: now).map { max(nextDrawing, now + $0) }
+    return .earliest(
+      screen.wake, coordinator.wake, drawing, coordinator.isThere ? model.due : nil,
+      stock?.client.nextDeadline,
+      machine?.client.nextDeadline)
+  }
+
+  private func draw() throws(CommandError) {
+    let now = SystemClock.monotonic()
+    if now >= nextDrawing, hasNews || model.pace(at: now) != nil { screen.isDirty = true }
+    guard screen.isDirty else { return }
+    (hasNews, nextDrawing) = (false, now + Self.pace)
+    try screen.draw { size in
+      let (lines, room) = TopPicture(model: model, now: now, palette: session.output.palette).lines(
+        size: size)
+      model.room = room
+      return lines
+    }
+  }
+
+  // MARK: - The bank
+
+  /// - Returns: false where the bank has closed.
+  private func hear() throws(CommandError) -> Bool {
+    let wasThere = coordinator.isThere
+    let replies: [ControlReply]
+    do throws(CommandError) { replies = try coordinator.hear() } catch {
+      guard case .control(.notOpen) = error, model.isClosing else { throw error }
+      return false
+    }
+    for reply in replies { try hear(reply) }
+    if model.live?.frame.state == .closed { return false }
+    guard coordinator.isThere else {
+      if wasThere {
+        asked = [:]
+        model.loseAnswers()
+      }
+      return !(model.isClosing && session.isBankClosed)
+    }
+    return true
+  }
+
+  private func hear(_ reply: ControlReply) throws(CommandError) {
+    hasNews = true
+    if reply.number == coordinator.followed {
+      if case .failure(let failure) = reply.answer { throw .failure(failure) }
+      guard case .board(let frame) = reply.answer else { throw reply.answer.unexpected }
+      return model.hear(frame, at: SystemClock.monotonic())
+    }
+    guard let command = asked[reply.number] else { return }
+    if !reply.more { asked[reply.number] = nil }
+    model.hear(reply.answer, to: command, more: reply.more)
+    // What somebody has asked for is seen at once.
+    screen.isDirty = true
+  }
+
+  private func noteConnections() {
+    let before = (
+      model.notice.isConnected, model.notice.silence, model.shop.isStockThere, model.shop.isMachineThere
+    )
+    model.notice.isConnected = coordinator.isThere
+    model.notice.silence =
+      coordinator.isSilent
+      ? session.words.bankIsSilent(since: Timestamp.utc(milliseconds: coordinator.heardAt)) : nil
+    model.shop.isStockThere = stock?.client.isConnected ?? false
+    model.shop.isMachineThere = machine?.client.isConnected ?? false
+    let after = (
+      model.notice.isConnected, model.notice.silence, model.shop.isStockThere, model.shop.isMachineThere
+    )
+    if before != after { screen.isDirty = true }
+  }
+
+  private func askAgain() {
+    guard coordinator.isThere, let question = model.question(at: SystemClock.monotonic()) else { return }
+    ask(question)
+  }
+
+  private func ask(_ command: ControlCommand) {
+    guard asked.count < Self.questionsAtMost, let number = coordinator.ask(command) else { return }
+    asked[number] = command
+  }
+
+  private func press(_ key: Key) {
+    coordinator.lookWhetherItAnswers()
+    switch model.press(key, at: SystemClock.monotonic()) {
+    case .leave: screen.close()
+    case .ask(let command): ask(command)
+    case nil: break
+    }
+    if model.tab == .stock, stock == nil { openStock() }
+    if model.tab == .vending, machine == nil { openMachine() }
+  }
+
+  // MARK: - The shop
+
+  private func openStock() {
+    do throws(CommandError) {
+      let counter = try StockRequests(session, isSeenOpen: true, on: loop)
+      counter.client.follow { [unowned self] news in
+        model.shop.hear(news)
+        hasNews = true
+      }
+      counter.client.ask(.assortment, until: SystemClock.monotonic() + Self.shopPatience) { [unowned self] in
+        if case .success(.assortment(let assortment)) = $0 { model.shop.assortment = assortment }
+        hasNews = true
+      }
+      stock = counter
+    } catch { failure = error }
+  }
+
+  private func openMachine() {
+    do throws(CommandError) {
+      let counter = try VendingRequests(session, .customers, on: loop)
+      counter.client.follow { [unowned self] notice in
+        model.shop.hear(notice)
+        hasNews = true
+      }
+      machine = counter
+    } catch { failure = error }
+  }
+}

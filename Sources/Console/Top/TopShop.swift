@@ -1,0 +1,52 @@
+// Owns what the dashboard knows of the stock and of the vending machine, as their services tell it.
+// Invariant: what is shown is what a service has told; while it is away that is said, and the last of it stays.
+import BankModel
+import StockClient
+import VendingClient
+import Wire
+
+struct TopShop {
+  /// What can be made of the fruits; nil before the stock has told.
+  var assortment: Assortment?
+  private(set) var stock: StockPicture?
+  private(set) var machine: VendingPicture?
+  var isStockThere = false
+  var isMachineThere = false
+  /// Why it shows nothing.
+  private(set) var stockRefusal: StockFailure?
+  private(set) var machineRefusal: VendingFailure?
+
+  mutating func hear(_ news: StockNews) {
+    switch news {
+    case .picture(let picture): (stock, stockRefusal) = (picture, nil)
+    case .changes(let changes): stock?.apply(changes)
+    case .refused(let failure): stockRefusal = failure
+    }
+  }
+
+  mutating func hear(_ told: VendingNotice) {
+    switch told {
+    case .picture(let picture): (machine, machineRefusal) = (picture, nil)
+    case .news(let news): machine?.apply(news)
+    case .refused(let failure): machineRefusal = failure
+    }
+  }
+
+  func stockLines(_ words: MessageCatalog, _ palette: Palette, columns: Int) -> [String] {
+    if let stockRefusal { return [palette.paint(words.complaint(about: stockRefusal).message, .alarm)] }
+    let absence = isStockThere ? [] : [palette.paint(words.editorWaits, .alarm)]
+    guard let stock, let assortment else { return absence }
+    let menu = MenuPicture(
+      assortment: assortment, picture: stock.withoutDrinks(of: assortment), words: words, palette: palette,
+      columns: columns)
+    return absence + menu.lines
+  }
+
+  func machineLines(_ words: MessageCatalog, _ palette: Palette, columns: Int) -> [String] {
+    if let machineRefusal { return [palette.paint(words.complaint(about: machineRefusal).message, .alarm)] }
+    let absence = isMachineThere ? [] : [palette.paint(words.machineWaits, .alarm)]
+    guard let machine else { return absence }
+    return absence
+      + VendingListing(picture: machine, words: words, palette: palette, columns: columns).lines
+  }
+}

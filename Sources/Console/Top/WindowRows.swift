@@ -1,0 +1,74 @@
+// Owns the list of windows as the dashboard has it: who is there, since when, and how fast it goes.
+// Invariant: it tells what the coordinator has told. Only how long a customer has been there goes on by itself.
+import BankModel
+import Wire
+
+struct WindowRows {
+  let moment: TopMoment
+  /// Milliseconds since 1970 by the coordinator's clock.
+  let wall: Int64
+  let words: MessageCatalog
+
+  var list: TopList {
+    var progress: [String: Int] = [:]
+    for customer in moment.frame.serving {
+      if let percent = customer.progress?.percent { progress[customer.window] = Int(percent) }
+    }
+    return TopList(columns: columns, rows: moment.frame.windows.map { row($0, progress[$0.window]) })
+  }
+
+  private var columns: [TopList.Column] {
+    [
+      .init(title: words.column(.window)),
+      .init(title: words.column(.service), dispensability: 9),
+      .init(title: words.column(.pid), alignment: .right, dispensability: 4),
+      .init(title: words.column(.generation), alignment: .right, dispensability: 6),
+      .init(title: words.column(.state)),
+      .init(title: words.column(.ticket), alignment: .right, width: 6),
+      .init(title: "ms", alignment: .right, dispensability: 1, width: 6, isDescending: true),
+      .init(title: words.column(.served), alignment: .right, dispensability: 3, isDescending: true),
+      .init(title: words.column(.restarts), alignment: .right, dispensability: 7, isDescending: true),
+      .init(title: words.column(.memory), alignment: .right, dispensability: 8, isDescending: true),
+      .init(title: words.lastSeconds(5), dispensability: 5, isDescending: true),
+    ]
+  }
+
+  private func row(_ window: BoardWindow, _ percent: Int?) -> TopRow {
+    let history = moment.windows[window.window]?.seconds(by: wall) ?? []
+    let since = window.since.map { wall > $0 ? wall &- $0 : 0 }
+    var row = TopRow(
+      key: window.window, window: window, service: window.service, ticket: window.tickets.first)
+    row.add(.init(words.safe(window.window), window.service == .loan ? .loan : nil), .text(window.window))
+    row.add(.init(words.phrases.service(window.service)), .text(window.service.text))
+    row.add(.init(window.pid.map { String($0) } ?? "-"), .number(Int64(window.pid ?? 0)))
+    row.add(.init(window.generation), .number(window.generation))
+    row.add(state(window), .number(Int64(window.state.rawValue)))
+    row.add(.init(ticket(window, percent)), .number(window.tickets.first ?? 0))
+    row.add(.init(since.map { MessageCatalog.grouped($0) } ?? "-"), .number(since ?? -1))
+    row.add(.init(MessageCatalog.grouped(window.served)), .number(window.served))
+    row.add(.init(MessageCatalog.grouped(window.restarts)), .number(window.restarts))
+    row.add(
+      .init(StatusPicture.memory((window.memoryBytes ?? 0) / 1024)), .number(window.memoryBytes ?? 0))
+    let sum = history.reduce(Int64(0)) { $0 &+ $1 }
+    row.add(.init(Sparkline.text(history), .waiting), .number(sum))
+    return row
+  }
+
+  private func state(_ window: BoardWindow) -> TextTable.Cell {
+    if window.isFailed == true { return .init(words.failed, .alarm) }
+    let role: Palette.Role? =
+      switch window.state {
+      case .serving: .serving
+      case .backoff, .stopped: .alarm
+      case .starting, .idle: nil
+      }
+    return .init(words.state(window.state), role)
+  }
+
+  /// Whom a window has, how many more, and how far it has come: `7 +3 · 40 %`.
+  private func ticket(_ window: BoardWindow, _ percent: Int?) -> String {
+    guard let first = window.tickets.first else { return "-" }
+    let more = window.tickets.count > 1 ? " +\(window.tickets.count - 1)" : ""
+    return String(first) + more + (percent.map { " · \($0) %" } ?? "")
+  }
+}

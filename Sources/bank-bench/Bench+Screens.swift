@@ -1,0 +1,124 @@
+// Owns what the screens cost: the memory of the page's process and how often it wakes, what a thousand viewers take, what is left
+// of the bank's speed beside them and beside the dashboard in the terminal, and how soon a killed page answers again.
+// It must not know what a page shows. What a browser makes of it is measured by the tests, which have one.
+import ControlClient
+import Glibc
+import Posix
+import Time
+import Wire
+
+extension Bench {
+  func measureScreens() throws {
+    let bank = try BenchBank(self, BankSetting(deposit: 3, loan: 0))
+    let page = try BenchPage(self, of: bank)
+    try measureIdlePage(page)
+    try measureSpeedBesideViewers(bank, page)
+    try measureSpeedBesideTop(bank)
+    try measureKilledPage(page)
+    try bank.discard()
+    try measureViewersOfABusyBank()
+  }
+
+  private func measureIdlePage(_ page: BenchPage) throws {
+    let viewer = try page.viewers(1)
+    try rest(.seconds(3))
+    if let bytes = ProcessMemory.proportionalBytes(pid: page.pid) {
+      add(
+        "screens", "memory of an idle bank-web (PSS)", "MB", Samples(Double(bytes) / 1e6), target: .below(6))
+    }
+    let wakes = try rounds {
+      let before = ProcessFacts.voluntarySwitches(of: page.pid)
+      try rest(.seconds(2))
+      return Double(ProcessFacts.voluntarySwitches(of: page.pid) - before) / 2
+    }
+    add(
+      "screens", "wake-ups of bank-web a second, one idle viewer", "/s", wakes, target: .below(0.1),
+      note: "a heartbeat each 15 s")
+    try viewer.leave()
+  }
+
+  private func measureSpeedBesideViewers(_ bank: BenchBank, _ page: BenchPage) throws {
+    for (count, target) in [(1, 0.97), (1_000, 0.90)] {
+      try measureSpeed(of: bank, beside: "\(count) \(count == 1 ? "viewer" : "viewers")", target) {
+        let viewers = try page.viewers(count)
+        return { try viewers.leave() }
+      }
+    }
+  }
+
+  private func measureSpeedBesideTop(_ bank: BenchBank) throws {
+    try measureSpeed(of: bank, beside: "an open bankctl top", 0.97) {
+      let screen = try Companion(
+        program: Paths.join(programs, "bank-bench"),
+        [TerminalReader.word, Paths.join(programs, "bankctl"), "--home", bank.home.path, "top"])
+      return { try screen.leave() }
+    }
+  }
+
+  /// The bank alone and beside somebody in turn. `come` has them there and says how they leave.
+  private func measureSpeed(
+    of bank: BenchBank, beside whom: String, _ target: Double, _ come: () throws -> () throws -> Void
+  ) throws {
+    var ratios: [Double] = []
+    var figures: [Double] = []
+    // The first round of a bank is slower than all others.
+    _ = try servedPerSecond(by: bank)
+    for round in 0..<2 * thoroughness.rounds {
+      // Whoever comes first in a pair is as often the one as the other.
+      let alone = round.isMultiple(of: 2) ? try servedPerSecond(by: bank) : 0
+      let leave = try come()
+      figures.append(try servedPerSecond(by: bank))
+      try leave()
+      ratios.append(figures.last! / (round.isMultiple(of: 2) ? alone : try servedPerSecond(by: bank)))
+    }
+    add(
+      "screens", "served beside \(whom), of alone", "×", Samples(ratios), target: .atLeast(target),
+      note: "\(Figure.text(Samples(figures).median)) /s")
+  }
+
+  private func servedPerSecond(by bank: BenchBank) throws -> Double {
+    try bank.ask(.pause(nil))
+    try bank.enqueue(thoroughness.served, .deposit)
+    return try Self.perSecond(thoroughness.served) {
+      try bank.ask(.resume(nil))
+      try bank.ask(.awaitIdle)
+    }
+  }
+
+  private func measureKilledPage(_ page: BenchPage) throws {
+    var figures: [Double] = []
+    for _ in 0..<thoroughness.coordinatorKills {
+      let victim = page.pid
+      let begin = SystemClock.monotonic()
+      kill(victim, SIGKILL)
+      figures.append(try page.awaitViewer(since: begin).inMilliseconds)
+      try page.look(otherThan: victim)
+    }
+    add("screens", "bank-web killed: a viewer is there again", "ms", Samples(figures), target: .below(600))
+  }
+
+  /// Somebody is always on the way, so that every frame brings something.
+  private func measureViewersOfABusyBank() throws {
+    let setting = BankSetting(
+      deposit: 3, loan: 0, speed: nil,
+      configuration: try file("lively.json", #"{"work":{"deposit":"60ms","loan":"60ms"}}"#))
+    let bank = try BenchBank(self, setting)
+    let page = try BenchPage(self, of: bank)
+    let viewers = try page.viewers(1_000)
+    let span = thoroughness.span * 5
+    try bank.enqueue(Int64(span.inSeconds * 100) + 200, .deposit)
+    let before = ProcessFacts.processorTime(of: page.pid)
+    try rest(span)
+    let spent = ProcessFacts.processorTime(of: page.pid) - before
+    let memory = ProcessMemory.proportionalBytes(pid: page.pid)
+    let bytes = try viewers.leave()
+    add(
+      "screens", "1,000 viewers of a bank at work: processor", "%",
+      Samples(spent / span.inSeconds * 100), target: .below(15),
+      note: "\(Figure.text(Double(bytes) / 1_000 / span.inSeconds)) bytes a second each")
+    if let memory {
+      add("screens", "  memory (PSS)", "MB", Samples(Double(memory) / 1e6), target: .below(16))
+    }
+    try bank.discard()
+  }
+}

@@ -1,0 +1,53 @@
+// Owns the page of a bank under measurement: its process, and viewers of it. Invariant: the process is the one that the bank has
+// now. Failure: BenchFailure where there is none within ten seconds.
+import Glibc
+import Posix
+import Time
+
+final class BenchPage {
+  private(set) var pid: pid_t = 0
+  private let bench: Bench
+  private let bank: BenchBank
+  private let socket: String
+
+  init(_ bench: Bench, of bank: BenchBank) throws {
+    (self.bench, self.bank) = (bench, bank)
+    socket = Paths.join(Paths.join(bank.home.path, "run"), "web.sock")
+    _ = try bench.command(["web", "--no-open"], at: bank.home)
+    try look(otherThan: 0)
+  }
+
+  /// Finds the process of the page, once it is another one than before.
+  func look(otherThan former: pid_t) throws {
+    let end = SystemClock.monotonic() + .seconds(10)
+    while SystemClock.monotonic() < end {
+      let found = ProcessFacts.processes(of: bank.home.path, coordinator: bank.pid).first {
+        $0 != former && ProcessTable.name(of: $0) == "bank-web"
+      }
+      if let found {
+        pid = found
+        return
+      }
+      try bench.rest(.milliseconds(1))
+    }
+    throw BenchFailure("the bank at \(bank.home.path) has no page")
+  }
+
+  func viewers(_ count: Int) throws -> Companion {
+    try Companion(program: Paths.join(bench.programs, "bank-bench"), [WebViewers.word, socket, "\(count)"])
+  }
+
+  /// How long it is from that moment until somebody who comes again every 300 ms, as a browser does, has an event.
+  func awaitViewer(since begin: MonotonicTime) throws -> TimeSpan {
+    let end = begin + .seconds(10)
+    while SystemClock.monotonic() < end {
+      try bench.rest(.milliseconds(300))
+      if let viewer = try? viewers(1) {
+        let time = SystemClock.monotonic().since(begin)
+        try viewer.leave()
+        return time
+      }
+    }
+    throw BenchFailure("the page of the bank at \(bank.home.path) did not come back")
+  }
+}

@@ -1,0 +1,114 @@
+// The parts of the dashboard that know no key: plots of what was served, small bars, the lines that are written to a
+// terminal, how many colours it has.
+import Posix
+import Testing
+import Time
+
+@testable import Console
+
+@Suite("The parts of the dashboard") struct TopPartTests {
+  @Test("a plot tells of each second when it is over, and forgets it when it has gone by")
+  func history() {
+    var history = ServedHistory(seconds: 3)
+    history.hear(total: 100, at: 10_500)
+    #expect(history.seconds(by: 10_900) == [0, 0, 0], "what was served before anybody looked is none of it")
+    history.hear(total: 105, at: 10_999)
+    #expect(history.seconds(by: 10_999) == [0, 0, 0] && history.isMoving(at: 10_999))
+    #expect(history.seconds(by: 11_000) == [0, 0, 5])
+    history.hear(total: 106, at: 11_000)
+    history.hear(total: 108, at: 11_999)
+    #expect(history.seconds(by: 12_000) == [0, 5, 3])
+    #expect(history.seconds(by: 14_500) == [3, 0, 0])
+    #expect(!history.isMoving(at: 15_000) && history.seconds(by: .max) == [0, 0, 0])
+  }
+
+  @Test("a count that falls begins anew; a clock that is set back, and any numbers at all, harm nothing")
+  func oddNumbers() {
+    var history = ServedHistory(seconds: 2)
+    history.hear(total: 50, at: 1_000)
+    history.hear(total: 3, at: 1_100)
+    #expect(history.seconds(by: 2_000) == [0, 3])
+    history.hear(total: 4, at: 500)
+    #expect(history.seconds(by: 2_000) == [0, 4])
+    for total in [Int64.min, .max, 0, .min, .max] {
+      for time in [Int64.min, .max, 0, -1] { history.hear(total: total, at: time) }
+    }
+    #expect(history.seconds(by: .max).count == 2)
+  }
+
+  @Test(
+    "the highest number has the full bar, nothing the lowest, and whatever is more than nothing a higher one")
+  func bars() {
+    #expect(Sparkline.text([0, 1, 500, 1_000]) == "▁▂▅█")
+    #expect(Sparkline.text([0, 0]) == "▁▁" && Sparkline.text([]) == "")
+    #expect(Sparkline.text([.max, .min, 1]) == "█▁▂")
+  }
+
+  @Test(
+    "only lines that differ are written, each at its place; all of them where nobody knows what stands there")
+  func update() {
+    let size = Terminal.Size(columns: 10, rows: 4)
+    let before = ["a", "b", "c"]
+    #expect(ScreenUpdate.text(from: before, to: before, size) == "")
+    #expect(ScreenUpdate.text(from: before, to: ["a", "x", "c"], size) == "\u{1B}[2;1H\u{1B}[2Kx")
+    #expect(
+      ScreenUpdate.text(from: before, to: ["a"], size) == "\u{1B}[2;1H\u{1B}[2K\u{1B}[3;1H\u{1B}[2K")
+    #expect(ScreenUpdate.text(from: ["a"], to: ["a", "b"], size) == "\u{1B}[2;1H\u{1B}[2Kb")
+    let whole = "\u{1B}[H\u{1B}[2Ka\r\n\u{1B}[2Kb\r\n\u{1B}[J"
+    #expect(ScreenUpdate.text(from: nil, to: ["a", "b"], size) == whole)
+    #expect(ScreenUpdate.text(from: before, to: ["a", "b"], nil) == whole)
+    #expect(
+      !ScreenUpdate.text(from: nil, to: ["a", "b", "c", "d"], size).hasSuffix("\u{1B}[J"), "it would scroll")
+  }
+
+  @Test(
+    "a terminal gets the colours that it has",
+    arguments: [
+      ("linux", "", "35"), ("vt220", "", "35"), ("xterm-16color", "", "35"), ("xterm", "", "38;5;135"),
+      ("xterm-256color", "", "38;5;135"), ("xterm-256color", "truecolor", "38;2;175;82;222"),
+      ("linux", "24bit", "38;2;175;82;222"), ("screen", "yes", "38;5;135"),
+    ])
+  func colours(terminal: String, colours: String, loan: String) {
+    let palette = Palette(isTerminal: true) { ["TERM": terminal, "COLORTERM": colours][$0] }
+    #expect(palette.paint("x", .loan) == "\u{1B}[\(loan)mx\u{1B}[0m")
+    let plain = Palette(isTerminal: true) {
+      ["TERM": terminal, "COLORTERM": colours, "NO_COLOR": "1"][$0]
+    }
+    #expect(plain.paint("x", .loan) == "x")
+  }
+
+  @Test("columns are left out in their order until a table fits, and no more than are needed")
+  func dropping() {
+    var table = TextTable([.left, .right, .left])
+    table.addHeadings(["name", "n", "words"])
+    table.add(["abc", "12", "many words"])
+    func lines(_ columns: Int) -> [String] {
+      var narrow = table
+      narrow.drop([2, 1], toFit: columns)
+      return narrow.aligned(.none)
+    }
+    #expect(lines(20) == ["name   n  words", "abc   12  many words"])
+    #expect(lines(19) == ["name   n", "abc   12"])
+    #expect(lines(7) == ["name", "abc"] && lines(1) == ["name", "abc"])
+  }
+
+  @Test("a row keeps its selection wherever it goes, and its place is kept where it is gone")
+  func cursor() {
+    var cursor = RowCursor()
+    #expect(cursor.chosen(in: []) == nil && cursor.chosen(in: ["a", "b"]) == 0)
+    cursor.move(by: 1, in: ["a", "b", "c"])
+    #expect(cursor.chosen(in: ["c", "a", "b"]) == 2 && cursor.chosen(in: ["a", "c"]) == 1)
+    #expect(cursor.chosen(in: ["x"]) == 0)
+    cursor.move(by: .max, in: ["a", "b", "c"])
+    #expect(cursor.key == "c")
+    cursor.move(by: .min, in: ["a", "b", "c"])
+    #expect(cursor.key == "a")
+    var end = RowCursor(followsEnd: true)
+    end.settle(in: ["a", "b"])
+    #expect(end.chosen(in: ["a", "b", "c"]) == 2)
+    end.move(by: -1, in: ["a", "b", "c"])
+    #expect(end.chosen(in: ["a", "b", "c", "d"]) == 1)
+    end.move(by: .max, in: ["a", "b", "c", "d"])
+    #expect(end.chosen(in: ["a", "b", "c", "d", "e"]) == 4)
+  }
+}

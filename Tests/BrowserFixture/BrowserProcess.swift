@@ -1,0 +1,129 @@
+// Owns the browser as a process: where it is, with what it is started, the two pipes to it, and its end.
+// Invariant: it has a directory and a session of its own; when the value ends, its session is killed and the directory gone.
+// A test process that is killed closes the pipe, by which the browser ends, and carries the mark by which `scripts/test` finds
+// what is left.
+// Failure: BrowserError, which says what to install.
+import Glibc
+import Posix
+import PosixFixture
+import Time
+
+final class BrowserProcess {
+  private static let name = "chromium-headless-shell"
+
+  private let child: ChildProcess
+  private let directory: String
+  private var commands: FileDescriptor?
+  private let answers: FileDescriptor
+  /// What was read and is not yet a whole message.
+  private var pending: [UInt8] = []
+  private var searched = 0
+
+  /// - Parameter language: what the pages are told that the person reads, like `ko-KR,ko`.
+  init(language: String) throws {
+    // Before anything else: to write to a browser that has crashed must be an error.
+    Signals.ignorePipe()
+    let program = try Self.program()
+    var template = Array("/tmp/branch-\(getpid())-browser-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else { throw BrowserError("cannot make a directory in /tmp") }
+    directory = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    let down = try DescriptorPair.pipe()
+    let up = try DescriptorPair.pipe()
+    child = try ChildProcess.spawn(
+      executable: program, arguments: Self.arguments(directory, language),
+      environment: [
+        "PATH": "/usr/bin:/bin", "HOME": directory, "LANG": "C.UTF-8", "TMPDIR": directory,
+        "BANK_TEST_BRANCH": directory,
+      ], channel: down.first, secondDescriptor: up.second, standardOutput: .null,
+      standardError: .append(path: "\(directory)/said"), newSession: true)
+    commands = .some(down.second)
+    answers = up.first
+  }
+
+  deinit {
+    // It ends by itself when nobody can speak to it any more, and takes its processes along.
+    commands = nil
+    _ = try? eventually { child.reap() != nil }
+    if !child.isReaped { kill(-child.pid, SIGKILL) }
+    child.end()
+    _ = try? eventually { !isAnybodyLeft }
+    Directory.removeTree(directory)
+  }
+
+  /// What it has complained about, for a log.
+  var complaints: String { (try? contents(of: "\(directory)/said")) ?? "" }
+
+  /// Whether a process of its session has not ended.
+  private var isAnybodyLeft: Bool {
+    ProcessTable.all().contains { getsid($0) == child.pid && ProcessTable.alive($0) }
+  }
+
+  private static func program() throws -> String {
+    let places = (Environment.all()["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
+    guard
+      let found = places.map({ "\($0)/\(name)" }).first(where: { path in
+        path.withCString { access($0, X_OK) } == 0
+      })
+    else {
+      throw BrowserError(
+        "\(name) is not there: `scripts/setup tests` installs it, `scripts/test --no-browser` does without")
+    }
+    return found
+  }
+
+  private static func arguments(_ directory: String, _ language: String) -> [String] {
+    var arguments = [
+      "--remote-debugging-pipe", "--user-data-dir=\(directory)/profile", "--accept-lang=\(language)",
+      // Nothing is looked up and nobody but this machine is reached, not even by an address.
+      "--host-resolver-rules=MAP \(Browser.foreignName) 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+      "--proxy-server=http://127.0.0.1:9", "--proxy-bypass-list=\(Browser.foreignName)",
+      "--disable-background-networking", "--no-first-run",
+      "--disable-component-update", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
+      "--mute-audio", "--no-zygote", "--force-color-profile=srgb", "--font-render-hinting=none",
+    ]
+    // The sandbox refuses to run for root. Without it there is also no process that others are forked from.
+    if geteuid() == 0 {
+      arguments.append("--no-sandbox")
+    } else {
+      arguments.removeAll { $0 == "--no-zygote" }
+    }
+    return arguments
+  }
+
+  /// Says one message.
+  func say(_ message: JSONValue) throws(BrowserError) {
+    let bytes = Array(message.description.utf8) + [0]
+    do throws(SystemError) { try commands?.writeAll(bytes) } catch {
+      throw BrowserError("the browser has gone: \(error)\n\(complaints)")
+    }
+  }
+
+  /// The next message; nil where none has come in time.
+  func hear(until deadline: MonotonicTime) throws(BrowserError) -> JSONValue? {
+    while true {
+      if let end = pending[searched...].firstIndex(of: 0) {
+        let message = pending[..<end]
+        let value = try JSONValue(parsing: message)
+        pending.removeSubrange(...end)
+        searched = 0
+        return value
+      }
+      searched = pending.count
+      guard try waitForMore(until: deadline) else { return nil }
+    }
+  }
+
+  private func waitForMore(until deadline: MonotonicTime) throws(BrowserError) -> Bool {
+    var item = pollfd(fd: answers.rawValue, events: Int16(POLLIN), revents: 0)
+    let left = deadline.since(SystemClock.monotonic())
+    guard poll(&item, 1, CInt(clamping: left.milliseconds)) > 0 else { return false }
+    var room = [UInt8](repeating: 0, count: 1 << 16)
+    let outcome: ReadResult
+    do { outcome = try room.withUnsafeMutableBytes { try answers.read(into: $0) } } catch {
+      throw BrowserError("the browser cannot be heard: \(error)")
+    }
+    guard case .bytes(let count) = outcome else { throw BrowserError("the browser has ended\n\(complaints)") }
+    pending += room[..<count]
+    return true
+  }
+}

@@ -1,0 +1,91 @@
+// Owns what is said to a browser and what it says: JSON values that a test can write down and look into.
+// Invariant: whatever is not there is `null`, so that an expectation shows what is there instead of a trap.
+import JSON
+
+public enum JSONValue: Sendable, Equatable {
+  case null
+  case flag(Bool)
+  case number(Double)
+  case text(String)
+  case list([JSONValue])
+  case object([String: JSONValue])
+
+  /// What a text of JSON says.
+  public init(parsing text: some Sequence<UInt8>) throws(BrowserError) {
+    do throws(JSONFault) { self.init(try JSONReader.read(Array(text))) } catch {
+      throw BrowserError("the browser speaks no JSON: \(error)")
+    }
+  }
+
+  private init(_ node: JSONNode) {
+    self =
+      switch node.content {
+      case .null: .null
+      case .bool(let flag): .flag(flag)
+      case .number(let digits): .number(Double(digits) ?? .nan)
+      case .string(let text): .text(text)
+      case .array(let elements): .list(elements.map(JSONValue.init))
+      case .object(let members):
+        .object(Dictionary(members.map { ($0.key, JSONValue($0.value)) }, uniquingKeysWith: { $1 }))
+      }
+  }
+
+  public subscript(_ name: String) -> JSONValue {
+    if case .object(let members) = self { members[name] ?? .null } else { .null }
+  }
+
+  public subscript(_ index: Int) -> JSONValue { items.indices.contains(index) ? items[index] : .null }
+
+  public var items: [JSONValue] { if case .list(let items) = self { items } else { [] } }
+  public var members: [String: JSONValue] { if case .object(let members) = self { members } else { [:] } }
+  public var text: String? { if case .text(let text) = self { text } else { nil } }
+  public var number: Double? { if case .number(let number) = self { number } else { nil } }
+  public var integer: Int? { number.flatMap { Int(exactly: $0) } }
+  public var flag: Bool? { if case .flag(let flag) = self { flag } else { nil } }
+  public var isNull: Bool { self == .null }
+}
+
+extension JSONValue: CustomStringConvertible {
+  /// The value as JSON, which is also an expression of JavaScript.
+  public var description: String {
+    switch self {
+    case .null: "null"
+    case .flag(let flag): "\(flag)"
+    case .number(let number): Int(exactly: number).map { "\($0)" } ?? "\(number)"
+    case .text(let text): Self.quoted(text)
+    case .list(let items): "[" + items.map(\.description).joined(separator: ",") + "]"
+    case .object(let members):
+      "{"
+        + members.sorted { $0.key < $1.key }.map { "\(Self.quoted($0.key)):\($0.value)" }.joined(
+          separator: ",")
+        + "}"
+    }
+  }
+
+  private static func quoted(_ text: String) -> String {
+    var quoted = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"", "\\": quoted += "\\\(scalar)"
+      case _ where scalar.value < 0x20:
+        let digits = String(scalar.value, radix: 16)
+        quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      default: quoted.unicodeScalars.append(scalar)
+      }
+    }
+    return quoted + "\""
+  }
+}
+
+extension JSONValue: ExpressibleByStringLiteral, ExpressibleByStringInterpolation,
+  ExpressibleByBooleanLiteral,
+  ExpressibleByIntegerLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+  public init(stringLiteral text: String) { self = .text(text) }
+  public init(booleanLiteral flag: Bool) { self = .flag(flag) }
+  public init(integerLiteral number: Int) { self = .number(Double(number)) }
+  public init(arrayLiteral items: JSONValue...) { self = .list(items) }
+  public init(dictionaryLiteral members: (String, JSONValue)...) {
+    self = .object(Dictionary(members, uniquingKeysWith: { $1 }))
+  }
+}

@@ -1,0 +1,89 @@
+// What a person does in a page: a mouse and a keyboard, not calls of functions. What cannot be hit cannot be clicked.
+
+extension Page {
+  /// Clicks in the middle of the first element that a selector finds.
+  ///
+  /// - Throws: where there is none, or something else lies over it.
+  public func click(_ selector: String) throws(BrowserError) {
+    let place = try middle(of: selector)
+    for kind in ["mouseMoved", "mousePressed", "mouseReleased"] {
+      try ask(
+        "Input.dispatchMouseEvent",
+        [
+          "type": .text(kind), "x": place["x"], "y": place["y"],
+          "button": kind == "mouseMoved" ? "none" : "left", "clickCount": kind == "mouseMoved" ? 0 : 1,
+        ])
+    }
+  }
+
+  private func middle(of selector: String) throws(BrowserError) -> JSONValue {
+    let place = try evaluate(
+      """
+      (() => {
+        const element = document.querySelector(\(JSONValue.text(selector)));
+        if (!element) return "there is none";
+        element.scrollIntoView({block: "center", inline: "center", behavior: "instant"});
+        const box = element.getBoundingClientRect();
+        const x = box.left + box.width / 2, y = box.top + box.height / 2;
+        const hit = document.elementFromPoint(x, y);
+        if (!hit) return "it is out of sight";
+        if (!element.contains(hit) && !hit.contains(element)) return "this lies over it: " + hit.outerHTML.slice(0, 200);
+        return {x, y};
+      })()
+      """)
+    if let why = place.text { throw BrowserError("\(selector) cannot be clicked: \(why)") }
+    return place
+  }
+
+  /// Types a text into the first element that a selector finds, in the place of what stood there.
+  public func type(_ text: String, into selector: String) throws(BrowserError) {
+    let found = try evaluate(
+      """
+      (() => {
+        const element = document.querySelector(\(JSONValue.text(selector)));
+        element?.focus();
+        element?.select?.();
+        return element !== null && document.activeElement === element;
+      })()
+      """)
+    guard found.flag == true else { throw BrowserError("nobody can type into \(selector)") }
+    try ask("Input.insertText", ["text": .text(text)])
+  }
+
+  /// A key that is no letter.
+  public enum Key: String, Sendable {
+    case enter = "Enter"
+    case tab = "Tab"
+    case escape = "Escape"
+    case space = " "
+
+    var code: Int {
+      switch self {
+      case .enter: 13
+      case .tab: 9
+      case .escape: 27
+      case .space: 32
+      }
+    }
+    var text: String? {
+      switch self {
+      case .enter: "\r"
+      case .space: " "
+      case .tab, .escape: nil
+      }
+    }
+  }
+
+  /// Presses a key in whatever has the focus.
+  public func press(_ key: Key) throws(BrowserError) {
+    var down: [String: JSONValue] = [
+      "type": "keyDown", "key": .text(key.rawValue), "code": .text(key == .space ? "Space" : key.rawValue),
+      "windowsVirtualKeyCode": .number(Double(key.code)),
+    ]
+    if let text = key.text { down["text"] = .text(text) }
+    try ask("Input.dispatchKeyEvent", .object(down))
+    down["type"] = "keyUp"
+    down["text"] = nil
+    try ask("Input.dispatchKeyEvent", .object(down))
+  }
+}

@@ -1,0 +1,63 @@
+// What a page finds itself in: the size of its window, a dark or a light room, somebody whom movement disturbs, a language, no
+// scripts, cookies, being looked at or not; and what it looks like there.
+import JSON
+
+extension Page {
+  /// The size of the window, in CSS pixels.
+  public func view(width: Int, height: Int) throws(BrowserError) {
+    try ask(
+      "Emulation.setDeviceMetricsOverride",
+      [
+        "width": .number(Double(width)), "height": .number(Double(height)), "deviceScaleFactor": 1,
+        "mobile": false,
+      ])
+  }
+
+  /// What the person prefers.
+  public func prefer(dark: Bool, reducedMotion: Bool = false) throws(BrowserError) {
+    try ask(
+      "Emulation.setEmulatedMedia",
+      [
+        "features": [
+          ["name": "prefers-color-scheme", "value": dark ? "dark" : "light"],
+          ["name": "prefers-reduced-motion", "value": reducedMotion ? "reduce" : "no-preference"],
+        ]
+      ])
+  }
+
+  /// What the next documents are told that the person reads, like `ko-KR,ko`.
+  public func read(language: String) throws(BrowserError) {
+    try ask("Network.setExtraHTTPHeaders", ["headers": ["Accept-Language": .text(language)]])
+  }
+
+  /// Whether the scripts of the next documents run.
+  public func allowScripts(_ allowed: Bool) throws(BrowserError) {
+    try ask("Emulation.setScriptExecutionDisabled", ["value": .flag(!allowed)])
+  }
+
+  /// Whether the next documents are asked for as if nothing had ever been kept.
+  public func ignoreCache(_ ignored: Bool) throws(BrowserError) {
+    try ask("Network.setCacheDisabled", ["cacheDisabled": .flag(ignored)])
+  }
+
+  /// Puts the page's window away, or before the person's eyes again.
+  public func show(_ shown: Bool) throws(BrowserError) {
+    // Who has the person's attention is seen, wherever the window is.
+    try ask("Emulation.setFocusEmulationEnabled", ["enabled": .flag(shown)])
+    let window = try browser.ask("Browser.getWindowForTarget", ["targetId": .text(target)])["windowId"]
+    try browser.ask(
+      "Browser.setWindowBounds",
+      ["windowId": window, "bounds": ["windowState": shown ? "normal" : "minimized"]])
+  }
+
+  /// The cookies that the page's person has for where it is.
+  public func cookies() throws(BrowserError) -> [JSONValue] { try ask("Network.getCookies")["cookies"].items }
+
+  /// What is to be seen, as a PNG.
+  public func screenshot() throws(BrowserError) -> [UInt8] {
+    let picture = try ask("Page.captureScreenshot", ["format": "png"])["data"].text ?? ""
+    do throws(Base64.Fault) { return try Base64.decode(picture) } catch {
+      throw BrowserError("the picture is no base64: \(error)")
+    }
+  }
+}

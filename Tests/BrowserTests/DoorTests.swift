@@ -1,0 +1,168 @@
+// Who is let in and what a page is allowed: a link that works once, no stranger's name, no stranger's form, no script that is
+// not the bank's own.
+import BranchFixture
+import BrowserFixture
+import Testing
+
+extension PageTests {
+  @Suite("The door")
+  struct DoorTests {
+    @Test("a link lets somebody in once, with a cookie that no script and no stranger's page can use")
+    func link() throws {
+      try withSite { site in
+        let link = try site.link()
+        let first = try site.browser.page()
+        let answer = try #require(try first.go(to: link))
+        #expect(answer.status == 200)
+        #expect(
+          try first.text("location.href") == site.origin + "/", "the token does not stay in the address")
+        let cookie = try #require(try first.cookies().first)
+        #expect(cookie["httpOnly"] == true && cookie["sameSite"] == "Strict", "\(cookie)")
+        #expect(try first.text("document.cookie") == "")
+        let second = try site.browser.page()
+        #expect(try second.go(to: link)?.status == 401)
+        #expect(try second.go(to: site.origin + "/")?.status == 401)
+        #expect(try second.count("[data-action]") == 0)
+        #expect(try first.reload()?.status == 200)
+        #expect(
+          try site.browser.page().go(to: try site.link())?.status == 200, "another link lets another in")
+      }
+    }
+
+    @Test("a page that comes by another name is misdirected, and a stranger's form adds nobody")
+    func strangers() throws {
+      try withSite { site in
+        let page = try site.page()
+        let port = try #require(site.origin.split(separator: ":").last)
+        let foreign = try site.page("/", beside: page)
+        #expect(try foreign.go(to: "http://\(Browser.foreignName):\(port)/")?.status == 421)
+        let stranger = try site.browser.page(of: page.person)
+        let form = """
+          <form method=post action='\(site.origin)/customers'><input name=count value=10>\
+          <input name=key value=a><button>a</button></form>
+          """
+        try stranger.go(to: try document(form))
+        try stranger.click("button")
+        try stranger.wait(
+          for: "document.readyState === 'complete' && !document.querySelector('input[name=count]')")
+        let sent = try #require(stranger.log.requests.last { $0.method == "POST" })
+        #expect(sent.status == 403)
+        // A script's request, which asks for no permission first.
+        try stranger.go(to: try document("<p>b</p>"))
+        try stranger.evaluate(
+          """
+          fetch('\(site.origin)/customers', {method: 'POST', mode: 'no-cors', credentials: 'include',
+            body: new URLSearchParams({count: 10, key: 'b'})}).catch(() => null)
+          """)
+        try stranger.catchUp()
+        let refused = try #require(stranger.log.requests.last { $0.method == "POST" })
+        #expect(refused.status == 403, "\(refused)")
+        #expect(try site.branch.status().queue("issued") == 0)
+      }
+    }
+
+    /// The address of a page that is not the bank's.
+    private func document(_ body: String) throws -> String {
+      "data:text/html,<!doctype html><title>a</title>" + body.replacing("#", with: "%23")
+    }
+
+    @Test("nothing runs that is not the bank's own, and what customers bring is text")
+    func inline() throws {
+      try withSite("--speed", "0.01") { site in
+        let bait = "<script>window.caught = 1</script><img src=x onerror='window.caught = 2'>"
+        try site.branch.done("enqueue", "--service", "deposit", "--payload", bait)
+        let page = try site.page("/ticket/1")
+        #expect(try page.text("document.body.textContent").contains(bait))
+        try page.expectClean()
+        // Should something of the kind stand in a document one day, it does nothing.
+        try page.evaluate(
+          """
+          const script = document.createElement("script");
+          script.textContent = "window.caught = 3";
+          document.body.append(script);
+          const button = document.createElement("button");
+          button.setAttribute("onclick", "window.caught = 4");
+          document.body.append(button);
+          button.click();
+          const strange = document.createElement("script");
+          strange.src = "http://192.0.2.1/a.js";
+          document.body.append(strange);
+          """)
+        try page.catchUp()
+        #expect(try page.evaluate("window.caught ?? null").isNull)
+        let refused = page.log.complaints.filter { $0.contains("Content Security Policy") }
+        #expect(refused.count >= 3, "\(page.log.complaints)")
+        let answer = try #require(try page.reload())
+        let policy = answer.headers["content-security-policy"] ?? ""
+        #expect(
+          policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"), "\(policy)")
+        #expect(!policy.contains("unsafe"), "\(policy)")
+        #expect(answer.headers["x-content-type-options"] == "nosniff")
+        #expect(answer.headers["referrer-policy"] == "same-origin")
+        #expect(answer.headers["cache-control"]?.contains("no-store") == true)
+      }
+    }
+
+    @Test("read only, everything is seen and nothing can be changed")
+    func readOnly() throws {
+      try withSite("--speed", "0.01", web: ["--read-only"]) { site in
+        let page = try site.page()
+        try page.mark()
+        #expect(try page.count("[data-action=\"add\"]:not([disabled])") == 0)
+        try page.evaluate(
+          "fetch('/customers', {method: 'POST', body: new URLSearchParams({count: 10, key: 'a'})})")
+        #expect(page.log.requests.last { $0.method == "POST" }?.status == 403)
+        try site.branch.done("enqueue", "3")
+        try page.becomes("document.querySelectorAll('[data-list] [data-ticket]').length === 3")
+      }
+    }
+
+    @Test("the first page with everything that belongs to it weighs 60 kB at the most")
+    func weight() throws {
+      try withSite("--speed", "0.01") { site in
+        try site.branch.done("enqueue", "10")
+        let page = try site.page()
+        page.forget()
+        try page.ignoreCache(true)
+        try page.go(to: site.origin + "/")
+        try page.catchUp()
+        #expect(page.log.bytes <= 60_000 && page.log.bytes > 1_000, "\(page.log.requests)")
+        let answered = page.log.requests.filter { $0.kind != "EventSource" }
+        #expect(answered.count > 3 && answered.allSatisfy { $0.status == 200 }, "\(answered)")
+        // What has not changed is not sent a second time.
+        try page.ignoreCache(false)
+        try page.go(to: site.origin + "/")
+        page.forget()
+        try page.go(to: site.origin + "/")
+        try page.catchUp()
+        let heavy = page.log.requests.filter { $0.url.contains("/assets/") && $0.bytes > 1_000 }
+        #expect(heavy.isEmpty, "\(heavy)")
+      }
+    }
+
+    @Test(
+      "seven pages are open at once: those that nobody looks at hold none up, and are right when looked at again"
+    )
+    func seven() throws {
+      try withSite("--speed", "0.01") { site in
+        let first = try site.page()
+        var pages = [first]
+        for _ in 2...7 {
+          // One whose window is put away lets go of its stream.
+          try pages.last?.show(false)
+          try pages.last?.wait(for: "document.visibilityState === 'hidden'")
+          pages.append(try site.page("/", beside: first))
+        }
+        for page in pages { try page.mark() }
+        try pages[6].click("[data-action=\"add\"]")
+        try pages[6].becomes("document.querySelectorAll('[data-list] [data-ticket]').length === 10")
+        for page in pages {
+          try page.show(true)
+          try page.becomes("document.querySelectorAll('[data-list] [data-ticket]').length === 10")
+          try page.expectClean()
+          try page.show(false)
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,133 @@
+// What must be so of every page: it fits into a narrow window, fingers hit its buttons, everything has a name, nothing is
+// complained about, nobody but this machine is asked, and it says the same without its scripts.
+import BranchFixture
+import BrowserFixture
+import Testing
+
+extension PageTests {
+  @Suite("Every page")
+  struct EveryPageTests {
+    static let paths = [
+      "/", "/kiosk", "/ticket/1", "/ticket/12", "/lobby", "/juice", "/juice/stock", "/vending",
+      "/vending/admin",
+      "/windows", "/windows/deposit-1/log", "/services", "/dead", "/tickets", "/tickets?state=waiting",
+      "/receipts",
+      "/audit", "/ledger", "/reset",
+    ]
+
+    /// A branch in which something of everything has happened.
+    static func furnished(_ branch: Branch) throws -> String {
+      try branch.configuration(
+        speed: "100",
+        more: #", "services": {"broken": {"run": ["/bin/sh", "-c", "exit 65"], "windows": 1}}"#)
+    }
+
+    static func furnish(_ site: Site) throws {
+      let branch = site.branch
+      try branch.done("enqueue", "10", "--seed", "7", "--wait")
+      try branch.done("enqueue", "--service", "broken", "--payload", "x")
+      try branch.waitUntil("somebody is put aside") { try branch.status().queue("dead") == 1 }
+      try branch.done("juice", "order", "kiwi")
+      try branch.done("vending", "admin", "add", "coke", "3")
+      try branch.done("vending", "insert", "5000")
+      try branch.done("vending", "buy", "coke")
+      try branch.done("pause", "loan")
+      try branch.done("enqueue", "12", "--service", "loan", "--grade", "vip")
+    }
+
+    @Test("each fits, is named, complains of nothing, stays here, and says the same without its scripts")
+    func walk() throws {
+      try withSite(configuration: Self.furnished) { site in
+        try Self.furnish(site)
+        let korean = try site.page("/", .ko)
+        for tongue in Tongue.allCases {
+          let page = try site.page("/", beside: korean, tongue)
+          let mute = try site.page("/", beside: korean, tongue, scripts: false)
+          var titles: Set<String> = []
+          for path in Self.paths {
+            let answer = try page.go(to: site.origin + path)
+            #expect(answer?.status == 200, "\(path)")
+            #expect(try page.text("document.documentElement.lang") == tongue.rawValue, "\(path)")
+            titles.insert(try page.text("document.title"))
+            #expect(try page.count("h1") == 1, "\(path)")
+            try fits(page, path)
+            try mute.go(to: site.origin + path)
+            // What is said of processes and of the time may differ between two looks; the lists and the forms may not.
+            for question in Self.questions {
+              #expect(try page.evaluate(question) == mute.evaluate(question), "\(path)")
+            }
+          }
+          #expect(titles.count >= Self.paths.count - 3, "titles tell pages apart: \(titles)")
+          for page in [page, mute] { try page.expectClean() }
+        }
+      }
+    }
+
+    private static let questions = [
+      "[...document.querySelectorAll('[data-ticket], [data-fruit], [data-product], [data-purchase]')]"
+        + ".map(row => row.textContent.replace(/\\s+/g, ' '))",
+      "[...document.querySelectorAll('main form[method=post]')].map(form => form.getAttribute('action'))",
+      "document.querySelector('h1').textContent",
+    ]
+
+    /// Expects that a page fits into windows of a telephone and of a desk, dark and light, and that everything has a name.
+    private func fits(_ page: Page, _ path: String) throws {
+      for (width, dark) in [(320, false), (390, true), (1280, false)] {
+        try page.view(width: width, height: 800)
+        try page.prefer(dark: dark)
+        let beyond = try page.beyondTheEdge()
+        #expect(beyond == [], "\(path), \(width) pixels")
+        let small = try page.smallTargets()
+        #expect(small == [], "\(path), \(width) pixels")
+      }
+      let nameless = try page.namelessControls()
+      #expect(nameless == [], "\(path)")
+    }
+
+    @Test("a language and a theme are chosen on the page and stay")
+    func choices() throws {
+      try withSite { site in
+        let page = try site.page("/juice", .en)
+        try page.view(width: 1280, height: 900)
+        try page.click(try page.button(of: "/language", ["lang": "ko"]))
+        try page.wait(for: "document.documentElement.lang === 'ko' && document.readyState === 'complete'")
+        #expect(try page.text("location.pathname") == "/juice")
+        let before = try page.text("getComputedStyle(document.body).backgroundColor")
+        try page.click(try page.button(of: "/theme", ["theme": "dark"]))
+        try page.wait(
+          for: "document.documentElement.dataset.theme === 'dark' && document.readyState === 'complete'")
+        try page.wait(for: "getComputedStyle(document.body).backgroundColor !== \(JSONValue.text(before))")
+        try page.go(to: site.origin + "/windows")
+        #expect(
+          try page.text("document.documentElement.lang + document.documentElement.dataset.theme") == "kodark")
+        try page.expectClean()
+      }
+    }
+
+    @Test("with the keyboard alone every control is reached, and the one that is reached can be seen")
+    func keyboard() throws {
+      try withSite("--speed", "0.01") { site in
+        let page = try site.page()
+        let wanted = try page.count("main button:not([disabled]), main a[href]")
+        var reached: Set<String> = []
+        for _ in 0..<80 {
+          try page.press(.tab)
+          let focused = try page.evaluate(
+            """
+            (() => {
+              const element = document.activeElement, style = getComputedStyle(element);
+              const seen = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0 || style.boxShadow !== "none";
+              return [element.outerHTML.slice(0, 160), element.matches("main button, main a[href]"), seen || element === document.body];
+            })()
+            """)
+          #expect(focused[2] == true, "the focus is not to be seen on \(focused[0])")
+          if focused[1] == true { reached.insert(focused[0].text ?? "") }
+        }
+        #expect(reached.count >= wanted, "\(reached)")
+        try page.evaluate("document.querySelector('[data-action=\"add\"]').focus()")
+        try page.press(.enter)
+        try page.wait(for: "document.querySelectorAll('[data-list] [data-ticket]').length === 10")
+      }
+    }
+  }
+}

@@ -1,0 +1,111 @@
+// What a page shows while processes die under it: that something is wrong, and then what is so, without being loaded anew.
+import BranchFixture
+import BrowserFixture
+import Glibc
+import Testing
+
+extension PageTests {
+  @Suite("Pages under which processes die")
+  struct HealingTests {
+    /// Waits until both lists of a page are what the bank says: numbers, and who is at which window.
+    private func expectRight(_ page: Page, _ site: Site) throws {
+      try site.branch.waitUntil("the page says what the bank says") {
+        guard let status = try site.branch.statusIfAnswered() else { return false }
+        let serving = status.workers.compactMap(\.ticket)
+        let shown = try page.evaluate(
+          "[...document.querySelectorAll('[data-list=serving] [data-ticket]')].map(row => Number(row.dataset.ticket))"
+        )
+        let waiting = try page.number("[data-region=waiting-count]")
+        return try waiting == status.queue("waiting")
+          && Set(shown.items.compactMap(\.integer)) == Set(serving)
+          && page.rows("waiting") == min(status.queue("waiting"), 200)
+      }
+      #expect(try page.shows("window.isTheSame === true"), "the page was loaded anew")
+    }
+
+    /// Expects no complaint but of the connection that was cut.
+    private func expectClean(_ page: Page) throws { try page.expectClean(except: ["net::ERR_", "/events"]) }
+
+    private func withQuietBank(_ test: (Site, Page) throws -> Void) throws {
+      try withSite("--speed", "0.01") { site in
+        let page = try site.page()
+        try page.mark()
+        try site.branch.done("enqueue", "8", "--seed", "3")
+        try expectRight(page, site)
+        try test(site, page)
+        try expectClean(page)
+      }
+    }
+
+    @Test("a teller: its customer is at a window again, with another attempt")
+    func teller() throws {
+      try withQuietBank { site, page in
+        let victim = try #require(try site.branch.status().tellers.first { $0.ticket != nil })
+        try site.branch.kill(worker: victim.name)
+        try page.becomes("document.querySelector('[data-ticket=\"\(victim.ticket ?? 0)\"] .again')")
+        try expectRight(page, site)
+        try page.becomes("document.querySelector('[data-region=events]').textContent.includes('SIGKILL')")
+      }
+    }
+
+    @Test("the coordinator: its successor's lists are there, and customers who come then")
+    func coordinator() throws {
+      try withQuietBank { site, page in
+        let before = try site.branch.status()
+        #expect(site.branch.processes.signal(before.pid, SIGKILL))
+        try site.branch.waitUntil("it is back") {
+          try site.branch.statusIfAnswered().map { $0.pid != before.pid } == true
+        }
+        try site.branch.done("enqueue", "2", "--seed", "4")
+        try expectRight(page, site)
+        #expect(try page.number("[data-region=waiting-count]") != nil)
+        // It is operated as before.
+        try page.click("[data-action=\"add\"]")
+        try site.branch.waitUntil("ten more have come") { try site.branch.status().queue("issued") == 20 }
+        try expectRight(page, site)
+      }
+    }
+
+    @Test("the web server: the same address, the same cookie, the same document")
+    func web() throws {
+      try withQuietBank { site, page in
+        let before = try #require(try site.branch.status().worker("web"))
+        let began = ContinuousClock.now
+        try site.branch.kill(worker: "web")
+        try site.branch.done("enqueue", "3", "--seed", "4")
+        try expectRight(page, site)
+        #expect(ContinuousClock.now - began < Patience.stretched(.seconds(3)))
+        #expect(try site.branch.status().worker("web")?.pid != before.pid)
+        try page.click("[data-action=\"add\"]")
+        try site.branch.waitUntil("ten more have come") { try site.branch.status().queue("issued") == 21 }
+        try expectRight(page, site)
+        #expect(try page.reload()?.status == 200, "the cookie is still good")
+        try page.mark()
+      }
+    }
+
+    @Test(
+      "the stock and the vending machine: their pages follow their successors",
+      arguments: ["stock", "vending"])
+    func shop(worker: String) throws {
+      try withSite { site in
+        try site.branch.done("vending", "admin", "add", "coke", "3")
+        let stock = try site.page("/juice")
+        let vending = try site.page("/vending", beside: stock)
+        for page in [stock, vending] { try page.mark() }
+        try site.branch.kill(worker: worker)
+        try site.branch.waitUntil("the stock is back") {
+          try site.branch.run("stock", "set", "kiwi", "77").code == 0
+        }
+        try site.branch.waitUntil("the machine is back") {
+          try site.branch.run("vending", "insert", "1000").code == 0
+        }
+        try stock.becomes("document.querySelector('[data-fruit=\"kiwi\"]').textContent.trim() === '77'")
+        let balance = try #require(try site.branch.json("vending", "balance")["balance"].integer)
+        try vending.becomes("document.querySelector('[data-balance=\"\(balance)\"]')")
+        #expect(try vending.number("[data-product=\"coke\"] .stock") == 3)
+        for page in [stock, vending] { try expectClean(page) }
+      }
+    }
+  }
+}

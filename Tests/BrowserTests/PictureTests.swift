@@ -1,0 +1,93 @@
+// Draws what the README shows: three pages and the dashboard of the terminal, each small. `scripts/screenshots` has them written
+// where they belong; without it they are only looked at for their size.
+import BranchFixture
+import BrowserFixture
+import Foundation
+import Testing
+
+extension PageTests {
+  @Suite("The pictures of the README")
+  struct PictureTests {
+    /// A picture that takes longer to load than the text around it is no help.
+    private static let heaviest = 60_000
+
+    /// Where they are written; nil where they are not.
+    private static let place = ProcessInfo.processInfo.environment["BANK_PICTURES"]
+
+    private func keep(_ page: Page, _ name: String) throws {
+      let picture = try page.screenshot()
+      #expect(picture.count > 2_000 && picture.count < Self.heaviest, "\(name) has \(picture.count) bytes")
+      guard let place = Self.place else { return }
+      try Data(picture).write(to: URL(fileURLWithPath: "\(place)/\(name).png"))
+    }
+
+    @Test("three pages, of a branch in which something happens")
+    func pages() throws {
+      try withSite("--speed", "0.05", web: ["--chaos"]) { site in
+        let branch = site.branch
+        for product in ["coke", "sprite", "top", "georgia", "monster", "banana-milk"] {
+          try branch.done("vending", "admin", "add", product, "8")
+        }
+        try branch.done("vending", "insert", "20000")
+        for product in ["coke", "top", "banana-milk", "georgia", "coke"] {
+          try branch.done("vending", "buy", product)
+        }
+        try branch.done("enqueue", "14", "--seed", "5")
+        try branch.done("enqueue", "2", "--service", "loan", "--grade", "vip", "--seed", "6")
+        let bank = try site.page("/", .ko)
+        try bank.view(width: 900, height: 620)
+        try bank.wait(for: "document.querySelectorAll('[data-list=serving] [data-ticket]').length >= 3")
+        // One teller dies, so that its customer's second attempt is to be seen.
+        try branch.kill(worker: "deposit-1")
+        try bank.wait(for: "document.querySelector('[data-list=serving] .again')")
+        try bank.evaluate("scrollTo(0, 0)")
+        try keep(bank, "bank")
+        let vending = try site.page("/vending", beside: bank, .ko)
+        try vending.view(width: 900, height: 720)
+        try keep(vending, "vending")
+        let windows = try site.page("/windows", beside: bank, .en)
+        try windows.prefer(dark: true)
+        try windows.view(width: 1100, height: 620)
+        try windows.click("[data-end=\"deposit-2\"]")
+        try windows.wait(for: "document.querySelector('[data-healed]')")
+        try windows.evaluate("scrollTo(0, 0)")
+        try keep(windows, "windows")
+      }
+    }
+
+    @Test("the dashboard in the terminal")
+    func top() throws {
+      try withBranch { branch in
+        try branch.start("--speed", "0.05")
+        try branch.done("enqueue", "24", "--seed", "5")
+        let terminal = ["-L", "picture-\(branch.processes.branch.suffix(6))", "-f", "/dev/null"]
+        func tmux(_ words: [String]) throws -> Outcome {
+          try branch.launch(
+            terminal + words, program: "/usr/bin/tmux",
+            environment: ["TERM": "xterm-256color", "TMUX_TMPDIR": branch.path("io"), "LC_ALL": "C.UTF-8"]
+          ).finish()
+        }
+        let begun = try tmux(["new-session", "-d", "-x", "100", "-y", "26", "\(Binaries.bankctl) top"])
+        try #require(begun.code == 0, begun.story)
+        // A line for each window, and the history of a few seconds.
+        var screen = ""
+        try branch.waitUntil("it shows the windows") {
+          screen = try tmux(["capture-pane", "-p", "-e"]).out
+          return screen.contains("deposit-2") && screen.contains("loan-1")
+        }
+        let file = try branch.write(TerminalPicture.document(of: screen), to: "top.html")
+        try withBrowser { browser in
+          let page = try browser.page()
+          try page.go(to: "file://\(file)")
+          let size = try page.evaluate(
+            "(({width, height}) => [width, height])(document.querySelector('main').getBoundingClientRect())")
+          try page.view(
+            width: Int(size[0].number?.rounded(.up) ?? 0) + 24,
+            height: Int(size[1].number?.rounded(.up) ?? 0) + 24)
+          try keep(page, "top")
+        }
+        _ = try tmux(["kill-server"])
+      }
+    }
+  }
+}

@@ -1,0 +1,120 @@
+// The pages of the books: tickets, dead letters and receipts with filters that stand in the address, the audit and the ledger.
+import BranchFixture
+import BrowserFixture
+import Testing
+
+extension PageTests {
+  @Suite("The pages of the books")
+  struct RecordPageTests {
+    private static let rows =
+      "[...document.querySelectorAll('main [data-ticket]')].map(row => Number(row.dataset.ticket))"
+
+    @Test(
+      "lists come in pages of two hundred, and their filters stand in the address")
+    func lists() throws {
+      try withSite("--speed", "0.01") { site in
+        try site.branch.done("pause")
+        try site.branch.done("enqueue", "300", "--service", "deposit")
+        try site.branch.done("enqueue", "150", "--service", "loan")
+        let page = try site.page("/tickets?state=waiting&service=deposit", .ko)
+        #expect(try page.evaluate(Self.rows).items.compactMap(\.integer) == Array(1...200))
+        let next = try page.text("document.querySelector('main a[href*=\"after=\"]').getAttribute('href')")
+        #expect(next.contains("service=deposit") && next.contains("state=waiting"), "\(next)")
+        try page.click("main a[href*=\"after=\"]")
+        try page.wait(for: "location.search.includes('after=') && document.readyState === 'complete'")
+        #expect(try page.evaluate(Self.rows).items.compactMap(\.integer) == Array(201...300))
+        try page.evaluate("history.back()")
+        try page.wait(for: "!location.search.includes('after=') && document.readyState === 'complete'")
+        #expect(try page.evaluate(Self.rows).items.count == 200)
+        try page.go(to: site.origin + "/tickets?service=loan")
+        #expect(try page.evaluate(Self.rows).items.compactMap(\.integer) == Array(301...450))
+        try page.expectClean()
+      }
+    }
+
+    @Test("of a selection all are cancelled, after their number was confirmed")
+    func selection() throws {
+      try withSite("--speed", "0.01") { site in
+        try site.branch.done("pause")
+        try site.branch.done("enqueue", "20", "--service", "deposit")
+        let page = try site.page("/tickets?state=waiting", .en)
+        for ticket in [3, 5, 8] { try page.click("main input[name=\"ticket\"][value=\"\(ticket)\"]") }
+        try page.click(try page.button(of: "/tickets/cancel"))
+        try page.wait(
+          for: "(document.querySelector('dialog[open]') ?? document.body).innerText.includes('3')")
+        try page.confirm()
+        try site.branch.waitUntil("three are cancelled") { try site.branch.status().queue("cancelled") == 3 }
+        try page.go(to: site.origin + "/tickets?state=waiting")
+        let left = try page.evaluate(Self.rows).items.compactMap(\.integer)
+        #expect(Set(1...20).subtracting(left) == [3, 5, 8])
+        try page.expectClean()
+      }
+    }
+
+    @Test(
+      "a dead letter tells why it was put aside, and comes back into the line")
+    func dead() throws {
+      try withSite(
+        configuration: {
+          try $0.configuration(
+            more:
+              #", "services": {"broken": {"run": ["/bin/sh", "-c", "test -e '\#($0.path("mended"))' || exit 65"], "windows": 1}}"#
+          )
+        }
+      ) { site in
+        try site.branch.done("enqueue", "--service", "broken", "--payload", "x")
+        try site.branch.waitUntil("it is put aside") { try site.branch.status().queue("dead") == 1 }
+        let page = try site.page("/dead", .ko)
+        #expect(try page.evaluate(Self.rows).items.compactMap(\.integer) == [1])
+        #expect(try page.text("document.querySelector('main').innerText").contains("65"))
+        _ = try site.branch.write("", to: "mended")
+        if try page.count("main input[name=\"ticket\"][value=\"1\"]") > 0 {
+          try page.click("main input[name=\"ticket\"][value=\"1\"]")
+        }
+        try page.click(try page.button(of: "/tickets/requeue"))
+        try page.confirm()
+        try site.branch.waitUntil("it is served") { try site.branch.status().queue("served") == 1 }
+        try page.go(to: site.origin + "/dead")
+        #expect(try page.evaluate(Self.rows).items.isEmpty)
+        try page.go(to: site.origin + "/receipts")
+        #expect(try page.count("main a[href=\"/ticket/1\"]") == 1)
+        try page.expectClean()
+      }
+    }
+
+    @Test(
+      "the audit says of every promise that it is kept, and the ledger adds up")
+    func books() throws {
+      try withSite("--speed", "100") { site in
+        try site.branch.done(
+          "enqueue", "--from", "-", input: #"{"service":"deposit","amount":50000,"account":12}"#)
+        try site.branch.done("wait")
+        let page = try site.page("/audit", .ko)
+        try page.wait(for: "document.querySelectorAll('main .good').length > 0")
+        #expect(try page.count("main .alarm, main .bad") == 0)
+        try page.go(to: site.origin + "/ledger")
+        let text = try page.text("document.querySelector('main').innerText")
+        #expect(text.contains("customer-12") && text.contains("50,000"), "\(text)")
+        try page.expectClean()
+      }
+    }
+
+    @Test("with a million in line a page is there at once, and counts them all")
+    func million() throws {
+      try withSite("--speed", "0.01") { site in
+        try site.branch.done("pause")
+        try site.branch.done("enqueue", "1000000", "--service", "deposit", timeout: .seconds(60))
+        let page = try site.page()
+        #expect(
+          try page.text("document.querySelector('[data-region=waiting-count]').textContent").contains(
+            "1,000,000"))
+        #expect(try page.rows("waiting") == 200)
+        let began = ContinuousClock.now
+        try page.go(to: site.origin + "/tickets?state=waiting&after=500000")
+        #expect(try page.evaluate(Self.rows).items.first?.integer == 500_001)
+        #expect(ContinuousClock.now - began < Patience.stretched(.seconds(1)))
+        try page.expectClean()
+      }
+    }
+  }
+}

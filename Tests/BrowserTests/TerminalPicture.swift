@@ -1,0 +1,109 @@
+// A screen of a terminal, as `tmux capture-pane -e` gives it, as a document: a cell of its own for every character, with its
+// colours. It knows the colours that terminals have (ECMA-48, SGR) and nothing of what stands there.
+import Arguments
+
+enum TerminalPicture {
+  /// A character's look.
+  private struct Look {
+    var ink: String?
+    var ground: String?
+    var isBold = false, isFaint = false, isReversed = false, isUnderlined = false
+
+    var style: String {
+      var (ink, ground) = (ink ?? TerminalPicture.ink, ground ?? TerminalPicture.ground)
+      if isReversed { swap(&ink, &ground) }
+      return "color:\(ink);background:\(ground)" + (isBold ? ";font-weight:700" : "")
+        + (isFaint ? ";opacity:.65" : "") + (isUnderlined ? ";text-decoration:underline" : "")
+    }
+  }
+
+  private static let ink = "#d8dee9"
+  private static let ground = "#101521"
+  private static let sixteen = [
+    "#2e3440", "#e06c75", "#98c379", "#e5c07b", "#61afef", "#c678dd", "#56b6c2", "#d8dee9", "#697386",
+    "#ff7b86",
+    "#b5e890", "#ffd98a", "#82c4ff", "#dc9bf0", "#7fdbe8", "#ffffff",
+  ]
+
+  /// The document of a screen.
+  static func document(of screen: String) -> String {
+    var look = Look()
+    let rows = screen.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+      "<div>" + cells(line, &look) + "</div>"
+    }
+    return """
+      <!doctype html><meta charset=utf-8><title>top</title><style>
+      body{margin:0;padding:12px;background:\(ground);font:15px/1.25 "DejaVu Sans Mono",NanumGothicCoding,monospace}
+      main{display:inline-block} div{white-space:pre;height:1.25em}
+      i{font-style:normal;display:inline-block;width:1ch;height:1.25em;overflow:hidden;vertical-align:top} .w{width:2ch}
+      </style><main>\(rows.joined())</main>
+      """
+  }
+
+  private static func cells(_ line: Substring, _ look: inout Look) -> String {
+    var html = ""
+    var rest = line
+    while let character = rest.popFirst() {
+      if character == "\u{1B}", rest.first == "[" {
+        let numbers = rest.dropFirst().prefix { $0 != "m" }
+        rest = rest[numbers.endIndex...].dropFirst()
+        apply(numbers.split(separator: ";", omittingEmptySubsequences: false).map { Int($0) ?? 0 }, &look)
+        continue
+      }
+      let text =
+        switch character {
+        case "&": "&amp;"
+        case "<": "&lt;"
+        default: String(character)
+        }
+      let wide = DisplayWidth.of(character) == 2 ? " class=w" : ""
+      html += "<i\(wide) style='\(look.style)'>\(text)</i>"
+    }
+    return html
+  }
+
+  private static func apply(_ numbers: [Int], _ look: inout Look) {
+    var rest = numbers[...]
+    while let number = rest.popFirst() {
+      switch number {
+      case 0: look = Look()
+      case 1: look.isBold = true
+      case 2: look.isFaint = true
+      case 4: look.isUnderlined = true
+      case 7: look.isReversed = true
+      case 22: (look.isBold, look.isFaint) = (false, false)
+      case 24: look.isUnderlined = false
+      case 27: look.isReversed = false
+      case 30...37: look.ink = sixteen[number - 30]
+      case 90...97: look.ink = sixteen[number - 82]
+      case 40...47: look.ground = sixteen[number - 40]
+      case 100...107: look.ground = sixteen[number - 92]
+      case 38: look.ink = color(&rest)
+      case 48: look.ground = color(&rest)
+      case 39: look.ink = nil
+      case 49: look.ground = nil
+      default: break
+      }
+    }
+  }
+
+  /// One of 256 colours, or of all: `5;N` or `2;R;G;B`.
+  private static func color(_ rest: inout ArraySlice<Int>) -> String? {
+    switch rest.popFirst() {
+    case 5:
+      guard let number = rest.popFirst() else { return nil }
+      if number < 16 { return sixteen[max(0, number)] }
+      if number >= 232 {
+        return "rgb(\(8 + (number - 232) * 10),\(8 + (number - 232) * 10),\(8 + (number - 232) * 10))"
+      }
+      let parts = [(number - 16) / 36, (number - 16) / 6 % 6, (number - 16) % 6].map {
+        $0 == 0 ? 0 : 55 + $0 * 40
+      }
+      return "rgb(\(parts[0]),\(parts[1]),\(parts[2]))"
+    case 2:
+      let parts = (0..<3).map { _ in rest.popFirst() ?? 0 }
+      return "rgb(\(parts[0]),\(parts[1]),\(parts[2]))"
+    default: return nil
+    }
+  }
+}

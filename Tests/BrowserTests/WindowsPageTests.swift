@@ -1,0 +1,156 @@
+// Tickets, windows and services in a browser: one ticket's story as it happens, the display on the wall, steering, and what the
+// death of a teller looks like.
+import BranchFixture
+import BrowserFixture
+import Testing
+
+extension PageTests {
+  @Suite("The pages of tickets and windows")
+  struct WindowsPageTests {
+    @Test(
+      "a ticket is taken at the kiosk, and its page tells its story to the receipt")
+    func kiosk() throws {
+      try withSite(configuration: { try $0.configuration(depositWork: "60s") }) { site in
+        let kiosk = try site.page("/kiosk", .ko)
+        try kiosk.evaluate("document.querySelector('select[name=service]').value = 'deposit'")
+        try kiosk.evaluate("document.querySelector('select[name=grade]').value = 'vip'")
+        try kiosk.type("{\"note\": \"안녕\"}", into: "textarea[name=payload]")
+        try kiosk.click("[data-action=\"take\"]")
+        try kiosk.wait(for: "location.pathname === '/ticket/1' && document.readyState === 'complete'")
+        let ticket = try site.page("/ticket/1", beside: kiosk, .en)
+        try ticket.mark()
+        try site.branch.waitUntil("it is served") { try site.branch.status().queue("serving") == 1 }
+        let first = try #require(try site.branch.status().workers.first { $0.ticket == 1 })
+        try ticket.becomes("document.body.textContent.includes('\(first.name)')")
+        try ticket.becomes("document.body.textContent.includes('pid \(first.pid)')")
+        try site.branch.kill(worker: first.name)
+        try ticket.becomes("document.body.textContent.includes('SIGKILL')")
+        try site.branch.waitUntil("it is served again") {
+          try site.branch.status().workers.contains { $0.ticket == 1 && $0.pid != first.pid }
+        }
+        let second = try #require(try site.branch.status().workers.first { $0.ticket == 1 })
+        try ticket.becomes("document.body.textContent.includes('pid \(second.pid)')")
+        try site.branch.done("cancel", "1")
+        try ticket.becomes("document.querySelector('.receipt')")
+        for page in [kiosk, ticket] { try page.expectClean() }
+      }
+    }
+
+    @Test("what a command writes grows on the page of its ticket")
+    func output() throws {
+      try withSite(
+        configuration: {
+          try $0.configuration(
+            more:
+              #", "services": {"talk": {"run": ["/bin/sh", "-c", "echo begun; cat; echo '<b>ended</b>'; exec cat '\#($0.path("gate"))'"], "windows": 1}}"#
+          )
+        }
+      ) { site in
+        let gate = try site.branch.launch([site.branch.path("gate")], program: "/usr/bin/mkfifo").finish()
+        try #require(gate.code == 0, gate.story)
+        try site.branch.done("enqueue", "--service", "talk", "--payload", "안녕")
+        let page = try site.page("/ticket/1")
+        try page.mark()
+        try page.becomes("document.querySelector('.output').textContent.includes('<b>ended</b>')")
+        #expect(try page.text("document.querySelector('.output').textContent").contains("begun"))
+        // Whoever opens the other end lets it go on to its end.
+        let opened = try site.branch.launch(
+          ["-c", "printf last >'\(site.branch.path("gate"))'"], program: "/bin/sh"
+        ).finish()
+        try #require(opened.code == 0, opened.story)
+        try page.becomes("document.querySelector('.output').textContent.includes('last')")
+        try page.becomes("document.querySelector('.receipt')")
+        try page.expectClean()
+      }
+    }
+
+    @Test("the display on the wall calls whoever is next, and has no controls")
+    func lobby() throws {
+      try withSite("--speed", "10") { site in
+        let (one, two) = try site.pair("/lobby")
+        #expect(try one.count("main form") == 0)
+        try site.branch.done("enqueue", "6", "--service", "loan", "--wait")
+        for page in [one, two] {
+          // They came in order to one window: the last is the newest, and four of the others stand below.
+          try page.becomes("document.querySelector('[data-region=newest] li .number')?.textContent === '6'")
+          #expect(
+            try page.evaluate(
+              "[...document.querySelectorAll('[data-region=calls] li .number')].map(each => each.textContent)"
+            )
+              == ["5", "4", "3", "2"])
+          try page.expectClean()
+        }
+      }
+    }
+
+    @Test("windows are paused, opened and closed, and every open page says so")
+    func steering() throws {
+      try withSite("--speed", "0.01") { site in
+        let (one, two) = try site.pair("/windows")
+        for page in [one, two] {
+          try page.becomes("document.querySelector('[data-region=windows] [data-key=deposit-2]')")
+        }
+        try one.click(try one.button(of: "/windows/scale", ["service": "deposit", "windows": "3"]))
+        for page in [one, two] {
+          try page.becomes("document.querySelector('[data-region=windows] [data-key=deposit-3]')")
+        }
+        try one.click(try one.button(of: "/windows/pause", ["service": "loan"]))
+        for page in [one, two] {
+          try page.becomes("document.querySelector('form[action=\"/windows/resume\"]')")
+        }
+        #expect(try site.branch.status().service("loan")["paused"].flag == true)
+        try two.click(try two.button(of: "/windows/resume", ["service": "loan"]))
+        for page in [one, two] {
+          try page.becomes("!document.querySelector('form[action=\"/windows/resume\"]')")
+        }
+        #expect(try site.branch.status().service("loan")["paused"].flag == false)
+        #expect(
+          try one.count("form[action=\"/windows/end\"]") == 0, "nobody is ended who did not ask for chaos")
+        for page in [one, two] { try page.expectClean() }
+      }
+    }
+
+    @Test(
+      "a teller is ended on the page, which shows how soon its customer is served again")
+    func chaos() throws {
+      try withSite("--speed", "0.01", web: ["--chaos"]) { site in
+        try site.branch.done("enqueue", "1", "--service", "loan")
+        let page = try site.page("/windows", .ko)
+        try page.mark()
+        try site.branch.waitUntilServed(by: "loan-1", ticket: 1)
+        let before = try #require(try site.branch.status().worker("loan-1"))
+        try page.becomes(
+          "document.querySelector('[data-region=windows] [data-key=loan-1]').textContent.includes('\(before.pid)')"
+        )
+        try page.click("[data-end=\"loan-1\"]")
+        try page.becomes("document.querySelector('[data-healed]')")
+        #expect(Int(try page.text("document.querySelector('[data-healed]').dataset.healed")) != nil)
+        let after = try #require(try site.branch.status().worker("loan-1"))
+        #expect(after.generation == before.generation + 1 && after.pid != before.pid && after.ticket == 1)
+        try page.becomes(
+          "document.querySelector('[data-region=windows] [data-key=loan-1]').textContent.includes('\(after.pid)')"
+        )
+        // Its log grows on its page.
+        try page.go(to: site.origin + "/windows/loan-1/log")
+        try page.wait(for: "document.querySelector('.log').textContent.includes('pid=\(after.pid)')")
+        try page.expectClean()
+      }
+    }
+
+    @Test("services show who waits by grade")
+    func services() throws {
+      try withSite("--speed", "0.01") { site in
+        try site.branch.done("pause", "deposit")
+        let page = try site.page("/services", .ko)
+        try page.mark()
+        try site.branch.done("enqueue", "1234", "--service", "deposit", "--grade", "vvip")
+        let row = "document.querySelector('[data-region=services] [data-key=deposit]').textContent"
+        try page.becomes("\(row).includes('1,234')")
+        #expect(
+          try page.count("[data-region=services] [data-key=deposit] svg") >= 1,
+          "the last ten minutes as a plot")
+        try page.expectClean()
+      }
+    }
+  }
+}

@@ -1,0 +1,291 @@
+// The dashboard in a terminal, typed and looked at: every page at three widths and in both languages, what its keys do to a
+// real bank, and a killed teller and coordinator as it shows them.
+import Glibc
+import Testing
+
+@Suite("The dashboard in a terminal", .serialized)
+struct TopTests {
+  private static let left = "\u{1B}[?25h\u{1B}[?1049l"
+
+  /// A bank in which three customers are served for long, and seven wait.
+  private func withTop(
+    _ words: String..., language: Tongue = .en, size: (columns: UInt16, rows: UInt16) = (100, 30),
+    _ test: (Branch, TerminalProgram) throws -> Void
+  ) throws {
+    try withBranch { branch in
+      try branch.start("--speed", "0.01")
+      try branch.done("enqueue", "10", "--service", "deposit", "--seed", "3")
+      let program = try TerminalProgram(branch, ["top"] + words, language: language, size: size)
+      try program.waitUntil("the windows are there") { $0.contains { $0.contains("▸ deposit-1") } }
+      try test(branch, program)
+    }
+  }
+
+  /// Leaves by a key, and expects the terminal to be as it was.
+  private func leave(_ program: TerminalProgram, by keys: String = "q") throws {
+    program.type(keys)
+    #expect(try program.finish() == 0 && program.isInLineMode, "\(program.screen)")
+    #expect(program.screen.hasSuffix(Self.left))
+  }
+
+  @Test(
+    "every page fits a terminal of 40, 80 and 200 columns in both languages, and tells what there is",
+    arguments: [(40, 12), (80, 24), (200, 50)] as [(UInt16, UInt16)], Tongue.allCases)
+  func pages(size: (UInt16, UInt16), language: Tongue) throws {
+    try withTop(language: language, size: (columns: size.0, rows: size.1)) { branch, program in
+      func expect(_ what: String, _ parts: [String]) throws {
+        let lines = try program.waitUntil(what) { lines in
+          parts.allSatisfy { part in lines.contains { $0.contains(part) } }
+        }
+        #expect(lines.count == Int(size.1))
+        #expect(program.grid.isAlternate && program.grid.isCursorHidden)
+      }
+      let isKorean = language == .ko
+      try expect("windows", ["deposit-1", "loan-1", isKorean ? "업무중" : "serving", "[1 "])
+      program.type("2")
+      try expect("lines", ["[2 ", isKorean ? "예금" : "deposit", isKorean ? "대기중" : "waiting"])
+      program.type("3")
+      try expect("dead letters", ["[3 ", isKorean ? "없음" : "nobody"])
+      program.type("4")
+      try expect("stock", ["[4 ", isKorean ? "딸기" : "strawberry"])
+      program.type("5")
+      try expect("vending machine", ["[5 ", isKorean ? "잔액" : "Balance"])
+      program.type("6")
+      try expect("log", ["[6 ", isKorean ? "2번 업무 시작" : "2 begun"])
+      program.type("?")
+      try expect("help", [isKorean ? "다른 화면" : "another page"])
+      program.type("q\t")
+      try expect("the first page again", ["[1 "])
+      try leave(program)
+    }
+  }
+
+  @Test(
+    "keys steer the bank: p pauses and resumes, + and - change the windows, x takes a customer out after y")
+  func steering() throws {
+    try withTop { branch, program in
+      program.type("p")
+      try program.waitFor("The service deposit is paused")
+      #expect(try branch.status().service("deposit")["paused"].flag == true)
+      program.type("p")
+      try program.waitFor("The service deposit goes on.")
+      // Nobody comes for loans, so nobody is waited for where a window closes.
+      program.type("jj+")
+      try program.waitUntil("a second window") { $0.contains { $0.contains("loan-2") } }
+      program.type("-")
+      try program.waitUntil("it is gone") { !$0.contains { $0.contains("loan-2") } }
+      program.type("2jjj")
+      try program.waitUntil("somebody who waits is selected") { lines in
+        lines.contains { $0.hasPrefix("▸") && $0.contains("regular") }
+      }
+      let selected = try #require(program.grid.lines.first { $0.hasPrefix("▸") })
+      let ticket = try #require(selected.split(separator: " ").dropFirst().first.flatMap { Int($0) })
+      program.type("xn")
+      try program.waitFor("Nothing was changed.")
+      program.type("x")
+      try program.waitFor("Take out customer \(ticket)? y: yes")
+      program.type("y")
+      try program.waitFor("Customer \(ticket) was taken out")
+      #expect(try branch.json("ticket", "\(ticket)")["outcome"].text == "cancelled")
+      try leave(program)
+    }
+  }
+
+  @Test("Enter tells a customer's story, / filters, < and > sort, z freezes")
+  func looking() throws {
+    try withTop { branch, program in
+      program.type("\r")
+      try program.waitUntil("the story") { lines in
+        lines.contains { $0.contains("ticket issued") }
+          && lines.contains { $0.contains("handed to deposit-1") }
+      }
+      program.type("q/loan")
+      try program.waitUntil("the filter") { lines in
+        lines.contains { $0.contains("loan-1") } && !lines.contains { $0.contains("deposit-1") }
+      }
+      program.type("\u{1B}")
+      try program.waitUntil("no filter") { $0.contains { $0.contains("deposit-1") } }
+      program.type("<")
+      try program.waitUntil("the last column") { $0.contains { $0.contains("5 s▾") } }
+      program.type("z")
+      try program.waitUntil("it is frozen") { $0[0].contains("frozen") }
+      try branch.done("enqueue", "5", "--service", "loan")
+      // The window for loans is selected still.
+      program.type("j")
+      try program.waitUntil("the selection moves") { $0.contains { $0.contains("▸ juice-1") } }
+      #expect(program.grid.lines.contains { $0.contains("issued 10") })
+      program.type("z")
+      try program.waitUntil("it goes on") { $0.contains { $0.contains("issued 15") } }
+      try leave(program, by: "\u{4}")
+    }
+  }
+
+  @Test(
+    "a teller that is killed from outside shows its death, its successor and its customer there, in a moment")
+  func death() throws {
+    try withTop { branch, program in
+      let pid = try branch.kill(worker: "deposit-1")
+      try program.waitUntil("the second generation serves the same customer") { lines in
+        lines.contains { line in
+          let cells = line.split(separator: " ").map(String.init)
+          return cells.contains("deposit-1") && cells.contains("2") && !cells.contains("\(pid)")
+            && cells.contains("serving") && cells.contains("1")
+        }
+      }
+      program.type("6")
+      try program.waitUntil("the log") { lines in
+        lines.contains {
+          $0.contains("the process died, serving 1 · deposit-1 · SIGKILL") && $0.contains("\(pid)")
+        }
+          && lines.contains { $0.contains("1 begun · deposit-1 · attempt 2") }
+      }
+      try leave(program)
+    }
+  }
+
+  @Test("K kills the selected teller after y, and a note that stays says when its customer was served again")
+  func kill() throws {
+    try withTop("--chaos") { branch, program in
+      let before = try #require(try branch.status().worker("deposit-1"))
+      program.type("K")
+      try program.waitUntil("it asks") { lines in
+        lines.contains { $0.contains("Kill deposit-1, generation 1, pid \(before.pid), customer 1? y: yes") }
+      }
+      program.type("n")
+      try program.waitFor("Nothing was changed.")
+      program.type("Ky")
+      try program.waitUntil("it says how long it took") { lines in
+        lines.contains { $0.contains("customer 1 was served again after") && $0.contains(" ms") }
+      }
+      try program.waitUntil("the successor") {
+        $0.contains { $0.contains("deposit-1") && $0.contains(" 2 ") }
+      }
+      program.type("j2")
+      try program.waitUntil("the note stays") { lines in
+        lines.contains { $0.contains("[2 ") } && lines.contains { $0.contains("was served again after") }
+      }
+      let after = try #require(try branch.status().worker("deposit-1"))
+      #expect(after.generation == 2 && after.ticket == 1)
+      try leave(program)
+    }
+  }
+
+  @Test("without --chaos K kills nobody")
+  func harmless() throws {
+    try withTop { branch, program in
+      program.type("Ky\r")
+      try program.waitUntil("the story, by the Enter behind it") {
+        $0.contains { $0.contains("ticket issued") }
+      }
+      #expect(try branch.status().worker("deposit-1")?.generation == 1)
+      try leave(program, by: "qq")
+    }
+  }
+
+  @Test("a coordinator that was killed is waited for, which is said, and the next one is shown")
+  func coordinator() throws {
+    try withTop { branch, program in
+      let status = try branch.status()
+      let guardian = try #require(status.guardianPid)
+      branch.processes.signal(guardian, SIGSTOP)
+      defer { branch.processes.signal(guardian, SIGCONT) }
+      branch.processes.signal(status.pid, SIGKILL)
+      try program.waitUntil("it is said") { $0.contains { $0.contains("waiting for it …") } }
+      program.type("p")
+      try program.waitUntil("a key is refused") { $0.contains { $0.contains("the key was not taken") } }
+      branch.processes.signal(guardian, SIGCONT)
+      try program.waitUntil("the next one") { lines in
+        lines[0].contains("generation 2") && !lines.contains { $0.contains("waiting for it …") }
+      }
+      #expect(try branch.status().service("deposit")["paused"].flag == false)
+      try leave(program)
+    }
+  }
+
+  @Test("a coordinator that stands still is noticed at the next key, and shown again when it goes on")
+  func standstill() throws {
+    try withTop { branch, program in
+      let pid = try branch.status().pid
+      branch.processes.signal(pid, SIGSTOP)
+      defer { branch.processes.signal(pid, SIGCONT) }
+      program.type("j")
+      try program.waitUntil("it is said") {
+        $0.contains { $0.contains("does not answer. What is shown is from") }
+      }
+      branch.processes.signal(pid, SIGCONT)
+      try program.waitUntil("no longer") { !$0.contains { $0.contains("does not answer") } }
+      try leave(program)
+    }
+  }
+
+  @Test("it ends with the bank, and says so")
+  func closing() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      let program = try TerminalProgram(branch, ["top"], size: (columns: 80, rows: 24))
+      try program.waitUntil("the windows are there") { $0.contains { $0.contains("deposit-1") } }
+      try branch.done("stop")
+      try program.waitFor("The bank has closed.")
+      #expect(try program.finish() == 0 && program.isInLineMode, "\(program.screen)")
+    }
+  }
+
+  @Test(
+    "by whatever signal it ends, the terminal is as it was",
+    arguments: [(SIGTERM, 143), (SIGHUP, 129), (SIGINT, 130)] as [(Int32, Int32)])
+  func signals(signal: Int32, code: Int32) throws {
+    try withTop { branch, program in
+      if signal == SIGINT { program.type("\u{3}") } else { Glibc.kill(program.pid, signal) }
+      let ended = try program.finish()
+      #expect(ended == code && program.isInLineMode, "\(program.screen)")
+      #expect(program.screen.hasSuffix(Self.left))
+    }
+  }
+
+  @Test("a terminal that is gone ends it")
+  func hangUp() throws {
+    try withTop { branch, program in
+      program.hangUp()
+      let ended = try program.finish()
+      #expect(ended > 0)
+    }
+  }
+
+  @Test("another size is drawn anew, and else only lines that have changed are written, all of them at once")
+  func drawing() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      let program = try TerminalProgram(branch, ["top"], size: (columns: 100, rows: 30))
+      try program.waitUntil("the windows are there") { $0.contains { $0.contains("▸ deposit-1") } }
+      program.clear()
+      program.type("j")
+      try program.waitFor("▸ deposit-2")
+      try program.waitFor("\u{1B}[?2026l")
+      #expect(
+        !program.screen.contains("\u{1B}[H") && program.screen.contains("\u{1B}[?2026h"), "\(program.screen)")
+      #expect(program.screen.utf8.count < 400, "two rows: \(program.screen.debugDescription)")
+      program.resize(columns: 40, rows: 12)
+      let lines = try program.waitUntil("it fits") { lines in
+        lines.contains { $0.contains("▸ deposit-2") } && lines.last?.isEmpty == false
+      }
+      #expect(lines.count == 12)
+      program.resize(columns: 3, rows: 2)
+      try program.waitFor("\u{1B}[H")
+      program.resize(columns: 120, rows: 20)
+      try program.waitUntil("it fits again") { $0.contains { $0.contains("▸ deposit-2") } }
+      try leave(program)
+    }
+  }
+
+  @Test("off a terminal it ends with code 2, and names what shows the bank there")
+  func offTerminal() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      for language in Tongue.allCases {
+        let outcome = try branch.run("top", language: language)
+        #expect(outcome.code == 2 && outcome.out.isEmpty, "\(outcome)")
+        #expect(outcome.err.contains("bankctl status -w") && outcome.err.contains("bankctl board --json"))
+      }
+    }
+  }
+}
