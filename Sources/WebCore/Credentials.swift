@@ -69,7 +69,7 @@ public struct Credentials: Sendable {
   static let mostCodes = 5
   static let pause = TimeSpan.seconds(30)
 
-  /// Those of a server at a port, with no links yet.
+  /// Credentials of a server at this port, with the secrets of its home.
   public init(_ secrets: Secrets, port: UInt16) {
     self.secrets = secrets
     cookieName = "bank-\(port)"
@@ -157,7 +157,7 @@ public struct Cookies: Sendable, Equatable {
   /// The first value of a name.
   public subscript(name: String) -> String? { values.first { $0.name == name }.map { String($0.value) } }
 
-  /// Whether both have the same in the same order.
+  /// Whether both have the same cookies in the same order.
   public static func == (one: Cookies, other: Cookies) -> Bool {
     one.values.elementsEqual(other.values, by: ==)
   }

@@ -87,7 +87,7 @@ public struct HTTPHeaders: Sendable, Equatable {
 
   private static let others = Set("!#$%&'*+-.^_`|~".utf8)
 
-  /// Whether both have the same in the same order.
+  /// Whether both have the same headers in the same order.
   public static func == (one: HTTPHeaders, other: HTTPHeaders) -> Bool {
     one.fields.count == other.fields.count
       && zip(one.fields, other.fields).allSatisfy { $0.name == $1.name && $0.value == $1.value }

@@ -10,7 +10,7 @@ public struct HTTPResponse: Sendable, Equatable {
   /// What is sent.
   public var body: [UInt8]
 
-  /// A response with these headers beside those that every one has.
+  /// An answer; `status` is one of RFC 9110, section 15.
   public init(_ status: Int, headers: [(String, String)] = [], body: [UInt8] = []) {
     self.status = status
     self.headers = []
@@ -67,11 +67,14 @@ public struct HTTPResponse: Sendable, Equatable {
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
         + "manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     ),
-    ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer"),
+    ("X-Content-Type-Options", "nosniff"),
+    // Nobody else is told where somebody came from. This server is: with `no-referrer` a browser names no origin when it sends
+    // a form without a script, which is then refused (Fetch standard, 3.2).
+    ("Referrer-Policy", "same-origin"),
     ("Cross-Origin-Opener-Policy", "same-origin"), ("Cross-Origin-Resource-Policy", "same-origin"),
   ]
 
-  /// Whether both are the same, with their headers in the same order.
+  /// Whether both say the same, with the same headers in the same order.
   public static func == (one: HTTPResponse, other: HTTPResponse) -> Bool {
     one.status == other.status && one.body == other.body && one.headers.count == other.headers.count
       && zip(one.headers, other.headers).allSatisfy { $0.name == $1.name && $0.value == $1.value }

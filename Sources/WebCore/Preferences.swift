@@ -4,9 +4,9 @@ import BankModel
 
 /// How somebody wants to see pages.
 public enum Preferences {
-  /// The cookie of the language. It is no secret.
+  /// The cookie of the language that was chosen; no secret.
   public static let languageCookie = "bank-lang"
-  /// The cookie of the theme. It is no secret.
+  /// The cookie of the theme that was chosen; no secret either.
   public static let themeCookie = "bank-theme"
 
   /// The language: what the query says, what was chosen, what the browser prefers.

@@ -1,5 +1,5 @@
-// Owns how what the coordinator tells becomes what pages show.
-// Invariant: nothing is decided here; what a page cannot show is left out.
+// Owns how what the coordinator tells becomes what pages show. Nothing is decided here.
+// Invariant: every value has a place on a page, or is left out on purpose; none of them makes this process trap.
 import BankModel
 import Posix
 import WebPages

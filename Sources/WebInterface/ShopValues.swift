@@ -1,5 +1,5 @@
-// Owns how what the stock and the vending machine tell becomes what pages show.
-// Invariant: nothing is decided here; whether something can be made or bought, those who told it have said.
+// Owns how what the stock and the vending machine tell becomes what pages show. Nothing is decided here.
+// Invariant: every value has a place on a page, or is left out on purpose; none of them makes this process trap.
 import BankModel
 import WebPages
 import Wire

@@ -68,7 +68,7 @@ struct MessageGoldenTests {
     #expect(Set(VendingResult.samples.map(\.message.itsCase)) == Set(VendingResult.Case.allCases))
     #expect(
       WorkerMessage.samples.map(\.message.itsCase)
-        == WorkerMessage.Case.allCases + [.hello, .beat, .beat, .database])
+        == WorkerMessage.Case.allCases + [.hello, .hello, .beat, .beat, .database])
     #expect(SupervisorMessage.samples.map(\.message.itsCase) == SupervisorMessage.Case.allCases)
     for which in ControlCommand.Case.allCases {
       #expect(ControlCommand.full(which).itsCase == which)
