@@ -348,3 +348,4 @@ if !hasPage {
   ]
   package.targets.removeAll { pages.contains($0.name) }
 }
+package.targets.removeAll { $0.isTest && !["BrowserTests"].contains($0.name) }

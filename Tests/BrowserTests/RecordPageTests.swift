@@ -45,6 +45,7 @@ extension PageTests {
         try page.confirm()
         try site.branch.waitUntil("three are cancelled") { try site.branch.status().queue("cancelled") == 3 }
         try page.go(to: site.origin + "/tickets?state=waiting")
+        try page.wait(for: "\(Self.rows).length === 17")
         let left = try page.evaluate(Self.rows).items.compactMap(\.integer)
         #expect(Set(1...20).subtracting(left) == [3, 5, 8])
         try page.expectClean()
@@ -66,7 +67,8 @@ extension PageTests {
         try site.branch.waitUntil("it is put aside") { try site.branch.status().queue("dead") == 1 }
         let page = try site.page("/dead", .ko)
         #expect(try page.evaluate(Self.rows).items.compactMap(\.integer) == [1])
-        #expect(try page.text("document.querySelector('main').innerText").contains("65"))
+        let story = try page.text("document.querySelector('main').innerText")
+        #expect(story.contains("65"), "\(story)")
         _ = try site.branch.write("", to: "mended")
         if try page.count("main input[name=\"ticket\"][value=\"1\"]") > 0 {
           try page.click("main input[name=\"ticket\"][value=\"1\"]")
@@ -75,7 +77,7 @@ extension PageTests {
         try page.confirm()
         try site.branch.waitUntil("it is served") { try site.branch.status().queue("served") == 1 }
         try page.go(to: site.origin + "/dead")
-        #expect(try page.evaluate(Self.rows).items.isEmpty)
+        try page.wait(for: "\(Self.rows).length === 0")
         try page.go(to: site.origin + "/receipts")
         #expect(try page.count("main a[href=\"/ticket/1\"]") == 1)
         try page.expectClean()
@@ -94,7 +96,9 @@ extension PageTests {
         #expect(try page.count("main .alarm, main .bad") == 0)
         try page.go(to: site.origin + "/ledger")
         let text = try page.text("document.querySelector('main').innerText")
-        #expect(text.contains("customer-12") && text.contains("50,000"), "\(text)")
+        #expect(text.contains("customers") && text.contains("50,000"), "\(text)")
+        try page.go(to: site.origin + "/ledger?account=12")
+        #expect(try page.text("document.querySelector('main').innerText").contains("50,000"))
         try page.expectClean()
       }
     }
