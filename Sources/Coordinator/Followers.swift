@@ -125,11 +125,9 @@ final class Followers {
 
   private func noteRare(_ change: StoreChange, at now: WallTime) {
     onRareChange(change)
-    var event = EventRing.Event(kind: .cancelled, time: now.milliseconds)
+    var event = EventRing.Event(kind: .reset, time: now.milliseconds)
     switch change {
-    case .finish(let customer, _, let receipt) where receipt.outcome == .cancelled:
-      (event.ticket, event.service) = (customer.ticket, customer.service)
-    case .cancelEveryone: event.kind = .reset
+    case .cancelEveryone: break
     case .record(let attempt):
       guard let kind = BoardEvent.Kind(endOfAttempt: attempt.end) else { return }
       (event.kind, event.ticket, event.attempt) = (kind, attempt.ticket, attempt.number)
@@ -148,6 +146,12 @@ final class Followers {
       dead: EventRing.Event(
         kind: .dead, time: now.milliseconds, ticket: customer.ticket, service: customer.service,
         window: window, end: processEnd, attempt: customer.attempts))
+  }
+
+  /// A customer was taken out of the queue, and whoever has asked for it is told so.
+  func noteCancelled(_ ticket: TicketNumber, at now: WallTime) {
+    changed = true
+    events.append(EventRing.Event(kind: .cancelled, time: now.milliseconds, ticket: ticket))
   }
 
   /// Tickets were issued, and are on disk.
@@ -177,7 +181,6 @@ extension StoreChange {
   /// Whether it is none of those that every customer makes who comes and is served.
   fileprivate var isRare: Bool {
     switch self {
-    case .finish(_, let state, let receipt): receipt.outcome == .cancelled || state == .dead
     case .bury, .revive, .record, .cancelEveryone: true
     default: false
     }

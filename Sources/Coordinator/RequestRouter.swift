@@ -110,7 +110,7 @@ final class RequestRouter: BankPart {
     case .awaitTickets(let day, let first, let last): awaitTickets(day, first, last, seat)
     case .pause(let name): steer(name, seat) { .pause($0, $1) }
     case .resume(let name): steer(name, seat) { .resume($0, $1) }
-    case .cancel(let ticket, let day): change(ticket, of: day, seat) { .cancel($0, ticket) }
+    case .cancel(let ticket, let day): change(ticket, of: day, seat, cancels: true) { .cancel($0, ticket) }
     case .requeue(let ticket, let day): change(ticket, of: day, seat) { .requeue($0, ticket) }
     case .requeueDead: long.requeueDead(seat, tellsProgress: request.tellsProgress == true)
     case .reset(let day): long.reset(on: day, seat, tellsProgress: request.tellsProgress == true)
@@ -194,7 +194,8 @@ final class RequestRouter: BankPart {
     if case .selected(let ticket, let work) = entry.purpose {
       return selections.note(answer, ticket, of: work)
     }
-    if case .ticket(let ticket, let day) = entry.purpose, answer != .refused(.diskFull) {
+    if case .ticket(let ticket, let day, let cancels) = entry.purpose, answer != .refused(.diskFull) {
+      if cancels, answer == .done { followers.noteCancelled(ticket, at: context.now.wall) }
       // What is said of a ticket, a refusal too, may rest on something that is only staged.
       return readings.whenKept(seat, isInStep: true) { [unowned self] store throws(StoreError) in
         server.answer(seat, try ticketAnswer(to: answer, ticket, of: day, store))
@@ -225,9 +226,10 @@ final class RequestRouter: BankPart {
 
   /// A client wants something done with one ticket.
   private func change(
-    _ ticket: TicketNumber, of day: BusinessDay?, _ seat: Seat, _ event: (RequestNumber) -> QueueEvent
+    _ ticket: TicketNumber, of day: BusinessDay?, _ seat: Seat, cancels: Bool = false,
+    _ event: (RequestNumber) -> QueueEvent
   ) {
-    onDay(day, seat) { queue.happen(event(requests.open(seat, for: .ticket(ticket, $0)))) }
+    onDay(day, seat) { queue.happen(event(requests.open(seat, for: .ticket(ticket, $0, cancels: cancels)))) }
   }
 
   /// Does something with tickets of the present day. Numbers begin anew every day, so those of another day are not looked for:

@@ -11,7 +11,8 @@ final class RequestTable {
     /// Tickets; some customers of a list may have been known already, and have these.
     case enqueue(known: Int64, KnownTickets)
     case status
-    case ticket(TicketNumber, BusinessDay)
+    /// One ticket, which is taken out of the queue or not.
+    case ticket(TicketNumber, BusinessDay, cancels: Bool)
     /// The state of the bank after a reset, and how many it has cancelled.
     case reset
     case requeueDead

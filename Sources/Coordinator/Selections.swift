@@ -104,7 +104,12 @@ final class Selections: BankPart {
   /// The queue has answered for one of them.
   func note(_ answer: QueueAnswer, _ ticket: TicketNumber, of work: SelectionWork) {
     work.open -= 1
-    if case .refused(let refusal) = answer { work.refused.append((ticket, refusal)) } else { work.done += 1 }
+    if case .refused(let refusal) = answer {
+      work.refused.append((ticket, refusal))
+    } else {
+      work.done += 1
+      if work.act == .cancel { followers.noteCancelled(ticket, at: context.now.wall) }
+    }
     finishIfDone(work)
   }
 

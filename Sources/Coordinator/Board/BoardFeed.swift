@@ -42,6 +42,7 @@ final class BoardFeed: BankPart {
 
   /// Makes a frame where one is due, and shows it to everybody who looks.
   func show() {
+    guard followers.events.isWatched else { return }
     guard followers.views.count(of: .board) > 0 else { return end() }
     guard isDue, followers.hasChangedForBoards || rateDue.map({ $0 <= context.now.monotonic }) == true else {
       return
@@ -90,7 +91,7 @@ final class BoardFeed: BankPart {
 
   /// When a frame is due; nil where nobody looks, or nothing is to be shown.
   var nextDeadline: MonotonicTime? {
-    guard followers.views.count(of: .board) > 0 else { return nil }
+    guard followers.events.isWatched, followers.views.count(of: .board) > 0 else { return nil }
     if let waitsSince { return waitsSince + Self.patience }
     return followers.hasChangedForBoards ? shownAt + Self.pause : rateDue
   }

@@ -22,7 +22,7 @@ final class BoardPictures: BankPart {
     dead = DeadTally(ground)
     throughput = Throughput(
       day: ground.queue.machine.books.day, served: ground.queue.machine.books.served,
-      issued: ground.queue.machine.issuedCount, byService: ground.queue.machine.books.servedByService,
+      issued: ground.queue.machine.books.issued, byService: ground.queue.machine.books.servedByService,
       at: ground.context.now.monotonic)
     super.init(ground)
     followers.onRareChange = { [dead] change in dead.note(change) }
@@ -31,7 +31,7 @@ final class BoardPictures: BankPart {
   /// Looks how many were served and came, now and then, whether anybody wants to know or not.
   func look() {
     throughput.note(
-      day: queue.machine.books.day, served: queue.machine.books.served, issued: queue.machine.issuedCount,
+      day: queue.machine.books.day, served: queue.machine.books.served, issued: queue.machine.books.issued,
       byService: queue.machine.books.servedByService, at: context.now.monotonic)
   }
 

@@ -20,7 +20,8 @@ final class DeadTally: BankPart {
     guard countedAt != nil else { return }
     switch change {
     case .bury(let customer): counts[customer.service, default: 0] += 1
-    case .revive(let customer, from: .dead), .finish(let customer, from: .dead, _):
+    // A dead letter that is cancelled makes the sum another one than that of the books, and they are counted again.
+    case .revive(let customer, from: .dead):
       counts[customer.service, default: 0] -= 1
     case .cancelEveryone: counts = [:]
     default: break

@@ -41,11 +41,10 @@ final class EventRing {
 
   init() { events = Array(repeating: Event(kind: .reset, time: 0), count: Int(Self.size)) }
 
-  func append(_ event: Event) {
+  func append(_ event: consuming Event) {
     count += 1
-    let place = Int(count & (Self.size - 1))
-    events[place] = event
-    events[place].sequence = count
+    event.sequence = count
+    events[Int(count & (Self.size - 1))] = event
   }
 
   /// A customer is put aside. That the last attempt failed was said just before, and is said with it.
