@@ -348,4 +348,3 @@ if !hasPage {
   ]
   package.targets.removeAll { pages.contains($0.name) }
 }
-package.targets.removeAll { $0.isTest && !["BrowserTests"].contains($0.name) }
