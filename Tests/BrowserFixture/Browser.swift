@@ -29,6 +29,9 @@ public final class Browser {
   /// What the browser calls itself.
   public func version() throws(BrowserError) -> String { try ask("Browser.getVersion")["product"].text ?? "" }
 
+  /// Whether it answers.
+  func isAlive() throws(BrowserError) -> Bool { try !version().isEmpty }
+
   /// Opens an empty page.
   /// - Parameter person: whose cookies it has; nil for somebody who has never been here.
   public func page(of person: Person? = nil) throws(BrowserError) -> Page {

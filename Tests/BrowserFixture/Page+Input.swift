@@ -5,6 +5,8 @@ extension Page {
   ///
   /// - Throws: where there is none, or something else lies over it.
   public func click(_ selector: String) throws(BrowserError) {
+    // Before everything is there, things move.
+    try wait(for: "document.readyState === 'complete'")
     let place = try middle(of: selector)
     for kind in ["mouseMoved", "mousePressed", "mouseReleased"] {
       try ask(

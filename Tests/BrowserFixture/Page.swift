@@ -108,15 +108,17 @@ public final class Page {
     try evaluate("document.querySelectorAll(\(JSONValue.text(selector))).length").integer ?? 0
   }
 
-  /// Whether an expression is true now. A page that is on its way to another document has nothing that is true.
-  public func shows(_ expression: String) throws(BrowserError) -> Bool {
-    do throws(BrowserError) { return try evaluate("Boolean(\(expression))").flag == true } catch {
-      guard error.description.contains("context") || error.description.contains("navigated") else {
-        throw error
-      }
-      return false
+  /// Whether an expression is true now; the reason where it has no value. In a document that is not yet there, or no longer,
+  /// nothing is true.
+  private func look(_ expression: String) throws(BrowserError) -> (isTrue: Bool, why: String?) {
+    do throws(BrowserError) { return (try evaluate("Boolean(\(expression))").flag == true, nil) } catch {
+      guard try browser.isAlive() else { throw error }
+      return (false, error.description)
     }
   }
+
+  /// Whether an expression is true now.
+  public func shows(_ expression: String) throws(BrowserError) -> Bool { try look(expression).isTrue }
 
   /// Waits until an expression is true, also in a document that the page is only on its way to.
   ///
@@ -125,13 +127,15 @@ public final class Page {
     for expression: String, within limit: TimeSpan = Browser.patience
   ) throws(BrowserError) {
     let deadline = SystemClock.monotonic() + limit
-    while try !shows(expression) {
+    while true {
+      let (isTrue, why) = try look(expression)
+      if isTrue { return }
       let now = SystemClock.monotonic()
       guard now < deadline else {
         let seen = (try? text("document.body?.innerText ?? ''")) ?? ""
         throw BrowserError(
           "\(expression) is not so within \(limit.milliseconds) ms at \((try? text("location.href")) ?? "?"):\n"
-            + "\(seen.suffix(2_000))\ncomplaints: \(log.complaints)")
+            + "\(why ?? "")\n\(seen.suffix(2_000))\ncomplaints: \(log.complaints)")
       }
       // What the page tells in the meantime is noted; a moment later it is looked at again.
       _ = try browser.listen(until: now + .milliseconds(10)) { false }

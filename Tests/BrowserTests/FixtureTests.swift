@@ -8,147 +8,150 @@ import PosixFixture
 import Testing
 import Time
 
-@Suite("The browser of the tests", .serialized)
-struct FixtureTests {
-  /// The address of a document that stands in it.
-  private func address(of document: String, scripts: String = "") -> String {
-    let page =
-      "<!doctype html><meta charset=utf-8><title>t</title><body>\(document)<script>\(scripts)</script>"
-    return "data:text/html;charset=utf-8;base64," + Base64.encode(Array(page.utf8))
-  }
-
-  @Test("a page is shown, asked, clicked and typed into, and so is a second one beside it")
-  func pages() throws {
-    try withBrowser { browser in
-      #expect(try browser.version().contains("Chrome"))
-      let scripts = """
-        document.querySelector("button").onclick = () => {
-          setTimeout(() => { document.querySelector("p").textContent = "안녕 " + document.querySelector("input").value }, 30)
-        };
-        addEventListener("keydown", event => { document.title += event.key });
-        """
-      let first = try browser.page()
-      try first.go(to: address(of: "<p>-</p><input value=old><button>go</button>", scripts: scripts))
-      let second = try browser.page(of: first.person)
-      try second.go(to: address(of: "<p>two</p>"))
-      try first.type("\"은행\" \\ 😀", into: "input")
-      try first.click("button")
-      try first.wait(for: "document.querySelector('p').textContent !== '-'")
-      #expect(try first.text(of: "p") == "안녕 \"은행\" \\ 😀")
-      #expect(try second.text(of: "p") == "two")
-      #expect(try first.count("p, input, button") == 3)
-      try first.press(.escape)
-      #expect(try first.text("document.title") == "tEscape")
-      #expect(try first.evaluate("({a: [1, -2.5, null, true]})") == ["a": [1, .number(-2.5), .null, true]])
-      #expect(try first.evaluate("new Promise(done => setTimeout(() => done('later'), 5))") == "later")
-      #expect(throws: BrowserError.self) { try first.evaluate("nothing.at.all") }
-      #expect(first.log.complaints == [])
+extension PageTests {
+  @Suite("The browser of the tests")
+  struct FixtureTests {
+    /// The address of a document that stands in it.
+    private func address(of document: String, scripts: String = "") -> String {
+      let page =
+        "<!doctype html><meta charset=utf-8><title>t</title><body>\(document)<script>\(scripts)</script>"
+      return "data:text/html;charset=utf-8;base64," + Base64.encode(Array(page.utf8))
     }
-  }
 
-  @Test("what cannot be hit cannot be clicked, and what does not come is not waited for for ever")
-  func inVain() throws {
-    try withBrowser { browser in
-      let page = try browser.page()
-      try page.go(
-        to: address(of: "<button>a</button><div style='position:fixed;inset:0' id=cover></div>"))
-      #expect(throws: BrowserError.self) { try page.click("button") }
-      #expect(throws: BrowserError.self) { try page.click("a") }
-      #expect(throws: BrowserError.self) { try page.type("a", into: "input") }
-      #expect(throws: BrowserError.self) { try page.wait(for: "false", within: .milliseconds(50)) }
-      #expect(throws: BrowserError.self) { try page.go(to: "http://127.0.0.1:9/") }
-    }
-  }
-
-  @Test(
-    "a page tells of its errors, its alerts and whatever it asks for, and nobody is reached but this machine")
-  func log() throws {
-    try withBrowser { browser in
-      let page = try browser.page()
-      try page.go(
-        to: address(
-          of: "<img src='http://192.0.2.1/a.png'><img src='http://example.org/b.png'>",
-          scripts: "console.error('wrong', 7); console.log('all is well'); alert('hello'); undefined.x"))
-      try page.catchUp()
-      #expect(page.log.complaints.contains("wrong 7"))
-      #expect(page.log.complaints.contains { $0.contains("TypeError") })
-      #expect(!page.log.complaints.contains { $0.contains("all is well") })
-      #expect(page.log.alerts == ["hello"])
-      #expect(Set(page.log.strayed) == ["http://192.0.2.1/a.png", "http://example.org/b.png"])
-      for request in page.log.requests where !request.staysHere {
-        #expect(request.status == nil && request.failure != nil, "\(request)")
+    @Test("a page is shown, asked, clicked and typed into, and so is a second one beside it")
+    func pages() throws {
+      try withBrowser { browser in
+        #expect(try browser.version().contains("Chrome"))
+        let scripts = """
+          document.querySelector("button").onclick = () => {
+            setTimeout(() => { document.querySelector("p").textContent = "안녕 " + document.querySelector("input").value }, 30)
+          };
+          addEventListener("keydown", event => { document.title += event.key });
+          """
+        let first = try browser.page()
+        try first.go(to: address(of: "<p>-</p><input value=old><button>go</button>", scripts: scripts))
+        let second = try browser.page(of: first.person)
+        try second.go(to: address(of: "<p>two</p>"))
+        try first.type("\"은행\" \\ 😀", into: "input")
+        try first.click("button")
+        try first.wait(for: "document.querySelector('p').textContent !== '-'")
+        #expect(try first.text(of: "p") == "안녕 \"은행\" \\ 😀")
+        #expect(try second.text(of: "p") == "two")
+        #expect(try first.count("p, input, button") == 3)
+        try first.press(.escape)
+        #expect(try first.text("document.title") == "tEscape")
+        #expect(try first.evaluate("({a: [1, -2.5, null, true]})") == ["a": [1, .number(-2.5), .null, true]])
+        #expect(try first.evaluate("new Promise(done => setTimeout(() => done('later'), 5))") == "later")
+        #expect(throws: BrowserError.self) { try first.evaluate("nothing.at.all") }
+        #expect(first.log.complaints == [])
       }
-      page.forget()
-      #expect(page.log.strayed == [])
     }
-  }
 
-  @Test("a page is as wide, as dark, as still and as mute as it is told to be")
-  func surroundings() throws {
-    try withBrowser { browser in
-      let page = try browser.page()
-      try page.view(width: 320, height: 640)
-      try page.prefer(dark: true, reducedMotion: true)
-      try page.allowScripts(false)
-      try page.go(
-        to: address(of: "<p>still</p>", scripts: "document.querySelector('p').textContent = 'moved'"))
-      #expect(try page.text(of: "p") == "still")
-      #expect(try page.evaluate("innerWidth") == 320)
-      for question in ["prefers-color-scheme: dark", "prefers-reduced-motion: reduce"] {
-        #expect(try page.evaluate("matchMedia('(\(question))').matches") == true)
+    @Test("what cannot be hit cannot be clicked, and what does not come is not waited for for ever")
+    func inVain() throws {
+      try withBrowser { browser in
+        let page = try browser.page()
+        try page.go(
+          to: address(of: "<button>a</button><div style='position:fixed;inset:0' id=cover></div>"))
+        #expect(throws: BrowserError.self) { try page.click("button") }
+        #expect(throws: BrowserError.self) { try page.click("a") }
+        #expect(throws: BrowserError.self) { try page.type("a", into: "input") }
+        #expect(throws: BrowserError.self) { try page.wait(for: "false", within: .milliseconds(50)) }
+        #expect(throws: BrowserError.self) { try page.go(to: "http://127.0.0.1:9/") }
       }
-      try page.allowScripts(true)
-      try page.reload()
-      #expect(try page.text(of: "p") == "moved")
-      #expect(try page.text("document.visibilityState") == "visible")
-      try page.show(false)
-      try page.wait(for: "document.visibilityState === 'hidden'")
-      try page.show(true)
-      try page.wait(for: "document.visibilityState === 'visible'")
-      let picture = try page.screenshot()
-      #expect(picture.starts(with: [0x89] + Array("PNG".utf8)))
     }
-  }
 
-  @Test(
-    "what reaches beyond the edge is found although the document is no wider, and a strip that scrolls is none of it"
-  )
-  func layout() throws {
-    try withBrowser { browser in
-      let page = try browser.page()
-      try page.view(width: 320, height: 640)
-      try page.go(
-        to: address(
-          of: """
-            <style>body{margin:0;overflow-x:hidden} div{height:50px}</style>
-            <div id=wide style='width:400px'>a</div>
-            <div id=strip style='overflow-x:auto'><div id=long style='width:900px'>b</div></div>
-            <div id=fixed style='position:fixed;left:300px;width:60px'>c</div><div id=fine>d</div>
-            <button style='width:30px;height:60px'>x</button><button style='width:44px;height:44px'></button>
-            """))
-      let found = try page.beyondTheEdge().map { String($0.prefix { $0 != " " }) }
-      #expect(found == ["div#wide", "div#fixed", "the"], "\(found)")
-      let small = try page.smallTargets()
-      #expect(small.count == 1 && small[0].contains("30 × 60"), "\(small)")
-      #expect(try page.namelessControls().count == 1)
-    }
-  }
-
-  @Test("nothing of a browser is left")
-  func end() throws {
-    func left() -> [String] {
-      let mark = "/tmp/branch-\(getpid())-browser-"
-      let processes = ProcessTable.all().filter { pid in
-        ProcessTable.arguments(of: pid).contains { $0.hasPrefix("--user-data-dir=\(mark)") }
+    @Test(
+      "a page tells of its errors, its alerts and whatever it asks for, and nobody is reached but this machine"
+    )
+    func log() throws {
+      try withBrowser { browser in
+        let page = try browser.page()
+        try page.go(
+          to: address(
+            of: "<img src='http://192.0.2.1/a.png'><img src='http://example.org/b.png'>",
+            scripts: "console.error('wrong', 7); console.log('all is well'); alert('hello'); undefined.x"))
+        try page.catchUp()
+        #expect(page.log.complaints.contains("wrong 7"))
+        #expect(page.log.complaints.contains { $0.contains("TypeError") })
+        #expect(!page.log.complaints.contains { $0.contains("all is well") })
+        #expect(page.log.alerts == ["hello"])
+        #expect(Set(page.log.strayed) == ["http://192.0.2.1/a.png", "http://example.org/b.png"])
+        for request in page.log.requests where !request.staysHere {
+          #expect(request.status == nil && request.failure != nil, "\(request)")
+        }
+        page.forget()
+        #expect(page.log.strayed == [])
       }
-      let names = ((try? Directory.entries(of: "/tmp")) ?? []).filter { "/tmp/\($0)".hasPrefix(mark) }
-      return processes.map { "\($0)" } + names
     }
-    try withBrowser { browser in
-      let page = try browser.page()
-      try page.go(to: "about:blank")
-      #expect(left().count > 1)
+
+    @Test("a page is as wide, as dark, as still and as mute as it is told to be")
+    func surroundings() throws {
+      try withBrowser { browser in
+        let page = try browser.page()
+        try page.view(width: 320, height: 640)
+        try page.prefer(dark: true, reducedMotion: true)
+        try page.allowScripts(false)
+        try page.go(
+          to: address(of: "<p>still</p>", scripts: "document.querySelector('p').textContent = 'moved'"))
+        #expect(try page.text(of: "p") == "still")
+        #expect(try page.evaluate("innerWidth") == 320)
+        for question in ["prefers-color-scheme: dark", "prefers-reduced-motion: reduce"] {
+          #expect(try page.evaluate("matchMedia('(\(question))').matches") == true)
+        }
+        try page.allowScripts(true)
+        try page.reload()
+        #expect(try page.text(of: "p") == "moved")
+        #expect(try page.text("document.visibilityState") == "visible")
+        try page.show(false)
+        try page.wait(for: "document.visibilityState === 'hidden'")
+        try page.show(true)
+        try page.wait(for: "document.visibilityState === 'visible'")
+        let picture = try page.screenshot()
+        #expect(picture.starts(with: [0x89] + Array("PNG".utf8)))
+      }
     }
-    #expect(left() == [])
+
+    @Test(
+      "what reaches beyond the edge is found although the document is no wider, and a strip that scrolls is none of it"
+    )
+    func layout() throws {
+      try withBrowser { browser in
+        let page = try browser.page()
+        try page.view(width: 320, height: 640)
+        try page.go(
+          to: address(
+            of: """
+              <style>body{margin:0;overflow-x:hidden} div{height:50px}</style>
+              <div id=wide style='width:400px'>a</div>
+              <div id=strip style='overflow-x:auto'><div id=long style='width:900px'>b</div></div>
+              <div id=fixed style='position:fixed;left:300px;width:60px'>c</div><div id=fine>d</div>
+              <button style='width:30px;height:60px'>x</button><button style='width:44px;height:44px'></button>
+              """))
+        let found = try page.beyondTheEdge().map { String($0.prefix { $0 != " " }) }
+        #expect(found == ["div#wide", "div#fixed", "the"], "\(found)")
+        let small = try page.smallTargets()
+        #expect(small.count == 1 && small[0].contains("30 × 60"), "\(small)")
+        #expect(try page.namelessControls().count == 1)
+      }
+    }
+
+    @Test("nothing of a browser is left")
+    func end() throws {
+      func left() -> [String] {
+        let mark = "/tmp/branch-\(getpid())-browser-"
+        let processes = ProcessTable.all().filter { pid in
+          ProcessTable.arguments(of: pid).contains { $0.hasPrefix("--user-data-dir=\(mark)") }
+        }
+        let names = ((try? Directory.entries(of: "/tmp")) ?? []).filter { "/tmp/\($0)".hasPrefix(mark) }
+        return processes.map { "\($0)" } + names
+      }
+      try withBrowser { browser in
+        let page = try browser.page()
+        try page.go(to: "about:blank")
+        #expect(left().count > 1)
+      }
+      #expect(left() == [])
+    }
   }
 }

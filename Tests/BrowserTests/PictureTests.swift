@@ -47,7 +47,7 @@ extension PageTests {
         try keep(vending, "vending")
         let windows = try site.page("/windows", beside: bank, .en)
         try windows.prefer(dark: true)
-        try windows.view(width: 1100, height: 620)
+        try windows.view(width: 960, height: 460)
         try windows.click("[data-end=\"deposit-2\"]")
         try windows.wait(for: "document.querySelector('[data-healed]')")
         try windows.evaluate("scrollTo(0, 0)")

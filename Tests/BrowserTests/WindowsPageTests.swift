@@ -58,8 +58,8 @@ extension PageTests {
           ["-c", "printf last >'\(site.branch.path("gate"))'"], program: "/bin/sh"
         ).finish()
         try #require(opened.code == 0, opened.story)
-        try page.becomes("document.querySelector('.output').textContent.includes('last')")
-        try page.becomes("document.querySelector('.receipt')")
+        // Then it is the result, on the receipt.
+        try page.becomes("document.querySelector('.receipt')?.textContent.includes('last')")
         try page.expectClean()
       }
     }
