@@ -182,7 +182,10 @@ struct CrashTests {
       try branch.done("wait", "--timeout", "120s")
       let attempts = try branch.json("ticket", "1")["attempts"]
       #expect(attempts[0]["end"].text == "lease_expired", "\(attempts)")
-      #expect(attempts[1]["end"].text == "served", "\(attempts)")
+      // On a machine that gives a successor no time for a second, its lease runs out, too.
+      let successors = attempts.items.dropFirst().map { $0["end"].text }
+      #expect(successors.last == "served", "\(attempts)")
+      #expect(successors.dropLast().allSatisfy { $0 == "lease_expired" }, "\(attempts)")
       try branch.expectOneReceiptEach(1)
     }
   }
