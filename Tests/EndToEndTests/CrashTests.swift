@@ -173,8 +173,9 @@ struct CrashTests {
     "a teller stopped by SIGSTOP is noticed by its lease, ended, and its customer served by its successor")
   func stuck() throws {
     try withBranch { branch in
-      // Long enough that the teller is surely stopped in the middle of it.
-      let file = try branch.configuration(deposit: 1, depositWork: "3s", more: #", "lease": "1s""#)
+      // Long enough that the teller is surely stopped in the middle of it, and shorter than the lease: a successor need not be
+      // heard meanwhile, however busy the machine is.
+      let file = try branch.configuration(deposit: 1, depositWork: "3s", more: #", "lease": "4s""#)
       try branch.start("--config", file)
       try branch.done("enqueue", "1", "--service", "deposit")
       try branch.waitUntilServed(by: "deposit-1", ticket: 1)
@@ -182,10 +183,7 @@ struct CrashTests {
       try branch.done("wait", "--timeout", "120s")
       let attempts = try branch.json("ticket", "1")["attempts"]
       #expect(attempts[0]["end"].text == "lease_expired", "\(attempts)")
-      // On a machine that gives a successor no time for a second, its lease runs out, too.
-      let successors = attempts.items.dropFirst().map { $0["end"].text }
-      #expect(successors.last == "served", "\(attempts)")
-      #expect(successors.dropLast().allSatisfy { $0 == "lease_expired" }, "\(attempts)")
+      #expect(attempts[1]["end"].text == "served", "\(attempts)")
       try branch.expectOneReceiptEach(1)
     }
   }
