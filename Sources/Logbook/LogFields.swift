@@ -10,12 +10,9 @@ public struct LogFields {
 
   /// Adds a whole number.
   public mutating func field(_ key: StaticString, _ value: some FixedWidthInteger) {
+    if let number = Int64(exactly: value) { return append(key, number) }
     append(key: key)
-    if let number = Int64(exactly: value) {
-      LogValue.append(number, to: &bytes)
-    } else {
-      LogValue.append(String(value), to: &bytes)
-    }
+    LogValue.append(String(value), to: &bytes)
   }
 
   /// Adds a text; nil adds nothing.
@@ -45,9 +42,34 @@ public struct LogFields {
   }
 
   private mutating func append(key: StaticString) {
-    bytes.append(UInt8(ascii: " "))
-    append(key)
-    bytes.append(UInt8(ascii: "="))
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: key.utf8CodeUnitCount + 2) { room in
+      Self.write(key, endingAt: room.count, in: room)
+      bytes.append(contentsOf: room)
+    }
+  }
+
+  /// The key and a number in one piece: nearly every field is one, and whether there is room is asked once.
+  private mutating func append(_ key: StaticString, _ number: Int64) {
+    let longest = key.utf8CodeUnitCount + 2 + LogValue.longestNumber
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: longest) { room in
+      let digits = LogValue.write(number, endingAt: room.count, in: room)
+      let start = Self.write(key, endingAt: digits, in: room)
+      bytes.append(contentsOf: UnsafeBufferPointer(rebasing: room[start...]))
+    }
+  }
+
+  /// Writes ` key=` into room, up to a place; where it begins.
+  @discardableResult
+  private static func write(
+    _ key: StaticString, endingAt end: Int, in room: UnsafeMutableBufferPointer<UInt8>
+  ) -> Int {
+    let count = key.utf8CodeUnitCount
+    let start = end - count - 2
+    room[start] = UInt8(ascii: " ")
+    room[end - 1] = UInt8(ascii: "=")
+    _ = UnsafeMutableBufferPointer(rebasing: room[start + 1..<end - 1])
+      .update(fromContentsOf: UnsafeBufferPointer(start: key.utf8Start, count: count))
+    return start
   }
 }
 

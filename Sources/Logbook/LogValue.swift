@@ -3,6 +3,8 @@
 // end of a line or a change of direction, so that one event is one line whatever the value was.
 // Failure: none; a value that is too long is cut, and says so.
 
+import BankModel
+
 /// Writing of single values.
 ///
 /// | written | for |
@@ -22,30 +24,40 @@ enum LogValue {
 
   /// Appends bytes that should be UTF-8 and need not be.
   static func append(bytes: UnsafeBufferPointer<UInt8>, to line: inout [UInt8]) {
-    if !bytes.isEmpty, bytes.count <= longest, bytes.allSatisfy(isPlain) {
+    if !bytes.isEmpty, bytes.count <= longest, isPlain(bytes) {
       line.append(contentsOf: bytes)
     } else {
       appendQuoted(bytes, to: &line)
     }
   }
 
+  /// The longest whole number, in bytes: nineteen digits and a sign.
+  static let longestNumber = 20
+
   /// Appends a whole number, without making a string.
   static func append(_ number: Int64, to line: inout [UInt8]) {
-    var digits: (UInt64, UInt64, UInt64) = (0, 0, 0)
-    withUnsafeMutableBytes(of: &digits) { buffer in
-      var place = buffer.count
-      var rest = number.magnitude
-      repeat {
-        place -= 1
-        buffer[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
-        rest /= 10
-      } while rest > 0
-      if number < 0 {
-        place -= 1
-        buffer[place] = UInt8(ascii: "-")
-      }
-      line.append(contentsOf: UnsafeRawBufferPointer(rebasing: buffer[place...]))
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: longestNumber) { room in
+      let start = write(number, endingAt: room.count, in: room)
+      line.append(contentsOf: UnsafeBufferPointer(rebasing: room[start...]))
     }
+  }
+
+  /// Writes a whole number into room, up to a place; where it begins.
+  static func write(
+    _ number: Int64, endingAt end: Int, in room: UnsafeMutableBufferPointer<UInt8>
+  ) -> Int {
+    var place = end
+    var rest = number.magnitude
+    repeat {
+      place -= 1
+      room[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+      rest /= 10
+    } while rest > 0
+    if number < 0 {
+      place -= 1
+      room[place] = UInt8(ascii: "-")
+    }
+    return place
   }
 
   /// A text in quotes, whether it needs them or not.
@@ -54,6 +66,16 @@ enum LogValue {
     var bytes: [UInt8] = []
     text.withUTF8 { appendQuoted($0, to: &bytes) }
     return bytes
+  }
+
+  private static func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+    !EightBytes.anywhere(
+      in: text,
+      {
+        $0.hasByteBeyondASCII || $0.hasByte(below: 0x21) || $0.hasByte(0x7f)
+          || $0.hasByte(UInt8(ascii: "\"")) || $0.hasByte(UInt8(ascii: "="))
+          || $0.hasByte(UInt8(ascii: "\\"))
+      }, or: { !isPlain($0) })
   }
 
   /// Whether a byte can stand in a value without quotes.

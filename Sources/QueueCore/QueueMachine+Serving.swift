@@ -45,19 +45,19 @@ extension QueueMachine {
 
   /// A customer comes to one who is at work. At a worker's its lease begins at once, at a teller's in its turn.
   mutating func handAhead(
-    _ customer: Customer, _ service: Int, _ place: Int, isCounted: Bool, at now: Moment,
+    _ customer: consuming Customer, _ service: Int, _ place: Int, isCounted: Bool, at now: Moment,
     into effects: inout [QueueEffect]
   ) {
     if isCounted { return stageStart(of: customer, service, place, at: now, into: &effects) }
     let window = windows[service][place].window
     let lease = windows[service][place].lease(of: customer)
     let isSideBySide = windows[service][place].isSideBySide
+    effects.append(.assign(window, lease, customer))
+    if isSideBySide { effects.append(.announce(.started, window, lease, customer)) }
     var next = WindowState.HandedOut(customer: customer, at: now)
     if isSideBySide { next.deadline = leaseEnd(service, startedAt: now, at: now) }
     windows[service][place].ahead.append(next)
     servingCount += 1
-    effects.append(.assign(window, lease, customer))
-    if isSideBySide { effects.append(.announce(.started, window, lease, customer)) }
   }
 
   /// Whether the next customer of a service was in the hands of somebody who died.
@@ -125,7 +125,7 @@ extension QueueMachine {
   }
 
   mutating func begin(
-    _ customer: Customer, at place: Int, of service: Int, isCounted: Bool, _ now: Moment,
+    _ customer: consuming Customer, at place: Int, of service: Int, isCounted: Bool, _ now: Moment,
     into effects: inout [QueueEffect]
   ) {
     leaveIdle(service, place)
@@ -138,12 +138,13 @@ extension QueueMachine {
 
   /// It is the turn of a customer who is in the teller's hands: the lease begins.
   private mutating func serve(
-    _ next: WindowState.HandedOut, _ service: Int, _ place: Int, _ now: Moment,
+    _ next: consuming WindowState.HandedOut, _ service: Int, _ place: Int, _ now: Moment,
     into effects: inout [QueueEffect]
   ) {
     let end = leaseEnd(service, startedAt: next.at, at: now)
-    let lease = windows[service][place].begin(next, until: end)
+    let lease = windows[service][place].lease(of: next.customer)
     effects.append(.announce(.started, windows[service][place].window, lease, next.customer))
+    _ = windows[service][place].begin(next, until: end)
   }
 
   /// The teller has answered for its customer: it goes on with the next one in hand, or its hands are free.
@@ -288,16 +289,16 @@ extension QueueMachine {
   }
 
   private mutating func complete(
-    _ customer: Customer, _ lease: Lease, _ service: Int, _ place: Int, missing: [Shortage] = [],
+    _ customer: consuming Customer, _ lease: Lease, _ service: Int, _ place: Int, missing: [Shortage] = [],
     result: WorkResult? = nil, at now: Moment, into effects: inout [QueueEffect]
   ) {
     var receipt = receipt(
       of: customer, missing.isEmpty ? .served : .outOfStock, at: windows[service][place].desk, lease, now)
     receipt.shortages = missing
     receipt.result = result
-    stage(.finish(customer, from: .waiting, receipt), into: &effects)
-    if let result { unsettledBytes += result.size }
     books.waiting[customer.line] -= 1
+    stage(.finish(copy customer, from: .waiting, receipt), into: &effects)
+    if let result { unsettledBytes += result.size }
     books.served += 1
     books.servedByService[service] += 1
     windows[service][place].noteServed(lease)
@@ -317,7 +318,7 @@ extension QueueMachine {
 
   mutating func releaseAhead(_ service: Int, _ place: Int) -> [WindowState.HandedOut] {
     let ahead = windows[service][place].ahead
-    windows[service][place].ahead = []
+    windows[service][place].ahead = RingBuffer()
     servingCount -= Int64(ahead.count)
     return Array(ahead)
   }

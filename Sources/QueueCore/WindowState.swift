@@ -39,9 +39,8 @@ struct WindowState: Sendable {
 
   /// The customer at this window. Meaningful while serving.
   var customer: Customer?
-  /// Customers who were handed out ahead; see ``ServicePolicy/prefetch``. A slice, so that the first can leave while the
-  /// others stay where they are.
-  var ahead: ArraySlice<HandedOut> = []
+  /// Customers who were handed out ahead; see ``ServicePolicy/prefetch``.
+  var ahead = RingBuffer<HandedOut>()
   /// Leases that were taken back while the teller goes on with others; its answers about these are still to come.
   var recalled: [Lease] = []
   var startedAt = Moment(monotonic: MonotonicTime(nanoseconds: 0), wall: WallTime(milliseconds: 0))
@@ -108,11 +107,11 @@ struct WindowState: Sendable {
   }
 
   /// It is the turn of a customer in hand, whose lease begins.
-  mutating func begin(_ next: HandedOut, until end: MonotonicTime) -> Lease {
+  mutating func begin(_ next: consuming HandedOut, until end: MonotonicTime) -> Lease {
     let lease = lease(of: next.customer)
     state = .serving(lease)
-    customer = next.customer
     startedAt = next.at
+    customer = next.customer
     deadline = end
     return lease
   }

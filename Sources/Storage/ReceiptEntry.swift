@@ -78,7 +78,7 @@ extension ReceiptEntry {
     text.append(UInt8(ascii: "\""))
     article.withUTF8 { bytes in
       // Nearly every name is written as it is.
-      if !bytes.contains(where: isEscaped) { return text.append(contentsOf: bytes) }
+      if !holdsEscaped(bytes) { return text.append(contentsOf: bytes) }
       for byte in bytes { append(byte, to: &text) }
     }
     text.append(UInt8(ascii: "\""))
@@ -87,6 +87,13 @@ extension ReceiptEntry {
   /// What may not stand in a string of JSON as it is. RFC 8259, 7
   private static func isEscaped(_ byte: UInt8) -> Bool {
     byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+  }
+
+  private static func holdsEscaped(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+    EightBytes.anywhere(
+      in: text,
+      { $0.hasByte(below: 0x20) || $0.hasByte(UInt8(ascii: "\"")) || $0.hasByte(UInt8(ascii: "\\")) },
+      or: isEscaped)
   }
 
   private static func append(_ byte: UInt8, to text: inout [UInt8]) {
@@ -132,6 +139,11 @@ private struct BackwardDigits {
   init(room: UnsafeMutableBufferPointer<UInt8>) { (self.room, start) = (room, room.count) }
 
   mutating func prepend(_ number: Int64) {
+    // Most numbers of a receipt are codes and counts.
+    if 0..<10 ~= number {
+      put(digit: UInt64(truncatingIfNeeded: number))
+      return put(UInt8(ascii: ","))
+    }
     var rest = number.magnitude
     // Two digits at a time: a division waits for the one before.
     while rest >= 10 {

@@ -85,10 +85,13 @@ struct TicketBlock {
   /// Writes down which receipt a ticket has.
   mutating func put(_ sequence: Int64, for ticket: TicketNumber) {
     precondition(1...Self.highest ~= sequence, "A receipt's number is out of range.")
-    var rest = sequence
-    for place in place(of: ticket).reversed() {
-      text[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
-      rest /= 10
+    let digits = place(of: ticket)
+    text.withUnsafeMutableBufferPointer { text in
+      var rest = sequence.magnitude
+      for place in digits.reversed() {
+        text[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+        rest /= 10
+      }
     }
   }
 

@@ -31,7 +31,7 @@ if CommandLine.arguments.count == 5, CommandLine.arguments[1] == WorkPath.word,
   let work = WorkPath.Work(rawValue: CommandLine.arguments[2]), let count = Int(CommandLine.arguments[3])
 {
   do {
-    try WorkPath(in: CommandLine.arguments[4]).perform(work, count)
+    try WorkPath(in: CommandLine.arguments[4], for: work).perform(work, count)
     exit(0)
   } catch {
     _ = try? StandardStreams.write("bank-bench: \(error)\n", to: .error)

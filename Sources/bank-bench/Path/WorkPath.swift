@@ -28,11 +28,14 @@ final class WorkPath {
     case fill
     /// And serves them.
     case serve
+    /// The same with 16 customers in the hands of each teller.
+    case serveAhead = "serve-ahead"
   }
 
   /// With this, a work, a number and a directory this program does that work.
   static let word = "--path"
   private static let tellers: Int32 = 3
+  private static let ahead = 16
   /// How often receipts are waited for, and so committed: of 2,000 customers 125 share a commit, as in a busy bank.
   private static let commits = 16
   /// Between two turns of the coordinator: longer than logs gather their lines, and than it leaves out its rounds.
@@ -50,7 +53,7 @@ final class WorkPath {
   private var owed = 0
   private var refusal: Failure?
 
-  init(in home: String) throws {
+  init(in home: String, for work: Work) throws {
     for name in ["run", "logs"] { try Directory.create(path: Paths.join(home, name)) }
     var configuration = BankConfiguration()
     configuration.windows = ByService(deposit: Self.tellers, loan: 0, juice: 0)
@@ -58,6 +61,8 @@ final class WorkPath {
     configuration.language = .english
     configuration.gather = Self.never
     (configuration.restartFirst, configuration.restartLimit) = (Self.never, Self.never)
+    var policy = QueuePolicy()
+    if work == .serveAhead { policy.common.prefetch = Self.ahead }
     let now = SystemClock.moment()
     let loop = try EventLoop()
     clientLoop = try EventLoop()
@@ -69,7 +74,7 @@ final class WorkPath {
       limit: configuration.log.rotateBytes, keep: configuration.log.keep)
     coordinator = try Coordinator(
       home: home, configurationFile: Paths.join(home, "bank.json"), configuration: configuration,
-      policy: QueuePolicy(), limits: CoordinatorLimits(), loop: loop,
+      policy: policy, limits: CoordinatorLimits(), loop: loop,
       server: ControlServer(loop: loop, build: BuildIdentity.current), log: log, store: store,
       contents: contents, incarnation: try store.beginIncarnation(at: now.wall),
       programs: try WorkerPrograms(), now: now)
@@ -84,7 +89,7 @@ final class WorkPath {
     try coordinator.open()
     try enter(Coordinator.socket(inHome: home))
     say(.awaitOpen)
-    try work()
+    try self.work()
   }
 
   private func enter(_ socket: String) throws {
@@ -121,7 +126,7 @@ final class WorkPath {
       return
     }
     try ask(.enqueue(Self.order(count)))
-    guard work == .serve else { return }
+    guard work != .fill else { return }
     for part in 1...Self.commits {
       let ticket = Int64(count * part / Self.commits)
       say(.awaitTickets(day: coordinator.machine.books.day, first: ticket, last: ticket))
