@@ -127,8 +127,9 @@ final class PageDirector {
       let isThere = feeds.has(visit.key.path.feeds)
       earliest = .earlier(earliest, isThere ? visit.begin : visit.end)
     }
-    for page in pages.values where page.isStale && !page.isLoading {
-      earliest = .earlier(earliest, page.nextLoad)
+    for page in pages.values {
+      earliest = .earlier(earliest, page.heldUntil)
+      if page.isStale, !page.isLoading { earliest = .earlier(earliest, page.nextLoad) }
     }
     return earliest
   }
@@ -138,6 +139,7 @@ final class PageDirector {
     for page in pages.values where page.isStale && !page.isLoading && page.nextLoad <= now {
       renew(page, now)
     }
+    for page in pages.values { page.catchUp(now) }
     if let pulse = nextPulse, pulse <= now {
       nextPulse = now + Self.pulse
       for page in pages.values { page.pulse() }
@@ -179,7 +181,9 @@ final class PageDirector {
       guard let page else { return }
       page.isLoading = false
       // Where there is nothing to show now, what was shown last stays, and is tried again with the next change.
-      if case .page(let value) = outcome { page.show(value.regions(frame(page.key))) }
+      if case .page(let value) = outcome {
+        page.show(value.regions(frame(page.key)), at: SystemClock.monotonic())
+      }
     }
   }
 }
