@@ -11,6 +11,9 @@ struct ListPace {
   /// Bytes a second, for a viewer among few and for one of a crowd: two kilobytes ten times a second.
   private static let (rate, rateInCrowd): (Int64, Int64) = (80_000, 20_000)
 
+  /// As much as anything is counted for, so that the debt is a number in any case.
+  private static let most: Int64 = 1 << 30
+
   /// What may be sent now; less than nothing behind a large one.
   private var allowance = ListPace.burst
   private var countedAt = MonotonicTime(nanoseconds: 0)
@@ -20,15 +23,15 @@ struct ListPace {
   /// - Returns: nil if they may; otherwise when as many may.
   mutating func take(_ bytes: Int, at now: MonotonicTime, inCrowd: Bool) -> MonotonicTime? {
     let rate = inCrowd ? Self.rateInCrowd : Self.rate
-    // So long that a full purse is full again; more would be more than can be counted.
-    let passed = min(max(now.since(countedAt), .zero), .seconds(60))
+    // More time than it takes to be out of any debt need not be counted.
+    let passed = min(max(now.since(countedAt), .zero), .minutes(1_000))
     allowance = min(Self.burst, allowance + passed.milliseconds * rate / 1_000)
     // What was not a whole millisecond counts the next time.
     countedAt = countedAt + passed - TimeSpan.nanoseconds(passed.nanoseconds % 1_000_000)
-    if passed == .seconds(60) { countedAt = now }
+    if passed == .minutes(1_000) { countedAt = now }
     let wanted = min(Int64(bytes), Self.burst)
     guard allowance < wanted else {
-      allowance -= Int64(bytes)
+      allowance -= min(Int64(bytes), Self.most)
       return nil
     }
     return now + .milliseconds((wanted - allowance) * 1_000 / rate + 1)
