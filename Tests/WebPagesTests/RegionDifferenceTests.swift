@@ -78,7 +78,7 @@ struct RegionDifferenceTests {
     func row(_ number: Int) -> (key: String, html: String) {
       (
         "\(number)",
-        #"<li data-key="\(number)"><a href="/ticket/\(number)">\(number) - \(number % 2)</a></li>"#
+        #"<li data-key="\#(number)"><a href="/ticket/\#(number)">\#(number) - \#(number % 2)</a></li>"#
       )
     }
     let old: [Region] = [.rows(name: "waiting", rows: (100..<300).map(row))]
@@ -86,10 +86,11 @@ struct RegionDifferenceTests {
     let text = RegionDifference(from: old, to: new).json
     #expect(text.utf8.count < 4_000)
     let told = try #require(JSONReader.read(Array(text.utf8)).object)
-    let looks = try #require(told["looks"]?.array?.compactMap(\.text))
+    let written = try #require(told["looks"]?.array)
+    let looks = written.compactMap { $0.text }
     #expect(looks.count == 2 && looks.allSatisfy { $0.contains("\u{7F}") })
     let all = try #require(told["rows"]?.object?["waiting"]?.object?["all"]?.array)
-    let spelled = all.compactMap(\.array).map { row -> Row in
+    let spelled = all.compactMap { $0.array }.map { row -> Row in
       let key = row[0].text ?? ""
       let html =
         row[1].text
