@@ -243,7 +243,10 @@ let package = Package(
     tests("WebCoreTests", of: ["WebCore", "BankModel", "Time"]),
     tests(
       "WebInterfaceTests",
-      of: ["PosixFixture", "WebInterface", "WebCore", "WebPages", "Wire", "BankModel", "Posix", "Time"]),
+      of: [
+        "PosixFixture", "WebInterface", "WebServer", "WebCore", "WebPages", "Wire", "BankModel", "Posix",
+        "Time",
+      ]),
     tests("WebServerTests", of: ["PosixFixture", "WebServer", "WebCore", "Posix", "Time"]),
     tests("PosixTests", of: ["PosixFixture", "Posix", "Time"]),
     tests("RepositoryRulesTests", of: []),

@@ -1,5 +1,7 @@
 // Owns one page that somebody looks at: its present regions, and the differences that led to them, each encoded once for all
 // viewers. It knows no page's contents; whoever makes them hands them in.
+// Lists of which very much changes are told less often than everything else, and all of them together, so that nobody stands in
+// two of them.
 // Invariant: a viewer at a place is told the differences behind it, in order and without a gap, or everything anew. What is
 // kept is bounded, however slowly somebody reads.
 import BankModel
@@ -30,7 +32,13 @@ final class LivePage: EventFeed {
   /// The last change, from 1; 0 before there is anything.
   private(set) var sequence: Int64 = 0
   private let epoch: UInt64
+  /// What viewers have been told.
   private var regions: [Region] = []
+  /// What there is; it has other lists than they were told of while those are held back.
+  private var latest: [Region] = []
+  /// Until when lists are held back; nil where they are not.
+  private(set) var heldUntil: MonotonicTime?
+  private var pace = ListPace()
   private var changes: [EventBytes] = []
   private var bytesKept = 0
   private var snapshot: EventBytes?
@@ -46,9 +54,12 @@ final class LivePage: EventFeed {
     (self.key, self.epoch, self.onEmpty) = (key, epoch, onEmpty)
   }
 
-  /// How long there is at least between two changes.
+  private var hasCrowd: Bool { viewers.count > Self.crowd }
+
+  /// How long there is at least between two changes. Where there is more to tell than anybody reads, it is twice as long.
   var interval: TimeSpan {
-    viewers.count > Self.crowd ? max(key.path.interval, .milliseconds(100)) : key.path.interval
+    let interval = hasCrowd ? max(key.path.interval, .milliseconds(100)) : key.path.interval
+    return heldUntil == nil ? interval : interval * 2
   }
 
   /// The place behind which somebody goes on; 0 where that is not known here.
@@ -58,18 +69,56 @@ final class LivePage: EventFeed {
   }
 
   /// The page is like this now.
-  func show(_ new: [Region]) {
-    if sequence == 0 {
+  func show(_ new: [Region], at now: MonotonicTime) {
+    latest = new
+    guard sequence > 0 else {
       sequence = 1
-    } else {
-      let difference = RegionDifference(from: regions, to: new)
-      guard !difference.isEmpty else { return }
-      sequence += 1
-      keep(
-        EventBytes(
-          EventText.event("change", EventID(epoch: epoch, sequence: sequence), data: difference.json)))
+      regions = new
+      return wakeAll()
     }
-    regions = new
+    if let heldUntil, now < heldUntil { return tell(blocks()) }
+    tellLists(now)
+  }
+
+  /// Tells what was held back, where it is time.
+  func catchUp(_ now: MonotonicTime) {
+    guard let heldUntil, heldUntil <= now else { return }
+    tellLists(now)
+  }
+
+  private func tellLists(_ now: MonotonicTime) {
+    let difference = RegionDifference(from: regions, to: latest)
+    let json = difference.json
+    heldUntil = nil
+    if difference.hasLists, let later = pace.take(json.utf8.count, at: now, inCrowd: hasCrowd) {
+      heldUntil = later
+      tell(blocks())
+    } else {
+      regions = latest
+      tell(difference, json)
+    }
+  }
+
+  /// What has changed beside the lists, which viewers are told of from now on.
+  private func blocks() -> RegionDifference {
+    let difference = RegionDifference(from: regions, to: latest, withoutLists: true)
+    let lists = Dictionary(
+      regions.filter(\.isList).map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    regions = latest.map { lists[$0.name] ?? $0 }
+    return difference
+  }
+
+  private func tell(_ difference: RegionDifference, _ json: String? = nil) {
+    guard !difference.isEmpty else { return }
+    sequence += 1
+    keep(
+      EventBytes(
+        EventText.event(
+          "change", EventID(epoch: epoch, sequence: sequence), data: json ?? difference.json)))
+    wakeAll()
+  }
+
+  private func wakeAll() {
     snapshot = nil
     for viewer in viewers.values { viewer.wake() }
   }

@@ -27,6 +27,8 @@ final class PageDirector {
   private var visits: [Visit] = []
   private var pages: [PageKey: LivePage] = [:]
   private var nextPulse: MonotonicTime?
+  /// How often something has changed, a page was made, or nobody looked at one any more.
+  private(set) var deeds = 0
   /// Another one for each life of a page, so that nobody goes on from what another life of it has told.
   private var epoch = RandomSeed.fromSystem() >> 12
 
@@ -76,6 +78,7 @@ final class PageDirector {
   private func forget(_ page: LivePage) {
     guard pages[page.key] === page else { return }
     pages[page.key] = nil
+    deeds += 1
     if pages.isEmpty { nextPulse = nil }
     renewNeeds()
   }
@@ -115,6 +118,7 @@ final class PageDirector {
 
   /// Something has changed that pages live on.
   func note(_ kind: FeedKind) {
+    deeds += 1
     for page in pages.values where page.key.path.feeds.contains(kind) {
       page.isStale = true
       if page.sequence == 0 { page.nextLoad = MonotonicTime(nanoseconds: 0) }
@@ -127,8 +131,9 @@ final class PageDirector {
       let isThere = feeds.has(visit.key.path.feeds)
       earliest = .earlier(earliest, isThere ? visit.begin : visit.end)
     }
-    for page in pages.values where page.isStale && !page.isLoading {
-      earliest = .earlier(earliest, page.nextLoad)
+    for page in pages.values {
+      earliest = .earlier(earliest, page.heldUntil)
+      if page.isStale, !page.isLoading { earliest = .earlier(earliest, page.nextLoad) }
     }
     return earliest
   }
@@ -138,6 +143,7 @@ final class PageDirector {
     for page in pages.values where page.isStale && !page.isLoading && page.nextLoad <= now {
       renew(page, now)
     }
+    for page in pages.values { page.catchUp(now) }
     if let pulse = nextPulse, pulse <= now {
       nextPulse = now + Self.pulse
       for page in pages.values { page.pulse() }
@@ -147,6 +153,7 @@ final class PageDirector {
   private func showVisits(_ now: MonotonicTime) {
     let due = visits.filter { feeds.has($0.key.path.feeds) && $0.begin <= now || $0.end <= now }
     guard !due.isEmpty else { return }
+    deeds += due.count
     visits.removeAll { visit in due.contains { $0.exchange === visit.exchange } }
     for visit in due {
       loader.load(visit.key.path, in: visit.key.language) { [self] outcome in respond(visit, outcome) }
@@ -173,13 +180,16 @@ final class PageDirector {
         return
       }
     }
+    deeds += 1
     (page.isStale, page.isLoading) = (false, true)
     page.nextLoad = now + page.interval
     loader.load(page.key.path, in: page.key.language) { [self, weak page] outcome in
       guard let page else { return }
       page.isLoading = false
       // Where there is nothing to show now, what was shown last stays, and is tried again with the next change.
-      if case .page(let value) = outcome { page.show(value.regions(frame(page.key))) }
+      if case .page(let value) = outcome {
+        page.show(value.regions(frame(page.key)), at: SystemClock.monotonic())
+      }
     }
   }
 }

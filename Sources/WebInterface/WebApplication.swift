@@ -50,6 +50,9 @@ final class WebApplication: HTTPHandler {
 
   /// Whether something was asked since this was looked at last, so that there may be something to send.
   var wasAsked = false
+  /// How much was done: requests, changes of what is followed, pages that were made.
+  private(set) var requests = 0
+  var deeds: Int { requests + director.deeds }
 
   // MARK: - Requests
 
@@ -72,6 +75,7 @@ final class WebApplication: HTTPHandler {
 
   func serve(_ exchange: HTTPExchange) {
     wasAsked = true
+    requests += 1
     let request = exchange.request
     let segments = request.target.segments
     switch segments.first {

@@ -72,6 +72,7 @@ private final class WebRun {
   private let application: WebApplication
   private var listeners: [Listener] = []
   private var isAskedToEnd = false
+  private var rest = MemoryRest()
 
   /// Ports that are tried behind the one that is asked for.
   private static let tries: UInt16 = 100
@@ -139,6 +140,7 @@ private final class WebRun {
   }
 
   private func turn(until limit: MonotonicTime?) throws(SystemError) {
+    let deeds = application.deeds
     try loop.runOnce(until: .earliest(limit, nextDeadline))
     let now = SystemClock.monotonic()
     for listener in listeners { listener.keepTime(now) }
@@ -151,13 +153,20 @@ private final class WebRun {
     }
     link?.endTurn()
     log.flushIfDue(now)
+    switch rest.endTurn(now, hasWorked: application.deeds != deeds) {
+    case .all:
+      OwnMemory.giveBackHeap()
+      OwnMemory.giveBackProgram()
+    case .program: OwnMemory.giveBackProgram()
+    case nil: break
+    }
   }
 
   private var nextDeadline: MonotonicTime? {
     if application.wasAsked { return MonotonicTime(nanoseconds: 0) }
     var earliest = MonotonicTime.earliest(application.nextDeadline, server.nextDeadline, log.nextFlush)
     for listener in listeners { earliest = .earlier(earliest, listener.nextDeadline) }
-    return earliest
+    return .earlier(earliest, rest.nextDeadline)
   }
 }
 

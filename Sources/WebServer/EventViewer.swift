@@ -38,6 +38,8 @@ public final class EventViewer {
   private var owesPulse = false
   /// How many pulses in a row have found it writing the same item.
   private var stalls = 0
+  /// The answer whose headers the library keeps though they have been sent, and they.
+  private var head: (answer: OpaquePointer, headers: [(name: String, value: String)])?
   private let connection: HTTPConnection
   private let library: OpaquePointer
   private unowned let server: HTTPServer
@@ -52,6 +54,18 @@ public final class EventViewer {
     _ feed: any EventFeed, _ connection: HTTPConnection, _ library: OpaquePointer, _ server: HTTPServer
   ) {
     (self.feed, self.connection, self.library, self.server) = (feed, connection, library, server)
+  }
+
+  /// The stream begins with this head.
+  func begin(_ answer: OpaquePointer, _ headers: [(name: String, value: String)]) {
+    head = (answer, headers)
+  }
+
+  /// A fifth of what a viewer takes is its head, which nobody reads again however long the stream lasts.
+  private func forgetHead() {
+    guard let (answer, headers) = head else { return }
+    head = nil
+    for (name, value) in headers { _ = MHD_del_response_header(answer, name, value) }
   }
 
   /// There is more: it is asked for when there is room to write it.
@@ -84,11 +98,14 @@ public final class EventViewer {
   func leave() {
     guard !hasLeft else { return }
     hasLeft = true
+    head = nil
     isWaiting = false
     feed?.leave(self)
   }
 
   private func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+    // The library asks for the first bytes when the head has been written.
+    forgetHead()
     if item == nil {
       offset = 0
       item = isEnding ? nil : feed?.next(for: self)

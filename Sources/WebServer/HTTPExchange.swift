@@ -191,7 +191,9 @@ public final class HTTPExchange {
     // A stream may last for days, and nobody asks any more what it was asked with.
     request.headers = HTTPHeaders()
     request.target = RequestTarget(path: "")
-    let result = queue(made, .events)
+    let response = HTTPResponse.events
+    viewer.begin(made, response.headers)
+    let result = queue(made, response)
     if result == httpd_yes() { feed.join(viewer) }
     return result
   }

@@ -26,7 +26,7 @@ public final class HTTPServer {
     /// Connections at the same time.
     public var connections = 2_000
     /// Bytes of memory for the headers of each, and for what is written to it at a time.
-    public var memory = 6 << 10
+    public var memory = 5 << 10
     /// Bytes of a body.
     public var body = 64 << 10
     /// How long a request may take to be there as a whole, and how long a connection may wait for its first.

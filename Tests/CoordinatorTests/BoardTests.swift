@@ -107,6 +107,24 @@ struct BoardTests {
     #expect(bank.coordinator.board.nextDeadline == nil && !bank.coordinator.followers.events.isWatched)
   }
 
+  @Test("a bank at full speed is shown half as often, and one that is calm again as before")
+  func fullSpeed() throws {
+    let bank = try TestBank()
+    let client = try TestClient(bank.coordinator)
+    bank.openWindows(2)
+    _ = try bank.enqueue(400, client)
+    client.ask(.board, bank.coordinator)
+    try rounds(bank, client) { $0.counts.issued == 400 }
+    #expect(bank.coordinator.board.pause == BoardFeed.pause)
+    while bank.coordinator.queue.machine.books.served < BoardFeed.fullSpeed + 2 { bank.serveAll() }
+    try rounds(bank, client) { $0.counts.served > BoardFeed.fullSpeed }
+    #expect(bank.coordinator.board.pause == BoardFeed.pauseAtFullSpeed)
+    let served = bank.coordinator.queue.machine.books.served
+    bank.serveAll()
+    try rounds(bank, client) { $0.counts.served > served }
+    #expect(bank.coordinator.board.pause == BoardFeed.pause)
+  }
+
   @Test("whoever reads slowly has no more than one frame waiting, and is shown the newest one")
   func slow() throws {
     let bank = try TestBank()

@@ -73,6 +73,45 @@ struct RegionDifferenceTests {
     #expect(RegionDifference(from: new, to: new).isEmpty)
   }
 
+  @Test("many rows that look alike but for their keys are written once, and are spelled out as they were")
+  func looks() throws {
+    func row(_ number: Int) -> (key: String, html: String) {
+      (
+        "\(number)",
+        #"<li data-key="\#(number)"><a href="/ticket/\#(number)">\#(number) - \#(number % 2)</a></li>"#
+      )
+    }
+    let old: [Region] = [.rows(name: "waiting", rows: (100..<300).map(row))]
+    let new: [Region] = [.rows(name: "waiting", rows: (500..<700).map(row) + [("x", "<li>\u{7F}x</li>")])]
+    let text = RegionDifference(from: old, to: new).json
+    #expect(text.utf8.count < 4_000)
+    let told = try #require(JSONReader.read(Array(text.utf8)).object)
+    let written = try #require(told["looks"]?.array)
+    let looks = written.compactMap { $0.text }
+    #expect(looks.count == 2 && looks.allSatisfy { $0.contains("\u{7F}") })
+    let all = try #require(told["rows"]?.object?["waiting"]?.object?["all"]?.array)
+    let spelled = all.compactMap { $0.array }.map { row -> Row in
+      let key = row[0].text ?? ""
+      let html =
+        row[1].text
+        ?? looks[row[1].integer ?? 0].split(
+          separator: "\u{7F}", omittingEmptySubsequences: false
+        ).joined(separator: key)
+      return (key, html)
+    }
+    guard case .rows(_, let rows) = new[0] else { return }
+    #expect(spelled.elementsEqual(rows, by: ==))
+  }
+
+  @Test("lists can be left as they are")
+  func blocks() {
+    let old: [Region] = [.block(name: "a", html: "1"), .rows(name: "b", rows: [("1", "x")])]
+    let new: [Region] = [.block(name: "a", html: "2"), .rows(name: "b", rows: [])]
+    #expect(RegionDifference(from: old, to: new).hasLists)
+    let blocks = RegionDifference(from: old, to: new, withoutLists: true)
+    #expect(!blocks.hasLists && blocks.json == #"{"blocks":{"a":"2"},"rows":{}}"#)
+  }
+
   @Test("the text is one line of JSON, whatever stands in it")
   func json() throws {
     let regions: [Region] = [
@@ -82,4 +121,14 @@ struct RegionDifferenceTests {
     #expect(!text.contains("\n"))
     _ = try JSONReader.read(Array(text.utf8))
   }
+}
+
+extension JSONNode {
+  fileprivate var object: [String: JSONNode]? {
+    guard case .object(let members) = content else { return nil }
+    return Dictionary(members.map { ($0.key, $0.value) }, uniquingKeysWith: { first, _ in first })
+  }
+  fileprivate var array: [JSONNode]? { if case .array(let nodes) = content { nodes } else { nil } }
+  fileprivate var text: String? { if case .string(let text) = content { text } else { nil } }
+  fileprivate var integer: Int? { if case .number(let digits) = content { Int("\(digits)") } else { nil } }
 }

@@ -182,6 +182,10 @@ extern _Thread_local void *linux_kernel_of_thread;
 static inline void *linux_thread_kernel(void) { return linux_kernel_of_thread; }
 static inline void linux_set_thread_kernel(void *kernel) { linux_kernel_of_thread = kernel; }
 
+// What a process gives back of its own memory; see memory.c. dl_iterate_phdr(3), madvise(2), malloc_trim(3)
+void linux_unmap_program(void);
+void linux_trim_heap(void);
+
 // The rest.
 char **linux_environment(void);
 const char *linux_error_name(int code);

@@ -45,11 +45,15 @@ function place(list, key, html, before) {
 
 function replaceAll(list, rows) {
   const keys = new Set(rows.map(([key]) => key));
-  for (const row of [...list.children]) if (!keys.has(row.dataset.key)) row.remove();
+  const olds = new Map();
+  for (const row of [...list.children]) {
+    if (keys.has(row.dataset.key)) olds.set(row.dataset.key, row);
+    else row.remove();
+  }
   let next = list.firstElementChild;
   for (const [key, html] of rows) {
     const fresh = parsed(html, list).firstElementChild;
-    const old = rowOf(list, key);
+    const old = olds.get(key);
     if (old && fresh && plain(old).isEqualNode(plain(fresh))) {
       if (old !== next) list.insertBefore(old, next);
       else next = next.nextElementSibling;
@@ -73,6 +77,14 @@ function plain(row) {
   return copy;
 }
 
+// Rows that look alike come as the number of what they look like, in which a character that no document holds stands for the key.
+function spelledOut(rows, looks) {
+  for (const row of rows) {
+    if (typeof row[1] === 'number') row[1] = looks[row[1]].replaceAll('\x7f', () => row[0]);
+  }
+  return rows;
+}
+
 function apply(change) {
   const focused = document.activeElement?.id;
   for (const [name, html] of Object.entries(change.blocks ?? {})) {
@@ -84,10 +96,10 @@ function apply(change) {
     if (!list) continue;
     const tail = list.hasAttribute('data-tail') && list.scrollHeight - list.scrollTop - list.clientHeight < 40;
     const end = list.hasAttribute('data-strip') && list.scrollWidth - list.scrollLeft - list.clientWidth < 80;
-    if (rows.all) replaceAll(list, rows.all);
+    if (rows.all) replaceAll(list, spelledOut(rows.all, change.looks));
     else {
       for (const key of rows.gone) rowOf(list, key)?.remove();
-      for (const [key, html, before] of rows.set) place(list, key, html, before);
+      for (const [key, html, before] of spelledOut(rows.set, change.looks)) place(list, key, html, before);
     }
     if (tail) list.scrollTop = list.scrollHeight;
     if (end) list.scrollLeft = list.scrollWidth;

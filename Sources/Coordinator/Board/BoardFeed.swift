@@ -1,5 +1,5 @@
 // Owns when a frame of the board is made: at once for whoever begins to look, and then where something has changed, at most
-// twenty times a second; and once more when a rate has run out. It knows no connection: `LiveViews` gives every viewer the
+// twenty times a second, or ten where more happens than anybody sees; and once more when a rate has run out. It knows no connection: `LiveViews` gives every viewer the
 // newest frame, which is encoded once.
 // Invariants: a bank at which nobody looks makes no frame and wakes for none; one in which nothing happens makes none either,
 // once all rates have been shown as zero; and no frame follows one that shows the same.
@@ -12,6 +12,9 @@ import Wire
 final class BoardFeed: BankPart {
   /// Between two frames.
   static let pause = TimeSpan.milliseconds(50)
+  /// Between two frames of a bank that has served so many since the last one: a frame is made of the time in which others
+  /// would be served, and shows lists in which everybody is another one.
+  static let (pauseAtFullSpeed, fullSpeed) = (TimeSpan.milliseconds(100), Int64(100))
   /// So long a frame waits for the commit that is about to come, so that it shows what has happened; the next one would be a
   /// whole pause later.
   private static let patience = TimeSpan.milliseconds(5)
@@ -19,6 +22,8 @@ final class BoardFeed: BankPart {
   private let pictures: BoardPictures
   private var shown: BoardFrame?
   private var shownAt = MonotonicTime(nanoseconds: .min)
+  /// Until the next frame.
+  private(set) var pause = BoardFeed.pause
   /// When a rate is to be shown anew.
   private var rateDue: MonotonicTime?
   /// Since when a frame waits for a commit.
@@ -60,10 +65,12 @@ final class BoardFeed: BankPart {
     return context.now.monotonic < since + Self.patience
   }
 
-  private var isDue: Bool { context.now.monotonic >= shownAt + Self.pause }
+  private var isDue: Bool { context.now.monotonic >= shownAt + pause }
 
   private func make() -> BoardFrame {
     let frame = pictures.frame()
+    let before = shown.map { $0.day == frame.day ? $0.counts.served : 0 } ?? frame.counts.served
+    pause = frame.counts.served - before >= Self.fullSpeed ? Self.pauseAtFullSpeed : Self.pause
     (shown, shownAt) = (frame, context.now.monotonic)
     rateDue = pictures.throughput.nextShow(after: shownAt)
     waitsSince = nil
@@ -93,6 +100,6 @@ final class BoardFeed: BankPart {
   var nextDeadline: MonotonicTime? {
     guard followers.events.isWatched, followers.views.count(of: .board) > 0 else { return nil }
     if let waitsSince { return waitsSince + Self.patience }
-    return followers.hasChangedForBoards ? shownAt + Self.pause : rateDue
+    return followers.hasChangedForBoards ? shownAt + pause : rateDue
   }
 }

@@ -15,6 +15,9 @@ public enum Region: Sendable, Equatable {
     }
   }
 
+  /// Whether it is a list of rows.
+  public var isList: Bool { if case .rows = self { true } else { false } }
+
   /// What stands inside the element.
   public var html: String {
     switch self {

@@ -20,6 +20,9 @@ public enum RegionChange: Sendable, Equatable {
   /// Only these rows are there afterwards, in this order. Rows that are the same stay as they are.
   case allRows(name: String, rows: [(key: String, html: String)])
 
+  /// Whether it is a list that changes.
+  var isOfList: Bool { if case .block = self { false } else { true } }
+
   /// Whether both do the same to the same region.
   public static func == (left: RegionChange, right: RegionChange) -> Bool {
     switch (left, right) {
@@ -49,20 +52,30 @@ public struct RegionDifference: Sendable, Equatable {
   }
 
   /// What turns the one into the other. A region that the first value did not have, or had of another kind, comes whole.
-  public init(from old: [Region], to new: [Region]) {
+  ///
+  /// - Parameter withoutLists: Whether lists are left as they are.
+  public init(from old: [Region], to new: [Region], withoutLists: Bool = false) {
     let former = Dictionary(old.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     changes = new.compactMap { region in
+      if withoutLists, region.isList { return nil }
       let before = former[region.name]
       guard before != region else { return nil }
       switch (before, region) {
       case (.rows(_, let oldRows), .rows(let name, let newRows)):
         let change = Self.difference(from: oldRows, to: newRows)
+        if change.gone.count + change.set.count > Self.few { return .allRows(name: name, rows: newRows) }
         return .rows(name: name, gone: change.gone, set: change.set)
       case (_, .rows(let name, let rows)): return .allRows(name: name, rows: rows)
       case (_, .block(let name, let html)): return .block(name: name, html: html)
       }
     }
   }
+
+  /// With more changes than so many a list comes whole: that says less of each row, and is sooner put in place.
+  private static let few = 64
+
+  /// Whether a list has changed.
+  public var hasLists: Bool { changes.contains { $0.isOfList } }
 
   /// Nothing has changed.
   public var isEmpty: Bool { changes.isEmpty }
@@ -88,60 +101,5 @@ public struct RegionDifference: Sendable, Equatable {
       set.append(RegionChange.Placement(key: row.key, html: row.html, before: before))
     }
     return (old.map(\.key).filter { !present.contains($0) }, set.reversed())
-  }
-}
-
-extension RegionDifference {
-  /// What the script in the page is sent: `{"blocks":{"name":"html"},"rows":{"name":{"gone":["7"],"set":[["8","<li…>",
-  /// "9"]]}}}` on one line; of a list that comes whole `"all":[["8","<li…>"],…]` in place of `gone` and `set`.
-  public var json: String {
-    var bytes: [UInt8] = Array(#"{"blocks":{"#.utf8)
-    append(changes.filter { if case .block = $0 { true } else { false } }, to: &bytes)
-    bytes.append(contentsOf: #"},"rows":{"#.utf8)
-    append(changes.filter { if case .block = $0 { false } else { true } }, to: &bytes)
-    bytes.append(contentsOf: "}}".utf8)
-    return String(decoding: bytes, as: UTF8.self)
-  }
-
-  private func append(_ changes: [RegionChange], to bytes: inout [UInt8]) {
-    Self.list(changes, to: &bytes) { change, bytes in
-      switch change {
-      case .block(let name, let html):
-        Self.name(name, to: &bytes)
-        JSONText.append(html, to: &bytes)
-      case .rows(let name, let gone, let set):
-        Self.name(name, to: &bytes)
-        bytes.append(contentsOf: #"{"gone":["#.utf8)
-        Self.list(gone, to: &bytes) { JSONText.append($0, to: &$1) }
-        bytes.append(contentsOf: #"],"set":["#.utf8)
-        Self.list(set, to: &bytes) { Self.texts([$0.key, $0.html, $0.before], to: &$1) }
-        bytes.append(contentsOf: "]}".utf8)
-      case .allRows(let name, let rows):
-        Self.name(name, to: &bytes)
-        bytes.append(contentsOf: #"{"all":["#.utf8)
-        Self.list(rows, to: &bytes) { Self.texts([$0.key, $0.html], to: &$1) }
-        bytes.append(contentsOf: "]}".utf8)
-      }
-    }
-  }
-
-  private static func name(_ name: String, to bytes: inout [UInt8]) {
-    JSONText.append(name, to: &bytes)
-    bytes.append(UInt8(ascii: ":"))
-  }
-
-  private static func texts(_ texts: [String], to bytes: inout [UInt8]) {
-    bytes.append(UInt8(ascii: "["))
-    list(texts, to: &bytes) { JSONText.append($0, to: &$1) }
-    bytes.append(UInt8(ascii: "]"))
-  }
-
-  private static func list<Element>(
-    _ elements: [Element], to bytes: inout [UInt8], _ each: (Element, inout [UInt8]) -> Void
-  ) {
-    for (offset, element) in elements.enumerated() {
-      if offset > 0 { bytes.append(UInt8(ascii: ",")) }
-      each(element, &bytes)
-    }
   }
 }

@@ -1,0 +1,135 @@
+// Owns how what has changed is written for the script in the page. Invariant: one line of JSON; rows that look alike but for their
+// keys are written once, so that two hundred customers in a line are a few kilobytes and not thirty.
+import JSON
+
+extension RegionDifference {
+  /// What the script in the page is sent: `{"blocks":{"name":"html"},"looks":["<li…>"],"rows":{"name":{"gone":["7"],
+  /// "set":[["8","<li…>","9"]]}}}` on one line; of a list that comes whole `"all":[["8","<li…>"],…]` in place of `gone` and
+  /// `set`. A number in the place of a row's HTML is the place of what it looks like in `looks`, where U+007F stands for
+  /// its key.
+  public var json: String {
+    var looks = RowLooks()
+    for change in changes {
+      switch change {
+      case .block: break
+      case .rows(_, _, let set): for row in set { looks.note(row.html, of: row.key) }
+      case .allRows(_, let rows): for row in rows { looks.note(row.html, of: row.key) }
+      }
+    }
+    var rows: [UInt8] = []
+    append(changes.filter(\.isOfList), &looks, to: &rows)
+    var bytes: [UInt8] = Array(#"{"blocks":{"#.utf8)
+    append(changes.filter { !$0.isOfList }, &looks, to: &bytes)
+    if !looks.written.isEmpty {
+      bytes.append(contentsOf: #"},"looks":["#.utf8)
+      Self.list(looks.written, to: &bytes) { JSONText.append($0, to: &$1) }
+      bytes.append(contentsOf: #"],"rows":{"#.utf8)
+    } else {
+      bytes.append(contentsOf: #"},"rows":{"#.utf8)
+    }
+    bytes.append(contentsOf: rows)
+    bytes.append(contentsOf: "}}".utf8)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private func append(_ changes: [RegionChange], _ looks: inout RowLooks, to bytes: inout [UInt8]) {
+    Self.list(changes, to: &bytes) { change, bytes in
+      switch change {
+      case .block(let name, let html):
+        Self.name(name, to: &bytes)
+        JSONText.append(html, to: &bytes)
+      case .rows(let name, let gone, let set):
+        Self.name(name, to: &bytes)
+        bytes.append(contentsOf: #"{"gone":["#.utf8)
+        Self.list(gone, to: &bytes) { JSONText.append($0, to: &$1) }
+        bytes.append(contentsOf: #"],"set":["#.utf8)
+        Self.list(set, to: &bytes) { row, bytes in
+          Self.row(row.key, row.html, &looks, to: &bytes)
+          bytes.append(UInt8(ascii: ","))
+          JSONText.append(row.before, to: &bytes)
+          bytes.append(UInt8(ascii: "]"))
+        }
+        bytes.append(contentsOf: "]}".utf8)
+      case .allRows(let name, let rows):
+        Self.name(name, to: &bytes)
+        bytes.append(contentsOf: #"{"all":["#.utf8)
+        Self.list(rows, to: &bytes) { row, bytes in
+          Self.row(row.key, row.html, &looks, to: &bytes)
+          bytes.append(UInt8(ascii: "]"))
+        }
+        bytes.append(contentsOf: "]}".utf8)
+      }
+    }
+  }
+
+  private static func name(_ name: String, to bytes: inout [UInt8]) {
+    JSONText.append(name, to: &bytes)
+    bytes.append(UInt8(ascii: ":"))
+  }
+
+  /// The key of a row and what it looks like, without the bracket behind them.
+  private static func row(_ key: String, _ html: String, _ looks: inout RowLooks, to bytes: inout [UInt8]) {
+    bytes.append(UInt8(ascii: "["))
+    JSONText.append(key, to: &bytes)
+    bytes.append(UInt8(ascii: ","))
+    if let place = looks.place(of: html, key) {
+      bytes.append(contentsOf: String(place).utf8)
+    } else {
+      JSONText.append(html, to: &bytes)
+    }
+  }
+
+  private static func list<Element>(
+    _ elements: [Element], to bytes: inout [UInt8], _ each: (Element, inout [UInt8]) -> Void
+  ) {
+    for (offset, element) in elements.enumerated() {
+      if offset > 0 { bytes.append(UInt8(ascii: ",")) }
+      each(element, &bytes)
+    }
+  }
+}
+
+/// What rows look like without their keys, each that several have once.
+private struct RowLooks {
+  private var counts: [[UInt8]: Int] = [:]
+  private var places: [[UInt8]: Int] = [:]
+  /// Those that were asked for, in the order of their places.
+  private(set) var written: [String] = []
+
+  /// No document holds it, so it can stand for a key.
+  private static let mark: UInt8 = 0x7F
+
+  mutating func note(_ html: String, of key: String) {
+    if let look = Self.look(html, key) { counts[look, default: 0] += 1 }
+  }
+
+  /// The place of what a row looks like; nil where no other row looks like it.
+  mutating func place(of html: String, _ key: String) -> Int? {
+    guard let look = Self.look(html, key), counts[look, default: 0] > 1 else { return nil }
+    if let place = places[look] { return place }
+    places[look] = written.count
+    written.append(String(decoding: look, as: UTF8.self))
+    return written.count - 1
+  }
+
+  /// The row with the mark for its key; nil where that says nothing else again, or somebody has written the mark.
+  private static func look(_ html: String, _ key: String) -> [UInt8]? {
+    let (html, key) = (Array(html.utf8), Array(key.utf8))
+    guard let first = key.first, html.count > 2 * key.count else { return nil }
+    var look: [UInt8] = []
+    look.reserveCapacity(html.count)
+    var place = 0
+    while place < html.count {
+      let byte = html[place]
+      if byte == mark { return nil }
+      if byte == first, html[place...].starts(with: key) {
+        look.append(mark)
+        place += key.count
+      } else {
+        look.append(byte)
+        place += 1
+      }
+    }
+    return look
+  }
+}

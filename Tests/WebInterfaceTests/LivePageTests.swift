@@ -1,0 +1,167 @@
+// What viewers of a page are told of lists that change faster than anybody reads, and when.
+
+import Posix
+import Testing
+import Time
+import WebCore
+import WebPages
+
+@testable import WebInterface
+@testable import WebServer
+
+@Suite("What viewers are told")
+struct LivePageTests {
+  private func page() -> LivePage {
+    LivePage(PageKey(path: .bank, address: "/", language: .english, isManager: false), epoch: 1) { _ in }
+  }
+
+  /// A page with a number and a list of so many rows from one on, no two of which look alike.
+  private func regions(_ number: Int, from first: Int, count: Int = 200) -> [Region] {
+    let rows = (first..<(first + count)).map { place in
+      (key: "\(place)", html: "<li>\(place) \(String(repeating: "x", count: 100 + place % 200))</li>")
+    }
+    return [.block(name: "count", html: "\(number)"), .rows(name: "waiting", rows: rows)]
+  }
+
+  /// A viewer that the library knows nothing of, and that is therefore never woken.
+  private func viewer(of page: LivePage, _ server: HTTPServer) -> EventViewer {
+    EventViewer(page, HTTPConnection(-1, isLocal: true), OpaquePointer(bitPattern: 16)!, server)
+  }
+
+  /// What a viewer has not been told yet.
+  private func told(_ page: LivePage, _ viewer: EventViewer) -> [String] {
+    var told: [String] = []
+    while let item = page.next(for: viewer) { told.append(String(decoding: item.bytes, as: UTF8.self)) }
+    return told
+  }
+
+  @Test("what is small is told at once, and so is the first large change")
+  func small() throws {
+    let server = try HTTPServer(loop: EventLoop())
+    let page = page()
+    let viewer = viewer(of: page, server)
+    var now = MonotonicTime(nanoseconds: 5_000_000_000)
+    page.show(regions(1, from: 0), at: now)
+    #expect(told(page, viewer).count == 1)
+    for step in 1...100 {
+      now = now + .milliseconds(50)
+      page.show(regions(step, from: step), at: now)
+      let told = told(page, viewer)
+      #expect(told.count == 1 && told[0].contains("waiting") && page.heldUntil == nil, "\(step): \(told)")
+    }
+    page.show(regions(1, from: 10_000), at: now + .milliseconds(500))
+    #expect(told(page, viewer).first?.contains("waiting") == true)
+  }
+
+  @Test(
+    "of lists that change whole no more is told than can be afforded, numbers are, and the last lists are told in the end"
+  )
+  func fullSpeed() throws {
+    let server = try HTTPServer(loop: EventLoop())
+    let page = page()
+    let viewer = viewer(of: page, server)
+    var now = MonotonicTime(nanoseconds: 5_000_000_000)
+    page.show(regions(0, from: 0), at: now)
+    _ = told(page, viewer)
+    var (bytes, lists, numbers) = (0, 0, 0)
+    for step in 1...200 {
+      now = now + .milliseconds(50)
+      page.catchUp(now)
+      page.show(regions(step, from: step * 1_000), at: now)
+      for text in told(page, viewer) {
+        bytes += text.utf8.count
+        lists += text.contains("waiting") ? 1 : 0
+        numbers += text.contains("count") ? 1 : 0
+      }
+    }
+    // Ten seconds.
+    #expect(
+      bytes < 10 * 100_000 && lists >= 5 && lists <= 60 && numbers >= 200, "\(bytes) \(lists) \(numbers)")
+    let owed = try #require(page.heldUntil)
+    page.catchUp(owed)
+    #expect(page.heldUntil == nil)
+    #expect(told(page, viewer).last?.contains("200000") == true)
+    #expect(page.interval == .milliseconds(50))
+  }
+
+  @Test("whoever comes while lists are held back is told the same as the others, and goes on with them")
+  func newcomer() throws {
+    let server = try HTTPServer(loop: EventLoop())
+    let page = page()
+    let now = MonotonicTime(nanoseconds: 5_000_000_000)
+    for step in 0...9 { page.show(regions(step, from: step * 1_000), at: now) }
+    #expect(page.heldUntil != nil && page.interval == .milliseconds(100))
+    let newcomer = viewer(of: page, server)
+    let first = try #require(told(page, newcomer).first)
+    // The number is the last one, and the list is one that all have been told.
+    #expect(first.contains(#""count":"9""#) && !first.contains(#"["9000""#))
+    page.catchUp(try #require(page.heldUntil))
+    let second = told(page, newcomer)
+    #expect(second.count == 1 && second[0].contains(#"["9000""#))
+  }
+}
+
+@Suite("What can be afforded")
+struct ListPaceTests {
+  @Test(
+    "over time no viewer is told more than its share, however large the pieces are",
+    arguments: [5_000, 50_000])
+  func share(size: Int) {
+    for isCrowd in [false, true] {
+      var pace = ListPace()
+      var now = MonotonicTime(nanoseconds: 1)
+      var bytes = 0
+      let end = now + .seconds(60)
+      while now < end, bytes <= 10_000_000 {
+        if let later = pace.take(size, at: now, inCrowd: isCrowd) {
+          #expect(later > now)
+          now = later
+        } else {
+          bytes += size
+        }
+      }
+      let share = isCrowd ? 20_000 : 80_000
+      #expect(bytes >= 58 * share && bytes <= 60 * share + 70_000, "\(size) \(isCrowd): \(bytes)")
+    }
+  }
+
+  @Test("a clock that stands still or has stood for years does no harm")
+  func clock() {
+    var pace = ListPace()
+    #expect(pace.take(5_000, at: MonotonicTime(nanoseconds: 0), inCrowd: true) == nil)
+    #expect(pace.take(.max, at: MonotonicTime(nanoseconds: .max), inCrowd: false) == nil)
+    #expect(pace.take(5_000, at: MonotonicTime(nanoseconds: 0), inCrowd: false) != nil)
+    // Whatever was told before.
+    #expect(pace.take(500, at: MonotonicTime(nanoseconds: 0), inCrowd: false) == nil)
+  }
+}
+
+@Suite("Memory that is given back")
+struct MemoryRestTests {
+  private func at(_ milliseconds: Int64) -> MonotonicTime {
+    MonotonicTime(nanoseconds: milliseconds * 1_000_000)
+  }
+
+  @Test("once a second while there is work, once more when there was none for a second, and then never")
+  func rhythm() {
+    var rest = MemoryRest()
+    #expect(rest.nextDeadline == nil)
+    #expect(rest.endTurn(at(10_000), hasWorked: true) == nil)
+    #expect(rest.nextDeadline == at(11_000))
+    #expect(rest.endTurn(at(10_900), hasWorked: true) == nil)
+    #expect(rest.endTurn(at(11_000), hasWorked: false) == .program)
+    #expect(rest.nextDeadline == at(12_000))
+    #expect(rest.endTurn(at(12_000), hasWorked: false) == .all)
+    #expect(rest.nextDeadline == nil)
+  }
+
+  @Test("a word to viewers that there is nothing to tell wakes nobody once more")
+  func pulse() {
+    var rest = MemoryRest()
+    #expect(rest.endTurn(at(10_000), hasWorked: true) == nil)
+    #expect(rest.endTurn(at(11_000), hasWorked: false) == .all)
+    #expect(rest.endTurn(at(26_000), hasWorked: false) == .program)
+    #expect(rest.endTurn(at(26_001), hasWorked: false) == nil)
+    #expect(rest.nextDeadline == nil)
+  }
+}
