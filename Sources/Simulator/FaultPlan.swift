@@ -29,6 +29,8 @@ struct FaultPlan {
   let gather: TimeSpan
   /// Whether some customers are ordered for later.
   let ordersLater: Bool
+  /// Whether clients look at the board.
+  let looksAtTheBoard: Bool
   let stock: StockPlan
   let vending: VendingPlan
   let foreign: ForeignPlan
@@ -62,6 +64,8 @@ struct FaultPlan {
     duration = temper == .calm ? .zero : .milliseconds(mean * chance.draw(10...40))
     var later = SeededGenerator(seed: seed ^ 0x1A7E_0000)
     ordersLater = later.draw(0...2) == 0
+    var looks = SeededGenerator(seed: seed ^ 0xB0A2_D000)
+    looksAtTheBoard = looks.draw(0...2) == 0
     stock = StockPlan(seed: seed)
     foreign = ForeignPlan(seed: seed)
     commandServices = CommandServicesPlan(seed: seed, besides: stock, foreign)

@@ -93,6 +93,8 @@ final class BoardFeed: BankPart {
   var nextDeadline: MonotonicTime? {
     guard followers.events.isWatched, followers.views.count(of: .board) > 0 else { return nil }
     if let waitsSince { return waitsSince + Self.patience }
-    return followers.hasChangedForBoards ? shownAt + Self.pause : rateDue
+    // Nothing is shown within the pause: a rate that runs out in it would wake the loop again and again for nothing.
+    let next = shownAt + Self.pause
+    return followers.hasChangedForBoards ? next : rateDue.map { max($0, next) }
   }
 }
