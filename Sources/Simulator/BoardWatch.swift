@@ -22,7 +22,8 @@ struct BoardWatch {
   ///
   /// - Parameter wall: what the coordinator's calendar says.
   mutating func objection(
-    to frame: BoardFrame, _ connection: Int, _ request: UInt32, by checker: PromiseChecker, at now: MonotonicTime,
+    to frame: BoardFrame, _ connection: Int, _ request: UInt32, by checker: PromiseChecker,
+    at now: MonotonicTime,
     _ wall: WallTime
   ) -> String? {
     if generation != frame.coordinator.generation { (generation, told) = (frame.coordinator.generation, [:]) }
@@ -51,14 +52,19 @@ struct BoardWatch {
 
   private static func objection(to frame: BoardFrame) -> String? {
     let counts = frame.counts
-    let sum = counts.waiting + counts.delayed + counts.serving + counts.served + counts.cancelled + counts.dead
-    if counts.issued != sum { return "\(counts.issued) tickets were issued, and \(sum) are somewhere: \(counts)" }
+    let sum =
+      counts.waiting + counts.delayed + counts.serving + counts.served + counts.cancelled + counts.dead
+    if counts.issued != sum {
+      return "\(counts.issued) tickets were issued, and \(sum) are somewhere: \(counts)"
+    }
     let (waiting, serving) = (frame.waiting.map(\.ticket), frame.serving.map(\.ticket))
     if zip(waiting, waiting.dropFirst()).contains(where: { $0 >= $1 }) {
       return "those who wait are not in the order of their numbers: \(waiting)"
     }
     let named = waiting + serving
-    if Set(named).count != named.count { return "somebody is there twice: \(waiting) wait, \(serving) are served" }
+    if Set(named).count != named.count {
+      return "somebody is there twice: \(waiting) wait, \(serving) are served"
+    }
     if let ticket = named.first(where: { $0 < 1 || $0 > counts.issued }) {
       return "ticket \(ticket) is there, and \(counts.issued) were issued"
     }
@@ -109,8 +115,12 @@ struct BoardWatch {
     let unlisted = (1...books.issued).filter { outcome($0) == nil && !listed.contains($0) }
     let ended = books.issued - Int64((1...books.issued).count { outcome($0) == nil })
     // Whoever is attended to or taken out is counted before the receipt is on disk.
+    // Whoever stands in the store alone is not named while that cannot be asked.
+    let isWhole =
+      frame.waiting.count < BoardFrame.waitingAtMost && !checker.isShort && checker.world.isUntroubled
+    let left = isWhole ? 0 : frame.hidden.waiting
     let beside =
-      frame.hidden.waiting + frame.hidden.serving + counts.delayed + counts.dead
+      left + frame.hidden.serving + counts.delayed + counts.dead
       + max(0, counts.served + counts.cancelled - ended)
     guard Int64(unlisted.count) > beside else { return nil }
     return "tickets \(unlisted) have no receipt, and \(beside) are counted beside the lists: \(counts)"
@@ -120,7 +130,9 @@ struct BoardWatch {
 
   private mutating func objection(to events: [BoardEvent]) -> String? {
     let numbers = events.map(\.sequence)
-    if zip(numbers, numbers.dropFirst()).contains(where: { $0 + 1 != $1 }) { return "events \(numbers) have gaps" }
+    if zip(numbers, numbers.dropFirst()).contains(where: { $0 + 1 != $1 }) {
+      return "events \(numbers) have gaps"
+    }
     for event in events {
       if let before = told[event.sequence], before.kind != event.kind || before.ticket != event.ticket {
         return "event \(event.sequence) was \(before.kind), and is \(event.kind)"

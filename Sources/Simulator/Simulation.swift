@@ -354,6 +354,11 @@ public final class Simulation {
     }
   }
 
+  /// Nothing goes wrong, and nothing has for a while.
+  var isUntroubled: Bool {
+    plan.temper == .calm || isCalm && clock.now.since(calmSince) > .seconds(2) && fullUntil < clock.now
+  }
+
   /// A promise was not kept. The first one counts.
   func violate(_ kind: Violation.Kind, _ words: @autoclosure () -> String) {
     guard violation == nil else { return }

@@ -107,7 +107,9 @@ struct BoardTests {
     #expect(bank.coordinator.board.nextDeadline == nil && !bank.coordinator.followers.events.isWatched)
   }
 
-  @Test("a rate that runs out right behind a frame waits for the next one, and does not keep the loop awake until then")
+  @Test(
+    "a rate that runs out right behind a frame waits for the next one, and does not keep the loop awake until then"
+  )
   func awake() throws {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
