@@ -76,7 +76,9 @@ final class WaitingReader: BankPart {
     let issued = queue.engine.keptBooks.issued
     while true {
       let found = try store.page(of: page.beyond.line, after: last, limit: limit).map(\.ticket)
-      let shown = found.filter { $0 <= issued && !atWindows.contains($0) }
+      let shown = found.filter {
+        $0 <= issued && (!atWindows.contains($0) || Kernel.makes("paintsThoseAtWindowsAsWaiting"))
+      }
       page.numbers += shown
       page.isWhole = found.count < limit || found[found.count - 1] > issued
       guard shown.isEmpty, !page.isWhole else { return }
