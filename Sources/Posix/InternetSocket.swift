@@ -1,6 +1,6 @@
 // Owns the birth of TCP sockets that listen on the loopback address 127.0.0.1, and on no other.
 // Invariant: nobody on another machine can connect to what is made here.
-// Failure: SystemError; a port that another process has is an outcome, not an error.
+// Failure: SystemError; a port that another process has is an outcome, not an error, and so is a process that may have none.
 import CLinux
 import Glibc
 
@@ -21,6 +21,12 @@ public enum InternetSocket {
       guard error.code == EADDRINUSE || error.code == EACCES else { throw error }
       return nil
     }
+  }
+
+  /// Whether an error of ``listen(port:backlog:)`` says that this process may have no socket of the loopback address at all: by
+  /// a filter of system calls (`RestrictAddressFamilies=` of systemd), or in a network without a loopback interface.
+  public static func isForbidden(_ error: SystemError) -> Bool {
+    [EAFNOSUPPORT, EPERM, EACCES, EADDRNOTAVAIL].contains(error.code)
   }
 
   /// The port to which a socket is bound. `getsockname(2)`

@@ -32,21 +32,11 @@ public enum ServiceProcess<Program: ServiceProgram> {
 
   private static func run(_ options: ServiceOptions) throws(SystemError) -> Int32 {
     let loop = try EventLoop()
-    var link: ParentLink?
-    if let channel = ParentLink.inheritedChannel() {
-      // A pair's credentials are those of the process that made it, which is the coordinator.
-      let parent = try UnixSocket.peer(of: channel).pid
-      guard ParentDeath.followParent(expectedParent: parent) else { return 0 }
-      link = try ParentLink(channel, loop: loop, role: Program.role)
-    }
-    CurrentProcess.setName(Program.Handler.executable)
-    while link?.state == .greeting { try loop.runOnce(until: nil) }
-    switch link?.state {
-    case .gone, .closing: return 0
-    case .misunderstood(let words):
-      complain(Failure(.system, detail: words))
-      return 1
-    default: break
+    let link: ParentLink?
+    switch try ParentLink.start(as: Program.role, named: Program.Handler.executable, on: loop) {
+    case .alone: link = nil
+    case .supervised(let started): link = started
+    case .ended(let code): return code
     }
     do { return try serve(options, loop, link) } catch let failure as Failure {
       complain(failure)
@@ -108,10 +98,7 @@ public enum ServiceProcess<Program: ServiceProgram> {
   }
 
   private static func complain(_ failure: Failure) {
-    let words = [failure.code.rawValue, failure.subject, failure.detail].filter { !$0.isEmpty }
-    // Where nobody reads standard error there is nobody to tell.
-    _ = try? StandardStreams.write(
-      "\(Program.Handler.executable): \(words.joined(separator: ": "))\n", to: .error)
+    ParentLink.complain(failure, as: Program.Handler.executable)
   }
 }
 

@@ -29,6 +29,8 @@ struct FaultPlan {
   let gather: TimeSpan
   /// Whether some customers are ordered for later.
   let ordersLater: Bool
+  /// Whether clients look at the board.
+  let looksAtTheBoard: Bool
   let stock: StockPlan
   let vending: VendingPlan
   let foreign: ForeignPlan
@@ -62,6 +64,9 @@ struct FaultPlan {
     duration = temper == .calm ? .zero : .milliseconds(mean * chance.draw(10...40))
     var later = SeededGenerator(seed: seed ^ 0x1A7E_0000)
     ordersLater = later.draw(0...2) == 0
+    // So chosen that hardly any history is another one by it that is known by its number.
+    var looks = SeededGenerator(seed: seed ^ 0xB_0AD7_461C)
+    looksAtTheBoard = looks.draw(0...3) == 0
     stock = StockPlan(seed: seed)
     foreign = ForeignPlan(seed: seed)
     commandServices = CommandServicesPlan(seed: seed, besides: stock, foreign)

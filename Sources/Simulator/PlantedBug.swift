@@ -202,6 +202,11 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case waitsForTheUnready = "A teller that is never ready is waited for without end."
   case blamesTellersForItsOwnPause = "A slow commit of the coordinator is held against its tellers."
   case blamesClientsForItsOwnPause = "A slow commit of the coordinator is held against its clients."
+  // In the board.
+  case leavesTheFirstOffTheBoard = "A picture of the board does not show who waits longest."
+  case paintsThoseAtWindowsAsWaiting =
+    "A picture of the board names whom a window has among those who wait, where they stand beyond the memory."
+  case paintsWithoutAPause = "A picture of the board is made each time that something happens."
   // In what the services and those who ask them share, in their shells, and in what is put by.
   case servicesBlameClients = "A slow commit of a service is held against its clients."
   case hearsTwice = "A request that was answered is answered once more at its deadline."
@@ -246,6 +251,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .startsBesideTheLiving, .endsTheSilent, .opensTheClosed, .leavesTheBankUnguarded,
       .keepsTheEndToItself, .forgetsThatItWasOpen:
       [.guarding]
+    case .leavesTheFirstOffTheBoard, .paintsThoseAtWindowsAsWaiting, .paintsWithoutAPause: [.board]
     case .startsTooEarly: [.notDurable]
     case .forgetsStarts: [.tooManyAttempts]
     case .putsAsideWhoWasBeside: [.deadLetter]

@@ -73,6 +73,7 @@ extension PromiseChecker {
           + "\(servedToday) and \(cancelledToday)")
     }
     diskBooks = books
+    committedAt = world.coordinator?.process.wall ?? world.host.wall
   }
 
   /// Whoever was met by a change carries what was given, and nothing with a receipt.

@@ -70,6 +70,8 @@ final class PromiseChecker {
   var finished: Set<Finished> = []
   var diskBooks: Books?
   var olderBooks: Books?
+  /// The coordinator's calendar at the last commit.
+  var committedAt = WallTime(milliseconds: .min)
   var seenReceipts: Int64 = 0
   var seenCommits = 0
   var servedToday: Int64 = 0

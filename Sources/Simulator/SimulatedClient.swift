@@ -27,7 +27,12 @@ final class SimulatedClient {
     }
 
     /// It is answered when others have done something, and nothing else waits for that.
-    var isPatient: Bool { if case .awaitTickets = command { true } else { false } }
+    var isPatient: Bool {
+      switch command {
+      case .awaitTickets, .board: true
+      default: false
+      }
+    }
   }
 
   enum State {
@@ -107,6 +112,7 @@ final class SimulatedClient {
       }
       // Somebody types Ctrl-C, mostly in vain: what was asked a while ago was taken in.
       if chance.draw(0...9) == 0 { withdraw() }
+      lookAtTheBoard()
     }
     // Somebody who is content looks in from time to time, because the end of the history may want something.
     let thought = chance.draw(1_000...90_000) * (world.isCalm ? 1 : world.plan.thought)
@@ -145,8 +151,12 @@ final class SimulatedClient {
     guard let place = outstanding.lastIndex(where: { $0.wish.group > 0 && !$0.wish.isWithdrawn }) else {
       return
     }
-    outstanding[place].wish.isWithdrawn = true
     world.statistics.withdrawals += 1
+    withdraw(at: place)
+  }
+
+  func withdraw(at place: Int) {
+    outstanding[place].wish.isWithdrawn = true
     lastRequest += 1
     say(.request(ControlRequest(number: lastRequest, command: .withdraw(outstanding[place].number))))
   }
@@ -189,6 +199,7 @@ final class SimulatedClient {
       return world.violate(
         .answer, "client \(number) got an answer to request \(reply.number), which is not open")
     }
+    if case .board(let frame) = reply.answer { hear(frame) }
     if reply.more { return }
     var wish = outstanding.remove(at: place).wish
     switch reply.answer {
@@ -234,6 +245,7 @@ final class SimulatedClient {
     guard wish.isWithdrawn || isByReset else {
       return world.violate(.withdrawal, "client \(number) is told that it has withdrawn what it has not")
     }
+    if wish.isOfTheBoard { return }
     if !isByReset { world.statistics.withdrawn += 1 }
     world.checker.clientWithdrew(group: wish.group)
     guard wish.isRepeated, chance.draw(0...1) == 0 else { return }

@@ -35,6 +35,7 @@ public final class Simulation {
   var statistics = Statistics()
   let checker: PromiseChecker
   var chance: SeededGenerator
+  var boardChance: SeededGenerator
   let disk: QueueDisk
   private(set) var days: Set<DayNumber> = []
   private var lastDay: DayNumber = .min
@@ -79,6 +80,7 @@ public final class Simulation {
     host.files.makeDirectories(StockProgram.home.run)
     host.files.makeDirectories(StockProgram.home.logs)
     chance = SeededGenerator(seed: seed &* 5 &+ 2)
+    boardChance = SeededGenerator(seed: seed &* 17 &+ 11)
     disk = QueueDisk(seed: seed, mistake: bug?.name)
     self.trace = Trace(output: trace)
     keepsLogs = host.chance.draw(0...7) == 0
@@ -350,6 +352,11 @@ public final class Simulation {
       slowCommit = .milliseconds(chance.draw(20...400))
       for client in clients { client.comeTooLate() }
     }
+  }
+
+  /// Nothing goes wrong, and nothing has for a while.
+  var isUntroubled: Bool {
+    plan.temper == .calm || isCalm && clock.now.since(calmSince) > .seconds(2) && fullUntil < clock.now
   }
 
   /// A promise was not kept. The first one counts.

@@ -51,6 +51,8 @@ public struct Statistics: Sendable, Equatable, Codable {
   package var vendingStarts: Int64 = 0
   package var wonInserted: Int64 = 0
   package var audits: Int64 = 0
+  /// Pictures of the board that clients have read.
+  package var boards: Int64 = 0
   package var purchases: Int64 = 0
   /// Purchases that were begun and not made: there was none of the product, or the stock was away.
   package var refusedPurchases: Int64 = 0
@@ -70,7 +72,7 @@ public struct Statistics: Sendable, Equatable, Codable {
     \.starts, \.guardianStarts, \.adoptions, \.commands, \.commandProcesses, \.commandsTimedOut,
     \.commandResults, \.stockEvents, \.stockCommits, \.stockStarts, \.juices,
     \.shortages, \.releases, \.news,
-    \.vendingEvents, \.vendingCommits, \.vendingStarts, \.wonInserted, \.audits, \.purchases,
+    \.vendingEvents, \.vendingCommits, \.vendingStarts, \.wonInserted, \.audits, \.boards, \.purchases,
     \.refusedPurchases,
   ]
 

@@ -63,6 +63,8 @@ public struct Violation: Sendable, Equatable, CustomStringConvertible {
     case repeatedOrder
     /// Somebody who looks on was told too little, too much, or out of order.
     case news
+    /// A picture of the board shows what is not so, somebody twice or not at all, or pictures come too fast.
+    case board
     /// The machine's ledger and what people put in, spent and were given back do not agree.
     case money
     /// A purchase was made of what nobody wanted, paid for nothing, has taken what it must not, or kept it.

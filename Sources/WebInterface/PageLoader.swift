@@ -72,13 +72,8 @@ final class PageLoader {
       guard let lines = GrowingFiles.log(name, in: home.logs) else { return done(.missing(detail: name)) }
       done(.page(WindowLogPage(name: name, lines: lines)))
     case .ticket(let number, let day): load(ticket: number, day, done)
-    case .tickets(let filter): load(filter, state: filter.state, done) { .page($0) }
-    case .dead(let filter):
-      load(filter, state: .dead, done) {
-        .page(
-          DeadPage(
-            filter: $0.filter, rows: $0.rows, total: $0.total, next: $0.next, services: $0.services))
-      }
+    case .tickets(let filter): load(filter, state: filter.state, done) { .page(TicketsPage($0)) }
+    case .dead(let filter): load(filter, state: .dead, done) { .page(DeadPage($0)) }
     case .receipts(let filter): load(receipts: filter, done)
     case .audit: load(audit: done)
     case .ledger(let account): load(ledger: account, done)
@@ -106,7 +101,7 @@ final class PageLoader {
 
   private func load(
     _ filter: PageFilter, state: CustomerState?, _ done: @escaping Done,
-    _ page: @escaping (TicketsPage) -> PageOutcome
+    _ page: @escaping (TicketList) -> PageOutcome
   ) {
     let query = TicketQuery(
       state: state, service: filter.service, after: filter.after, limit: Self.rows + 1)
@@ -119,7 +114,7 @@ final class PageLoader {
         record.state = state
         done(
           page(
-            TicketsPage(
+            TicketList(
               filter: record, rows: shown.map { TicketRow($0) }, total: total(filter.service, state),
               next: reports.count > shown.count ? shown.last?.ticket : nil, services: serviceNames)))
       case .failure(let failure): done(Self.outcome(failure))

@@ -22,6 +22,8 @@ final class WebApplication: HTTPHandler {
   var credentials: Credentials
   let feeds: Feeds
   let director: PageDirector
+  /// Why this process may listen on 127.0.0.1 at no port; nil where it does.
+  private let portRefusal: String?
   let deaths = DeathWatch()
   private let assets = WebAssets()
   /// The ways to the stock service and to the customers' side of the machine, for what is asked once.
@@ -31,9 +33,11 @@ final class WebApplication: HTTPHandler {
   private(set) lazy var forms = FormActions(self)
 
   init(
-    loop: EventLoop, options: WebOptions, home: WebHome, secrets: Credentials.Secrets, port: UInt16
+    loop: EventLoop, options: WebOptions, home: WebHome, secrets: Credentials.Secrets, port: UInt16,
+    portRefusal: String? = nil
   ) {
     (self.loop, self.options, self.home) = (loop, options, home)
+    self.portRefusal = portRefusal
     control = ControlLink(socket: home.controlSocket, loop: loop)
     admission = Admission(port: port, proxied: options.proxied, isReadOnly: options.isReadOnly)
     credentials = Credentials(secrets, port: port)
@@ -160,12 +164,19 @@ final class WebApplication: HTTPHandler {
     guard request.method == .post else { return refusal(request, 405, "method_not_allowed", "POST") }
     let token = credentials.issue(at: SystemClock.monotonic()) { RandomSeed.fromSystem() }
     let document: JSONValue = [
-      "version": 1, "url": .string("\(admission.url)/login?token=\(token)"), "socket": .string(home.socket),
-      "read_only": .bool(options.isReadOnly), "chaos": .bool(options.hasChaos),
+      "version": 1, "url": .init(address.map { "\($0)/login?token=\(token)" }),
+      "socket": .string(home.socket),
+      "port_refused": .init(portRefusal), "read_only": .bool(options.isReadOnly),
+      "chaos": .bool(options.hasChaos),
       "asked_port": .init(options.port),
       "manager_code": .string(credentials.secrets.managerCode),
     ]
     return .json(Array(document.text.utf8))
+  }
+
+  /// Where browsers find the page; nil where that is nowhere, because this process may have no port and nobody stands in front.
+  private var address: String? {
+    portRefusal == nil ? admission.url : options.proxied.first.map { "https://\($0)" }
   }
 
   func isProxied(_ request: HTTPRequest) -> Bool {

@@ -1,6 +1,6 @@
 // Owns the life of the page's server as a process: from its command line to its exit code, its two listeners, its turns.
 // Invariant: under a coordinator it never outlives the coordinator. It listens on 127.0.0.1 and on the socket in the home, and
-// nowhere else. A successor listens at the port of its predecessor.
+// nowhere else; where it may have no port, on the socket alone. A successor listens at the port of its predecessor.
 // Failure: what keeps it from opening is told to the coordinator on descriptor 3, and on standard error.
 import BankModel
 import Glibc
@@ -30,20 +30,11 @@ public enum WebProcess {
 
   private static func run(_ options: WebOptions) throws(SystemError) -> Int32 {
     let loop = try EventLoop()
-    var link: ParentLink?
-    if let channel = ParentLink.inheritedChannel() {
-      let parent = try UnixSocket.peer(of: channel).pid
-      guard ParentDeath.followParent(expectedParent: parent) else { return 0 }
-      link = try ParentLink(channel, loop: loop, role: .web)
-    }
-    CurrentProcess.setName("bank-web")
-    while link?.state == .greeting { try loop.runOnce(until: nil) }
-    switch link?.state {
-    case .gone, .closing: return 0
-    case .misunderstood(let words):
-      complain(Failure(.system, detail: words))
-      return 1
-    default: break
+    let link: ParentLink?
+    switch try ParentLink.start(as: .web, named: "bank-web", on: loop) {
+    case .alone: link = nil
+    case .supervised(let started): link = started
+    case .ended(let code): return code
     }
     do throws(SystemError) {
       let server = try WebRun(options, loop, link)
@@ -56,11 +47,7 @@ public enum WebProcess {
     }
   }
 
-  private static func complain(_ failure: Failure) {
-    let words = [failure.code.rawValue, failure.subject, failure.detail].filter { !$0.isEmpty }
-    // Where nobody reads standard error there is nobody to tell.
-    _ = try? StandardStreams.write("bank-web: \(words.joined(separator: ": "))\n", to: .error)
-  }
+  private static func complain(_ failure: Failure) { ParentLink.complain(failure, as: "bank-web") }
 }
 
 /// One run of the server.
@@ -94,19 +81,34 @@ private final class WebRun {
       worker: orders?.name ?? "web", generation: orders?.generation ?? 1,
       limit: orders?.logLimit ?? 10 << 20, keep: orders?.logKeep ?? 3)
     server = try HTTPServer(loop: loop)
-    let open = try Self.listen(options.port, in: home)
-    let port = open.number
-    application = WebApplication(
-      loop: loop, options: options, home: home, secrets: try home.secrets(), port: port)
-    server.handler = application
-    listeners = [
-      try Listener(socket: open.socket, loop: loop, farewell: Self.farewell),
-      try Listener(path: home.socket, backlog: 128, loop: loop, farewell: Self.farewell),
-    ]
-    for (place, listener) in listeners.enumerated() {
-      listener.onConnection = { [unowned server] in server.take($0, isLocal: place == 1) }
+    var port: UInt16 = 0
+    var refusal: SystemError?
+    do throws(SystemError) {
+      let open = try Self.listen(options.port, in: home)
+      port = open.number
+      listeners = [try Listener(socket: open.socket, loop: loop, farewell: Self.farewell)]
+    } catch {
+      guard InternetSocket.isForbidden(error) else { throw error }
+      refusal = error
     }
+    if refusal == nil { try home.remember(port, askedFor: options.port) }
+    application = WebApplication(
+      loop: loop, options: options, home: home, secrets: try home.secrets(), port: port,
+      portRefusal: refusal?.description)
+    server.handler = application
+    for listener in listeners {
+      listener.onConnection = { [unowned server] in server.take($0, isLocal: false) }
+    }
+    let local = try Listener(path: home.socket, backlog: 128, loop: loop, farewell: Self.farewell)
+    local.onConnection = { [unowned server] in server.take($0, isLocal: true) }
+    listeners.append(local)
     server.onRoom = { [unowned self] in for listener in listeners { listener.someoneLeft() } }
+    if let refusal {
+      log.write(event: "no_port", level: .warn) {
+        $0.field("error", refusal.description)
+        $0.field("msg", "this process may not listen on 127.0.0.1; the page is at run/web.sock alone")
+      }
+    }
     log.write(event: "ready") { $0.field("port", Int64(port)) }
   }
 
@@ -117,10 +119,12 @@ private final class WebRun {
     for port in ports {
       guard let socket = try InternetSocket.listen(port: port) else { continue }
       let number = try InternetSocket.port(of: socket)
-      try home.remember(number, askedFor: asked)
       return OpenPort(socket: socket, number: number)
     }
-    throw SystemError(call: "bind", subject: "127.0.0.1:\(asked)", code: EADDRINUSE)
+    // Whoever may not even have any port that is free may have none.
+    let mayHaveSome = try InternetSocket.listen(port: 0) != nil
+    throw SystemError(
+      call: "bind", subject: "127.0.0.1:\(asked)", code: mayHaveSome ? EADDRINUSE : EACCES)
   }
 
   func run() throws(SystemError) -> Int32 {

@@ -24,6 +24,8 @@ enum ChaosViolation: Sendable, Equatable {
   case orphan(pid: Int32, name: String)
   case unanswered(key: String)
   case notRecovered
+  /// Behind so many kills the page was not right again in time.
+  case page(Int64)
   /// There are more or fewer pieces than everything that was done with them explains.
   case stock(ItemID, difference: Int64)
   /// Somebody who looked at the stock was told too little, too much, or out of order.
@@ -48,6 +50,8 @@ struct ChaosAccount: Sendable, Equatable {
     var inHand: Int64 = 1
     var orphans: [(pid: Int32, name: String)] = []
     var recovered = true
+    /// How often the page was not right again in time.
+    var latePages: Int64 = 0
     var shelves = Shelves()
     var audit: [Remark] = []
     var work = Work()
@@ -87,6 +91,7 @@ struct ChaosAccount: Sendable, Equatable {
     orphans = Int64(evidence.orphans.count)
     compareWork(evidence.work, evidence.receipts, asked)
     if !evidence.recovered { violations.append(.notRecovered) }
+    if evidence.latePages > 0 { violations.append(.page(evidence.latePages)) }
     violations += evidence.audit.map { .audit($0) }
   }
 

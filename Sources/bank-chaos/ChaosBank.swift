@@ -78,6 +78,7 @@ final class ChaosBank {
     case "bank-stockd": kind = .stock
     case "bank-juice": kind = .juice
     case "bank-vending": kind = .vending
+    case "bank-web": kind = .web
     default:
       strangers.insert(pid)
       return nil

@@ -10,6 +10,8 @@ enum ChaosTarget: String, CaseIterable, Sendable {
   case runner, command, descendant
   /// Programs that stay: at windows, and such as have come by themselves.
   case worker, outside
+  /// The server of the page.
+  case web
 
   /// Who is there in any bank.
   static let branch: [ChaosTarget] = [.teller, .coordinator, .guardian, .stock, .juice, .vending]
@@ -17,15 +19,18 @@ enum ChaosTarget: String, CaseIterable, Sendable {
   /// Whether it stands behind a window, with a customer at a time.
   var isAtWindow: Bool { self == .teller || self == .juice || self == .runner }
 
-  /// Whether there is none where nobody has customers for commands or workers.
-  var isOfWork: Bool { !Self.branch.contains(self) }
+  /// Whether there may be none: where nobody has customers for commands or workers, and where nobody looks at the page.
+  var mayBeMissing: Bool { !Self.branch.contains(self) }
+
+  /// Whether a page that is right shows that there is another one by now.
+  var isOnThePage: Bool { [.teller, .coordinator, .stock, .vending, .web].contains(self) }
 
   /// How often it is chosen, relative to the others.
   fileprivate var weight: Int64 {
     switch self {
     case .teller: 4
     case .runner, .command: 3
-    case .coordinator, .stock, .juice, .vending, .descendant, .worker, .outside: 2
+    case .coordinator, .stock, .juice, .vending, .descendant, .worker, .outside, .web: 2
     case .guardian: 1
     }
   }

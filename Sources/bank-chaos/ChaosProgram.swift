@@ -34,7 +34,12 @@ enum ChaosProgram {
     let order = try openingOrder(inner, services, seed: seed)
     try bank.open(inner, order)
     hasOpened = true
-    let report = try chaos(inner, bank, order, rules, services, seed: seed, name: name)
+    let hasPage = isScratch ? try openPage(inner) : false
+    if !hasPage { rules.targets.removeAll { $0 == .web } }
+    guard !rules.targets.isEmpty else {
+      throw .complaint("web_missing", .failed, session.words.chaosHasNoPage)
+    }
+    let report = try chaos(inner, bank, order, rules, services, hasPage: hasPage, seed: seed, name: name)
     bank.end()
     isClean = report.account.isClean
     try session.show(
@@ -91,14 +96,14 @@ enum ChaosProgram {
 
   private static func chaos(
     _ session: Session, _ bank: ChaosBank, _ order: LaunchOrder, _ rules: ChaosRules,
-    _ services: ChaosServices?, seed: Int64, name: String
+    _ services: ChaosServices?, hasPage: Bool, seed: Int64, name: String
   ) throws(CommandError) -> ChaosReport {
     session.note(session.words.chaosBegins(seed: seed, home: session.home.path))
     var closing = ChaosClosing(session)
     let isScratch = services != nil
     let before = try isScratch ? 0 : baseline(session, closing)
     let start = SystemClock.monotonic()
-    let (run, work) = try makeRun(session, bank, rules, services, seed: seed, name: name)
+    let (run, work) = try makeRun(session, bank, rules, services, hasPage: hasPage, seed: seed, name: name)
     let meter = ProgressMeter(words: session.words)
     do throws(SystemError) {
       try run.run {
@@ -146,6 +151,7 @@ enum ChaosProgram {
     // What somebody else's bank lets its tellers have in hand is not known here.
     evidence.inHand = !isScratch ? Int64(Limits.customersInHand) : handsOutAhead(seed) ? ahead : 1
     evidence.recovered = run.recovered
+    evidence.latePages = run.page?.late ?? 0
     let late = stragglers(bank)
     evidence.orphans = (run.orphans + late).map { ($0.pid, $0.window ?? $0.kind.rawValue) }
     evidence.receipts = try closing.receipts(after: before)
@@ -157,12 +163,23 @@ enum ChaosProgram {
       seed: seed, home: session.home.path, account: ChaosAccount(evidence), kills: run.kills,
       stops: run.stops, cuts: run.traffic.cuts, requeued: closing.requeued, deliveries: run.shop.deliveries,
       purchases: run.machine.purchases, changesWatched: run.shop.changesSeen, elapsed: elapsed,
-      reserve: ChaosTimes(run.witness.reserveTimes), recover: ChaosTimes(run.witness.recoverTimes))
+      reserve: ChaosTimes(run.witness.reserveTimes), recover: ChaosTimes(run.witness.recoverTimes),
+      page: ChaosTimes(run.page?.times ?? []), pageEvents: run.page?.events ?? 0)
+  }
+
+  /// Has the page of a scratch bank served, at any port that is free; false where this build has none.
+  private static func openPage(_ session: Session) throws(CommandError) -> Bool {
+    let launcher: BankLauncher
+    do throws(ControlError) { launcher = try BankLauncher.find() } catch { throw .control(error) }
+    let program = Paths.join(Paths.directory(of: launcher.program), "bank-web")
+    guard (try? FileFacts.inspect(program))?.isFile == true else { return false }
+    _ = try CoordinatorClient.reopen(session).status(.web(WebOrder(port: 0)))
+    return true
   }
 
   private static func makeRun(
-    _ session: Session, _ bank: ChaosBank, _ rules: ChaosRules, _ services: ChaosServices?, seed: Int64,
-    name: String
+    _ session: Session, _ bank: ChaosBank, _ rules: ChaosRules, _ services: ChaosServices?, hasPage: Bool,
+    seed: Int64, name: String
   ) throws(CommandError) -> (ChaosRun, ChaosWork?) {
     var limits = ChaosRun.Limits()
     if let time = session.invocation.duration("for") { limits.time = time }
@@ -192,7 +209,8 @@ enum ChaosProgram {
     do throws(SystemError) {
       let run = try ChaosRun(
         bank, on: loop, plan: ChaosPlan(seed: bits, rules: rules), shop: shop, machine: machine,
-        work: work, hasStation: stations > 0, seed: bits, name: name, limits: limits)
+        work: work, page: hasPage ? ChaosPage(bank.home, on: loop) : nil, hasStation: stations > 0,
+        seed: bits, name: name, limits: limits)
       return (run, work)
     } catch {
       throw .system(error)

@@ -46,6 +46,9 @@ struct ChaosReport: Sendable {
   var elapsed: TimeSpan = .zero
   var reserve = ChaosTimes([])
   var recover = ChaosTimes([])
+  /// From a kill until the page was right again, and events that it told.
+  var page = ChaosTimes([])
+  var pageEvents: Int64 = 0
   /// Violations that are named; the numbers count all of them.
   private static let named = 50
 
@@ -67,6 +70,7 @@ struct ChaosReport: Sendable {
       "cancelled": .integer(account.cancelled), "work_deviations": .integer(account.workDeviations),
       "reserved": .integer(account.reserved), "overtaken_by_crash": .integer(account.overtakenByCrash),
       "requeued": .integer(requeued), "reserve_ms": reserve.document, "recover_ms": recover.document,
+      "page_ms": page.document, "page_events": .integer(pageEvents),
       "violations": .array(account.violations.prefix(Self.named).map { .string(words.sentence($0)) }),
     ]
   }
@@ -83,7 +87,7 @@ struct ChaosReport: Sendable {
       (words.chaosJuices, account.juices), (words.chaosSentAway, account.sentAway),
       (words.chaosDeliveries, deliveries), (words.chaosPurchases, purchases),
       (words.chaosWatched, changesWatched), (words.chaosAttempts, account.attempts),
-      (words.chaosCancelled, account.cancelled),
+      (words.chaosCancelled, account.cancelled), (words.chaosPageEvents, pageEvents),
     ]
     for (name, number) in plain { table.add([.init(name), .init(MessageCatalog.grouped(number))]) }
     let checks = [
@@ -97,6 +101,7 @@ struct ChaosReport: Sendable {
     }
     table.add([.init(words.chaosReserveTime), .init(words.times(reserve))])
     table.add([.init(words.chaosRecoverTime), .init(words.times(recover))])
+    table.add([.init(words.chaosPageTime), .init(words.times(page))])
     let verdict = account.isClean ? words.chaosClean : palette.paint(words.chaosBroken(seed, home), .alarm)
     return [verdict] + table.lines(palette, indent: 2, within: columns)
       + account.violations.prefix(Self.named).map { palette.paint("- \(words.sentence($0))", .alarm) }

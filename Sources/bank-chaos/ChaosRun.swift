@@ -25,6 +25,8 @@ final class ChaosRun {
   let shop: ChaosShop
   let machine: ChaosMachine
   let witness: ChaosWitness
+  /// Nil where the bank has no page.
+  let page: ChaosPage?
   private let work: ChaosWork?
   private let bank: ChaosBank
   private let limits: Limits
@@ -58,10 +60,10 @@ final class ChaosRun {
 
   init(
     _ bank: ChaosBank, on loop: EventLoop, plan: ChaosPlan, shop: ChaosShop, machine: ChaosMachine,
-    work: ChaosWork?, hasStation: Bool, seed: UInt64, name: String, limits: Limits
+    work: ChaosWork?, page: ChaosPage?, hasStation: Bool, seed: UInt64, name: String, limits: Limits
   ) throws(SystemError) {
     (self.bank, self.plan, self.limits, self.loop) = (bank, plan, limits, loop)
-    (self.shop, self.machine, self.work) = (shop, machine, work)
+    (self.shop, self.machine, self.work, self.page) = (shop, machine, work, page)
     let juices = hasStation ? shop.assortment.juices.map(\.id.name) : []
     traffic = ChaosTraffic(
       bank.home, on: loop, seed: seed, name: name, limit: limits.customers, juices: juices,
@@ -102,9 +104,11 @@ final class ChaosRun {
     bank.resume(nil)
     while recovered, interruptions < 2,
       !traffic.isSettled || !shop.isSettled || !machine.isSettled || !bereaved.isEmpty
+        || page?.isSettled == false
     { _ = try turn(wantsMore: false) }
     work?.settle()
     traffic.leave()
+    page?.leave()
     witness.leave()
   }
 
@@ -129,6 +133,7 @@ final class ChaosRun {
     work?.turn(now, witness.picture, wantsMore: wantsMore)
     shop.turn(now, wantsMore: wantsMore)
     machine.turn(now, wantsMore: wantsMore)
+    page?.turn(now, coordinator: witness.picture?.pid)
     countOrphans(now)
     if now.since(witness.lastSign) > Self.patience { recovered = false }
     return now
@@ -164,7 +169,8 @@ final class ChaosRun {
     guard let victim = choose(kill.plan.target, kill.plan.pick, among: people) else {
       // A guardian needs a while before its death is worth anything, and nobody may be there who serves a command; the others
       // are back in a moment.
-      if kill.plan.target == .guardian || kill.plan.target.isOfWork && now.since(plannedAt) > Self.absence {
+      if kill.plan.target == .guardian || kill.plan.target.mayBeMissing && now.since(plannedAt) > Self.absence
+      {
         plannedKill(now)
       } else {
         kill.at = now + Self.rest
@@ -188,8 +194,9 @@ final class ChaosRun {
         }
       }
     case .coordinator: coordinatorDied(victim, people, wall, instant)
-    case .guardian, .stock, .vending, .runner, .command, .descendant, .worker, .outside: break
+    case .guardian, .stock, .vending, .runner, .command, .descendant, .worker, .outside, .web: break
     }
+    if victim.kind.isOnThePage { page?.killed(at: instant) }
     plannedKill(now)
   }
 
@@ -204,6 +211,7 @@ final class ChaosRun {
     kills[.coordinator, default: 0] += 1
     if !isReady(coordinator) { earlyDeaths[budget(coordinator, people), default: 0] += 1 }
     coordinatorDied(coordinator, people, wall, instant)
+    page?.killed(at: instant)
   }
 
   private func coordinatorDied(
@@ -238,7 +246,7 @@ final class ChaosRun {
     let guardian = people.first { $0.kind == .guardian }
     let eligible = people.filter { $0.kind == target }.filter { process in
       switch target {
-      case .teller, .juice, .stock, .vending, .runner, .worker:
+      case .teller, .juice, .stock, .vending, .runner, .worker, .web:
         return isReady(process) || mayDieEarly(process, people)
       case .command, .descendant, .outside: return true
       case .coordinator:
@@ -257,7 +265,7 @@ final class ChaosRun {
     guard let picture = witness.picture else { return false }
     switch process.kind {
     case .command, .descendant, .outside: return true
-    case .teller, .juice, .stock, .vending, .runner, .worker:
+    case .teller, .juice, .stock, .vending, .runner, .worker, .web:
       return picture.workers.contains { $0.pid == process.pid && ($0.state == .idle || $0.state == .serving) }
     case .coordinator: return witness.opened == process.pid
     case .guardian: return picture.guardianPid == process.pid
@@ -271,7 +279,7 @@ final class ChaosRun {
   /// Who counts the early deaths of a process: a coordinator for each window, a guardian for its coordinators.
   private func budget(_ process: ChaosProcess, _ people: [ChaosProcess]) -> String {
     switch process.kind {
-    case .teller, .juice, .stock, .vending, .runner, .worker, .command, .descendant, .outside:
+    case .teller, .juice, .stock, .vending, .runner, .worker, .command, .descendant, .outside, .web:
       "\(process.parent) \(process.window ?? process.kind.rawValue)"
     case .coordinator, .guardian: "guardian \(people.first { $0.kind == .guardian }?.pid ?? 0)"
     }

@@ -40,6 +40,12 @@ extension MessageCatalog {
     say("the vending machine does not answer in the end: \(reason)", "마지막에 자판기가 답하지 않습니다: \(reason)")
   }
 
+  var chaosHasNoPage: String {
+    say(
+      "There is no page to kill the server of: this build has none, or the home is somebody's own. Leave '--kill web' out.",
+      "강제 종료할 페이지 서버가 없습니다. 페이지 없이 빌드되었거나 따로 정한 홈입니다. '--kill web'을 빼세요.")
+  }
+
   func noSuchVictim(_ name: String) -> String {
     say(
       "--kill knows \(Self.victims), not \(quoted(name)).",
@@ -62,6 +68,7 @@ extension MessageCatalog {
     case .descendant: say("descendants of commands", "명령의 자손")
     case .worker: say("workers at windows", "창구의 작업자")
     case .outside: say("outside workers", "외부 작업자")
+    case .web: say("page's server", "페이지 서버")
     }
   }
 
@@ -89,6 +96,8 @@ extension MessageCatalog {
   var chaosOrphans: String { say("orphan processes", "남은 프로세스") }
   var chaosReserveTime: String { say("teller killed → customer served again", "은행원 종료 → 고객 업무 재개") }
   var chaosRecoverTime: String { say("coordinator killed → served again", "코디네이터 종료 → 업무 재개") }
+  var chaosPageTime: String { say("somebody killed → page right again", "강제 종료 → 페이지 복구") }
+  var chaosPageEvents: String { say("events of the page", "페이지가 알린 변화") }
 
   func times(_ times: ChaosTimes) -> String {
     guard let median = times.median, let p99 = times.p99, let longest = times.longest else { return "-" }
@@ -124,6 +133,10 @@ extension MessageCatalog {
         "프로세스 \(Particle.subject.on("\(pid)(\(name))")) 은행보다 오래 남았습니다")
     case .unanswered(let key): say("key \(key) was never answered", "키 \(key): 끝내 답이 없었습니다")
     case .notRecovered: say("the bank did not come back by itself", "은행이 스스로 돌아오지 않았습니다")
+    case .page(let count):
+      say(
+        "the page was not right again within \(ChaosPage.patience.milliseconds / 1_000) s of a kill, \(count) times",
+        "강제 종료 뒤 \(ChaosPage.patience.milliseconds / 1_000)초 안에 페이지가 복구되지 않은 적이 \(count)번 있습니다")
     case .stock(let item, let difference):
       say(
         "\(self.item(item.name)): \(difference > 0 ? "\(difference) too many" : "\(-difference) missing")",

@@ -38,6 +38,7 @@ struct SimulateReport {
       ("given back", "releases", statistics.releases),
       ("changes that were watched", "news", statistics.news),
       ("audits", "audits", statistics.audits),
+      ("pictures of the board", "boards", statistics.boards),
       ("purchases", "purchases", statistics.purchases),
       ("refused purchases", "refused_purchases", statistics.refusedPurchases),
       ("won put in", "won_inserted", statistics.wonInserted),

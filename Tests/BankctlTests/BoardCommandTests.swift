@@ -48,28 +48,45 @@ private let korean = MessageCatalog(language: .korean)
 
   @Test("a death is seen, and how soon its customer was served again, at whichever window")
   func seen() {
-    var watch = DeathWatch(window: Self.window, pid: 41)
-    watch.see(Self.frame([], windows: [Self.window]))
-    #expect(!watch.isOver)
-    watch.see(Self.frame([Self.death], windows: []))
-    watch.see(
+    var watch = KillWatch(Self.window, pid: 41)
+    watch.hear(Self.frame([], windows: [Self.window]))
+    #expect(!watch.isSettled)
+    watch.hear(Self.frame([Self.death], windows: []))
+    watch.hear(
       Self.frame(
         [
           BoardEvent(sequence: 3, time: 500, kind: .started, ticket: 4), Self.death,
           BoardEvent(sequence: 11, time: 1_005, kind: .started, ticket: 4, window: "loan-2"),
         ], windows: [Self.successor]))
-    #expect(watch.isOver && watch.outcome == KillCommand.Outcome(ticket: 4, milliseconds: 5, successor: 42))
+    #expect(watch.isSettled && watch.ticket == 4 && watch.milliseconds == 5 && watch.successor == 42)
   }
 
   @Test("where the events have gone by, it is seen by who is served since when")
   func byServing() {
-    var watch = DeathWatch(window: Self.window, pid: 41)
-    watch.see(Self.frame([Self.death], windows: [Self.window]))
-    #expect(!watch.isOver)
+    var watch = KillWatch(Self.window, pid: 41)
+    watch.hear(Self.frame([Self.death], windows: [Self.window]))
+    #expect(!watch.isSettled)
     let serving = BoardServing(
       ticket: 4, service: .loan, priority: .regular, window: "loan-1", since: 1_007, attempt: 2)
-    watch.see(Self.frame([], serving: [serving], windows: [Self.successor]))
-    #expect(watch.isOver && watch.outcome == KillCommand.Outcome(ticket: 4, milliseconds: 7, successor: 42))
+    watch.hear(Self.frame([], serving: [serving], windows: [Self.successor]))
+    #expect(watch.isSettled && watch.ticket == 4 && watch.milliseconds == 7 && watch.successor == 42)
+  }
+
+  @Test("a window that is closed, or was given up, gets no successor, and none is waited for")
+  func noSuccessor() {
+    var watch = KillWatch(Self.window, pid: 41)
+    var death = Self.death
+    death.ticket = nil
+    var window = Self.successor
+    (window.state, window.pid) = (.starting, nil)
+    watch.hear(Self.frame([death], windows: [window]))
+    #expect(!watch.isSettled)
+    var failed = watch
+    window.isFailed = true
+    failed.hear(Self.frame([death], windows: [window]))
+    #expect(failed.isSettled && failed.successor == nil && failed.ticket == nil)
+    watch.hear(Self.frame([death], windows: []))
+    #expect(watch.isSettled && watch.successor == nil)
   }
 
   @Test("every event has words in both languages, and a page is the same in both but for them")

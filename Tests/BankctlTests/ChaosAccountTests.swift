@@ -177,10 +177,12 @@ struct ChaosAccountTests {
     evidence.orphans = [(pid: 42, name: "deposit-1")]
     #expect(ChaosAccount(evidence).orphans == 1)
     evidence.recovered = false
+    evidence.latePages = 2
     evidence.audit = ["ticket 3 stands in two places"]
     #expect(
       ChaosAccount(evidence).violations == [
-        .orphan(pid: 42, name: "deposit-1"), .notRecovered, .audit("ticket 3 stands in two places"),
+        .orphan(pid: 42, name: "deposit-1"), .notRecovered, .page(2),
+        .audit("ticket 3 stands in two places"),
       ])
   }
 }

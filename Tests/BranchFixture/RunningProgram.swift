@@ -33,10 +33,10 @@ public struct Outcome: Sendable, CustomStringConvertible {
 }
 
 public final class RunningProgram {
-  public let pid: pid_t
   private let words: [String]
   private let files: String
-  private var ended: Int32?
+  private var process: StartedProcess
+  public var pid: pid_t { process.pid }
 
   /// - Parameters:
   ///   - files: Where standard input, output and error of this program lie, with `.in`, `.out`, `.err` appended.
@@ -58,27 +58,8 @@ public final class RunningProgram {
     }
     posix_spawn_file_actions_addopen(&actions, 1, files + ".out", O_WRONLY | O_CREAT | O_TRUNC, 0o600)
     posix_spawn_file_actions_addopen(&actions, 2, files + ".err", O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-    var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    var all = sigset_t()
-    sigfillset(&all)
-    var none = sigset_t()
-    sigemptyset(&none)
-    posix_spawnattr_setsigdefault(&attributes, &all)
-    posix_spawnattr_setsigmask(&attributes, &none)
-    posix_spawnattr_setpgroup(&attributes, 0)
-    posix_spawnattr_setflags(
-      &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
-    var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
-    var variables: [UnsafeMutablePointer<CChar>?] = environment.map { strdup("\($0)=\($1)") } + [nil]
-    defer { (arguments + variables).forEach { free($0) } }
-    var started: pid_t = 0
-    let error = posix_spawn(&started, words[0], &actions, &attributes, &arguments, &variables)
-    guard error == 0 else {
-      throw Trouble("cannot start \(words[0]): \(String(cString: strerror(error))); was it built?")
-    }
-    pid = started
+    process = try StartedProcess(
+      words, environment: environment.map { "\($0)=\($1)" }, &actions, flags: Int16(POSIX_SPAWN_SETPGROUP))
   }
 
   deinit { end() }
@@ -92,7 +73,7 @@ public final class RunningProgram {
   /// What it has written to standard error so far.
   public var errors: String { Self.text(files + ".err") }
 
-  public var isRunning: Bool { exitCode() == nil }
+  public var isRunning: Bool { process.exitCode() == nil }
 
   public func signal(_ number: Int32) { if isRunning { kill(pid, number) } }
 
@@ -103,7 +84,7 @@ public final class RunningProgram {
   {
     let deadline = ContinuousClock.now + Patience.stretched(limit)
     while true {
-      if let code = exitCode() { return outcome(code) }
+      if let code = process.exitCode() { return outcome(code) }
       guard ContinuousClock.now < deadline else { break }
       Moment.pass(milliseconds: 1)
     }
@@ -113,25 +94,7 @@ public final class RunningProgram {
 
   /// Kills it and what it has started in its process group.
   public func end() {
-    guard isRunning else { return }
-    kill(-pid, SIGKILL)
-    kill(pid, SIGKILL)
-    let deadline = ContinuousClock.now + Patience.stretched(.seconds(5))
-    while isRunning {
-      guard ContinuousClock.now < deadline else {
-        Issue.record("it outlives SIGKILL: \(outcome(-1))")
-        return
-      }
-      Moment.pass(milliseconds: 1)
-    }
-  }
-
-  private func exitCode() -> Int32? {
-    if let ended { return ended }
-    var status: Int32 = 0
-    guard waitpid(pid, &status, WNOHANG) == pid else { return nil }
-    ended = status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + status & 0x7F
-    return ended
+    if !process.end(group: true) { Issue.record("it outlives SIGKILL: \(outcome(-1))") }
   }
 
   private func outcome(_ code: Int32) -> Outcome {

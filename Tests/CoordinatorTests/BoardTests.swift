@@ -125,6 +125,29 @@ struct BoardTests {
     #expect(bank.coordinator.board.pause == BoardFeed.pause)
   }
 
+  @Test(
+    "a rate that runs out right behind a frame waits for the next one, and does not keep the loop awake until then"
+  )
+  func awake() throws {
+    let bank = try TestBank()
+    let client = try TestClient(bank.coordinator)
+    _ = try bank.enqueue(3, client)
+    client.ask(.board, bank.coordinator)
+    _ = try client.answers(bank.coordinator)
+    let end = try #require(bank.coordinator.pictures.throughput.nextShow(after: SystemClock.monotonic()))
+    // Something changes until shortly before the rate of the last second runs out, and not any more.
+    while SystemClock.monotonic() < end + .milliseconds(40) {
+      if SystemClock.monotonic() < end - .milliseconds(30) { bank.coordinator.followers.changed = true }
+      bank.round()
+      let now = bank.coordinator.context.now.monotonic
+      let due = try #require(bank.coordinator.board.nextDeadline)
+      #expect(due > now, "the loop would turn again at once")
+      guard due > now else { return }
+      _ = try client.answers(bank.coordinator)
+      _ = try bank.coordinator.context.loop.runOnce(until: SystemClock.monotonic() + .milliseconds(3))
+    }
+  }
+
   @Test("whoever reads slowly has no more than one frame waiting, and is shown the newest one")
   func slow() throws {
     let bank = try TestBank()

@@ -9,7 +9,7 @@ struct ChaosTests {
     "version", "seed", "acknowledged", "receipts", "lost", "duplicated", "order_violations",
     "money_difference", "stock_difference",
     "orphans", "attempts", "cancelled", "work_deviations", "juices", "sent_away", "deliveries",
-    "changes_watched",
+    "changes_watched", "page_events",
   ]
 
   @Test("forty kills of everybody, with stops and cuts: every promise kept, every field there, nothing left")
@@ -30,8 +30,7 @@ struct ChaosTests {
       #expect(report["seed"].integer == 11 && report["version"].integer == 1)
       let victims = [
         "teller", "coordinator", "guardian", "stock", "juice", "vending", "runner", "command", "descendant",
-        "worker",
-        "outside",
+        "worker", "outside", "web",
       ]
       let kills = victims.map { report["kills"][$0].integer ?? -1 }
       #expect(kills.allSatisfy { $0 >= 0 } && kills.reduce(0, +) >= 10, "\(report)")
@@ -42,7 +41,7 @@ struct ChaosTests {
       #expect(report["acknowledged"].integer == report["receipts"].integer)
       #expect(report["acknowledged"].integer ?? 0 > 0)
       for name in ["p50", "p99", "max"] {
-        for times in ["reserve_ms", "recover_ms"] where report[times]["count"].integer ?? 0 > 0 {
+        for times in ["reserve_ms", "recover_ms", "page_ms"] where report[times]["count"].integer ?? 0 > 0 {
           #expect(report[times][name].integer ?? -1 >= 0, "\(report)")
         }
       }

@@ -12,9 +12,9 @@ final class TerminalProgram {
   private static let newSession: Int16 = 0x80
   private static let resize: UInt = 0x5414
 
-  let pid: pid_t
+  private var process: StartedProcess
+  var pid: pid_t { process.pid }
   private var master: Int32
-  private var ended: Int32?
   private(set) var screen = ""
   /// What has come since the terminal has its size, for the picture of it.
   private var written: [UInt8] = []
@@ -43,28 +43,12 @@ final class TerminalProgram {
     posix_spawn_file_actions_addopen(&actions, 0, name, O_RDWR, 0)
     posix_spawn_file_actions_adddup2(&actions, 0, 1)
     posix_spawn_file_actions_adddup2(&actions, 0, 2)
-    var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    var all = sigset_t()
-    sigfillset(&all)
-    var none = sigset_t()
-    sigemptyset(&none)
-    posix_spawnattr_setsigdefault(&attributes, &all)
-    posix_spawnattr_setsigmask(&attributes, &none)
-    posix_spawnattr_setflags(
-      &attributes, Self.newSession | Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
     let environment = [
       "PATH=\(path)", "HOME=\(branch.path("elsewhere"))", "LANG=C.UTF-8", "TERM=xterm",
       "BANK_HOME=\(branch.home)", "BANK_LANG=\(language.rawValue)", "\(ProcessTable.mark)=\(branch.path(""))",
     ]
-    var arguments: [UnsafeMutablePointer<CChar>?] = ([program] + words).map { strdup($0) } + [nil]
-    var variables: [UnsafeMutablePointer<CChar>?] = environment.map { strdup($0.trimmed) } + [nil]
-    defer { (arguments + variables).forEach { free($0) } }
-    var started: pid_t = 0
-    let error = posix_spawn(&started, program, &actions, &attributes, &arguments, &variables)
-    guard error == 0 else { throw Trouble("cannot start \(program): \(String(cString: strerror(error)))") }
-    pid = started
+    process = try StartedProcess(
+      [program] + words, environment: environment.map(\.trimmed), &actions, flags: Self.newSession)
   }
 
   deinit {
@@ -72,27 +56,9 @@ final class TerminalProgram {
     end()
   }
 
-  /// The exit code, and 128 and the signal where it was ended by one; nil while it runs.
-  private func exitCode() -> Int32? {
-    if let ended { return ended }
-    var status: Int32 = 0
-    guard waitpid(pid, &status, WNOHANG) == pid else { return nil }
-    ended = status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + status & 0x7F
-    return ended
-  }
-
   /// Kills it where it still runs.
   private func end() {
-    guard exitCode() == nil else { return }
-    kill(pid, SIGKILL)
-    let deadline = ContinuousClock.now + Patience.stretched(.seconds(5))
-    while exitCode() == nil {
-      guard ContinuousClock.now < deadline else {
-        Issue.record("a program in a terminal outlives SIGKILL:\n\(screen)")
-        return
-      }
-      Moment.pass(milliseconds: 1)
-    }
+    if !process.end(group: false) { Issue.record("a program in a terminal outlives SIGKILL:\n\(screen)") }
   }
 
   /// Presses keys; `\u{3}` is Ctrl-C. Where the terminal takes no more because nobody reads them, that is waited for.
@@ -218,7 +184,7 @@ final class TerminalProgram {
     let deadline = ContinuousClock.now + Patience.stretched(.seconds(15))
     while ContinuousClock.now < deadline {
       if master >= 0 { read(for: 10) } else { Moment.pass(milliseconds: 10) }
-      guard let code = exitCode() else { continue }
+      guard let code = process.exitCode() else { continue }
       if master >= 0 { read(for: 0) }
       return code
     }

@@ -218,10 +218,12 @@ struct SamplePage {
     SamplePage(
       "tickets", "/tickets?state=waiting",
       TicketsPage(
-        filter: RecordFilter(state: .waiting, after: 200), rows: ticketRows, total: 1_000_000, next: 400,
-        services: services.map(\.service))),
+        TicketList(
+          filter: RecordFilter(state: .waiting, after: 200), rows: ticketRows, total: 1_000_000, next: 400,
+          services: services.map(\.service)))),
     SamplePage(
-      "dead", "/dead", DeadPage(rows: ticketRows, total: 6, services: services.map(\.service))),
+      "dead", "/dead",
+      DeadPage(TicketList(rows: ticketRows, total: 6, services: services.map(\.service)))),
     SamplePage(
       "receipts", "/receipts",
       ReceiptsPage(

@@ -29,12 +29,17 @@ enum WebCommands {
       try coordinator.status(.web(order))
     }
     let link = try link(order, session)
-    if link.askedPort != 0, link.askedPort != link.port {
-      session.note(session.words.otherPort(asked: link.askedPort, found: link.port))
+    if let refusal = link.portRefusal { session.note(session.words.webPortRefused(refusal)) }
+    guard let url = link.url else {
+      return try session.show(
+        link.document, or: session.words.webAtSocket(link.socket, managerCode: link.managerCode))
     }
-    try session.show(link.document, or: session.words.webOpen(link.url, managerCode: link.managerCode))
+    if let port = link.port, link.askedPort != 0, link.askedPort != port {
+      session.note(session.words.otherPort(asked: link.askedPort, found: port))
+    }
+    try session.show(link.document, or: session.words.webOpen(url, managerCode: link.managerCode))
     if !session.invocation.flag("no-open"), !session.asJSON, session.output.isTerminal {
-      openBrowser(link.url)
+      openBrowser(url)
     }
   }
 
@@ -48,7 +53,10 @@ enum WebCommands {
   // MARK: - The link
 
   private struct Link {
-    var url: String
+    /// nil where the page's server may listen at no port, and nobody stands in front of it.
+    var url: String?
+    /// Why it may not.
+    var portRefusal: String?
     var socket: String
     var isReadOnly: Bool
     var hasChaos: Bool
@@ -69,10 +77,10 @@ enum WebCommands {
       func flag(_ name: String) -> Bool {
         members.first { $0.key == name }?.value.content == .bool(true)
       }
-      guard let url = text("url"), let socket = text("socket"), let code = text("manager_code") else {
-        return nil
-      }
-      (self.url, self.socket, managerCode) = (url, socket, code)
+      guard let socket = text("socket"), let code = text("manager_code") else { return nil }
+      (self.socket, managerCode) = (socket, code)
+      (url, portRefusal) = (text("url"), text("port_refused"))
+      guard url != nil || portRefusal != nil else { return nil }
       (isReadOnly, hasChaos) = (flag("read_only"), flag("chaos"))
       askedPort =
         if case .number(let digits)? = members.first(where: { $0.key == "asked_port" })?.value.content {
@@ -81,11 +89,15 @@ enum WebCommands {
     }
 
     /// The port of `http://127.0.0.1:8700/login?…`.
-    var port: Int64 { url.split(separator: ":").last.flatMap { Int64($0.prefix { $0 != "/" }) } ?? 0 }
+    var port: Int64? {
+      guard portRefusal == nil else { return nil }
+      return url?.split(separator: ":").last.flatMap { Int64($0.prefix { $0 != "/" }) }
+    }
 
     var document: JSONValue {
       [
-        "version": 1, "url": .string(url), "socket": .string(socket), "read_only": .bool(isReadOnly),
+        "version": 1, "url": .init(url), "port_refused": .init(portRefusal), "socket": .string(socket),
+        "read_only": .bool(isReadOnly),
         "chaos": .bool(hasChaos), "manager_code": .string(managerCode),
       ]
     }

@@ -78,21 +78,6 @@ extension MessageCatalog {
       "\(window) 창구의 프로세스를 SIGKILL로 끝냅니다(pid \(pid)\(customer)). 계속할까요?")
   }
 
-  func killed(_ window: String, _ pid: Int32, _ outcome: KillCommand.Outcome) -> String {
-    let ended = say("\(window) was ended (pid \(pid)).", "\(window) 창구의 프로세스를 끝냈습니다(pid \(pid)).")
-    guard let ticket = outcome.ticket else {
-      return ended + say(" It was serving nobody.", " 업무중인 고객은 없었습니다.")
-    }
-    guard let milliseconds = outcome.milliseconds else {
-      return ended
-        + say(" Customer \(ticket) waits to be served again.", " \(ticket)번 고객은 다시 기다리고 있습니다.")
-    }
-    return ended
-      + say(
-        " Customer \(ticket) was served again after \(milliseconds) ms.",
-        " \(ticket)번 고객의 업무를 \(milliseconds)ms 뒤에 다시 시작했습니다.")
-  }
-
   // MARK: - The board
 
   var lastEvents: String { say("last events", "최근에 일어난 일") }

@@ -21,6 +21,26 @@ extension MessageCatalog {
       "\(asked)번 포트를 쓸 수 없어 \(found)번 포트에서 페이지를 엽니다.")
   }
 
+  /// There is a page, and no port for browsers: what is to be changed for that.
+  func webPortRefused(_ reason: String) -> String {
+    say(
+      "The page's server may not listen on 127.0.0.1\(aside(safe(reason))). Under systemd, let it: PrivateNetwork=no, "
+        + "RestrictAddressFamilies=AF_UNIX AF_INET and IPAddressAllow=localhost in 'systemctl edit bank', then restart the "
+        + "bank.",
+      "페이지 서버가 127.0.0.1에서 연결을 받을 수 없습니다\(aside(safe(reason))). systemd에서는 'systemctl edit bank'에 PrivateNetwork=no, "
+        + "RestrictAddressFamilies=AF_UNIX AF_INET, IPAddressAllow=localhost를 적고 은행을 다시 시작하세요.")
+  }
+
+  func webAtSocket(_ socket: String, managerCode: String) -> [String] {
+    [
+      say(
+        "The branch is at this socket alone, for 'curl --unix-socket' or a proxy:",
+        "지점 페이지는 이 소켓에서만 열립니다. 'curl --unix-socket'이나 프록시로 볼 수 있습니다."), socket,
+      say(
+        "The vending machine's manager types in \(managerCode).", "자판기 관리자 코드는 \(managerCode)입니다."),
+    ]
+  }
+
   var webMissing: String {
     say(
       "This build has no page, because libmicrohttpd was not there. Install it (on Debian and Ubuntu: apt-get install "

@@ -38,7 +38,7 @@ extension BankctlTable {
           offers: [
             "tellers", "coordinator", "guardian", "stock", "juice", "vending", "runners", "commands",
             "descendants",
-            "workers", "outside",
+            "workers", "outside", "web",
           ],
           "Whom to kill, with commas between.", "강제 종료할 대상을 쉼표로 나눠 씁니다."),
         OptionSpec(

@@ -4,6 +4,7 @@
 // it is being emptied or has forgotten what was staged, nobody is named who stands in it alone.
 
 import BankModel
+import Posix
 import QueueCore
 
 final class WaitingReader: BankPart {
@@ -46,7 +47,7 @@ final class WaitingReader: BankPart {
       }
     }
     if let failure { queue.fail(failure) }
-    return first
+    return Kernel.makes("leavesTheFirstOffTheBoard") ? Array(first.dropFirst()) : first
   }
 
   /// Nobody looks any more.
@@ -75,7 +76,9 @@ final class WaitingReader: BankPart {
     let issued = queue.engine.keptBooks.issued
     while true {
       let found = try store.page(of: page.beyond.line, after: last, limit: limit).map(\.ticket)
-      let shown = found.filter { $0 <= issued && !atWindows.contains($0) }
+      let shown = found.filter {
+        $0 <= issued && (!atWindows.contains($0) || Kernel.makes("paintsThoseAtWindowsAsWaiting"))
+      }
       page.numbers += shown
       page.isWhole = found.count < limit || found[found.count - 1] > issued
       guard shown.isEmpty, !page.isWhole else { return }

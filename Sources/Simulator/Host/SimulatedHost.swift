@@ -19,6 +19,8 @@ final class SimulatedHost {
   private(set) var now: MonotonicTime
   /// The calendar's reading when the steady clock stood at zero, in nanoseconds since 1970.
   var calendarOrigin: Int64 = 1_700_000_000_000_000_000
+  /// What the calendar says at ``now``.
+  var wall: WallTime { WallTime(milliseconds: (calendarOrigin + now.nanoseconds) / 1_000_000) }
   var chance: SeededGenerator
   /// As many bytes may be on their way on a connection or wait to be read; net.core.wmem_default of Linux.
   var streamCapacity = 212_992

@@ -18,6 +18,7 @@ final class WireEar {
   private var stock: [Int: StockConnection] = [:]
   private var vending: [Int: [UInt32: (request: VendingRequest, moment: Int)]] = [:]
   private var greetings: [Int: MonotonicTime] = [:]
+  private var boards = BoardWatch()
 
   func hear(_ bytes: [UInt8], by process: SimulatedProcess, on end: StreamEnd) {
     guard let world, let peer = end.peer, !world.isForeign(end), !world.isForeign(peer) else { return }
@@ -32,6 +33,13 @@ final class WireEar {
         case .enqueued(let report) where report.count > 0:
           world.checker.spoken(IssuedTickets(day: report.day, first: report.first, last: report.last))
         case .audit(let report): hear(report, in: world)
+        case .board(let frame):
+          guard
+            let words = boards.objection(
+              to: frame, connection, reply.number, by: world.checker, at: process.clock,
+              process.wall)
+          else { continue }
+          world.violate(.board, words)
         default: break
         }
       }

@@ -21,34 +21,46 @@ extension RecordFilter {
   }
 }
 
+extension TicketList {
+  fileprivate func parts(_ path: String, _ frame: PageFrame) -> [Region] {
+    [
+      .block("total", total.map { "\(frame.words.people($0))" } ?? ""),
+      .rows("tickets", rows, key: { "\($0.ticket)" }, row: frame.ticketRow),
+      .block("pages", frame.paging(path, filter, next)),
+    ]
+  }
+
+  fileprivate func body(
+    _ title: String, _ path: String, _ fields: HTML,
+    _ actions: [(path: String, some: String, all: String, look: HTML)], _ frame: PageFrame,
+    _ regions: [Region]
+  ) -> HTML {
+    """
+    \(frame.heading(title, regions.place("total", "span", #" class="count""#)))
+    \(frame.filterForm(path, filter, fields))
+    \(frame.selection(regions, actions, filter, total))
+    \(regions.place("pages"))
+    """
+  }
+}
+
 extension TicketsPage {
   /// The name of the page.
   public func title(_ frame: PageFrame) -> String { frame.words.tickets }
 
   /// The parts that change.
-  public func parts(_ frame: PageFrame) -> [Region] {
-    [
-      .block("total", total.map { "\(frame.words.people($0))" } ?? ""),
-      .rows("tickets", rows, key: { "\($0.ticket)" }, row: frame.ticketRow),
-      .block("pages", frame.paging("/tickets", filter, next)),
-    ]
-  }
+  public func parts(_ frame: PageFrame) -> [Region] { list.parts("/tickets", frame) }
 
   /// The page.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
     let words = frame.words
     let states: [CustomerState] = [.waiting, .serving, .delayed, .dead]
     let fields: HTML = """
-      \(frame.select("state", words.state, [("", words.all)] + states.map { ($0.name, words.phrases.header($0)) }, chosen: filter.state?.name ?? ""))\
-      \(frame.serviceChoice(services, words.all, chosen: filter.service))
+      \(frame.select("state", words.state, [("", words.all)] + states.map { ($0.name, words.phrases.header($0)) }, chosen: list.filter.state?.name ?? ""))\
+      \(frame.serviceChoice(list.services, words.all, chosen: list.filter.service))
       """
-    let total = regions.place("total", "span", #" class="count""#)
-    return """
-      \(frame.heading(words.tickets, total))
-      \(frame.filterForm("/tickets", filter, fields))
-      \(frame.selection(regions, [("/tickets/cancel", words.cancelSelected, words.cancelAll, "danger")], filter, self.total))
-      \(regions.place("pages"))
-      """
+    let cancel = ("/tickets/cancel", words.cancelSelected, words.cancelAll, "danger" as HTML)
+    return list.body(words.tickets, "/tickets", fields, [cancel], frame, regions)
   }
 }
 
@@ -57,30 +69,17 @@ extension DeadPage {
   public func title(_ frame: PageFrame) -> String { frame.words.deadLetters }
 
   /// The parts that change.
-  public func parts(_ frame: PageFrame) -> [Region] {
-    [
-      .block("total", total.map { "\(frame.words.people($0))" } ?? ""),
-      .rows("tickets", rows, key: { "\($0.ticket)" }, row: frame.ticketRow),
-      .block("pages", frame.paging("/dead", filter, next)),
-    ]
-  }
+  public func parts(_ frame: PageFrame) -> [Region] { list.parts("/dead", frame) }
 
   /// The page.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
     let words = frame.words
-    let total = regions.place("total", "span", #" class="count""#)
-    let actions: [(String, String, String, HTML)] = [
-      ("/tickets/requeue", words.requeueSelected, words.requeueAll, "strong"),
-      ("/tickets/cancel", words.cancelSelected, words.cancelAll, "danger"),
-    ]
-    var dead = filter
-    dead.state = .dead
-    return """
-      \(frame.heading(words.deadLetters, total))
-      \(frame.filterForm("/dead", filter, frame.serviceChoice(services, words.all, chosen: filter.service)))
-      \(frame.selection(regions, actions, dead, self.total))
-      \(regions.place("pages"))
-      """
+    let requeue = ("/tickets/requeue", words.requeueSelected, words.requeueAll, "strong" as HTML)
+    let cancel = ("/tickets/cancel", words.cancelSelected, words.cancelAll, "danger" as HTML)
+    let fields = frame.serviceChoice(list.services, words.all, chosen: list.filter.service)
+    var dead = list
+    dead.filter.state = .dead
+    return dead.body(words.deadLetters, "/dead", fields, [requeue, cancel], frame, regions)
   }
 }
 

@@ -57,8 +57,8 @@ public struct TicketRow: Sendable, Equatable {
   }
 }
 
-/// `/tickets`: everybody who has no receipt yet.
-public struct TicketsPage: WebPage {
+/// One page of a list of customers, of whom some can be selected.
+public struct TicketList: Sendable, Equatable {
   /// What is shown.
   public var filter: RecordFilter
   /// At most 200.
@@ -78,25 +78,20 @@ public struct TicketsPage: WebPage {
   }
 }
 
+/// `/tickets`: everybody who has no receipt yet.
+public struct TicketsPage: WebPage {
+  /// Who is listed.
+  public var list: TicketList
+
+  public init(_ list: TicketList) { self.list = list }
+}
+
 /// `/dead`: dead letters, for which an operator decides.
 public struct DeadPage: WebPage {
-  /// What is shown.
-  public var filter: RecordFilter
-  /// At most 200.
-  public var rows: [TicketRow]
-  /// How many there are in all with this filter.
-  public var total: Int64?
-  /// `after` of the next page; nil on the last.
-  public var next: Int64?
-  /// What there is to choose.
-  public var services: [ServiceName]
+  /// Who is listed.
+  public var list: TicketList
 
-  public init(
-    filter: RecordFilter = RecordFilter(), rows: [TicketRow] = [], total: Int64? = nil, next: Int64? = nil,
-    services: [ServiceName] = []
-  ) {
-    (self.filter, self.rows, self.total, self.next, self.services) = (filter, rows, total, next, services)
-  }
+  public init(_ list: TicketList) { self.list = list }
 }
 
 /// `/receipts`: the ends of tickets, in the order of their commits.

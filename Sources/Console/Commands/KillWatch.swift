@@ -1,4 +1,4 @@
-// Owns what became of a teller that was killed from the screen, and of its customer: the note that says how long it took.
+// Owns what became of a teller that was killed by hand, and of its customer, as frame after frame of the board tells it.
 // Invariant: the time is the one between two events of the coordinator's own clock; where these have gone by unseen, as they
 // may at full speed, it is the frame's, and the note says that it was no longer than so.
 import Time
@@ -22,6 +22,10 @@ struct KillWatch: Sendable, Equatable {
   let generation: Int64
   let pid: Int32
   private(set) var stage = Stage.ordered
+  /// The next process at the window, when it is ready.
+  private(set) var successor: Int32?
+  /// Nobody comes to the window any more: it was given up, or is closed.
+  private var staysEmpty = false
   private var diedIn: Int64 = 0
   private var isDeathSeen = false
 
@@ -37,8 +41,27 @@ struct KillWatch: Sendable, Equatable {
     }
   }
 
+  /// Whether the window has a successor, too, where it is to get one.
+  var isSettled: Bool {
+    guard successor != nil || staysEmpty else { return false }
+    return if case .died(nil, _) = stage { true } else { isOver }
+  }
+
+  /// Whom it was serving; nil for nobody.
+  var ticket: Int64? {
+    switch stage {
+    case .died(let ticket, _): ticket
+    case .served(let ticket, _, _, _), .ended(let ticket): ticket
+    case .ordered, .succeeded: nil
+    }
+  }
+
+  /// Milliseconds until its customer was served again, where they are known exactly.
+  var milliseconds: Int64? { if case .served(_, _, let after, true) = stage { after } else { nil } }
+
   mutating func hear(_ frame: BoardFrame) {
     if stage == .ordered { findDeath(in: frame) }
+    if stage != .ordered { findSuccessor(in: frame) }
     guard case .died(let ticket, let moment) = stage else { return }
     if let ticket {
       findCustomer(ticket, in: frame, since: moment)
@@ -48,6 +71,12 @@ struct KillWatch: Sendable, Equatable {
       let after = isDeathSeen ? Self.span(from: moment, to: frame.time) : nil
       stage = .succeeded(generation: now.generation, after: after)
     }
+  }
+
+  private mutating func findSuccessor(in frame: BoardFrame) {
+    let next = frame.windows.first { $0.window == window && $0.generation > generation }
+    if let next, next.state == .idle || next.state == .serving { successor = next.pid }
+    staysEmpty = next?.isFailed == true || !frame.windows.contains { $0.window == window }
   }
 
   private mutating func findDeath(in frame: BoardFrame) {

@@ -1,0 +1,158 @@
+// Owns what must be true of the pictures of the board: each by itself, beside those before it, and beside what is on disk. It
+// must not ask the coordinator for any of it. A picture is judged when it is written, which may be long after it was made where
+// its reader is slow: what the last commit has done must be in it only where it was made after that.
+// Invariant: nobody is in a picture twice, nobody is lost between its lists, and numbers stand in their order.
+import BankModel
+import Time
+import Wire
+
+struct BoardWatch {
+  /// One request that looks on: when its first picture was written, and how many came since.
+  private struct View: Hashable {
+    var connection: Int
+    var request: UInt32
+  }
+
+  private var views: [View: (first: MonotonicTime, pictures: Int64)] = [:]
+  /// The coordinator, by its starts, and what its pictures have told, by the number of the event.
+  private var generation: Int64 = 0
+  private var told: [Int64: BoardEvent] = [:]
+
+  /// Judges a picture that is written; nil, or what is wrong with it.
+  ///
+  /// - Parameter wall: what the coordinator's calendar says.
+  mutating func objection(
+    to frame: BoardFrame, _ connection: Int, _ request: UInt32, by checker: PromiseChecker,
+    at now: MonotonicTime,
+    _ wall: WallTime
+  ) -> String? {
+    if generation != frame.coordinator.generation { (generation, told) = (frame.coordinator.generation, [:]) }
+    let view = View(connection: connection, request: request)
+    // To whoever begins to look an older picture is shown as of now; and a calendar may be set back.
+    let isFresh =
+      views[view] != nil && frame.time > checker.committedAt.milliseconds && frame.time <= wall.milliseconds
+    return Self.objection(to: frame) ?? pace(of: view, at: now) ?? objection(to: frame.events)
+      ?? Self.unknown(in: frame, to: checker)
+      ?? (isFresh ? Self.objection(to: frame, onDisk: checker) : nil)
+  }
+
+  /// At most twenty a second, whatever happens. The second one may come as soon as the first, and that one late in a turn at
+  /// the end of which the second is made.
+  private mutating func pace(of view: View, at now: MonotonicTime) -> String? {
+    guard let (first, pictures) = views[view] else {
+      views[view] = (now, 0)
+      return nil
+    }
+    views[view] = (first, pictures + 1)
+    guard now.since(first) < TimeSpan.milliseconds(50) * (pictures - 1) else { return nil }
+    return "\(pictures + 2) pictures came in \(now.since(first).milliseconds) ms"
+  }
+
+  // MARK: - One picture
+
+  private static func objection(to frame: BoardFrame) -> String? {
+    let counts = frame.counts
+    let sum =
+      counts.waiting + counts.delayed + counts.serving + counts.served + counts.cancelled + counts.dead
+    if counts.issued != sum {
+      return "\(counts.issued) tickets were issued, and \(sum) are somewhere: \(counts)"
+    }
+    let (waiting, serving) = (frame.waiting.map(\.ticket), frame.serving.map(\.ticket))
+    if zip(waiting, waiting.dropFirst()).contains(where: { $0 >= $1 }) {
+      return "those who wait are not in the order of their numbers: \(waiting)"
+    }
+    let named = waiting + serving
+    if Set(named).count != named.count {
+      return "somebody is there twice: \(waiting) wait, \(serving) are served"
+    }
+    if let ticket = named.first(where: { $0 < 1 || $0 > counts.issued }) {
+      return "ticket \(ticket) is there, and \(counts.issued) were issued"
+    }
+    if Int64(waiting.count) + frame.hidden.waiting != max(counts.waiting, Int64(waiting.count))
+      || Int64(serving.count) + frame.hidden.serving != counts.serving
+    {
+      return
+        "\(waiting.count) and \(serving.count) are listed and \(frame.hidden) are not, and the counts are \(counts)"
+    }
+    let hands = frame.windows.flatMap(\.tickets)
+    if Set(hands).count != hands.count { return "somebody is in the hands of two windows: \(hands)" }
+    return objection(to: frame.services, counts)
+  }
+
+  private static func objection(to services: [BoardService], _ counts: BoardCounts) -> String? {
+    for service in services where service.waiting.reduce(0, { $0 + $1.count }) != service.waitingTotal {
+      return "\(service.waitingTotal) wait for \(service.service), and by their grades \(service.waiting)"
+    }
+    let sums = (
+      waiting: services.reduce(0) { $0 + $1.waitingTotal }, delayed: services.reduce(0) { $0 + $1.delayed },
+      serving: services.reduce(0) { $0 + $1.serving }
+    )
+    guard sums != (counts.waiting, counts.delayed, counts.serving) else { return nil }
+    return "of all services \(sums), and the counts are \(counts)"
+  }
+
+  // MARK: - Beside the disk
+
+  private static func unknown(in frame: BoardFrame, to checker: PromiseChecker) -> String? {
+    let named = frame.waiting.map(\.ticket) + frame.serving.map(\.ticket)
+    let unknown = named.filter { checker.onDisk[TicketName(day: frame.day, ticket: $0)] == nil }
+    return unknown.isEmpty ? nil : "tickets \(unknown) of day \(frame.day) are there, and are not on disk"
+  }
+
+  /// Whoever is on disk and has no receipt is in a list, or among those who are counted beside the lists.
+  private static func objection(to frame: BoardFrame, onDisk checker: PromiseChecker) -> String? {
+    guard let books = checker.diskBooks, books.day == frame.day else { return nil }
+    let counts = frame.counts
+    if counts.issued < books.issued {
+      return "\(counts.issued) tickets were issued, and on disk are \(books.issued)"
+    }
+    let listed = Set(frame.waiting.map(\.ticket) + frame.serving.map(\.ticket))
+    func outcome(_ ticket: Int64) -> Outcome? { checker.outcomes[TicketName(day: frame.day, ticket: ticket)] }
+    if let ticket = listed.first(where: { outcome($0) != nil }) {
+      return "ticket \(ticket) is there, and has its receipt"
+    }
+    guard books.issued > 0 else { return nil }
+    let unlisted = (1...books.issued).filter { outcome($0) == nil && !listed.contains($0) }
+    let ended = books.issued - Int64((1...books.issued).count { outcome($0) == nil })
+    // Whoever is attended to or taken out is counted before the receipt is on disk.
+    // Whoever stands in the store alone is not named while that cannot be asked.
+    let isWhole =
+      frame.waiting.count < BoardFrame.waitingAtMost && !checker.isShort && checker.world.isUntroubled
+    let left = isWhole ? 0 : frame.hidden.waiting
+    let beside =
+      left + frame.hidden.serving + counts.delayed + counts.dead
+      + max(0, counts.served + counts.cancelled - ended)
+    guard Int64(unlisted.count) > beside else { return nil }
+    return "tickets \(unlisted) have no receipt, and \(beside) are counted beside the lists: \(counts)"
+  }
+
+  // MARK: - What happened
+
+  private mutating func objection(to events: [BoardEvent]) -> String? {
+    let numbers = events.map(\.sequence)
+    if zip(numbers, numbers.dropFirst()).contains(where: { $0 + 1 != $1 }) {
+      return "events \(numbers) have gaps"
+    }
+    for event in events {
+      if let before = told[event.sequence], before.kind != event.kind || before.ticket != event.ticket {
+        return "event \(event.sequence) was \(before.kind), and is \(event.kind)"
+      }
+      told[event.sequence] = event
+    }
+    let ofDay = eventsOfDay(until: events.last?.sequence ?? 0)
+    let ended = ofDay.filter { $0.kind == .served || $0.kind == .cancelled }.compactMap(\.ticket)
+    if Set(ended).count != ended.count { return "somebody comes to an end twice: \(ended)" }
+    let issued = ofDay.filter { $0.kind == .issued }.compactMap { event in
+      event.ticket.map { (first: $0, last: event.last ?? $0) }
+    }
+    guard zip(issued, issued.dropFirst()).contains(where: { $0.last >= $1.first }) else { return nil }
+    return "tickets were issued out of order: \(issued)"
+  }
+
+  /// What was told up to an event without a gap, since the queue was emptied last: the numbers of tickets begin anew with a day.
+  private func eventsOfDay(until last: Int64) -> [BoardEvent] {
+    var events: [BoardEvent] = []
+    while let event = told[last - Int64(events.count)], event.kind != .reset { events.append(event) }
+    return events.reversed()
+  }
+}

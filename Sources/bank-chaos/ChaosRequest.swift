@@ -1,0 +1,47 @@
+// Owns one GET request of a chaos run to the page's server, and what has come of its answer.
+// Invariant: it never waits, and keeps no more than it needs. After its end it reads nothing; its owner makes another one.
+import Posix
+
+final class ChaosRequest {
+  private(set) var isOpen = true
+  private(set) var text = ""
+  private let connection: FileDescriptor
+  private let loop: EventLoop
+  private let registration: Registration
+  private static let longest = 4 << 20
+
+  /// Nil where nobody listens.
+  init?(_ target: String, to socket: String, on loop: EventLoop) {
+    guard let outcome = try? UnixSocket.connect(path: socket, nonBlocking: true),
+      case .connected(let connection) = consume outcome,
+      let registration = try? loop.register(fd: connection.rawValue, interest: .read, handler: { _ in })
+    else { return nil }
+    self.connection = connection
+    (self.loop, self.registration) = (loop, registration)
+    let request = Array("GET \(target) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".utf8)
+    if (try? request.withUnsafeBytes { try self.connection.send($0) }) != .bytes(request.count) { close() }
+  }
+
+  deinit { close() }
+
+  private func close() {
+    guard isOpen else { return }
+    isOpen = false
+    loop.deregister(registration)
+  }
+
+  func read() {
+    var chunk = [UInt8](repeating: 0, count: 16 << 10)
+    while isOpen {
+      switch try? chunk.withUnsafeMutableBytes({ try connection.receive(into: $0) }) {
+      case .bytes(let count) where text.utf8.count + count <= Self.longest:
+        text += String(decoding: chunk[..<count], as: UTF8.self)
+      case .wouldBlock: return
+      case .bytes, .endOfFile, nil: close()
+      }
+    }
+  }
+
+  /// What was read is of no interest any more.
+  func forget() { text = "" }
+}

@@ -1,0 +1,62 @@
+// A process that a test has started with the usual signals, and the end of it, which is asked for as often as wanted.
+import Glibc
+
+/// A child of the test process.
+public struct StartedProcess {
+  public let pid: pid_t
+  private var ended: Int32?
+
+  /// - Parameters:
+  ///   - environment: `NAME=value` each.
+  ///   - actions: What is done to its descriptors.
+  ///   - flags: What it has beside the usual signals: a session, or a process group, of its own.
+  public init(
+    _ words: [String], environment: [String], _ actions: inout posix_spawn_file_actions_t, flags: Int16
+  ) throws {
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var all = sigset_t()
+    sigfillset(&all)
+    var none = sigset_t()
+    sigemptyset(&none)
+    posix_spawnattr_setsigdefault(&attributes, &all)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setpgroup(&attributes, 0)
+    posix_spawnattr_setflags(&attributes, flags | Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
+    var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
+    var variables: [UnsafeMutablePointer<CChar>?] = environment.map { strdup($0) } + [nil]
+    defer { (arguments + variables).forEach { free($0) } }
+    var started: pid_t = 0
+    let error = posix_spawn(&started, words[0], &actions, &attributes, &arguments, &variables)
+    guard error == 0 else {
+      throw Trouble("cannot start \(words[0]): \(String(cString: strerror(error))); was it built?")
+    }
+    pid = started
+  }
+
+  /// The exit code, and 128 and the signal where it was ended by one; nil while it runs.
+  public mutating func exitCode() -> Int32? {
+    if let ended { return ended }
+    var status: Int32 = 0
+    guard waitpid(pid, &status, WNOHANG) == pid else { return nil }
+    ended = status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + status & 0x7F
+    return ended
+  }
+
+  /// Ends it with SIGKILL.
+  ///
+  /// - Parameter group: Whether everything in its process group is ended with it.
+  /// - Returns: false where it is still there after a while.
+  public mutating func end(group: Bool) -> Bool {
+    guard exitCode() == nil else { return true }
+    if group { kill(-pid, SIGKILL) }
+    kill(pid, SIGKILL)
+    let deadline = ContinuousClock.now + Patience.stretched(.seconds(5))
+    while exitCode() == nil {
+      guard ContinuousClock.now < deadline else { return false }
+      Moment.pass(milliseconds: 1)
+    }
+    return true
+  }
+}
