@@ -46,7 +46,7 @@ extension TicketsPage {
     return """
       \(frame.heading(words.tickets, total))
       \(frame.filterForm("/tickets", filter, fields))
-      \(frame.selection(regions, [("/tickets/cancel", words.cancelSelected, words.cancelAll, "danger")], filter, self.total))
+      \(frame.selection(regions, [("/tickets/cancel", words.cancelSelected, words.cancelAll, "danger")], filter, self.total, frame.ticketColumns))
       \(regions.place("pages"))
       """
   }
@@ -60,7 +60,7 @@ extension DeadPage {
   public func parts(_ frame: PageFrame) -> [Region] {
     [
       .block("total", total.map { "\(frame.words.people($0))" } ?? ""),
-      .rows("tickets", rows, key: { "\($0.ticket)" }, row: frame.ticketRow),
+      .rows("tickets", rows, key: { "\($0.ticket)" }, row: frame.deadRow),
       .block("pages", frame.paging("/dead", filter, next)),
     ]
   }
@@ -78,7 +78,7 @@ extension DeadPage {
     return """
       \(frame.heading(words.deadLetters, total))
       \(frame.filterForm("/dead", filter, frame.serviceChoice(services, words.all, chosen: filter.service)))
-      \(frame.selection(regions, actions, dead, self.total))
+      \(frame.selection(regions, actions, dead, self.total, frame.deadColumns))
       \(regions.place("pages"))
       """
   }

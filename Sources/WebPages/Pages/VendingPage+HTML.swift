@@ -66,7 +66,7 @@ extension VendingPage {
     return """
       <li data-key="\(drink.id)" data-product="\(drink.id)" class="drink\(drink.isBuyable ? "" : " off")">\
       \(DrinkPicture.use(drink.id, drink.kind))<b>\(drink.name)</b>\
-      <small>\(words.phrases.brand(drink.brand)) · \(drink.volume)ml\(hot)</small>\
+      <small>\(words.phrases.brand(drink.brand)) · \(drink.volume)ml</small>\(hot)\
       <span class="price">\(words.won(drink.price))</span>\
       <span class="stock">\(words.pieces(drink.stock))\(reason)</span>\
       \(frame.form("/vending/buy", [("product", drink.id.name)], button))</li>
