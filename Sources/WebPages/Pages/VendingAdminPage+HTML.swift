@@ -46,6 +46,7 @@ extension VendingAdminPage {
       \(regions.place("shop"))
       <section class="card"><h2>\(words.addStock)</h2>\(frame.form("/vending/admin/add", attributes: #" class="fields""#, add))</section>
       <section class="card"><h2>\(words.lots) · \(words.balance) \(regions.place("balance", "span"))</h2>
+      \(frame.choice(words.whichDrinks, [("all", words.all), ("expired", words.expiredOnly), ("hot", words.hotOnly)]))
       \(regions.place("shelves", "ul", #" class="shelves""#))
       <div class="row">\(regions.place("expired"))\
       \(frame.form("/vending/admin/discard", [], frame.button(words.discardExpired, "danger")))</div>
@@ -65,7 +66,8 @@ extension VendingAdminPage {
         #"<li class="\#(lot.isExpired ? "alarm" : "")"><b>\#(words.pieces(lot.quantity))</b>\#(expired) <small>\#(parts(lot.description))</small></li>"#
     }
     return """
-      <li data-key="\(shelf.drink.id)" data-product="\(shelf.drink.id)">\(DrinkPicture.use(shelf.drink.id, shelf.drink.kind))\
+      <li data-key="\(shelf.drink.id)" data-product="\(shelf.drink.id)" \
+      class="\(shelf.drink.isHot ? "is-hot" : "")\(shelf.lots.contains(where: \.isExpired) ? " is-expired" : "")">\(DrinkPicture.use(shelf.drink.id, shelf.drink.kind))\
       <div><b>\(shelf.drink.name)</b> <span>\(words.pieces(shelf.drink.stock))</span><ul class="lots">\(lots)</ul></div></li>
       """
   }

@@ -43,7 +43,7 @@ extension WindowsPage {
     let after: String =
       death.ticket.map {
         words.say(
-          "\(words.customer($0)) was being served again after", "\(words.customer($0))은 다음 시간 뒤 다시 업무중:")
+          "\(words.customer($0)) was being served again after", "\(words.customer($0))이 다시 업무를 보기까지")
       } ?? words.say("Its successor was ready after", "다음 프로세스가 준비될 때까지:")
     return """
       <p class="banner good">\(ended) \(after) <b class="large" data-healed="\(milliseconds)">\(milliseconds) ms</b></p>
