@@ -35,8 +35,10 @@ extension PageTests {
         for product in ["coke", "top", "banana-milk", "georgia", "coke", "strawberry-milk", "hot6"] {
           try branch.done("vending", "buy", product)
         }
-        try branch.done("enqueue", "24", "--seed", "5", "--wait")
-        try branch.done("stop")
+        try branch.done("enqueue", "24", "--seed", "5")
+        try branch.waitUntil("some are served") { try branch.status().queue("served") >= 12 }
+        // Whoever was being served comes again, slowly enough for a picture.
+        _ = try branch.launch(["stop", "--timeout", "0s"]).finish()
         try branch.start("--speed", "0.02")
         try site.link(["--chaos"])
         try branch.done("enqueue", "14", "--seed", "6")
@@ -54,12 +56,12 @@ extension PageTests {
         try keep(vending, "vending", scale: 0.7)
         let windows = try site.page("/windows", beside: bank, .en)
         try windows.prefer(dark: true)
-        try windows.view(width: 1_040, height: 620)
+        try windows.view(width: 1_180, height: 660)
         try windows.click("[data-end=\"deposit-2\"]")
         try windows.wait(for: "document.querySelector('[data-healed]')")
         // What was said of the press lies over what is to be seen, for some seconds.
         try windows.evaluate("document.getElementById('toast').replaceChildren(), scrollTo(0, 0)")
-        try keep(windows, "windows", scale: 0.7)
+        try keep(windows, "windows", scale: 0.65)
       }
     }
 

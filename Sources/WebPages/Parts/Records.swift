@@ -105,7 +105,7 @@ extension PageFrame {
       row,
       """
       \(cell(words.reason, reason.map { "\($0)\(said)" }, "whole"))\
-      \(cell(words.attempts, "\(row.attempts)", "n"))\(cell(words.issuedAt, date(row.issuedAt)))
+      \(cell(words.attempts, "\(row.attempts)", "n"))\(cell(words.issuedAt, date(row.issuedAt), "whole"))
       """)
   }
 
