@@ -86,4 +86,24 @@ extension Phrasebook {
         "it had begun, and the coordinator died before its end was known")
     }
   }
+  /// Why somebody was put aside, in a few words: the exit code, the signal, or how the last attempt ended.
+  ///
+  /// - Parameter signal: its name, `SIGSEGV`.
+  public func reason(_ end: AttemptEnd?, signal: String?, code: Int32?) -> String? {
+    if let code { return exitCode(code) }
+    return signal ?? end.map(attemptFailed)
+  }
+
+  /// `exit code 65`, `종료 코드 65`.
+  public func exitCode(_ code: Int32) -> String { say("종료 코드 \(code)", "exit code \(code)") }
+
+  /// An account of the ledger: those of the bank have words, those of customers their names.
+  public func ledgerAccount(_ name: String) -> String {
+    switch name {
+    case "cash": say("현금", "cash")
+    case "loans": say("대출금", "loans")
+    case "customers": say("고객 계좌 전체", "all customers")
+    default: name
+    }
+  }
 }

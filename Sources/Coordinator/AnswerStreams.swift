@@ -229,10 +229,10 @@ final class AnswerStreams: BankPart {
     let limit = Int(min(stream.left, Int64(AnswerStream.page)))
     let atWindows = queue.machine.atWindows
     let serving = Set(atWindows.map(\.customer.ticket))
-    var reports = try store.customersByNumber(
+    let found = try store.customersByNumber(
       in: stream.states, of: stream.service, after: stream.after, limit: limit,
-      where: { $0.ticket <= issued && !serving.contains($0.ticket) }
-    ).map { TicketReport($0, directory, day: day, attempts: []) }
+      where: { $0.ticket <= issued && !serving.contains($0.ticket) })
+    var reports = try store.listed(found, directory, day: day)
     if stream.states.contains(.serving) {
       for entry in atWindows
       where entry.customer.ticket > stream.after
@@ -271,8 +271,7 @@ final class AnswerStreams: BankPart {
     let issued = queue.engine.keptBooks.issued
     let shown = page.filter { $0.customer.ticket <= issued && !serving.contains($0.customer.ticket) }
     if !shown.isEmpty {
-      server.answer(
-        seat, .tickets(shown.map { TicketReport($0, directory, day: day, attempts: []) }), more: true)
+      server.answer(seat, .tickets(try store.listed(shown, directory, day: day)), more: true)
     }
     guard page.count == AnswerStream.page, let last = page.last?.customer else {
       return seat.session.streams[seat.number] = rest
@@ -289,6 +288,7 @@ extension TicketReport {
       StoredCustomer(customer: entry.customer, state: .serving, dueAt: nil), directory, day: day, attempts: []
     )
     window = directory.name(of: entry.window)
+    if entry.customer.attempts > 0 { tried = entry.customer.attempts }
   }
 }
 

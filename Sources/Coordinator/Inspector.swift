@@ -159,9 +159,7 @@ final class Inspector {
       let found = try store.customersByNumber(in: states, of: service, after: after, limit: page)
       left -= Int64(found.count)
       let more = found.count == page && left > 0
-      server.answer(
-        seat, .tickets(found.map { TicketReport($0, store.services, day: presentDay, attempts: []) }),
-        more: more)
+      server.answer(seat, .tickets(try store.listed(found, store.services, day: presentDay)), more: more)
       guard more, let last = found.last else { return }
       after = last.customer.ticket
       try waitForReader(seat.session)
@@ -176,7 +174,7 @@ final class Inspector {
       var cursor: TicketCursor?
       while isHeard(seat) {
         let page = try store.customers(in: state, after: cursor, limit: AnswerStream.page)
-        let reports = page.map { TicketReport($0, store.services, day: presentDay, attempts: []) }
+        let reports = try store.listed(page, store.services, day: presentDay)
         if !reports.isEmpty { server.answer(seat, .tickets(reports), more: true) }
         guard page.count == AnswerStream.page, let last = page.last else { break }
         cursor = TicketCursor(state: state, line: last.customer.line, after: last.customer.ticket)

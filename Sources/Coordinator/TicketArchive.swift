@@ -51,6 +51,25 @@ struct TicketArchive {
   }
 }
 
+extension QueueReading {
+  /// Rows of a list. A dead letter says how its last attempt ended: by that an operator decides what becomes of it.
+  func listed(
+    _ found: [StoredCustomer], _ services: ServiceDirectory, day: BusinessDay
+  ) throws(StoreError) -> [TicketReport] {
+    var rows: [TicketReport] = []
+    rows.reserveCapacity(found.count)
+    for stored in found {
+      let last =
+        stored.state == .dead ? try attempts(day: day, ticket: stored.customer.ticket).last : nil
+      var row = TicketReport(
+        stored, services, day: day, attempts: last.map { [AttemptReport(inList: $0, services)] } ?? [])
+      if stored.customer.attempts > 0 { row.tried = stored.customer.attempts }
+      rows.append(row)
+    }
+    return rows
+  }
+}
+
 extension TicketReport {
   init(_ receipt: Receipt, _ services: ServiceDirectory, attempts: [AttemptReport], key: String?) {
     self.init(
@@ -91,5 +110,11 @@ extension AttemptReport {
       signal: attempt.processEnd?.exitSignal, code: attempt.processEnd?.exitCode)
     if attempt.isFatal { isFatal = true }
     if !attempt.words.isEmpty { words = attempt.words }
+  }
+
+  /// What a list tells of an attempt: of its words the end, where the reason stands, because a page of a list is one message.
+  fileprivate init(inList attempt: Attempt, _ services: ServiceDirectory) {
+    self.init(attempt, services)
+    words = remark.map { $0.count > Self.longestInList ? "…" + $0.suffix(Self.longestInList) : $0 }
   }
 }

@@ -108,9 +108,14 @@ extension JSONValue {
       })
   }
 
-  /// A line of `tickets`: position and expectation while waiting, the moment while delayed, the window while
-  /// served.
+  /// A line of `tickets`: position and expectation while waiting, the moment while delayed, the window while served, and of
+  /// a dead letter how its last attempt ended.
   package static func listed(_ ticket: TicketReport) -> JSONValue {
+    guard ticket.state == .dead, let last = ticket.attempts.last else { return row(ticket) }
+    return row(ticket).adding(["last_attempt": attempt(last)])
+  }
+
+  private static func row(_ ticket: TicketReport) -> JSONValue {
     let shape: JSONValue = [
       "day": .init(ticket.day), "ticket": .init(ticket.ticket), "service": .string(ticket.service.text),
       "grade": .init(ticket.priority.grade), "priority": .init(ticket.priority.number),
@@ -134,7 +139,7 @@ extension JSONValue {
   /// `ticket`: where it stands, every attempt, and the receipt's fields where there is one.
   package static func ticket(_ ticket: TicketReport) -> JSONValue {
     var shape: JSONValue = ["version": 1]
-    shape = shape.adding(listed(ticket))
+    shape = shape.adding(row(ticket))
     if let payload = ticket.payload { shape = shape.adding(carried(payload, as: "payload")) }
     if let progress = ticket.progress { shape = shape.adding(["progress": self.progress(progress)]) }
     if let counted = ticket.counted { shape = shape.adding(["attempts_counted": .init(counted)]) }

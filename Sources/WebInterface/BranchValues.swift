@@ -115,7 +115,7 @@ extension AttemptRow {
     self.init(
       window: attempt.window, generation: attempt.generation, pid: attempt.pid, startedAt: attempt.startedAt,
       endedAt: attempt.endedAt, end: attempt.end, signal: attempt.signal.map(Signals.name),
-      code: attempt.code, words: attempt.words, isFatal: attempt.isFatal == true)
+      code: attempt.code, words: attempt.remark, isFatal: attempt.isFatal == true)
   }
 }
 
@@ -135,10 +135,13 @@ extension ReceiptRow {
 
 extension TicketRow {
   init(_ report: TicketReport) {
+    let last = report.attempts.last
     self.init(
       ticket: report.ticket, service: report.service, priority: report.priority, state: report.state,
       window: report.window, amount: report.amount, article: report.article, issuedAt: report.issuedAt,
-      attempts: Int64(report.attempts.count), reason: report.attempts.last?.words)
+      attempts: Int64(report.tried ?? 0) + (report.state == .serving ? 1 : 0), end: last?.end,
+      signal: last?.signal.map(Signals.name),
+      code: last?.code, reason: last?.remark)
   }
 }
 

@@ -63,7 +63,7 @@ extension VendingAdminPage {
           lots: (product.lots ?? []).map { lot in
             DrinkLot(
               made: lot.dates?.made, expires: lot.dates?.expires, quantity: lot.quantity,
-              description: lot.description,
+              description: lot.description(of: product, Phrasebook(language)),
               isExpired: lot.dates.map { $0.expires < picture.today } ?? false)
           }, sold: picture.sales.first { $0.product == product.id }?.count ?? 0)
       }, balance: picture.balance, today: picture.today, isOpen: isOpen)

@@ -11,6 +11,14 @@ extension Page {
         "width": .number(Double(width)), "height": .number(Double(height)), "deviceScaleFactor": 1,
         "mobile": false,
       ])
+    // Where a mouse is, the browser knows from what it has drawn; what is not drawn yet is not hit.
+    try evaluate(
+      """
+      document.hidden ? null : new Promise(done => {
+        requestAnimationFrame(() => requestAnimationFrame(done));
+        setTimeout(done, 1000);
+      }).then(() => null)
+      """)
   }
 
   /// What the person prefers.
@@ -54,8 +62,14 @@ extension Page {
   public func cookies() throws(BrowserError) -> [JSONValue] { try ask("Network.getCookies")["cookies"].items }
 
   /// What is to be seen, as a PNG.
-  public func screenshot() throws(BrowserError) -> [UInt8] {
-    let picture = try ask("Page.captureScreenshot", ["format": "png"])["data"].text ?? ""
+  ///
+  /// - Parameter scale: of how many points each pixel of it is made, at each side; less than one is a smaller picture.
+  public func screenshot(scale: Double = 1) throws(BrowserError) -> [UInt8] {
+    let size = try evaluate("[innerWidth, innerHeight, scrollX, scrollY]")
+    let clip: JSONValue = [
+      "x": size[2], "y": size[3], "width": size[0], "height": size[1], "scale": .number(scale),
+    ]
+    let picture = try ask("Page.captureScreenshot", ["format": "png", "clip": clip])["data"].text ?? ""
     do throws(Base64.Fault) { return try Base64.decode(picture) } catch {
       throw BrowserError("the picture is no base64: \(error)")
     }

@@ -14,8 +14,8 @@ extension PageTests {
     /// Where they are written; nil where they are not.
     private static let place = ProcessInfo.processInfo.environment["BANK_PICTURES"]
 
-    private func keep(_ page: Page, _ name: String) throws {
-      let picture = try page.screenshot()
+    private func keep(_ page: Page, _ name: String, scale: Double = 0.8) throws {
+      let picture = try page.screenshot(scale: scale)
       #expect(picture.count > 2_000 && picture.count < Self.heaviest, "\(name) has \(picture.count) bytes")
       guard let place = Self.place else { return }
       try Data(picture).write(to: URL(fileURLWithPath: "\(place)/\(name).png"))
@@ -23,43 +23,55 @@ extension PageTests {
 
     @Test("three pages, of a branch in which something happens")
     func pages() throws {
-      try withSite("--speed", "0.05", web: ["--chaos"]) { site in
+      try withSite("--speed", "2") { site in
         let branch = site.branch
-        for product in ["coke", "sprite", "top", "georgia", "monster", "banana-milk"] {
+        for product in [
+          "strawberry-milk", "chocolate-milk", "banana-milk", "coke", "sprite", "top", "cantata", "georgia",
+          "hot6",
+        ] {
           try branch.done("vending", "admin", "add", product, "8")
         }
         try branch.done("vending", "insert", "20000")
-        for product in ["coke", "top", "banana-milk", "georgia", "coke"] {
+        for product in ["coke", "top", "banana-milk", "georgia", "coke", "strawberry-milk", "hot6"] {
           try branch.done("vending", "buy", product)
         }
-        try branch.done("enqueue", "14", "--seed", "5")
-        try branch.done("enqueue", "2", "--service", "loan", "--grade", "vip", "--seed", "6")
+        try branch.done("enqueue", "24", "--seed", "5")
+        try branch.waitUntil("some are served") { try branch.status().queue("served") >= 12 }
+        // Whoever was being served comes again, slowly enough for a picture.
+        _ = try branch.launch(["stop", "--timeout", "0s"]).finish()
+        try branch.start("--speed", "0.02")
+        try site.link(["--chaos"])
+        try branch.done("enqueue", "14", "--seed", "6")
+        try branch.done("enqueue", "2", "--service", "loan", "--grade", "vip", "--seed", "7")
         let bank = try site.page("/", .ko)
-        try bank.view(width: 900, height: 620)
+        try bank.view(width: 1_040, height: 660)
         try bank.wait(for: "document.querySelectorAll('[data-list=serving] [data-ticket]').length >= 3")
         // One teller dies, so that its customer's second attempt is to be seen.
         try branch.kill(worker: "deposit-1")
         try bank.wait(for: "document.querySelector('[data-list=serving] .again')")
-        try bank.evaluate("scrollTo(0, 0)")
         try keep(bank, "bank")
         let vending = try site.page("/vending", beside: bank, .ko)
-        try vending.view(width: 900, height: 720)
-        try keep(vending, "vending")
+        try vending.view(width: 960, height: 640)
+        try vending.evaluate("document.querySelector('.which').scrollIntoView()")
+        try keep(vending, "vending", scale: 0.7)
         let windows = try site.page("/windows", beside: bank, .en)
         try windows.prefer(dark: true)
-        try windows.view(width: 960, height: 460)
+        try windows.view(width: 1_180, height: 660)
         try windows.click("[data-end=\"deposit-2\"]")
         try windows.wait(for: "document.querySelector('[data-healed]')")
-        try windows.evaluate("scrollTo(0, 0)")
-        try keep(windows, "windows")
+        // What was said of the press lies over what is to be seen, for some seconds.
+        try windows.evaluate("document.getElementById('toast').replaceChildren(), scrollTo(0, 0)")
+        try keep(windows, "windows", scale: 0.65)
       }
     }
 
     @Test("the dashboard in the terminal")
     func top() throws {
       try withBranch { branch in
-        try branch.start("--speed", "0.05")
-        try branch.done("enqueue", "24", "--seed", "5")
+        try branch.start("--speed", "4")
+        try branch.done("scale", "deposit=5")
+        try branch.done("scale", "loan=3")
+        try branch.done("enqueue", "2000", "--seed", "5")
         let terminal = ["-L", "picture-\(branch.processes.branch.suffix(6))", "-f", "/dev/null"]
         func tmux(_ words: [String]) throws -> Outcome {
           try branch.launch(
@@ -67,9 +79,13 @@ extension PageTests {
             environment: ["TERM": "xterm-256color", "TMUX_TMPDIR": branch.path("io"), "LC_ALL": "C.UTF-8"]
           ).finish()
         }
-        let begun = try tmux(["new-session", "-d", "-x", "100", "-y", "26", "\(Binaries.bankctl) top"])
+        let begun = try tmux([
+          "new-session", "-d", "-x", "100", "-y", "18", "\(Binaries.bankctl) top --chaos",
+        ])
         try #require(begun.code == 0, begun.story)
-        // A line for each window, and the history of a few seconds.
+        // A line for each window, one of them with a successor, and the history of a few seconds.
+        try branch.kill(worker: "deposit-2")
+        try branch.waitUntil("it has been at work for a while") { try branch.status().queue("served") >= 150 }
         var screen = ""
         try branch.waitUntil("it shows the windows") {
           screen = try tmux(["capture-pane", "-p", "-e"]).out
@@ -84,7 +100,7 @@ extension PageTests {
           try page.view(
             width: Int(size[0].number?.rounded(.up) ?? 0) + 24,
             height: Int(size[1].number?.rounded(.up) ?? 0) + 24)
-          try keep(page, "top")
+          try keep(page, "top", scale: 0.75)
         }
         _ = try tmux(["kill-server"])
       }

@@ -59,7 +59,7 @@ extension PageTests {
         configuration: {
           try $0.configuration(
             more:
-              #", "services": {"broken": {"run": ["/bin/sh", "-c", "test -e '\#($0.path("mended"))' || exit 65"], "windows": 1}}"#
+              #", "services": {"broken": {"run": ["/bin/sh", "-c", "test -e '\#($0.path("mended"))' || { echo no such picture >&2; exit 65; }"], "windows": 1}}"#
           )
         }
       ) { site in
@@ -67,6 +67,13 @@ extension PageTests {
         try site.branch.waitUntil("it is put aside") { try site.branch.status().queue("dead") == 1 }
         let page = try site.page("/dead", .ko)
         #expect(try page.evaluate(Self.rows).items.compactMap(\.integer) == [1])
+        let english = try site.page("/dead", beside: page, .en)
+        for (each, reason) in [(page, "종료 코드 65"), (english, "exit code 65")] {
+          #expect(try each.text(of: "[data-ticket='1']")?.contains(reason) == true)
+          #expect(try each.text(of: "[data-ticket='1']")?.contains("no such picture") == true)
+        }
+        let listed = try site.branch.lines("tickets", "--state", "dead").first
+        #expect(listed?["last_attempt"]["code"].integer == 65)
         try page.go(to: site.origin + "/ticket/1")
         let story = try site.page("/ticket/1", beside: page, .ko)
         try story.wait(for: "document.querySelector('main').innerText.includes('65')")
@@ -98,7 +105,7 @@ extension PageTests {
         #expect(try page.count("main .alarm, main .bad") == 0)
         try page.go(to: site.origin + "/ledger")
         let text = try page.text("document.querySelector('main').innerText")
-        #expect(text.contains("customers") && text.contains("50,000"), "\(text)")
+        #expect(text.contains("고객 계좌 전체") && text.contains("50,000"), "\(text)")
         try page.go(to: site.origin + "/ledger?account=12")
         #expect(try page.text("document.querySelector('main').innerText").contains("50,000"))
         try page.expectClean()

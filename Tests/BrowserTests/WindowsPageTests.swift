@@ -137,6 +137,33 @@ extension PageTests {
       }
     }
 
+    @Test("a press, and what was ticked, outlast a change of their row, but not another order")
+    func presses() throws {
+      try withSite("--speed", "10", web: ["--chaos"]) { site in
+        let (windows, tickets) = (try site.page("/windows", .ko), try site.page("/tickets", .en))
+        for page in [windows, tickets] { try page.mark() }
+        try windows.evaluate("window.held = document.querySelector('[data-end=loan-1]')")
+        try site.branch.done("enqueue", "3", "--service", "loan", "--wait")
+        try windows.becomes(
+          "document.querySelector('[data-key=loan-1] [data-name=\"완료\"]').textContent === '3'")
+        #expect(try windows.evaluate("held.isConnected") == true, "whoever holds it down presses it")
+        try site.branch.kill(worker: "loan-1")
+        try windows.becomes(
+          "document.querySelector('[data-key=loan-1] [data-name=\"세대\"]').textContent === '2'")
+        #expect(try windows.evaluate("held.isConnected") == false, "it would end another one now")
+        try site.branch.done("pause")
+        try site.branch.done("enqueue", "2", "--service", "deposit")
+        try tickets.go(to: site.origin + "/tickets?state=waiting")
+        try tickets.mark()
+        try tickets.evaluate("document.querySelector('input[name=ticket][value=\"5\"]').click()")
+        try site.branch.done("cancel", "4")
+        try tickets.becomes("document.querySelectorAll('main [data-ticket]').length === 1")
+        #expect(
+          try tickets.evaluate("document.querySelector('input[name=ticket][value=\"5\"]').checked") == true)
+        for page in [windows, tickets] { try page.expectClean() }
+      }
+    }
+
     @Test("services show who waits by grade")
     func services() throws {
       try withSite("--speed", "0.01") { site in

@@ -98,6 +98,8 @@ async function askFirst(url, options) {
     return;
   }
   const dialog = ask(document.importNode(question, true));
+  // What cannot be taken back is not what a hasty Enter presses.
+  if (dialog.querySelector('.danger')) dialog.querySelector('[data-answer="no"]')?.focus();
   dialog.querySelector('[data-answer="no"]')?.addEventListener('click', (event) => {
     event.preventDefault();
     dialog.close();

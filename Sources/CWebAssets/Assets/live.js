@@ -16,16 +16,29 @@ function parsed(html, parent) {
   return range.createContextualFragment(html);
 }
 
-// What somebody has typed or chosen in a row stays when the row comes anew.
-function keepInput(old, fresh) {
-  for (const field of old.querySelectorAll('input:not([type="hidden"]), select, textarea')) {
-    const same = [...fresh.querySelectorAll(field.tagName)].find(
-      (other) => other.name === field.name && (field.type !== 'checkbox' || other.value === field.value));
-    if (!same) continue;
-    if (field.type === 'checkbox') same.checked = field.checked;
-    else same.value = field.value;
+// Makes a node what another is and leaves in place what stays the same: a press, what is typed and what is ticked are not lost to a
+// change beside them. A form that would order something else now is another one, so nobody presses what they have not seen.
+function become(old, fresh) {
+  if (old.nodeName !== fresh.nodeName || (old.nodeName === 'FORM' && order(old) !== order(fresh))) return old.replaceWith(fresh);
+  if (old.nodeType !== Node.ELEMENT_NODE) {
+    if (old.data !== fresh.data) old.data = fresh.data;
+    return;
   }
+  for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name) && name !== 'aria-busy') old.removeAttribute(name);
+  for (const { name, value } of fresh.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  becomeInside(old, fresh);
 }
+
+function becomeInside(old, fresh) {
+  const kept = [...old.childNodes];
+  const wanted = [...fresh.childNodes];
+  wanted.forEach((child, place) => (kept[place] ? become(kept[place], child) : old.append(child)));
+  for (const child of kept.slice(wanted.length)) child.remove();
+}
+
+// What a form orders, all but the key of its document.
+const order = (form) => [form.getAttribute('action'), ...form.querySelectorAll('input[type="hidden"]:not([name="key"])')].map(
+  (part) => part?.value ?? part).join('\n');
 
 const rowOf = (list, key) => [...list.children].find((row) => row.dataset.key === key);
 
@@ -33,14 +46,10 @@ function place(list, key, html, before) {
   const fresh = parsed(html, list).firstElementChild;
   if (!fresh) return;
   const old = rowOf(list, key);
-  if (old) keepInput(old, fresh);
-  else fresh.classList.add('new');
   const next = before === '' ? null : rowOf(list, before) ?? null;
-  if (old && (old.nextElementSibling === next || old === next)) old.replaceWith(fresh);
-  else {
-    old?.remove();
-    list.insertBefore(fresh, next);
-  }
+  if (old) become(old, fresh);
+  else fresh.classList.add('new');
+  if (!old || (old !== next && old.nextElementSibling !== next)) list.insertBefore(old ?? fresh, next);
 }
 
 function replaceAll(list, rows) {
@@ -53,28 +62,12 @@ function replaceAll(list, rows) {
   let next = list.firstElementChild;
   for (const [key, html] of rows) {
     const fresh = parsed(html, list).firstElementChild;
-    const old = olds.get(key);
-    if (old && fresh && plain(old).isEqualNode(plain(fresh))) {
-      if (old !== next) list.insertBefore(old, next);
-      else next = next.nextElementSibling;
-      continue;
-    }
     if (!fresh) continue;
-    if (old) keepInput(old, fresh);
-    if (old === next) next = next?.nextElementSibling ?? null;
-    old?.remove();
-    list.insertBefore(fresh, next);
+    const old = olds.get(key);
+    if (old) become(old, fresh);
+    if (old && old === next) next = next.nextElementSibling;
+    else list.insertBefore(old ?? fresh, next);
   }
-}
-
-// A row without what is this page's alone: its keys, and the mark that it has just come.
-function plain(row) {
-  const copy = row.cloneNode(true);
-  copy.classList.remove('new');
-  if (copy.classList.length === 0) copy.removeAttribute('class');
-  for (const key of copy.querySelectorAll('input[name="key"]')) key.setAttribute('value', '');
-  for (const mark of copy.querySelectorAll('[data-since]')) mark.textContent = '';
-  return copy;
 }
 
 // Rows that look alike come as the number of what they look like, in which a character that no document holds stands for the key.
@@ -89,7 +82,7 @@ function apply(change) {
   const focused = document.activeElement?.id;
   for (const [name, html] of Object.entries(change.blocks ?? {})) {
     const block = region(name);
-    if (block) block.replaceChildren(parsed(html, block));
+    if (block) becomeInside(block, parsed(html, block));
   }
   for (const [name, rows] of Object.entries(change.rows ?? {})) {
     const list = region(name);

@@ -11,10 +11,10 @@ function show() {
   const now = performance.now();
   let runs = false;
   for (const timer of document.querySelectorAll('[data-timer]')) {
-    if (!seen.has(timer)) seen.set(timer, now);
+    if (seen.get(timer)?.ms !== timer.dataset.ms) seen.set(timer, { ms: timer.dataset.ms, at: now });
     if (timer.dataset.runs !== 'true') continue;
     runs = true;
-    const time = Math.floor(Number(timer.dataset.ms) + now - seen.get(timer));
+    const time = Math.floor(Number(timer.dataset.ms) + now - seen.get(timer).at);
     const text = `${padded(Math.floor(time / 60000), 2)}:${padded(Math.floor(time / 1000) % 60, 2)}:${padded(time % 1000, 3)}`;
     const place = timer.querySelector('span');
     if (place && place.textContent !== text) place.textContent = text;

@@ -65,6 +65,7 @@ enum TicketsCommand {
       text += palette.paint(" " + words.until(Timestamp.utc(milliseconds: dueAt)), .quiet)
     }
     if let window = ticket.window { text += palette.paint(" \(window)", .quiet) }
+    if let reason = words.reason(ticket) { text += palette.paint(" " + reason, .alarm) }
     return text
   }
 }

@@ -72,6 +72,7 @@ package struct FixedSentences: Sendable {
     "The stock service does not answer; the key was not taken.", "재고 서비스가 대답하지 않아 키를 받지 않았습니다.")
 
   let issued = Text("ticket issued", "번호표 발급")
+  let reasonHeading = Text("reason", "사유")
   let sentAway = Text("not enough in stock; nothing was taken", "재고가 모자라 아무것도 쓰지 않음")
 
   let canBeBought = Text("● can be bought", "● 살 수 있음")

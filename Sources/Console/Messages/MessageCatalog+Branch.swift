@@ -50,14 +50,7 @@ extension MessageCatalog {
       : say("The trial balance is off by \(won(difference)).", "시산표가 \(won(difference)) 맞지 않습니다.")
   }
 
-  func ledgerAccount(_ name: String) -> String {
-    switch name {
-    case "cash": say("cash", "현금")
-    case "loans": say("loans", "대출금")
-    case "customers": say("all customers", "고객 계좌 전체")
-    default: name
-    }
-  }
+  func ledgerAccount(_ name: String) -> String { phrases.ledgerAccount(name) }
 
   package var stockDifference: String { say("stock difference", "재고 차이") }
 }

@@ -2,6 +2,7 @@
 // Invariant: every end of an attempt and every outcome has its words in both languages.
 import Arguments
 import BankModel
+import Posix
 import Wire
 
 extension MessageCatalog {
@@ -77,7 +78,15 @@ extension MessageCatalog {
     amount > 0 ? won(amount) : article.map { service == .juice ? juice($0) : safe($0) } ?? "-"
   }
 
-  func exitCode(_ code: Int32) -> String { say("exit code \(code)", "종료 코드 \(code)") }
+  func exitCode(_ code: Int32) -> String { phrases.exitCode(code) }
+
+  /// Why a dead letter was put aside, as a list of them tells it: `exit code 65: cannot read the picture`.
+  func reason(_ ticket: TicketReport) -> String? {
+    guard ticket.state == .dead, let last = ticket.attempts.last else { return nil }
+    let reason = phrases.reason(last.end, signal: last.signal.map(Signals.name), code: last.code)
+    let line = last.remark?.split(whereSeparator: \.isNewline).last.map { safe(String($0)) }
+    return [reason, line].compactMap(\.self).joined(separator: ": ")
+  }
 
   func receipt(_ receipt: ReceiptReport) -> String {
     let transfer =

@@ -43,11 +43,7 @@ extension MessageCatalog {
   /// One lot: in Korean the drink's own description, as the original has it; in English what tells one lot from another.
   func description(of lot: LotReport, _ product: ProductReport) -> String {
     guard !lot.description.isEmpty else { return "-" }
-    guard language == .english, let dates = lot.dates else { return lot.description }
-    return [
-      brand(product.brand), "\(product.volume)ml", won(product.price), product.english,
-      "made \(CalendarDate(dates.made).dashed)", "good until \(CalendarDate(dates.expires).dashed)",
-    ].joined(separator: ", ")
+    return lot.description(of: product, phrases)
   }
 
   func discarded(_ count: Quantity) -> String {

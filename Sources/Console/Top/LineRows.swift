@@ -72,12 +72,15 @@ struct LineRows {
     var columns = customerColumns(words.column(.ticket))
     columns.append(
       .init(title: words.column(.amount), alignment: .right, dispensability: 2, isDescending: true))
+    columns.append(.init(title: words.reasonHeading, dispensability: 1))
     columns.append(.init(title: words.issued, dispensability: 3))
     let rows = letters.map { letter in
       var row = customer(
         "ticket \(letter.ticket)", letter.ticket, letter.service, words.grade(letter.priority),
         Int64(letter.priority.number))
       row.add(.init(words.business(letter.service, letter.amount, letter.article)), .number(letter.amount))
+      let reason = words.reason(letter) ?? "-"
+      row.add(.init(reason, .alarm), .text(reason))
       row.add(
         .init(Timestamp.utc(milliseconds: letter.issuedAt), .quiet), .number(letter.issuedAt))
       return row

@@ -20,7 +20,7 @@ extension AuditPage {
         "numbers",
         """
         <dl class="figures">\(frame.figure(words.issued, counts.issued))\(frame.figure(words.served, counts.served))\
-        \(frame.figure(words.cancelled, counts.cancelled))\(frame.figure(words.waiting, counts.waiting))\
+        \(frame.figure(words.cancelled, counts.cancelled))\(frame.figure(words.inHouse, counts.waiting))\
         \(frame.figure(words.dead, counts.dead))</dl>
         """),
       .block("problems", list(words.problems, problems, "alarm")),
@@ -111,12 +111,16 @@ extension LedgerPage {
     let head = [words.debit, words.credit, words.balance, words.transfers].map { text -> HTML in
       #"<th scope="col" class="n">\#(text)</th>"#
     }
-    let transfers: HTML = """
+    // Of one account alone they are told.
+    let transfers: HTML? =
+      account == nil
+      ? nil
+      : """
       <section class="card"><h2>\(words.latestTransfers)</h2>\
       \(frame.receiptTable(regions.place("latest", "tbody", #" data-empty="\#(words.noReceipts)""#)))</section>
       """
     return """
-      \(frame.heading(account ?? words.ledger, back))
+      \(frame.heading(account.map(words.phrases.ledgerAccount) ?? words.ledger, back))
       \(regions.place("verdict"))
       <section class="card"><div class="scroll-x"><table class="stack"><thead><tr><th scope="col">\(words.account)</th>\(head)</tr></thead>
       \(regions.place("accounts", "tbody", #" data-empty="\#(words.noEntries)""#))\(regions.place("total", "tfoot"))</table></div></section>
@@ -135,7 +139,7 @@ extension LedgerPage {
   private func row(_ line: LedgerLine, _ frame: PageFrame) -> HTML {
     let words = frame.words
     return """
-      <tr data-key="\(line.account)"><th scope="row"><a href="/ledger?account=\(line.account)">\(line.account)</a></th>\
+      <tr data-key="\(line.account)"><th scope="row"><a href="/ledger?account=\(line.account)">\(words.phrases.ledgerAccount(line.account))</a></th>\
       \(frame.cell(words.debit, "\(words.won(line.debit))", "n"))\(frame.cell(words.credit, "\(words.won(line.credit))", "n"))\
       \(frame.cell(words.balance, "\(words.won(line.credit &- line.debit))", "n"))\
       \(frame.cell(words.transfers, "\(words.count(line.transfers))", "n"))</tr>

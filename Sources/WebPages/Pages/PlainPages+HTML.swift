@@ -41,7 +41,7 @@ extension ConfirmPage {
         words.say(
           "Reset \(words.day(day))? The queue is emptied (\(words.people(waiting)) waiting, \(words.people(serving)) being "
             + "served), the timer goes to zero, and numbers begin at 1 again.",
-          "\(words.day(day))을 초기화할까요? 대기중 \(words.people(waiting)), 업무중 \(words.people(serving))이 모두 취소되고 "
+          "\(words.day(day))를 초기화할까요? 대기중 \(words.people(waiting)), 업무중 \(words.people(serving))이 모두 취소되고 "
             + "업무시간은 0, 번호는 1부터 다시 시작합니다.")
       )
     case .cancel(let tickets):
@@ -56,7 +56,7 @@ extension ConfirmPage {
       return (
         "/windows/end",
         [("window", window), ("generation", "\(generation)"), ("pid", "\(pid)"), ("confirmed", "1")],
-        words.say("Kill \(window), pid \(pid)?", "\(window)(pid \(pid))을 강제 종료할까요?")
+        words.say("Kill \(window), pid \(pid)?", "\(window), pid \(pid) 프로세스를 강제 종료할까요?")
       )
     }
   }

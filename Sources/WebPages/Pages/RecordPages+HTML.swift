@@ -22,23 +22,25 @@ extension RecordFilter {
 }
 
 extension TicketList {
-  fileprivate func parts(_ path: String, _ frame: PageFrame) -> [Region] {
+  fileprivate func parts(
+    _ path: String, _ frame: PageFrame, row: (TicketRow) -> HTML
+  ) -> [Region] {
     [
       .block("total", total.map { "\(frame.words.people($0))" } ?? ""),
-      .rows("tickets", rows, key: { "\($0.ticket)" }, row: frame.ticketRow),
+      .rows("tickets", rows, key: { "\($0.ticket)" }, row: row),
       .block("pages", frame.paging(path, filter, next)),
     ]
   }
 
   fileprivate func body(
     _ title: String, _ path: String, _ fields: HTML,
-    _ actions: [(path: String, some: String, all: String, look: HTML)], _ frame: PageFrame,
-    _ regions: [Region]
+    _ actions: [(path: String, some: String, all: String, look: HTML)], columns: [PageFrame.Column],
+    _ frame: PageFrame, _ regions: [Region]
   ) -> HTML {
     """
     \(frame.heading(title, regions.place("total", "span", #" class="count""#)))
     \(frame.filterForm(path, filter, fields))
-    \(frame.selection(regions, actions, filter, total))
+    \(frame.selection(regions, actions, filter, total, columns))
     \(regions.place("pages"))
     """
   }
@@ -49,7 +51,7 @@ extension TicketsPage {
   public func title(_ frame: PageFrame) -> String { frame.words.tickets }
 
   /// The parts that change.
-  public func parts(_ frame: PageFrame) -> [Region] { list.parts("/tickets", frame) }
+  public func parts(_ frame: PageFrame) -> [Region] { list.parts("/tickets", frame, row: frame.ticketRow) }
 
   /// The page.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
@@ -60,7 +62,8 @@ extension TicketsPage {
       \(frame.serviceChoice(list.services, words.all, chosen: list.filter.service))
       """
     let cancel = ("/tickets/cancel", words.cancelSelected, words.cancelAll, "danger" as HTML)
-    return list.body(words.tickets, "/tickets", fields, [cancel], frame, regions)
+    return list.body(
+      words.tickets, "/tickets", fields, [cancel], columns: frame.ticketColumns, frame, regions)
   }
 }
 
@@ -69,7 +72,7 @@ extension DeadPage {
   public func title(_ frame: PageFrame) -> String { frame.words.deadLetters }
 
   /// The parts that change.
-  public func parts(_ frame: PageFrame) -> [Region] { list.parts("/dead", frame) }
+  public func parts(_ frame: PageFrame) -> [Region] { list.parts("/dead", frame, row: frame.deadRow) }
 
   /// The page.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
@@ -79,7 +82,8 @@ extension DeadPage {
     let fields = frame.serviceChoice(list.services, words.all, chosen: list.filter.service)
     var dead = list
     dead.filter.state = .dead
-    return dead.body(words.deadLetters, "/dead", fields, [requeue, cancel], frame, regions)
+    return dead.body(
+      words.deadLetters, "/dead", fields, [requeue, cancel], columns: frame.deadColumns, frame, regions)
   }
 }
 

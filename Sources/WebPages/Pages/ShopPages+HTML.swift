@@ -104,7 +104,7 @@ extension StockPage {
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
     let words = frame.words
     let choice = frame.select(
-      "item", words.product, fruits.map { ($0.id.name, $0.name) }, chosen: fruits.first?.id.name ?? "")
+      "item", words.fruit, fruits.map { ($0.id.name, $0.name) }, chosen: fruits.first?.id.name ?? "")
     let fields: HTML = """
       \(choice)\(frame.number("quantity", words.quantity, value: 10, in: 0...StockLimits.quantity))\
       \(frame.button(words.setTo, "strong"))

@@ -77,10 +77,21 @@ extension TicketPage {
       amount > 0
       ? "<div><dt>\(words.amount)</dt><dd>\(words.won(amount))</dd></div><div><dt>\(words.account)</dt><dd>\(account)</dd></div>"
       : nil
-    let ordered: HTML? = article.map { "<div><dt>\(words.business)</dt><dd>\($0)</dd></div>" }
+    let ordered: HTML? = article.map {
+      "<div><dt>\(words.business)</dt><dd>\(words.juice(ItemID($0)))</dd></div>"
+    }
     let carried: HTML? = payload.map {
       #"<details class="card"><summary>\#(words.handedOver)</summary><pre>\#($0)</pre></details>"#
     }
+    // The bank's own three services write nothing.
+    let written: HTML? =
+      [.deposit, .loan, .juice].contains(service) && output.isEmpty
+      ? nil
+      : """
+      <section class="card"><h2>\(words.output)</h2>\(regions.place("cut"))
+      \(regions.place("output", "pre", #" class="output" tabindex="0" data-tail data-empty="\#(words.noOutput)""#))
+      </section>
+      """
     return """
       <div class="stub \(frame.tint(service))">
       <p class="quiet">\(words.day(day))</p>
@@ -97,9 +108,7 @@ extension TicketPage {
       \(regions.place("attempts", "ol", #" class="timeline""#))
       </section>
       <section class="card"><h2>\(words.receipt)</h2>\(regions.place("receipt"))</section>
-      <section class="card"><h2>\(words.output)</h2>\(regions.place("cut"))
-      \(regions.place("output", "pre", #" class="output" tabindex="0" data-tail data-empty="\#(words.noOutput)""#))
-      </section>
+      \(written)
       """
   }
 
@@ -140,7 +149,7 @@ extension TicketPage {
       \(words.generation(attempt.generation)), pid \(attempt.pid)</p>
       """
     let signal: HTML? = attempt.signal.map { " (<b>\($0)</b>)" }
-    let code: HTML? = attempt.code.map { " (\(words.say("exit code \($0)", "종료 코드 \($0)")))" }
+    let code: HTML? = attempt.code.map { " (\(words.phrases.exitCode($0)))" }
     let ended: HTML? = attempt.end.map {
       let text = attempt.isFatal ? words.phrases.attemptFailed($0) : words.phrases.attemptEnded($0)
       return
@@ -158,13 +167,13 @@ extension TicketPage {
     let words = frame.words
     let transfer: HTML? =
       if let debit = receipt.debit, let credit = receipt.credit {
-        "<p>\(debit) → \(credit), <b>\(words.won(receipt.amount))</b></p>"
+        "<p>\(words.phrases.ledgerAccount(debit)) → \(words.phrases.ledgerAccount(credit)), <b>\(words.won(receipt.amount))</b></p>"
       } else { nil }
     let missing = receipt.missing.map { shortage -> HTML in
       "<p>\(words.item(shortage.item)) \(shortage.available)/\(shortage.needed)</p>"
     }
     let result: HTML? = receipt.result.map { "<h3>\(words.result)</h3><pre>\($0)</pre>" }
-    let code: HTML? = receipt.exitCode.map { "<p>\(words.say("exit code \($0)", "종료 코드 \($0)"))</p>" }
+    let code: HTML? = receipt.exitCode.map { "<p>\(words.phrases.exitCode($0))</p>" }
     return """
       <div class="receipt"><p><b>\(words.phrases.outcome(receipt.outcome))</b> · \(frame.date(receipt.finishedAt))</p>\
       \(transfer)\(missing)\(code)\(result)</div>
@@ -214,12 +223,12 @@ extension LobbyPage {
     return """
       <li data-key="\(call.sequence)" class="\(frame.tint(call.service))"><b class="number">\(call.ticket)</b> \
       <span>\(frame.words.phrases.service(call.service))\(frame.gradeMark(call.priority))\(again)</span> \
-      <span class="at">\(call.window)</span></li>
+      <span class="at">\(frame.words.counter(call.window, call.service))</span></li>
       """
   }
 
   private func spoken(_ frame: PageFrame) -> HTML {
     guard let call = calls.first else { return "" }
-    return "\(frame.words.customer(call.ticket)), \(call.window)"
+    return "\(frame.words.customer(call.ticket)), \(frame.words.counter(call.window, call.service))"
   }
 }

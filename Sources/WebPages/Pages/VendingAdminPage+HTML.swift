@@ -16,7 +16,7 @@ extension VendingAdminPage {
       .rows("shelves", shelves, key: \.drink.id.name, row: { shelf($0, frame) }),
       .block(
         "expired",
-        expired > 0 ? #"<p class="alarm">\#(words.expired): \#(words.pieces(expired))</p>"# : ""),
+        expired > 0 ? #"<p class="alarm">\#(words.expiredDrinks): \#(words.count(expired))</p>"# : ""),
       .block("pie", pie(frame)),
       .rows(
         "shares", shelves.enumerated(), key: \.element.drink.id.name,
@@ -46,6 +46,7 @@ extension VendingAdminPage {
       \(regions.place("shop"))
       <section class="card"><h2>\(words.addStock)</h2>\(frame.form("/vending/admin/add", attributes: #" class="fields""#, add))</section>
       <section class="card"><h2>\(words.lots) · \(words.balance) \(regions.place("balance", "span"))</h2>
+      \(frame.choice(words.whichDrinks, [("all", words.all), ("expired", words.expiredOnly), ("hot", words.hotOnly)]))
       \(regions.place("shelves", "ul", #" class="shelves""#))
       <div class="row">\(regions.place("expired"))\
       \(frame.form("/vending/admin/discard", [], frame.button(words.discardExpired, "danger")))</div>
@@ -62,12 +63,21 @@ extension VendingAdminPage {
     let lots = shelf.lots.map { lot -> HTML in
       let expired: HTML? = lot.isExpired ? #" <b class="badge alarm">\#(words.expired)</b>"# : nil
       return
-        #"<li class="\#(lot.isExpired ? "alarm" : "")"><b>\#(words.pieces(lot.quantity))</b>\#(expired) <small>\#(lot.description)</small></li>"#
+        #"<li class="\#(lot.isExpired ? "alarm" : "")"><b>\#(words.pieces(lot.quantity))</b>\#(expired) <small>\#(parts(lot.description))</small></li>"#
     }
     return """
-      <li data-key="\(shelf.drink.id)" data-product="\(shelf.drink.id)">\(DrinkPicture.use(shelf.drink.id, shelf.drink.kind))\
+      <li data-key="\(shelf.drink.id)" data-product="\(shelf.drink.id)" \
+      class="\(shelf.drink.isHot ? "is-hot" : "")\(shelf.lots.contains(where: \.isExpired) ? " is-expired" : "")">\(DrinkPicture.use(shelf.drink.id, shelf.drink.kind))\
       <div><b>\(shelf.drink.name)</b> <span>\(words.pieces(shelf.drink.stock))</span><ul class="lots">\(lots)</ul></div></li>
       """
+  }
+
+  /// What a description says, one thing after the other: none of it is torn in two at the end of a line.
+  private func parts(_ description: String) -> [HTML] {
+    let parts = description.split(separator: ", ")
+    return parts.enumerated().map { offset, part in
+      "<span>\(String(part))\(offset == parts.count - 1 ? "" : ",")</span> "
+    }
   }
 
   private var sold: Double { shelves.reduce(0.0) { $0 + Double(max(0, $1.sold)) } }
@@ -77,6 +87,9 @@ extension VendingAdminPage {
     guard sold > 0 else { return #"<p class="quiet">\#(frame.words.noPurchases)</p>"# }
     var start = 0
     var counted = 0.0
+    // Below all of them lies the last one whole, or a thin line would be left where the circle closes.
+    let last = shelves.lastIndex { $0.sold > 0 } ?? 0
+    let whole: HTML = #"<circle class="slice-\#(last % 10)" cx="32" cy="32" r="15.900"/>"#
     let slices = shelves.enumerated().map { offset, shelf -> HTML in
       counted += Double(max(0, shelf.sold))
       let end = Int((counted / sold * 1_000).rounded())
@@ -88,7 +101,7 @@ extension VendingAdminPage {
         """
     }
     return
-      #"<svg class="pie" viewBox="0 0 64 64" role="img" aria-label="\#(frame.words.shares)">\#(slices)</svg>"#
+      #"<svg class="pie" viewBox="0 0 64 64" role="img" aria-label="\#(frame.words.shares)">\#(whole)\#(slices)</svg>"#
   }
 
   private func share(_ shelf: DrinkShelf, _ place: Int, _ frame: PageFrame) -> HTML {

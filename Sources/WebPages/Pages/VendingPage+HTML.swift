@@ -43,6 +43,7 @@ extension VendingPage {
       \(frame.form("/vending/return", [], frame.button(words.giveChange, "", attributes: #" data-action="return""#)))</div>
       \(frame.form("/vending/insert", attributes: #" class="fields""#, other))
       </section>
+      \(frame.choice(words.whichDrinks, [("all", words.all), ("buyable", words.canBuy), ("hot", words.hotOnly)]))
       \(regions.place("drinks", "ul", #" class="drinks""#))
       <section class="card">
       <h2>\(words.purchases) \(regions.place("total", "span", #" class="count""#))</h2>
@@ -64,9 +65,9 @@ extension VendingPage {
       aria-label="\(drink.name), \(words.won(drink.price)): \(words.buy)"\(frame.locked)>\(words.buy)</button>
       """
     return """
-      <li data-key="\(drink.id)" data-product="\(drink.id)" class="drink\(drink.isBuyable ? "" : " off")">\
+      <li data-key="\(drink.id)" data-product="\(drink.id)" class="drink is-\(drink.isBuyable ? "buyable" : "none off")\(drink.isHot ? " is-hot" : "")">\
       \(DrinkPicture.use(drink.id, drink.kind))<b>\(drink.name)</b>\
-      <small>\(words.phrases.brand(drink.brand)) · \(drink.volume)ml\(hot)</small>\
+      <small>\(words.phrases.brand(drink.brand)) · \(drink.volume)ml</small>\(hot)\
       <span class="price">\(words.won(drink.price))</span>\
       <span class="stock">\(words.pieces(drink.stock))\(reason)</span>\
       \(frame.form("/vending/buy", [("product", drink.id.name)], button))</li>

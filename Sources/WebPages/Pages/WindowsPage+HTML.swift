@@ -21,14 +21,13 @@ extension WindowsPage {
     func head(_ text: String, _ look: HTML = "") -> HTML {
       #"<th scope="col" class="\#(look)">\#(text)</th>"#
     }
-    let chaos: HTML? = frame.hasChaos ? head("") : nil
     return """
       \(frame.heading(words.windows))
       \(regions.place("death", "div", #" class="death" aria-live="polite""#))
       <section class="card"><h2>\(words.steering)</h2>\(regions.place("services", "ul", #" class="steering""#))</section>
       <section class="card"><div class="scroll-x"><table class="windows stack">
       <thead><tr>\(head(words.window))\(head(words.state))\(head(words.ticket))\(head(words.since))\(head(words.pid, "n"))\
-      \(head(words.generationHeading, "n"))\(head(words.served, "n"))\(head(words.restarts, "n"))\(head(words.memoryHeading, "n"))\(head(words.log))\(chaos)</tr></thead>
+      \(head(words.generationHeading, "n"))\(head(words.served, "n"))\(head(words.restarts, "n"))\(head(words.memoryHeading, "n"))<th scope="col"><span class="unseen">\(words.doing)</span></th></tr></thead>
       \(regions.place("windows", "tbody", #" data-empty="\#(words.noWindows)""#))
       </table></div></section>
       """
@@ -44,7 +43,7 @@ extension WindowsPage {
     let after: String =
       death.ticket.map {
         words.say(
-          "\(words.customer($0)) was being served again after", "\(words.customer($0))은 다음 시간 뒤 다시 업무중:")
+          "\(words.customer($0)) was being served again after", "\(words.customer($0))이 다시 업무를 보기까지")
       } ?? words.say("Its successor was ready after", "다음 프로세스가 준비될 때까지:")
     return """
       <p class="banner good">\(ended) \(after) <b class="large" data-healed="\(milliseconds)">\(milliseconds) ms</b></p>
@@ -84,24 +83,25 @@ extension WindowsPage {
 
   private func row(_ window: WindowRow, _ frame: PageFrame) -> HTML {
     let words = frame.words
-    func cell(_ name: String, _ value: HTML, _ look: HTML = "") -> HTML {
-      #"<td class="\#(look)" data-name="\#(name)">\#(value)</td>"#
+    func cell(_ name: String, _ value: HTML?, _ look: HTML = "") -> HTML { frame.cell(name, value, look) }
+    let tickets = window.tickets.prefix(16).map {
+      #"<a class="to" href="/ticket/\#($0)">\#($0)</a> "# as HTML
     }
-    let tickets = window.tickets.prefix(16).map { #"<a href="/ticket/\#($0)">\#($0)</a> "# as HTML }
     let trouble: HTML? = window.trouble.map { #" <small class="alarm">\#($0)</small>"# }
     let state: HTML =
       window.isFailed
       ? #"<b class="badge alarm">\#(words.say("failed", "실패"))</b>\#(trouble)"#
       : #"<b class="badge \#(window.state.name)">\#(words.phrases.state(window.state))</b>\#(trouble)"#
-    let chaos: HTML? = frame.hasChaos ? cell("", kill(window, frame) ?? "") : nil
+    let chaos: HTML? = frame.hasChaos ? kill(window, frame) : nil
     return """
       <tr data-key="\(window.name)" class="\(frame.tint(window.service))"><th scope="row">\(window.name)</th>\
-      \(cell(words.state, state))\(cell(words.ticket, "\(tickets)"))\
-      \(cell(words.since, window.tickets.isEmpty ? "" : window.since.map(frame.elapsed) ?? ""))\
-      \(cell(words.pid, window.pid.map { "\($0)" } ?? "–", "n"))\(cell(words.generationHeading, "\(window.generation)", "n"))\
+      \(cell(words.state, state))\(cell(words.ticket, tickets.isEmpty ? nil : "\(tickets)"))\
+      \(cell(words.since, window.tickets.isEmpty ? nil : window.since.map(frame.elapsed)))\
+      \(cell(words.pid, window.pid.map { "\($0)" }, "n"))\(cell(words.generationHeading, "\(window.generation)", "n"))\
       \(cell(words.served, "\(words.count(window.served))", "n"))\(cell(words.restarts, "\(words.count(window.restarts))", "n"))\
-      \(cell(words.memoryHeading, window.memoryBytes.map { "\(words.memory($0))" } ?? "–", "n"))\
-      \(cell(words.log, #"<a class="button small" href="/windows/\#(window.name)/log" aria-label="\#(window.name): \#(words.log)">\#(words.log)</a>"#))\(chaos)</tr>
+      \(cell(words.memoryHeading, window.memoryBytes.map { "\(words.memory($0))" }, "n"))\
+      <td class="doing"><div class="row"><a class="button small" href="/windows/\(window.name)/log" \
+      aria-label="\(window.name): \(words.log)">\(words.log)</a>\(chaos)</div></td></tr>
       """
   }
 
@@ -180,7 +180,7 @@ extension ServicesPage {
       <li data-key="\(service.service)" class="card \(frame.tint(service.service))"><div class="heading"><h2>\(name)\(paused)</h2>\
       <b>\(words.rate(service.servedTenMinutes))</b></div>\
       \(frame.plot(service.history, "\(name): \(words.tenMinutes), \(words.rate(service.servedTenMinutes))"))\
-      <p class="grades">\(grades)</p>\
+      <p class="grades">\(grades.isEmpty ? ["\(words.nobodyWaits)"] : grades)</p>\
       <dl class="figures small">\(frame.figure(words.waiting, service.waitingTotal))\(frame.figure(words.serving, service.serving))\
       \(frame.figure(words.delayed, service.delayed))\(frame.figure(words.dead, service.dead, service.dead > 0 ? "alarm" : ""))\
       \(frame.figure(words.windows, service.windows))</dl></li>

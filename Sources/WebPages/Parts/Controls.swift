@@ -57,4 +57,16 @@ extension PageFrame {
       "service", words.service,
       [("", first)] + services.map { ($0.text, words.phrases.service($0)) }, chosen: chosen?.text ?? "")
   }
+
+  /// Which rows of the list behind it are shown: those of a class `is-NAME`, or all. The style sheet does it alone, so it stays
+  /// as it is while the list changes, and it needs neither a script nor the server.
+  func choice(_ label: String, _ options: [(name: HTML, text: String)]) -> HTML {
+    let radios = options.enumerated().map { offset, option -> HTML in
+      let chosen: HTML? = offset == 0 ? " checked" : nil
+      return """
+        <label><input type="radio" name="which" id="which-\(option.name)" autocomplete="off"\(chosen)><span>\(option.text)</span></label>
+        """
+    }
+    return #"<fieldset class="which"><legend class="unseen">\#(label)</legend>\#(radios)</fieldset>"#
+  }
 }

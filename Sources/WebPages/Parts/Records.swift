@@ -3,13 +3,18 @@
 import BankModel
 
 extension PageFrame {
-  private func head(_ texts: [String]) -> HTML {
-    let cells = texts.map { #"<th scope="col">\#($0)</th>"# as HTML }
+  /// A column of a table: its name, and how its cells look.
+  typealias Column = (name: String, look: HTML)
+
+  private func head(_ columns: [Column]) -> HTML {
+    let cells = columns.map { #"<th scope="col" class="\#($0.look)">\#($0.name)</th>"# as HTML }
     return "<thead><tr>\(cells)</tr></thead>"
   }
 
-  func cell(_ name: String, _ value: HTML, _ look: HTML = "") -> HTML {
-    #"<td class="\#(look)" data-name="\#(name)">\#(value)</td>"#
+  /// A cell; nil where there is nothing to say, which a narrow screen leaves out.
+  func cell(_ name: String, _ value: HTML?, _ look: HTML = "") -> HTML {
+    guard let value else { return #"<td class="\#(look) none">–</td>"# }
+    return #"<td class="\#(look)" data-name="\#(name)">\#(value)</td>"#
   }
 
   /// A filter: a form that asks for another page of the list.
@@ -39,8 +44,7 @@ extension PageFrame {
   /// The buttons stand in the form of the list, and each names its own action; the server asks first, with the number.
   func selection(
     _ regions: [Region], _ actions: [(path: String, some: String, all: String, look: HTML)],
-    _ filter: RecordFilter,
-    _ total: Int64?
+    _ filter: RecordFilter, _ total: Int64?, _ columns: [Column]
   ) -> HTML {
     let buttons = actions.map { action -> HTML in
       #"<button class="\#(action.look)" formaction="\#(action.path)"\#(locked)>\#(action.some)</button>"#
@@ -50,10 +54,7 @@ extension PageFrame {
         action.path, filterFields(filter) + [("all", "\(total ?? 0)")], attributes: " data-ask",
         button(action.all))
     }
-    let columns = [
-      words.select, words.ticket, words.state, words.window, words.business, words.attempts, words.issuedAt,
-      words.reason,
-    ]
+    let columns = [(words.select, "check"), (words.ticket, "")] + columns
     let all: HTML? = (total ?? 0) > 0 ? #"<div class="row">\#(wholes)</div>"# : nil
     let table: HTML = """
       <div class="row">\(buttons)</div><div class="scroll-x"><table class="stack">\(head(columns))\
@@ -71,24 +72,56 @@ extension PageFrame {
     return fields
   }
 
+  /// The columns of those who have no receipt yet, behind the number.
+  var ticketColumns: [Column] {
+    [
+      (words.state, ""), (words.window, ""), (words.business, "n"), (words.attempts, "n"),
+      (words.issuedAt, ""),
+    ]
+  }
+
   func ticketRow(_ row: TicketRow) -> HTML {
-    let business = row.amount > 0 ? words.won(row.amount) : row.article ?? "–"
-    return """
-      <tr data-key="\(row.ticket)" data-ticket="\(row.ticket)" class="\(tint(row.service))">\
-      <td class="check"><label><input type="checkbox" name="ticket" value="\(row.ticket)" \
-      aria-label="\(words.select): \(row.ticket)"\(locked)></label></td>\
-      <th scope="row">\(ticketLink(row.ticket, row.service, row.priority))</th>\
-      \(cell(words.state, #"<b class="badge \#(row.state.name)">\#(words.mark(row.state))</b>"#))\
-      \(cell(words.window, "\(row.window ?? "–")"))\(cell(words.business, "\(business)", "n"))\
-      \(cell(words.attempts, "\(row.attempts)", "n"))\(cell(words.issuedAt, date(row.issuedAt)))\
-      \(cell(words.reason, "\(row.reason ?? "–")"))</tr>
+    let business: HTML? =
+      row.amount > 0 ? "\(words.won(row.amount))" : row.article.map { "\(words.juice(ItemID($0)))" }
+    return selectable(
+      row,
       """
+      \(cell(words.state, #"<b class="badge \#(row.state.name)">\#(words.mark(row.state))</b>"#))\
+      \(cell(words.window, row.window.map { "\($0)" }))\(cell(words.business, business, "n"))\
+      \(cell(words.attempts, row.attempts > 0 ? "\(row.attempts)" : nil, "n"))\(cell(words.issuedAt, date(row.issuedAt), "whole"))
+      """)
+  }
+
+  /// The columns of dead letters, behind the number.
+  var deadColumns: [Column] { [(words.reason, ""), (words.attempts, "n"), (words.issuedAt, "")] }
+
+  /// A dead letter: why it was put aside comes first.
+  func deadRow(_ row: TicketRow) -> HTML {
+    let reason: HTML? = words.phrases.reason(row.end, signal: row.signal, code: row.code).map {
+      #"<b class="alarm">\#($0)</b>"#
+    }
+    let said: HTML? = row.reason.map { #" <small class="said-last">\#($0)</small>"# }
+    return selectable(
+      row,
+      """
+      \(cell(words.reason, reason.map { "\($0)\(said)" }, "whole"))\
+      \(cell(words.attempts, "\(row.attempts)", "n"))\(cell(words.issuedAt, date(row.issuedAt), "whole"))
+      """)
+  }
+
+  private func selectable(_ row: TicketRow, _ cells: HTML) -> HTML {
+    """
+    <tr data-key="\(row.ticket)" data-ticket="\(row.ticket)" class="\(tint(row.service))">\
+    <td class="check"><label><input type="checkbox" name="ticket" value="\(row.ticket)" \
+    aria-label="\(words.select): \(row.ticket)"\(locked)></label></td>\
+    <th scope="row">\(ticketLink(row.ticket, row.service, row.priority))</th>\(cells)</tr>
+    """
   }
 
   func receiptTable(_ rows: HTML) -> HTML {
-    let columns = [
-      words.ticket, words.outcome, words.window, words.amount, words.debit, words.credit, words.attempts,
-      words.finished,
+    let columns: [Column] = [
+      (words.ticket, ""), (words.outcome, ""), (words.window, ""), (words.amount, "n"), (words.debit, ""),
+      (words.credit, ""), (words.attempts, "n"), (words.finished, ""),
     ]
     return #"<div class="scroll-x"><table class="stack">\#(head(columns))\#(rows)</table></div>"#
   }
@@ -99,10 +132,11 @@ extension PageFrame {
       <tr data-key="\(row.sequence)" class="\(tint(row.service))"><th scope="row">\
       \(ticketLink(row.ticket, row.service, row.priority))</th>\
       \(cell(words.outcome, #"<b class="\#(look)">\#(words.phrases.outcome(row.outcome))</b>"#))\
-      \(cell(words.window, "\(row.window ?? "–")"))\
-      \(cell(words.amount, row.amount > 0 ? "\(words.won(row.amount))" : "–", "n"))\
-      \(cell(words.debit, "\(row.debit ?? "–")"))\(cell(words.credit, "\(row.credit ?? "–")"))\
-      \(cell(words.attempts, "\(row.attempts)", "n"))\(cell(words.finished, date(row.finishedAt)))</tr>
+      \(cell(words.window, row.window.map { "\($0)" }))\
+      \(cell(words.amount, row.amount > 0 ? "\(words.won(row.amount))" : nil, "n"))\
+      \(cell(words.debit, row.debit.map { "\(words.phrases.ledgerAccount($0))" }))\
+      \(cell(words.credit, row.credit.map { "\(words.phrases.ledgerAccount($0))" }))\
+      \(cell(words.attempts, row.attempts > 0 ? "\(row.attempts)" : nil, "n"))\(cell(words.finished, date(row.finishedAt), "whole"))</tr>
       """
   }
 }

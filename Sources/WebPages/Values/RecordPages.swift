@@ -43,17 +43,24 @@ public struct TicketRow: Sendable, Equatable {
   public var issuedAt: Int64
   /// Attempts so far.
   public var attempts: Int64
-  /// Why it was put aside, in words.
+  /// How the last attempt at a dead letter ended, with the signal's name or the exit code.
+  public var end: AttemptEnd?
+  /// `SIGSEGV`.
+  public var signal: String?
+  /// `65`.
+  public var code: Int32?
+  /// Why, in its worker's or its command's own words.
   public var reason: String?
 
   public init(
     ticket: TicketNumber, service: ServiceName, priority: Priority = .regular, state: CustomerState,
     window: String? = nil, amount: Won = 0, article: String? = nil, issuedAt: Int64, attempts: Int64 = 0,
-    reason: String? = nil
+    end: AttemptEnd? = nil, signal: String? = nil, code: Int32? = nil, reason: String? = nil
   ) {
     (self.ticket, self.service, self.priority, self.state) = (ticket, service, priority, state)
     (self.window, self.amount, self.article, self.issuedAt) = (window, amount, article, issuedAt)
-    (self.attempts, self.reason) = (attempts, reason)
+    (self.attempts, self.end, self.signal, self.code) = (attempts, end, signal, code)
+    self.reason = reason
   }
 }
 

@@ -101,6 +101,7 @@ struct FixedWords: Sendable {
   let again = Text("again", "다시")
 
   // The juice maker.
+  let fruit = Text("Fruit", "과일")
   let editStock = Text("Change stock", "재고수정")
   let cannotBeMade = Text("not enough fruit", "재료 부족")
   let stockSilent = Text(
@@ -124,6 +125,10 @@ struct FixedWords: Sendable {
   let soldOut = Text("sold out", "품절")
   let tooExpensive = Text("not enough money", "잔액 부족")
   let hot = Text("hot", "따뜻함")
+  let whichDrinks = Text("Which drinks", "볼 음료")
+  let canBuy = Text("Can buy now", "살 수 있는 것만")
+  let hotOnly = Text("Hot only", "따뜻한 것만")
+  let expiredOnly = Text("Expired only", "유통기한 지난 것만")
   let addStock = Text("Add stock", "재고 추가")
   let product = Text("Product", "상품")
   let quantity = Text("Pieces", "개수")
@@ -132,6 +137,7 @@ struct FixedWords: Sendable {
   let add = Text("Add", "추가")
   let lots = Text("Lots", "묶음별 재고")
   let expired = Text("expired", "유통기한 지남")
+  let expiredDrinks = Text("Expired drinks", "유통기한 지난 음료")
   let discardExpired = Text("Throw away what has expired", "유통기한 지난 음료 버리기")
   let shares = Text("Shares of the purchases", "구매 비율")
   let share = Text("Share", "비율")
@@ -156,6 +162,7 @@ struct FixedWords: Sendable {
   let restarts = Text("Restarts", "재시작")
   let memoryHeading = Text("Memory", "메모리")
   let log = Text("Log", "로그")
+  let doing = Text("Log and more", "로그와 조작")
   let end = Text("Kill", "강제 종료")
   let noWindows = Text("No windows are open.", "열린 창구가 없습니다.")
   let noLogLines = Text("There are no such lines in the logs.", "그런 기록은 없습니다.")
@@ -193,6 +200,7 @@ struct FixedWords: Sendable {
   let notChecked = Text("could not be checked", "확인하지 못함")
   let problems = Text("What is wrong", "문제")
   let notes = Text("Worth knowing", "참고")
+  let inHouse = Text("In line or served", "대기·업무중")
   let promiseHeading = Text("Promise", "약속")
   let difference = Text("Difference", "차이")
   let debit = Text("Debit", "차변")

@@ -51,23 +51,41 @@ struct PageWords {
   }
 
   /// What the button of a juice says: `딸기쥬스 주문`.
-  func order(_ juice: String) -> String { say("Order \(juice)", "\(juice) 주문") }
+  /// The original's button calls one of them shorter than its recipe does: `망키쥬스 주문`.
+  func order(_ juice: String) -> String {
+    say("Order \(juice)", "\(juice == "망고키위쥬스" ? "망키쥬스" : juice) 주문")
+  }
+
+  /// A window as it is called out: `예금 2번 창구`; in English its name.
+  func counter(_ window: String, _ service: ServiceName) -> String {
+    let (head, number) = (service.text + "-", window.dropFirst(service.text.count + 1))
+    guard language == .korean, window.hasPrefix(head), Int32(number) != nil else { return window }
+    return "\(phrases.service(service)) \(number)번 창구"
+  }
 
   func customer(_ ticket: TicketNumber) -> String { say("Customer \(ticket)", "\(ticket)번 고객") }
   func day(_ day: Int64) -> String { say("day \(day)", "영업 \(day)일차") }
   func generation(_ number: some BinaryInteger) -> String { say("generation \(number)", "\(number)세대") }
   func attempt(_ number: Int64) -> String { say("attempt \(number)", "\(number)번째 시도") }
 
-  /// A rate in thousandths a second: `12.3/s`, `초당 12.3명`.
+  /// A rate in thousandths a second: `12.3/s`, `초당 12.3명`; what would be nothing in a second is told by the minute.
   func rate(_ thousandths: Int64) -> String {
+    if 1..<500 ~= thousandths {
+      let text = pace(thousandths * 60)
+      return say("\(text)/min", "분당 \(text)명")
+    }
     let text = pace(thousandths)
     return say("\(text)/s", "초당 \(text)명")
   }
 
-  /// The same without its unit: `12.3`.
+  /// The same without its unit: `123`, `12.3`, `0.12`.
   func pace(_ thousandths: Int64) -> String {
     let number = max(0, thousandths)
-    return number >= 100_000 ? count(number / 1_000) : "\(count(number / 1_000)).\(number / 100 % 10)"
+    switch number {
+    case 1..<1_000: return "0." + String(number / 10, digits: 2)
+    case ..<100_000: return "\(count(number / 1_000)).\(number / 100 % 10)"
+    default: return count(number / 1_000)
+    }
   }
 
   /// Bytes of memory: `7.8 MB`.

@@ -25,7 +25,7 @@ public struct TicketReport: Codable, Sendable, Equatable {
   public var dueAt: Int64?
   /// At which window, while being served.
   public var window: String?
-  /// Every attempt, in order. Lists of tickets leave it empty.
+  /// Every attempt, in order. Lists of tickets leave it empty, but for a dead letter, whose last attempt stands there.
   public var attempts: [AttemptReport]
   /// The receipt, when done.
   public var receipt: ReceiptReport?
@@ -40,6 +40,8 @@ public struct TicketReport: Codable, Sendable, Equatable {
   public var progress: WorkProgress?
   /// Attempts that count against the `max_attempts` of the service; nil where none does, and for a ticket with its receipt.
   public var counted: Int32?
+  /// Attempts that have ended, in lists, which do not tell each; nil where none has.
+  public var tried: Int32?
 
   public init(
     day: Int64, ticket: Int64, service: ServiceName, priority: Priority, amount: Int64, account: Int64,
@@ -58,7 +60,7 @@ public struct TicketReport: Codable, Sendable, Equatable {
     case day = 1, ticket, service, priority, amount, account, issuedAt, state, position, etaMilliseconds,
       dueAt,
       window, attempts, receipt, article, servedOfService, payload, progress,
-      counted
+      counted, tried
   }
 }
 
@@ -87,6 +89,18 @@ public struct AttemptReport: Codable, Sendable, Equatable {
   ) {
     (self.window, self.generation, self.pid, self.startedAt) = (window, generation, pid, startedAt)
     (self.endedAt, self.end, self.signal, self.code) = (endedAt, end, signal, code)
+  }
+
+  /// What a list tells of ``words`` at most, in characters.
+  public static let longestInList = 240
+
+  /// The words without a first line that says what the exit code says; nil for nothing.
+  public var remark: String? {
+    guard let words, let code else { return words }
+    let first = "exit code \(code)"
+    guard words.hasPrefix(first) else { return words }
+    let rest = words.dropFirst(first.count).drop { $0.isNewline }
+    return rest.isEmpty ? nil : String(rest)
   }
 
   enum CodingKeys: Int, CodingKey {

@@ -16,6 +16,15 @@ public struct LotReport: Codable, Sendable, Equatable {
     (self.dates, self.quantity, self.description) = (dates, quantity, description)
   }
   enum CodingKeys: Int, CodingKey { case dates = 1, quantity, description }
+
+  /// What tells one lot from another: in Korean the drink's own description, as the original has it; in English its words.
+  public func description(of product: ProductReport, _ phrases: Phrasebook) -> String {
+    guard phrases.language == .english, let dates else { return description }
+    return [
+      phrases.brand(product.brand), "\(product.volume)ml", phrases.won(product.price), product.english,
+      "made \(CalendarDate(dates.made).dashed)", "good until \(CalendarDate(dates.expires).dashed)",
+    ].joined(separator: ", ")
+  }
 }
 
 /// One product and what there is of it.
