@@ -34,6 +34,7 @@ struct DeadLetterTests {
       try poison(1, of: branch)
       let dead = try branch.lines("tickets", "--state", "dead")
       #expect(dead.map { $0["ticket"].integer } == [1])
+      #expect(dead.first?["last_attempt"]["signal"].integer == 9)
       #expect(try branch.status().queue("dead") == 1)
       #expect(try branch.status().isBalanced)
       #expect(try branch.receipts().isEmpty)
@@ -43,7 +44,7 @@ struct DeadLetterTests {
       let attempts = try branch.json("ticket", "1")["attempts"].items
       #expect(attempts.map { $0["signal"].integer } == [9, 9, 9])
       #expect(try branch.done("tickets", language: .ko).out.contains("보류\n  1 - 예금"))
-      #expect(try branch.done("tickets", "--state", "dead").out == "Dead letters\n  1 - deposit\n")
+      #expect(try branch.done("tickets", "--state", "dead").out == "Dead letters\n  1 - deposit SIGKILL\n")
       #expect(
         try branch.done("ticket", "1", language: .ko).out.contains(
           "보류: 'bankctl requeue 1'이나 'bankctl cancel 1'로 정하세요"))

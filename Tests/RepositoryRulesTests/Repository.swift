@@ -27,6 +27,17 @@ struct Repository {
     return files
   }
 
+  /// The paths of everything, of pictures, too.
+  func paths() throws -> Set<String> {
+    var paths: Set<String> = []
+    for name in try topLevel() where !Self.isOutput(name) {
+      paths.insert(name)
+      let below = FileManager.default.enumerator(atPath: root.appending(path: name).path)
+      while let path = below?.nextObject() as? String { paths.insert("\(name)/\(path)") }
+    }
+    return paths
+  }
+
   func manifest() throws -> File {
     File("Package.swift", try String(contentsOf: root.appending(path: "Package.swift"), encoding: .utf8))
   }

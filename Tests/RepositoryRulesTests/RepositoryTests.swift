@@ -66,7 +66,7 @@ struct RepositoryTests {
   @Test("what people read is short enough at the entrance, leads somewhere, and speaks one Korean")
   func documentation() throws {
     let files = try repository.files()
-    let paths = Set(files.map(\.path))
+    let paths = try repository.paths()
     #expect(paths.contains("README.md"))
     expectNone(files.flatMap(DocumentationRules.checkReadme))
     expectNone(files.flatMap { DocumentationRules.checkLinks($0, paths) })

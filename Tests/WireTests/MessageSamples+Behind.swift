@@ -70,6 +70,7 @@ extension ControlAnswer {
     Sample("answer-ticket-payload", ControlAnswer.ticket(.carrying)),
     Sample("answer-ticket-result", ControlAnswer.ticket(.worked)),
     Sample("answer-ticket-counted", ControlAnswer.ticket(.lost)),
+    Sample("answer-tickets-dead", ControlAnswer.tickets([.listedDead])),
     Sample("answer-ticket-progress", ControlAnswer.ticket(.progressed)),
     Sample("answer-status-workers", ControlAnswer.status(.ofWorkers)),
     Sample("answer-status-page", ControlAnswer.status(.ofPage)),
@@ -111,6 +112,19 @@ extension TicketReport {
       day: 3, ticket: 42, service: ServiceName("pay")!, priority: .regular, amount: 0, account: 0,
       issuedAt: 1_700_000_000_000, state: .dead, attempts: [attempt])
     report.counted = 1
+    return report
+  }()
+
+  /// A dead letter in a list: how its last attempt ended, and how many there were.
+  fileprivate static let listedDead: TicketReport = {
+    var attempt = AttemptReport(
+      window: "thumbs-1", generation: 1, pid: 4_243, startedAt: 1_700_000_000_100,
+      endedAt: 1_700_000_000_200, end: .failed, signal: nil, code: 65)
+    (attempt.isFatal, attempt.words) = (true, "cannot read the picture")
+    var report = TicketReport(
+      day: 3, ticket: 42, service: ServiceName("thumbs")!, priority: .regular, amount: 0, account: 0,
+      issuedAt: 1_700_000_000_000, state: .dead, attempts: [attempt])
+    report.tried = 3
     return report
   }()
 

@@ -96,12 +96,13 @@ extension LedgerPage {
 
   /// The parts that change.
   public func parts(_ frame: PageFrame) -> [Region] {
-    [
+    let parts: [Region] = [
       .block("verdict", verdict(frame)),
       .rows("accounts", lines, key: \.account, row: { row($0, frame) }),
       .block("total", total(frame)),
-      .rows("latest", latest, key: { "\($0.sequence)" }, row: frame.receiptRow),
     ]
+    guard account != nil else { return parts }
+    return parts + [.rows("latest", latest, key: { "\($0.sequence)" }, row: frame.receiptRow)]
   }
 
   /// The page.

@@ -55,10 +55,13 @@ extension TicketPage {
 
   /// The parts that change.
   public func parts(_ frame: PageFrame) -> [Region] {
-    [
+    let parts: [Region] = [
       .block("standing", standing(frame)), .block("actions", actions(frame)),
       .rows("attempts", attempts.enumerated(), key: { "\($0.offset + 1)" }, row: { attempt($0, frame) }),
-      .block("receipt", receiptPart(frame)),
+      .block("receipt", receiptPart(frame)), .block("spoken", "\(frame.words.phrases.state(state))"),
+    ]
+    guard mayWrite else { return parts }
+    return parts + [
       .block("cut", isCut ? #"<p class="quiet">\#(frame.words.outputCut)</p>"# : ""),
       .rows(
         "output", output, key: { "\($0.number)" },
@@ -66,9 +69,11 @@ extension TicketPage {
           let error: HTML = chunk.isError ? #" class="error""# : ""
           return #"<span data-key="\#(chunk.number)"\#(error)>\#(chunk.text)</span>"#
         }),
-      .block("spoken", "\(frame.words.phrases.state(state))"),
     ]
   }
+
+  /// Whether its work may write something: the bank's own three services do not.
+  private var mayWrite: Bool { ![.deposit, .loan, .juice].contains(service) || !output.isEmpty }
 
   /// The page.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
@@ -83,9 +88,8 @@ extension TicketPage {
     let carried: HTML? = payload.map {
       #"<details class="card"><summary>\#(words.handedOver)</summary><pre>\#($0)</pre></details>"#
     }
-    // The bank's own three services write nothing.
     let written: HTML? =
-      [.deposit, .loan, .juice].contains(service) && output.isEmpty
+      !mayWrite
       ? nil
       : """
       <section class="card"><h2>\(words.output)</h2>\(regions.place("cut"))
