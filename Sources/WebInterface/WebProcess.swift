@@ -131,6 +131,8 @@ private final class WebRun {
     let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) { [unowned self] report in
       if report.signal == SIGTERM || link == nil { isAskedToEnd = true }
     }
+    // Whoever looks on gives way to those who serve: where every core is at work a page is a little later, and no customer is.
+    _ = nice(5)
     link?.say(.ready)
     while !isAskedToEnd, link.map({ $0.state == .atWork }) ?? true { try turn(until: nil) }
     for listener in listeners { listener.stop() }
