@@ -28,7 +28,7 @@ let strictness: [SwiftSetting] =
 /// The modules in which the simulated histories and the property tests of `scripts/test` spend their time.
 let busyInTests: Set = [
   "Time", "BankModel", "QueueCore", "StockCore", "VendingCore", "Wire", "Posix", "Storage", "Coordinator",
-  "Simulator", "BrowserFixture",
+  "Simulator", "HeadlessBrowser",
 ]
 
 /// How the release is made. Both were measured by `scripts/instructions` for a served customer: to specialize generic code
@@ -118,6 +118,9 @@ let package = Package(
     // What scripts are told, the same on every way: the shapes of `--json`.
     floor("Reports", on: ["BankModel", "Arguments", "JSON", "Posix", "Wire"]),
     floor("WebServer", on: ["Time", "Posix", "WebCore", "CMicrohttpd"]),
+
+    // A real browser, and what pages look like in it, for those who try and measure.
+    floor("HeadlessBrowser", on: ["JSON", "Time", "Posix"]),
 
     // Floor 4: one library a process.
     floor("Teller", on: ["Time", "BankModel", "Wire", "Posix", "Transport", "Logbook"]),
@@ -212,7 +215,7 @@ let package = Package(
         "Logbook",
         "QueueCore",
         "Wire",
-        "Posix", "Storage", "Transport", "Teller", "ControlClient", "StockClient",
+        "Posix", "Storage", "Transport", "Teller", "ControlClient", "StockClient", "HeadlessBrowser",
       ]),
     process(
       "bank-fuzz", on: ["Console", "Time", "BankModel", "Arguments", "Wire", "Posix", "ControlClient"]),
@@ -230,10 +233,6 @@ let package = Package(
     .target(
       name: "BranchFixture", path: "Tests/BranchFixture",
       swiftSettings: strictness + speed(of: "BranchFixture")),
-    // A real browser, and what pages look like in it.
-    .target(
-      name: "BrowserFixture", dependencies: ["JSON", "Time", "Posix", "PosixFixture"],
-      path: "Tests/BrowserFixture", swiftSettings: strictness + speed(of: "BrowserFixture")),
     tests("QueueCoreTests", of: ["QueueCore", "Time", "BankModel"]),
     tests("StockCoreTests", of: ["StockCore", "Time", "BankModel"]),
     tests("VendingCoreTests", of: ["VendingCore", "Time", "BankModel"]),
@@ -318,7 +317,7 @@ let package = Package(
     tests("EndToEndTests", of: ["BranchFixture", "CSQLite"]),
     tests(
       "BrowserTests",
-      of: ["BrowserFixture", "BranchFixture", "Arguments", "JSON", "Posix", "PosixFixture", "Time"]),
+      of: ["HeadlessBrowser", "BranchFixture", "Arguments", "JSON", "Posix", "PosixFixture", "Time"]),
     tests("ControlClientTests", of: ["ControlClient", "Time", "BankModel", "Wire", "Posix"]),
     tests(
       "BankctlTests",
@@ -337,7 +336,7 @@ let package = Package(
 // Nobody who opens a bank waits for the programs that measure it: `scripts/build` makes those when they are asked for.
 if Context.environment["BANK_BUILD_PROGRAMS"] != nil {
   let others: Set = [
-    "Simulator", "SlowDisk", "PosixFixture", "ServiceFixture", "BranchFixture", "BrowserFixture",
+    "Simulator", "SlowDisk", "PosixFixture", "ServiceFixture", "BranchFixture", "HeadlessBrowser",
     "bank-simulate", "bank-bench", "bank-fuzz",
   ]
   package.targets.removeAll { $0.isTest || others.contains($0.name) }

@@ -1,6 +1,6 @@
 // Owns what the screens cost: the memory of the page's process and how often it wakes, what a thousand viewers take, what is left
 // of the bank's speed beside them and beside the dashboard in the terminal, and how soon a killed page answers again.
-// It must not know what a page shows. What a browser makes of it is measured by the tests, which have one.
+// It must not know what a page shows; what a browser makes of it: `Bench+Painted.swift`.
 import ControlClient
 import Glibc
 import Posix
@@ -17,6 +17,7 @@ extension Bench {
     try measureKilledPage(page)
     try bank.discard()
     try measureViewersOfABusyBank()
+    try measurePaintings()
   }
 
   private func measureIdlePage(_ page: BenchPage) throws {

@@ -1,6 +1,6 @@
 // The bank's page, as a person uses it: two lists that live, a timer that runs, adding, and a reset that asks first.
 import BranchFixture
-import BrowserFixture
+import HeadlessBrowser
 import Testing
 
 extension PageTests {

@@ -1,7 +1,7 @@
 // Who is let in and what a page is allowed: a link that works once, no stranger's name, no stranger's form, no script that is
 // not the bank's own.
 import BranchFixture
-import BrowserFixture
+import HeadlessBrowser
 import Testing
 
 extension PageTests {

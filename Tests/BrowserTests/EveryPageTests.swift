@@ -1,7 +1,7 @@
 // What must be so of every page: it fits into a narrow window, fingers hit its buttons, everything has a name, nothing is
 // complained about, nobody but this machine is asked, and it says the same without its scripts.
 import BranchFixture
-import BrowserFixture
+import HeadlessBrowser
 import Testing
 
 extension PageTests {

@@ -1,6 +1,6 @@
 // That the browser of the tests is one: it shows pages, lets a person click and type, tells what happened in them, reaches nobody
 // but this machine, and is gone afterwards. Its pages stand in their addresses; no bank is open.
-import BrowserFixture
+import HeadlessBrowser
 import Glibc
 import JSON
 import Posix

@@ -1,6 +1,6 @@
 // What a page shows while processes die under it: that something is wrong, and then what is so, without being loaded anew.
 import BranchFixture
-import BrowserFixture
+import HeadlessBrowser
 import Glibc
 import Testing
 

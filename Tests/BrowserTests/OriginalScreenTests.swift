@@ -2,7 +2,7 @@
 // and colours, the timer that goes on, the fruit that is named, any amount of money, what it buys, what is hot, what has
 // expired. Each in both languages, on two pages that are open at once.
 import BranchFixture
-import BrowserFixture
+import HeadlessBrowser
 import Testing
 
 extension PageTests {

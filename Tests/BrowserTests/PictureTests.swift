@@ -1,7 +1,7 @@
 // Draws what the README shows: three pages and the dashboard of the terminal, each small. `scripts/screenshots` has them written
 // where they belong; without it they are only looked at for their size.
 import BranchFixture
-import BrowserFixture
+import HeadlessBrowser
 import Foundation
 import Testing
 

@@ -1,6 +1,6 @@
 // The pages of the books: tickets, dead letters and receipts with filters that stand in the address, the audit and the ledger.
 import BranchFixture
-import BrowserFixture
+import HeadlessBrowser
 import Testing
 
 extension PageTests {

@@ -1,7 +1,7 @@
 // The juice maker's and the vending machine's pages: what is ordered, changed, put in, bought and filled on one is at once on every
 // other that is open, and is what the commands say.
 import BranchFixture
-import BrowserFixture
+import HeadlessBrowser
 import Testing
 
 extension PageTests {

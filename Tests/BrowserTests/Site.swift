@@ -1,7 +1,7 @@
 // A bank whose pages are open, and a person who has come in by the link that `bankctl web` prints.
 // Whatever a test opens here is closed with it: the pages with the browser, the browser before the bank.
 import BranchFixture
-import BrowserFixture
+import HeadlessBrowser
 import Testing
 import Time
 

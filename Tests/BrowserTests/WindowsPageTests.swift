@@ -1,7 +1,7 @@
 // Tickets, windows and services in a browser: one ticket's story as it happens, the display on the wall, steering, and what the
 // death of a teller looks like.
 import BranchFixture
-import BrowserFixture
+import HeadlessBrowser
 import Testing
 
 extension PageTests {

@@ -10,7 +10,7 @@ enum FloorRules {
     "QueueCore": 2, "StockCore": 2, "VendingCore": 2, "Wire": 2, "Posix": 2, "WebPages": 2,
     "WebCore": 2,
     "Storage": 3, "Transport": 3, "Supervision": 3, "Logbook": 3, "Configuration": 3,
-    "CommandRunner": 3, "Reports": 3, "WebServer": 3,
+    "CommandRunner": 3, "Reports": 3, "WebServer": 3, "HeadlessBrowser": 3,
     "Teller": 4, "ServiceProcess": 4, "ControlClient": 4, "StockClient": 4, "VendingClient": 4, "Guardian": 4,
     // These ask the stock, so they stand above its client; the services stand above what their processes have in common.
     "StockService": 5, "Coordinator": 5, "JuiceStation": 5, "VendingMachine": 5, "CommandWindow": 5,
@@ -21,8 +21,8 @@ enum FloorRules {
     "Console": 6, "bankctl": 7, "bank-chaos": 7, "bank-bench": 7, "bank-fuzz": 7,
     // The simulator drives the pure parts of several processes, so it stands above them; nothing stands on it.
     "Simulator": 6, "bank-simulate": 7,
-    // A bank for tests, and a browser.
-    "BranchFixture": 0, "BrowserFixture": 4,
+    // A bank for tests.
+    "BranchFixture": 0,
   ]
 
   /// Every target has a floor, and every dependency is on a strictly lower one.

@@ -1,6 +1,7 @@
 // Owns the page of a bank under measurement: its process, and viewers of it. Invariant: the process is the one that the bank has
 // now. Failure: BenchFailure where there is none within ten seconds.
 import Glibc
+import HeadlessBrowser
 import Posix
 import Time
 
@@ -31,6 +32,21 @@ final class BenchPage {
       try bench.rest(.milliseconds(1))
     }
     throw BenchFailure("the bank at \(bank.home.path) has no page")
+  }
+
+  /// A link that lets a browser in, once.
+  func link() throws -> String {
+    let path = Paths.join(bank.home.path, "link.json")
+    let process = try ChildProcess.spawn(
+      executable: Paths.join(bench.programs, "bankctl"),
+      arguments: ["--home", bank.home.path, "web", "--no-open", "--json"], environment: Environment.all(),
+      standardOutput: .append(path: path), standardError: .null)
+    let status = process.wait()
+    guard status.isSuccess,
+      let said = try? JSONValue(parsing: FileDescriptor.open(path, .readOnly).readAll()),
+      let link = said["url"].text
+    else { throw BenchFailure("bankctl web ended with \(status) and no link") }
+    return link
   }
 
   func viewers(_ count: Int) throws -> Companion {

@@ -8,6 +8,8 @@ import Time
 public final class Browser {
   /// A name that leads to 127.0.0.1 as well, as that of a page of a stranger may.
   public static let foreignName = "stranger.test"
+  /// Whether there is one on this machine.
+  public static var isInstalled: Bool { BrowserProcess.path != nil }
   /// How long anything may take on a machine of which others have their share.
   public static let patience = TimeSpan.seconds(30)
 
@@ -110,7 +112,7 @@ public final class Browser {
   func forget(_ session: String) { pages[session] = nil }
 }
 
-/// Gives a test a browser, and takes it away again however the test ends.
+/// Gives somebody a browser, and takes it away again however that ends.
 public func withBrowser<Result>(
   language: String = "en-US,en", _ test: (Browser) throws -> Result
 ) throws -> Result {

@@ -21,6 +21,11 @@ extension Page {
       """)
   }
 
+  /// From now on every document comes whole, with everything that belongs to it, as to somebody who was never here.
+  public func forgetCache() throws(BrowserError) {
+    try ask("Network.setCacheDisabled", ["cacheDisabled": true])
+  }
+
   /// What the person prefers.
   public func prefer(dark: Bool, reducedMotion: Bool = false) throws(BrowserError) {
     try ask(

@@ -1,11 +1,10 @@
 // Owns the browser as a process: where it is, with what it is started, the two pipes to it, and its end.
 // Invariant: it has a directory and a session of its own; when the value ends, its session is killed and the directory gone.
-// A test process that is killed closes the pipe, by which the browser ends, and carries the mark by which `scripts/test` finds
+// A process that is killed closes the pipe, by which the browser ends, and carries the mark by which `scripts/test` finds
 // what is left.
 // Failure: BrowserError, which says what to install.
 import Glibc
 import Posix
-import PosixFixture
 import Time
 
 final class BrowserProcess {
@@ -43,28 +42,42 @@ final class BrowserProcess {
   deinit {
     // It ends by itself when nobody can speak to it any more, and takes its processes along.
     commands = nil
-    _ = try? eventually { child.reap() != nil }
+    _ = Self.isSoon { child.reap() != nil }
     if !child.isReaped { kill(-child.pid, SIGKILL) }
     child.end()
-    _ = try? eventually { !isAnybodyLeft }
+    _ = Self.isSoon { !isAnybodyLeft }
     Directory.removeTree(directory)
   }
 
   /// What it has complained about, for a log.
-  var complaints: String { (try? contents(of: "\(directory)/said")) ?? "" }
+  var complaints: String {
+    let bytes = try? FileDescriptor.open("\(directory)/said", .readOnly).readAll()
+    return String(decoding: bytes ?? [], as: UTF8.self)
+  }
 
   /// Whether a process of its session has not ended.
   private var isAnybodyLeft: Bool {
     ProcessTable.all().contains { getsid($0) == child.pid && ProcessTable.alive($0) }
   }
 
-  private static func program() throws -> String {
+  /// Where the browser is; nil where it is not installed.
+  static var path: String? {
     let places = (Environment.all()["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
-    guard
-      let found = places.map({ "\($0)/\(name)" }).first(where: { path in
-        path.withCString { access($0, X_OK) } == 0
-      })
-    else {
+    return places.map { "\($0)/\(name)" }.first { path in path.withCString { access($0, X_OK) } == 0 }
+  }
+
+  /// Asks until the answer is yes, for ten seconds at the most.
+  private static func isSoon(_ condition: () throws -> Bool) -> Bool {
+    let deadline = SystemClock.monotonic() + .seconds(10)
+    while (try? condition()) != true {
+      if SystemClock.monotonic() >= deadline { return false }
+      sched_yield()
+    }
+    return true
+  }
+
+  private static func program() throws -> String {
+    guard let found = path else {
       throw BrowserError(
         "\(name) is not there: `scripts/setup tests` installs it, `scripts/test --no-browser` does without")
     }
