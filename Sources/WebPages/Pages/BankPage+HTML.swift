@@ -23,7 +23,7 @@ extension BankPage {
       .rows("events", events.reversed(), key: { "\($0.sequence)" }, row: frame.event),
       .block(
         "spoken",
-        "\(words.waiting) \(words.people(counts.waiting)), \(words.serving) \(words.people(counts.serving))"),
+        "\(words.whoWaits(counts.waiting)), \(words.whoIsServed(counts.serving))"),
     ]
   }
 

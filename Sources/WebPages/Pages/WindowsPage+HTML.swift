@@ -74,7 +74,7 @@ extension WindowsPage {
       ? #" <b class="badge paused">\#(words.paused)</b> <small>\#(service.pauseReason ?? "")</small>"# : nil
     return """
       <li data-key="\(service.service)" class="\(frame.tint(service.service))"><span class="name"><b>\(name)</b>\(paused)</span>\
-      <span>\(words.waiting) \(words.people(service.waitingTotal))</span>\
+      <span>\(words.whoWaits(service.waitingTotal))</span>\
       <div class="stepper">\(scale(service.windows &- 1, words.oneFewerWindow, "−"))\
       <output aria-label="\(words.windows)">\(service.windows)</output>\
       \(scale(service.windows &+ 1, words.oneMoreWindow, "+"))</div>\(pause)</li>

@@ -25,6 +25,13 @@ struct PageWords {
     say("\(count(number)) \(number == 1 ? "customer" : "customers")", "\(count(number))명")
   }
 
+  /// `3 customers waiting`, `대기중 3명`.
+  func whoWaits(_ number: Int64) -> String { say("\(people(number)) waiting", "대기중 \(people(number))") }
+  /// `3 being served`, `업무중 3명`.
+  func whoIsServed(_ number: Int64) -> String {
+    say("\(count(number)) being served", "업무중 \(people(number))")
+  }
+
   /// `3 left`, `3개`.
   func pieces(_ number: Quantity) -> String { say("\(count(number)) left", "\(count(number))개") }
 
