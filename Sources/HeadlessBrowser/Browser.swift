@@ -5,13 +5,14 @@
 import Posix
 import Time
 
-public final class Browser {
+/// A browser of its own, for as long as the value lives.
+package final class Browser {
   /// A name that leads to 127.0.0.1 as well, as that of a page of a stranger may.
-  public static let foreignName = "stranger.test"
+  package static let foreignName = "stranger.test"
   /// Whether there is one on this machine.
-  public static var isInstalled: Bool { BrowserProcess.path != nil }
+  package static var isInstalled: Bool { BrowserProcess.path != nil }
   /// How long anything may take on a machine of which others have their share.
-  public static let patience = TimeSpan.seconds(30)
+  package static let patience = TimeSpan.seconds(30)
 
   private let process: BrowserProcess
   private var lastRequest = 0
@@ -23,20 +24,22 @@ public final class Browser {
 
   /// Starts one.
   /// - Parameter language: what its pages are told that the person reads, like `ko-KR,ko`.
-  public init(language: String = "en-US,en") throws {
+  package init(language: String = "en-US,en") throws {
     process = try BrowserProcess(language: language)
     try ask("Target.setDiscoverTargets", ["discover": false])
   }
 
   /// What the browser calls itself.
-  public func version() throws(BrowserError) -> String { try ask("Browser.getVersion")["product"].text ?? "" }
+  package func version() throws(BrowserError) -> String {
+    try ask("Browser.getVersion")["product"].text ?? ""
+  }
 
   /// Whether it answers.
   func isAlive() throws(BrowserError) -> Bool { try !version().isEmpty }
 
   /// Opens an empty page.
   /// - Parameter person: whose cookies it has; nil for somebody who has never been here.
-  public func page(of person: Person? = nil) throws(BrowserError) -> Page {
+  package func page(of person: Person? = nil) throws(BrowserError) -> Page {
     let person = if let person { person } else { try newPerson() }
     let target = try ask(
       "Target.createTarget", ["url": "about:blank", "browserContextId": .text(person.name)])
@@ -51,7 +54,7 @@ public final class Browser {
   }
 
   /// Somebody with cookies of their own.
-  public struct Person: Sendable, Hashable { let name: String }
+  package struct Person: Sendable, Hashable { let name: String }
 
   private func newPerson() throws(BrowserError) -> Person {
     guard let name = try ask("Target.createBrowserContext")["browserContextId"].text else {
@@ -113,7 +116,7 @@ public final class Browser {
 }
 
 /// Gives somebody a browser, and takes it away again however that ends.
-public func withBrowser<Result>(
+package func withBrowser<Result>(
   language: String = "en-US,en", _ test: (Browser) throws -> Result
 ) throws -> Result {
   let browser = try Browser(language: language)

@@ -1,6 +1,8 @@
-// Why a browser cannot go on, or a page does not become what was waited for, with what is needed to understand it from a log.
+// Owns why a browser cannot go on, or a page does not become what was waited for.
+// Invariant: the words hold what is needed to understand it from a log alone.
 
-public struct BrowserError: Error, Sendable, CustomStringConvertible {
-  public let description: String
-  public init(_ description: String) { self.description = description }
+/// What went wrong in a browser, and what it said of it.
+package struct BrowserError: Error, Sendable, CustomStringConvertible {
+  package let description: String
+  package init(_ description: String) { self.description = description }
 }

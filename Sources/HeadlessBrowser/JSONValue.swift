@@ -2,7 +2,8 @@
 // Invariant: whatever is not there is `null`, so that an expectation shows what is there instead of a trap.
 import JSON
 
-public enum JSONValue: Sendable, Equatable {
+/// A value of JSON.
+package enum JSONValue: Sendable, Equatable {
   case null
   case flag(Bool)
   case number(Double)
@@ -11,7 +12,7 @@ public enum JSONValue: Sendable, Equatable {
   case object([String: JSONValue])
 
   /// What a text of JSON says.
-  public init(parsing text: some Sequence<UInt8>) throws(BrowserError) {
+  package init(parsing text: some Sequence<UInt8>) throws(BrowserError) {
     do throws(JSONFault) { self.init(try JSONReader.read(Array(text))) } catch {
       throw BrowserError("the browser speaks no JSON: \(error)")
     }
@@ -30,24 +31,24 @@ public enum JSONValue: Sendable, Equatable {
       }
   }
 
-  public subscript(_ name: String) -> JSONValue {
+  package subscript(_ name: String) -> JSONValue {
     if case .object(let members) = self { members[name] ?? .null } else { .null }
   }
 
-  public subscript(_ index: Int) -> JSONValue { items.indices.contains(index) ? items[index] : .null }
+  package subscript(_ index: Int) -> JSONValue { items.indices.contains(index) ? items[index] : .null }
 
-  public var items: [JSONValue] { if case .list(let items) = self { items } else { [] } }
-  public var members: [String: JSONValue] { if case .object(let members) = self { members } else { [:] } }
-  public var text: String? { if case .text(let text) = self { text } else { nil } }
-  public var number: Double? { if case .number(let number) = self { number } else { nil } }
-  public var integer: Int? { number.flatMap { Int(exactly: $0) } }
-  public var flag: Bool? { if case .flag(let flag) = self { flag } else { nil } }
-  public var isNull: Bool { self == .null }
+  package var items: [JSONValue] { if case .list(let items) = self { items } else { [] } }
+  package var members: [String: JSONValue] { if case .object(let members) = self { members } else { [:] } }
+  package var text: String? { if case .text(let text) = self { text } else { nil } }
+  package var number: Double? { if case .number(let number) = self { number } else { nil } }
+  package var integer: Int? { number.flatMap { Int(exactly: $0) } }
+  package var flag: Bool? { if case .flag(let flag) = self { flag } else { nil } }
+  package var isNull: Bool { self == .null }
 }
 
 extension JSONValue: CustomStringConvertible {
   /// The value as JSON, which is also an expression of JavaScript.
-  public var description: String {
+  package var description: String {
     switch self {
     case .null: "null"
     case .flag(let flag): "\(flag)"
@@ -81,11 +82,11 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByStringInterpolatio
   ExpressibleByBooleanLiteral,
   ExpressibleByIntegerLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-  public init(stringLiteral text: String) { self = .text(text) }
-  public init(booleanLiteral flag: Bool) { self = .flag(flag) }
-  public init(integerLiteral number: Int) { self = .number(Double(number)) }
-  public init(arrayLiteral items: JSONValue...) { self = .list(items) }
-  public init(dictionaryLiteral members: (String, JSONValue)...) {
+  package init(stringLiteral text: String) { self = .text(text) }
+  package init(booleanLiteral flag: Bool) { self = .flag(flag) }
+  package init(integerLiteral number: Int) { self = .number(Double(number)) }
+  package init(arrayLiteral items: JSONValue...) { self = .list(items) }
+  package init(dictionaryLiteral members: (String, JSONValue)...) {
     self = .object(Dictionary(members, uniquingKeysWith: { $1 }))
   }
 }

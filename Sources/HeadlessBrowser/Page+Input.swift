@@ -1,10 +1,11 @@
-// What a person does in a page: a mouse and a keyboard, not calls of functions. What cannot be hit cannot be clicked.
+// Owns what a person does in a page: a mouse and a keyboard, not calls of functions.
+// Invariant: what cannot be hit cannot be clicked. Failure: BrowserError with what lies in the way.
 
 extension Page {
   /// Clicks in the middle of the first element that a selector finds.
   ///
   /// - Throws: where there is none, or something else lies over it.
-  public func click(_ selector: String) throws(BrowserError) {
+  package func click(_ selector: String) throws(BrowserError) {
     // Before everything is there, things move.
     try wait(for: "document.readyState === 'complete'")
     let place = try middle(of: selector)
@@ -38,7 +39,7 @@ extension Page {
   }
 
   /// Types a text into the first element that a selector finds, in the place of what stood there.
-  public func type(_ text: String, into selector: String) throws(BrowserError) {
+  package func type(_ text: String, into selector: String) throws(BrowserError) {
     let found = try evaluate(
       """
       (() => {
@@ -53,7 +54,7 @@ extension Page {
   }
 
   /// A key that is no letter.
-  public enum Key: String, Sendable {
+  package enum Key: String, Sendable {
     case enter = "Enter"
     case tab = "Tab"
     case escape = "Escape"
@@ -77,7 +78,7 @@ extension Page {
   }
 
   /// Presses a key in whatever has the focus.
-  public func press(_ key: Key) throws(BrowserError) {
+  package func press(_ key: Key) throws(BrowserError) {
     var down: [String: JSONValue] = [
       "type": "keyDown", "key": .text(key.rawValue), "code": .text(key == .space ? "Space" : key.rawValue),
       "windowsVirtualKeyCode": .number(Double(key.code)),

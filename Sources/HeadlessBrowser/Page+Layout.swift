@@ -1,10 +1,11 @@
-// Whether what a page shows can be seen and used: nothing beyond the right edge, targets that a finger hits.
+// Owns whether what a page shows can be seen and used: nothing beyond the right edge, targets that a finger hits.
+// It knows no page; what it finds it describes as a person would.
 
 extension Page {
   /// The elements that reach beyond the right or the left edge of the window, as a person would describe them. The width of the
   /// document does not tell: whatever is cut off or fixed adds nothing to it. What scrolls sideways inside a strip of its own
   /// that is itself inside the window is meant to.
-  public func beyondTheEdge() throws(BrowserError) -> [String] {
+  package func beyondTheEdge() throws(BrowserError) -> [String] {
     try evaluate(
       """
       (() => {
@@ -40,7 +41,7 @@ extension Page {
 
   /// The buttons, links and fields that are smaller than a finger wants, which is this many CSS pixels each way. A link in the
   /// midst of a sentence is as large as its words. WCAG 2.5.5
-  public func smallTargets(_ least: Int = 44) throws(BrowserError) -> [String] {
+  package func smallTargets(_ least: Int = 44) throws(BrowserError) -> [String] {
     try evaluate(
       """
       (() => {
@@ -62,7 +63,7 @@ extension Page {
   }
 
   /// The controls that have no name for whoever hears the page instead of seeing it.
-  public func namelessControls() throws(BrowserError) -> [String] {
+  package func namelessControls() throws(BrowserError) -> [String] {
     let tree = try ask("Accessibility.getFullAXTree")["nodes"].items
     let roles: Set = [
       "button", "link", "textbox", "combobox", "checkbox", "radio", "spinbutton", "dialog", "image", "slider",

@@ -4,7 +4,7 @@ import JSON
 
 extension Page {
   /// The size of the window, in CSS pixels.
-  public func view(width: Int, height: Int) throws(BrowserError) {
+  package func view(width: Int, height: Int) throws(BrowserError) {
     try ask(
       "Emulation.setDeviceMetricsOverride",
       [
@@ -22,12 +22,12 @@ extension Page {
   }
 
   /// From now on every document comes whole, with everything that belongs to it, as to somebody who was never here.
-  public func forgetCache() throws(BrowserError) {
+  package func forgetCache() throws(BrowserError) {
     try ask("Network.setCacheDisabled", ["cacheDisabled": true])
   }
 
   /// What the person prefers.
-  public func prefer(dark: Bool, reducedMotion: Bool = false) throws(BrowserError) {
+  package func prefer(dark: Bool, reducedMotion: Bool = false) throws(BrowserError) {
     try ask(
       "Emulation.setEmulatedMedia",
       [
@@ -39,22 +39,22 @@ extension Page {
   }
 
   /// What the next documents are told that the person reads, like `ko-KR,ko`.
-  public func read(language: String) throws(BrowserError) {
+  package func read(language: String) throws(BrowserError) {
     try ask("Network.setExtraHTTPHeaders", ["headers": ["Accept-Language": .text(language)]])
   }
 
   /// Whether the scripts of the next documents run.
-  public func allowScripts(_ allowed: Bool) throws(BrowserError) {
+  package func allowScripts(_ allowed: Bool) throws(BrowserError) {
     try ask("Emulation.setScriptExecutionDisabled", ["value": .flag(!allowed)])
   }
 
   /// Whether the next documents are asked for as if nothing had ever been kept.
-  public func ignoreCache(_ ignored: Bool) throws(BrowserError) {
+  package func ignoreCache(_ ignored: Bool) throws(BrowserError) {
     try ask("Network.setCacheDisabled", ["cacheDisabled": .flag(ignored)])
   }
 
   /// Puts the page's window away, or before the person's eyes again.
-  public func show(_ shown: Bool) throws(BrowserError) {
+  package func show(_ shown: Bool) throws(BrowserError) {
     // Who has the person's attention is seen, wherever the window is.
     try ask("Emulation.setFocusEmulationEnabled", ["enabled": .flag(shown)])
     let window = try browser.ask("Browser.getWindowForTarget", ["targetId": .text(target)])["windowId"]
@@ -64,12 +64,14 @@ extension Page {
   }
 
   /// The cookies that the page's person has for where it is.
-  public func cookies() throws(BrowserError) -> [JSONValue] { try ask("Network.getCookies")["cookies"].items }
+  package func cookies() throws(BrowserError) -> [JSONValue] {
+    try ask("Network.getCookies")["cookies"].items
+  }
 
   /// What is to be seen, as a PNG.
   ///
   /// - Parameter scale: of how many points each pixel of it is made, at each side; less than one is a smaller picture.
-  public func screenshot(scale: Double = 1) throws(BrowserError) -> [UInt8] {
+  package func screenshot(scale: Double = 1) throws(BrowserError) -> [UInt8] {
     let size = try evaluate("[innerWidth, innerHeight, scrollX, scrollY]")
     let clip: JSONValue = [
       "x": size[2], "y": size[3], "width": size[0], "height": size[1], "scale": .number(scale),

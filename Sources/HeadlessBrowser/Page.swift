@@ -4,16 +4,17 @@
 import Posix
 import Time
 
-public final class Page {
+/// A page in a browser; closed with the value.
+package final class Page {
   let browser: Browser
   let session: String
   let target: String
   /// Whose page it is.
-  public let person: Browser.Person
+  package let person: Browser.Person
   /// What happened in it.
-  public private(set) var log = PageLog()
+  package private(set) var log = PageLog()
   /// What is answered to a question that stops the page.
-  public var acceptsAlerts = true
+  package var acceptsAlerts = true
   /// The documents that are loaded whole, by the names of their loaders.
   private var loaded: Set<String> = []
 
@@ -57,7 +58,7 @@ public final class Page {
   ///
   /// - Returns: the answer that the document came with; of a file or a document in the address itself there is none.
   @discardableResult
-  public func go(to url: String) throws(BrowserError) -> PageRequest? {
+  package func go(to url: String) throws(BrowserError) -> PageRequest? {
     let before = log.requests.count
     let answer = try ask("Page.navigate", ["url": .text(url)])
     // An answer without a document is no failure: the status says what it is.
@@ -75,11 +76,11 @@ public final class Page {
 
   /// Asks for the same document once more.
   @discardableResult
-  public func reload() throws(BrowserError) -> PageRequest? { try go(to: try text("location.href")) }
+  package func reload() throws(BrowserError) -> PageRequest? { try go(to: try text("location.href")) }
 
   /// The value of an expression of JavaScript; a promise is waited for.
   @discardableResult
-  public func evaluate(_ expression: String) throws(BrowserError) -> JSONValue {
+  package func evaluate(_ expression: String) throws(BrowserError) -> JSONValue {
     let answer = try ask(
       "Runtime.evaluate",
       [
@@ -94,17 +95,17 @@ public final class Page {
   }
 
   /// The text that an expression gives.
-  public func text(_ expression: String) throws(BrowserError) -> String {
+  package func text(_ expression: String) throws(BrowserError) -> String {
     try evaluate(expression).text ?? ""
   }
 
   /// The text of the first element that a selector finds; nil where there is none.
-  public func text(of selector: String) throws(BrowserError) -> String? {
+  package func text(of selector: String) throws(BrowserError) -> String? {
     try evaluate("document.querySelector(\(JSONValue.text(selector)))?.textContent.trim()").text
   }
 
   /// How many elements a selector finds.
-  public func count(_ selector: String) throws(BrowserError) -> Int {
+  package func count(_ selector: String) throws(BrowserError) -> Int {
     try evaluate("document.querySelectorAll(\(JSONValue.text(selector))).length").integer ?? 0
   }
 
@@ -118,12 +119,12 @@ public final class Page {
   }
 
   /// Whether an expression is true now.
-  public func shows(_ expression: String) throws(BrowserError) -> Bool { try look(expression).isTrue }
+  package func shows(_ expression: String) throws(BrowserError) -> Bool { try look(expression).isTrue }
 
   /// Waits until an expression is true, also in a document that the page is only on its way to.
   ///
   /// - Parameter limit: how long at the most.
-  public func wait(
+  package func wait(
     for expression: String, within limit: TimeSpan = Browser.patience
   ) throws(BrowserError) {
     let deadline = SystemClock.monotonic() + limit
@@ -143,8 +144,8 @@ public final class Page {
   }
 
   /// Notes what the browser has told and nobody has asked for.
-  public func catchUp() throws(BrowserError) { try ask("Runtime.evaluate", ["expression": "0"]) }
+  package func catchUp() throws(BrowserError) { try ask("Runtime.evaluate", ["expression": "0"]) }
 
   /// Forgets what happened so far.
-  public func forget() { log = PageLog() }
+  package func forget() { log = PageLog() }
 }

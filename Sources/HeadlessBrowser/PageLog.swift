@@ -3,41 +3,42 @@
 // Invariant: everything is kept in the order in which the browser told it.
 
 /// One request of a page.
-public struct PageRequest: Sendable {
-  public let url: String
-  public let method: String
+package struct PageRequest: Sendable {
+  package let url: String
+  package let method: String
   /// `Document`, `Stylesheet`, `Script`, `EventSource` …
-  public var kind: String
+  package var kind: String
   /// The status of the answer; nil while there is none.
-  public var status: Int?
+  package var status: Int?
   /// The headers of the answer; the names in small letters.
-  public var headers: [String: String] = [:]
+  package var headers: [String: String] = [:]
   /// How many bytes have come, with the headers and as they went over the wire.
-  public var bytes = 0
+  package var bytes = 0
   /// Why it was given up; nil where it was not.
-  public var failure: String?
+  package var failure: String?
 
   /// Whether it asks this machine, or nobody: what is inside the page or comes from a file.
-  public var staysHere: Bool {
+  package var staysHere: Bool {
     ["http://127.0.0.1:", "http://127.0.0.1/", "data:", "about:", "file:", "blob:"].contains {
       url.hasPrefix($0)
     }
   }
 }
 
-public struct PageLog: Sendable {
+/// What happened in a page.
+package struct PageLog: Sendable {
   /// What was asked for.
-  public internal(set) var requests: [PageRequest] = []
+  package internal(set) var requests: [PageRequest] = []
   /// Errors and warnings in the console, uncaught exceptions, and what the browser has refused.
-  public internal(set) var complaints: [String] = []
+  package internal(set) var complaints: [String] = []
   /// The texts of alerts and of questions that stop the page.
-  public internal(set) var alerts: [String] = []
+  package internal(set) var alerts: [String] = []
   private var places: [String: Int] = [:]
 
   /// What was asked of anybody but this machine.
-  public var strayed: [String] { requests.filter { !$0.staysHere }.map(\.url) }
+  package var strayed: [String] { requests.filter { !$0.staysHere }.map(\.url) }
   /// How many bytes came altogether.
-  public var bytes: Int { requests.reduce(0) { $0 + $1.bytes } }
+  package var bytes: Int { requests.reduce(0) { $0 + $1.bytes } }
 
   mutating func note(_ event: String, _ facts: JSONValue) {
     let id = facts["requestId"].text ?? ""

@@ -51,9 +51,10 @@ struct ResetTests {
       let outcome = try reset.finish()
       #expect(outcome.code == 0 && outcome.out.hasPrefix("Cancelled: 400,000."), outcome.story)
       #expect(between >= 2, "\(between) looks at the bank came in between")
-      // A quick machine may need less than a second, and then there is nothing to show.
+      // A quick bank may need less than a second, and then there is nothing to show; on a busy machine it is seen late that it
+      // has ended.
       let took = ContinuousClock.now - begin
-      #expect(took < .milliseconds(1_500) || outcome.err.contains("cancelling everybody"), outcome.story)
+      #expect(took < .seconds(5) || outcome.err.contains("cancelling everybody"), outcome.story)
       try branch.done("enqueue", "1")
       #expect(try branch.json("audit", timeout: .seconds(60))["cancelled"].integer == 400_000)
     }
