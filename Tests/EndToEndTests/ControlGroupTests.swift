@@ -19,9 +19,9 @@ struct ControlGroupTests {
       echo "attempt $$" >> \(note)
       trap '' TERM HUP
       [ $(grep -c attempt \(note)) -ge 4 ] && exit 0
-      (setsid \(clear)sh -c 'trap "" TERM HUP; echo $$ >> \(note); sleep 1000' &)
-      (setsid \(clear)sh -c 'trap "" TERM HUP; (sh -c "echo \\$\\$ >> \(note); sleep 1000" &); echo $$ >> \(note); sleep 1000' &)
-      sleep 1000
+      (setsid \(clear)sh -c 'trap "" TERM HUP; echo $$ >> \(note); tail -f /dev/null' &)
+      (setsid \(clear)sh -c 'trap "" TERM HUP; (sh -c "echo \\$\\$ >> \(note); tail -f /dev/null" &); echo $$ >> \(note); tail -f /dev/null' &)
+      tail -f /dev/null
       """
   }
 
