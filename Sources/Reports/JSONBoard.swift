@@ -6,7 +6,7 @@ import Wire
 extension JSONValue {
   /// `board`, in one line.
   package static func board(_ frame: BoardFrame) -> JSONValue {
-    [
+    let shape: JSONValue = [
       "version": 1, "day": .init(frame.day), "state": .string(frame.state.name),
       "coordinator": [
         "pid": .init(frame.coordinator.pid), "generation": .init(frame.coordinator.generation),
@@ -28,6 +28,18 @@ extension JSONValue {
         "services": .init(frame.hidden.services), "waiting": .init(frame.hidden.waiting),
         "serving": .init(frame.hidden.serving), "windows": .init(frame.hidden.windows),
       ],
+    ]
+    return frame.history.map { shape.adding(["history": history($0, of: frame.services)]) } ?? shape
+  }
+
+  /// What was served before somebody looked, by the names of the services.
+  private static func history(_ history: BoardHistory, of services: [BoardService]) -> JSONValue {
+    [
+      "since": .instant(history.since), "part_ms": .init(BoardHistory.part),
+      "served": .array(
+        zip(services, history.served).map { service, parts in
+          ["name": .string(service.service.text), "parts": .array(parts.map { .init($0) })]
+        }),
     ]
   }
 
@@ -58,6 +70,7 @@ extension JSONValue {
           ["priority": .init($0.priority?.number), "waiting": .init($0.count)]
         }), "delayed": .init(service.delayed), "serving": .init(service.serving),
       "dead": .init(service.dead), "served_10m_milli": .init(service.servedTenMinutes),
+      "served": .init(service.served),
     ]
   }
 

@@ -208,34 +208,3 @@ final class Feeds {
     onChange?(kind)
   }
 }
-
-/// How many customers each service has served in the last ten minutes, in parts of ten seconds, as far as somebody looked.
-struct RateHistory {
-  static let parts = 60
-  private static let part: Int64 = 10_000
-  private var served: [ServiceName: Int64] = [:]
-  private var history: [ServiceName: [Int64]] = [:]
-  private var current: Int64 = 0
-
-  /// The parts, the oldest first.
-  subscript(service: ServiceName) -> [Int64] { history[service] ?? [] }
-
-  /// Counts what was served at the windows since the last frame.
-  mutating func note(_ frame: BoardFrame) {
-    let now = frame.time / Self.part
-    let passed = current == 0 ? 0 : min(Int64(Self.parts), max(0, now - current))
-    current = now
-    var totals: [ServiceName: Int64] = [:]
-    for window in frame.windows { totals[window.service, default: 0] += window.served }
-    for service in frame.services.map(\.service) {
-      var parts = history[service] ?? []
-      parts += Array(repeating: 0, count: Int(passed))
-      if parts.isEmpty { parts = [0] }
-      let total = totals[service] ?? 0
-      parts[parts.count - 1] += max(0, total - (served[service] ?? total))
-      history[service] = Array(parts.suffix(Self.parts))
-    }
-    served = totals
-    history = history.filter { entry in frame.services.contains { $0.service == entry.key } }
-  }
-}

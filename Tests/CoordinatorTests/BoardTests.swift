@@ -68,6 +68,32 @@ struct BoardTests {
     #expect(frame.businessTimeRuns)
   }
 
+  @Test("whoever begins to look is told what was served before, and nobody again")
+  func history() throws {
+    let bank = try TestBank()
+    let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
+    bank.openWindows(2)
+    _ = try bank.enqueue(10, client)
+    bank.serveAll()
+    bank.serveAll()
+    bank.coordinator.queue.commit()
+    bank.round()
+    for viewer in [client, other] {
+      let number = viewer.ask(.board, bank.coordinator)
+      let frame = try #require(frames(try viewer.answers(bank.coordinator), of: number).first)
+      let history = try #require(frame.history)
+      #expect(history.served.count == frame.services.count && history.since <= frame.time)
+      for (service, parts) in zip(frame.services, history.served) {
+        #expect(
+          parts.reduce(0, +) == service.served && service.served == (service.service == .deposit ? 4 : 0))
+      }
+    }
+    bank.serveAll()
+    let seen = try rounds(bank, client) { $0.counts.served == 6 }
+    #expect(seen.allSatisfy { $0.history == nil })
+    #expect(seen.last?.services.first { $0.service == .deposit }?.served == 6)
+  }
+
   @Test("nothing is shown of customers and receipts that are not on disk")
   func kept() throws {
     let bank = try TestBank()

@@ -49,6 +49,44 @@ struct ThroughputTests {
     #expect(throughput.servedTenMinutes(of: [3]) == [3_000])
   }
 
+  @Test(
+    "what was served of each service is known in parts of six seconds, the oldest first, over ten minutes")
+  func parts() {
+    var throughput = Throughput(day: 1, served: 50, issued: 50, byService: [50, 0], at: Self.begin)
+    var total = 0 as Int64
+    // In step 3 four customers, in step 5 two of the other service, and one in the step that runs.
+    func serve(_ count: Int64, _ byService: [Int64], step: Int64) {
+      total += count
+      throughput.note(
+        day: 1, served: 50 + total, issued: 50 + total, byService: byService,
+        at: Self.at(step * 6_000 + 3_000))
+    }
+    for (step, count, byService) in [(3, 4, [54, 0]), (4, 0, [54, 0]), (5, 2, [54, 2]), (6, 0, [54, 2])]
+      as [(
+        Int64, Int64, [Int64]
+      )]
+    { serve(count, byService, step: step) }
+    #expect(throughput.servedByStep(of: [55, 2, 0]) == [[4, 0, 0, 1], [2, 0], []])
+    let began = throughput.longStepBegan
+    #expect(began <= Self.at(39_000) && began > Self.at(33_000))
+    // What is older than ten minutes is told no more.
+    serve(0, [55, 2], step: 104)
+    #expect(throughput.servedByStep(of: [55, 2]).map(\.count) == [99, 100])
+    serve(0, [55, 2], step: 300)
+    #expect(throughput.servedByStep(of: [55, 2]) == [[], []])
+  }
+
+  @Test("a day that begins anew takes nothing from what was served before it")
+  func partsOverDays() {
+    var throughput = Self.throughput()
+    throughput.note(day: 1, served: 7, issued: 7, byService: [7], at: Self.at(7_000))
+    throughput.note(day: 1, served: 7, issued: 7, byService: [7], at: Self.at(13_000))
+    throughput.note(day: 2, served: 2, issued: 2, byService: [2], at: Self.at(19_000))
+    #expect(throughput.servedByStep(of: [2]).map { $0.reduce(0, +) } == [9])
+    #expect(throughput.servedByStep(of: [2])[0].first == 7 && throughput.servedByStep(of: [2])[0].last == 2)
+    #expect(throughput.servedTenMinutes(of: [2])[0] > 0)
+  }
+
   @Test("tickets that a full disk takes back are no rate below zero")
   func takenBack() {
     var throughput = Self.throughput()

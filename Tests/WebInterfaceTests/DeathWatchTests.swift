@@ -54,24 +54,4 @@ struct DeathWatchTests {
     watch.note(frame([death], windows: [window(2, pid: 41, .idle)], time: 4_020))
     #expect(watch.latest?.milliseconds == 20)
   }
-
-  @Test("what is served is counted in parts of ten seconds, from the windows")
-  func rates() {
-    var history = RateHistory()
-    func note(_ time: Int64, served: Int64) {
-      var window = window(1, pid: 40, .idle)
-      window.served = served
-      var frame = frame([], windows: [window], time: time)
-      frame.services = [BoardService(service: .loan)]
-      history.note(frame)
-    }
-    note(100_000, served: 5)
-    note(103_000, served: 8)
-    note(112_000, served: 10)
-    // A coordinator that was replaced counts anew.
-    note(131_000, served: 1)
-    #expect(history[.loan] == [3, 2, 0, 0])
-    note(10_000_000, served: 2)
-    #expect(history[.loan].count == RateHistory.parts && history[.loan].last == 1)
-  }
 }

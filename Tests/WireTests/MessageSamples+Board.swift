@@ -20,7 +20,8 @@ extension ControlCommand {
 
 extension ControlAnswer {
   static let boardAnswers = [
-    Sample("answer-board-others", ControlAnswer.board(.withOthers))
+    Sample("answer-board-others", ControlAnswer.board(.withOthers)),
+    Sample("answer-board-first", ControlAnswer.board(.first)),
   ]
 }
 
@@ -89,6 +90,13 @@ extension BoardFrame {
         waiting: [BoardGrade(priority: Priority(0), count: 1), BoardGrade(priority: nil, count: 9)],
         waitingTotal: 10)
     ]
+    return frame
+  }()
+
+  static let first: BoardFrame = {
+    var frame = bare
+    frame.services = [BoardService(service: .deposit, served: 14), BoardService(service: .loan, served: 0)]
+    frame.history = BoardHistory(since: 1_699_999_998_000, served: [[9, 0, 5], []])
     return frame
   }()
 }

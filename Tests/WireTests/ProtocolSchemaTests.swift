@@ -111,6 +111,8 @@ struct ProtocolSchemaTests {
     expect("board.11", 0...BoardFrame.servingAtMost)
     expect("board.12", 0...BoardFrame.eventsAtMost)
     expect("board.13", 0...BoardFrame.windowsAtMost)
+    expect("board.15.2", 0...BoardFrame.servicesAtMost)
+    expect("board-parts", 0...BoardHistory.partsAtMost)
     expect("board-service.5", 0...BoardService.gradesAtMost + 1)
     expect("board-window.6", 0...BoardWindow.ticketsAtMost)
     expect("control-command.14[].2", 0...Limits.windowsPerService)

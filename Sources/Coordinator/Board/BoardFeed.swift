@@ -39,9 +39,10 @@ final class BoardFeed: BankPart {
     followers.events.isWatched = true
     // Whoever comes beside others sees what they see: nobody makes frames faster by coming often.
     if followers.views.count(of: .board) > 0 { show() }
-    guard var frame = shown else { return make() }
+    var frame = shown ?? make()
     frame.time = context.now.wall.milliseconds
     frame.businessTime = queue.machine.businessTime(at: context.now.monotonic)
+    frame.history = pictures.history()
     return frame
   }
 

@@ -84,7 +84,8 @@ final class BoardPictures: BankPart {
   }
 
   private func services() -> [BoardService] {
-    let served = throughput.servedTenMinutes(of: queue.machine.books.servedByService)
+    let today = queue.machine.books.servedByService
+    let served = throughput.servedTenMinutes(of: today)
     let delayed = queue.machine.books.delayedByService
     return reports.services.map { service, name, numbers in
       let index = service.index
@@ -93,8 +94,21 @@ final class BoardPictures: BankPart {
         windows: Int(numbers.windows), waiting: Self.grades(queue.machine.waitingByPriority(of: service)),
         waitingTotal: numbers.waiting, delayed: index < delayed.count ? delayed[index] : 0,
         serving: numbers.serving, dead: max(0, dead[service]),
-        servedTenMinutes: index < served.count ? served[index] : 0)
+        servedTenMinutes: index < served.count ? served[index] : 0,
+        served: index < today.count ? today[index] : 0)
     }
+  }
+
+  /// What was served before somebody looked, of the services that the frames show.
+  func history() -> BoardHistory {
+    look()
+    let parts = throughput.servedByStep(of: queue.machine.books.servedByService)
+    let age = context.now.monotonic.since(throughput.longStepBegan)
+    return BoardHistory(
+      since: context.now.wall.milliseconds - age.milliseconds,
+      served: reports.services.prefix(BoardFrame.servicesAtMost).map { service, _, _ in
+        service.index < parts.count ? parts[service.index] : []
+      })
   }
 
   /// The first priorities by themselves, and all others as one.

@@ -17,9 +17,9 @@ struct Throughput {
 
   /// A rate: so many steps of a scale.
   static let steps = 10
-  static let longSteps = 100
+  static let longSteps = BoardHistory.partsAtMost - 1
   static let step = TimeSpan.milliseconds(100)
-  static let longStep = TimeSpan.seconds(6)
+  static let longStep = TimeSpan.milliseconds(BoardHistory.part)
 
   private let openedAt: MonotonicTime
   private var now: MonotonicTime
@@ -44,7 +44,7 @@ struct Throughput {
     long = StepRing((Sums(), byService), step: Self.longStep, count: Self.longSteps + 1, at: now)
   }
 
-  /// Looks at the numbers of the day. Where another day has begun they begin anew, and those by service with it.
+  /// Looks at the numbers of the day. Where another day has begun they begin anew, and those by service with them.
   ///
   /// - Parameter byService: customers served today, by the index of the service; it is asked for now and then.
   mutating func note(
@@ -52,6 +52,7 @@ struct Throughput {
     at now: MonotonicTime
   ) {
     self.now = max(self.now, now)
+    if day != self.day { begin(day) }
     if short.isDue(at: now) { short.advance(to: now, with: sums) }
     if long.isDue(at: now) {
       // Where somebody was served since the last look, what there was before is known from the last step.
@@ -59,16 +60,18 @@ struct Throughput {
       long.advance(to: now, with: (sums, served == self.served ? present : self.byService))
       self.byService = present
     }
-    guard day == self.day else {
-      add(served: served, issued: issued)
-      self.byService = []
-      long.mapAll { ($0.sums, []) }
-      return (self.day, self.served, self.issued) = (day, served, issued)
-    }
     guard served != self.served || issued != self.issued else { return }
     // Tickets that a full disk has taken back were never issued.
     add(served: max(0, served - self.served), issued: max(0, issued - self.issued))
     (self.served, self.issued) = (served, issued)
+  }
+
+  /// The numbers of the day are zero again: what was served before stands below zero from now on, so that differences stay
+  /// what they were.
+  private mutating func begin(_ day: BusinessDay) {
+    let before = byService
+    long.mapAll { ($0.sums, Self.difference($0.byService, before)) }
+    (self.day, served, issued, byService) = (day, 0, 0, [])
   }
 
   private mutating func add(served: Int64, issued: Int64) {
@@ -99,9 +102,32 @@ struct Throughput {
   /// - Parameter present: customers served today, by the index of the service.
   func servedTenMinutes(of present: [Int64]) -> [Int64] {
     let (before, at) = longBack
-    return present.indices.map { index in
-      let then = index < before.byService.count ? before.byService[index] : 0
-      return rate(max(0, present[index] - then), since: at)
+    return Self.difference(present, before.byService).map { rate(max(0, $0), since: at) }
+  }
+
+  /// When the long step that runs has begun.
+  var longStepBegan: MonotonicTime { long.back(0).at }
+
+  /// Customers served of each service in the last long steps, the oldest first, and in the one that runs; without the zeros in
+  /// front.
+  ///
+  /// - Parameter present: customers served today, by the index of the service.
+  func servedByStep(of present: [Int64]) -> [[Int64]] {
+    var parts = [[Int64]](repeating: [], count: present.count)
+    for step in stride(from: Self.longSteps, through: 0, by: -1) {
+      let end = step == 0 ? present : long.back(step - 1).value.byService
+      for (index, served) in Self.difference(end, long.back(step).value.byService).enumerated()
+      where index < parts.count && (served > 0 || !parts[index].isEmpty) {
+        parts[index].append(max(0, served))
+      }
+    }
+    return parts
+  }
+
+  /// What is more in the first, service by service; one that is missing has none.
+  private static func difference(_ now: [Int64], _ before: [Int64]) -> [Int64] {
+    (0..<max(now.count, before.count)).map { index in
+      (index < now.count ? now[index] : 0) - (index < before.count ? before[index] : 0)
     }
   }
 

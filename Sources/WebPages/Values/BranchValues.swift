@@ -173,7 +173,7 @@ public struct ServiceRow: Sendable, Equatable {
   public var dead: Int64
   /// Served over the last ten minutes, in thousandths a second.
   public var servedTenMinutes: Int64
-  /// Served of the last ten minutes, oldest first, one number for equal parts of the time (60 of ten seconds each): what the small plot shows.
+  /// Served in equal parts of the last ten minutes, the oldest first: what the small plot shows.
   public var history: [Int64]
 
   public init(

@@ -35,6 +35,8 @@ public struct BoardFrame: Codable, Sendable, Equatable {
   public var windows: [BoardWindow]
   /// How many are not in the lists.
   public var hidden: BoardHidden
+  /// What was served before somebody looked: in the first frame of whoever begins to look, and in no other.
+  public var history: BoardHistory?
 
   /// How long somebody waited or was served today, to the millisecond.
   public var businessTime: TimeSpan {
@@ -58,17 +60,19 @@ public struct BoardFrame: Codable, Sendable, Equatable {
     day: Int64, state: BankState, coordinator: BoardCoordinator, time: Int64, businessTime: TimeSpan,
     businessTimeRuns: Bool, counts: BoardCounts, rates: BoardRates = BoardRates(),
     services: [BoardService] = [], waiting: [BoardWaiting] = [], serving: [BoardServing] = [],
-    events: [BoardEvent] = [], windows: [BoardWindow] = [], hidden: BoardHidden = BoardHidden()
+    events: [BoardEvent] = [], windows: [BoardWindow] = [], hidden: BoardHidden = BoardHidden(),
+    history: BoardHistory? = nil
   ) {
     (self.day, self.state, self.coordinator, self.time) = (day, state, coordinator, time)
     (businessMilliseconds, self.businessTimeRuns) = (businessTime.milliseconds, businessTimeRuns)
     (self.counts, self.rates, self.services, self.waiting) = (counts, rates, services, waiting)
     (self.serving, self.events, self.windows, self.hidden) = (serving, events, windows, hidden)
+    self.history = history
   }
 
   enum CodingKeys: Int, CodingKey {
     case day = 1, state, coordinator, time, businessMilliseconds, businessTimeRuns, counts, rates, services,
-      waiting, serving, events, windows, hidden
+      waiting, serving, events, windows, hidden, history
   }
 }
 
@@ -138,4 +142,21 @@ public struct BoardHidden: Codable, Sendable, Equatable {
     (self.services, self.waiting, self.serving, self.windows) = (services, waiting, serving, windows)
   }
   enum CodingKeys: Int, CodingKey { case services = 1, waiting, serving, windows }
+}
+
+/// How many customers were served in parts of six seconds, over the ten minutes before and in the part that runs.
+public struct BoardHistory: Codable, Sendable, Equatable {
+  /// When the part that runs has begun, in milliseconds since 1970.
+  public var since: Int64
+  /// Of each service of the frame, in their order, the oldest part first and the one that runs last. What is missing in
+  /// front is zero, as is a service that is missing.
+  public var served: [[Int64]]
+
+  /// What a part lasts, in milliseconds.
+  public static let part: Int64 = 6_000
+  /// What ``served`` holds of a service at most: ten minutes, and the part that runs.
+  public static let partsAtMost = 101
+
+  public init(since: Int64, served: [[Int64]] = []) { (self.since, self.served) = (since, served) }
+  enum CodingKeys: Int, CodingKey { case since = 1, served }
 }

@@ -21,6 +21,8 @@ public struct BoardService: Codable, Sendable, Equatable {
   public var delayed, serving, dead: Int64
   /// Customers who were attended to, in thousandths a second, over the last ten minutes.
   public var servedTenMinutes: Int64
+  /// Customers who were attended to today; nil where an older coordinator tells.
+  public var served: Int64?
 
   /// What ``waiting`` holds at most, beside the others.
   public static let gradesAtMost = 8
@@ -28,15 +30,16 @@ public struct BoardService: Codable, Sendable, Equatable {
   public init(
     service: ServiceName, paused: Bool = false, pauseReason: String? = nil, windows: Int = 0,
     waiting: [BoardGrade] = [], waitingTotal: Int64 = 0, delayed: Int64 = 0, serving: Int64 = 0,
-    dead: Int64 = 0, servedTenMinutes: Int64 = 0
+    dead: Int64 = 0, servedTenMinutes: Int64 = 0, served: Int64? = nil
   ) {
     (self.service, self.paused, self.pauseReason, self.windows) = (service, paused, pauseReason, windows)
     (self.waiting, self.waitingTotal, self.delayed) = (waiting, waitingTotal, delayed)
     (self.serving, self.dead, self.servedTenMinutes) = (serving, dead, servedTenMinutes)
+    self.served = served
   }
   enum CodingKeys: Int, CodingKey {
     case service = 1, paused, pauseReason, windows, waiting, waitingTotal, delayed, serving, dead,
-      servedTenMinutes
+      servedTenMinutes, served
   }
 }
 

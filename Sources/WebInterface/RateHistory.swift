@@ -1,0 +1,77 @@
+// Owns how many customers each service has served over the last ten minutes, as the small plots show it. It knows no page.
+// Invariant: the coordinator tells what was before somebody looked, and what comes is counted from there on; what a
+// coordinator that was replaced has not seen is known from the one before, as far as somebody looked.
+import BankModel
+import Wire
+
+struct RateHistory {
+  /// Parts of each service, the oldest first, always ``BoardHistory/partsAtMost``: the last one runs.
+  private var parts: [ServiceName: [Int64]] = [:]
+  /// When the part that runs has begun, in milliseconds since 1970.
+  private var since: Int64 = 0
+  /// Who was served on the day, as of the last frame.
+  private var served: [ServiceName: Int64] = [:]
+  private var day: Int64 = 0
+
+  /// The parts of a service; none where nobody has told of it.
+  subscript(service: ServiceName) -> [Int64] { parts[service] ?? [] }
+
+  /// Counts who was served since the last frame, or takes over what was counted before somebody looked.
+  mutating func note(_ frame: BoardFrame) {
+    if let history = frame.history { adopt(history, of: frame) } else { count(frame) }
+    served = Dictionary(frame.services.map { ($0.service, $0.served ?? 0) }) { first, _ in first }
+    day = frame.day
+  }
+
+  private mutating func count(_ frame: BoardFrame) {
+    advance(to: frame.time)
+    var counted: [ServiceName: [Int64]] = [:]
+    for service in frame.services {
+      let now = service.served ?? 0
+      let before = day == frame.day ? served[service.service] ?? now : 0
+      var own = parts[service.service] ?? Self.nothing
+      // Wrapping: what a socket tells may be any number.
+      own[own.count - 1] &+= max(0, now &- before)
+      counted[service.service] = own
+    }
+    parts = counted
+  }
+
+  private mutating func adopt(_ history: BoardHistory, of frame: BoardFrame) {
+    advance(to: history.since)
+    var adopted: [ServiceName: [Int64]] = [:]
+    for (index, service) in frame.services.enumerated() {
+      let told = index < history.served.count ? history.served[index].suffix(Self.nothing.count) : []
+      var own = Self.nothing.dropLast(told.count) + told
+      if let seen = parts[service.service] {
+        // Its own parts are whole from its opening on.
+        for place in Self.partsBefore(frame.coordinator.openedAt, history.since) {
+          own[place] = max(own[place], seen[place])
+        }
+      }
+      adopted[service.service] = Array(own)
+    }
+    (parts, since) = (adopted, history.since)
+  }
+
+  /// The places of the parts that have begun before a moment.
+  private static func partsBefore(_ moment: Int64, _ since: Int64) -> Range<Int> {
+    guard since >= moment else { return nothing.indices }
+    let whole = max(0, since &- moment) / BoardHistory.part
+    return 0..<Int(max(0, Int64(nothing.count - 1) - whole))
+  }
+
+  /// Begins as many parts as have passed.
+  private mutating func advance(to moment: Int64) {
+    let passed = max(0, moment &- since) / BoardHistory.part
+    guard passed > 0 else { return }
+    let zeros = Int(min(passed, Int64(Self.nothing.count)))
+    for service in parts.keys {
+      parts[service]?.removeFirst(zeros)
+      parts[service]?.append(contentsOf: repeatElement(0, count: zeros))
+    }
+    since &+= passed &* BoardHistory.part
+  }
+
+  private static let nothing = [Int64](repeating: 0, count: BoardHistory.partsAtMost)
+}

@@ -1,0 +1,73 @@
+// What the small plots show: what a coordinator tells of before somebody looked, and what is counted from there on.
+
+import BankModel
+import Testing
+import Wire
+
+@testable import WebInterface
+
+@Suite("How fast customers of a service were served")
+struct RateHistoryTests {
+  private func frame(
+    _ time: Int64, served: Int64?, day: Int64 = 1, opened: Int64 = 0, _ history: BoardHistory? = nil
+  ) -> BoardFrame {
+    BoardFrame(
+      day: day, state: .open, coordinator: BoardCoordinator(pid: 2, generation: 1, openedAt: opened),
+      time: time,
+      businessTime: .zero, businessTimeRuns: true, counts: BoardCounts(),
+      services: [BoardService(service: .loan, served: served)], history: history)
+  }
+
+  private func tail(_ history: RateHistory, _ count: Int) -> [Int64] { history[.loan].suffix(count) }
+
+  @Test("the plot is there at the first look, and goes on with what is served from then on")
+  func firstLook() {
+    var history = RateHistory()
+    history.note(frame(1_000_000, served: 9, BoardHistory(since: 998_000, served: [[4, 0, 5]])))
+    #expect(history[.loan].count == BoardHistory.partsAtMost && tail(history, 4) == [0, 4, 0, 5])
+    history.note(frame(1_003_999, served: 11))
+    #expect(tail(history, 3) == [4, 0, 7])
+    history.note(frame(1_004_000, served: 12))
+    #expect(tail(history, 4) == [4, 0, 7, 1])
+    history.note(frame(1_017_000, served: 12))
+    #expect(tail(history, 4) == [7, 1, 0, 0])
+    history.note(frame(90_000_000, served: 14))
+    #expect(history[.loan].count == BoardHistory.partsAtMost && history[.loan].reduce(0, +) == 2)
+  }
+
+  @Test("a day that begins anew counts from zero")
+  func newDay() {
+    var history = RateHistory()
+    history.note(frame(1_000_000, served: 9, BoardHistory(since: 998_000, served: [[9]])))
+    history.note(frame(1_001_000, served: 3, day: 2))
+    #expect(tail(history, 2) == [0, 12])
+  }
+
+  @Test("what a coordinator that was replaced has seen stays, and is not counted twice")
+  func replaced() {
+    var history = RateHistory()
+    history.note(frame(1_000_000, served: 9, BoardHistory(since: 998_000, served: [[4, 0, 5]])))
+    // It opened 9 s ago; what came in the part in which it did both may have seen.
+    let told = BoardHistory(since: 1_011_000, served: [[1, 2]])
+    history.note(frame(1_012_000, served: 12, opened: 1_003_000, told))
+    #expect(tail(history, 5) == [4, 0, 5, 1, 2])
+    // The same one again, after nobody looked for a moment.
+    history.note(frame(1_012_500, served: 12, opened: 1_003_000, told))
+    #expect(tail(history, 5) == [4, 0, 5, 1, 2])
+  }
+
+  @Test("whatever a socket tells is no trap")
+  func anything() {
+    for since in [Int64.min, -1, 0, .max] {
+      for time in [Int64.min, 0, .max] {
+        var history = RateHistory()
+        let parts = [Int64](repeating: .max, count: 500)
+        history.note(frame(time, served: .max, BoardHistory(since: since, served: [parts, parts])))
+        history.note(frame(.max, served: .min, opened: .min))
+        history.note(frame(time, served: .max, opened: since, BoardHistory(since: time, served: [[.max]])))
+        history.note(frame(.min, served: nil))
+        #expect(history[.loan].count == BoardHistory.partsAtMost)
+      }
+    }
+  }
+}
