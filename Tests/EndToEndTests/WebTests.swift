@@ -125,6 +125,35 @@ struct WebTests {
     }
   }
 
+  @Test("a plot shows what was served before anybody looked, and keeps it over a coordinator that was killed")
+  func plots() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "100")
+      try branch.done("enqueue", "30", "--service", "deposit")
+      try branch.done("wait")
+      let web = try branch.web()
+      let mine = "Cookie: \(try web.logIn())"
+      /// How high the plot of a service is at its highest, in parts of 60; nil where the page is not to be had.
+      func height(_ service: String) throws -> Int? {
+        let body = try web.remote("/services", "-H", mine).body
+        guard let card = body.components(separatedBy: #"data-key="\#(service)""#).dropFirst().first,
+          let points = card.components(separatedBy: #"<polyline points=""#).dropFirst().first?.prefix(while: {
+            $0 != "\""
+          })
+        else { return nil }
+        return points.split(separator: " ").compactMap { $0.split(separator: ",").last.flatMap { Int($0) } }
+          .map { 60 - $0 }.max()
+      }
+      #expect(try height("deposit") == 56 && height("loan") == 0)
+      let pid = try branch.status().document["bank"]["pid"].integer
+      #expect(branch.processes.signal(try #require(pid), SIGKILL))
+      try branch.waitUntil("its coordinator was replaced") {
+        (try branch.statusIfAnswered()?.document["bank"]["pid"].integer ?? pid) != pid
+      }
+      try branch.waitUntil("the plot is there again") { try height("deposit") == 56 && height("loan") == 0 }
+    }
+  }
+
   @Test("the page is back at the same port with the same cookies, whoever was killed")
   func kills() throws {
     try withBranch { branch in
