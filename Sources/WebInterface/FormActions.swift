@@ -187,13 +187,18 @@ final class FormActions {
     application.feeds.want([.board], at: SystemClock.monotonic())
     let loader = application.director.loader
     let watch = KillWatch(window: window, generation: generation, pid: pid, in: application.feeds.board)
+    let former = loader.kill
     // Whoever presses twice kills once, and what came of that stands.
-    if loader.kill?.isOf(watch) != true { loader.kill = watch }
-    control.ask(.endTeller(window: window, generation: generation, pid: pid)) { outcome in
+    if former?.isOf(watch) != true { loader.kill = watch }
+    control.ask(.endTeller(window: window, generation: generation, pid: pid)) { [self] outcome in
       switch outcome {
       case .success: form.answer(.ended(window: window), at: page)
       case .failure(let failure):
-        if let kill = loader.kill, kill.isOf(watch), kill.stage == .ordered { loader.kill = nil }
+        // Nobody was killed, so what is told is still of the one before.
+        if let kill = loader.kill, kill.isOf(watch), kill.stage == .ordered {
+          loader.kill = former?.stage == .ordered ? nil : former
+          application.director.note(.board)
+        }
         form.refuse(failure.code == .wrongState ? .otherGeneration : PageRefusal(failure), at: page)
       }
     }

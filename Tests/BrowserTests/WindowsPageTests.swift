@@ -132,6 +132,21 @@ extension PageTests {
         let after = try #require(try site.branch.status().worker("loan-1"))
         #expect(after.generation == before.generation + 1 && after.pid != before.pid && after.ticket == 1)
         for page in [one, two] { try page.becomes("\(row).includes('\(after.pid)')") }
+        // A form of before, sent once more, or with a process that is not there, ends nobody and is told of on no page.
+        for pid in [before.pid, before.pid + 1] {
+          try two.evaluate(
+            """
+            fetch('/windows/end', {method: 'POST', headers: {'Content-Type': 'application/x-www-form-urlencoded'},
+              body: 'window=loan-1&generation=1&pid=\(pid)&key=again-\(pid)'}).then(() => { window.isSent = \(pid) })
+            """)
+          try two.becomes("window.isSent === \(pid)")
+        }
+        let late = try site.page("/windows", beside: one, .en)
+        for page in [two, late] {
+          let told = try page.text("document.querySelector('[data-region=death]').textContent")
+          #expect(told.contains("pid \(before.pid)") && told.contains("ms"), "\(told)")
+        }
+        #expect(try site.branch.status().worker("loan-1")?.pid == after.pid)
         // Its log grows on its page.
         try one.go(to: site.origin + "/windows/loan-1/log")
         try one.wait(for: "document.querySelector('.log').textContent.includes('pid=\(after.pid)')")
