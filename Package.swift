@@ -115,7 +115,7 @@ let package = Package(
     floor("Logbook", on: ["BankModel", "Time", "Posix"]),
     floor("Configuration", on: ["Time", "BankModel", "Arguments", "JSON", "Posix"]),
     floor("CommandRunner", on: ["Time", "Posix"]),
-    // What scripts are told, the same on every way: the shapes of `--json`.
+    // What is told in the same way wherever it is asked: the shapes of `--json`, and what became of a teller that was killed.
     floor("Reports", on: ["BankModel", "Arguments", "JSON", "Posix", "Wire"]),
     floor("WebServer", on: ["Time", "Posix", "WebCore", "CMicrohttpd"]),
 
@@ -261,6 +261,7 @@ let package = Package(
     tests("WireTests", of: ["Wire", "Time", "BankModel", "JSON"], exclude: ["Golden"]),
     tests("LogbookReaderTests", of: ["Logbook", "Time", "BankModel", "Posix", "Console"]),
     tests("JSONTests", of: ["JSON", "BankModel", "Posix"]),
+    tests("ReportsTests", of: ["Reports", "Time", "BankModel", "Wire"]),
     tests("ConfigurationTests", of: ["Configuration", "Arguments", "JSON", "Time", "BankModel", "Posix"]),
     tests(
       "TellerTests",
@@ -324,7 +325,7 @@ let package = Package(
       of: [
         "Console", "bank-chaos", "ControlClient", "StockClient", "VendingClient", "Transport",
         "Configuration",
-        "Arguments", "JSON", "Time", "BankModel", "Guardian", "Wire", "Posix",
+        "Arguments", "JSON", "Time", "BankModel", "Guardian", "Reports", "Wire", "Posix",
       ]),
     tests(
       "GuardianTests",

@@ -6,6 +6,18 @@
 #define __has_embed(file) 0
 #endif
 
+// Every file: its symbol, its name and its type. An #embed stands in a line of its own, which no macro can write.
+#define ASSETS(EACH)                                                                                         \
+  EACH(style_css, "style.css", css)                                                                          \
+  EACH(page_js, "page.js", script)                                                                           \
+  EACH(live_js, "live.js", script)                                                                           \
+  EACH(timer_js, "timer.js", script)                                                                         \
+  EACH(dialog_js, "dialog.js", script)                                                                       \
+  EACH(chime_js, "chime.js", script)                                                                         \
+  EACH(stepper_js, "stepper.js", script)                                                                     \
+  EACH(more_css, "more.css", css)                                                                            \
+  EACH(icon_svg, "icon.svg", drawing)
+
 // 1 is __STDC_EMBED_FOUND__.
 #if !defined(BANK_ASSETS_BY_ASSEMBLER) && __has_embed("Assets/style.css") == 1
 #pragma clang diagnostic ignored "-Wc23-extensions"
@@ -39,21 +51,13 @@ static const unsigned char icon_svg[] = {
 #define LENGTH(symbol) sizeof(symbol)
 #else
 // Package.swift says where the files are: the assembler does not look beside the source.
-#define ASSET(symbol, file)                                                                                  \
+#define ASSET(symbol, file, type)                                                                            \
   __asm__(".pushsection .rodata\n.globl bank_" #symbol "\nbank_" #symbol                                     \
           ":\n.incbin \"" BANK_ASSETS "/" file "\"\n.globl bank_" #symbol "_end\nbank_" #symbol              \
           "_end:\n.byte 0\n.popsection\n");                                                                  \
   extern const unsigned char symbol[] __asm__("bank_" #symbol);                                              \
   extern const unsigned char symbol##_end[] __asm__("bank_" #symbol "_end");
-ASSET(style_css, "style.css")
-ASSET(more_css, "more.css")
-ASSET(page_js, "page.js")
-ASSET(live_js, "live.js")
-ASSET(timer_js, "timer.js")
-ASSET(dialog_js, "dialog.js")
-ASSET(chime_js, "chime.js")
-ASSET(stepper_js, "stepper.js")
-ASSET(icon_svg, "icon.svg")
+ASSETS(ASSET)
 #define LENGTH(symbol) ((size_t)(symbol##_end - symbol))
 #endif
 
@@ -61,20 +65,14 @@ static const char css[] = "text/css; charset=utf-8";
 static const char script[] = "text/javascript; charset=utf-8";
 static const char drawing[] = "image/svg+xml";
 
-size_t bank_web_asset_count(void) { return 9; }
+#define ONE(symbol, file, type) +1
+size_t bank_web_asset_count(void) { return 0 ASSETS(ONE); }
 
 struct bank_web_asset bank_web_asset_at(size_t place) {
-  switch (place) {
-  case 0: return (struct bank_web_asset){"style.css", css, style_css, LENGTH(style_css)};
-  case 1: return (struct bank_web_asset){"page.js", script, page_js, LENGTH(page_js)};
-  case 2: return (struct bank_web_asset){"live.js", script, live_js, LENGTH(live_js)};
-  case 3: return (struct bank_web_asset){"timer.js", script, timer_js, LENGTH(timer_js)};
-  case 4: return (struct bank_web_asset){"dialog.js", script, dialog_js, LENGTH(dialog_js)};
-  case 5: return (struct bank_web_asset){"chime.js", script, chime_js, LENGTH(chime_js)};
-  case 6: return (struct bank_web_asset){"stepper.js", script, stepper_js, LENGTH(stepper_js)};
-  case 7: return (struct bank_web_asset){"more.css", css, more_css, LENGTH(more_css)};
-  default: return (struct bank_web_asset){"icon.svg", drawing, icon_svg, LENGTH(icon_svg)};
-  }
+#define ROW(symbol, file, type) {file, type, symbol, LENGTH(symbol)},
+  const struct bank_web_asset assets[] = {ASSETS(ROW)};
+  size_t last = sizeof assets / sizeof *assets - 1;
+  return assets[place < last ? place : last];
 }
 
 uint64_t bank_web_asset_digest(struct bank_web_asset asset) {

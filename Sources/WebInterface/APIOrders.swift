@@ -121,10 +121,7 @@ extension APIRoutes {
   private func orderJuice(_ body: APIBody, _ key: String, _ exchange: HTTPExchange) {
     let juice = ItemID(body.text("juice") ?? "")
     guard juice.isValid else { return misunderstood(exchange) }
-    let order = EnqueueOrder(
-      count: 1, service: .juice, priority: .regular, amount: nil, account: nil,
-      seed: FormActions.seed(of: key), key: "juice-" + key, article: juice.name)
-    control.ask(.enqueue(order)) { [self] outcome in
+    control.ask(.enqueue(EnqueueOrder(juice: juice, key: key))) { [self] outcome in
       switch outcome.only(\.enqueued) {
       case .success(let report): awaitJuice(report, juice, exchange)
       case .failure(let failure): exchange.respond(Self.refusal(failure))

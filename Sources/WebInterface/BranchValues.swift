@@ -2,6 +2,7 @@
 // Invariant: every value has a place on a page, or is left out on purpose; none of them makes this process trap.
 import BankModel
 import Posix
+import Reports
 import WebPages
 import Wire
 
@@ -76,6 +77,27 @@ extension WindowRow {
       generation: Int32(clamping: window.generation), state: window.state, tickets: window.tickets,
       since: window.since, served: window.served, restarts: window.restarts,
       memoryBytes: window.memoryBytes, trouble: window.lastExit?.trouble, isFailed: window.isFailed == true)
+  }
+}
+
+extension WindowDeath {
+  init(_ watch: KillWatch) {
+    self.init(
+      window: watch.window, generation: watch.generation, pid: watch.pid, stage: Stage(watch.stage))
+  }
+}
+
+extension WindowDeath.Stage {
+  fileprivate init(_ stage: KillWatch.Stage) {
+    self =
+      switch stage {
+      case .ordered: .ordered
+      case .died(let ticket, _): .died(ticket: ticket)
+      case .served(let ticket, let window, let after, let isExact):
+        .served(ticket: ticket, window: window, milliseconds: after, isExact: isExact)
+      case .succeeded(let generation, let after): .succeeded(generation: generation, milliseconds: after)
+      case .ended(let ticket): .ended(ticket: ticket)
+      }
   }
 }
 

@@ -4,6 +4,7 @@
 // Failure: a notice of refusal, with the status that scripts know.
 import BankModel
 import Posix
+import Reports
 import Time
 import WebCore
 import WebPages
@@ -184,12 +185,20 @@ final class FormActions {
       let pid = form.fields.number("pid").flatMap({ Int32(exactly: $0) }), pid > 1
     else { return form.refuse(.badForm, at: page) }
     application.feeds.want([.board], at: SystemClock.monotonic())
-    application.deaths.expect(
-      window: window, generation: Int32(clamping: generation), pid: pid, in: application.feeds.board)
-    control.ask(.endTeller(window: window, generation: generation, pid: pid)) { outcome in
+    let loader = application.director.loader
+    let watch = KillWatch(window: window, generation: generation, pid: pid, in: application.feeds.board)
+    let former = loader.kill
+    // Whoever presses twice kills once, and what came of that stands.
+    if former?.isOf(watch) != true { loader.kill = watch }
+    control.ask(.endTeller(window: window, generation: generation, pid: pid)) { [self] outcome in
       switch outcome {
       case .success: form.answer(.ended(window: window), at: page)
       case .failure(let failure):
+        // Nobody was killed, so what is told is still of the one before.
+        if let kill = loader.kill, kill.isOf(watch), kill.stage == .ordered {
+          loader.kill = former?.stage == .ordered ? nil : former
+          application.director.note(.board)
+        }
         form.refuse(failure.code == .wrongState ? .otherGeneration : PageRefusal(failure), at: page)
       }
     }

@@ -2,6 +2,7 @@
 // Invariant: whoever asks for a page is told one, or why there is none, exactly once.
 import BankModel
 import Posix
+import Reports
 import StockClient
 import Time
 import VendingClient
@@ -24,7 +25,8 @@ final class PageLoader {
   private let control: ControlLink
   private let home: WebHome
   private var vending: VendingClient
-  let deaths: DeathWatch
+  /// What became of the teller that was killed from here last; nil for none.
+  var kill: KillWatch?
   private var audit: (page: AuditPage, at: MonotonicTime)?
   private var auditWaiters: [Done] = []
 
@@ -33,10 +35,8 @@ final class PageLoader {
   /// How long an audit is as good as a new one.
   private static let auditAge = TimeSpan.seconds(5)
 
-  init(_ feeds: Feeds, _ control: ControlLink, _ home: WebHome, vending: VendingClient, _ deaths: DeathWatch)
-  {
+  init(_ feeds: Feeds, _ control: ControlLink, _ home: WebHome, vending: VendingClient) {
     (self.feeds, self.control, self.home, self.vending) = (feeds, control, home, vending)
-    self.deaths = deaths
   }
 
   func load(_ path: PagePath, in language: Language, _ done: @escaping Done) {
@@ -49,7 +49,7 @@ final class PageLoader {
         .page(
           WindowsPage(
             windows: feeds.board?.windows.map { WindowRow($0) } ?? [], services: services,
-            death: deaths.latest)))
+            death: kill.map { WindowDeath($0) })))
     case .services:
       done(
         .page(

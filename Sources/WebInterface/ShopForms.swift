@@ -44,10 +44,7 @@ final class ShopForms {
   private func orderJuice(_ form: SentForm) {
     let juice = ItemID(form.fields["juice"] ?? "")
     guard juice.isValid, let key = form.key else { return form.refuse(.badForm, at: "/juice") }
-    let order = EnqueueOrder(
-      count: 1, service: .juice, priority: .regular, amount: nil, account: nil,
-      seed: FormActions.seed(of: key), key: "juice-" + key, article: juice.name)
-    control.ask(.enqueue(order)) { [self] outcome in
+    control.ask(.enqueue(EnqueueOrder(juice: juice, key: key))) { [self] outcome in
       switch outcome.only(\.enqueued) {
       case .success(let report): awaitJuice(form, juice, report)
       case .failure(let failure):
@@ -220,6 +217,15 @@ final class ShopForms {
 extension Int64 {
   /// The number, or the nearest one whose amount is a number, too.
   fileprivate var clamped: Int64 { Swift.max(self, -Int64.max) }
+}
+
+extension EnqueueOrder {
+  /// One juice. A page and a script with the same key mean the same one.
+  init(juice: ItemID, key: String) {
+    self.init(
+      count: 1, service: .juice, priority: .regular, amount: nil, account: nil,
+      seed: FormActions.seed(of: key), key: "juice-" + key, article: juice.name)
+  }
 }
 
 extension PageRefusal {

@@ -24,7 +24,6 @@ final class WebApplication: HTTPHandler {
   let director: PageDirector
   /// Why this process may listen on 127.0.0.1 at no port; nil where it does.
   private let portRefusal: String?
-  let deaths = DeathWatch()
   private let assets = WebAssets()
   /// The ways to the stock service and to the customers' side of the machine, for what is asked once.
   let stock: StockClient
@@ -45,9 +44,9 @@ final class WebApplication: HTTPHandler {
     vending = VendingClient(socket: VendingClient.customersSocket(inHome: home.path), loop: loop)
     feeds = Feeds(home: home, loop: loop)
     director = PageDirector(
-      feeds, PageLoader(feeds, control, home, vending: vending, deaths), options)
+      feeds, PageLoader(feeds, control, home, vending: vending), options)
     feeds.onChange = { [unowned self] kind in
-      if kind == .board, let frame = feeds.board { deaths.note(frame) }
+      if kind == .board, let frame = feeds.board { director.loader.kill?.hear(frame) }
       director.note(kind)
     }
   }

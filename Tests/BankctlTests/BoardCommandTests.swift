@@ -29,15 +29,12 @@ private let korean = MessageCatalog(language: .korean)
     ])
   func noSpans(_ word: String) { #expect(SelectionCommands.span(word) == nil) }
 
-  private static let window = BoardWindow(
-    window: "loan-1", service: .loan, pid: 41, generation: 1, state: .serving, tickets: [4])
-
   private static func frame(
-    _ events: [BoardEvent], serving: [BoardServing] = [], windows: [BoardWindow] = []
+    _ events: [BoardEvent], windows: [BoardWindow]
   ) -> BoardFrame {
     BoardFrame(
       day: 1, state: .open, coordinator: BoardCoordinator(pid: 1, generation: 1, openedAt: 0), time: 2_000,
-      businessTime: .zero, businessTimeRuns: true, counts: BoardCounts(), serving: serving, events: events,
+      businessTime: .zero, businessTimeRuns: true, counts: BoardCounts(), events: events,
       windows: windows)
   }
 
@@ -45,49 +42,6 @@ private let korean = MessageCatalog(language: .korean)
     sequence: 9, time: 1_000, kind: .died, ticket: 4, service: .loan, window: "loan-1", pid: 41, signal: 9)
   private static let successor = BoardWindow(
     window: "loan-1", service: .loan, pid: 42, generation: 2, state: .serving)
-
-  @Test("a death is seen, and how soon its customer was served again, at whichever window")
-  func seen() {
-    var watch = KillWatch(Self.window, pid: 41)
-    watch.hear(Self.frame([], windows: [Self.window]))
-    #expect(!watch.isSettled)
-    watch.hear(Self.frame([Self.death], windows: []))
-    watch.hear(
-      Self.frame(
-        [
-          BoardEvent(sequence: 3, time: 500, kind: .started, ticket: 4), Self.death,
-          BoardEvent(sequence: 11, time: 1_005, kind: .started, ticket: 4, window: "loan-2"),
-        ], windows: [Self.successor]))
-    #expect(watch.isSettled && watch.ticket == 4 && watch.milliseconds == 5 && watch.successor == 42)
-  }
-
-  @Test("where the events have gone by, it is seen by who is served since when")
-  func byServing() {
-    var watch = KillWatch(Self.window, pid: 41)
-    watch.hear(Self.frame([Self.death], windows: [Self.window]))
-    #expect(!watch.isSettled)
-    let serving = BoardServing(
-      ticket: 4, service: .loan, priority: .regular, window: "loan-1", since: 1_007, attempt: 2)
-    watch.hear(Self.frame([], serving: [serving], windows: [Self.successor]))
-    #expect(watch.isSettled && watch.ticket == 4 && watch.milliseconds == 7 && watch.successor == 42)
-  }
-
-  @Test("a window that is closed, or was given up, gets no successor, and none is waited for")
-  func noSuccessor() {
-    var watch = KillWatch(Self.window, pid: 41)
-    var death = Self.death
-    death.ticket = nil
-    var window = Self.successor
-    (window.state, window.pid) = (.starting, nil)
-    watch.hear(Self.frame([death], windows: [window]))
-    #expect(!watch.isSettled)
-    var failed = watch
-    window.isFailed = true
-    failed.hear(Self.frame([death], windows: [window]))
-    #expect(failed.isSettled && failed.successor == nil && failed.ticket == nil)
-    watch.hear(Self.frame([death], windows: []))
-    #expect(watch.isSettled && watch.successor == nil)
-  }
 
   @Test("every event has words in both languages, and a page is the same in both but for them")
   func words() {

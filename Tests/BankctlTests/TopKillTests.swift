@@ -1,5 +1,6 @@
 // Killing a teller from the dashboard: who is meant, what is asked first, and what is said of how long its customer waited.
 import BankModel
+import Reports
 import Testing
 import Wire
 
@@ -79,67 +80,34 @@ import Wire
     #expect(model.kill == nil)
   }
 
-  @Test("the death of another process at the same window, or of another window, is none of its business")
-  func otherDeaths() {
-    var watch = KillWatch(window, pid: 4961)
-    var frame = TopFixture.frame()
-    var other = death(1, at: 20)
-    other.pid = 4_000
-    frame.events.append(other)
-    other = death(1, at: 21)
-    other.window = "loan-1"
-    frame.events.append(other)
-    watch.hear(frame)
-    #expect(watch.stage == .ordered && !watch.isOver)
-  }
-
-  @Test("where the start has gone by unseen the customer's own row tells, and else the frame, as a bound")
-  func unseen() {
+  @Test("every end of it has words in both languages; where the time is a bound, the words say so")
+  func words() {
+    let (english, korean) = (MessageCatalog(language: .english), MessageCatalog(language: .korean))
     var frame = TopFixture.frame(after: 70)
-    frame.events = [death(1, at: 20)]
-    var watch = KillWatch(window, pid: 4961)
-    watch.hear(frame)
-    var served = watch
-    frame.events = [started(900, 800, at: 60)]
-    frame.serving[0].since = TopFixture.wall + 25
-    served.hear(frame)
-    #expect(served.stage == .served(ticket: 1, window: "deposit-1", after: 5, isExact: true))
-    var gone = watch
+    func watch(_ events: [BoardEvent]) -> KillWatch {
+      var watch = KillWatch(window: window.window, generation: 1, pid: 4961, in: nil)
+      frame.events = events
+      watch.hear(frame)
+      return watch
+    }
+    (frame.windows[0].pid, frame.windows[0].generation) = (5_001, 2)
     frame.serving = []
-    frame.counts.delayed = 0
-    gone.hear(frame)
-    #expect(gone.stage == .served(ticket: 1, window: "deposit-1", after: 50, isExact: false))
-    #expect(MessageCatalog(language: .english).killed(gone).contains("≤ 50 ms"))
-    var waiting = watch
-    frame.waiting = [BoardWaiting(ticket: 1, service: .deposit, priority: .regular)]
-    waiting.hear(frame)
-    #expect(!waiting.isOver, "it is in line again")
-    frame.events = [BoardEvent(sequence: 801, time: TopFixture.wall + 70, kind: .cancelled, ticket: 1)]
-    waiting.hear(frame)
-    #expect(waiting.stage == .ended(ticket: 1))
-  }
-
-  @Test("where nobody was at the window, the successor counts")
-  func nobody() {
-    var watch = KillWatch(window, pid: 4961)
-    var frame = TopFixture.frame(after: 40)
-    frame.events.append(death(nil, at: 20))
-    (frame.windows[0].pid, frame.windows[0].state) = (nil, .starting)
-    watch.hear(frame)
-    #expect(!watch.isOver)
-    frame.time += 15
-    (frame.windows[0].pid, frame.windows[0].state, frame.windows[0].generation) = (5_001, .idle, 2)
-    watch.hear(frame)
-    #expect(watch.stage == .succeeded(generation: 2, after: 35))
-  }
-
-  @Test("where even the death has gone by unseen, it is known by the other process at the window")
-  func unseenDeath() {
-    var watch = KillWatch(window, pid: 4961)
-    var frame = TopFixture.frame(after: 40)
-    frame.windows[0].pid = 5_001
-    frame.windows[0].generation = 2
-    watch.hear(frame)
-    #expect(watch.stage == .succeeded(generation: 2, after: nil))
+    let cancelled = BoardEvent(sequence: 5, time: TopFixture.wall + 70, kind: .cancelled, ticket: 1)
+    var bound = watch([death(1, at: 20)])
+    frame.events = [started(900, 800, at: 60)]
+    (frame.counts.delayed, frame.waiting) = (0, [])
+    bound.hear(frame)
+    for (watch, part) in [
+      (KillWatch(window: "deposit-1", generation: 1, pid: 4961, in: nil), "Killing"),
+      (watch([death(1, at: 20)]), "customer 1 is not served yet"),
+      (watch([death(1, at: 20), started(1, 6, at: 26)]), "after 6 ms, at deposit-2"),
+      (bound, "after ≤ 50 ms"),
+      (watch([death(nil, at: 20)]), "Generation 2 was ready after 50 ms"),
+      (watch([]), "generation 2 is there"),
+      (watch([death(1, at: 20), cancelled]), "customer 1 was not served again"),
+    ] {
+      #expect(english.killed(watch).contains(part), "\(english.killed(watch))")
+      #expect(korean.killed(watch).contains("4961") && korean.killed(watch) != english.killed(watch))
+    }
   }
 }

@@ -111,56 +111,96 @@ extension PageTests {
     }
 
     @Test(
-      "a teller is ended on the page, which shows how soon its customer is served again")
+      "a teller is ended on the page, and every open page shows how soon its customer is served again")
     func chaos() throws {
       try withSite("--speed", "0.01", web: ["--chaos"]) { site in
         try site.branch.done("enqueue", "1", "--service", "loan")
-        let page = try site.page("/windows", .ko)
-        try page.mark()
+        let (one, two) = try site.pair("/windows")
         try site.branch.waitUntilServed(by: "loan-1", ticket: 1)
         let before = try #require(try site.branch.status().worker("loan-1"))
-        try page.becomes(
-          "document.querySelector('[data-region=windows] [data-key=loan-1]').textContent.includes('\(before.pid)')"
-        )
-        try page.click("[data-end=\"loan-1\"]")
-        try page.becomes("document.querySelector('[data-healed]')")
-        #expect(Int(try page.text("document.querySelector('[data-healed]').dataset.healed")) != nil)
+        let row = "document.querySelector('[data-region=windows] [data-key=loan-1]').textContent"
+        for page in [one, two] { try page.becomes("\(row).includes('\(before.pid)')") }
+        try one.click("[data-end=\"loan-1\"]")
+        for (page, words) in [(one, "1번 고객이 loan-1에서"), (two, "Customer 1 was being served again at loan-1")]
+        {
+          try page.becomes("document.querySelector('[data-healed]')")
+          #expect(Int(try page.text("document.querySelector('[data-healed]').dataset.healed")) != nil)
+          let told = try page.text("document.querySelector('[data-region=death]').textContent")
+          #expect(
+            told.contains("pid \(before.pid)") && told.contains(words) && !told.contains("≤"), "\(told)")
+        }
         let after = try #require(try site.branch.status().worker("loan-1"))
         #expect(after.generation == before.generation + 1 && after.pid != before.pid && after.ticket == 1)
-        try page.becomes(
-          "document.querySelector('[data-region=windows] [data-key=loan-1]').textContent.includes('\(after.pid)')"
-        )
+        for page in [one, two] { try page.becomes("\(row).includes('\(after.pid)')") }
+        // A form of before, sent once more, or with a process that is not there, ends nobody and is told of on no page.
+        for pid in [before.pid, before.pid + 1] {
+          try two.evaluate(
+            """
+            fetch('/windows/end', {method: 'POST', headers: {'Content-Type': 'application/x-www-form-urlencoded'},
+              body: 'window=loan-1&generation=1&pid=\(pid)&key=again-\(pid)'}).then(() => { window.isSent = \(pid) })
+            """)
+          try two.becomes("window.isSent === \(pid)")
+        }
+        let late = try site.page("/windows", beside: one, .en)
+        for page in [two, late] {
+          let told = try page.text("document.querySelector('[data-region=death]').textContent")
+          #expect(told.contains("pid \(before.pid)") && told.contains("ms"), "\(told)")
+        }
+        #expect(try site.branch.status().worker("loan-1")?.pid == after.pid)
         // Its log grows on its page.
-        try page.go(to: site.origin + "/windows/loan-1/log")
-        try page.wait(for: "document.querySelector('.log').textContent.includes('pid=\(after.pid)')")
-        try page.expectClean()
+        try one.go(to: site.origin + "/windows/loan-1/log")
+        try one.wait(for: "document.querySelector('.log').textContent.includes('pid=\(after.pid)')")
+        for page in [one, two] { try page.expectClean() }
       }
     }
 
-    @Test("a press, and what was ticked, outlast a change of their row, but not another order")
+    @Test(
+      "a press, and what was ticked, outlast a change of their row, but not another order; each press is seen on the other page"
+    )
     func presses() throws {
       try withSite("--speed", "10", web: ["--chaos"]) { site in
-        let (windows, tickets) = (try site.page("/windows", .ko), try site.page("/tickets", .en))
-        for page in [windows, tickets] { try page.mark() }
-        try windows.evaluate("window.held = document.querySelector('[data-end=loan-1]')")
+        let windows = try site.pair("/windows")
+        let both = [(windows.ko, served: "완료", generation: "세대"), (windows.en, "Served", "Generation")]
+        func cell(_ name: String) -> String {
+          "document.querySelector('[data-key=loan-1] [data-name=\"\(name)\"]').textContent"
+        }
+        for (page, _, _) in both {
+          try page.evaluate("window.held = document.querySelector('[data-end=loan-1]')")
+        }
         try site.branch.done("enqueue", "3", "--service", "loan", "--wait")
-        try windows.becomes(
-          "document.querySelector('[data-key=loan-1] [data-name=\"완료\"]').textContent === '3'")
-        #expect(try windows.evaluate("held.isConnected") == true, "whoever holds it down presses it")
-        try site.branch.kill(worker: "loan-1")
-        try windows.becomes(
-          "document.querySelector('[data-key=loan-1] [data-name=\"세대\"]').textContent === '2'")
-        #expect(try windows.evaluate("held.isConnected") == false, "it would end another one now")
+        for (page, served, _) in both {
+          try page.becomes("\(cell(served)) === '3'")
+          #expect(try page.evaluate("held.isConnected") == true, "whoever holds it down presses it")
+        }
+        for (presser, next) in [(windows.ko, 2), (windows.en, 3)] {
+          try presser.click("[data-end=loan-1]")
+          for (page, _, generation) in both {
+            try page.becomes("\(cell(generation)) === '\(next)'")
+            #expect(try page.evaluate("held.isConnected") == false, "it would end another one now")
+            // It had nobody, so what is waited for is that another one is there.
+            try page.becomes(
+              "document.querySelector('[data-region=death] .good')?.textContent.match(/generation \(next)|\(next)세대/)"
+            )
+          }
+        }
         try site.branch.done("pause")
         try site.branch.done("enqueue", "2", "--service", "deposit")
-        try tickets.go(to: site.origin + "/tickets?state=waiting")
-        try tickets.mark()
-        try tickets.evaluate("document.querySelector('input[name=ticket][value=\"5\"]').click()")
-        try site.branch.done("cancel", "4")
-        try tickets.becomes("document.querySelectorAll('main [data-ticket]').length === 1")
-        #expect(
-          try tickets.evaluate("document.querySelector('input[name=ticket][value=\"5\"]').checked") == true)
-        for page in [windows, tickets] { try page.expectClean() }
+        let tickets = try site.pair("/tickets?state=waiting")
+        try tickets.ko.click("main input[name=ticket][value=\"5\"]")
+        try tickets.en.click("main input[name=ticket][value=\"4\"]")
+        for (presser, left) in [(tickets.en, 1), (tickets.ko, 0)] {
+          try presser.click(try presser.button(of: "/tickets/cancel"))
+          try presser.confirm()
+          for page in [tickets.ko, tickets.en] {
+            try page.becomes("document.querySelectorAll('main [data-ticket]').length === \(left)")
+          }
+          guard left > 0 else { continue }
+          #expect(
+            try tickets.ko.evaluate("document.querySelector('input[name=ticket][value=\"5\"]').checked")
+              == true)
+        }
+        #expect(try site.branch.status().queue("cancelled") == 2)
+        for page in [windows.ko, windows.en, tickets.ko, tickets.en] { try page.expectClean() }
       }
     }
 

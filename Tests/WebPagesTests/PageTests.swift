@@ -162,7 +162,10 @@ struct PageTests {
         windows: [
           WindowRow(name: evil, pid: 1, state: .stopped, trouble: evil, isFailed: true),
           WindowRow(name: evil + "2", service: .loan, pid: 1, state: .idle, memoryBytes: .min),
-        ], services: [ServiceRow(service: .loan, isPaused: true, pauseReason: evil, windows: .min)]),
+        ], services: [ServiceRow(service: .loan, isPaused: true, pauseReason: evil, windows: .min)],
+        death: WindowDeath(
+          window: evil, generation: .min, pid: .min,
+          stage: .served(ticket: .max, window: evil, milliseconds: .min, isExact: false))),
       AuditPage(problems: [evil], notes: [evil]),
       LedgerPage(lines: [LedgerLine(account: evil, debit: .max, credit: .min)]),
       JuicePage(fruits: [FruitRow(id: ItemID(evil), name: evil, emoji: evil, quantity: .max)]),

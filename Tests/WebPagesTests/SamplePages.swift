@@ -134,7 +134,9 @@ struct SamplePage {
             trouble: "exit code 127", isFailed: true),
           WindowRow(name: "stock", pid: 4964, generation: 1, state: .idle, memoryBytes: 4_100_000),
         ], services: services,
-        death: WindowDeath(window: "loan-1", generation: 1, pid: 4963, ticket: 24, milliseconds: 5))),
+        death: WindowDeath(
+          window: "loan-1", generation: 1, pid: 4963,
+          stage: .served(ticket: 24, window: "loan-1", milliseconds: 5, isExact: true)))),
     SamplePage(
       "log", "/windows/loan-1/log",
       WindowLogPage(

@@ -2,6 +2,7 @@
 // Invariants: at a terminal it is asked first; what is ended is the process that was looked at, and no other.
 // Failure: CommandError; exit code 1 where the answer was no, 4 for no such window, 5 where another process is there by now.
 import Posix
+import Reports
 import Time
 import Wire
 
@@ -12,7 +13,8 @@ enum KillCommand {
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let name = session.name("WINDOW")
     let coordinator = try CoordinatorClient.open(session)
-    let window = try window(name, in: try BoardCommand.first(coordinator), session)
+    let frame = try BoardCommand.first(coordinator)
+    let window = try window(name, in: frame, session)
     guard let pid = window.pid else {
       throw .failure(Failure(.otherProcess, subject: "\(name) \(window.generation) 0"))
     }
@@ -23,7 +25,8 @@ enum KillCommand {
     }
     // What has happened meanwhile is not waited for: the board goes on from here.
     let killing = try coordinator.send(.endTeller(window: name, generation: window.generation, pid: pid))
-    let watch = try watch(killing, window, pid, coordinator)
+    var watch = KillWatch(window: name, generation: window.generation, pid: pid, in: frame)
+    try look(&watch, killing, coordinator)
     try session.show(
       [
         "version": 1, "window": .string(name), "pid": .init(pid), "generation": .init(window.generation),
@@ -43,16 +46,14 @@ enum KillCommand {
   }
 
   /// Looks on until there is nothing more to be seen of it, or for so long.
-  private static func watch(
-    _ killing: UInt32, _ window: BoardWindow, _ pid: Int32, _ coordinator: CoordinatorClient
-  ) throws(CommandError) -> KillWatch {
-    var watch = KillWatch(window, pid: pid)
+  private static func look(
+    _ watch: inout KillWatch, _ killing: UInt32, _ coordinator: CoordinatorClient
+  ) throws(CommandError) {
     var isEnded = false
     let deadline = SystemClock.monotonic() + patience
     while !(isEnded && watch.isSettled), let reply = try coordinator.next(until: deadline) {
       if reply.number == killing { isEnded = true }
       if case .board(let frame) = reply.answer { watch.hear(frame) }
     }
-    return watch
   }
 }

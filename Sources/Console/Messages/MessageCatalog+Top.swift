@@ -3,6 +3,7 @@
 import Arguments
 import BankModel
 import Posix
+import Reports
 import Wire
 
 extension MessageCatalog {

@@ -2,6 +2,7 @@
 // Invariant: every number is one that the bank has told. A wish names whom it means by number, or by window, generation and
 // process, so a picture that is old harms nobody. What would end a process or a customer's wait is asked about first.
 import BankModel
+import Reports
 import StockClient
 import Time
 import VendingClient
@@ -247,7 +248,7 @@ struct TopModel {
     switch question {
     case .cancel(let ticket, let day): return .ask(.cancel(ticket, day: day))
     case .kill(let window, let pid):
-      kill = KillWatch(window, pid: pid)
+      kill = KillWatch(window: window.window, generation: window.generation, pid: pid, in: live?.frame)
       return .ask(.endTeller(window: window.window, generation: window.generation, pid: pid))
     }
   }

@@ -37,17 +37,40 @@ extension WindowsPage {
     let words = frame.words
     let place = "\(death.window), \(words.generation(death.generation)), pid \(death.pid)"
     let ended = words.say("\(place) was killed.", "\(place): 강제 종료했습니다.")
-    guard let milliseconds = death.milliseconds else {
-      return #"<p class="banner bad">\#(ended)</p>"#
+    func banner(_ look: HTML, _ text: String, _ milliseconds: Int64? = nil, isExact: Bool = true) -> HTML {
+      let figure: HTML? = milliseconds.map {
+        #" <b class="large" data-healed="\#($0)">\#(isExact ? "" : "≤ ")\#(words.count($0)) ms</b>"#
+      }
+      return #"<p class="banner \#(look)">\#(text)\#(figure)</p>"#
     }
-    let after: String =
-      death.ticket.map {
-        words.say(
-          "\(words.customer($0)) was being served again after", "\(words.customer($0))이 다시 업무를 보기까지")
-      } ?? words.say("Its successor was ready after", "다음 프로세스가 준비될 때까지:")
-    return """
-      <p class="banner good">\(ended) \(after) <b class="large" data-healed="\(milliseconds)">\(milliseconds) ms</b></p>
-      """
+    switch death.stage {
+    case .ordered: return banner("bad", words.say("Killing \(place) …", "\(place): 강제 종료하는 중 …"))
+    case .died(let ticket?):
+      let waits = words.say(
+        "\(words.customer(ticket)) is not served yet …", "\(words.customer(ticket)) 다시 대기중 …")
+      return banner("bad", "\(ended) \(waits)")
+    case .died(nil):
+      return banner("bad", ended + words.say(" No successor yet …", " 다음 프로세스를 준비하는 중 …"))
+    case .served(let ticket, let window, let milliseconds, let isExact):
+      let after = words.say(
+        "\(words.customer(ticket)) was being served again at \(window) after",
+        "\(words.customer(ticket))이 \(window)에서 다시 업무를 보기까지")
+      return banner("good", "\(ended) \(after)", milliseconds, isExact: isExact)
+    case .succeeded(let generation, nil):
+      let there = words.say(
+        "It has a successor: \(words.generation(generation)).",
+        "\(words.generation(generation)) 프로세스가 준비되었습니다.")
+      return banner("good", "\(ended) \(there)")
+    case .succeeded(let generation, let milliseconds?):
+      let ready = words.say(
+        "It had nobody; \(words.generation(generation)) was ready after",
+        "고객은 없었습니다. \(words.generation(generation)) 프로세스가 준비될 때까지")
+      return banner("good", "\(ended) \(ready)", milliseconds)
+    case .ended(let ticket):
+      let gone = words.say(
+        "\(words.customer(ticket)) was not served again.", "\(words.customer(ticket))은 다시 업무를 보지 않았습니다.")
+      return banner("bad", "\(ended) \(gone)")
+    }
   }
 
   private func steering(_ service: ServiceRow, _ frame: PageFrame) -> HTML {

@@ -229,21 +229,30 @@ public struct WindowRow: Sendable, Equatable {
 
 /// A teller that was ended by somebody, and what became of its customer.
 public struct WindowDeath: Sendable, Equatable {
+  /// How far it has come.
+  public enum Stage: Sendable, Equatable {
+    /// It shall be ended.
+    case ordered
+    /// It has died, with this customer or with nobody.
+    case died(ticket: TicketNumber?)
+    /// Its customer is served again, exactly after this or after this at the most.
+    case served(ticket: TicketNumber, window: String, milliseconds: Int64, isExact: Bool)
+    /// Its successor is ready; nil where nobody saw how soon.
+    case succeeded(generation: Int64, milliseconds: Int64?)
+    /// Its customer was taken out, or put aside.
+    case ended(ticket: TicketNumber)
+  }
+
   /// Where.
   public var window: String
   /// Which of its processes.
-  public var generation: Int32
+  public var generation: Int64
   /// The process.
   public var pid: Int32
-  /// Who was being served; nil for nobody.
-  public var ticket: TicketNumber?
-  /// Until its customer was served again, or, with nobody served, until its successor was ready; nil while that lasts.
-  public var milliseconds: Int64?
+  /// What became of it.
+  public var stage: Stage
 
-  public init(
-    window: String, generation: Int32, pid: Int32, ticket: TicketNumber? = nil, milliseconds: Int64? = nil
-  ) {
-    (self.window, self.generation, self.pid, self.ticket) = (window, generation, pid, ticket)
-    self.milliseconds = milliseconds
+  public init(window: String, generation: Int64, pid: Int32, stage: Stage) {
+    (self.window, self.generation, self.pid, self.stage) = (window, generation, pid, stage)
   }
 }

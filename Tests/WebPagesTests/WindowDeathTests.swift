@@ -1,0 +1,61 @@
+// What the page of the windows says of the teller that was killed from it last, at each step, in both languages.
+
+import BankModel
+import Testing
+import WebPages
+
+@Suite("What is said of a teller that was killed")
+struct WindowDeathTests {
+  private func told(_ stage: WindowDeath.Stage, _ language: Language) throws -> DocumentReader.Element {
+    let death = WindowDeath(window: "loan-1", generation: 3, pid: 4963, stage: stage)
+    let html = WindowsPage(death: death).html(PageFrame(language: language))
+    return try #require(
+      try DocumentReader.elements(html).first { $0.attributes["class"]?.hasPrefix("banner ") == true })
+  }
+
+  @Test(
+    "names the process and what became of its customer; where a time is known it stands there as a number",
+    arguments: [
+      (.ordered, "Killing", "종료하는 중", nil),
+      (.died(ticket: 24), "Customer 24 is not served yet", "24번 고객 다시 대기중", nil),
+      (.died(ticket: nil), "No successor yet", "다음 프로세스를 준비하는 중", nil),
+      (
+        .served(ticket: 24, window: "loan-2", milliseconds: 5, isExact: true),
+        "Customer 24 was being served again at loan-2 after", "24번 고객이 loan-2에서 다시 업무를 보기까지", "5 ms"
+      ),
+      (
+        .served(ticket: 24, window: "loan-2", milliseconds: 1_050, isExact: false),
+        "Customer 24 was being served again at loan-2 after", "24번 고객이 loan-2에서 다시 업무를 보기까지", "≤ 1,050 ms"
+      ),
+      (
+        .succeeded(generation: 4, milliseconds: nil), "It has a successor: generation 4", "4세대 프로세스가 준비되었습니다",
+        nil
+      ),
+      (
+        .succeeded(generation: 4, milliseconds: 12), "It had nobody; generation 4 was ready after",
+        "고객은 없었습니다. 4세대 프로세스가 준비될 때까지", "12 ms"
+      ),
+      (.ended(ticket: 24), "Customer 24 was not served again", "24번 고객은 다시 업무를 보지 않았습니다", nil),
+    ] as [(WindowDeath.Stage, String, String, String?)])
+  func stages(stage: WindowDeath.Stage, english: String, korean: String, figure: String?) throws {
+    for (language, words) in [(Language.english, english), (.korean, korean)] {
+      let banner = try told(stage, language).inside
+      for part in ["loan-1", "pid 4963", words] { #expect(banner.contains(part), "\(banner)") }
+      #expect(banner.contains("data-healed") == (figure != nil))
+      if let figure { #expect(banner.contains(">\(figure)</b>"), "\(banner)") }
+    }
+  }
+
+  @Test("is good news only where somebody is served or ready again")
+  func looks() throws {
+    let stages: [(WindowDeath.Stage, String)] = [
+      (.ordered, "bad"), (.died(ticket: 1), "bad"), (.died(ticket: nil), "bad"), (.ended(ticket: 1), "bad"),
+      (.served(ticket: 1, window: "loan-1", milliseconds: .max, isExact: false), "good"),
+      (.succeeded(generation: 2, milliseconds: nil), "good"),
+      (.succeeded(generation: .max, milliseconds: 0), "good"),
+    ]
+    for (stage, look) in stages {
+      #expect(try told(stage, .korean).attributes["class"] == "banner \(look)", "\(stage)")
+    }
+  }
+}
