@@ -1,6 +1,6 @@
 // Owns how many customers each service has served over the last ten minutes, as the small plots show it. It knows no page.
-// Invariant: the coordinator tells what was before somebody looked, and what comes is counted from there on; what a
-// coordinator that was replaced has not seen is known from the one before, as far as somebody looked.
+// Invariant: the coordinator tells what was before somebody looked, back to its own opening, and what comes is counted from
+// there on.
 import BankModel
 import Wire
 
@@ -38,27 +38,12 @@ struct RateHistory {
   }
 
   private mutating func adopt(_ history: BoardHistory, of frame: BoardFrame) {
-    advance(to: history.since)
     var adopted: [ServiceName: [Int64]] = [:]
     for (index, service) in frame.services.enumerated() {
       let told = index < history.served.count ? history.served[index].suffix(Self.nothing.count) : []
-      var own = Self.nothing.dropLast(told.count) + told
-      if let seen = parts[service.service] {
-        // Its own parts are whole from its opening on.
-        for place in Self.partsBefore(frame.coordinator.openedAt, history.since) {
-          own[place] = max(own[place], seen[place])
-        }
-      }
-      adopted[service.service] = Array(own)
+      adopted[service.service] = Self.nothing.dropLast(told.count) + told
     }
     (parts, since) = (adopted, history.since)
-  }
-
-  /// The places of the parts that have begun before a moment.
-  private static func partsBefore(_ moment: Int64, _ since: Int64) -> Range<Int> {
-    guard since >= moment else { return nothing.indices }
-    let whole = max(0, since &- moment) / BoardHistory.part
-    return 0..<Int(max(0, Int64(nothing.count - 1) - whole))
   }
 
   /// Begins as many parts as have passed.

@@ -9,10 +9,10 @@ import Wire
 @Suite("How fast customers of a service were served")
 struct RateHistoryTests {
   private func frame(
-    _ time: Int64, served: Int64?, day: Int64 = 1, opened: Int64 = 0, _ history: BoardHistory? = nil
+    _ time: Int64, served: Int64?, day: Int64 = 1, _ history: BoardHistory? = nil
   ) -> BoardFrame {
     BoardFrame(
-      day: day, state: .open, coordinator: BoardCoordinator(pid: 2, generation: 1, openedAt: opened),
+      day: day, state: .open, coordinator: BoardCoordinator(pid: 2, generation: 1, openedAt: 0),
       time: time,
       businessTime: .zero, businessTimeRuns: true, counts: BoardCounts(),
       services: [BoardService(service: .loan, served: served)], history: history)
@@ -43,17 +43,16 @@ struct RateHistoryTests {
     #expect(tail(history, 2) == [0, 12])
   }
 
-  @Test("what a coordinator that was replaced has seen stays, and is not counted twice")
-  func replaced() {
+  @Test("what is told anew is taken as it is: nothing is counted twice")
+  func toldAnew() {
     var history = RateHistory()
     history.note(frame(1_000_000, served: 9, BoardHistory(since: 998_000, served: [[4, 0, 5]])))
-    // It opened 9 s ago; what came in the part in which it did both may have seen.
-    let told = BoardHistory(since: 1_011_000, served: [[1, 2]])
-    history.note(frame(1_012_000, served: 12, opened: 1_003_000, told))
-    #expect(tail(history, 5) == [4, 0, 5, 1, 2])
-    // The same one again, after nobody looked for a moment.
-    history.note(frame(1_012_500, served: 12, opened: 1_003_000, told))
-    #expect(tail(history, 5) == [4, 0, 5, 1, 2])
+    history.note(frame(1_002_000, served: 11))
+    // Nobody has looked for a moment.
+    history.note(frame(1_012_000, served: 12, BoardHistory(since: 1_010_000, served: [[4, 0, 7, 1, 0]])))
+    #expect(tail(history, 6) == [0, 4, 0, 7, 1, 0])
+    history.note(frame(1_012_500, served: 14))
+    #expect(tail(history, 3) == [7, 1, 2])
   }
 
   @Test("whatever a socket tells is no trap")
@@ -63,8 +62,8 @@ struct RateHistoryTests {
         var history = RateHistory()
         let parts = [Int64](repeating: .max, count: 500)
         history.note(frame(time, served: .max, BoardHistory(since: since, served: [parts, parts])))
-        history.note(frame(.max, served: .min, opened: .min))
-        history.note(frame(time, served: .max, opened: since, BoardHistory(since: time, served: [[.max]])))
+        history.note(frame(.max, served: .min))
+        history.note(frame(time, served: .max, BoardHistory(since: time, served: [[.max]])))
         history.note(frame(.min, served: nil))
         #expect(history[.loan].count == BoardHistory.partsAtMost)
       }
