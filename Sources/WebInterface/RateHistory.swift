@@ -13,14 +13,25 @@ struct RateHistory {
   private var served: [ServiceName: Int64] = [:]
   private var day: Int64 = 0
 
-  /// The parts of a service; none where nobody has told of it.
-  subscript(service: ServiceName) -> [Int64] { parts[service] ?? [] }
+  /// When the last frame was so.
+  private var time: Int64 = 0
+
+  /// The parts of a service; none where nobody has told of it. The last one is of the six seconds before the last frame: a
+  /// part that has only just begun would look as if nobody was served any more.
+  subscript(service: ServiceName) -> [Int64] {
+    guard var own = parts[service] else { return [] }
+    let before = own[own.count - 2]
+    let left = min(max(0, BoardHistory.part - max(0, time &- since)), BoardHistory.part)
+    own[own.count - 1] &+=
+      before / BoardHistory.part * left + before % BoardHistory.part * left / BoardHistory.part
+    return own
+  }
 
   /// Counts who was served since the last frame, or takes over what was counted before somebody looked.
   mutating func note(_ frame: BoardFrame) {
     if let history = frame.history { adopt(history, of: frame) } else { count(frame) }
     served = Dictionary(frame.services.map { ($0.service, $0.served ?? 0) }) { first, _ in first }
-    day = frame.day
+    (day, time) = (frame.day, frame.time)
   }
 
   private mutating func count(_ frame: BoardFrame) {
