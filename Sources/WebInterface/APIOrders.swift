@@ -119,8 +119,22 @@ extension APIRoutes {
   // MARK: - The shop
 
   private func orderJuice(_ body: APIBody, _ key: String, _ exchange: HTTPExchange) {
-    let juice = ItemID(body.text("juice") ?? "")
-    guard juice.isValid else { return misunderstood(exchange) }
+    guard let name = body.text("juice") else { return misunderstood(exchange) }
+    // What nobody can make is no customer's: it would be a dead letter.
+    application.stock.ask(.assortment, until: deadline) { [self] answer in
+      guard case .success(.assortment(let assortment)) = answer else {
+        return exchange.respond(Self.refusal(answer))
+      }
+      guard let juice = assortment.juice(called: name)?.id else {
+        let known = assortment.juices.map(\.id.name).joined(separator: ", ")
+        return exchange.respond(
+          Self.refusal(404, "no_such_juice", "there is no such juice; there are: \(known)"))
+      }
+      order(juice, key, exchange)
+    }
+  }
+
+  private func order(_ juice: ItemID, _ key: String, _ exchange: HTTPExchange) {
     control.ask(.enqueue(EnqueueOrder(juice: juice, key: key))) { [self] outcome in
       switch outcome.only(\.enqueued) {
       case .success(let report): awaitJuice(report, juice, exchange)

@@ -44,6 +44,19 @@ final class ShopForms {
   private func orderJuice(_ form: SentForm) {
     let juice = ItemID(form.fields["juice"] ?? "")
     guard juice.isValid, let key = form.key else { return form.refuse(.badForm, at: "/juice") }
+    // A page that is older than the menu has buttons for what nobody makes any more.
+    application.stock.ask(.assortment, until: SystemClock.monotonic() + Self.patience) { [self] answer in
+      guard case .success(.assortment(let assortment)) = answer else {
+        return form.refuse(.stockAway, at: "/juice")
+      }
+      guard assortment.juices.contains(where: { $0.id == juice }) else {
+        return form.refuse(.noSuchItem, at: "/juice")
+      }
+      order(form, juice, key)
+    }
+  }
+
+  private func order(_ form: SentForm, _ juice: ItemID, _ key: String) {
     control.ask(.enqueue(EnqueueOrder(juice: juice, key: key))) { [self] outcome in
       switch outcome.only(\.enqueued) {
       case .success(let report): awaitJuice(form, juice, report)

@@ -62,6 +62,9 @@ struct WebTests {
       #expect(
         try web.local("/api/v1/vending/insert", "-d", #"{"amount":1000}"#).json["balance"].integer == 1_000)
       #expect(try web.local("/api/v1/vending/buy", "-d", #"{"product":"top"}"#).status == 409)
+      let juice = try web.local("/api/v1/juice", "-d", #"{"juice":"durian"}"#)
+      #expect(juice.status == 404 && juice.json["error"]["code"].text == "no_such_juice")
+      #expect(try branch.status().queue("issued") == 3, "what nobody can make is no customer's")
       #expect(try web.local("/api/v1/nothing").status == 404)
       #expect(try web.local("/api/v1/customers", "-d", "count=1").status == 400)
     }
@@ -98,7 +101,8 @@ struct WebTests {
       }
       #expect(try branch.status().queue("issued") == 10)
       _ = try web.local("/customers", "-d", "count=10&from=bank&key=two")
-      #expect(try branch.status().queue("issued") == 20)
+      _ = try web.local("/juice", "-d", "juice=durian&key=four")
+      #expect(try branch.status().queue("issued") == 20, "what nobody can make is no customer's")
       let shown = try web.local("/?said=added~10~1").body
       #expect(shown.contains(#"data-ticket="20""#))
       let question = try web.local("/reset")
