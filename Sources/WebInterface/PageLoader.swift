@@ -207,10 +207,8 @@ final class PageLoader {
   }
 
   static func outcome(_ failure: Failure) -> PageOutcome {
-    switch failure.code {
-    case .noSuchTicket, .noSuchDay, .noSuchService: .missing(detail: failure.subject)
-    default: .away
-    }
+    // What can never be is at no address either.
+    [400, 404].contains(failure.code.httpStatus) ? .missing(detail: failure.subject) : .away
   }
 
   // MARK: - The machine

@@ -66,6 +66,8 @@ struct WebTests {
       #expect(juice.status == 404 && juice.json["error"]["code"].text == "no_such_juice")
       #expect(try branch.status().queue("issued") == 3, "what nobody can make is no customer's")
       #expect(try web.local("/api/v1/nothing").status == 404)
+      #expect(try web.local("/ledger?account=-1").status == 404)
+      #expect(try web.local("/api/v1/accounts/-1").status == 400)
       #expect(try web.local("/api/v1/customers", "-d", "count=1").status == 400)
     }
   }
