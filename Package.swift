@@ -151,6 +151,9 @@ let package = Package(
       "ServiceProcess",
       on: ["Time", "BankModel", "QueueCore", "Wire", "Posix", "Storage", "Transport", "Logbook"]),
 
+    // The books that several branches share.
+    floor("PostgresStore", on: ["Time", "BankModel", "Postgres"]),
+
     // The page's server: a client of the three sockets.
     floor(
       "WebInterface",
@@ -272,6 +275,9 @@ let package = Package(
     tests("PosixTests", of: ["PosixFixture", "Posix", "Time"]),
     tests(
       "PostgresTests", of: ["PostgresFixture", "PosixFixture", "Postgres", "BankModel", "Posix", "Time"]),
+    tests(
+      "PostgresStoreTests",
+      of: ["PostgresFixture", "PostgresStore", "Postgres", "BankModel", "Posix", "Time"]),
     tests("RepositoryRulesTests", of: []),
     tests(
       "TransportTests",
@@ -364,7 +370,7 @@ if Context.environment["BANK_BUILD_PROGRAMS"] != nil {
     "Simulator", "SlowDisk", "PosixFixture", "ServiceFixture", "BranchFixture", "HeadlessBrowser",
     "bank-simulate", "bank-bench", "bank-fuzz",
     // No program has its books there yet.
-    "CPostgres", "Postgres", "PostgresFixture",
+    "CPostgres", "Postgres", "PostgresStore", "PostgresFixture",
   ]
   package.targets.removeAll { $0.isTest || others.contains($0.name) }
   package.products.removeAll()
@@ -379,6 +385,8 @@ if !hasPage {
 }
 
 if !hasPostgres {
-  let clients: Set = ["CPostgres", "Postgres", "PostgresFixture", "PostgresTests"]
+  let clients: Set = [
+    "CPostgres", "Postgres", "PostgresStore", "PostgresFixture", "PostgresTests", "PostgresStoreTests",
+  ]
   package.targets.removeAll { clients.contains($0.name) }
 }

@@ -13,6 +13,7 @@ enum FloorRules {
     "Storage": 3, "Transport": 3, "Supervision": 3, "Logbook": 3, "Configuration": 3,
     "CommandRunner": 3, "Reports": 3, "WebServer": 3, "HeadlessBrowser": 3, "Postgres": 3,
     "Teller": 4, "ServiceProcess": 4, "ControlClient": 4, "StockClient": 4, "VendingClient": 4, "Guardian": 4,
+    "PostgresStore": 4,
     // These ask the stock, so they stand above its client; the services stand above what their processes have in common.
     "StockService": 5, "Coordinator": 5, "JuiceStation": 5, "VendingMachine": 5, "CommandWindow": 5,
     "WebInterface": 5,
