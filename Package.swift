@@ -72,10 +72,16 @@ func floor(_ name: String, on below: [String] = []) -> Target {
     swiftSettings: strictness + speed(of: name))
 }
 
+/// What there is only with PostgreSQL's client library. A program that can do without it looks for `HAS_POSTGRES`.
+let withPostgres: Set = [
+  "CPostgres", "Postgres", "PostgresStore", "PostgresFixture", "PostgresTests", "PostgresStoreTests",
+]
+
 func process(_ name: String, on below: [String]) -> Target {
-  .executableTarget(
-    name: name, dependencies: below.map { .init(stringLiteral: $0) },
-    swiftSettings: strictness + speed(of: name))
+  let there = below.filter { hasPostgres || !withPostgres.contains($0) }
+  return .executableTarget(
+    name: name, dependencies: there.map { .init(stringLiteral: $0) },
+    swiftSettings: strictness + speed(of: name) + (hasPostgres ? [.define("HAS_POSTGRES")] : []))
 }
 
 func tests(_ name: String, of targets: [String], exclude: [String] = []) -> Target {
@@ -237,6 +243,7 @@ let package = Package(
         "QueueCore",
         "Wire",
         "Posix", "Storage", "Transport", "Teller", "ControlClient", "StockClient", "HeadlessBrowser",
+        "Postgres", "PostgresStore",
       ]),
     process(
       "bank-fuzz", on: ["Console", "Time", "BankModel", "Arguments", "Wire", "Posix", "ControlClient"]),
@@ -277,7 +284,9 @@ let package = Package(
       "PostgresTests", of: ["PostgresFixture", "PosixFixture", "Postgres", "BankModel", "Posix", "Time"]),
     tests(
       "PostgresStoreTests",
-      of: ["PostgresFixture", "PostgresStore", "Postgres", "BankModel", "Posix", "Time"]),
+      of: [
+        "PosixFixture", "PostgresFixture", "PostgresStore", "Postgres", "BankModel", "Posix", "Time",
+      ]),
     tests("RepositoryRulesTests", of: []),
     tests(
       "TransportTests",
@@ -384,9 +393,4 @@ if !hasPage {
   package.targets.removeAll { pages.contains($0.name) }
 }
 
-if !hasPostgres {
-  let clients: Set = [
-    "CPostgres", "Postgres", "PostgresStore", "PostgresFixture", "PostgresTests", "PostgresStoreTests",
-  ]
-  package.targets.removeAll { clients.contains($0.name) }
-}
+if !hasPostgres { package.targets.removeAll { withPostgres.contains($0.name) } }

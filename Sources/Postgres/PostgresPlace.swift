@@ -29,8 +29,11 @@ public struct PostgresPlace: Sendable, Hashable, CustomStringConvertible {
   ///
   /// - Parameters:
   ///   - application: how the server shows the connection (`application_name` in `pg_stat_activity`).
+  ///   - wishes: settings of every session, such as `enable_seqscan=off`; without spaces.
   /// - Throws: `badPlace`, `passwordInPlace`.
-  public init(_ address: String, application: String = "bank") throws(PostgresError) {
+  public init(
+    _ address: String, application: String = "bank", wishes: [String] = []
+  ) throws(PostgresError) {
     guard address.hasPrefix("postgres://") || address.hasPrefix("postgresql://"), !address.utf8.contains(0)
     else {
       // Not shown: whoever writes `password=… host=…` has written a password.
@@ -49,7 +52,9 @@ public struct PostgresPlace: Sendable, Hashable, CustomStringConvertible {
     settings += given.filter { $0.keyword != "options" && $0.keyword != "client_encoding" }
     settings.append(Setting(keyword: "client_encoding", value: "UTF8"))
     // The later word counts on the server, too.
-    let options = Self.options + (named["options"].map { " " + $0 } ?? "")
+    let options =
+      (Self.options + wishes).map { "-c \($0)" }.joined(separator: " ")
+      + (named["options"].map { " " + $0 } ?? "")
     settings.append(Setting(keyword: "options", value: options))
     self.settings = settings
     // The library's own rule: less than two seconds are two.
@@ -99,9 +104,10 @@ public struct PostgresPlace: Sendable, Hashable, CustomStringConvertible {
 
   /// Plans that are made once, and the same patience at the server's end: a session that is cut off keeps its locks until the
   /// server notices.
-  private static let options =
-    "-c jit=off -c plan_cache_mode=force_generic_plan -c tcp_keepalives_idle=1 -c tcp_keepalives_interval=1 "
-    + "-c tcp_keepalives_count=3 -c tcp_user_timeout=4000"
+  private static let options = [
+    "jit=off", "plan_cache_mode=force_generic_plan", "tcp_keepalives_idle=1", "tcp_keepalives_interval=1",
+    "tcp_keepalives_count=3", "tcp_user_timeout=4000",
+  ]
 
   // MARK: - Reading
 

@@ -141,10 +141,35 @@ public struct PostgresBranch: Sendable, Hashable {
   }
 
   /// The last commit of this epoch that is in the books; nil where there is none.
+  ///
+  /// It is the last word only when nothing of the epoch can still be under way in the server, which may go on with what it was
+  /// sent for a while after a connection was lost: behind ``join(_:lease:)`` of the same name, which waits for it.
   public var lastCommit: PostgresRequest<Int64?> {
     PostgresRequest(segment: [PostgresStatements.lastCommit.with(fence)]) { results in
       guard let rows = results.first, rows.count == 1 else { return nil }
       return .some(rows.integer(0, 0))
+    }
+  }
+
+  /// Which of these tickets of a day have a receipt, by which branch, and by which of its commits.
+  public static func receipts(
+    of tickets: [Int64], day: Int64
+  ) -> PostgresRequest<[(ticket: Int64, branch: PostgresBranch, commit: Int64)]> {
+    PostgresRequest(segment: [PostgresStatements.receipts(.integer(day), .integers(tickets))]) { results in
+      results.first.flatMap { rows in
+        all(rows) { row in
+          let numbers = (0..<4).compactMap { rows.integer(row, $0) }
+          guard numbers.count == 4 else { return nil }
+          return (numbers[0], PostgresBranch(id: numbers[1], epoch: numbers[2]), numbers[3])
+        }
+      }
+    }
+  }
+
+  /// What a customer carries; nil for nothing, and where there is no such customer any more.
+  public static func payload(of position: Int64) -> PostgresRequest<[UInt8]?> {
+    PostgresRequest(segment: [PostgresStatements.payload(.integer(position))]) { results in
+      results.first.map { $0.bytes(0, 0) }
     }
   }
 

@@ -4,7 +4,23 @@
 //
 // A lock and what it guards are two statements of one segment: the second sees what was committed before it got the lock, the
 // first would not. A fence may wait for whoever raises the epoch, and is looked at anew then, so it needs no lock before it.
+//
+// A plan is made once, often when the tables are empty, and must be the right one with a million rows as well: so what is looked
+// for is found by a key in every statement, and the sessions are told to do nothing else (``PostgresPlace/ofBooks(_:)``).
 import Postgres
+
+extension PostgresPlace {
+  /// The address of the books that branches share; see ``PostgresPlace``.
+  ///
+  /// To the planner a table that was just emptied is best read from end to end, and nobody tells the sessions when that has
+  /// changed. Nor must what was completed be held against its customers one by one.
+  ///
+  /// - Throws: as ``PostgresPlace`` does.
+  public static func ofBooks(_ address: String) throws(PostgresError) -> PostgresPlace {
+    try PostgresPlace(
+      address, wishes: ["enable_seqscan=off", "enable_bitmapscan=off", "enable_nestloop=off"])
+  }
+}
 
 enum PostgresStatements {
   /// The row of the branch, held against a change of its epoch. Of parameters `$1` (branch) and `$2` (epoch).
@@ -72,8 +88,8 @@ enum PostgresStatements {
     WITH cut AS (
       DELETE FROM bank.claim k USING bank.branch b
       WHERE b.fencing = pg_current_xact_id() AND k.branch = b.id AND k.epoch = b.epoch - 1
-        AND EXISTS (SELECT FROM bank.customer c WHERE c.position BETWEEN
-          \(base("k.lane")) + k.first AND \(base("k.lane")) + k.last)
+        AND (SELECT c.position FROM bank.customer c WHERE c.position BETWEEN
+          \(base("k.lane")) + k.first AND \(base("k.lane")) + k.last LIMIT 1) IS NOT NULL
       RETURNING k.*
     ), former AS (INSERT INTO bank.former_claim SELECT lane, first, last, branch, epoch, at FROM cut)
     INSERT INTO bank.returned SELECT lane, first, last FROM cut RETURNING lane, first, last
@@ -135,8 +151,10 @@ enum PostgresStatements {
     ), taken AS (
       INSERT INTO bank.claim SELECT lane, first, last, $1, $2, clock_timestamp() FROM gone RETURNING lane, first, last
     )
-    SELECT \(page) FROM taken JOIN bank.customer c
-      ON c.position BETWEEN \(base("taken.lane")) + taken.first AND \(base("taken.lane")) + taken.last
+    SELECT \(page) FROM taken CROSS JOIN LATERAL (
+      SELECT * FROM bank.customer
+      WHERE position BETWEEN \(base("taken.lane")) + taken.first AND \(base("taken.lane")) + taken.last
+      ORDER BY position OFFSET 0) AS c
     ORDER BY c.position
     """)
 
@@ -176,6 +194,10 @@ enum PostgresStatements {
     INSERT INTO bank.returned SELECT lane, $4, $5 FROM cut RETURNING lane, first, last
     """)
 
+  /// What a customer carries. The position.
+  static let payload = PostgresStatement(
+    "bank-payload", [.integer], "SELECT payload FROM bank.customer WHERE position = $1")
+
   // MARK: - Completing
 
   /// Ends customers: what comes back has a receipt by this, and nobody else has been changed. Branch, epoch, the number of
@@ -186,18 +208,17 @@ enum PostgresStatements {
     [.integer, .integer, .integer, .integer] + Array(repeating: .integers, count: 10),
     """
     WITH \(fence), gone AS (
-      DELETE FROM bank.customer c
-      USING unnest($5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
-        AS w (position, outcome, place, generation, pid, attempts, debit, credit, started_ms, finished_ms)
-      WHERE c.position = w.position AND EXISTS (SELECT FROM fence)
-      RETURNING c.position, c.amount, c.account, c.issued_ms, c.article, w.outcome, w.place, w.generation, w.pid,
-        w.attempts, w.debit, w.credit, w.started_ms, w.finished_ms
+      DELETE FROM bank.customer WHERE position = ANY ($5) AND EXISTS (SELECT FROM fence)
+      RETURNING position, amount, account, issued_ms, article
     ), written AS (
       INSERT INTO bank.receipt
-      SELECT $4, position & \(ticketMask), (position >> 40) & 1048575, outcome, nullif(place, -1), generation, pid,
-        attempts, amount, account, nullif(debit, \(nothing)), nullif(credit, \(nothing)), issued_ms,
+      SELECT $4, gone.position & \(ticketMask), (gone.position >> 40) & 1048575, outcome, nullif(place, -1), generation,
+        pid, attempts, amount, account, nullif(debit, \(nothing)), nullif(credit, \(nothing)), issued_ms,
         nullif(started_ms, -1), finished_ms, article, $1, $2, $3
-      FROM gone RETURNING ticket
+      FROM gone JOIN unnest($5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+        AS w (position, outcome, place, generation, pid, attempts, debit, credit, started_ms, finished_ms)
+        ON w.position = gone.position
+      RETURNING ticket
     ), counted AS (
       INSERT INTO bank.tally SELECT $1, $2, $3, $4, (SELECT count(*) FROM written) FROM fence
     )
@@ -207,7 +228,7 @@ enum PostgresStatements {
   private static let ticketMask = "1099511627775"
   private static let nothing = "(-9223372036854775807 - 1)"
 
-  /// After a lost connection: which of these tickets have a receipt, and by whose commit. Day and tickets.
+  /// Which of these tickets have a receipt, and by whose commit. Day and tickets.
   static let receipts = PostgresStatement(
     "bank-receipts", [.integer, .integers],
     """

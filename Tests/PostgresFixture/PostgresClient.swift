@@ -14,11 +14,17 @@ public final class PostgresClient: PostgresHandler {
   public private(set) var notifications: [String] = []
 
   /// - Parameter loop: one that several clients share; one of its own otherwise.
-  public init(
+  public convenience init(
     _ address: String, limits: PostgresConnection.Limits = .init(), loop: EventLoop? = nil
   ) throws {
+    try self.init(to: PostgresPlace(address), limits: limits, loop: loop)
+  }
+
+  public init(
+    to place: PostgresPlace, limits: PostgresConnection.Limits = .init(), loop: EventLoop? = nil
+  ) throws {
     self.loop = try loop ?? EventLoop()
-    connection = PostgresConnection(to: try PostgresPlace(address), loop: self.loop, limits: limits)
+    connection = PostgresConnection(to: place, loop: self.loop, limits: limits)
     connection.handler = self
   }
 
@@ -26,7 +32,13 @@ public final class PostgresClient: PostgresHandler {
   public static func connected(
     _ address: String, limits: PostgresConnection.Limits = .init(), loop: EventLoop? = nil
   ) throws -> PostgresClient {
-    let client = try PostgresClient(address, limits: limits, loop: loop)
+    try connected(to: PostgresPlace(address), limits: limits, loop: loop)
+  }
+
+  public static func connected(
+    to place: PostgresPlace, limits: PostgresConnection.Limits = .init(), loop: EventLoop? = nil
+  ) throws -> PostgresClient {
+    let client = try PostgresClient(to: place, limits: limits, loop: loop)
     try client.turn { client.server != nil || !client.losses.isEmpty }
     if let loss = client.losses.first { throw loss }
     return client

@@ -111,6 +111,8 @@ struct PostgresStoreTests {
     try stage.check()
     let page = try stage.ask(stage.client, branches[1].claim(lane: StoreStage.deposits, atMost: 5))
     #expect(page.map(\.ticket) == [1] && page[0].payloadLength == 3 && page[0].issuedMilliseconds == 5)
+    #expect(try stage.ask(stage.client, PostgresBranch.payload(of: page[0].position)) == [1, 2, 3])
+    #expect(try stage.ask(stage.client, PostgresBranch.payload(of: 7)) == nil)
     // Whoever ordered for later waits elsewhere.
     #expect(try stage.ask(stage.client, branches[1].claim(lane: StoreStage.loans, atMost: 5)).isEmpty)
     #expect(try stage.number("SELECT due_ms FROM bank.customer WHERE position >> 60 = 2") == 9_000)
@@ -257,8 +259,9 @@ struct PostgresStoreTests {
     #expect(throws: PostgresError.self) {
       try stage.ask(stage.client, branch.complete(all, number: 3, day: 1))
     }
-    let told = try stage.client.rows(PostgresStatements.receipts(.integer(1), .integers([2, 4, 99])))[0]
-    #expect(told.count == 2 && told.integer(0, 3) == 1 && told.integer(1, 3) == 2)
+    let told = try stage.ask(stage.client, PostgresBranch.receipts(of: [2, 4, 99], day: 1))
+    #expect(told.map(\.ticket) == [2, 4] && told.map(\.commit) == [1, 2])
+    #expect(told.allSatisfy { $0.branch == branch })
     let row = try stage.client.rows(
       .once(
         """
@@ -319,6 +322,39 @@ struct PostgresStoreTests {
     #expect(again.map(\.ticket) == Array(5...10))
     #expect(try stage.ask(stage.client, joined.branch.complete(rest, number: 1, day: 1)).count == 6)
     try stage.check()
+  }
+
+  @Test("Plans that were made for empty tables read no table from end to end when it has filled")
+  func plans() throws {
+    let stage = try StoreStage()
+    try stage.client.run(
+      "INSERT INTO bank.branch (name, epoch, expires_at) SELECT g::text, 1, '-infinity' FROM generate_series(1, 300) g",
+      "VACUUM ANALYZE")
+    let branch = try stage.join("a")
+    func work() throws {
+      let page = try stage.ask(stage.client, branch.claim(lane: StoreStage.deposits, atMost: 10))
+      _ = try stage.ask(
+        stage.client, branch.complete(StoreStage.completion(of: page.map(\.position)), number: 1, day: 1))
+    }
+    try work()
+    _ = try stage.ask(stage.client, PostgresBranch.rescue(branch))
+    let lane = StoreStage.deposits
+    try stage.client.run(
+      """
+      INSERT INTO bank.customer (position, amount, account, issued_ms)
+      SELECT \(PostgresPosition.of(lane: lane, ticket: 0)) + g, 1, 1, 1 FROM generate_series(1, 20000) g
+      """, "INSERT INTO bank.claim SELECT \(lane), g, g, 1, 1, now() FROM generate_series(1, 5000) g",
+      "INSERT INTO bank.returned SELECT \(lane + 1), g, g FROM generate_series(1, 5000) g")
+    let one = "ARRAY[1]"
+    for call in [
+      "bank-complete\"(1, 1, 9, 1, \(Array(repeating: one, count: 10).joined(separator: ", ")))",
+      "bank-claim-next\"(1, 1, \(lane), 10)", "bank-claim-returned\"(1, 1, \(lane))", "bank-give-back\"",
+    ] {
+      let rows = try stage.client.rows(.once("EXPLAIN EXECUTE \"\(call)"))[0]
+      let plan = (0..<rows.count).compactMap { rows.text($0, 0) }
+      #expect(!plan.isEmpty && !plan.contains { $0.contains("Seq Scan") }, "\(plan.joined(separator: "\n"))")
+      if call.hasPrefix("bank-complete") { #expect(!plan.contains { $0.contains("Nested Loop") }) }
+    }
   }
 
   // MARK: - Two at the same moment

@@ -16,19 +16,27 @@ final class StoreStage {
   let address: String
   let client: PostgresClient
 
-  init(prepared: Bool = true) throws {
-    let cluster = try Self.shared.get()
+  /// Books that are there.
+  init(at address: String) throws {
+    self.address = address
+    client = try PostgresClient.connected(to: .ofBooks(address))
+  }
+
+  init(prepared: Bool = true, on own: PostgresCluster? = nil) throws {
+    let cluster = try own ?? Self.shared.get()
     let name = "t\(UInt64.random(in: 0...UInt64.max))"
     try PostgresClient.connected(cluster.address()).run("CREATE DATABASE \(name)")
     address = cluster.address(name)
-    client = try PostgresClient.connected(address)
+    client = try PostgresClient.connected(to: .ofBooks(address))
     guard prepared else { return }
     #expect(try prepare(client) == .success(0))
     try ask(client, PostgresPreparation.partition(for: 1))
   }
 
   /// Another connection, on the loop of the first.
-  func another() throws -> PostgresClient { try PostgresClient.connected(address, loop: client.loop) }
+  func another() throws -> PostgresClient {
+    try PostgresClient.connected(to: .ofBooks(address), loop: client.loop)
+  }
 
   func prepare(_ client: PostgresClient) throws -> Result<Int64, PostgresPreparation.Failure> {
     var told: Result<Int64, PostgresPreparation.Failure>?
