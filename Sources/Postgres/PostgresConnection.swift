@@ -93,7 +93,8 @@ public final class PostgresConnection {
   /// Sends a segment, which is one transaction: it takes effect as a whole or not at all. The outcomes of several segments
   /// are told in their order, from a later turn of the loop.
   ///
-  /// - Throws: `full` where the limits leave no room for it now, `closed` where there is no connection. Then it was not sent.
+  /// - Throws: `full` where the limits leave no room for it now, `closed` where there is no connection, or it was just found
+  ///   that it is gone and the handler is told so at the end of this turn. Then it was not sent.
   public func send(
     _ segment: [PostgresCall], _ finish: @escaping (PostgresOutcome) -> Void
   ) throws(PostgresError) {
