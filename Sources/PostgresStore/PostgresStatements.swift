@@ -81,16 +81,32 @@ enum PostgresStatements {
 
   /// Gives back what the epoch has left that this transaction has ended; nothing where it has ended none. Claims of which
   /// everybody was served stay. Behind the statement that ends the epoch and in its segment: that one may have waited for a
-  /// claim or a completion, which only a later statement sees.
+  /// claim or a completion, which only a later statement sees. Before the first who waits in a lane there is nobody to be looked
+  /// for, so the claims of a long day cost nothing.
   static let giveBack = PostgresStatement(
     "bank-give-back", [],
     """
-    WITH cut AS (
-      DELETE FROM bank.claim k USING bank.branch b
-      WHERE b.fencing = pg_current_xact_id() AND k.branch = b.id AND k.epoch = b.epoch - 1
-        AND (SELECT c.position FROM bank.customer c WHERE c.position BETWEEN
-          \(base("k.lane")) + k.first AND \(base("k.lane")) + k.last LIMIT 1) IS NOT NULL
-      RETURNING k.*
+    WITH RECURSIVE lanes (lane) AS (
+      (SELECT lane FROM bank.claim ORDER BY lane LIMIT 1) UNION ALL
+      SELECT (SELECT k.lane FROM bank.claim k WHERE k.lane > lanes.lane ORDER BY k.lane LIMIT 1)
+      FROM lanes WHERE lane IS NOT NULL
+    ), front AS MATERIALIZED (
+      SELECT lane, (
+        SELECT position & \(ticketMask) FROM bank.customer
+        WHERE position > \(base("lanes.lane")) AND position < \(base("(lanes.lane + 1)"))
+        ORDER BY position LIMIT 1) AS first
+      FROM lanes WHERE lane IS NOT NULL
+    ), near AS MATERIALIZED (
+      SELECT k.ctid AS place, k.lane, k.first, k.last FROM bank.claim k JOIN front ON k.lane = front.lane
+      WHERE k.branch = (SELECT id FROM bank.branch WHERE fencing = pg_current_xact_id())
+        AND k.epoch = (SELECT epoch - 1 FROM bank.branch WHERE fencing = pg_current_xact_id())
+        AND k.last >= front.first
+    ), cut AS (
+      DELETE FROM bank.claim WHERE ctid = ANY (ARRAY (
+        SELECT place FROM near WHERE (
+          SELECT c.position FROM bank.customer c WHERE c.position BETWEEN
+            \(base("near.lane")) + near.first AND \(base("near.lane")) + near.last LIMIT 1) IS NOT NULL))
+      RETURNING *
     ), former AS (INSERT INTO bank.former_claim SELECT lane, first, last, branch, epoch, at FROM cut)
     INSERT INTO bank.returned SELECT lane, first, last FROM cut RETURNING lane, first, last
     """)
