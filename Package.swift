@@ -21,6 +21,19 @@ let hasPage: Bool =
     }
   }
 
+/// The same for PostgreSQL's client library: without its header, everything is built that has its books in SQLite alone.
+let hasPostgres: Bool =
+  switch Context.environment["BANK_POSTGRES"] {
+  case "0": false
+  case "1": true
+  default:
+    ["/usr/include", "/usr/local/include"].contains { place in
+      ["/libpq-fe.h", "/postgresql/libpq-fe.h"].contains {
+        FileManager.default.fileExists(atPath: place + $0)
+      }
+    }
+  }
+
 /// CI turns every warning into an error; a developer in the middle of a change is not stopped by one.
 let strictness: [SwiftSetting] =
   Context.environment["BANK_STRICT"] == nil ? [] : [.unsafeFlags(["-warnings-as-errors"])]
@@ -59,10 +72,16 @@ func floor(_ name: String, on below: [String] = []) -> Target {
     swiftSettings: strictness + speed(of: name))
 }
 
+/// What there is only with PostgreSQL's client library. A program that can do without it looks for `HAS_POSTGRES`.
+let withPostgres: Set = [
+  "CPostgres", "Postgres", "PostgresStore", "PostgresFixture", "PostgresTests", "PostgresStoreTests",
+]
+
 func process(_ name: String, on below: [String]) -> Target {
-  .executableTarget(
-    name: name, dependencies: below.map { .init(stringLiteral: $0) },
-    swiftSettings: strictness + speed(of: name))
+  let there = below.filter { hasPostgres || !withPostgres.contains($0) }
+  return .executableTarget(
+    name: name, dependencies: there.map { .init(stringLiteral: $0) },
+    swiftSettings: strictness + speed(of: name) + (hasPostgres ? [.define("HAS_POSTGRES")] : []))
 }
 
 func tests(_ name: String, of targets: [String], exclude: [String] = []) -> Target {
@@ -87,6 +106,8 @@ let package = Package(
     // Who serves pages; see below for a machine that has no such library.
     .systemLibrary(
       name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+    // Who speaks with a PostgreSQL server; the same holds for it.
+    .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
     // The files stand in Assets; the path is for compilers that cannot embed a file by themselves.
     .target(
       name: "CWebAssets", exclude: ["Assets"],
@@ -119,6 +140,9 @@ let package = Package(
     floor("Reports", on: ["BankModel", "Arguments", "JSON", "Posix", "Wire"]),
     floor("WebServer", on: ["Time", "Posix", "WebCore", "CMicrohttpd"]),
 
+    // A client of PostgreSQL in the event loop.
+    floor("Postgres", on: ["Time", "BankModel", "Posix", "CPostgres"]),
+
     // A real browser, and what pages look like in it, for those who try and measure.
     floor("HeadlessBrowser", on: ["JSON", "Time", "Posix"]),
 
@@ -132,6 +156,9 @@ let package = Package(
     floor(
       "ServiceProcess",
       on: ["Time", "BankModel", "QueueCore", "Wire", "Posix", "Storage", "Transport", "Logbook"]),
+
+    // The books that several branches share.
+    floor("PostgresStore", on: ["Time", "BankModel", "Postgres"]),
 
     // The page's server: a client of the three sockets.
     floor(
@@ -216,6 +243,7 @@ let package = Package(
         "QueueCore",
         "Wire",
         "Posix", "Storage", "Transport", "Teller", "ControlClient", "StockClient", "HeadlessBrowser",
+        "Postgres", "PostgresStore",
       ]),
     process(
       "bank-fuzz", on: ["Console", "Time", "BankModel", "Arguments", "Wire", "Posix", "ControlClient"]),
@@ -229,6 +257,10 @@ let package = Package(
     .target(
       name: "ServiceFixture", dependencies: ["Time", "BankModel", "Posix", "Transport", "Wire"],
       path: "Tests/ServiceFixture", swiftSettings: strictness + speed(of: "ServiceFixture")),
+    // A PostgreSQL server of a test's own.
+    .target(
+      name: "PostgresFixture", dependencies: ["Time", "Posix", "PosixFixture", "Postgres"],
+      path: "Tests/PostgresFixture", swiftSettings: strictness + speed(of: "PostgresFixture")),
     // A scratch bank that the built programs work in. It imports none of them.
     .target(
       name: "BranchFixture", path: "Tests/BranchFixture",
@@ -248,6 +280,13 @@ let package = Package(
       ]),
     tests("WebServerTests", of: ["PosixFixture", "WebServer", "WebCore", "Posix", "Time"]),
     tests("PosixTests", of: ["PosixFixture", "Posix", "Time"]),
+    tests(
+      "PostgresTests", of: ["PostgresFixture", "PosixFixture", "Postgres", "BankModel", "Posix", "Time"]),
+    tests(
+      "PostgresStoreTests",
+      of: [
+        "PosixFixture", "PostgresFixture", "PostgresStore", "Postgres", "BankModel", "Posix", "Time",
+      ]),
     tests("RepositoryRulesTests", of: []),
     tests(
       "TransportTests",
@@ -339,6 +378,8 @@ if Context.environment["BANK_BUILD_PROGRAMS"] != nil {
   let others: Set = [
     "Simulator", "SlowDisk", "PosixFixture", "ServiceFixture", "BranchFixture", "HeadlessBrowser",
     "bank-simulate", "bank-bench", "bank-fuzz",
+    // No program has its books there yet.
+    "CPostgres", "Postgres", "PostgresStore", "PostgresFixture",
   ]
   package.targets.removeAll { $0.isTest || others.contains($0.name) }
   package.products.removeAll()
@@ -351,3 +392,5 @@ if !hasPage {
   ]
   package.targets.removeAll { pages.contains($0.name) }
 }
+
+if !hasPostgres { package.targets.removeAll { withPostgres.contains($0.name) } }

@@ -99,7 +99,7 @@ follow_build() {
   # A Ctrl-C ends swift, and this with it, when the last word is read.
   trap '' INT
   total=$(find Sources -mindepth 2 -name '*.swift' -printf '%P\n' | cut -d/ -f1 | sort -u |
-    grep -cvxE 'Simulator|bank-(simulate|bench|fuzz)')
+    grep -cvxE 'Simulator|Postgres|PostgresStore|bank-(simulate|bench|fuzz)')
   while :; do
     status=0
     IFS= read -r -t 1 line || status=$?

@@ -34,21 +34,23 @@ help_of() {
   sed -n '2,/^[^#]/{/^#/!q;s/^# \{0,1\}//;p;}' "$1"
 }
 
-# Looks whether there is a library for the server of the page, and says so to Package.swift: 1 or 0.
-find_page() {
-  local header
-  export BANK_PAGE=0
-  for header in /usr/include/microhttpd.h /usr/local/include/microhttpd.h; do
-    [[ ! -e $header ]] || BANK_PAGE=1
+# Looks whether there is a library for the server of the page, and one for the client of PostgreSQL, and says so to
+# Package.swift: 1 or 0.
+find_libraries() {
+  local place
+  export BANK_PAGE=0 BANK_POSTGRES=0
+  for place in /usr/include /usr/local/include; do
+    [[ ! -e $place/microhttpd.h ]] || BANK_PAGE=1
+    [[ ! -e $place/libpq-fe.h && ! -e $place/postgresql/libpq-fe.h ]] || BANK_POSTGRES=1
   done
 }
-find_page
+find_libraries
 
 # Puts a Swift that is unpacked in one of the usual places on PATH when PATH has none, as is so for a shell
 # that read no profile (cron, systemd, `env -i`). Fails when there is none.
 find_swift() {
   local home=${HOME:-/nonexistent} directory
-  find_page
+  find_libraries
   command -v swift >/dev/null && return 0
   for directory in "$home"/.local/share/swiftly/bin "$home"/.swiftly/bin "$home"/swift*/usr/bin \
     /usr/local/swift*/usr/bin /opt/*/usr/bin; do

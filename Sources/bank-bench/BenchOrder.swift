@@ -33,7 +33,7 @@ struct BenchOrder {
       ("serve", Bench.measureServing), ("crowd", Bench.measureCrowd), ("idle", Bench.measureIdle),
       ("recovery", Bench.measureRecovery), ("latency", Bench.measureLatency),
       ("commands", Bench.measureCommands), ("stock", Bench.measureStock), ("juice", Bench.measureJuice),
-      ("work", Bench.measureWork), ("screens", Bench.measureScreens),
+      ("work", Bench.measureWork), ("screens", Bench.measureScreens), ("postgres", Bench.measurePostgres),
     ]
   }
 

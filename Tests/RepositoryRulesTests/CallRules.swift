@@ -61,7 +61,8 @@ enum CallRules {
     "Posix", "Transport", "Supervision", "Logbook", "Teller", "JuiceStation", "bank-teller", "bank-juice",
     "Guardian", "bank-guardian", "ServiceProcess", "StockService", "StockClient", "bank-stockd",
     "VendingMachine", "VendingClient", "bank-vending", "CommandRunner", "CommandWindow",
-    "bank-runner", "Reports", "WebServer", "WebInterface", "bank-web",
+    "bank-runner", "Reports", "WebServer", "WebInterface", "bank-web", "Postgres",
+    "PostgresStore",
   ]
 
   static func checkModules(_ file: File) -> [Violation] {

@@ -5,13 +5,15 @@
 enum FloorRules {
   static let floors: [String: Int] = [
     "CLinux": 0, "CSQLite": 0, "CBuild": 0, "CMicrohttpd": 0, "CWebAssets": 0, "Time": 0, "SlowDisk": 0,
-    "ServiceFixture": 4, "PosixFixture": 3,
+    "CPostgres": 0,
+    "ServiceFixture": 4, "PosixFixture": 3, "PostgresFixture": 4,
     "BankModel": 1, "Arguments": 1, "JSON": 1,
     "QueueCore": 2, "StockCore": 2, "VendingCore": 2, "Wire": 2, "Posix": 2, "WebPages": 2,
     "WebCore": 2,
     "Storage": 3, "Transport": 3, "Supervision": 3, "Logbook": 3, "Configuration": 3,
-    "CommandRunner": 3, "Reports": 3, "WebServer": 3, "HeadlessBrowser": 3,
+    "CommandRunner": 3, "Reports": 3, "WebServer": 3, "HeadlessBrowser": 3, "Postgres": 3,
     "Teller": 4, "ServiceProcess": 4, "ControlClient": 4, "StockClient": 4, "VendingClient": 4, "Guardian": 4,
+    "PostgresStore": 4,
     // These ask the stock, so they stand above its client; the services stand above what their processes have in common.
     "StockService": 5, "Coordinator": 5, "JuiceStation": 5, "VendingMachine": 5, "CommandWindow": 5,
     "WebInterface": 5,

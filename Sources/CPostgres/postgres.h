@@ -1,0 +1,69 @@
+// The system's libpq as a Swift module. Of our own are only names for what Swift cannot read: constants that are characters
+// and members of enumerations; and a receiver of notices that writes nothing to standard error.
+#if __has_include(<libpq-fe.h>)
+#include <libpq-fe.h>
+#else
+#include <postgresql/libpq-fe.h>
+#endif
+
+/// What the server or the library has said of a failure; NULL where that part was not said. See PQresultErrorField.
+static inline const char *postgres_state_of(const PGresult *result) {
+  return PQresultErrorField(result, PG_DIAG_SQLSTATE);
+}
+static inline const char *postgres_severity_of(const PGresult *result) {
+  return PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
+}
+static inline const char *postgres_message_of(const PGresult *result) {
+  return PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+}
+static inline const char *postgres_detail_of(const PGresult *result) {
+  return PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL);
+}
+
+static inline void postgres_ignore(void *context, const PGresult *notice) {
+  (void)context;
+  (void)notice;
+}
+
+/// Warnings of the server are nobody's: the library would write them to standard error. See PQsetNoticeReceiver.
+static inline void postgres_leave_out_notices(PGconn *connection) {
+  PQsetNoticeReceiver(connection, postgres_ignore, (void *)0);
+}
+
+/// What a result is, as the client tells them apart. See PQresultStatus.
+enum postgres_kind {
+  POSTGRES_ROW,
+  POSTGRES_END,
+  POSTGRES_FAILED,
+  POSTGRES_LEFT_OUT,
+  POSTGRES_SYNC,
+  POSTGRES_STRANGE
+};
+
+static inline int postgres_kind_of(const PGresult *result) {
+  switch (PQresultStatus(result)) {
+    case PGRES_SINGLE_TUPLE: return POSTGRES_ROW;
+    case PGRES_TUPLES_OK:
+    case PGRES_COMMAND_OK:
+    case PGRES_EMPTY_QUERY: return POSTGRES_END;
+    case PGRES_FATAL_ERROR: return POSTGRES_FAILED;
+    case PGRES_PIPELINE_ABORTED: return POSTGRES_LEFT_OUT;
+    case PGRES_PIPELINE_SYNC: return POSTGRES_SYNC;
+    default: return POSTGRES_STRANGE;
+  }
+}
+
+/// How far a connection has come that is being made. See PQconnectPoll.
+enum postgres_progress { POSTGRES_CONNECTED, POSTGRES_WANTS_TO_READ, POSTGRES_WANTS_TO_WRITE, POSTGRES_NOT_CONNECTED };
+
+static inline int postgres_go_on(PGconn *connection) {
+  switch (PQconnectPoll(connection)) {
+    case PGRES_POLLING_OK: return POSTGRES_CONNECTED;
+    case PGRES_POLLING_READING: return POSTGRES_WANTS_TO_READ;
+    case PGRES_POLLING_WRITING: return POSTGRES_WANTS_TO_WRITE;
+    default: return POSTGRES_NOT_CONNECTED;
+  }
+}
+
+/// Whether the connection is no longer of use. See PQstatus.
+static inline int postgres_is_bad(const PGconn *connection) { return PQstatus(connection) == CONNECTION_BAD; }

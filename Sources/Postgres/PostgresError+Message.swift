@@ -1,0 +1,110 @@
+// Owns the sentences of what went wrong with PostgreSQL, in both languages.
+// Invariant: one line; it says what failed, on what, why, and what to do. In Korean no particle follows an inserted word.
+import BankModel
+
+extension PostgresError {
+  /// The sentence for people: `PostgreSQL at postgres://bank@db/bank: nobody lets … in`.
+  public func message(in language: Language) -> String {
+    let words = language == .korean ? korean : english
+    return place.isEmpty ? "PostgreSQL: \(words)" : "PostgreSQL (\(place)): \(words)"
+  }
+
+  private var english: String {
+    switch reason {
+    case .badPlace(let why):
+      return "this is no address of a database\(behind(why)); write postgres://USER@HOST:PORT/DATABASE"
+    case .passwordInPlace:
+      return
+        "a password stands in the address, where `ps` and logs show it; take it out, and put it into ~/.pgpass "
+        + "(HOST:PORT:DATABASE:USER:PASSWORD, mode 0600) or a service file (postgres:///?service=NAME)"
+    case .unreachable(let why):
+      return "no connection\(behind(why)); see whether the server runs and listens there"
+    case .passwordMissing:
+      return
+        "the server wants a password, and there is none; put it into ~/.pgpass (HOST:PORT:DATABASE:USER:PASSWORD, "
+        + "mode 0600) or a service file"
+    case .notAdmitted(let why):
+      return "the server does not let this user in\(behind(why)); see the user's rights and pg_hba.conf"
+    case .noDatabase(let why):
+      return "there is no such database\(behind(why)); create it, or name another one"
+    case .silent(let milliseconds):
+      return "nothing was heard for \(milliseconds) ms; see whether the server or the network stands still"
+    case .pooler:
+      return
+        "a pooler such as PgBouncer answers in the server's place; it loses prepared statements, LISTEN and the "
+        + "settings of a session between transactions, so give the address of the server itself"
+    case .standby:
+      return
+        "this server is a standby and takes no changes; give the primary's address, or those of all of them: "
+        + "postgres://USER@HOST1,HOST2/DATABASE"
+    case .tooOld(let version, let least):
+      return "this is PostgreSQL \(version / 10_000), and \(least / 10_000) or newer is needed; upgrade it"
+    case .lost(let why):
+      return "the connection was lost\(behind(why)); what was under way may have taken effect or not"
+    case .refused(let state, let message):
+      return
+        "the server refused it: \(Self.oneLine(message)) (SQLSTATE \(state)); nothing of it has taken effect"
+    case .tooLarge(let limit):
+      return "a result is larger than the \(limit) bytes that are taken; ask for less at a time"
+    case .full: return "so much is under way that no more is taken; try again when something was answered"
+    case .closed: return "the connection was closed here; what was under way may have taken effect or not"
+    case .strange(let what):
+      return "the server said what is not understood\(behind(what)); see whether it is a PostgreSQL server"
+    }
+  }
+
+  private var korean: String {
+    switch reason {
+    case .badPlace(let why):
+      return "데이터베이스 주소가 아닙니다\(behind(why)). postgres://사용자@호스트:포트/데이터베이스 형식으로 쓰세요"
+    case .passwordInPlace:
+      return "주소에 비밀번호가 있으면 `ps`와 로그에 보입니다. 주소에서 빼고 ~/.pgpass"
+        + "(호스트:포트:데이터베이스:사용자:비밀번호, 모드 0600)나 서비스 파일(postgres:///?service=이름)에 넣으세요"
+    case .unreachable(let why):
+      return "연결하지 못했습니다\(behind(why)). 서버가 실행되어 그 주소에서 기다리는지 확인하세요"
+    case .passwordMissing:
+      return "서버가 비밀번호를 요구하는데 비밀번호가 없습니다. ~/.pgpass(호스트:포트:데이터베이스:사용자:비밀번호, 모드 0600)나 "
+        + "서비스 파일에 넣으세요"
+    case .notAdmitted(let why):
+      return "서버가 이 사용자를 받아들이지 않습니다\(behind(why)). 사용자의 권한과 pg_hba.conf를 확인하세요"
+    case .noDatabase(let why):
+      return "그런 데이터베이스가 없습니다\(behind(why)). 만들거나 다른 이름을 쓰세요"
+    case .silent(let milliseconds):
+      return "\(milliseconds)ms 동안 응답이 없습니다. 서버나 네트워크가 멈췄는지 확인하세요"
+    case .pooler:
+      return "서버 대신 PgBouncer 같은 풀러가 응답합니다. 풀러는 트랜잭션 사이에 준비된 문장, LISTEN, 세션 설정을 잃으므로 "
+        + "서버의 주소를 직접 쓰세요"
+    case .standby:
+      return "변경을 받지 않는 대기 서버입니다. 주 서버의 주소나 모든 서버의 주소를 쓰세요: "
+        + "postgres://사용자@호스트1,호스트2/데이터베이스"
+    case .tooOld(let version, let least):
+      return "PostgreSQL \(version / 10_000)입니다. \(least / 10_000) 이상이 필요하니 업그레이드하세요"
+    case .lost(let why):
+      return "연결이 끊어졌습니다\(behind(why)). 진행 중이던 일은 반영되었을 수도, 아닐 수도 있습니다"
+    case .refused(let state, let message):
+      return "서버가 거절했습니다: \(Self.oneLine(message)) (SQLSTATE \(state)). 반영된 것은 없습니다"
+    case .tooLarge(let limit):
+      return "결과가 한도인 \(limit)바이트보다 큽니다. 한 번에 더 적게 요청하세요"
+    case .full: return "진행 중인 일이 많아 더 받지 않습니다. 응답이 온 뒤에 다시 시도하세요"
+    case .closed: return "연결을 닫았습니다. 진행 중이던 일은 반영되었을 수도, 아닐 수도 있습니다"
+    case .strange(let what):
+      return "서버의 말을 이해하지 못했습니다\(behind(what)). PostgreSQL 서버인지 확인하세요"
+    }
+  }
+
+  private func behind(_ words: String) -> String { words.isEmpty ? "" : ": \(Self.oneLine(words))" }
+
+  /// What the server or the library says may have several lines, and control characters of a name.
+  static func oneLine(_ words: String) -> String {
+    let lines = words.split { $0.isNewline }.map { line in
+      String(String.UnicodeScalarView(line.unicodeScalars.filter { $0.value >= 32 && $0.value != 127 }))
+        .drop { $0 == " " }
+    }
+    return String(lines.joined(separator: "; ").prefix(400))
+  }
+}
+
+extension PostgresError: CustomStringConvertible {
+  /// The English sentence.
+  public var description: String { message(in: .english) }
+}

@@ -1,0 +1,262 @@
+// Owns what is under way on one connection in pipeline mode: the segments that were sent and have not ended, in order, and
+// what has come of each so far. A segment is one transaction: everything between two syncs.
+//
+// Invariant: every segment that was taken is told its outcome exactly once, in the order of sending. `done` is told when the
+// server has said that the segment is committed, `refused` when an ERROR has come before that, and nothing else is certain:
+// after a FATAL, which may come behind a commit, and after a lost connection the outcome is unknown.
+// Failure: a problem of the whole connection is what `drain` and `send` return; the owner then ends it with `abandon`.
+import CPostgres
+import Time
+
+/// What came of a segment.
+public enum PostgresOutcome: Sendable {
+  /// It is committed; the rows of each call.
+  case done([PostgresRows])
+  /// It has had no effect.
+  case refused(PostgresError)
+  /// The connection has ended before anything was said of it: it is committed, or it had no effect.
+  case unknown(PostgresError)
+}
+
+final class PostgresPipeline {
+  /// A segment that was sent.
+  private struct Flight {
+    /// How many calls have not ended; what is prepared is a segment of its own that nobody waits for.
+    var callsLeft: Int
+    var results: [PostgresRows] = []
+    var current = PostgresRows()
+    var size = 0
+    var refusal: PostgresError.Reason?
+    var sentAt: MonotonicTime
+    var bytes: Int
+    var prepares: [PostgresStatement] = []
+    /// The statements that it calls.
+    var calls: [PostgresStatement] = []
+    var finish: ((PostgresOutcome) -> Void)?
+  }
+
+  /// Segments under way that somebody waits for.
+  private(set) var count = 0
+  /// Bytes of the segments under way.
+  private(set) var bytes = 0
+  private let library: OpaquePointer
+  private let place: String
+  private let resultLimit: Int
+  private var flights: [Flight] = []
+  private var prepared: [String: PostgresStatement] = [:]
+  /// Why a statement could not be prepared, for whoever has called it.
+  private var unprepared: [String: PostgresError.Reason] = [:]
+  /// Whether the library was told that the rows of the command that comes next are wanted one by one.
+  private var isArmed = false
+  private var isOver = false
+
+  init(_ library: OpaquePointer, place: String, resultLimit: Int) {
+    (self.library, self.place, self.resultLimit) = (library, place, resultLimit)
+  }
+
+  /// When the oldest segment was sent that has not ended.
+  var oldest: MonotonicTime? { flights.first?.sentAt }
+
+  // MARK: - Sending
+
+  /// What a segment takes while it is under way.
+  static func size(of segment: [PostgresCall]) -> Int {
+    segment.reduce(64) { sum, call in
+      sum + call.statement.text.utf8.count + call.values.reduce(64) { $0 + $1.size }
+    }
+  }
+
+  /// Sends a segment. It is taken in any case, and told its outcome.
+  ///
+  /// - Returns: what is wrong with the connection; nil where nothing is.
+  func send(
+    _ segment: [PostgresCall], size: Int, at now: MonotonicTime, _ finish: @escaping (PostgresOutcome) -> Void
+  ) -> PostgresError.Reason? {
+    var trouble = prepare(segment, at: now)
+    var flight = Flight(callsLeft: segment.count, sentAt: now, bytes: size)
+    flight.calls = segment.map(\.statement)
+    flight.finish = finish
+    flights.append(flight)
+    count += 1
+    bytes += size
+    for call in segment where trouble == nil { trouble = send(call) }
+    return trouble ?? sync()
+  }
+
+  /// A segment that fails would take the preparing with it, so it stands in front of it.
+  private func prepare(_ segment: [PostgresCall], at now: MonotonicTime) -> PostgresError.Reason? {
+    var new: [PostgresStatement] = []
+    for call in segment where call.isPrepared {
+      if let known = prepared[call.statement.name] {
+        precondition(known == call.statement, "\(known.name) is the name of two statements")
+        continue
+      }
+      prepared[call.statement.name] = call.statement
+      unprepared[call.statement.name] = nil
+      new.append(call.statement)
+    }
+    // Each alone, so that one that the server refuses hinders no other.
+    for statement in new {
+      flights.append(Flight(callsLeft: 1, sentAt: now, bytes: 0, prepares: [statement]))
+      let types = statement.parameters.map(\.rawValue)
+      guard
+        PQsendPrepare(library, statement.name, statement.text, CInt(truncatingIfNeeded: types.count), types)
+          == 1
+      else { return complaint }
+      if let trouble = sync() { return trouble }
+    }
+    return nil
+  }
+
+  private func send(_ call: PostgresCall) -> PostgresError.Reason? {
+    let parameters = PostgresParameters(call.values)
+    let count = CInt(truncatingIfNeeded: parameters.places.count)
+    let formats = [CInt](repeating: 1, count: parameters.places.count)
+    let lengths = parameters.places.map { CInt(truncatingIfNeeded: max(0, $0.length)) }
+    let isSent = parameters.bytes.withUnsafeBufferPointer { buffer in
+      // An empty value is not NULL, so it points somewhere, too.
+      let base = UnsafeRawPointer(buffer.baseAddress ?? UnsafePointer(Self.nowhere))
+        .assumingMemoryBound(to: CChar.self)
+      let values = parameters.places.map { $0.length < 0 ? nil : base + $0.start }
+      if call.isPrepared {
+        return PQsendQueryPrepared(library, call.statement.name, count, values, lengths, formats, 1)
+      }
+      let types = call.statement.parameters.map(\.rawValue)
+      return PQsendQueryParams(library, call.statement.text, count, types, values, lengths, formats, 1)
+    }
+    return isSent == 1 ? nil : complaint
+  }
+
+  nonisolated(unsafe) private static let nowhere = UnsafeMutablePointer<UInt8>.allocate(capacity: 1)
+
+  private func sync() -> PostgresError.Reason? { PQpipelineSync(library) == 1 ? nil : complaint }
+
+  private var complaint: PostgresError.Reason {
+    .lost(PostgresError.oneLine(String(cString: PQerrorMessage(library))))
+  }
+
+  // MARK: - Receiving
+
+  /// Tells all outcomes that are known by what was read.
+  ///
+  /// - Returns: what is wrong with the connection; nil where nothing is.
+  func drain() -> PostgresError.Reason? {
+    // How often in a row the library had nothing: once ends a command.
+    var nothings = 0
+    while !isOver, !flights.isEmpty {
+      if !isArmed {
+        isArmed = true
+        _ = PQsetSingleRowMode(library)
+      }
+      guard PQisBusy(library) == 0 else { return nil }
+      guard let result = PQgetResult(library) else {
+        nothings += 1
+        guard nothings < 2 else { return postgres_is_bad(library) != 0 ? complaint : nil }
+        isArmed = false
+        endCall()
+        continue
+      }
+      nothings = 0
+      let trouble = take(result)
+      PQclear(result)
+      if let trouble { return trouble }
+    }
+    return nil
+  }
+
+  private func take(_ result: OpaquePointer) -> PostgresError.Reason? {
+    switch UInt32(postgres_kind_of(result)) {
+    case POSTGRES_ROW.rawValue, POSTGRES_END.rawValue:
+      let before = flights[0].current.size
+      flights[0].current.append(result)
+      flights[0].size += flights[0].current.size - before
+      guard flights[0].size <= resultLimit else { return .tooLarge(limit: resultLimit) }
+      if let words = PQcmdTuples(result), words.pointee != 0 {
+        flights[0].current.affected = Int64(String(cString: words)) ?? 0
+      }
+    case POSTGRES_FAILED.rawValue: return fail(result)
+    case POSTGRES_LEFT_OUT.rawValue: break
+    case POSTGRES_SYNC.rawValue:
+      isArmed = false
+      land()
+    default: return .strange(String(cString: PQresStatus(PQresultStatus(result))))
+    }
+    return nil
+  }
+
+  private func fail(_ result: OpaquePointer) -> PostgresError.Reason? {
+    func text(_ words: UnsafePointer<CChar>?) -> String { words.map { String(cString: $0) } ?? "" }
+    let state = text(postgres_state_of(result))
+    let message = [text(postgres_message_of(result)), text(postgres_detail_of(result))]
+      .filter { !$0.isEmpty }.joined(separator: "; ")
+    // A FATAL may come behind a commit, and what has no SQLSTATE is the library's own and says that the connection is lost.
+    guard text(postgres_severity_of(result)) == "ERROR", !state.isEmpty else {
+      return .lost(message.isEmpty ? text(PQresultErrorMessage(result)) : "\(message) (SQLSTATE \(state))")
+    }
+    if flights[0].refusal == nil { flights[0].refusal = .refused(state: state, message: message) }
+    return nil
+  }
+
+  /// A command has ended; the next of the same segment begins.
+  private func endCall() {
+    guard flights[0].callsLeft > 0 else { return }
+    flights[0].callsLeft -= 1
+    flights[0].results.append(flights[0].current)
+    flights[0].current = PostgresRows()
+  }
+
+  /// The server has said that a segment has ended.
+  private func land() {
+    let flight = flights.removeFirst()
+    if let statement = flight.prepares.first {
+      if let refusal = flight.refusal {
+        prepared[statement.name] = nil
+        unprepared[statement.name] = refusal
+      }
+      return
+    }
+    count -= 1
+    bytes -= flight.bytes
+    if let refusal = flight.refusal {
+      flight.finish?(.refused(PostgresError(cause(of: refusal, in: flight), at: place)))
+    } else {
+      flight.finish?(.done(flight.results))
+    }
+  }
+
+  /// A statement that could not be prepared is not there to be called (26000), which explains nothing.
+  private func cause(of refusal: PostgresError.Reason, in flight: Flight) -> PostgresError.Reason {
+    guard case .refused("26000", _) = refusal else { return refusal }
+    return flight.calls.lazy.compactMap { self.unprepared[$0.name] }.first ?? refusal
+  }
+
+  /// The connection has ended: whoever waits is told so.
+  func abandon(_ error: PostgresError) {
+    guard !isOver else { return }
+    isOver = true
+    let left = flights
+    flights = []
+    (count, bytes) = (0, 0)
+    for flight in left {
+      if let refusal = flight.refusal {
+        flight.finish?(.refused(PostgresError(cause(of: refusal, in: flight), at: place)))
+      } else {
+        flight.finish?(.unknown(error))
+      }
+    }
+  }
+}
+
+extension PostgresValue {
+  /// What it takes on its way, about.
+  fileprivate var size: Int {
+    switch self {
+    case .null, .boolean, .integer: 8
+    case .text(let text): text.utf8.count
+    case .bytes(let content): content.count
+    case .integers(let numbers): 20 + numbers.count * 12
+    case .texts(let texts): texts.reduce(20) { $0 + 4 + ($1?.utf8.count ?? 0) }
+    case .manyBytes(let contents): contents.reduce(20) { $0 + 4 + ($1?.count ?? 0) }
+    }
+  }
+}

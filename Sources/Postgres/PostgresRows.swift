@@ -1,0 +1,108 @@
+// Owns what one statement has brought: its rows, copied out of the library into one buffer.
+// Invariant: a value of its own, which outlives the connection. What has another shape than is asked for is nil and no trap,
+// because a server is outside.
+import CPostgres
+
+/// The rows of one statement.
+public struct PostgresRows: Sendable, Hashable {
+  /// How many columns each row has; 0 where there is no row.
+  public private(set) var columns = 0
+  /// How many rows there are.
+  public private(set) var count = 0
+  /// How many rows the statement has inserted, changed, deleted or returned, as the server counts.
+  public internal(set) var affected: Int64 = 0
+  private var bytes: [UInt8] = []
+  /// Where each cell begins, and how long it is; -1 for NULL.
+  private var cells: [Cell] = []
+
+  private struct Cell: Hashable {
+    var start: Int
+    var length: Int
+  }
+
+  /// What the rows take, about.
+  var size: Int { bytes.count + cells.count * MemoryLayout<Cell>.stride }
+
+  init() {}
+
+  /// Takes over every row of a result of the library's.
+  mutating func append(_ result: OpaquePointer) {
+    let width = PQnfields(result)
+    columns = Int(width)
+    for row in 0..<PQntuples(result) {
+      for column in 0..<width {
+        guard PQgetisnull(result, row, column) == 0 else {
+          cells.append(Cell(start: bytes.count, length: -1))
+          continue
+        }
+        let length = Int(PQgetlength(result, row, column))
+        cells.append(Cell(start: bytes.count, length: length))
+        bytes.append(
+          contentsOf: UnsafeRawBufferPointer(start: PQgetvalue(result, row, column), count: length))
+      }
+      count += 1
+    }
+  }
+
+  private func range(_ row: Int, _ column: Int) -> Range<Int>? {
+    guard row >= 0, row < count, column >= 0, column < columns else { return nil }
+    let cell = cells[row * columns + column]
+    return cell.length < 0 ? nil : cell.start..<(cell.start + cell.length)
+  }
+
+  /// Whether there is a value.
+  public func has(_ row: Int, _ column: Int) -> Bool { range(row, column) != nil }
+
+  /// A whole number of 2, 4 or 8 bytes, or a moment in PostgreSQL's microseconds.
+  public func integer(_ row: Int, _ column: Int) -> Int64? {
+    range(row, column).flatMap { integer(in: $0) }
+  }
+
+  /// Yes or no.
+  public func boolean(_ row: Int, _ column: Int) -> Bool? {
+    range(row, column).flatMap { $0.count == 1 ? bytes[$0.lowerBound] != 0 : nil }
+  }
+
+  /// A text; what is no UTF-8 is replaced.
+  public func text(_ row: Int, _ column: Int) -> String? {
+    range(row, column).map { String(decoding: bytes[$0], as: UTF8.self) }
+  }
+
+  /// The bytes as they came.
+  public func bytes(_ row: Int, _ column: Int) -> [UInt8]? { range(row, column).map { Array(bytes[$0]) } }
+
+  /// An array of whole numbers of one dimension without NULL (array_send).
+  public func integers(_ row: Int, _ column: Int) -> [Int64]? {
+    guard let whole = range(row, column), whole.count >= 12, let dimensions = number(at: whole.lowerBound)
+    else {
+      return nil
+    }
+    if dimensions == 0 { return [] }
+    guard dimensions == 1, whole.count >= 20, let count = number(at: whole.lowerBound + 12), count >= 0 else {
+      return nil
+    }
+    var place = whole.lowerBound + 20
+    var numbers: [Int64] = []
+    numbers.reserveCapacity(min(Int(count), whole.count / 4))
+    for _ in 0..<count {
+      guard place + 4 <= whole.upperBound, let length = number(at: place), length > 0,
+        place + 4 + Int(length) <= whole.upperBound,
+        let element = integer(in: (place + 4)..<(place + 4 + Int(length)))
+      else { return nil }
+      numbers.append(element)
+      place += 4 + Int(length)
+    }
+    return place == whole.upperBound ? numbers : nil
+  }
+
+  private func integer(in range: Range<Int>) -> Int64? {
+    guard [2, 4, 8].contains(range.count) else { return nil }
+    let bits = bytes[range].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    let shift = UInt64(64 - range.count * 8)
+    return Int64(bitPattern: bits << shift) >> Int64(shift)
+  }
+
+  private func number(at place: Int) -> Int32? {
+    integer(in: place..<(place + 4)).map { Int32(truncatingIfNeeded: $0) }
+  }
+}

@@ -1,0 +1,96 @@
+// Owns what is handed to a statement, and how it looks on the wire: everything is binary (PostgreSQL's own "send" formats), so
+// nothing is written as text to be read again at the other end.
+// Invariant: the bytes of a call lie in one buffer, and a parameter is a range of it. Nothing here can fail.
+
+/// The types that parameters have, by the numbers that every server has for them (pg_type.dat).
+public enum PostgresType: UInt32, Sendable, Hashable {
+  case boolean = 16
+  case bytes = 17
+  /// bigint
+  case integer = 20
+  case text = 25
+  /// bytea[]
+  case manyBytes = 1001
+  /// text[]
+  case texts = 1009
+  /// bigint[]
+  case integers = 1016
+}
+
+/// A parameter of a statement.
+public enum PostgresValue: Sendable, Hashable {
+  case null
+  case boolean(Bool)
+  case integer(Int64)
+  /// The server refuses a zero byte in it, and with it the segment.
+  case text(String)
+  case bytes([UInt8])
+  case integers([Int64])
+  /// nil is NULL.
+  case texts([String?])
+  /// nil is NULL.
+  case manyBytes([[UInt8]?])
+}
+
+/// The parameters of one call as they are sent.
+struct PostgresParameters {
+  private(set) var bytes: [UInt8] = []
+  /// Where each begins, and how long it is; -1 for NULL.
+  private(set) var places: [(start: Int, length: Int)] = []
+
+  init(_ values: [PostgresValue]) {
+    places.reserveCapacity(values.count)
+    for value in values {
+      let start = bytes.count
+      if case .null = value {
+        places.append((start, -1))
+        continue
+      }
+      append(value)
+      places.append((start, bytes.count - start))
+    }
+  }
+
+  private mutating func append(_ value: PostgresValue) {
+    switch value {
+    case .null: break
+    case .boolean(let isTrue): bytes.append(isTrue ? 1 : 0)
+    case .integer(let number): append(number)
+    case .text(let text): bytes.append(contentsOf: text.utf8)
+    case .bytes(let content): bytes.append(contentsOf: content)
+    case .integers(let numbers):
+      beginArray(of: .integer, count: numbers.count, hasNull: false)
+      bytes.reserveCapacity(bytes.count + numbers.count * 12)
+      for number in numbers {
+        append(Int32(8))
+        append(number)
+      }
+    case .texts(let texts):
+      beginArray(of: .text, count: texts.count, hasNull: texts.contains(nil))
+      for text in texts { appendElement(text?.utf8) }
+    case .manyBytes(let contents):
+      beginArray(of: .bytes, count: contents.count, hasNull: contents.contains(nil))
+      for content in contents { appendElement(content) }
+    }
+  }
+
+  /// The head of an array of one dimension that is counted from 1 (array_send).
+  private mutating func beginArray(of type: PostgresType, count: Int, hasNull: Bool) {
+    append(Int32(count == 0 ? 0 : 1))
+    append(Int32(hasNull ? 1 : 0))
+    append(Int32(bitPattern: type.rawValue))
+    guard count > 0 else { return }
+    append(Int32(truncatingIfNeeded: count))
+    append(Int32(1))
+  }
+
+  private mutating func appendElement(_ content: (some Collection<UInt8>)?) {
+    guard let content else { return append(Int32(-1)) }
+    append(Int32(truncatingIfNeeded: content.count))
+    bytes.append(contentsOf: content)
+  }
+
+  private mutating func append(_ number: some FixedWidthInteger) {
+    withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
+  }
+}

@@ -1,0 +1,160 @@
+// Owns what the shared books can do without a bank around them: branches on connections of their own that claim pages and
+// complete them as soon as they have them, and do nothing else. It must not start any process.
+// Invariant: a figure counts what is committed, and every customer was claimed by one branch and has one receipt.
+#if HAS_POSTGRES
+  import Posix
+  import Postgres
+  import PostgresStore
+  import Time
+
+  final class PostgresLoad: PostgresHandler {
+    private static let lane: Int64 = 4864
+    private static let lease = TimeSpan.seconds(600)
+    private let loop: EventLoop
+    private let place: PostgresPlace
+    private var workers: [Worker] = []
+    private var trouble: PostgresError?
+    private var ready = 0
+
+    /// One branch on its connection.
+    private final class Worker {
+      let connection: PostgresConnection
+      var branch: PostgresBranch?
+      var commits: Int64 = 0
+      /// Pages that were asked for, and not come.
+      var claims = 0
+      var hasEverything = false
+      init(_ connection: PostgresConnection) { self.connection = connection }
+    }
+
+    /// Connects, makes the books and as many branches as connections.
+    init(_ address: String, connections: Int) throws {
+      loop = try EventLoop()
+      place = try PostgresPlace.ofBooks(address)
+      for _ in 0..<connections {
+        let worker = Worker(PostgresConnection(to: place, loop: loop))
+        worker.connection.handler = self
+        workers.append(worker)
+      }
+      try turn { ready == connections }
+      var prepared: Result<Int64, PostgresPreparation.Failure>?
+      PostgresPreparation.begin(on: workers[0].connection) { prepared = $0 }
+      try turn { prepared != nil }
+      if case .failure(.failed(let error)) = prepared { throw error }
+      try ask(workers[0], PostgresPreparation.partition(for: 1))
+      for (number, worker) in workers.enumerated() {
+        worker.branch = try ask(worker, PostgresBranch.join("branch-\(number)", lease: Self.lease)).branch
+      }
+    }
+
+    deinit { for worker in workers { worker.connection.close() } }
+
+    func connected(_ connection: PostgresConnection, to server: PostgresServer) { ready += 1 }
+    func lost(_ connection: PostgresConnection, _ error: PostgresError) { trouble = error }
+    func notified(_ connection: PostgresConnection, channel: String, payload: String) {}
+
+    private func turn(until condition: () throws -> Bool) throws {
+      while try !condition() {
+        let deadlines = workers.map(\.connection.nextDeadline).reduce(nil, MonotonicTime.earlier)
+        try loop.runOnce(until: deadlines)
+        for worker in workers { worker.connection.endTurn() }
+        if let trouble { throw trouble }
+      }
+    }
+
+    @discardableResult
+    private func ask<Answer>(_ worker: Worker, _ request: PostgresRequest<Answer>) throws -> Answer {
+      var told: PostgresAnswer<Answer>?
+      try worker.connection.send(request) { told = $0 }
+      try turn { told != nil }
+      switch told {
+      case .done(let answer): return answer
+      case .refused(let error), .unknown(let error): throw error
+      case nil: throw BenchFailure("nothing was answered")
+      }
+    }
+
+    /// Gives tickets, so many in a transaction, on all connections in turn; the seconds that it took.
+    func enqueue(_ count: Int, inBatchesOf batch: Int) throws -> Double {
+      let begin = SystemClock.monotonic()
+      var given = 0
+      var asked = 0
+      while asked < count {
+        for worker in workers where asked < count {
+          guard let branch = worker.branch else { continue }
+          try turn { worker.connection.underWay < 4 }
+          var intake = PostgresIntake(day: 1, issuedMilliseconds: 1_790_000_000_000)
+          for number in 0..<min(batch, count - asked) {
+            intake.add(lane: Self.lane, amount: 50_000, account: Int64(number % 1_000))
+          }
+          asked += intake.bases.count
+          try worker.connection.send(branch.take([intake])) { [weak self] answer in
+            switch answer {
+            case .done(let answers):
+              if case .issued(_, let first, let last) = answers[0] { given += Int(last - first) + 1 }
+            case .refused(let error), .unknown(let error): self?.trouble = error
+            }
+          }
+        }
+      }
+      try turn { given == count }
+      return SystemClock.monotonic().since(begin).inSeconds
+    }
+
+    /// Serves everybody who waits, in pages of this size, so many of them under way on each connection; the seconds.
+    func serve(_ count: Int, pages: Int, deep: Int) throws -> Double {
+      var served = 0
+      let begin = SystemClock.monotonic()
+      for worker in workers {
+        worker.hasEverything = false
+        for _ in 0..<deep { try claim(worker, pages) { served += $0 } }
+      }
+      try turn { served == count }
+      let seconds = SystemClock.monotonic().since(begin).inSeconds
+      try turn { workers.allSatisfy { $0.claims == 0 && $0.connection.underWay == 0 } }
+      return seconds
+    }
+
+    private func claim(_ worker: Worker, _ page: Int, _ count: @escaping (Int) -> Void) throws {
+      guard let branch = worker.branch, !worker.hasEverything else { return }
+      worker.claims += 1
+      try worker.connection.send(branch.claim(lane: Self.lane, atMost: page)) {
+        [weak self, weak worker] answer in
+        guard let self, let worker else { return }
+        worker.claims -= 1
+        switch answer {
+        case .done(let customers):
+          guard !customers.isEmpty else { return worker.hasEverything = true }
+          self.attempt { try self.complete(worker, customers, count) }
+          self.attempt { try self.claim(worker, page, count) }
+        case .refused(let error), .unknown(let error): self.trouble = error
+        }
+      }
+    }
+
+    private func complete(
+      _ worker: Worker, _ customers: [ClaimedCustomer], _ count: @escaping (Int) -> Void
+    ) throws {
+      guard let branch = worker.branch else { return }
+      var completion = PostgresCompletion()
+      for customer in customers {
+        completion.add(
+          position: customer.position, outcome: 1, place: 1, generation: 1, pid: 4242, attempts: 1,
+          transfer: (-1, customer.account), started: customer.issuedMilliseconds,
+          finished: customer.issuedMilliseconds)
+      }
+      worker.commits += 1
+      let request = branch.complete(completion, number: worker.commits, day: 1)
+      try worker.connection.send(request) { [weak self] answer in
+        switch answer {
+        case .done(let tickets): count(tickets.count)
+        case .refused(let error), .unknown(let error): self?.trouble = error
+        }
+      }
+    }
+
+    private func attempt(_ body: () throws -> Void) {
+      do { try body() } catch { trouble = trouble ?? (error as? PostgresError) }
+    }
+  }
+#endif

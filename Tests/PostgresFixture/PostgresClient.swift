@@ -1,0 +1,85 @@
+// Owns one connection and a loop for it, for a test that asks and waits. What became of the connection is kept, in the order
+// in which it was told. Failure: what does not come within ten seconds fails the test.
+import Glibc
+import Posix
+import Postgres
+import Testing
+import Time
+
+public final class PostgresClient: PostgresHandler {
+  public let loop: EventLoop
+  public let connection: PostgresConnection
+  public private(set) var server: PostgresServer?
+  public private(set) var losses: [PostgresError] = []
+  public private(set) var notifications: [String] = []
+
+  /// - Parameter loop: one that several clients share; one of its own otherwise.
+  public convenience init(
+    _ address: String, limits: PostgresConnection.Limits = .init(), loop: EventLoop? = nil
+  ) throws {
+    try self.init(to: PostgresPlace(address), limits: limits, loop: loop)
+  }
+
+  public init(
+    to place: PostgresPlace, limits: PostgresConnection.Limits = .init(), loop: EventLoop? = nil
+  ) throws {
+    self.loop = try loop ?? EventLoop()
+    connection = PostgresConnection(to: place, loop: self.loop, limits: limits)
+    connection.handler = self
+  }
+
+  /// A client whose connection is ready.
+  public static func connected(
+    _ address: String, limits: PostgresConnection.Limits = .init(), loop: EventLoop? = nil
+  ) throws -> PostgresClient {
+    try connected(to: PostgresPlace(address), limits: limits, loop: loop)
+  }
+
+  public static func connected(
+    to place: PostgresPlace, limits: PostgresConnection.Limits = .init(), loop: EventLoop? = nil
+  ) throws -> PostgresClient {
+    let client = try PostgresClient(to: place, limits: limits, loop: loop)
+    try client.turn { client.server != nil || !client.losses.isEmpty }
+    if let loss = client.losses.first { throw loss }
+    return client
+  }
+
+  public func connected(_ connection: PostgresConnection, to server: PostgresServer) { self.server = server }
+  public func lost(_ connection: PostgresConnection, _ error: PostgresError) { losses.append(error) }
+  public func notified(_ connection: PostgresConnection, channel: String, payload: String) {
+    notifications.append("\(channel) \(payload)")
+  }
+
+  /// Turns the loop until something has come to be.
+  public func turn(until condition: () throws -> Bool) throws {
+    let end = SystemClock.monotonic() + .seconds(20)
+    while try !condition() {
+      try #require(SystemClock.monotonic() < end, "it has not come to be within twenty seconds")
+      let soon = SystemClock.monotonic() + .milliseconds(10)
+      try loop.runOnce(until: .earliest(connection.nextDeadline, soon))
+      connection.endTurn()
+    }
+  }
+
+  /// Sends a segment and waits for its outcome.
+  public func ask(_ segment: [PostgresCall]) throws -> PostgresOutcome {
+    var told: PostgresOutcome?
+    try connection.send(segment) { told = $0 }
+    try turn { told != nil }
+    return try #require(told)
+  }
+
+  /// Sends a segment and waits for its rows.
+  @discardableResult
+  public func rows(_ segment: PostgresCall...) throws -> [PostgresRows] {
+    switch try ask(segment) {
+    case .done(let rows): return rows
+    case .refused(let error), .unknown(let error): throw error
+    }
+  }
+
+  /// Sends statements, one segment each, and waits for the last.
+  public func run(_ texts: String...) throws {
+    for text in texts { try rows(.once(text)) }
+  }
+}

@@ -1,0 +1,101 @@
+// Owns a stand-in between a client and a server, on the client's own loop: it hands on what it gets, tells the client another
+// number for the server's process, as PgBouncer does, and keeps silent when it is told to.
+// Invariant: it is at a Unix socket of the name that the library looks for. Failure: the test that asked for it fails.
+import Glibc
+import Posix
+import PosixFixture
+import Testing
+import Time
+
+public final class PostgresRelay {
+  /// Where it listens, as `host=`; the port is the server's.
+  public let directory: String
+  /// Whether nothing is handed on any more, in either direction.
+  public var isSilent = false
+  /// Whether the client is told another number of the process than the server's.
+  public var hidesProcess = false
+
+  private let loop: EventLoop
+  private let target: String
+  private let listener: FileDescriptor
+  private var ends: [CInt: End] = [:]
+
+  private final class End {
+    let socket: FileDescriptor
+    let isServer: Bool
+    weak var other: End?
+    /// What the server has said until it told its number; nil behind that.
+    var head: [UInt8]?
+    init(_ socket: consuming FileDescriptor, isServer: Bool) {
+      self.socket = socket
+      self.isServer = isServer
+      head = isServer ? [] : nil
+    }
+  }
+
+  public init(to cluster: PostgresCluster, loop: EventLoop) throws {
+    self.loop = loop
+    let name = ".s.PGSQL.\(cluster.port)"
+    var template = Array("/tmp/postgres-relay-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else { throw SystemError(call: "mkdtemp", subject: "/tmp", code: errno) }
+    directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    target = Paths.join(cluster.directory, name)
+    listener = try UnixSocket.listen(path: Paths.join(directory, name))
+    _ = try loop.register(fd: listener.rawValue, interest: .read) { [weak self] _ in try? self?.accept() }
+  }
+
+  deinit { Directory.removeTree(directory) }
+
+  private func accept() throws {
+    guard let socket = try UnixSocket.accept(listener) else { return }
+    guard case .connected(let upstream) = try UnixSocket.connect(path: target) else { return }
+    let client = End(socket, isServer: false)
+    let server = End(upstream, isServer: true)
+    (client.other, server.other) = (server, client)
+    for end in [client, server] {
+      try end.socket.setNonBlocking(true)
+      ends[end.socket.rawValue] = end
+      _ = try loop.register(fd: end.socket.rawValue, interest: .read) { [weak self, weak end] _ in
+        if let self, let end { try? self.pass(from: end) }
+      }
+    }
+  }
+
+  private func pass(from end: End) throws {
+    guard !isSilent else { return }
+    var chunk = [UInt8](repeating: 0, count: 64 << 10)
+    guard case .bytes(let count) = try chunk.withUnsafeMutableBytes({ try end.socket.receive(into: $0) })
+    else {
+      for socket in [end, end.other].compactMap({ $0?.socket.rawValue }) { ends[socket] = nil }
+      return
+    }
+    var bytes = Array(chunk[..<count])
+    if end.head != nil, hidesProcess {
+      end.head?.append(contentsOf: bytes)
+      guard let changed = Self.withoutProcess(end.head ?? []) else { return }
+      bytes = changed
+      end.head = nil
+    }
+    var rest = bytes[...]
+    while !rest.isEmpty, let other = end.other {
+      if case .bytes(let count) = try rest.withUnsafeBytes({ try other.socket.send($0) }) {
+        rest = rest.dropFirst(count)
+      }
+    }
+  }
+
+  /// The server's first messages with another number in BackendKeyData; nil as long as that has not come.
+  private static func withoutProcess(_ head: [UInt8]) -> [UInt8]? {
+    var place = 0
+    while place + 5 <= head.count {
+      let length = head[(place + 1)..<(place + 5)].reduce(0) { $0 << 8 | Int($1) }
+      if head[place] == UInt8(ascii: "K"), place + 9 <= head.count {
+        var changed = head
+        changed[place + 8] ^= 0x55
+        return changed
+      }
+      place += 1 + length
+    }
+    return nil
+  }
+}

@@ -1,0 +1,466 @@
+// The books in PostgreSQL, on a real server: who may open them, how tickets are given, and what several branches that claim,
+// complete, die and come back late can do to each other, which is nothing.
+
+import BankModel
+import Posix
+import Postgres
+import PostgresFixture
+import Testing
+import Time
+
+@testable import PostgresStore
+
+@Suite("Books in PostgreSQL", .enabled(if: PostgresCluster.isInstalled))
+struct PostgresStoreTests {
+  // MARK: - The schema
+
+  @Test("An empty database gets the tables once, also from two who begin at once")
+  func prepared() throws {
+    let stage = try StoreStage(prepared: false)
+    let other = try stage.another()
+    var told: [Result<Int64, PostgresPreparation.Failure>] = []
+    for client in [stage.client, other] {
+      PostgresPreparation.begin(on: client.connection) { told.append($0) }
+    }
+    try stage.client.turn { told.count == 2 }
+    #expect(told.allSatisfy { if case .success = $0 { true } else { false } }, "\(told)")
+    #expect(try stage.prepare(other) == .success(PostgresSchema.version))
+    #expect(try stage.number("SELECT number FROM bank.version") == PostgresSchema.version)
+    for _ in 0..<2 { try stage.ask(other, PostgresPreparation.partition(for: 7)) }
+  }
+
+  @Test("Books of a newer version are left alone, and so is somebody else's schema")
+  func refused() throws {
+    let stage = try StoreStage()
+    try stage.client.run("UPDATE bank.version SET number = 1000")
+    let known = PostgresSchema.version
+    #expect(try stage.prepare(stage.client) == .failure(.newer(version: 1000, known: known)))
+    try stage.client.run("DROP TABLE bank.version")
+    #expect(try stage.prepare(stage.client) == .failure(.foreign))
+    for language in Language.allCases {
+      #expect(PostgresPreparation.Failure.foreign.message(in: language).contains("bank"))
+      #expect(PostgresPreparation.Failure.newer(version: 7, known: 1).message(in: language).contains("7"))
+    }
+  }
+
+  @Test("A role that may do nothing else is enough")
+  func role() throws {
+    let stage = try StoreStage(prepared: false)
+    let role = "r\(UInt64.random(in: 0...UInt64.max))"
+    let database = try #require(
+      try stage.client.rows(.once("SELECT current_database()::text"))[0].text(0, 0))
+    try stage.client.run("CREATE ROLE \(role) LOGIN", "GRANT CREATE ON DATABASE \(database) TO \(role)")
+    let client = try PostgresClient.connected(stage.address.replacing("bank@", with: "\(role)@"))
+    #expect(try stage.prepare(client) == .success(0))
+    try stage.ask(client, PostgresPreparation.partition(for: 1))
+    let branch = try stage.ask(client, PostgresBranch.join("a", lease: .seconds(60))).branch
+    var intake = PostgresIntake(day: 1, issuedMilliseconds: 1)
+    intake.add(lane: StoreStage.deposits, amount: 1, account: 1)
+    _ = try stage.ask(client, branch.take([intake]))
+    let page = try stage.ask(client, branch.claim(lane: StoreStage.deposits, atMost: 10))
+    let done = StoreStage.completion(of: page.map(\.position))
+    #expect(try stage.ask(client, branch.complete(done, number: 1, day: 1)) == [1])
+    // What made the schema may be taken away again.
+    try stage.client.run("REVOKE CREATE ON DATABASE \(database) FROM \(role)")
+    #expect(try stage.prepare(client) == .success(PostgresSchema.version))
+    try stage.client.run("DROP OWNED BY \(role) CASCADE", "DROP ROLE \(role)")
+  }
+
+  // MARK: - Intake
+
+  @Test("Four branches give tickets at once, in one series without gaps")
+  func intake() throws {
+    let stage = try StoreStage()
+    let branches = try (0..<4).map { try stage.join("b\($0)") }
+    let clients = try branches.map { _ in try stage.another() }
+    var answers: [PostgresIntake.Answer?] = []
+    var asked = 0
+    for round in 0..<20 {
+      for (branch, client) in zip(branches, clients) {
+        let intakes = (0...round % 3).map { _ in
+          var intake = PostgresIntake(day: 1, issuedMilliseconds: 5)
+          for _ in 0...round { intake.add(lane: StoreStage.deposits, amount: 1, account: 2, article: "딸기쥬스") }
+          return intake
+        }
+        asked += intakes.count
+        try client.turn { client.connection.underWay < 4 }
+        try client.connection.send(branch.take(intakes)) { answer in
+          if case .done(let told) = answer { answers += told }
+        }
+      }
+    }
+    try stage.client.turn { answers.count == asked }
+    let firsts = answers.compactMap { if case .issued(_, let first, _) = $0 { first } else { nil } }
+    #expect(firsts.count == asked && Set(firsts).count == asked)
+    try stage.check()
+    #expect(try stage.number("SELECT count(*) FROM bank.customer WHERE article = '딸기쥬스'") == 1652)
+  }
+
+  @Test("A key gets its tickets once, whoever repeats it, and tells what was asked for")
+  func keys() throws {
+    let stage = try StoreStage()
+    let branches = try ["a", "b"].map { try stage.join($0) }
+    var intake = PostgresIntake(day: 1, issuedMilliseconds: 5, key: "monday", request: 77)
+    intake.add(lane: StoreStage.deposits, amount: 1, account: 2, payload: [1, 2, 3])
+    intake.add(lane: StoreStage.loans, amount: 1, account: 2, due: 9_000)
+    // Twice in one transaction, and by another branch.
+    let first = try stage.ask(stage.client, branches[0].take([intake, intake]))
+    let again = try stage.ask(stage.client, branches[1].take([intake]))
+    let known = PostgresIntake.Answer.known(day: 1, first: 1, last: 2, request: 77)
+    #expect(first == [.issued(day: 1, first: 1, last: 2), known] && again == [known])
+    try stage.check()
+    let page = try stage.ask(stage.client, branches[1].claim(lane: StoreStage.deposits, atMost: 5))
+    #expect(page.map(\.ticket) == [1] && page[0].payloadLength == 3 && page[0].issuedMilliseconds == 5)
+    #expect(try stage.ask(stage.client, PostgresBranch.payload(of: page[0].position)) == [1, 2, 3])
+    #expect(try stage.ask(stage.client, PostgresBranch.payload(of: 7)) == nil)
+    // Whoever ordered for later waits elsewhere.
+    #expect(try stage.ask(stage.client, branches[1].claim(lane: StoreStage.loans, atMost: 5)).isEmpty)
+    #expect(try stage.number("SELECT due_ms FROM bank.customer WHERE position >> 60 = 2") == 9_000)
+  }
+
+  // MARK: - Claims
+
+  @Test("Claims of four branches never overlap, leave nobody out, and go along each lane in order")
+  func claims() throws {
+    let stage = try StoreStage()
+    let branches = try (0..<4).map { try stage.join("b\($0)") }
+    for _ in 0..<5 {
+      for lane in [StoreStage.deposits, StoreStage.loans] { try stage.enqueue(branches[0], 200, lane: lane) }
+    }
+    let clients = try branches.map { _ in try stage.another() }
+    var pages: [[[Int64]]] = branches.map { _ in [] }
+    var finished = Set<Int>()
+    for (index, (branch, client)) in zip(branches, clients).enumerated() {
+      func next(_ lane: Int64) {
+        do {
+          try client.connection.send(branch.claim(lane: lane, atMost: 7)) { answer in
+            guard case .done(let page) = answer else { return }
+            pages[index].append(page.map(\.position))
+            if !page.isEmpty {
+              next(lane)
+            } else if lane == StoreStage.deposits {
+              next(StoreStage.loans)
+            } else {
+              finished.insert(index)
+            }
+          }
+        } catch { Issue.record("\(error)") }
+      }
+      next(StoreStage.deposits)
+    }
+    try stage.client.turn { finished.count == branches.count }
+    let claimed = pages.flatMap { $0 }.flatMap { $0 }
+    #expect(claimed.count == 2_000 && Set(claimed).count == 2_000)
+    for own in pages { #expect(own.flatMap { $0 } == own.flatMap { $0 }.sorted()) }
+    #expect(pages.count { !$0.flatMap { $0 }.isEmpty } > 1, "one branch alone has claimed everything")
+    try stage.check()
+    // In the order of the moments, too.
+    let backwards = try stage.number(
+      """
+      SELECT count(*) FROM (SELECT first, lag(last) OVER (PARTITION BY lane ORDER BY at) AS before FROM bank.claim) AS k
+      WHERE first <= before
+      """)
+    #expect(backwards == 0)
+  }
+
+  @Test("What was given back is claimed first, in order, and nobody waits for another who is claiming it")
+  func returned() throws {
+    let stage = try StoreStage()
+    let (dead, living) = (try stage.join("dead"), try stage.join("living"))
+    try stage.enqueue(dead, 40)
+    for _ in 0..<3 { _ = try stage.ask(stage.client, dead.claim(lane: StoreStage.deposits, atMost: 10)) }
+    try stage.expire(dead)
+    let ranges = try stage.ask(stage.client, PostgresBranch.rescue(dead))
+    #expect(ranges?.map(\.first).sorted() == [1, 11, 21])
+    let slow = try stage.another()
+    try slow.run("BEGIN")
+    let place: [PostgresValue] = [.integer(living.id), .integer(living.epoch), .integer(StoreStage.deposits)]
+    let held = try slow.rows(PostgresStatements.claimReturned.with(place))[0]
+    #expect(held.count == 10)
+    // While that one is not committed.
+    let second = try stage.ask(stage.client, living.claim(lane: StoreStage.deposits, atMost: 5))
+    #expect(second.map(\.ticket) == Array(11...20) + Array(31...35))
+    try slow.run("COMMIT")
+    let third = try stage.ask(stage.client, living.claim(lane: StoreStage.deposits, atMost: 5))
+    #expect(third.map(\.ticket) == Array(21...30) + Array(36...40))
+    #expect(try stage.ask(stage.client, living.claim(lane: StoreStage.deposits, atMost: 5)).isEmpty)
+    try stage.check()
+  }
+
+  @Test("A part of a page can be given back, and the rest stays claimed")
+  func parts() throws {
+    let stage = try StoreStage()
+    let (one, other) = (try stage.join("one"), try stage.join("other"))
+    try stage.enqueue(one, 10)
+    _ = try stage.ask(stage.client, one.claim(lane: StoreStage.deposits, atMost: 10))
+    func part(_ first: Int64, _ last: Int64) -> PostgresBranch.Range {
+      .init(lane: StoreStage.deposits, first: first, last: last)
+    }
+    #expect(try !stage.ask(stage.client, other.giveBack(part(4, 6))))
+    #expect(try stage.ask(stage.client, one.giveBack(part(4, 6))))
+    try stage.check()
+    #expect(try !stage.ask(stage.client, one.giveBack(part(6, 7))), "a part of it is gone")
+    #expect(try !stage.ask(stage.client, one.giveBack(part(3, 2))))
+    #expect(try stage.ask(stage.client, one.giveBack(part(10, 10))))
+    #expect(try stage.ask(stage.client, one.giveBack(part(1, 1))))
+    try stage.check()
+    var tickets: [Int64] = []
+    for _ in 0..<4 {
+      tickets += try stage.ask(stage.client, other.claim(lane: StoreStage.deposits, atMost: 9)).map(\.ticket)
+    }
+    #expect(tickets == [1, 4, 5, 6, 10])
+    // What the first has left comes back with its end, and nothing of what the second has.
+    #expect(try stage.ask(stage.client, one.leave())?.map(\.first).sorted() == [2, 7])
+    try stage.check()
+  }
+
+  // MARK: - Fences
+
+  @Test("A late completion of a fenced epoch effects nothing, and neither does anything else of it")
+  func late() throws {
+    let stage = try StoreStage()
+    let zombie = try stage.join("zombie")
+    try stage.enqueue(zombie, 20)
+    let page = try stage.ask(stage.client, zombie.claim(lane: StoreStage.deposits, atMost: 10))
+    let done = StoreStage.completion(of: page.map(\.position))
+    // Alive it cannot be rescued, and nothing is taken from it.
+    #expect(try stage.ask(stage.client, PostgresBranch.rescue(zombie)) == nil)
+    #expect(try stage.ask(stage.client, PostgresBranch.expired).isEmpty)
+    try stage.expire(zombie)
+    #expect(try stage.ask(stage.client, PostgresBranch.expired) == [zombie])
+    #expect(try stage.ask(stage.client, PostgresBranch.rescue(zombie))?.count == 1)
+    #expect(try stage.ask(stage.client, zombie.complete(done, number: 1, day: 1)) == [])
+    #expect(try stage.ask(stage.client, zombie.lastCommit) == nil)
+    #expect(try stage.ask(stage.client, zombie.renew(lease: .seconds(1))) == false)
+    #expect(try stage.ask(stage.client, zombie.claim(lane: StoreStage.deposits, atMost: 10)).isEmpty)
+    #expect(try stage.ask(stage.client, zombie.leave()) == nil)
+    var intake = PostgresIntake(day: 1, issuedMilliseconds: 1)
+    intake.add(lane: StoreStage.deposits, amount: 1, account: 1)
+    #expect(try stage.ask(stage.client, zombie.take([intake])) == [nil])
+    #expect(try stage.number("SELECT count(*) FROM bank.receipt") == 0)
+    #expect(try stage.number("SELECT count(*) FROM bank.customer") == 20)
+    try stage.check()
+  }
+
+  @Test("A repeated completion effects nothing, and what was not there is not told as done")
+  func repeated() throws {
+    let stage = try StoreStage()
+    let branch = try stage.join("a")
+    try stage.enqueue(branch, 5)
+    let page = try stage.ask(stage.client, branch.claim(lane: StoreStage.deposits, atMost: 5))
+    let most = StoreStage.completion(of: page.prefix(3).map(\.position))
+    let all = StoreStage.completion(
+      of: page.map(\.position) + [PostgresPosition.of(lane: StoreStage.deposits, ticket: 99)])
+    #expect(try stage.ask(stage.client, branch.complete(most, number: 1, day: 1)).sorted() == [1, 2, 3])
+    #expect(try stage.ask(stage.client, branch.complete(all, number: 2, day: 1)).sorted() == [4, 5])
+    #expect(try stage.ask(stage.client, branch.complete(all, number: 3, day: 1)) == [])
+    #expect(try stage.ask(stage.client, branch.lastCommit) == 3)
+    // The same number again is a mistake of ours, and is refused whole.
+    #expect(throws: PostgresError.self) {
+      try stage.ask(stage.client, branch.complete(all, number: 3, day: 1))
+    }
+    let told = try stage.ask(stage.client, PostgresBranch.receipts(of: [2, 4, 99], day: 1))
+    #expect(told.map(\.ticket) == [2, 4] && told.map(\.commit) == [1, 2])
+    #expect(told.allSatisfy { $0.branch == branch })
+    let row = try stage.client.rows(
+      .once(
+        """
+        SELECT lane, outcome, place, generation, pid, attempts, amount, account, debit, credit, issued_ms, started_ms,
+        finished_ms FROM bank.receipt WHERE ticket = 2
+        """))[0]
+    let expected: [Int64] = [StoreStage.deposits, 1, 3, 2, 4242, 1, 101, 1, -1, 7, 1_000, 2_000, 3_000]
+    #expect((0..<13).map { row.integer(0, $0) } == expected)
+    try stage.check()
+  }
+
+  @Test("A completion without window, transfer and start leaves these out")
+  func bare() throws {
+    let stage = try StoreStage()
+    let branch = try stage.join("a")
+    try stage.enqueue(branch, 1)
+    let page = try stage.ask(stage.client, branch.claim(lane: StoreStage.deposits, atMost: 5))
+    var done = PostgresCompletion()
+    done.add(
+      position: try #require(page.first).position, outcome: 2, place: nil, generation: 0, pid: 0, attempts: 0,
+      transfer: nil,
+      started: nil, finished: 9)
+    #expect(try stage.ask(stage.client, branch.complete(done, number: 1, day: 1)) == [1])
+    let nulls = try stage.number(
+      "SELECT num_nulls(place, debit, credit, started_ms)::bigint FROM bank.receipt")
+    #expect(nulls == 4)
+  }
+
+  @Test("Of two who rescue a branch one gets its customers, and the other nothing")
+  func rescuers() throws {
+    let stage = try StoreStage()
+    let dead = try stage.join("dead")
+    try stage.enqueue(dead, 30)
+    for _ in 0..<3 { _ = try stage.ask(stage.client, dead.claim(lane: StoreStage.deposits, atMost: 10)) }
+    try stage.expire(dead)
+    let clients = try (0..<4).map { _ in try stage.another() }
+    let answers = try clients.map { try stage.begin($0, PostgresBranch.rescue(dead)) }
+    try stage.client.turn { answers.allSatisfy { $0.told != nil } }
+    let got = try answers.compactMap { try $0.value() }
+    #expect(got.count == 1 && got[0].count == 3)
+    try stage.check()
+  }
+
+  @Test("A branch that begins again gives back what it had, and its former self can do nothing")
+  func anew() throws {
+    let stage = try StoreStage()
+    let former = try stage.join("a")
+    try stage.enqueue(former, 10)
+    let page = try stage.ask(stage.client, former.claim(lane: StoreStage.deposits, atMost: 10))
+    let some = StoreStage.completion(of: page.prefix(4).map(\.position))
+    _ = try stage.ask(stage.client, former.complete(some, number: 1, day: 1))
+    let joined = try stage.ask(stage.client, PostgresBranch.join("a", lease: .seconds(60)))
+    #expect(joined.branch.id == former.id && joined.branch.epoch == former.epoch + 1)
+    #expect(joined.returned.map(\.first) == [1])
+    let rest = StoreStage.completion(of: page.dropFirst(4).map(\.position))
+    #expect(try stage.ask(stage.client, former.complete(rest, number: 2, day: 1)) == [])
+    let again = try stage.ask(stage.client, joined.branch.claim(lane: StoreStage.deposits, atMost: 10))
+    #expect(again.map(\.ticket) == Array(5...10))
+    #expect(try stage.ask(stage.client, joined.branch.complete(rest, number: 1, day: 1)).count == 6)
+    try stage.check()
+  }
+
+  @Test("Plans that were made for empty tables read no table from end to end when it has filled")
+  func plans() throws {
+    let stage = try StoreStage()
+    try stage.client.run(
+      "INSERT INTO bank.branch (name, epoch, expires_at) SELECT g::text, 1, '-infinity' FROM generate_series(1, 300) g",
+      "VACUUM ANALYZE")
+    let branch = try stage.join("a")
+    func work() throws {
+      let page = try stage.ask(stage.client, branch.claim(lane: StoreStage.deposits, atMost: 10))
+      _ = try stage.ask(
+        stage.client, branch.complete(StoreStage.completion(of: page.map(\.position)), number: 1, day: 1))
+    }
+    try work()
+    _ = try stage.ask(stage.client, PostgresBranch.rescue(branch))
+    let lane = StoreStage.deposits
+    try stage.client.run(
+      """
+      INSERT INTO bank.customer (position, amount, account, issued_ms)
+      SELECT \(PostgresPosition.of(lane: lane, ticket: 0)) + g, 1, 1, 1 FROM generate_series(1, 20000) g
+      """, "INSERT INTO bank.claim SELECT \(lane), g, g, 1, 1, now() FROM generate_series(1, 5000) g",
+      "INSERT INTO bank.returned SELECT \(lane + 1), g, g FROM generate_series(1, 5000) g")
+    // There are as many rows as branches in that one table.
+    let one = "ARRAY[1]"
+    for call in [
+      "bank-complete\"(1, 1, 9, 1, \(Array(repeating: one, count: 10).joined(separator: ", ")))",
+      "bank-claim-next\"(1, 1, \(lane), 10)", "bank-claim-returned\"(1, 1, \(lane))", "bank-give-back\"",
+    ] {
+      let rows = try stage.client.rows(.once("EXPLAIN EXECUTE \"\(call)"))[0]
+      let plan = (0..<rows.count).compactMap { rows.text($0, 0) }
+      #expect(
+        !plan.isEmpty && !plan.contains { $0.contains("Seq Scan") && !$0.contains("on branch") },
+        "\(plan.joined(separator: "\n"))")
+      if call.hasPrefix("bank-complete") { #expect(!plan.contains { $0.contains("Nested Loop") }) }
+    }
+  }
+
+  @Test(
+    "Of a page of which all but one are served, that one is given back, whichever it is",
+    arguments: [0, 4, 9])
+  func oneLeft(_ left: Int) throws {
+    let stage = try StoreStage()
+    let branch = try stage.join("a")
+    try stage.enqueue(branch, 20)
+    let pages = try (0..<2).map { _ in
+      try stage.ask(stage.client, branch.claim(lane: StoreStage.deposits, atMost: 10))
+    }
+    var done = pages.flatMap { $0 }.map(\.position)
+    done.remove(at: left)
+    _ = try stage.ask(stage.client, branch.complete(StoreStage.completion(of: done), number: 1, day: 1))
+    let joined = try stage.ask(stage.client, PostgresBranch.join("a", lease: .seconds(60)))
+    #expect(joined.returned == [.init(lane: StoreStage.deposits, first: 1, last: 10)])
+    let page = try stage.ask(stage.client, joined.branch.claim(lane: StoreStage.deposits, atMost: 10))
+    #expect(page.map(\.ticket) == [Int64(left) + 1])
+    try stage.check()
+  }
+
+  // MARK: - Two at the same moment
+
+  /// What a branch has begun in a transaction that is still open when somebody ends its epoch: that waits, and then sees it.
+  @Test("A rescue waits for a completion and for a claim that are under way, and takes them into account")
+  func rescueWaits() throws {
+    let stage = try StoreStage()
+    let branch = try stage.join("a")
+    try stage.enqueue(branch, 30)
+    let page = try stage.ask(stage.client, branch.claim(lane: StoreStage.deposits, atMost: 10))
+    try stage.expire(branch)
+    let fence: [PostgresValue] = [.integer(branch.id), .integer(branch.epoch)]
+    let slow = try stage.another()
+    try slow.run("BEGIN")
+    let done = StoreStage.completion(of: page.map(\.position))
+    try slow.rows(PostgresStatements.complete.with(fence + [.integer(1), .integer(1)] + done.values))
+    try slow.rows(
+      PostgresStatements.lockLane(.integer(StoreStage.deposits)),
+      PostgresStatements.claimNext.with(fence + [.integer(StoreStage.deposits), .integer(10)]))
+    let rescue = try stage.begin(stage.client, PostgresBranch.rescue(branch))
+    try waitsForLock(stage, stage.client)
+    #expect(rescue.told == nil)
+    try slow.run("COMMIT")
+    try stage.client.turn { rescue.told != nil }
+    // Of the first page everybody is served; the second was claimed while the rescue waited.
+    #expect(try rescue.value()?.map(\.first) == [11])
+    try stage.check()
+  }
+
+  @Test("A completion and a claim wait for a rescue that is under way, and then effect nothing")
+  func completionWaits() throws {
+    let stage = try StoreStage()
+    let branch = try stage.join("a")
+    try stage.enqueue(branch, 30)
+    let page = try stage.ask(stage.client, branch.claim(lane: StoreStage.deposits, atMost: 10))
+    try stage.expire(branch)
+    let slow = try stage.another()
+    try slow.run("BEGIN")
+    try slow.rows(
+      PostgresStatements.fenceExpired.with([.integer(branch.id), .integer(branch.epoch)]),
+      PostgresStatements.giveBack())
+    let (first, second) = (try stage.another(), try stage.another())
+    let done = StoreStage.completion(of: page.map(\.position))
+    let completion = try stage.begin(first, branch.complete(done, number: 1, day: 1))
+    let claim = try stage.begin(second, branch.claim(lane: StoreStage.deposits, atMost: 10))
+    try waitsForLock(stage, first)
+    try waitsForLock(stage, second)
+    // To go on with the lease waits, too, and comes too late.
+    try slow.run("COMMIT")
+    try stage.client.turn { completion.told != nil && claim.told != nil }
+    #expect(try completion.value() == [] && claim.value().isEmpty)
+    #expect(try stage.number("SELECT count(*) FROM bank.customer") == 30)
+    try stage.check()
+  }
+
+  @Test("To renew the lease waits for no completion")
+  func renewal() throws {
+    let stage = try StoreStage()
+    let branch = try stage.join("a")
+    try stage.enqueue(branch, 10)
+    let page = try stage.ask(stage.client, branch.claim(lane: StoreStage.deposits, atMost: 10))
+    let slow = try stage.another()
+    try slow.run("BEGIN")
+    let done = StoreStage.completion(of: page.map(\.position))
+    try slow.rows(
+      PostgresStatements.complete.with(
+        [.integer(branch.id), .integer(branch.epoch), .integer(1), .integer(1)] + done.values))
+    #expect(try stage.ask(stage.client, branch.renew(lease: .seconds(4))))
+    try slow.run("COMMIT")
+    try stage.check()
+  }
+
+  private func waitsForLock(_ stage: StoreStage, _ client: PostgresClient) throws {
+    let watcher = try PostgresClient.connected(stage.address)
+    let end = SystemClock.monotonic() + .seconds(20)
+    while try watcher.rows(
+      .once(
+        """
+        SELECT count(*) FROM pg_stat_activity WHERE pid = \(client.connection.backend) AND wait_event_type = 'Lock'
+        """))[0].integer(0, 0) == 0
+    {
+      try #require(SystemClock.monotonic() < end, "it waits for nobody")
+    }
+  }
+}

@@ -1,0 +1,198 @@
+// Three branches serve everybody while their connections are cut, their server crashes and they are fenced as if they had
+// slept. Whatever a branch was told is in the books, everything that is in the books is known to the branch that did it, and
+// every ticket has one receipt.
+
+import BankModel
+import Glibc
+import Posix
+import PosixFixture
+import Postgres
+import PostgresFixture
+import Testing
+import Time
+
+@testable import PostgresStore
+
+@Suite("Branches that are cut off", .enabled(if: PostgresCluster.isInstalled))
+struct StoreHistoryTests {
+  @Test("Nothing is lost and nothing takes effect twice, and an unknown outcome is found out")
+  func history() throws {
+    let seed = Environment.value("BANK_SEED").flatMap { UInt64($0) } ?? RandomSeed.fromSystem()
+    print("seed \(seed); repeat with: BANK_SEED=\(seed) scripts/test StoreHistoryTests")
+    var chance = SeededGenerator(seed: seed)
+    let cluster = try PostgresCluster(["fsync=off", "restart_after_crash=on"])
+    let stage = try StoreStage(on: cluster)
+    try stage.enqueue(try stage.join("intake"), 3_000)
+    let branches = (0..<3).map { CutOffBranch("branch-\($0)", stage.address, stage.client.loop) }
+    var actions = [String: Int]()
+    var nextAction = 50
+    let end = SystemClock.monotonic() + .seconds(120)
+    while branches.map(\.known.count).reduce(0, +) < 3_000 {
+      try #require(SystemClock.monotonic() < end, "seed \(seed): \(branches.map(\.known.count)), \(actions)")
+      try stage.client.loop.runOnce(until: SystemClock.monotonic() + .milliseconds(5))
+      for branch in branches { try branch.endTurn() }
+      guard branches.map(\.known.count).reduce(0, +) >= nextAction else { continue }
+      nextAction += Int(chance.draw(20...150))
+      let victim = branches[Int(chance.draw(0...2))]
+      guard let backend = victim.backend else { continue }
+      let kind = chance.draw(0...9)
+      switch kind {
+      case 0...4: kill(backend, SIGTERM)
+      // The server takes that for a crash, and starts anew with all connections cut.
+      case 5: kill(backend, SIGKILL)
+      case 6...7: victim.cut()
+      default:
+        // As a branch that has slept for a minute, and another has noticed.
+        guard let sleeper = victim.branch, let watcher = try? PostgresClient.connected(stage.address) else {
+          continue
+        }
+        _ = try? watcher.rows(
+          .once("UPDATE bank.branch SET expires_at = '-infinity' WHERE id = \(sleeper.id)"))
+        _ = try? watcher.rows(
+          PostgresStatements.fenceExpired(.integer(sleeper.id), .integer(sleeper.epoch)),
+          PostgresStatements.giveBack())
+      }
+      actions[
+        ["ended", "ended", "ended", "ended", "ended", "crashed", "cut", "cut", "fenced", "fenced"][Int(kind)],
+        default: 0] += 1
+    }
+    // The last thing that happened may have been a crash.
+    var opened: StoreStage?
+    _ = try eventually(within: .seconds(30)) {
+      opened = try? StoreStage(at: stage.address)
+      return opened != nil
+    }
+    let books = try #require(opened, "seed \(seed)")
+    try books.check()
+    #expect(try books.number("SELECT count(*) FROM bank.customer") == 0)
+    for branch in branches {
+      let rows = try books.client.rows(
+        .once(
+          """
+          SELECT array_agg(ticket ORDER BY ticket) FROM bank.receipt r JOIN bank.branch b ON b.id = r.branch
+          WHERE b.name = '\(branch.name)'
+          """))[0]
+      #expect(rows.integers(0, 0) ?? [] == branch.known.sorted(), "seed \(seed)")
+    }
+    print("\(actions), found out: \(branches.map(\.foundOut))")
+  }
+}
+
+/// A branch that goes on whatever becomes of its connection.
+private final class CutOffBranch: PostgresHandler {
+  let name: String
+  private(set) var branch: PostgresBranch?
+  /// Tickets of which it knows that they have a receipt by it.
+  private(set) var known: Set<Int64> = []
+  /// Commits whose outcome was unknown, and which are in the books.
+  private(set) var foundOut = 0
+  var backend: Int32? { connection.flatMap { $0.isReady ? $0.backend : nil } }
+  private let address: String
+  private let loop: EventLoop
+  private var connection: PostgresConnection?
+  private var retryAt = MonotonicTime(nanoseconds: 0)
+  private var commits: Int64 = 0
+  /// What was sent and not answered, by the epoch and the number of the commit.
+  private var open: [PostgresBranch: [Int64: [Int64]]] = [:]
+  private var isJoining = false
+  private var underWay = 0
+
+  init(_ name: String, _ address: String, _ loop: EventLoop) {
+    (self.name, self.address, self.loop) = (name, address, loop)
+  }
+
+  /// The connection is gone in the middle of everything.
+  func cut() {
+    connection?.close()
+    forget()
+  }
+
+  private func forget() {
+    connection = nil
+    branch = nil
+    isJoining = false
+    underWay = 0
+    retryAt = SystemClock.monotonic() + .milliseconds(20)
+  }
+
+  func endTurn() throws {
+    connection?.endTurn()
+    guard SystemClock.monotonic() >= retryAt else { return }
+    if connection == nil {
+      connection = PostgresConnection(to: try .ofBooks(address), loop: loop)
+      connection?.handler = self
+    }
+    guard let connection, connection.isReady else { return }
+    // It may be found within a call that the connection is gone, before that is told.
+    do { try work(connection) } catch { if (error as? PostgresError)?.reason != .closed { throw error } }
+  }
+
+  func connected(_ connection: PostgresConnection, to server: PostgresServer) {}
+  func notified(_ connection: PostgresConnection, channel: String, payload: String) {}
+  func lost(_ connection: PostgresConnection, _ error: PostgresError) { forget() }
+
+  private func work(_ connection: PostgresConnection) throws {
+    guard let branch else {
+      if !isJoining { try join(connection) }
+      return
+    }
+    while underWay < 3 {
+      underWay += 1
+      try connection.send(branch.claim(lane: StoreStage.deposits, atMost: 10)) { [weak self] answer in
+        guard let self, case .done(let page) = answer, self.branch == branch else { return }
+        self.underWay -= 1
+        if page.isEmpty { self.ask(connection, branch) } else { self.complete(connection, branch, page) }
+      }
+    }
+  }
+
+  /// To begin anew waits for whatever its former self is still doing in the server, and nothing can come after it. So what
+  /// the books say then of the former epoch's commits is the last word.
+  private func join(_ connection: PostgresConnection) throws {
+    isJoining = true
+    try connection.send(PostgresBranch.join(name, lease: .seconds(60))) { [weak self] answer in
+      guard let self, case .done(let joined) = answer else { return }
+      for former in self.open.keys { self.findOut(connection, former) }
+      self.commits = 0
+      self.branch = joined.branch
+      self.isJoining = false
+    }
+  }
+
+  private func findOut(_ connection: PostgresConnection, _ former: PostgresBranch) {
+    _ = try? connection.send(former.lastCommit) { [weak self] answer in
+      guard let self, case .done(let last) = answer, let open = self.open.removeValue(forKey: former) else {
+        return
+      }
+      for (number, tickets) in open where number <= last ?? 0 {
+        self.foundOut += 1
+        self.known.formUnion(tickets)
+      }
+    }
+  }
+
+  private func complete(_ connection: PostgresConnection, _ branch: PostgresBranch, _ page: [ClaimedCustomer])
+  {
+    commits += 1
+    let number = commits
+    open[branch, default: [:]][number] = page.map(\.ticket)
+    let completion = StoreStage.completion(of: page.map(\.position))
+    _ = try? connection.send(branch.complete(completion, number: number, day: 1)) { [weak self] answer in
+      guard let self, case .done(let tickets) = answer else { return }
+      self.open[branch]?[number] = nil
+      if self.open[branch]?.isEmpty == true { self.open[branch] = nil }
+      #expect(self.known.isDisjoint(with: tickets), "a ticket was served twice")
+      self.known.formUnion(tickets)
+      if tickets.isEmpty { self.ask(connection, branch) }
+    }
+  }
+
+  /// Nothing came: either nobody waits, or this epoch has ended.
+  private func ask(_ connection: PostgresConnection, _ branch: PostgresBranch) {
+    _ = try? connection.send(branch.renew(lease: .seconds(60))) { [weak self] answer in
+      guard let self, case .done(false) = answer, self.branch == branch else { return }
+      self.branch = nil
+      self.underWay = 0
+    }
+  }
+}

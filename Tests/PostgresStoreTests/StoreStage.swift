@@ -1,0 +1,140 @@
+// Owns the books of one test in a database of its own, and branches that speak with it over one loop.
+// What the books must always fulfil is checked here by SQL of its own. Failure: the test that asked for it fails.
+
+import Postgres
+import PostgresFixture
+import Testing
+import Time
+
+@testable import PostgresStore
+
+final class StoreStage {
+  static let shared = Result { try PostgresCluster(["max_connections=60"]) }
+  static let deposits: Int64 = 4864
+  static let loans: Int64 = 8960
+
+  let address: String
+  let client: PostgresClient
+
+  /// Books that are there.
+  init(at address: String) throws {
+    self.address = address
+    client = try PostgresClient.connected(to: .ofBooks(address))
+  }
+
+  init(prepared: Bool = true, on own: PostgresCluster? = nil) throws {
+    let cluster = try own ?? Self.shared.get()
+    let name = "t\(UInt64.random(in: 0...UInt64.max))"
+    try PostgresClient.connected(cluster.address()).run("CREATE DATABASE \(name)")
+    address = cluster.address(name)
+    client = try PostgresClient.connected(to: .ofBooks(address))
+    guard prepared else { return }
+    #expect(try prepare(client) == .success(0))
+    try ask(client, PostgresPreparation.partition(for: 1))
+  }
+
+  /// Another connection, on the loop of the first.
+  func another() throws -> PostgresClient {
+    try PostgresClient.connected(to: .ofBooks(address), loop: client.loop)
+  }
+
+  func prepare(_ client: PostgresClient) throws -> Result<Int64, PostgresPreparation.Failure> {
+    var told: Result<Int64, PostgresPreparation.Failure>?
+    PostgresPreparation.begin(on: client.connection) { told = $0 }
+    try client.turn { told != nil }
+    return try #require(told)
+  }
+
+  /// Asks and waits for the answer.
+  @discardableResult
+  func ask<Answer>(_ client: PostgresClient, _ request: PostgresRequest<Answer>) throws -> Answer {
+    let answer = try begin(client, request)
+    try client.turn { answer.told != nil }
+    return try answer.value()
+  }
+
+  /// Asks; the answer comes while somebody turns the loop.
+  func begin<Answer>(_ client: PostgresClient, _ request: PostgresRequest<Answer>) throws -> Pending<Answer> {
+    let pending = Pending<Answer>()
+    try client.connection.send(request) { pending.told = $0 }
+    return pending
+  }
+
+  final class Pending<Answer> {
+    var told: PostgresAnswer<Answer>?
+
+    func value() throws -> Answer {
+      switch try #require(told) {
+      case .done(let answer): return answer
+      case .refused(let error), .unknown(let error): throw error
+      }
+    }
+  }
+
+  func join(_ name: String, lease: TimeSpan = .seconds(60)) throws -> PostgresBranch {
+    try ask(client, PostgresBranch.join(name, lease: lease)).branch
+  }
+
+  /// Gives so many tickets of a lane.
+  func enqueue(_ branch: PostgresBranch, _ count: Int, lane: Int64 = StoreStage.deposits) throws {
+    var intake = PostgresIntake(day: 1, issuedMilliseconds: 1_000)
+    for number in 0..<count { intake.add(lane: lane, amount: 100 + Int64(number), account: Int64(number)) }
+    let answers = try ask(client, branch.take([intake]))
+    guard case .issued = answers[0] else {
+      Issue.record("\(answers)")
+      return
+    }
+  }
+
+  static func completion(of positions: [Int64]) -> PostgresCompletion {
+    var completion = PostgresCompletion()
+    for position in positions {
+      completion.add(
+        position: position, outcome: 1, place: 3, generation: 2, pid: 4242, attempts: 1, transfer: (-1, 7),
+        started: 2_000, finished: 3_000)
+    }
+    return completion
+  }
+
+  /// Lets a lease run out.
+  func expire(_ branch: PostgresBranch) throws {
+    try client.run("UPDATE bank.branch SET expires_at = '-infinity' WHERE id = \(branch.id)")
+  }
+
+  func number(_ text: String) throws -> Int64? { try client.rows(.once(text))[0].integer(0, 0) }
+
+  /// Holds the books against everything that must be so at any moment.
+  func check() throws {
+    let overlaps = try number(
+      """
+      SELECT count(*) FROM (
+        SELECT first, max(last) OVER (
+          PARTITION BY lane ORDER BY first, last ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+        FROM (SELECT lane, first, last FROM bank.claim UNION ALL SELECT lane, first, last FROM bank.returned) AS piece
+      ) AS pieces WHERE first <= before
+      """)
+    #expect(overlaps == 0, "somebody has what another has, too")
+    let issued = try number("SELECT coalesce(sum(last - first + 1), 0)::bigint FROM bank.intake")
+    let kept = try number(
+      "SELECT (SELECT count(*) FROM bank.customer) + (SELECT count(*) FROM bank.receipt)")
+    #expect(issued == kept, "tickets were lost or doubled")
+    let gaps = try number(
+      """
+      SELECT count(*) FROM (SELECT first, lag(last, 1, 0::bigint) OVER (PARTITION BY day ORDER BY last) AS before
+      FROM bank.intake) AS i WHERE first <> before + 1
+      """)
+    #expect(gaps == 0, "the tickets have gaps")
+    let strangers = try number(
+      """
+      SELECT count(*) FROM bank.receipt r WHERE NOT EXISTS (
+        SELECT FROM (SELECT lane, first, last, branch, epoch FROM bank.claim
+          UNION ALL SELECT lane, first, last, branch, epoch FROM bank.former_claim) AS k
+        WHERE k.lane = r.lane AND r.ticket BETWEEN k.first AND k.last AND k.branch = r.branch AND k.epoch = r.epoch)
+      """)
+    #expect(strangers == 0, "a receipt lies in no claim of its epoch")
+    let uncounted = try number(
+      "SELECT (SELECT count(*) FROM bank.receipt) - (SELECT coalesce(sum(receipts), 0)::bigint FROM bank.tally)"
+    )
+    #expect(uncounted == 0, "the tallies do not add up")
+  }
+}

@@ -1,0 +1,101 @@
+// Addresses: what is read, what is added, what may be shown, and that no secret gets any further.
+
+import Testing
+
+@testable import Postgres
+
+@Suite("The place of a database")
+struct PostgresPlaceTests {
+  private func settings(_ address: String) throws -> [String: String] {
+    let place = try PostgresPlace(address)
+    return Dictionary(place.settings.map { ($0.keyword, $0.value) }, uniquingKeysWith: { "\($0) AND \($1)" })
+  }
+
+  @Test("An address is completed by what this client wants of every connection")
+  func completed() throws {
+    let settings = try settings("postgres://bank@db.example:5433/branch?sslmode=require")
+    #expect(settings["host"] == "db.example" && settings["port"] == "5433")
+    #expect(settings["user"] == "bank" && settings["dbname"] == "branch" && settings["sslmode"] == "require")
+    #expect(settings["application_name"] == "bank" && settings["client_encoding"] == "UTF8")
+    #expect(settings["tcp_user_timeout"] == "4000" && settings["keepalives_idle"] == "1")
+    let options = try #require(settings["options"])
+    for wanted in [
+      "jit=off", "plan_cache_mode=force_generic_plan", "tcp_keepalives_idle=1", "tcp_user_timeout=",
+    ] {
+      #expect(options.contains(wanted))
+    }
+    #expect(settings["target_session_attrs"] == nil)
+  }
+
+  @Test("What the address says is stronger than what is added")
+  func overridden() throws {
+    let settings = try settings(
+      "postgresql://db/bank?application_name=x&tcp_user_timeout=9000&connect_timeout=30&options=-c%20jit%3Don"
+    )
+    #expect(settings["application_name"] == "x" && settings["tcp_user_timeout"] == "9000")
+    #expect(settings["options"]?.hasSuffix(" -c jit=on") == true)
+    #expect(try PostgresPlace("postgres://db/bank?connect_timeout=30").connectSeconds == 30)
+  }
+
+  @Test(
+    "A password in the address is refused, and the sentence shows nothing of it",
+    arguments: [
+      "postgres://bank:hunter2@db/bank", "postgres://db/bank?password=hunter2",
+      "postgres://bank:hun/ter2@db/bank",
+      "postgres://bank:hun?ter2@db/bank", "postgres://bank:hun#ter2@db/bank",
+      "postgres://db/bank?sslpassword=hunter2",
+      "postgres://bank:hunter2@db:port/%zz", "postgres://a,bank:hunter2@db/bank",
+      "postgres://bank:hunt@er2@db/x",
+      "host=db password=hunter2", "postgres://db/bank?pass%77ord=hunter2", "postgres://db/bank?passw=hunter2",
+      "postgres://bank:hunter2%zz@db/bank",
+    ])
+  func secrets(_ address: String) throws {
+    do {
+      let place = try PostgresPlace(address)
+      Issue.record("\(address) was taken as \(place)")
+    } catch {
+      for language in [error.message(in: .english), error.message(in: .korean)] {
+        #expect(!language.contains("ter2") && !language.contains("hun"), "\(language)")
+      }
+      if address.hasPrefix("postgres://bank:") {
+        #expect(error.message(in: .english).contains(".pgpass"), "\(error)")
+      }
+    }
+  }
+
+  @Test(
+    "What is no address is refused in a sentence",
+    arguments: [
+      "", "bank", "mysql://db/bank", "postgres://db:x/bank", "postgres://db:99999/bank",
+      "postgres://db/bank?nonsense=1",
+      "postgres://[::1/bank", "postgres://db/%zz",
+    ])
+  func nonsense(_ address: String) throws {
+    #expect {
+      _ = try PostgresPlace(address)
+    } throws: { error in
+      guard let error = error as? PostgresError, case .badPlace = error.reason else { return false }
+      return error.description.contains("postgres://USER@HOST:PORT/DATABASE")
+    }
+  }
+
+  @Test("User, hosts and database are shown, and nothing else")
+  func shown() throws {
+    let place = try PostgresPlace("postgres://bank@a:1,b:2/branch?sslcert=x&passfile=y")
+    #expect(place.description == "postgres://bank@a:1,b:2/branch")
+    #expect(try PostgresPlace("postgres:///?service=prod").description == "postgres:///?service=prod")
+    #expect(try PostgresPlace("postgres:///x?host=/run/pg").description == "postgres:///run/pg/x")
+  }
+
+  @Test("Each attempt can begin with another of the hosts")
+  func rotated() throws {
+    let place = try PostgresPlace("postgres://a:1,b:2,c:3/bank")
+    #expect(place.hostCount == 3)
+    let named = place.beginning(atHost: 4).settings
+    #expect(named.first { $0.keyword == "host" }?.value == "b,c,a")
+    #expect(named.first { $0.keyword == "port" }?.value == "2,3,1")
+    #expect(named.first { $0.keyword == "target_session_attrs" }?.value == "read-write")
+    #expect(try PostgresPlace("postgres://a/b").beginning(atHost: 7) == PostgresPlace("postgres://a/b"))
+    #expect(place.beginning(atHost: Int.min).settings.count == place.settings.count)
+  }
+}
