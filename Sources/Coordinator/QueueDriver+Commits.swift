@@ -58,22 +58,18 @@ extension QueueDriver {
     takeResults()
   }
 
-  /// Hears what has come to the disk since the last time, and tells everybody who waits for it.
+  /// Hears what has come to the disk since the last time, and tells everybody who waits for it: of one transaction after the
+  /// other, because what one brings about may be in the way of what waits for the next.
   func takeResults() {
-    guard engine.isUnderway else { return }
-    var hasSome = false
-    let wasJammed = machine.isJammed
-    do throws(StoreError) {
-      while try engine.takeResult() {
-        hasSome = true
-        followers.confirmEvents()
-        apply(.committed)
-      }
-    } catch { return fail(error) }
-    guard hasSome else { return }
-    if wasJammed { noteRoomAgain() }
-    tell()
-    noteRoom()
+    while engine.isUnderway {
+      let wasJammed = machine.isJammed
+      do throws(StoreError) { guard try engine.takeResult() else { return } } catch { return fail(error) }
+      followers.confirmEvents()
+      apply(.committed)
+      if wasJammed { noteRoomAgain() }
+      tell()
+      noteRoom()
+    }
   }
 
   /// Before anything of this is performed, and so before anything is staged again: now the store shows what is on disk. Who
