@@ -122,7 +122,8 @@ package final class Coordinator {
     queue.onBroken = { [unowned self] error in sayLastWords(error) }
     tellers.onGivenUp = { [unowned opening] in opening.windowGivenUp($0, lastEnd: $1) }
     server.mayQuote = { [unowned queue] in
-      queue.engine.isKept || queue.isReplying || Kernel.makes("answersAKeyTooEarly") || Kernel.makes("saysCommittedTooEarly")
+      queue.engine.isKept || queue.isReplying || Kernel.makes("answersAKeyTooEarly")
+        || Kernel.makes("saysCommittedTooEarly")
         || Kernel.makes("takesAFullDiskForACommit")
     }
     server.onCommand = { [unowned router] session, request in router.hear(request, from: session) }

@@ -118,10 +118,7 @@ final class Intake: BankPart {
   /// The request that is being taken in, as far as it has come.
   var current: EnqueueIntake.Order? { line.current }
   var isEmpty: Bool { line.isEmpty }
-  var hasWork: Bool {
-    !context.isCutOff && !queue.engine.isEmptying && !queue.machine.holdsBackIntake
-      && (!line.isEmpty || isWithdrawing)
-  }
+  var hasWork: Bool { queue.mayTakeIn && (!line.isEmpty || isWithdrawing) }
   var hasWorkNow: Bool { hasWork && (isDue || hasMoreBeside) }
   var nextDeadline: MonotonicTime? { hasWork ? pacing.restsUntil : nil }
 

@@ -231,6 +231,9 @@ final class QueueDriver {
 
   // MARK: - What the store is asked for
 
+  /// Whether customers may be taken in, or out, in this turn.
+  var mayTakeIn: Bool { !context.isCutOff && !engine.isEmptying && !machine.holdsBackIntake }
+
   /// Gives numbers to the services that have none, durable when it returns; what was staged is committed first.
   func giveNumbers(to names: [ServiceName]) throws(StoreError) {
     guard names.contains(where: { engine.services[$0] == nil }) else { return }

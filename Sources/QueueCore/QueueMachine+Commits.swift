@@ -183,7 +183,9 @@ extension QueueMachine {
   private mutating func takeBackSeals() {
     for (window, lease) in underway.reversed().flatMap(\.acknowledgements) where hears(window, lease) {
       // Who is told of the last one is told of those before it.
-      guard let (service, place) = locate(window), windows[service][place].unacknowledged == nil else { continue }
+      guard let (service, place) = locate(window), windows[service][place].unacknowledged == nil else {
+        continue
+      }
       windows[service][place].unacknowledged = lease
     }
     underway.removeAll()

@@ -296,7 +296,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     // The books begin a new day, and whoever comes then gets a ticket of the old one.
     case .resetsWithoutReceipts:
       [.storeContradiction, .lostTicket, .duplicate, .books, .notDurable, .halfRequest]
-    case .forgetsWhatIsUnsettled, .stagesNothingAgainOfTwo: [.books, .storeContradiction, .lostTicket, .notDurable]
+    case .forgetsWhatIsUnsettled, .stagesNothingAgainOfTwo:
+      [.books, .storeContradiction, .lostTicket, .notDurable]
     case .countsOneTooMany, .startsWithOldBooks, .forgetsTheDelayedAtTheStart, .closesTheDayTwice: [.books]
     case .acknowledgesTooEarly, .acknowledgesTheNext, .repliesTooEarly, .speaksRefusedTickets,
       .saysCommittedTooEarly, .answersAKeyTooEarly, .stockAnswersTooEarly:

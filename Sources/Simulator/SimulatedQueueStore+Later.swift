@@ -48,7 +48,9 @@ extension SimulatedQueueStore {
     guard let slow else { return }
     if slow.hasStagedChanges { world.statistics.note(.commitLost) }
     let kept = slow.drawKept()
-    if kept > 0 { world.trace.line(world.clock.now, "  \(kept) of \(slow.underway.count) on their way are kept") }
+    if kept > 0 {
+      world.trace.line(world.clock.now, "  \(kept) of \(slow.underway.count) on their way are kept")
+    }
     if kept > 0, kept < slow.underway.count { world.statistics.keptInPart += 1 }
     for transaction in slow.underway.prefix(kept) {
       do throws(StoreError) { try write(transaction) {} } catch {

@@ -118,7 +118,8 @@ final class SimulatedQueueStore: AskingStore {
   func customers(
     in state: CustomerState, after cursor: TicketCursor?, limit: Int
   ) throws(StoreError) -> [StoredCustomer] {
-    try attempt(.read) { () throws(StoreError) in try shown.customers(in: state, after: cursor, limit: limit) }
+    try attempt(.read) { () throws(StoreError) in try shown.customers(in: state, after: cursor, limit: limit)
+    }
   }
 
   func payload(of ticket: TicketNumber) throws(StoreError) -> [UInt8]? {

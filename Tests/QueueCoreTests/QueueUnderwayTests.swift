@@ -151,7 +151,8 @@ import Time
     #expect(branch.happen(.committed).assigned == [1])
   }
 
-  @Test("a refusal takes back every ticket and pause that is not on disk, and stages everything else again, once")
+  @Test(
+    "a refusal takes back every ticket and pause that is not on disk, and stages everything else again, once")
   func refusal() throws {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -184,7 +185,9 @@ import Time
     #expect(branch.happen(.committed).answer(to: 105) == tickets(5, 5))
   }
 
-  @Test("a pause that is on disk stays when a later one is refused, and one that a service makes by itself stays too")
+  @Test(
+    "a pause that is on disk stays when a later one is refused, and one that a service makes by itself stays too"
+  )
   func pauses() throws {
     let branch = TestBranch()
     branch.open(.deposit)

@@ -105,7 +105,7 @@ struct SlowDiskPlan {
     var chance = SeededGenerator(seed: seed ^ 0x510D_15C0_0000_0000)
     isThere = chance.draw(0...3) == 0
     depth = Int(chance.draw(1...5))
-    let longest = [1_000_000, 8_000_000, 40_000_000][Int(chance.draw(0...2))] as Int64
+    let longest = [3_000_000, 20_000_000, 120_000_000][Int(chance.draw(0...2))] as Int64
     latency = longest / 20...longest
   }
 }
