@@ -280,7 +280,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .numbersWorkersAnew: [.lateWord]
     case .keepsThoseOfTheGone: [.attempt, .lease]
     case .takesWorkersAnswersInTurn: [.attempt]
-    case .handsAsManyAgain: [.doubleLease]
+    // What a worker still says of whom it was asked for is taken for a lie then.
+    case .handsAsManyAgain: [.doubleLease, .conversation]
     case .forgetsToPutBack: [.lostTicket, .order]
     case .forgetsToBury: [.lostTicket]
     case .forgetsToRevive: [.order, .attempt, .books, .storeContradiction, .notDrained]
