@@ -194,8 +194,8 @@ final class CommitEngine {
 
   func tidyUp() throws(StoreError) { if isWorking { try store.tidyUp() } }
 
-  /// The disk is full: what was staged and what was on its way is forgotten. The store has made what room it could, so at the first time it is
-  /// tried again at once.
+  /// The disk is full: what was staged and what was on its way is forgotten. The store has made what room it could, so at
+  /// the first time it is tried again at once.
   func rollBack(isFirst: Bool) {
     store.rollBack()
     stagedSince = nil

@@ -123,8 +123,7 @@ package final class Coordinator {
     tellers.onGivenUp = { [unowned opening] in opening.windowGivenUp($0, lastEnd: $1) }
     server.mayQuote = { [unowned queue] in
       queue.engine.isKept || queue.isReplying || Kernel.makes("answersAKeyTooEarly")
-        || Kernel.makes("saysCommittedTooEarly")
-        || Kernel.makes("takesAFullDiskForACommit")
+        || Kernel.makes("saysCommittedTooEarly") || Kernel.makes("takesAFullDiskForACommit")
     }
     server.onCommand = { [unowned router] session, request in router.hear(request, from: session) }
     server.onEnd = { [unowned router] session in router.forget(session) }

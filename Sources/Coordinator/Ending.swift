@@ -252,12 +252,14 @@ final class Ending: BankPart {
     // With the day goes whoever came with a request that was never whole: a few in each turn. Where the day goes on, the
     // next start does it.
     guard intake.remains == nil || !queue.machine.books.isFinished else { return }
-    if !state.isHandedOver || queue.engine.hasStaged || queue.machine.isUnsealed {
+    // What is on its way has its own books; those of the end come behind it.
+    let isOwed = !state.isHandedOver && !queue.engine.isUnderway
+    if isOwed || queue.engine.hasStaged || queue.machine.isUnsealed {
       self.state?.isHandedOver = true
       queue.commit()
     }
-    // A full disk: the bank cannot say that it has ended before everything is kept. It is tried again.
-    // What is on its way is waited for, and looked at again when it has come.
+    // A full disk: the bank cannot say that it has ended before everything is kept. It is tried again. What is on its way
+    // is waited for, and looked at again when it has come.
     guard isKept, !queue.machine.isUnsettled else { return }
     if state.last == nil || Kernel.makes("closesTheDayTwice") {
       let report = words.report(servedBefore: state.servedBefore, killed: state.killed.count, state.drain)

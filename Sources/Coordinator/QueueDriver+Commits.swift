@@ -72,8 +72,9 @@ extension QueueDriver {
     }
   }
 
-  /// Before anything of this is performed, and so before anything is staged again: now the store shows what is on disk. Who
-  /// is told may bring about more, as an audit that hears what the stock has given back: that is performed behind the rest.
+  /// Before anything of this is performed, and so before anything is staged again: now the store shows what is on disk, where
+  /// nothing else is on its way. Who is told may bring about more, as an audit that hears what the stock has given back: that
+  /// is performed behind the rest.
   private func tell() {
     isTelling = true
     onCommitted()
