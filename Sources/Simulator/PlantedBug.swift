@@ -333,7 +333,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .handsOutWithoutThePayload: [.payload]
     case .givesPayloadsToTheNeighbour: [.payload, .storeContradiction]
     case .forgetsKeys, .remembersTheFirstSliceOnly, .countsTheKnownTwice: [.repeatedKey]
-    case .commitsToAFullDisk: [.books, .lostTicket, .storeContradiction]
+    // What is handed over to a disk that answers later, and was full, is waited for without end.
+    case .commitsToAFullDisk: [.books, .lostTicket, .storeContradiction, .notDrained]
     case .goesOnAfterARefusal: [.answer, .books]
     case .takesInTheWithdrawn: [.withdrawal]
     case .keepsAPartOfTheWithdrawn: [.halfRequest, .withdrawal, .storeContradiction, .notDurable, .duplicate]
