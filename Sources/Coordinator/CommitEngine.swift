@@ -1,5 +1,5 @@
-// Owns how changes get into the store: what is staged and since when, when it is committed, and what waits while the disk
-// is full, while a reset is being written, or because it takes long to read.
+// Owns how changes get into the store: what is staged and since when, when it is committed, what is on its way to the disk,
+// and what waits while the disk is full, while a reset is being written, or because it takes long to read.
 // Invariant: while the disk is full nothing is staged, read or committed, because the store has forgotten what was staged
 // and the queue is ahead of it; what was to be read meanwhile is read when there is room. After the process was cut off
 // nothing is staged, read or committed ever again.
@@ -14,6 +14,9 @@ final class CommitEngine {
   /// How long a full disk is left alone before it is tried again.
   static let diskPause = TimeSpan.milliseconds(250)
 
+  /// How long nothing may be told of what the store shows, because a part of it is always on its way.
+  static let longestUnkept = TimeSpan.milliseconds(250)
+
   private(set) var keptBooks: Books
   /// After a full disk: when it is tried again.
   private(set) var retryAt: MonotonicTime?
@@ -23,6 +26,10 @@ final class CommitEngine {
   /// The first change since the last commit was staged then; nil while nothing is staged.
   private var stagedSince: MonotonicTime?
   private var pacing = CommitPacing()
+  /// The books of the transactions that are on their way, the oldest first.
+  private var underway: [Books] = []
+  /// Since when the store has shown what is not on disk.
+  private var unkeptSince = MonotonicTime(nanoseconds: 0)
   /// What could not be read while the disk was full.
   private var heldBack: [QueueEffect] = []
   /// What is to be read in a later turn.
@@ -38,7 +45,7 @@ final class CommitEngine {
 
   /// Whether something can be staged or read now.
   var isWorking: Bool { retryAt == nil && !context.isCutOff }
-  /// Whether everything that the store shows is on disk.
+  /// Whether everything that the store shows is on disk: nothing is staged, and nothing is on its way.
   var isKept: Bool { !context.isCutOff && !store.hasStagedChanges }
   /// Whether a reset is being written: whatever is staged stays in an open transaction until it is done.
   var isEmptying: Bool { store.emptying != nil }
@@ -48,14 +55,22 @@ final class CommitEngine {
   func stage(_ change: StoreChange) throws(StoreError) {
     guard isWorking || Kernel.makes("stagesTwice") && !context.isCutOff else { return }
     try store.stage(change)
-    if stagedSince == nil { stagedSince = context.now.monotonic }
+    if stagedSince == nil { noteStaged() }
   }
+
+  private func noteStaged() {
+    stagedSince = context.now.monotonic
+    if underway.isEmpty { unkeptSince = context.now.monotonic }
+  }
+
+  /// Whether anything was staged since the last transaction was handed over.
+  var hasStaged: Bool { stagedSince != nil }
 
   /// Takes out some of those whose request was never whole; nobody was told of them.
   func withdrawArrivals(limit: Int) throws(StoreError) {
     guard isWorking else { return }
     try store.withdrawArrivals(limit: limit)
-    if stagedSince == nil { stagedSince = context.now.monotonic }
+    if stagedSince == nil { noteStaged() }
   }
 
   /// Reads what the queue has asked for; what has happened then. While the disk is full the store has forgotten what was
@@ -123,17 +138,46 @@ final class CommitEngine {
       ? stagedSince : pacing.due(stagedSince: stagedSince, gather: context.configuration.gather)
   }
 
-  /// Puts everything that is staged on disk, with the books as they are. It is later then.
-  func commit(_ books: Books, arriving: ArrivingRequest?) throws(StoreError) {
+  /// Puts everything that is staged on disk, with the books as they are, or on its way there. It is later then.
+  func commit(_ books: Books, arriving: ArrivingRequest?) throws(StoreError) -> CommitProgress {
     precondition(
       canCommit, "nothing is committed beside what the store has forgotten, or in the middle of a reset")
+    if stagedSince == nil, underway.isEmpty { unkeptSince = context.now.monotonic }
     let begin = SystemClock.monotonic()
-    try store.commit(books, arriving: arriving)
+    let progress = try store.commit(books, arriving: arriving)
     context.takeTime()
     stagedSince = nil
     pacing.committed(from: begin, to: context.now.monotonic)
-    keptBooks = books
+    switch progress {
+    case .underway: underway.append(books)
+    case .onDisk:
+      precondition(underway.isEmpty, "what comes later is on disk before what is on its way")
+      keptBooks = books
+    }
+    return progress
   }
+
+  /// Whether something is on its way to the disk.
+  var isUnderway: Bool { !underway.isEmpty }
+
+  /// Whether the oldest transaction on its way has come to the disk.
+  func takeResult() throws(StoreError) -> Bool {
+    guard isUnderway, isWorking, try store.takeResult() else { return false }
+    context.takeTime()
+    keptBooks = underway.removeFirst()
+    return true
+  }
+
+  /// Returns when the result of everything that is on its way can be taken. It is later then.
+  func awaitResults() {
+    guard isUnderway, isWorking else { return }
+    store.awaitResults()
+    context.takeTime()
+  }
+
+  /// Whether there was no moment for so long in which everything that the store shows is on disk, that one is to be made:
+  /// where one transaction follows the other there is none by itself, and whoever asks what is kept would wait for ever.
+  var isKeptTooRarely: Bool { isUnderway && unkeptSince + Self.longestUnkept <= context.now.monotonic }
 
   /// What a customer of the present day carries.
   func payload(of ticket: TicketNumber) throws(StoreError) -> [UInt8]? { try store.payload(of: ticket) }
@@ -150,11 +194,12 @@ final class CommitEngine {
 
   func tidyUp() throws(StoreError) { if isWorking { try store.tidyUp() } }
 
-  /// The disk is full: what was staged is forgotten. The store has made what room it could, so at the first time it is
-  /// tried again at once.
+  /// The disk is full: what was staged and what was on its way is forgotten. The store has made what room it could, so at
+  /// the first time it is tried again at once.
   func rollBack(isFirst: Bool) {
     store.rollBack()
     stagedSince = nil
+    underway.removeAll()
     retryAt = isFirst ? context.now.monotonic : context.now.monotonic + Self.diskPause
   }
 
@@ -168,7 +213,10 @@ final class CommitEngine {
   }
 
   /// When the engine has to be looked after by itself next: the commit apart.
-  var nextDeadline: MonotonicTime? { .earlier(retryAt, room.dueAt) }
+  var nextDeadline: MonotonicTime? {
+    let own = MonotonicTime.earlier(retryAt, room.dueAt)
+    return isUnderway ? .earlier(own, store.nextResult) : own
+  }
 
   /// Whether the store lives on its reserve, as it has found out last. While it does it is asked again every second, and
   /// otherwise never, so that an idle bank sleeps.

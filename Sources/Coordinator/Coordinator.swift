@@ -122,8 +122,8 @@ package final class Coordinator {
     queue.onBroken = { [unowned self] error in sayLastWords(error) }
     tellers.onGivenUp = { [unowned opening] in opening.windowGivenUp($0, lastEnd: $1) }
     server.mayQuote = { [unowned queue] in
-      queue.engine.isKept || Kernel.makes("answersAKeyTooEarly") || Kernel.makes("saysCommittedTooEarly")
-        || Kernel.makes("takesAFullDiskForACommit")
+      queue.engine.isKept || queue.isReplying || Kernel.makes("answersAKeyTooEarly")
+        || Kernel.makes("saysCommittedTooEarly") || Kernel.makes("takesAFullDiskForACommit")
     }
     server.onCommand = { [unowned router] session, request in router.hear(request, from: session) }
     server.onEnd = { [unowned router] session in router.forget(session) }
@@ -161,7 +161,7 @@ package final class Coordinator {
   @discardableResult
   package func leave() -> Int32 {
     if !context.isCutOff {
-      if ending.isAbandoned { leaveAtOnce() } else if context.exitCode != 0 { ending.turnAway() }
+      if ending.isAbandoned { leaveAtOnce() } else if context.exitCode != 0 { ending.turnAwayForGood() }
     }
     context.log.flush()
     queue.journal.flush()
@@ -205,6 +205,8 @@ package final class Coordinator {
     if context.isCutOff { return home.sayFarewell() }
     let isRound = try hear()
     if !context.isCutOff { home.meetLosses() }
+    guard !context.isCutOff else { return }
+    queue.takeResults()
     guard !context.isCutOff else { return }
     // Whoever is still talking is heard before the disk is asked, within bounds.
     if isRound { try keepTime() }

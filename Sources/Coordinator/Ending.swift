@@ -16,6 +16,8 @@ final class Ending: BankPart {
     var drain: Drain
     var seats: [Seat] = []
     var toldAt = MonotonicTime(nanoseconds: 0)
+    /// Everything was handed to the store when nobody was left.
+    var isHandedOver = false
     /// The last word and the last picture, once the day is closed.
     var last: (report: StoppedReport, picture: StatusReport)?
     /// Customers who were there when the present step began.
@@ -174,6 +176,12 @@ final class Ending: BankPart {
     queue.commit()
   }
 
+  /// The same where no turn comes any more: it is waited for until that is on disk.
+  func turnAwayForGood() {
+    turnAway()
+    queue.awaitResults()
+  }
+
   /// Everyone at a window goes back to the line, and the tellers who served them are killed.
   private func takeBack() {
     let windows = queue.machine.atWindows.map(\.window).filter { !$0.isOutside }
@@ -244,16 +252,22 @@ final class Ending: BankPart {
     // With the day goes whoever came with a request that was never whole: a few in each turn. Where the day goes on, the
     // next start does it.
     guard intake.remains == nil || !queue.machine.books.isFinished else { return }
-    queue.commit()
-    // A full disk: the bank cannot say that it has ended before everything is kept. It is tried again.
-    guard queue.engine.isWorking, !queue.machine.isUnsettled else { return }
+    // What is on its way has its own books; those of the end come behind it.
+    let isOwed = !state.isHandedOver && !queue.engine.isUnderway
+    if isOwed || queue.engine.hasStaged || queue.machine.isUnsealed {
+      self.state?.isHandedOver = true
+      queue.commit()
+    }
+    // A full disk: the bank cannot say that it has ended before everything is kept. It is tried again. What is on its way
+    // is waited for, and looked at again when it has come.
+    guard isKept, !queue.machine.isUnsettled else { return }
     if state.last == nil || Kernel.makes("closesTheDayTwice") {
       let report = words.report(servedBefore: state.servedBefore, killed: state.killed.count, state.drain)
       self.state?.last = (report, words.picture())
       queue.happen(.endDay)
       queue.commit()
     }
-    guard queue.engine.isWorking, let (report, picture) = self.state?.last else { return }
+    guard isKept, let (report, picture) = self.state?.last else { return }
     words.log(report)
     server.stopListening()
     // Who came in this very turn, after the drain had looked at the door.
@@ -266,6 +280,8 @@ final class Ending: BankPart {
     context.end(with: 0)
   }
 
+  private var isKept: Bool { queue.engine.isWorking && !queue.engine.isUnderway }
+
   // MARK: - Without an end
 
   /// Breaks everything off as if this process had been killed itself, and only tidier: what has happened is kept, who is at
@@ -273,7 +289,7 @@ final class Ending: BankPart {
   func breakOff() {
     tellerSupervisor.killAll()
     let isTakingIn = queue.machine.isTakingIn
-    turnAway()
+    turnAwayForGood()
     if isTakingIn {
       context.write(event: "withdrawn") {
         $0.field("issued", queue.machine.issuedCount)

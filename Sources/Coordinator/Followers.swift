@@ -31,6 +31,8 @@ final class Followers {
   /// Events whose receipts are on disk, and those behind them that still wait for it.
   private var certainEvents: [BranchEvent] = []
   private var pendingEvents: [BranchEvent] = []
+  /// How many of these are on their way there, by transaction, the oldest first.
+  private var sealedEvents: [Int] = []
 
   /// When those who look on, or wait for tickets, are to be looked after.
   func nextDeadline(isTimerRunning: Bool) -> MonotonicTime? {
@@ -98,12 +100,25 @@ final class Followers {
         window: context.name(of: window), attempt: lease.attempt))
   }
 
-  /// Everything that was announced is on disk.
+  /// Everything that was announced is on its way to the disk.
+  func sealEvents() {
+    events.seal()
+    sealedEvents.append(pendingEvents.count - sealedEvents.reduce(0, +))
+  }
+
+  /// Nothing is on its way any more.
+  func unsealEvents() {
+    events.unseal()
+    sealedEvents.removeAll()
+  }
+
+  /// What was on its way longest is on disk; everything that was announced where nothing was.
   func confirmEvents() {
     events.confirm()
-    guard !pendingEvents.isEmpty else { return }
-    certainEvents += pendingEvents
-    pendingEvents.removeAll(keepingCapacity: true)
+    let count = sealedEvents.isEmpty ? pendingEvents.count : sealedEvents.removeFirst()
+    guard count > 0 else { return }
+    certainEvents += pendingEvents.prefix(count)
+    pendingEvents.removeFirst(count)
   }
 
   /// Hands the events that are on disk to those who follow, in their order.

@@ -108,7 +108,10 @@ final class HomeKeeper: BankPart {
 
   private func renewLog() -> Bool {
     guard let files = context.bindings.files, queue.engine.isWorking else { return false }
-    if !queue.engine.isKept { queue.commit() }
+    if !queue.engine.isKept {
+      queue.commit()
+      queue.awaitResults()
+    }
     guard queue.engine.isWorking else { return false }
     do throws(StoreError) { return try files.renewLog() } catch {
       queue.fail(error)

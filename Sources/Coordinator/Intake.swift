@@ -118,7 +118,7 @@ final class Intake: BankPart {
   /// The request that is being taken in, as far as it has come.
   var current: EnqueueIntake.Order? { line.current }
   var isEmpty: Bool { line.isEmpty }
-  var hasWork: Bool { !context.isCutOff && !queue.engine.isEmptying && (!line.isEmpty || isWithdrawing) }
+  var hasWork: Bool { queue.mayTakeIn && (!line.isEmpty || isWithdrawing) }
   var hasWorkNow: Bool { hasWork && (isDue || hasMoreBeside) }
   var nextDeadline: MonotonicTime? { hasWork ? pacing.restsUntil : nil }
 
@@ -141,7 +141,7 @@ final class Intake: BankPart {
 
   func advance() {
     guard hasWork else { return }
-    if !store.hasStagedChanges { stagedBytes = 0 }
+    if !queue.engine.hasStaged { stagedBytes = 0 }
     let until = context.now.monotonic + Self.intakeTime
     if isWithdrawing || line.isLarge {
       takeInBeside(until: until)

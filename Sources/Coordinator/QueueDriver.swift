@@ -1,7 +1,8 @@
 // Owns the queue's machine and how it is driven: every event reaches it here, and what it wants is performed here, in order.
 // Failure: a store that leaves the disk in doubt ends everything; see `BankContext.cutOff(with:)`.
 // Invariants: an event reaches the machine through `apply(_:into:)` and through nothing else; a change is staged before
-// anything that was wanted after it; what waits for a commit is performed before anything else can be staged.
+// anything that was wanted after it; what waits for a commit is performed before anything else can be staged. How a commit
+// comes about stands in `QueueDriver+Commits.swift`.
 
 import BankModel
 import Posix
@@ -51,12 +52,14 @@ final class QueueDriver {
 
   let context: BankContext
   private let tellerSupervisor: TellerSupervisor
-  private let followers: Followers
+  let followers: Followers
   private let releases: ReleaseQueue
   private var effects: [QueueEffect] = []
   private var isPerforming = false
   /// Whether those are being told who have waited for a commit.
-  private var isTelling = false
+  var isTelling = false
+  /// Whether a request is being answered: what the queue says of it is on disk, whatever else is not.
+  private(set) var isReplying = false
   /// Changes to come that were staged before, when the disk was full, and were counted then.
   private var repeats = 0
 
@@ -169,7 +172,10 @@ final class QueueDriver {
         $0.field("service", context.services.directory[service].text)
         $0.field("msg", failure.words)
       }
-    case .reply(let request, let answer): onReply(request, answer)
+    case .reply(let request, let answer):
+      isReplying = true
+      onReply(request, answer)
+      isReplying = false
     case .reportDrained: onDrained()
     }
   }
@@ -223,46 +229,16 @@ final class QueueDriver {
     }
   }
 
-  // MARK: - The commit
+  // MARK: - What the store is asked for
 
-  /// When what is staged is to be committed; nil while there is nothing to commit.
-  /// - Parameter isHurried: Whether it is committed in its own turn, though nobody waits for it. What a slice of a large
-  ///   request has staged beside others who are served is, so that the time for it is the intake's.
-  func commitDue(isHurried: Bool) -> MonotonicTime? {
-    engine.due(
-      isUnsettled: machine.isUnsettled,
-      isAwaited: machine.hasPromises || followers.tickets.owesAnEnd || isHurried)
-  }
-
-  /// Commits where it is time to; see ``commitDue(isHurried:)``.
-  func commitIfDue(isHurried: Bool) {
-    guard let due = commitDue(isHurried: isHurried), due <= context.now.monotonic else { return }
-    commit()
-  }
-
-  /// Puts everything that is staged on disk, where that may be done now, and tells everybody who waits for it.
-  func commit() {
-    guard engine.canCommit else { return }
-    let isSaidBefore = Kernel.makes("saysCommittedTooEarly") && !machine.isTakingIn
-    if isSaidBefore { happen(.committed) }
-    do throws(StoreError) { try engine.commit(machine.books, arriving: machine.arriving) } catch {
-      guard case .diskFull = error, Kernel.makes("takesAFullDiskForACommit") else { return fail(error) }
-    }
-    followers.confirmEvents()
-    if !isSaidBefore { apply(.committed) }
-    // Before anything of this is performed, and so before anything is staged again: now the store shows what is on disk. Who
-    // is told may bring about more, as an audit that hears what the stock has given back: that is performed behind the rest.
-    isTelling = true
-    onCommitted()
-    isTelling = false
-    perform()
-    noteRoom()
-  }
+  /// Whether customers may be taken in, or out, in this turn.
+  var mayTakeIn: Bool { !context.isCutOff && !engine.isEmptying && !machine.holdsBackIntake }
 
   /// Gives numbers to the services that have none, durable when it returns; what was staged is committed first.
   func giveNumbers(to names: [ServiceName]) throws(StoreError) {
     guard names.contains(where: { engine.services[$0] == nil }) else { return }
     commit()
+    awaitResults()
     try engine.giveNumbers(to: names)
   }
 
@@ -303,6 +279,7 @@ final class QueueDriver {
     releases.putOff()
     let isFirst = !machine.isJammed
     engine.rollBack(isFirst: isFirst)
+    followers.unsealEvents()
     noteRoom()
     if isFirst { refuse(because: error) }
   }
@@ -336,7 +313,8 @@ final class QueueDriver {
     guard engine.isWorking else { return }
     commit()
     guard engine.isWorking else { return }
-    context.write(event: "disk_available")
+    // Where it comes later it is said then.
+    if !machine.isJammed { noteRoomAgain() }
     effects.append(contentsOf: engine.takeHeldBack())
     perform()
   }
@@ -349,6 +327,8 @@ final class QueueDriver {
   }
 
   // MARK: - Room
+
+  func noteRoomAgain() { context.write(event: "disk_available") }
 
   /// Tells the queue whether the store lives on its reserve.
   func noteRoom() {

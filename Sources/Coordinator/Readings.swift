@@ -1,7 +1,9 @@
 // Owns the one way in which clients are told what the store keeps: tickets, receipts, accounts, lists, audits.
-// A client may be told only what is on disk. The store's connection also shows what is staged, so a question is answered
-// at once where nothing is, and otherwise right after the next commit, before anything else can be staged.
-// Invariant: no answer that quotes the store leaves while something is staged; `ControlServer` traps where one would.
+// A client may be told only what is on disk. The store's connection also shows what is staged and what is on its way there, so
+// a question is answered at once where nothing is, and otherwise right after the commit with which nothing is any more, before
+// anything else can be staged.
+// Invariant: no answer that quotes the store leaves while something is staged or on its way, but for what the queue says of its
+// own requests, each with its own transaction; `ControlServer` traps where one would.
 // A question neither commits anything nor hurries a commit, so whoever looks costs those who are served nothing.
 
 import BankModel

@@ -195,7 +195,10 @@ final class RequestRouter: BankPart {
       return selections.note(answer, ticket, of: work)
     }
     if case .ticket(let ticket, let day, let cancels) = entry.purpose, answer != .refused(.diskFull) {
-      if cancels, answer == .done { followers.noteCancelled(ticket, at: context.now.wall) }
+      // Of a day that was ended meanwhile nothing is shown behind its end: the number is somebody else's.
+      if cancels, answer == .done, day == queue.machine.books.day {
+        followers.noteCancelled(ticket, at: context.now.wall)
+      }
       // What is said of a ticket, a refusal too, may rest on something that is only staged.
       return readings.whenKept(seat, isInStep: true) { [unowned self] store throws(StoreError) in
         server.answer(seat, try ticketAnswer(to: answer, ticket, of: day, store))

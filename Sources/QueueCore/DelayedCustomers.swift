@@ -26,6 +26,8 @@ struct DelayedCustomers: Sendable {
   /// Something has changed behind the horizon since the page was asked for: it may be without somebody.
   private var isStale = false
   private var newcomers: DelayedNewcomers
+  /// The newcomers of transactions that are on their way to the disk, the oldest first.
+  private var sealed: [DelayedNewcomers] = []
   private let capacity: Int
 
   /// The window over so many customers, of whom these are the first.
@@ -47,7 +49,7 @@ struct DelayedCustomers: Sendable {
   var held: Int { ordered.entries.count + failed.entries.count }
   /// Everybody whose ticket is on disk.
   var count: Int64 { Int64(held) + beyond }
-  var newcomerCount: Int64 { newcomers.count }
+  var newcomerCount: Int64 { sealed.reduce(newcomers.count) { $0 + $1.count } }
 
   /// Whether one of those in memory came for a service like this.
   func holdsSomebody(whose isWanted: (Service) -> Bool) -> Bool {
@@ -107,9 +109,26 @@ struct DelayedCustomers: Sendable {
   /// Somebody has ordered for later, and the ticket is not on disk yet.
   mutating func admit(_ customer: DelayedCustomer) { newcomers.add(customer) }
   mutating func admit(_ others: DelayedNewcomers) { newcomers.add(others) }
-  mutating func dropNewcomers() { newcomers = DelayedNewcomers(capacity: capacity) }
+  mutating func dropNewcomers() {
+    newcomers = DelayedNewcomers(capacity: capacity)
+    sealed = []
+  }
 
+  /// Those who have come are on their way to the disk; whoever comes now goes there later.
+  mutating func sealNewcomers() {
+    sealed.append(newcomers)
+    newcomers = DelayedNewcomers(capacity: capacity)
+  }
+
+  /// The tickets of those are on disk who went there first; of all where none are on their way.
   mutating func settleNewcomers() {
+    if !sealed.isEmpty { return settle(sealed.removeFirst()) }
+    guard newcomers.count > 0 else { return }
+    settle(newcomers)
+    newcomers = DelayedNewcomers(capacity: capacity)
+  }
+
+  private mutating func settle(_ newcomers: DelayedNewcomers) {
     guard newcomers.count > 0 else { return }
     if let last = newcomers.horizon, beyond == 0 || last < horizon {
       // Only up to there it is known who is due.
@@ -121,7 +140,6 @@ struct DelayedCustomers: Sendable {
       ordered.insert(customer, due: customer.dueAt)
     }
     if newcomers.unseen > 0 { cut(to: capacity) } else { trim() }
-    dropNewcomers()
   }
 
   // MARK: - The window

@@ -14,9 +14,13 @@ public enum QueueEvent: Sendable {
   /// ``QueueMachine/roomBeside`` says.
   case enqueue(RequestNumber, orders: [CustomerOrder], total: Int64, isLast: Bool, heldBack: Int64 = 0)
 
-  /// The whole transaction is on disk.
+  /// What was staged since the last seal is one transaction, and on its way to the disk; what is staged from here on is
+  /// a part of the next one. A store that answers at once needs none.
+  case sealed
+  /// The oldest transaction on its way is on disk; where none is on its way, everything that was staged.
   case committed
-  /// The disk is full: nothing of the transaction was kept, and the store has forgotten it.
+  /// The disk is full: nothing of any transaction that is not on disk was kept, under way or not, and the store has
+  /// forgotten it.
   case commitRefused
   /// The request that is half taken in is given up. Whoever reports this has answered it, and everything that was
   /// staged is on disk; what is there of the request is taken out by the store.

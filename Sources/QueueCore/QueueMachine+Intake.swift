@@ -1,4 +1,4 @@
-// Owns how customers come in and how what was staged becomes certain, or is taken back.
+// Owns how customers come in. How they become certain, or are taken back, stands in `QueueMachine+Commits.swift`.
 // A ticket is in nobody's hands before `committed`: until then its customer is a newcomer who cannot be handed out.
 
 import BankModel
@@ -136,59 +136,6 @@ extension QueueMachine {
     }
   }
 
-  /// Everything that was staged is on disk: tickets are spoken, newcomers stand in line, answers leave.
-  mutating func settle(at now: Moment, into effects: inout [QueueEffect]) {
-    isJammed = false
-    unsettled.removeAll(keepingCapacity: true)
-    unsettledBytes = 0
-    settledPauses = books.paused
-    pausing.removeAll()
-    if !admissions.isEmpty {
-      for index in lines.indices { lines[index].settleNewcomers() }
-      delayed.settleNewcomers()
-      for admission in admissions {
-        let issued = IssuedTickets(
-          day: books.day, first: admission.first, last: admission.first + admission.count - 1)
-        effects.append(.reply(admission.request, .enqueued(issued)))
-      }
-      admissions.removeAll(keepingCapacity: true)
-    }
-    for service in windows.indices {
-      for place in windows[service].indices {
-        guard let lease = windows[service][place].unacknowledged else { continue }
-        windows[service][place].unacknowledged = nil
-        effects.append(.acknowledge(windows[service][place].window, lease))
-      }
-    }
-    effects.append(contentsOf: settling)
-    settling.removeAll(keepingCapacity: true)
-    if !starts.isEmpty { beginStarts(at: now, into: &effects) }
-    if !isTakingIn { takeUpPostponed(at: now, into: &effects) }
-  }
-
-  private mutating func takeUpPostponed(at now: Moment, into effects: inout [QueueEffect]) {
-    let waiting = postponed
-    postponed.removeAll()
-    for event in waiting { apply(event, at: now, into: &effects) }
-  }
-
-  /// The disk is full: tickets that nobody knows of and pauses are taken back, everything else is staged once more.
-  mutating func unsettle(into effects: inout [QueueEffect]) {
-    isJammed = true
-    for request in takeBackTickets() { effects.append(.reply(request, .refused(.diskFull))) }
-    books.paused = settledPauses
-    for request in pausing {
-      settling.removeAll { if case .reply(request, _) = $0 { true } else { false } }
-      effects.append(.reply(request, .refused(.diskFull)))
-    }
-    pausing.removeAll()
-    for case .reset(let request) in postponed { effects.append(.reply(request, .refused(.diskFull))) }
-    postponed.removeAll()
-    for change in unsettled { effects.append(.stage(change)) }
-    // They come behind what was staged before, and are written with it.
-    takeBackStarts(into: &effects)
-  }
-
   /// A request that is half taken in is given up: nobody was told of its numbers, and they are free. A reset that has
   /// waited for it waits no longer.
   mutating func abandonIntake(at now: Moment, into effects: inout [QueueEffect]) {
@@ -197,7 +144,7 @@ extension QueueMachine {
     if admissions.isEmpty { takeUpPostponed(at: now, into: &effects) }
   }
 
-  private mutating func forgetArriving() {
+  mutating func forgetArriving() {
     arriving = nil
     forgetFronts()
   }
@@ -205,25 +152,5 @@ extension QueueMachine {
   private mutating func forgetFronts() {
     arrivingFronts = []
     arrivingDelayed = DelayedNewcomers(capacity: policy.delayedCapacity)
-  }
-
-  /// Takes back every ticket that is not on disk, from the last one down.
-  ///
-  /// - Returns: the requests that they were for, the last one first.
-  private mutating func takeBackTickets() -> [RequestNumber] {
-    let requests = admissions.reversed().map(\.request) + (arriving.map { [$0.request] } ?? [])
-    forgetArriving()
-    for admission in admissions.reversed() {
-      precondition(
-        admission.first + admission.count - 1 == books.issued, "tickets are taken back from the last one down"
-      )
-      books.issued -= admission.count
-      for (place, count) in admission.runs { books.waiting[place] -= count }
-      books.delay(admission.delayed, times: -1)
-    }
-    admissions.removeAll()
-    for line in lines.indices { lines[line].dropNewcomers() }
-    delayed.dropNewcomers()
-    return requests
   }
 }

@@ -104,8 +104,7 @@ extension QueueMachine {
         customer, lease, service, place, isTooOften ? .failed : .deferred, failure, at: now, into: &effects)
     case .pause:
       if !books.paused[service] {
-        // It belongs to what happened, and is not taken back where the disk is full.
-        (books.paused[service], settledPauses[service]) = (true, true)
+        pauseForGood(service)
         takeBackStarts(into: &effects)
         effects.append(.reportPause(Service(index: service), because: failure))
       }

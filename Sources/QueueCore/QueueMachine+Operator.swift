@@ -251,7 +251,7 @@ extension QueueMachine {
       effects.append(.reply(request, .refused(.diskFull)))
       return
     }
-    guard admissions.isEmpty, !isTakingIn else {
+    guard !hasUnsettledTickets, !isTakingIn else {
       // Tickets that may still be refused cannot be cancelled.
       postponed.append(.reset(request))
       return
@@ -391,6 +391,7 @@ extension QueueMachine {
     policy.maxLines = self.policy.maxLines
     policy.delayedCapacity = self.policy.delayedCapacity
     policy.delayedLowWater = self.policy.delayedLowWater
+    policy.maxUnderway = self.policy.maxUnderway
     self.policy = policy
   }
 }

@@ -34,6 +34,11 @@ extension QueueMachine {
   public var waitingCount: Int64 { lines.reduce(0) { $0 + $1.count } }
   /// Customers who are delayed, whose tickets are on disk.
   public var delayedCount: Int64 { delayed.count }
+  /// Those of them who came for a service.
+  public func delayedCount(of service: Service) -> Int64 {
+    guard service.index < books.delayedByService.count else { return 0 }
+    return admissions.reduce(books.delayedByService[service.index]) { $0 - $1.delayed[service] }
+  }
   /// Customers at a window.
   public var serving: Int64 { servingCount }
   /// Tickets that were spoken.

@@ -53,15 +53,15 @@ extension QueueMachine {
     stage(.update(customer), into: &effects)
   }
 
-  /// That they begin is on disk: they begin.
-  mutating func beginStarts(at now: Moment, into effects: inout [QueueEffect]) {
-    for start in starts {
+  /// That the first of them begin is on disk: they begin.
+  mutating func beginStarts(_ count: Int, at now: Moment, into effects: inout [QueueEffect]) {
+    for start in starts.prefix(count) {
       guard let (service, place) = locate(start.window), let customer = note(start, service, place, at: now)
       else { preconditionFailure("whoever is handed out stands at its window until somebody was told") }
       effects.append(.assign(start.window, start.lease, customer))
       effects.append(.announce(.started, start.window, start.lease, customer))
     }
-    starts.removeAll(keepingCapacity: true)
+    starts.removeFirst(count)
   }
 
   /// The lease begins now.
@@ -88,6 +88,7 @@ extension QueueMachine {
     guard !starts.isEmpty else { return }
     let taken = starts
     starts.removeAll()
+    for place in underway.indices { underway[place].counts.starts = 0 }
     for start in taken {
       guard let (service, place) = locate(start.window),
         var customer = leave(start, service, place, deaf, &effects)

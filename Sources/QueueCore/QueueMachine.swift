@@ -9,10 +9,12 @@
 //
 // Where a service counts its attempts (`max_attempts`), an attempt is on disk before it begins: `QueueMachine+Starts.swift`.
 //
-// What is durable. Everything staged since the last `committed` is *unsettled*. When the disk is full the store
-// forgets all of it: tickets that nobody was told of and pauses are taken back, everything else is staged again until
-// there is room. Answers leave only with `committed`. Before that the store may be short of room: nobody new comes then,
-// and the line is not emptied in one stroke; everything else goes on.
+// What is durable. Everything staged and not on disk is *unsettled*. `sealed` makes one transaction of what was staged since
+// the last one and says that it is on its way; several may be. `committed` settles the oldest of them, and with it what waits
+// for this one and for no other; where none is on its way it settles everything, as a store does that answers at once. When
+// the disk is full the store forgets all that is not on disk, under way or not: tickets that nobody was told of and pauses
+// are taken back, everything else is staged again until there is room. Answers leave only with `committed`. Before that the
+// store may be short of room: nobody new comes then, and the line is not emptied in one stroke; everything else goes on.
 //
 // Invariant: issued = waiting + delayed + serving + served + dead + cancelled, after every event.
 
@@ -63,6 +65,8 @@ public struct QueueMachine: ~Copyable, Sendable {
   var settling: [QueueEffect] = []
   /// Who was handed out and is told to nobody before it is on disk; see `QueueMachine+Starts.swift`.
   var starts: [Start] = []
+  /// Transactions on their way to the disk, the oldest first; see `QueueMachine+Commits.swift`.
+  var underway: [UnderwayTransaction] = []
   /// The request of which a slice was taken in and the last one has not come. Until then it is not in the books, and
   /// whatever is committed is committed without it.
   public internal(set) var arriving: ArrivingRequest?
@@ -128,6 +132,7 @@ public struct QueueMachine: ~Copyable, Sendable {
     switch event {
     case .enqueue(let request, let orders, let total, let isLast, let heldBack):
       takeIn(orders, of: total, isLast: isLast, heldBack: heldBack, for: request, at: now, into: &effects)
+    case .sealed: return seal()
     case .committed: settle(at: now, into: &effects)
     case .commitRefused: unsettle(into: &effects)
     case .intakeAbandoned: abandonIntake(at: now, into: &effects)
@@ -220,7 +225,9 @@ public struct QueueMachine: ~Copyable, Sendable {
   /// How many may come in one slice beside a request that is half taken in.
   public var roomBeside: Int64 { arriving?.gap(above: books.issued) ?? .max }
   /// Whether anything waits to be written. A request that is half taken in is not waited for.
-  public var isUnsettled: Bool { !unsettled.isEmpty || !admissions.isEmpty || !settling.isEmpty }
+  public var isUnsettled: Bool {
+    !unsettled.isEmpty || !admissions.isEmpty || !settling.isEmpty || !underway.isEmpty
+  }
   /// Whether tickets were given out that are not on disk. A reset has to wait for them.
   public var hasUnsettledTickets: Bool { !admissions.isEmpty }
   /// Whether so much waits for the disk that nobody is handed out before it has come there.
@@ -229,8 +236,12 @@ public struct QueueMachine: ~Copyable, Sendable {
   }
   /// Changes that are staged first of all when the store has forgotten the open transaction.
   public var unsettledCount: Int { unsettled.count }
-  /// Whether somebody waits for an answer that leaves with the next commit.
-  public var hasPromises: Bool { !settling.isEmpty || !admissions.isEmpty || !starts.isEmpty }
+  /// Whether somebody waits for an answer that leaves with the next commit; what is on its way is hurried by nobody.
+  public var hasPromises: Bool {
+    guard !underway.isEmpty else { return !settling.isEmpty || !admissions.isEmpty || !starts.isEmpty }
+    let open = unsealed
+    return open.answers > 0 || open.admissions > 0 || open.starts > 0
+  }
 
   /// Business time runs while somebody waits or is served. The calendar's clock is read and not trusted: where it goes
   /// back, the books say so, because order is judged by what was read from it.
@@ -259,6 +270,7 @@ public struct QueueMachine: ~Copyable, Sendable {
       idleWindows.append(0)
       outsideCounts.append(0)
       settledPauses.append(false)
+      for place in underway.indices { underway[place].paused.append(false) }
     }
   }
 

@@ -93,10 +93,12 @@ public struct QueuePolicy: Sendable, Equatable {
   public var delayedCapacity = 4_096
   /// When fewer than this many stand in memory the next page is asked for.
   public var delayedLowWater = 1_024
-  /// Changes that may wait for one commit at most; beyond it nobody is handed out until they are on disk.
+  /// Changes that may wait for the disk at most; beyond it nobody is handed out until they are there.
   public var maxUnsettled = 65_536
   /// Bytes of results that may wait for one commit; beyond it nobody is handed out either.
   public var maxUnsettledBytes = 16 << 20
+  /// Transactions that may be on their way to the disk at once, 1 at least. Of a store that answers at once none ever is.
+  public var maxUnderway = 4
 
   public init() {}
 

@@ -1,11 +1,12 @@
 // Owns the questions that the books of the queue can be asked. It knows nothing of who keeps them, and changes nothing.
-// Invariant: an answer shows what is staged as well, so nobody is told of it while something is.
+// Invariant: an answer shows what is staged as well, and what is on its way to the disk, so nobody is told of it while
+// something is.
 
 import BankModel
 
 /// What is kept of the queue, to be read. Every call is synchronous.
 public protocol QueueReading: AnyObject {
-  /// Whether anything was staged since the last commit.
+  /// Whether an answer may show what is not on disk: something was staged since the last commit, or is on its way.
   var hasStagedChanges: Bool { get }
 
   /// Every service that ever had a number here.
@@ -15,7 +16,7 @@ public protocol QueueReading: AnyObject {
   /// or was never whole; nil where there are none.
   ///
   /// Nobody sees them. They come into force with the commit whose books have issued their numbers; until then these are
-  /// not to be given to anybody else.
+  /// not to be given to anybody else. What is on its way to the disk counts.
   var arrivingFrom: TicketNumber? { get }
 
   /// The next waiting customers of a line, by number, beginning behind `after`.

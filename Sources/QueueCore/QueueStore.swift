@@ -225,10 +225,29 @@ extension QueueStore {
   public func emptyFurther() throws(StoreError) {}
 }
 
-/// Keeps the queue. One user at a time; every call is synchronous.
+/// How far a transaction has come when the store returns from its commit.
+public enum CommitProgress: Sendable, Equatable {
+  /// Everything is on disk.
+  case onDisk
+  /// It was handed over and is on its way; ``QueueStore/takeResult()`` tells when it has come to the disk.
+  case underway
+}
+
+extension QueueStore {
+  /// Nothing is ever on its way to a store that answers at once.
+  public func takeResult() throws(StoreError) -> Bool { false }
+  /// There is nothing to wait for.
+  public func awaitResults() {}
+  /// There is nothing to look for.
+  public var nextResult: MonotonicTime? { nil }
+}
+
+/// Keeps the queue. One user at a time. A commit is a request whose result may come later; every other call is synchronous.
 ///
-/// Changes are staged into one open transaction and become durable with ``commit(_:)``. After an error nothing that
-/// was staged since the last commit is kept, and nothing is staged any more.
+/// Changes are staged into one open transaction and become durable with ``commit(_:)``. Several transactions may be on their
+/// way: they come to the disk in the order in which they were handed over, and after a crash any beginning of that order is
+/// kept. After an error nothing is kept that was not said to be on disk, neither what was staged nor what was on its way, and
+/// nothing is staged any more.
 public protocol QueueStore: QueueReading {
   /// Reads what is kept. A new store begins with day 1 at `now`.
   func load(now: WallTime) throws(StoreError) -> StoredQueue
@@ -244,11 +263,24 @@ public protocol QueueStore: QueueReading {
   /// Adds a change to the open transaction. What is wrong with it may only be found out by a later call.
   func stage(_ change: StoreChange) throws(StoreError)
 
-  /// Saves the books with everything that was staged, and returns when it is on disk.
+  /// Saves the books with everything that was staged: at once, or by handing it over. A store answers at once only while
+  /// nothing is on its way.
   ///
   /// - Parameter arriving: The request that is half taken in: whoever was staged under its numbers is nobody's yet, and
   ///   comes into force with later books or never. Without one such a row is damage, and the audit says so.
-  func commit(_ books: Books, arriving: ArrivingRequest?) throws(StoreError)
+  /// - Returns: whether it is on disk, or on its way there.
+  @discardableResult
+  func commit(_ books: Books, arriving: ArrivingRequest?) throws(StoreError) -> CommitProgress
+
+  /// Whether the oldest transaction on its way has come to the disk. It is said once of each, in the order in which they
+  /// were handed over; false where there is nothing to say yet.
+  func takeResult() throws(StoreError) -> Bool
+
+  /// Returns when the result of everything that is on its way can be taken.
+  func awaitResults()
+
+  /// When the next result is to be looked for, as far as nothing else wakes whoever waits for it; nil for never.
+  var nextResult: MonotonicTime? { get }
 
   /// Takes out customers and keys of a request that will never be whole; at most so many. Staged as a change is. It is
   /// to be called until there are none.
@@ -266,7 +298,7 @@ public protocol QueueStore: QueueReading {
   /// Goes on with the emptying, for a thousand customers or so. Nothing where there is none.
   func emptyFurther() throws(StoreError)
 
-  /// Forgets everything that was staged since the last commit.
+  /// Forgets everything that was not said to be on disk: what was staged, and what is on its way. Nothing of it is kept.
   func rollBack()
 
   /// Whether there is so little room that new customers are to be refused, so that those who are here can be finished.
@@ -288,6 +320,7 @@ extension QueueStore {
 }
 
 extension QueueStore {
-  /// Saves the books with everything that was staged, where no request is open; returns when it is on disk.
-  public func commit(_ books: Books) throws(StoreError) { try commit(books, arriving: nil) }
+  /// Saves the books with everything that was staged, where no request is open.
+  @discardableResult
+  public func commit(_ books: Books) throws(StoreError) -> CommitProgress { try commit(books, arriving: nil) }
 }

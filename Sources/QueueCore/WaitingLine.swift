@@ -50,19 +50,26 @@ struct WaitingLine: Sendable {
     newcomers += count
   }
 
-  mutating func settleNewcomers() {
-    guard newcomers > 0 else { return }
+  mutating func settleNewcomers() { settleNewcomers(newcomers) }
+
+  /// The tickets of so many newcomers are on disk, who came before the others.
+  mutating func settleNewcomers(_ count: Int64) {
+    precondition(count <= newcomers, "nobody is on disk who has not come")
+    guard count > 0 else { return }
+    let known = firstNewcomers.prefix(Int(count))
     var joined: Int64 = 0
     if beyond == 0 {
-      for customer in firstNewcomers {
+      for customer in known {
         guard front.count < capacity else { break }
         front.enqueue(customer)
         cursor = customer.ticket
         joined += 1
       }
     }
-    beyond += newcomers - joined
-    dropNewcomers()
+    beyond += count - joined
+    guard count < newcomers else { return dropNewcomers() }
+    newcomers -= count
+    firstNewcomers.removeFirst(known.count)
   }
 
   mutating func dropNewcomers() {

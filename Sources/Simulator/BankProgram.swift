@@ -18,6 +18,7 @@ final class BankProgram: SimulatedProgram {
   private let server: ControlServer
   private let coordinator: Coordinator
   private let watch: QueueWatch
+  let store: SimulatedQueueStore
   /// What it has of its home; nil where nobody guards it.
   private let ties: HomeTies?
   /// Makes what comes first: the end of what its predecessor has left behind.
@@ -48,11 +49,12 @@ final class BankProgram: SimulatedProgram {
     (limits.slice, limits.listPart) = (plan.slice, Int(plan.slice))
     (limits.gap, limits.withdrawn) = (2 * plan.slice, Int(plan.slice))
     limits.release = plan.stock.releasePatience
+    store = SimulatedQueueStore(of: process, number, in: world)
     coordinator = try Coordinator(
       home: home.path, configurationFile: ConfigurationScribe.path,
       configuration: try Self.configuration(number, of: world),
       policy: mutant?.spoil(plan.policy) ?? plan.policy, limits: limits, loop: loop, server: server, log: log,
-      store: SimulatedQueueStore(of: process, in: world), contents: mutant?.spoil(stored) ?? stored,
+      store: store, contents: mutant?.spoil(stored) ?? stored,
       incarnation: incarnation, booksName: Self.booksName(of: world), programs: try WorkerPrograms(),
       now: SystemClock.moment(), ties: ties)
     coordinator.witness = watch

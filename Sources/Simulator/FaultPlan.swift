@@ -35,6 +35,7 @@ struct FaultPlan {
   let vending: VendingPlan
   let foreign: ForeignPlan
   let commandServices: CommandServicesPlan
+  let slowDisk: SlowDiskPlan
 
   private static let drawnKinds: [FaultKind] = [
     .coordinatorKilled, .coordinatorStalled, .tellerKilled, .tellerStuck, .tellerSlow, .tellerFailed,
@@ -69,6 +70,7 @@ struct FaultPlan {
     looksAtTheBoard = looks.draw(0...3) == 0
     stock = StockPlan(seed: seed)
     foreign = ForeignPlan(seed: seed)
+    slowDisk = SlowDiskPlan(seed: seed)
     commandServices = CommandServicesPlan(seed: seed, besides: stock, foreign)
     vending = VendingPlan(seed: seed, besides: stock, isCalm: temper == .calm)
     // Each history has its favourite faults, so that rare ones meet each other too.
@@ -105,6 +107,7 @@ struct FaultPlan {
     policy.retryLimit = max(policy.retryFirst, .milliseconds(chance.draw(200...2_000)))
     // In half of the histories nobody is handed out ahead, as is the default.
     if chance.draw(0...1) == 0 { policy.prefetch = Int(chance.draw(2...6)) }
+    policy.maxUnderway = slowDisk.depth
     foreign.adapt(&policy)
     commandServices.adapt(&policy)
     self.policy = policy

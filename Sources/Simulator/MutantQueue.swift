@@ -11,6 +11,7 @@ struct MutantQueue {
   private var inserts = 0
   private var lastResult: WorkResult?
   private var resultsAtWindows: [Window: WorkResult] = [:]
+  var way = MutantWay()
 
   init(_ bug: PlantedBug) { self.bug = bug }
 
@@ -38,6 +39,7 @@ struct MutantQueue {
     _ event: QueueEvent, to machine: inout QueueMachine, at now: Moment, into effects: inout [QueueEffect]
   ) {
     var wanted: [QueueEffect] = []
+    if settlesAnother(event, of: &machine, at: now, into: &effects) { return }
     let event = withAnotherResult(event)
     for each in events(for: event, machine) { machine.apply(each, at: now, into: &wanted) }
     if bug == .handsAsManyAgain {
@@ -188,7 +190,7 @@ struct MutantQueue {
   }
 
   private mutating func spoil(_ change: StoreChange, of event: QueueEvent) -> [StoreChange] {
-    if bug == .forgetsWhatIsUnsettled, case .commitRefused = event { return [] }
+    if bug == .forgetsWhatIsUnsettled || way.hasLostTwo, case .commitRefused = event { return [] }
     switch (bug, change) {
     case (.putsAsideWhoWasBeside, .update(let customer))
     where customer.service.isForForeigners && customer.isBeside(event) && customer.begun == 0:

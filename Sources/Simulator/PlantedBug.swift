@@ -72,8 +72,16 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case drainsNever = "The end of a drain is not reported."
   case drainsTooEarly = "A drain is reported as ended when it begins."
   case ignoresTheDrain = "A bank that is closing takes new customers."
+  // In the core: what is on its way to the disk.
+  case settlesAllWithTheFirst =
+    "With the first transaction that is on disk everything is settled that is on its way."
+  case answersAtTheSeal = "What waits for a transaction is settled when that is on its way."
+  case settlesTheNewest = "Of several transactions on their way the newest is settled first."
+  case stagesNothingAgainOfTwo =
+    "Where two transactions or more on their way are refused, nothing is staged again."
   // In the shell.
   case saysCommittedTooEarly = "The shell reports a commit before it has made it."
+  case forgetsToSeal = "What was staged while a transaction was on its way is settled with it."
   case takesAFullDiskForACommit = "The shell reports a commit that the disk has refused."
   case performsLastFirst = "The shell stages changes in the wrong order."
   case forgetsWhatItHeldBack = "The shell forgets what could not be read while the disk was full."
@@ -252,7 +260,9 @@ public enum PlantedBug: String, CaseIterable, Sendable {
       .keepsTheEndToItself, .forgetsThatItWasOpen:
       [.guarding]
     case .leavesTheFirstOffTheBoard, .paintsThoseAtWindowsAsWaiting, .paintsWithoutAPause: [.board]
-    case .startsTooEarly: [.notDurable]
+    case .startsTooEarly, .settlesAllWithTheFirst, .answersAtTheSeal, .forgetsToSeal: [.notDurable]
+    // What is said of the tickets of the newest comes before what is said of the others.
+    case .settlesTheNewest: [.notDurable, .board]
     case .forgetsStarts: [.tooManyAttempts]
     case .putsAsideWhoWasBeside: [.deadLetter]
     case .forgetsResultsOfCommands, .keepsTheResultOfTheOneBefore, .saysThatCutOutputIsWhole,
@@ -270,7 +280,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .numbersWorkersAnew: [.lateWord]
     case .keepsThoseOfTheGone: [.attempt, .lease]
     case .takesWorkersAnswersInTurn: [.attempt]
-    case .handsAsManyAgain: [.doubleLease]
+    // What a worker still says of whom it was asked for is taken for a lie then.
+    case .handsAsManyAgain: [.doubleLease, .conversation]
     case .forgetsToPutBack: [.lostTicket, .order]
     case .forgetsToBury: [.lostTicket]
     case .forgetsToRevive: [.order, .attempt, .books, .storeContradiction, .notDrained]
@@ -286,7 +297,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     // The books begin a new day, and whoever comes then gets a ticket of the old one.
     case .resetsWithoutReceipts:
       [.storeContradiction, .lostTicket, .duplicate, .books, .notDurable, .halfRequest]
-    case .forgetsWhatIsUnsettled: [.books, .storeContradiction, .lostTicket, .notDurable]
+    case .forgetsWhatIsUnsettled, .stagesNothingAgainOfTwo:
+      [.books, .storeContradiction, .lostTicket, .notDurable]
     case .countsOneTooMany, .startsWithOldBooks, .forgetsTheDelayedAtTheStart, .closesTheDayTwice: [.books]
     case .acknowledgesTooEarly, .acknowledgesTheNext, .repliesTooEarly, .speaksRefusedTickets,
       .saysCommittedTooEarly, .answersAKeyTooEarly, .stockAnswersTooEarly:
@@ -321,7 +333,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .handsOutWithoutThePayload: [.payload]
     case .givesPayloadsToTheNeighbour: [.payload, .storeContradiction]
     case .forgetsKeys, .remembersTheFirstSliceOnly, .countsTheKnownTwice: [.repeatedKey]
-    case .commitsToAFullDisk: [.books, .lostTicket, .storeContradiction]
+    // What is handed over to a disk that answers later, and was full, is waited for without end.
+    case .commitsToAFullDisk: [.books, .lostTicket, .storeContradiction, .notDrained]
     case .goesOnAfterARefusal: [.answer, .books]
     case .takesInTheWithdrawn: [.withdrawal]
     case .keepsAPartOfTheWithdrawn: [.halfRequest, .withdrawal, .storeContradiction, .notDurable, .duplicate]

@@ -41,7 +41,9 @@ extension PromiseChecker {
       view.customers[customer.ticket] = customer
       view.states[customer.ticket] = .waiting
       view.stand(customer)
-    case .cancelEveryone(let day, _): view.begin(day: day + 1)
+    case .cancelEveryone(let day, _):
+      view.begin(day: day + 1)
+      for place in seals.indices { seals[place].issued = 0 }
     case .remember, .released, .attach: break
     }
   }

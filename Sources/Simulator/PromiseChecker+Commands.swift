@@ -192,6 +192,7 @@ extension PromiseChecker {
       let index = holder.window.service.index
       if !paused[index] { step.owedPause = holder.window.service }
       (paused[index], settledPauses[index]) = (true, true)
+      for place in seals.indices { seals[place].paused[index] = true }
       return .deferred
     }
   }

@@ -51,15 +51,24 @@ extension PromiseChecker {
         step.standing = core.books.waitingInAll + core.books.delayed + (core.arriving?.total ?? 0)
       }
       if !isLast { takingIn = request } else if takingIn == request { takingIn = nil }
+    case .sealed:
+      let before = seals.reduce(into: Set<TicketNumber>()) { $0.formUnion($1.starting) }
+      seals.append(
+        Seal(
+          issued: core.books.issued, paused: paused, starting: Set(starting.keys).subtracting(before)))
     case .committed:
-      settledPauses = paused
-      step.settledStarts = Set(starting.keys)
-      view.settleNewcomers(through: core.books.issued)
+      let settled =
+        seals.isEmpty
+        ? Seal(issued: core.books.issued, paused: paused, starting: Set(starting.keys)) : seals.removeFirst()
+      settledPauses = settled.paused
+      step.settledStarts = settled.starting
+      view.settleNewcomers(through: settled.issued)
     case .roomChanged(let isShort): self.isShort = isShort
     case .commitRefused:
       step.isRepeat = true
       takingIn = nil
       paused = settledPauses
+      seals.removeAll()
       takeBackStarts()
       view.dropNewcomers()
     case .intakeAbandoned:

@@ -37,6 +37,7 @@ extension PromiseChecker {
       return true
     }
     guard let marked = starting.removeValue(forKey: ticket) else { return false }
+    for place in seals.indices { seals[place].starting.remove(ticket) }
     takeBack(marked)
     if view.customers[ticket] != customer {
       violate(.attempt, "ticket \(ticket) has not begun, and comes back with other counts: \(customer)")

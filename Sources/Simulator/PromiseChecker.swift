@@ -46,6 +46,15 @@ final class PromiseChecker {
     }
   }
 
+  /// What is a part of a transaction that is on its way.
+  struct Seal {
+    /// Newcomers up to this number; none where a new day has begun since.
+    var issued: TicketNumber
+    var paused: [Bool]
+    /// Customers who begin with it.
+    var starting: Set<TicketNumber>
+  }
+
   /// The word of a teller that the core may acknowledge.
   struct Finished: Hashable {
     let window: Window
@@ -107,6 +116,8 @@ final class PromiseChecker {
   var paused = [Bool](repeating: false, count: ServiceName.branch.count)
   /// The same as of the last commit.
   var settledPauses = [Bool](repeating: false, count: ServiceName.branch.count)
+  /// What the core has sealed and has not heard of since, the oldest first.
+  var seals: [Seal] = []
   /// Whether the store has said that there is hardly any room.
   var isShort = false
   var isDraining = false
@@ -207,6 +218,7 @@ final class PromiseChecker {
     closed.removeAll()
     holders.removeAll()
     starting.removeAll()
+    seals.removeAll()
     recalled.removeAll()
     cancelled.removeAll()
     generations.removeAll()

@@ -1,5 +1,7 @@
 // Owns the disk of the simulated bank as the coordinator's process meets it: the disk of this history, with the time that a
-// commit takes, with what goes wrong there, and with an eye on what is kept. It must not know a rule of the queue.
+// commit takes, with what goes wrong there, and with an eye on what is kept. In some histories it answers later: then a
+// commit is handed over, and is written to the disk of this history when it has come there. It must not know a rule of the
+// queue.
 // Invariant: a process that was killed keeps nothing more. Whatever fails has taken the open transaction with it.
 import BankModel
 import QueueCore
@@ -7,16 +9,29 @@ import Storage
 import Time
 
 final class SimulatedQueueStore: AskingStore {
-  private unowned let world: Simulation
-  private unowned let process: SimulatedProcess
-  private var disk: QueueDisk { world.disk }
-  init(of process: SimulatedProcess, in world: Simulation) { (self.process, self.world) = (process, world) }
+  unowned let world: Simulation
+  unowned let process: SimulatedProcess
+  var disk: QueueDisk { world.disk }
+  /// What is on its way, where the disk answers later.
+  private(set) var slow: SlowDisk?
+  /// What the process sees.
+  private var shown: any QueueStore { slow?.shown ?? disk }
+
+  init(of process: SimulatedProcess, _ number: Int, in world: Simulation) {
+    (self.process, self.world) = (process, world)
+    guard world.hasSlowDisk else { return }
+    let slow = SlowDisk(
+      over: world.disk, world.plan.slowDisk, seed: world.seed &* 41 &+ UInt64(number))
+    self.slow = slow
+    world.disk.shown = slow.shown
+  }
 
   private func attempt<Result>(
     _ call: MemoryStore.Call, _ body: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
     guard process.survives() else { throw .failed(path: "bank", detail: "the process is dead") }
     world.meetDisk(call)
+    slow?.shown.isShort = disk.isShort
     do throws(StoreError) { return try body() } catch {
       world.checker.rolledBack()
       throw error
@@ -29,34 +44,45 @@ final class SimulatedQueueStore: AskingStore {
   var services: ServiceDirectory { disk.services }
 
   func giveNumbers(to names: [ServiceName]) throws(StoreError) {
-    try attempt(.stage) { () throws(StoreError) in try disk.giveNumbers(to: names) }
+    try attempt(.stage) { () throws(StoreError) in
+      try disk.giveNumbers(to: names)
+      try slow?.shown.giveNumbers(to: names)
+    }
   }
 
   func stage(_ change: StoreChange) throws(StoreError) {
     process.spend(world.plan.timeOfChange)
+    if let slow {
+      return try attempt(.stage) { () throws(StoreError) in try slow.stage(change) }
+    }
     try attempt(.stage) { () throws(StoreError) in try disk.stage(change) }
     world.checker.staged(change)
   }
 
-  var hasStagedChanges: Bool { disk.hasStagedChanges }
+  var hasStagedChanges: Bool { shown.hasStagedChanges }
 
-  func commit(_ books: Books, arriving: ArrivingRequest?) throws(StoreError) {
-    process.spend(world.timeOfCommit())
+  @discardableResult
+  func commit(_ books: Books, arriving: ArrivingRequest?) throws(StoreError) -> CommitProgress {
+    if slow == nil { process.spend(world.timeOfCommit()) }
     var books = books
     switch world.bug {
     case .gradesUpsideDown: books = GradeMirror.mirrored(books)
     case .countsOneTooMany: books.served += 1
     default: break
     }
-    try attempt(.commit) { () throws(StoreError) in try disk.commit(books, arriving: arriving) }
+    if let slow { return try handOver(books, arriving, to: slow) }
+    _ = try attempt(.commit) { () throws(StoreError) in try disk.commit(books, arriving: arriving) }
     world.checker.committed(books, in: disk)
     world.trace.line(process.clock, "  committed")
+    return .onDisk
   }
 
-  var arrivingFrom: TicketNumber? { disk.arrivingFrom }
+  var arrivingFrom: TicketNumber? { shown.arrivingFrom }
 
   func withdrawArrivals(limit: Int) throws(StoreError) {
-    try attempt(.stage) { () throws(StoreError) in try disk.withdrawArrivals(limit: limit) }
+    try attempt(.stage) { () throws(StoreError) in
+      if let slow { try slow.withdrawArrivals(limit: limit) } else { try disk.withdrawArrivals(limit: limit) }
+    }
   }
 
   /// The disk does so by itself, at times that it draws.
@@ -67,7 +93,10 @@ final class SimulatedQueueStore: AskingStore {
     try attempt(.stage) { () throws(StoreError) in try disk.emptyFurther() }
   }
 
-  func rollBack() { if !process.isDoomed { disk.rollBack() } }
+  func rollBack() {
+    guard !process.isDoomed else { return }
+    if let slow { slow.rollBack() } else { disk.rollBack() }
+  }
   var isShort: Bool { disk.isShort }
   func lookForRoom() { world.lookForRoom() }
   func holdBack(forJuicesOf assortment: Assortment) { disk.holdBack(forJuicesOf: assortment) }
@@ -76,28 +105,29 @@ final class SimulatedQueueStore: AskingStore {
   func ask<Answer: Equatable>(
     _ question: @autoclosure () -> String, _ body: (any QueueStore) throws(StoreError) -> Answer,
     comparable: (Answer) -> Answer
-  ) throws(StoreError) -> Answer { try body(disk) }
+  ) throws(StoreError) -> Answer { try body(shown) }
 
   func page(of line: Line, after: TicketNumber, limit: Int) throws(StoreError) -> [Customer] {
-    try attempt(.read) { () throws(StoreError) in try disk.page(of: line, after: after, limit: limit) }
+    try attempt(.read) { () throws(StoreError) in try shown.page(of: line, after: after, limit: limit) }
   }
 
   func find(_ ticket: TicketNumber) throws(StoreError) -> StoredCustomer? {
-    try attempt(.read) { () throws(StoreError) in try disk.find(ticket) }
+    try attempt(.read) { () throws(StoreError) in try shown.find(ticket) }
   }
 
   func customers(
     in state: CustomerState, after cursor: TicketCursor?, limit: Int
   ) throws(StoreError) -> [StoredCustomer] {
-    try attempt(.read) { () throws(StoreError) in try disk.customers(in: state, after: cursor, limit: limit) }
+    try attempt(.read) { () throws(StoreError) in try shown.customers(in: state, after: cursor, limit: limit)
+    }
   }
 
   func payload(of ticket: TicketNumber) throws(StoreError) -> [UInt8]? {
     let ticket = world.bug == .carriesThePayloadOfAnother && world.hasCommands ? max(1, ticket - 1) : ticket
-    return try attempt(.read) { () throws(StoreError) in try disk.payload(of: ticket) }
+    return try attempt(.read) { () throws(StoreError) in try shown.payload(of: ticket) }
   }
 
   func unreleased(after ticket: TicketOfDay?, limit: Int) throws(StoreError) -> [TicketOfDay] {
-    try attempt(.read) { () throws(StoreError) in try disk.unreleased(after: ticket, limit: limit) }
+    try attempt(.read) { () throws(StoreError) in try shown.unreleased(after: ticket, limit: limit) }
   }
 }

@@ -115,6 +115,12 @@ extension Simulation {
     return slowCommit ?? TimeSpan(nanoseconds: chance.draw(10_000...200_000))
   }
 
+  /// How long the next commit takes, where something holds it up.
+  func takeSlowCommit() -> TimeSpan? {
+    defer { slowCommit = nil }
+    return slowCommit
+  }
+
   /// How long a commit takes that something holds up: in some cases longer than anybody is waited for.
   func timeOfSlowCommit() -> TimeSpan {
     .milliseconds(chance.draw(0...2) == 0 ? chance.draw(5_000...20_000) : chance.draw(20...5_000))

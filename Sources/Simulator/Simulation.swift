@@ -37,6 +37,8 @@ public final class Simulation {
   var chance: SeededGenerator
   var boardChance: SeededGenerator
   let disk: QueueDisk
+  /// Whether commits come back later.
+  var hasSlowDisk: Bool { plan.slowDisk.isThere && disk.volume == nil }
   private(set) var days: Set<DayNumber> = []
   private var lastDay: DayNumber = .min
   var scene = StockScene()
@@ -285,6 +287,7 @@ public final class Simulation {
     if case .signal? = process.ending?.status.ending { statistics.note(.coordinatorKilled) }
     trace.line(clock.now, "coordinator \(ended.number) \(isDone ? "has ended" : "is dead")")
     if disk.hasStagedChanges { statistics.note(.commitLost) }
+    ended.store.processEnded()
     disk.processEnded(isDone: isDone)
     checker.crashed()
     coordinator = nil

@@ -25,6 +25,13 @@ public struct Statistics: Sendable, Equatable, Codable {
   package var givenUpForResets: Int64 = 0
   /// Commits of the queue that the production store has kept.
   package var databaseCommits: Int64 = 0
+  /// Commits of the queue that were handed over to a disk that answers later, those of them with others before them on
+  /// their way, refusals of one with others behind it, and killed processes that left some of those on their way on the
+  /// disk and others not.
+  package var commitsUnderway: Int64 = 0
+  package var commitsBesideOthers: Int64 = 0
+  package var refusedBesideOthers: Int64 = 0
+  package var keptInPart: Int64 = 0
   /// Coordinators that were started.
   package var starts: Int64 = 0
   package var guardianStarts: Int64 = 0
@@ -69,6 +76,7 @@ public struct Statistics: Sendable, Equatable, Codable {
   private static let counts: [WritableKeyPath<Statistics, Int64> & Sendable] = [
     \.histories, \.occurrences, \.events, \.effects, \.messages, \.commits, \.assignments, \.receipts,
     \.deadLetters, \.withdrawals, \.withdrawn, \.withdrawnInPart, \.givenUpForResets, \.databaseCommits,
+    \.commitsUnderway, \.commitsBesideOthers, \.refusedBesideOthers, \.keptInPart,
     \.starts, \.guardianStarts, \.adoptions, \.commands, \.commandProcesses, \.commandsTimedOut,
     \.commandResults, \.stockEvents, \.stockCommits, \.stockStarts, \.juices,
     \.shortages, \.releases, \.news,

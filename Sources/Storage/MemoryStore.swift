@@ -1,5 +1,5 @@
 // Owns the queue in memory: the same promises as the store on disk, for tests and for simulated histories, with
-// crashes and failures at will. It knows no file. Invariant: what was staged and not committed can always be taken
+// crashes and failures at will, and with commits that come back later where that is wanted. It knows no file. Invariant: what was staged and not committed can always be taken
 // back, because every step leaves its reverse behind. It is the model against which the store on disk is tested, so
 // it is written for plainness and not for speed.
 
@@ -33,18 +33,27 @@ public final class MemoryStore: QueueStore {
   private(set) var starts: [Int64] = []
   private var isLoaded = false
   /// The first number of a request that is not whole, as of the last commit. See `QueueStore`.
-  public private(set) var arrivingFrom: TicketNumber?
+  public internal(set) var arrivingFrom: TicketNumber?
   /// The day to which everybody was carried over since the last commit; nil where nobody was.
   private var stagedDay: BusinessDay?
   private var failures: [Call: (left: Int, error: StoreError)] = [:]
-  private var end: StoreError?
+  private(set) var end: StoreError?
 
-  /// Whether anything was staged since the last commit.
-  public private(set) var hasStagedChanges = false
+  /// Whether a commit is handed over and comes to the disk when whoever plays the disk says so; see `MemoryStore+Later.swift`.
+  public var answersLater = false
+  /// What is on disk while transactions are on their way, and what is there after each of them.
+  var onDisk: Image?
+  var underway: [Image] = []
+  /// Those of them, from the first on, of which it is to be said that they are on disk.
+  var results = 0
+  private var hasStaged = false
+
+  /// Whether anything was staged since the last commit, or is on its way.
+  public var hasStagedChanges: Bool { hasStaged || onDisk != nil }
   /// Whether new customers are to be refused. Whoever plays the disk says so.
   public var isShort = false
   /// Commits that were kept, for tests that count them.
-  public private(set) var commits = 0
+  public internal(set) var commits = 0
 
   /// Every service that ever had a number here.
   public private(set) var services = ServiceDirectory()
@@ -62,14 +71,17 @@ public final class MemoryStore: QueueStore {
   }
 
   /// The process that used this store was killed: what was not committed is gone, and the store can be loaded again.
-  public func crash() {
+  ///
+  /// - Parameter kept: so many transactions that were on their way have come to the disk all the same.
+  public func crash(keeping kept: Int = 0) {
     end = nil
+    keepUnderway(kept)
     rollBack()
     failures = [:]
     isLoaded = false
   }
 
-  private func meet(_ call: Call) throws(StoreError) {
+  func meet(_ call: Call) throws(StoreError) {
     guard let failure = failures[call] else { return }
     failures[call] = failure.left == 1 ? nil : (failure.left - 1, failure.error)
     if failure.left == 1 { throw failure.error }
@@ -82,7 +94,7 @@ public final class MemoryStore: QueueStore {
   }
 
   /// Does something of which nothing is left where it fails.
-  private func attempt(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+  func attempt(_ body: () throws(StoreError) -> Void) throws(StoreError) {
     do throws(StoreError) { try body() } catch {
       rollBack()
       if case .failed = error { end = error }
@@ -129,7 +141,7 @@ public final class MemoryStore: QueueStore {
     if let end { throw end }
     try attempt { () throws(StoreError) in
       try meet(.stage)
-      hasStagedChanges = true
+      hasStaged = true
       if case .cancelEveryone = change { withdraw(limit: .max) }
       try contents.write(isShort ? change.withoutBytes : change, day: stagedDay ?? books?.day)
       if case .cancelEveryone(let ended, _) = change { stagedDay = ended + 1 }
@@ -137,19 +149,21 @@ public final class MemoryStore: QueueStore {
   }
 
   /// Keeps the books with everything that was staged. See `QueueStore`.
-  public func commit(_ books: Books, arriving: ArrivingRequest?) throws(StoreError) {
+  @discardableResult
+  public func commit(_ books: Books, arriving: ArrivingRequest?) throws(StoreError) -> CommitProgress {
     if let end { throw end }
     guard let saved = self.books, isLoaded else {
       preconditionFailure("The store was not loaded before a commit.")
     }
-    if !hasStagedChanges && books == saved { return }
+    if !hasStagedChanges && books == saved { return .onDisk }
     precondition(books.day >= saved.day, "A business day never comes again.")
     try attempt { () throws(StoreError) in
-      try meet(.commit)
+      if !answersLater { try meet(.commit) }
       // Whoever comes in already has begun after a reset, which has taken out those of the day before.
       if books.day > saved.day, arriving == nil { withdraw(limit: .max) }
       try requireNobodyLeft(from: saved, to: books, arriving)
     }
+    if answersLater, onDisk == nil { onDisk = imageWithoutStaged }
     if books.day > saved.day { contents.forgetLines() }
     for day in saved.day..<books.day { close(day, after: saved, at: books.openedAt, steps: books.clockSteps) }
     if let arriving, arriving.count > 0 {
@@ -160,9 +174,20 @@ public final class MemoryStore: QueueStore {
     self.books = books
     contents.keep()
     stagedDay = nil
-    hasStagedChanges = false
+    hasStaged = false
+    if answersLater {
+      underway.append(image)
+      return .underway
+    }
     commits += 1
     try attempt { () throws(StoreError) in try meet(.commitThatIsKept) }
+    return .onDisk
+  }
+
+  /// What no transaction changes.
+  func takeOver(_ other: MemoryStore) {
+    (services, incarnation, starts) = (other.services, other.incarnation, other.starts)
+    (isLoaded, isShort) = (other.isLoaded, other.isShort)
   }
 
   private func requireNobodyLeft(
@@ -193,7 +218,7 @@ public final class MemoryStore: QueueStore {
     if let end { throw end }
     guard hasArrivals else { return }
     try attempt { () throws(StoreError) in try meet(.stage) }
-    hasStagedChanges = true
+    hasStaged = true
     withdraw(limit: limit)
   }
 
@@ -205,11 +230,12 @@ public final class MemoryStore: QueueStore {
   /// Nothing is ever put off.
   public func tidyUp() {}
 
-  /// Forgets everything that was staged since the last commit.
+  /// Forgets everything that is not on disk.
   public func rollBack() {
     if end != nil { return }
     contents.rollBack()
     stagedDay = nil
-    hasStagedChanges = false
+    hasStaged = false
+    if let onDisk { restore(onDisk) }
   }
 }

@@ -116,10 +116,11 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
   /// Saves the books with everything that was staged, and returns when it is on disk. See `QueueStore`.
   ///
   /// Where the books begin a new day, the old day is closed at the moment at which the new one was opened.
-  public func commit(_ books: Books, arriving: ArrivingRequest?) throws(StoreError) {
+  @discardableResult
+  public func commit(_ books: Books, arriving: ArrivingRequest?) throws(StoreError) -> CommitProgress {
     try requireTransaction()
     guard let saved else { preconditionFailure("The store was not loaded before a commit.") }
-    if !hasStagedChanges && books == saved && arriving == arrivals.open { return }
+    if !hasStagedChanges && books == saved && arriving == arrivals.open { return .onDisk }
     do throws(StoreError) { try holdBack(for: books, arriving) } catch {
       rollBack()
       throw error
@@ -143,6 +144,7 @@ public final class SQLiteStore: DatabaseStore, QueueStore {
     owesCheckpoint = true
     // Nobody is told before what was committed is where the next process finds it.
     if transactions.isLogLost { try tidyUp() }
+    return .onDisk
   }
 
   /// Copies the log into the database where it has grown long. See `QueueStore`.

@@ -186,7 +186,7 @@ extension QueueWorld {
   /// From here on everything goes well: everyone who is no dead letter must be served.
   func goWell() {
     if machine.isTakingIn { refuseCommit() }
-    commit()
+    commitAll()
     happen(.resume(request(), nil))
     for service in ServiceDirectory().services { happen(.scale(service, windows: 2)) }
     for round in 0..<20_000 {
@@ -204,7 +204,7 @@ extension QueueWorld {
       if machine.isIdle { break }
       if round % 4 == 3 { timePasses(.seconds(61)) }
     }
-    commit()
+    commitAll()
     if !machine.isIdle { fault("somebody waits for ever") }
     if !open.isEmpty { fault("\(open.count) requests were never answered") }
     let missing = spoken.filter { committed.receipts[$0] == nil && committed.customers[$0]?.state != .dead }
@@ -224,6 +224,7 @@ extension QueueWorld {
     var dead = 0
     var refused = 0
     var sentAway = 0
+    var together = 0
     for seed in Self.seeds {
       let world = QueueWorld(seed: seed)
       for service in ServiceDirectory().services { world.happen(.scale(service, windows: 2)) }
@@ -232,6 +233,7 @@ extension QueueWorld {
       assignments += world.assignments
       dead += world.dead
       refused += world.refusedForDisk
+      together += world.together
       sentAway += world.committed.receipts.values.count { $0.outcome == .outOfStock }
       #expect(
         world.faults.isEmpty,
@@ -245,9 +247,10 @@ extension QueueWorld {
     #expect(dead > 100)
     #expect(refused > 100)
     #expect(sentAway > 500)
+    #expect(together > 1_000, "several transactions are on their way")
     print(
       "QueueHistoryTests: \(assignments) customers handed out, \(dead) put aside, \(sentAway) sent away for want of "
-        + "something, \(refused) refused by a full disk"
+        + "something, \(refused) refused by a full disk, \(together) transactions handed over beside others"
     )
   }
 }

@@ -28,6 +28,10 @@ import Time
     var dead = 0
     var requests: RequestNumber = 0
     var now = TestBranch.opening
+    /// What is on its way to a store that answers later, the oldest first.
+    var underway: [Contents] = []
+    private var later: SeededGenerator
+    private let answersLater: Bool
 
     init(seed: UInt64) {
       chance = SeededGenerator(seed: seed)
@@ -40,6 +44,9 @@ import Time
       policy.lineCapacity = Int(chance.draw(2...5))
       policy.lineLowWater = 2
       policy.prefetch = Int(chance.draw(1...3))
+      later = SeededGenerator(seed: seed ^ 0x1A7E)
+      answersLater = later.draw(0...1) == 0
+      policy.maxUnderway = Int(later.draw(1...4))
       self.policy = policy
       let books = Books(day: 1, openedAt: now.wall)
       (kept, staged) = (Contents(books: books), Contents(books: books))
@@ -47,7 +54,11 @@ import Time
       open()
     }
 
+    /// Whatever is on its way when a coordinator is lost, a beginning of it is kept.
     func open() {
+      let count = Int(later.draw(0...Int64(underway.count)))
+      if count > 0 { kept = underway[count - 1] }
+      underway.removeAll()
       (held, staged) = ([:], kept)
       let delayed = staged.customers.values.filter { $0.state == .delayed }
         .map { DelayedCustomer(customer: $0.customer, dueAt: $0.dueAt ?? now.wall) }.sorted {
@@ -112,7 +123,19 @@ import Time
 
     func commit() {
       staged.books = machine.books
-      kept = staged
+      guard answersLater else {
+        kept = staged
+        return happen(.committed)
+      }
+      if machine.hasRoomUnderway {
+        underway.append(staged)
+        happen(.sealed)
+      }
+      for _ in 0..<later.draw(0...Int64(underway.count)) { settleOldest() }
+    }
+
+    func settleOldest() {
+      kept = underway.removeFirst()
       happen(.committed)
     }
 
@@ -140,6 +163,7 @@ import Time
         happen(.tellerLost(window, lease.generation, .signal(9)))
       case 17:
         staged = kept
+        underway.removeAll()
         happen(.commitRefused)
         commit()
       case 18: open()
@@ -157,7 +181,9 @@ import Time
     let world = World(seed: seed)
     for _ in 0..<400 where world.faults.isEmpty { world.step() }
     #expect(world.faults == [], "seed \(seed)")
+    while !world.underway.isEmpty { world.settleOldest() }
     world.commit()
+    while !world.underway.isEmpty { world.settleOldest() }
     let (standing, done) = (Set(world.kept.customers.keys), world.kept.done)
     #expect(standing.isDisjoint(with: done) && Int64(standing.count + done.count) == world.kept.books.issued)
   }

@@ -12,6 +12,12 @@ struct Kept {
   var customers: [TicketNumber: StoredCustomer] = [:]
   var receipts: [TicketNumber: Receipt] = [:]
   var earlierDays = 0
+
+  /// Takes those out who have no numbers.
+  mutating func dropArrivals() {
+    let issued = books.issued
+    customers = customers.filter { $0.key <= issued }
+  }
 }
 
 /// A teller as the world sees it.
@@ -32,6 +38,12 @@ final class QueueWorld {
   var now = Moment(monotonic: MonotonicTime(nanoseconds: 0), wall: WallTime(milliseconds: 1_000_000))
   var staged: Kept
   var committed: Kept
+  /// Whether the store answers later; what is on its way there, the oldest first.
+  let answersLater: Bool
+  var underway: [Kept] = []
+  /// The chance of what comes later, so that what happens besides is decided as ever.
+  private var later: SeededGenerator
+  var together = 0
   var tellers: [Window: Teller] = [:]
   var generations: [Window: Generation] = [:]
   var requests: RequestNumber = 0
@@ -61,6 +73,9 @@ final class QueueWorld {
     policy.maxFailures = Int32(chance.draw(1...5))
     policy.lease = .seconds(10)
     policy.prefetch = Int(chance.draw(1...2) == 1 ? 1 : chance.draw(2...5))
+    later = SeededGenerator(seed: seed ^ 0x1A7E)
+    answersLater = later.draw(0...1) == 0
+    policy.maxUnderway = Int(later.draw(1...5))
     self.policy = policy
     let kept = Kept(books: Books(day: 1, openedAt: WallTime(milliseconds: 0)))
     staged = kept
@@ -212,6 +227,7 @@ final class QueueWorld {
       staged.customers.removeAll()
       staged.receipts.removeAll()
       staged.earlierDays += 1
+      spoken.removeAll()
     }
   }
 
@@ -236,20 +252,49 @@ final class QueueWorld {
   }
 
   func commit() {
+    guard !answersLater else { return goOn() }
     staged.books = machine.books
-    let isNewDay = staged.books.day != committed.books.day
     committed = staged
-    if isNewDay { spoken.removeAll() }
     happen(.committed)
+  }
+
+  /// Something is handed over, or comes to the disk, or both.
+  private func goOn() {
+    if underway.isEmpty || later.draw(0...2) > 0 { handOver() }
+    for _ in 0..<later.draw(0...Int64(underway.count)) { settleOldest() }
+  }
+
+  /// Everything that was staged is on disk, or on its way there.
+  private func handOver() {
+    guard answersLater else { return commit() }
+    if !machine.hasRoomUnderway { settleOldest() }
+    staged.books = machine.books
+    underway.append(staged)
+    if underway.count > 1 { together += 1 }
+    happen(.sealed)
+  }
+
+  private func settleOldest() {
+    committed = underway.removeFirst()
+    happen(.committed)
+  }
+
+  /// Everything comes to the disk that is on its way.
+  func commitAll() {
+    repeat {
+      handOver()
+      while !underway.isEmpty { settleOldest() }
+    } while machine.isUnsettled
   }
 
   /// What stands under numbers that nobody was issued belongs to a request that will never be whole.
   private func withdrawArrivals() {
-    let issued = committed.books.issued
-    committed.customers = committed.customers.filter { $0.key <= issued }
+    for place in underway.indices { underway[place].dropArrivals() }
+    committed.dropArrivals()
   }
 
   func refuseCommit() {
+    underway.removeAll()
     withdrawArrivals()
     staged = committed
     happen(.commitRefused)
@@ -257,12 +302,12 @@ final class QueueWorld {
 
   /// A request that is half taken in is given up: what others have staged is committed first.
   func abandonIntake() {
-    commit()
+    handOver()
     guard let given = machine.arriving else { return }
     open.remove(given.request)
     withdrawArrivals()
     // With the commit somebody who was due may have come back.
-    let issued = committed.books.issued
+    let issued = machine.books.issued
     staged.customers = staged.customers.filter { $0.key <= issued }
     happen(.intakeAbandoned)
   }
@@ -270,6 +315,9 @@ final class QueueWorld {
   /// The process is killed: what was not committed is gone, and so is every teller.
   func crash() {
     crashes += 1
+    let kept = Int(later.draw(0...Int64(underway.count)))
+    if kept > 0 { committed = underway[kept - 1] }
+    underway.removeAll()
     withdrawArrivals()
     staged = committed
     sentAway.removeAll()

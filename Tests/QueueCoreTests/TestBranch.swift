@@ -193,6 +193,7 @@ extension TestBranch {
   var isTakingIn: Bool { machine.isTakingIn }
   var isIdle: Bool { machine.isIdle }
   var isUnsettled: Bool { machine.isUnsettled }
+  var isUnsealed: Bool { machine.isUnsealed }
   var hasWaitingToServe: Bool { machine.hasWaitingToServe }
   var isJammed: Bool { machine.isJammed }
   var hasPromises: Bool { machine.hasPromises }

@@ -65,6 +65,18 @@ struct SimulationTests {
     for kind in FaultKind.allCases { #expect(statistics.count(of: kind) > 0, "no \(kind.name)") }
   }
 
+  @Test("commits come later, several at once, are refused with others, and are kept in part by who is killed")
+  func slowDisks() {
+    var statistics = Statistics()
+    var seed: UInt64 = 1
+    while seed <= 1_500, statistics.refusedBesideOthers == 0 || statistics.keptInPart == 0 {
+      statistics += Simulation.run(seed: seed).statistics
+      seed += 1
+    }
+    #expect(statistics.commitsUnderway > 0 && statistics.commitsBesideOthers > 0)
+    #expect(statistics.refusedBesideOthers > 0 && statistics.keptInPart > 0)
+  }
+
   @Test("clients withdraw requests: in time, in the middle, and too late")
   func withdrawals() {
     var statistics = Statistics()

@@ -86,13 +86,12 @@ final class BoardPictures: BankPart {
   private func services() -> [BoardService] {
     let today = queue.machine.books.servedByService
     let served = throughput.servedTenMinutes(of: today)
-    let delayed = queue.machine.books.delayedByService
     return reports.services.map { service, name, numbers in
       let index = service.index
       return BoardService(
         service: name, paused: numbers.isPaused, pauseReason: reports.pauseReason(of: service, numbers),
         windows: Int(numbers.windows), waiting: Self.grades(queue.machine.waitingByPriority(of: service)),
-        waitingTotal: numbers.waiting, delayed: index < delayed.count ? delayed[index] : 0,
+        waitingTotal: numbers.waiting, delayed: queue.machine.delayedCount(of: service),
         serving: numbers.serving, dead: max(0, dead[service]),
         servedTenMinutes: index < served.count ? served[index] : 0,
         served: index < today.count ? today[index] : 0)

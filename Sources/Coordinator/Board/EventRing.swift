@@ -34,6 +34,8 @@ final class EventRing {
   private var count: Int64 = 0
   /// Those up to here are on disk.
   private var certain: Int64 = 0
+  /// Up to where they are on their way to the disk, by transaction, the oldest first.
+  private var sealed: [Int64] = []
   /// The last ones that are on disk, where somebody looks: the ring may be full of others before they are wanted.
   private var shown: [Event] = []
   /// Whether somebody looks.
@@ -59,10 +61,16 @@ final class EventRing {
     }
   }
 
-  /// Everything that has happened is on disk.
+  /// Everything that has happened is on its way to the disk.
+  func seal() { sealed.append(count) }
+  /// Nothing is on its way any more: it goes there with what happens next.
+  func unseal() { sealed.removeAll() }
+
+  /// What was on its way longest is on disk; everything that has happened where nothing was.
   func confirm() {
-    guard certain != count else { return }
-    certain = count
+    let last = sealed.isEmpty ? count : sealed.removeFirst()
+    guard certain != last else { return }
+    certain = last
     if isWatched { keepCertain() }
   }
 

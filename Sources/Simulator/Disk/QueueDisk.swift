@@ -26,6 +26,8 @@ final class QueueDisk {
   /// Where the production store is kept; nil in a history without one.
   let volume: SimulatedVolume?
   private(set) var store: SQLiteStore?
+  /// What the present process sees, where it is shown what is on its way: there its calls fail, but for the commit.
+  var shown: MemoryStore?
   var onDisagreement: ((String) -> Void)?
   var onPowerLoss: (() -> Void)?
   var isCalm = false { didSet { if isCalm { volume?.calm() } } }
@@ -151,7 +153,8 @@ final class QueueDisk {
     staged.removeAll()
   }
 
-  func commit(_ books: Books, arriving: ArrivingRequest?) throws(StoreError) {
+  @discardableResult
+  func commit(_ books: Books, arriving: ArrivingRequest?) throws(StoreError) -> CommitProgress {
     guard let store, let volume else { return try model.commit(books, arriving: arriving) }
     if !isCalm, chance.draw(0...39) == 0 { volume.fuse = Int(chance.draw(0...9)) }
     do throws(StoreError) { try store.commit(books, arriving: arriving) } catch {
@@ -172,6 +175,7 @@ final class QueueDisk {
     try tidyUp()
     // Whoever dies now has committed and has told nobody.
     if volume.isDead { throw .failed(path: Self.path, detail: "the process is gone") }
+    return .onDisk
   }
 
   func tidyUp() throws(StoreError) {
@@ -197,7 +201,10 @@ final class QueueDisk {
 
   /// Makes a call of the store in memory fail, or what is written by it on the volume.
   func fail(_ call: MemoryStore.Call, with error: StoreError) {
-    guard let volume else { return model.fail(call, with: error) }
+    guard let volume else {
+      let isOfTheDisk = call == .commit || call == .commitThatIsKept
+      return (isOfTheDisk ? model : shown ?? model).fail(call, with: error)
+    }
     guard case .failed = error else { return }
     volume.fail(call == .commit ? .write : .sync, number: Int(chance.draw(1...(call == .commit ? 4 : 1))))
     if call != .commit { hasFailedToSync = true }

@@ -1,0 +1,78 @@
+// Owns the way of a transaction to a disk that answers later: handed over, on its way, and written to the disk of this history
+// when its time has come, or when the process that has handed it over was killed before.
+// Invariant: the checker hears of a transaction when it is on disk, and of its changes not before.
+import BankModel
+import QueueCore
+import Storage
+import Time
+
+extension SimulatedQueueStore {
+  func handOver(
+    _ books: Books, _ arriving: ArrivingRequest?, to slow: SlowDisk
+  ) throws(StoreError) -> CommitProgress {
+    guard process.survives() else { throw .failed(path: "bank", detail: "the process is dead") }
+    let before = slow.underway.count
+    let progress = try slow.handOver(books, arriving: arriving, at: process.clock, world.takeSlowCommit())
+    guard progress == .underway else { return progress }
+    world.statistics.commitsUnderway += 1
+    if before > 0 { world.statistics.commitsBesideOthers += 1 }
+    world.trace.line(process.clock, "  handed over, \(before) before it")
+    return progress
+  }
+
+  func takeResult() throws(StoreError) -> Bool {
+    guard let slow, let next = slow.underway.first, next.due <= process.clock else { return false }
+    guard process.survives() else { throw .failed(path: "bank", detail: "the process is dead") }
+    do throws(StoreError) { try write(next) { world.meetDisk(.commit) } } catch {
+      disk.rollBack()
+      world.checker.rolledBack()
+      if slow.underway.count > 1 { world.statistics.refusedBesideOthers += 1 }
+      slow.rollBack()
+      throw error
+    }
+    try slow.takeFirst()
+    world.trace.line(process.clock, "  committed, \(slow.underway.count) on their way")
+    return true
+  }
+
+  func awaitResults() {
+    guard let last = slow?.underway.last?.due, last > process.clock else { return }
+    process.spend(last.since(process.clock))
+  }
+
+  var nextResult: MonotonicTime? { slow?.underway.first?.due }
+
+  /// The process is gone: of what was on its way a beginning has come to the disk.
+  func processEnded() {
+    world.disk.shown = nil
+    guard let slow else { return }
+    if slow.hasStagedChanges { world.statistics.note(.commitLost) }
+    let kept = slow.drawKept()
+    if kept > 0 {
+      world.trace.line(world.clock.now, "  \(kept) of \(slow.underway.count) on their way are kept")
+    }
+    if kept > 0, kept < slow.underway.count { world.statistics.keptInPart += 1 }
+    for transaction in slow.underway.prefix(kept) {
+      do throws(StoreError) { try write(transaction) {} } catch {
+        return world.violate(.storeContradiction, "what was handed over cannot be written: \(error)")
+      }
+    }
+  }
+
+  private func write(_ transaction: SlowDisk.Transaction, _ meet: () -> Void) throws(StoreError) {
+    // What there was no room for was left out when it was staged.
+    let isShort = disk.isShort
+    disk.isShort = false
+    defer { if isShort { disk.isShort = true } }
+    for (staged, written) in transaction.changes {
+      switch written {
+      case .change(let change): try disk.stage(change)
+      case .withdrawal(let limit): try disk.withdrawArrivals(limit: limit)
+      }
+      if let staged { world.checker.staged(staged) }
+    }
+    meet()
+    try disk.commit(transaction.books, arriving: transaction.arriving)
+    world.checker.committed(transaction.books, in: disk)
+  }
+}

@@ -1,0 +1,265 @@
+// A store that answers later: the bank goes on meanwhile, everybody is told with the transaction that was waited for, and
+// nothing is told of what is on its way. What is refused, given up or ended then.
+
+import BankModel
+import Posix
+import QueueCore
+import Storage
+import Testing
+import Time
+import Wire
+
+@testable import Coordinator
+
+@Suite("Commits that come later")
+struct LaterCommitTests {
+  private func bank() throws -> (TestBank, TestClient, QueueDriver) {
+    let bank = try TestBank()
+    bank.store.answersLater = true
+    return (bank, try TestClient(bank.coordinator), bank.coordinator.queue)
+  }
+
+  /// Somebody asks for tickets, which are handed over.
+  private func ask(_ count: Int64, key: String? = nil, _ client: TestClient, _ bank: TestBank) -> UInt32 {
+    let number = client.ask(.enqueue(.deposits(count, key: key)), bank.coordinator)
+    bank.coordinator.intake.advance()
+    bank.coordinator.queue.commit()
+    return number
+  }
+
+  private func come(_ count: Int = 1, to bank: TestBank) {
+    bank.store.comeToDisk(count)
+    bank.coordinator.queue.takeResults()
+  }
+
+  @Test("whoever waits is answered with the own transaction, and others are served and staged meanwhile")
+  func inOrder() throws {
+    let (bank, client, queue) = try bank()
+    bank.openWindows(2)
+    let (first, second) = (ask(1, client, bank), ask(2, client, bank))
+    #expect(bank.store.underwayCount == 2 && queue.engine.isUnderway && !queue.engine.isKept)
+    #expect(try client.answers(bank.coordinator).isEmpty)
+    come(to: bank)
+    #expect(try client.answers(bank.coordinator).compactMap(\.answer.enqueued?.first) == [1])
+    bank.serveAll()
+    #expect(queue.machine.books.served == 1 && queue.engine.keptBooks.issued == 1)
+    come(to: bank)
+    let answers = try client.answers(bank.coordinator)
+    #expect(answers.map(\.number) == [second] && answers[0].answer.enqueued?.last == 3 && first != second)
+    #expect(queue.engine.keptBooks.served == 0 && queue.machine.serving == 2)
+  }
+
+  @Test("nothing is told of what the store shows while something is on its way")
+  func told() throws {
+    let (bank, client, _) = try bank()
+    let enqueued = ask(1, key: "k", client, bank)
+    let number = client.ask(.ticket(number: 1, day: nil), bank.coordinator)
+    let repeated = ask(1, key: "k", client, bank)
+    bank.round()
+    #expect(try client.answers(bank.coordinator).isEmpty)
+    come(to: bank)
+    bank.round()
+    #expect(Set(try client.answers(bank.coordinator).map(\.number)) == [enqueued, number, repeated])
+  }
+
+  @Test("where one transaction follows the other a moment is made in which everything is on disk")
+  func kept() throws {
+    let (bank, client, queue) = try bank()
+    _ = ask(1, client, bank)
+    let number = client.ask(.ticket(number: 1, day: nil), bank.coordinator)
+    for _ in 0..<3 { _ = ask(1, client, bank) }
+    #expect(try client.answers(bank.coordinator).isEmpty)
+    let begin = SystemClock.monotonic()
+    while SystemClock.monotonic().since(begin) < .seconds(20) {
+      bank.coordinator.context.takeTime()
+      come(bank.store.underwayCount > 1 ? 1 : 0, to: bank)
+      _ = ask(1, client, bank)
+      if try client.answers(to: number, bank.coordinator).isEmpty { continue }
+      #expect(SystemClock.monotonic().since(begin) >= CommitEngine.longestUnkept / 2)
+      #expect(queue.engine.isKept)
+      return
+    }
+    Issue.record("whoever asks what is kept waits for ever")
+  }
+
+  @Test("no more are on their way than may be; whoever must hand something over then waits")
+  func bounds() throws {
+    let (bank, client, queue) = try bank()
+    let most = queue.machine.policy.maxUnderway
+    for _ in 0..<most { _ = ask(1, client, bank) }
+    client.ask(.enqueue(.deposits(1)), bank.coordinator)
+    bank.coordinator.intake.advance()
+    #expect(queue.commitDue(isHurried: true) == nil && bank.store.underwayCount == most)
+    queue.commit()
+    #expect(bank.store.underwayCount == 1 && queue.engine.keptBooks.issued == Int64(most))
+    #expect(queue.commitDue(isHurried: true) == nil, "nothing is staged")
+  }
+
+  @Test("a refusal refuses whoever is on the way, and what has happened is written when there is room")
+  func refusal() throws {
+    let (bank, client, queue) = try bank()
+    bank.openWindows(1)
+    _ = ask(1, client, bank)
+    come(to: bank)
+    _ = try client.answers(bank.coordinator)
+    bank.serveAll()
+    queue.commit()
+    let second = ask(1, client, bank)
+    let third = ask(1, client, bank)
+    #expect(bank.store.underwayCount == 3)
+    bank.store.fail(.commit, with: .diskFull(detail: "of this test"))
+    come(to: bank)
+    #expect(queue.isJammed && !queue.engine.isUnderway && bank.store.underwayCount == 0)
+    let refused = try client.answers(bank.coordinator)
+    #expect(Set(refused.map(\.number)) == [second, third])
+    #expect(refused.allSatisfy { $0.answer.failure?.code == .diskFull })
+    queue.retry()
+    #expect(queue.isJammed && queue.engine.isWorking && bank.store.underwayCount == 1)
+    #expect(!bank.log.contains("disk_available"))
+    come(to: bank)
+    #expect(!queue.isJammed && bank.log.contains("disk_available"))
+    #expect(try bank.store.receipt(day: 1, ticket: 1) != nil && queue.engine.keptBooks.issued == 1)
+    #expect(try bank.store.audit().problems == [])
+  }
+
+  @Test("a retry that is refused when it has been handed over is tried again")
+  func secondRefusal() throws {
+    let (bank, client, queue) = try bank()
+    bank.openWindows(1)
+    _ = ask(1, client, bank)
+    come(to: bank)
+    bank.serveAll()
+    queue.commit()
+    for _ in 0..<2 {
+      bank.store.fail(.commit, with: .diskFull(detail: "of this test"))
+      come(to: bank)
+      #expect(queue.isJammed && queue.engine.retryAt != nil)
+      queue.retry()
+    }
+    come(to: bank)
+    #expect(!queue.isJammed && bank.store.commits == 2)
+    #expect(try bank.store.receipt(day: 1, ticket: 1) != nil)
+  }
+
+  @Test("after a cut-off no result is heard, and whoever comes next finds a beginning of what was on its way")
+  func cutOff() throws {
+    let (bank, client, queue) = try bank()
+    for _ in 0..<3 { _ = ask(1, client, bank) }
+    bank.store.comeToDisk(2)
+    bank.coordinator.context.cutOff(with: 1)
+    queue.takeResults()
+    queue.awaitResults()
+    #expect(try client.answers(bank.coordinator).isEmpty && bank.store.commits == 0)
+    bank.store.crash(keeping: 2)
+    #expect(try bank.store.load(now: WallTime(milliseconds: 9)).books.issued == 2)
+  }
+
+  @Test("an error that is worse than a full disk ends the process, whichever transaction it was of")
+  func failure() throws {
+    let (bank, client, _) = try bank()
+    for _ in 0..<2 { _ = ask(1, client, bank) }
+    bank.store.fail(.commit, with: .failed(path: "disk", detail: "of this test"))
+    come(2, to: bank)
+    #expect(bank.coordinator.context.isCutOff)
+    #expect(try client.answers(bank.coordinator).isEmpty)
+  }
+
+  @Test("a bank that closes waits for what is on its way, and closes the day once")
+  func closing() throws {
+    let (bank, client, queue) = try bank()
+    bank.openWindows(1)
+    _ = ask(1, client, bank)
+    come(to: bank)
+    bank.serveAll()
+    queue.commit()
+    client.ask(.stop(StopOrder(now: false, timeoutMilliseconds: nil)), bank.coordinator)
+    func isOver() -> Bool { bank.coordinator.context.exitCode != nil }
+    for _ in 0..<3 { bank.round() }
+    #expect(!isOver() && queue.machine.books.day == 1)
+    var days: Set<BusinessDay> = []
+    for _ in 0..<200 where !isOver() {
+      for post in bank.coordinator.tellerSupervisor.posts.values {
+        bank.coordinator.tellerSupervisor.kill(
+          post.window, reason: "of this test", at: bank.coordinator.context.now)
+      }
+      come(bank.store.underwayCount, to: bank)
+      days.insert(queue.machine.books.day)
+      bank.round()
+    }
+    #expect(isOver() && days.max() == 2 && queue.engine.keptBooks.day == 2)
+    #expect(bank.store.underwayCount == 0)
+  }
+
+  @Test("whoever leaves without an end waits until what has happened is on disk")
+  func leaving() throws {
+    let (bank, client, _) = try bank()
+    bank.openWindows(1)
+    _ = ask(1, client, bank)
+    come(to: bank)
+    bank.serveAll()
+    bank.coordinator.context.end(with: 1)
+    bank.coordinator.leave()
+    #expect(bank.store.underwayCount == 0 && !bank.store.hasStagedChanges)
+    #expect(try bank.store.receipt(day: 1, ticket: 1) != nil)
+  }
+
+  @Test("a reset waits for the tickets that are on their way, and nobody comes in meanwhile")
+  func reset() throws {
+    let (bank, client, queue) = try bank()
+    _ = ask(3, client, bank)
+    client.ask(.reset(day: nil), bank.coordinator)
+    #expect(queue.machine.books.day == 1)
+    client.ask(.enqueue(.deposits(1)), bank.coordinator)
+    #expect(!bank.coordinator.intake.hasWork)
+    come(to: bank)
+    #expect(queue.machine.books.day == 2 && bank.coordinator.intake.hasWork)
+    bank.coordinator.intake.advance()
+    queue.commit()
+    come(to: bank)
+    #expect(queue.engine.keptBooks.day == 2 && queue.engine.keptBooks.issued == 1)
+    #expect(try bank.store.audit().problems == [])
+  }
+
+  @Test("a large request is given up while its slices are on their way, and nothing of it stays")
+  func givenUp() throws {
+    let (bank, client, queue) = try bank()
+    let order = CustomerOrder(service: .deposit, priority: .regular, amount: 1, account: 1)
+    queue.happen(.enqueue(9_999, orders: [order, order], total: 6, isLast: false))
+    queue.commit()
+    queue.happen(.enqueue(9_999, orders: [order, order], total: 6, isLast: false))
+    #expect(queue.isTakingIn && bank.store.underwayCount == 1)
+    bank.coordinator.intake.giveUp(because: Failure(.withdrawn))
+    #expect(bank.store.underwayCount == 2 && bank.coordinator.intake.remains == 1)
+    let number = client.ask(.enqueue(.deposits(1)), bank.coordinator)
+    bank.finishIntake()
+    queue.awaitResults()
+    #expect(try client.answers(to: number, bank.coordinator).first?.enqueued?.first == 1)
+    #expect(try bank.store.audit().problems == [] && bank.store.arrivingFrom == nil)
+  }
+
+  @Test("events are told with the transaction in which they happened")
+  func events() throws {
+    let (bank, client, queue) = try bank()
+    let viewer = try TestClient(bank.coordinator)
+    viewer.ask(.follow, bank.coordinator)
+    bank.openWindows(1)
+    _ = ask(2, client, bank)
+    come(to: bank)
+    func told() throws -> [Int64] {
+      bank.coordinator.followers.views.audience.due = MonotonicTime(nanoseconds: 0)
+      bank.round()
+      return try viewer.answers(bank.coordinator).compactMap {
+        if case .event(let event) = $0.answer, event.happening == .completed { event.ticket } else { nil }
+      }
+    }
+    bank.serveAll()
+    queue.commit()
+    bank.serveAll()
+    queue.commit()
+    #expect(try told() == [])
+    come(to: bank)
+    #expect(try told() == [1])
+    come(to: bank)
+    #expect(try told() == [2])
+  }
+}
