@@ -1,7 +1,7 @@
-// Owns the queue in memory: the same promises as the store on disk, for tests and for simulated histories, with
-// crashes and failures at will, and with commits that come back later where that is wanted. It knows no file. Invariant: what was staged and not committed can always be taken
-// back, because every step leaves its reverse behind. It is the model against which the store on disk is tested, so
-// it is written for plainness and not for speed.
+// Owns the queue in memory: the same promises as the store on disk, for tests and for simulated histories, with crashes and
+// failures at will, and with commits that come back later where that is wanted. It knows no file. Invariant: what was staged
+// and not committed can always be taken back, because every step leaves its reverse behind. It is the model against which the
+// store on disk is tested, so it is written for plainness and not for speed.
 
 import BankModel
 import QueueCore
