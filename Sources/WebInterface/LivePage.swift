@@ -47,8 +47,9 @@ final class LivePage: EventFeed {
   /// Changes that are kept for whoever is behind, and their bytes.
   private static let kept = 64
   private static let bytesAtMost = 256 << 10
-  /// More viewers than so many are told half as often.
-  private static let crowd = 50
+  /// More viewers than so many are told less often, and so that what has happened is on the screen of each within a tenth of a
+  /// second.
+  private static let (crowd, intervalInCrowd) = (50, TimeSpan.milliseconds(75))
 
   init(_ key: PageKey, epoch: UInt64, onEmpty: @escaping (LivePage) -> Void) {
     (self.key, self.epoch, self.onEmpty) = (key, epoch, onEmpty)
@@ -58,7 +59,7 @@ final class LivePage: EventFeed {
 
   /// How long there is at least between two changes. Where there is more to tell than anybody reads, it is twice as long.
   var interval: TimeSpan {
-    let interval = hasCrowd ? max(key.path.interval, .milliseconds(100)) : key.path.interval
+    let interval = hasCrowd ? max(key.path.interval, Self.intervalInCrowd) : key.path.interval
     return heldUntil == nil ? interval : interval * 2
   }
 
