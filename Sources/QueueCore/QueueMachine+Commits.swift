@@ -79,12 +79,7 @@ extension QueueMachine {
     precondition(hasRoomUnderway, "no more transactions are on their way than may be")
     let counts = unsealed
     var acknowledgements: [(window: Window, lease: Lease)] = []
-    for service in windows.indices {
-      for place in windows[service].indices {
-        guard let lease = windows[service][place].unacknowledged.take() else { continue }
-        acknowledgements.append((windows[service][place].window, lease))
-      }
-    }
+    takeAcknowledgements { acknowledgements.append(($0, $1)) }
     delayed.sealNewcomers()
     underway.append(
       UnderwayTransaction(counts: counts, paused: books.paused, acknowledgements: acknowledgements))
@@ -94,52 +89,55 @@ extension QueueMachine {
   /// stand in line, answers leave.
   mutating func settle(at now: Moment, into effects: inout [QueueEffect]) {
     isJammed = false
-    if underway.isEmpty { settleAll(at: now, into: &effects) } else { settleOldest(at: now, into: &effects) }
-    if !isTakingIn { takeUpPostponed(at: now, into: &effects) }
-  }
-
-  private mutating func settleAll(at now: Moment, into effects: inout [QueueEffect]) {
-    unsettled.removeAll(keepingCapacity: true)
-    unsettledBytes = 0
-    settledPauses = books.paused
-    pausing.removeAll()
-    if !admissions.isEmpty {
-      for index in lines.indices { lines[index].settleNewcomers() }
-      delayed.settleNewcomers()
-      for admission in admissions { effects.append(.reply(admission.request, answer(to: admission))) }
-      admissions.removeAll(keepingCapacity: true)
-    }
-    for service in windows.indices {
-      for place in windows[service].indices {
-        guard let lease = windows[service][place].unacknowledged else { continue }
-        windows[service][place].unacknowledged = nil
-        effects.append(.acknowledge(windows[service][place].window, lease))
-      }
-    }
-    effects.append(contentsOf: settling)
-    settling.removeAll(keepingCapacity: true)
-    if !starts.isEmpty { beginStarts(starts.count, at: now, into: &effects) }
-  }
-
-  private mutating func settleOldest(at now: Moment, into effects: inout [QueueEffect]) {
-    let oldest = underway.removeFirst()
-    let counts = oldest.counts
+    let oldest = underway.isEmpty ? nil : underway.removeFirst()
+    let counts = oldest?.counts ?? unsealed
     unsettled.removeFirst(counts.changes)
     unsettledBytes -= counts.bytes
-    settledPauses = oldest.paused
+    settledPauses = oldest?.paused ?? books.paused
     pausing.removeFirst(counts.pauses)
+    settleNewcomers(ofTheFirst: counts.admissions)
     for admission in admissions.prefix(counts.admissions) {
-      for (place, count) in admission.runs { lines[place].settleNewcomers(count) }
       effects.append(.reply(admission.request, answer(to: admission)))
     }
     admissions.removeFirst(counts.admissions)
-    delayed.settleNewcomers()
-    for (window, lease) in oldest.acknowledgements where hears(window, lease) {
-      effects.append(.acknowledge(window, lease))
+    if let oldest {
+      for (window, lease) in oldest.acknowledgements where hears(window, lease) {
+        effects.append(.acknowledge(window, lease))
+      }
+    } else {
+      takeAcknowledgements { effects.append(.acknowledge($0, $1)) }
     }
     effects.append(contentsOf: settling.prefix(counts.answers))
     settling.removeFirst(counts.answers)
     if counts.starts > 0 { beginStarts(counts.starts, at: now, into: &effects) }
+    if !isTakingIn { takeUpPostponed(at: now, into: &effects) }
+  }
+
+  /// Those with the first so many tickets that were asked for stand in line. Of a line they are taken together, however many
+  /// have asked.
+  private mutating func settleNewcomers(ofTheFirst count: Int) {
+    delayed.settleNewcomers()
+    guard count > 0 else { return }
+    if count == admissions.count {
+      for index in lines.indices { lines[index].settleNewcomers() }
+      return
+    }
+    var byLine = Array(repeating: 0 as Int64, count: lines.count)
+    for admission in admissions.prefix(count) {
+      for (place, count) in admission.runs { byLine[place] += count }
+    }
+    for (place, count) in byLine.enumerated() where count > 0 { lines[place].settleNewcomers(count) }
+  }
+
+  /// Takes the last lease of each window that is to hear of its receipt.
+  private mutating func takeAcknowledgements(_ take: (Window, Lease) -> Void) {
+    for service in windows.indices {
+      for place in windows[service].indices {
+        guard let lease = windows[service][place].unacknowledged else { continue }
+        windows[service][place].unacknowledged = nil
+        take(windows[service][place].window, lease)
+      }
+    }
   }
 
   private func answer(to admission: Admission) -> QueueAnswer {

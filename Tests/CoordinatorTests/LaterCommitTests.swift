@@ -32,6 +32,15 @@ struct LaterCommitTests {
     bank.coordinator.queue.takeResults()
   }
 
+  /// Somebody came and was told so, and is served at the only window; that is not handed over yet.
+  private func serveOne(_ client: TestClient, _ bank: TestBank) throws {
+    bank.openWindows(1)
+    _ = ask(1, client, bank)
+    come(to: bank)
+    #expect(try client.answers(bank.coordinator).count == 1)
+    bank.serveAll()
+  }
+
   @Test("whoever waits is answered with the own transaction, and others are served and staged meanwhile")
   func inOrder() throws {
     let (bank, client, queue) = try bank()
@@ -98,11 +107,7 @@ struct LaterCommitTests {
   @Test("a refusal refuses whoever is on the way, and what has happened is written when there is room")
   func refusal() throws {
     let (bank, client, queue) = try bank()
-    bank.openWindows(1)
-    _ = ask(1, client, bank)
-    come(to: bank)
-    _ = try client.answers(bank.coordinator)
-    bank.serveAll()
+    try serveOne(client, bank)
     queue.commit()
     let second = ask(1, client, bank)
     let third = ask(1, client, bank)
@@ -125,10 +130,7 @@ struct LaterCommitTests {
   @Test("a retry that is refused when it has been handed over is tried again")
   func secondRefusal() throws {
     let (bank, client, queue) = try bank()
-    bank.openWindows(1)
-    _ = ask(1, client, bank)
-    come(to: bank)
-    bank.serveAll()
+    try serveOne(client, bank)
     queue.commit()
     for _ in 0..<2 {
       bank.store.fail(.commit, with: .diskFull(detail: "of this test"))
@@ -167,10 +169,7 @@ struct LaterCommitTests {
   @Test("a bank that closes waits for what is on its way, and closes the day once")
   func closing() throws {
     let (bank, client, queue) = try bank()
-    bank.openWindows(1)
-    _ = ask(1, client, bank)
-    come(to: bank)
-    bank.serveAll()
+    try serveOne(client, bank)
     queue.commit()
     client.ask(.stop(StopOrder(now: false, timeoutMilliseconds: nil)), bank.coordinator)
     func isOver() -> Bool { bank.coordinator.context.exitCode != nil }
@@ -193,10 +192,7 @@ struct LaterCommitTests {
   @Test("whoever leaves without an end waits until what has happened is on disk")
   func leaving() throws {
     let (bank, client, _) = try bank()
-    bank.openWindows(1)
-    _ = ask(1, client, bank)
-    come(to: bank)
-    bank.serveAll()
+    try serveOne(client, bank)
     bank.coordinator.context.end(with: 1)
     bank.coordinator.leave()
     #expect(bank.store.underwayCount == 0 && !bank.store.hasStagedChanges)
