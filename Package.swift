@@ -68,26 +68,39 @@ func speed(of name: String) -> [SwiftSetting] {
 
 func floor(_ name: String, on below: [String] = []) -> Target {
   .target(
-    name: name, dependencies: below.map { .init(stringLiteral: $0) },
-    swiftSettings: strictness + speed(of: name))
+    name: name, dependencies: present(below, for: name),
+    swiftSettings: strictness + speed(of: name) + postgres(for: name))
 }
 
 /// What there is only with PostgreSQL's client library. A program that can do without it looks for `HAS_POSTGRES`.
 let withPostgres: Set = [
-  "CPostgres", "Postgres", "PostgresStore", "PostgresFixture", "PostgresTests", "PostgresStoreTests",
+  "CPostgres", "Postgres", "PostgresStore", "PostgresReading", "SharedBranch", "PostgresFixture",
+  "PostgresTests",
+  "PostgresStoreTests", "SharedBranchTests",
 ]
 
+/// What of this a target can stand on.
+func present(_ below: [String], for name: String) -> [Target.Dependency] {
+  below.filter { hasPostgres || withPostgres.contains(name) || !withPostgres.contains($0) }.map {
+    .init(stringLiteral: $0)
+  }
+}
+
+/// What the simulator and its tests look for.
+func postgres(for name: String) -> [SwiftSetting] {
+  hasPostgres && ["Simulator", "SimulatorTests"].contains(name) ? [.define("HAS_POSTGRES")] : []
+}
+
 func process(_ name: String, on below: [String]) -> Target {
-  let there = below.filter { hasPostgres || !withPostgres.contains($0) }
-  return .executableTarget(
-    name: name, dependencies: there.map { .init(stringLiteral: $0) },
+  .executableTarget(
+    name: name, dependencies: present(below, for: name),
     swiftSettings: strictness + speed(of: name) + (hasPostgres ? [.define("HAS_POSTGRES")] : []))
 }
 
 func tests(_ name: String, of targets: [String], exclude: [String] = []) -> Target {
   .testTarget(
-    name: name, dependencies: targets.map { .init(stringLiteral: $0) }, exclude: exclude,
-    swiftSettings: strictness + speed(of: name))
+    name: name, dependencies: present(targets, for: name), exclude: exclude,
+    swiftSettings: strictness + speed(of: name) + postgres(for: name))
 }
 
 let package = Package(
@@ -158,7 +171,7 @@ let package = Package(
       on: ["Time", "BankModel", "QueueCore", "Wire", "Posix", "Storage", "Transport", "Logbook"]),
 
     // The books that several branches share.
-    floor("PostgresStore", on: ["Time", "BankModel", "Postgres"]),
+    floor("PostgresStore", on: ["Time", "BankModel", "QueueCore", "Posix", "Postgres"]),
 
     // The page's server: a client of the three sockets.
     floor(
@@ -196,9 +209,21 @@ let package = Package(
         "Configuration", "StockClient", "ServiceProcess",
       ]),
 
+    // The books that several branches share, as they are read and audited by a process that may wait.
+    floor(
+      "PostgresReading",
+      on: ["Time", "BankModel", "QueueCore", "Posix", "Postgres", "PostgresStore", "Storage"]),
+
     // Floor 6: the processes that nobody types the name of, and what the others have in common: the words of a person,
     // the conversation with a bank, and the commands of bankctl.
-    process("bankd", on: ["Coordinator", "BankModel", "Posix"]),
+    // A coordinator's books in PostgreSQL.
+    floor(
+      "SharedBranch",
+      on: [
+        "Time", "BankModel", "QueueCore", "Wire", "Posix", "Coordinator", "Postgres", "PostgresStore",
+        "PostgresReading",
+      ]),
+    process("bankd", on: ["Coordinator", "BankModel", "Posix", "SharedBranch"]),
     process("bank-guardian", on: ["Guardian"]),
     process("bank-teller", on: ["Teller"]),
     process("bank-juice", on: ["JuiceStation", "Teller"]),
@@ -231,7 +256,7 @@ let package = Package(
         "Supervision", "Logbook", "Configuration", "JSON", "Teller", "JuiceStation", "Coordinator",
         "ServiceProcess",
         "StockService", "StockClient", "VendingMachine", "VendingClient", "Guardian", "CommandRunner",
-        "CommandWindow", "CSQLite",
+        "CommandWindow", "CSQLite", "Postgres", "PostgresStore", "SharedBranch",
       ]),
     process("bank-simulate", on: ["Simulator", "Console", "Arguments", "Time", "Posix"]),
 
@@ -285,7 +310,16 @@ let package = Package(
     tests(
       "PostgresStoreTests",
       of: [
-        "PosixFixture", "PostgresFixture", "PostgresStore", "Postgres", "BankModel", "Posix", "Time",
+        "PosixFixture", "PostgresFixture", "PostgresStore", "Postgres", "QueueCore", "BankModel", "Posix",
+        "Time",
+      ]),
+    tests(
+      "SharedBranchTests",
+      of: [
+        "PosixFixture", "PostgresFixture", "bankd", "SharedBranch", "PostgresReading", "PostgresStore",
+        "Postgres", "ControlClient",
+        "Coordinator", "QueueCore", "Storage", "Supervision", "Transport", "Wire", "BankModel", "Posix",
+        "Time",
       ]),
     tests("RepositoryRulesTests", of: []),
     tests(
@@ -354,7 +388,9 @@ let package = Package(
         "Transport", "StockClient", "Time", "BankModel", "Wire", "Posix", "ServiceProcess",
       ]),
     // They run the programs, and import none: not to wait for them keeps all cores busy to the end of a build.
-    tests("EndToEndTests", of: ["BranchFixture", "CSQLite"]),
+    tests(
+      "EndToEndTests", of: ["BranchFixture", "CSQLite", "PostgresFixture", "Postgres", "Posix", "Time"],
+      exclude: hasPostgres ? [] : ["Shared"]),
     tests(
       "BrowserTests",
       of: ["HeadlessBrowser", "BranchFixture", "Arguments", "JSON", "Posix", "PosixFixture", "Time"]),
@@ -378,8 +414,7 @@ if Context.environment["BANK_BUILD_PROGRAMS"] != nil {
   let others: Set = [
     "Simulator", "SlowDisk", "PosixFixture", "ServiceFixture", "BranchFixture", "HeadlessBrowser",
     "bank-simulate", "bank-bench", "bank-fuzz",
-    // No program has its books there yet.
-    "CPostgres", "Postgres", "PostgresStore", "PostgresFixture",
+    "PostgresFixture",
   ]
   package.targets.removeAll { $0.isTest || others.contains($0.name) }
   package.products.removeAll()

@@ -34,6 +34,15 @@ extension Phrasebook {
     }
   }
 
+  /// How one branch of a shared bank stands.
+  public func state(_ state: BranchState) -> String {
+    switch state {
+    case .open: say("영업 중", "open")
+    case .expired: say("만료", "expired")
+    case .closed: say("마감", "closed")
+    }
+  }
+
   /// What a worker is doing.
   public func state(_ state: WorkerState) -> String {
     switch state {

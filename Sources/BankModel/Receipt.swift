@@ -106,6 +106,9 @@ public struct Receipt: Hashable, Sendable {
   /// The rule by which the amount was moved when the customer was served; nil where nothing was moved.
   public var postingRule: PostingRule?
 
+  /// The number of the branch that has written it, where several share the books; nil where the books are the bank's own.
+  public var branch: Int64?
+
   /// - Parameter postingRule: of the service. Deposits and loans have theirs; one of any other counts where the customer was
   ///   served and came with an amount.
   public init(
@@ -181,6 +184,8 @@ public struct Attempt: Hashable, Sendable {
   /// has not come so far.
   public var isFatal = false
 
+  /// The number of the branch in which it was, where several share the books; nil where the books are the bank's own.
+  public var branch: Int64?
   /// The longest ``words``, in bytes.
   public static let longestWords = 2_048
 

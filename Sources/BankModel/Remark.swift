@@ -3,28 +3,6 @@
 
 /// One particular.
 public struct Remark: Hashable, Sendable {
-  /// Whose particular it is.
-  public enum Source: UInt8, Sendable, Hashable, CaseIterable, Codable {
-    /// The stock has found it.
-    case stock = 1
-    /// The vending machine has found it.
-    case machine = 2
-    /// It is why the stock could not be audited.
-    case unauditedStock = 3
-    /// It is why the vending machine could not be audited.
-    case unauditedMachine = 4
-
-    /// What stands before it, in English.
-    var english: String {
-      switch self {
-      case .stock: "the stock: "
-      case .machine: "the vending machine: "
-      case .unauditedStock: "the stock could not be audited: "
-      case .unauditedMachine: "the vending machine could not be audited: "
-      }
-    }
-  }
-
   /// The number of its kind; that of a newer program may be unknown here.
   public var code: Int64
   /// What stands in its sentence, in the order of its places.
@@ -49,23 +27,6 @@ public struct Remark: Hashable, Sendable {
     var remark = self
     remark.source = source
     return remark
-  }
-
-  /// Puts values into a sentence: `{0}` is the first, and `{0:name}` the first in a form that `form` knows.
-  ///
-  /// - Parameter form: Gives a value in the form that is named; an empty name is the value as it is.
-  public func filling(_ sentence: String, _ form: (_ value: String, _ name: String) -> String) -> String {
-    var filled = ""
-    var rest = sentence[...]
-    while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {
-      filled += rest[..<open]
-      let parts = rest[rest.index(after: open)..<close].split(separator: ":", maxSplits: 1)
-      let place = parts.first.flatMap { Int($0) } ?? 0
-      let value = values.indices.contains(place) ? values[place] : ""
-      filled += form(value, parts.count > 1 ? String(parts[1]) : "")
-      rest = rest[rest.index(after: close)...]
-    }
-    return filled + rest
   }
 }
 
@@ -190,6 +151,40 @@ extension Remark {
     case databaseMissing = "86 there is no {0}, and there were orders"
     case cannotBegin = "87 its process cannot begin: {0}"
     case endedAtOnce = "88 its process cannot begin: it ended at once"
+    case noPostgres = "350 this build has no PostgreSQL; install libpq-dev and run scripts/build"
+    case rowMeaningless = "371 the row {1} of {0} means nothing"
+    case intakeGap = "372 tickets {0} to {1} of day {2} were never given, and tickets behind them were"
+    case intakeTwice = "373 tickets {0} to {1} of day {2} were given twice"
+    case booksIssued = "374 issued on day {0}: the books say {1}, the rows are {2}"
+    case receiptOutsideClaim =
+      "375 ticket {0} of day {1} has a receipt of branch {2} in its epoch {3}, which had not claimed it"
+    case claimsOverlap = "376 {0} {1}: tickets {2} to {3} are in the hands of two at once"
+    case claimMissing = "377 {0} {1}: ticket {2} waits and was passed over, and nobody has it"
+    case claimEnded = "378 {0} {1}: ticket {2} waits in a page of branch {3}, whose epoch {4} has ended"
+    case claimedOutOfTurn =
+      "379 {0} {1}: tickets {2} to {3} were claimed after tickets behind them, and had not been given back"
+    case fsyncOff =
+      "380 the database server does not wait for its disk (fsync is off), so a loss of power can damage all books; switch fsync on"
+    case commitsUnawaited =
+      "381 the database server says done before a commit is on its disk (synchronous_commit is {0}); set it to on"
+    case standbyAwaited =
+      "382 each commit waits for a standby (synchronous_commit {0}, synchronous_standby_names {1}), so nothing is lost with the primary"
+    case standbyUnawaited = "383 no commit waits for a standby, so the disk of the primary must not be lost"
+    case readerEnded = "384 the process that reads the shared books has ended meanwhile; ask again"
+    case readerUnavailable = "385 no process reads the shared books now: {0}"
+    case foreignSchema = "386 the database has a schema 'bank' that is somebody else's"
+    case homeBroken = "387 an audit of the bank finds {0} problems, the first: {1}"
+    case juiceWaits =
+      "388 customers wait for juice, or the stock still owes something for one, and juice stays in its branch"
+    case booksUnnamed =
+      "389 the books were never given a name: open and close the bank once with this program"
+    case sharedBooksFull =
+      "390 somebody is in those books already, and only empty ones can take a whole bank in"
+    case sharedBooksOpen = "391 {0} branches are open there: stop them first"
+    case movedOtherwise = "392 {0}: {1} in the home, {2} in the database"
+    case movedBroken = "393 an audit of what was moved finds a problem: {0}"
+    case moveGivenUp = "394 whoever asked for it has gone"
+    case moveUnknown = "395 it is not known whether the move came to its end; the note of it is {0}"
     case presentDay = "100 the present day is {0}"
     case lastDay = "101 the last day was {0}"
     case waitAtMost = "102 {0} customers wait, and {1} may wait at most"

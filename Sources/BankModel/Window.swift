@@ -120,3 +120,16 @@ public enum BankState: UInt8, Named {
   /// The names in JSON, in the order of the numbers.
   public static let names = ["open", "paused", "draining", "closed"]
 }
+
+/// How one branch of a shared bank stands, by the database's clock.
+public enum BranchState: UInt8, Named {
+  /// Its lease holds.
+  case open = 1
+  /// Its lease has run out without its having closed: it has died, or cannot reach the database.
+  case expired = 2
+  /// It was closed in good order.
+  case closed = 3
+
+  /// The names in JSON, in the order of the numbers.
+  public static let names = ["open", "expired", "closed"]
+}

@@ -53,6 +53,19 @@ public struct BankConfiguration: Sendable, Equatable {
     public init() {}
   }
 
+  /// The books that several branches share.
+  public struct Store: Sendable, Equatable {
+    /// Where they are; nil for books of the bank's own, in its home. `url`
+    public var address: StoreAddress?
+    /// Customers of a line that the branch takes over at a time. `page`
+    public var page: Int32 = 100
+    /// The name of the branch among the others; nil for one made of the machine's name and the home. `branch`
+    public var branch: String?
+
+    /// The defaults.
+    public init() {}
+  }
+
   /// Services that the file adds, in its order. `services`
   public internal(set) var ownServices: [ServiceName] = []
   /// What is said of services beside their windows. `services`
@@ -99,6 +112,8 @@ public struct BankConfiguration: Sendable, Equatable {
   public var keepOutput = TimeSpan.zero
   /// How the workers keep their logs. `log`
   public var log = Log()
+  /// The books that several branches share. `store`
+  public var store = Store()
 
   /// The defaults.
   public init() {}

@@ -36,6 +36,7 @@ extension ConfigurationError {
     case .speed(let text, let failure):
       return "\(subject) is \(quoted(text)), which is no speed. \(failure.advice(in: .english))"
     case .language(let text): return "\(subject) is \(quoted(text)); write \"ko\" or \"en\""
+    case .address(let fault): return "\(subject) \(fault.message(in: .english))"
     case .outOfRange(let text, let from, let to):
       return "\(subject) is \(shown(text)); write something from \(from) to \(to)"
     case .retryOrder(let first, let limit):
@@ -114,6 +115,7 @@ extension ConfigurationError {
       return "\(subject) 값이 시간이 아닙니다: \(quoted(text)). \(failure.advice(in: .korean))"
     case .speed(let text, let failure):
       return "\(subject) 값이 속도가 아닙니다: \(quoted(text)). \(failure.advice(in: .korean))"
+    case .address(let fault): return "\(subject) \(fault.message(in: .korean))."
     case .language(let text): return "\(subject) 값이 언어가 아닙니다: \(quoted(text)). \"ko\" 또는 \"en\"을 쓰세요."
     case .outOfRange(let text, let from, let to):
       return "\(subject) 값이 범위를 벗어났습니다: \(shown(text)). \(from) 이상 \(to) 이하로 쓰세요."

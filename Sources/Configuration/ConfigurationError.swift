@@ -28,6 +28,8 @@ public struct ConfigurationError: Error, Sendable, Hashable {
     case duration(String, DurationText.Failure)
     case speed(String, SpeedText.Failure)
     case language(String)
+    /// No address of shared books. What was written is not repeated.
+    case address(StoreAddress.Fault)
     /// A value outside of its bounds; all three as they are written.
     case outOfRange(String, from: String, to: String)
     /// `retry_limit` is shorter than `retry_first`.

@@ -148,6 +148,20 @@ struct ConfigurationReader {
     }
   }
 
+  /// Whether the value says nothing, as an absent key does.
+  var isNull: Bool { node.kind == .null }
+  var isText: Bool { node.kind == .string }
+
+  /// Null says what an absent key says: the books are the bank's own.
+  func address() throws(ConfigurationError) -> StoreAddress? {
+    switch node.content {
+    case .null: return nil
+    case .string(let text):
+      do throws(StoreAddress.Fault) { return try StoreAddress(text) } catch { throw fail(.address(error)) }
+    default: throw expected(.text)
+    }
+  }
+
   /// Null says what an absent key says: follow the locale.
   func language() throws(ConfigurationError) -> Language? {
     switch node.content {

@@ -69,6 +69,8 @@ public enum SettingChoice: Sendable, Hashable {
   case windows(ServiceName, Int32)
   case speed(Speed)
   case language(Language)
+  /// Where shared books are.
+  case store(StoreAddress)
 
   /// The key of the setting that is chosen.
   public var key: String {
@@ -76,6 +78,7 @@ public enum SettingChoice: Sendable, Hashable {
     case .windows(let service, _): Setting.windowsKey(service)
     case .speed: Setting.speedKey
     case .language: Setting.languageKey
+    case .store: Setting.storeAddressKey
     }
   }
 }
@@ -87,6 +90,7 @@ extension BankConfiguration {
     case .windows(let service, let count): windows[service] = count
     case .speed(let speed): self.speed = speed
     case .language(let language): self.language = language
+    case .store(let address): store.address = address
     }
   }
 }

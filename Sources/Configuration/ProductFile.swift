@@ -108,9 +108,6 @@ private struct DrinkReader {
 }
 
 extension ConfigurationReader {
-  /// Whether the value says nothing, as an absent key does.
-  fileprivate var isNull: Bool { node.kind == .null }
-
   /// The values of an object by their keys, whatever these are; a key that stands twice is told later.
   fileprivate func freeParts() throws(ConfigurationError) -> [String: ConfigurationReader] {
     Dictionary(try freeMembers(), uniquingKeysWith: { first, _ in first })

@@ -60,6 +60,7 @@ public struct ReadConfiguration: Sendable, Equatable {
       name, value throws(ConfigurationError) in
       let key = above + name
       if name == services { return try takeServices(value) }
+      if key == Setting.storeKey, value.isText || value.isNull { return try takeAddress(value) }
       if let setting = settings.first(where: { $0.key == key }) {
         guard lines[key] == nil else { throw value.fail(.duplicateKey) }
         try setting.read(value, into: &configuration)
@@ -72,6 +73,13 @@ public struct ReadConfiguration: Sendable, Equatable {
 }
 
 extension ReadConfiguration {
+  /// Takes the address of shared books where nothing else is said of them, or that there are none.
+  private mutating func takeAddress(_ value: ConfigurationReader) throws(ConfigurationError) {
+    guard !value.isNull else { return }
+    configuration.store.address = try value.address()
+    lines[Setting.storeAddressKey] = value.node.line
+  }
+
   /// Takes the services of the file. Those that every branch comes with have their settings at the top, and may have them here
   /// instead.
   private mutating func takeServices(_ group: ConfigurationReader) throws(ConfigurationError) {

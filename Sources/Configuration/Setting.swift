@@ -27,6 +27,10 @@ struct Setting {
     /// From 0 to 1, in thousandths.
     case openFraction(WritableKeyPath<BankConfiguration, Int32?>)
     case path(WritableKeyPath<BankConfiguration, String?>)
+    /// Where shared books are.
+    case address(WritableKeyPath<BankConfiguration, StoreAddress?>)
+    /// A name on one line, of so many letters at most.
+    case openName(WritableKeyPath<BankConfiguration, String?>, Int)
     /// A program and its words; none at all where customers bring them.
     case command(WritableKeyPath<BankConfiguration, [String]?>)
     /// A program and its words, of which there is one at least.
@@ -54,7 +58,7 @@ struct Setting {
   }
 
   /// Every setting of a bank without services of its own, in the order in which `config/bank.json` has them.
-  static var all: [Setting] { ofServices + ofCustomers + ofTellers + ofLogs }
+  static var all: [Setting] { ofServices + ofCustomers + ofTellers + ofLogs + ofStore }
 
   /// Every setting of a configuration.
   static func all(in configuration: BankConfiguration) -> [Setting] {
@@ -171,8 +175,19 @@ struct Setting {
     ]
   }
 
+  private static var ofStore: [Setting] {
+    [
+      Setting(storeAddressKey, .address(\.store.address)),
+      Setting("store.page", .smallNumber(\.store.page, 1...10_000)),
+      Setting("store.branch", .openName(\.store.branch, 64)),
+    ]
+  }
+
   // MARK: Keys that others name, too
 
+  /// The group of the shared books; an address may stand there alone.
+  static let storeKey = "store"
+  static let storeAddressKey = "store.url"
   static let servicesKey = "services"
   static let windowsMember = "windows"
   static let workMember = ServiceKind.work.rawValue
@@ -220,6 +235,9 @@ struct Setting {
     case .openSpan(let place, let bounds): configuration[keyPath: place] = try value.span(in: bounds)
     case .openFraction(let place): configuration[keyPath: place] = try value.thousandths()
     case .path(let place): configuration[keyPath: place] = try value.directory()
+    case .address(let place): configuration[keyPath: place] = try value.address()
+    case .openName(let place, let limit):
+      configuration[keyPath: place] = value.isNull ? nil : try value.text(atMost: limit)
     case .command(let place): configuration[keyPath: place] = try value.command()
     case .program(let place): configuration[keyPath: place] = try value.program()
     case .variables(let place): configuration[keyPath: place] = try value.variables()
@@ -249,7 +267,8 @@ struct Setting {
     case .openSmallNumber(let place, _): configuration[keyPath: place].map { .number(Int64($0)) } ?? .null
     case .openSpan(let place, _): configuration[keyPath: place].map { .text(DurationText.print($0)) } ?? .null
     case .openFraction(let place): configuration[keyPath: place].map { .thousandths($0) } ?? .null
-    case .path(let place): configuration[keyPath: place].map { .words($0) } ?? .null
+    case .path(let place), .openName(let place, _): configuration[keyPath: place].map { .words($0) } ?? .null
+    case .address(let place): configuration[keyPath: place].map { .words($0.description) } ?? .null
     case .command(let place), .program(let place):
       configuration[keyPath: place].map { .list($0) } ?? .null
     case .variables(let place): .table(configuration[keyPath: place])

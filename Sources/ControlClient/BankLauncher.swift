@@ -29,6 +29,9 @@ public struct LaunchOrder: Sendable, Equatable {
   public var windows: [String] = []
   /// The speed factor as it is written, where not the configuration decides.
   public var speed: String?
+  /// The address of the books that several branches share, where not the configuration decides. It holds no password: what a
+  /// process is started with everybody sees.
+  public var store: String?
   /// Whether the bank lives only as long as the process that launches it; one that a guardian brings back does not.
   public var endsWithLauncher = false
 
@@ -49,7 +52,8 @@ public struct LaunchOrder: Sendable, Equatable {
 
   /// The words for bankd.
   public var arguments: [String] {
-    guard purpose == .open else { return ["--inspect", "--home", home.path] }
+    let shared = store.map { ["--store", $0] } ?? []
+    guard purpose == .open else { return ["--inspect", "--home", home.path] + shared }
     var words = ["--home", home.path]
     if let configuration { words += ["--config", configuration] }
     words += ["--lang", language]
@@ -58,6 +62,7 @@ public struct LaunchOrder: Sendable, Equatable {
     if let juice { words += ["--juice", String(juice)] }
     for choice in windows { words += ["--windows", choice] }
     if let speed { words += ["--speed", speed] }
+    words += shared
     if endsWithLauncher { words += ["--opener", String(CurrentProcess.pid)] }
     return words
   }

@@ -21,6 +21,8 @@ struct BankHome: Sendable {
   var stockSocket: String { Paths.join(run, "stock.sock") }
   var windows: String { Paths.join(run, "windows") }
   var configurationCopy: String { Paths.join(run, "configuration.json") }
+  /// Which books the bank has opened.
+  var storeNote: String { Paths.join(run, "store") }
   /// There where a command may have been started, and nobody has looked since for what is left of those of before.
   var commandsNote: String { Paths.join(run, "commands") }
   /// What commands have written, in a directory for each day.
@@ -29,6 +31,9 @@ struct BankHome: Sendable {
   func log(of worker: String) -> String { Paths.join(logs, worker + ".log") }
   /// Where everything goes that a program behind a window writes to its standard output and its standard error.
   func said(by window: String) -> String { Paths.join(logs, "\(window).stderr") }
+
+  /// What the branch in this home is called among those that share its books, where nobody has named it.
+  var branchName: String { "\(Machine.name):\(path)" }
 
   /// Where programs connect that serve customers and come by themselves.
   var workerSocket: String { Paths.join(run, "worker.sock") }

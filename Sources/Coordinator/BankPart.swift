@@ -9,6 +9,8 @@ class BankPart {
   final let context: BankContext
   final let queue: QueueDriver
   final let store: any QueueReading
+  /// The books, where other branches share them; nil where they are this bank's own.
+  final let shared: SharedBank?
   final let server: ControlServer
   final let requests: RequestTable
   final let tellerSupervisor: TellerSupervisor
@@ -17,13 +19,15 @@ class BankPart {
   final let releases: ReleaseQueue
 
   init(
-    _ context: BankContext, _ queue: QueueDriver, _ store: any QueueReading, _ server: ControlServer,
-    _ tellerSupervisor: TellerSupervisor, _ serviceSupervisor: ServiceSupervisor, _ followers: Followers,
+    _ context: BankContext, _ queue: QueueDriver, _ store: any QueueReading, _ shared: SharedBank?,
+    _ server: ControlServer, _ tellerSupervisor: TellerSupervisor, _ serviceSupervisor: ServiceSupervisor,
+    _ followers: Followers,
     _ releases: ReleaseQueue
   ) {
     self.context = context
     self.queue = queue
     self.store = store
+    self.shared = shared
     self.server = server
     requests = RequestTable(server)
     self.tellerSupervisor = tellerSupervisor
@@ -36,6 +40,7 @@ class BankPart {
     context = ground.context
     queue = ground.queue
     store = ground.store
+    shared = ground.shared
     server = ground.server
     requests = ground.requests
     tellerSupervisor = ground.tellerSupervisor

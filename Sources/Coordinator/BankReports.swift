@@ -28,7 +28,7 @@ final class BankReports: BankPart {
         service: name, windows: numbers.windows, waiting: numbers.waiting, serving: numbers.serving,
         served: numbers.served, paused: numbers.isPaused, pausedBecause: pauseReason(of: service, numbers))
     }
-    return StatusReport(
+    var status = StatusReport(
       state: state, day: books.day,
       pid: CurrentProcess.pid, generation: context.incarnation, since: context.openedAt.wall.milliseconds,
       businessMilliseconds: queue.machine.businessTime(at: context.now.monotonic).milliseconds,
@@ -39,6 +39,11 @@ final class BankReports: BankPart {
         }
         .map { report(on: $0) },
       guardianPid: context.bindings.guardianship?.pid)
+    if let shared {
+      status.bank = shared.report(context.services.directory, own: status)
+      status.branch = shared.ownReport
+    }
+    return status
   }
 
   /// What the branch as a whole is doing.
@@ -200,7 +205,7 @@ final class BankReports: BankPart {
 }
 
 extension AuditReport {
-  init(_ audit: StoreAudit) {
+  package init(_ audit: StoreAudit) {
     self.init(
       issued: audit.issued, served: audit.served, cancelled: audit.cancelled, waiting: audit.waiting,
       delayed: audit.delayed, dead: audit.dead, lost: audit.lost, duplicated: audit.duplicated,

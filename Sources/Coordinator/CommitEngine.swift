@@ -23,11 +23,15 @@ final class CommitEngine {
 
   private let context: BankContext
   private let store: any QueueStore
+  /// Whether the store is behind a network, and has something to say at any time.
+  private let isFar: Bool
   /// The first change since the last commit was staged then; nil while nothing is staged.
   private var stagedSince: MonotonicTime?
   private var pacing = CommitPacing()
   /// The books of the transactions that are on their way, the oldest first.
   private var underway: [Books] = []
+  /// Questions that were asked and are not answered.
+  private var open = 0
   /// Since when the store has shown what is not on disk.
   private var unkeptSince = MonotonicTime(nanoseconds: 0)
   /// What could not be read while the disk was full.
@@ -40,6 +44,7 @@ final class CommitEngine {
   init(_ store: any QueueStore, kept books: Books, _ context: BankContext) {
     self.store = store
     self.context = context
+    isFar = !store.canBeAwaited
     keptBooks = books
   }
 
@@ -88,22 +93,23 @@ final class CommitEngine {
       postponed.append(effect)
       return nil
     }
-    do throws(StoreError) { return try event(of: effect) } catch {
+    do throws(StoreError) {
+      let answer = try store.ask(question(of: effect))
+      if answer == nil { open += 1 }
+      return answer
+    } catch {
       // Nothing else would ask for it again, and a line whose page never comes is served no more.
       heldBack.append(effect)
       throw error
     }
   }
 
-  private func event(of effect: QueueEffect) throws(StoreError) -> QueueEvent {
+  private func question(of effect: QueueEffect) -> StoreQuestion {
     switch effect {
-    case .loadPage(let line, let after, let limit):
-      return .pageLoaded(line, try store.page(of: line, after: after, limit: limit))
-    case .loadDelayed(let after, let limit):
-      return .delayedLoaded(try store.delayed(after: after, limit: limit))
-    case .lookUp(let request, let ticket): return .found(request, ticket: ticket, try store.find(ticket))
-    case .loadDead(let request, let limit):
-      return .deadLoaded(request, try store.customers(in: .dead, after: nil, limit: limit).map(\.customer))
+    case .loadPage(let line, let after, let limit): .page(line, after: after, limit: limit)
+    case .loadDelayed(let after, let limit): .delayed(after: after, limit: limit)
+    case .lookUp(let request, let ticket): .ticket(request, ticket)
+    case .loadDead(let request, let limit): .dead(request, limit: limit)
     default: preconditionFailure("only reads are read")
     }
   }
@@ -160,24 +166,42 @@ final class CommitEngine {
   /// Whether something is on its way to the disk.
   var isUnderway: Bool { !underway.isEmpty }
 
-  /// Whether the oldest transaction on its way has come to the disk.
-  func takeResult() throws(StoreError) -> Bool {
-    guard isUnderway, isWorking, try store.takeResult() else { return false }
+  /// Whether something may have come to pass.
+  var mayHaveResults: Bool { isUnderway || open > 0 || isFar }
+
+  /// What has come to pass of what is on its way or was asked for, or what others have done with shared books; nil where
+  /// there is nothing to say yet.
+  func takeResult() throws(StoreError) -> QueueEvent? {
+    guard mayHaveResults, isWorking, let event = try store.takeResult() else { return nil }
     context.takeTime()
-    keptBooks = underway.removeFirst()
-    return true
+    switch event {
+    case .committed: keptBooks = underway.removeFirst()
+    case .pageLoaded, .delayedLoaded, .found, .deadLoaded: open -= 1
+    // Nothing that was asked before is answered any more.
+    case .branchLost: forgetUncertain()
+    default: break
+    }
+    return event
+  }
+
+  private func forgetUncertain() {
+    stagedSince = nil
+    underway.removeAll()
+    open = 0
   }
 
   /// Returns when the result of everything that is on its way can be taken. It is later then.
   func awaitResults() {
-    guard isUnderway, isWorking else { return }
+    guard isUnderway, isWorking, !isFar else { return }
     store.awaitResults()
     context.takeTime()
   }
 
   /// Whether there was no moment for so long in which everything that the store shows is on disk, that one is to be made:
   /// where one transaction follows the other there is none by itself, and whoever asks what is kept would wait for ever.
-  var isKeptTooRarely: Bool { isUnderway && unkeptSince + Self.longestUnkept <= context.now.monotonic }
+  var isKeptTooRarely: Bool {
+    isUnderway && !isFar && unkeptSince + Self.longestUnkept <= context.now.monotonic
+  }
 
   /// What a customer of the present day carries.
   func payload(of ticket: TicketNumber) throws(StoreError) -> [UInt8]? { try store.payload(of: ticket) }
@@ -215,7 +239,9 @@ final class CommitEngine {
   /// When the engine has to be looked after by itself next: the commit apart.
   var nextDeadline: MonotonicTime? {
     let own = MonotonicTime.earlier(retryAt, room.dueAt)
-    return isUnderway ? .earlier(own, store.nextResult) : own
+    guard mayHaveResults, let next = store.nextResult else { return own }
+    // While a full disk is left alone nothing is taken of what is there, and so it wakes nobody.
+    return isWorking || next > context.now.monotonic ? .earlier(own, next) : own
   }
 
   /// Whether the store lives on its reserve, as it has found out last. While it does it is asked again every second, and

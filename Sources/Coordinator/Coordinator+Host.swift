@@ -17,7 +17,8 @@ extension Coordinator {
   /// - Parameter ties: What ties it to its home all the same; nil for nothing.
   package convenience init(
     home: String, configurationFile: String, configuration: BankConfiguration, policy: QueuePolicy,
-    limits: CoordinatorLimits, loop: EventLoop, server: ControlServer, log: LogFile, store: any QueueStore,
+    limits: CoordinatorLimits, loop: EventLoop, server: ControlServer, log: LogFile,
+    store: any LocalQueueStore,
     contents: StoredQueue, incarnation: Int64, booksName: BooksName = .none, programs: WorkerPrograms,
     now: Moment, ties: HomeTies? = nil
   ) throws(Failure) {
@@ -29,13 +30,28 @@ extension Coordinator {
     }
     self.init(
       home: BankHome(home), options: options,
-      configuration: configuration, loop: loop, server: server, log: log, store: store, contents: contents,
-      incarnation: incarnation, booksName: booksName, programs: programs, now: now, policy: policy,
+      configuration: configuration, loop: loop, server: server, log: log, store: store, reading: store,
+      contents: contents, incarnation: incarnation, booksName: booksName, programs: programs, now: now,
+      policy: policy,
       limits: limits,
       bindings: ties.map {
         $0.bindings($0.beginPulse(loop: loop, patience: configuration.standstill), loop: loop, log: log)
       } ?? HomeBindings()
     )
+  }
+
+  /// A coordinator of a branch that has joined a bank whose books it shares, in a home that nothing else ties it to.
+  package convenience init(
+    home: String, configurationFile: String, configuration: BankConfiguration, policy: QueuePolicy,
+    limits: CoordinatorLimits, loop: EventLoop, server: ControlServer, log: LogFile,
+    joined: (books: any BranchStore, opening: BranchOpening), programs: WorkerPrograms
+  ) throws(Failure) {
+    let books = OpenedBooks(joined, address: nil)
+    self.init(
+      home: BankHome(home), options: try CoordinatorOptions(["--home", home, "--config", configurationFile]),
+      configuration: configuration, loop: loop, server: server, log: log, store: books.store,
+      reading: books.reading, shared: books.shared, contents: books.contents, incarnation: books.incarnation,
+      booksName: books.name, programs: programs, now: books.openedAt, policy: policy, limits: limits)
   }
 
   package static func socket(inHome path: String) -> String { BankHome(path).socket }

@@ -43,12 +43,17 @@ package final class Coordinator {
   let audits: Audits
   let home: HomeKeeper
   let output: OutputKeeper
+  /// Who reads shared books for clients; nil where they are this bank's own.
+  let reader: BooksReader?
   let router: RequestRouter
+  let branch: BranchDesk
 
   /// How long the coordinator stays awake after a word: about as long as a teller takes to answer who has nothing to do.
   /// With tellers who sleep it made 38,000 customers a second of 36,000, and theirs builds on it; see `TellerProcess`.
   private static let wakefulness = TimeSpan.microseconds(50)
   static let roundPause = TimeSpan.milliseconds(1)
+  /// Whether other branches share the books.
+  let sharesBooks: Bool
   /// Somebody has just spoken and may speak again.
   private var isAwaited = false
   /// Nothing was heard since the last round.
@@ -57,11 +62,13 @@ package final class Coordinator {
 
   init(
     home: BankHome, options: CoordinatorOptions, configuration: BankConfiguration, loop: EventLoop,
-    server: ControlServer, log: LogFile, store: any QueueStore, contents: StoredQueue, incarnation: Int64,
+    server: ControlServer, log: LogFile, store: any QueueStore, reading: any QueueReading,
+    shared: SharedBank? = nil, contents: StoredQueue, incarnation: Int64,
     booksName: BooksName, programs: WorkerPrograms, now: Moment, policy: QueuePolicy? = nil,
     limits: CoordinatorLimits = CoordinatorLimits(), bindings: HomeBindings = HomeBindings()
   ) {
     self.server = server
+    sharesBooks = shared != nil
     context = BankContext(
       home: home, options: options, configuration: configuration, services: store.services, loop: loop,
       log: log, incarnation: incarnation, booksName: booksName, now: now, bindings: bindings)
@@ -76,11 +83,15 @@ package final class Coordinator {
     releases = ReleaseQueue(stock, booksName, patience: limits.release)
     let engine = CommitEngine(store, kept: contents.books, context)
     queue = QueueDriver(
-      QueueMachine(contents, policy: policy ?? configuration.policy(store.services), at: now), engine,
+      QueueMachine(
+        contents,
+        policy: (policy ?? configuration.policy(store.services))
+          .sharing(page: shared == nil ? nil : Int(configuration.store.page)), at: now),
+      engine,
       context,
       tellerSupervisor, followers, releases)
     let ground = BankPart(
-      context, queue, store, server, tellerSupervisor, serviceSupervisor, followers, releases)
+      context, queue, reading, shared, server, tellerSupervisor, serviceSupervisor, followers, releases)
 
     readings = Readings(ground)
     outside = OutsideWorkers(ground)
@@ -100,6 +111,12 @@ package final class Coordinator {
     windows = WindowPlan(ground, tellers, outside, services, marks)
 
     selections = Selections(ground, readings)
+    reader = shared?.address.map { address in
+      BooksReader(
+        program: (try? Paths.executable()) ?? "bankd", arguments: ["--inspect", "--store", address],
+        environment: Environment.all(), loop: loop, server: server, policy: configuration.restarts,
+        seed: RandomSeed.fromSystem())
+    }
     opening = Opening(ground, reports)
     ending = Ending(ground, intake, outside, services, LastWords(ground, streams, views, reports, board))
     audits = Audits(ground, readings, services, marks)
@@ -107,11 +124,23 @@ package final class Coordinator {
     output = OutputKeeper(ground)
     router = RequestRouter(
       ground, readings, reports, views, streams, intake, long, windows, opening, ending, audits,
-      WindowEndings(ground, reports), selections, page)
+      WindowEndings(ground, reports), selections, page, reader)
+    branch = BranchDesk(ground, intake, router, ending)
     connect()
   }
 
   private func connect() {
+    let shared = branch.shared
+    reader?.decorate = { [unowned reports] in reports.withWhoeverIsHere($0) }
+    reader?.onEvent = { [unowned context] event, pid, words in
+      context.write(event: "reader", level: .warn) {
+        $0.field("what", event)
+        $0.field("child", pid)
+        $0.field("msg", words)
+      }
+    }
+    queue.onPaused = { [unowned queue] in shared?.books.keepPaused(queue.machine.pausedServices, for: 0) }
+    queue.onForward = { order, request in shared?.books.perform(order, for: request) }
     queue.onReply = { [unowned router] request, answer in router.finish(request, with: answer) }
     queue.onDrained = { [unowned ending] in ending.drained() }
     queue.onCommitted = { [unowned self] in
@@ -122,7 +151,7 @@ package final class Coordinator {
     queue.onBroken = { [unowned self] error in sayLastWords(error) }
     tellers.onGivenUp = { [unowned opening] in opening.windowGivenUp($0, lastEnd: $1) }
     server.mayQuote = { [unowned queue] in
-      queue.engine.isKept || queue.isReplying || Kernel.makes("answersAKeyTooEarly")
+      queue.engine.isKept || queue.isReplying || shared != nil || Kernel.makes("answersAKeyTooEarly")
         || Kernel.makes("saysCommittedTooEarly") || Kernel.makes("takesAFullDiskForACommit")
     }
     server.onCommand = { [unowned router] session, request in router.hear(request, from: session) }
@@ -163,6 +192,7 @@ package final class Coordinator {
     if !context.isCutOff {
       if ending.isAbandoned { leaveAtOnce() } else if context.exitCode != 0 { ending.turnAwayForGood() }
     }
+    reader?.close()
     context.log.flush()
     queue.journal.flush()
     return context.exitCode ?? 0
@@ -207,6 +237,7 @@ package final class Coordinator {
     if !context.isCutOff { home.meetLosses() }
     guard !context.isCutOff else { return }
     queue.takeResults()
+    if sharesBooks { branch.hear() }
     guard !context.isCutOff else { return }
     // Whoever is still talking is heard before the disk is asked, within bounds.
     if isRound { try keepTime() }
@@ -224,11 +255,19 @@ package final class Coordinator {
     outside.flush()
     server.flush()
     queue.tidyUp()
+    if sharesBooks {
+      branch.shared?.books.endTurn()
+      reader?.endTurn()
+    }
     intake.endTurn()
   }
 
   private func makeRound() {
     windows.openForCommandLines()
+    if sharesBooks {
+      branch.advance()
+      router.waits?.look()
+    }
     services.advance()
     audits.advance()
     reportProgress()
@@ -313,62 +352,5 @@ package final class Coordinator {
     for watch in followers.tickets.takeEnded() {
       server.answer(watch.seat, .ended(EndedReport(dead: max(0, watch.dead))))
     }
-  }
-}
-
-// MARK: - Time
-
-/// Whatever a part waits for is asked for here, or the loop would sleep over it; and whoever is judged by what was heard is
-/// judged in the time that was attended.
-extension Coordinator {
-  /// Whether a moment of the steady clock has come.
-  func isDue(_ moment: MonotonicTime?) -> Bool { moment.map { $0 <= context.now.monotonic } ?? false }
-  /// Whether a moment of the time that was attended has come.
-  func isJudged(_ moment: MonotonicTime?) -> Bool { moment.map { $0 <= context.now.attended } ?? false }
-
-  /// When somebody is judged next by what was heard, in the time that was attended.
-  private var nextJudgement: MonotonicTime? {
-    var earliest = MonotonicTime.earlier(queue.nextLeaseEnd, tellerSupervisor.nextJudgement)
-    earliest = .earlier(earliest, serviceSupervisor.nextJudgement)
-    earliest = .earlier(earliest, server.nextJudgement)
-    earliest = .earlier(earliest, outside.nextJudgement)
-    return .earlier(earliest, context.bindings.guardianship?.nextJudgement)
-  }
-
-  /// A drain that takes customers from their windows judges, too.
-  var isJudgementDue: Bool { isJudged(nextJudgement) || isDue(ending.nextStep) }
-
-  /// Whether there is something to do for which nobody has to speak.
-  var hasOwnWork: Bool {
-    // While something is staged nothing can be read, and the commit that comes wakes whoever waits for it.
-    let canRead = queue.engine.isKept && (streams.isDue || audits.canGoOn)
-    return intake.hasWorkNow || long.hasWork || selections.hasWork || canRead || router.canHearCrowded
-  }
-
-  /// When the loop has to wake up by itself.
-  var nextDeadline: MonotonicTime? {
-    if hasOwnWork { return context.now.monotonic }
-    var earliest = queue.nextDeadline
-    func consider(_ moment: MonotonicTime?) { earliest = .earlier(earliest, moment) }
-    consider(nextJudgement.map { context.loop.wake(for: $0) })
-    consider(queue.commitDue(isHurried: intake.isShared))
-    consider(intake.nextDeadline)
-    consider(streams.nextDeadline)
-    consider(board.nextDeadline)
-    consider(followers.nextDeadline(isTimerRunning: queue.machine.isTimerRunning))
-    consider(server.nextDeadline)
-    consider(outside.nextDeadline)
-    consider(tellerSupervisor.nextDeadline)
-    consider(serviceSupervisor.nextDeadline)
-    consider(services.nextDeadline)
-    consider(opening.nextDeadline)
-    consider(ending.nextDeadline)
-    consider(audits.nextDeadline)
-    consider(home.nextDeadline)
-    consider(output.nextDeadline)
-    consider(context.bindings.guardianship?.nextDeadline)
-    consider(context.log.nextFlush)
-    consider(queue.journal.nextFlush)
-    return earliest
   }
 }

@@ -9,7 +9,8 @@ import Supervision
 import Wire
 
 /// The coordinator's command line: `bankd --home DIR [--config FILE] [--lang ko|en] [--deposit N] [--loan N]
-/// [--speed X]`, `bankd --inspect --home DIR`, or `bankd --count PID --home DIR`. A guardian adds `--guardian PID` and hands the home's lock on as
+/// [--speed X]`, `bankd --inspect --home DIR`, or `bankd --count PID --home DIR`.
+/// `--store URL` names books that several branches share; `bankd --inspect --store URL` reads them and needs no home. A guardian adds `--guardian PID` and hands the home's lock on as
 /// descriptor 4; `--recover` after a crash; `--occupied PID`, `--inspected` or `--unusable REASON` where there can be no bank. A bank in
 /// the foreground of its client is opened with `--opener PID`.
 struct CoordinatorOptions: Sendable, Equatable {
@@ -17,6 +18,8 @@ struct CoordinatorOptions: Sendable, Equatable {
   var home = ""
   /// The configuration; nil for the built-in one.
   var config: String?
+  /// The address of the books that this branch shares with others; nil for those in its home.
+  var store: String?
   /// The language of the logs; nil for what the configuration says.
   var language: Language?
   /// Windows that the caller asked for, instead of those in the configuration.
@@ -63,7 +66,7 @@ struct CoordinatorOptions: Sendable, Equatable {
         if try take(word, value) { lasting += [word, value] }
       }
     }
-    guard home.hasPrefix("/") else {
+    guard home.hasPrefix("/") || isInspection && store != nil else {
       throw Failure(
         .badRequest, subject: "--home", detail: "an absolute path is needed; start the bank with bankctl")
     }
@@ -89,6 +92,7 @@ struct CoordinatorOptions: Sendable, Equatable {
     case "--home": home = value
     case "--config": config = value
     case "--speed": speed = value
+    case "--store": store = value
     case "--windows":
       guard let equals = value.lastIndex(of: "="), let service = ServiceName(value[..<equals]) else {
         throw Failure(.badRequest, subject: option, detail: "NAME=N, not \(value)")
@@ -150,6 +154,11 @@ extension CoordinatorOptions {
       configuration.adopt(.windows(service, Int32(count)))
     }
     if let language { configuration.adopt(.language(language)) }
+    if let store {
+      do throws(StoreAddress.Fault) { configuration.adopt(.store(try StoreAddress(store))) } catch {
+        throw Failure(.badRequest, subject: "--store", detail: "it \(error.message(in: .english))")
+      }
+    }
     if let speed {
       do throws(SpeedText.Failure) { configuration.adopt(.speed(Speed(try SpeedText.parse(speed)))) } catch {
         throw Failure(.badRequest, subject: "--speed", detail: error.advice(in: .english))

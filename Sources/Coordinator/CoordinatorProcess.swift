@@ -16,7 +16,9 @@ import Wire
 /// The coordinator as a process.
 public enum CoordinatorProcess {
   /// Runs until the bank has ended; the exit code of the process.
-  public static func run(arguments: [String]) -> Int32 {
+  ///
+  /// - Parameter shared: opens a store with an address; nil where this build knows none.
+  public static func run(arguments: [String], shared opener: (any SharedBooksOpener)? = nil) -> Int32 {
     ProcessStart.prepare(as: .service)
     let starter = inheritedSocket()
     do {
@@ -24,12 +26,16 @@ public enum CoordinatorProcess {
       if let coordinator = options.countsFor {
         return RowCount.run(BankHome(options.home), for: coordinator, on: starter)
       }
+      if options.store != nil, opener == nil {
+        throw Failure(.badRequest, subject: "--store", remark: Remark(.noPostgres))
+      }
       // Before anything else is opened, or the number would be another's.
       let shared = options.guardian == nil ? nil : inheritedLock()
       let loop = try EventLoop()
       let server = ControlServer(loop: loop, build: BuildIdentity.current)
       return options.isInspection
-        ? try inspect(options, starter, loop, server) : try open(options, starter, shared, loop, server)
+        ? try inspect(options, opener, starter, loop, server)
+        : try open(options, opener, starter, shared, loop, server)
     } catch {
       let failure = (error as? StoreError).map { Failure(store: $0) } ?? Failure(.system, detail: "\(error)")
       tell(error as? Failure ?? failure, on: starter)
@@ -56,13 +62,18 @@ public enum CoordinatorProcess {
   // MARK: - An open bank
 
   private static func open(
-    _ options: CoordinatorOptions, _ starter: CInt?, _ shared: consuming FileDescriptor?,
-    _ loop: EventLoop, _ server: ControlServer
+    _ options: CoordinatorOptions, _ opener: (any SharedBooksOpener)?, _ starter: CInt?,
+    _ shared: consuming FileDescriptor?, _ loop: EventLoop, _ server: ControlServer
   ) throws -> Int32 {
     let home = BankHome(options.home)
     var trouble: Failure?
     var configuration = try RecoveryNote.configuration(of: options, home, trouble: &trouble)
-    if options.isRecovery, try FileFacts.inspect(home.database) == nil {
+    let address = options.store ?? configuration.store.address?.description
+    if address != nil, opener == nil {
+      throw Failure(.badRequest, subject: "store", remark: Remark(.noPostgres))
+    }
+    if address == nil { try home.requireOwnBooks() }
+    if address == nil, options.isRecovery, try FileFacts.inspect(home.database) == nil {
       // Opening again what is not there would make another, empty bank.
       throw Failure(.badHome, subject: home.path, remark: Remark(.databaseRemoved))
     }
@@ -70,39 +81,44 @@ public enum CoordinatorProcess {
     let ties = try HomeTies(options, lock: shared, guardian: sibling("bank-guardian"))
     redirectStandardError(to: home.standardError)
     CurrentProcess.setName("bankd")
-    try home.examineDatabase()
     let pulse = ties.beginPulse(loop: loop, patience: configuration.standstill)
-    let store = try SQLiteStore(path: home.database) { pulse.progressed() }
-    // Read before anything is written: a damaged database is left as it is.
-    let now = SystemClock.moment()
-    var contents = try store.load(now: now.wall)
-    store.keepReserve()
-    let incarnation = try store.beginIncarnation(at: now.wall)
-    let booksName = try store.booksName(new: Int64(bitPattern: RandomSeed.fromSystem() >> 1))
-    try store.giveNumbers(to: configuration.services)
-    contents.books.know(services: store.services.count)
+    let books: OpenedBooks
+    if let address, let opener {
+      let branch = JoiningBranch(
+        address: address, name: configuration.store.branch ?? home.branchName, host: Machine.name,
+        services: configuration.services)
+      books = OpenedBooks(try opener.join(branch, on: loop) { pulse.progressed() }, address: address)
+    } else {
+      books = try OpenedBooks(of: home, services: configuration.services) { pulse.progressed() }
+    }
+    let now = books.openedAt
     let log = try LogFile(
-      path: home.log(of: "coordinator"), worker: "coordinator", generation: Int32(clamping: incarnation),
+      path: home.log(of: "coordinator"), worker: "coordinator",
+      generation: Int32(clamping: books.incarnation),
       limit: configuration.log.rotateBytes, keep: configuration.log.keep)
     if options.isRecovery {
       recoverWindows(of: &configuration, home, log)
     } else {
       WindowsRecord.remove(home.windows)
+      // Also for whoever looks into the books when the bank has closed.
+      var opened = configuration.store
+      if let address { opened.address = try? StoreAddress(address) }
+      StoreRecord.keep(opened, at: home.storeNote)
     }
     if let trouble {
       log.write(event: "former_configuration", level: .error) { $0.field("msg", trouble.detail) }
     } else {
       RecoveryNote.keepConfiguration(of: options, home)
     }
-    // Nothing is lost if the log cannot be copied now: the next start reads it.
-    var bindings = ties.bindings(pulse, loop: loop, log: log) { try? store.close() }
-    (bindings.memory, bindings.files) = (store, store.files)
-    bindings.renewReserve = { store.files.renewReserve() }
+    var bindings = ties.bindings(pulse, loop: loop, log: log, closeStore: books.close)
+    (bindings.memory, bindings.files) = (books.memory, books.memory?.files)
+    bindings.renewReserve = { books.memory?.files.renewReserve() }
     bindings.renewLogs = { redirectStandardError(to: home.standardError) }
     let coordinator = Coordinator(
       home: home, options: options, configuration: configuration, loop: loop, server: server, log: log,
-      store: store, contents: contents, incarnation: incarnation, booksName: booksName,
-      programs: try WorkerPrograms(), now: now, bindings: bindings)
+      store: books.store, reading: books.reading, shared: books.shared, contents: books.contents,
+      incarnation: books.incarnation, booksName: books.name, programs: try WorkerPrograms(), now: now,
+      bindings: bindings)
     let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) {
       coordinator.hear(signal: $0.signal)
     }
@@ -110,17 +126,17 @@ public enum CoordinatorProcess {
     ties.begin()
     // What runners leave behind falls to this process.
     try Subreaper.become()
-    let clearing = CommandClearing(of: coordinator, contents.books)
+    let clearing = CommandClearing(of: coordinator, books.contents.books)
     while !clearing.isDone {
       try clearing.turn()
       pulse.progressed()
     }
     coordinator.tellerSupervisor.groups = WindowGroups(coordinator.context)
     // Nothing is opened for somebody who is gone by now.
-    let opener = try options.opener.map { try OpenerWatch($0, on: loop) { coordinator.openerIsGone() } }
+    let openerWatch = try options.opener.map { try OpenerWatch($0, on: loop) { coordinator.openerIsGone() } }
     if coordinator.context.exitCode == nil { try coordinator.open() }
     let code = try coordinator.run()
-    withExtendedLifetime((signals, opener)) {}
+    withExtendedLifetime((signals, openerWatch)) {}
     guard !coordinator.context.isCutOff else {
       // The database stays as it lies: whoever closed it now would write to a disk that is in doubt, or to another bank's
       // files. The lock goes with the process.
@@ -161,28 +177,41 @@ public enum CoordinatorProcess {
     }
   }
 
-  // MARK: - A closed bank
+  // MARK: - Books that are only read
 
   private static func inspect(
-    _ options: CoordinatorOptions, _ starter: CInt?, _ loop: EventLoop, _ server: ControlServer
+    _ options: CoordinatorOptions, _ opener: (any SharedBooksOpener)?, _ starter: CInt?, _ loop: EventLoop,
+    _ server: ControlServer
   ) throws -> Int32 {
     let home = BankHome(options.home)
+    let store = options.store ?? StoreRecord.read(from: home.storeNote)?.address?.description
+    if let store, let opener {
+      // A coordinator that has this process read its books is its opener, and may die while the books are waited for.
+      if let opener = options.opener, !ParentDeath.followParent(expectedParent: opener) { return 0 }
+      CurrentProcess.setName("bank-reader")
+      return try answer(from: try opener.inspect(store), starter, loop, server)
+    }
     if try FileFacts.inspect(home.database) == nil { try home.examineDatabase() }
     guard try FileFacts.inspect(home.database) != nil else {
       throw Failure(.notOpen, subject: home.path, remark: Remark(.neverOpened))
     }
     let lock = try HomeLock(visiting: home)
     defer { lock.release() }
+    try home.examineDatabase()
+    let now = WallTime(milliseconds: SystemClock.wall().milliseconds)
+    let bank = try ClosedBank(home, now: now)
+    return try answer(from: bank, starter, loop, server, opener.map { HomeMove(home, bank, $0) })
+  }
+
+  private static func answer(
+    from books: any InspectedBooks, _ starter: CInt?, _ loop: EventLoop, _ server: ControlServer,
+    _ move: HomeMove? = nil
+  ) throws -> Int32 {
     guard let starter else {
       throw Failure(.badRequest, subject: "--inspect", detail: "descriptor 3 is no socket; ask with bankctl")
     }
-    try home.examineDatabase()
-    let store = try SQLiteStore(inspecting: home.database)
-    let inspector = try Inspector(
-      home: home, loop: loop, server: server, store: store, booksName: try store.knownBooksName() ?? .none,
-      now: WallTime(milliseconds: SystemClock.wall().milliseconds))
     try server.adopt(FileDescriptor(owning: starter))
-    try inspector.run()
+    try Inspector(books, loop: loop, server: server, move: move).run()
     return 0
   }
 

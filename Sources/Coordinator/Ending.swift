@@ -20,6 +20,8 @@ final class Ending: BankPart {
     var isHandedOver = false
     /// The last word and the last picture, once the day is closed.
     var last: (report: StoppedReport, picture: StatusReport)?
+    /// The shared books were told that this branch leaves.
+    var isLeaving = false
     /// Customers who were there when the present step began.
     var total: Int64 = 0
     /// Customers who had been served when it began.
@@ -63,12 +65,26 @@ final class Ending: BankPart {
     if state != nil { tell(progress(), to: [seat]) }
     begin(now: order.now)
     state?.seats.append(seat)
+    if order.endsBank == true, let shared { shared.books.drainBank(for: requests.open(seat, for: .drain)) }
     state?.drain.ask(
-      for: [order.step, order.now ? .finishServing : nil].compactMap { $0 }.max(),
+      for: [order.step, order.now || isOnlyThisBranch(order) ? .finishServing : nil].compactMap { $0 }.max(),
       bound: order.timeoutMilliseconds.map { .milliseconds($0) }, at: context.now.monotonic)
     advance()
     // The last ones may have been served by a drain that was in no hurry, as far as they could be.
     if order.now, state?.drain.step == .finishServing { queue.happen(.finish) }
+  }
+
+  /// Whether a branch closes alone: whom it has claimed goes back at once, and is served by the others.
+  private func isOnlyThisBranch(_ order: StopOrder) -> Bool {
+    guard let shared else { return false }
+    return order.endsBank != true && !shared.isDraining
+  }
+
+  /// The bank that this branch shares ends its day: nobody new comes anywhere, and who waits is served.
+  func stopWithTheBank() {
+    guard state == nil else { return }
+    begin(now: false)
+    advance()
   }
 
   /// A signal asks for the end: everyone is served, or only those at a window, and everyone else waits for the next
@@ -78,7 +94,9 @@ final class Ending: BankPart {
       state?.drain.askFurther(at: context.now.monotonic)
     } else {
       begin(now: isUrgent)
-      if isUrgent { state?.drain.ask(for: .finishServing, at: context.now.monotonic) }
+      if isUrgent || shared?.isDraining == false {
+        state?.drain.ask(for: .finishServing, at: context.now.monotonic)
+      }
     }
     advance()
   }
@@ -261,6 +279,13 @@ final class Ending: BankPart {
     // A full disk: the bank cannot say that it has ended before everything is kept. It is tried again. What is on its way
     // is waited for, and looked at again when it has come.
     guard isKept, !queue.machine.isUnsettled else { return }
+    if let shared, !shared.hasLeft {
+      if !state.isLeaving {
+        self.state?.isLeaving = true
+        shared.books.leave()
+      }
+      return
+    }
     if state.last == nil || Kernel.makes("closesTheDayTwice") {
       let report = words.report(servedBefore: state.servedBefore, killed: state.killed.count, state.drain)
       self.state?.last = (report, words.picture())

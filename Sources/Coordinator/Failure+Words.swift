@@ -20,6 +20,8 @@ extension Failure {
       self.init(.queueFull, subject: String(limit), remark: Remark(.prioritiesAtMost, Int64(limit)))
     case .draining: self.init(.draining)
     case .diskFull: self.init(.diskFull)
+    case .leaseLost: self.init(.leaseLost)
+    case .sharedBooks: self.init(.notInSharedBank)
     case .noSuchTicket(let ticket): self.init(.noSuchTicket, subject: String(ticket))
     case .wrongState(let ticket, let state): self.init(.wrongState, subject: "\(ticket) \(state.name)")
     }

@@ -112,6 +112,14 @@ final class Followers {
     sealedEvents.removeAll()
   }
 
+  /// What is not on disk never will be, and is told to nobody.
+  func forgetUncertainEvents() {
+    events.forgetUncertain()
+    sealedEvents.removeAll()
+    pendingEvents.removeAll()
+    changed = true
+  }
+
   /// What was on its way longest is on disk; everything that was announced where nothing was.
   func confirmEvents() {
     events.confirm()

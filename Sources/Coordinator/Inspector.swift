@@ -1,45 +1,32 @@
-// Owns the answers about a bank that is not open: the same questions, asked of the database alone, by one client on
-// descriptor 3. It holds the lock of the home, so that no coordinator opens the bank meanwhile, and changes nothing.
+// Owns the answers about books that nobody works with in this process: the same questions as of an open bank, asked of the
+// books alone, by one client on descriptor 3. It changes nothing and may wait, because nobody is served here: a bank that is
+// not open is looked into by it, and the coordinator of a shared bank has one read for its clients.
 
 import BankModel
-import Glibc
 import Posix
 import QueueCore
-import Storage
 import Time
 import Wire
 
 final class Inspector {
-  private let home: BankHome
   private let loop: EventLoop
   private let server: ControlServer
-  private let store: SQLiteStore
-  private let booksName: BooksName
-  /// The day that is meant where none is named: the last one on which the bank was open.
-  private let presentDay: BusinessDay
-  private let issued: TicketNumber
-  /// The day that comes next, or has begun.
-  private let day: BusinessDay
+  private let books: any InspectedBooks
+  /// Moves the books to another place, where they can be moved.
+  private let move: HomeMove?
   /// What was asked and is not answered. It is answered between the turns of the loop: a long answer lets the loop turn
   /// until its reader has room, which no handler may.
   private var asked: [(request: ControlRequest, session: ControlSession)] = []
   private var hasEnded = false
 
-  init(
-    home: BankHome, loop: EventLoop, server: ControlServer, store: SQLiteStore, booksName: BooksName,
-    now: WallTime
-  ) throws(StoreError) {
-    self.home = home
+  init(_ books: any InspectedBooks, loop: EventLoop, server: ControlServer, move: HomeMove? = nil) {
+    self.books = books
+    self.move = move
     self.loop = loop
     self.server = server
-    self.store = store
-    self.booksName = booksName
-    let books = try store.load(now: now).books
-    day = books.day
-    let isUnopened = books.issued == 0 && books.day > 1
-    presentDay = isUnopened ? books.day - 1 : books.day
-    issued = isUnopened ? Limits.ticket : books.issued
   }
+
+  private var store: any QueueReading { books.reading }
 
   func run() throws(SystemError) {
     server.onCommand = { [unowned self] session, request in
@@ -59,54 +46,73 @@ final class Inspector {
   private func answerAll() {
     while !asked.isEmpty {
       let (request, session) = asked.removeFirst()
-      serve(request.command, Seat(session: session, number: request.number))
+      serve(request, Seat(session: session, number: request.number))
       // What was held back is delivered before this returns.
       session.channel.resumeReading()
     }
   }
 
-  private func serve(_ command: ControlCommand, _ seat: Seat) {
+  private func serve(_ request: ControlRequest, _ seat: Seat) {
     do throws(StoreError) {
-      switch command {
-      case .receipts(let query): try tellReceipts(query, seat)
-      case .tickets(let query): try tellTickets(query, seat)
+      switch request.command {
+      case .receipts(let query):
+        try tellReceipts(query, try books.look(), seat, onePart: request.onePart == true)
+      case .tickets(let query): try tellTickets(query, try books.look(), seat)
       case .ticket(let ticket, let day):
+        let numbers = try books.look()
         let archive = TicketArchive(
-          store: store, booksName: booksName, presentDay: presentDay, issued: issued)
+          store: store, booksName: numbers.name, presentDay: numbers.presentDay, issued: numbers.issued)
         do throws(Failure) { server.answer(seat, .ticket(try archive.story(of: ticket, day: day))) } catch {
           server.answer(seat, .failure(error))
         }
       case .ledger: server.answer(seat, try store.ledgerAnswer())
-      case .account(let number): server.answer(seat, try store.accountAnswer(number))
-      case .audit: server.answer(seat, try audit().map { .audit($0) } ?? .failure(Failure(.alreadyOpen)))
+      case .account(let number):
+        _ = try books.look()
+        server.answer(seat, try store.accountAnswer(number))
+      case .awaitTickets(let day, let first, let last):
+        server.answer(seat, try left(of: first...max(first, last), on: day, try books.look()))
+      case .audit:
+        server.answer(seat, try books.audit().map { .audit($0) } ?? .failure(Failure(.alreadyOpen)))
+      case .move(let order): move(order, seat)
       default: server.answer(seat, .failure(Failure(.notOpen)))
       }
     } catch { server.answer(seat, .failure(Failure(store: error))) }
   }
 
-  /// Nobody else is waiting, so a stranger who may just be ending is waited for. One who may just be opening the bank
-  /// waits for this process to leave, so it leaves at once: nil.
-  private func audit() throws(StoreError) -> AuditReport? {
-    let outside = HomeAudit(home: home)
-    var strangers = outside.strangers(known: [CurrentProcess.pid])
-    if strangers.contains(where: \.mayBeOpening) { return nil }
-    var looks = 0
-    while !strangers.isEmpty, !HomeAudit.areToStay(strangers, after: looks) {
-      _ = poll(nil, 0, CInt(clamping: HomeAudit.nextLook.milliseconds))
-      looks += 1
-      let present = outside.strangers(known: [CurrentProcess.pid])
-      if present.contains(where: \.mayBeOpening) { return nil }
-      strangers.formIntersection(present)
-    }
-    var report = AuditReport(try store.audit())
-    report.add(HomeAudit.remarks(on: strangers) + outside.permissions())
-    let services = ServiceInspection(home: home, day: day, books: booksName, bank: store)
-    try services.auditStock(into: &report)
-    try services.auditMachine(into: &report)
-    return report
+  /// How many of these tickets are not finished, at this moment: `ended` where nobody is, `progress` otherwise. A day that is
+  /// over has nobody left.
+  private func left(
+    of tickets: ClosedRange<TicketNumber>, on day: BusinessDay, _ numbers: InspectedNumbers
+  ) throws(StoreError) -> ControlAnswer {
+    guard day == numbers.presentDay else { return .ended(EndedReport(dead: 0)) }
+    let left = try store.countUnfinished(tickets)
+    guard left > 0 else { return .ended(EndedReport(dead: try store.countDead(tickets))) }
+    let total = tickets.upperBound - tickets.lowerBound + 1
+    return .progress(ProgressReport(phase: .serving, done: max(0, total - left), total: total))
   }
 
-  private func tellReceipts(_ query: ReceiptQuery, _ seat: Seat) throws(StoreError) {
+  /// Whoever asked is told how far it has come; where nobody hears it any more, it is given up.
+  private func move(_ order: MoveOrder, _ seat: Seat) {
+    guard let move else {
+      return server.answer(seat, .failure(Failure(.badRequest, remark: Remark(.noPostgres))))
+    }
+    do {
+      let report = try move.run(order) { [unowned self] progress in
+        server.answer(seat, .progress(progress), more: true)
+        server.flush()
+        return isHeard(seat)
+      }
+      server.answer(seat, .moved(report))
+    } catch {
+      let failure = (error as? StoreError).map { Failure(store: $0) } ?? Failure(.system, detail: "\(error)")
+      server.answer(seat, .failure(error as? Failure ?? failure))
+    }
+  }
+
+  private func tellReceipts(
+    _ query: ReceiptQuery, _ numbers: InspectedNumbers, _ seat: Seat, onePart: Bool
+  ) throws(StoreError) {
+    let presentDay = numbers.presentDay
     var day: BusinessDay?
     switch query.days {
     case .present: day = presentDay
@@ -130,8 +136,13 @@ final class Inspector {
       let shown = page.first(left, of: service)
       left = left.map { $0 - Int64(shown.count) }
       let more = left != 0 && page.mayGoOn(limit: AnswerStream.page)
+      // Whoever wants one part goes on behind the last receipt that it was shown.
+      if onePart, more, shown.isEmpty, let last = page.last {
+        after = last.sequence
+        continue
+      }
       server.answer(seat, .receipts(shown.map { ReceiptReport($0, store.services) }), more: more)
-      guard more, let last = page.last else { return }
+      guard more, !onePart, let last = page.last else { return }
       after = last.sequence
       try waitForReader(seat.session)
     }
@@ -145,8 +156,9 @@ final class Inspector {
   }
 
   /// Customers by number: as many as may be asked for are one answer.
-  private func tellNumbered(_ query: TicketQuery, _ states: [CustomerState], _ seat: Seat) throws(StoreError)
-  {
+  private func tellNumbered(
+    _ query: TicketQuery, _ states: [CustomerState], day: BusinessDay, _ seat: Seat
+  ) throws(StoreError) {
     let limit: Int64?
     let service: Service?
     do throws(Failure) {
@@ -159,22 +171,24 @@ final class Inspector {
       let found = try store.customersByNumber(in: states, of: service, after: after, limit: page)
       left -= Int64(found.count)
       let more = found.count == page && left > 0
-      server.answer(seat, .tickets(try store.listed(found, store.services, day: presentDay)), more: more)
+      server.answer(seat, .tickets(try store.listed(found, store.services, day: day)), more: more)
       guard more, let last = found.last else { return }
       after = last.customer.ticket
       try waitForReader(seat.session)
     }
   }
 
-  private func tellTickets(_ query: TicketQuery, _ seat: Seat) throws(StoreError) {
+  private func tellTickets(
+    _ query: TicketQuery, _ numbers: InspectedNumbers, _ seat: Seat
+  ) throws(StoreError) {
     let kept: [CustomerState] = [.waiting, .delayed, .dead]
     let states = (query.state.map { [$0] } ?? kept).filter(kept.contains)
-    if query.isByNumber { return try tellNumbered(query, states, seat) }
+    if query.isByNumber { return try tellNumbered(query, states, day: numbers.presentDay, seat) }
     for state in states {
       var cursor: TicketCursor?
       while isHeard(seat) {
         let page = try store.customers(in: state, after: cursor, limit: AnswerStream.page)
-        let reports = try store.listed(page, store.services, day: presentDay)
+        let reports = try store.listed(page, store.services, day: numbers.presentDay)
         if !reports.isEmpty { server.answer(seat, .tickets(reports), more: true) }
         guard page.count == AnswerStream.page, let last = page.last else { break }
         cursor = TicketCursor(state: state, line: last.customer.line, after: last.customer.ticket)

@@ -17,15 +17,17 @@ final class Intake: BankPart {
   private static let intakeTime = TimeSpan.milliseconds(4)
   private static let progressPause = TimeSpan.milliseconds(200)
 
-  private let readings: Readings
-  private let limits: CoordinatorLimits
-  private let line = EnqueueIntake()
+  let readings: Readings
+  let limits: CoordinatorLimits
+  let line = EnqueueIntake()
   /// When a large request rests, because others are served.
   private(set) var pacing = IntakePacing()
   /// There was no time for all who could come in beside a large request.
   private var hasMoreBeside = false
   /// Payloads of requests that wait.
   private let payloads = PayloadRoom()
+  /// What has been gathered of the request that is handed in to shared books next.
+  var gathered: IntakeRequest?
   /// Bytes of payloads that were staged since this was last a matter of the commit.
   private var stagedBytes = 0
 
@@ -59,7 +61,7 @@ final class Intake: BankPart {
       service: service, priority: order.priority, amount: order.amount, account: order.account,
       article: order.article ?? "", dueAt: dueAt, seed: order.seed)
     let slice = min(limits.slice, max(1, Int64(limits.sliceBytes / max(1, order.payload?.count ?? 0))))
-    let sliced = SlicedDraw(draw, total: order.count, slice: slice, heldBackAtMost: limits.gap)
+    let sliced = SlicedDraw(draw, total: order.count, slice: slice, heldBackAtMost: gap)
     let digest = order.key == nil ? nil : order.digest(for: service)
     append(.drawn(sliced, carried), key: order.key, digest: digest, order.count, seat)
   }
@@ -83,7 +85,7 @@ final class Intake: BankPart {
     guard list.count > 0 else {
       return server.answer(seat, .failure(Failure(.badRequest, remark: Remark(.listEmpty))))
     }
-    append(.list(SlicedList(list, heldBackAtMost: limits.gap)), list.count, seat)
+    append(.list(SlicedList(list, heldBackAtMost: gap)), list.count, seat)
   }
 
   private func append(
@@ -103,8 +105,9 @@ final class Intake: BankPart {
     }
     guard let request = requests.enqueue(number, of: session) else { return }
     if Kernel.makes("takesInTheWithdrawn") { return requests.fail(request, Failure(.withdrawn)) }
-    if line.remove(request) || line.current?.request == request && line.current?.taken == 0 {
-      if line.current?.request == request { line.current = nil }
+    let isCurrent = line.current?.request == request
+    if line.remove(request) || isCurrent && (line.current?.taken == 0 || shared != nil) {
+      if isCurrent { (line.current, gathered) = (nil, nil) }
       return requests.fail(request, Failure(.withdrawn))
     }
     guard queue.machine.arriving?.request == request else { return }
@@ -112,6 +115,9 @@ final class Intake: BankPart {
     context.write(event: "withdrawn") { $0.field("issued", queue.machine.issuedCount) }
     queue.commit()
   }
+
+  /// Customers who are held back at most, so that others have numbers. Shared books give the numbers themselves.
+  private var gap: Int64 { shared == nil ? limits.gap : 0 }
 
   // MARK: - What is there to do
 
@@ -143,6 +149,7 @@ final class Intake: BankPart {
     guard hasWork else { return }
     if !queue.engine.hasStaged { stagedBytes = 0 }
     let until = context.now.monotonic + Self.intakeTime
+    if let shared { return handIn(to: shared, until: until) }
     if isWithdrawing || line.isLarge {
       takeInBeside(until: until)
       guard hasWork, isDue else { return }
@@ -224,42 +231,6 @@ final class Intake: BankPart {
     rest(until: context.now.monotonic + .seconds(1))
   }
 
-  // MARK: - Keys
-
-  /// Answers a request whose key is known; false where it is not.
-  private func answerKnown(_ key: String, _ order: EnqueueIntake.Order) -> Bool {
-    do throws(StoreError) { guard try store.request(forKey: key) != nil else { return false } } catch {
-      lookUpFailed(error, order)
-      return true
-    }
-    line.end(order)
-    guard let entry = requests.close(order.request) else { return true }
-    // The key may have been staged a moment ago: nothing is spoken that is not on disk, nor a key that is taken back.
-    let tell = Kernel.makes("answersAKeyTooEarly") ? readings.tellAtOnce : readings.tellKept
-    tell(entry.seat) { [engine = queue.engine] store throws(StoreError) in
-      // Meanwhile it may have been taken back, and have come again with a request that is not whole.
-      let kept = engine.keptBooks
-      guard let known = try store.request(forKey: key),
-        known.tickets.day < kept.day || known.tickets.last <= kept.issued
-          || Kernel.makes("answersAKeyTooEarly")
-      else { return .failure(Failure(.diskFull)) }
-      guard known.isRepeated(by: order.digest) else { return .failure(.conflict(key)) }
-      let tickets = known.tickets
-      let (first, last, count) = (tickets.first, tickets.last, tickets.last - tickets.first + 1)
-      return .enqueued(EnqueuedReport(day: tickets.day, first: first, last: last, count: count, known: count))
-    }
-    return true
-  }
-
-  /// A key cannot be looked up. A full disk is one to whoever asked, and everybody waits for room; anything worse keeps its
-  /// name, and is the end of this process as it is everywhere.
-  private func lookUpFailed(_ error: StoreError, _ order: EnqueueIntake.Order) {
-    line.end(order)
-    requests.fail(order.request, Failure(store: error))
-    server.flush()
-    queue.fail(error)
-  }
-
   // MARK: - Slices
 
   /// Looks whom of a part of a list the store knows; see ``SlicedList``.
@@ -276,7 +247,9 @@ final class Intake: BankPart {
     let arriving = queue.machine.arriving?.request == order.request ? queue.machine.arriving : nil
     var baggage = SliceBaggage()
     let slice: [CustomerOrder]
-    do throws(SliceTrouble) { slice = try nextSlice(of: &order, with: &baggage, after: arriving) } catch {
+    do throws(SliceTrouble) {
+      slice = try nextSlice(of: &order, with: &baggage, after: arriving, issued: issued)
+    } catch {
       return refuse(before, error)
     }
     if let refusal = queue.machine.refusal(ofLinesOf: slice) ?? queue.machine.refusal(ofServicesOf: slice) {
@@ -313,10 +286,11 @@ final class Intake: BankPart {
   }
 
   /// - Parameter arriving: Where those of it stand who have come; nil before the first slice.
-  private func nextSlice(
-    of order: inout EnqueueIntake.Order, with baggage: inout SliceBaggage, after arriving: ArrivingRequest?
+  /// - Parameter issued: The highest number that is somebody's.
+  func nextSlice(
+    of order: inout EnqueueIntake.Order, with baggage: inout SliceBaggage, after arriving: ArrivingRequest?,
+    issued: TicketNumber
   ) throws(SliceTrouble) -> [CustomerOrder] {
-    let issued = queue.machine.books.issued
     switch order.source {
     case .drawn(var draw, let carried):
       let slice = draw.next()
@@ -351,7 +325,7 @@ final class Intake: BankPart {
 
   // MARK: - What is not taken in
 
-  private func refuse(_ order: EnqueueIntake.Order, _ trouble: SliceTrouble) {
+  func refuse(_ order: EnqueueIntake.Order, _ trouble: SliceTrouble) {
     switch trouble {
     case .store(let error): return lookUpFailed(error, order)
     case .spool(let failure):
@@ -388,12 +362,17 @@ final class Intake: BankPart {
 
   /// Requests that are not taken in are refused, where none is half taken in.
   func refuseAll(because failure: Failure) {
-    for request in line.abandonAll() { requests.fail(request, failure) }
+    for request in abandonAll() { requests.fail(request, failure) }
+  }
+
+  private func abandonAll() -> [RequestNumber] {
+    gathered = nil
+    return line.abandonAll()
   }
 
   /// Requests that are not taken in, or half, are refused; nothing of them is kept.
   func turnAway(because failure: Failure) {
-    let waiting = line.abandonAll()
+    let waiting = abandonAll()
     giveUp(because: failure)
     for request in waiting { requests.fail(request, failure) }
   }

@@ -158,11 +158,11 @@ struct SlicedList {
   private var keysHeldBack: Set<Int> = []
   private var taken = 0
 
-  /// At most so many are held back, and never more than half.
+  /// At most so many are held back, and never more than half; with 0 all come in their order.
   init(_ list: ListSpool, heldBackAtMost limit: Int64) {
     self.list = list
     let most = list.hasKeys ? ListSpool.watchedParts : Int(limit) / list.partLimit
-    begin = list.mayRepeat ? 0 : min(list.parts / 2, most)
+    begin = limit == 0 || list.mayRepeat ? 0 : min(list.parts / 2, most)
     lookAnew()
   }
 

@@ -114,7 +114,7 @@ extension ControlCommand {
       .ledger, .account, .cancelAll, .requeueAll:
       true
     case .status, .watch, .awaitOpen, .enqueue, .enqueueList, .follow, .awaitIdle, .pause, .resume, .scale,
-      .reload, .stop, .withdraw, .board, .endTeller, .web:
+      .reload, .stop, .withdraw, .board, .endTeller, .web, .branches, .move:
       false
     }
   }

@@ -30,6 +30,7 @@ extension QueueDriver {
   /// its way. Where as many are on their way as may be these are waited for.
   func commit() {
     if !machine.hasRoomUnderway { awaitResults() }
+    guard machine.hasRoomUnderway else { return }
     // The time of business alone can wait for what is on its way.
     guard engine.canCommit, !engine.isUnderway || engine.hasStaged || machine.isUnsealed else { return }
     let isSaidBefore = Kernel.makes("saysCommittedTooEarly") && !machine.isTakingIn
@@ -61,9 +62,16 @@ extension QueueDriver {
   /// Hears what has come to the disk since the last time, and tells everybody who waits for it: of one transaction after the
   /// other, because what one brings about may be in the way of what waits for the next.
   func takeResults() {
-    while engine.isUnderway {
+    while engine.mayHaveResults {
       let wasJammed = machine.isJammed
-      do throws(StoreError) { guard try engine.takeResult() else { return } } catch { return fail(error) }
+      var result: QueueEvent?
+      do throws(StoreError) { result = try engine.takeResult() } catch { return fail(error) }
+      guard let result else { return }
+      guard case .committed = result else {
+        if case .branchLost = result { followers.forgetUncertainEvents() }
+        happen(result)
+        continue
+      }
       followers.confirmEvents()
       apply(.committed)
       if wasJammed { noteRoomAgain() }

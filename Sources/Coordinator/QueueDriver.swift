@@ -29,6 +29,10 @@ final class QueueDriver {
 
   /// Something is to be done with a worker that has come by itself.
   var onOutside: (OutsideWish, Window) -> Void = { _, _ in }
+  /// Shared books are to do something with customers who are not in this branch's hands.
+  var onForward: (OperatorOrder, RequestNumber) -> Void = { _, _ in }
+  /// A service has paused by itself.
+  var onPaused: () -> Void = {}
   var onReply: (RequestNumber, QueueAnswer) -> Void = { _, _ in }
   /// Nobody is left who can be served, and no window is busy.
   var onDrained: () -> Void = {}
@@ -140,6 +144,7 @@ final class QueueDriver {
     switch effect {
     case .stage(let change): stage(change)
     case .loadPage, .loadDelayed, .lookUp, .loadDead: read(effect)
+    case .forward(let request, let order): onForward(order, request)
     case .assign(let window, let lease, let customer):
       entrust(customer, lease, at: window)
     case .acknowledge(let window, let lease):
@@ -165,8 +170,15 @@ final class QueueDriver {
       followers.announce(happening, window, lease, customer, day: machine.books.day, in: context)
     case .reportDead(let customer, let window, let end, let processEnd):
       reportDead(customer, window, end, processEnd)
+    case .reportWithoutEffect(let customer, let receipt):
+      context.write(event: "without_effect", level: .warn) {
+        $0.field("day", receipt.day)
+        $0.field("ticket", customer.ticket)
+        $0.field("msg", "the customer was finished by somebody else before")
+      }
     case .reportPause(let service, let failure):
       pauseReasons[service] = failure.words
+      onPaused()
       followers.changed = true
       context.write(event: "service_paused", level: .error) {
         $0.field("service", context.services.directory[service].text)

@@ -92,7 +92,7 @@ extension ControlAnswer {
     case .enqueued, .tickets, .ticket, .receipts, .ended, .requeued, .stopped, .audit, .ledger, .account,
       .selection:
       true
-    case .failure, .status, .event, .progress, .board: false
+    case .failure, .status, .event, .progress, .board, .branches, .moved: false
     }
   }
 }
@@ -101,11 +101,7 @@ extension ControlAnswer {
 /// it is.
 extension QueueReading {
   func ledgerAnswer() throws(StoreError) -> ControlAnswer {
-    let balance = try trialBalance()
-    return .ledger([
-      LedgerRow(account: "cash", balance.cash), LedgerRow(account: "loans", balance.loans),
-      LedgerRow(account: "customers", balance.customers),
-    ])
+    .ledger(try trialBalance().rows)
   }
 
   func accountAnswer(_ number: Int64) throws(StoreError) -> ControlAnswer {
@@ -117,6 +113,16 @@ extension QueueReading {
       AccountReport(
         row: LedgerRow(account: LedgerAccount.customer(number).description, statement.sums),
         latest: statement.latest.map { ReceiptReport($0, services) }))
+  }
+}
+
+extension TrialBalance {
+  /// As it is told.
+  var rows: [LedgerRow] {
+    [
+      LedgerRow(account: "cash", cash), LedgerRow(account: "loans", loans),
+      LedgerRow(account: "customers", customers),
+    ]
   }
 }
 

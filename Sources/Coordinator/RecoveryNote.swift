@@ -39,10 +39,19 @@ enum RecoveryNote {
     }
   }
 
-  /// The configuration; after a crash that with which the bank was open before, where the file is not good any more.
+  /// The configuration; after a crash that with which the bank was open before, where the file is not good any more, and in any
+  /// case with the books that it had opened.
   /// - Parameter trouble: what is wrong with the file then.
   static func configuration(
     of options: CoordinatorOptions, _ home: BankHome, trouble: inout Failure?
+  ) throws(Failure) -> BankConfiguration {
+    let kept = options.isRecovery ? StoreRecord.read(from: home.storeNote) : nil
+    let read = try self.read(options, home, trouble: &trouble)
+    return kept.map { read.keeping($0) } ?? read
+  }
+
+  private static func read(
+    _ options: CoordinatorOptions, _ home: BankHome, trouble: inout Failure?
   ) throws(Failure) -> BankConfiguration {
     do throws(Failure) { return try options.configuration() } catch {
       guard options.isRecovery else { throw error }

@@ -22,6 +22,10 @@ final class RequestRouter: BankPart {
   private let endings: WindowEndings
   private let page: PageServer
   private let selections: Selections
+  /// Who reads shared books for clients; nil where they are this bank's own.
+  let reader: BooksReader?
+  /// Those who wait for tickets of shared books; nil where they are this bank's own.
+  let waits: SharedWaits?
   /// Clients who have as many requests open as they may, and are not heard until some are answered.
   private var crowded: [ControlSession] = []
 
@@ -29,8 +33,10 @@ final class RequestRouter: BankPart {
     _ ground: BankPart, _ readings: Readings, _ reports: BankReports, _ views: LiveViews,
     _ streams: AnswerStreams, _ intake: Intake, _ long: LongRequests, _ windows: WindowPlan,
     _ opening: Opening, _ ending: Ending, _ audits: Audits, _ endings: WindowEndings,
-    _ selections: Selections, _ page: PageServer
+    _ selections: Selections, _ page: PageServer, _ reader: BooksReader?
   ) {
+    self.reader = reader
+    waits = ground.shared == nil ? nil : SharedWaits(ground, reader)
     self.selections = selections
     self.endings = endings
     self.readings = readings
@@ -88,10 +94,12 @@ final class RequestRouter: BankPart {
 
   private func openAnswers(of session: ControlSession) -> Int {
     session.seats + session.streams.count + ending.count(of: session) + audits.count(of: session)
-      + long.count(of: session) + selections.count(of: session)
+      + long.count(of: session) + selections.count(of: session) + (reader?.count(of: session) ?? 0)
+      + (waits?.count(of: session) ?? 0)
   }
 
   private func route(_ request: ControlRequest, _ seat: Seat) {
+    if shared != nil, isAnsweredElsewhere(request.command, seat) { return }
     switch request.command {
     case .status: server.answer(seat, .status(reports.status()))
     case .watch: views.begin(seat, .state)
@@ -116,7 +124,14 @@ final class RequestRouter: BankPart {
     case .reset(let day): long.reset(on: day, seat, tellsProgress: request.tellsProgress == true)
     case .withdraw(let given):
       if !views.withdraw(given, of: seat.session) { intake.withdraw(given, of: seat.session) }
+    case .stop(let order) where order.endsBank == true && shared == nil: refuse("stop --bank", seat)
     case .stop(let order): ending.stop(order, seat)
+    case .branches:
+      if let shared { server.answer(seat, .branches(shared.branchReports)) } else { refuse("branches", seat) }
+    // The books of an open bank are not moved.
+    case .move:
+      server.answer(
+        seat, .failure(Failure(.alreadyOpen, subject: "\(CurrentProcess.pid)", detail: context.home.path)))
     case .audit: audits.ask(seat)
     case .web(let order): web(order, seat)
     case .ledger: readings.tellKept(seat) { store throws(StoreError) in try store.ledgerAnswer() }
@@ -128,6 +143,11 @@ final class RequestRouter: BankPart {
     case .requeueAll(let selection):
       onDay(selection.day, seat) { [selections] in selections.begin(selection, .requeue, seat, on: $0) }
     }
+  }
+
+  /// Something is asked of the other branches of a bank that has its books in its home.
+  private func refuse(_ asked: String, _ seat: Seat) {
+    server.answer(seat, .failure(Failure(.notShared, subject: asked)))
   }
 
   private func web(_ order: WebOrder?, _ seat: Seat) {
@@ -142,7 +162,11 @@ final class RequestRouter: BankPart {
     do throws(Failure) {
       var service: Service?
       if let name { service = try context.services.known(name) }
-      queue.happen(event(requests.open(seat, for: .status), service))
+      let request = requests.open(seat, for: .status)
+      guard let shared else { return queue.happen(event(request, service)) }
+      // The queue's answer is nobody's: whoever asks is answered when the books know it.
+      queue.happen(event(0, service))
+      shared.books.keepPaused(queue.machine.pausedServices, for: request)
     } catch { server.answer(seat, .failure(error)) }
   }
 
@@ -181,16 +205,20 @@ final class RequestRouter: BankPart {
     followers.forget(session)
     ending.forget(session)
     audits.forget(session)
+    reader?.forget(session)
+    waits?.forget(session)
   }
 
   // MARK: - What is answered
 
   func finish(_ request: RequestNumber, with answer: QueueAnswer) {
+    guard request > 0 else { return }
     let cancelled = queue.takeCancelled(by: request)
     long.forget(request)
     if case .enqueued(let tickets) = answer { followers.noteIssued(tickets, at: context.now.wall) }
     guard let entry = requests.close(request) else { return }
     let seat = entry.seat
+    if case .drain = entry.purpose { return }
     if case .selected(let ticket, let work) = entry.purpose {
       return selections.note(answer, ticket, of: work)
     }
@@ -198,6 +226,12 @@ final class RequestRouter: BankPart {
       // Of a day that was ended meanwhile nothing is shown behind its end: the number is somebody else's.
       if cancels, answer == .done, day == queue.machine.books.day {
         followers.noteCancelled(ticket, at: context.now.wall)
+      }
+      if shared != nil {
+        guard case .refused(let refusal) = answer else {
+          return read(.ticket(number: ticket, day: day), seat)
+        }
+        return server.answer(seat, .failure(Failure(refusal: refusal, context.services.directory)))
       }
       // What is said of a ticket, a refusal too, may rest on something that is only staged.
       return readings.whenKept(seat, isInStep: true) { [unowned self] store throws(StoreError) in

@@ -16,6 +16,8 @@ final class RequestTable {
     /// The state of the bank after a reset, and how many it has cancelled.
     case reset
     case requeueDead
+    /// That the whole bank drains: nobody is owed an answer by it.
+    case drain
     /// One of several tickets.
     case selected(TicketNumber, SelectionWork)
   }

@@ -81,11 +81,12 @@ extension TicketReport {
     guard receipt.outcome.isAttended, let window = receipt.window, let startedAt = receipt.startedAt else {
       return
     }
-    self.attempts.append(
-      AttemptReport(
-        window: services.name(of: window), generation: receipt.generation, pid: receipt.pid,
-        startedAt: startedAt.milliseconds, endedAt: receipt.finishedAt.milliseconds, end: .served,
-        signal: nil, code: nil))
+    var attempt = AttemptReport(
+      window: services.name(of: window), generation: receipt.generation, pid: receipt.pid,
+      startedAt: startedAt.milliseconds, endedAt: receipt.finishedAt.milliseconds, end: .served,
+      signal: nil, code: nil)
+    attempt.branch = receipt.branch
+    self.attempts.append(attempt)
   }
 
   init(
@@ -108,6 +109,7 @@ extension AttemptReport {
       generation: attempt.generation, pid: attempt.pid, startedAt: attempt.startedAt.milliseconds,
       endedAt: attempt.endedAt.milliseconds, end: attempt.end,
       signal: attempt.processEnd?.exitSignal, code: attempt.processEnd?.exitCode)
+    branch = attempt.branch
     if attempt.isFatal { isFatal = true }
     if !attempt.words.isEmpty { words = attempt.words }
   }

@@ -119,7 +119,10 @@ final class WindowPlan: BankPart {
     followers.changed = true
   }
 
-  private func isWaitedFor(_ service: Service) -> Bool { queue.machine.numbers(of: service).waiting > 0 }
+  private func isWaitedFor(_ service: Service) -> Bool {
+    queue.machine.numbers(of: service).waiting > 0
+      || shared.map { $0.counts(of: service).waiting > 0 } == true
+  }
 
   /// Keeps the notes for the next coordinator again, which somebody has removed.
   func keepNotes() {
@@ -144,7 +147,11 @@ final class WindowPlan: BankPart {
     do throws(Failure) {
       let read = try services.readFiles()
       fresh = try context.options.configuration(over: read.configuration)
+        .keeping(context.configuration.store)
       (assortment, products) = (read.assortment, read.products)
+      if shared != nil, let new = fresh.services.first(where: { store.services[$0] == nil }) {
+        throw Failure(.notInSharedBank, subject: "reload \(new.text)")
+      }
       do throws(StoreError) { try queue.giveNumbers(to: fresh.services) } catch {
         if case .diskFull = error {} else { queue.fail(error) }
         throw Failure(store: error)

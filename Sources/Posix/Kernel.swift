@@ -176,6 +176,9 @@ public enum Kernel {
   /// Whether this thread asks Linux: for what no simulation has, so that it costs its histories nothing.
   public static var isLinux: Bool { simulated == nil }
 
+  /// The simulated kernel of this thread, for what it answers besides the calls of Linux; nil for Linux.
+  public static var simulation: (any SystemCalls)? { simulated }
+
   /// The simulated kernel of this thread; nil for Linux.
   @inline(__always)
   static var simulated: (any SystemCalls)? {

@@ -50,9 +50,9 @@ public final class PostgresConnection {
   /// Whether segments are taken.
   public var isReady: Bool { stage == .ready && trouble == nil }
   /// How many segments are under way.
-  public var underWay: Int { pipeline?.count ?? 0 }
+  public var underWay: Int { pipeline?.count ?? played?.count ?? 0 }
   /// The server's process for this connection, as `pg_stat_activity` shows it; 0 where there is none.
-  public var backend: Int32 { library.map { PQbackendPID($0) } ?? 0 }
+  public var backend: Int32 { library.map { PQbackendPID($0) } ?? played?.backend ?? 0 }
 
   private let place: PostgresPlace
   private let loop: EventLoop
@@ -61,6 +61,8 @@ public final class PostgresConnection {
   private var stage = Stage.connecting
   private var library: OpaquePointer?
   private var pipeline: PostgresPipeline?
+  /// What stands for library and server, where a simulation plays them.
+  private var played: PlayedPipeline?
   private var registration: Registration?
   /// What has ended the connection and was not told yet, because it was found within a call of the caller's.
   private var trouble: PostgresError.Reason?
@@ -70,6 +72,11 @@ public final class PostgresConnection {
     (self.place, self.loop, self.limits) = (place, loop, limits)
     loop.attend(until: SystemClock.monotonic())
     beganAt = loop.attended.now
+    if let server = Kernel.simulation as? any PostgresPlayer {
+      played = PlayedPipeline(server.connect())
+      watch([.read])
+      return
+    }
     let keywords = place.settings.map(\.keyword)
     let values = place.settings.map(\.value)
     library = Self.withCStrings(keywords) { keywords in
@@ -86,6 +93,7 @@ public final class PostgresConnection {
   deinit {
     if let registration { loop.deregister(registration) }
     if let library { PQfinish(library) }
+    played?.close()
   }
 
   // MARK: - Asking
@@ -120,8 +128,9 @@ public final class PostgresConnection {
   private func pass(
     _ segment: [PostgresCall], _ size: Int, _ finish: @escaping (PostgresOutcome) -> Void
   ) {
-    guard let pipeline else { preconditionFailure("there is a pipeline behind the connecting") }
     loop.attend(until: SystemClock.monotonic())
+    if let played { return played.send(segment, at: loop.attended.now, finish) }
+    guard let pipeline else { preconditionFailure("there is a pipeline behind the connecting") }
     trouble = trouble ?? pipeline.send(segment, size: size, at: loop.attended.now, finish)
     flush()
   }
@@ -145,7 +154,7 @@ public final class PostgresConnection {
   private var deadline: MonotonicTime? {
     switch stage {
     case .connecting, .greeting: beganAt + .seconds(Int64(place.connectSeconds))
-    case .ready: pipeline?.oldest.map { $0 + limits.patience }
+    case .ready: (pipeline?.oldest ?? played?.oldest).map { $0 + limits.patience }
     case .over: nil
     }
   }
@@ -160,17 +169,18 @@ public final class PostgresConnection {
   }
 
   private func watch(_ interest: Interest) {
-    guard let library else { return }
+    guard let descriptor = library.map({ PQsocket($0) }) ?? played?.descriptor else { return }
     if let registration { loop.deregister(registration) }
     registration = nil
     do throws(SystemError) {
-      registration = try loop.register(fd: PQsocket(library), interest: interest) { [weak self] _ in
+      registration = try loop.register(fd: descriptor, interest: interest) { [weak self] _ in
         self?.turn()
       }
     } catch { trouble = trouble ?? .lost("\(error)") }
   }
 
   private func turn() {
+    if let played { return hear(played) }
     switch stage {
     case .connecting: goOn()
     case .greeting, .ready: hear()
@@ -246,6 +256,20 @@ public final class PostgresConnection {
     }
   }
 
+  /// Hears a server that is played by a simulation, which needs no greeting.
+  private func hear(_ played: PlayedPipeline) {
+    while stage != .over, let word = played.hear() {
+      switch word {
+      case .connected(let server):
+        stage = .ready
+        handler?.connected(self, to: server)
+      case .notified(let channel, let payload): handler?.notified(self, channel: channel, payload: payload)
+      case .lost(let words): end(.lost(words))
+      }
+    }
+    if let trouble { end(trouble) }
+  }
+
   /// Writes what the kernel takes, and watches for room where that is not all.
   private func flush() {
     guard let library, let registration else { return }
@@ -272,6 +296,8 @@ public final class PostgresConnection {
     let error = error(reason)
     pipeline?.abandon(error)
     pipeline = nil
+    played?.abandon(error)
+    played = nil
     // In its non-blocking mode the library says good-bye only as far as there is room.
     if let library { PQfinish(library) }
     library = nil

@@ -48,8 +48,14 @@ public struct PostgresPlace: Sendable, Hashable, CustomStringConvertible {
     let hosts = Self.list(named["hostaddr"] ?? named["host"] ?? "")
     hostCount = max(1, hosts.count)
     description = Self.shown(named)
-    var settings = Self.wished(application, manyHosts: hosts.count > 1).filter { named[$0.keyword] == nil }
-    settings += given.filter { $0.keyword != "options" && $0.keyword != "client_encoding" }
+    // To the library a session that is to read alone is one of a standby: whoever wants that asks the server itself.
+    let readsAlone = wishes.contains("default_transaction_read_only=on")
+    var settings = Self.wished(application, manyHosts: hosts.count > 1 && !readsAlone)
+      .filter { named[$0.keyword] == nil }
+    settings += given.filter {
+      $0.keyword != "options" && $0.keyword != "client_encoding"
+        && !(readsAlone && $0.keyword == "target_session_attrs")
+    }
     settings.append(Setting(keyword: "client_encoding", value: "UTF8"))
     // The later word counts on the server, too.
     let options =

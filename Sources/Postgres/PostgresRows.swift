@@ -25,6 +25,19 @@ public struct PostgresRows: Sendable, Hashable {
 
   init() {}
 
+  /// Rows as a server would send them that is played by somebody else.
+  package init(_ rows: [[PostgresValue]]) {
+    columns = rows.first?.count ?? 0
+    for row in rows {
+      precondition(row.count == columns, "all rows have the same columns")
+      let encoded = PostgresParameters(row)
+      cells += encoded.places.map { Cell(start: bytes.count + $0.start, length: $0.length) }
+      bytes += encoded.bytes
+      count += 1
+    }
+    affected = Int64(count)
+  }
+
   /// Takes over every row of a result of the library's.
   mutating func append(_ result: OpaquePointer) {
     let width = PQnfields(result)

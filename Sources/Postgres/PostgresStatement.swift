@@ -27,8 +27,8 @@ public struct PostgresStatement: Sendable, Hashable {
 
 /// One statement with its parameters, as a part of a segment.
 public struct PostgresCall: Sendable, Hashable {
-  let statement: PostgresStatement
-  let values: [PostgresValue]
+  package let statement: PostgresStatement
+  package let values: [PostgresValue]
   let isPrepared: Bool
 
   init(statement: PostgresStatement, values: [PostgresValue], isPrepared: Bool) {

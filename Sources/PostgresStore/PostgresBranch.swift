@@ -1,6 +1,7 @@
 // Owns a branch as the shared books know it, its number and its epoch, and every request that it makes in their name.
 // Invariant: a branch of an epoch that has ended changes nothing: its requests are answered with nothing, by which it finds
 // out that it was fenced. It knows no clock: leases are by the clock of the database.
+import BankModel
 import Postgres
 import Time
 
@@ -30,58 +31,62 @@ public struct PostgresBranch: Sendable, Hashable {
     self.epoch = epoch
   }
 
-  private var fence: [PostgresValue] { [.integer(id), .integer(epoch)] }
+  var fence: [PostgresValue] { [.integer(id), .integer(epoch)] }
 
   // MARK: - The lease
 
   /// A branch begins. One of the same name that was before has ended by this, and what it had is given back.
+  ///
+  /// - Parameter epoch: the last one of which it knows that it had it.
   public static func join(
-    _ name: String, lease: TimeSpan
+    _ name: String, lease: TimeSpan, host: String = "", after epoch: Int64 = 0
   ) -> PostgresRequest<(branch: PostgresBranch, returned: [Range])> {
-    PostgresRequest(segment: [
-      PostgresStatements.join(.text(name), .integer(lease.milliseconds)), PostgresStatements.giveBack(),
-    ]) { results in
-      guard let id = results.first?.integer(0, 0), let epoch = results.first?.integer(0, 1),
-        results.count == 2,
-        let returned = ranges(results[1])
-      else { return nil }
-      return (PostgresBranch(id: id, epoch: epoch), returned)
-    }
+    PostgresRequest(segment: joining(name, lease: lease, host: host, after: epoch), read: joined)
   }
 
-  /// Goes on for another lease; false where the branch was fenced.
-  public func renew(lease: TimeSpan) -> PostgresRequest<Bool> {
-    PostgresRequest(segment: [PostgresStatements.renew.with(fence + [.integer(lease.milliseconds)])]) {
+  static func joining(_ name: String, lease: TimeSpan, host: String, after epoch: Int64) -> [PostgresCall] {
+    [
+      PostgresStatements.join(.text(name), .integer(lease.milliseconds), .text(host), .integer(epoch)),
+      PostgresStatements.giveBack(), PostgresStatements.tellReturned(),
+    ]
+  }
+
+  static func joined(_ results: [PostgresRows]) -> (branch: PostgresBranch, returned: [Range])? {
+    guard let id = results.first?.integer(0, 0), let epoch = results.first?.integer(0, 1),
+      results.count >= 3, let returned = ranges(results[1])
+    else { return nil }
+    return (PostgresBranch(id: id, epoch: epoch), returned)
+  }
+
+  /// Goes on for another lease; false where the branch was fenced. Says how many windows it has, and of how many of its
+  /// transactions it knows.
+  public func renew(lease: TimeSpan, windows: Int64 = 0, commits: Int64 = 0) -> PostgresRequest<Bool> {
+    let values: [PostgresValue] = [.integer(lease.milliseconds), .integer(windows), .integer(commits)]
+    return PostgresRequest(segment: [PostgresStatements.renew.with(fence + values)]) {
       $0.first.map { $0.count == 1 }
     }
   }
 
   /// Other branches whose lease has run out and who have claims.
   public static var expired: PostgresRequest<[PostgresBranch]> {
-    PostgresRequest(segment: [PostgresStatements.expired()]) { results in
-      results.first.flatMap { rows in
-        all(rows) { row in
-          guard let id = rows.integer(row, 0), let epoch = rows.integer(row, 1) else { return nil }
-          return PostgresBranch(id: id, epoch: epoch)
-        }
-      }
-    }
+    PostgresRequest(segment: [PostgresStatements.expired()]) { $0.first.flatMap(branches) }
   }
 
   /// Ends the epoch of a branch whose lease has run out and gives back what it had. nil where it is alive, or somebody else
   /// was sooner.
   public static func rescue(_ expired: PostgresBranch) -> PostgresRequest<[Range]?> {
-    ending([PostgresStatements.fenceExpired.with(expired.fence), PostgresStatements.giveBack()])
+    ending(PostgresStatements.fenceExpired.with(expired.fence))
   }
 
   /// Ends its own epoch and gives back what it has. nil where it was fenced before.
   public func leave() -> PostgresRequest<[Range]?> {
-    Self.ending([PostgresStatements.leave.with(fence), PostgresStatements.giveBack()])
+    Self.ending(PostgresStatements.leave.with(fence))
   }
 
-  private static func ending(_ segment: [PostgresCall]) -> PostgresRequest<[Range]?> {
-    PostgresRequest(segment: segment) { results in
-      guard results.count == 2, let returned = ranges(results[1]) else { return nil }
+  private static func ending(_ end: PostgresCall) -> PostgresRequest<[Range]?> {
+    PostgresRequest(segment: [end, PostgresStatements.giveBack(), PostgresStatements.tellReturned()]) {
+      results in
+      guard results.count == 3, let returned = ranges(results[1]) else { return nil }
       return .some(results[0].count == 1 ? returned : nil)
     }
   }
@@ -90,64 +95,106 @@ public struct PostgresBranch: Sendable, Hashable {
 
   /// Claims of a lane what was given back, and else the next page. Where there is both, both come: customers in the order of
   /// their tickets, those that were given back first.
-  public func claim(lane: Int64, atMost count: Int) -> PostgresRequest<[ClaimedCustomer]> {
-    let place = fence + [.integer(lane)]
+  ///
+  /// - Parameter number: by which the branch asks for the page again where it was not told; see ``claimed(_:)``.
+  public func claim(lane: Int64, atMost count: Int, number: Int64 = 0) -> PostgresRequest<[ClaimedCustomer]> {
+    let values = fence + [.integer(lane), .integer(Int64(count)), .integer(number)]
     return PostgresRequest(segment: [
-      PostgresStatements.claimReturned.with(place), PostgresStatements.lockLane(.integer(lane)),
-      PostgresStatements.claimNext.with(place + [.integer(Int64(count))]),
+      PostgresStatements.lockLane(.integer(lane)), PostgresStatements.claimReturned.with(values),
+      PostgresStatements.claimNext.with(values),
     ]) { results in
-      guard results.count == 3, let returned = Self.customers(results[0]),
+      guard results.count == 3, let returned = Self.customers(results[1]),
         let next = Self.customers(results[2])
       else { return nil }
       return returned + next
     }
   }
 
-  /// Gives back a part of a page of its own: false where the branch does not have it in one piece.
-  public func giveBack(_ part: Range) -> PostgresRequest<Bool> {
-    let values: [PostgresValue] = [.integer(part.lane), .integer(part.first), .integer(part.last)]
-    return PostgresRequest(segment: [PostgresStatements.giveBackPart.with(fence + values)]) {
-      $0.first.map { $0.count == 1 }
+  /// Who is in the page that was claimed under a number; nil where there is none.
+  public func claimed(_ number: Int64) -> PostgresRequest<[ClaimedCustomer]?> {
+    let values = fence + [.integer(number)]
+    return PostgresRequest(segment: [
+      PostgresStatements.hasClaimed.with(values), PostgresStatements.claimed.with(values),
+    ]) { results in
+      guard results.count == 2, let has = results[0].boolean(0, 0), let page = Self.customers(results[1])
+      else { return nil }
+      return .some(has ? page : nil)
     }
+  }
+
+  /// Gives back customers of its own pages; how many of them it had.
+  public func giveBack(lane: Int64, _ tickets: [Int64]) -> PostgresRequest<Int64> {
+    let positions = tickets.map { PostgresPosition.of(lane: lane, ticket: $0) }
+    return PostgresRequest(segment: [
+      PostgresStatements.lockLane(.integer(lane)), PostgresStatements.holdBranches(),
+      PostgresStatements.giveBackUnserved.with(fence + [.integer(0), .integers(positions)]),
+    ]) { $0.last?.integer(0, 0) }
   }
 
   // MARK: - Intake and completion
 
   /// Gives tickets to one request; nil where the branch was fenced. Several requests may go in one transaction.
-  public func take(_ intakes: [PostgresIntake]) -> PostgresRequest<[PostgresIntake.Answer?]> {
-    PostgresRequest(
-      segment: [PostgresStatements.lockIntake()]
-        + intakes.map { PostgresStatements.intake.with(fence + $0.values) }
-    ) { results in
+  func take(_ intakes: [PostgresIntake]) -> PostgresRequest<[PostgresIntake.Answer?]> {
+    PostgresRequest(segment: [PostgresStatements.lockIntake()] + intakes.map { $0.call(self) }) { results in
       guard results.count == intakes.count + 1 else { return nil }
-      return results.dropFirst().map(PostgresIntake.Answer.init)
+      return zip(intakes, results.dropFirst()).map { $0.read($1) }
+    }
+  }
+
+  /// Gives tickets to customers, counted by a commit of this number and named by the same in this epoch; nil where the branch
+  /// was fenced, or the bank drains, or a key is known.
+  public func take(
+    _ customers: ArrivingCustomers, lanes: [Line: Int64], number: Int64
+  ) -> PostgresRequest<SharedTickets?> {
+    let intake = PostgresIntake(customers: customers, lanes: lanes, commit: number, name: (epoch, number))
+    let request = take([intake])
+    return PostgresRequest(segment: request.segment) { results in
+      request.read(results).map { answers in
+        if case .given(let tickets, _) = answers[0] { tickets } else { nil }
+      }
     }
   }
 
   /// Ends customers. The tickets that come back have their receipt by this commit; nothing has become of the others, nor of
   /// anybody where the branch was fenced.
   ///
-  /// - Parameter number: of this commit in this epoch, never the same again; by it a branch learns after a lost connection
-  ///   what is in the books, see ``lastCommit``.
+  /// - Parameters:
+  ///   - number: of this commit in this epoch, never the same again; by it a branch learns after a lost connection what is in
+  ///     the books, see ``kept(_:)``.
+  ///   - former: the commit without which this one is nothing; 0 for none.
   public func complete(
-    _ completion: PostgresCompletion, number: Int64, day: Int64
+    _ completion: PostgresCompletion, number: Int64, after former: Int64 = 0
   ) -> PostgresRequest<[Int64]> {
-    PostgresRequest(segment: [
-      PostgresStatements.complete.with(fence + [.integer(number), .integer(day)] + completion.values)
-    ]) { results in
+    let values = fence + [.integer(number), .integer(former)] + completion.values
+    return PostgresRequest(segment: [completion.statement.with(values)]) { results in
       guard let rows = results.first, rows.count == 1 else { return nil }
-      return rows.has(0, 0) ? rows.integers(0, 0) : []
+      return rows.has(0, 2) ? rows.integers(0, 2) : []
     }
   }
 
-  /// The last commit of this epoch that is in the books; nil where there is none.
+  /// Which of these commits of this epoch are in the books.
   ///
   /// It is the last word only when nothing of the epoch can still be under way in the server, which may go on with what it was
-  /// sent for a while after a connection was lost: behind ``join(_:lease:)`` of the same name, which waits for it.
-  public var lastCommit: PostgresRequest<Int64?> {
-    PostgresRequest(segment: [PostgresStatements.lastCommit.with(fence)]) { results in
+  /// sent for a while after a connection was lost: behind ``join(_:lease:host:after:)`` of the same name, which waits for it,
+  /// or when the server's process for that connection is gone.
+  public func kept(_ numbers: [Int64]) -> PostgresRequest<Set<Int64>> {
+    PostgresRequest(segment: [PostgresStatements.commitsKept.with(fence + [.integers(numbers)])]) { results in
       guard let rows = results.first, rows.count == 1 else { return nil }
-      return .some(rows.integer(0, 0))
+      return Set(rows.integers(0, 0) ?? [])
+    }
+  }
+
+  /// The tickets that have their receipts by these commits of this epoch.
+  public func receipts(of numbers: [Int64]) -> PostgresRequest<[Int64: [Int64]]> {
+    PostgresRequest(segment: [PostgresStatements.receiptsOfCommits.with(fence + [.integers(numbers)])]) {
+      results in
+      guard let rows = results.first else { return nil }
+      var tickets: [Int64: [Int64]] = [:]
+      for row in 0..<rows.count {
+        guard let number = rows.integer(row, 0), let some = rows.integers(row, 1) else { return nil }
+        tickets[number] = some
+      }
+      return tickets
     }
   }
 
@@ -178,6 +225,13 @@ public struct PostgresBranch: Sendable, Hashable {
   private static func all<Element>(_ rows: PostgresRows, _ read: (Int) -> Element?) -> [Element]? {
     let elements = (0..<rows.count).compactMap(read)
     return elements.count == rows.count ? elements : nil
+  }
+
+  static func branches(_ rows: PostgresRows) -> [PostgresBranch]? {
+    all(rows) { row in
+      guard let id = rows.integer(row, 0), let epoch = rows.integer(row, 1) else { return nil }
+      return PostgresBranch(id: id, epoch: epoch)
+    }
   }
 
   private static func ranges(_ rows: PostgresRows) -> [Range]? {

@@ -105,12 +105,12 @@ public final class PostgresPreparation {
     finish(.failure(.failed(PostgresError(.strange("its answer about the schema"), at: ""))))
   }
 
-  /// Makes room for the receipts of a day. To be there already is no error.
+  /// Makes room for the receipts and attempts of a day. To be there already is no error.
   public static func partition(for day: Int64) -> PostgresRequest<Void> {
     // Two that make the same table at once would hinder each other.
-    PostgresRequest(segment: [.once(PostgresSchema.lockMigration), .once(PostgresSchema.partition(day))]) {
-      _ in ()
-    }
+    PostgresRequest(
+      segment: [.once(PostgresSchema.lockMigration)] + PostgresSchema.partitions(day).map { .once($0) }
+    ) { _ in () }
   }
 }
 

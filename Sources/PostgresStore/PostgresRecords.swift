@@ -1,6 +1,8 @@
 // Owns the rows that go into the books and come out of them: who asks for tickets, who was claimed, who is done.
 // Invariant: columns side by side, one entry for each customer in all of them, as the statements take them.
+import BankModel
 import Postgres
+import Time
 
 /// The key of a customer's row, as in SQLite's books: `state << 60 | lane << 40 | ticket`.
 public enum PostgresPosition {
@@ -36,88 +38,30 @@ public struct ClaimedCustomer: Sendable, Hashable {
   public let crashes: Int64
   /// And which the teller reported.
   public let failures: Int64
+  /// Attempts since the last requeue that may have begun, where the service counts them.
+  public let begun: Int64
+  /// Whether the last of them was under way.
+  public let isBegun: Bool
   /// What was ordered; empty for nothing.
   public let article: String
-  /// The length of the payload in bytes; nil where there is none.
-  public let payloadLength: Int64?
+  /// What the customer carries; nil for nothing.
+  public let payload: [UInt8]?
 
   /// The number on the ticket.
   public var ticket: Int64 { PostgresPosition.ticket(position) }
 
   init?(_ rows: PostgresRows, _ row: Int) {
-    let numbers = (0..<7).compactMap { rows.integer(row, $0) }
-    guard numbers.count == 7, rows.columns == PostgresStatements.pageColumns else { return nil }
-    (position, amount, account, issuedMilliseconds) = (numbers[0], numbers[1], numbers[2], numbers[3])
-    (attempts, crashes, failures) = (numbers[4], numbers[5], numbers[6])
-    article = rows.text(row, 7) ?? ""
-    payloadLength = rows.integer(row, 8)
-  }
-}
-
-/// One request for tickets: of one customer, or of a million.
-public struct PostgresIntake: Sendable, Hashable {
-  /// What came of it.
-  public enum Answer: Sendable, Hashable {
-    /// New tickets, one behind the other.
-    case issued(day: Int64, first: Int64, last: Int64)
-    /// The key has had these tickets before, and this was asked for then.
-    case known(day: Int64, first: Int64, last: Int64, request: Int64?)
-
-    /// nil where the branch was fenced.
-    init?(_ rows: PostgresRows) {
-      guard let isNew = rows.boolean(0, 0), let day = rows.integer(0, 1), let first = rows.integer(0, 2),
-        let last = rows.integer(0, 3)
-      else { return nil }
-      self =
-        isNew
-        ? .issued(day: day, first: first, last: last)
-        : .known(day: day, first: first, last: last, request: rows.integer(0, 4))
-    }
-  }
-
-  /// The business day.
-  public var day: Int64
-  /// The request's idempotency key; nil for none.
-  public var key: String?
-  /// What is asked for under the key, as a number.
-  public var request: Int64?
-  /// The moment of issue, in milliseconds since 1970.
-  public var issuedMilliseconds: Int64
-  /// Positions without the tickets.
-  public private(set) var bases: [Int64] = []
-  private var amounts: [Int64] = []
-  private var accounts: [Int64] = []
-  private var dues: [Int64] = []
-  private var articles: [String?] = []
-  private var payloads: [[UInt8]?] = []
-
-  public init(day: Int64, issuedMilliseconds: Int64, key: String? = nil, request: Int64? = nil) {
-    (self.day, self.issuedMilliseconds) = (day, issuedMilliseconds)
-    (self.key, self.request) = (key, request)
-  }
-
-  /// Adds a customer.
-  ///
-  /// - Parameter due: the moment before which it is not to be served, in milliseconds since 1970; nil for at once.
-  public mutating func add(
-    lane: Int64, amount: Int64, account: Int64, due: Int64? = nil, article: String = "",
-    payload: [UInt8]? = nil
-  ) {
-    bases.append(PostgresPosition.of(state: due == nil ? 1 : 2, lane: lane, ticket: 0))
-    amounts.append(amount)
-    accounts.append(account)
-    dues.append(due ?? 0)
-    articles.append(article.isEmpty ? nil : article)
-    payloads.append(payload)
-  }
-
-  var values: [PostgresValue] {
-    precondition(!bases.isEmpty, "a request has a customer")
-    return [
-      .integer(day), key.map { .text($0) } ?? .null, request.map { .integer($0) } ?? .null,
-      .integer(Int64(bases.count)), .integers(bases), .integers(amounts), .integers(accounts),
-      .integer(issuedMilliseconds), .integers(dues), .texts(articles), .manyBytes(payloads),
-    ]
+    guard rows.columns == PostgresStatements.pageColumns, let position = rows.integer(row, 0),
+      let amount = rows.integer(row, 1), let account = rows.integer(row, 2),
+      let issued = rows.integer(row, 3), let attempts = rows.integer(row, 4),
+      let crashes = rows.integer(row, 5), let failures = rows.integer(row, 6),
+      let begun = rows.integer(row, 7), let isBegun = rows.boolean(row, 8)
+    else { return nil }
+    (self.position, self.amount, self.account) = (position, amount, account)
+    (issuedMilliseconds, self.attempts, self.crashes) = (issued, attempts, crashes)
+    (self.failures, self.begun, self.isBegun) = (failures, begun, isBegun)
+    article = rows.text(row, 9) ?? ""
+    payload = rows.bytes(row, 10)
   }
 }
 
@@ -125,8 +69,16 @@ public struct PostgresIntake: Sendable, Hashable {
 public struct PostgresCompletion: Sendable, Hashable {
   /// How many there are.
   public var count: Int { positions.count }
-  private var positions: [Int64] = []
+  private(set) var positions: [Int64] = []
   private var columns = [[Int64]](repeating: [], count: 9)
+  /// Of whom there is more to be written, by the place among all.
+  private var more: [Int: More] = [:]
+
+  /// What stands in few receipts.
+  private struct More: Hashable {
+    var result: WorkResult?
+    var shortages: String?
+  }
 
   public init() {}
 
@@ -137,17 +89,80 @@ public struct PostgresCompletion: Sendable, Hashable {
   ///   - place: the window's; nil for none.
   ///   - transfer: the codes of the accounts; nil where nothing was moved.
   ///   - started: in milliseconds since 1970; nil where no attempt was begun. The same for `finished`.
+  ///   - result: what the work has left behind; nil for nothing.
   public mutating func add(
     position: Int64, outcome: Int64, place: Int64?, generation: Int64, pid: Int64, attempts: Int64,
-    transfer: (debit: Int64, credit: Int64)?, started: Int64?, finished: Int64
+    transfer: (debit: Int64, credit: Int64)?, started: Int64?, finished: Int64, result: WorkResult? = nil,
+    shortages: [Shortage] = []
   ) {
+    if result != nil || !shortages.isEmpty {
+      more[positions.count] = More(result: result, shortages: PostgresShortages.text(of: shortages))
+    }
     positions.append(position)
-    let values = [
-      outcome, place ?? -1, generation, pid, attempts, transfer?.debit ?? .min, transfer?.credit ?? .min,
-      started ?? -1, finished,
-    ]
-    for (index, value) in values.enumerated() { columns[index].append(value) }
+    columns[0].append(outcome)
+    columns[1].append(place ?? -1)
+    columns[2].append(generation)
+    columns[3].append(pid)
+    columns[4].append(attempts)
+    columns[5].append(transfer?.debit ?? .min)
+    columns[6].append(transfer?.credit ?? .min)
+    columns[7].append(started ?? -1)
+    columns[8].append(finished)
   }
 
-  var values: [PostgresValue] { [.integers(positions)] + columns.map { .integers($0) } }
+  /// Adds a receipt of a customer who stands at this position.
+  mutating func add(_ receipt: Receipt, at position: Int64, clock: SharedClock) {
+    add(
+      position: position, outcome: Int64(receipt.outcome.rawValue),
+      place: receipt.window.map { Int64($0.place) },
+      generation: Int64(receipt.generation), pid: Int64(receipt.pid), attempts: Int64(receipt.attempts),
+      transfer: receipt.transfer.map { ($0.debit.code, $0.credit.code) },
+      started: receipt.startedAt.map(clock.theirs), finished: clock.theirs(receipt.finishedAt),
+      result: receipt.result, shortages: receipt.shortages)
+  }
+
+  var statement: PostgresStatement {
+    more.isEmpty ? PostgresStatements.complete : PostgresStatements.completeWithResults
+  }
+
+  var values: [PostgresValue] {
+    let plain = [.integers(positions)] + columns.map { PostgresValue.integers($0) }
+    guard !more.isEmpty else { return plain }
+    let rest = positions.indices.map { more[$0] ?? More() }
+    func numbers(_ value: (WorkResult) -> Int64?) -> PostgresValue {
+      .integers(rest.map { $0.result.flatMap(value) ?? .min })
+    }
+    func bytes(_ value: (WorkResult) -> [UInt8]) -> PostgresValue {
+      .manyBytes(rest.map { $0.result.map(value) })
+    }
+    return plain + [
+      numbers { $0.duration.nanoseconds }, numbers { $0.ending?.exitCode.map(Int64.init) },
+      numbers { $0.ending?.exitSignal.map(Int64.init) }, numbers { $0.output.length },
+      numbers { $0.output.filed }, numbers { $0.errors.length }, numbers { $0.errors.filed },
+      bytes { $0.output.first }, bytes { $0.output.last }, bytes { $0.errors.first },
+      bytes { $0.errors.last },
+      .texts(rest.map(\.shortages)),
+    ]
+  }
+}
+
+/// How the shortages of a receipt are written: `ITEM:NEEDED:AVAILABLE`, with commas between them.
+public enum PostgresShortages {
+  /// The text; nil for none.
+  public static func text(of shortages: [Shortage]) -> String? {
+    shortages.isEmpty
+      ? nil : shortages.map { "\($0.item.name):\($0.needed):\($0.available)" }.joined(separator: ",")
+  }
+
+  /// What the text says; what cannot be read is left out.
+  public static func read(_ text: String?) -> [Shortage] {
+    (text ?? "").split(separator: ",").compactMap { part in
+      let words = part.split(separator: ":", omittingEmptySubsequences: false)
+      guard words.count >= 3, let needed = Quantity(words[words.count - 2]),
+        let available = Quantity(words[words.count - 1])
+      else { return nil }
+      let name = words.dropLast(2).joined(separator: ":")
+      return Shortage(item: ItemID(name), needed: needed, available: available)
+    }
+  }
 }

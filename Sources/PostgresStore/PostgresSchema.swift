@@ -2,6 +2,8 @@
 // Invariant: a migration that was ever released is never changed; a new shape is a new entry at the end of the list. Each runs
 // as one transaction, behind a lock that all branches share.
 
+import BankModel
+
 /// The shape of a bank's books in PostgreSQL.
 ///
 /// What a branch may rely on:
@@ -34,7 +36,26 @@ enum PostgresSchema {
     "CREATE TABLE bank.version (number bigint NOT NULL)",
     "INSERT INTO bank.version VALUES (0)",
 
-    // A coordinator with its tellers. `fencing` is the transaction that has raised the epoch.
+    // Named numbers. `books`, `books day` and `books ticket` are the name of the books, see `BooksName`.
+    "CREATE TABLE bank.meta (name text PRIMARY KEY, value bigint NOT NULL)",
+    """
+    INSERT INTO bank.meta VALUES
+      ('books', ('x' || right(replace(gen_random_uuid()::text, '-', ''), 16))::bit(64)::bigint),
+      ('books day', 0), ('books ticket', 0)
+    """,
+
+    // The business days; the last is the present one. `draining` is a bank that takes no new customers until it ends.
+    """
+    CREATE TABLE bank.day (
+      day bigint PRIMARY KEY,
+      opened_ms bigint NOT NULL,
+      closed_ms bigint,
+      draining boolean NOT NULL DEFAULT false
+    )
+    """,
+    "INSERT INTO bank.day (day, opened_ms) VALUES (1, \(nowMilliseconds))",
+
+    // A coordinator with its tellers. `fencing` is the transaction that has raised the epoch; `closed` was left in good order.
     """
     CREATE TABLE bank.branch (
       id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -42,11 +63,18 @@ enum PostgresSchema {
       epoch bigint NOT NULL,
       expires_at timestamptz NOT NULL,
       fencing xid8,
+      host text NOT NULL DEFAULT '',
+      windows bigint NOT NULL DEFAULT 0,
+      commits bigint NOT NULL DEFAULT 0,
+      closed boolean NOT NULL DEFAULT false,
+      opened_ms bigint NOT NULL,
+      paused bigint[] NOT NULL DEFAULT '{}',
       UNIQUE (id, epoch)
     ) WITH (fillfactor = 50)
     """,
 
-    // Whoever's business is not finished. position = state << 60 | lane << 40 | ticket, as in SQLite's books.
+    // Whoever's business is not finished, all of the present day. position = state << 60 | lane << 40 | ticket, as in SQLite's
+    // books: 1 waits, 2 is delayed until `due_ms`, 3 is dead. `begun` and `is_begun` as in `BankModel.Customer`.
     """
     CREATE TABLE bank.customer (
       position bigint PRIMARY KEY,
@@ -56,24 +84,37 @@ enum PostgresSchema {
       attempts bigint NOT NULL DEFAULT 0,
       crashes bigint NOT NULL DEFAULT 0,
       failures bigint NOT NULL DEFAULT 0,
+      begun bigint NOT NULL DEFAULT 0,
+      is_begun boolean NOT NULL DEFAULT false,
       due_ms bigint,
       article text,
       payload bytea
     )
     """,
+    "CREATE INDEX customer_due ON bank.customer (due_ms) WHERE due_ms IS NOT NULL",
 
-    // What the lanes are: the numbers in the positions.
+    // The services by the numbers that all branches use, the first three those of every branch.
+    """
+    CREATE TABLE bank.service (
+      number bigint PRIMARY KEY CHECK (number BETWEEN 1 AND 65535),
+      name text NOT NULL UNIQUE
+    )
+    """,
+    "INSERT INTO bank.service VALUES \(branchServices)",
+
+    // What the lanes are: the numbers in the positions. `priority` is `Priority.code`.
     """
     CREATE TABLE bank.lane (
       number bigint PRIMARY KEY CHECK (number BETWEEN 1 AND 1048575),
-      service text NOT NULL,
+      service bigint NOT NULL,
       priority bigint NOT NULL,
       UNIQUE (service, priority)
     )
     """,
 
-    // The tickets of one request. `request` is what was asked for under the key, so that the same key with something else is
-    // noticed.
+    // Tickets that were given together. `key` is a client's, and `request` what was asked for under it, so that the same key
+    // with something else is noticed. Branch, epoch and number say of what this is a part, whatever the epoch at that moment,
+    // so that a branch that does not know what has come of it can repeat it.
     """
     CREATE TABLE bank.intake (
       day bigint NOT NULL,
@@ -82,11 +123,15 @@ enum PostgresSchema {
       branch bigint NOT NULL,
       key text UNIQUE,
       request bigint,
+      epoch bigint,
+      number bigint,
       PRIMARY KEY (day, last)
     )
     """,
+    "CREATE INDEX intake_number ON bank.intake (branch, epoch, number) WHERE number IS NOT NULL",
 
-    // A page of a lane that a branch has taken; it stays until the day ends, or until it is given back.
+    // A page of a lane that a branch has taken; it stays until the day ends, or until it is given back. `number` is what the
+    // branch calls it, so that it finds a page of which it was never told.
     """
     CREATE TABLE bank.claim (
       lane bigint NOT NULL,
@@ -95,12 +140,14 @@ enum PostgresSchema {
       branch bigint NOT NULL,
       epoch bigint NOT NULL,
       at timestamptz NOT NULL,
+      number bigint NOT NULL,
       PRIMARY KEY (lane, last)
     )
     """,
-    "CREATE INDEX claim_of_branch ON bank.claim (branch, epoch)",
+    "CREATE INDEX claim_of_branch ON bank.claim (branch, epoch, number)",
 
-    // A page, or a part of one, that nobody has any more: of a branch that was fenced, or given back.
+    // A page, or a part of one, that nobody has any more: of a branch that was fenced, given back, or of somebody who has come
+    // back from those who are delayed or dead.
     """
     CREATE TABLE bank.returned (
       lane bigint NOT NULL,
@@ -122,7 +169,9 @@ enum PostgresSchema {
     )
     """,
 
-    // The end of one ticket; a partition a day.
+    // The end of one ticket; a partition a day. Outcomes are `BankModel.Outcome`, `place` is null for no window, debit and
+    // credit are codes of accounts and null where nothing was moved. Of the work's result `result_ns` is how long it took, and
+    // null where there is none: then all that follows it is null. Shortages as `PostgresShortages` writes them.
     """
     CREATE TABLE bank.receipt (
       day bigint NOT NULL,
@@ -144,22 +193,75 @@ enum PostgresSchema {
       branch bigint NOT NULL,
       epoch bigint NOT NULL,
       commit_no bigint NOT NULL,
+      shortages text,
+      result_ns bigint,
+      exit_code bigint,
+      exit_signal bigint,
+      output_first bytea,
+      output_last bytea,
+      output_length bigint,
+      output_filed bigint,
+      errors_first bytea,
+      errors_last bytea,
+      errors_length bigint,
+      errors_filed bigint,
       PRIMARY KEY (day, ticket)
     ) PARTITION BY RANGE (day)
     """,
+    "CREATE INDEX receipt_commit ON bank.receipt (branch, epoch, commit_no)",
+    "CREATE INDEX receipt_account ON bank.receipt (account)",
 
-    // What each commit of a branch has done: a row a commit, so that nobody waits for another to count.
+    // An attempt that ended without a receipt; service and place are the window. Partitions as of the receipts.
+    """
+    CREATE TABLE bank.attempt (
+      day bigint NOT NULL,
+      ticket bigint NOT NULL,
+      number bigint NOT NULL,
+      service bigint NOT NULL,
+      place bigint NOT NULL,
+      generation bigint NOT NULL,
+      pid bigint NOT NULL,
+      started_ms bigint NOT NULL,
+      ended_ms bigint NOT NULL,
+      ending bigint NOT NULL,
+      exit_code bigint,
+      exit_signal bigint,
+      words text,
+      is_fatal boolean NOT NULL DEFAULT false,
+      branch bigint NOT NULL,
+      epoch bigint NOT NULL,
+      PRIMARY KEY (day, ticket, number)
+    ) PARTITION BY RANGE (day)
+    """,
+    partition(1, of: "receipt"), partition(1, of: "attempt"),
+
+    // By how much each commit of a branch has changed the numbers of a lane: a row a commit and lane, so that nobody waits for
+    // another to count, and one of lane 0 where it has changed none. What is settled is folded into one row a day and lane, of
+    // epoch 0 and commit 0.
     """
     CREATE TABLE bank.tally (
       branch bigint NOT NULL,
       epoch bigint NOT NULL,
       commit_no bigint NOT NULL,
       day bigint NOT NULL,
-      receipts bigint NOT NULL,
-      PRIMARY KEY (branch, epoch, commit_no)
+      lane bigint NOT NULL,
+      issued bigint NOT NULL DEFAULT 0,
+      waiting bigint NOT NULL DEFAULT 0,
+      delayed bigint NOT NULL DEFAULT 0,
+      dead bigint NOT NULL DEFAULT 0,
+      served bigint NOT NULL DEFAULT 0,
+      out_of_stock bigint NOT NULL DEFAULT 0,
+      cancelled bigint NOT NULL DEFAULT 0,
+      PRIMARY KEY (branch, epoch, commit_no, day, lane)
     )
     """,
   ]
+
+  /// The database's clock, in milliseconds since 1970.
+  static let nowMilliseconds = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+
+  private static let branchServices = ServiceName.branch.enumerated().map { "(\($0 + 1), '\($1)')" }
+    .joined(separator: ", ")
 
   /// The segment that makes a version out of the one before it; refused as a whole where the version is another by then.
   static func migration(to number: Int64) -> [String] {
@@ -179,10 +281,15 @@ enum PostgresSchema {
 
   static let otherVersion = "55000"
 
-  /// The statement that makes room for a day's receipts.
-  static func partition(_ day: Int64) -> String {
+  /// The tables that have a partition a day.
+  static let partitioned = ["receipt", "attempt"]
+
+  /// The statements that make room for a day's receipts and attempts.
+  static func partitions(_ day: Int64) -> [String] { partitioned.map { partition(day, of: $0) } }
+
+  private static func partition(_ day: Int64, of table: String) -> String {
     """
-    CREATE TABLE IF NOT EXISTS bank.receipt_\(max(0, day)) PARTITION OF bank.receipt
+    CREATE TABLE IF NOT EXISTS bank.\(table)_\(max(0, day)) PARTITION OF bank.\(table)
     FOR VALUES FROM (\(max(0, day))) TO (\(max(0, day) &+ 1))
     """
   }

@@ -24,34 +24,52 @@ extension PostgresPlace {
 
 enum PostgresStatements {
   /// The row of the branch, held against a change of its epoch. Of parameters `$1` (branch) and `$2` (epoch).
-  private static let fence = """
+  static let fence = """
     fence AS MATERIALIZED (SELECT FROM bank.branch WHERE id = $1 AND epoch = $2 FOR KEY SHARE)
     """
-  private static let page = """
-    c.position, c.amount, c.account, c.issued_ms, c.attempts, c.crashes, c.failures, c.article, \
-    octet_length(c.payload)::bigint
+  static let today = "(SELECT max(day) FROM bank.day)"
+  static let ticketMask = "1099511627775"
+  static let laneMask = "1048575"
+  /// The lane in a position.
+  static func lane(_ position: String = "position") -> String { "((\(position) >> 40) & \(laneMask))" }
+  /// The first position of those who wait in a lane, less one ticket. In SQL all these operators bind alike, from the left.
+  static func base(_ lane: String) -> String { "((1::bigint << 60) | (\(lane) << 40))" }
+  /// The last ticket of a lane that was ever claimed.
+  static func front(_ lane: String) -> String {
     """
-  /// Columns of ``page``.
-  static let pageColumns = 9
+    greatest(coalesce((SELECT last FROM bank.claim WHERE lane = \(lane) ORDER BY last DESC LIMIT 1), 0), \
+    coalesce((SELECT max(last) FROM bank.returned WHERE lane = \(lane)), 0))
+    """
+  }
+  /// Whether somebody may wait in a lane whom nobody has.
+  static func hasUnclaimed(_ lane: String) -> String {
+    """
+    (EXISTS (SELECT FROM bank.returned WHERE lane = \(lane)) OR (SELECT position FROM bank.customer
+      WHERE position > \(base(lane)) + \(front(lane)) AND position < \(base("(\(lane) + 1)"))
+      ORDER BY position LIMIT 1) IS NOT NULL)
+    """
+  }
 
   // MARK: - A branch and its lease
 
-  /// A branch begins, or begins anew. The name, and how long the lease is in milliseconds.
+  /// A branch begins, or begins anew. The name, how long the lease is in milliseconds, the machine, and the epoch in which it
+  /// was as far as it knows: a server that follows a lost one may know less.
   static let join = PostgresStatement(
-    "bank-join", [.text, .integer],
+    "bank-join", [.text, .integer, .text, .integer],
     """
-    INSERT INTO bank.branch AS b (name, epoch, expires_at, fencing)
-    VALUES ($1, 1, clock_timestamp() + $2 * interval '1 ms', pg_current_xact_id())
+    INSERT INTO bank.branch AS b (name, epoch, expires_at, fencing, host, opened_ms)
+    VALUES ($1, $4 + 1, clock_timestamp() + $2 * interval '1 ms', pg_current_xact_id(), $3, \(PostgresSchema.nowMilliseconds))
     ON CONFLICT (name) DO UPDATE
-    SET epoch = b.epoch + 1, expires_at = excluded.expires_at, fencing = pg_current_xact_id()
+    SET epoch = greatest(b.epoch, $4) + 1, expires_at = excluded.expires_at, fencing = pg_current_xact_id(),
+      host = excluded.host, opened_ms = excluded.opened_ms, closed = false
     RETURNING id, epoch
     """)
 
-  /// Branch, epoch, and how long the lease is from now on.
+  /// Branch, epoch, how long the lease is from now on, windows, and transactions so far.
   static let renew = PostgresStatement(
-    "bank-renew", [.integer, .integer, .integer],
+    "bank-renew", [.integer, .integer, .integer, .integer, .integer],
     """
-    UPDATE bank.branch SET expires_at = clock_timestamp() + $3 * interval '1 ms'
+    UPDATE bank.branch SET expires_at = clock_timestamp() + $3 * interval '1 ms', windows = $4, commits = $5
     WHERE id = $1 AND epoch = $2 RETURNING id
     """)
 
@@ -75,11 +93,12 @@ enum PostgresStatements {
   static let leave = PostgresStatement(
     "bank-leave", [.integer, .integer],
     """
-    UPDATE bank.branch SET epoch = epoch + 1, expires_at = '-infinity', fencing = pg_current_xact_id()
+    UPDATE bank.branch SET epoch = epoch + 1, expires_at = '-infinity', fencing = pg_current_xact_id(), closed = true,
+      windows = 0
     WHERE id = $1 AND epoch = $2 RETURNING id
     """)
 
-  /// Gives back what the epoch has left that this transaction has ended; nothing where it has ended none. Claims of which
+  /// Gives back what the epochs have left that this transaction has ended; nothing where it has ended none. Claims of which
   /// everybody was served stay. Behind the statement that ends the epoch and in its segment: that one may have waited for a
   /// claim or a completion, which only a later statement sees. Before the first who waits in a lane there is nobody to be looked
   /// for, so the claims of a long day cost nothing.
@@ -99,7 +118,7 @@ enum PostgresStatements {
     ), near AS MATERIALIZED (
       SELECT k.ctid AS place, k.lane, k.first, k.last FROM bank.claim k JOIN front ON k.lane = front.lane
       WHERE k.branch = (SELECT id FROM bank.branch WHERE fencing = pg_current_xact_id())
-        AND k.epoch = (SELECT epoch - 1 FROM bank.branch WHERE fencing = pg_current_xact_id())
+        AND k.epoch < (SELECT epoch FROM bank.branch WHERE fencing = pg_current_xact_id())
         AND k.last >= front.first
     ), cut AS (
       DELETE FROM bank.claim WHERE ctid = ANY (ARRAY (
@@ -111,61 +130,44 @@ enum PostgresStatements {
     INSERT INTO bank.returned SELECT lane, first, last FROM cut RETURNING lane, first, last
     """)
 
-  /// The first position of those who wait in a lane, less one ticket. In SQL all these operators bind alike, from the left.
-  private static func base(_ lane: String) -> String { "((1::bigint << 60) | (\(lane) << 40))" }
-
-  // MARK: - Intake
-
-  /// The lock under which tickets are given.
-  static let lockIntake = PostgresStatement(
-    "bank-lock-intake", [],
-    "SELECT pg_advisory_xact_lock(\(PostgresSchema.lockClass), \(PostgresSchema.intakeLock))")
-
-  /// Gives tickets to those of one request, or tells which were given before under the same key. Branch, epoch, day, key and
-  /// what is asked for under it, how many, and of each: lane and state as the first part of the position, amount, account,
-  /// moment of issue, moment before which nobody is to be served (0 for at once), article, payload.
-  static let intake = PostgresStatement(
-    "bank-intake",
-    [
-      .integer, .integer, .integer, .text, .integer, .integer, .integers, .integers, .integers, .integer,
-      .integers,
-      .texts, .manyBytes,
-    ],
-    """
-    WITH \(fence), known AS (SELECT day, first, last, request FROM bank.intake WHERE key = $4),
-    number AS (
-      SELECT coalesce((SELECT last FROM bank.intake WHERE day = $3 ORDER BY last DESC LIMIT 1), 0) AS last
-      WHERE EXISTS (SELECT FROM fence) AND NOT EXISTS (SELECT FROM known)
-    ), taken AS (
-      INSERT INTO bank.intake (day, first, last, branch, key, request)
-      SELECT $3, number.last + 1, number.last + $6, $1, $4, $5 FROM number RETURNING day, first, last
-    ), added AS (
-      INSERT INTO bank.customer (position, amount, account, issued_ms, due_ms, article, payload)
-      SELECT o.base | (taken.first + o.number - 1), o.amount, o.account, $10, nullif(o.due, 0), o.article, o.payload
-      FROM taken CROSS JOIN
-        unnest($7, $8, $9, $11, $12, $13) WITH ORDINALITY AS o (base, amount, account, due, article, payload, number)
-    )
-    SELECT true, day, first, last, NULL::bigint FROM taken
-    UNION ALL SELECT false, day, first, last, request FROM known WHERE EXISTS (SELECT FROM fence)
-    """)
+  /// Tells everybody that somebody waits in these lanes.
+  static let tellReturned = PostgresStatement(
+    "bank-tell-returned", [],
+    "SELECT count(pg_notify('\(channel)', lane::text)) FROM (SELECT DISTINCT lane FROM bank.returned) AS l")
+  /// Where it is told that somebody waits (the lane), or that something else is to be looked at (nothing).
+  static let channel = "bank"
 
   // MARK: - Claiming
 
-  /// The lock under which new pages of a lane are claimed.
+  /// The lock under which pages of a lane are claimed.
   static let lockLane = PostgresStatement(
     "bank-lock-lane", [.integer],
     "SELECT pg_advisory_xact_lock(\(PostgresSchema.lockClass), $1::int)")
 
-  /// Claims the first of what was given back in a lane, and tells who is left of it. Branch, epoch, lane.
-  static let claimReturned = PostgresStatement(
-    "bank-claim-returned", [.integer, .integer, .integer],
+  /// What there is to know of a customer in a page.
+  private static let page = """
+    c.position, c.amount, c.account, c.issued_ms, c.attempts, c.crashes, c.failures, c.begun, c.is_begun, c.article, c.payload
     """
-    WITH \(fence), gone AS (
-      DELETE FROM bank.returned r WHERE EXISTS (SELECT FROM fence) AND (r.lane, r.first) = (
-        SELECT lane, first FROM bank.returned WHERE lane = $3 ORDER BY first LIMIT 1 FOR UPDATE SKIP LOCKED)
-      RETURNING r.lane, r.first, r.last
+  /// Columns of ``page``.
+  static let pageColumns = 11
+  /// Bytes of payloads with which a page ends.
+  static let longestPayloads = 8 << 20
+
+  /// Claims the first of what was given back in a lane, and tells who is left of it. Behind the lane's lock and in its
+  /// segment. Branch, epoch, lane, of how many tickets at most besides the first piece, and the claim's number.
+  static let claimReturned = PostgresStatement(
+    "bank-claim-returned", [.integer, .integer, .integer, .integer, .integer],
+    """
+    WITH \(fence), pieces AS MATERIALIZED (
+      SELECT lane, first, last FROM bank.returned WHERE lane = $3 AND EXISTS (SELECT FROM fence)
+      ORDER BY first LIMIT 256 FOR UPDATE SKIP LOCKED
+    ), gone AS (
+      DELETE FROM bank.returned WHERE lane = $3 AND first = ANY (ARRAY (
+        SELECT first FROM (SELECT first, sum(last - first + 1) OVER (ORDER BY first) AS through,
+          row_number() OVER (ORDER BY first) AS number FROM pieces) AS f WHERE number = 1 OR through <= $4))
+      RETURNING lane, first, last
     ), taken AS (
-      INSERT INTO bank.claim SELECT lane, first, last, $1, $2, clock_timestamp() FROM gone RETURNING lane, first, last
+      INSERT INTO bank.claim SELECT lane, first, last, $1, $2, clock_timestamp(), $5 FROM gone RETURNING lane, first, last
     )
     SELECT \(page) FROM taken CROSS JOIN LATERAL (
       SELECT * FROM bank.customer
@@ -175,84 +177,61 @@ enum PostgresStatements {
     """)
 
   /// Claims the next page of a lane, behind everything that was ever claimed of it, and tells who is in it. Behind the lane's
-  /// lock and in its segment. Branch, epoch, lane, and how many customers at most.
+  /// lock and in its segment. Branch, epoch, lane, how many customers at most, and the claim's number.
   static let claimNext = PostgresStatement(
-    "bank-claim-next", [.integer, .integer, .integer, .integer],
+    "bank-claim-next", [.integer, .integer, .integer, .integer, .integer],
     """
-    WITH \(fence), page AS MATERIALIZED (
+    WITH \(fence), long AS MATERIALIZED (
       SELECT * FROM bank.customer
       WHERE EXISTS (SELECT FROM fence) AND position < \(base("($3 + 1)"))
-        AND position > \(base("$3")) + greatest(
-          coalesce((SELECT last FROM bank.claim WHERE lane = $3 ORDER BY last DESC LIMIT 1), 0),
-          coalesce((SELECT max(last) FROM bank.returned WHERE lane = $3), 0))
+        AND position > \(base("$3")) + \(front("$3"))
       ORDER BY position LIMIT $4
+    ), page AS MATERIALIZED (
+      SELECT * FROM (
+        SELECT *, sum(octet_length(payload)) OVER (ORDER BY position ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+          AS before FROM long) AS l
+      WHERE before IS NULL OR before < \(longestPayloads)
     ), taken AS (
       INSERT INTO bank.claim
-      SELECT $3, min(position) - \(base("$3")), max(position) - \(base("$3")), $1, $2, clock_timestamp()
+      SELECT $3, min(position) - \(base("$3")), max(position) - \(base("$3")), $1, $2, clock_timestamp(), $5
       FROM page HAVING count(*) > 0
     )
     SELECT \(page) FROM page c ORDER BY c.position
     """)
 
-  /// Gives back a part of one page of one's own, such as a customer whom an operator has brought back. What lies before and
-  /// behind it stays claimed. Branch, epoch, lane, first and last ticket.
-  static let giveBackPart = PostgresStatement(
-    "bank-give-back-part", [.integer, .integer, .integer, .integer, .integer],
+  /// Who is in the pages that were claimed under a number. Branch, epoch, number.
+  static let claimed = PostgresStatement(
+    "bank-claimed", [.integer, .integer, .integer],
     """
-    WITH \(fence), cut AS (
-      DELETE FROM bank.claim WHERE EXISTS (SELECT FROM fence) AND branch = $1 AND epoch = $2
-        AND first <= $4 AND last >= $5 AND $5 >= $4 AND (lane, last) = (
-          SELECT lane, last FROM bank.claim WHERE lane = $3 AND last >= $4 ORDER BY last LIMIT 1)
-      RETURNING *
-    ), former AS (INSERT INTO bank.former_claim SELECT lane, first, last, branch, epoch, at FROM cut),
-    before AS (INSERT INTO bank.claim SELECT lane, first, $4 - 1, branch, epoch, at FROM cut WHERE first < $4),
-    behind AS (INSERT INTO bank.claim SELECT lane, $5 + 1, last, branch, epoch, at FROM cut WHERE last > $5)
-    INSERT INTO bank.returned SELECT lane, $4, $5 FROM cut RETURNING lane, first, last
+    SELECT \(page) FROM (
+      SELECT lane, first, last FROM bank.claim WHERE branch = $1 AND epoch = $2 AND number = $3 ORDER BY lane, first OFFSET 0
+    ) AS taken CROSS JOIN LATERAL (
+      SELECT * FROM bank.customer
+      WHERE position BETWEEN \(base("taken.lane")) + taken.first AND \(base("taken.lane")) + taken.last
+      ORDER BY position OFFSET 0) AS c
     """)
+
+  /// Whether anything was claimed under a number. Branch, epoch, number.
+  static let hasClaimed = PostgresStatement(
+    "bank-has-claimed", [.integer, .integer, .integer],
+    "SELECT EXISTS (SELECT FROM bank.claim WHERE branch = $1 AND epoch = $2 AND number = $3)")
 
   /// What a customer carries. The position.
   static let payload = PostgresStatement(
     "bank-payload", [.integer], "SELECT payload FROM bank.customer WHERE position = $1")
 
-  // MARK: - Completing
+  // MARK: - Connections
 
-  /// Ends customers: what comes back has a receipt by this, and nobody else has been changed. Branch, epoch, the number of
-  /// this commit, day, and of each: position, outcome, place (-1 for no window), generation, pid, attempts, debit and credit
-  /// (both `Int64.min` where nothing was moved), moment of the start (-1 for none), moment of the end.
-  static let complete = PostgresStatement(
-    "bank-complete",
-    [.integer, .integer, .integer, .integer] + Array(repeating: .integers, count: 10),
+  /// When the server's process for this connection has begun.
+  static let begin = PostgresStatement(
+    "bank-begin", [], "SELECT \(beganAt) FROM pg_stat_activity a WHERE pid = pg_backend_pid()")
+  private static let beganAt = "(extract(epoch FROM a.backend_start) * 1000000)::bigint"
+
+  /// Ends former processes of the server, and tells how many of them are still there. Their numbers, and when they began.
+  static let endFormer = PostgresStatement(
+    "bank-end-former", [.integers, .integers],
     """
-    WITH \(fence), gone AS (
-      DELETE FROM bank.customer WHERE position = ANY ($5) AND EXISTS (SELECT FROM fence)
-      RETURNING position, amount, account, issued_ms, article
-    ), written AS (
-      INSERT INTO bank.receipt
-      SELECT $4, gone.position & \(ticketMask), (gone.position >> 40) & 1048575, outcome, nullif(place, -1), generation,
-        pid, attempts, amount, account, nullif(debit, \(nothing)), nullif(credit, \(nothing)), issued_ms,
-        nullif(started_ms, -1), finished_ms, article, $1, $2, $3
-      FROM gone JOIN unnest($5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
-        AS w (position, outcome, place, generation, pid, attempts, debit, credit, started_ms, finished_ms)
-        ON w.position = gone.position
-      RETURNING ticket
-    ), counted AS (
-      INSERT INTO bank.tally SELECT $1, $2, $3, $4, (SELECT count(*) FROM written) FROM fence
-    )
-    SELECT array_agg(ticket) FROM written
+    SELECT count(pg_terminate_backend(a.pid)) FROM pg_stat_activity a JOIN unnest($1, $2) AS w (pid, began)
+    ON a.pid = w.pid AND \(beganAt) = w.began
     """)
-
-  private static let ticketMask = "1099511627775"
-  private static let nothing = "(-9223372036854775807 - 1)"
-
-  /// Which of these tickets have a receipt, and by whose commit. Day and tickets.
-  static let receipts = PostgresStatement(
-    "bank-receipts", [.integer, .integers],
-    """
-    SELECT ticket, branch, epoch, commit_no FROM bank.receipt WHERE day = $1 AND ticket = ANY ($2) ORDER BY ticket
-    """)
-
-  /// The last commit of an epoch that is in the books. Branch and epoch.
-  static let lastCommit = PostgresStatement(
-    "bank-last-commit", [.integer, .integer],
-    "SELECT max(commit_no) FROM bank.tally WHERE branch = $1 AND epoch = $2")
 }

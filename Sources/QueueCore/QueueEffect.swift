@@ -16,6 +16,9 @@ public enum QueueEffect: Sendable, Equatable {
   /// Read dead letters from the store, at most so many.
   case loadDead(RequestNumber, limit: Int)
 
+  /// Have shared books do what a request wants with customers whom this branch has not in hand, and answer it.
+  case forward(RequestNumber, OperatorOrder)
+
   /// Hand a customer to a teller. Waits for no disk.
   case assign(Window, Lease, Customer)
   /// Tell a teller that its receipts up to this lease are on disk.
@@ -39,12 +42,25 @@ public enum QueueEffect: Sendable, Equatable {
   case announce(Happening, Window, Lease, Customer)
   /// A customer was put aside, for the log.
   case reportDead(Customer, Window, AttemptEnd, ProcessEnd?)
+  /// What was done with a customer has had no effect: it was finished by somebody else before. It is several times as large as
+  /// any other effect, and seldom: by reference.
+  indirect case reportWithoutEffect(Customer, Receipt)
   /// A service was paused, because nobody can be served like this.
   case reportPause(Service, because: WorkFailure)
   /// Answer a request.
   case reply(RequestNumber, QueueAnswer)
   /// The drain has ended: nobody can be served any more, and no window is busy.
   case reportDrained
+}
+
+/// What an operator wants done with customers whom only the books know.
+public enum OperatorOrder: Sendable, Equatable {
+  /// Take this one out.
+  case cancel(TicketNumber)
+  /// Bring this dead letter back to its line.
+  case requeue(TicketNumber)
+  /// Bring all dead letters back.
+  case requeueDead
 }
 
 /// What those who watch are told.
@@ -80,6 +96,10 @@ public enum QueueRefusal: Sendable, Equatable {
   case diskFull
   /// There is no such ticket among those not finished. It may have a receipt.
   case noSuchTicket(TicketNumber)
+  /// The branch has lost its lease before it was on disk; what became of it is known to the books alone.
+  case leaseLost
+  /// Several branches share the books, and this is not done with them.
+  case sharedBooks
   /// The customer stands where this cannot be done.
   case wrongState(TicketNumber, CustomerState)
 }

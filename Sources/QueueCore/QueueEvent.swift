@@ -2,6 +2,7 @@
 // Events are past tense or requests; whoever reports them has already checked their form, not their truth.
 
 import BankModel
+import Time
 
 /// A number by which whoever asked finds the answer again.
 public typealias RequestNumber = UInt64
@@ -29,6 +30,17 @@ public enum QueueEvent: Sendable {
   case roomChanged(isShort: Bool)
   /// The next page of a line, in order.
   case pageLoaded(Line, [Customer])
+  /// Of books that several branches share: somebody may wait in a line whom no branch has claimed.
+  case somebodyMayWait(Line)
+  /// The branch may hand out until this moment, because no other one takes its customers before.
+  case leaseHolds(until: MonotonicTime)
+  /// In the transaction that is settled next these were finished by somebody else before, and nothing was done of them.
+  case withoutEffect([TicketNumber])
+  /// The branch has nobody any more: whom it had in hand is given to others, and nothing that it has not heard of as being
+  /// on disk will be.
+  case branchLost
+  /// So many are not finished in the whole bank and are no dead letters, by the index of the service.
+  case remains([Int64])
   /// The next page of those who are delayed, in order.
   case delayedLoaded([DelayedCustomer])
   /// What the store knows of a ticket that a request asked for.

@@ -151,12 +151,16 @@ extension QueueMachine {
           attempt: lease.attempt)
       let dueAt = WallTime(milliseconds: now.wall.milliseconds + pause.milliseconds)
       books.waiting[customer.line] -= 1
-      books.delay(of: customer.service)
-      delayed.postpone(DelayedCustomer(customer: customer, dueAt: dueAt), due: now.monotonic + pause)
+      if policy.isShared {
+        books.issued -= 1
+      } else {
+        books.delay(of: customer.service)
+        delayed.postpone(DelayedCustomer(customer: customer, dueAt: dueAt), due: now.monotonic + pause)
+      }
       stage(.postpone(customer, dueAt: dueAt), into: &effects)
     } else {
       stage(.update(customer), into: &effects)
-      lines[index(of: customer.line)].takeBack(customer)
+      takeBack(customer)
     }
   }
 
@@ -233,7 +237,13 @@ extension QueueMachine {
       return bury(customer, window, end, processEnd, into: &effects)
     }
     stage(.update(customer), into: &effects)
-    lines[index(of: customer.line)].takeBack(customer)
+    takeBack(customer)
+  }
+
+  /// A customer who had left the line stands there again, at the place of its number.
+  mutating func takeBack(_ customer: Customer) {
+    let place = index(of: customer.line)
+    if policy.isShared { lines[place].takeBack(claimed: customer) } else { lines[place].takeBack(customer) }
   }
 
   /// A customer is put aside: an operator decides.
@@ -242,7 +252,7 @@ extension QueueMachine {
     into effects: inout [QueueEffect]
   ) {
     books.waiting[customer.line] -= 1
-    books.dead += 1
+    if policy.isShared { books.issued -= 1 } else { books.dead += 1 }
     stage(.bury(customer), into: &effects)
     effects.append(.reportDead(customer, window, end, processEnd))
   }

@@ -1,5 +1,5 @@
 // Owns what an operator may do: take customers out, bring dead letters back, pause, open and close windows,
-// empty the queue, end the day. Each request is answered once, and only when what it did is on disk.
+// empty the queue. How the bank ends stands in `QueueMachine+Ending.swift`. Each request is answered once, and only when what it did is on disk.
 
 import BankModel
 import Time
@@ -25,6 +25,7 @@ extension QueueMachine {
         return
       }
     }
+    guard !policy.isShared else { return effects.append(.forward(request, .cancel(ticket))) }
     cancellations.insert(request)
     effects.append(.lookUp(request, ticket))
   }
@@ -60,7 +61,7 @@ extension QueueMachine {
     _ ticket: TicketNumber, for request: RequestNumber, into effects: inout [QueueEffect]
   ) {
     guard admitsChanges(request, into: &effects) else { return }
-    effects.append(.lookUp(request, ticket))
+    effects.append(policy.isShared ? .forward(request, .requeue(ticket)) : .lookUp(request, ticket))
   }
 
   /// The store has answered what it knows of a ticket that is to be cancelled or brought back.
@@ -246,6 +247,8 @@ extension QueueMachine {
   /// Empties the queue: everyone gets a cancelled receipt, and numbers begin at 1 on the next day.
   mutating func reset(for request: RequestNumber, at now: Moment, into effects: inout [QueueEffect]) {
     guard admitsChanges(request, into: &effects) else { return }
+    // Whoever waits is the other branches' as well.
+    guard !policy.isShared else { return effects.append(.reply(request, .refused(.sharedBooks))) }
     guard !isShort else {
       // A receipt for everybody at once is more than is held back.
       effects.append(.reply(request, .refused(.diskFull)))
@@ -323,75 +326,5 @@ extension QueueMachine {
       into: &effects)
     effects.append(.recall(windowState.window, lease))
     return lease
-  }
-
-  mutating func finish(into effects: inout [QueueEffect]) {
-    stage = .finishing
-    takeBackStarts(into: &effects)
-    for service in windows.indices {
-      for place in windows[service].indices { announceClosing(service, place, into: &effects) }
-    }
-  }
-
-  /// Takes everyone at a window back to the head of the line. It is nobody's fault, so it counts as no crash: a bank
-  /// that is closed in a hurry every evening makes no dead letters.
-  mutating func vacate(at now: Moment, into effects: inout [QueueEffect]) {
-    stage = .finishing
-    takeBackStarts(into: &effects)
-    for service in windows.indices {
-      for place in windows[service].indices {
-        guard let customer = release(service, place) else { continue }
-        windows[service][place].state = .doomed
-        standAgain(customer, service, place, at: now, into: &effects)
-        takeBackAhead(service, place, at: now, into: &effects)
-      }
-    }
-  }
-
-  /// Whether somebody waits, or comes in just now, who can still be served.
-  public var hasWaitingToServe: Bool {
-    if !admissions.isEmpty || isTakingIn || canServeDelayed { return true }
-    return lines.indices.contains { lines[$0].count > 0 && isServable(books.waiting.lines[$0].service) }
-  }
-
-  /// Closes the day if every ticket has its receipt: the books are those of the next one, which nobody has opened.
-  mutating func endDay(at now: Moment) {
-    guard books.isFinished, admissions.isEmpty, !isTakingIn else { return }
-    books = books.next(openedAt: now.wall)
-    lines = []
-  }
-
-  /// Reports once that nobody can be served any more: all have been served, or those who wait stand before
-  /// paused services or services without windows, and no window is busy.
-  mutating func reportDrainedIfSo(into effects: inout [QueueEffect]) {
-    guard stage != .open, !hasReportedDrained, servingCount == 0, admissions.isEmpty, !isTakingIn else {
-      return
-    }
-    if stage == .draining, hasWaitingToServe { return }
-    hasReportedDrained = true
-    effects.append(.reportDrained)
-  }
-
-  /// What those in the store came for is not known here: they are waited for where anybody can be served.
-  private var canServeDelayed: Bool {
-    delayed.holdsSomebody { isServable($0) }
-      || delayed.beyond > 0 && windows.indices.contains { isServable(Service(index: $0)) }
-  }
-
-  private func isServable(_ service: Service) -> Bool {
-    let index = service.index
-    return index < windows.count && !books.paused[index] && windows[index].contains { !$0.isClosing }
-  }
-
-  /// Takes over rules that an operator has changed. Leases that are running keep their deadlines.
-  public mutating func adopt(_ policy: QueuePolicy) {
-    var policy = policy
-    policy.lineCapacity = self.policy.lineCapacity
-    policy.lineLowWater = self.policy.lineLowWater
-    policy.maxLines = self.policy.maxLines
-    policy.delayedCapacity = self.policy.delayedCapacity
-    policy.delayedLowWater = self.policy.delayedLowWater
-    policy.maxUnderway = self.policy.maxUnderway
-    self.policy = policy
   }
 }

@@ -47,10 +47,16 @@ extension QueueMachine {
   /// Whether nobody waits, is delayed or is served.
   public var isIdle: Bool {
     waitingCount == 0 && servingCount == 0 && books.delayed == 0 && unsettledTickets == 0 && !isTakingIn
+      && branch.remaining.allSatisfy { $0 == 0 }
   }
 
   /// Whether every service is paused.
   public var isPaused: Bool { books.paused.allSatisfy { $0 } }
+
+  /// The services that are paused.
+  public var pausedServices: [Service] {
+    books.paused.indices.filter { books.paused[$0] }.map { Service(index: $0) }
+  }
 
   /// The numbers of one service.
   public func numbers(of service: Service) -> ServiceNumbers {

@@ -11,7 +11,7 @@ extension QueueMachine {
   /// - Parameter index: of the service.
   mutating func handOut(_ index: Int, at now: Moment, into effects: inout [QueueEffect]) {
     let service = Service(index: index)
-    guard stage != .finishing, !books.paused[index] else { return }
+    guard stage != .finishing, !books.paused[index], mayServe(at: now) else { return }
     let rules = policy[index]
     let isCounted = rules.maxAttempts != nil
     if isCounted, isJammed { return }
@@ -102,9 +102,13 @@ extension QueueMachine {
   private mutating func takeFirst(_ service: Service, into effects: inout [QueueEffect]) -> Customer? {
     for place in books.waiting.places(of: service) {
       let customer = lines[place].dequeue()
-      let wanted = lines[place].nextPage(lowWater: policy.lowWater(ofLineAt: place))
-      if wanted > 0 {
-        effects.append(.loadPage(books.waiting.lines[place], after: lines[place].cursor, limit: wanted))
+      if policy.isShared {
+        claim(place, isWanted: customer == nil, into: &effects)
+      } else {
+        let wanted = lines[place].nextPage(lowWater: policy.lowWater(ofLineAt: place))
+        if wanted > 0 {
+          effects.append(.loadPage(books.waiting.lines[place], after: lines[place].cursor, limit: wanted))
+        }
       }
       if let customer { return customer }
       // Those of a lower priority wait until it is known who stands in this line.
@@ -114,6 +118,7 @@ extension QueueMachine {
   }
 
   mutating func join(_ page: [Customer], _ line: Line) {
+    guard !policy.isShared else { return receive(page, line) }
     var held: Set<TicketNumber> = []
     for windowState in windows[line.service.index] where windowState.isServing {
       if let customer = windowState.customer { held.insert(customer.ticket) }

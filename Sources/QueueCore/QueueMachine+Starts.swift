@@ -55,6 +55,8 @@ extension QueueMachine {
 
   /// That the first of them begin is on disk: they begin.
   mutating func beginStarts(_ count: Int, at now: Moment, into effects: inout [QueueEffect]) {
+    // A branch whose lease has run out meanwhile hands out nobody.
+    guard mayServe(at: now) else { return takeBackStarts(into: &effects) }
     for start in starts.prefix(count) {
       guard let (service, place) = locate(start.window), let customer = note(start, service, place, at: now)
       else { preconditionFailure("whoever is handed out stands at its window until somebody was told") }
@@ -95,7 +97,7 @@ extension QueueMachine {
       else { preconditionFailure("whoever is handed out stands at its window until somebody was told") }
       (customer.begun, customer.isBegun) = (customer.begun - 1, false)
       stage(.update(customer), into: &effects)
-      lines[index(of: customer.line)].takeBack(customer)
+      takeBack(customer)
     }
   }
 

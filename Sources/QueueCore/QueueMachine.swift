@@ -86,6 +86,9 @@ public struct QueueMachine: ~Copyable, Sendable {
   /// Customers whom each reset has cancelled that was not answered yet.
   var resetCounts: [RequestNumber: Int64] = [:]
 
+  /// What a branch knows of books that it shares; see `QueueMachine+Branch.swift`.
+  var branch = BranchKnowledge()
+
   /// When the last event happened: by the steady clock the latest moment, by the calendar's the last reading.
   var lastMoment: Moment
 
@@ -138,6 +141,11 @@ public struct QueueMachine: ~Copyable, Sendable {
     case .intakeAbandoned: abandonIntake(at: now, into: &effects)
     case .roomChanged(let isShort): self.isShort = isShort
     case .pageLoaded(let line, let page): join(page, line)
+    case .somebodyMayWait(let line): lines[index(of: line)].hearOfMore()
+    case .leaseHolds(let end): branch.leaseEnd = end
+    case .withoutEffect(let tickets): takeBackEffects(of: tickets, into: &effects)
+    case .branchLost: loseEverybody(at: now, into: &effects)
+    case .remains(let tally): branch.remaining = tally
     case .delayedLoaded(let page): join(page, at: now)
     case .found(let request, let ticket, let stored):
       resolve(request, ticket, stored, at: now, into: &effects)
@@ -162,6 +170,7 @@ public struct QueueMachine: ~Copyable, Sendable {
     case .requeue(let request, let ticket): requeue(ticket, for: request, into: &effects)
     case .requeueDead(let request):
       guard admitsChanges(request, into: &effects) else { break }
+      guard !policy.isShared else { return effects.append(.forward(request, .requeueDead)) }
       revivals[request] = 0
       effects.append(.loadDead(request, limit: Self.deadPage))
     case .pause(let request, let service): setPaused(true, service, for: request, into: &effects)

@@ -100,7 +100,23 @@ public struct QueuePolicy: Sendable, Equatable {
   /// Transactions that may be on their way to the disk at once, 1 at least. Of a store that answers at once none ever is.
   public var maxUnderway = 4
 
+  /// Whether several branches share the books, of which this queue is one; see `QueueMachine+Branch.swift`.
+  public var isShared = false
+  /// Customers of one line whom a branch claims at once, where the books are shared: 1 at least. With 1 nobody is claimed
+  /// before a window is free, and nobody is overtaken by a customer of another branch.
+  public var page = 100
+
   public init() {}
+
+  /// The same, of a branch that shares its books or of a bank that has its own.
+  ///
+  /// - Parameter page: customers of one line whom it claims at once; nil where its books are its own.
+  public func sharing(page: Int?) -> QueuePolicy {
+    var policy = self
+    policy.isShared = page != nil
+    policy.page = max(1, page ?? policy.page)
+    return policy
+  }
 
   /// The rules of a service.
   ///

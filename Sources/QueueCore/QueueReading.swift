@@ -93,6 +93,18 @@ public protocol QueueReading: AnyObject {
 }
 
 extension QueueReading {
+  /// What the queue wants to know, as an event.
+  public func answer(to question: StoreQuestion) throws(StoreError) -> QueueEvent {
+    switch question {
+    case .page(let line, let after, let limit):
+      .pageLoaded(line, try page(of: line, after: after, limit: limit))
+    case .delayed(let after, let limit): .delayedLoaded(try delayed(after: after, limit: limit))
+    case .ticket(let request, let ticket): .found(request, ticket: ticket, try find(ticket))
+    case .dead(let request, let limit):
+      .deadLoaded(request, try customers(in: .dead, after: nil, limit: limit).map(\.customer))
+    }
+  }
+
   /// Whether something may still be put by in the stock for a ticket that was cancelled.
   public func isUnreleased(_ ticket: TicketOfDay) throws(StoreError) -> Bool {
     try unreleased(after: TicketOfDay(day: ticket.day, ticket: ticket.ticket - 1), limit: 1).first == ticket

@@ -233,28 +233,50 @@ public enum CommitProgress: Sendable, Equatable {
   case underway
 }
 
+/// What the queue wants to know of its store.
+public enum StoreQuestion: Sendable, Equatable {
+  /// The next waiting customers of a line, by number, beginning behind one, at most so many. Of books that are shared the
+  /// asker has them from then on, and they need not begin there.
+  case page(Line, after: TicketNumber, limit: Int)
+  /// The next delayed customers by their places.
+  case delayed(after: DuePlace, limit: Int)
+  /// What is known of a ticket for which a request asks.
+  case ticket(RequestNumber, TicketNumber)
+  /// Dead letters for a request, at most so many.
+  case dead(RequestNumber, limit: Int)
+}
+
 extension QueueStore {
   /// Nothing is ever on its way to a store that answers at once.
-  public func takeResult() throws(StoreError) -> Bool { false }
+  public func takeResult() throws(StoreError) -> QueueEvent? { nil }
   /// There is nothing to wait for.
   public func awaitResults() {}
+  /// A disk answers soon.
+  public var canBeAwaited: Bool { true }
   /// There is nothing to look for.
   public var nextResult: MonotonicTime? { nil }
 }
 
-/// Keeps the queue. One user at a time. A commit is a request whose result may come later; every other call is synchronous.
+extension QueueStore where Self: QueueReading {
+  /// What can be read is answered at once.
+  public func ask(_ question: StoreQuestion) throws(StoreError) -> QueueEvent? { try answer(to: question) }
+}
+
+/// Keeps the queue. One user at a time. A commit and a question are requests whose results may come later, as events.
 ///
 /// Changes are staged into one open transaction and become durable with ``commit(_:)``. Several transactions may be on their
 /// way: they come to the disk in the order in which they were handed over, and after a crash any beginning of that order is
 /// kept. After an error nothing is kept that was not said to be on disk, neither what was staged nor what was on its way, and
 /// nothing is staged any more.
-public protocol QueueStore: QueueReading {
-  /// Reads what is kept. A new store begins with day 1 at `now`.
-  func load(now: WallTime) throws(StoreError) -> StoredQueue
+public protocol QueueStore: AnyObject {
+  /// Whether an answer may show what is not on disk: something was staged since the last commit, or is on its way.
+  var hasStagedChanges: Bool { get }
 
-  /// Counts the starts of the coordinator on this store: durable when it returns, from 1.
-  /// The moment is kept: what was begun before it was begun by another coordinator.
-  func beginIncarnation(at now: WallTime) throws(StoreError) -> Int64
+  /// Every service that ever had a number here.
+  var services: ServiceDirectory { get }
+
+  /// What a customer carries whom the queue has in hand; nil for nothing, which is not the same as a payload of no bytes.
+  func payload(of ticket: TicketNumber) throws(StoreError) -> [UInt8]?
 
   /// Gives a number to each of these services that has none: durable when it returns. A number is given once, and none is
   /// ever taken back. Nothing may be staged.
@@ -272,12 +294,19 @@ public protocol QueueStore: QueueReading {
   @discardableResult
   func commit(_ books: Books, arriving: ArrivingRequest?) throws(StoreError) -> CommitProgress
 
-  /// Whether the oldest transaction on its way has come to the disk. It is said once of each, in the order in which they
-  /// were handed over; false where there is nothing to say yet.
-  func takeResult() throws(StoreError) -> Bool
+  /// Asks something. The answer shows everything that was staged before: at once, or, where it is nil, it comes later by
+  /// ``takeResult()``. Questions are answered in the order in which they were asked.
+  func ask(_ question: StoreQuestion) throws(StoreError) -> QueueEvent?
 
-  /// Returns when the result of everything that is on its way can be taken.
+  /// The next of what has come to pass: that the oldest transaction on its way is on disk (`.committed`), which is said once of
+  /// each and in the order in which they were handed over, or what was asked for; nil where there is nothing to say yet.
+  func takeResult() throws(StoreError) -> QueueEvent?
+
+  /// Returns when the result of everything that is on its way can be taken. Only where ``canBeAwaited``.
   func awaitResults()
+
+  /// Whether it may be waited for while nobody else is heard: a disk may, a network may not.
+  var canBeAwaited: Bool { get }
 
   /// When the next result is to be looked for, as far as nothing else wakes whoever waits for it; nil for never.
   var nextResult: MonotonicTime? { get }
@@ -323,4 +352,14 @@ extension QueueStore {
   /// Saves the books with everything that was staged, where no request is open.
   @discardableResult
   public func commit(_ books: Books) throws(StoreError) -> CommitProgress { try commit(books, arriving: nil) }
+}
+
+/// A store that can be read whenever somebody asks, because it is here: the bank's own.
+public protocol LocalQueueStore: QueueStore, QueueReading {
+  /// Reads what is kept. A new store begins with day 1 at `now`.
+  func load(now: WallTime) throws(StoreError) -> StoredQueue
+
+  /// Counts the starts of the coordinator on this store: durable when it returns, from 1.
+  /// The moment is kept: what was begun before it was begun by another coordinator.
+  func beginIncarnation(at now: WallTime) throws(StoreError) -> Int64
 }

@@ -1,17 +1,21 @@
 // Owns one line of waiting customers: the first of them in memory, the others in the store. Invariants: those in
 // memory are in the order of their numbers, none above `cursor`; everyone who waits in the store beyond them has a
 // number above it. Those at a window may have any number: a page shows them, and they are skipped.
+// Of books that several branches share a line has whom this branch has claimed, all of them in memory, in any order of their
+// pages; nobody knows how many others stand in the books.
 
 import BankModel
 
 struct WaitingLine: Sendable {
-  private(set) var front = LinkedQueue<Customer>()
+  fileprivate(set) var front = LinkedQueue<Customer>()
   /// Customers of this line who stand only in the store.
   private(set) var beyond: Int64 = 0
   /// The number behind which the next page begins.
-  private(set) var cursor: TicketNumber = 0
+  fileprivate(set) var cursor: TicketNumber = 0
   /// Whether a page was asked for and has not come.
-  private(set) var isLoading = false
+  fileprivate(set) var isLoading = false
+  /// Whether somebody of it may stand in shared books, whom this branch has not claimed.
+  fileprivate(set) var mayHoldMore = false
   /// Counts what has changed beyond the memory besides newcomers, for whoever remembers who stands there; in a line
   /// that takes another's place it goes on.
   private(set) var version: UInt32 = 0
@@ -33,7 +37,7 @@ struct WaitingLine: Sendable {
 
   var count: Int64 { Int64(front.count) + beyond }
   /// Whether nobody is in it or about to be, and no page is on its way.
-  var isVacant: Bool { front.isEmpty && beyond == 0 && newcomers == 0 && !isLoading }
+  var isVacant: Bool { front.isEmpty && beyond == 0 && newcomers == 0 && !isLoading && !mayHoldMore }
   /// Newcomers who may not be handed out before their tickets are on disk.
   var newcomerCount: Int64 { newcomers }
 
@@ -146,5 +150,38 @@ struct WaitingLine: Sendable {
       front.enqueue(customer)
       beyond -= 1
     }
+  }
+}
+
+// MARK: - Shared books
+
+extension WaitingLine {
+  /// Somebody may stand in the books.
+  mutating func hearOfMore() { mayHoldMore = true }
+
+  /// Whether a page is to be claimed now: where somebody may be there, and fewer than so many are in memory.
+  mutating func claimsNow(below lowWater: Int) -> Bool {
+    guard !isLoading, mayHoldMore, front.count < lowWater else { return false }
+    isLoading = true
+    return true
+  }
+
+  /// A page was claimed. Who was given back by another branch stands before those who are here.
+  mutating func join(claimed page: [Customer]) {
+    isLoading = false
+    if page.isEmpty { mayHoldMore = false }
+    for customer in page {
+      if let last = front.peekLast, last.ticket > customer.ticket {
+        front.insert(customer) { $0.ticket > customer.ticket }
+      } else {
+        front.enqueue(customer)
+      }
+      cursor = max(cursor, customer.ticket)
+    }
+  }
+
+  /// Somebody who has left the line comes back to the place of its number.
+  mutating func takeBack(claimed customer: Customer) {
+    front.insert(customer) { $0.ticket > customer.ticket }
   }
 }

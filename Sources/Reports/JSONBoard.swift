@@ -6,7 +6,7 @@ import Wire
 extension JSONValue {
   /// `board`, in one line.
   package static func board(_ frame: BoardFrame) -> JSONValue {
-    let shape: JSONValue = [
+    var shape: JSONValue = [
       "version": 1, "day": .init(frame.day), "state": .string(frame.state.name),
       "coordinator": [
         "pid": .init(frame.coordinator.pid), "generation": .init(frame.coordinator.generation),
@@ -29,6 +29,10 @@ extension JSONValue {
         "serving": .init(frame.hidden.serving), "windows": .init(frame.hidden.windows),
       ],
     ]
+    if let bank = frame.bank { shape = shape.adding(["bank": counts(bank)]) }
+    if let branches = frame.branches {
+      shape = shape.adding(["branches": .array(branches.map(branch))])
+    }
     return frame.history.map { shape.adding(["history": history($0, of: frame.services)]) } ?? shape
   }
 

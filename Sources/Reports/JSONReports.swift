@@ -12,16 +12,24 @@ extension JSONValue {
   }
 
   /// `start`, `status` and everything that answers like them.
+  ///
+  /// Where several branches share the books, `queue` and `services` are those of the whole bank, and this branch's own stand in
+  /// `branch`.
   package static func status(_ report: StatusReport) -> JSONValue {
-    [
+    let shape: JSONValue = [
       "version": 1,
       "bank": [
         "state": .string(report.state.name), "day": .init(report.day), "pid": .init(report.pid),
         "generation": .init(report.generation), "since": .instant(report.since),
         "business_ms": .init(report.businessMilliseconds), "guardian_pid": .init(report.guardianPid),
-      ], "queue": queue(report.queue), "services": .array(report.services.map(service)),
+      ], "queue": queue(report.wholeQueue), "services": .array(report.wholeServices.map(service)),
       "workers": .array(report.workers.map(worker)),
     ]
+    guard let branch = report.branch else { return shape }
+    let own: JSONValue = [
+      "queue": queue(report.queue), "services": .array(report.services.map(service)),
+    ]
+    return shape.adding(["branch": JSONValue.branch(branch).adding(own)])
   }
 
   private static func queue(_ queue: QueueReport) -> JSONValue {
@@ -90,6 +98,7 @@ extension JSONValue {
       "started_at": .instant(receipt.startedAt), "finished_at": .instant(receipt.finishedAt),
     ]
     return shape.adding(particulars(receipt.article, receipt.shortages)).adding(result(receipt))
+      .adding(field(ofBranch: receipt.branch))
   }
 
   /// What only some customers have: an article, which is what they bring instead of a payload, and something that was
@@ -150,6 +159,7 @@ extension JSONValue {
         "started_at": .instant(receipt.startedAt), "finished_at": .instant(receipt.finishedAt),
       ])
       shape = shape.adding(particulars(nil, receipt.shortages)).adding(result(receipt))
+        .adding(field(ofBranch: receipt.branch))
     }
     return shape.adding(["attempts": .array(ticket.attempts.map(attempt))])
   }
@@ -166,7 +176,8 @@ extension JSONValue {
       "started_at": .instant(attempt.startedAt), "ended_at": .instant(attempt.endedAt),
       "end": .init(attempt.end?.name), "signal": .init(attempt.signal), "code": .init(attempt.code),
     ]
-    return attempt.words.map { shape.adding(["reason": .string($0)]) } ?? shape
+    let words = attempt.words.map { shape.adding(["reason": .string($0)]) } ?? shape
+    return words.adding(field(ofBranch: attempt.branch))
   }
 
   /// `stop`: the day, and what the drain has done: `finished` since it began, `waiting` for the next start, tellers

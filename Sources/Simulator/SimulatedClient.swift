@@ -62,7 +62,7 @@ final class SimulatedClient {
     chance = SeededGenerator(seed: seed)
     commandsLeft = commands
     self.world = world
-    line = SimulatedLine(in: world)
+    line = SimulatedLine(on: world.host)
     line.onMessage = { [unowned self] in hear($0) }
     line.onEnd = { [unowned self] in hear($0) }
   }

@@ -20,8 +20,8 @@ extension SimulatedQueueStore {
     return progress
   }
 
-  func takeResult() throws(StoreError) -> Bool {
-    guard let slow, let next = slow.underway.first, next.due <= process.clock else { return false }
+  func takeResult() throws(StoreError) -> QueueEvent? {
+    guard let slow, let next = slow.underway.first, next.due <= process.clock else { return nil }
     guard process.survives() else { throw .failed(path: "bank", detail: "the process is dead") }
     do throws(StoreError) { try write(next) { world.meetDisk(.commit) } } catch {
       disk.rollBack()
@@ -32,7 +32,7 @@ extension SimulatedQueueStore {
     }
     try slow.takeFirst()
     world.trace.line(process.clock, "  committed, \(slow.underway.count) on their way")
-    return true
+    return .committed
   }
 
   func awaitResults() {

@@ -15,7 +15,7 @@ final class SimulatedQueueStore: AskingStore {
   /// What is on its way, where the disk answers later.
   private(set) var slow: SlowDisk?
   /// What the process sees.
-  private var shown: any QueueStore { slow?.shown ?? disk }
+  private var shown: any LocalQueueStore { slow?.shown ?? disk }
 
   init(of process: SimulatedProcess, _ number: Int, in world: Simulation) {
     (self.process, self.world) = (process, world)
@@ -103,7 +103,7 @@ final class SimulatedQueueStore: AskingStore {
   func hasRoom(toMove customers: Int64) -> Bool { disk.hasRoom(toMove: customers) }
 
   func ask<Answer: Equatable>(
-    _ question: @autoclosure () -> String, _ body: (any QueueStore) throws(StoreError) -> Answer,
+    _ question: @autoclosure () -> String, _ body: (any LocalQueueStore) throws(StoreError) -> Answer,
     comparable: (Answer) -> Answer
   ) throws(StoreError) -> Answer { try body(shown) }
 

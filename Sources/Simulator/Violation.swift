@@ -78,6 +78,14 @@ public struct Violation: Sendable, Equatable, CustomStringConvertible {
     case process
     /// What is said of a command, or kept with a receipt, is not what its process has done.
     case result
+    /// Something of an epoch that has ended has taken effect, or a branch has finished whom it has not had.
+    case fence
+    /// A customer was claimed, or given back, whom another branch has, or who was nobody's to claim.
+    case claim
+    /// The tickets of a bank of several branches are not one series.
+    case series
+    /// A transaction came to the books a second time.
+    case repeatedTurn
     /// The store was asked for what contradicts what it keeps.
     case storeContradiction
   }

@@ -34,15 +34,15 @@ extension MemoryStore {
     results += count
   }
 
-  /// Whether the oldest transaction on its way has come to the disk. See `QueueStore`.
-  public func takeResult() throws(StoreError) -> Bool {
+  /// What has come to pass. See `QueueStore`.
+  public func takeResult() throws(StoreError) -> QueueEvent? {
     if let end { throw end }
-    guard results > 0 else { return false }
+    guard results > 0 else { return nil }
     try attempt { () throws(StoreError) in try meet(.commit) }
     results -= 1
     keepUnderway(1)
     try attempt { () throws(StoreError) in try meet(.commitThatIsKept) }
-    return true
+    return .committed
   }
 
   /// Everything that is on its way comes to the disk, or is refused.

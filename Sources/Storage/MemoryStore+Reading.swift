@@ -158,7 +158,7 @@ extension MemoryStore {
   public func audit() throws(StoreError) -> StoreAudit {
     try beginReading()
     precondition(!hasStagedChanges, "An audit looks at what is committed: commit or roll back first.")
-    var report = AuditReport(services: services)
+    var report = AuditRecord(services: services)
     let receipts = auditReceipts(&report)
     for books in allDays {
       let found = receipts[books.day] ?? DayReceipts()
@@ -182,7 +182,7 @@ extension MemoryStore {
 
   private var allDays: [Books] { closedDays + (books.map { [$0] } ?? []) }
 
-  private func auditReceipts(_ report: inout AuditReport) -> [BusinessDay: DayReceipts] {
+  private func auditReceipts(_ report: inout AuditRecord) -> [BusinessDay: DayReceipts] {
     var walk = ReceiptWalk(last: books?.day ?? 0)
     for receipt in contents.receipts {
       let transfer = receipt.transfer
@@ -195,7 +195,7 @@ extension MemoryStore {
     return walk.counts
   }
 
-  private func auditOrder(_ report: inout AuditReport) {
+  private func auditOrder(_ report: inout AuditRecord) {
     let days = allDays.map { ($0.day, $0.clockSteps) }
     var walk = OrderWalk(starts: starts, disordered: DisorderedDays.among(days))
     let served = contents.receipts.filter { $0.outcome == .served }
@@ -213,7 +213,7 @@ extension MemoryStore {
     contents.customers.values.filter { $0.customer.ticket < bound }
   }
 
-  private func walk(_ books: Books, _ report: inout AuditReport) {
+  private func walk(_ books: Books, _ report: inout AuditRecord) {
     var tickets = contents.receipts.filter { $0.day == books.day }.map(\.ticket)
     if books.day == self.books?.day { tickets += issuedCustomers.map(\.customer.ticket) }
     var walk = TicketWalk(day: books.day, issued: books.issued)
@@ -221,7 +221,7 @@ extension MemoryStore {
     walk.end(&report)
   }
 
-  private func auditAttempts(_ report: inout AuditReport) {
+  private func auditAttempts(_ report: inout AuditRecord) {
     for (ticket, attempts) in contents.attempts
     where attempts.map(\.number).sorted() != (1...Int32(attempts.count)).map(\.self) {
       report.note(Remark(.attemptsNotNumbered, ticket.ticket, ticket.day, attempts.count))
@@ -243,25 +243,25 @@ extension MemoryStore {
 
   private func note(
     _ ticket: TicketNumber, _ day: BusinessDay, counted: Int, possible: ClosedRange<Int>,
-    _ report: inout AuditReport
+    _ report: inout AuditRecord
   ) {
     if !possible.contains(counted) { report.note(Remark(.attemptsMiscounted, ticket, day, counted)) }
   }
 
-  private func auditPayloads(_ report: inout AuditReport) {
+  private func auditPayloads(_ report: inout AuditRecord) {
     let tickets = Set(contents.customers.values.map(\.customer.ticket))
     for ticket in contents.payloads.keys.sorted() where ticket < bound && !tickets.contains(ticket) {
       report.note(Remark(.payloadOfNobody, ticket))
     }
   }
 
-  private func auditResults(_ report: inout AuditReport) {
+  private func auditResults(_ report: inout AuditRecord) {
     for receipt in contents.receipts where receipt.result != nil && receipt.outcome != .served {
       report.note(Remark(.resultOfNobody, receipt.ticket, receipt.day))
     }
   }
 
-  private func auditKeys(_ report: inout AuditReport) {
+  private func auditKeys(_ report: inout AuditRecord) {
     let issued = allDays.map(\.issued)
     for tickets in contents.keys.values.map(\.tickets)
     where tickets.day != books?.day || tickets.first < bound {

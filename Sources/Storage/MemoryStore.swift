@@ -8,7 +8,7 @@ import QueueCore
 import Time
 
 /// A store that forgets everything when the process ends, and before that only what it is told to.
-public final class MemoryStore: QueueStore {
+public final class MemoryStore: LocalQueueStore {
   /// A kind of call that can be made to fail.
   public enum Call: Hashable, Sendable {
     /// `stage`.

@@ -10,7 +10,7 @@
 import BankModel
 
 /// Walks over the customers of all days, by day and number, and finds those who were overtaken in their line.
-struct OrderWalk {
+package struct OrderWalk {
   /// The latest beginning so far of a first attempt in one line, under one coordinator.
   private struct Latest {
     var ticket: TicketNumber
@@ -30,20 +30,30 @@ struct OrderWalk {
   private var day: BusinessDay = 0
   private var latest: [Place: Latest] = [:]
 
-  init(starts: [Int64], disordered: Set<BusinessDay>) {
+  package init(starts: [Int64], disordered: Set<BusinessDay>) {
     self.starts = starts.sorted()
     self.disordered = disordered
   }
 
   mutating func visit(
     _ day: BusinessDay, _ ticket: TicketNumber, _ line: Line, receipt: Int64, attempts: Int64,
-    startedAt: Int64, isLater: Bool = false, _ report: inout AuditReport
+    startedAt: Int64, isLater: Bool = false, _ report: inout AuditRecord
+  ) {
+    guard let start = start(of: receipt) else { return }
+    visit(
+      day, ticket, line, under: start, attempts: attempts, startedAt: startedAt, isLater: isLater, &report)
+  }
+
+  /// The same where it is known with whom somebody is compared: with those who have the same number in `start`.
+  package mutating func visit(
+    _ day: BusinessDay, _ ticket: TicketNumber, _ line: Line, under start: Int, attempts: Int64,
+    startedAt: Int64, isLater: Bool = false, _ report: inout AuditRecord
   ) {
     if day != self.day {
       self.day = day
       latest.removeAll(keepingCapacity: true)
     }
-    guard !disordered.contains(day), let start = start(of: receipt) else { return }
+    guard !disordered.contains(day) else { return }
     let place = Place(line: line, start: start)
     if var before = latest[place], before.startedAt > startedAt {
       if !before.isTold {
@@ -55,6 +65,11 @@ struct OrderWalk {
     } else if attempts == 1, !isLater {
       latest[place] = Latest(ticket: ticket, startedAt: startedAt)
     }
+  }
+
+  /// Nobody of this line comes any more who is compared under this number.
+  package mutating func forget(_ line: Line, under start: Int) {
+    latest[Place(line: line, start: start)] = nil
   }
 
   /// The start of the coordinator under which a receipt was written; nil where no start was noted before it.

@@ -13,7 +13,7 @@ extension SQLiteStore {
   public func audit() throws(StoreError) -> StoreAudit {
     try settle()
     precondition(!hasStagedChanges, "An audit looks at what is committed: commit or roll back first.")
-    var report = AuditReport(services: services)
+    var report = AuditRecord(services: services)
     try find(into: &report) { report throws(StoreError) in try database.examine(into: &report.findings) }
     try find(into: &report) { report throws(StoreError) in
       let days = try readDays(&report)
@@ -32,7 +32,7 @@ extension SQLiteStore {
 
   /// Runs one part of the audit; damage that stops it becomes a finding.
   private func find(
-    into report: inout AuditReport, _ part: (inout AuditReport) throws(StoreError) -> Void
+    into report: inout AuditRecord, _ part: (inout AuditRecord) throws(StoreError) -> Void
   ) throws(StoreError) {
     do throws(StoreError) { try part(&report) } catch {
       guard case .damaged(_, let detail) = error else { throw error }
@@ -41,7 +41,7 @@ extension SQLiteStore {
   }
 
   /// The rows of all days: a row a day is little, and every other count is held against them.
-  private func readDays(_ report: inout AuditReport) throws(StoreError) -> [DayRow] {
+  private func readDays(_ report: inout AuditRecord) throws(StoreError) -> [DayRow] {
     let days = try database.withStatement(
       "SELECT \(DayRow.columns) FROM day ORDER BY day", while: "reading the days"
     ) { row throws(StoreError) in try row.all { DayRow($0, lines, services) } }
@@ -58,7 +58,7 @@ extension SQLiteStore {
   }
 
   private func compare(
-    _ days: [DayRow], _ receipts: [BusinessDay: DayReceipts], _ report: inout AuditReport
+    _ days: [DayRow], _ receipts: [BusinessDay: DayReceipts], _ report: inout AuditRecord
   ) {
     var first: Int64 = 1
     for day in days {
@@ -76,7 +76,7 @@ extension SQLiteStore {
 
   private func comparePresent(
     _ day: DayRow?, _ receipts: [BusinessDay: DayReceipts], _ customers: CustomerCounts, _ delayed: [Int64]?,
-    _ report: inout AuditReport
+    _ report: inout AuditRecord
   ) {
     guard let day else {
       if report.audit.waiting + report.audit.delayed + report.audit.dead > 0 { report.note(Remark(.noDay)) }

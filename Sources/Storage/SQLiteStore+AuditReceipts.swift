@@ -7,7 +7,7 @@ import QueueCore
 
 extension SQLiteStore {
   func auditReceipts(
-    _ days: [DayRow], _ report: inout AuditReport
+    _ days: [DayRow], _ report: inout AuditRecord
   ) throws(StoreError) -> [BusinessDay: DayReceipts] {
     var walk = ReceiptWalk(last: days.last?.books.day ?? 0)
     var expected: Int64 = 1
@@ -37,7 +37,7 @@ extension SQLiteStore {
 
   /// - Returns: whether it is a receipt of a day that there was.
   private func visit(
-    _ entry: ReceiptEntry, _ walk: inout ReceiptWalk, _ report: inout AuditReport
+    _ entry: ReceiptEntry, _ walk: inout ReceiptWalk, _ report: inout AuditRecord
   ) throws(StoreError) -> Bool {
     guard let outcome = UInt8(exactly: entry.outcome).flatMap(Outcome.init(rawValue:)),
       let line = try? line(service: entry.service, priority: entry.priority)
@@ -56,7 +56,7 @@ extension SQLiteStore {
 
   /// Notes a receipt that is not the one of its ticket: the ticket has another, or none that would be found.
   private func requirePlace(
-    of entry: ReceiptEntry, in block: TicketBlock?, _ days: [DayRow], _ report: inout AuditReport
+    of entry: ReceiptEntry, in block: TicketBlock?, _ days: [DayRow], _ report: inout AuditRecord
   ) {
     let isTicket = 1...Limits.ticket ~= entry.ticket
     let found = isTicket ? block.map { $0[entry.ticket] ?? -1 } ?? 0 : 0
@@ -72,7 +72,7 @@ extension SQLiteStore {
 
   /// Goes over the tickets of every day: each stands once, as a receipt or in the queue, and customers were begun in the order
   /// of their lines.
-  func auditTickets(_ days: [DayRow], _ report: inout AuditReport) throws(StoreError) {
+  func auditTickets(_ days: [DayRow], _ report: inout AuditRecord) throws(StoreError) {
     let starts = try database.withStatement(
       "SELECT value FROM meta WHERE name LIKE '\(Self.receiptsBefore)%'", while: "reading the starts"
     ) { row throws(StoreError) in try row.all { $0.integer(0) } }
@@ -118,7 +118,7 @@ extension SQLiteStore {
   /// The receipt that a block says a ticket has; nil where there is no such receipt, which is noted.
   private func receipt(
     numbered sequence: Int64, of ticket: TicketNumber, _ day: BusinessDay, _ pages: inout KeptPages,
-    _ report: inout AuditReport
+    _ report: inout AuditRecord
   ) throws(StoreError) -> ReceiptEntry? {
     if let entry = try entry(numbered: sequence, &pages), entry.day == day, entry.ticket == ticket {
       return entry

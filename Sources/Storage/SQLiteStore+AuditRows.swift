@@ -6,7 +6,7 @@ import BankModel
 import QueueCore
 
 extension SQLiteStore {
-  func auditCustomers(day: BusinessDay, _ report: inout AuditReport) throws(StoreError) -> CustomerCounts {
+  func auditCustomers(day: BusinessDay, _ report: inout AuditRecord) throws(StoreError) -> CustomerCounts {
     var counts = CustomerCounts()
     let arriving = try readArrivals() ?? .max
     try database.withStatement(
@@ -38,7 +38,7 @@ extension SQLiteStore {
   /// ``auditAttempts(_:)``.
   func requireAttempts(
     _ counted: Int64, _ day: BusinessDay, _ ticket: TicketNumber, _ outcome: Outcome?,
-    _ report: inout AuditReport
+    _ report: inout AuditRecord
   ) throws(StoreError) {
     // Who is cancelled at a window has one attempt that ended with the cancellation.
     if counted == 0 || (counted == 1 && outcome == .cancelled) { return }
@@ -53,7 +53,7 @@ extension SQLiteStore {
   }
 
   /// Reads all attempts: numbered from 1 without a gap, and as many as the ticket says.
-  func auditAttempts(_ report: inout AuditReport) throws(StoreError) {
+  func auditAttempts(_ report: inout AuditRecord) throws(StoreError) {
     let present = try database.number("SELECT max(day) FROM day", while: "looking for the present day")
     var (day, ticket, count): (BusinessDay, TicketNumber, Int64) = (0, 0, 0)
     try database.withStatement(
@@ -79,7 +79,7 @@ extension SQLiteStore {
 
   private func compareAttempts(
     _ recorded: Int64, _ day: BusinessDay, _ ticket: TicketNumber, isPresent: Bool,
-    _ report: inout AuditReport
+    _ report: inout AuditRecord
   ) throws(StoreError) {
     let possible: ClosedRange<Int64>
     let counted: Int64
@@ -97,7 +97,7 @@ extension SQLiteStore {
   }
 
   /// Looks for keys that stand for tickets that were never issued.
-  func auditKeys(_ report: inout AuditReport) throws(StoreError) {
+  func auditKeys(_ report: inout AuditRecord) throws(StoreError) {
     try database.withStatement(
       """
       SELECT key.day, key.first, key.last FROM request_key AS key LEFT JOIN day ON day.day = key.day

@@ -74,7 +74,7 @@ extension SQLiteStore {
   }
 
   /// Every payload is somebody's.
-  func auditPayloads(_ report: inout AuditReport) throws(StoreError) {
+  func auditPayloads(_ report: inout AuditRecord) throws(StoreError) {
     // Those of a request that will never be whole leave before its customers do.
     let arriving = try readArrivals() ?? .max
     try database.withStatement(

@@ -225,7 +225,7 @@ extension SQLiteStore {
       customer: customer, state: state, dueAt: row.optional(7).map(WallTime.init(milliseconds:)))
   }
 
-  private func attempt(_ row: Statement) throws(StoreError) -> Attempt {
+  func attempt(_ row: Statement) throws(StoreError) -> Attempt {
     guard let end = UInt8(exactly: row.integer(9)).flatMap(AttemptEnd.init(rawValue:)) else {
       throw damage(Remark(.attemptEndUnknown, row.integer(1), row.integer(0), row.integer(2)))
     }

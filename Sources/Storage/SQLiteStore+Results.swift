@@ -100,7 +100,7 @@ extension SQLiteStore {
   }
 
   /// Every result is of a receipt that says that the work was done, of the same ticket, and means something.
-  func auditResults(_ report: inout AuditReport) throws(StoreError) {
+  func auditResults(_ report: inout AuditRecord) throws(StoreError) {
     var pages = KeptPages()
     // The length of a blob stands in its row: nothing of it is read for that.
     try database.withStatement(

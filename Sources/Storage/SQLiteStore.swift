@@ -12,7 +12,7 @@ import QueueCore
 ///
 /// Two rules for the caller: ``load(now:)`` comes before the first ``commit(_:)``, and the books of a new business day
 /// are committed with or after the changes that end the old one, never before.
-public final class SQLiteStore: DatabaseStore, QueueStore {
+public final class SQLiteStore: DatabaseStore, LocalQueueStore {
   let statements: Statements
   /// The books that are on disk; nil until they were read.
   var saved: Books?

@@ -224,9 +224,11 @@ extension Failure.Code {
   /// What the exit code of the same failure means: 2 is 400, 4 is 404, 5 is 409, 3 and 75 are 503.
   var httpStatus: Int {
     switch self {
-    case .queueFull, .draining, .diskFull, .inspected, .notOpen: 503
+    case .queueFull, .draining, .diskFull, .inspected, .notOpen, .leaseLost: 503
     case .noSuchTicket, .noSuchDay, .noSuchService, .noSuchWindow: 404
-    case .alreadyOpen, .wrongState, .wrongDay, .keyConflict, .otherProcess: 409
+    case .alreadyOpen, .wrongState, .wrongDay, .keyConflict, .otherProcess, .notShared,
+      .notInSharedBank, .notMoved, .booksMoved:
+      409
     case .badRequest, .badConfiguration: 400
     case .damaged, .newerSchema, .badHome, .windowsFailed, .system, .removed, .withdrawn, .tooSlow: 500
     }

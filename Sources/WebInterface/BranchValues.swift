@@ -27,11 +27,21 @@ extension BankPage {
   init(_ frame: BoardFrame) {
     self.init(
       state: frame.state, day: frame.day, businessMilliseconds: frame.businessTime.milliseconds,
-      timerRuns: frame.businessTimeRuns, counts: BranchCounts(frame.counts), rates: BranchRates(frame.rates),
+      timerRuns: frame.businessTimeRuns, counts: BranchCounts(frame.bank ?? frame.counts),
+      rates: BranchRates(frame.rates),
       waiting: frame.waiting.map {
         WaitingRow(ticket: $0.ticket, service: $0.service, priority: $0.priority)
       }, serving: frame.serving.map { ServingRow($0) }, events: frame.events.compactMap { EventRow($0) },
-      coordinator: frame.coordinator.pid, generation: frame.coordinator.generation)
+      coordinator: frame.coordinator.pid, generation: frame.coordinator.generation,
+      branches: (frame.branches ?? []).map { BranchRow($0) })
+  }
+}
+
+extension BranchRow {
+  init(_ branch: BranchReport) {
+    self.init(
+      number: branch.number, name: branch.name, host: branch.host, state: branch.state,
+      windows: branch.windows, served: branch.served, rate: branch.rate, isThis: branch.isThis)
   }
 }
 
@@ -137,7 +147,8 @@ extension AttemptRow {
     self.init(
       window: attempt.window, generation: attempt.generation, pid: attempt.pid, startedAt: attempt.startedAt,
       endedAt: attempt.endedAt, end: attempt.end, signal: attempt.signal.map(Signals.name),
-      code: attempt.code, words: attempt.remark, isFatal: attempt.isFatal == true)
+      code: attempt.code, words: attempt.remark, isFatal: attempt.isFatal == true,
+      branch: attempt.branch)
   }
 }
 

@@ -234,6 +234,8 @@ extension PageRefusal {
       case .wrongDay: .changed
       case .keyConflict: .keyConflict
       case .badRequest: .badForm
+      case .leaseLost: .leaseLost
+      case .notInSharedBank: .notInSharedBank
       default: .failed
       }
   }
@@ -249,7 +251,9 @@ extension Notice {
       case .badForm, .nothingSelected: 400
       case .readOnly, .noChaos, .notManager, .wrongCode: 403
       case .noSuchTicket, .noSuchService, .noSuchWindow, .noSuchItem: 404
-      case .notOpen, .draining, .queueFull, .diskFull, .crowded, .stockAway, .machineAway, .inDoubt: 503
+      case .notOpen, .draining, .queueFull, .diskFull, .crowded, .stockAway, .machineAway, .inDoubt,
+        .leaseLost:
+        503
       default: 409
       }
     default: 200

@@ -21,7 +21,8 @@ struct ChaosProcess: Sendable, Hashable {
 }
 
 final class ChaosBank {
-  private static let variable = "BANK_CHAOS_RUN"
+  /// By which its processes are known: it is in their environment.
+  static let variable = "BANK_CHAOS_RUN"
   let home: BankHome
   private let mark: String
   private var launched: LaunchedBank?

@@ -14,9 +14,13 @@ import Wire
 
 enum ChaosProgram {
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
+    if let branches = session.invocation.integer("branches") {
+      return try SharedChaosProgram.run(session, branches: Int(branches), seed: chosenSeed(session))
+    }
+    guard session.invocation.text("store") == nil else { throw .usage(session.words.chaosWantsBranches) }
     // Whatever the command line has wrong is told before there is a home.
     var rules = try rules(session)
-    let seed = session.invocation.integer("seed") ?? Int64(RandomSeed.fromSystem() >> 33)
+    let seed = chosenSeed(session)
     // Only a home that was named on the command line is somebody's own choice.
     let isScratch = session.invocation.text("home") == nil
     let home = isScratch ? try scratchHome() : session.home
@@ -46,6 +50,10 @@ enum ChaosProgram {
       report.document(session.words),
       or: report.lines(session.words, session.output.palette, within: session.columns))
     return isClean ? .done : .failed
+  }
+
+  private static func chosenSeed(_ session: Session) -> Int64 {
+    session.invocation.integer("seed") ?? Int64(RandomSeed.fromSystem() >> 33)
   }
 
   /// Customers whom the tellers of a scratch bank have in hand with every second seed.
@@ -263,6 +271,8 @@ enum ChaosProgram {
 struct ChaosClosing {
   let session: Session
   private(set) var requeued: Int64 = 0
+  /// Whether the whole bank ends, with all of its branches.
+  var endsBank = false
   private static let patience = TimeSpan.seconds(120)
   private static let rounds = 20
   /// Tickets of which the key is asked for.
@@ -296,7 +306,7 @@ struct ChaosClosing {
   }
 
   private func close(_ coordinator: CoordinatorClient) throws(CommandError) {
-    let order = StopOrder(now: false, timeoutMilliseconds: nil)
+    let order = StopOrder(now: false, timeoutMilliseconds: nil, endsBank: endsBank ? true : nil)
     try coordinator.ask(.stop(order), within: Self.patience) { _ throws(CommandError) in }
     _ = coordinator.connection.awaitEnd(until: SystemClock.monotonic() + .seconds(30))
   }

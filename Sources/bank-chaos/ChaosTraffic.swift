@@ -14,6 +14,8 @@ final class ChaosTraffic {
     var order: ChaosOrder?
     var asked: UInt32?
     var cut: ChaosPlan.Cut?
+    /// When an answer is not waited for any longer.
+    var until = MonotonicTime(nanoseconds: .max)
     var notBefore = MonotonicTime(nanoseconds: 0)
     var orders = 0
   }
@@ -27,11 +29,14 @@ final class ChaosTraffic {
   /// Customers who wait at most; more prove nothing and only make the end late.
   static let crowd: Int64 = 40
   private static let rest = TimeSpan.milliseconds(4)
+  /// How long the answer of one branch of several is waited for.
+  private static let patience = TimeSpan.seconds(3)
   private(set) var ledger = ChaosLedger()
   private(set) var refusals: [Failure] = []
   private(set) var cuts: Int64 = 0
   private var clients: [Client]
-  private let home: BankHome
+  /// Where they come; each order may be asked for at another of them, and asked again at yet another.
+  private let homes: [BankHome]
   private let loop: EventLoop
   private let name: String
   private let limit: Int64
@@ -40,11 +45,19 @@ final class ChaosTraffic {
 
   /// All keys of this run begin with the name, which no other run on the same home has; `limit` is of customers, and without
   /// a juice station there are no juices.
-  init(
+  convenience init(
     _ home: BankHome, on loop: EventLoop, seed: UInt64, name: String, limit: Int64, juices: [String] = [],
     hasWork: Bool = false
   ) {
-    (self.home, self.loop, self.name, self.limit) = (home, loop, name, limit)
+    self.init([home], on: loop, seed: seed, name: name, limit: limit, juices: juices, hasWork: hasWork)
+  }
+
+  /// - Parameter homes: of branches that share a bank.
+  init(
+    _ homes: [BankHome], on loop: EventLoop, seed: UInt64, name: String, limit: Int64, juices: [String] = [],
+    hasWork: Bool = false
+  ) {
+    (self.homes, self.loop, self.name, self.limit) = (homes, loop, name, limit)
     (self.juices, self.hasWork) = (juices, hasWork)
     var chance = SeededGenerator(seed: seed ^ 0x7261_6666_6963)
     let count = Self.clientCount + (juices.isEmpty ? 0 : Self.thirsty) + (hasWork ? Self.industrious : 0)
@@ -71,6 +84,11 @@ final class ChaosTraffic {
 
   private func hear(_ index: Int, _ now: MonotonicTime) {
     guard let line = clients[index].line else { return }
+    // A branch that is cut off does not answer: whoever asked there asks another one, under the same key.
+    if homes.count > 1, now >= clients[index].until {
+      (clients[index].line, clients[index].asked) = (nil, nil)
+      return
+    }
     for reply in line.take() where reply.number == clients[index].asked { hear(reply.answer, index, now) }
     guard !line.isOpen else { return }
     clients[index].line = nil
@@ -88,7 +106,7 @@ final class ChaosTraffic {
       if clients[index].chance.draw(1...8) > 1 { clients[index].order = nil }
     case .failure(let failure):
       switch failure.code {
-      case .queueFull, .draining, .diskFull, .notOpen, .alreadyOpen: break
+      case .queueFull, .draining, .diskFull, .notOpen, .alreadyOpen, .leaseLost: break
       default:
         refusals.append(failure)
         clients[index].order = nil
@@ -163,9 +181,16 @@ final class ChaosTraffic {
     }
   }
 
+  private func nextHome(_ index: Int) -> BankHome {
+    guard homes.count > 1 else { return homes[0] }
+    return homes[Int(clients[index].chance.draw(0...Int64(homes.count) - 1))]
+  }
+
   private func ask(_ index: Int, _ now: MonotonicTime) {
     guard let order = clients[index].order else { return }
-    guard let line = clients[index].line ?? ChaosLine(to: home, on: loop) else {
+    // A branch that does not answer must not keep anybody from asking another one.
+    if homes.count > 1 { clients[index].line = nil }
+    guard let line = clients[index].line ?? ChaosLine(to: nextHome(index), on: loop) else {
       clients[index].notBefore = now + Self.rest
       return
     }
@@ -177,6 +202,7 @@ final class ChaosTraffic {
       return
     }
     clients[index].line = line
+    clients[index].until = now + Self.patience
     clients[index].asked = line.send(order.command)
   }
 }

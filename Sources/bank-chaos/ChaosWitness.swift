@@ -21,6 +21,8 @@ final class ChaosWitness {
   private(set) var opened: Int32?
   /// The most windows that were open, by service.
   private(set) var windows: [ServiceName: Int64] = [:]
+  /// Told of each customer with whom somebody begins.
+  var onStarted: (ChaosTicket) -> Void = { _ in }
   /// Told of each customer who has been served.
   var onCompleted: (ChaosTicket) -> Void = { _ in }
   private let home: BankHome
@@ -115,6 +117,7 @@ final class ChaosWitness {
         interrupted[ticket] = (killed, event.window)
       }
     case .started:
+      onStarted(ticket)
       if let killed = interrupted.removeValue(forKey: ticket) { reserveTimes.append(now.since(killed.at)) }
       if let died = coordinatorDied {
         recoverTimes.append(now.since(died))

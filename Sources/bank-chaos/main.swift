@@ -3,5 +3,6 @@
 import Console
 import Glibc
 
+if let code = ChaosRelay.run(Array(CommandLine.arguments.dropFirst())) { exit(code) }
 if let code = WorkMode.run(Array(CommandLine.arguments.dropFirst())) { exit(code) }
 exit(Program.run(BankctlTable.chaosProgram, ChaosProgram.run))

@@ -10,32 +10,63 @@ import Time
 
 enum SimulateProgram {
   static func run(_ invocation: Invocation, _ words: MessageCatalog) throws(CommandError) -> ProgramExit {
-    let bug = invocation.text("bug").flatMap { name in PlantedBug.allCases.first { $0.name == name } }
+    let name = invocation.text("bug")
+    let branchBug = name.flatMap { name in PlantedBranchBug.allCases.first { $0.name == name } }
+    guard invocation.flag("branches") || branchBug != nil else {
+      let bug = name.flatMap { name in PlantedBug.allCases.first { $0.name == name } }
+      return try run(invocation, words) { seed, trace in
+        let outcome = Simulation.run(seed: seed, bug: bug, trace: trace)
+        return (outcome.statistics, outcome.violation)
+      } report: {
+        SimulateReport($0, failed: $1, bug: bug, seconds: $2)
+      }
+    }
+    #if HAS_POSTGRES
+      return try run(invocation, words) { seed, trace in
+        let outcome = BranchSimulation.run(seed: seed, bug: branchBug, trace: trace)
+        return (outcome.statistics, outcome.violation)
+      } report: {
+        SimulateReport($0, failed: $1, bug: branchBug, seconds: $2)
+      }
+    #else
+      throw .usage(
+        words.say(
+          "--branches needs libpq: install libpq-dev and build again.",
+          "--branches에는 libpq가 필요합니다. libpq-dev를 설치하고 다시 빌드하세요."))
+    #endif
+  }
+
+  private static func run<Counted: Tally>(
+    _ invocation: Invocation, _ words: MessageCatalog,
+    _ live: @escaping @Sendable (UInt64, ((String) -> Void)?) -> (Counted, Violation?),
+    report: (Counted, BrokenHistory?, Double?) -> SimulateReport
+  ) throws(CommandError) -> ProgramExit {
     func number(_ name: String) -> UInt64? { invocation.integer(name).map { UInt64($0) } }
     func tell(_ report: SimulateReport) -> ProgramExit {
       say(invocation.flag("json") ? report.json : report.text)
       return report.failed == nil ? .done : .failed
     }
-    if let seed = number("seed") { return tell(replay(seed, bug, isTraced: invocation.flag("trace"))) }
+    if let seed = number("seed") {
+      let (statistics, violation) = live(seed, invocation.flag("trace") ? { say($0 + "\n") } : nil)
+      return tell(report(statistics, violation.map { BrokenHistory(seed: seed, violation: $0) }, nil))
+    }
     guard !invocation.flag("trace") else {
       throw .usage(
         words.say(
           "--trace is for one history: name it with --seed.",
           "--trace는 한 번만 시뮬레이션할 때 씁니다. --seed로 정하세요."))
     }
-    let crew = SimulationCrew(from: number("from") ?? 1, count: number("seeds") ?? 200, bug: bug)
+    let crew = SimulationCrew<Counted>(from: number("from") ?? 1, count: number("seeds") ?? 200) {
+      live($0, nil)
+    }
     let jobs = number("jobs").map { Int($0) } ?? max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-    return tell(simulate(crew, jobs: jobs))
+    let (progress, seconds) = simulate(crew, jobs: jobs)
+    return tell(report(progress.statistics, progress.failed, seconds))
   }
 
-  private static func replay(_ seed: UInt64, _ bug: PlantedBug?, isTraced: Bool) -> SimulateReport {
-    let outcome = Simulation.run(seed: seed, bug: bug, trace: isTraced ? { say($0 + "\n") } : nil)
-    return SimulateReport(
-      statistics: outcome.statistics, failed: outcome.violation == nil ? nil : outcome, bug: bug, seconds: nil
-    )
-  }
-
-  private static func simulate(_ crew: SimulationCrew, jobs: Int) -> SimulateReport {
+  private static func simulate<Counted>(
+    _ crew: SimulationCrew<Counted>, jobs: Int
+  ) -> (SimulationCrew<Counted>.Progress, seconds: Double) {
     let isTerminal = Terminal.isTerminal(StandardStreams.Stream.error.fd)
     let began = SystemClock.monotonic()
     var toldAt = began
@@ -47,9 +78,7 @@ enum SimulateProgram {
       complain("\r\(progress.statistics.histories) of \(crew.count) histories, \(faults) faults\u{1B}[K")
     }
     if isTerminal { complain("\r\u{1B}[K") }
-    let seconds = SystemClock.monotonic().since(began).inSeconds
-    return SimulateReport(
-      statistics: progress.statistics, failed: progress.failed, bug: crew.bug, seconds: seconds)
+    return (progress, SystemClock.monotonic().since(began).inSeconds)
   }
 
   /// Where nobody reads there is nobody to tell.
@@ -88,7 +117,14 @@ extension SimulateProgram {
           "trace",
           summary: Text("Print every event; only with --seed.", "모든 사건을 보여 줍니다. --seed와 함께만 씁니다.")),
         OptionSpec(
-          "bug", .choice(PlantedBug.allCases.map { Choice($0.name) }), value: "NAME",
+          "branches",
+          summary: Text(
+            "Histories of several branches of one bank.", "한 은행의 여러 지점을 시뮬레이션합니다.")),
+        OptionSpec(
+          "bug",
+          .choice(
+            (PlantedBug.allCases.map(\.name) + PlantedBranchBug.allCases.map(\.name)).map { Choice($0) }),
+          value: "NAME",
           summary: Text(
             "With a planted bug, which the checker must find.", "심어 둔 버그와 함께 실행합니다. 검사기가 찾아내야 합니다.")),
       ]), globalOptions: [BankctlTable.json], exitCodes: BankctlTable.commonExitCodes)

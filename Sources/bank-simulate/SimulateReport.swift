@@ -3,14 +3,40 @@
 import Simulator
 
 struct SimulateReport {
-  var statistics: Statistics
-  var failed: Simulation.Outcome?
-  var bug: PlantedBug?
+  var failed: BrokenHistory?
+  /// Words of the command that are needed to see a history again.
+  private let options: String
   /// How long it took; nil where that says nothing.
-  var seconds: Double?
-
+  private let seconds: Double?
   /// What is counted: in words for a person, and as a field for a script.
-  private var counts: [(words: String?, field: String?, number: Int64)] {
+  private let counts: [(words: String?, field: String?, number: Int64)]
+  private let faults: [(name: String, count: Int64)]
+  private let histories: Int64, events: Int64
+
+  /// Of a bank with its books in its home.
+  init(_ statistics: Statistics, failed: BrokenHistory?, bug: PlantedBug?, seconds: Double?) {
+    (self.failed, self.seconds) = (failed, seconds)
+    options = bug.map { " --bug \($0.name)" } ?? ""
+    (histories, events) = (statistics.histories, statistics.events)
+    faults = FaultKind.allCases.map { ($0.name, statistics.count(of: $0)) }
+    counts = Self.counts(of: statistics)
+  }
+
+  /// Of several branches.
+  init(_ statistics: BranchStatistics, failed: BrokenHistory?, bug: PlantedBranchBug?, seconds: Double?) {
+    (self.failed, self.seconds) = (failed, seconds)
+    options = " --branches" + (bug.map { " --bug \($0.name)" } ?? "")
+    (histories, events) = (statistics.histories, statistics.events)
+    faults = BranchFault.allCases.map { ($0.name, statistics.count(of: $0)) }
+    counts =
+      BranchStatistics.counts.map { words, count in
+        (words, String(words.map { $0 == " " ? "_" : $0 }), statistics[keyPath: count])
+      } + [("faults", nil, statistics.faultsInAll)]
+  }
+
+  private static func counts(
+    of statistics: Statistics
+  ) -> [(words: String?, field: String?, number: Int64)] {
     [
       ("histories", "histories", statistics.histories),
       ("events", "events", statistics.events),
@@ -56,11 +82,11 @@ struct SimulateReport {
   var text: String {
     var lines: [String] = []
     for count in counts { if let words = count.words { lines.append(row(words, count.number)) } }
-    for kind in FaultKind.allCases { lines.append(row("  " + kind.name, statistics.count(of: kind))) }
+    for fault in faults { lines.append(row("  " + fault.name, fault.count)) }
     if let seconds { lines.append("\(hundredths(seconds)) s") }
-    if let failed, let violation = failed.violation {
+    if let failed {
       lines.append("")
-      lines.append("seed \(failed.seed) breaks a promise: \(violation)")
+      lines.append("seed \(failed.seed) breaks a promise: \(failed.violation)")
       lines.append("to see it again: \(command(failed.seed))")
     } else {
       lines.append("every promise was kept")
@@ -71,16 +97,15 @@ struct SimulateReport {
   var json: String {
     var fields = ["\"version\":1"]
     for count in counts { if let field = count.field { fields.append("\"\(field)\":\(count.number)") } }
-    let faults = FaultKind.allCases.map { kind in
-      "\"\(String(kind.name.map { $0 == "-" ? "_" : $0 }))\":\(statistics.count(of: kind))"
-    }
+    let faults = faults.map { name, count in "\"\(String(name.map { $0 == "-" ? "_" : $0 }))\":\(count)" }
     fields.append("\"faults\":{\(faults.joined(separator: ","))}")
     if let seconds {
       fields.append("\"seconds\":\(hundredths(seconds))")
-      fields.append("\"histories_per_second\":\(rate(statistics.histories, seconds))")
-      fields.append("\"events_per_second\":\(rate(statistics.events, seconds))")
+      fields.append("\"histories_per_second\":\(rate(histories, seconds))")
+      fields.append("\"events_per_second\":\(rate(events, seconds))")
     }
-    if let failed, let violation = failed.violation {
+    if let failed {
+      let violation = failed.violation
       fields.append(
         "\"violation\":{\"seed\":\(failed.seed),\"promise\":\"\(violation.kind.rawValue)\","
           + "\"detail\":\"\(escaped(violation.description))\",\"replay\":\"\(command(failed.seed))\"}")
@@ -91,7 +116,7 @@ struct SimulateReport {
   }
 
   private func command(_ seed: UInt64) -> String {
-    "scripts/simulate --seed \(seed)" + (bug.map { " --bug \($0.name)" } ?? "") + " --trace"
+    "scripts/simulate --seed \(seed)\(options) --trace"
   }
 
   private func row(_ name: String, _ count: Int64) -> String {

@@ -5,24 +5,44 @@ import Glibc
 import Simulator
 import Synchronization
 
-final class SimulationCrew: Sendable {
+/// What is counted over several histories.
+protocol Tally: Sendable {
+  init()
+  static func += (left: inout Self, right: Self)
+  var histories: Int64 { get }
+  var faultsInAll: Int64 { get }
+}
+
+extension Statistics: Tally {}
+extension BranchStatistics: Tally {}
+
+/// A history in which a promise was broken.
+struct BrokenHistory: Sendable {
+  var seed: UInt64
+  var violation: Violation
+}
+
+final class SimulationCrew<Counted: Tally>: Sendable {
+  /// Lives through the history of a seed; what was broken in it, or nil.
+  typealias Life = @Sendable (_ seed: UInt64) -> (statistics: Counted, violation: Violation?)
+
   struct Progress: Sendable {
     var next: UInt64
-    var statistics = Statistics()
-    var failed: Simulation.Outcome?
+    var statistics = Counted()
+    var failed: BrokenHistory?
   }
 
   private let progress: Mutex<Progress>
   let count: UInt64
 
   /// Histories of the seeds `from` to `from + count - 1`; beyond the largest seed they begin again at 0.
-  init(from: UInt64, count: UInt64, bug: PlantedBug? = nil) {
+  init(from: UInt64, count: UInt64, _ live: @escaping Life) {
     progress = Mutex(Progress(next: 0))
-    (self.from, self.bug, self.count) = (from, bug, count)
+    (self.from, self.count, self.live) = (from, count, live)
   }
 
   private let from: UInt64
-  let bug: PlantedBug?
+  private let live: Life
   var present: Progress { progress.withLock { $0 } }
 
   /// Simulates with so many threads, and returns when all is done. `report` is called now and then by this thread.
@@ -30,11 +50,11 @@ final class SimulationCrew: Sendable {
     var threads: [pthread_t] = []
     for _ in 1..<max(jobs, 1) {
       var thread = pthread_t()
-      let crew = Unmanaged.passRetained(self)
+      let crew = Unmanaged.passRetained(AnyCrew { [self] in simulateNext() })
       let code = pthread_create(
         &thread, nil,
         { crew in
-          let crew = Unmanaged<SimulationCrew>.fromOpaque(crew!).takeRetainedValue()
+          let crew = Unmanaged<AnyCrew>.fromOpaque(crew!).takeRetainedValue()
           while crew.simulateNext() {}
           return nil
         }, crew.toOpaque())
@@ -52,13 +72,19 @@ final class SimulationCrew: Sendable {
       return from &+ progress.next
     }
     guard let seed else { return false }
-    let outcome = Simulation.run(seed: seed, bug: bug)
+    let outcome = live(seed)
     progress.withLock { progress in
       progress.statistics += outcome.statistics
-      guard outcome.violation != nil else { return }
+      guard let violation = outcome.violation else { return }
       if let failed = progress.failed, failed.seed <= seed { return }
-      progress.failed = outcome
+      progress.failed = BrokenHistory(seed: seed, violation: violation)
     }
     return true
   }
+}
+
+/// What a thread is handed.
+private final class AnyCrew: Sendable {
+  let simulateNext: @Sendable () -> Bool
+  init(_ simulateNext: @escaping @Sendable () -> Bool) { self.simulateNext = simulateNext }
 }

@@ -192,8 +192,9 @@ struct ConfigCommandsTests {
         case .flag: .flag(false)
         case .speed: .text("999999999.999")
         case .language: .null
-        // What services of one's own say may be as long as it likes.
-        case .openNumber, .openSmallNumber, .openSpan, .openFraction, .path, .command, .program, .variables,
+        // What services of one's own say, and where shared books are, may be as long as it likes.
+        case .address, .openName, .openNumber, .openSmallNumber, .openSpan, .openFraction, .path, .command,
+          .program, .variables,
           .meanings, .side:
           .null
         }

@@ -80,8 +80,9 @@ import Time
     }
     #expect(told == Set(Setting.all.map(\.key)))
     let text = try String(contentsOfFile: path, encoding: .utf8)
-    for setting in Setting.all where setting.key.hasPrefix("log.") {
-      #expect(text.contains("`\(setting.key.dropFirst(4))`"), "\(setting.key)")
+    for setting in Setting.all {
+      guard let group = ["log.", "store."].first(where: setting.key.hasPrefix) else { continue }
+      #expect(text.contains("`\(setting.key.dropFirst(group.count))`"), "\(setting.key)")
     }
   }
 
@@ -117,7 +118,7 @@ import Time
     #expect(shown("lang", settings)?.source == .environment("BANK_LANG"))
     let keys = Set(Setting.all.map(\.key))
     for choice in ServiceName.branch.map({ SettingChoice.windows($0, 1) }) + [
-      .speed(.max), .language(.english),
+      .speed(.max), .language(.english), .store(try StoreAddress("postgres:///bank")),
     ] {
       #expect(keys.contains(choice.key))
     }
@@ -226,6 +227,11 @@ import Time
     case .speed:
       return .text(chance.draw(0...3) == 0 ? "max" : Speed.thousandths(chance.draw(1...50_000)).text)
     case .openFraction: return .thousandths(Int32(chance.draw(0...1_000)))
+    case .address:
+      return [.null, .words("postgres://bank@db1,db2:5433/bank"), .words("postgres:///?service=b")][
+        Int(chance.draw(0...2))]
+    case .openName(_, let limit):
+      return [.null, .words("seoul"), .words(String(repeating: "가", count: limit))][Int(chance.draw(0...2))]
     case .path: return .words("/srv/\(words(&chance))")
     case .command, .program:
       return .list(["program"] + (0..<chance.draw(0...3)).map { _ in words(&chance) })

@@ -79,7 +79,8 @@ final class TestBank {
   let coordinator: Coordinator
   private var generation: Generation = 0
 
-  init() throws {
+  /// - Parameter books: those that it shares with other branches; nil for those of its own in memory.
+  init(sharing books: ScriptedBooks? = nil) throws {
     var template = Array("/tmp/bank-desk-XXXXXX".utf8CString)
     home = template.withUnsafeMutableBufferPointer { buffer in
       mkdtemp(buffer.baseAddress!).map { String(cString: $0) } ?? ""
@@ -90,12 +91,20 @@ final class TestBank {
     let now = SystemClock.moment()
     let loop = try EventLoop()
     let contents = try store.load(now: now.wall)
+    let bank = books.map {
+      SharedBank(
+        $0,
+        BranchOpening(
+          identity: ScriptedBooks.identity, books: contents.books, booksName: .none, isDraining: false),
+        address: nil)
+    }
     coordinator = Coordinator(
       home: paths, options: try CoordinatorOptions(["--home", home]), configuration: BankConfiguration(),
       loop: loop, server: ControlServer(loop: loop, build: "test"),
       log: try LogFile(
         path: paths.log(of: "coordinator"), worker: "coordinator", generation: 1, limit: 1 << 20, keep: 1),
-      store: store, contents: contents, incarnation: try store.beginIncarnation(at: now.wall),
+      store: books ?? store, reading: bank.map(BranchView.init) ?? store, shared: bank, contents: contents,
+      incarnation: try store.beginIncarnation(at: now.wall),
       booksName: .none, programs: try WorkerPrograms(), now: now)
   }
 

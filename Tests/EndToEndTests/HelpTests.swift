@@ -4,7 +4,9 @@ import Testing
 @Suite("Help", .serialized)
 struct HelpTests {
   static let commands = [
-    "open", "console", "start", "stop", "status", "top", "wait", "pause", "resume", "scale", "reset",
+    "open", "console", "start", "stop", "move", "status", "top", "branches", "wait", "pause", "resume",
+    "scale",
+    "reset",
     "reload",
     "enqueue",
     "tickets", "ticket", "receipts", "cancel", "requeue", "logs", "audit", "completions",

@@ -34,13 +34,15 @@ public final class PostgresCluster: @unchecked Sendable {
   private static let keeping = """
     PATH=$1:/usr/bin:/bin; cd "$2" || exit 1; port=$3; shift 3; umask 077
     server=
-    while read -r word <&3; do
+    while read -r word more <&3; do
       case $word in
+        copy) pg_basebackup $more -U bank -D data -R -X stream -c fast --no-sync >>log 2>&1 && : >made || : >failed ;;
         make) initdb --no-sync --no-instructions -D data -U bank --pwfile=password --locale=C -E UTF8 \
             --auth-local=trust --auth-host=scram-sha-256 >>log 2>&1 && : >made || : >failed ;;
         start) [ -z "$server" ] || wait "$server"
           postgres -D data -k "$PWD" -c listen_addresses=127.0.0.1 -p "$port" "$@" >>log 2>&1 3<&- & server=$! ;;
         stop) kill -INT "$server"; wait "$server"; server=; : >stopped ;;
+        quit) kill -QUIT "$server"; wait "$server"; server=; : >stopped ;;
       esac
     done
     [ -z "$server" ] || { kill -CONT "$server"; kill -QUIT "$server"; wait "$server"; } 2>/dev/null
@@ -51,7 +53,14 @@ public final class PostgresCluster: @unchecked Sendable {
   ///
   /// - Parameter settings: as on the server's command line, such as `max_connections=20`. Its disk is waited for (`fsync`)
   ///   unless they say otherwise.
-  public init(_ settings: [String] = []) throws {
+  public convenience init(_ settings: [String] = []) throws { try self.init(settings, copyOf: nil) }
+
+  /// Makes a standby that follows a server, and starts it. It becomes a server of its own with `pg_promote()`.
+  public convenience init(standbyOf primary: PostgresCluster, _ settings: [String] = []) throws {
+    try self.init(settings, copyOf: primary)
+  }
+
+  private init(_ settings: [String], copyOf primary: PostgresCluster?) throws {
     let programs = try #require(
       Self.programs, "there is no PostgreSQL server; scripts/setup tests installs it")
     var template = Array("/tmp/postgres-tests-XXXXXX".utf8CString)
@@ -81,7 +90,7 @@ public final class PostgresCluster: @unchecked Sendable {
       standardError: .null, newSession: true)
     try write(Self.password, to: "password", readable: true)
     try write("*:*:*:\(Self.user):\(Self.password)\n", to: "pgpass")
-    try order("make")
+    try order(primary.map { "copy -h \($0.directory) -p \($0.port)" } ?? "make")
     let isMade = try eventually(within: .seconds(60)) {
       access(file("made"), F_OK) == 0 || access(file("failed"), F_OK) == 0
     }
@@ -120,15 +129,20 @@ public final class PostgresCluster: @unchecked Sendable {
     let isReady = try eventually(within: .seconds(60)) {
       let words = words()
       // After a kill the file of the former server is still there.
-      return words.count > 7 && words[7].hasPrefix("ready") && words[0] != former
+      return words.count > 7 && words[0] != former
+        && (words[7].hasPrefix("ready") || words[7].hasPrefix("standby"))
     }
     try #require(isReady, "the server does not start: \(log)")
   }
 
   /// Stops the server in good order, and waits for its end.
-  public func stop() throws {
+  public func stop() throws { try end("stop") }
+  /// Stops the server at once, as after a loss of power, and waits for its end.
+  public func stopAtOnce() throws { try end("quit") }
+
+  private func end(_ word: String) throws {
     unlink(file("stopped"))
-    try order("stop")
+    try order(word)
     try #require(try eventually(within: .seconds(60)) { access(file("stopped"), F_OK) == 0 })
   }
 

@@ -12,6 +12,8 @@ public final class PostgresRelay {
   public let directory: String
   /// Whether nothing is handed on any more, in either direction.
   public var isSilent = false
+  /// Whether what the server says is not handed on any more.
+  public var holdsReplies = false
   /// Whether the client is told another number of the process than the server's.
   public var hidesProcess = false
 
@@ -24,6 +26,7 @@ public final class PostgresRelay {
     let socket: FileDescriptor
     let isServer: Bool
     weak var other: End?
+    var registration: Registration?
     /// What the server has said until it told its number; nil behind that.
     var head: [UInt8]?
     init(_ socket: consuming FileDescriptor, isServer: Bool) {
@@ -55,20 +58,18 @@ public final class PostgresRelay {
     for end in [client, server] {
       try end.socket.setNonBlocking(true)
       ends[end.socket.rawValue] = end
-      _ = try loop.register(fd: end.socket.rawValue, interest: .read) { [weak self, weak end] _ in
+      end.registration = try loop.register(fd: end.socket.rawValue, interest: .read) {
+        [weak self, weak end] _ in
         if let self, let end { try? self.pass(from: end) }
       }
     }
   }
 
   private func pass(from end: End) throws {
-    guard !isSilent else { return }
+    guard !isSilent, !(holdsReplies && end.isServer) else { return }
     var chunk = [UInt8](repeating: 0, count: 64 << 10)
     guard case .bytes(let count) = try chunk.withUnsafeMutableBytes({ try end.socket.receive(into: $0) })
-    else {
-      for socket in [end, end.other].compactMap({ $0?.socket.rawValue }) { ends[socket] = nil }
-      return
-    }
+    else { return finish(end) }
     var bytes = Array(chunk[..<count])
     if end.head != nil, hidesProcess {
       end.head?.append(contentsOf: bytes)
@@ -78,9 +79,24 @@ public final class PostgresRelay {
     }
     var rest = bytes[...]
     while !rest.isEmpty, let other = end.other {
-      if case .bytes(let count) = try rest.withUnsafeBytes({ try other.socket.send($0) }) {
-        rest = rest.dropFirst(count)
+      switch try rest.withUnsafeBytes({ try other.socket.send($0) }) {
+      case .bytes(let count): rest = rest.dropFirst(count)
+      case .wouldBlock: break
+      case .peerClosed: return finish(end)
       }
+    }
+  }
+
+  /// Ends all connections, with what was not handed on.
+  public func cut() {
+    for end in Array(ends.values) { finish(end) }
+  }
+
+  /// Both ends are let go. A descriptor of the same number may come again.
+  private func finish(_ end: End) {
+    for end in [end, end.other].compactMap({ $0 }) {
+      if let registration = end.registration { loop.deregister(registration) }
+      ends[end.socket.rawValue] = nil
     }
   }
 

@@ -5,6 +5,7 @@ import BankModel
 import Posix
 import Postgres
 import PostgresFixture
+import QueueCore
 import Testing
 import Time
 
@@ -54,12 +55,10 @@ struct PostgresStoreTests {
     #expect(try stage.prepare(client) == .success(0))
     try stage.ask(client, PostgresPreparation.partition(for: 1))
     let branch = try stage.ask(client, PostgresBranch.join("a", lease: .seconds(60))).branch
-    var intake = PostgresIntake(day: 1, issuedMilliseconds: 1)
-    intake.add(lane: StoreStage.deposits, amount: 1, account: 1)
-    _ = try stage.ask(client, branch.take([intake]))
+    _ = try stage.ask(client, branch.take([stage.intake(branch, count: 1)]))
     let page = try stage.ask(client, branch.claim(lane: StoreStage.deposits, atMost: 10))
     let done = StoreStage.completion(of: page.map(\.position))
-    #expect(try stage.ask(client, branch.complete(done, number: 1, day: 1)) == [1])
+    #expect(try stage.ask(client, branch.complete(done, number: 1)) == [1])
     // What made the schema may be taken away again.
     try stage.client.run("REVOKE CREATE ON DATABASE \(database) FROM \(role)")
     #expect(try stage.prepare(client) == .success(PostgresSchema.version))
@@ -78,9 +77,7 @@ struct PostgresStoreTests {
     for round in 0..<20 {
       for (branch, client) in zip(branches, clients) {
         let intakes = (0...round % 3).map { _ in
-          var intake = PostgresIntake(day: 1, issuedMilliseconds: 5)
-          for _ in 0...round { intake.add(lane: StoreStage.deposits, amount: 1, account: 2, article: "딸기쥬스") }
-          return intake
+          stage.intake(branch, count: round + 1) { $0.article = "딸기쥬스" }
         }
         asked += intakes.count
         try client.turn { client.connection.underWay < 4 }
@@ -90,7 +87,9 @@ struct PostgresStoreTests {
       }
     }
     try stage.client.turn { answers.count == asked }
-    let firsts = answers.compactMap { if case .issued(_, let first, _) = $0 { first } else { nil } }
+    let firsts = answers.compactMap {
+      if case .given(let tickets, isNow: true) = $0 { tickets.new.first?.first } else { nil }
+    }
     #expect(firsts.count == asked && Set(firsts).count == asked)
     try stage.check()
     #expect(try stage.number("SELECT count(*) FROM bank.customer WHERE article = '딸기쥬스'") == 1652)
@@ -100,17 +99,22 @@ struct PostgresStoreTests {
   func keys() throws {
     let stage = try StoreStage()
     let branches = try ["a", "b"].map { try stage.join($0) }
-    var intake = PostgresIntake(day: 1, issuedMilliseconds: 5, key: "monday", request: 77)
-    intake.add(lane: StoreStage.deposits, amount: 1, account: 2, payload: [1, 2, 3])
-    intake.add(lane: StoreStage.loans, amount: 1, account: 2, due: 9_000)
+    var customers = ArrivingCustomers(issuedAt: .init(milliseconds: 5), key: "monday", digest: 77)
+    var order = CustomerOrder(service: .deposit, priority: .regular, amount: 1, account: 2)
+    customers.add(order, payload: [1, 2, 3])
+    order = CustomerOrder(service: .loan, priority: .regular, amount: 1, account: 2)
+    order.dueAt = .init(milliseconds: 9_000)
+    customers.add(order)
+    func intake(_ branch: PostgresBranch) -> PostgresIntake { stage.intake(branch, customers) }
     // Twice in one transaction, and by another branch.
-    let first = try stage.ask(stage.client, branches[0].take([intake, intake]))
-    let again = try stage.ask(stage.client, branches[1].take([intake]))
-    let known = PostgresIntake.Answer.known(day: 1, first: 1, last: 2, request: 77)
-    #expect(first == [.issued(day: 1, first: 1, last: 2), known] && again == [known])
+    let first = try stage.ask(stage.client, branches[0].take([intake(branches[0]), intake(branches[0])]))
+    let again = try stage.ask(stage.client, branches[1].take([intake(branches[1])]))
+    let tickets = IssuedTickets(day: 1, first: 1, last: 2)
+    let known = PostgresIntake.Answer.known(tickets, request: 77)
+    #expect(first == [.given(SharedTickets(new: [tickets]), isNow: true), known] && again == [known])
     try stage.check()
     let page = try stage.ask(stage.client, branches[1].claim(lane: StoreStage.deposits, atMost: 5))
-    #expect(page.map(\.ticket) == [1] && page[0].payloadLength == 3 && page[0].issuedMilliseconds == 5)
+    #expect(page.map(\.ticket) == [1] && page[0].payload == [1, 2, 3] && page[0].issuedMilliseconds == 5)
     #expect(try stage.ask(stage.client, PostgresBranch.payload(of: page[0].position)) == [1, 2, 3])
     #expect(try stage.ask(stage.client, PostgresBranch.payload(of: 7)) == nil)
     // Whoever ordered for later waits elsewhere.
@@ -174,12 +178,15 @@ struct PostgresStoreTests {
     #expect(ranges?.map(\.first).sorted() == [1, 11, 21])
     let slow = try stage.another()
     try slow.run("BEGIN")
-    let place: [PostgresValue] = [.integer(living.id), .integer(living.epoch), .integer(StoreStage.deposits)]
+    let place: [PostgresValue] = [
+      .integer(living.id), .integer(living.epoch), .integer(StoreStage.deposits), .integer(20), .integer(0),
+    ]
+    // As many pieces as may come together.
     let held = try slow.rows(PostgresStatements.claimReturned.with(place))[0]
-    #expect(held.count == 10)
+    #expect(held.count == 20)
     // While that one is not committed.
     let second = try stage.ask(stage.client, living.claim(lane: StoreStage.deposits, atMost: 5))
-    #expect(second.map(\.ticket) == Array(11...20) + Array(31...35))
+    #expect(second.map(\.ticket) == Array(31...35))
     try slow.run("COMMIT")
     let third = try stage.ask(stage.client, living.claim(lane: StoreStage.deposits, atMost: 5))
     #expect(third.map(\.ticket) == Array(21...30) + Array(36...40))
@@ -187,30 +194,27 @@ struct PostgresStoreTests {
     try stage.check()
   }
 
-  @Test("A part of a page can be given back, and the rest stays claimed")
+  @Test("Some of a page can be given back, and the rest stays claimed")
   func parts() throws {
     let stage = try StoreStage()
     let (one, other) = (try stage.join("one"), try stage.join("other"))
     try stage.enqueue(one, 10)
     _ = try stage.ask(stage.client, one.claim(lane: StoreStage.deposits, atMost: 10))
-    func part(_ first: Int64, _ last: Int64) -> PostgresBranch.Range {
-      .init(lane: StoreStage.deposits, first: first, last: last)
+    func giveBack(_ branch: PostgresBranch, _ tickets: Int64...) throws -> Int64 {
+      _ = try stage.ask(stage.client, branch.giveBack(lane: StoreStage.deposits, tickets))
+      try stage.check()
+      return try #require(try stage.number("SELECT count(*) FROM bank.returned"))
     }
-    #expect(try !stage.ask(stage.client, other.giveBack(part(4, 6))))
-    #expect(try stage.ask(stage.client, one.giveBack(part(4, 6))))
-    try stage.check()
-    #expect(try !stage.ask(stage.client, one.giveBack(part(6, 7))), "a part of it is gone")
-    #expect(try !stage.ask(stage.client, one.giveBack(part(3, 2))))
-    #expect(try stage.ask(stage.client, one.giveBack(part(10, 10))))
-    #expect(try stage.ask(stage.client, one.giveBack(part(1, 1))))
-    try stage.check()
-    var tickets: [Int64] = []
-    for _ in 0..<4 {
-      tickets += try stage.ask(stage.client, other.claim(lane: StoreStage.deposits, atMost: 9)).map(\.ticket)
-    }
-    #expect(tickets == [1, 4, 5, 6, 10])
+    #expect(try giveBack(other, 4, 5, 6) == 0)
+    #expect(try giveBack(one, 4, 5, 6) == 3)
+    #expect(try giveBack(one, 6, 7) == 4, "a part of it was given back before")
+    #expect(try giveBack(one, 10, 1, 99) == 6)
+    let page = try stage.ask(stage.client, other.claim(lane: StoreStage.deposits, atMost: 4))
+    #expect(page.map(\.ticket) == [1, 4, 5, 6])
+    let rest = try stage.ask(stage.client, other.claim(lane: StoreStage.deposits, atMost: 9))
+    #expect(rest.map(\.ticket) == [7, 10])
     // What the first has left comes back with its end, and nothing of what the second has.
-    #expect(try stage.ask(stage.client, one.leave())?.map(\.first).sorted() == [2, 7])
+    #expect(try stage.ask(stage.client, one.leave())?.map(\.first).sorted() == [2, 8])
     try stage.check()
   }
 
@@ -229,14 +233,12 @@ struct PostgresStoreTests {
     try stage.expire(zombie)
     #expect(try stage.ask(stage.client, PostgresBranch.expired) == [zombie])
     #expect(try stage.ask(stage.client, PostgresBranch.rescue(zombie))?.count == 1)
-    #expect(try stage.ask(stage.client, zombie.complete(done, number: 1, day: 1)) == [])
-    #expect(try stage.ask(stage.client, zombie.lastCommit) == nil)
+    #expect(try stage.ask(stage.client, zombie.complete(done, number: 1)) == [])
+    #expect(try stage.ask(stage.client, zombie.kept([1])).isEmpty)
     #expect(try stage.ask(stage.client, zombie.renew(lease: .seconds(1))) == false)
     #expect(try stage.ask(stage.client, zombie.claim(lane: StoreStage.deposits, atMost: 10)).isEmpty)
     #expect(try stage.ask(stage.client, zombie.leave()) == nil)
-    var intake = PostgresIntake(day: 1, issuedMilliseconds: 1)
-    intake.add(lane: StoreStage.deposits, amount: 1, account: 1)
-    #expect(try stage.ask(stage.client, zombie.take([intake])) == [nil])
+    #expect(try stage.ask(stage.client, zombie.take([stage.intake(zombie, count: 1)])) == [nil])
     #expect(try stage.number("SELECT count(*) FROM bank.receipt") == 0)
     #expect(try stage.number("SELECT count(*) FROM bank.customer") == 20)
     try stage.check()
@@ -251,13 +253,13 @@ struct PostgresStoreTests {
     let most = StoreStage.completion(of: page.prefix(3).map(\.position))
     let all = StoreStage.completion(
       of: page.map(\.position) + [PostgresPosition.of(lane: StoreStage.deposits, ticket: 99)])
-    #expect(try stage.ask(stage.client, branch.complete(most, number: 1, day: 1)).sorted() == [1, 2, 3])
-    #expect(try stage.ask(stage.client, branch.complete(all, number: 2, day: 1)).sorted() == [4, 5])
-    #expect(try stage.ask(stage.client, branch.complete(all, number: 3, day: 1)) == [])
-    #expect(try stage.ask(stage.client, branch.lastCommit) == 3)
+    #expect(try stage.ask(stage.client, branch.complete(most, number: 1)).sorted() == [1, 2, 3])
+    #expect(try stage.ask(stage.client, branch.complete(all, number: 2)).sorted() == [4, 5])
+    #expect(try stage.ask(stage.client, branch.complete(all, number: 3)) == [])
+    #expect(try stage.ask(stage.client, branch.kept([1, 2, 3, 4])) == [1, 2, 3])
     // The same number again is a mistake of ours, and is refused whole.
     #expect(throws: PostgresError.self) {
-      try stage.ask(stage.client, branch.complete(all, number: 3, day: 1))
+      try stage.ask(stage.client, branch.complete(all, number: 3))
     }
     let told = try stage.ask(stage.client, PostgresBranch.receipts(of: [2, 4, 99], day: 1))
     #expect(told.map(\.ticket) == [2, 4] && told.map(\.commit) == [1, 2])
@@ -284,7 +286,7 @@ struct PostgresStoreTests {
       position: try #require(page.first).position, outcome: 2, place: nil, generation: 0, pid: 0, attempts: 0,
       transfer: nil,
       started: nil, finished: 9)
-    #expect(try stage.ask(stage.client, branch.complete(done, number: 1, day: 1)) == [1])
+    #expect(try stage.ask(stage.client, branch.complete(done, number: 1)) == [1])
     let nulls = try stage.number(
       "SELECT num_nulls(place, debit, credit, started_ms)::bigint FROM bank.receipt")
     #expect(nulls == 4)
@@ -312,15 +314,15 @@ struct PostgresStoreTests {
     try stage.enqueue(former, 10)
     let page = try stage.ask(stage.client, former.claim(lane: StoreStage.deposits, atMost: 10))
     let some = StoreStage.completion(of: page.prefix(4).map(\.position))
-    _ = try stage.ask(stage.client, former.complete(some, number: 1, day: 1))
+    _ = try stage.ask(stage.client, former.complete(some, number: 1))
     let joined = try stage.ask(stage.client, PostgresBranch.join("a", lease: .seconds(60)))
     #expect(joined.branch.id == former.id && joined.branch.epoch == former.epoch + 1)
     #expect(joined.returned.map(\.first) == [1])
     let rest = StoreStage.completion(of: page.dropFirst(4).map(\.position))
-    #expect(try stage.ask(stage.client, former.complete(rest, number: 2, day: 1)) == [])
+    #expect(try stage.ask(stage.client, former.complete(rest, number: 2)) == [])
     let again = try stage.ask(stage.client, joined.branch.claim(lane: StoreStage.deposits, atMost: 10))
     #expect(again.map(\.ticket) == Array(5...10))
-    #expect(try stage.ask(stage.client, joined.branch.complete(rest, number: 1, day: 1)).count == 6)
+    #expect(try stage.ask(stage.client, joined.branch.complete(rest, number: 1)).count == 6)
     try stage.check()
   }
 
@@ -328,13 +330,13 @@ struct PostgresStoreTests {
   func plans() throws {
     let stage = try StoreStage()
     try stage.client.run(
-      "INSERT INTO bank.branch (name, epoch, expires_at) SELECT g::text, 1, '-infinity' FROM generate_series(1, 300) g",
+      "INSERT INTO bank.branch (name, epoch, expires_at, opened_ms) SELECT g::text, 1, '-infinity', 1 FROM generate_series(1, 300) g",
       "VACUUM ANALYZE")
     let branch = try stage.join("a")
     func work() throws {
       let page = try stage.ask(stage.client, branch.claim(lane: StoreStage.deposits, atMost: 10))
       _ = try stage.ask(
-        stage.client, branch.complete(StoreStage.completion(of: page.map(\.position)), number: 1, day: 1))
+        stage.client, branch.complete(StoreStage.completion(of: page.map(\.position)), number: 1))
     }
     try work()
     _ = try stage.ask(stage.client, PostgresBranch.rescue(branch))
@@ -343,13 +345,14 @@ struct PostgresStoreTests {
       """
       INSERT INTO bank.customer (position, amount, account, issued_ms)
       SELECT \(PostgresPosition.of(lane: lane, ticket: 0)) + g, 1, 1, 1 FROM generate_series(1, 20000) g
-      """, "INSERT INTO bank.claim SELECT \(lane), g, g, 1, 1, now() FROM generate_series(1, 5000) g",
+      """, "INSERT INTO bank.claim SELECT \(lane), g, g, 1, 1, now(), g FROM generate_series(1, 5000) g",
       "INSERT INTO bank.returned SELECT \(lane + 1), g, g FROM generate_series(1, 5000) g")
     // There are as many rows as branches in that one table.
     let one = "ARRAY[1]"
     for call in [
-      "bank-complete\"(1, 1, 9, 1, \(Array(repeating: one, count: 10).joined(separator: ", ")))",
-      "bank-claim-next\"(1, 1, \(lane), 10)", "bank-claim-returned\"(1, 1, \(lane))", "bank-give-back\"",
+      "bank-complete\"(1, 1, 9, 0, \(Array(repeating: one, count: 10).joined(separator: ", ")))",
+      "bank-claim-next\"(1, 1, \(lane), 10, 1)", "bank-claim-returned\"(1, 1, \(lane), 10, 1)",
+      "bank-give-back\"",
     ] {
       let rows = try stage.client.rows(.once("EXPLAIN EXECUTE \"\(call)"))[0]
       let plan = (0..<rows.count).compactMap { rows.text($0, 0) }
@@ -372,7 +375,7 @@ struct PostgresStoreTests {
     }
     var done = pages.flatMap { $0 }.map(\.position)
     done.remove(at: left)
-    _ = try stage.ask(stage.client, branch.complete(StoreStage.completion(of: done), number: 1, day: 1))
+    _ = try stage.ask(stage.client, branch.complete(StoreStage.completion(of: done), number: 1))
     let joined = try stage.ask(stage.client, PostgresBranch.join("a", lease: .seconds(60)))
     #expect(joined.returned == [.init(lane: StoreStage.deposits, first: 1, last: 10)])
     let page = try stage.ask(stage.client, joined.branch.claim(lane: StoreStage.deposits, atMost: 10))
@@ -394,10 +397,10 @@ struct PostgresStoreTests {
     let slow = try stage.another()
     try slow.run("BEGIN")
     let done = StoreStage.completion(of: page.map(\.position))
-    try slow.rows(PostgresStatements.complete.with(fence + [.integer(1), .integer(1)] + done.values))
+    try slow.rows(PostgresStatements.complete.with(fence + [.integer(1), .integer(0)] + done.values))
     try slow.rows(
       PostgresStatements.lockLane(.integer(StoreStage.deposits)),
-      PostgresStatements.claimNext.with(fence + [.integer(StoreStage.deposits), .integer(10)]))
+      PostgresStatements.claimNext.with(fence + [.integer(StoreStage.deposits), .integer(10), .integer(2)]))
     let rescue = try stage.begin(stage.client, PostgresBranch.rescue(branch))
     try waitsForLock(stage, stage.client)
     #expect(rescue.told == nil)
@@ -422,7 +425,7 @@ struct PostgresStoreTests {
       PostgresStatements.giveBack())
     let (first, second) = (try stage.another(), try stage.another())
     let done = StoreStage.completion(of: page.map(\.position))
-    let completion = try stage.begin(first, branch.complete(done, number: 1, day: 1))
+    let completion = try stage.begin(first, branch.complete(done, number: 1))
     let claim = try stage.begin(second, branch.claim(lane: StoreStage.deposits, atMost: 10))
     try waitsForLock(stage, first)
     try waitsForLock(stage, second)
@@ -445,7 +448,7 @@ struct PostgresStoreTests {
     let done = StoreStage.completion(of: page.map(\.position))
     try slow.rows(
       PostgresStatements.complete.with(
-        [.integer(branch.id), .integer(branch.epoch), .integer(1), .integer(1)] + done.values))
+        [.integer(branch.id), .integer(branch.epoch), .integer(1), .integer(0)] + done.values))
     #expect(try stage.ask(stage.client, branch.renew(lease: .seconds(4))))
     try slow.run("COMMIT")
     try stage.check()

@@ -160,11 +160,12 @@ private final class CutOffBranch: PostgresHandler {
   }
 
   private func findOut(_ connection: PostgresConnection, _ former: PostgresBranch) {
-    _ = try? connection.send(former.lastCommit) { [weak self] answer in
-      guard let self, case .done(let last) = answer, let open = self.open.removeValue(forKey: former) else {
+    let numbers = open[former].map { Array($0.keys) } ?? []
+    _ = try? connection.send(former.kept(numbers)) { [weak self] answer in
+      guard let self, case .done(let kept) = answer, let open = self.open.removeValue(forKey: former) else {
         return
       }
-      for (number, tickets) in open where number <= last ?? 0 {
+      for (number, tickets) in open where kept.contains(number) {
         self.foundOut += 1
         self.known.formUnion(tickets)
       }
@@ -177,7 +178,7 @@ private final class CutOffBranch: PostgresHandler {
     let number = commits
     open[branch, default: [:]][number] = page.map(\.ticket)
     let completion = StoreStage.completion(of: page.map(\.position))
-    _ = try? connection.send(branch.complete(completion, number: number, day: 1)) { [weak self] answer in
+    _ = try? connection.send(branch.complete(completion, number: number)) { [weak self] answer in
       guard let self, case .done(let tickets) = answer else { return }
       self.open[branch]?[number] = nil
       if self.open[branch]?.isEmpty == true { self.open[branch] = nil }

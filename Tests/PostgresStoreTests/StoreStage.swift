@@ -1,6 +1,7 @@
 // Owns the books of one test in a database of its own, and branches that speak with it over one loop.
 // What the books must always fulfil is checked here by SQL of its own. Failure: the test that asked for it fails.
 
+import BankModel
 import Postgres
 import PostgresFixture
 import Testing
@@ -15,6 +16,7 @@ final class StoreStage {
 
   let address: String
   let client: PostgresClient
+  private var lastNumber: Int64 = 0
 
   /// Books that are there.
   init(at address: String) throws {
@@ -77,13 +79,40 @@ final class StoreStage {
 
   /// Gives so many tickets of a lane.
   func enqueue(_ branch: PostgresBranch, _ count: Int, lane: Int64 = StoreStage.deposits) throws {
-    var intake = PostgresIntake(day: 1, issuedMilliseconds: 1_000)
-    for number in 0..<count { intake.add(lane: lane, amount: 100 + Int64(number), account: Int64(number)) }
-    let answers = try ask(client, branch.take([intake]))
-    guard case .issued = answers[0] else {
+    var customers = ArrivingCustomers(issuedAt: WallTime(milliseconds: 1_000))
+    for number in 0..<count {
+      customers.add(
+        CustomerOrder(
+          service: lane == Self.loans ? .loan : .deposit, priority: .regular, amount: 100 + Int64(number),
+          account: Int64(number)))
+    }
+    let answers = try ask(client, branch.take([intake(branch, customers)]))
+    guard case .given = answers[0] else {
       Issue.record("\(answers)")
       return
     }
+  }
+
+  /// A request of the branch for tickets, under a number that was not given before.
+  func intake(_ branch: PostgresBranch, _ customers: ArrivingCustomers) -> PostgresIntake {
+    lastNumber += 1
+    let lanes = [
+      Line(service: .deposit, priority: .regular): Self.deposits,
+      Line(service: .loan, priority: .regular): Self.loans,
+    ]
+    return PostgresIntake(
+      customers: customers, lanes: lanes, commit: 1_000_000 + lastNumber,
+      name: (branch.epoch, 1_000_000 + lastNumber))
+  }
+
+  func intake(
+    _ branch: PostgresBranch, count: Int, _ change: (inout CustomerOrder) -> Void = { _ in }
+  ) -> PostgresIntake {
+    var customers = ArrivingCustomers(issuedAt: WallTime(milliseconds: 5))
+    var order = CustomerOrder(service: .deposit, priority: .regular, amount: 1, account: 2)
+    change(&order)
+    for _ in 0..<count { customers.add(order) }
+    return intake(branch, customers)
   }
 
   static func completion(of positions: [Int64]) -> PostgresCompletion {
@@ -103,8 +132,14 @@ final class StoreStage {
 
   func number(_ text: String) throws -> Int64? { try client.rows(.once(text))[0].integer(0, 0) }
 
-  /// Holds the books against everything that must be so at any moment.
+  /// Holds the books against everything that must be so at any moment: all of it at the same, whoever is at work.
   func check() throws {
+    try client.run("BEGIN ISOLATION LEVEL REPEATABLE READ")
+    try checkSnapshot()
+    try client.run("COMMIT")
+  }
+
+  private func checkSnapshot() throws {
     let overlaps = try number(
       """
       SELECT count(*) FROM (
@@ -126,15 +161,24 @@ final class StoreStage {
     #expect(gaps == 0, "the tickets have gaps")
     let strangers = try number(
       """
-      SELECT count(*) FROM bank.receipt r WHERE NOT EXISTS (
+      SELECT count(*) FROM bank.receipt r WHERE r.outcome <> 2 AND NOT EXISTS (
         SELECT FROM (SELECT lane, first, last, branch, epoch FROM bank.claim
           UNION ALL SELECT lane, first, last, branch, epoch FROM bank.former_claim) AS k
         WHERE k.lane = r.lane AND r.ticket BETWEEN k.first AND k.last AND k.branch = r.branch AND k.epoch = r.epoch)
       """)
     #expect(strangers == 0, "a receipt lies in no claim of its epoch")
     let uncounted = try number(
-      "SELECT (SELECT count(*) FROM bank.receipt) - (SELECT coalesce(sum(receipts), 0)::bigint FROM bank.tally)"
-    )
+      """
+      SELECT count(*) FROM (
+        SELECT lane, sum(waiting)::bigint, sum(delayed)::bigint, sum(dead)::bigint, sum(served)::bigint,
+          sum(out_of_stock)::bigint, sum(cancelled)::bigint
+        FROM bank.tally WHERE lane > 0 AND day = (SELECT max(day) FROM bank.day) GROUP BY lane
+        EXCEPT
+        SELECT lane, count(*) FILTER (WHERE state = 1), count(*) FILTER (WHERE state = 2), count(*) FILTER (WHERE state = 3),
+          count(*) FILTER (WHERE state = -1), count(*) FILTER (WHERE state = -3), count(*) FILTER (WHERE state = -2)
+        FROM (SELECT (position >> 40) & 1048575 AS lane, position >> 60 AS state FROM bank.customer
+          UNION ALL SELECT lane, -outcome FROM bank.receipt WHERE day = (SELECT max(day) FROM bank.day)) AS row GROUP BY lane) AS t
+      """)
     #expect(uncounted == 0, "the tallies do not add up")
   }
 }

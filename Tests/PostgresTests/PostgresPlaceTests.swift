@@ -87,6 +87,19 @@ struct PostgresPlaceTests {
     #expect(try PostgresPlace("postgres:///x?host=/run/pg").description == "postgres:///run/pg/x")
   }
 
+  @Test("A session that is to read alone is not taken for one of a standby")
+  func readsAlone() throws {
+    func wants(_ address: String, _ wishes: String...) throws -> String? {
+      try PostgresPlace(address, wishes: wishes).settings.first { $0.keyword == "target_session_attrs" }?
+        .value
+    }
+    #expect(try wants("postgres://bank@a,b/bank") == "read-write")
+    #expect(try wants("postgres://bank@a/bank") == nil)
+    for more in ["", "?target_session_attrs=read-write"] {
+      #expect(try wants("postgres://bank@a,b/bank" + more, "default_transaction_read_only=on") == nil)
+    }
+  }
+
   @Test("Each attempt can begin with another of the hosts")
   func rotated() throws {
     let place = try PostgresPlace("postgres://a:1,b:2,c:3/bank")

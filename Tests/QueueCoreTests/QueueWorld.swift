@@ -118,6 +118,7 @@ final class QueueWorld {
       let letters = staged.customers.values.filter { $0.state == .dead }.map(\.customer)
         .sorted { $0.ticket < $1.ticket }.prefix(limit)
       machine.apply(.deadLoaded(request, Array(letters)), at: now, into: &effects)
+    case .forward, .reportWithoutEffect: fault("these books are shared with nobody")
     case .assign(let window, let lease, let customer): assign(window, lease, customer)
     case .recall(let window, let lease):
       if tellers[window]?.leases.contains(lease) != true {

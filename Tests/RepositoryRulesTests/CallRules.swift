@@ -62,7 +62,7 @@ enum CallRules {
     "Guardian", "bank-guardian", "ServiceProcess", "StockService", "StockClient", "bank-stockd",
     "VendingMachine", "VendingClient", "bank-vending", "CommandRunner", "CommandWindow",
     "bank-runner", "Reports", "WebServer", "WebInterface", "bank-web", "Postgres",
-    "PostgresStore",
+    "PostgresStore", "PostgresReading", "SharedBranch",
   ]
 
   static func checkModules(_ file: File) -> [Violation] {

@@ -13,16 +13,18 @@ enum FloorRules {
     "Storage": 3, "Transport": 3, "Supervision": 3, "Logbook": 3, "Configuration": 3,
     "CommandRunner": 3, "Reports": 3, "WebServer": 3, "HeadlessBrowser": 3, "Postgres": 3,
     "Teller": 4, "ServiceProcess": 4, "ControlClient": 4, "StockClient": 4, "VendingClient": 4, "Guardian": 4,
-    "PostgresStore": 4,
+    "PostgresStore": 4, "PostgresReading": 5,
     // These ask the stock, so they stand above its client; the services stand above what their processes have in common.
     "StockService": 5, "Coordinator": 5, "JuiceStation": 5, "VendingMachine": 5, "CommandWindow": 5,
     "WebInterface": 5,
-    "bankd": 6, "bank-teller": 6, "bank-stockd": 6, "bank-juice": 6, "bank-vending": 6, "bank-runner": 6,
+    // The coordinator of a shared bank stands on what reads its books, and `bankd` on it.
+    "SharedBranch": 6, "bankd": 7,
+    "bank-teller": 6, "bank-stockd": 6, "bank-juice": 6, "bank-vending": 6, "bank-runner": 6,
     "bank-guardian": 6, "bank-web": 6,
     // What the programs that people type have in common.
     "Console": 6, "bankctl": 7, "bank-chaos": 7, "bank-bench": 7, "bank-fuzz": 7,
     // The simulator drives the pure parts of several processes, so it stands above them; nothing stands on it.
-    "Simulator": 6, "bank-simulate": 7,
+    "Simulator": 7, "bank-simulate": 8,
     // A bank for tests.
     "BranchFixture": 0,
   ]

@@ -139,7 +139,7 @@ enum StoreKind: CaseIterable, CustomStringConvertible, Sendable {
 /// A store with a branch around it: it issues numbers and keeps the books that the store is given.
 final class Branch {
   let kind: StoreKind
-  private(set) var store: any QueueStore
+  private(set) var store: any LocalQueueStore
   private(set) var scratch = Scratch()
   var books: Books
   private(set) var delayedAtStart: [DelayedCustomer]

@@ -146,7 +146,7 @@ struct FormerDatabasesTests {
     var audit: StoreAudit
   }
 
-  private func contents(of store: any QueueStore) throws -> Contents {
+  private func contents(of store: any LocalQueueStore) throws -> Contents {
     let lines =
       Line.graded + [7, 5_000].map { Line(service: $0 == 7 ? .deposit : .loan, priority: Priority($0)) }
     return Contents(

@@ -18,7 +18,7 @@ struct LaterTests {
     #expect(!branch.store.hasStagedChanges && branch.store.nextResult == nil)
     #expect(try branch.store.commit(branch.books, arriving: nil) == .onDisk, "nothing has changed")
     branch.store.awaitResults()
-    #expect(try branch.store.takeResult() == false)
+    #expect(try branch.store.takeResult().isNothing)
     try branch.crash()
     #expect(try branch.store.find(1) != nil)
   }
@@ -57,13 +57,13 @@ struct LaterTests {
   func inOrder() throws {
     let store = try threeUnderway()
     #expect(try present(store) == [1, 2, 3, 4])
-    #expect(try store.takeResult() == false)
+    #expect(try store.takeResult().isNothing)
     store.comeToDisk(2)
-    #expect(try store.takeResult() && store.commits == 1)
-    #expect(try store.takeResult() && store.commits == 2)
-    #expect(try !store.takeResult() && store.hasStagedChanges)
+    #expect(try store.takeResult().isCommitted && store.commits == 1)
+    #expect(try store.takeResult().isCommitted && store.commits == 2)
+    #expect(try store.takeResult().isNothing && store.hasStagedChanges)
     store.awaitResults()
-    #expect(try store.takeResult() && store.underwayCount == 0)
+    #expect(try store.takeResult().isCommitted && store.underwayCount == 0)
     store.rollBack()
     #expect(try present(store) == [1, 2, 3] && !store.hasStagedChanges)
     #expect(try store.audit().problems == [])
@@ -73,7 +73,7 @@ struct LaterTests {
   func refusal() throws {
     let store = try threeUnderway()
     store.comeToDisk(2)
-    #expect(try store.takeResult())
+    #expect(try store.takeResult().isCommitted)
     store.fail(.commit, with: .diskFull(detail: "of this test"))
     #expect(throws: StoreError.self) { try store.takeResult() }
     #expect(try present(store) == [1] && !store.hasStagedChanges && store.underwayCount == 0)
@@ -101,4 +101,9 @@ struct LaterTests {
     #expect(try present(copy) == [1, 2, 3])
     #expect(try present(store) == [1, 2])
   }
+}
+
+extension QueueEvent? {
+  fileprivate var isNothing: Bool { if case .none = self { true } else { false } }
+  fileprivate var isCommitted: Bool { if case .committed? = self { true } else { false } }
 }

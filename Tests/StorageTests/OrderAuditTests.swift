@@ -16,7 +16,7 @@ struct OrderAuditTests {
     receipts: [Int64]? = nil, disordered: Set<BusinessDay> = [],
     lines: [Line] = [line]
   ) -> [String] {
-    var report = AuditReport(services: ServiceDirectory())
+    var report = AuditRecord(services: ServiceDirectory())
     var walk = OrderWalk(starts: starts, disordered: disordered)
     for (index, customer) in customers.enumerated() {
       walk.visit(

@@ -40,6 +40,54 @@ struct ContractTests {
     #expect(all.filter { $0.name == "h2" }.prefix(2).map { words($0) } == ["대기중 12", "업무중 4"])
   }
 
+  @Test(
+    "a bank with several branches has a line for each, and another one has none", arguments: Language.allCases
+  )
+  func branches(language: Language) throws {
+    let all = try elements("bank-shared", language)
+    let lines = all.filter { $0.attributes["data-branch"] != nil }
+    #expect(lines.compactMap { $0.attributes["data-branch"] } == ["1", "2", "3"])
+    #expect(lines.map { $0.attributes["aria-current"] } == ["true", nil, nil])
+    let said = lines.map { words($0).replacing("\n", with: "") }
+    #expect(
+      said
+        == (language == .korean
+          ? [
+            "영업 중 1 · seoul · db-1 · 창구 4개 · 완료 1,200 · 초당 12.5명 · 이 지점",
+            "만료 2 · &lt;b&gt;busan&lt;/b&gt; · db-2 · 창구 1개 · 완료 3 · 초당 0.0명", "마감 3 · jeju · 창구 0개 · 완료 0",
+          ]
+          : [
+            "open 1 · seoul · db-1 · 4 windows · 1,200 served · 12.5/s · this branch",
+            "expired 2 · &lt;b&gt;busan&lt;/b&gt; · db-2 · 1 window · 3 served · 0.0/s",
+            "closed 3 · jeju · 0 windows · 0 served",
+          ]))
+    let list = try #require(all.first { $0.attributes["class"] == "branches" })
+    #expect(list.attributes["aria-label"] == (language == .korean ? "지점" : "Branches"))
+    let alone = try elements("bank", language)
+    #expect(!alone.contains { $0.attributes["data-branch"] != nil })
+    #expect(alone.first { $0.attributes["data-region"] == "branches" }?.inside == "")
+  }
+
+  @Test("an attempt in a bank with several branches names its branch, and leads to no log of this one")
+  func attemptElsewhere() throws {
+    func attempts(_ branch: Int64?, _ language: Language) throws -> String {
+      var attempt = SamplePage.attempts[0]
+      attempt.branch = branch
+      let page = TicketPage(
+        day: 1, ticket: 24, service: .loan, priority: .vip, amount: 1, account: 7, issuedAt: 0,
+        state: .waiting,
+        attempts: [attempt])
+      let all = try DocumentReader.elements(
+        page.html(PageFrame(language: language, address: "/ticket/24", key: "k1")))
+      return try #require(all.first { $0.attributes["data-region"] == "attempts" }).inside
+    }
+    #expect(
+      try attempts(nil, .english).contains(
+        #"<a href="/windows/loan-1/log">loan-1</a>, generation 1, pid 4963</p>"#))
+    #expect(try attempts(2, .english).contains(" loan-1, generation 1, pid 4963, branch 2</p>"))
+    #expect(try attempts(2, .korean).contains("pid 4963, 지점 2</p>"))
+  }
+
   @Test("a juice says whether it can be made, and a fruit how many there are")
   func juice() throws {
     let all = try elements("juice")

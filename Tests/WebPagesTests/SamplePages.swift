@@ -53,6 +53,19 @@ struct SamplePage {
         attempt: 2),
     ], coordinator: 4958, generation: 1)
 
+  static let sharedBank: BankPage = {
+    var page = bank
+    page.branches = [
+      BranchRow(
+        number: 1, name: "seoul", host: "db-1", state: .open, windows: 4, served: 1_200, rate: 12_500,
+        isThis: true),
+      BranchRow(
+        number: 2, name: "<b>busan</b>", host: "db-2", state: .expired, windows: 1, served: 3, rate: 0),
+      BranchRow(number: 3, name: "jeju", state: .closed),
+    ]
+    return page
+  }()
+
   static let services = [
     ServiceRow(
       service: .deposit, windows: 2,
@@ -82,7 +95,7 @@ struct SamplePage {
   ]
 
   private static let branch = [
-    SamplePage("bank", "/", bank),
+    SamplePage("bank", "/", bank), SamplePage("bank-shared", "/", sharedBank),
     SamplePage("kiosk", "/kiosk", KioskPage(services: services, latest: 42)),
     SamplePage(
       "ticket", "/ticket/24",

@@ -58,7 +58,7 @@ struct MessageGoldenTests {
       WindowMessage.samples.map(\.message.itsCase) == WindowMessage.Case.allCases + [
         .assign, .assign, .assign, .welcome, .welcome, .welcome, .assign, .entrust, .entrust,
       ])
-    #expect(ClientMessage.samples.map(\.message.itsCase) == ClientMessage.Case.allCases + [.request])
+    #expect(ClientMessage.samples.map(\.message.itsCase) == ClientMessage.Case.allCases + [.request, .request])
     #expect(BankMessage.samples.map(\.message.itsCase) == BankMessage.Case.allCases)
     #expect(StockMessage.samples.map(\.message.itsCase) == StockMessage.Case.allCases + [.request])
     #expect(StockServiceMessage.samples.map(\.message.itsCase) == StockServiceMessage.Case.allCases)
@@ -107,7 +107,7 @@ struct MessageGoldenTests {
       ] as [Failure.Code], "values-failure-code",
       later: [
         .keyConflict, .wrongDay, .inspected, .removed, .withdrawn, .tooSlow, .noSuchService, .noSuchWindow,
-        .otherProcess,
+        .otherProcess, .notShared, .leaseLost, .notInSharedBank, .notMoved, .booksMoved,
       ])
     try expectGolden([.teller] as [WorkerRole], "values-worker-role")
     try expectGolden([.client, .teller] as [PeerRole], "values-peer-role")
@@ -136,9 +136,11 @@ struct MessageGoldenTests {
     try expectGolden(
       [.enqueuing, .serving, .finishing, .leaving] as [ProgressReport.Phase], "values-progress-phase")
     try expectGolden([.resetting, .requeueing] as [ProgressReport.Phase], "values-progress-phase-pieces")
+    try expectGolden([.moving] as [ProgressReport.Phase], "values-progress-phase-moving")
     try expectGolden(
       [.started, .completed, .interrupted] as [BranchEvent.Happening], "values-branch-happening")
     try compareAll(BoardEvent.Kind.allCases, "values-board-event-kind")
+    try compareAll(BranchState.allCases, "values-branch-state")
   }
 
   /// A new value changes no file: it gets one of its own, and this list stays.

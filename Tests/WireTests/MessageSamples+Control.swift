@@ -11,7 +11,7 @@ extension ControlCommand {
     case status, watch, awaitOpen, enqueue, enqueueList, tickets, ticket, receipts, follow, awaitIdle,
       awaitTickets
     case pause, resume, scale, cancel, requeue, requeueDead, reset, reload, stop, audit, ledger, account
-    case withdraw, board, endTeller, cancelAll, requeueAll, web
+    case withdraw, board, endTeller, cancelAll, requeueAll, web, branches, move
   }
 
   var itsCase: Case {
@@ -45,6 +45,8 @@ extension ControlCommand {
     case .cancelAll: .cancelAll
     case .requeueAll: .requeueAll
     case .web: .web
+    case .branches: .branches
+    case .move: .move
     }
   }
 
@@ -92,6 +94,8 @@ extension ControlCommand {
     case .cancelAll: .cancelAll(.sample)
     case .requeueAll: .requeueAll(.sample)
     case .web: .web(WebOrder(port: 8_701, isReadOnly: true, hasChaos: true, host: "bank.example.org"))
+    case .branches: .branches
+    case .move: .move(MoveOrder(address: "postgres://bank@db/bank", branch: "seoul"))
     }
   }
 
@@ -113,10 +117,11 @@ extension ControlCommand {
     case .cancelAll: .cancelAll(TicketSelection(spans: []))
     case .requeueAll: .requeueAll(TicketSelection(spans: [TicketNumbers(7)]))
     case .web: .web(nil)
+    case .move: .move(MoveOrder(address: "postgres://bank@db/bank"))
     case .board, .endTeller: nil
     case .status, .watch, .awaitOpen, .follow, .awaitIdle, .awaitTickets, .cancel, .requeue, .requeueDead,
       .reset,
-      .reload, .withdraw, .audit, .ledger, .account:
+      .reload, .withdraw, .audit, .ledger, .account, .branches:
       nil
     }
   }
@@ -147,13 +152,13 @@ extension ControlCommand {
             ], isLast: true))),
       Sample("command-reset-day", .reset(day: 3)),
       Sample("command-stop-step", .stop(StopOrder(now: false, timeoutMilliseconds: 1_500, step: .kill))),
-    ] + juiceSamples + boardSamples
+    ] + juiceSamples + boardSamples + sharedSamples
 }
 
 extension ControlAnswer {
   enum Case: String, CaseIterable {
     case failure, status, enqueued, tickets, ticket, receipts, event, ended, requeued, progress, stopped,
-      audit, ledger, account, board, selection
+      audit, ledger, account, board, selection, branches, moved
   }
 
   var itsCase: Case {
@@ -174,6 +179,8 @@ extension ControlAnswer {
     case .account: .account
     case .board: .board
     case .selection: .selection
+    case .branches: .branches
+    case .moved: .moved
     }
   }
 
@@ -216,6 +223,14 @@ extension ControlAnswer {
           latest: [ReceiptReport(.full, ServiceDirectory())]))
     case .board: .board(.full)
     case .selection: .selection(.full)
+    case .branches: .branches([.full, .bare, .lost])
+    case .moved:
+      .moved(
+        MoveReport(
+          place: "postgres://bank@db:5432/bank", day: 3,
+          rows: [MovedRows(name: "receipts", before: 10, after: 10)],
+          ledger: [LedgerRow(account: "cash", debit: 50_000, credit: 0, transfers: 1)], isRepeated: true,
+          note: "/bank/home/moved"))
     }
   }
 
@@ -239,6 +254,11 @@ extension ControlAnswer {
         AccountReport(row: LedgerRow(account: "customer-0", debit: 0, credit: 0, transfers: 0), latest: []))
     case .board: .board(.bare)
     case .selection: .selection(SelectionReport(done: 0))
+    case .branches: .branches([])
+    case .moved:
+      .moved(
+        MoveReport(
+          place: "postgres:///bank", day: 1, rows: [], ledger: [], isRepeated: false, note: "/h/moved"))
     case .event, .ended, .requeued, .progress, .stopped: nil
     }
   }
@@ -300,7 +320,7 @@ extension ControlAnswer {
           StoppedReport(
             day: 3, served: 10, businessMilliseconds: 4_410, waiting: 0, dead: 0, isDayClosed: true,
             finished: 4, killed: 0, steps: [], sentAway: 2))),
-    ] + behindWindows + boardAnswers
+    ] + behindWindows + boardAnswers + sharedAnswers
 }
 
 extension StatusReport {

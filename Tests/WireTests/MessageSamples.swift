@@ -239,7 +239,10 @@ extension ClientMessage {
     Case.allCases.map { Sample("client-\($0.rawValue)", sample($0)) } + [
       Sample(
         "client-request-progress",
-        .request(ControlRequest(number: 7, command: .requeueDead, tellsProgress: true)))
+        .request(ControlRequest(number: 7, command: .requeueDead, tellsProgress: true))),
+      Sample(
+        "client-request-one-part",
+        .request(ControlRequest(number: 7, command: .requeueDead, onePart: true))),
     ]
 }
 

@@ -62,6 +62,7 @@ struct ProtocolValues: Sendable {
     numbers(CustomerState.self, ["customer-state"], "values-customer-state"),
     numbers(DrainStep.self, ["drain-step"], "values-drain-step"),
     numbers(BankState.self, ["bank-state"], "values-bank-state"),
+    numbers(BranchState.self, ["branch-state"], "values-branch-state"),
     numbers(WorkerState.self, ["worker-state"], "values-worker-state"),
     numbers(
       WorkerRole.self, ["worker-role"], "values-worker-role", "values-worker-role-juice",
@@ -80,7 +81,8 @@ struct ProtocolValues: Sendable {
     numbers(BranchEvent.Happening.self, ["happening"], "values-branch-happening"),
     numbers(BoardEvent.Kind.self, ["board-event-kind"], "values-board-event-kind"),
     numbers(
-      ProgressReport.Phase.self, ["phase"], "values-progress-phase", "values-progress-phase-pieces"),
+      ProgressReport.Phase.self, ["phase"], "values-progress-phase", "values-progress-phase-pieces",
+      "values-progress-phase-moving"),
     numbers(
       Refusal.Reason.self, ["refusal-reason"], "values-refusal-reason", "values-refusal-reason-closing",
       "values-refusal-reason-service"),
@@ -93,7 +95,9 @@ struct ProtocolValues: Sendable {
       Failure.Code.self, "failure-code", "values-failure-code", "values-failure-code-keyConflict",
       "values-failure-code-wrongDay", "values-failure-code-inspected", "values-failure-code-removed",
       "values-failure-code-withdrawn", "values-failure-code-tooSlow", "values-failure-code-noSuchService",
-      "values-failure-code-noSuchWindow", "values-failure-code-otherProcess"),
+      "values-failure-code-noSuchWindow", "values-failure-code-otherProcess", "values-failure-code-notShared",
+      "values-failure-code-leaseLost", "values-failure-code-notInSharedBank", "values-failure-code-notMoved",
+      "values-failure-code-booksMoved"),
     words(
       StockFailure.Code.self, "stock-failure-code", "values-stock-failure-code",
       "values-stock-failure-code-tooSlow"),

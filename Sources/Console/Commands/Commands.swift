@@ -10,7 +10,9 @@ package enum Commands {
     case "console": done(ConsoleCommand.run)
     case "start": StartCommand.run
     case "stop": done(StopCommand.run)
+    case "move": done(MoveCommand.run)
     case "status": done(StatusCommand.run)
+    case "branches": done(BranchesCommand.run)
     case "top": done(TopScreen.run)
     case "wait": done(WaitCommand.run)
     case "pause": done(SteeringCommands.pause)

@@ -105,6 +105,9 @@ enum ConfigCommands {
     } else if let language = session.surroundings.variable("BANK_LANG").flatMap({ Language(code: $0) }) {
       choices.append((.language(language), .environment("BANK_LANG")))
     }
+    if let store = try session.surroundings.store(flag: invocation.text("store"), session.words) {
+      choices.append((.store(store.address), store.source))
+    }
     return choices
   }
 

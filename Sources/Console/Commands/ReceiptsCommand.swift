@@ -108,7 +108,8 @@ enum ReceiptsCommand {
       String(receipt.day), String(receipt.ticket), words.phrases.service(receipt.service),
       words.grade(receipt.priority), words.outcome(receipt.outcome), receipt.window ?? "-",
       words.business(receipt.service, receipt.amount, receipt.article),
-      Timestamp.utc(milliseconds: receipt.finishedAt),
+      Timestamp.utc(milliseconds: receipt.finishedAt)
+        + (receipt.branch.map { "  " + words.branch($0) } ?? ""),
     ]
   }
 

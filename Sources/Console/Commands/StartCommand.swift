@@ -92,7 +92,8 @@ enum StartCommand {
         .init(worker.name, worker.service == .loan ? .loan : nil), .init(state(of: worker, session.words)),
       ])
     }
-    return [session.words.opened(report)]
+    let branch = report.branch.map { ["  " + session.words.thisBranch($0)] } ?? []
+    return [session.words.opened(report)] + branch
       + table.lines(session.output.palette, indent: 2, within: session.columns)
   }
 }

@@ -8,6 +8,9 @@ import Wire
 enum StatusCommand {
   static func run(_ session: Session) throws(CommandError) {
     if session.invocation.flag("watch") { return try watch(session) }
+    if let number = session.invocation.integer("branch") {
+      return try BranchesCommand.show([try BranchesCommand.branch(number, session)], session)
+    }
     let report = try CoordinatorClient.picture(session)
     try session.show(.status(report), or: session.picture(report).lines)
   }
@@ -45,6 +48,8 @@ private struct Rhythm {
     var still = report
     still.businessMilliseconds = 0
     still.queue.oldestWaitMilliseconds = 0
+    still.bank?.queue.oldestWaitMilliseconds = 0
+    still.branch = still.branch?.still
     for index in still.workers.indices { still.workers[index].residentKilobytes = 0 }
     if let shown, shown.still == still, now.since(shown.at) < Self.pause { return false }
     shown = (still, now)

@@ -12,7 +12,8 @@ enum StopCommand {
   static func run(_ session: Session) throws(CommandError) {
     let order = StopOrder(
       now: session.invocation.flag("now"),
-      timeoutMilliseconds: session.invocation.duration("timeout")?.milliseconds)
+      timeoutMilliseconds: session.invocation.duration("timeout")?.milliseconds,
+      endsBank: session.invocation.flag("bank") ? true : nil)
     let report = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
       let report = try stop(order, at: coordinator, session)
       guard coordinator.connection.awaitEnd(until: SystemClock.monotonic() + farewell) else {

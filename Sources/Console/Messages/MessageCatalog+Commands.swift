@@ -61,6 +61,7 @@ extension MessageCatalog {
     case .leaving: say("tellers leaving", "은행원 퇴근")
     case .resetting: say("cancelling everybody", "모두 취소")
     case .requeueing: say("bringing dead letters back", "보류된 고객 되돌리기")
+    case .moving: say("moving", "옮기기")
     }
   }
 
@@ -77,6 +78,7 @@ extension MessageCatalog {
     case .reset: say("cancelling everybody", "모두 취소")
     case .requeue: say("bringing dead letters back", "보류된 고객 되돌리기")
     case .cancel: say("cancelling", "취소")
+    case .move: say("auditing and moving", "점검하고 옮기기")
     case .steer: say("waiting for the bank", "은행의 대답 기다리기")
     }
   }

@@ -59,6 +59,8 @@ extension MessageCatalog {
     case .noSuchService: noSuchService(failure)
     case .noSuchWindow: noSuchWindow(subject)
     case .otherProcess: otherProcess(subject)
+    case .notShared, .leaseLost, .notInSharedBank: ofBranches(failure, detail)
+    case .notMoved, .booksMoved: ofMove(failure, detail, home: home)
     case .noSuchDay:
       say(
         "There was no business day \(subject)\(detail). 'bankctl status' names the present one.",
@@ -75,6 +77,7 @@ extension MessageCatalog {
         "The key \(quoted(subject)) stands for another request\(detail): nobody was added. Repeat the command as it was "
           + "typed the first time, or choose a new key.",
         "키 \(quoted(subject))에는 이미 다른 요청이 있습니다\(detail). 추가된 고객이 없습니다. 처음과 똑같은 명령을 되풀이하거나 새 키를 고르세요.")
+    case .badRequest where failure.remark?.kind == .noPostgres: noPostgres
     case .badRequest:
       say(
         "The coordinator refused the request: it contradicts itself or a limit\(detail). Nothing was "

@@ -7,6 +7,7 @@ extension MessageCatalog {
     case service, windows, window, pid, generation, state, ticket, restarts, memory
     case day, grade, outcome, amount, finished, attempts, account, debit, credit, balance
     case setting, value, source
+    case number, name, host, epoch, lease, rate, commits
   }
 
   func column(_ column: Column) -> String {
@@ -39,6 +40,13 @@ extension MessageCatalog {
     case .setting: say("setting", "설정")
     case .value: say("value", "값")
     case .source: say("from", "출처")
+    case .number: say("no", "번호")
+    case .name: say("name", "이름")
+    case .host: say("host", "컴퓨터")
+    case .epoch: say("epoch", "기수")
+    case .lease: say("lease", "임대")
+    case .rate: say("/s", "초당")
+    case .commits: say("commits", "기록")
     }
   }
 

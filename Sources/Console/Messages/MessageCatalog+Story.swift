@@ -50,7 +50,9 @@ extension MessageCatalog {
   }
 
   func attemptBegan(_ attempt: AttemptReport) -> String {
-    let teller = "\(attempt.window), \(generation(Int64(attempt.generation))), pid \(attempt.pid)"
+    let branch = attempt.branch.map { ", " + self.branch($0) } ?? ""
+    let teller =
+      "\(attempt.window), \(generation(Int64(attempt.generation))), pid \(attempt.pid)" + branch
     return say("handed to \(teller)", "업무 시작: \(teller)")
   }
 
@@ -93,7 +95,8 @@ extension MessageCatalog {
       if let debit = receipt.debit, let credit = receipt.credit { ", \(debit) → \(credit)" } else { "" }
     let missing = (receipt.shortages ?? []).map { ", \(item($0.item.name)) \($0.available)/\($0.needed)" }
       .joined()
-    return say("receipt: ", "영수증: ") + outcome(receipt.outcome) + transfer + missing
+    let branch = receipt.branch.map { ", " + self.branch($0) } ?? ""
+    return say("receipt: ", "영수증: ") + outcome(receipt.outcome) + transfer + missing + branch
   }
 
   func cancelled(_ number: Int64) -> String {

@@ -68,10 +68,12 @@ package enum ProgramExit: Int32, Sendable, CaseIterable {
   init(_ code: Failure.Code) {
     self =
       switch code {
-      case .queueFull, .draining, .diskFull, .inspected: .later
+      case .queueFull, .draining, .diskFull, .inspected, .leaseLost: .later
       case .notOpen: .notOpen
       case .noSuchTicket, .noSuchDay, .noSuchService, .noSuchWindow: .notFound
-      case .alreadyOpen, .wrongState, .wrongDay, .keyConflict, .otherProcess: .refused
+      case .alreadyOpen, .wrongState, .wrongDay, .keyConflict, .otherProcess, .notShared, .notInSharedBank,
+        .notMoved, .booksMoved:
+        .refused
       case .badRequest, .badConfiguration: .usage
       case .damaged, .newerSchema, .badHome, .windowsFailed, .system, .removed, .withdrawn, .tooSlow: .failed
       }

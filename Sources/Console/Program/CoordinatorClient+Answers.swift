@@ -90,7 +90,7 @@ extension ControlAnswer {
 /// and otherwise how long it lasts.
 package final class TaskProgress {
   enum Task: Sendable, CaseIterable {
-    case audit, ledger, receipts, tickets, ticket, scale, reload, opening, reset, requeue, cancel, steer
+    case audit, ledger, receipts, tickets, ticket, scale, reload, opening, reset, requeue, cancel, steer, move
   }
 
   let meter: ProgressMeter

@@ -29,6 +29,14 @@ package final class CoordinatorClient {
     self.inspector = inspector
   }
 
+  /// Has somebody look into the books in the home, who has the home for himself meanwhile.
+  static func inspect(_ session: Session) throws(CommandError) -> CoordinatorClient {
+    let launched = try fromControl(
+      session.surroundings.launcher().launch(
+        LaunchOrder(.inspect, home: session.home), standardError: .inherit))
+    return CoordinatorClient(launched.connection, inspector: launched)
+  }
+
   /// Goes to the bank that is open, or is being opened again by its guardian.
   static func open(_ session: Session) throws(CommandError) -> CoordinatorClient {
     try open(session, until: SystemClock.monotonic() + reunion)
@@ -149,7 +157,7 @@ package final class CoordinatorClient {
 
   /// Ends a conversation. Whoever was started only for it holds the lock of the home, so its end is waited for: the
   /// next command may be `start`.
-  private func leave() {
+  func leave() {
     guard let inspector else { return }
     connection.hangUp()
     _ = inspector.awaitExit(until: SystemClock.monotonic() + Self.farewell)
@@ -159,7 +167,8 @@ package final class CoordinatorClient {
     do throws(ControlError) { return CoordinatorClient(try session.home.connect()) } catch {
       guard case .notOpen = error else { throw .control(error) }
     }
-    let order = LaunchOrder(.inspect, home: session.home)
+    var order = LaunchOrder(.inspect, home: session.home)
+    order.store = try session.inspectedStore()
     let launched = try fromControl(session.surroundings.launcher().launch(order, standardError: .inherit))
     return CoordinatorClient(launched.connection, inspector: launched)
   }

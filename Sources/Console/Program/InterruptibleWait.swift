@@ -82,6 +82,8 @@ extension EventLoop {
 package enum Pause {
   /// 50 ms.
   static func briefly() { _ = poll(nil, 0, 50) }
+  /// Between two questions of somebody who looks on.
+  static func ofASecond() { _ = poll(nil, 0, 1_000) }
   /// 5 ms, for what takes a few of them.
   package static func momentarily() { _ = poll(nil, 0, 5) }
 }

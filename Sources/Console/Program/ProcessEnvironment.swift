@@ -69,6 +69,21 @@ package struct ProcessEnvironment {
     return ChosenConfiguration(try fromSystem(absolute(path)), by: .environment(name))
   }
 
+  /// The shared books that are chosen beside the configuration, and by what: flag, `BANK_STORE`; nil for what the configuration
+  /// says.
+  /// Failure: CommandError, a usage error that repeats nothing of what was written.
+  func store(
+    flag: String?, _ words: MessageCatalog, option: String = "--store"
+  ) throws(CommandError) -> (address: StoreAddress, source: SettingSource)? {
+    let name = "BANK_STORE"
+    guard let text = flag ?? variable(name) else { return nil }
+    do throws(StoreAddress.Fault) {
+      return (try StoreAddress(text), flag == nil ? .environment(name) : .option(option))
+    } catch {
+      throw .usage(words.badAddress(flag == nil ? name : option, error.message(in: words.language)))
+    }
+  }
+
   /// The language: flag, `BANK_LANG`, the configuration's, the locale's.
   func language(flag: String?, configuration: String?) -> Language {
     if let chosen = flag ?? variable("BANK_LANG"), let language = Language(code: chosen) { return language }

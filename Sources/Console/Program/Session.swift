@@ -2,6 +2,7 @@
 // Invariant: nothing in it changes while a command runs, except what was printed.
 import Arguments
 import BankModel
+import Configuration
 import ControlClient
 import Posix
 import Wire
@@ -79,6 +80,14 @@ package struct Session {
     return chosen
   }
 
+  /// The shared books that a bank which is not open is asked about: those by which it would be opened; nil for those in its
+  /// home. What is wrong with the configuration is said by whoever opens the bank.
+  func inspectedStore() throws(CommandError) -> String? {
+    if let chosen = try surroundings.store(flag: nil, words) { return chosen.address.description }
+    guard let file = try surroundings.configuration(flag: nil, home: home) else { return nil }
+    return (try? BankConfiguration.load(path: file))?.store.address?.description
+  }
+
   /// The order to open, as the options say; what they do not is left to the configuration.
   func openingOrder(juice: Int64?) throws(CommandError) -> LaunchOrder {
     var order = LaunchOrder(
@@ -86,6 +95,7 @@ package struct Session {
       configuration: try surroundings.configuration(flag: invocation.text("config"), home: home),
       language: words.language.code, deposit: invocation.integer("deposit"), loan: invocation.integer("loan"),
       juice: juice, speed: invocation.speed("speed")?.description)
+    order.store = try surroundings.store(flag: invocation.text("store"), words)?.address.description
     order.windows = try chosenWindows(juice: invocation.options.declares("juice"))
       .filter { $0.option == "--windows" && (juice != 0 || $0.service != .juice) }
       .map { "\($0.service)=\($0.count)" }

@@ -13,7 +13,8 @@ struct BoardPicture {
 
   /// Everything, in a page.
   var lines: [String] {
-    [headline] + Screen.flow(numbers, separator: " · ", columns: columns) + [""] + services + [""] + windows
+    [headline] + Screen.flow(numbers, separator: " · ", columns: columns) + branches + [""] + services + [""]
+      + windows
       + section(words.header(.waiting), .waiting, waiting) + section(words.lastEvents, .quiet, events)
   }
 
@@ -29,8 +30,14 @@ struct BoardPicture {
     return "\(state) · \(words.day(frame.day)) · \(timer)"
   }
 
+  private var branches: [String] {
+    (frame.branches ?? []).isEmpty
+      ? [] : Screen.flow(words.eachBranch(frame.branches ?? []), separator: " · ", columns: columns)
+  }
+
+  /// Those of the whole bank, where it has several branches.
   private var numbers: [String] {
-    let counts = frame.counts
+    let counts = frame.bank ?? frame.counts
     let parts: [(MessageCatalog.Column, Int64, isAlways: Bool)] = [
       (.issued, counts.issued, true), (.waiting, counts.waiting, true), (.serving, counts.serving, true),
       (.served, counts.served, true), (.delayed, counts.delayed, false), (.dead, counts.dead, false),

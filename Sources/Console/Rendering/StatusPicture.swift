@@ -11,12 +11,13 @@ struct StatusPicture {
   let palette: Palette
   var columns: Int?
 
-  var lines: [String] { headline + numbers + [""] + services + [""] + workers }
+  var lines: [String] { headline + numbers + branch + [""] + services + [""] + workers }
 
   var line: String {
     let now = Timestamp.utc(milliseconds: SystemClock.wall().milliseconds)
     let timer = words.businessTime(milliseconds: report.businessMilliseconds)
-    return "\(now)  \(words.state(report.state))  \(words.day(report.day))  \(sum(report.queue))  \(timer)"
+    return
+      "\(now)  \(words.state(report.state))  \(words.day(report.day))  \(sum(report.wholeQueue))  \(timer)"
   }
 
   private var headline: [String] {
@@ -35,11 +36,20 @@ struct StatusPicture {
   }
 
   private var numbers: [String] {
-    let oldest = report.queue.oldestWaitMilliseconds
+    let queue = report.wholeQueue
+    let oldest = queue.oldestWaitMilliseconds
     let first = "· " + words.oldest(words.span(milliseconds: oldest))
     return Screen.flow(
-      Self.terms(report.queue, words) + (report.queue.waiting > 0 ? [first] : []), separator: " ",
+      Self.terms(queue, words) + (queue.waiting > 0 ? [first] : []), separator: " ",
       columns: columns)
+  }
+
+  /// This branch and its part of the numbers, where the bank has others.
+  private var branch: [String] {
+    guard let branch = report.branch else { return [] }
+    let own = report.bank == nil ? [] : [sum(report.queue)]
+    return Screen.flow([words.thisBranch(branch)] + own, separator: " · ", columns: columns)
+      .map { palette.paint($0, .quiet) }
   }
 
   private func sum(_ queue: QueueReport) -> String { Self.terms(queue, words).joined(separator: " ") }
@@ -62,14 +72,14 @@ struct StatusPicture {
   private var services: [String] {
     var table = TextTable([.left, .right, .right, .right, .right, .left])
     table.addHeadings([.service, .windows, .waiting, .serving, .served].map(words.column) + [""])
-    for service in report.services {
+    for service in report.wholeServices {
       table.add([
         .init(words.phrases.service(service.service), service.service == .loan ? .loan : nil),
         .init(service.windows), .init(MessageCatalog.grouped(service.waiting)), .init(service.serving),
         .init(MessageCatalog.grouped(service.served)), .init(service.paused ? words.paused : "", .alarm),
       ])
     }
-    let reasons = report.services.compactMap { service in
+    let reasons = report.wholeServices.compactMap { service in
       service.pausedBecause.map { words.hasPaused(service.service, because: $0) }
     }
     return table.lines(palette, within: columns)

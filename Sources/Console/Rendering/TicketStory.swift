@@ -51,6 +51,8 @@ struct TicketStory {
     var detail = ""
     if let signal = attempt.signal { detail += " (\(Signals.name(signal)))" }
     if let code = attempt.code { detail += " (" + words.exitCode(code) + ")" }
+    // Where it began stands with its beginning, which nobody knows of one that was lost.
+    if attempt.end == .lost, let branch = attempt.branch { detail += " (" + words.branch(branch) + ")" }
     let said =
       attempt.words.map { $0.split(whereSeparator: \.isNewline).map { "    " + words.safe(String($0)) } }
       ?? []

@@ -28,17 +28,33 @@ extension BankctlTable {
       examples: [
         Example(Text(stringLiteral: words + " --for 10s"), "Kill for ten seconds.", "10초 동안 시험합니다."),
         Example(
+          Text(stringLiteral: words + " --branches 3 --for 1m"),
+          "Three branches that share a bank, with a PostgreSQL server of their own that is killed, too.",
+          "은행을 함께 쓰는 지점 셋을 시험합니다. 임시로 띄운 PostgreSQL 서버도 강제 종료합니다."),
+        Example(
           Text(stringLiteral: words + " --stop --cut --seed 7"), "Also stop processes and cut connections.",
           "프로세스를 멈추고 연결도 끊습니다."),
       ],
       options: [
+        OptionSpec(
+          "branches", .integer(2...9),
+          default: Text("one bank with its books in its home", "장부가 홈에 있는 은행 하나"),
+          "So many branches that share a bank in a scratch PostgreSQL server: also whole branches, the server and its processes are "
+            + "killed, branches are cut off, and coordinators stand still for longer than their lease.",
+          "임시 PostgreSQL 서버에 장부를 두고 은행을 함께 쓰는 지점의 수입니다. 지점 전체와 서버, 그 프로세스도 강제 종료하고, 지점의 연결을 "
+            + "끊고, 코디네이터를 임대보다 오래 멈춥니다."),
+        OptionSpec(
+          "store", .text, value: "URL", default: Text("a scratch server", "임시 서버"),
+          "With --branches: a database without a bank, on a server that is there. Its processes and network are left alone.",
+          "--branches와 함께: 이미 있는 서버의, 은행이 없는 데이터베이스입니다. 서버의 프로세스와 네트워크는 건드리지 않습니다."),
         OptionSpec("for", .duration, default: "30s", "How long processes are killed.", "강제 종료를 이어 가는 시간입니다."),
         OptionSpec(
           "kill", .text, value: "WHOM", default: Text("everybody", "모두"),
           offers: [
             "tellers", "coordinator", "guardian", "stock", "juice", "vending", "runners", "commands",
             "descendants",
-            "workers", "outside", "web",
+            "workers", "outside", "web", "branch", "session", "backend", "stop", "server", "partition",
+            "zombie",
           ],
           "Whom to kill, with commas between.", "강제 종료할 대상을 쉼표로 나눠 씁니다."),
         OptionSpec(

@@ -5,7 +5,7 @@ import Arguments
 extension BankctlTable {
   private static let group = Text("Opening and closing", "개점과 마감")
 
-  static var openingAndClosing: [CommandSpec] { [open, console, start, stop] }
+  static var openingAndClosing: [CommandSpec] { [open, console, start, stop, move] }
 
   private static var windowOptions: [OptionSpec] {
     [
@@ -29,6 +29,12 @@ extension BankctlTable {
         "Divides every simulated duration; 'max' makes them zero.", "흉내 내는 시간을 모두 이 수로 나눕니다. 'max'는 0으로 만듭니다."
       ),
       OptionSpec("config", .path, environment: "BANK_CONFIG", "The configuration file.", "설정 파일입니다."),
+      OptionSpec(
+        "store", .text, value: "URL",
+        default: Text("that of the configuration, else the bank's own home", "설정의 값, 없으면 은행의 홈"),
+        environment: "BANK_STORE",
+        "The PostgreSQL database whose books several branches share: postgres://USER@HOST/DATABASE, without a password.",
+        "여러 지점이 장부를 함께 쓸 PostgreSQL 데이터베이스입니다. postgres://사용자@호스트/데이터베이스처럼 비밀번호 없이 씁니다."),
     ]
   }
 
@@ -81,6 +87,10 @@ extension BankctlTable {
       Example(
         "bankctl start --foreground", "Stay with the bank, as systemd and containers want it.",
         "은행이 닫힐 때까지 끝나지 않아 systemd와 컨테이너에서 씁니다."),
+      Example(
+        "bankctl start --store postgres://bank@db/bank",
+        "As one of several branches that share a queue; passwords come from ~/.pgpass.",
+        "대기열을 함께 쓰는 여러 지점 중 하나로 엽니다. 비밀번호는 ~/.pgpass에서 읽습니다."),
     ],
     options: startOptions + [
       OptionSpec(
@@ -88,20 +98,48 @@ extension BankctlTable {
         "은행이 닫힐 때까지 끝나지 않습니다. SIGTERM이나 Ctrl-C로 마감하며, 두 번째는 더 빨리 마감합니다.")
     ])
 
+  private static let move = CommandSpec(
+    "move", group: group, "Move a closed bank into books that branches share.",
+    "닫힌 은행을 여러 지점이 함께 쓰는 장부로 옮깁니다.",
+    details: Text(
+      "Everything goes along: days, receipts with their results, attempts, keys, and everybody who waits, is delayed or was put "
+        + "aside. Books in which somebody has been already are refused, and so is a bank in which somebody waits for juice. It "
+        + "is one transaction, counted and audited before it is ended: whatever dies, either nothing has moved or everything, "
+        + "and the same command again finds out which. The books in the home stay as they are and are not opened any more.",
+      "영업일, 영수증과 결과, 시도, 키, 그리고 대기중·지연·보류된 고객까지 모두 옮깁니다. 이미 고객이 있는 장부와, 쥬스를 기다리는 고객이 있는 은행은 거절합니다. 한 "
+        + "트랜잭션으로 옮기고, 끝내기 전에 세고 점검합니다. 무엇이 죽든 모두 옮겨졌거나 하나도 옮겨지지 않았으며, 같은 명령을 다시 실행하면 알 수 있습니다. 홈의 장부는 그대로 남고 더는 열지 "
+        + "않습니다."),
+    examples: [
+      Example(
+        "bankctl move --to postgres://bank@db/bank", "Then 'bankctl start --store postgres://bank@db/bank'.",
+        "그 뒤 'bankctl start --store postgres://bank@db/bank'로 엽니다.")
+    ],
+    options: [
+      OptionSpec(
+        "to", .text, value: "URL",
+        summary: Text(
+          "The PostgreSQL database, without a password: postgres://USER@HOST/DATABASE.",
+          "옮길 PostgreSQL 데이터베이스입니다. postgres://사용자@호스트/데이터베이스처럼 비밀번호 없이 씁니다."))
+    ])
+
   private static let stop = CommandSpec(
     "stop", group: group, "Let everyone waiting be served, then close.", "기다리는 고객을 모두 처리한 뒤 마감합니다.",
     details: Text(
       "Four steps: no new customers are taken, those who wait are served, those being served are "
         + "finished, and tellers that have not gone then are killed. Ctrl-C goes one step further. The day is "
-        + "closed when every ticket has its receipt; otherwise those left go on waiting for the next start.",
+        + "closed when every ticket has its receipt; otherwise those left go on waiting for the next start. Of a bank with "
+        + "several branches this one alone is closed, and what it had taken over goes to the others at once; --bank has all of "
+        + "them serve everybody, and ends the day.",
       "네 단계로 마감합니다. 새 고객을 받지 않고, 기다리는 고객을 처리하고, 업무중인 고객을 마치고, 남은 은행원을 강제로 끝냅니다. Ctrl-C를 누르면 다음 단계로 넘어갑니다. "
-        + "모든 번호표에 영수증이 나오면 영업일이 끝나고, 남은 고객이 있으면 다음 개점을 기다립니다."),
+        + "모든 번호표에 영수증이 나오면 영업일이 끝나고, 남은 고객이 있으면 다음 개점을 기다립니다. 여러 지점이 있는 은행에서는 이 지점만 닫고 넘겨받았던 고객을 바로 다른 "
+        + "지점에 돌려줍니다. --bank는 모든 지점이 고객을 모두 처리하게 하고 영업일을 끝냅니다."),
     examples: [
       Example("bankctl stop", "Close when nobody waits any more.", "기다리는 고객이 없으면 마감합니다."),
       Example(
         "bankctl stop --timeout 30s", "Those left after 30 seconds wait for the next start.",
         "30초 뒤에 남은 고객은 다음 개점을 기다립니다."),
       Example("bankctl stop --now", "Finish only those being served.", "업무중인 고객만 마칩니다."),
+      Example("bankctl stop --bank", "All branches, and the day.", "모든 지점과 영업일을 마칩니다."),
     ],
     options: [
       OptionSpec(
@@ -109,5 +147,10 @@ extension BankctlTable {
         "How long each step may take; whoever is left by it waits for the next start.",
         "각 단계에 걸릴 수 있는 시간입니다. 남은 고객은 다음 개점을 기다립니다."),
       OptionSpec("now", "Finish only those being served.", "업무중인 고객만 마칩니다."),
+      OptionSpec(
+        "bank", excludes: ["now"],
+        summary: Text(
+          "Let all branches of a shared bank serve everybody, then end the day.",
+          "함께 쓰는 은행의 모든 지점이 고객을 모두 처리한 뒤 영업일을 마칩니다.")),
     ])
 }

@@ -5,13 +5,37 @@ import Arguments
 extension BankctlTable {
   private static let group = Text("At work", "영업 중에")
 
-  static var atWork: [CommandSpec] { [status, top, wait, pause, resume, scale, reset, reload] }
+  static var atWork: [CommandSpec] { [status, top, branches, wait, pause, resume, scale, reset, reload] }
 
   private static let status = CommandSpec(
     "status", group: group, "State, queue, services and workers.", "상태, 대기열, 업무, 창구를 보여 줍니다.",
     examples: [
       Example("bankctl status", "The bank at this moment.", "지금의 은행을 봅니다."),
       Example("bankctl status --watch", "The bank as it changes.", "바뀌는 대로 봅니다."),
+    ],
+    options: [
+      OptionSpec("watch", short: "w", "Show every change.", "바뀔 때마다 보여 줍니다."), oneBranch(excluding: "watch"),
+    ])
+
+  /// - Parameter other: An option beside which it cannot stand.
+  private static func oneBranch(excluding other: String? = nil) -> OptionSpec {
+    OptionSpec(
+      "branch", .integer(1...Int64.max), value: "N", excludes: [other].compactMap(\.self),
+      "Only this branch of a bank that has several.", "여러 지점이 있는 은행의 이 지점만 봅니다.")
+  }
+
+  private static let branches = CommandSpec(
+    "branches", group: group, "The branches that share this bank's books.", "이 은행의 장부를 함께 쓰는 지점을 보여 줍니다.",
+    details: Text(
+      "Number, name, machine, epoch, state, how long the lease still holds, windows, customers served today, served a second, "
+        + "and transactions written. A branch whose lease has run out is expired: the others take its customers over. A bank "
+        + "that has its books in its own home has no branches, and the exit code is 5.",
+      "번호, 이름, 컴퓨터, 기수, 상태, 임대의 남은 시간, 창구 수, 오늘 완료한 고객 수, 초당 완료 수, 기록한 트랜잭션 수를 보여 줍니다. 임대가 끝난 지점은 만료이며 "
+        + "다른 지점이 그 고객을 넘겨받습니다. 장부가 홈에 있는 은행에는 지점이 없고 종료 코드는 5입니다."),
+    examples: [
+      Example("bankctl branches", "All of them, this one marked.", "모든 지점을 봅니다. 이 지점에는 표시가 있습니다."),
+      Example("bankctl branches --watch", "Again whenever something has changed.", "바뀔 때마다 다시 봅니다."),
+      Example("bankctl branches --json", "For a script.", "스크립트에 넘깁니다."),
     ], options: [OptionSpec("watch", short: "w", "Show every change.", "바뀔 때마다 보여 줍니다.")])
 
   private static let top = CommandSpec(
@@ -29,7 +53,9 @@ extension BankctlTable {
         "bankctl top --chaos", "K kills a teller and shows how soon its customer is served again.",
         "K로 은행원 프로세스를 강제로 끝내고 고객이 얼마 만에 다시 처리되는지 봅니다."),
     ],
-    options: [OptionSpec("chaos", "Let K kill the process at a window.", "K로 창구의 프로세스를 강제로 끝낼 수 있습니다.")])
+    options: [
+      OptionSpec("chaos", "Let K kill the process at a window.", "K로 창구의 프로세스를 강제로 끝낼 수 있습니다."), oneBranch(),
+    ])
 
   private static let wait = CommandSpec(
     "wait", group: group, "Wait until nobody waits or is served.", "기다리거나 업무중인 고객이 없을 때까지 기다립니다.",

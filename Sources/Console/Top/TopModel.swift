@@ -43,6 +43,8 @@ struct TopModel {
 
   let words: MessageCatalog
   let isChaos: Bool
+  /// The one branch of a shared bank that is looked at; nil for all.
+  let branch: Int64?
   private let home: String
   private(set) var tab = TopTab.windows
   private(set) var mode = Mode.list
@@ -62,13 +64,18 @@ struct TopModel {
   /// How many windows somebody has asked for who has no answer yet.
   private var targets: [ServiceName: Int64] = [:]
 
-  init(_ words: MessageCatalog, isChaos: Bool, home: String) {
-    (self.words, self.isChaos, self.home) = (words, isChaos, home)
+  init(_ words: MessageCatalog, isChaos: Bool, home: String, branch: Int64? = nil) {
+    (self.words, self.isChaos, self.home, self.branch) = (words, isChaos, home, branch)
     notice = ServiceNotice(absence: words.bankWaits, refusedKey: words.bankTookNoKey)
   }
 
   /// Whether a bank that is gone has closed, as far as anybody was told.
   var isClosing: Bool { live?.frame.state == .draining || live?.frame.state == .closed }
+  /// Whether the numbers shall be those of this branch and not of the whole bank.
+  var isOfThisBranchAlone: Bool {
+    guard let branch else { return false }
+    return live?.frame.branches?.contains { $0.isThis && $0.number == branch } == true
+  }
   var view: ListView { views[tab] ?? ListView() }
 
   /// What is shown, and at which moment.

@@ -49,10 +49,10 @@ struct TopPicture {
     let used = beginning.reduce(0) { $0 + DisplayWidth.of($1.text) + 3 }
     let timer = timers.first { used + DisplayWidth.of($0) <= columns } ?? timers[1]
     let first = row(beginning + [.init(timer), .init(process, .quiet)], " · ", columns)
+    let counts = model.isOfThisBranchAlone ? frame.counts : frame.bank ?? frame.counts
     let queue = QueueReport(
-      issued: frame.counts.issued, waiting: frame.counts.waiting, delayed: frame.counts.delayed,
-      serving: frame.counts.serving, served: frame.counts.served, dead: frame.counts.dead,
-      cancelled: frame.counts.cancelled, oldestWaitMilliseconds: 0)
+      issued: counts.issued, waiting: counts.waiting, delayed: counts.delayed, serving: counts.serving,
+      served: counts.served, dead: counts.dead, cancelled: counts.cancelled, oldestWaitMilliseconds: 0)
     var numbers = Screen.flow(StatusPicture.terms(queue, words), separator: " ", columns: columns)
     // Whoever has little room wants to know first who waits and who is served.
     if numbers.count > 1 {
@@ -62,6 +62,22 @@ struct TopPicture {
     }
     if isLow { numbers = Array(numbers.prefix(1)) }
     return [first] + numbers + [rates(moment, wall: moment.wall(at: time), columns)]
+      + (isLow ? [] : branches(frame, columns))
+  }
+
+  /// The branches of a shared bank in one line, as many as there is room for, this one first.
+  private func branches(_ frame: BoardFrame, _ columns: Int) -> [String] {
+    guard let all = frame.branches else { return [] }
+    let chosen = all.filter { model.branch == nil || $0.number == model.branch }
+    guard !chosen.isEmpty else {
+      let sentence = words.noSuchBranch(model.branch ?? 0, among: all.map(\.number))
+      return [palette.paint(Screen.cut(sentence, to: columns), .alarm)]
+    }
+    let sorted = chosen.filter(\.isThis) + chosen.filter { !$0.isThis }
+    let cells = zip(words.eachBranch(sorted), sorted).map { text, branch in
+      TextTable.Cell(text, branch.state == .expired ? .alarm : branch.isThis ? .heading : nil)
+    }
+    return [row(cells, " · ", columns)]
   }
 
   /// The rates and the last minute, as much of both as there is room for.

@@ -53,7 +53,9 @@ final class TopScreen {
     _ session: Session, _ coordinator: WatchedCoordinator, _ loop: EventLoop, _ screen: FullScreen
   ) {
     (self.session, self.coordinator, self.loop, self.screen) = (session, coordinator, loop, screen)
-    model = TopModel(session.words, isChaos: session.invocation.flag("chaos"), home: session.home.path)
+    model = TopModel(
+      session.words, isChaos: session.invocation.flag("chaos"), home: session.home.path,
+      branch: session.invocation.integer("branch"))
   }
 
   /// - Returns: Whether the bank has closed meanwhile.

@@ -72,6 +72,10 @@ final class BoardPictures: BankPart {
       waiting: max(0, counts.waiting - Int64(frame.waiting.count)),
       serving: max(0, counts.serving - Int64(frame.serving.count)),
       windows: Int64(windows.count - frame.windows.count))
+    if let shared {
+      frame.branches = Array(shared.branchReports.prefix(BoardFrame.branchesAtMost))
+      frame.bank = shared.counts(serving: counts.serving)
+    }
     return frame
   }
 

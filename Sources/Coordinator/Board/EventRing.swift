@@ -66,6 +66,12 @@ final class EventRing {
   /// Nothing is on its way any more: it goes there with what happens next.
   func unseal() { sealed.removeAll() }
 
+  /// What is not on disk never will be.
+  func forgetUncertain() {
+    sealed.removeAll()
+    count = certain
+  }
+
   /// What was on its way longest is on disk; everything that has happened where nothing was.
   func confirm() {
     let last = sealed.isEmpty ? count : sealed.removeFirst()

@@ -5,17 +5,17 @@ import QueueCore
 import Storage
 import Time
 
-protocol AskingStore: QueueStore {
+protocol AskingStore: LocalQueueStore {
   /// Puts a question to whoever knows the answer; `comparable` is of an answer what two of them must agree on.
   func ask<Answer: Equatable>(
-    _ question: @autoclosure () -> String, _ body: (any QueueStore) throws(StoreError) -> Answer,
+    _ question: @autoclosure () -> String, _ body: (any LocalQueueStore) throws(StoreError) -> Answer,
     comparable: (Answer) -> Answer
   ) throws(StoreError) -> Answer
 }
 
 extension AskingStore {
   func ask<Answer: Equatable>(
-    _ question: @autoclosure () -> String, _ body: (any QueueStore) throws(StoreError) -> Answer
+    _ question: @autoclosure () -> String, _ body: (any LocalQueueStore) throws(StoreError) -> Answer
   ) throws(StoreError) -> Answer { try ask(question(), body, comparable: { $0 }) }
 
   func page(of line: Line, after: TicketNumber, limit: Int) throws(StoreError) -> [Customer] {
@@ -138,7 +138,7 @@ extension Receipt {
 
 extension QueueDisk: AskingStore {
   func ask<Answer: Equatable>(
-    _ question: @autoclosure () -> String, _ body: (any QueueStore) throws(StoreError) -> Answer,
+    _ question: @autoclosure () -> String, _ body: (any LocalQueueStore) throws(StoreError) -> Answer,
     comparable: (Answer) -> Answer
   ) throws(StoreError) -> Answer {
     guard let store else { return try body(model) }
@@ -174,7 +174,7 @@ extension QueueDisk: AskingStore {
     var requests: [KeyedRequest?]
   }
 
-  private func contents(of store: any QueueStore, _ stored: StoredQueue) throws(StoreError) -> Contents {
+  private func contents(of store: any LocalQueueStore, _ stored: StoredQueue) throws(StoreError) -> Contents {
     var contents = Contents(
       stored: stored, arrivingFrom: areArrivalsUnclear ? nil : store.arrivingFrom, customers: [],
       receipts: try store.allReceipts().map(\.comparable),

@@ -134,7 +134,7 @@ final class QueueDisk {
   }
 
   private func stage(
-    _ change: Change, _ body: (any QueueStore) throws(StoreError) -> Void
+    _ change: Change, _ body: (any LocalQueueStore) throws(StoreError) -> Void
   ) throws(StoreError) {
     guard let store else { return try body(model) }
     do throws(StoreError) {

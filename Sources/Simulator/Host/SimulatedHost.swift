@@ -37,6 +37,8 @@ final class SimulatedHost {
   private(set) var processes: [pid_t: SimulatedProcess] = [:]
   /// What a program's path starts; nil for ENOENT.
   var program: ((_ path: String, _ arguments: [String]) -> ((SimulatedProcess) -> (any SimulatedProgram)?)?)?
+  /// Connects a process with another machine; nil where there is no other.
+  var connectFar: ((SimulatedProcess) -> any FarEnd)?
   /// Told what is written to a connection, before anybody can read it.
   var onWrite: ((SimulatedProcess, StreamEnd, [UInt8]) -> Void)?
   /// Told that a process sends a signal to another one, before it has an effect.
@@ -46,6 +48,8 @@ final class SimulatedHost {
   private var agenda = Agenda<pid_t>()
   private var lastProcess: pid_t = 100
   private var lastStream = 0
+  /// The process that has run last.
+  private(set) var lastRun: pid_t = 0
 
   init(seed: UInt64, now: MonotonicTime = MonotonicTime(nanoseconds: 1_000_000_000)) {
     chance = SeededGenerator(seed: seed)
@@ -84,6 +88,7 @@ final class SimulatedHost {
     advance(to: moment)
     guard let process = processes[pid], process.isAlive, process.wakesAt == moment else { return true }
     process.wakesAt = nil
+    lastRun = pid
     process.run(at: moment)
     return true
   }

@@ -12,8 +12,8 @@ final class SimulatedLine {
   /// Held by its process: when that ends, it goes as a process goes.
   private weak var program: ClientProgram<Channel>?
 
-  init(in world: Simulation) {
-    process = world.host.start { _ in try? ClientProgram<Channel> { $0.flush() } }
+  init(on host: SimulatedHost) {
+    process = host.start { _ in try? ClientProgram<Channel> { $0.flush() } }
     program = process.begin() as? ClientProgram<Channel>
   }
 

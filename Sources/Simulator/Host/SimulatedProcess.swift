@@ -17,6 +17,16 @@ enum OpenFile {
   case datagrams(DatagramSocket)
   case process(SimulatedProcess)
   case signals(SignalQueue)
+  /// What comes from another machine.
+  case far(any FarEnd)
+}
+
+/// The end of a connection to another machine.
+protocol FarEnd: AnyObject {
+  func isReady(at moment: MonotonicTime) -> Bool
+  func nextDue(after moment: MonotonicTime) -> MonotonicTime?
+  /// Nobody on this machine has a descriptor for it any more.
+  func letGo()
 }
 
 final class ReadyList {
@@ -227,6 +237,7 @@ final class SimulatedProcess {
     case .process(let child)?: child.ending.flatMap { $0.at > clock ? $0.at : nil }
     case .datagrams(let socket)?: socket.waiting.first.flatMap { $0.due > clock ? $0.due : nil }
     case .signals(let queue)?: queue.nextDue(after: clock)
+    case .far(let end)?: end.nextDue(after: clock)
     default: nil
     }
   }
@@ -266,6 +277,7 @@ final class SimulatedProcess {
     case .process(let child)?: child.ending.map { $0.at <= clock } ?? false ? .read : []
     case .datagrams(let socket)?: socket.readiness(at: clock)
     case .signals(let queue)?: queue.isReady(at: clock) ? .read : []
+    case .far(let end)?: end.isReady(at: clock) ? .read : []
     default: []
     }
   }
@@ -297,6 +309,7 @@ final class SimulatedProcess {
       for (_, end) in socket.waiting { end.close(at: moment, on: host) }
       socket.waiting = []
     case .datagrams(let socket): socket.closedAt = moment
+    case .far(let end): end.letGo()
     default: break
     }
   }

@@ -88,6 +88,10 @@ public enum Refusal: String, Sendable, CaseIterable {
   case noChaos = "no_chaos"
   case notManager = "not_manager"
   case wrongCode = "wrong_code"
+  /// The branch serves nobody until it has joined the bank again.
+  case leaseLost = "lease_lost"
+  /// A bank with several branches does not offer it.
+  case notInSharedBank = "not_in_shared_bank"
   case failed
 }
 

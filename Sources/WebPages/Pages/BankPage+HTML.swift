@@ -19,7 +19,7 @@ extension BankPage {
       .block("more", more(frame)),
       .block("serving-count", #"\#(words.count(counts.serving))"#),
       .rows("serving", serving, key: { "\($0.ticket)" }, row: { row($0, frame) }),
-      .block("rates", frame.rates(rates)),
+      .block("rates", frame.rates(rates)), .block("branches", branches(frame)),
       .rows("events", events.reversed(), key: { "\($0.sequence)" }, row: frame.event),
       .block(
         "spoken",
@@ -60,6 +60,7 @@ extension BankPage {
       </section>
       \(regions.place("counts"))
       \(regions.place("rates"))
+      \(regions.place("branches"))
       <section class="card">
       <h2>\(words.events)</h2>
       \(regions.place("events", "ol", #" class="events" data-empty="\#(words.nothingHappened)""#))
@@ -75,6 +76,19 @@ extension BankPage {
       <p class="state"><b class="badge \(state.name)">\(frame.words.phrases.state(state))</b> \
       \(frame.words.day(day))\(process)</p>
       """
+  }
+
+  /// Nothing where the bank has its books in its home.
+  private func branches(_ frame: PageFrame) -> HTML {
+    guard !branches.isEmpty else { return "" }
+    let items = branches.map { branch -> HTML in
+      let here: HTML? = branch.isThis ? #" aria-current="true""# : nil
+      return """
+        <li data-branch="\(branch.number)"\(here)><b class="badge \(branch.state.name)">\
+        \(frame.words.phrases.state(branch.state))</b> \(frame.words.line(of: branch))</li>
+        """
+    }
+    return #"<ul class="branches" aria-label="\#(frame.words.branches)">\#(items)</ul>"#
   }
 
   private func timer(_ frame: PageFrame) -> HTML {

@@ -145,12 +145,17 @@ extension TicketPage {
   private func attempt(_ numbered: (offset: Int, element: AttemptRow), _ frame: PageFrame) -> HTML {
     let (words, attempt) = (frame.words, numbered.element)
     let isBad = attempt.end.map { $0 != .served } ?? false
+    let branch: HTML? = attempt.branch.map { ", \(words.branchNumber($0))" }
+    // Another branch has windows of the same names, and their logs are not here.
+    let window: HTML =
+      attempt.branch == nil
+      ? #"<a href="/windows/\#(attempt.window)/log">\#(attempt.window)</a>"# : "\(attempt.window)"
     let began: HTML? =
       attempt.end == .lost || attempt.window.isEmpty
       ? nil
       : """
-      <p>\(frame.moment(attempt.startedAt)) <a href="/windows/\(attempt.window)/log">\(attempt.window)</a>, \
-      \(words.generation(attempt.generation)), pid \(attempt.pid)</p>
+      <p>\(frame.moment(attempt.startedAt)) \(window), \
+      \(words.generation(attempt.generation)), pid \(attempt.pid)\(branch)</p>
       """
     let signal: HTML? = attempt.signal.map { " (<b>\($0)</b>)" }
     let code: HTML? = attempt.code.map { " (\(words.phrases.exitCode($0)))" }

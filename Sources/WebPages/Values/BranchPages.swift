@@ -26,16 +26,47 @@ public struct BankPage: WebPage {
   public var coordinator: Int32?
   /// Starts of the coordinator on this home.
   public var generation: Int64
+  /// The branches that share the books, this one among them; empty where the bank has its books in its home.
+  public var branches: [BranchRow]
 
   public init(
     state: BankState, day: Int64, businessMilliseconds: Int64 = 0, timerRuns: Bool = false,
     counts: BranchCounts = BranchCounts(), rates: BranchRates = BranchRates(), waiting: [WaitingRow] = [],
-    serving: [ServingRow] = [], events: [EventRow] = [], coordinator: Int32? = nil, generation: Int64 = 0
+    serving: [ServingRow] = [], events: [EventRow] = [], coordinator: Int32? = nil, generation: Int64 = 0,
+    branches: [BranchRow] = []
   ) {
     (self.state, self.day, self.businessMilliseconds) = (state, day, businessMilliseconds)
     (self.timerRuns, self.counts, self.rates, self.waiting) = (timerRuns, counts, rates, waiting)
     (self.serving, self.events, self.coordinator) = (serving, events, coordinator)
-    self.generation = generation
+    (self.generation, self.branches) = (generation, branches)
+  }
+}
+
+/// One branch of a bank whose books several share.
+public struct BranchRow: Sendable, Equatable {
+  /// Its number.
+  public var number: Int64
+  /// Its name.
+  public var name: String
+  /// The machine on which it was opened last.
+  public var host: String
+  /// Whether it serves.
+  public var state: BranchState
+  /// Windows that are open or shall be.
+  public var windows: Int64
+  /// Customers served today.
+  public var served: Int64
+  /// How many it serves, in thousandths a second; nil where nobody has counted.
+  public var rate: Int64?
+  /// Whether it is the one that shows the page.
+  public var isThis: Bool
+
+  public init(
+    number: Int64, name: String, host: String = "", state: BranchState, windows: Int64 = 0, served: Int64 = 0,
+    rate: Int64? = nil, isThis: Bool = false
+  ) {
+    (self.number, self.name, self.host, self.state) = (number, name, host, state)
+    (self.windows, self.served, self.rate, self.isThis) = (windows, served, rate, isThis)
   }
 }
 
@@ -73,15 +104,17 @@ public struct AttemptRow: Sendable, Equatable {
   public var words: String?
   /// Whether the customer was put aside after it.
   public var isFatal: Bool
+  /// In which branch of a bank that has several.
+  public var branch: Int64?
 
   public init(
     window: String, generation: Int32, pid: Int32, startedAt: Int64, endedAt: Int64? = nil,
     end: AttemptEnd? = nil, signal: String? = nil, code: Int32? = nil, words: String? = nil,
-    isFatal: Bool = false
+    isFatal: Bool = false, branch: Int64? = nil
   ) {
     (self.window, self.generation, self.pid, self.startedAt) = (window, generation, pid, startedAt)
     (self.endedAt, self.end, self.signal, self.code, self.words) = (endedAt, end, signal, code, words)
-    self.isFatal = isFatal
+    (self.isFatal, self.branch) = (isFatal, branch)
   }
 }
 

@@ -29,6 +29,8 @@ struct FixedWords: Sendable {
 
   // The pages by name.
   let branch = Text("Branch", "은행")
+  /// Those of a bank whose books several share.
+  let branches = Text("Branches", "지점")
   let kiosk = Text("Take a ticket", "번호표 뽑기")
   let lobby = Text("Call display", "호출 화면")
   let juiceMaker = Text("Juice", "쥬스")

@@ -97,6 +97,12 @@ extension PageWords {
         "'bankctl web --chaos'로 시작해야 종료할 수 있습니다.")
     case .notManager: self.managerOnly
     case .wrongCode: self.wrongCode
+    case .leaseLost:
+      say(
+        "This branch has lost its place among the branches and is joining them again. Nothing was changed; try again.",
+        "이 지점이 다른 지점들과 연결이 끊겨 다시 합류하는 중입니다. 바뀐 것은 없습니다. 다시 시도하세요.")
+    case .notInSharedBank:
+      say("A bank with several branches does not offer that yet.", "여러 지점이 함께 쓰는 은행에서는 아직 할 수 없습니다.")
     case .failed: say("That failed. Nothing is known to have changed.", "처리하지 못했습니다.")
     }
   }

@@ -85,6 +85,21 @@ struct PageWords {
     return say("\(text)/s", "초당 \(text)명")
   }
 
+  func branchNumber(_ number: Int64) -> String { say("branch \(number)", "지점 \(number)") }
+
+  /// One branch of several: `1 · seoul · db-1 · 4 windows · 120 served · 12.3/s`.
+  func line(of branch: BranchRow) -> String {
+    let windows = say(
+      "\(branch.windows) \(branch.windows == 1 ? "window" : "windows")", "창구 \(branch.windows)개")
+    let served = say("\(count(branch.served)) served", "완료 \(count(branch.served))")
+    let here = branch.isThis ? say("this branch", "이 지점") : nil
+    let parts = [
+      "\(branch.number)", branch.name, branch.host.isEmpty ? nil : branch.host, windows, served,
+      branch.rate.map(rate), here,
+    ]
+    return parts.compactMap(\.self).joined(separator: " · ")
+  }
+
   /// The same without its unit: `123`, `12.3`, `0.12`.
   func pace(_ thousandths: Int64) -> String {
     let number = max(0, thousandths)

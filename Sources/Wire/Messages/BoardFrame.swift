@@ -37,6 +37,11 @@ public struct BoardFrame: Codable, Sendable, Equatable {
   public var hidden: BoardHidden
   /// What was served before somebody looked: in the first frame of whoever begins to look, and in no other.
   public var history: BoardHistory?
+  /// The branches of a shared bank, this one among them, at most ``branchesAtMost``; nil where the bank has its books in its
+  /// home.
+  public var branches: [BranchReport]?
+  /// The numbers of all branches together, of which ``counts`` are those of this branch alone; nil as ``branches``.
+  public var bank: BoardCounts?
 
   /// How long somebody waited or was served today, to the millisecond.
   public var businessTime: TimeSpan {
@@ -54,6 +59,8 @@ public struct BoardFrame: Codable, Sendable, Equatable {
   public static let eventsAtMost = 40
   /// What ``windows`` holds at most.
   public static let windowsAtMost = 1_024
+  /// What ``branches`` holds at most.
+  public static let branchesAtMost = 64
 
   /// A frame of these parts; what is left out is empty.
   public init(
@@ -61,18 +68,18 @@ public struct BoardFrame: Codable, Sendable, Equatable {
     businessTimeRuns: Bool, counts: BoardCounts, rates: BoardRates = BoardRates(),
     services: [BoardService] = [], waiting: [BoardWaiting] = [], serving: [BoardServing] = [],
     events: [BoardEvent] = [], windows: [BoardWindow] = [], hidden: BoardHidden = BoardHidden(),
-    history: BoardHistory? = nil
+    history: BoardHistory? = nil, branches: [BranchReport]? = nil, bank: BoardCounts? = nil
   ) {
     (self.day, self.state, self.coordinator, self.time) = (day, state, coordinator, time)
     (businessMilliseconds, self.businessTimeRuns) = (businessTime.milliseconds, businessTimeRuns)
     (self.counts, self.rates, self.services, self.waiting) = (counts, rates, services, waiting)
     (self.serving, self.events, self.windows, self.hidden) = (serving, events, windows, hidden)
-    self.history = history
+    (self.history, self.branches, self.bank) = (history, branches, bank)
   }
 
   enum CodingKeys: Int, CodingKey {
     case day = 1, state, coordinator, time, businessMilliseconds, businessTimeRuns, counts, rates, services,
-      waiting, serving, events, windows, hidden, history
+      waiting, serving, events, windows, hidden, history, branches, bank
   }
 }
 

@@ -204,9 +204,15 @@ public struct StopOrder: Codable, Sendable, Equatable {
   /// Go on to this step of the drain at once; nil for no hurry. It is named, and not "the next one", so that who asks
   /// in the moment in which a step ends by itself does not skip another.
   public var step: DrainStep?
+  /// Whether all branches of a shared bank are to be served empty, and its day ends; nil, as from a build that does not know
+  /// of it, for this branch alone. A bank with its books in its home refuses it (`not_shared`).
+  public var endsBank: Bool?
 
-  public init(now: Bool, timeoutMilliseconds: Int64?, step: DrainStep? = nil) {
+  public init(
+    now: Bool, timeoutMilliseconds: Int64?, step: DrainStep? = nil, endsBank: Bool? = nil
+  ) {
     (self.now, self.timeoutMilliseconds, self.step) = (now, timeoutMilliseconds, step)
+    self.endsBank = endsBank
   }
-  enum CodingKeys: Int, CodingKey { case now = 1, timeoutMilliseconds, step }
+  enum CodingKeys: Int, CodingKey { case now = 1, timeoutMilliseconds, step, endsBank }
 }

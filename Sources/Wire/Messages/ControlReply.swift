@@ -85,10 +85,14 @@ public enum ControlAnswer: Sendable, Equatable {
   indirect case board(BoardFrame)
   /// What was done with several tickets.
   case selection(SelectionReport)
+  /// The branches of a shared bank, by their numbers, at most ``BranchReport/inAnswer``.
+  case branches([BranchReport])
+  /// Where the books of a bank are now.
+  indirect case moved(MoveReport)
 
   private enum Kind: Int, CodingKey {
     case failure = 1, status, enqueued, tickets, ticket, receipts, event, ended, requeued, progress, stopped,
-      audit, ledger, account, board, selection
+      audit, ledger, account, board, selection, branches, moved
   }
 }
 
@@ -112,6 +116,8 @@ extension ControlAnswer: Codable {
     case .account(let report): try answer.encode(report, forKey: .account)
     case .board(let frame): try answer.encode(frame, forKey: .board)
     case .selection(let report): try answer.encode(report, forKey: .selection)
+    case .branches(let branches): try answer.encode(branches, forKey: .branches)
+    case .moved(let report): try answer.encode(report, forKey: .moved)
     }
   }
 
@@ -134,6 +140,8 @@ extension ControlAnswer: Codable {
     case .account: self = .account(try answer.decode(AccountReport.self, forKey: .account))
     case .board: self = .board(try answer.decode(BoardFrame.self, forKey: .board))
     case .selection: self = .selection(try answer.decode(SelectionReport.self, forKey: .selection))
+    case .branches: self = .branches(try answer.decode([BranchReport].self, forKey: .branches))
+    case .moved: self = .moved(try answer.decode(MoveReport.self, forKey: .moved))
     }
   }
 }

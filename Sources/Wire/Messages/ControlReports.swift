@@ -56,6 +56,18 @@ public struct Failure: Codable, Sendable, Equatable, Error {
     case noSuchWindow = "no_such_window"
     /// Another process is at the window by now, or none; `subject` is `name generation pid` of that one, with pid 0 for none.
     case otherProcess = "other_process"
+    /// The bank keeps its books in its own home, and has no other branches; `subject` is what was asked of them.
+    case notShared = "not_shared"
+    /// The branch was not heard of for so long that the others have taken its customers over. It serves nobody until it has
+    /// joined the bank again.
+    case leaseLost = "lease_lost"
+    /// What a bank with several branches does not offer; `subject` is that.
+    case notInSharedBank = "not_in_shared_bank"
+    /// The books were not moved, and nothing was changed; `subject` is where they were to be.
+    case notMoved = "not_moved"
+    /// The books of the home were moved; `subject` is where they are, and `detail` the file that says so. Where a remark says
+    /// more, it is not known whether the move has come to its end.
+    case booksMoved = "books_moved"
   }
 
   /// The reason.

@@ -40,11 +40,17 @@ public struct ControlRequest: Codable, Sendable, Equatable {
   /// Whether the client wants to hear how far it has come, where it takes its time: answers `progress` with `more`.
   /// Nil, as from a build that does not know of it, for no. (`enqueue` and `stop` tell it unasked.)
   public var tellsProgress: Bool?
+  /// Whether a list ends with its first part that shows something, and `more` says whether there is a rest: so whoever asks
+  /// goes on when there is room for it. Nil for no. Those who read books for a coordinator know it.
+  public var onePart: Bool?
 
-  public init(number: UInt32, command: ControlCommand, tellsProgress: Bool? = nil) {
+  public init(
+    number: UInt32, command: ControlCommand, tellsProgress: Bool? = nil, onePart: Bool? = nil
+  ) {
     (self.number, self.command, self.tellsProgress) = (number, command, tellsProgress)
+    self.onePart = onePart
   }
-  enum CodingKeys: Int, CodingKey { case number = 1, command, tellsProgress }
+  enum CodingKeys: Int, CodingKey { case number = 1, command, tellsProgress, onePart }
 }
 
 /// Everything that can be asked of the coordinator.
@@ -115,6 +121,10 @@ public enum ControlCommand: Sendable, Equatable {
   /// Begins the server of the page, or with nil ends it; one that is there already and does what is asked for stays. Answer:
   /// `status`, in which it is one of the workers.
   case web(WebOrder?)
+  /// The branches of a shared bank. Answer: `branches`; or `not_shared`.
+  case branches
+  /// Moves the books of a bank that is not open. Answers: `progress` with `more`, then `moved`; or `failure`.
+  case move(MoveOrder)
 
   private enum Kind: Int, CodingKey {
     case status = 1
@@ -125,6 +135,8 @@ public enum ControlCommand: Sendable, Equatable {
     case withdraw = 25
     case board, endTeller, cancelAll, requeueAll
     case web = 40
+    case branches = 41
+    case move = 42
   }
 }
 
@@ -168,6 +180,8 @@ extension ControlCommand: Codable {
     case .cancelAll(let selection): try command.encode(selection, forKey: .cancelAll)
     case .requeueAll(let selection): try command.encode(selection, forKey: .requeueAll)
     case .web(let order): try command.encode(Chosen(value: order), forKey: .web)
+    case .branches: try command.encode(Nothing(), forKey: .branches)
+    case .move(let order): try command.encode(order, forKey: .move)
     }
   }
 
@@ -183,6 +197,7 @@ extension ControlCommand: Codable {
     case .reload: self = try command.bare(.reload, .reload)
     case .audit: self = try command.bare(.audit, .audit)
     case .ledger: self = try command.bare(.ledger, .ledger)
+    case .branches: self = try command.bare(.branches, .branches)
     case .enqueue: self = .enqueue(try command.decode(EnqueueOrder.self, forKey: .enqueue))
     case .enqueueList: self = .enqueueList(try command.decode(EnqueueList.self, forKey: .enqueueList))
     case .tickets: self = .tickets(try command.decode(TicketQuery.self, forKey: .tickets))
@@ -215,6 +230,7 @@ extension ControlCommand: Codable {
       self = .endTeller(window: process.window, generation: process.generation, pid: process.pid)
     case .cancelAll: self = .cancelAll(try command.decode(TicketSelection.self, forKey: .cancelAll))
     case .web: self = .web(try command.decode(Chosen<WebOrder>.self, forKey: .web).value)
+    case .move: self = .move(try command.decode(MoveOrder.self, forKey: .move))
     case .requeueAll: self = .requeueAll(try command.decode(TicketSelection.self, forKey: .requeueAll))
     }
   }

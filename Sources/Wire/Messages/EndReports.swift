@@ -19,6 +19,8 @@ public struct ProgressReport: Codable, Sendable, Equatable {
     case resetting = 5
     /// Dead letters are brought back.
     case requeueing = 6
+    /// Books are moved.
+    case moving = 7
   }
 
   /// What is being done.

@@ -27,6 +27,11 @@ public struct StatusReport: Codable, Sendable, Equatable {
   public var guardianPid: Int32?
   /// Customers whom the reset that is answered by this has cancelled; nil in any other answer.
   public var cancelledByReset: Int64?
+  /// The branch that answers; nil where the bank has its books in its home.
+  public var branch: BranchReport?
+  /// The numbers of all branches together, of which ``queue`` and ``services`` are those of this branch alone; nil where the
+  /// bank has its books in its home.
+  public var bank: SharedBankReport?
 
   public init(
     state: BankState, day: Int64, pid: Int32, generation: Int64, since: Int64, businessMilliseconds: Int64,
@@ -45,7 +50,8 @@ public struct StatusReport: Codable, Sendable, Equatable {
   }
 
   enum CodingKeys: Int, CodingKey {
-    case state = 1, day, pid, generation, since, businessMilliseconds, queue, services, workers, guardianPid
+    case state = 1, day, pid, generation, since, businessMilliseconds, queue, services, workers, guardianPid,
+      branch, bank
     case cancelledByReset = 20
   }
 }

@@ -82,6 +82,8 @@ public struct AttemptReport: Codable, Sendable, Equatable {
   public var isFatal: Bool?
   /// What the worker said of it, or the last lines of a command; nil for nothing.
   public var words: String?
+  /// In which branch of a shared bank; nil where the bank has its books in its home.
+  public var branch: Int64?
 
   public init(
     window: String, generation: Int32, pid: Int32, startedAt: Int64, endedAt: Int64?, end: AttemptEnd?,
@@ -104,7 +106,8 @@ public struct AttemptReport: Codable, Sendable, Equatable {
   }
 
   enum CodingKeys: Int, CodingKey {
-    case window = 1, generation, pid, startedAt, endedAt, end, signal, code, isFatal, words
+    case window = 1, generation, pid, startedAt, endedAt, end, signal, code, isFatal, words,
+      branch
   }
 }
 
@@ -142,12 +145,15 @@ public struct ReceiptReport: Codable, Sendable, Equatable {
   public var result: WorkResult?
   /// What was the same in every attempt at this customer: a command was told it as `BANK_KEY`. Nil where none was.
   public var key: String?
+  /// The branch of a shared bank that has written it; nil where the bank has its books in its home.
+  public var branch: Int64?
 
   /// What is told of a receipt.
   ///
   /// - Parameter services: what the services are called.
   public init(_ receipt: Receipt, _ services: ServiceDirectory, key: String? = nil) {
     result = receipt.result
+    branch = receipt.branch
     self.key = key
     sequence = receipt.sequence
     day = receipt.day
@@ -169,6 +175,6 @@ public struct ReceiptReport: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case sequence = 1, day, ticket, service, priority, outcome, window, attempts, amount, debit, credit,
-      issuedAt, startedAt, finishedAt, article, shortages, result, key
+      issuedAt, startedAt, finishedAt, article, shortages, result, key, branch
   }
 }

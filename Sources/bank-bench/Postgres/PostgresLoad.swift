@@ -2,6 +2,7 @@
 // complete them as soon as they have them, and do nothing else. It must not start any process.
 // Invariant: a figure counts what is committed, and every customer was claimed by one branch and has one receipt.
 #if HAS_POSTGRES
+  import BankModel
   import Posix
   import Postgres
   import PostgresStore
@@ -9,6 +10,7 @@
 
   final class PostgresLoad: PostgresHandler {
     private static let lane: Int64 = 4864
+    private static let lanes = [Line(service: .deposit, priority: .regular): lane]
     private static let lease = TimeSpan.seconds(600)
     private let loop: EventLoop
     private let place: PostgresPlace
@@ -83,15 +85,18 @@
         for worker in workers where asked < count {
           guard let branch = worker.branch else { continue }
           try turn { worker.connection.underWay < 4 }
-          var intake = PostgresIntake(day: 1, issuedMilliseconds: 1_790_000_000_000)
+          var customers = ArrivingCustomers(issuedAt: WallTime(milliseconds: 1_790_000_000_000))
           for number in 0..<min(batch, count - asked) {
-            intake.add(lane: Self.lane, amount: 50_000, account: Int64(number % 1_000))
+            customers.add(
+              CustomerOrder(
+                service: .deposit, priority: .regular, amount: 50_000, account: Int64(number % 1_000)))
           }
-          asked += intake.bases.count
-          try worker.connection.send(branch.take([intake])) { [weak self] answer in
+          asked += customers.count
+          worker.commits += 1
+          let request = branch.take(customers, lanes: Self.lanes, number: worker.commits)
+          try worker.connection.send(request) { [weak self] answer in
             switch answer {
-            case .done(let answers):
-              if case .issued(_, let first, let last) = answers[0] { given += Int(last - first) + 1 }
+            case .done(let tickets): given += Int(tickets?.count ?? 0)
             case .refused(let error), .unknown(let error): self?.trouble = error
             }
           }
@@ -144,7 +149,7 @@
           finished: customer.issuedMilliseconds)
       }
       worker.commits += 1
-      let request = branch.complete(completion, number: worker.commits, day: 1)
+      let request = branch.complete(completion, number: worker.commits)
       try worker.connection.send(request) { [weak self] answer in
         switch answer {
         case .done(let tickets): count(tickets.count)

@@ -5,20 +5,20 @@
 import BankModel
 import QueueCore
 
-struct AuditReport {
+package struct AuditRecord {
   /// What the services are called.
   let services: ServiceDirectory
-  var audit = StoreAudit()
+  package var audit = StoreAudit()
   var findings = Findings()
 
-  init(services: ServiceDirectory) { self.services = services }
+  package init(services: ServiceDirectory) { self.services = services }
 
-  mutating func note(_ problem: @autoclosure () -> Remark) { findings.note(problem()) }
+  package mutating func note(_ problem: @autoclosure () -> Remark) { findings.note(problem()) }
 
   /// Adds a problem where two counts that must agree do not.
   ///
   /// - Parameter about: What is counted: values that come before the two counts.
-  mutating func compare(
+  package mutating func compare(
     _ kind: Remark.Kind, _ about: @autoclosure () -> [String] = [], books: Int64, rows: Int64
   ) {
     guard books != rows else { return }
@@ -30,7 +30,7 @@ struct AuditReport {
   /// Holds the books of the present day against the customers who are there, and those who were served.
   ///
   /// - Parameter delayed: how many of the delayed came for which service, by what is kept of it; nil where nothing is.
-  mutating func compare(
+  package mutating func compare(
     _ books: Books, _ customers: CustomerCounts, _ receipts: DayReceipts?, delayed: [Int64]?
   ) {
     let names = services
@@ -53,7 +53,7 @@ struct AuditReport {
     }
   }
 
-  mutating func count(_ customers: CustomerCounts) {
+  package mutating func count(_ customers: CustomerCounts) {
     audit.waiting = customers.waiting.total
     (audit.delayed, audit.dead) = (customers.delayed, customers.dead)
   }
@@ -67,7 +67,7 @@ struct AuditReport {
     note(Remark(.wrongTransfer, receipt.sequence))
   }
 
-  func finished() -> StoreAudit {
+  package func finished() -> StoreAudit {
     var audit = audit
     audit.remarks = findings.remarks
     return audit
@@ -80,7 +80,7 @@ struct Findings {
   private var told: [Remark] = []
   private var untold = 0
 
-  mutating func note(_ problem: @autoclosure () -> Remark) {
+  package mutating func note(_ problem: @autoclosure () -> Remark) {
     if told.count < Self.limit { told.append(problem()) } else { untold += 1 }
   }
 
@@ -88,7 +88,7 @@ struct Findings {
   var remarks: [Remark] { untold > 0 ? told + [Remark(.more, untold)] : told }
 }
 
-struct ReceiptMoney {
+package struct ReceiptMoney {
   var sequence: Int64
   var service: Service
   var outcome: Outcome
@@ -96,6 +96,14 @@ struct ReceiptMoney {
   var account: AccountNumber
   /// Codes of accounts; nil where nothing was done.
   var debit, credit: Int64?
+
+  package init(
+    sequence: Int64, service: Service, outcome: Outcome, amount: Won, account: AccountNumber, debit: Int64?,
+    credit: Int64?
+  ) {
+    (self.sequence, self.service, self.outcome, self.amount) = (sequence, service, outcome, amount)
+    (self.account, self.debit, self.credit) = (account, debit, credit)
+  }
 
   /// Whether the transfer follows from service, outcome and account. Of services that have their accounts from a configuration
   /// the receipt alone says which they were: the configuration may say others now.
@@ -111,14 +119,16 @@ struct ReceiptMoney {
   }
 }
 
-struct CustomerCounts {
+package struct CustomerCounts {
+  package init() {}
+
   var waiting = LineCounts()
   var delayed: Int64 = 0
   /// By the index of the service, as far as somebody is delayed.
   var delayedByService: [Int64] = []
   var dead: Int64 = 0
 
-  mutating func count(_ state: CustomerState, _ line: Line) {
+  package mutating func count(_ state: CustomerState, _ line: Line) {
     switch state {
     case .waiting: waiting[line] += 1
     case .delayed:
@@ -130,9 +140,11 @@ struct CustomerCounts {
   }
 }
 
-struct DayReceipts {
-  var served: Int64 = 0
-  var cancelled: Int64 = 0
+package struct DayReceipts {
+  package init() {}
+
+  package private(set) var served: Int64 = 0
+  package private(set) var cancelled: Int64 = 0
   /// By the index of the service, as far as somebody was served.
   var servedByService: [Int64] = []
 
@@ -150,16 +162,16 @@ struct DayReceipts {
 }
 
 /// Walks over all receipts in the order of their commits, and counts them by day.
-struct ReceiptWalk {
+package struct ReceiptWalk {
   let last: BusinessDay
-  private(set) var counts: [BusinessDay: DayReceipts] = [:]
+  package private(set) var counts: [BusinessDay: DayReceipts] = [:]
   private var latest: BusinessDay = 0
 
-  init(last: BusinessDay) { self.last = last }
+  package init(last: BusinessDay) { self.last = last }
 
   /// The next receipt; false where there was no such day.
-  mutating func visit(
-    _ day: BusinessDay, _ ticket: TicketNumber, _ money: ReceiptMoney, _ report: inout AuditReport
+  package mutating func visit(
+    _ day: BusinessDay, _ ticket: TicketNumber, _ money: ReceiptMoney, _ report: inout AuditRecord
   ) -> Bool {
     if day < latest { report.note(Remark(.receiptOutOfOrder, money.sequence, day, latest)) }
     latest = max(latest, day)
@@ -177,16 +189,16 @@ struct ReceiptWalk {
 }
 
 /// Walks over the tickets of a day, which come in rising order, and finds the ones that are missing or too many.
-struct TicketWalk {
+package struct TicketWalk {
   let day: BusinessDay
   let issued: Int64
   private var last: TicketNumber = 0
   private var repeats = 0
 
-  init(day: BusinessDay, issued: Int64) { (self.day, self.issued) = (day, issued) }
+  package init(day: BusinessDay, issued: Int64) { (self.day, self.issued) = (day, issued) }
 
   /// The next ticket that stands somewhere, once for each place.
-  mutating func visit(_ ticket: TicketNumber, _ report: inout AuditReport) {
+  package mutating func visit(_ ticket: TicketNumber, _ report: inout AuditRecord) {
     guard ticket >= 1, ticket <= issued else {
       report.audit.duplicated += 1
       let (day, issued) = (day, issued)
@@ -205,12 +217,12 @@ struct TicketWalk {
   }
 
   /// The end of the walk: everything up to the last issued ticket was seen or is lost.
-  mutating func end(_ report: inout AuditReport) {
+  package mutating func end(_ report: inout AuditRecord) {
     skip(to: max(issued, 0) + 1, &report)
     last = max(issued, 0)
   }
 
-  private func skip(to ticket: TicketNumber, _ report: inout AuditReport) {
+  private func skip(to ticket: TicketNumber, _ report: inout AuditRecord) {
     let missing = ticket - last - 1
     guard missing > 0 else { return }
     report.audit.lost += missing

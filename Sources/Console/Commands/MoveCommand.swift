@@ -1,0 +1,36 @@
+// Owns `move`: has the books of a closed bank carried into those that branches share, and shows what was counted.
+// Invariant: what is shown is there: it was told after the commit. Whoever leaves before that has the move given up.
+// Failure: CommandError; exit code 5 where nothing was moved, because of what stands here or there.
+import Arguments
+import Configuration
+import Wire
+
+enum MoveCommand {
+  static func run(_ session: Session) throws(CommandError) {
+    guard let given = session.invocation.text("to") else { throw .usage(session.words.moveNeedsPlace) }
+    guard let to = try session.surroundings.store(flag: given, session.words, option: "--to") else {
+      throw .usage(session.words.moveNeedsPlace)
+    }
+    let file = try session.surroundings.configuration(flag: nil, home: session.home)
+    let branch = file.flatMap { try? BankConfiguration.load(path: $0) }?.store.branch
+    let coordinator = try CoordinatorClient.inspect(session)
+    defer { coordinator.leave() }
+    let answer = try coordinator.answer(
+      to: .move(MoveOrder(address: to.address.description, branch: branch)), within: nil,
+      TaskProgress(.move, session.words, asksHowFar: true))
+    guard case .moved(let report) = answer else { throw answer.unexpected }
+    try session.show(.moved(report), or: lines(report, session))
+  }
+
+  static func lines(_ report: MoveReport, _ session: Session) -> [String] {
+    let words = session.words
+    var table = TextTable([.left, .right, .right])
+    table.addHeadings(["", words.inHome, words.inDatabase])
+    for rows in report.rows where rows.before != 0 || rows.after != 0 {
+      let numbers = [rows.before, rows.after].map { TextTable.Cell(MessageCatalog.grouped($0)) }
+      table.add([.init(words.movedRows(rows.name))] + numbers)
+    }
+    return [words.moved(report)] + table.lines(session.output.palette, indent: 2, within: session.columns)
+      + [words.trialBalance(report.ledger.reduce(0) { $0 &+ $1.balance }), words.afterMove(report)]
+  }
+}

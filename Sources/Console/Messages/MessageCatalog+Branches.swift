@@ -1,0 +1,89 @@
+// Owns the words about the branches of a bank whose books several coordinators share.
+// Invariant: a branch is named by its number and its name, and what can be done about a refusal is said with it.
+import Arguments
+import BankModel
+import Wire
+
+extension MessageCatalog {
+  /// What is refused because the bank has other branches, or because it has none.
+  func ofBranches(_ failure: Failure, _ detail: String) -> String {
+    let asked = failure.subject.isEmpty ? say("That", "이 요청") : quoted(failure.subject)
+    return switch failure.code {
+    case .leaseLost:
+      say(
+        "This branch\(detail) was not heard of for so long that the others have taken its customers over, and it is joining "
+          + "them again. Nothing was changed; try again in a moment, and see 'bankctl branches'.",
+        "이 지점이\(detail) 오래 소식이 없어 다른 지점이 고객을 넘겨받았고, 지금 다시 합류하는 중입니다. 바뀐 것은 없습니다. 잠시 뒤 다시 "
+          + "시도하고 'bankctl branches'를 보세요.")
+    case .notInSharedBank:
+      say(
+        "\(asked) is not offered yet in a bank with several branches\(detail). Nothing was changed; a bank that has its books "
+          + "in its home, opened without --store, offers it.",
+        "여러 지점이 함께 쓰는 은행에서는 아직 할 수 없습니다: \(asked)\(detail). 바뀐 것은 없습니다. --store 없이 연, 홈에 장부가 있는 은행에서는 할 수 "
+          + "있습니다.")
+    default:
+      say(
+        "\(asked) is for a bank with several branches, and this one has its books in its own home\(detail). Nothing was "
+          + "changed. A bank that is opened with 'bankctl start --store postgres://…' shares them.",
+        "여러 지점이 있는 은행에서 하는 일인데, 이 은행의 장부는 홈에 있습니다: \(asked)\(detail). 바뀐 것은 없습니다. 'bankctl start --store "
+          + "postgres://…'로 연 은행은 장부를 함께 씁니다.")
+    }
+  }
+
+  /// A build that cannot open shared books.
+  var noPostgres: String {
+    say(
+      "This build of the bank has no PostgreSQL, so it can share no books. Install libpq-dev and run scripts/build; nothing was "
+        + "opened.",
+      "이 빌드에는 PostgreSQL이 없어 장부를 함께 쓸 수 없습니다. libpq-dev를 설치하고 scripts/build를 실행하세요. 아무것도 열지 않았습니다.")
+  }
+
+  /// A mistyped address, by what it was given with: an option, or a variable.
+  func badAddress(_ source: String, _ fault: String) -> String {
+    say("\(source) \(fault). Nothing was opened.", "\(source) \(fault). 아무것도 열지 않았습니다.")
+  }
+
+  func state(_ state: BranchState) -> String { phrases.state(state) }
+
+  func branch(_ number: Int64) -> String { say("branch \(number)", "지점 \(number)") }
+
+  /// `branch 2 (seoul), epoch 3, lease 3.1 s`.
+  func thisBranch(_ branch: BranchReport) -> String {
+    let lease = branch.leaseMilliseconds > 0 ? span(milliseconds: branch.leaseMilliseconds) : "-"
+    return say(
+      "\(self.branch(branch.number)) (\(safe(branch.name))), epoch \(branch.epoch), lease \(lease)",
+      "\(self.branch(branch.number))(\(safe(branch.name))), \(branch.epoch)기, 임대 \(lease)")
+  }
+
+  /// `3 branches, 2 open · served 360 · 30.2 a second`.
+  func branches(_ branches: [BranchReport]) -> String {
+    let open = branches.filter { $0.state == .open }
+    let served = Self.grouped(branches.reduce(0) { $0 &+ $1.served })
+    let rates = open.compactMap(\.rate)
+    let rate = rates.isEmpty ? nil : self.rate(thousandths: rates.reduce(0) { $0 &+ $1 })
+    return say(
+      "\(branches.count) \(branches.count == 1 ? "branch" : "branches"), \(open.count) open · served \(served)"
+        + (rate.map { " · \($0) a second" } ?? ""),
+      "지점 \(branches.count)곳, 영업 중 \(open.count)곳 · 완료 \(served)" + (rate.map { " · 초당 \($0)" } ?? ""))
+  }
+
+  /// One part for each branch: `*1 seoul 12.5/s`, `2 busan expired`.
+  func eachBranch(_ branches: [BranchReport]) -> [String] {
+    branches.map { branch in
+      let mark = branch.isThis ? "*" : ""
+      let state = branch.state == .open ? nil : self.state(branch.state)
+      let pace = state ?? branch.rate.map { rate(thousandths: $0) + "/s" } ?? self.state(branch.state)
+      return "\(mark)\(branch.number) \(safe(branch.name)) \(pace)"
+    }
+  }
+
+  /// What the mark in the list of branches means.
+  var isThisBranch: String { say("* this branch", "* 이 지점") }
+
+  func noSuchBranch(_ number: Int64, among numbers: [Int64]) -> String {
+    let list = numbers.prefix(20).map(String.init).joined(separator: ", ")
+    return say(
+      "There is no branch \(number) of this bank; there are \(list). See 'bankctl branches'.",
+      "지점 \(number): 이 은행에 그런 지점은 없습니다. 있는 지점: \(list). 'bankctl branches'를 보세요.")
+  }
+}

@@ -1,0 +1,60 @@
+// Owns the list of branches for people: a line for the bank, and a row for each branch, this one marked.
+// Invariant: on a terminal of 80 columns or more every branch has one line: names and machines are cut, numbers never are.
+import Arguments
+import Wire
+
+struct BranchesPicture {
+  let branches: [BranchReport]
+  let words: MessageCatalog
+  let palette: Palette
+  var columns: Int?
+
+  /// No name is cut to less.
+  private static let shortest = 6
+
+  var lines: [String] {
+    let whole = table(name: nil, host: nil)
+    let mark = branches.contains(where: \.isThis) ? [palette.paint(words.isThisBranch, .quiet)] : []
+    return Screen.hints(words.branches(branches), columns: columns)
+      + fitted(whole).lines(palette, within: columns) + mark
+  }
+
+  /// The table with its names and machines cut so that it is no wider than the terminal, where that can be.
+  private func fitted(_ whole: TextTable) -> TextTable {
+    guard let columns else { return whole }
+    let width = whole.aligned(.none).map(DisplayWidth.of).max() ?? 0
+    guard width > columns else { return whole }
+    let names = widest(\.name, .name)
+    let hosts = widest(\.host, .host)
+    // A machine is known by the first part of its name; what is still too much both give in equal parts.
+    let room = max(2 * Self.shortest, names + hosts - (width - columns))
+    let name = min(names, max(room / 2, room - hosts))
+    return table(name: name, host: room - name)
+  }
+
+  private func widest(_ text: KeyPath<BranchReport, String>, _ column: MessageCatalog.Column) -> Int {
+    branches.reduce(DisplayWidth.of(words.column(column))) {
+      max($0, DisplayWidth.of(words.safe($1[keyPath: text])))
+    }
+  }
+
+  private func table(name: Int?, host: Int?) -> TextTable {
+    var table = TextTable([.right, .left, .left, .right, .left, .right, .right, .right, .right, .right])
+    table.addHeadings(
+      [.number, .name, .host, .epoch, .state, .lease, .windows, .served, .rate, .commits].map(words.column))
+    for branch in branches {
+      let role: Palette.Role? = branch.state == .expired ? .alarm : branch.isThis ? .heading : nil
+      let lease = branch.leaseMilliseconds > 0 ? words.span(milliseconds: branch.leaseMilliseconds) : "-"
+      table.add([
+        .init((branch.isThis ? "*" : "") + String(branch.number), role),
+        .init(Screen.cut(words.safe(branch.name), to: name), role),
+        .init(Screen.cut(branch.host.isEmpty ? "-" : words.safe(branch.host), to: host)),
+        .init(branch.epoch), .init(words.state(branch.state), role), .init(lease), .init(branch.windows),
+        .init(MessageCatalog.grouped(branch.served)),
+        .init(branch.rate.map { words.rate(thousandths: $0) } ?? "-"),
+        .init(MessageCatalog.grouped(branch.commits)),
+      ])
+    }
+    return table
+  }
+}

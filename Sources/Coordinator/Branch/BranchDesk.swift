@@ -1,0 +1,86 @@
+// Owns what a branch hears of the books that it shares: answers to what was asked of them, how the whole bank is, that its lease
+// was lost and is there again. It decides nothing about customers: the queue does, and the books.
+// Invariant: whatever the books have said is heard in the turn in which it came, behind what the queue has heard.
+
+import BankModel
+import Logbook
+import QueueCore
+import Time
+import Wire
+
+final class BranchDesk: BankPart {
+  private let intake: Intake
+  private let router: RequestRouter
+  private let ending: Ending
+  private var toldWindows: Int64 = -1
+
+  init(_ ground: BankPart, _ intake: Intake, _ router: RequestRouter, _ ending: Ending) {
+    self.intake = intake
+    self.router = router
+    self.ending = ending
+    super.init(ground)
+  }
+
+  /// Hears what the books have to say.
+  func hear() {
+    guard let shared else { return }
+    while !context.isCutOff, let news = shared.books.takeNews() {
+      context.takeTime()
+      hear(news, of: shared)
+    }
+  }
+
+  private func hear(_ news: BranchNews, of shared: SharedBank) {
+    switch news {
+    case .answered(let request, .queue(let answer)): router.finish(request, with: answer)
+    case .answered(let request, let answer): intake.finish(request, answer)
+    case .numbers(let numbers):
+      shared.hear(numbers, at: context.now.monotonic)
+      followers.changed = true
+      queue.happen(.remains(shared.remaining))
+    case .draining:
+      shared.beginToDrain()
+      context.write(event: "bank_draining") { $0.field("day", shared.numbers.day) }
+      ending.stopWithTheBank()
+    case .lost(let reason):
+      shared.lost()
+      context.write(event: "lease_lost", level: .error) { fields in
+        note(shared.identity, in: &fields)
+        fields.field("msg", "\(reason): whom this branch had in hand is served again")
+      }
+    case .joined(let identity):
+      shared.joined(identity)
+      context.write(event: "branch_joined") { note(identity, in: &$0) }
+    case .forgotten(let commits):
+      context.write(event: "commits_forgotten", level: .error) { fields in
+        note(shared.identity, in: &fields)
+        fields.field("commits", commits.prefix(100).map(String.init).joined(separator: ","))
+        fields.field(
+          "msg",
+          "\(commits.count) commits were said to be on disk and are not in the books any more: the database was replaced by"
+            + " a copy that had not everything; use synchronous replication")
+      }
+    case .interrupted(let reason):
+      context.write(event: "books_interrupted", level: .warn) { $0.field("msg", reason.description) }
+    case .left:
+      shared.left()
+      ending.advance()
+    case .failed(let error): queue.fail(error)
+    }
+  }
+
+  private func note(_ identity: BranchIdentity, in fields: inout LogFields) {
+    fields.field("branch", identity.number)
+    fields.field("name", identity.name)
+    fields.field("epoch", identity.epoch)
+  }
+
+  /// Tells the books how many windows are open here.
+  func advance() {
+    guard let shared else { return }
+    let windows = context.services.directory.services.reduce(0) { $0 + queue.machine.numbers(of: $1).windows }
+    guard windows != toldWindows else { return }
+    toldWindows = windows
+    shared.books.note(windows: windows)
+  }
+}

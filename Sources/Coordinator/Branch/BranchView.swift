@@ -1,0 +1,65 @@
+// Owns what a branch of a shared bank can say of the books without asking anybody: what it heard of them last. What only the books
+// know is asked of the reader, which may wait; see `BooksReader`. A question for that which gets here all the same is refused,
+// and nobody waits.
+// Invariant: nothing here waits, and nothing is told that the books have not said.
+
+import BankModel
+import QueueCore
+import Time
+
+final class BranchView: QueueReading {
+  private let bank: SharedBank
+
+  init(_ bank: SharedBank) { self.bank = bank }
+
+  // What is staged is in the hands of the branch, and in no answer.
+  var hasStagedChanges: Bool { false }
+  var services: ServiceDirectory { bank.books.services }
+  var arrivingFrom: TicketNumber? { nil }
+
+  // Whoever is in nobody's hands is claimed, and not looked at.
+  func page(of line: Line, after: TicketNumber, limit: Int) throws(StoreError) -> [Customer] { [] }
+  func delayed(after: DuePlace, limit: Int) throws(StoreError) -> [DelayedCustomer] { [] }
+  func countWaiting(
+    in line: Line, after first: TicketNumber, below last: TicketNumber
+  ) throws(StoreError) -> Int64 { 0 }
+
+  // Keys are looked at where the tickets are given.
+  func request(forKey key: String) throws(StoreError) -> KeyedRequest? { nil }
+
+  // Nothing is put by in the stock for customers of a shared bank.
+  func unreleased(after ticket: TicketOfDay?, limit: Int) throws(StoreError) -> [TicketOfDay] { [] }
+
+  func countDead(of service: Service) throws(StoreError) -> Int64 { bank.counts(of: service).dead }
+  func countSentAway(on day: BusinessDay) throws(StoreError) -> Int64 { bank.numbers.all.sentAway }
+
+  func payload(of ticket: TicketNumber) throws(StoreError) -> [UInt8]? { try bank.books.payload(of: ticket) }
+
+  // MARK: - What only the books know
+
+  func find(_ ticket: TicketNumber) throws(StoreError) -> StoredCustomer? { throw .elsewhere }
+  func customers(
+    in state: CustomerState, after cursor: TicketCursor?, limit: Int
+  ) throws(StoreError) -> [StoredCustomer] { throw .elsewhere }
+  func countUnfinished(_ tickets: ClosedRange<TicketNumber>) throws(StoreError) -> Int64 { throw .elsewhere }
+  func countDead(_ tickets: ClosedRange<TicketNumber>) throws(StoreError) -> Int64 { throw .elsewhere }
+  func receipts(day: BusinessDay?, after sequence: Int64, limit: Int) throws(StoreError) -> [Receipt] {
+    throw .elsewhere
+  }
+  func receipts(
+    of service: Service, after sequence: Int64, through last: Int64, limit: Int
+  ) throws(StoreError) -> [Receipt] { throw .elsewhere }
+  func receipt(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> Receipt? { throw .elsewhere }
+  func attempts(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> [Attempt] { throw .elsewhere }
+  func trialBalance() throws(StoreError) -> TrialBalance { throw .elsewhere }
+  func statement(of account: AccountNumber, limit: Int) throws(StoreError) -> AccountStatement {
+    throw .elsewhere
+  }
+  func audit() throws(StoreError) -> StoreAudit { throw .elsewhere }
+}
+
+extension StoreError {
+  fileprivate static var elsewhere: StoreError {
+    .failed(path: "the shared books", detail: Remark(quoting: "only their reader is asked this"))
+  }
+}

@@ -1,0 +1,147 @@
+// Owns how requests for tickets are handed in to books that several branches share: gathered whole, because there a request is one
+// transaction, and told apart by its keys there. Invariant: nothing of a request is handed in before all of it was gathered, so
+// one that is withdrawn or refused until then leaves nothing.
+
+import BankModel
+import Posix
+import QueueCore
+import Time
+import Wire
+
+extension Intake {
+  /// Customers of one request, where several branches share the books: they are one transaction.
+  static let sharedAtMost: Int64 = 1_000_000
+
+  /// Gathers requests, as far as there is time, and hands in those that are whole.
+  func handIn(to shared: SharedBank, until: MonotonicTime) {
+    while hasWork, let order = line.advance() {
+      guard order.taken > 0 || mayCome(order, shared) else { continue }
+      guard gather(order, until: until), let customers = gathered else {
+        if SystemClock.monotonic() >= until { return }
+        continue
+      }
+      gathered = nil
+      guard !customers.orders.isEmpty else {
+        // Everybody of it stands twice.
+        requests.fail(order.request, Failure(.badRequest, remark: Remark(.listEmpty)))
+        continue
+      }
+      shared.books.takeIn(customers, for: order.request)
+      if SystemClock.monotonic() >= until { return }
+    }
+  }
+
+  /// Whether a request may be taken in; one that may not is answered.
+  private func mayCome(_ order: EnqueueIntake.Order, _ shared: SharedBank) -> Bool {
+    let failure: Failure
+    if queue.machine.stage != .open || shared.isDraining {
+      failure = Failure(.draining)
+    } else if order.total > Self.sharedAtMost {
+      failure = Failure(.badRequest, remark: Remark(.customersRange, Self.sharedAtMost, order.total))
+    } else {
+      return true
+    }
+    line.end(order)
+    requests.fail(order.request, failure)
+    return false
+  }
+
+  /// Gathers a request further; true when all of it is there.
+  private func gather(_ given: EnqueueIntake.Order, until: MonotonicTime) -> Bool {
+    var order = given
+    var customers = gathered ?? IntakeRequest(key: order.key, digest: order.digest, issuedAt: order.asked)
+    gathered = nil
+    while order.taken < order.total {
+      var baggage = SliceBaggage()
+      do throws(SliceTrouble) {
+        // Numbers stand for places in this slice, from 1.
+        let slice = try nextSlice(of: &order, with: &baggage, after: nil, issued: 0)
+        guard !slice.contains(where: { $0.service.drawsOnStock }) else {
+          throw .request(Failure(.notInSharedBank, subject: ServiceName.juice.text))
+        }
+        order.known += try customers.add(slice, baggage)
+      } catch {
+        line.end(given)
+        refuse(given, error)
+        return false
+      }
+      guard order.taken < order.total, SystemClock.monotonic() >= until else { continue }
+      (line.current, gathered) = (order, customers)
+      return false
+    }
+    line.end(order)
+    requests.setKnown(order.known, order.knownTickets, for: order.request)
+    gathered = customers
+    return true
+  }
+
+  /// The books have answered.
+  func finish(_ request: RequestNumber, _ answer: BranchAnswer) {
+    guard let entry = requests.close(request) else { return }
+    let result: ControlAnswer
+    switch answer {
+    case .issued(let tickets, let known): result = .enqueued(report(of: tickets, known: known, entry.purpose))
+    case .keyConflict(let key): result = .failure(.conflict(key))
+    case .failed(let error): result = .failure(Failure(store: error))
+    case .queue: preconditionFailure("an answer of the queue is the router's")
+    }
+    if case .issued(let tickets?, _) = answer { followers.noteIssued(tickets, at: context.now.wall) }
+    server.answer(entry.seat, result)
+  }
+
+  private func report(
+    of tickets: IssuedTickets?, known: [IssuedTickets], _ purpose: RequestTable.Purpose
+  ) -> EnqueuedReport {
+    var (knownBefore, spans) = (0 as Int64, KnownTickets())
+    if case .enqueue(let count, let tickets) = purpose { (knownBefore, spans) = (count, tickets) }
+    let found = known.reduce(0) { $0 + $1.last - $1.first + 1 }
+    guard let tickets else {
+      // The whole request was made before.
+      guard known.count == 1, knownBefore == 0, let first = known.first else {
+        for tickets in known { spans.add(tickets) }
+        return EnqueuedReport(
+          day: known.first?.day ?? shared?.numbers.day ?? 0, first: 0, last: 0, count: 0,
+          known: knownBefore + found, knownTickets: spans.report)
+      }
+      return EnqueuedReport(
+        day: first.day, first: first.first, last: first.last, count: found, known: found)
+    }
+    for tickets in known { spans.add(tickets) }
+    return EnqueuedReport(
+      day: tickets.day, first: tickets.first, last: tickets.last, count: tickets.last - tickets.first + 1,
+      known: knownBefore + found, knownTickets: spans.report)
+  }
+}
+
+extension IntakeRequest {
+  /// Adds a slice of customers. Whoever of a list stands in it for the second time has the ticket of the first time.
+  ///
+  /// - Parameter baggage: with the places in the slice, from 1, as tickets.
+  /// - Returns: how many stand twice.
+  fileprivate mutating func add(
+    _ slice: [CustomerOrder], _ baggage: SliceBaggage
+  ) throws(SliceTrouble) -> Int64 {
+    var repeated: Set<Int> = []
+    for entry in baggage.keys {
+      guard let before = places[Array(entry.key.utf8)] else { continue }
+      guard entry.isRepeated(by: keyed[before].digest) else { throw .request(.conflict(entry.key)) }
+      repeated.insert(Int(entry.ticket - 1))
+    }
+    var newPlaces: [Int?] = []
+    for (place, order) in slice.enumerated() {
+      newPlaces.append(repeated.contains(place) ? nil : orders.count)
+      if !repeated.contains(place) { orders.append(order) }
+    }
+    for entry in baggage.keys {
+      guard let place = newPlaces[Int(entry.ticket - 1)] else { continue }
+      places[Array(entry.key.utf8)] = keyed.count
+      keyed.append((place, entry.key, entry.digest))
+    }
+    for entry in baggage.payloads {
+      // A list has one customer in each; what everybody carries belongs to a request without keys of their own.
+      let new = entry.tickets.compactMap { newPlaces[Int($0 - 1)] }
+      if let first = new.first, let last = new.last { payloads.append((entry.payload, first..<last + 1)) }
+    }
+    return Int64(repeated.count)
+  }
+}

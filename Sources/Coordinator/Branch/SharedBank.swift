@@ -1,0 +1,61 @@
+// Owns what this branch knows of the bank that it shares with others: who it is there, and how the whole bank was when it was
+// looked at last. It changes nothing of the books.
+
+import BankModel
+import QueueCore
+import Time
+
+final class SharedBank {
+  let books: any BranchStore
+  /// Where they are, for the process that reads them; nil where nobody is to read them.
+  let address: String?
+  /// Who this branch is, in its present epoch.
+  private(set) var identity: BranchIdentity
+  /// How the whole bank was, not long ago.
+  private(set) var numbers: BankNumbers
+  /// Whether the day is about to end.
+  private(set) var isDraining: Bool
+  /// Whether the branch has its lease, as far as it has heard.
+  private(set) var isJoined = true
+  /// Whether it has given back everybody and is no branch of the bank any more.
+  private(set) var hasLeft = false
+  /// Whom each branch had served when it was looked at before, and when that was: its rate.
+  private var before: (served: [Int64: Int64], at: MonotonicTime)?
+  private var rates: [Int64: Double] = [:]
+
+  init(_ books: any BranchStore, _ opening: BranchOpening, address: String?) {
+    (self.books, self.address) = (books, address)
+    identity = opening.identity
+    isDraining = opening.isDraining
+    numbers = BankNumbers(day: opening.books.day)
+  }
+
+  func hear(_ numbers: BankNumbers, at now: MonotonicTime) {
+    self.numbers = numbers
+    let served = Dictionary(
+      numbers.branches.map { ($0.identity.number, $0.served) }, uniquingKeysWith: { $1 })
+    guard let before else { return self.before = (served, now) }
+    let seconds = Double(now.since(before.at).milliseconds) / 1_000
+    guard seconds >= 0.9 else { return }
+    rates = served.mapValues { _ in 0 }
+    for (branch, count) in served {
+      rates[branch] = Double(max(0, count - (before.served[branch] ?? count))) / seconds
+    }
+    self.before = (served, now)
+  }
+
+  func beginToDrain() { isDraining = true }
+  func lost() { isJoined = false }
+  func joined(_ identity: BranchIdentity) { (self.identity, isJoined) = (identity, true) }
+  func left() { hasLeft = true }
+
+  /// Whom a branch serves a second; nil where nobody knows yet.
+  func rate(of branch: Int64) -> Double? { rates[branch] }
+
+  func counts(of service: Service) -> BankNumbers.ServiceCounts {
+    service.index < numbers.services.count ? numbers.services[service.index] : .init()
+  }
+
+  /// Who is not finished and is no dead letter, by the index of the service.
+  var remaining: [Int64] { numbers.services.map { $0.waiting + $0.delayed } }
+}

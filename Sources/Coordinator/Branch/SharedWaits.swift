@@ -1,0 +1,70 @@
+// Owns those who wait until some tickets of a shared bank have come to their end. Any branch may serve them, so the books are asked
+// now and then: when the numbers of the bank have changed, and after a while in any case.
+// Invariant: whoever waits is answered once, or has left; and one question is asked at a time, for each in turn.
+
+import BankModel
+import Time
+import Wire
+
+final class SharedWaits: BankPart {
+  private struct Wait {
+    let seat: Seat
+    let day: BusinessDay
+    let tickets: ClosedRange<TicketNumber>
+  }
+
+  /// From one look to the next.
+  private static let pause = TimeSpan.milliseconds(100)
+
+  private let reader: BooksReader?
+  private var waits: [Wait] = []
+  private var isAsking = false
+  private var dueAt = MonotonicTime(nanoseconds: 0)
+
+  init(_ ground: BankPart, _ reader: BooksReader?) {
+    self.reader = reader
+    super.init(ground)
+  }
+
+  func add(_ day: BusinessDay, _ first: TicketNumber, _ last: TicketNumber, _ seat: Seat) {
+    guard first >= 1, first <= last else {
+      return server.answer(seat, .failure(Failure(.badRequest, remark: Remark(.noRange, first, last))))
+    }
+    guard reader != nil else { return server.answer(seat, .failure(Failure(.notOpen))) }
+    waits.append(Wait(seat: seat, day: day, tickets: first...last))
+    dueAt = context.now.monotonic
+  }
+
+  func count(of session: ControlSession) -> Int { waits.count { $0.seat.session === session } }
+  func forget(_ session: ControlSession) { waits.removeAll { $0.seat.session === session } }
+
+  var nextDeadline: MonotonicTime? { waits.isEmpty || isAsking ? nil : dueAt }
+
+  /// Asks for the next one, where it is time to.
+  func look() {
+    guard !isAsking, let next = waits.first, dueAt <= context.now.monotonic else { return }
+    isAsking = true
+    let command = ControlCommand.awaitTickets(
+      day: next.day, first: next.tickets.lowerBound, last: next.tickets.upperBound)
+    reader?.look(command) { [weak self] answer in self?.hear(answer, of: next) }
+  }
+
+  private func hear(_ answer: ControlAnswer, of wait: Wait) {
+    isAsking = false
+    dueAt = context.now.monotonic + Self.pause
+    // It may have left meanwhile.
+    guard
+      let place = waits.firstIndex(where: {
+        $0.seat.session === wait.seat.session && $0.seat.number == wait.seat.number
+      })
+    else { return }
+    let wait = waits.remove(at: place)
+    switch answer {
+    case .progress:
+      // The others first.
+      waits.append(wait)
+      if waits.count > 1 { dueAt = context.now.monotonic + Self.pause / Int64(waits.count) }
+    default: server.answer(wait.seat, answer)
+    }
+  }
+}

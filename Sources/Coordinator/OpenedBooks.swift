@@ -1,0 +1,50 @@
+// Owns what a coordinator needs of its books when it opens, wherever they are: in its home, or shared with other branches.
+// Invariant: books in the home are read before anything is written to them, so that damaged ones are left as they are.
+
+import BankModel
+import Posix
+import QueueCore
+import Storage
+import Time
+
+struct OpenedBooks {
+  let store: any QueueStore
+  let reading: any QueueReading
+  /// Where other branches share them.
+  let shared: SharedBank?
+  let contents: StoredQueue
+  /// How often they were opened, or joined by this branch.
+  let incarnation: Int64
+  let name: BooksName
+  let openedAt: Moment
+  /// What remembers the databases beside them; nil for nothing.
+  let memory: SQLiteStore?
+  let close: () -> Void
+
+  /// Those in a home.
+  init(of home: BankHome, services: [ServiceName], progressed: @escaping () -> Void) throws {
+    try home.examineDatabase()
+    let store = try SQLiteStore(path: home.database) { progressed() }
+    openedAt = SystemClock.moment()
+    var contents = try store.load(now: openedAt.wall)
+    store.keepReserve()
+    incarnation = try store.beginIncarnation(at: openedAt.wall)
+    name = try store.booksName(new: Int64(bitPattern: RandomSeed.fromSystem() >> 1))
+    try store.giveNumbers(to: services)
+    contents.books.know(services: store.services.count)
+    (self.store, reading, shared, self.contents, memory) = (store, store, nil, contents, store)
+    // Nothing is lost if the log cannot be copied now: the next start reads it.
+    close = { try? store.close() }
+  }
+
+  /// Those of a bank that was joined.
+  init(_ joined: (books: any BranchStore, opening: BranchOpening), address: String?) {
+    openedAt = SystemClock.moment()
+    let bank = SharedBank(joined.books, joined.opening, address: address)
+    (store, reading, shared) = (joined.books, BranchView(bank), bank)
+    contents = StoredQueue(books: joined.opening.books, delayed: [])
+    (incarnation, name) = (joined.opening.identity.epoch, joined.opening.booksName)
+    memory = nil
+    close = {}
+  }
+}

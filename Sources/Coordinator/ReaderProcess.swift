@@ -1,0 +1,240 @@
+// Owns one process that reads books for this one: its start when the first question comes, its end, and its successors; and the
+// questions that wait for it, of which it has one in hand.
+// Invariant: every question is told something last, an answer or why there is none, unless it is withdrawn. One of which nothing
+// was told is asked of the successor once. A process is collected before its successor starts.
+// Failure: whoever asks is told; nobody else notices.
+
+import BankModel
+import Glibc
+import Posix
+import Supervision
+import Time
+import Transport
+import Wire
+
+/// A question to a process that reads books.
+final class ReaderQuestion {
+  let command: ControlCommand
+  /// How long it may take from the moment at which the process has it.
+  let patience: TimeSpan
+  /// Whether one part of a list is wanted, which says whether there is a rest.
+  let onePart: Bool
+  /// Hears each part of the answer, and whether there is more of it.
+  fileprivate let onAnswer: (ControlAnswer, Bool) -> Void
+  fileprivate var isTold = false
+  fileprivate var deaths = 0
+
+  init(
+    _ command: ControlCommand, patience: TimeSpan, onePart: Bool,
+    onAnswer: @escaping (ControlAnswer, Bool) -> Void
+  ) {
+    (self.command, self.patience, self.onePart, self.onAnswer) = (command, patience, onePart, onAnswer)
+  }
+}
+
+final class ReaderProcess {
+  private typealias Channel = MessageChannel<BankMessage, ClientMessage>
+
+  /// How it is started.
+  struct Program {
+    var path: String
+    var arguments: [String]
+    var environment: [String: String]
+  }
+
+  /// What has become of it, for the log.
+  var onEvent: ((_ event: String, _ pid: Int32, _ words: String) -> Void)?
+  /// The process, until it is collected.
+  var pid: Int32? { child?.pid }
+
+  private let program: Program
+  private let loop: EventLoop
+  private let policy: RestartPolicy
+  private var history: RestartHistory
+  private var child: ChildProcess?
+  private var registration: Registration?
+  private var channel: Channel?
+  private var waiting: [ReaderQuestion] = []
+  private var current: (question: ReaderQuestion, number: UInt32, until: MonotonicTime)?
+  private var lastNumber: UInt32 = 0
+  /// Before this no successor is started.
+  private var restartAt: MonotonicTime?
+  /// Why there is none.
+  private var trouble = ""
+  /// Whether it was ended because nobody needs it.
+  private var isEnding = false
+  private var isClosed = false
+
+  /// How long a question may wait for a successor; one that would wait longer is told so at once.
+  private static let longestWait = TimeSpan.seconds(2)
+  private static let backlogLimit = 1 << 20
+
+  init(_ program: Program, loop: EventLoop, policy: RestartPolicy, seed: UInt64) {
+    (self.program, self.loop, self.policy) = (program, loop, policy)
+    history = RestartHistory(policy: policy, seed: seed)
+  }
+
+  // MARK: - Questions
+
+  func ask(_ question: ReaderQuestion) {
+    guard !isClosed else { return fail(question, Remark(.readerEnded)) }
+    if let restartAt, restartAt > SystemClock.monotonic() + Self.longestWait {
+      return fail(question, Remark(.readerUnavailable, trouble))
+    }
+    waiting.append(question)
+    goOn()
+  }
+
+  /// Nobody waits for its answer any more. One that is being worked on for long is given up with its process: it would keep
+  /// the others waiting, and a server busy.
+  func withdraw(_ question: ReaderQuestion, endsWork: Bool) {
+    waiting.removeAll { $0 === question }
+    guard endsWork, current?.question === question else { return }
+    current = nil
+    end("reader_ended", isWanted: false)
+  }
+
+  private func goOn() {
+    guard current == nil, !waiting.isEmpty else { return }
+    guard let channel else { return start() }
+    let question = waiting.removeFirst()
+    lastNumber &+= 1
+    current = (question, lastNumber, SystemClock.monotonic() + question.patience)
+    channel.send(
+      .request(
+        ControlRequest(
+          number: lastNumber, command: question.command, onePart: question.onePart ? true : nil)))
+    channel.flush()
+  }
+
+  private func hear(_ message: BankMessage) {
+    switch message {
+    case .welcome: history.becameReady(at: SystemClock.monotonic())
+    case .refused(let refusal):
+      trouble = refusal.detail.isEmpty ? "\(refusal.reason)" : refusal.detail
+      end("reader_lost")
+    case .reply(let reply):
+      guard let current, current.number == reply.number else { return }
+      current.question.isTold = true
+      if case .failure(let failure) = reply.answer { trouble = failure.detail } else { history.didWork() }
+      if !reply.more || current.question.onePart { self.current = nil }
+      current.question.onAnswer(reply.answer, reply.more)
+      goOn()
+    }
+  }
+
+  private func fail(_ question: ReaderQuestion, _ remark: Remark) {
+    question.onAnswer(.failure(Failure(.system, remark: remark)), false)
+  }
+
+  // MARK: - The process
+
+  private func start() {
+    guard child == nil, !isClosed else { return }
+    if let restartAt, restartAt > SystemClock.monotonic() { return }
+    (restartAt, isEnding) = (nil, false)
+    do throws(SystemError) {
+      try ChildProcess.spawn(
+        executable: program.path, arguments: program.arguments, environment: program.environment
+      ) { child, descriptor throws(SystemError) in try watch(child, descriptor) }
+    } catch {
+      trouble = error.description
+      onEvent?("spawn_failed", 0, trouble)
+      return died()
+    }
+    onEvent?("reader_started", child?.pid ?? 0, "")
+    channel?.send(.hello(Hello(build: BuildIdentity.current, role: .client)))
+    channel?.flush()
+    goOn()
+  }
+
+  private func watch(_ child: ChildProcess, _ descriptor: consuming FileDescriptor) throws(SystemError) {
+    let channel = try Channel(
+      descriptor: descriptor, loop: loop, incomingLimit: FrameLimits.control, backlogLimit: Self.backlogLimit)
+    channel.onMessage = { [weak self] in self?.hear($0) }
+    channel.onEnd = { [weak self] reason in
+      self?.trouble = "\(reason)"
+      self?.end("reader_lost")
+    }
+    // Until it is collected it keeps this object, though nobody else does any more.
+    registration = try loop.register(fd: child.fd, interest: .read) { [self] _ in collect() }
+    self.child = child
+    self.channel = channel
+  }
+
+  /// Nothing more is heard of it; what it had in hand is for its successor.
+  private func end(_ event: String, isWanted: Bool = true) {
+    guard let channel else { return }
+    self.channel = nil
+    isEnding = !isWanted
+    channel.onEnd = nil
+    channel.close()
+    child?.kill(SIGKILL)
+    onEvent?(event, child?.pid ?? 0, isWanted ? trouble : "")
+  }
+
+  private func collect() {
+    guard let status = child?.reap(), let registration else { return }
+    loop.deregister(registration)
+    // What it has said before its end may not be read yet.
+    while channel?.receiveNow() == true {}
+    if channel != nil { trouble = "\(Remark(status))" }
+    end("reader_lost")
+    (self.registration, child) = (nil, nil)
+    if isEnding { goOn() } else { died() }
+  }
+
+  private func died() {
+    let now = SystemClock.monotonic()
+    switch history.died(at: now) {
+    case .atOnce: restartAt = nil
+    case .after(let pause): restartAt = now + pause
+    case .giveUp:
+      // Whoever asks later is reason enough for another try.
+      restartAt = now + policy.longestPause
+      history.forgive()
+    }
+    if let question = current?.question {
+      current = nil
+      question.deaths += 1
+      if question.isTold || question.deaths > 1 || isClosed {
+        fail(question, Remark(.readerEnded))
+      } else {
+        waiting.insert(question, at: 0)
+      }
+    }
+    if isClosed || (restartAt ?? now) > now + Self.longestWait {
+      let failed = waiting
+      waiting = []
+      for question in failed { fail(question, Remark(.readerUnavailable, trouble)) }
+    }
+    goOn()
+  }
+
+  /// Ends the process; whoever waits is told so.
+  func close() {
+    guard !isClosed else { return }
+    isClosed = true
+    let open = (current.map { [$0.question] } ?? []) + waiting
+    (current, waiting) = (nil, [])
+    end("reader_ended", isWanted: false)
+    for question in open { fail(question, Remark(.readerEnded)) }
+  }
+
+  // MARK: - Time
+
+  var nextDeadline: MonotonicTime? {
+    MonotonicTime.earliest(waiting.isEmpty || channel != nil ? nil : restartAt, current?.until)
+  }
+
+  /// Starts the successor whose time has come, and gives up a process that says nothing.
+  func keepTime() {
+    let now = SystemClock.monotonic()
+    if let current, current.until <= now, channel != nil {
+      trouble = "\(Remark(.noAnswer))"
+      current.question.deaths += 1
+      end("reader_lost")
+    }
+    if let restartAt, restartAt <= now, !waiting.isEmpty { start() }
+  }
+}

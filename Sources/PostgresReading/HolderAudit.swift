@@ -1,0 +1,240 @@
+// Owns the part of the audit that goes over everybody who has a ticket of one day, in the order of the numbers: receipts,
+// customers and attempts side by side. Each ticket stands once; money, attempts and results are its own; who has a receipt was
+// claimed by the branch that has written it; and within a page customers were begun in their order.
+//
+// Branches serve side by side, so nothing is said of the order between two pages: who was claimed first is for ClaimAudit. A
+// branch whose clock went back is left out.
+// Invariant: nothing is kept of what was read but counts, the last customer of each line, and a portion of receipts that are
+// looked for among the claims that were given back.
+import BankModel
+import Postgres
+import PostgresStore
+import QueueCore
+import Storage
+
+struct HolderAudit {
+  private let reading: PostgresReading
+  private let day: PostgresReading.AuditedDay
+  private let disordered: Set<PostgresBranch>
+  private var order = OrderWalk(starts: [], disordered: [])
+  /// The page of which the last customer of each line was.
+  private var pages: [Line: (page: Page, number: Int)] = [:]
+  private var pageCount = 0
+  private var strays: [Stray] = []
+
+  /// A claim of a branch in an epoch.
+  private struct Page: Equatable {
+    var first: Int64
+    var branch: PostgresBranch
+  }
+
+  /// Somebody whose claim is not among those in force.
+  private struct Stray {
+    var ticket: TicketNumber
+    var lane: Int64
+    var branch: PostgresBranch
+  }
+
+  init(_ reading: PostgresReading, _ day: PostgresReading.AuditedDay, disordered: Set<PostgresBranch>) {
+    (self.reading, self.day, self.disordered) = (reading, day, disordered)
+  }
+
+  mutating func run(
+    _ walk: inout ReceiptWalk, _ customers: inout CustomerCounts, _ record: inout AuditRecord
+  ) throws(StoreError) {
+    var receipts = try SnapshotCursor(reading.connection, "receipts", receiptsInOrder)
+    var kept = try SnapshotCursor(reading.connection, "customers", customersInOrder)
+    var attempts = try AttemptColumn(
+      day.day, SnapshotCursor(reading.connection, "attempts", attemptsInOrder))
+    var tickets = TicketWalk(day: day.day, issued: day.issued)
+    var hasReceipt = try receipts.step()
+    var hasCustomer = try kept.step()
+    while hasReceipt || hasCustomer {
+      let receipt = hasReceipt ? receipts.integer(0) : Int64.max
+      let customer = hasCustomer ? kept.integer(0) : Int64.max
+      tickets.visit(min(receipt, customer), &record)
+      if receipt <= customer {
+        try visit(receipts, &walk, &attempts, &record)
+        hasReceipt = try receipts.step()
+      } else {
+        try visit(customer: kept, &customers, &attempts, &record)
+        hasCustomer = try kept.step()
+      }
+    }
+    tickets.end(&record)
+    try attempts.skip(to: .max, &record)
+    try lookForStrays(&record)
+    for cursor in [receipts, kept, attempts.cursor] { try cursor.close() }
+  }
+
+  // MARK: - One of them
+
+  private mutating func visit(
+    _ row: SnapshotCursor, _ walk: inout ReceiptWalk, _ attempts: inout AttemptColumn,
+    _ record: inout AuditRecord
+  ) throws(StoreError) {
+    let (ticket, lane) = (row.integer(0), row.integer(1))
+    let recorded = try attempts.take(ticket, &record)
+    guard let sequence = ReceiptPlace.sequence(day.day, ticket), let line = reading.lines[lane],
+      let outcome = UInt8(exactly: row.integer(2)).flatMap(Outcome.init(rawValue:))
+    else {
+      return record.note(Remark(.receiptMeaningless, ReceiptPlace.sequence(day.day, ticket) ?? ticket))
+    }
+    let money = ReceiptMoney(
+      sequence: sequence, service: line.service, outcome: outcome, amount: row.integer(5),
+      account: row.integer(6), debit: row.optional(7), credit: row.optional(8))
+    guard walk.visit(day.day, ticket, money, &record) else { return }
+    let counted = row.integer(4)
+    // Who is cancelled may have been at a window or not; and another branch, which has the customer then, writes down later
+    // how its attempt has ended.
+    let isPossible =
+      outcome.isAttended ? counted == recorded + 1 : 0...recorded + 1 ~= counted
+    if !isPossible {
+      record.note(Remark(.attemptsDiffer, ticket, day.day, counted, recorded))
+    }
+    if row.boolean(12), outcome != .served { record.note(Remark(.resultOfNobody, ticket, day.day)) }
+    if row.boolean(13) { record.note(Remark(.resultMeaningless, sequence)) }
+    guard day.isPresent, row.optional(3) != nil else { return }
+    let branch = PostgresBranch(id: row.integer(10), epoch: row.integer(11))
+    guard let first = row.optional(14), row.optional(15) == branch.id, row.optional(16) == branch.epoch else {
+      strays.append(Stray(ticket: ticket, lane: lane, branch: branch))
+      if strays.count >= 2_048 { try lookForStrays(&record) }
+      return
+    }
+    guard outcome == .served, let started = row.optional(9), !disordered.contains(branch) else { return }
+    let number = number(of: Page(first: first, branch: branch), in: line)
+    order.visit(day.day, ticket, line, under: number, attempts: counted, startedAt: started, &record)
+  }
+
+  /// Customers of one page are compared with each other, and pages of a line come one behind the other.
+  private mutating func number(of page: Page, in line: Line) -> Int {
+    if let last = pages[line] {
+      if last.page == page { return last.number }
+      order.forget(line, under: last.number)
+    }
+    pageCount += 1
+    pages[line] = (page, pageCount)
+    return pageCount
+  }
+
+  private func visit(
+    customer row: SnapshotCursor, _ customers: inout CustomerCounts, _ attempts: inout AttemptColumn,
+    _ record: inout AuditRecord
+  ) throws(StoreError) {
+    let (ticket, place) = (row.integer(0), row.integer(1))
+    let recorded = try attempts.take(ticket, &record)
+    guard let state = CustomerPlace.state(place), let line = reading.lines[PostgresPosition.lane(place)]
+    else {
+      return record.note(Remark(.customerMeaningless, place))
+    }
+    customers.count(state, line)
+    if row.integer(2) < (line.service.movesMoney ? 1 : 0) || row.integer(3) < 0 {
+      record.note(Remark(.impossibleMoney, ticket))
+    }
+    if (row.optional(5) != nil) != (state == .delayed) { record.note(Remark(.momentWithoutDelay, ticket)) }
+    if row.integer(4) != recorded {
+      record.note(Remark(.attemptsDiffer, ticket, day.day, row.integer(4), recorded))
+    }
+  }
+
+  // MARK: - Claims that were given back
+
+  /// Notes those whose receipt was written by a branch that never had them. A claim that was given back is kept apart.
+  private mutating func lookForStrays(_ record: inout AuditRecord) throws(StoreError) {
+    guard !strays.isEmpty else { return }
+    let rows = try reading.connection.ask(
+      .once(
+        """
+        SELECT DISTINCT s.ticket FROM unnest($1, $2, $3, $4) AS s (ticket, lane, branch, epoch)
+        JOIN bank.former_claim f USING (lane, branch, epoch) WHERE s.ticket BETWEEN f.first AND f.last
+        """,
+        [.integers, .integers, .integers, .integers],
+        [
+          .integers(strays.map(\.ticket)), .integers(strays.map(\.lane)), .integers(strays.map(\.branch.id)),
+          .integers(strays.map(\.branch.epoch)),
+        ]))[0]
+    let found = Set((0..<rows.count).compactMap { rows.integer($0, 0) })
+    for stray in strays where !found.contains(stray.ticket) {
+      record.note(
+        Remark(.receiptOutsideClaim, stray.ticket, day.day, stray.branch.id, stray.branch.epoch))
+    }
+    strays.removeAll(keepingCapacity: true)
+  }
+
+  // MARK: - Questions
+
+  /// Receipts of the day; of the present one with the claim in which each lies.
+  private var receiptsInOrder: String {
+    let isWrong =
+      ["output", "errors"].map { name in
+        """
+        \(name)_filed NOT BETWEEN 0 AND \(name)_length OR \
+        coalesce(octet_length(\(name)_first), 0) + coalesce(octet_length(\(name)_last), 0) > \(name)_length
+        """
+      }.joined(separator: " OR ")
+    let claim =
+      day.isPresent
+      ? """
+      LEFT JOIN LATERAL (SELECT first, branch, epoch FROM bank.claim k
+        WHERE k.lane = r.lane AND k.last >= r.ticket ORDER BY k.last LIMIT 1) AS k ON k.first <= r.ticket
+      """ : "CROSS JOIN (SELECT NULL::bigint AS first, NULL::bigint AS branch, NULL::bigint AS epoch) AS k"
+    return """
+      SELECT r.ticket, r.lane, outcome, place, attempts, amount, account, debit, credit, started_ms, r.branch, r.epoch,
+        result_ns IS NOT NULL, result_ns IS NOT NULL AND coalesce(result_ns < 0
+          OR (exit_code IS NOT NULL AND exit_signal IS NOT NULL) OR \(isWrong), true), k.first, k.branch, k.epoch
+      FROM bank.receipt r \(claim) WHERE r.day = \(day.day) ORDER BY r.ticket
+      """
+  }
+
+  /// Everybody who is here has a ticket of the present day.
+  private var customersInOrder: String {
+    let ticket = "position & \(PostgresPosition.highestTicket)"
+    return """
+      SELECT \(ticket), position, amount, account, attempts, due_ms FROM bank.customer
+      WHERE \(day.isPresent) ORDER BY \(ticket)
+      """
+  }
+
+  private var attemptsInOrder: String {
+    let last = AttemptEnd.allCases.map(\.rawValue).max() ?? 0
+    return """
+      SELECT ticket, count(*), min(number), max(number), min(number) FILTER (WHERE ending NOT BETWEEN 1 AND \(last))
+      FROM bank.attempt WHERE day = \(day.day) GROUP BY ticket ORDER BY ticket
+      """
+  }
+}
+
+/// How many attempts are recorded of each ticket, in the order of the tickets.
+private struct AttemptColumn {
+  private(set) var cursor: SnapshotCursor
+  private let day: BusinessDay
+  private var next: TicketNumber?
+
+  init(_ day: BusinessDay, _ cursor: SnapshotCursor) throws(StoreError) {
+    (self.day, self.cursor) = (day, cursor)
+    next = try self.cursor.step() ? self.cursor.integer(0) : nil
+  }
+
+  /// How many there are of a ticket, which are judged by themselves.
+  mutating func take(_ ticket: TicketNumber, _ record: inout AuditRecord) throws(StoreError) -> Int64 {
+    try skip(to: ticket, &record)
+    guard next == ticket else { return 0 }
+    let count = cursor.integer(1)
+    if cursor.integer(2) != 1 || cursor.integer(3) != count {
+      record.note(Remark(.attemptsNotNumbered, ticket, day, count))
+    }
+    if let strange = cursor.optional(4) { record.note(Remark(.attemptEndUnknown, ticket, day, strange)) }
+    try advance()
+    return count
+  }
+
+  /// Those below a ticket are of nobody: whoever stands somewhere has taken its own.
+  mutating func skip(to ticket: TicketNumber, _ record: inout AuditRecord) throws(StoreError) {
+    while let stray = next, stray < ticket {
+      record.note(Remark(.attemptsOfNobody, stray, day))
+      try advance()
+    }
+  }
+
+  private mutating func advance() throws(StoreError) { next = try cursor.step() ? cursor.integer(0) : nil }
+}

@@ -1,0 +1,222 @@
+// Owns the audit of shared books: what the counts and the claims say against what the rows are. It changes nothing.
+// Invariant: everything is seen as it was at one moment, in one snapshot that nobody waits for; rows are streamed and counted,
+// never collected, so memory is bounded however long the queue is. A value that means nothing is a finding, not an end.
+import BankModel
+import Postgres
+import PostgresStore
+import QueueCore
+import Storage
+import Time
+
+extension PostgresReading {
+  /// Checks everything that can be checked from the shared books. See `QueueReading`.
+  ///
+  /// Nothing is said of days whose receipts were pruned. Who has claimed whom is known of the present day alone.
+  public func audit() throws(StoreError) -> StoreAudit {
+    try connection.inSnapshot { () throws(StoreError) in
+      // Here whole tables are read, where other questions look for a key.
+      _ = try connection.ask(
+        .once("SET LOCAL enable_seqscan = on"), .once("SET LOCAL enable_bitmapscan = on"))
+      var record = AuditRecord(services: services)
+      try find(into: &record) { record throws(StoreError) in
+        _ = try look()
+        record = AuditRecord(services: services)
+        var days = try readDays(&record)
+        try auditIntake(&days, &record)
+        let counts = try readTallies(&days, &record)
+        try auditHolders(days, counts, &record)
+      }
+      try find(into: &record) { record throws(StoreError) in try auditClaims(&record) }
+      for remark in try serverFaults() { record.note(remark) }
+      return record.finished()
+    }
+  }
+
+  /// What the server promises of a commit besides that it is on its disk: worth knowing, and no problem.
+  public func replicationNote() throws(StoreError) -> Remark {
+    let (_, commit, standbys) = try serverSettings()
+    return standbys.isEmpty || Self.isUnawaited(commit)
+      ? Remark(.standbyUnawaited) : Remark(.standbyAwaited, commit, standbys)
+  }
+
+  private func serverFaults() throws(StoreError) -> [Remark] {
+    let (fsync, commit, standbys) = try serverSettings()
+    var faults: [Remark] = []
+    if fsync == "off" { faults.append(Remark(.fsyncOff)) }
+    // To wait for the own disk alone is a promise as long as there is nobody else to wait for.
+    if commit == "off" || (commit == "local" && !standbys.isEmpty) {
+      faults.append(Remark(.commitsUnawaited, commit))
+    }
+    return faults
+  }
+
+  private static func isUnawaited(_ commit: String) -> Bool { ["off", "local"].contains(commit) }
+
+  private func serverSettings() throws(StoreError) -> (fsync: String, commit: String, standbys: String) {
+    let rows = try connection.ask(
+      .once(
+        """
+        SELECT current_setting('fsync'), current_setting('synchronous_commit'), \
+        current_setting('synchronous_standby_names')
+        """))[0]
+    return (rows.text(0, 0) ?? "", rows.text(0, 1) ?? "", rows.text(0, 2) ?? "")
+  }
+
+  /// Runs one part of the audit; damage that stops it becomes a finding.
+  private func find(
+    into record: inout AuditRecord, _ part: (inout AuditRecord) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    do throws(StoreError) { try part(&record) } catch {
+      guard case .damaged(_, let detail) = error else { throw error }
+      record.note(detail)
+    }
+  }
+
+  // MARK: - Days and tickets that were given
+
+  /// A day as its row, its intake and its counts say.
+  struct AuditedDay {
+    var day: BusinessDay
+    var isPresent: Bool
+    /// Whether its receipts are there to be counted.
+    var isKept: Bool
+    /// The last ticket that was given.
+    var issued: TicketNumber = 0
+    var books: Books
+  }
+
+  private func readDays(_ record: inout AuditRecord) throws(StoreError) -> [AuditedDay] {
+    var cursor = try SnapshotCursor(
+      connection, "days",
+      """
+      SELECT day, opened_ms, closed_ms IS NULL, to_regclass('bank.receipt_' || day) IS NOT NULL,
+        day = max(day) OVER () FROM bank.day ORDER BY day
+      """)
+    var days: [AuditedDay] = []
+    while try cursor.step() {
+      let number = cursor.integer(0)
+      if number != Int64(days.count) + 1 { record.note(Remark(.dayOutOfPlace, number, days.count + 1)) }
+      let isPresent = cursor.boolean(4)
+      if cursor.boolean(2), !isPresent { record.note(Remark(.dayNotClosed, number)) }
+      guard ReceiptPlace.days ~= number else { continue }
+      var books = Books(day: number, openedAt: WallTime(milliseconds: cursor.integer(1)))
+      books.know(services: services.count)
+      days.append(
+        AuditedDay(
+          day: number, isPresent: isPresent, isKept: cursor.boolean(3) || isPresent, books: books))
+    }
+    return days
+  }
+
+  /// Tickets were given one behind the other, each once.
+  private func auditIntake(_ days: inout [AuditedDay], _ record: inout AuditRecord) throws(StoreError) {
+    var places: [BusinessDay: Int] = [:]
+    for (place, day) in days.enumerated() { places[day.day] = place }
+    var cursor = try SnapshotCursor(
+      connection, "intake", "SELECT day, first, last FROM bank.intake ORDER BY day, last")
+    while try cursor.step() {
+      let (day, first, last) = (cursor.integer(0), cursor.integer(1), cursor.integer(2))
+      guard let place = places[day], first >= 1, last <= Limits.ticket else {
+        record.note(Remark(.keyOfTicketsOfNobody, first, last, day))
+        continue
+      }
+      let before = days[place].issued
+      if first > before + 1 { record.note(Remark(.intakeGap, before + 1, first - 1, day)) }
+      if first <= before { record.note(Remark(.intakeTwice, first, min(before, last), day)) }
+      days[place].issued = max(before, last)
+    }
+    for day in days { record.audit.issued += day.issued }
+  }
+
+  /// The counts that the branches have kept, by day and lane, as the books of each day.
+  ///
+  /// - Returns: how many of the delayed came for which service on the present day.
+  private func readTallies(
+    _ days: inout [AuditedDay], _ record: inout AuditRecord
+  ) throws(StoreError) -> [Int64] {
+    var places: [BusinessDay: Int] = [:]
+    for (place, day) in days.enumerated() { places[day.day] = place }
+    var cursor = try SnapshotCursor(
+      connection, "tallies",
+      """
+      SELECT day, lane, sum(issued)::bigint, sum(waiting)::bigint, sum(delayed)::bigint, sum(dead)::bigint,
+        sum(served)::bigint, sum(out_of_stock)::bigint, sum(cancelled)::bigint
+      FROM bank.tally GROUP BY day, lane ORDER BY day, lane
+      """)
+    while try cursor.step() {
+      let counts = (2...8).map { min(max(cursor.integer($0), -Self.mostCounted), Self.mostCounted) }
+      // A commit that has changed no number has a row of no lane.
+      if counts.allSatisfy({ $0 == 0 }) { continue }
+      guard let place = places[cursor.integer(0)] else {
+        record.note(Remark(.rowMeaningless, "bank.tally", "\(cursor.integer(0))-\(cursor.integer(1))"))
+        continue
+      }
+      days[place].books.add(counts, of: try line(of: cursor.integer(1)))
+    }
+    for day in days where day.isKept {
+      record.compare(.booksIssued, ["\(day.day)"], books: day.books.issued, rows: day.issued)
+    }
+    return days.last?.books.delayedByService ?? []
+  }
+
+  /// Counts of damaged books may be anything, and their sums must have room.
+  private static let mostCounted: Int64 = 1 << 48
+
+  // MARK: - Everybody who has a ticket
+
+  private func auditHolders(
+    _ days: [AuditedDay], _ delayed: [Int64], _ record: inout AuditRecord
+  ) throws(StoreError) {
+    var walk = ReceiptWalk(last: days.last?.day ?? 0)
+    var customers = CustomerCounts()
+    let steps = try branchesWhoseClockWentBack(on: days.last?.day ?? 0)
+    for day in days where day.isKept {
+      var holders = HolderAudit(self, day, disordered: steps)
+      try holders.run(&walk, &customers, &record)
+    }
+    record.count(customers)
+    for day in days where day.isKept {
+      let found = walk.counts[day.day] ?? DayReceipts()
+      record.compare(.booksServed, ["\(day.day)"], books: day.books.served, rows: found.served)
+      record.compare(.booksCancelled, ["\(day.day)"], books: day.books.cancelled, rows: found.cancelled)
+      if !day.isPresent, day.books.waitingInAll != 0 || day.books.delayed != 0 || day.books.dead != 0 {
+        record.note(Remark(.dayClosedEarly, day.day))
+      }
+    }
+    guard let present = days.last else { return record.note(Remark(.noBusinessDay)) }
+    record.compare(present.books, customers, walk.counts[present.day], delayed: delayed)
+  }
+
+  /// The branches of which the order in which they have begun customers cannot be told from their clocks, because a later
+  /// commit is of an earlier moment.
+  private func branchesWhoseClockWentBack(on day: BusinessDay) throws(StoreError) -> Set<PostgresBranch> {
+    var cursor = try SnapshotCursor(
+      connection, "clocks",
+      """
+      SELECT DISTINCT branch, epoch FROM (
+        SELECT branch, epoch, finished_ms, max(finished_ms) OVER (
+          PARTITION BY branch, epoch ORDER BY commit_no
+          GROUPS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+        FROM bank.receipt WHERE day = \(day)) AS r WHERE finished_ms < before
+      """)
+    var found: Set<PostgresBranch> = []
+    while try cursor.step() {
+      found.insert(PostgresBranch(id: cursor.integer(0), epoch: cursor.integer(1)))
+    }
+    return found
+  }
+}
+
+extension Books {
+  /// Adds what was counted in a line: issued, waiting, delayed, dead, served, out of stock, cancelled.
+  fileprivate mutating func add(_ counts: [Int64], of line: Line) {
+    issued += counts[0]
+    waiting[line] += counts[1]
+    delayed += counts[2]
+    delayedByService[line.service.index] += counts[2]
+    dead += counts[3]
+    served += counts[4] + counts[5]
+    servedByService[line.service.index] += counts[4] + counts[5]
+    cancelled += counts[6]
+  }
+}

@@ -1,0 +1,125 @@
+// Owns the part of the audit that looks at the pages of each lane: nobody has what another has, everybody who waits and was
+// passed over is in somebody's hands or was given back, and pages were claimed in the order of their tickets.
+//
+// By this a shared bank keeps its order: a customer is overtaken by no more than the pages that others have at the same time.
+// A claim that is later than one behind it takes up what was given back: pages of a branch that has ended are written down,
+// and whoever comes back by himself, being due or brought back, is claimed alone, which says enough.
+// Invariant: one page and one customer are known at a time.
+import BankModel
+import Postgres
+import PostgresStore
+import QueueCore
+import Storage
+
+extension PostgresReading {
+  func auditClaims(_ record: inout AuditRecord) throws(StoreError) {
+    try auditCoverage(&record)
+    try auditTurns(&record)
+  }
+
+  /// A page that is in somebody's hands, or that anybody may claim.
+  private struct Piece {
+    var lane, first, last: Int64
+    var branch, epoch: Int64?
+    /// Whether whoever has it is there.
+    var isInForce: Bool
+    var isTold = false
+
+    init?(_ row: SnapshotCursor) {
+      (lane, first, last) = (row.integer(0), row.integer(1), row.integer(2))
+      (branch, epoch) = (row.optional(3), row.optional(4))
+      isInForce = row.boolean(5)
+    }
+  }
+
+  private func auditCoverage(_ record: inout AuditRecord) throws(StoreError) {
+    var pieces = try SnapshotCursor(
+      connection, "pieces",
+      """
+      SELECT lane, first, last, k.branch, k.epoch, coalesce(b.epoch = k.epoch, false)
+      FROM bank.claim k LEFT JOIN bank.branch b ON b.id = k.branch
+      UNION ALL SELECT lane, first, last, NULL, NULL, true FROM bank.returned ORDER BY 1, 2, 3
+      """)
+    let waiting = CustomerPlace.all(of: .waiting)
+    var customers = try SnapshotCursor(
+      connection, "waiting",
+      """
+      SELECT position FROM bank.customer WHERE position BETWEEN \(waiting.lowerBound) AND \(waiting.upperBound)
+      ORDER BY position
+      """)
+    var hasCustomer = try customers.step()
+    // How far a lane was claimed without a gap in what was seen of it.
+    var before: (lane: Int64, last: Int64) = (0, 0)
+    while try pieces.step() {
+      guard var piece = Piece(pieces) else { continue }
+      if piece.lane == before.lane, piece.first <= before.last {
+        note(.claimsOverlap, piece.lane, [piece.first, min(piece.last, before.last)], &record)
+      }
+      before = (piece.lane, piece.lane == before.lane ? max(before.last, piece.last) : piece.last)
+      while hasCustomer {
+        let place = customers.integer(0)
+        let (lane, ticket) = (PostgresPosition.lane(place), PostgresPosition.ticket(place))
+        if (lane, ticket) > (piece.lane, piece.last) { break }
+        if lane == piece.lane {
+          if ticket < piece.first {
+            note(.claimMissing, lane, [ticket], &record)
+          } else if !piece.isInForce, !piece.isTold {
+            piece.isTold = true
+            note(.claimEnded, lane, [ticket, piece.branch ?? 0, piece.epoch ?? 0], &record)
+          }
+        }
+        hasCustomer = try customers.step()
+      }
+    }
+    for cursor in [pieces, customers] { try cursor.close() }
+  }
+
+  /// From the last page of each lane to its first: none was claimed later than one behind it, unless it was given back.
+  private func auditTurns(_ record: inout AuditRecord) throws(StoreError) {
+    var claims = try SnapshotCursor(
+      connection, "turns", "SELECT lane, first, last, at FROM bank.claim ORDER BY lane DESC, last DESC")
+    var earliest: (lane: Int64, at: Int64) = (0, .max)
+    var late: [(lane: Int64, first: Int64, last: Int64)] = []
+    while try claims.step() {
+      let (lane, at) = (claims.integer(0), claims.integer(3))
+      if lane != earliest.lane { earliest = (lane, .max) }
+      let (first, last) = (claims.integer(1), claims.integer(2))
+      if at > earliest.at, first < last { late.append((lane, first, last)) }
+      earliest.at = min(earliest.at, at)
+      if late.count >= 2_048 { try explain(&late, &record) }
+    }
+    try explain(&late, &record)
+    try claims.close()
+  }
+
+  private func explain(
+    _ late: inout [(lane: Int64, first: Int64, last: Int64)], _ record: inout AuditRecord
+  ) throws(StoreError) {
+    guard !late.isEmpty else { return }
+    let rows = try connection.ask(
+      .once(
+        """
+        SELECT DISTINCT l.place FROM unnest($1, $2, $3) WITH ORDINALITY AS l (lane, first, last, place)
+        JOIN bank.former_claim f ON f.lane = l.lane AND f.first <= l.last AND f.last >= l.first
+        """,
+        [.integers, .integers, .integers],
+        [.integers(late.map(\.lane)), .integers(late.map(\.first)), .integers(late.map(\.last))]))[0]
+    let explained = Set((0..<rows.count).compactMap { rows.integer($0, 0) })
+    for (place, claim) in late.enumerated() where !explained.contains(Int64(place) + 1) {
+      note(.claimedOutOfTurn, claim.lane, [claim.first, claim.last], &record)
+    }
+    late.removeAll(keepingCapacity: true)
+  }
+
+  /// Notes what concerns a lane, by the names of its service and grade.
+  private func note(
+    _ kind: Remark.Kind, _ lane: Int64, _ values: [Int64], _ record: inout AuditRecord
+  ) {
+    var remark = Remark(kind)
+    let line = lines[lane]
+    remark.values =
+      [line.map { services[$0.service].text } ?? "\(lane)", line?.priority.name ?? "?"]
+      + values.map { "\($0)" }
+    record.note(remark)
+  }
+}

@@ -1,0 +1,210 @@
+// Owns the questions about those whose business is not finished: they stand in one table, by state, lane and ticket.
+// Invariant: each is answered by keys, however many customers there are. It changes nothing.
+import BankModel
+import Postgres
+import PostgresStore
+import QueueCore
+import Time
+
+extension PostgresReading {
+  /// The next waiting customers of a line. See `QueueReading`.
+  public func page(of line: Line, after: TicketNumber, limit: Int) throws(StoreError) -> [Customer] {
+    guard let lane = lane(of: line) else { return [] }
+    return try customers(
+      CustomerPlace.of(.waiting, lane, after) + 1...CustomerPlace.last(.waiting, lane), limit: limit
+    ).map(\.customer)
+  }
+
+  /// Customers of one state, line after line. See `QueueReading`.
+  public func customers(
+    in state: CustomerState, after cursor: TicketCursor?, limit: Int
+  ) throws(StoreError) -> [StoredCustomer] {
+    guard CustomerPlace.states.contains(state) else { return [] }
+    let all = CustomerPlace.all(of: state)
+    var first = all.lowerBound
+    if let cursor {
+      guard let lane = lane(of: cursor.line) else { return [] }
+      first = CustomerPlace.of(cursor.state, lane, cursor.after) + 1
+    }
+    return first <= all.upperBound ? try customers(first...all.upperBound, limit: limit) : []
+  }
+
+  private func customers(_ places: ClosedRange<Int64>, limit: Int) throws(StoreError) -> [StoredCustomer] {
+    try all(
+      Self.inOrder(
+        .integer(places.lowerBound), .integer(places.upperBound), .integer(Int64(max(0, limit)))))
+  }
+
+  /// The next delayed customers by their places. See `QueueReading`.
+  public func delayed(after place: DuePlace, limit: Int) throws(StoreError) -> [DelayedCustomer] {
+    var found: [DelayedCustomer] = []
+    for stored in try all(
+      Self.due(.integer(place.dueAt.milliseconds), .integer(place.ticket), .integer(Int64(max(0, limit)))))
+    {
+      guard let due = stored.dueAt else {
+        throw .damaged(path: name, detail: Remark(.delayedWithoutMoment, stored.customer.ticket))
+      }
+      found.append(DelayedCustomer(customer: stored.customer, dueAt: due))
+    }
+    return found
+  }
+
+  /// The customer with this number. See `QueueReading`.
+  public func find(_ ticket: TicketNumber) throws(StoreError) -> StoredCustomer? {
+    guard let places = places(of: ticket) else { return nil }
+    return try all(Self.anyOf(.integers(places))).first
+  }
+
+  /// What a customer carries. See `QueueReading`.
+  public func payload(of ticket: TicketNumber) throws(StoreError) -> [UInt8]? {
+    guard let places = places(of: ticket) else { return nil }
+    return try connection.ask(Self.payload(.integers(places)))[0].bytes(0, 0)
+  }
+
+  /// Where somebody with this number may stand; nil for a number that nobody has. There are few lanes, and each is asked by
+  /// its key.
+  private func places(of ticket: TicketNumber) -> [Int64]? {
+    guard 1...Limits.ticket ~= ticket else { return nil }
+    return CustomerPlace.states.flatMap { state in lines.keys.map { CustomerPlace.of(state, $0, ticket) } }
+  }
+
+  // MARK: - Counts
+
+  /// Those who wait or are delayed. See `QueueReading`.
+  public func countUnfinished(_ tickets: ClosedRange<TicketNumber>) throws(StoreError) -> Int64 {
+    try count(tickets, in: [.waiting, .delayed], of: Array(lines.keys))
+  }
+
+  /// The dead letters in a range of numbers. See `QueueReading`.
+  public func countDead(_ tickets: ClosedRange<TicketNumber>) throws(StoreError) -> Int64 {
+    try count(tickets, in: [.dead], of: Array(lines.keys))
+  }
+
+  /// The dead letters who came for a service. See `QueueReading`.
+  public func countDead(of service: Service) throws(StoreError) -> Int64 {
+    try count(
+      1...Limits.ticket, in: [.dead], of: lines.filter { $0.value.service == service }.map(\.key))
+  }
+
+  /// The waiting customers of a line between two numbers. See `QueueReading`.
+  public func countWaiting(
+    in line: Line, after first: TicketNumber, below last: TicketNumber
+  ) throws(StoreError) -> Int64 {
+    guard let lane = lane(of: line), first < last, last - 1 > first else { return 0 }
+    return try count(first + 1...last - 1, in: [.waiting], of: [lane])
+  }
+
+  private func count(
+    _ tickets: ClosedRange<TicketNumber>, in states: [CustomerState], of lanes: [Int64]
+  ) throws(StoreError) -> Int64 {
+    var (firsts, lasts): ([Int64], [Int64]) = ([], [])
+    for state in states {
+      for lane in lanes {
+        firsts.append(CustomerPlace.of(state, lane, tickets.lowerBound))
+        lasts.append(CustomerPlace.of(state, lane, tickets.upperBound))
+      }
+    }
+    let rows = try connection.ask(Self.count(.integers(firsts), .integers(lasts)))[0]
+    guard let count = rows.integer(0, 0) else { throw damage(of: "customer", "count") }
+    return count
+  }
+
+  /// What a key stands for. See `QueueReading`.
+  public func request(forKey key: String) throws(StoreError) -> KeyedRequest? {
+    // No text of the database has a zero byte, so no key that has one was ever remembered.
+    guard !key.utf8.contains(0) else { return nil }
+    let rows = try connection.ask(Self.key(.text(key)))[0]
+    guard rows.count > 0 else { return nil }
+    guard let day = rows.integer(0, 0), let first = rows.integer(0, 1), let last = rows.integer(0, 2) else {
+      throw damage(of: "intake", "key")
+    }
+    return KeyedRequest(
+      tickets: IssuedTickets(day: day, first: first, last: last), request: rows.integer(0, 3))
+  }
+
+  // MARK: - Rows
+
+  private func all(_ call: PostgresCall) throws(StoreError) -> [StoredCustomer] {
+    let rows = try connection.ask(call)[0]
+    var found: [StoredCustomer] = []
+    found.reserveCapacity(rows.count)
+    for row in 0..<rows.count { found.append(try customer(rows, row)) }
+    return found
+  }
+
+  private func customer(_ rows: PostgresRows, _ row: Int) throws(StoreError) -> StoredCustomer {
+    guard let place = rows.integer(row, 0), let state = CustomerPlace.state(place),
+      let amount = rows.integer(row, 1), let account = rows.integer(row, 2),
+      let issued = rows.integer(row, 3),
+      let begun = rows.integer(row, 7).flatMap({ Int16(exactly: $0) }), let isBegun = rows.boolean(row, 8)
+    else { throw damage(of: "customer", rows.integer(row, 0) ?? 0) }
+    let line = try line(of: PostgresPosition.lane(place))
+    let customer = Customer(
+      ticket: PostgresPosition.ticket(place), service: line.service, priority: line.priority,
+      amount: amount, account: account, issuedAt: WallTime(milliseconds: issued),
+      attempts: try small(rows.integer(row, 4)), crashes: try small(rows.integer(row, 5)),
+      failures: try small(rows.integer(row, 6)), begun: begun, isBegun: isBegun,
+      article: rows.text(row, 10) ?? "")
+    return StoredCustomer(
+      customer: customer, state: state, dueAt: rows.integer(row, 9).map(WallTime.init(milliseconds:)))
+  }
+
+  // MARK: - Statements
+
+  private static let customerColumns =
+    "position, amount, account, issued_ms, attempts, crashes, failures, begun, is_begun, due_ms, article"
+
+  private static let inOrder = PostgresStatement(
+    "read-customers", [.integer, .integer, .integer],
+    "SELECT \(customerColumns) FROM bank.customer WHERE position BETWEEN $1 AND $2 ORDER BY position LIMIT $3"
+  )
+  private static let anyOf = PostgresStatement(
+    "read-customer", [.integers],
+    "SELECT \(customerColumns) FROM bank.customer WHERE position = ANY ($1) ORDER BY position LIMIT 1")
+  private static let due = PostgresStatement(
+    "read-delayed", [.integer, .integer, .integer],
+    """
+    SELECT \(customerColumns) FROM bank.customer
+    WHERE due_ms >= $1 AND (due_ms > $1 OR position & \(PostgresPosition.highestTicket) > $2)
+    ORDER BY due_ms, position & \(PostgresPosition.highestTicket) LIMIT $3
+    """)
+  private static let payload = PostgresStatement(
+    "read-payload", [.integers], "SELECT payload FROM bank.customer WHERE position = ANY ($1) LIMIT 1")
+  private static let count = PostgresStatement(
+    "count-customers", [.integers, .integers],
+    """
+    SELECT coalesce(sum(n), 0)::bigint FROM unnest($1, $2) AS place (first, last) CROSS JOIN LATERAL (
+      SELECT count(*) AS n FROM bank.customer WHERE position BETWEEN place.first AND place.last) AS c
+    """)
+  private static let key = PostgresStatement(
+    "read-key", [.text], "SELECT day, first, last, request FROM bank.intake WHERE key = $1")
+}
+
+/// The key of a customer's row, with the state by its name.
+enum CustomerPlace {
+  static let states: [CustomerState] = [.waiting, .delayed, .dead]
+
+  /// The ticket is clamped to what fits, so that no number reaches into another lane.
+  static func of(_ state: CustomerState, _ lane: Int64, _ ticket: TicketNumber) -> Int64 {
+    PostgresPosition.of(
+      state: Int64(state.rawValue), lane: lane,
+      ticket: min(max(0, ticket), PostgresPosition.highestTicket - 1))
+  }
+
+  static func last(_ state: CustomerState, _ lane: Int64) -> Int64 {
+    PostgresPosition.of(
+      state: Int64(state.rawValue), lane: lane, ticket: PostgresPosition.highestTicket)
+  }
+
+  static func all(of state: CustomerState) -> ClosedRange<Int64> {
+    let first = Int64(state.rawValue) << 60
+    return first...(first | (1 << 60 - 1))
+  }
+
+  /// nil for what no state is.
+  static func state(_ place: Int64) -> CustomerState? {
+    UInt8(exactly: place >> 60).flatMap(CustomerState.init(rawValue:)).flatMap {
+      states.contains($0) ? $0 : nil
+    }
+  }
+}

@@ -1,0 +1,93 @@
+// Owns those who ask for tickets in one request, as the columns of the statement that gives them.
+// Invariant: one entry for each customer in all columns; either the request has a key, or customers of it have keys of their
+// own, no two the same.
+import BankModel
+import Postgres
+import Time
+
+/// Customers who ask for tickets together: all are given theirs in one transaction, or nobody is.
+public struct ArrivingCustomers: Sendable {
+  /// The moment of issue.
+  public let issuedAt: WallTime
+  /// The key of the whole request; nil for none.
+  public let key: String?
+  /// What is asked for under the key, as a number; nil where that is not said.
+  public let digest: Int64?
+  /// How many there are.
+  public var count: Int { amounts.count }
+  /// In which lines they stand, each named once.
+  public private(set) var lines: [Line] = []
+  /// Whether somebody has a key of its own.
+  private(set) var hasOwnKeys = false
+  /// Of each the place in ``lines``, and whether it is delayed.
+  private var places: [Int32] = []
+  private var amounts: [Int64] = []
+  private var accounts: [Int64] = []
+  private var dues: [Int64] = []
+  private var articles: [String?] = []
+  private var payloads: [[UInt8]?] = []
+  private var keys: [String?] = []
+  private var digests: [Int64] = []
+  private var placeOfLine: [Line: Int32] = [:]
+
+  public init(issuedAt: WallTime, key: String? = nil, digest: Int64? = nil) {
+    (self.issuedAt, self.key, self.digest) = (issuedAt, key, digest)
+  }
+
+  /// Adds a customer.
+  ///
+  /// - Parameters:
+  ///   - payload: what the customer carries; nil for nothing.
+  ///   - key: of this customer alone, where the request has none: whoever is known by it gets no other ticket.
+  ///   - digest: what is asked for under it.
+  public mutating func add(
+    _ order: CustomerOrder, payload: [UInt8]? = nil, key: String? = nil, digest: Int64? = nil
+  ) {
+    precondition(key == nil || self.key == nil, "the request or its customers have keys")
+    let line = Line(service: order.service, priority: order.priority)
+    let place = placeOfLine[line] ?? Int32(lines.count)
+    if place == lines.count {
+      placeOfLine[line] = place
+      lines.append(line)
+    }
+    places.append(place)
+    amounts.append(order.amount)
+    accounts.append(order.account)
+    // 0 stands for nobody's moment.
+    dues.append(order.dueAt.map { max(1, $0.milliseconds) } ?? 0)
+    articles.append(order.article.isEmpty ? nil : order.article)
+    payloads.append(payload)
+    keys.append(key)
+    digests.append(digest ?? Self.noDigest)
+    if key != nil { hasOwnKeys = true }
+  }
+
+  /// Whether somebody is not to be served at once.
+  var hasDelayed: Bool { dues.contains { $0 > 0 } }
+
+  /// Stands for a digest that was not given.
+  static let noDigest = Int64.min
+
+  /// The columns of positions (without tickets), amounts, accounts, moments, articles and payloads.
+  func columns(lanes: [Line: Int64], clock: SharedClock = .init()) -> [PostgresValue] {
+    let bases = lines.map { line in
+      (
+        waiting: PostgresPosition.of(state: 1, lane: lanes[line] ?? 0, ticket: 0),
+        delayed: PostgresPosition.of(state: 2, lane: lanes[line] ?? 0, ticket: 0)
+      )
+    }
+    let positions = zip(places, dues).map { place, due in
+      due == 0 ? bases[Int(place)].waiting : bases[Int(place)].delayed
+    }
+    return [
+      .integers(positions), .integers(amounts), .integers(accounts),
+      .integers(dues.map { $0 == 0 ? 0 : max(1, clock.theirs(.init(milliseconds: $0))) }),
+      .texts(articles), .manyBytes(payloads),
+    ]
+  }
+
+  /// The columns of their own keys, and of what is asked for under them.
+  var ownKeys: [PostgresValue] { [.texts(keys), .integers(digests)] }
+  /// All their own keys.
+  var allKeys: [String?] { keys.filter { $0 != nil } }
+}

@@ -1,0 +1,174 @@
+// Owns the statements by which a whole bank comes into the books, once, from another place. They know the tables and send
+// nothing.
+// Invariant: they are for books in which nobody has ever been. Whoever sends them holds the locks of ``hold`` from before the
+// look at whether that is so until the commit: no branch joins and no ticket is given meanwhile.
+import Postgres
+
+/// What fills empty books. All of it is one transaction.
+public enum MovingStatements {
+  /// Keeps everybody off. Somebody who has long had what is wanted is not waited for.
+  public static let hold: [PostgresCall] = [
+    .once("SET LOCAL lock_timeout = '10s'"), .once("SET LOCAL enable_seqscan = on"),
+    .once(PostgresSchema.lockMigration),
+    .once("SELECT pg_advisory_xact_lock(\(PostgresSchema.lockClass), \(PostgresSchema.intakeLock))"),
+    .once("LOCK TABLE bank.branch, bank.day, bank.customer IN EXCLUSIVE MODE"),
+  ]
+
+  /// The number of the books; whether nobody has ever been there; how many branches are open.
+  public static let look = PostgresCall.once(
+    """
+    SELECT (SELECT value FROM bank.meta WHERE name = 'books'),
+      (SELECT max(day) = 1 AND count(*) = 1 FROM bank.day) AND NOT EXISTS (SELECT FROM bank.intake)
+        AND NOT EXISTS (SELECT FROM bank.customer) AND NOT EXISTS (SELECT FROM bank.receipt)
+        AND NOT EXISTS (SELECT FROM bank.attempt) AND NOT EXISTS (SELECT FROM bank.claim),
+      (SELECT count(*) FROM bank.branch WHERE NOT closed AND expires_at > clock_timestamp())
+    """)
+
+  /// The branch to which belongs what has happened before. Name and host; back come its number and epoch.
+  public static let branch = PostgresStatement(
+    "move-branch", [.text, .text],
+    """
+    INSERT INTO bank.branch AS b (name, epoch, expires_at, host, closed, opened_ms)
+    VALUES ($1, 1, '-infinity', $2, true, \(PostgresSchema.nowMilliseconds))
+    ON CONFLICT (name) DO UPDATE SET epoch = b.epoch + 1 RETURNING id, epoch
+    """)
+
+  /// The name of the books: number, day, ticket.
+  public static let name = PostgresStatement(
+    "move-name", [.integer, .integer, .integer],
+    """
+    INSERT INTO bank.meta VALUES ('books', $1), ('books day', $2), ('books ticket', $3)
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value
+    """)
+
+  /// Takes out the day with which empty books begin.
+  public static let forgetFirstDay = PostgresCall.once("DELETE FROM bank.day")
+
+  /// Days, when they began, and when they ended (`Int64.min` for the present one).
+  public static let days = PostgresStatement(
+    "move-days", [.integers, .integers, .integers],
+    """
+    INSERT INTO bank.day (day, opened_ms, closed_ms)
+    SELECT day, opened_ms, nullif(closed_ms, \(nothing)) FROM unnest($1, $2, $3) AS d (day, opened_ms, closed_ms)
+    """)
+
+  /// The statements that make room for the receipts and attempts of a day.
+  public static func room(for day: Int64) -> [PostgresCall] {
+    PostgresSchema.partitions(day).map { .once($0) }
+  }
+
+  /// Names of services; those that have none get numbers.
+  public static func services(_ names: [String]) -> PostgresCall {
+    PostgresStatements.addServices(.texts(names))
+  }
+  /// Services and priorities of lanes; those that have none get numbers.
+  public static func lanes(services: [Int64], priorities: [Int64]) -> PostgresCall {
+    PostgresStatements.addLanes(.integers(services), .integers(priorities))
+  }
+  /// The names of the services in the order of their numbers.
+  public static let allServices = PostgresStatements.services()
+  /// Number, service and priority of each lane.
+  public static let allLanes = PostgresStatements.lanes()
+
+  /// Branch, and of each: day, first and last ticket, what was asked for (`Int64.min` where that is not known), key.
+  public static let intake = PostgresStatement(
+    "move-intake", [.integer, .integers, .integers, .integers, .integers, .texts],
+    """
+    INSERT INTO bank.intake (day, first, last, branch, key, request)
+    SELECT day, first, last, $1, key, nullif(request, \(nothing))
+    FROM unnest($2, $3, $4, $5, $6) AS i (day, first, last, request, key)
+    """)
+
+  /// Of each: position, amount, account, moment of issue, attempts, crashes, failures, begun, whether it is begun (1), until
+  /// when (`Int64.min` for nothing), article, payload.
+  public static let customers = PostgresStatement(
+    "move-customers", Array(repeating: .integers, count: 10) + [.texts, .manyBytes],
+    """
+    INSERT INTO bank.customer (position, amount, account, issued_ms, attempts, crashes, failures, begun, is_begun, due_ms,
+      article, payload)
+    SELECT position, amount, account, issued_ms, attempts, crashes, failures, begun, is_begun = 1, nullif(due_ms, \(nothing)),
+      article, payload
+    FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) AS c (position, amount, account, issued_ms, attempts,
+      crashes, failures, begun, is_begun, due_ms, article, payload)
+    """)
+
+  private static let receiptNumbers = [
+    "day", "ticket", "lane", "outcome", "place", "generation", "pid", "attempts", "amount", "account",
+    "debit", "credit",
+    "issued_ms", "started_ms", "finished_ms", "result_ns", "exit_code", "exit_signal", "output_length",
+    "output_filed",
+    "errors_length", "errors_filed",
+  ]
+  private static let optionalNumbers: Set = [
+    "place", "debit", "credit", "started_ms", "result_ns", "exit_code", "exit_signal", "output_length",
+    "output_filed",
+    "errors_length", "errors_filed",
+  ]
+  private static let receiptTexts = ["article", "shortages"]
+  private static let receiptBytes = ["output_first", "output_last", "errors_first", "errors_last"]
+
+  /// Branch and epoch, and of each the columns in this order, `Int64.min` for what there is not: day, ticket, lane, outcome,
+  /// place, generation, pid, attempts, amount, account, debit, credit, moments of issue, start and end; of the result how long
+  /// it took, exit code and signal, length and filed bytes of output and errors; article and shortages; first and last bytes
+  /// of output and errors.
+  public static let receipts: PostgresStatement = {
+    let columns = receiptNumbers + receiptTexts + receiptBytes
+    let types =
+      Array(repeating: PostgresType.integers, count: receiptNumbers.count)
+      + Array(repeating: .texts, count: receiptTexts.count)
+      + Array(repeating: .manyBytes, count: receiptBytes.count)
+    let list = columns.joined(separator: ", ")
+    let values = columns.map { optionalNumbers.contains($0) ? "nullif(\($0), \(nothing))" : $0 }
+    return PostgresStatement(
+      "move-receipts", [.integer, .integer] + types,
+      """
+      INSERT INTO bank.receipt (branch, epoch, commit_no, \(list))
+      SELECT $1, $2, 0, \(values.joined(separator: ", "))
+      FROM unnest(\(types.indices.map { "$\($0 + 3)" }.joined(separator: ", "))) AS r (\(list))
+      """)
+  }()
+
+  /// Branch and epoch, and of each: day, ticket, number, service, place, generation, pid, moments of start and end, how it
+  /// ended, exit code and signal (`Int64.min` for none), whether it was the last (1), words.
+  public static let attempts = PostgresStatement(
+    "move-attempts", [.integer, .integer] + Array(repeating: .integers, count: 13) + [.texts],
+    """
+    INSERT INTO bank.attempt (branch, epoch, day, ticket, number, service, place, generation, pid, started_ms, ended_ms,
+      ending, exit_code, exit_signal, is_fatal, words)
+    SELECT $1, $2, day, ticket, number, service, place, generation, pid, started_ms, ended_ms, ending,
+      nullif(exit_code, \(nothing)), nullif(exit_signal, \(nothing)), is_fatal = 1, words
+    FROM unnest($3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+      AS a (day, ticket, number, service, place, generation, pid, started_ms, ended_ms, ending, exit_code, exit_signal,
+        is_fatal, words)
+    """)
+
+  /// Branch, and of each day and lane: issued, waiting, delayed, dead, served, out of stock, cancelled.
+  public static let tallies = PostgresStatement(
+    "move-tallies", [.integer] + Array(repeating: .integers, count: 9),
+    """
+    INSERT INTO bank.tally SELECT $1, 0, 0, day, lane, issued, waiting, delayed, dead, served, out_of_stock, cancelled
+    FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10)
+      AS t (day, lane, issued, waiting, delayed, dead, served, out_of_stock, cancelled)
+    """)
+
+  /// Under which claims the receipts of the present day were written: they are over, so what waits is claimed from its first
+  /// on. Branch, epoch, and of each: lane, first and last ticket.
+  public static let claims = PostgresStatement(
+    "move-claims", [.integer, .integer, .integers, .integers, .integers],
+    """
+    INSERT INTO bank.former_claim SELECT lane, first, last, $1, $2, clock_timestamp()
+    FROM unnest($3, $4, $5) AS c (lane, first, last)
+    """)
+
+  /// How many rows there are: days, tickets, receipts, results, shortages, attempts, keys, waiting, delayed, dead, payloads.
+  public static let count = PostgresCall.once(
+    """
+    SELECT (SELECT count(*) FROM bank.day), (SELECT coalesce(sum(last - first + 1), 0)::bigint FROM bank.intake), r.*,
+      (SELECT count(*) FROM bank.attempt), (SELECT count(*) FROM bank.intake WHERE key IS NOT NULL), c.*
+    FROM (SELECT count(*), count(result_ns), count(shortages) FROM bank.receipt) AS r,
+      (SELECT count(*) FILTER (WHERE position >> 60 = 1), count(*) FILTER (WHERE position >> 60 = 2),
+        count(*) FILTER (WHERE position >> 60 = 3), count(payload) FROM bank.customer) AS c
+    """)
+
+  private static let nothing = "(-9223372036854775807 - 1)"
+}

@@ -1,0 +1,106 @@
+// Owns one request for tickets as it goes to the server, and how its answer is read.
+// Invariant: a request has a name of its own, the epoch in which it was first made and a number. Under that name it takes
+// effect once, however often and in whatever epoch it is repeated.
+import BankModel
+import Postgres
+import QueueCore
+
+/// One request for tickets: of one customer, or of a million.
+struct PostgresIntake {
+  /// What came of it.
+  enum Answer: Equatable {
+    /// These are the tickets; given now, or when the same request was made before.
+    case given(SharedTickets, isNow: Bool)
+    /// The key of the request has had these tickets before, and this was asked for then.
+    case known(IssuedTickets, request: Int64?)
+    /// The key was given for something else.
+    case conflict(String)
+    /// The bank takes no new customers.
+    case draining
+
+    /// nil where the branch was fenced.
+    init?(_ rows: PostgresRows, isList: Bool) {
+      var tickets = SharedTickets()
+      var isNow = false
+      for row in 0..<rows.count {
+        guard let kind = rows.integer(row, 0), let day = rows.integer(row, 1),
+          let first = rows.integer(row, 2),
+          let last = rows.integer(row, 3)
+        else { return nil }
+        let issued = IssuedTickets(day: day, first: first, last: last)
+        switch PostgresStatements.IntakeKind(rawValue: kind) {
+        case .new:
+          isNow = true
+          tickets.new.append(issued)
+        case .repeated: tickets.new.append(issued)
+        case .known where isList: tickets.known.append(issued)
+        case .known:
+          self = .known(issued, request: rows.integer(row, 4))
+          return
+        case .draining:
+          self = .draining
+          return
+        case nil:
+          self = .conflict(rows.text(row, 4) ?? "")
+          return
+        }
+      }
+      guard rows.count > 0 else { return nil }
+      tickets.new = Self.joined(tickets.new)
+      tickets.known = Self.joined(tickets.known)
+      self = .given(tickets, isNow: isNow)
+    }
+
+    /// The same in order, with those put together that follow each other.
+    private static func joined(_ tickets: [IssuedTickets]) -> [IssuedTickets] {
+      tickets.sorted { ($0.day, $0.first) < ($1.day, $1.first) }.reduce(into: []) { joined, next in
+        if let last = joined.last, last.day == next.day, last.last + 1 == next.first {
+          joined[joined.count - 1].last = next.last
+        } else if joined.last != next {
+          joined.append(next)
+        }
+      }
+    }
+  }
+
+  /// Who.
+  var customers: ArrivingCustomers
+  /// The numbers of their lanes.
+  var lanes: [Line: Int64]
+  /// The number of the commit by which it is counted.
+  var commit: Int64
+  /// The epoch in which it was first made, and its number there.
+  var name: (epoch: Int64, number: Int64)
+  /// By which moments are told.
+  var clock = SharedClock()
+
+  /// The statement for a branch in its present epoch.
+  func call(_ branch: PostgresBranch) -> PostgresCall {
+    precondition(customers.count > 0, "a request has a customer")
+    let fence: [PostgresValue] = [.integer(branch.id), .integer(branch.epoch), .integer(commit)]
+    let columns = customers.columns(lanes: lanes, clock: clock)
+    let issued = PostgresValue.integer(clock.theirs(customers.issuedAt))
+    let own: [PostgresValue] = [.integer(name.epoch), .integer(name.number)]
+    if customers.hasOwnKeys {
+      var values = fence
+      values.append(issued)
+      values += own
+      values += columns
+      values += customers.ownKeys
+      values.append(.texts(customers.allKeys))
+      return PostgresStatements.intakeList.with(values)
+    }
+    let key: [PostgresValue] = [
+      customers.key.map { .text($0) } ?? .null, customers.digest.map { .integer($0) } ?? .null,
+      .integer(Int64(customers.count)),
+    ]
+    var values = fence
+    values += key
+    values.append(issued)
+    values += own
+    values += columns
+    return PostgresStatements.intake.with(values)
+  }
+
+  func read(_ rows: PostgresRows) -> Answer? { Answer(rows, isList: customers.hasOwnKeys) }
+}

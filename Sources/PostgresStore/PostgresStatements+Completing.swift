@@ -1,0 +1,180 @@
+// Owns the statements of a commit: customers who are done, who are put off or aside, and the attempts at them.
+// Invariant: the first statement of a commit writes its row of `tally`, or none where the branch was fenced or the commit before
+// this one is not in the books; what follows it in the segment looks for that row, and does nothing without it.
+import Postgres
+
+extension PostgresStatements {
+  /// Held against a change of the epoch, and behind the commit before this one. `$3` is the number of the commit and `$4` that
+  /// of the one before, 0 where that is known to be in the books.
+  private static let good = """
+    \(fence), good AS MATERIALIZED (SELECT FROM fence WHERE $4 = 0 OR EXISTS (
+      SELECT FROM bank.tally WHERE branch = $1 AND epoch = $2 AND commit_no = $4))
+    """
+  /// Whether the first statement of the commit has taken effect.
+  private static let begun =
+    "EXISTS (SELECT FROM bank.tally WHERE branch = $1 AND epoch = $2 AND commit_no = $3)"
+  private static let nothing = "(-9223372036854775807 - 1)"
+
+  private static let plain = [
+    "outcome", "place", "generation", "pid", "attempts", "debit", "credit", "started_ms", "finished_ms",
+  ]
+  /// What stands in a receipt besides, where somebody has left a result behind or went without what was missing.
+  private static let more = [
+    "result_ns", "exit_code", "exit_signal", "output_length", "output_filed", "errors_length", "errors_filed",
+  ]
+  private static let moreBytes = ["output_first", "output_last", "errors_first", "errors_last"]
+
+  /// Ends customers: what comes back has a receipt by this, and nobody else has been changed. Branch, epoch, the number of
+  /// this commit and of the one before, and of each: position, outcome, place (-1 for no window), generation, pid, attempts,
+  /// debit and credit (both `Int64.min` where nothing was moved), moment of the start (-1 for none), moment of the end.
+  /// Back comes whether the epoch goes on, whether the commit counts, and the tickets.
+  static let complete = completing("bank-complete", withResults: false)
+  /// The same, and of each what its work left behind (`Int64.min` for what there is not), and shortages.
+  static let completeWithResults = completing("bank-complete-results", withResults: true)
+
+  private static func completing(_ name: String, withResults: Bool) -> PostgresStatement {
+    let columns = plain + (withResults ? more + moreBytes + ["shortages"] : [])
+    let types: [PostgresType] =
+      Array(repeating: .integers, count: 1 + plain.count)
+      + (withResults
+        ? Array(repeating: .integers, count: more.count)
+          + Array(repeating: .manyBytes, count: moreBytes.count)
+          + [.texts] : [])
+    let parameters = types.indices.map { "$\($0 + 5)" }.joined(separator: ", ")
+    let extra = withResults ? ", " + (["shortages"] + more + moreBytes).joined(separator: ", ") : ""
+    let values =
+      withResults
+      ? ", shortages, " + more.map { "nullif(\($0), \(nothing))" }.joined(separator: ", ") + ", "
+        + moreBytes.joined(separator: ", ") : ""
+    return PostgresStatement(
+      name, [.integer, .integer, .integer, .integer] + types,
+      """
+      WITH \(good), gone AS (
+        DELETE FROM bank.customer WHERE position = ANY ($5) AND EXISTS (SELECT FROM good)
+        RETURNING position, amount, account, issued_ms, article
+      ), finished AS MATERIALIZED (
+        SELECT gone.position & \(ticketMask) AS ticket, \(lane("gone.position")) AS lane, gone.position >> 60 AS state,
+          gone.amount, gone.account, gone.issued_ms, gone.article, \(columns.map { "w.\($0)" }.joined(separator: ", "))
+        FROM gone JOIN unnest(\(parameters)) AS w (position, \(columns.joined(separator: ", ")))
+          ON w.position = gone.position
+      ), written AS (
+        INSERT INTO bank.receipt (day, ticket, lane, outcome, place, generation, pid, attempts, amount, account, debit,
+          credit, issued_ms, started_ms, finished_ms, article, branch, epoch, commit_no\(extra))
+        SELECT \(today), ticket, lane, outcome, nullif(place, -1), generation, pid, attempts, amount, account,
+          nullif(debit, \(nothing)), nullif(credit, \(nothing)), issued_ms, nullif(started_ms, -1), finished_ms, article,
+          $1, $2, $3\(values)
+        FROM finished RETURNING ticket
+      ), counted AS (
+        INSERT INTO bank.tally
+        SELECT $1, $2, $3, \(today), lane, 0, -count(*) FILTER (WHERE state = 1), -count(*) FILTER (WHERE state = 2),
+          -count(*) FILTER (WHERE state = 3), count(*) FILTER (WHERE outcome = 1),
+          count(*) FILTER (WHERE outcome = 3), count(*) FILTER (WHERE outcome = 2) FROM finished GROUP BY lane
+        UNION ALL
+        SELECT $1, $2, $3, \(today), 0, 0, 0, 0, 0, 0, 0, 0 FROM good WHERE NOT EXISTS (SELECT FROM finished)
+      )
+      SELECT EXISTS (SELECT FROM fence), EXISTS (SELECT FROM good), (SELECT array_agg(ticket) FROM written)
+      """)
+  }
+
+  /// Begins a commit that ends nobody. Branch, epoch, the number of this commit and of the one before. Back comes as from
+  /// ``complete``.
+  static let beginCommit = PostgresStatement(
+    "bank-begin-commit", [.integer, .integer, .integer, .integer],
+    """
+    WITH \(good), counted AS (
+      INSERT INTO bank.tally (branch, epoch, commit_no, day, lane) SELECT $1, $2, $3, \(today), 0 FROM good)
+    SELECT EXISTS (SELECT FROM fence), EXISTS (SELECT FROM good), NULL::bigint[]
+    """)
+
+  /// Changes customers who wait: what comes back was changed. Branch, epoch, the number of this commit, and of each: position,
+  /// attempts, crashes, failures, begun, whether it is begun (1), the state in which it is from now on, and until when (0).
+  static let change = PostgresStatement(
+    "bank-change", [.integer, .integer, .integer] + Array(repeating: .integers, count: 8),
+    """
+    WITH changed AS (
+      UPDATE bank.customer c SET position = c.position + ((w.state - (c.position >> 60)) << 60), attempts = w.attempts,
+        crashes = w.crashes, failures = w.failures, begun = w.begun, is_begun = w.is_begun = 1, due_ms = nullif(w.due_ms, 0)
+      FROM unnest($4, $5, $6, $7, $8, $9, $10, $11)
+        AS w (position, attempts, crashes, failures, begun, is_begun, state, due_ms)
+      WHERE c.position = ANY ($4) AND c.position = w.position AND \(begun)
+      RETURNING c.position
+    ), counted AS (
+      INSERT INTO bank.tally AS t (branch, epoch, commit_no, day, lane, waiting, delayed, dead)
+      SELECT $1, $2, $3, \(today), \(lane()), -count(*), count(*) FILTER (WHERE position >> 60 = 2),
+        count(*) FILTER (WHERE position >> 60 = 3)
+      FROM changed WHERE position >> 60 <> 1 GROUP BY \(lane())
+      ON CONFLICT (branch, epoch, commit_no, day, lane) DO UPDATE SET waiting = t.waiting + excluded.waiting,
+        delayed = t.delayed + excluded.delayed, dead = t.dead + excluded.dead
+    )
+    SELECT array_agg(position & \(ticketMask)) FROM changed
+    """)
+
+  /// Writes down attempts that ended without a receipt. Branch, epoch, the number of this commit, and of each: ticket, number,
+  /// service, place, generation, pid, moments of the start and the end, how it ended, exit code and signal (`Int64.min` for
+  /// none), and words.
+  static let record = PostgresStatement(
+    "bank-record", [.integer, .integer, .integer] + Array(repeating: .integers, count: 11) + [.texts],
+    """
+    INSERT INTO bank.attempt (day, ticket, number, service, place, generation, pid, started_ms, ended_ms, ending, exit_code,
+      exit_signal, words, branch, epoch)
+    SELECT \(today), ticket, number, service, place, generation, pid, started_ms, ended_ms, ending,
+      nullif(exit_code, \(nothing)), nullif(exit_signal, \(nothing)), words, $1, $2
+    FROM unnest($4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+      AS w (ticket, number, service, place, generation, pid, started_ms, ended_ms, ending, exit_code, exit_signal, words)
+    WHERE \(begun) ON CONFLICT (day, ticket, number) DO NOTHING
+    """)
+
+  /// Says that customers were put aside after an attempt. Branch, epoch, the number of this commit, tickets, and the attempts'
+  /// numbers.
+  static let markFatal = PostgresStatement(
+    "bank-mark-fatal", [.integer, .integer, .integer, .integers, .integers],
+    """
+    UPDATE bank.attempt a SET is_fatal = true FROM unnest($4, $5) AS w (ticket, number)
+    WHERE a.day = \(today) AND a.ticket = ANY ($4) AND a.ticket = w.ticket AND a.number = w.number AND \(begun)
+    """)
+
+  // MARK: - What is in the books
+
+  /// Which of these tickets have a receipt, and by whose commit. Day and tickets.
+  static let receipts = PostgresStatement(
+    "bank-receipts", [.integer, .integers],
+    """
+    SELECT ticket, branch, epoch, commit_no FROM bank.receipt WHERE day = $1 AND ticket = ANY ($2) ORDER BY ticket
+    """)
+
+  /// Which of these commits of an epoch are in the books. Branch, epoch, numbers.
+  static let commitsKept = PostgresStatement(
+    "bank-commits-kept", [.integer, .integer, .integers],
+    """
+    SELECT array_agg(DISTINCT commit_no) FROM bank.tally WHERE branch = $1 AND epoch = $2 AND commit_no = ANY ($3)
+    """)
+
+  /// The tickets whose receipts were written by these commits of an epoch. Branch, epoch, numbers.
+  static let receiptsOfCommits = PostgresStatement(
+    "bank-receipts-of-commits", [.integer, .integer, .integers],
+    """
+    SELECT commit_no, array_agg(ticket) FROM bank.receipt WHERE branch = $1 AND epoch = $2 AND commit_no = ANY ($3)
+    GROUP BY commit_no
+    """)
+
+  /// Folds what the branch has counted by commits that nobody asks for any more: of its former epochs, and of this one below
+  /// a number. Branch, epoch, number.
+  static let fold = PostgresStatement(
+    "bank-fold", [.integer, .integer, .integer],
+    """
+    WITH \(fence), old AS (
+      DELETE FROM bank.tally WHERE branch = $1 AND epoch BETWEEN 1 AND $2 AND (epoch, commit_no) < ($2, $3)
+        AND EXISTS (SELECT FROM fence) RETURNING *
+    ), folded AS (
+      INSERT INTO bank.tally AS t
+      SELECT $1, 0, 0, day, lane, sum(issued), sum(waiting), sum(delayed), sum(dead), sum(served), sum(out_of_stock),
+        sum(cancelled)
+      FROM old WHERE lane > 0 GROUP BY day, lane
+      ON CONFLICT (branch, epoch, commit_no, day, lane) DO UPDATE SET issued = t.issued + excluded.issued,
+        waiting = t.waiting + excluded.waiting, delayed = t.delayed + excluded.delayed, dead = t.dead + excluded.dead,
+        served = t.served + excluded.served, out_of_stock = t.out_of_stock + excluded.out_of_stock,
+        cancelled = t.cancelled + excluded.cancelled
+    )
+    SELECT count(*) FROM old
+    """)
+}

@@ -1,0 +1,151 @@
+// Owns the statements of the whole bank: what an operator takes out, the business day and its end, and what a branch looks at
+// each second.
+// Invariant: a day ends only when nobody is left, under the lock under which tickets are given: so a customer is always of the
+// last day.
+import Postgres
+
+extension PostgresStatements {
+  // MARK: - Taking out
+
+  /// Takes a customer out, whoever has it. Branch, epoch, number of the commit, ticket. Back comes whether the epoch goes on,
+  /// and in which state the customer was.
+  static let cancel = PostgresStatement(
+    "bank-cancel", [.integer, .integer, .integer, .integer],
+    """
+    WITH \(fence), gone AS (
+      DELETE FROM bank.customer WHERE position = ANY (ARRAY (
+        SELECT (state << 60) | (l.number << 40) | $4 FROM bank.lane l CROSS JOIN generate_series(1::bigint, 3) AS state))
+        AND EXISTS (SELECT FROM fence)
+      RETURNING *
+    ), \(cancelled)
+    SELECT EXISTS (SELECT FROM fence), (SELECT position >> 60 FROM gone)
+    """)
+
+  /// Takes everybody out, where it is still that day. Branch, epoch, number of the commit, day.
+  static let cancelEverybody = PostgresStatement(
+    "bank-cancel-everybody", [.integer, .integer, .integer, .integer],
+    """
+    WITH \(fence), gone AS (
+      DELETE FROM bank.customer WHERE position > 0 AND EXISTS (SELECT FROM fence) AND \(today) = $4 RETURNING *), \(cancelled)
+    SELECT EXISTS (SELECT FROM fence), (SELECT count(*) FROM gone)
+    """)
+
+  private static let cancelled = """
+    written AS (
+      INSERT INTO bank.receipt (day, ticket, lane, outcome, generation, pid, attempts, amount, account, issued_ms,
+        finished_ms, article, branch, epoch, commit_no)
+      SELECT \(today), position & \(ticketMask), \(lane()), 2, 0, 0, attempts, amount, account, issued_ms,
+        \(PostgresSchema.nowMilliseconds), article, $1, $2, $3 FROM gone
+    ), counted AS (
+      INSERT INTO bank.tally (branch, epoch, commit_no, day, lane, waiting, delayed, dead, cancelled)
+      SELECT $1, $2, $3, \(today), \(lane()), -count(*) FILTER (WHERE position >> 60 = 1),
+        -count(*) FILTER (WHERE position >> 60 = 2), -count(*) FILTER (WHERE position >> 60 = 3), count(*)
+      FROM gone GROUP BY \(lane())
+    )
+    """
+
+  /// Where a ticket of the present day is. The ticket. The state of its customer or nothing; the branch, the epoch and the
+  /// number of the commit of its receipt, or nothing.
+  static let whereabouts = PostgresStatement(
+    "bank-whereabouts", [.integer],
+    """
+    SELECT (SELECT position >> 60 FROM bank.customer WHERE position = ANY (ARRAY (
+        SELECT (state << 60) | (l.number << 40) | $1 FROM bank.lane l CROSS JOIN generate_series(1::bigint, 3) AS state))),
+      r.branch, r.epoch, r.commit_no
+    FROM (SELECT) AS one LEFT JOIN bank.receipt r ON r.day = \(today) AND r.ticket = $1
+    """)
+
+  // MARK: - The day
+
+  /// The bank takes no new customers. Branch and epoch.
+  static let drain = PostgresStatement(
+    "bank-drain", [.integer, .integer],
+    """
+    WITH \(fence), drained AS (
+      UPDATE bank.day SET draining = true WHERE day = \(today) AND EXISTS (SELECT FROM fence) RETURNING day
+    )
+    SELECT EXISTS (SELECT FROM fence), count(pg_notify('\(channel)', '')) FROM drained
+    """)
+
+  /// Ends a day where nobody is left, and begins the next. Behind the lock of the intake. Branch, epoch, day. Whether the epoch
+  /// goes on, and the present day.
+  static let endDay = PostgresStatement(
+    "bank-end-day", [.integer, .integer, .integer],
+    """
+    WITH \(fence), ended AS (
+      UPDATE bank.day SET closed_ms = \(PostgresSchema.nowMilliseconds), draining = false
+      WHERE day = $3 AND day = \(today) AND EXISTS (SELECT FROM fence)
+        AND NOT EXISTS (SELECT FROM bank.customer WHERE position > 0 LIMIT 1)
+      RETURNING day, closed_ms
+    ), begun AS (INSERT INTO bank.day (day, opened_ms) SELECT day + 1, closed_ms FROM ended RETURNING day)
+    SELECT EXISTS (SELECT FROM fence), coalesce((SELECT day FROM begun), \(today)), (SELECT count(pg_notify('\(channel)', '')) FROM begun)
+    """)
+
+  /// Forgets who has claimed what, where this transaction has ended a day. The day.
+  static func forgetClaims(_ table: String) -> PostgresStatement {
+    PostgresStatement(
+      "bank-forget-\(table)", [.integer],
+      "DELETE FROM bank.\(table) WHERE (SELECT xmin FROM bank.day WHERE day = $1) = pg_current_xact_id()::xid AND \(today) > $1"
+    )
+  }
+
+  /// The days of which there is something to be pruned. The first day that stays.
+  static let prunable = PostgresStatement(
+    "bank-prunable", [.integer],
+    """
+    SELECT array_agg(day) FROM bank.day WHERE day < $1 AND closed_ms IS NOT NULL
+      AND to_regclass('bank.receipt_' || day) IS NOT NULL
+    """)
+
+  /// Forgets the tickets and keys of the days before one.
+  static let pruneIntake = PostgresStatement(
+    "bank-prune-intake", [.integer], "DELETE FROM bank.intake WHERE day < $1 AND day < \(today)")
+
+  // MARK: - Looking
+
+  /// The lanes, and whether somebody waits in them whom nobody has.
+  static let lookAtLanes = PostgresStatement(
+    "bank-look-lanes", [],
+    "SELECT number, service, priority, \(hasUnclaimed("l.number")) FROM bank.lane l ORDER BY number")
+
+  /// Whether somebody waits in a lane whom nobody has.
+  static let lookAtLane = PostgresStatement(
+    "bank-look-lane", [.integer], "SELECT \(hasUnclaimed("$1"))")
+
+  /// The day, when it began, whether it drains, the clock, the moment of who is due next, how many services have numbers, and
+  /// of how many days there is a day.
+  static let lookAtDay = PostgresStatement(
+    "bank-look-day", [],
+    """
+    SELECT day, opened_ms, draining, \(PostgresSchema.nowMilliseconds),
+      (SELECT due_ms FROM bank.customer WHERE due_ms IS NOT NULL ORDER BY due_ms LIMIT 1),
+      (SELECT number FROM bank.service ORDER BY number DESC LIMIT 1)
+    FROM bank.day ORDER BY day DESC LIMIT 1
+    """)
+
+  /// The numbers of the day by branch and lane.
+  static let lookAtNumbers = PostgresStatement(
+    "bank-look-numbers", [],
+    """
+    SELECT branch, lane, sum(issued)::bigint, sum(waiting)::bigint, sum(delayed)::bigint, sum(dead)::bigint,
+      sum(served)::bigint, sum(out_of_stock)::bigint, sum(cancelled)::bigint
+    FROM bank.tally WHERE day = \(today) AND lane > 0 GROUP BY branch, lane
+    """)
+
+  /// The branches.
+  static let lookAtBranches = PostgresStatement(
+    "bank-look-branches", [],
+    """
+    SELECT id, name, host, epoch, closed, windows, commits,
+      greatest(0, coalesce(extract(epoch FROM nullif(expires_at, '-infinity') - clock_timestamp()) * 1000, 0))::bigint
+    FROM bank.branch ORDER BY id
+    """)
+
+  /// The name of the books.
+  static let booksName = PostgresStatement(
+    "bank-books-name", [],
+    """
+    SELECT (SELECT value FROM bank.meta WHERE name = 'books'), (SELECT value FROM bank.meta WHERE name = 'books day'),
+      (SELECT value FROM bank.meta WHERE name = 'books ticket')
+    """)
+}

@@ -1,0 +1,160 @@
+// Owns the statements by which tickets are given, and by which lanes get their numbers.
+// Invariant: tickets and keys are given under one lock that is held to the commit, so they have no gap and no key has two.
+import Postgres
+
+extension PostgresStatements {
+  /// The lock under which tickets are given.
+  static let lockIntake = PostgresStatement(
+    "bank-lock-intake", [],
+    "SELECT pg_advisory_xact_lock(\(PostgresSchema.lockClass), \(PostgresSchema.intakeLock))")
+
+  /// What came of a request: new tickets, those of a key that was known, those that the same request was given before, or
+  /// nothing because the bank drains.
+  enum IntakeKind: Int64 {
+    case new = 0
+    case known, repeated, draining
+  }
+
+  private static let presentDay =
+    "today AS MATERIALIZED (SELECT day, draining FROM bank.day ORDER BY day DESC LIMIT 1)"
+  private static let number = """
+    coalesce((SELECT last FROM bank.intake WHERE day = today.day ORDER BY last DESC LIMIT 1), 0)
+    """
+  /// What is counted of those who were added.
+  private static let counted = """
+    counted AS (
+      INSERT INTO bank.tally (branch, epoch, commit_no, day, lane, issued, waiting, delayed)
+      SELECT $1, $2, $3, today.day, \(lane()), count(*), count(*) FILTER (WHERE position >> 60 = 1),
+        count(*) FILTER (WHERE position >> 60 = 2)
+      FROM added CROSS JOIN today GROUP BY today.day, \(lane()))
+    """
+  /// Tells of those lanes in which nobody was whom nobody had.
+  private static func told(_ bases: String) -> String {
+    """
+    told AS MATERIALIZED (
+      SELECT count(pg_notify('\(channel)', l.lane::text)) AS count FROM (
+        SELECT DISTINCT \(lane("base")) AS lane FROM unnest(\(bases)) AS b (base) WHERE base >> 60 = 1) AS l
+      WHERE NOT \(hasUnclaimed("l.lane")))
+    """
+  }
+
+  /// Gives tickets to those of one request, or tells which were given before under the same key, or to the same request.
+  /// Branch, epoch, number of the commit, key and what is asked for under it, how many, moment of issue, the request's own
+  /// epoch and number, and of each: lane and state as the first part of the position, amount, account, moment before which
+  /// nobody is to be served (0 for at once), article, payload.
+  static let intake = PostgresStatement(
+    "bank-intake",
+    [
+      .integer, .integer, .integer, .text, .integer, .integer, .integer, .integer, .integer, .integers,
+      .integers,
+      .integers, .integers, .texts, .manyBytes,
+    ],
+    """
+    WITH \(fence), \(presentDay), known AS (SELECT day, first, last, request FROM bank.intake WHERE key = $4),
+    repeated AS (SELECT day, first, last FROM bank.intake WHERE branch = $1 AND epoch = $8 AND number = $9),
+    number AS (
+      SELECT day, \(number) AS last FROM today WHERE NOT draining AND EXISTS (SELECT FROM fence)
+        AND NOT EXISTS (SELECT FROM known) AND NOT EXISTS (SELECT FROM repeated)
+    ), taken AS (
+      INSERT INTO bank.intake (day, first, last, branch, key, request, epoch, number)
+      SELECT day, number.last + 1, number.last + $6, $1, $4, $5, $8, $9 FROM number RETURNING day, first, last
+    ), added AS (
+      INSERT INTO bank.customer (position, amount, account, issued_ms, due_ms, article, payload)
+      SELECT o.base | (taken.first + o.number - 1), o.amount, o.account, $7, nullif(o.due, 0), o.article, o.payload
+      FROM taken CROSS JOIN
+        unnest($10, $11, $12, $13, $14, $15) WITH ORDINALITY AS o (base, amount, account, due, article, payload, number)
+      RETURNING position
+    ), \(counted), \(told("$10"))
+    SELECT 0::bigint, day, first, last, NULL::bigint, told.count FROM taken CROSS JOIN told
+    UNION ALL SELECT 2, day, first, last, NULL, 0 FROM repeated WHERE EXISTS (SELECT FROM fence)
+    UNION ALL SELECT 1, day, first, last, request, 0 FROM known
+      WHERE EXISTS (SELECT FROM fence) AND NOT EXISTS (SELECT FROM repeated)
+    UNION ALL SELECT 3, day, 0, 0, NULL, 0 FROM today
+      WHERE draining AND EXISTS (SELECT FROM fence) AND NOT EXISTS (SELECT FROM known) AND NOT EXISTS (SELECT FROM repeated)
+    """)
+
+  /// Gives tickets to those of a list who have keys of their own, or none: as ``intake``, without a key of the whole, and of
+  /// each besides key and what is asked for under it (`Int64.min` where that is not said). Who is known gets none; where the
+  /// same key was given for something else, nobody does. Of those without a key who follow each other there is one row.
+  static let intakeList = PostgresStatement(
+    "bank-intake-list",
+    [
+      .integer, .integer, .integer, .integer, .integer, .integer, .integers, .integers, .integers, .integers,
+      .texts,
+      .manyBytes, .texts, .integers, .texts,
+    ],
+    """
+    WITH \(fence), \(presentDay), given AS MATERIALIZED (
+      SELECT * FROM unnest($7, $8, $9, $10, $11, $12, $13, $14) WITH ORDINALITY
+        AS g (base, amount, account, due, article, payload, key, digest, place)
+    ), known AS MATERIALIZED (
+      SELECT i.day, i.first, i.last, i.request, i.key, i.branch = $1 AND i.epoch = $5 AND i.number = $6 AS is_own
+      FROM bank.intake i WHERE i.key = ANY ($15)
+    ), conflict AS MATERIALIZED (
+      SELECT known.key FROM known JOIN given ON given.key = known.key
+      WHERE known.request <> given.digest AND given.digest <> -9223372036854775807 - 1 LIMIT 1
+    ), repeated AS MATERIALIZED (
+      SELECT day, first, last FROM bank.intake WHERE branch = $1 AND epoch = $5 AND number = $6
+    ), number AS MATERIALIZED (
+      SELECT day, \(number) AS last FROM today WHERE NOT draining AND EXISTS (SELECT FROM fence)
+        AND NOT EXISTS (SELECT FROM conflict) AND NOT EXISTS (SELECT FROM repeated)
+    ), fresh AS MATERIALIZED (
+      SELECT given.*, number.day, number.last + row_number() OVER (ORDER BY place) AS ticket
+      FROM given LEFT JOIN known ON known.key = given.key CROSS JOIN number WHERE known.key IS NULL
+    ), taken AS (
+      INSERT INTO bank.intake (day, first, last, branch, key, request, epoch, number)
+      SELECT day, min(ticket), max(ticket), $1, key, nullif(min(digest), -9223372036854775807 - 1), $5, $6 FROM (
+        SELECT day, ticket, key, digest, ticket - row_number() OVER (PARTITION BY key IS NULL ORDER BY ticket) AS run
+        FROM fresh) AS f
+      GROUP BY day, key, CASE WHEN key IS NULL THEN run END
+      RETURNING day, first, last
+    ), added AS (
+      INSERT INTO bank.customer (position, amount, account, issued_ms, due_ms, article, payload)
+      SELECT base | ticket, amount, account, $4, nullif(due, 0), article, payload FROM fresh RETURNING position
+    ), \(counted), \(told("$7"))
+    SELECT 0::bigint, day, first, last, NULL::text, told.count FROM taken CROSS JOIN told
+    UNION ALL SELECT 2, day, first, last, NULL, 0 FROM repeated WHERE EXISTS (SELECT FROM fence)
+    UNION ALL SELECT 1, day, first, last, NULL, 0 FROM known WHERE EXISTS (SELECT FROM fence)
+      AND is_own IS NOT TRUE AND (NOT EXISTS (SELECT FROM conflict) OR EXISTS (SELECT FROM repeated))
+    UNION ALL SELECT 4, 0, 0, 0, key, 0 FROM conflict WHERE EXISTS (SELECT FROM fence) AND NOT EXISTS (SELECT FROM repeated)
+    UNION ALL SELECT 3, day, 0, 0, NULL, 0 FROM today WHERE draining AND EXISTS (SELECT FROM fence)
+      AND NOT EXISTS (SELECT FROM conflict) AND NOT EXISTS (SELECT FROM repeated)
+      AND EXISTS (SELECT FROM given LEFT JOIN known ON known.key = given.key WHERE known.key IS NULL)
+    """)
+
+  /// Which services a branch has paused. Its name.
+  static let paused = PostgresStatement(
+    "bank-paused", [.text], "SELECT service FROM bank.branch, unnest(paused) AS service WHERE name = $1")
+
+  /// Says which services a branch has paused. Branch, epoch, numbers of services.
+  static let keepPaused = PostgresStatement(
+    "bank-keep-paused", [.integer, .integer, .integers],
+    "UPDATE bank.branch SET paused = $3 WHERE id = $1 AND epoch = $2 RETURNING id")
+
+  /// The lock under which numbers of services and lanes are given, and tables made.
+  static let lockNumbers = PostgresStatement("bank-lock-numbers", [], PostgresSchema.lockMigration)
+
+  /// Gives numbers to services that have none. Names.
+  static let addServices = PostgresStatement(
+    "bank-add-services", [.texts],
+    """
+    INSERT INTO bank.service SELECT (SELECT max(number) FROM bank.service) + row_number() OVER (ORDER BY place), name
+    FROM unnest($1) WITH ORDINALITY AS n (name, place) WHERE name <> ALL (ARRAY (SELECT name FROM bank.service))
+    """)
+
+  /// Gives numbers to lanes that have none. Services and priorities.
+  static let addLanes = PostgresStatement(
+    "bank-add-lanes", [.integers, .integers],
+    """
+    INSERT INTO bank.lane SELECT
+      coalesce((SELECT number FROM bank.lane ORDER BY number DESC LIMIT 1), 0) + row_number() OVER (ORDER BY place),
+      service, priority
+    FROM unnest($1, $2) WITH ORDINALITY AS n (service, priority, place)
+    WHERE NOT EXISTS (SELECT FROM bank.lane l WHERE l.service = n.service AND l.priority = n.priority)
+    """)
+
+  static let services = PostgresStatement(
+    "bank-services", [], "SELECT name FROM bank.service ORDER BY number")
+  static let lanes = PostgresStatement(
+    "bank-lanes", [], "SELECT number, service, priority FROM bank.lane ORDER BY number")
+}

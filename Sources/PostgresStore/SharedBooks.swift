@@ -1,0 +1,314 @@
+// Owns the writing side of the books that several branches share, as one branch has it in its event loop: three connections,
+// the epoch, and who is told what.
+//
+// One connection is for the customers in hand (pages and transactions), one for requests, and one for the lease, so that nothing
+// of what takes long holds it up. A connection that is lost is made anew; while the lease goes on, everything goes on under the
+// same epoch: what was under way is looked up when the server's processes of the lost connection are gone, and repeated where
+// it has had no effect. Where the lease has run out, or the branch was fenced, nothing in hand is its any more and it joins
+// anew.
+//
+// Invariant: what SharedHappening says. Failure: SharedBooksFailure where the books cannot be used; nothing else ends it.
+import BankModel
+import Posix
+import Postgres
+import QueueCore
+import Time
+
+/// The books of a bank of several branches, as one branch writes in them. It works in the event loop and never blocks; what
+/// comes of anything is taken with ``takeHappening()`` at the end of each turn, behind ``endTurn()``.
+public final class SharedBooks {
+  /// What a branch is, and where its books are.
+  public struct Settings: Sendable {
+    /// Where the books are; see ``PostgresPlace/ofBooks(_:)``.
+    public var place: PostgresPlace
+    /// The branch's name. No other branch that is open may have it.
+    public var name: String
+    /// The machine, as people are told.
+    public var host: String
+    /// Services that have to have a number.
+    public var services: [ServiceName]
+    /// How long what is in hand stays the branch's when nothing is heard of it.
+    public var lease: TimeSpan = .seconds(4)
+
+    public init(place: PostgresPlace, name: String, host: String, services: [ServiceName] = []) {
+      (self.place, self.name, self.host, self.services) = (place, name, host, services)
+    }
+  }
+
+  private static let foldEvery: Int = 512
+
+  private let context: SharedContext
+  private let work: SharedLink
+  private let office: SharedLink
+  private let watchLink: SharedLink
+  private let commits: SharedCommits
+  private let claims: SharedClaims
+  private let requests: SharedRequests
+  private let watch: SharedWatch
+  /// Links of which it was told that they are interrupted.
+  private var interrupted: Set<ObjectIdentifier> = []
+  private var hasJoined = false
+  private var isOver = false
+  private var isFolding = false
+  private var leaving: (() -> Void)?
+  private var isLeaving = false
+  private var leaveUntil: MonotonicTime?
+  private let lease: TimeSpan
+
+  /// Begins to connect.
+  public init(_ settings: Settings, loop: EventLoop) {
+    lease = settings.lease
+    context = SharedContext(settings.place)
+    var limits = PostgresConnection.Limits()
+    watchLink = SharedLink(
+      to: settings.place, loop: loop, limits: limits, listeningTo: PostgresStatements.channel)
+    office = SharedLink(to: settings.place, loop: loop, limits: limits)
+    // A page may bring with it what many customers carry.
+    limits.resultBytes = 512 << 20
+    // With several hosts not all begin at the same one, which may be gone without a word.
+    work = SharedLink(to: settings.place, loop: loop, limits: limits, beginningAt: 1)
+    commits = SharedCommits(context, work)
+    claims = SharedClaims(context, work)
+    requests = SharedRequests(context, office)
+    watch = SharedWatch(context, watchLink, commits, settings)
+    connect()
+  }
+
+  private func connect() {
+    work.opened = { [unowned self] in
+      note(opened: work)
+      commits.linkOpened()
+      claims.linkOpened()
+    }
+    office.opened = { [unowned self] in
+      note(opened: office)
+      requests.pump()
+    }
+    watchLink.opened = { [unowned self] in
+      note(opened: watchLink)
+      watch.linkOpened()
+    }
+    for link in [work, office, watchLink] {
+      link.lost = { [unowned self, unowned link] error in note(lost: link, error) }
+      link.openSister = { [unowned self, unowned link] in
+        [watchLink, work, office].first { (other: SharedLink) in other !== link && other.isOpen }?.host
+      }
+    }
+    watchLink.notified = { [unowned self] payload in watch.heard(payload) }
+    context.fenced = { [unowned self] in lose(.fenced) }
+    context.lookSoon = { [unowned self] in watch.lookSoon() }
+    claims.wasShort = { [unowned self] line in watch.recheck(line) }
+    watch.joined = { [unowned self] opening in joined(opening) }
+    watch.replaced = { [unowned self] in lose(.booksReplaced) }
+    watch.ranOut = { [unowned self] in lose(.leaseRanOut) }
+    watch.refused = { [unowned self] failure in refuse(failure) }
+    watch.due = { [unowned self] in callDue() }
+  }
+
+  // MARK: - The epoch
+
+  private func note(opened link: SharedLink) {
+    interrupted.remove(ObjectIdentifier(link))
+    for sister in [work, office, watchLink] where sister !== link { sister.hurry() }
+  }
+
+  private func note(lost link: SharedLink, _ error: PostgresError) {
+    guard !isOver else { return }
+    if !hasJoined, !error.mayPass, link === watchLink { return refuse(.server(error)) }
+    if interrupted.insert(ObjectIdentifier(link)).inserted { context.tell(.interrupted(error)) }
+  }
+
+  private func joined(_ opening: SharedOpening) {
+    hasJoined = true
+    context.tell(.joined(opening))
+    makeRoom(for: opening.day)
+    commits.pump()
+    requests.pump()
+  }
+
+  private func makeRoom(for day: BusinessDay) {
+    for next in [day, day + 1] {
+      requests.ask(nil, outlives: false, finish: { _ in }, SharedOperations.makeRoom(for: next))
+    }
+  }
+
+  private func lose(_ loss: SharedLoss) {
+    guard context.branch != nil else { return }
+    context.branch = nil
+    watch.lose()
+    commits.lose()
+    claims.lose()
+    requests.lose()
+    isFolding = false
+    context.tell(.lost(loss))
+    if isLeaving { return left() }
+    for link in [work, office, watchLink] { link.renew() }
+  }
+
+  private func refuse(_ failure: SharedBooksFailure) {
+    guard !isOver else { return }
+    close()
+    context.tell(.refused(failure))
+  }
+
+  private func close() {
+    isOver = true
+    context.branch = nil
+    for link in [work, office, watchLink] { link.close() }
+  }
+
+  // MARK: - What has happened
+
+  /// What has happened, the oldest first; nil where there is nothing more.
+  public func takeHappening() -> SharedHappening? { context.takeHappening() }
+
+  // MARK: - Transactions
+
+  /// Adds a change to the transaction that is next handed over. Customers of whom it speaks are in the branch's hands, or in
+  /// nobody's. New customers and the end of a day are asked for otherwise.
+  public func stage(_ change: StoreChange) { commits.stage(change) }
+  /// Whether something was staged since the last ``commit()``.
+  public var hasStaged: Bool { commits.hasStaged }
+  /// Hands over what was staged as one transaction; nothing where nothing was.
+  public func commit() { commits.commit() }
+  /// Forgets what was staged since the last ``commit()``: whoever has staged it has just heard that it was lost or refused.
+  public func forgetStaged() { commits.forgetStaged() }
+  /// Transactions that were handed over and of which nothing was told yet.
+  public var underwayCount: Int { commits.count }
+
+  // MARK: - Customers
+
+  /// Asks for the next page of a line: who was given back and then who comes next, of each at most so many.
+  public func claim(_ line: Line, limit: Int) { claims.claim(line, limit: limit) }
+
+  /// Gives back customers of a page who were not served: others may have them at once.
+  public func giveBack(_ line: Line, _ tickets: [TicketNumber]) {
+    guard let lane = context.lanes[line], !tickets.isEmpty, context.branch != nil else { return }
+    requests.ask(nil, outlives: false, finish: { _ in }, SharedOperations.giveBack(lane: lane, tickets))
+  }
+
+  /// Asks for tickets.
+  public func takeIn(_ request: RequestNumber, _ customers: ArrivingCustomers) {
+    requests.takeIn(request, customers)
+  }
+
+  // MARK: - What an operator wants
+
+  /// Takes a customer out, whoever has it.
+  public func cancel(_ request: RequestNumber, _ ticket: TicketNumber) {
+    requests.ask(request, SharedOperations.cancel(ticket))
+  }
+
+  /// Brings a dead letter back.
+  public func requeue(_ request: RequestNumber, _ ticket: TicketNumber) {
+    requests.ask(request, SharedOperations.requeue(ticket))
+  }
+
+  /// Brings dead letters back, at most so many. Where the outcome of a try was unknown, those are not counted.
+  public func requeueDead(_ request: RequestNumber, limit: Int = 1_000) {
+    requests.ask(request, SharedOperations.requeueDead(limit: limit))
+  }
+
+  /// These services are paused in this branch, and no others: it knows so again when it joins under its name.
+  public func keepPaused(_ request: RequestNumber, _ services: [Service]) {
+    requests.ask(request, SharedOperations.keepPaused(services))
+  }
+
+  /// The whole bank takes no new customers any more, until the day has ended.
+  public func drainDay(_ request: RequestNumber) { requests.ask(request, SharedOperations.drain()) }
+
+  /// Ends the day of the whole bank, where nobody is left.
+  ///
+  /// - Parameter cancellingEverybody: whoever is left gets a cancelled receipt, also those who are being served.
+  public func endDay(_ request: RequestNumber, cancellingEverybody: Bool = false) {
+    requests.ask(request, SharedOperations.endDay(context.day, cancellingEverybody: cancellingEverybody))
+  }
+
+  /// Drops the receipts, attempts and keys of the days before one, as far as these have ended.
+  public func prune(_ request: RequestNumber, before day: BusinessDay) {
+    var days: [Int64] = []
+    requests.ask(
+      request,
+      finish: { [unowned self] answer in
+        guard answer == .done else { return context.tell(.answered(request, answer ?? .done)) }
+        requests.ask(request, SharedOperations.prune(days, before: day))
+      }, SharedOperations.prunable(before: day) { days = $0 })
+  }
+
+  private func callDue() {
+    requests.ask(
+      nil, outlives: false, finish: { [unowned self] _ in watch.lookSoon() }, SharedOperations.reviveDue())
+  }
+
+  // MARK: - The lease, and the loop
+
+  /// So many windows are open: told with the next renewal.
+  public func note(windows: Int) { watch.windows = Int64(windows) }
+
+  /// Ends the branch in good order: what is in hand is given back behind everything that was handed over before. Called once
+  /// when that has come to an end, or cannot.
+  public func leave(_ finished: @escaping () -> Void) {
+    guard leaving == nil, !isLeaving else { return }
+    leaving = finished
+    leaveUntil = SystemClock.monotonic() + lease
+    goOnLeaving()
+  }
+
+  private func goOnLeaving() {
+    guard leaving != nil else { return }
+    // Another branch does what could not be done by then.
+    if isOver || leaveUntil.map({ SystemClock.monotonic() >= $0 }) == true { return left() }
+    guard !isLeaving else { return }
+    guard let branch = context.branch else {
+      // What became of them is told when it has joined anew.
+      return commits.count > 0 ? () : left()
+    }
+    guard commits.count == 0, !commits.hasStaged, requests.isEmpty else { return }
+    if Kernel.makes("leavesWithoutAWord") { return left() }
+    isLeaving = watchLink.send(branch.leave()) { [weak self] _ in self?.left() }
+  }
+
+  private func left() {
+    guard let finished = leaving else { return }
+    leaving = nil
+    close()
+    finished()
+  }
+
+  /// When to call ``endTurn()`` at the latest.
+  public var nextDeadline: MonotonicTime? {
+    guard !isOver else { return nil }
+    let links = [work, office, watchLink].map(\.nextDeadline).reduce(nil, MonotonicTime.earlier)
+    let own = MonotonicTime.earliest(commits.nextDeadline, requests.nextDeadline, leaveUntil)
+    return .earliest(links, watch.nextDeadline, own)
+  }
+
+  /// To be called at the end of each turn of the loop.
+  public func endTurn() {
+    guard !isOver else { return }
+    for link in [watchLink, work, office] { link.endTurn() }
+    guard !isOver else { return }
+    watch.endTurn()
+    commits.pump()
+    claims.pump()
+    requests.pump()
+    fold()
+    goOnLeaving()
+  }
+
+  private func fold() {
+    guard context.branch != nil, !isFolding, context.numbers.recent.count > Self.foldEvery else { return }
+    let number = context.numbers.foldable
+    guard number > 1 else { return }
+    isFolding = true
+    context.numbers.fold(below: number)
+    requests.ask(
+      nil, outlives: false, finish: { [unowned self] _ in isFolding = false },
+      SharedOperations.fold(below: number))
+  }
+}
+
+extension SharedBooks {
+  /// The server's processes of the connections for pages and transactions, for requests, and for the lease; for tests.
+  var backends: [Int32] { [work, office, watchLink].map(\.backend) }
+}

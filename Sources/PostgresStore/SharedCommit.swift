@@ -1,0 +1,155 @@
+// Owns one transaction of a branch: what was staged of customers in its hands, as the statements take it, and what comes back.
+// Invariant: of every customer only the last change counts, since all of it takes effect together, and it is looked for where
+// it stood before the first.
+import BankModel
+import Postgres
+import QueueCore
+import Time
+
+struct SharedCommit {
+  /// What the server says of it.
+  enum Effect: Equatable {
+    /// It is in the books, without an effect on these.
+    case committed(withoutEffect: [TicketNumber])
+    /// The commit before it is not in the books, so neither is this.
+    case behind
+    /// The epoch has ended.
+    case fenced
+  }
+
+  private struct Change {
+    var customer: Customer
+    var from: CustomerState
+    var state: CustomerState
+    var dueAt: WallTime?
+  }
+
+  private var finished: [(customer: Customer, from: CustomerState, receipt: Receipt)] = []
+  private var changes: [TicketNumber: Change] = [:]
+  private var attempts: [Attempt] = []
+  private var fatal: [(ticket: TicketNumber, number: Int32)] = []
+
+  var isEmpty: Bool { finished.isEmpty && changes.isEmpty && attempts.isEmpty && fatal.isEmpty }
+  /// How many are delayed by it.
+  var delayedCount: Int { changes.values.count { $0.state == .delayed } }
+  /// Everybody who is done by it.
+  var tickets: [TicketNumber] { finished.map(\.customer.ticket) }
+
+  mutating func add(_ change: StoreChange) {
+    switch change {
+    case .finish(let customer, let state, let receipt):
+      let former = changes.removeValue(forKey: customer.ticket)
+      finished.append((customer, former?.from ?? state, receipt))
+    case .update(let customer): note(customer, from: .waiting, to: .waiting)
+    case .postpone(let customer, let dueAt): note(customer, from: .waiting, to: .delayed, dueAt)
+    case .bury(let customer):
+      note(customer, from: .waiting, to: .dead)
+      fatal.append((customer.ticket, customer.attempts))
+    case .revive(let customer, let state): note(customer, from: state, to: .waiting)
+    case .record(let attempt): attempts.append(attempt)
+    // Nothing is put by in a stock for these.
+    case .released: break
+    case .insert, .insertDelayed, .remember, .attach, .cancelEveryone:
+      preconditionFailure("tickets are given and days are ended by the database, never by a commit")
+    }
+  }
+
+  private mutating func note(
+    _ customer: Customer, from: CustomerState, to state: CustomerState, _ dueAt: WallTime? = nil
+  ) {
+    let former = changes[customer.ticket]
+    changes[customer.ticket] = Change(
+      customer: customer, from: former?.from ?? from, state: state, dueAt: dueAt)
+  }
+
+  // MARK: - Asking
+
+  /// What is asked in one transaction.
+  ///
+  /// - Parameters:
+  ///   - former: the commit without which this one is nothing; 0 where that is in the books.
+  ///   - lanes: the numbers of the lines.
+  func request(
+    _ branch: PostgresBranch, number: Int64, after former: Int64, lanes: [Line: Int64], clock: SharedClock
+  ) -> PostgresRequest<Effect> {
+    let commit = branch.fence + [.integer(number)]
+    var segment: [PostgresCall]
+    if finished.isEmpty {
+      segment = [PostgresStatements.beginCommit.with(commit + [.integer(former)])]
+    } else {
+      var completion = PostgresCompletion()
+      for entry in finished {
+        completion.add(entry.receipt, at: Self.position(entry.customer, entry.from, lanes), clock: clock)
+      }
+      segment = [completion.statement.with(commit + [.integer(former)] + completion.values)]
+    }
+    let moved = Array(changes.values)
+    if !moved.isEmpty {
+      segment.append(PostgresStatements.change.with(commit + Self.columns(moved, lanes, clock)))
+    }
+    if !attempts.isEmpty { segment.append(PostgresStatements.record.with(commit + attemptColumns(clock))) }
+    if !fatal.isEmpty {
+      segment.append(
+        PostgresStatements.markFatal.with(
+          commit + [.integers(fatal.map(\.ticket)), .integers(fatal.map { Int64($0.number) })]))
+    }
+    let count = segment.count
+    return PostgresRequest(segment: segment) { results in
+      guard results.count == count, let isFenced = results[0].boolean(0, 0).map({ !$0 }),
+        let isGood = results[0].boolean(0, 1)
+      else { return nil }
+      if isFenced { return .fenced }
+      if !isGood { return .behind }
+      let done = results[0].integers(0, 2) ?? []
+      let changed = moved.isEmpty ? [] : results[1].integers(0, 0) ?? []
+      return .committed(withoutEffect: self.withoutEffect(done: done, changed: changed))
+    }
+  }
+
+  /// Who is not among those on whom it has had an effect.
+  ///
+  /// - Parameter changed: nil where that is not known: nobody is named who was only changed.
+  func withoutEffect(done: [TicketNumber], changed: [TicketNumber]?) -> [TicketNumber] {
+    var without: [TicketNumber] = []
+    if done.count < finished.count {
+      let done = Set(done)
+      without += finished.map(\.customer.ticket).filter { !done.contains($0) }
+    }
+    if let changed, changed.count < changes.count {
+      let changed = Set(changed)
+      without += changes.keys.filter { !changed.contains($0) }.sorted()
+    }
+    return without
+  }
+
+  private static func position(_ customer: Customer, _ state: CustomerState, _ lanes: [Line: Int64]) -> Int64
+  {
+    PostgresPosition.of(
+      state: Int64(state.rawValue), lane: lanes[customer.line] ?? 0, ticket: customer.ticket)
+  }
+
+  private static func columns(_ changes: [Change], _ lanes: [Line: Int64], _ clock: SharedClock)
+    -> [PostgresValue]
+  {
+    func column(_ value: (Change) -> Int64) -> PostgresValue { .integers(changes.map(value)) }
+    return [
+      column { position($0.customer, $0.from, lanes) }, column { Int64($0.customer.attempts) },
+      column { Int64($0.customer.crashes) }, column { Int64($0.customer.failures) },
+      column { Int64($0.customer.begun) }, column { $0.customer.isBegun ? 1 : 0 },
+      column { Int64($0.state.rawValue) }, column { $0.dueAt.map { max(1, clock.theirs($0)) } ?? 0 },
+    ]
+  }
+
+  private func attemptColumns(_ clock: SharedClock) -> [PostgresValue] {
+    func column(_ value: (Attempt) -> Int64) -> PostgresValue { .integers(attempts.map(value)) }
+    return [
+      column { $0.ticket }, column { Int64($0.number) }, column { Int64($0.window.service.number) },
+      column { Int64($0.window.place) }, column { Int64($0.generation) }, column { Int64($0.pid) },
+      column { clock.theirs($0.startedAt) }, column { clock.theirs($0.endedAt) },
+      column { Int64($0.end.rawValue) }, column { $0.processEnd?.exitCode.map(Int64.init) ?? .min },
+      column { $0.processEnd?.exitSignal.map(Int64.init) ?? .min },
+      // The server refuses a zero byte in a text.
+      .texts(attempts.map { $0.words.isEmpty ? nil : $0.words.replacing("\0", with: "\u{FFFD}") }),
+    ]
+  }
+}

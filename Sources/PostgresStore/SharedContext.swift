@@ -1,0 +1,109 @@
+// Owns what the parts of the shared books have in common: the epoch, the day, the numbers of services and lanes, and what has
+// happened and was not taken yet.
+// Invariant: while there is no branch nothing is in hand, and no part sends anything in its name.
+import BankModel
+import Postgres
+import QueueCore
+
+final class SharedContext {
+  /// The branch in its present epoch; nil while it has none.
+  var branch: PostgresBranch?
+  /// The last epoch that it had.
+  var lastBranch: PostgresBranch?
+  var day: BusinessDay = 1
+  var services = ServiceDirectory()
+  var numbers = CommitNumbers()
+  var clock = SharedClock()
+  /// The branch was fenced: to be called where a part finds out.
+  var fenced: () -> Void = {}
+  /// Something was done by which the moment of who is due next may have changed, or somebody may wait.
+  var lookSoon: () -> Void = {}
+  private(set) var lanes: [Line: Int64] = [:]
+  private var lines: [Int64: Line] = [:]
+  private let place: String
+
+  init(_ place: PostgresPlace) { self.place = place.description }
+
+  // MARK: - What has happened
+
+  private var happenings: [SharedHappening] = []
+  private var taken = 0
+  /// Lines of which it was told, and not taken yet, that somebody may wait there.
+  private var waiting: Set<Line> = []
+
+  var hasHappenings: Bool { taken < happenings.count }
+
+  func tell(_ happening: SharedHappening) {
+    if case .mayWait(let line) = happening, !waiting.insert(line).inserted { return }
+    happenings.append(happening)
+  }
+
+  func takeHappening() -> SharedHappening? {
+    guard taken < happenings.count else { return nil }
+    let happening = happenings[taken]
+    taken += 1
+    if taken == happenings.count {
+      happenings.removeAll(keepingCapacity: true)
+      taken = 0
+    }
+    if case .mayWait(let line) = happening { waiting.remove(line) }
+    return happening
+  }
+
+  // MARK: - Lanes
+
+  /// Takes over the lanes as the books have them.
+  func know(lanes rows: PostgresRows) {
+    for row in 0..<rows.count {
+      guard let number = rows.integer(row, 0), let service = rows.integer(row, 1),
+        let priority = rows.integer(row, 2).flatMap({ Priority(code: $0) }),
+        let service = UInt16(exactly: service), service >= 1, lines[number] == nil
+      else { continue }
+      let line = Line(service: Service(number: service), priority: priority)
+      lanes[line] = number
+      lines[number] = line
+    }
+  }
+
+  func line(_ lane: Int64) -> Line? { lines[lane] }
+
+  /// The names of the services, where they are good.
+  func know(services rows: PostgresRows) {
+    let names = (0..<rows.count).compactMap { rows.text($0, 0).flatMap { ServiceName($0) } }
+    guard names.count == rows.count, let directory = ServiceDirectory(names: names) else { return }
+    services = directory
+  }
+
+  /// The services of these numbers that are known.
+  func pausedServices(_ rows: PostgresRows) -> [Service] {
+    (0..<rows.count).compactMap { row in
+      services.services.first { Int64($0.number) == rows.integer(row, 0) }
+    }
+  }
+
+  func customers(_ page: [ClaimedCustomer], in line: Line) -> [SharedCustomer] {
+    page.map { found in
+      SharedCustomer(
+        customer: Customer(
+          ticket: found.ticket, service: line.service, priority: line.priority, amount: found.amount,
+          account: found.account, issuedAt: clock.ours(found.issuedMilliseconds),
+          attempts: Int32(clamping: found.attempts), crashes: Int32(clamping: found.crashes),
+          failures: Int32(clamping: found.failures), begun: Int16(clamping: found.begun),
+          isBegun: found.isBegun, article: found.article),
+        payload: found.payload)
+    }
+  }
+
+  // MARK: - Refusals
+
+  /// What the database's refusal is to the queue. Whatever it is short of may be there again later.
+  func storeError(_ error: PostgresError) -> StoreError {
+    if error.sqlState?.hasPrefix("53") == true { return .diskFull(detail: Remark(quoting: "\(error)")) }
+    return .failed(path: place, detail: Remark(quoting: "\(error)"))
+  }
+}
+
+extension PostgresError {
+  /// Whether the same transaction may be sent again at once: it was in the way of another, or the server is on its way out.
+  var isPassing: Bool { ["40", "57P", "08"].contains { sqlState?.hasPrefix($0) == true } }
+}

@@ -1,0 +1,191 @@
+// Owns what a branch is told of the books that it shares, as values. It knows no connection and no statement.
+// Invariant: of every transaction that was handed over it is said once what became of it, in their order; after `lost` nothing
+// that was in hand is the branch's, and what was under way is told before the next `joined`.
+import BankModel
+import Postgres
+import QueueCore
+import Time
+
+/// What the books that several branches share have to say.
+public enum SharedHappening: Sendable, Equatable {
+  /// They cannot be used at all. Nothing follows.
+  case refused(SharedBooksFailure)
+  /// A connection was lost or could not be made. Another is being made; nothing is lost by that alone.
+  case interrupted(PostgresError)
+  /// The branch is in an epoch of its own, and nothing is in its hands. Also said again after ``lost(_:)``.
+  case joined(SharedOpening)
+  /// What is in hand stays the branch's until then, at least; nobody is to be handed out later.
+  case leaseHolds(until: MonotonicTime)
+  /// Nothing that was in hand is the branch's any more: it is served again, here or elsewhere. What was staged is forgotten;
+  /// what was handed over is told of before the next ``joined(_:)``.
+  case lost(SharedLoss)
+  /// The oldest transaction under way is in the books. These of its customers it has not changed: somebody else had taken
+  /// them out before.
+  case committed(withoutEffect: [TicketNumber])
+  /// The oldest transaction under way has had no effect, and never will: the branch had lost what was in its hands.
+  case dropped
+  /// The database has refused a transaction: nothing of what is under way or staged was kept.
+  case commitRefused(StoreError)
+  /// The next page of a line, in the order in which pages were asked for. It may be empty.
+  case page(Line, [SharedCustomer])
+  /// Somebody whom nobody has may stand in this line.
+  case mayWait(Line)
+  /// A request is answered.
+  case answered(RequestNumber, SharedAnswer)
+  /// The numbers of the whole bank have changed.
+  case numbers(SharedNumbers)
+  /// Another business day has begun.
+  case dayBegan(BusinessDay, openedAt: WallTime)
+  /// The bank takes no new customers any more, or takes them again.
+  case draining(Bool)
+  /// There are services that were not known before.
+  case services(ServiceDirectory)
+  /// These transactions were told as committed and are not in the books: the server that had them is gone, and the one that
+  /// follows it has never had them.
+  case forgotten(commits: [Int64])
+}
+
+/// Why nothing in hand is the branch's any more.
+public enum SharedLoss: Sendable, Hashable {
+  /// Another branch, or the same one begun anew, has ended the epoch.
+  case fenced
+  /// The lease could not be renewed in time.
+  case leaseRanOut
+  /// The books are those of another server, which has never had some of the branch's transactions: who was finished by them
+  /// waits again, in pages that the branch has, and pages that it has taken may be another's.
+  case booksReplaced
+}
+
+/// Why the books cannot be used.
+public enum SharedBooksFailure: Error, Sendable, Hashable {
+  /// The server cannot be used, or does not let this user in.
+  case server(PostgresError)
+  /// What is in the database cannot be used.
+  case books(PostgresPreparation.Failure)
+
+  /// The sentence for people.
+  public func message(in language: Language) -> String {
+    switch self {
+    case .server(let error): error.message(in: language)
+    case .books(let failure): failure.message(in: language)
+    }
+  }
+}
+
+/// What a branch knows when it has joined.
+public struct SharedOpening: Sendable, Equatable {
+  /// Its number and its epoch.
+  public var branch: PostgresBranch
+  /// The present business day.
+  public var day: BusinessDay
+  /// When it began.
+  public var openedAt: WallTime
+  /// Whether the bank takes no new customers.
+  public var isDraining: Bool
+  /// Every service that a branch of this bank has, by the numbers that all use.
+  public var services: ServiceDirectory
+  /// The name of the books.
+  public var name: BooksName
+  /// Services that are paused in this branch.
+  public var paused: [Service] = []
+}
+
+/// A customer who has come into the branch's hands.
+public struct SharedCustomer: Sendable, Equatable {
+  /// Who.
+  public var customer: Customer
+  /// What the customer carries; nil for nothing, which is not the same as no bytes.
+  public var payload: [UInt8]?
+
+  public init(customer: Customer, payload: [UInt8]? = nil) {
+    (self.customer, self.payload) = (customer, payload)
+  }
+}
+
+/// The answer to a request.
+public enum SharedAnswer: Sendable, Equatable {
+  /// These are the tickets.
+  case issued(SharedTickets)
+  /// It is done.
+  case done
+  /// So many were brought back; there may be more where it is as many as were asked for.
+  case requeued(Int64)
+  /// No such ticket was ever given on this day.
+  case noSuchTicket
+  /// The customer is elsewhere, so it cannot be done.
+  case wrongState(CustomerState)
+  /// The key was given for something else.
+  case keyConflict(String)
+  /// The bank takes no new customers.
+  case draining
+  /// Somebody is not finished, so the day cannot be closed.
+  case notFinished
+  /// The database has refused it, and nothing was changed.
+  case refused(StoreError)
+}
+
+/// The tickets of one request.
+public struct SharedTickets: Sendable, Equatable {
+  /// Tickets that were given now, in order; one run unless somebody in the list was known.
+  public var new: [IssuedTickets] = []
+  /// Tickets that the keys had before.
+  public var known: [IssuedTickets] = []
+
+  public init(new: [IssuedTickets] = [], known: [IssuedTickets] = []) {
+    (self.new, self.known) = (new, known)
+  }
+
+  /// How many were given now.
+  public var count: Int64 { new.reduce(0) { $0 + $1.last - $1.first + 1 } }
+}
+
+/// The numbers of the whole bank on the present day.
+public struct SharedNumbers: Sendable, Equatable {
+  /// Of one service.
+  public struct Counts: Sendable, Equatable {
+    /// Tickets given.
+    public var issued: Int64 = 0
+    /// Customers who wait or are at a window, who are delayed, and dead letters.
+    public var waiting: Int64 = 0, delayed: Int64 = 0, dead: Int64 = 0
+    /// Receipts by outcome.
+    public var served: Int64 = 0, outOfStock: Int64 = 0, cancelled: Int64 = 0
+    public init() {}
+  }
+
+  /// A branch as the books know it.
+  public struct Branch: Sendable, Equatable {
+    /// Whether it is there.
+    public enum State: Sendable, Hashable {
+      /// Its lease runs.
+      case open
+      /// Its lease has run out.
+      case expired
+      /// It was left in good order.
+      case closed
+    }
+    /// Its number.
+    public var id: Int64
+    /// Its name, and the machine on which it is.
+    public var name: String, host: String
+    /// How often it has begun or was fenced.
+    public var epoch: Int64
+    /// Whether it is there.
+    public var state: State
+    /// How long its lease still runs by the clock of the database; 0 unless it is open.
+    public var lease: TimeSpan
+    /// Windows as it has told last.
+    public var windows: Int64
+    /// Receipts of the present day of customers whom it has attended to, and its transactions.
+    public var served: Int64, commits: Int64
+  }
+
+  /// The business day.
+  public var day: BusinessDay = 1
+  /// By the number of the service; none where nobody ever came for it.
+  public var services: [Service: Counts] = [:]
+  /// Customers who wait or are at a window, by line.
+  public var waiting: [Line: Int64] = [:]
+  /// All branches, by their numbers.
+  public var branches: [Branch] = []
+  public init() {}
+}

@@ -1,0 +1,284 @@
+// Owns what is asked of the shared books beside the customers in hand: tickets, what an operator wants, and what a branch does
+// by itself from time to time.
+// Invariant: requests are made in their order, and each is answered once. One whose outcome is unknown is made again, also in a
+// later epoch: each finds out whether it has had its effect before.
+import BankModel
+import Posix
+import Postgres
+import QueueCore
+import Time
+
+final class SharedRequests {
+  /// What came of one try.
+  enum Verdict {
+    case answer(SharedAnswer)
+    case fenced
+  }
+
+  /// One try: the branch, the number of its commit, and what there is to know of the tries before.
+  typealias Make = (PostgresBranch, Int64, Tries) -> PostgresRequest<Verdict>
+
+  /// The tries before.
+  struct Tries {
+    /// The numbers of the commits of those whose outcome is unknown.
+    var unknown: [(epoch: Int64, number: Int64)] = []
+    func contains(epoch: Int64?, number: Int64?) -> Bool {
+      unknown.contains { $0.epoch == epoch && $0.number == number }
+    }
+  }
+
+  private struct Asked {
+    let id: Int64
+    /// Who asks; nil for the branch itself.
+    let request: RequestNumber?
+    let make: Make
+    /// Customers who ask for tickets; such requests go together.
+    var arriving: ArrivingCustomers?
+    var name: (epoch: Int64, number: Int64)?
+    /// Whether it is worth anything in another epoch.
+    var outlives = true
+    /// Whether it goes alone, because somebody who went with it was refused.
+    var isAlone = false
+    var tries = Tries()
+    var commit: Int64?
+    /// Told instead of an answer.
+    var finish: ((SharedAnswer?) -> Void)?
+
+    /// What the client is told who has asked for tickets.
+    func answer(_ answer: PostgresIntake.Answer) -> SharedAnswer {
+      switch answer {
+      case .given(let tickets, _): .issued(tickets)
+      case .known(let tickets, let request):
+        KeyedRequest(tickets: tickets, request: request).isRepeated(by: arriving?.digest)
+          ? .issued(SharedTickets(known: [tickets])) : .keyConflict(arriving?.key ?? "")
+      case .conflict(let key): .keyConflict(key)
+      case .draining: .draining
+      }
+    }
+  }
+
+  private static let atOnce = 8
+  private static let together = 64
+  private static let customersTogether = 20_000
+  private static let pause = TimeSpan.milliseconds(5)
+
+  var isEmpty: Bool { tasks.isEmpty }
+  /// When something is to be sent again; nil while it could not be, and whatever lets it be sent wakes whoever sleeps.
+  var nextDeadline: MonotonicTime? { context.branch != nil && link.isOpen && !isAddingLanes ? retryAt : nil }
+  private var retryAt: MonotonicTime?
+  private let context: SharedContext
+  private let link: SharedLink
+  private var tasks: [Asked] = []
+  private var lastID: Int64 = 0
+  private var sent = 0
+  private var isAddingLanes = false
+
+  init(_ context: SharedContext, _ link: SharedLink) { (self.context, self.link) = (context, link) }
+
+  // MARK: - Asking
+
+  func takeIn(_ request: RequestNumber, _ customers: ArrivingCustomers) {
+    guard customers.count > 0 else { return context.tell(.answered(request, .issued(SharedTickets()))) }
+    var task = Asked(id: nextID(), request: request) { _, _, _ in
+      preconditionFailure("customers go another way")
+    }
+    task.arriving = customers
+    tasks.append(task)
+    pump()
+  }
+
+  /// - Parameters:
+  ///   - outlives: whether it is to be made in a later epoch as well.
+  ///   - finish: told instead of an answer to `request`; nil where nothing came of it.
+  func ask(
+    _ request: RequestNumber?, outlives: Bool = true, finish: ((SharedAnswer?) -> Void)? = nil,
+    _ make: @escaping Make
+  ) {
+    var task = Asked(id: nextID(), request: request, make: make)
+    task.outlives = outlives
+    task.finish = finish
+    tasks.append(task)
+    pump()
+  }
+
+  private func nextID() -> Int64 {
+    lastID += 1
+    return lastID
+  }
+
+  // MARK: - Sending
+
+  func pump() {
+    guard let branch = context.branch, link.isOpen, !isAddingLanes else { return }
+    if let retryAt {
+      guard SystemClock.monotonic() >= retryAt else { return }
+      self.retryAt = nil
+    }
+    while sent < Self.atOnce, let first = tasks.firstIndex(where: { $0.commit == nil }) {
+      let isTaken = tasks[first].arriving == nil ? send(first, branch) : sendArriving(from: first, branch)
+      guard isTaken else { return }
+    }
+  }
+
+  private func send(_ index: Int, _ branch: PostgresBranch) -> Bool {
+    let number = context.numbers.next()
+    let task = tasks[index]
+    let isTaken = link.send(task.make(branch, number, task.tries)) { [weak self] answer in
+      guard let self, let commit = self.land(task.id, branch) else { return }
+      switch answer {
+      case .done(.answer(let answer)):
+        // Not every one of these is counted in the books.
+        self.context.numbers.release(commit)
+        self.end(task.id, answer)
+      case .done(.fenced): if self.context.branch == branch { self.context.fenced() }
+      case .refused(let error): self.refused(task.id, error)
+      case .unknown: self.unknown(task.id, branch, commit)
+      }
+    }
+    guard isTaken else {
+      context.numbers.release(number)
+      return false
+    }
+    tasks[index].commit = number
+    sent += 1
+    return true
+  }
+
+  /// Sends those who ask for tickets and stand one behind the other as one transaction.
+  private func sendArriving(from first: Int, _ branch: PostgresBranch) -> Bool {
+    var batch: [PostgresIntake] = []
+    var ids: [Int64] = []
+    var count = 0
+    for index in first..<tasks.count {
+      guard tasks[index].commit == nil, let customers = tasks[index].arriving,
+        batch.isEmpty
+          || batch.count < Self.together && count + customers.count <= Self.customersTogether
+            && !tasks[index].isAlone && !tasks[first].isAlone
+      else { break }
+      guard customers.lines.allSatisfy({ context.lanes[$0] != nil }) else {
+        if batch.isEmpty { return addLanes(customers.lines) }
+        break
+      }
+      let number = context.numbers.next()
+      let name = tasks[index].name ?? (branch.epoch, number)
+      tasks[index].name = name
+      tasks[index].commit = number
+      batch.append(
+        PostgresIntake(
+          customers: customers, lanes: context.lanes, commit: number, name: name, clock: context.clock))
+      ids.append(tasks[index].id)
+      count += customers.count
+    }
+    guard !batch.isEmpty else { return false }
+    let isTaken = link.send(branch.take(batch)) { [weak self] answer in
+      self?.hear(answer, ids, branch)
+    }
+    guard isTaken else {
+      for index in first..<first + ids.count {
+        if let number = tasks[index].commit { context.numbers.release(number) }
+        tasks[index].commit = nil
+      }
+      return false
+    }
+    sent += 1
+    return true
+  }
+
+  private func hear(
+    _ answer: PostgresAnswer<[PostgresIntake.Answer?]>, _ ids: [Int64], _ branch: PostgresBranch
+  ) {
+    for (place, id) in ids.enumerated() {
+      guard let commit = land(id, branch, last: place == ids.count - 1) else { continue }
+      switch answer {
+      case .done(let answers):
+        guard let answer = answers[place] else { continue }
+        if case .given(_, isNow: true) = answer {
+          context.numbers.commit(commit)
+        } else {
+          context.numbers.release(commit)
+        }
+        if let index = tasks.firstIndex(where: { $0.id == id }) { end(id, tasks[index].answer(answer)) }
+      case .refused(let error) where ids.count > 1 && !error.isPassing:
+        if let index = tasks.firstIndex(where: { $0.id == id }) { tasks[index].isAlone = true }
+      case .refused(let error): refused(id, error)
+      case .unknown: unknown(id, branch, commit)
+      }
+    }
+    if case .done(let answers) = answer, answers.contains(where: { $0 == nil }), context.branch == branch {
+      context.fenced()
+    }
+    pump()
+  }
+
+  private func addLanes(_ lines: [Line]) -> Bool {
+    let segment = [
+      PostgresStatements.lockNumbers(),
+      PostgresStatements.addLanes(
+        .integers(lines.map { Int64($0.service.number) }), .integers(lines.map(\.priority.code))),
+      PostgresStatements.lanes(),
+    ]
+    isAddingLanes = link.send(PostgresRequest(segment: segment) { $0.last }) { [weak self] answer in
+      guard let self else { return }
+      self.isAddingLanes = false
+      switch answer {
+      case .done(let rows): self.context.know(lanes: rows)
+      case .refused(let error) where !error.isPassing:
+        // Whoever has asked for it is told; the others go on.
+        let stuck = self.tasks.filter { $0.commit == nil && $0.arriving?.lines == lines }
+        for task in stuck { self.end(task.id, .refused(self.context.storeError(error))) }
+      case .refused, .unknown: self.retryAt = SystemClock.monotonic() + Self.pause
+      }
+      self.pump()
+    }
+    return false
+  }
+
+  // MARK: - What came of it
+
+  /// A try has ended; the number of its commit, where it is one of the present epoch.
+  private func land(_ id: Int64, _ branch: PostgresBranch, last: Bool = true) -> Int64? {
+    guard context.branch == branch, let index = tasks.firstIndex(where: { $0.id == id }) else { return nil }
+    if last { sent -= 1 }
+    let commit = tasks[index].commit
+    tasks[index].commit = nil
+    return commit
+  }
+
+  private func end(_ id: Int64, _ answer: SharedAnswer?) {
+    guard let index = tasks.firstIndex(where: { $0.id == id }) else { return }
+    let task = tasks.remove(at: index)
+    if let finish = task.finish {
+      finish(answer)
+    } else if let request = task.request, let answer {
+      context.tell(.answered(request, answer))
+    }
+    if task.arriving?.hasDelayed == true { context.lookSoon() }
+    pump()
+  }
+
+  private func refused(_ id: Int64, _ error: PostgresError) {
+    if error.isPassing {
+      retryAt = SystemClock.monotonic() + Self.pause
+    } else {
+      end(id, .refused(context.storeError(error)))
+    }
+  }
+
+  private func unknown(_ id: Int64, _ branch: PostgresBranch, _ commit: Int64) {
+    guard let index = tasks.firstIndex(where: { $0.id == id }) else { return }
+    tasks[index].tries.unknown.append((branch.epoch, commit))
+  }
+
+  /// Nothing is under way any more.
+  func lose() {
+    guard let branch = context.lastBranch else { return }
+    for index in tasks.indices {
+      guard let commit = tasks[index].commit else { continue }
+      tasks[index].tries.unknown.append((branch.epoch, commit))
+      tasks[index].commit = nil
+    }
+    (sent, isAddingLanes, retryAt) = (0, false, nil)
+    let isForgetful = Kernel.makes("forgetsRequestsOverTheLoss")
+    for task in tasks where !task.outlives || isForgetful { end(task.id, nil) }
+  }
+}

@@ -1,0 +1,295 @@
+// Owns what a branch does on the connection that is never busy with anything else: it joins, renews its lease, hears that
+// somebody has come, looks at the whole bank each second, and rescues whom a dead branch has left.
+// Invariant: by the branch's own clock the lease ends before it can by the database's: it is counted from the moment at which
+// the renewal was sent, less a margin. Whatever is not heard as a notification is found by the next look.
+import BankModel
+import Posix
+import Postgres
+import QueueCore
+import Time
+
+final class SharedWatch {
+  private static let lookEvery = TimeSpan.seconds(1)
+  private static let soon = TimeSpan.milliseconds(20)
+  private static let recheckAfter = TimeSpan.milliseconds(5)
+
+  /// The branch has an epoch, or has one again.
+  var joined: (SharedOpening) -> Void = { _ in }
+  /// The lease has run out.
+  var ranOut: () -> Void = {}
+  var refused: (SharedBooksFailure) -> Void = { _ in }
+  /// Transactions that were told as committed are gone.
+  var replaced: () -> Void = {}
+  /// Somebody is due.
+  var due: () -> Void = {}
+  /// Windows, as they are told with the next renewal.
+  var windows: Int64 = 0
+  private(set) var leaseEnd: MonotonicTime?
+
+  private let context: SharedContext
+  private let link: SharedLink
+  private let commits: SharedCommits
+  private let settings: SharedBooks.Settings
+  private var renewAt: MonotonicTime?
+  private var lookAt: MonotonicTime?
+  private var dueAt: MonotonicTime?
+  private var recheckAt: [(MonotonicTime, Line)] = []
+  private var isLooking = false
+  private var isRenewing = false
+  private var isRescuing = false
+  private var seen: SharedNumbers?
+  private var isDraining = false
+  /// Everybody who is due was called, and the books were not looked at since.
+  private var isCalling = false
+
+  init(
+    _ context: SharedContext, _ link: SharedLink, _ commits: SharedCommits, _ settings: SharedBooks.Settings
+  ) {
+    (self.context, self.link, self.commits, self.settings) = (context, link, commits, settings)
+  }
+
+  // MARK: - Joining
+
+  /// The connection is there.
+  func linkOpened() {
+    (isLooking, isRenewing, isRescuing) = (false, false, false)
+    guard let branch = context.branch else { return prepare() }
+    renew()
+    look()
+    findForgotten(branch)
+  }
+
+  private func prepare() {
+    link.prepare { [weak self] result in
+      switch result {
+      case .success: self?.join()
+      // The connection was lost, or the server has refused what it may take later.
+      case .failure(.failed(let error)) where error.mayPass: self?.link.renew()
+      case .failure(let failure): self?.refused(.books(failure))
+      }
+    }
+  }
+
+  private func join() {
+    let former = context.lastBranch
+    let sentAt = SystemClock.monotonic()
+    let segment =
+      PostgresBranch.joining(
+        settings.name, lease: settings.lease, host: settings.host, after: former?.epoch ?? 0)
+      + [
+        PostgresStatements.lockNumbers(),
+        PostgresStatements.addServices(.texts(settings.services.map(\.text))),
+        PostgresStatements.services(), PostgresStatements.lanes(), PostgresStatements.lookAtDay(),
+        PostgresStatements.booksName(), PostgresStatements.paused(.text(settings.name)),
+      ]
+    _ = link.send(PostgresRequest(segment: segment) { $0.count == segment.count ? $0 : nil }) {
+      [weak self] answer in
+      guard let self else { return }
+      switch answer {
+      case .done(let rows): self.joined(rows, former, sentAt)
+      case .refused(let error) where !error.mayPass: self.refused(.server(error))
+      case .refused: self.link.renew()
+      case .unknown: break
+      }
+    }
+  }
+
+  private func joined(_ rows: [PostgresRows], _ former: PostgresBranch?, _ sentAt: MonotonicTime) {
+    let days = rows[7]
+    if let now = days.integer(0, 3) { context.clock.hear(now, at: SystemClock.wall()) }
+    guard let branch = PostgresBranch.joined(rows)?.branch, let day = days.integer(0, 0),
+      let opened = days.integer(0, 1), let drains = days.boolean(0, 2), let number = rows[8].integer(0, 0),
+      let firstDay = rows[8].integer(0, 1), let firstTicket = rows[8].integer(0, 2)
+    else {
+      return refused(.books(.foreign))
+    }
+    context.know(services: rows[5])
+    context.know(lanes: rows[6])
+    let opening = SharedOpening(
+      branch: branch, day: day, openedAt: context.clock.ours(opened), isDraining: drains,
+      services: context.services, name: BooksName(number: number, day: firstDay, ticket: firstTicket),
+      paused: context.pausedServices(rows[9]))
+    guard let former else { return begin(opening, sentAt) }
+    let isAsked = commits.settleFormer(former, on: link) { [weak self] isSettled in
+      guard let self else { return }
+      if isSettled { self.begin(opening, sentAt) } else { self.link.renew() }
+    }
+    if !isAsked { link.renew() }
+  }
+
+  private func begin(_ opening: SharedOpening, _ sentAt: MonotonicTime) {
+    context.branch = opening.branch
+    context.lastBranch = opening.branch
+    context.numbers = CommitNumbers()
+    context.day = opening.day
+    isDraining = opening.isDraining
+    seen = nil
+    joined(opening)
+    hold(sentAt)
+    look()
+  }
+
+  // MARK: - The lease
+
+  private func hold(_ sentAt: MonotonicTime) {
+    let end = sentAt + settings.lease - settings.lease / 8
+    leaseEnd = end
+    renewAt = sentAt + settings.lease / 4
+    context.tell(.leaseHolds(until: end))
+  }
+
+  private func renew() {
+    guard let branch = context.branch, !isRenewing else { return }
+    renewAt = nil
+    let sentAt = SystemClock.monotonic()
+    let request = branch.renew(lease: settings.lease, windows: windows, commits: context.numbers.committed)
+    isRenewing = link.send(request) { [weak self] answer in
+      guard let self, self.context.branch == branch else { return }
+      self.isRenewing = false
+      switch answer {
+      case .done(true): self.hold(sentAt)
+      case .done(false): self.context.fenced()
+      case .refused: self.renewAt = SystemClock.monotonic() + Self.soon
+      case .unknown: break
+      }
+    }
+  }
+
+  /// Nothing in hand is the branch's any more.
+  func lose() {
+    (leaseEnd, renewAt, lookAt, dueAt) = (nil, nil, nil, nil)
+    recheckAt = []
+    isCalling = false
+  }
+
+  // MARK: - What is lost with a server
+
+  private func findForgotten(_ branch: PostgresBranch) {
+    let numbers = context.numbers.recent
+    guard !numbers.isEmpty else { return }
+    _ = link.send(branch.kept(numbers)) { [weak self] answer in
+      guard let self, self.context.branch == branch, case .done(let kept) = answer else { return }
+      let gone = numbers.filter { !kept.contains($0) }
+      guard !gone.isEmpty else { return }
+      self.context.numbers.forget(gone)
+      self.context.tell(.forgotten(commits: gone))
+      self.replaced()
+    }
+  }
+
+  // MARK: - Looking
+
+  func heard(_ payload: String) {
+    guard context.branch != nil else { return }
+    if let line = Int64(payload).flatMap({ context.line($0) }) {
+      context.tell(.mayWait(line))
+    } else {
+      look()
+    }
+  }
+
+  /// A page of the line was short. Whoever has come while it was claimed may not have been told of, because somebody else
+  /// still waited then.
+  func recheck(_ line: Line) {
+    guard !recheckAt.contains(where: { $0.1 == line }), !Kernel.makes("neverLooks") else { return }
+    recheckAt.append((SystemClock.monotonic() + Self.recheckAfter, line))
+  }
+
+  func lookSoon() {
+    if Kernel.makes("neverLooks") { return }
+    lookAt = .earlier(lookAt, SystemClock.monotonic() + Self.soon)
+  }
+
+  private func look() {
+    guard let branch = context.branch, !isLooking else { return }
+    let askedAt = SystemClock.monotonic()
+    lookAt = Kernel.makes("neverLooks") ? nil : askedAt + Self.lookEvery
+    isLooking = link.send(SharedLook.request) { [weak self] answer in
+      guard let self, self.context.branch == branch else { return }
+      self.isLooking = false
+      if case .done(let look) = answer { self.see(look, askedAt) }
+    }
+  }
+
+  private func see(_ look: SharedLook, _ askedAt: MonotonicTime) {
+    context.clock.hear(look.now, at: SystemClock.wall())
+    context.know(lanes: look.lanes)
+    if look.services != Int64(context.services.count) { readServices() }
+    if look.day != context.day {
+      context.day = look.day
+      context.tell(.dayBegan(look.day, openedAt: context.clock.ours(look.openedAt.milliseconds)))
+    }
+    if look.isDraining != isDraining {
+      isDraining = look.isDraining
+      context.tell(.draining(isDraining))
+    }
+    for lane in look.waiting { if let line = context.line(lane) { context.tell(.mayWait(line)) } }
+    let numbers = look.numbers(context.line)
+    if numbers.withoutLeases != seen {
+      seen = numbers.withoutLeases
+      context.tell(.numbers(numbers))
+    }
+    isCalling = false
+    dueAt = look.due.map { askedAt + $0 }
+    if let expired = look.expired.first(where: { $0.id != context.branch?.id }), !Kernel.makes("neverRescues")
+    {
+      rescue(expired)
+    }
+  }
+
+  private func readServices() {
+    _ = link.send(PostgresRequest(segment: [PostgresStatements.services()]) { $0.first }) {
+      [weak self] answer in
+      guard let self, case .done(let rows) = answer else { return }
+      let former = self.context.services
+      self.context.know(services: rows)
+      if self.context.services != former { self.context.tell(.services(self.context.services)) }
+    }
+  }
+
+  private func rescue(_ expired: PostgresBranch) {
+    guard !isRescuing else { return }
+    isRescuing = link.send(PostgresBranch.rescue(expired)) { [weak self] _ in
+      guard let self else { return }
+      self.isRescuing = false
+      // There may be another, and those who were given back.
+      self.lookSoon()
+    }
+  }
+
+  private func recheckNow(_ line: Line) {
+    guard let lane = context.lanes[line] else { return }
+    let call = PostgresStatements.lookAtLane(.integer(lane))
+    _ = link.send(PostgresRequest(segment: [call]) { $0.first?.boolean(0, 0) }) { [weak self] answer in
+      guard let self, case .done(true) = answer, self.context.branch != nil else { return }
+      self.context.tell(.mayWait(line))
+    }
+  }
+
+  // MARK: - The turn of the loop
+
+  var nextDeadline: MonotonicTime? {
+    guard context.branch != nil else { return nil }
+    let onLink =
+      link.isOpen
+      ? MonotonicTime.earliest(isRenewing ? nil : renewAt, isLooking ? nil : lookAt, recheckAt.first?.0) : nil
+    return .earliest(leaseEnd, onLink, isCalling ? nil : dueAt)
+  }
+
+  func endTurn() {
+    guard context.branch != nil else { return }
+    let now = SystemClock.monotonic()
+    if let leaseEnd, now >= leaseEnd { return ranOut() }
+    if let dueAt, now >= dueAt, !isCalling {
+      isCalling = true
+      if !Kernel.makes("neverCallsTheDue") { due() }
+    }
+    guard link.isOpen else { return }
+    if let renewAt, now >= renewAt { renew() }
+    if let lookAt, now >= lookAt { look() }
+    while let (moment, line) = recheckAt.first, now >= moment {
+      recheckAt.removeFirst()
+      recheckNow(line)
+    }
+  }
+}

@@ -1,0 +1,18 @@
+// Owns the JSON of a move. It knows no command.
+// Invariant: fields are added, never changed.
+import Wire
+
+extension JSONValue {
+  /// `move`.
+  package static func moved(_ report: MoveReport) -> JSONValue {
+    [
+      "version": 1, "to": .string(report.place), "day": .init(report.day),
+      "rows": .array(
+        report.rows.map { rows -> JSONValue in
+          ["name": .string(rows.name), "before": .init(rows.before), "after": .init(rows.after)]
+        }),
+      "ledger_difference": .init(report.ledger.reduce(0) { $0 &+ $1.balance }),
+      "repeated": .bool(report.isRepeated), "note": .string(report.note),
+    ]
+  }
+}

@@ -1,0 +1,27 @@
+// Owns the books of a shared bank as an inspector reads them. It has no home: what is beside the books is each branch's own.
+// Failure: StoreError, which the inspector tells its client.
+import BankModel
+import Coordinator
+import PostgresReading
+import QueueCore
+import Wire
+
+final class SharedBank: InspectedBooks {
+  private let books: PostgresReading
+
+  init(_ address: String) throws(StoreError) { books = try PostgresReading(address) }
+
+  var reading: any QueueReading { books }
+
+  func look() throws(StoreError) -> InspectedNumbers {
+    let numbers = try books.look()
+    return InspectedNumbers(name: numbers.name, presentDay: numbers.day, issued: numbers.issued)
+  }
+
+  /// The books alone. What the server promises of a commit is a note.
+  func audit() throws(StoreError) -> AuditReport? {
+    var report = AuditReport(try books.audit())
+    report.note(try books.replicationNote())
+    return report
+  }
+}

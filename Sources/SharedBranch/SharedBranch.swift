@@ -1,0 +1,106 @@
+// Owns what a coordinator needs of a shared bank, as far as it is PostgreSQL's: how an address becomes books. `bankd` hands
+// it to the coordinator, which knows no such store.
+import BankModel
+import Coordinator
+import Posix
+import Postgres
+import PostgresReading
+import PostgresStore
+import QueueCore
+import Time
+import Wire
+
+/// Opens the books of a shared bank in PostgreSQL.
+public struct SharedBranch: SharedBooksOpener {
+  public init() {}
+
+  /// For how long a branch tries to join before it is said that it cannot. Who opens a bank waits for so long, and a guardian
+  /// begins anew then.
+  static let patience = TimeSpan.seconds(20)
+
+  /// Opens the books at an address to be read. See ``Coordinator/SharedBooksOpener``.
+  public func inspect(_ address: String) throws -> any InspectedBooks { try SharedBank(address) }
+
+  /// Moves everything into the books at an address. See ``Coordinator/SharedBooksOpener``.
+  public func move(_ books: MovingBooks, told watch: any MoveWatch) throws -> MovedBooks {
+    try BookMove(books, told: watch).run()
+  }
+
+  /// Joins the bank whose books are at an address. See ``Coordinator/SharedBooksOpener``.
+  public func join(
+    _ branch: JoiningBranch, on loop: EventLoop, progressed: () -> Void
+  ) throws -> (books: any BranchStore, opening: BranchOpening) {
+    let joining = try SharedJoining(branch, on: loop)
+    while true {
+      if let joined = try joining.look() { return joined }
+      progressed()
+      _ = try loop.runOnce(until: joining.nextDeadline)
+    }
+  }
+}
+
+/// A branch on its way into a shared bank, turn by turn.
+package final class SharedJoining {
+  private let books: SharedBooks
+  private let name: String
+  private let place: PostgresPlace
+  private let until = SystemClock.monotonic() + SharedBranch.patience
+  private var trouble: PostgresError?
+
+  /// Begins to join.
+  package init(_ branch: JoiningBranch, on loop: EventLoop) throws {
+    do throws(PostgresError) { place = try .ofBooks(branch.address) } catch { throw Self.failure(error) }
+    name = branch.name
+    books = SharedBooks(
+      .init(place: place, name: branch.name, host: branch.host, services: branch.services), loop: loop)
+  }
+
+  /// When to look at the latest.
+  package var nextDeadline: MonotonicTime {
+    let most = SystemClock.monotonic() + .milliseconds(500)
+    return books.nextDeadline.map { min($0, most) } ?? most
+  }
+
+  /// The books and what there is in them, once it has joined.
+  package func look() throws -> (books: any BranchStore, opening: BranchOpening)? {
+    guard SystemClock.monotonic() < until else {
+      throw trouble.map(Self.failure)
+        ?? Failure(.system, subject: place.description, detail: "the books were not joined in time")
+    }
+    books.endTurn()
+    while let happening = books.takeHappening() {
+      switch happening {
+      case .joined(let opening): return joined(opening)
+      case .refused(let failure): throw Self.failure(failure)
+      case .interrupted(let error): trouble = error
+      default: break
+      }
+    }
+    return nil
+  }
+
+  private func joined(_ opening: SharedOpening) -> (books: any BranchStore, opening: BranchOpening) {
+    var numbers = Books(day: opening.day, openedAt: opening.openedAt)
+    numbers.know(services: opening.services.count)
+    for service in opening.paused where service.index < numbers.paused.count {
+      numbers.paused[service.index] = true
+    }
+    return (
+      SharedStore(books, opening, name: name),
+      BranchOpening(
+        identity: BranchIdentity(opening.branch, name: name), books: numbers, booksName: opening.name,
+        isDraining: opening.isDraining)
+    )
+  }
+
+  private static func failure(_ error: PostgresError) -> Failure {
+    Failure(.system, subject: error.place, detail: error.message(in: .english))
+  }
+
+  private static func failure(_ failure: SharedBooksFailure) -> Failure {
+    if case .books(.newer) = failure {
+      return Failure(.newerSchema, subject: "bank", detail: failure.message(in: .english))
+    }
+    return Failure(.system, detail: failure.message(in: .english))
+  }
+}

@@ -1,0 +1,155 @@
+// Owns the network between the branches and their books: how long anything takes, who is cut off, and which connections there
+// are. It must not know what is said. Invariant: what is drawn is drawn of the network's own chance.
+
+#if HAS_POSTGRES
+  import BankModel
+  import Postgres
+  import Time
+
+  final class BooksNetwork {
+    /// How it is between one branch and the books.
+    struct Weather {
+      /// The shortest way, in nanoseconds, and what comes on top.
+      var base: Int64
+      var spread: Int64
+      var isSlowUntil = MonotonicTime(nanoseconds: 0)
+      var isPartitionedUntil = MonotonicTime(nanoseconds: 0)
+    }
+
+    unowned let world: BranchSimulation
+    private(set) var sessions: [BooksSession] = []
+    var weather: [Weather] = []
+    /// Nobody reaches the books until then.
+    var isAwayUntil = MonotonicTime(nanoseconds: 0)
+    /// So many notifications get lost.
+    var deafness = 0
+    private var chance: SeededGenerator
+    private var lastBackend: Int32 = 1_000
+
+    init(seed: UInt64, in world: BranchSimulation) {
+      self.world = world
+      chance = SeededGenerator(seed: seed)
+    }
+
+    private var now: MonotonicTime { world.clock.now }
+
+    /// How long something takes from a branch to the books, or back.
+    func delay(at place: Int) -> TimeSpan {
+      let slowness: Int64 = weather[place].isSlowUntil > now ? 20 : 1
+      return TimeSpan(nanoseconds: (weather[place].base + chance.draw(0...weather[place].spread)) * slowness)
+    }
+
+    func connect(_ process: SimulatedProcess, _ place: Int) -> BooksSession {
+      lastBackend += 1
+      let session = BooksSession(self, of: process, place, backend: lastBackend)
+      let clock = max(process.clock, now)
+      sessions.append(session)
+      if isAwayUntil > clock {
+        session.push(.lost("connection refused"), at: clock + .milliseconds(1))
+      } else if weather[place].isPartitionedUntil > clock {
+        // Nobody answers: the branch gives it up by itself.
+      } else {
+        session.isAlive = true
+        world.statistics.connections += 1
+        session.push(.connected(.played), at: clock + delay(at: place) + delay(at: place))
+      }
+      return session
+    }
+
+    func isOnItsWay(_ session: BooksSession, until moment: MonotonicTime) {
+      world.agenda.add(.arrival(session), at: moment)
+    }
+
+    /// What is due of what a branch has sent comes to the books.
+    func arrive(_ session: BooksSession) {
+      guard let due = session.nextArrival, session.isAlive else { return session.dropRequests() }
+      let healed = weather[session.place].isPartitionedUntil
+      if healed > now, !session.isCut {
+        session.holdUp(until: healed)
+        return isOnItsWay(session, until: healed)
+      }
+      guard due <= now else { return isOnItsWay(session, until: due) }
+      guard let segment = session.takeArrival() else { return }
+      if session.isCut || !session.isHeard { world.statistics.lateTurns += 1 }
+      let word: PostgresWord
+      do throws(BooksServer.Refusal) {
+        word = .done(try world.books.execute(segment, from: session))
+      } catch {
+        word = .refused(state: error.state, message: error.words)
+      }
+      world.trace.line(now, "books: branch \(session.place) \(segment.map(\.statement.name)) \(word)")
+      world.trace.mix(Int64(session.backend))
+      world.trace.mix(Int64(segment.count))
+      session.push(word, at: now + delay(at: session.place))
+      if session.nextArrival == nil, session.isCut { tidy() }
+    }
+
+    func notify(_ payload: String) {
+      for session in sessions where session.listens && session.isAlive && !session.isCut {
+        if deafness > 0 {
+          deafness -= 1
+          continue
+        }
+        session.push(.notified(channel: "bank", payload: payload), at: now + delay(at: session.place))
+      }
+    }
+
+    // MARK: - What goes wrong
+
+    /// The server ends its process for a connection.
+    func end(_ session: BooksSession) {
+      session.isAlive = false
+      session.dropRequests()
+      session.cut(keepingRequests: 0, noticedAt: now + delay(at: session.place))
+      tidy()
+    }
+
+    /// A connection breaks: what was asked may still be done, and nobody is told.
+    func cut(_ session: BooksSession) {
+      let kept = Int(chance.draw(0...Int64(session.toServer.count)))
+      session.cut(keepingRequests: kept, noticedAt: now + .milliseconds(chance.draw(0...30)))
+      // What stays comes late.
+      session.holdUp(until: now + .milliseconds(chance.draw(0...400)))
+      if kept == 0, chance.draw(0...1) == 0 { session.isAlive = false }
+    }
+
+    var open: [BooksSession] { sessions.filter { $0.isAlive && $0.isHeard && !$0.isCut } }
+
+    /// A branch is cut off from everything. Connections that hear nothing for too long are given up.
+    func partition(_ place: Int, for span: TimeSpan) {
+      weather[place].isPartitionedUntil = max(weather[place].isPartitionedUntil, now + span)
+      for session in open where session.place == place {
+        if span > .milliseconds(3_400) {
+          // What is on its way will not come, and the server's process hangs for a while.
+          session.cut(keepingRequests: 0, noticedAt: now + .milliseconds(chance.draw(3_000...4_000)))
+        } else {
+          session.holdUp(until: now + span)
+          session.holdBack(until: now + span)
+        }
+      }
+    }
+
+    /// The server dies, with every process of it.
+    func loseServer(for span: TimeSpan) {
+      isAwayUntil = now + span
+      for session in sessions where session.isAlive {
+        session.isAlive = false
+        session.dropRequests()
+        session.cut(keepingRequests: 0, noticedAt: now + .milliseconds(chance.draw(0...5)))
+      }
+      tidy()
+    }
+
+    func calmDown() {
+      isAwayUntil = now
+      deafness = 0
+      for place in weather.indices {
+        (weather[place].isSlowUntil, weather[place].isPartitionedUntil) = (now, now)
+      }
+    }
+
+    private func tidy() {
+      sessions.removeAll { !$0.isHeard && (!$0.isAlive || $0.toServer.isEmpty && $0.isCut) }
+    }
+  }
+#endif

@@ -1,0 +1,277 @@
+// Owns what the simulated server does with branches, their epochs and their claims.
+// Invariant: as that of the production statements, line by line: what they do stands beside them.
+
+#if HAS_POSTGRES
+  import BankModel
+  import Postgres
+  import PostgresStore
+  import Time
+
+  extension BooksServer {
+    // MARK: - The lease
+
+    func join(_ call: PostgresCall, _ turn: inout Turn) -> [[PostgresValue]] {
+      let name = call.text(0) ?? ""
+      var branch =
+        branches.first { $0.name == name } ?? Branch(id: newBranch(), name: name, expires: now)
+      branch.epoch = max(branch.epoch, call.integer(3)) + 1
+      branch.expires = expiry(of: branch.name, call.integer(1))
+      branch.host = call.text(2) ?? ""
+      branch.isClosed = false
+      put(branch)
+      turn.fencing = branch.id
+      let owner = BranchOwner(branch: branch.id, epoch: branch.epoch)
+      checker.joined(owner, until: now + .milliseconds(call.integer(1)))
+      return [[.integer(branch.id), .integer(branch.epoch)]]
+    }
+
+    /// When a lease ends that begins now.
+    private func expiry(of name: String, _ milliseconds: Int64) -> MonotonicTime {
+      let end = now + .milliseconds(milliseconds)
+      guard makes(.leasesByTheLocalClock) else { return end }
+      return end + .milliseconds(world.calendarError(of: name) - calendarError)
+    }
+
+    private func put(_ branch: Branch) {
+      if let place = branches.firstIndex(where: { $0.id == branch.id }) {
+        branches[place] = branch
+      } else {
+        branches.append(branch)
+      }
+    }
+
+    func renew(_ call: PostgresCall) -> [[PostgresValue]] {
+      guard var branch = branches.first(where: { $0.id == call.integer(0) && $0.epoch == call.integer(1) })
+      else {
+        return []
+      }
+      branch.expires = expiry(of: branch.name, call.integer(2))
+      (branch.windows, branch.commits) = (call.integer(3), call.integer(4))
+      put(branch)
+      checker.renewed(call.owner, until: now + .milliseconds(call.integer(2)))
+      return [[.integer(branch.id)]]
+    }
+
+    func paused(_ call: PostgresCall) -> [[PostgresValue]] {
+      branches.first { $0.name == call.text(0) }?.paused.map { [.integer($0)] } ?? []
+    }
+
+    func keepPaused(_ call: PostgresCall) -> [[PostgresValue]] {
+      guard var branch = branches.first(where: { $0.id == call.integer(0) && $0.epoch == call.integer(1) })
+      else { return [] }
+      branch.paused = call.integers(2)
+      put(branch)
+      return [[.integer(branch.id)]]
+    }
+
+    func expired() -> [[PostgresValue]] {
+      branches.filter { branch in
+        branch.expires < now
+          && claims.contains { $0.owner == BranchOwner(branch: branch.id, epoch: branch.epoch) }
+      }.map { [.integer($0.id), .integer($0.epoch), .text($0.name)] }
+    }
+
+    func fenceExpired(_ call: PostgresCall, _ turn: inout Turn) -> [[PostgresValue]] {
+      guard var branch = branches.first(where: { $0.id == call.integer(0) && $0.epoch == call.integer(1) }),
+        branch.expires < now
+      else { return [] }
+      branch.epoch += 1
+      put(branch)
+      turn.fencing = branch.id
+      world.statistics.rescues += 1
+      checker.fenced(call.owner)
+      return [[.integer(branch.id)]]
+    }
+
+    func leave(_ call: PostgresCall, _ turn: inout Turn) -> [[PostgresValue]] {
+      guard var branch = branches.first(where: { $0.id == call.integer(0) && $0.epoch == call.integer(1) })
+      else {
+        return []
+      }
+      branch.epoch += 1
+      branch.expires = MonotonicTime(nanoseconds: 0)
+      (branch.isClosed, branch.windows) = (true, 0)
+      put(branch)
+      turn.fencing = branch.id
+      checker.left(call.owner)
+      return [[.integer(branch.id)]]
+    }
+
+    func giveBack(_ turn: Turn) -> [[PostgresValue]] {
+      guard let id = turn.fencing, let branch = branches.first(where: { $0.id == id }) else { return [] }
+      var rows: [[PostgresValue]] = []
+      claims.removeAll { claim in
+        guard claim.owner.branch == id, claim.owner.epoch < branch.epoch else { return false }
+        let there = tickets(in: claim.lane, claim.first...claim.last)
+        guard !there.isEmpty else { return false }
+        rows.append([.integer(claim.lane), .integer(claim.first), .integer(claim.last)])
+        checker.returned(there, of: claim.owner)
+        if strikes(.losesTheReturned) { return true }
+        returned.append(Piece(lane: claim.lane, first: claim.first, last: claim.last))
+        return !makes(.rescuesTwice)
+      }
+      checker.gaveBack(of: id, before: branch.epoch)
+      return rows
+    }
+
+    func tellReturned() -> [[PostgresValue]] {
+      for lane in Set(returned.map(\.lane)).sorted() { world.network.notify("\(lane)") }
+      return [[.integer(0)]]
+    }
+
+    // MARK: - Claiming
+
+    /// Those who wait in a lane, of these tickets, in order.
+    func tickets(in lane: Int64, _ range: ClosedRange<Int64>) -> [Int64] {
+      customers.values.filter { $0.state == 1 && $0.lane == lane && range.contains($0.ticket) }.map(\.ticket)
+        .sorted()
+    }
+
+    /// The last ticket of a lane that was ever claimed.
+    func front(_ lane: Int64) -> Int64 {
+      max(
+        claims.lazy.filter { $0.lane == lane }.map(\.last).max() ?? 0,
+        returned.lazy.filter { $0.lane == lane }.map(\.last).max() ?? 0)
+    }
+
+    func hasUnclaimed(_ lane: Int64) -> Bool {
+      if returned.contains(where: { $0.lane == lane }) { return true }
+      let front = front(lane)
+      return customers.values.contains { $0.state == 1 && $0.lane == lane && $0.ticket > front }
+    }
+
+    private func mayClaim(_ owner: BranchOwner) -> Bool {
+      isPresent(owner) || makes(.claimsWithoutTheEpoch)
+    }
+
+    func claimReturned(_ call: PostgresCall) -> [[PostgresValue]] {
+      guard mayClaim(call.owner) else { return [] }
+      let lane = call.integer(2)
+      let pieces = returned.filter { $0.lane == lane }.sorted { $0.first < $1.first }.prefix(256)
+      var through: Int64 = 0
+      var taken: [Int64] = []
+      for (place, piece) in pieces.enumerated() {
+        through += piece.last - piece.first + 1
+        guard place == 0 || through <= call.integer(3) else { continue }
+        returned.removeAll { $0.lane == lane && $0.first == piece.first }
+        claims.append(
+          Claim(
+            lane: lane, first: piece.first, last: piece.last, owner: call.owner, number: call.integer(4)))
+        taken += tickets(in: lane, piece.first...piece.last)
+      }
+      checker.claimed(taken.sorted(), by: call.owner, isNext: false)
+      return page(taken)
+    }
+
+    func claimNext(_ call: PostgresCall) -> [[PostgresValue]] {
+      guard mayClaim(call.owner) else { return [] }
+      let lane = call.integer(2)
+      var front = front(lane)
+      if strikes(.claimsOverlap) { front = max(0, front - 2) }
+      var page = Array(tickets(in: lane, (front + 1)...Int64.max).prefix(Int(call.integer(3))))
+      if makes(.claimsTheLastFirst) {
+        page = Array(tickets(in: lane, (front + 1)...Int64.max).suffix(Int(call.integer(3))))
+      }
+      guard let first = page.first, let last = page.last else { return [] }
+      claims.append(
+        Claim(lane: lane, first: first, last: last, owner: call.owner, number: call.integer(4)))
+      checker.claimed(page, by: call.owner, isNext: true)
+      world.statistics.pages += 1
+      return self.page(page)
+    }
+
+    private func page(_ tickets: [Int64]) -> [[PostgresValue]] {
+      tickets.sorted().compactMap { customers[$0] }.map { row in
+        [
+          .integer(row.position), .integer(row.amount), .integer(row.account), .integer(row.issued),
+          .integer(row.attempts), .integer(row.crashes), .integer(row.failures), .integer(row.begun),
+          .boolean(row.isBegun), row.article.map { .text($0) } ?? .null,
+          row.payload.map { .bytes($0) } ?? .null,
+        ]
+      }
+    }
+
+    private func claims(_ call: PostgresCall) -> [Claim] {
+      claims.filter { $0.owner == call.owner && $0.number == call.integer(2) }
+    }
+
+    func hasClaimed(_ call: PostgresCall) -> [[PostgresValue]] { [[.boolean(!claims(call).isEmpty)]] }
+
+    func claimed(_ call: PostgresCall) -> [[PostgresValue]] {
+      page(claims(call).flatMap { tickets(in: $0.lane, $0.first...$0.last) })
+    }
+
+    // MARK: - Coming back
+
+    /// Whoever comes back to be nobody's: who is due, dead letters, and whom a branch has not served.
+    func comeBack(_ call: PostgresCall) -> [[PostgresValue]] {
+      guard isPresent(call.owner) else { return [[.integer(0), .integer(0), .boolean(false)]] }
+      let kind = call.statement.name
+      let back = whoComesBack(kind, call)
+      var counts: [Int64: Int64] = [:]
+      var lanes: Set<Int64> = []
+      var told: Set<Int64> = []
+      for lane in Set(back.compactMap { customers[$0]?.lane }) where !hasUnclaimed(lane) { told.insert(lane) }
+      let fronts = Dictionary(
+        uniqueKeysWithValues: Set(back.compactMap { customers[$0]?.lane }).map { ($0, front($0)) })
+      for ticket in back.sorted() {
+        guard var row = customers[ticket] else { continue }
+        let former = row.state
+        if kind == "bank-return-unserved" {
+          guard claims.contains(where: { $0.holds(row) && $0.owner == call.owner }) else { continue }
+        } else {
+          row.state = 1
+          if !makes(.callsTheDueTwice) { row.due = nil }
+          if kind != "bank-return-due" {
+            (row.crashes, row.failures, row.begun, row.isBegun) = (0, 0, 0, false)
+          }
+          customers[ticket] = row
+          checker.cameBack(ticket, from: former, by: call.owner, at: nowMilliseconds)
+        }
+        counts[row.lane, default: 0] += 1
+        lanes.insert(row.lane)
+        cutOut(row)
+        let isBehind = ticket <= fronts[row.lane] ?? 0
+        let isBack = returned.contains { $0.lane == row.lane && $0.first <= ticket && ticket <= $0.last }
+        if isBehind, !isBack, !(makes(.losesTheRevived) && kind != "bank-return-due") {
+          returned.append(Piece(lane: row.lane, first: ticket, last: ticket))
+        }
+        guard kind != "bank-return-unserved" else { continue }
+        var change = Tally(waiting: 1)
+        if former == 2 { change.delayed = -1 } else if former == 3 { change.dead = -1 }
+        add(change, call.owner, call.integer(2), lane: row.lane)
+      }
+      for lane in lanes.intersection(told).sorted() { world.network.notify("\(lane)") }
+      return [[.integer(counts.values.reduce(0, +)), .integer(0), .boolean(true)]]
+    }
+
+    private func whoComesBack(_ kind: String, _ call: PostgresCall) -> [Int64] {
+      let rows = customers.values.sorted { $0.ticket < $1.ticket }
+      switch kind {
+      case "bank-return-due":
+        let now = nowMilliseconds + (makes(.callsTooEarly) ? 60_000 : 0)
+        return rows.filter { $0.due.map { $0 <= now } ?? false }.map(\.ticket)
+      case "bank-return-dead":
+        return Array(rows.filter { $0.state == 3 }.map(\.ticket).prefix(Int(call.integer(3))))
+      case "bank-return-dead-ticket":
+        return rows.filter { $0.state == 3 && $0.ticket == call.integer(3) }.map(\.ticket)
+      default: return call.integers(3).map { PostgresPosition.ticket($0) }
+      }
+    }
+
+    /// A ticket leaves the claim in which it lies.
+    private func cutOut(_ row: Row) {
+      guard let place = claims.firstIndex(where: { $0.holds(row) }) else { return }
+      let claim = claims.remove(at: place)
+      var (before, after) = (claim, claim)
+      (before.last, after.first) = (row.ticket - 1, row.ticket + 1)
+      claims += [before, after].filter { $0.first <= $0.last }
+    }
+  }
+
+  extension BooksServer.Claim {
+    func holds(_ row: BooksServer.Row) -> Bool {
+      lane == row.lane && first <= row.ticket && row.ticket <= last
+    }
+  }
+#endif

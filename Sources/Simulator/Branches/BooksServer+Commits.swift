@@ -1,0 +1,240 @@
+// Owns what the simulated server does with the transactions of a branch, with tickets, and with what an operator wants.
+// Invariant: as in the production statements, nothing is done for an epoch that has ended, and a commit is nothing without the
+// one before it.
+
+#if HAS_POSTGRES
+  import BankModel
+  import Postgres
+  import PostgresStore
+  import Time
+
+  extension BooksServer {
+    func add(_ change: Tally, _ owner: BranchOwner, _ commit: Int64, lane: Int64) {
+      var sum = tally[TallyKey(owner: owner, commit: commit, day: day, lane: lane)] ?? Tally()
+      sum.issued += change.issued
+      sum.waiting += change.waiting
+      sum.delayed += change.delayed
+      sum.dead += change.dead
+      sum.served += change.served
+      sum.short += change.short
+      sum.cancelled += change.cancelled
+      tally[TallyKey(owner: owner, commit: commit, day: day, lane: lane)] = sum
+      commits.insert(Commit(owner: owner, number: commit))
+    }
+
+    private func mayCommit(_ owner: BranchOwner) -> Bool {
+      isPresent(owner) || makes(.completesWithoutTheEpoch)
+    }
+
+    /// Whether the epoch goes on, and whether the commit counts.
+    private func begin(_ call: PostgresCall) throws(Refusal) -> (fence: Bool, good: Bool) {
+      checker.hasSent(call.owner, isPresent: isPresent(call.owner))
+      guard mayCommit(call.owner) else { return (false, false) }
+      let former = call.integer(3)
+      guard former == 0 || commits.contains(Commit(owner: call.owner, number: former)) else {
+        return (true, false)
+      }
+      let commit = Commit(owner: call.owner, number: call.integer(2))
+      if commits.contains(commit) {
+        checker.repeated(call.owner, call.integer(2))
+        throw Refusal(state: "23505", words: "duplicate key value violates unique constraint \"tally_pkey\"")
+      }
+      commits.insert(commit)
+      return (true, true)
+    }
+
+    func beginCommit(_ call: PostgresCall) throws(Refusal) -> [[PostgresValue]] {
+      let (fence, good) = try begin(call)
+      return [[.boolean(fence), .boolean(good), .null]]
+    }
+
+    func complete(_ call: PostgresCall) throws(Refusal) -> [[PostgresValue]] {
+      let (fence, good) = try begin(call)
+      guard good else { return [[.boolean(fence), .boolean(false), .null]] }
+      var done: [Int64] = []
+      for (place, position) in call.integers(4).enumerated() {
+        let ticket = PostgresPosition.ticket(position)
+        checker.wantsToFinish(ticket, by: call.owner)
+        guard let row = customers[ticket], row.position == position else { continue }
+        customers[ticket] = nil
+        let outcome = call.integers(5)[place]
+        receipts[ticket] = Written(owner: call.owner, commit: call.integer(2), outcome: outcome)
+        done.append(ticket)
+        checker.finished(row, by: call.owner, outcome: outcome, attempts: call.integers(9)[place])
+        var change = Tally()
+        if row.state == 1 {
+          change.waiting = -1
+        } else if row.state == 2 {
+          change.delayed = -1
+        } else {
+          change.dead = -1
+        }
+        switch outcome {
+        case 1: change.served = 1
+        case 3: change.short = 1
+        default: change.cancelled = 1
+        }
+        add(change, call.owner, call.integer(2), lane: row.lane)
+      }
+      world.statistics.commits += 1
+      if done.count < call.integers(4).count { world.statistics.withoutEffect += 1 }
+      if makes(.keepsSilentAboutNoEffect) { done = call.integers(4).map { PostgresPosition.ticket($0) } }
+      return [[.boolean(true), .boolean(true), done.isEmpty ? .null : .integers(done)]]
+    }
+
+    private func isBegun(_ call: PostgresCall) -> Bool {
+      commits.contains(Commit(owner: call.owner, number: call.integer(2)))
+    }
+
+    func change(_ call: PostgresCall) -> [[PostgresValue]] {
+      guard isBegun(call) else { return [[.null]] }
+      var changed: [Int64] = []
+      for (place, position) in call.integers(3).enumerated() {
+        let ticket = PostgresPosition.ticket(position)
+        guard var row = customers[ticket], row.position == position else { continue }
+        row.attempts = call.integers(4)[place]
+        (row.crashes, row.failures) = (call.integers(5)[place], call.integers(6)[place])
+        (row.begun, row.isBegun) = (call.integers(7)[place], call.integers(8)[place] == 1)
+        row.state = call.integers(9)[place]
+        let due = call.integers(10)[place]
+        row.due = due == 0 ? nil : due
+        if makes(.delaysByTheLocalCalendar), let due = row.due {
+          let name = branches.first { $0.id == call.owner.branch }?.name ?? ""
+          row.due = due + world.calendarError(of: name) - calendarError
+        }
+        customers[ticket] = row
+        changed.append(ticket)
+        checker.changed(ticket, by: call.owner, to: row.state, attempts: row.attempts, due: row.due)
+        if row.state == 2 { add(Tally(waiting: -1, delayed: 1), call.owner, call.integer(2), lane: row.lane) }
+        if row.state == 3 { add(Tally(waiting: -1, dead: 1), call.owner, call.integer(2), lane: row.lane) }
+      }
+      world.statistics.commits += 1
+      return [[changed.isEmpty ? .null : .integers(changed)]]
+    }
+
+    func record(_ call: PostgresCall) -> [[PostgresValue]] {
+      guard isBegun(call) else { return [] }
+      for (ticket, number) in zip(call.integers(3), call.integers(4)) {
+        attempts.insert([day, ticket, number])
+      }
+      return []
+    }
+
+    func commitsKept(_ call: PostgresCall) -> [[PostgresValue]] {
+      let kept = call.integers(2).filter { commits.contains(Commit(owner: call.owner, number: $0)) }
+      return [[kept.isEmpty ? .null : .integers(kept)]]
+    }
+
+    func receiptsOfCommits(_ call: PostgresCall) -> [[PostgresValue]] {
+      var tickets: [Int64: [Int64]] = [:]
+      for (ticket, receipt) in receipts.sorted(by: { $0.key < $1.key })
+      where receipt.owner == call.owner && call.integers(2).contains(receipt.commit) {
+        tickets[receipt.commit, default: []].append(ticket)
+      }
+      return tickets.sorted { $0.key < $1.key }.map { [.integer($0.key), .integers($0.value)] }
+    }
+
+    // MARK: - What an operator wants
+
+    func cancel(_ call: PostgresCall) -> [[PostgresValue]] {
+      guard isPresent(call.owner) else { return [[.boolean(false), .null]] }
+      let ticket = call.integer(3)
+      guard let row = customers.removeValue(forKey: ticket) else {
+        return [[.boolean(true), makes(.cancelsWithoutEffect) ? .integer(1) : .null]]
+      }
+      receipts[ticket] = Written(owner: call.owner, commit: call.integer(2), outcome: 2)
+      checker.cancelled(ticket, by: call.owner)
+      var change = Tally(cancelled: 1)
+      if row.state == 1 {
+        change.waiting = -1
+      } else if row.state == 2 {
+        change.delayed = -1
+      } else {
+        change.dead = -1
+      }
+      add(change, call.owner, call.integer(2), lane: row.lane)
+      return [[.boolean(true), .integer(row.state)]]
+    }
+
+    func whereabouts(_ call: PostgresCall) -> [[PostgresValue]] {
+      let state = customers[call.integer(0)].map { PostgresValue.integer($0.state) } ?? .null
+      guard let receipt = receipts[call.integer(0)] else { return [[state, .null, .null, .null]] }
+      return [
+        [state, .integer(receipt.owner.branch), .integer(receipt.owner.epoch), .integer(receipt.commit)]
+      ]
+    }
+
+    // MARK: - The day
+
+    func drain(_ call: PostgresCall) -> [[PostgresValue]] {
+      guard isPresent(call.owner) else { return [[.boolean(false), .integer(0)]] }
+      isDraining = true
+      world.network.notify("")
+      return [[.boolean(true), .integer(1)]]
+    }
+
+    func endDay(_ call: PostgresCall, _ turn: inout Turn) -> [[PostgresValue]] {
+      let isThere = isPresent(call.owner)
+      if isThere, call.integer(2) == day, customers.isEmpty || makes(.endsTheDayEarly) {
+        checker.dayEnds()
+        day += 1
+        isDraining = false
+        turn.hasEndedDay = true
+        world.network.notify("")
+      }
+      return [[.boolean(isThere), .integer(day), .integer(0)]]
+    }
+
+    func forget(_ turn: Turn, _ body: () -> Void) -> [[PostgresValue]] {
+      if turn.hasEndedDay { body() }
+      return []
+    }
+
+    // MARK: - Looking
+
+    func lookAtDay() -> [[PostgresValue]] {
+      let due = customers.values.compactMap(\.due).min()
+      return [
+        [
+          .integer(day), .integer(1_000), .boolean(isDraining), .integer(nowMilliseconds),
+          due.map { .integer($0) } ?? .null, .integer(Int64(ServiceName.branch.count)),
+        ]
+      ]
+    }
+
+    func lookAtLanes() -> [[PostgresValue]] {
+      lanes.map {
+        [.integer($0.number), .integer($0.service), .integer($0.priority), .boolean(hasUnclaimed($0.number))]
+      }
+    }
+
+    func lookAtNumbers() -> [[PostgresValue]] {
+      var sums: [[Int64]: Tally] = [:]
+      for (key, counts) in tally where key.day == day && key.lane > 0 {
+        var sum = sums[[key.owner.branch, key.lane]] ?? Tally()
+        sum.issued += counts.issued
+        sum.waiting += counts.waiting
+        sum.delayed += counts.delayed
+        sum.dead += counts.dead
+        sum.served += counts.served
+        sum.short += counts.short
+        sum.cancelled += counts.cancelled
+        sums[[key.owner.branch, key.lane]] = sum
+      }
+      return sums.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map { key, sum in
+        let counts = [sum.issued, sum.waiting, sum.delayed, sum.dead, sum.served, sum.short, sum.cancelled]
+        return (key + counts).map { .integer($0) }
+      }
+    }
+
+    func lookAtBranches() -> [[PostgresValue]] {
+      branches.map { branch in
+        [
+          .integer(branch.id), .text(branch.name), .text(branch.host), .integer(branch.epoch),
+          .boolean(branch.isClosed), .integer(branch.windows), .integer(branch.commits),
+          .integer(max(0, branch.expires.since(now).milliseconds)),
+        ]
+      }
+    }
+  }
+#endif

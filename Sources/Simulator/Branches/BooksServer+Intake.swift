@@ -1,0 +1,150 @@
+// Owns how the simulated server gives tickets: to a request with a key of its own or without one, and to a list whose customers
+// have keys. Invariant: tickets are one series, a key has its tickets once, and so has a request, in whatever epoch it is repeated.
+
+#if HAS_POSTGRES
+  import BankModel
+  import Postgres
+  import PostgresStore
+  import Time
+
+  extension BooksServer {
+    /// What is asked for, in columns.
+    private struct Arriving {
+      var bases, amounts, accounts, dues: [Int64]
+      var articles: [String?]
+      var payloads: [[UInt8]?]
+
+      init(_ call: PostgresCall, from place: Int) {
+        (bases, amounts) = (call.integers(place), call.integers(place + 1))
+        (accounts, dues) = (call.integers(place + 2), call.integers(place + 3))
+        (articles, payloads) = (call.texts(place + 4), call.manyBytes(place + 5))
+      }
+    }
+
+    private var lastTicket: Int64 { intake.lazy.filter { $0.day == self.day }.map(\.last).max() ?? 0 }
+
+    private func add(
+      _ place: Int, of arriving: Arriving, as ticket: Int64, issued: Int64, for call: PostgresCall
+    ) {
+      let base = arriving.bases[place]
+      let due = arriving.dues[place]
+      let row = Row(
+        ticket: ticket, lane: PostgresPosition.lane(base), amount: arriving.amounts[place],
+        account: arriving.accounts[place], issued: issued, state: base >> 60,
+        due: due == 0 ? nil : due, article: arriving.articles[place],
+        payload: arriving.payloads[place])
+      customers[ticket] = row
+      checker.issued(row, by: call.owner)
+      add(
+        row.state == 2 ? Tally(issued: 1, delayed: 1) : Tally(issued: 1, waiting: 1), call.owner,
+        call.integer(2),
+        lane: row.lane)
+    }
+
+    /// Lanes in which nobody stood whom nobody had, before these came.
+    private func empty(_ bases: [Int64]) -> [Int64] {
+      Set(bases.filter { $0 >> 60 == 1 }.map { PostgresPosition.lane($0) }).filter { !hasUnclaimed($0) }
+        .sorted()
+    }
+
+    private func firstNumber() -> Int64 { lastTicket + 1 + (strikes(.leavesGaps) ? 1 : 0) }
+    private var isShut: Bool { isDraining && !makes(.takesInWhileItDrains) }
+
+    func takeIn(_ call: PostgresCall) -> [[PostgresValue]] {
+      guard isPresent(call.owner) else { return [] }
+      let (key, digest, count, issued) = (call.text(3), call.optional(4), call.integer(5), call.integer(6))
+      let (epoch, number) = (call.integer(7), call.integer(8))
+      if let given = repeated(call.owner.branch, epoch, number).first {
+        world.statistics.repeatedRequests += 1
+        return [row(2, given)]
+      }
+      if let key, let known = known(key, call.owner) {
+        return [
+          [
+            .integer(1), .integer(known.day), .integer(known.first), .integer(known.last),
+            known.request.map { .integer($0) } ?? .null, .integer(0),
+          ]
+        ]
+      }
+      guard !isShut else {
+        return [[.integer(3), .integer(day), .integer(0), .integer(0), .null, .integer(0)]]
+      }
+      let arriving = Arriving(call, from: 9)
+      let told = empty(arriving.bases)
+      let first = firstNumber()
+      let given = Given(
+        first: first, last: first + count - 1, branch: call.owner.branch, key: key, request: digest,
+        epoch: epoch,
+        number: number, day: day)
+      intake.append(given)
+      checker.gives(given.first...given.last, key: key, isDraining: isDraining)
+      for place in 0..<Int(count) {
+        add(place, of: arriving, as: first + Int64(place), issued: issued, for: call)
+      }
+      for lane in told { world.network.notify("\(lane)") }
+      return [row(0, given)]
+    }
+
+    private func row(_ kind: Int64, _ given: Given) -> [PostgresValue] {
+      [.integer(kind), .integer(given.day), .integer(given.first), .integer(given.last), .null, .integer(0)]
+    }
+
+    private func repeated(_ branch: Int64, _ epoch: Int64, _ number: Int64) -> [Given] {
+      if makes(.forgetsRequests) { return [] }
+      return intake.filter { $0.branch == branch && $0.epoch == epoch && $0.number == number }
+    }
+
+    private func known(_ key: String, _ owner: BranchOwner) -> Given? {
+      intake.first { $0.key == key && !(makes(.forgetsKeysOfOtherEpochs) && $0.epoch != owner.epoch) }
+    }
+
+    func takeInList(_ call: PostgresCall) -> [[PostgresValue]] {
+      guard isPresent(call.owner) else { return [] }
+      let (issued, epoch, number) = (call.integer(3), call.integer(4), call.integer(5))
+      let arriving = Arriving(call, from: 6)
+      let (keys, digests) = (call.texts(12), call.integers(13))
+      let given = repeated(call.owner.branch, epoch, number)
+      var known: [Given] = []
+      for key in call.texts(14) {
+        if let key, let found = self.known(key, call.owner) { known.append(found) }
+      }
+      func others(_ given: Given) -> Bool {
+        !(given.branch == call.owner.branch && given.epoch == epoch && given.number == number)
+      }
+      guard given.isEmpty else {
+        world.statistics.repeatedRequests += 1
+        return given.map { row(2, $0) } + known.filter(others).map { row(1, $0) }
+      }
+      for (place, key) in keys.enumerated() {
+        guard let key, let found = known.first(where: { $0.key == key }), let request = found.request,
+          digests[place] != .min, request != digests[place]
+        else { continue }
+        return [[.integer(4), .integer(0), .integer(0), .integer(0), .text(key), .integer(0)]]
+      }
+      let knownRows = known.map { row(1, $0) }
+      let fresh = keys.indices.filter { place in
+        keys[place].map { key in !known.contains { $0.key == key } } ?? true
+      }
+      guard !isShut else {
+        return knownRows
+          + (fresh.isEmpty
+            ? [] : [[.integer(3), .integer(day), .integer(0), .integer(0), .null, .integer(0)]])
+      }
+      let told = empty(fresh.map { arriving.bases[$0] })
+      var next = firstNumber()
+      var rows: [[PostgresValue]] = []
+      for place in fresh {
+        let one = Given(
+          first: next, last: next, branch: call.owner.branch, key: keys[place],
+          request: digests[place] == .min ? nil : digests[place], epoch: epoch, number: number, day: day)
+        intake.append(one)
+        checker.gives(next...next, key: keys[place], isDraining: isDraining)
+        add(place, of: arriving, as: next, issued: issued, for: call)
+        rows.append(row(0, one))
+        next += 1
+      }
+      for lane in told { world.network.notify("\(lane)") }
+      return rows + knownRows
+    }
+  }
+#endif

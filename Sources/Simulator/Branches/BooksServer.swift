@@ -1,0 +1,289 @@
+// Owns the books of a shared bank as a simulated PostgreSQL keeps them: its tables, and what each statement of the branches does
+// with them, by the statement's name. Between two transactions there is nothing: a segment is executed in one stroke, and what a
+// real server does with two at once is tried with real servers. It must not judge: the checker is told of everything.
+// Invariant: a transaction that is refused changes nothing, and what it does follows from the tables and the clock alone.
+
+#if HAS_POSTGRES
+  import BankModel
+  import Postgres
+  import PostgresStore
+  import Time
+
+  /// A branch in one of its epochs, for those who look on.
+  struct BranchOwner: Hashable, CustomStringConvertible {
+    var branch: Int64
+    var epoch: Int64
+    var description: String { "branch \(branch) in epoch \(epoch)" }
+  }
+
+  final class BooksServer {
+    struct Branch {
+      var id: Int64
+      var name: String
+      var epoch: Int64 = 0
+      var expires: MonotonicTime
+      var host = ""
+      var isClosed = false
+      var windows: Int64 = 0
+      var commits: Int64 = 0
+      var paused: [Int64] = []
+    }
+
+    struct Row {
+      var ticket, lane, amount, account, issued: Int64
+      var state: Int64
+      var attempts: Int64 = 0, crashes: Int64 = 0, failures: Int64 = 0, begun: Int64 = 0
+      var isBegun = false
+      var due: Int64?
+      var article: String?
+      var payload: [UInt8]?
+      var position: Int64 { PostgresPosition.of(state: state, lane: lane, ticket: ticket) }
+    }
+
+    struct Claim {
+      var lane, first, last: Int64
+      var owner: BranchOwner
+      var number: Int64
+    }
+
+    struct Piece {
+      var lane, first, last: Int64
+    }
+
+    struct Written {
+      var owner: BranchOwner
+      var commit: Int64
+      var outcome: Int64
+    }
+
+    struct Given {
+      var first, last: Int64
+      var branch: Int64
+      var key: String?
+      var request: Int64?
+      var epoch, number: Int64
+      var day: Int64
+    }
+
+    struct TallyKey: Hashable {
+      var owner: BranchOwner
+      var commit, day, lane: Int64
+    }
+
+    struct Tally {
+      var issued: Int64 = 0, waiting: Int64 = 0, delayed: Int64 = 0, dead: Int64 = 0
+      var served: Int64 = 0, short: Int64 = 0, cancelled: Int64 = 0
+    }
+
+    struct Commit: Hashable {
+      var owner: BranchOwner
+      var number: Int64
+    }
+
+    struct Refusal: Error {
+      var state: String
+      var words: String
+    }
+
+    /// What is so within the present transaction alone.
+    struct Turn {
+      /// The branch whose epoch this transaction has ended.
+      var fencing: Int64?
+      var hasEndedDay = false
+      /// Rows of commits that were begun here.
+      var session: BooksSession
+    }
+
+    unowned let world: BranchSimulation
+    var branches: [Branch] = []
+    var lanes: [(number: Int64, service: Int64, priority: Int64)] = []
+    var customers: [Int64: Row] = [:]
+    var claims: [Claim] = []
+    var returned: [Piece] = []
+    var receipts: [Int64: Written] = [:]
+    var intake: [Given] = []
+    var tally: [TallyKey: Tally] = [:]
+    var commits: Set<Commit> = []
+    var attempts: Set<[Int64]> = []
+    var day: Int64 = 1
+    var isDraining = false
+    /// What the calendar of the server is ahead of the world's, in milliseconds.
+    var calendarError: Int64 = 0
+    /// Whoever wants room is refused until then.
+    var fullUntil = MonotonicTime(nanoseconds: 0)
+    /// So many transactions are refused because they were in each other's way.
+    var conflicts = 0
+    private var lastBranch: Int64 = 0
+
+    init(in world: BranchSimulation) { self.world = world }
+
+    var checker: BranchChecker { world.checker }
+    var now: MonotonicTime { world.clock.now }
+    var nowMilliseconds: Int64 { world.clock.moment.wall.milliseconds + calendarError }
+    func makes(_ bug: PlantedBranchBug) -> Bool { world.bug == bug }
+    /// Whether a mistake that is only made now and then is made now.
+    func strikes(_ bug: PlantedBranchBug) -> Bool { world.bug == bug && world.bugChance.draw(0...2) == 0 }
+
+    func isPresent(_ owner: BranchOwner) -> Bool {
+      branches.contains { $0.id == owner.branch && $0.epoch == owner.epoch }
+    }
+
+    func lane(_ number: Int64) -> Line? {
+      guard let lane = lanes.first(where: { $0.number == number }),
+        let priority = Priority(code: lane.priority),
+        let service = UInt16(exactly: lane.service)
+      else { return nil }
+      return Line(service: Service(number: service), priority: priority)
+    }
+
+    func newBranch() -> Int64 {
+      lastBranch += 1
+      return lastBranch
+    }
+
+    // MARK: - A transaction
+
+    /// Executes a segment.
+    func execute(_ segment: [PostgresCall], from session: BooksSession) throws(Refusal) -> [PostgresRows] {
+      try refuseIfSo(segment)
+      var turn = Turn(session: session)
+      var results: [PostgresRows] = []
+      for call in segment { results.append(PostgresRows(try execute(call, &turn))) }
+      return results
+    }
+
+    private static let writing: Set = [
+      "bank-complete", "bank-complete-results", "bank-begin-commit", "bank-intake", "bank-intake-list",
+      "bank-cancel",
+      "bank-claim-next", "bank-return-due", "bank-return-dead", "bank-return-dead-ticket",
+      "bank-return-unserved",
+    ]
+
+    private func refuseIfSo(_ segment: [PostgresCall]) throws(Refusal) {
+      guard segment.contains(where: { Self.writing.contains($0.statement.name) }) else { return }
+      if fullUntil > now {
+        world.statistics.noteRefusal()
+        throw Refusal(state: "53100", words: "could not extend file: No space left on device")
+      }
+      guard conflicts > 0 else { return }
+      conflicts -= 1
+      throw Refusal(state: "40P01", words: "deadlock detected")
+    }
+
+    private func execute(_ call: PostgresCall, _ turn: inout Turn) throws(Refusal) -> [[PostgresValue]] {
+      switch call.statement.name {
+      case "": return once(call, turn)
+      case "bank-begin": return [[.integer(Int64(turn.session.backend) * 1_000)]]
+      case "bank-end-former": return endFormer(call, turn)
+      case "bank-join": return join(call, &turn)
+      case "bank-renew": return renew(call)
+      case "bank-expired": return expired()
+      case "bank-fence": return fenceExpired(call, &turn)
+      case "bank-leave": return leave(call, &turn)
+      case "bank-give-back": return giveBack(turn)
+      case "bank-tell-returned": return tellReturned()
+      case "bank-add-services": return []
+      case "bank-paused": return paused(call)
+      case "bank-keep-paused": return keepPaused(call)
+      case "bank-services": return ServiceName.branch.map { [.text("\($0)")] }
+      case "bank-lanes":
+        return lanes.map { [.integer($0.number), .integer($0.service), .integer($0.priority)] }
+      case "bank-add-lanes": return addLanes(call)
+      case "bank-books-name": return [[.integer(7), .integer(1), .integer(1)]]
+      case "bank-claim-returned": return claimReturned(call)
+      case "bank-claim-next": return claimNext(call)
+      case "bank-claimed": return claimed(call)
+      case "bank-has-claimed": return hasClaimed(call)
+      case "bank-complete", "bank-complete-results": return try complete(call)
+      case "bank-begin-commit": return try beginCommit(call)
+      case "bank-change": return change(call)
+      case "bank-record": return record(call)
+      case "bank-mark-fatal": return []
+      case "bank-commits-kept": return commitsKept(call)
+      case "bank-receipts-of-commits": return receiptsOfCommits(call)
+      case "bank-fold": return [[.integer(0)]]
+      case "bank-intake": return takeIn(call)
+      case "bank-intake-list": return takeInList(call)
+      case "bank-cancel": return cancel(call)
+      case "bank-whereabouts": return whereabouts(call)
+      case "bank-return-due", "bank-return-dead", "bank-return-dead-ticket", "bank-return-unserved":
+        return comeBack(call)
+      case "bank-drain": return drain(call)
+      case "bank-end-day": return endDay(call, &turn)
+      case "bank-forget-claim": return forget(turn) { claims.removeAll() }
+      case "bank-forget-returned": return forget(turn) { returned.removeAll() }
+      case "bank-look-day": return lookAtDay()
+      case "bank-look-lanes": return lookAtLanes()
+      case "bank-look-lane": return [[.boolean(hasUnclaimed(call.integer(0)))]]
+      case "bank-look-numbers": return lookAtNumbers()
+      case "bank-look-branches": return lookAtBranches()
+      case "bank-forget-former_claim", "bank-hold-branches": return []
+      case "bank-lock-intake", "bank-lock-numbers", "bank-lock-lane", "bank-lock-due", "bank-lock-dead",
+        "bank-lock-dead-ticket":
+        return [[.integer(0)]]
+      default:
+        world.violate(.storeContradiction, "the simulated server does not know \(call.statement.name)")
+        return []
+      }
+    }
+
+    private func once(_ call: PostgresCall, _ turn: Turn) -> [[PostgresValue]] {
+      let text = call.statement.text
+      if text.hasPrefix("LISTEN") {
+        turn.session.listens = true
+        return []
+      }
+      if text.hasPrefix("SELECT to_regnamespace") { return [[.boolean(true), .boolean(true)]] }
+      if text.hasPrefix("SELECT number FROM bank.version") {
+        return [[.integer(PostgresPreparation.knownVersion)]]
+      }
+      return []
+    }
+
+    private func endFormer(_ call: PostgresCall, _ turn: Turn) -> [[PostgresValue]] {
+      let former = call.integers(0)
+      let left = world.network.sessions.filter { $0.isAlive && former.contains(Int64($0.backend)) }
+      for session in left { world.network.end(session) }
+      return [[.integer(Int64(left.count))]]
+    }
+
+    private func addLanes(_ call: PostgresCall) -> [[PostgresValue]] {
+      for (service, priority) in zip(call.integers(0), call.integers(1))
+      where !lanes.contains(where: { $0.service == service && $0.priority == priority }) {
+        lanes.append((Int64(lanes.count) + 1, service, priority))
+      }
+      return []
+    }
+  }
+
+  // MARK: - What a call says
+
+  extension PostgresCall {
+    func integer(_ place: Int) -> Int64 {
+      if case .integer(let number) = values[place] { number } else { 0 }
+    }
+
+    func optional(_ place: Int) -> Int64? {
+      if case .integer(let number) = values[place] { number } else { nil }
+    }
+
+    func integers(_ place: Int) -> [Int64] {
+      if case .integers(let numbers) = values[place] { numbers } else { [] }
+    }
+
+    func text(_ place: Int) -> String? {
+      if case .text(let text) = values[place] { text } else { nil }
+    }
+
+    func texts(_ place: Int) -> [String?] {
+      if case .texts(let texts) = values[place] { texts } else { [] }
+    }
+
+    func manyBytes(_ place: Int) -> [[UInt8]?] {
+      if case .manyBytes(let contents) = values[place] { contents } else { [] }
+    }
+
+    /// Branch and epoch.
+    var owner: BranchOwner { BranchOwner(branch: integer(0), epoch: integer(1)) }
+  }
+#endif

@@ -1,0 +1,147 @@
+// Owns one branch of the simulated bank: its machine with its own calendar, its coordinator, which is started again when it dies,
+// its tellers, and the clients who come there. Invariant: there is one coordinator at most.
+
+#if HAS_POSTGRES
+  import BankModel
+  import Glibc
+  import Posix
+  import ServiceProcess
+  import Time
+
+  final class BranchOffice {
+    /// A teller at work.
+    struct Teller {
+      let process: SimulatedProcess
+      weak var provider: BranchProvider?
+    }
+
+    unowned let world: BranchSimulation
+    let place: Int
+    let name: String
+    let home = StockProgram.home.path
+    let host: SimulatedHost
+    /// Held by its process, as its tellers' are: when that ends, it goes as a process goes.
+    private(set) weak var program: BranchProgram?
+    /// The coordinator's process.
+    var process: SimulatedProcess? { coordinator.flatMap { host.processes[$0] } }
+    private var coordinator: pid_t?
+    private(set) var tellers: [Teller] = []
+    private(set) var clients: [BranchClient] = []
+    /// Its number in the books, once it has joined.
+    var number: Int64?
+    /// Whether it stays closed.
+    var isClosed = false
+    /// Nobody starts it again before that.
+    var isDeadUntil = MonotonicTime(nanoseconds: 0)
+    /// Whether it never comes back.
+    var isLost = false
+    /// Whether its coordinator has ended in good order.
+    private(set) var hasEnded = false
+    /// When its coordinator was started.
+    private(set) var startedAt = MonotonicTime(nanoseconds: 0)
+
+    init(_ place: Int, seed: UInt64, in world: BranchSimulation) {
+      (self.place, self.world) = (place, world)
+      name = "branch-\(place)"
+      host = SimulatedHost(seed: seed &* 13 &+ UInt64(place) &* 101 &+ 7, now: world.clock.now)
+      host.calendarOrigin += world.plan.calendars[place] * 1_000_000
+      host.files.makeDirectories(StockProgram.home.run)
+      host.files.makeDirectories(StockProgram.home.logs)
+      host.files.write(Array("{}".utf8), to: "\(home)/bank.json")
+      host.mistake = world.bug?.name
+      host.connectFar = { [unowned self] process in self.world.network.connect(process, self.place) }
+      host.program = { [unowned self] path, arguments in program(at: path, arguments) }
+      host.onWrite = { [unowned self] _, end, bytes in
+        self.world.trace.mix(Int64(self.place * 100_000 + end.number))
+        self.world.trace.mix(bytes)
+        self.world.statistics.messages += 1
+      }
+      host.onEnd = { [unowned self] process in ended(process) }
+      for number in 0..<world.plan.clients {
+        clients.append(BranchClient(self, number, seed: seed &* 7 &+ UInt64(place * 10 + number), in: world))
+      }
+    }
+
+    /// What its calendar is ahead of the world's, in milliseconds.
+    var calendarError: Int64 {
+      host.wall.milliseconds - world.clock.moment.wall.milliseconds
+    }
+
+    // MARK: - Processes
+
+    private func program(
+      at path: String, _ arguments: [String]
+    ) -> ((SimulatedProcess) -> (any SimulatedProgram)?)? {
+      guard Paths.lastPart(of: path) == "bank-teller" else { return nil }
+      return { [unowned self] process in
+        guard let program = try? BranchTeller() else { return nil }
+        tellers.append(Teller(process: process, provider: program.provider))
+        return program
+      }
+    }
+
+    /// Starts the coordinator, where there is none and may be one.
+    func start() {
+      guard coordinator == nil, !isClosed, !isLost else { return }
+      guard isDeadUntil <= world.clock.now else {
+        return world.agenda.add(.start(place), at: isDeadUntil)
+      }
+      world.statistics.starts += 1
+      hasEnded = false
+      startedAt = world.clock.now
+      let process = host.start { [unowned self] process in
+        do {
+          let program = try BranchProgram(self, of: process, in: self.world)
+          self.program = program
+          return program
+        } catch {
+          self.world.violate(.conversation, "a branch cannot begin: \(error)")
+          return nil
+        }
+      }
+      coordinator = process.pid
+      process.begin()
+    }
+
+    private func ended(_ process: SimulatedProcess) {
+      tellers.removeAll { $0.process === process }
+      guard process.pid == coordinator else { return }
+      defer { coordinator = nil }
+      let status = process.ending?.status.ending
+      world.trace.line(
+        world.clock.now, "the coordinator of branch \(place) has ended: \(status.map { "\($0)" } ?? "")")
+      hasEnded = status == .code(0)
+      if hasEnded { world.closed(self, process) }
+      guard !isClosed, !isLost else { return }
+      world.agenda.add(.start(place), at: world.clock.now + .milliseconds(world.chance.draw(2...300)))
+    }
+
+    /// Everything in it dies.
+    func kill() {
+      for process in host.processes.values.sorted(by: { $0.pid < $1.pid }) where !isClient(process) {
+        process.kill()
+      }
+    }
+
+    private func isClient(_ process: SimulatedProcess) -> Bool {
+      clients.contains { $0.line.process === process }
+    }
+
+    /// Everything in it stands still until a moment.
+    func slumber(until moment: MonotonicTime) {
+      for process in host.processes.values.sorted(by: { $0.pid < $1.pid }) where !isClient(process) {
+        process.stand(until: moment)
+      }
+    }
+
+    func calmDown() {
+      isDeadUntil = world.clock.now
+      process?.fuse = nil
+      for teller in tellers {
+        teller.provider?.failsNext = false
+        if teller.process.isStopped { teller.process.kill() }
+      }
+      for client in clients { client.line.process.relieve() }
+    }
+  }
+#endif

@@ -1,0 +1,84 @@
+// Owns what one history of several branches is like: drawn from the seed before it begins. It must not know how anything is done.
+// Invariant: the same seed gives the same plan in every build.
+
+#if HAS_POSTGRES
+  import BankModel
+  import QueueCore
+  import Time
+
+  struct BranchPlan {
+    let isCalm: Bool
+    let interval: TimeSpan
+    let duration: TimeSpan
+    let branches: Int
+    let clients: Int
+    let commands: Int64
+    let page: Int32
+    let windows: Int64
+    let workMicroseconds: Int64
+    let policy: QueuePolicy
+    let weights: [(fault: BranchFault, weight: Int64)]
+    /// How far the calendars of the branches are wrong, in milliseconds; the last is that of the books.
+    let calendars: [Int64]
+    /// The shortest way to the books, in nanoseconds.
+    let distance: Int64
+    let ordersLater: Bool
+    /// Whether the bank is asked to end while many still wait.
+    let endsEarly: Bool
+    /// A branch that does not come back before the others are done.
+    let hasLostBranch: Bool
+
+    init(seed: UInt64) {
+      var chance = SeededGenerator(seed: seed ^ 0xB4A2_C4E5_0000_0001)
+      let temper = chance.draw(0...9)
+      isCalm = temper == 0
+      let mean = temper < 6 ? chance.draw(150...700) : chance.draw(30...150)
+      interval = .milliseconds(mean)
+      duration = isCalm ? .zero : .milliseconds(mean * chance.draw(8...24))
+      branches = Int(chance.draw(2...4))
+      clients = Int(chance.draw(1...2))
+      commands = chance.draw(4...12)
+      page = Int32(chance.draw(0...3) == 0 ? 1 : chance.draw(2...8))
+      windows = chance.draw(1...2)
+      workMicroseconds = [0, 2_000, 30_000, 120_000][Int(chance.draw(0...3))]
+      distance = [60_000, 300_000, 5_000_000][Int(chance.draw(0...2))]
+      ordersLater = chance.draw(0...2) == 0
+      endsEarly = chance.draw(0...1) == 0
+      hasLostBranch = !isCalm && chance.draw(0...2) == 0
+      var policy = QueuePolicy()
+      policy.lineCapacity = 8
+      policy.maxCrashes = Int32(chance.draw(2...4))
+      policy.maxFailures = Int32(chance.draw(2...4))
+      policy.lease = .milliseconds(workMicroseconds / 1_000 * 3 + chance.draw(200...2_000))
+      policy.retryFirst = .milliseconds(chance.draw(5...400))
+      policy.retryLimit = max(policy.retryFirst, .milliseconds(chance.draw(200...2_000)))
+      policy.maxUnderway = Int(chance.draw(1...4))
+      if chance.draw(0...1) == 0 { policy.prefetch = Int(chance.draw(2...4)) }
+      if chance.draw(0...4) == 0 { policy.maxAttempts = Int16(chance.draw(6...12)) }
+      self.policy = policy
+      var calendars: [Int64] = []
+      for _ in 0...branches {
+        calendars.append(chance.draw(0...2) == 0 ? chance.draw(-14_400_000...14_400_000) : 0)
+      }
+      self.calendars = calendars
+      var weights: [(fault: BranchFault, weight: Int64)] = BranchFault.allCases.map { fault in
+        let weight = chance.draw(0...3)
+        return switch fault {
+        case .branchKilled, .branchAsleep, .branchPartitioned, .connectionLost: (fault, weight * weight + 2)
+        default: (fault, weight * weight)
+        }
+      }
+      for _ in 0..<2 { weights[Int(chance.draw(0...Int64(weights.count) - 1))].weight += 20 }
+      self.weights = weights
+    }
+
+    func draw(_ chance: inout SeededGenerator) -> BranchFault? {
+      var place = chance.draw(0...max(1, weights.reduce(0) { $0 + $1.weight }) - 1)
+      for (fault, weight) in weights {
+        if place < weight { return fault }
+        place -= weight
+      }
+      return nil
+    }
+  }
+#endif

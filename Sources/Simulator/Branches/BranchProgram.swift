@@ -1,0 +1,138 @@
+// Owns the coordinator's process of a branch in the simulated world: the production branch from the joining of the books to the
+// end, as its own main program opens it. Invariant: nothing of it is copied here; `SharedBooks` and everything below the seam to
+// PostgreSQL's library is production code.
+
+#if HAS_POSTGRES
+  import BankModel
+  import Configuration
+  import Coordinator
+  import Logbook
+  import Posix
+  import QueueCore
+  import SharedBranch
+  import Teller
+  import Time
+  import Transport
+  import Wire
+
+  final class BranchProgram: SimulatedProgram {
+    unowned let process: SimulatedProcess
+    private unowned let world: BranchSimulation
+    private let office: BranchOffice
+    private let loop: EventLoop
+    private let joining: SharedJoining
+    private let configuration: BankConfiguration
+    private let watch: BranchWatch
+    private var server: ControlServer?
+    private var coordinator: Coordinator?
+    private var farewell: Farewell?
+
+    init(_ office: BranchOffice, of process: SimulatedProcess, in world: BranchSimulation) throws {
+      (self.office, self.process, self.world) = (office, process, world)
+      loop = try EventLoop()
+      configuration = Self.configuration(of: world)
+      watch = BranchWatch(of: process, office, in: world)
+      let branch = JoiningBranch(
+        address: "postgres://bank@books/bank", name: office.name, host: "machine-\(office.place)",
+        services: [])
+      joining = try SharedJoining(branch, on: loop)
+    }
+
+    private static func configuration(of world: BranchSimulation) -> BankConfiguration {
+      let plan = world.plan
+      var configuration = BankConfiguration()
+      for service in ServiceName.branch + [.run] {
+        configuration.windows[service] = 0
+        configuration.work[service] = TimeSpan(nanoseconds: plan.workMicroseconds * 1_000)
+      }
+      for service in [ServiceName.deposit, .loan] { configuration.windows[service] = Int32(plan.windows) }
+      configuration.language = .english
+      configuration.lease = plan.policy.lease
+      configuration.store.page = plan.page
+      configuration.log.rotateBytes = 0
+      return configuration
+    }
+
+    var hasOpened: Bool { coordinator?.hasOpened ?? false }
+
+    func turn() throws(SystemError) -> Int32? {
+      guard let coordinator else { return try join() }
+      if let farewell { return try farewell.turn() ? coordinator.exitCode : nil }
+      try coordinator.turn()
+      guard let code = coordinator.exitCode, let server else { return nil }
+      coordinator.leave()
+      guard !coordinator.isCutOff else { return code }
+      farewell = Farewell(server, loop)
+      return nil
+    }
+
+    private func join() throws(SystemError) -> Int32? {
+      try loop.runOnce(until: joining.nextDeadline)
+      do {
+        guard let joined = try joining.look() else { return nil }
+        office.number = joined.opening.identity.number
+        try open(joined)
+      } catch {
+        world.trace.line(process.clock, "branch \(office.place) cannot be opened: \(error)")
+        return 1
+      }
+      return nil
+    }
+
+    private func open(_ joined: (books: any BranchStore, opening: BranchOpening)) throws {
+      let server = ControlServer(loop: loop, build: BuildIdentity.current)
+      let log = try LogFile(path: "/dev/null", worker: "coordinator", generation: 1, limit: 0, keep: 0)
+      let coordinator = try Coordinator(
+        home: office.home, configurationFile: "\(office.home)/bank.json", configuration: configuration,
+        policy: world.plan.policy, limits: CoordinatorLimits(), loop: loop, server: server, log: log,
+        joined: joined, programs: try WorkerPrograms())
+      coordinator.witness = watch
+      (self.server, self.coordinator) = (server, coordinator)
+      try coordinator.open()
+    }
+
+    func hear(signal: Int32) { coordinator?.hear(signal: signal) }
+  }
+
+  /// A teller of a branch: the production teller, with something to get for some customers that at times cannot be had.
+  final class BranchTeller: SimulatedProgram {
+    private let teller: TellerProcess
+    /// What it gets its customers: told to fail by those who make trouble.
+    let provider = BranchProvider()
+
+    init() throws(SystemError) {
+      teller = try TellerProcess(
+        descriptor: FileDescriptor(owning: 3), loop: EventLoop(), role: .teller, provider: provider,
+        complain: { _ in })
+    }
+
+    func turn() throws(SystemError) -> Int32? {
+      if let ending = teller.ending { return ending }
+      try teller.turn()
+      return teller.ending
+    }
+
+    func hear(signal: Int32) { teller.askToEnd() }
+  }
+
+  /// Gets nothing, at once, and fails when it was told to.
+  final class BranchProvider: Provider {
+    var onProvided: ((Lease, Provision) -> Void)?
+    var failsNext = false
+    private var ready: (lease: Lease, due: MonotonicTime)?
+
+    func begin(_ orders: TellerOrders) {}
+    func provide(_ assignment: Assignment) {
+      ready = (assignment.lease, SystemClock.monotonic() + .microseconds(20))
+    }
+    var nextDeadline: MonotonicTime? { ready?.due }
+
+    func endTurn() {
+      guard let (lease, due) = ready, SystemClock.monotonic() >= due else { return }
+      ready = nil
+      let fails = failsNext
+      failsNext = false
+      onProvided?(lease, fails ? .unknown("the simulated work has failed") : .ready)
+    }
+  }
+#endif

@@ -1,0 +1,250 @@
+// Owns one simulated world of several branches: its clock, its branches, each on a machine of its own, the books that they share, and
+// the network between them. It must not judge: the checker does.
+// Invariant: a seed, and nothing else, decides what happens. A broken promise ends the history at once and is its outcome.
+
+#if HAS_POSTGRES
+  import BankModel
+  import Glibc
+  import Posix
+  import Time
+  import Wire
+
+  /// A history of several branches of one bank that is decided by a seed.
+  public final class BranchSimulation {
+    /// How a history ended.
+    public struct Outcome: Sendable, Equatable {
+      /// What decided it.
+      public var seed: UInt64
+      /// The promise that was broken; nil where none was.
+      public var violation: Violation?
+      /// What was simulated.
+      public var statistics: BranchStatistics
+      /// A digest of everything that happened.
+      public var digest: UInt64
+    }
+
+    enum Occurrence {
+      case start(Int)
+      case client(Int, Int)
+      case arrival(BooksSession)
+      case fault
+      case calm
+      case closing
+      case relief(Int, pid_t)
+    }
+
+    /// After the faults have ended everything comes to its end within this time.
+    private static let longestEnd = TimeSpan.seconds(120)
+    private static let longestHistory: Int64 = 600_000
+
+    let seed: UInt64
+    let plan: BranchPlan
+    let bug: PlantedBranchBug?
+    var clock = VirtualClock()
+    var agenda = Agenda<Occurrence>()
+    var trace: Trace
+    var statistics = BranchStatistics()
+    var chance: SeededGenerator
+    var bugChance: SeededGenerator
+    private(set) var offices: [BranchOffice] = []
+    private(set) lazy var checker = BranchChecker(self)
+    private(set) lazy var network = BooksNetwork(seed: seed &* 19 &+ 5, in: self)
+    private(set) lazy var books = BooksServer(in: self)
+    private(set) var violation: Violation?
+    private(set) var isCalm = false
+    private(set) var calmSince = MonotonicTime(nanoseconds: 0)
+    private var isOver = false
+    private var askedToEnd: MonotonicTime?
+    private var helpsAgainAt = MonotonicTime(nanoseconds: 0)
+
+    private init(seed: UInt64, bug: PlantedBranchBug?, trace: ((String) -> Void)?) {
+      (self.seed, self.bug) = (seed, bug)
+      plan = BranchPlan(seed: seed)
+      self.trace = Trace(output: trace)
+      chance = SeededGenerator(seed: seed &* 5 &+ 2)
+      bugChance = SeededGenerator(seed: seed &* 11 &+ 3)
+    }
+
+    /// Lives through one history.
+    ///
+    /// - Parameters:
+    ///   - seed: decides everything.
+    ///   - bug: what is wrong; nil for the real ones.
+    ///   - trace: told everything in words; nil where nobody reads them.
+    public static func run(
+      seed: UInt64, bug: PlantedBranchBug? = nil, trace: ((String) -> Void)? = nil
+    ) -> Outcome {
+      let world = BranchSimulation(seed: seed, bug: bug, trace: trace)
+      world.run()
+      return Outcome(
+        seed: seed, violation: world.violation, statistics: world.statistics, digest: world.trace.digest)
+    }
+
+    private func run() {
+      trace.line(clock.now, "seed \(seed), \(plan.branches) branches, page \(plan.page)")
+      books.calendarError = plan.calendars[plan.branches]
+      for place in 0..<plan.branches {
+        network.weather.append(.init(base: plan.distance, spread: plan.distance))
+        offices.append(BranchOffice(place, seed: seed, in: self))
+        agenda.add(.start(place), at: clock.now + .milliseconds(chance.draw(0...200)))
+        for number in 0..<plan.clients {
+          agenda.add(.client(place, number), at: clock.now + .milliseconds(chance.draw(1...300)))
+        }
+      }
+      if !plan.isCalm { agenda.add(.fault, at: clock.now + plan.interval) }
+      agenda.add(.calm, at: clock.now + plan.duration)
+      while !isOver, violation == nil {
+        guard happenNext() else {
+          violate(.notDrained, "nothing happens any more, and the bank has not ended")
+          break
+        }
+        if isCalm,
+          clock.now.since(calmSince) > Self.longestEnd || statistics.occurrences > Self.longestHistory
+        {
+          violate(
+            .notDrained,
+            "the faults have ended long ago, and \(checker.leftovers()); \(openRequests); \(running)")
+        }
+        trace.flush()
+      }
+      for office in offices { office.host.shutDown() }
+      if violation == nil { checker.checkEnd() }
+      if violation == nil { statistics.histories += 1 }
+      trace.flush()
+    }
+
+    private func happenNext() -> Bool {
+      var next = agenda.nextMoment
+      var whose: BranchOffice?
+      for office in offices {
+        guard let moment = office.host.nextMoment, next.map({ moment < $0 }) ?? true else { continue }
+        (next, whose) = (moment, office)
+      }
+      guard let moment = next else { return false }
+      clock.advance(to: moment)
+      for office in offices { office.host.advance(to: clock.now) }
+      statistics.occurrences += 1
+      trace.mix(moment.nanoseconds)
+      if let whose { whose.host.runNext() } else if let (_, occurrence) = agenda.next() { happen(occurrence) }
+      return true
+    }
+
+    private func happen(_ occurrence: Occurrence) {
+      switch occurrence {
+      case .start(let place): offices[place].start()
+      case .client(let place, let number): offices[place].clients[number].act()
+      case .arrival(let session): network.arrive(session)
+      case .fault: goWrong()
+      case .calm: calmDown()
+      case .closing: goOnClosing()
+      case .relief(let place, let pid): offices[place].host.processes[pid]?.relieve()
+      }
+    }
+
+    // MARK: - The end
+
+    private func calmDown() {
+      isCalm = true
+      calmSince = clock.now
+      trace.line(clock.now, "the faults end")
+      network.calmDown()
+      (books.fullUntil, books.conflicts) = (clock.now, 0)
+      if plan.hasLostBranch { lose(offices[0]) }
+      for office in offices {
+        office.calmDown()
+        agenda.add(.start(office.place), at: clock.now)
+      }
+      agenda.add(.closing, at: clock.now + .seconds(1))
+    }
+
+    /// A branch never comes back.
+    private func lose(_ office: BranchOffice) {
+      statistics.note(.branchKilled)
+      office.isLost = true
+      office.kill()
+      for client in office.clients { sendElsewhere(from: client) }
+    }
+
+    var clients: [BranchClient] { offices.filter { !$0.isLost }.flatMap(\.clients) }
+    private var isContent: Bool { clients.allSatisfy(\.isContent) }
+
+    /// Who has run last, for whoever looks for what never ends.
+    private var running: String {
+      offices.map { "\($0.place): process \($0.host.lastRun)" }.joined(separator: ", ")
+    }
+
+    private var openRequests: String { "\(clients.count { !$0.isContent }) clients are not content" }
+
+    /// An operator opens what is closed, brings back dead letters, and ends the bank when it is time.
+    private func goOnClosing() {
+      defer { if !isOver { agenda.add(.closing, at: clock.now + .milliseconds(200)) } }
+      let open = offices.filter { !$0.isLost && !$0.isClosed }
+      if askedToEnd != nil, open.allSatisfy(\.isClosed) { return isOver = true }
+      guard isContent || askedToEnd != nil, checker.deadCount == 0, clock.now.since(calmSince) > .seconds(6),
+        checker.isFinished || plan.endsEarly
+      else { return helpOut(open) }
+      // Whoever has begun since then has not heard of it.
+      let ready = open.filter { office in askedToEnd.map { office.startedAt > $0 } ?? true }.flatMap(
+        \.clients
+      )
+      .filter(\.isReady)
+      guard !ready.isEmpty else { return }
+      askedToEnd = clock.now
+      let stop = StopOrder(now: false, timeoutMilliseconds: nil, endsBank: true)
+      ready[Int(chance.draw(0...Int64(ready.count) - 1))].ask(.init(command: .stop(stop)))
+    }
+
+    /// What is paused goes on, and dead letters get another chance.
+    private func helpOut(_ open: [BranchOffice]) {
+      guard clock.now >= helpsAgainAt else { return }
+      helpsAgainAt = clock.now + .seconds(1)
+      for office in open {
+        guard let client = office.clients.first(where: { $0.isReady && $0.hasNothingOpen }) else { continue }
+        if askedToEnd == nil {
+          for command in wishes { client.ask(.init(command: command)) }
+        } else if let asked = askedToEnd, clock.now.since(asked) > .seconds(3), checker.deadCount > 0 {
+          client.ask(.init(command: .requeueDead))
+        }
+      }
+    }
+
+    private var wishes: [ControlCommand] {
+      let windows = [ServiceName.deposit, .loan].map { ServiceWindows(service: $0, count: plan.windows) }
+      var wishes: [ControlCommand] = [.resume(nil), .scale(windows)]
+      if checker.deadCount > 0 { wishes.append(.requeueDead) }
+      return wishes
+    }
+
+    /// Whether a client may give up what is refused: the bank ends.
+    var mayGiveUp: Bool { askedToEnd != nil }
+
+    /// A branch has ended in good order.
+    func closed(_ office: BranchOffice, _ process: SimulatedProcess) {
+      let stoodUntil = process.stoodUntil
+      if let number = office.number, isCalm, clock.now.since(max(calmSince, stoodUntil)) > .seconds(6),
+        books.branches.first(where: { $0.id == number })?.isClosed != true
+      {
+        violate(.conversation, "branch \(office.place) has closed, and the books do not know")
+      }
+      if askedToEnd != nil { office.isClosed = true }
+    }
+
+    /// What a client wants goes on at another branch.
+    func sendElsewhere(from client: BranchClient) {
+      let others = clients.filter { $0.office !== client.office }
+      guard !others.isEmpty else { return }
+      let wishes = client.office.isLost ? client.takeOver() : client.takeAgain()
+      others[Int(chance.draw(0...Int64(others.count) - 1))].add(wishes)
+    }
+
+    func calendarError(of name: String) -> Int64 { offices.first { $0.name == name }?.calendarError ?? 0 }
+
+    /// A promise was not kept. The first one counts.
+    func violate(_ kind: Violation.Kind, _ words: @autoclosure () -> String) {
+      guard violation == nil else { return }
+      let found = Violation(kind: kind, at: clock.now.nanoseconds, words: words())
+      trace.line(clock.now, "VIOLATION \(found)")
+      violation = found
+    }
+  }
+#endif

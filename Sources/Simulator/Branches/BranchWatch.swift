@@ -1,0 +1,132 @@
+// Owns the eye on the queue of a branch: every event passes here on its way to the machine, and what it wants is looked at. A
+// planted bug of the queue is made here. It judges what can be known of one queue alone; the checker knows the rest.
+// Invariant: whatever a dead process does is nobody's business, and after a broken promise nobody looks any more.
+
+#if HAS_POSTGRES
+  import BankModel
+  import Coordinator
+  import QueueCore
+  import Time
+
+  final class BranchWatch: QueueWitness {
+    private unowned let world: BranchSimulation
+    private unowned let process: SimulatedProcess
+    private let office: BranchOffice
+    /// Receipts of those who were attended to, in the books as far as was told, on their way (the oldest first), and not sealed.
+    private var settled: Int64 = 0
+    private var underway: [[TicketNumber]] = []
+    private var unsealed: [TicketNumber] = []
+    private var isLost = false
+
+    init(of process: SimulatedProcess, _ office: BranchOffice, in world: BranchSimulation) {
+      (self.process, self.office, self.world) = (process, office, world)
+    }
+
+    func apply(
+      _ event: QueueEvent, to machine: inout QueueMachine, at now: Moment, into effects: inout [QueueEffect]
+    ) {
+      let before = effects.count
+      guard !process.isDoomed, world.violation == nil else {
+        return machine.apply(event, at: now, into: &effects)
+      }
+      world.statistics.events += 1
+      world.trace.line(now.monotonic, "  \(office.place): event \(event)")
+      let holders = machine.atWindows.map(\.window).filter { window in
+        machine.numbers(of: window)?.lease.map { !machine.isYetToBegin($0, at: window) } ?? false
+      }
+      let isKept = if case .branchLost = event { world.bug == .keepsItsCustomersOverTheLoss } else { false }
+      if !isKept { note(event) }
+      var wanted: [QueueEffect] = []
+      for event in isKept ? [.tick] : spoiled(event) { machine.apply(event, at: now, into: &wanted) }
+      wanted = wanted.filter { !isSwallowed($0, of: event) }
+      effects += wanted
+      for effect in wanted {
+        world.statistics.effects += 1
+        world.trace.line(now.monotonic, "    \(office.place): effect \(effect)")
+        note(effect, at: now)
+      }
+      if case .branchLost = event, !isKept {
+        let recalled = Set(wanted.compactMap { if case .recall(let window, _) = $0 { window } else { nil } })
+        for window in holders where !recalled.contains(window) {
+          world.violate(.conversation, "the lease was lost, and window \(window) is not told")
+        }
+      }
+      judge(machine)
+      guard world.violation != nil else { return }
+      // Who has broken a promise may be in no state to go on.
+      effects.removeSubrange(before...)
+      process.kill()
+    }
+
+    private func judge(_ machine: borrowing QueueMachine) {
+      for remark in machine.contradictions(ServiceDirectory()) { world.violate(.books, "\(remark)") }
+      let served = settled + Int64(underway.reduce(0) { $0 + $1.count } + unsealed.count)
+      if machine.books.served != served {
+        world.violate(.books, "the books count \(machine.books.served) served, and \(served) were")
+      }
+    }
+
+    private func note(_ event: QueueEvent) {
+      switch event {
+      case .sealed:
+        underway.append(unsealed)
+        unsealed.removeAll()
+      case .committed:
+        if underway.isEmpty {
+          settled += Int64(unsealed.count)
+          unsealed.removeAll()
+        } else {
+          settled += Int64(underway.removeFirst().count)
+        }
+      case .withoutEffect(let tickets):
+        if underway.isEmpty {
+          unsealed.removeAll { tickets.contains($0) }
+        } else {
+          underway[0].removeAll { tickets.contains($0) }
+        }
+      case .branchLost: (underway, unsealed, isLost) = ([], [], true)
+      case .leaseHolds: isLost = false
+      // Everything is staged again.
+      case .commitRefused: (underway, unsealed) = ([], [])
+      default: break
+      }
+    }
+
+    private func note(_ effect: QueueEffect, at now: Moment) {
+      switch effect {
+      case .stage(.finish(_, _, let receipt)) where receipt.outcome != .cancelled:
+        unsealed.append(receipt.ticket)
+      case .assign(_, let lease, _):
+        world.statistics.assignments += 1
+        if let branch = office.number, !world.checker.mayHandOut(branch, at: now.monotonic) {
+          world.violate(
+            .lease, "ticket \(lease.ticket) is handed out by branch \(branch) behind the end of its lease")
+        }
+        if isLost {
+          world.violate(.lease, "ticket \(lease.ticket) is handed out by a branch that has lost its lease")
+        }
+      case .acknowledge(_, let lease): world.checker.acknowledged(lease.ticket, by: Int64(office.place))
+      case .reportWithoutEffect: world.statistics.toldWithoutEffect += 1
+      default: break
+      }
+    }
+
+    // MARK: - Bugs
+
+    private func spoiled(_ event: QueueEvent) -> [QueueEvent] {
+      switch (world.bug, event) {
+      case (.handsOutBehindTheLease, .leaseHolds): [.leaseHolds(until: MonotonicTime(nanoseconds: .max))]
+      case (.countsWhatHadNoEffect, .withoutEffect): [.tick]
+      default: [event]
+      }
+    }
+
+    private func isSwallowed(_ effect: QueueEffect, of event: QueueEvent) -> Bool {
+      switch (world.bug, event, effect) {
+      case (.forgetsToAskTellersBack, .branchLost, .recall): true
+      case (.losesARefusedTransaction, .commitRefused, .stage): true
+      default: false
+      }
+    }
+  }
+#endif

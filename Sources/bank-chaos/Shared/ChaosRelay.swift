@@ -1,0 +1,201 @@
+// Owns a process that stands between a branch and its server: it hands on what it gets, later where it is told to, and nothing at
+// all while the branch is to be cut off. It is this program again, so that it goes on while the run waits for something.
+// Invariant: what it has taken it hands on in order. It ends when the run does: its channel is at its end then.
+// Failure: a connection that breaks ends both of its sides.
+import Console
+import Posix
+import Time
+
+/// The process itself.
+final class ChaosRelay {
+  /// The word by which this program becomes a relay: mark of the run, directory of its socket, of the server's, and the name of
+  /// both.
+  static let word = "--relay"
+  /// Bytes that are waiting on one side before no more are taken.
+  private static let limit = 8 << 20
+
+  private final class End {
+    let socket: FileDescriptor
+    var other: End?
+    var registration: Registration?
+    /// What is to be written here, and when.
+    var waiting: [(at: MonotonicTime, bytes: ArraySlice<UInt8>)] = []
+    var size = 0
+    /// The other side has ended: this one does when everything is written.
+    var isEnding = false
+    init(_ socket: consuming FileDescriptor) { self.socket = socket }
+  }
+
+  private let loop: EventLoop
+  private let orders: FileDescriptor
+  private let listener: FileDescriptor
+  private let target: String
+  private var listening: Registration?
+  private var ends: [CInt: End] = [:]
+  private var delay = TimeSpan.zero
+  private var isSilent = false
+  private var isOver = false
+
+  /// Relays, where the words ask for that, and returns the exit code; nil for any other words.
+  static func run(_ words: [String]) -> Int32? {
+    guard words.count == 5, words[0] == word else { return nil }
+    Signals.ignorePipe()
+    do throws(SystemError) {
+      let relay = try ChaosRelay(
+        socket: Paths.join(words[2], words[4]), target: Paths.join(words[3], words[4]))
+      try relay.turn()
+      return 0
+    } catch { return WorkMode.broken }
+  }
+
+  private init(socket: String, target: String) throws(SystemError) {
+    loop = try EventLoop()
+    orders = FileDescriptor(owning: 3)
+    try orders.setNonBlocking(true)
+    listener = try UnixSocket.listen(path: socket)
+    try listener.setNonBlocking(true)
+    self.target = target
+    _ = try loop.register(fd: orders.rawValue, interest: .read) { [unowned self] _ in hear() }
+    listen(true)
+  }
+
+  private func turn() throws(SystemError) {
+    while !isOver {
+      let next = isSilent ? nil : ends.values.compactMap { $0.waiting.first?.at }.min()
+      _ = try loop.runOnce(until: next.map { max($0, SystemClock.monotonic()) })
+      if !isSilent { for end in Array(ends.values) { write(end) } }
+    }
+  }
+
+  /// A word a line: `cut`, `mend`, or the delay each way in milliseconds.
+  private func hear() {
+    var chunk = [UInt8](repeating: 0, count: 256)
+    switch try? chunk.withUnsafeMutableBytes({ try orders.receive(into: $0) }) {
+    case .bytes(let count):
+      for line in String(decoding: chunk[..<count], as: UTF8.self).split(separator: "\n") {
+        if let milliseconds = Int64(line) { delay = .milliseconds(milliseconds) }
+        if line == "cut" { silence(true) }
+        if line == "mend" { silence(false) }
+      }
+    case .wouldBlock: break
+    case .endOfFile, nil: isOver = true
+    }
+  }
+
+  private func silence(_ isSilent: Bool) {
+    self.isSilent = isSilent
+    listen(!isSilent)
+    for end in ends.values { watch(end, !isSilent) }
+  }
+
+  private func listen(_ wanted: Bool) {
+    if let listening { loop.deregister(listening) }
+    listening = nil
+    guard wanted else { return }
+    listening = try? loop.register(fd: listener.rawValue, interest: .read) { [unowned self] _ in accept() }
+  }
+
+  private func watch(_ end: End, _ wanted: Bool) {
+    if let registration = end.registration { loop.deregister(registration) }
+    end.registration = nil
+    guard wanted, !end.isEnding, (end.other?.size ?? 0) < Self.limit else { return }
+    end.registration = try? loop.register(fd: end.socket.rawValue, interest: .read) {
+      [unowned self, unowned end] _ in
+      read(end)
+    }
+  }
+
+  private func accept() {
+    guard let client = try? UnixSocket.accept(listener) else { return }
+    guard let outcome = try? UnixSocket.connect(path: target), case .connected(let server) = consume outcome
+    else {
+      return
+    }
+    let (near, far) = (End(client), End(server))
+    (near.other, far.other) = (far, near)
+    for end in [near, far] {
+      try? end.socket.setNonBlocking(true)
+      ends[end.socket.rawValue] = end
+      watch(end, true)
+    }
+  }
+
+  private func read(_ end: End) {
+    guard let other = end.other else { return }
+    var chunk = [UInt8](repeating: 0, count: 64 << 10)
+    switch try? chunk.withUnsafeMutableBytes({ try end.socket.receive(into: $0) }) {
+    case .bytes(let count):
+      other.waiting.append((SystemClock.monotonic() + delay, chunk[..<count]))
+      other.size += count
+      if other.size >= Self.limit { watch(end, false) }
+    case .wouldBlock: break
+    case .endOfFile, nil:
+      other.isEnding = true
+      close(end)
+    }
+  }
+
+  private func write(_ end: End) {
+    let now = SystemClock.monotonic()
+    while let first = end.waiting.first, first.at <= now {
+      switch try? first.bytes.withUnsafeBytes({ try end.socket.send($0) }) {
+      case .bytes(let count):
+        end.size -= count
+        if count < first.bytes.count {
+          end.waiting[0] = (now, first.bytes.dropFirst(count))
+        } else {
+          end.waiting.removeFirst()
+        }
+        if let other = end.other, other.registration == nil { watch(other, true) }
+      case .wouldBlock:
+        // Looked at again soon, as what is delayed is.
+        end.waiting[0].at = now + .milliseconds(1)
+        return
+      case .peerClosed, nil:
+        if let other = end.other { close(other) }
+        return close(end)
+      }
+    }
+    if end.isEnding, end.waiting.isEmpty { close(end) }
+  }
+
+  private func close(_ end: End) {
+    watch(end, false)
+    ends[end.socket.rawValue] = nil
+    end.other?.other = nil
+    end.other = nil
+  }
+}
+
+/// The run's hold on the relay of a branch.
+final class ChaosRelayProcess {
+  /// Where it listens.
+  let directory: String
+  private let process: ChildProcess
+  private let orders: FileDescriptor
+
+  init(_ directory: String, to server: ChaosServer, mark: String) throws(SystemError) {
+    self.directory = directory
+    try Directory.create(path: directory, recursive: false)
+    let pair = try UnixSocket.pair()
+    let name = ".s.PGSQL.\(server.port)"
+    process = try ChildProcess.spawn(
+      executable: try Paths.executable(),
+      arguments: [ChaosRelay.word, mark, directory, server.directory ?? "/", name],
+      environment: ChaosTool.variables, channel: pair.second, newSession: true)
+    orders = pair.first
+    while process.reap() == nil, try FileFacts.inspect(Paths.join(directory, name)) == nil {
+      Pause.momentarily()
+    }
+  }
+
+  func cut() { say("cut") }
+  func mend() { say("mend") }
+  func delay(_ span: TimeSpan) { say("\(span.milliseconds)") }
+
+  private func say(_ word: String) {
+    _ = try? Array("\(word)\n".utf8).withUnsafeBytes { try orders.send($0) }
+  }
+
+  func end() { process.end() }
+}

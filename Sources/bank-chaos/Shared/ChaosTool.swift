@@ -1,0 +1,44 @@
+// Owns how a chaos run calls a program of the system and waits for its end: `psql`, `ip`, `initdb`.
+// Failure: a program that is not there or cannot be started has the code 127, as in a shell.
+import Posix
+
+struct ChaosTool {
+  /// How it ended, and what it has written.
+  struct Outcome {
+    var code: Int32
+    var output: String
+    var isGood: Bool { code == 0 }
+  }
+
+  /// Where output is kept while a program runs.
+  let scratch: String
+
+  /// Runs a program to its end. The first word is looked for where programs of the system are.
+  func run(_ words: [String], environment: [String: String] = [:]) -> Outcome {
+    guard let program = Self.find(words[0]) else {
+      return Outcome(code: 127, output: "\(words[0]): not found")
+    }
+    let file = Paths.join(scratch, "tool-\(CurrentProcess.pid)")
+    defer { try? Directory.unlink(file) }
+    let variables = Self.variables.merging(environment) { $1 }
+    guard
+      let child = try? ChildProcess.spawn(
+        executable: program, arguments: Array(words.dropFirst()), environment: variables,
+        standardOutput: .append(path: file), standardError: .append(path: file))
+    else { return Outcome(code: 127, output: "\(program): it cannot be started") }
+    let status = child.wait()
+    let bytes = (try? FileDescriptor.open(file, .readOnly).readAll(limit: 4 << 20)) ?? []
+    let text = String(decoding: bytes, as: UTF8.self)
+    if case .code(let code) = status.ending { return Outcome(code: code, output: text) }
+    return Outcome(code: 126, output: text)
+  }
+
+  static let variables = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C", "TZ": "UTC"]
+
+  /// The path of a program; a word with a slash is one.
+  static func find(_ word: String) -> String? {
+    let places =
+      word.contains("/") ? [word] : ["/usr/sbin", "/usr/bin", "/sbin", "/bin"].map { Paths.join($0, word) }
+    return places.first { (try? FileFacts.inspect($0))?.isFile == true }
+  }
+}

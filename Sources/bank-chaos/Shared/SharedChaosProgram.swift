@@ -1,0 +1,202 @@
+// Owns a chaos run over several branches that share a bank: a server, the homes, the run, and the account at the end.
+// Invariant: no process of the run is left when it returns, and no file of a scratch home unless something was wrong.
+// Failure: CommandError where the run could not be made; a broken promise is exit code 1 and a report.
+import BankModel
+import Console
+import ControlClient
+import Glibc
+import Posix
+import Time
+import Wire
+
+struct SharedChaosProgram {
+  private let session: Session
+  private let count: Int
+  private let seed: Int64
+  private let name: String
+  /// Where the homes are, and everything else of the run.
+  private let place: String
+  private let tool: ChaosTool
+  private let plan: SharedPlan
+  private let isScratch: Bool
+  private let loop: EventLoop
+
+  static func run(_ session: Session, branches count: Int, seed: Int64) throws(CommandError) -> ProgramExit {
+    let place = "/tmp/bank-chaos-\(String(RandomSeed.fromSystem() >> 20, radix: 36))"
+    let program = try SharedChaosProgram(session, count, seed, place)
+    do throws(SystemError) { try Directory.create(path: place, recursive: false) } catch {
+      throw .system(error)
+    }
+    var keeps = false
+    defer { if !keeps { Directory.removeTree(place) } }
+    let report = try program.run()
+    keeps = !report.account.isClean
+    try session.show(
+      report.document(session.words),
+      or: report.lines(session.words, session.output.palette, within: session.columns))
+    return report.account.isClean ? .done : .failed
+  }
+
+  private init(_ session: Session, _ count: Int, _ seed: Int64, _ place: String) throws(CommandError) {
+    (self.session, self.count, self.seed, self.place) = (session, count, seed, place)
+    name = "chaos-\(String(RandomSeed.fromSystem() >> 20, radix: 36))"
+    tool = ChaosTool(scratch: place)
+    isScratch = session.invocation.text("store") == nil
+    guard session.invocation.text("home") == nil else { throw .usage(session.words.chaosHasItsOwnHomes) }
+    for option in ["stop", "cut"] where session.invocation.flag(option) {
+      throw .usage(session.words.chaosNotOverBranches(option))
+    }
+    let acts = try Self.acts(session, isScratch: isScratch)
+    plan = SharedPlan(
+      seed: UInt64(bitPattern: seed), acts: acts,
+      every: session.invocation.duration("every") ?? .milliseconds(500))
+    do throws(SystemError) { loop = try EventLoop() } catch { throw .system(error) }
+  }
+
+  private static func acts(_ session: Session, isScratch: Bool) throws(CommandError) -> [SharedAct] {
+    let possible = SharedAct.allCases.filter { isScratch || !$0.needsScratch }
+    guard let list = session.invocation.text("kill") else { return possible }
+    var chosen: [SharedAct] = []
+    for name in list.split(separator: ",", omittingEmptySubsequences: false) {
+      let act = possible.first {
+        name == $0.rawValue || name == $0.rawValue + "s" || name == $0.rawValue + "es"
+      }
+      guard let act else { throw .usage(session.words.noSuchAct(String(name), possible)) }
+      if !chosen.contains(act) { chosen.append(act) }
+    }
+    return chosen
+  }
+
+  private func run() throws(CommandError) -> SharedChaosReport {
+    session.note(session.words.chaosBegins(seed: seed, branches: count))
+    let server = try self.server()
+    defer { server.remove() }
+    let networks = isScratch ? self.networks() : [:]
+    var branches: [SharedChaosBranch] = []
+    defer { for branch in branches { branch.end() } }
+    if isScratch {
+      try server.admit(networks.keys.sorted().compactMap { networks[$0] })
+      guard server.start() else { throw .failed(session.words.chaosServerSilent) }
+    } else {
+      try checkIsEmpty(server)
+    }
+    do throws(SystemError) {
+      for number in 1...count { branches.append(try branch(number, server, networks[number])) }
+    } catch { throw .system(error) }
+    let start = SystemClock.monotonic()
+    let run = try chaos(branches, server)
+    var report = SharedChaosReport(
+      seed: seed, place: place, branches: count, account: try account(run, server))
+    report.counts = run.counts
+    report.elapsed = SystemClock.monotonic().since(start)
+    report.gaps = run.gaps.mapValues { ChaosTimes($0) }
+    report.gaps[.teller] = ChaosTimes(branches.flatMap(\.witness.reserveTimes))
+    report.gaps[.coordinator] = ChaosTimes(branches.flatMap(\.witness.recoverTimes))
+    report.byNetwork = branches.count { if case .network = $0.way { true } else { false } }
+    report.byRelay = branches.count { if case .relay = $0.way { true } else { false } }
+    if !isScratch, report.account.isClean { _ = server.sql("DROP SCHEMA IF EXISTS bank CASCADE") }
+    return report
+  }
+
+  // MARK: - What there is
+
+  private func server() throws(CommandError) -> ChaosServer {
+    if let address = session.invocation.text("store") { return ChaosServer(at: address, tool) }
+    return try ChaosServer(scratch: tool, session)
+  }
+
+  /// Whoever has a bank in a database keeps it.
+  private func checkIsEmpty(_ server: ChaosServer) throws(CommandError) {
+    guard let found = server.sql("SELECT to_regnamespace('bank') IS NULL") else {
+      throw .failed(session.words.chaosServerSilent)
+    }
+    guard found == "t" else { throw .complaint("wrong_state", .refused, session.words.chaosNeedsNoBank) }
+  }
+
+  /// Every second branch has a network of its own where that can be made; the others come by a relay, which is slow now and then.
+  private func networks() -> [Int: ChaosNetwork] {
+    var networks: [Int: ChaosNetwork] = [:]
+    let run = UInt8(truncatingIfNeeded: CurrentProcess.pid)
+    for number in stride(from: 1, through: count, by: 2) {
+      networks[number] = ChaosNetwork((run, UInt8(number)), tool)
+    }
+    return networks
+  }
+
+  private func branch(
+    _ number: Int, _ server: ChaosServer, _ network: ChaosNetwork?
+  ) throws(SystemError) -> SharedChaosBranch {
+    let home = BankHome(path: Paths.join(place, "\(number)"))
+    try Directory.create(path: home.path, recursive: false)
+    let application = "\(name)-\(number)"
+    var way = SharedChaosBranch.Way.direct
+    var address = isScratch ? "" : server.givenAddress(application: application)
+    if let network {
+      (way, address) = (.network(network), server.address(on: network, application: application))
+    } else if isScratch {
+      let relay = try ChaosRelayProcess(Paths.join(place, "way-\(number)"), to: server, mark: name)
+      var chance = SeededGenerator(seed: UInt64(bitPattern: seed) &+ UInt64(number))
+      relay.delay(.milliseconds(chance.draw(0...10)))
+      (way, address) = (.relay(relay), server.address(through: relay.directory, application: application))
+    }
+    return SharedChaosBranch(
+      number, home, mark: application, way: way, address: address, application: application,
+      speed: session.invocation.speed("speed")?.description ?? "50", on: loop)
+  }
+
+  // MARK: - The run and its account
+
+  private func chaos(_ branches: [SharedChaosBranch], _ server: ChaosServer) throws(CommandError)
+    -> SharedChaosRun
+  {
+    var limits = ChaosRun.Limits()
+    if let time = session.invocation.duration("for") { limits.time = time }
+    if let count = session.invocation.integer("kills") { limits.kills = count }
+    if let count = session.invocation.integer("customers") { limits.customers = count }
+    let traffic = ChaosTraffic(
+      branches.map(\.bank.home), on: loop, seed: UInt64(bitPattern: seed), name: name, limit: limits.customers
+    )
+    let meter = ProgressMeter(words: session.words)
+    do throws(SystemError) {
+      let run = try SharedChaosRun(branches, server, on: loop, plan: plan, traffic: traffic, limits: limits)
+      try run.run {
+        meter.update(
+          session.words.chaosProgress(run.counts, acknowledged: traffic.ledger.acknowledged),
+          done: run.completions, total: 0)
+      }
+      meter.finish()
+      return run
+    } catch { throw .system(error) }
+  }
+
+  private func account(_ run: SharedChaosRun, _ server: ChaosServer) throws(CommandError) -> ChaosAccount {
+    var evidence = ChaosAccount.Evidence()
+    evidence.isOrdered = false
+    evidence.ledger = run.traffic.ledger
+    evidence.recovered = run.recovered
+    var inner = session
+    inner.home = run.branches[0].bank.home
+    var closing = ChaosClosing(inner)
+    closing.endsBank = true
+    if run.recovered {
+      try closing.drain {}
+      evidence.orphans = stragglers(run.branches).map { ($0.pid, $0.window ?? $0.kind.rawValue) }
+    }
+    for branch in run.branches { branch.bank.end() }
+    evidence.receipts = try closing.receipts(after: 0)
+    evidence.audit =
+      try closing.audit()
+      + run.traffic.refusals.map { Remark(quoting: session.words.sentence($0, home: inner.home.path)) }
+    return ChaosAccount(evidence)
+  }
+
+  /// Whoever is still there after the bank has closed: each branch hears of it by itself.
+  private func stragglers(_ branches: [SharedChaosBranch]) -> [ChaosProcess] {
+    let deadline = SystemClock.monotonic() + .seconds(30)
+    while true {
+      let left = branches.flatMap { $0.bank.census() }
+      if left.isEmpty || SystemClock.monotonic() >= deadline { return left }
+      Pause.momentarily()
+    }
+  }
+}

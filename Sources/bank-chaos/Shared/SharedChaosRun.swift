@@ -1,0 +1,246 @@
+// Owns the hours of chaos over several branches: one loop in which customers come to all of them, something is done, and it is
+// measured how long after it customers are served again.
+// Invariant: a coordinator is killed only where a guardian is at work, and whoever is not ready yet is left alone: a bank gives up
+// after ten such deaths, by design.
+// Failure: a bank in which nobody is served for long although somebody waits ends the chaos; `recovered` says so.
+import BankModel
+import Glibc
+import Posix
+import Time
+
+final class SharedChaosRun {
+  /// What is measured of an act.
+  private struct Gap {
+    let act: SharedAct
+    let since: MonotonicTime
+    /// Whom one of the other branches must begin to serve; empty where any completion will do.
+    var customers: Set<ChaosTicket> = []
+    /// The branch to which it was done.
+    let branch: Int?
+  }
+
+  private(set) var counts: [SharedAct: Int64] = [:]
+  private(set) var gaps: [SharedAct: [TimeSpan]] = [:]
+  private(set) var recovered = true
+  private(set) var orphans: [ChaosProcess] = []
+  let traffic: ChaosTraffic
+  let branches: [SharedChaosBranch]
+  private let server: ChaosServer
+  private let loop: EventLoop
+  private let limits: ChaosRun.Limits
+  private var plan: SharedPlan
+  private var step: (plan: SharedPlan.Step, at: MonotonicTime)
+  private var waiting: [Gap] = []
+  private var interruptions = 0
+  private var signals: SignalSource?
+  private var lastSign: MonotonicTime
+  /// When the server is asked again whether all branches are joined.
+  private var nextLook = MonotonicTime(nanoseconds: 0)
+  private static let look = TimeSpan.milliseconds(200)
+  private static let tick = TimeSpan.milliseconds(2)
+  private static let rest = TimeSpan.milliseconds(20)
+  /// How long nobody may be served although somebody waits: a lease, a pause between attempts, and a busy machine.
+  private static let patience = TimeSpan.seconds(90)
+  /// How long a measurement is waited for; a partition that was shorter than a lease has none.
+  private static let measured = TimeSpan.seconds(30)
+
+  init(
+    _ branches: [SharedChaosBranch], _ server: ChaosServer, on loop: EventLoop, plan: SharedPlan,
+    traffic: ChaosTraffic, limits: ChaosRun.Limits
+  ) throws(SystemError) {
+    (self.branches, self.server, self.loop, self.plan, self.limits) = (branches, server, loop, plan, limits)
+    self.traffic = traffic
+    let now = SystemClock.monotonic()
+    lastSign = now
+    let first = self.plan.next()
+    step = (first, now + first.after)
+    signals = try SignalSource([SIGINT, SIGTERM], on: loop) { [unowned self] _ in interruptions += 1 }
+    for branch in branches {
+      branch.onEvent = { [unowned self] in heard($0, isCompleted: $1, at: branch.number) }
+    }
+  }
+
+  deinit {
+    signals = nil
+    try? Signals.unblock([SIGINT, SIGTERM])
+  }
+
+  var actCount: Int64 { counts.values.reduce(0, +) }
+  var completions: Int64 { branches.reduce(0) { $0 + $1.witness.completions } }
+
+  /// Runs until a limit is reached or somebody interrupts, and then until everything is well again and every order has its
+  /// answer.
+  func run(_ progress: () -> Void) throws(SystemError) {
+    try turn(until: { branches.allSatisfy(\.isWell) }, progress)
+    let now = SystemClock.monotonic()
+    step.at = now + step.plan.after
+    let end = now + limits.time
+    while interruptions == 0, recovered, actCount < limits.kills, SystemClock.monotonic() < end,
+      !traffic.isExhausted
+    {
+      try turn(wantsMore: true)
+      if SystemClock.monotonic() >= step.at { attempt() }
+      progress()
+    }
+    for branch in branches {
+      branch.bank.resume(nil)
+      branch.mend()
+    }
+    try turn(until: { branches.allSatisfy(\.isWell) && traffic.isSettled && areJoined }, progress)
+    traffic.leave()
+    for branch in branches { branch.witness.leave() }
+  }
+
+  /// Whether all branches have a lease: whoever comes back when the bank has been closed would open its next day.
+  private var areJoined: Bool {
+    let now = SystemClock.monotonic()
+    guard now >= nextLook else { return false }
+    nextLook = now + Self.look
+    return server.sql("SELECT count(*) FROM bank.branch WHERE expires_at > clock_timestamp() AND NOT closed")
+      == "\(branches.count)"
+  }
+
+  private func turn(until isDone: () -> Bool, _ progress: () -> Void) throws(SystemError) {
+    lastSign = SystemClock.monotonic()
+    while recovered, interruptions < 2, !isDone() {
+      try turn(wantsMore: false)
+      progress()
+    }
+  }
+
+  private func turn(wantsMore: Bool) throws(SystemError) {
+    _ = try loop.runOnce(until: SystemClock.monotonic() + Self.tick)
+    let now = SystemClock.monotonic()
+    for branch in branches { branch.turn(now) }
+    // Each branch tells the numbers of all; one that is cut off tells those of before.
+    let queue = branches.filter(\.isWell).compactMap { $0.witness.picture?.queue }.max {
+      $0.waiting < $1.waiting
+    }
+    let crowd = queue.map { $0.waiting + $0.delayed } ?? 0
+    traffic.turn(now, wantsMore: wantsMore && crowd < ChaosTraffic.crowd * Int64(branches.count))
+    waiting.removeAll { now.since($0.since) > Self.measured }
+    if now.since(lastSign) > Self.patience { recovered = false }
+  }
+
+  // MARK: - Measuring
+
+  private func heard(_ ticket: ChaosTicket, isCompleted: Bool, at branch: Int) {
+    let now = SystemClock.monotonic()
+    if isCompleted { lastSign = now }
+    waiting.removeAll { gap in
+      let isOver =
+        gap.customers.isEmpty
+        ? isCompleted && (gap.branch ?? branch) == branch
+        : branch != gap.branch && gap.customers.contains(ticket)
+      if isOver { gaps[gap.act, default: []].append(now.since(gap.since)) }
+      return isOver
+    }
+  }
+
+  private func measure(_ act: SharedAct, _ branch: SharedChaosBranch?, _ customers: Set<ChaosTicket> = []) {
+    waiting.append(
+      Gap(act: act, since: SystemClock.monotonic(), customers: customers, branch: branch?.number))
+  }
+
+  // MARK: - Doing
+
+  private func attempt() {
+    let wanted = step.plan
+    let isDone =
+      switch wanted.act {
+      case .stop, .server: endServer(wanted)
+      case .backend: killBackend(wanted)
+      default: attempt(wanted)
+      }
+    if isDone {
+      counts[wanted.act, default: 0] += 1
+      let next = plan.next()
+      step = (next, SystemClock.monotonic() + next.after)
+    } else {
+      step.at = SystemClock.monotonic() + Self.rest
+    }
+  }
+
+  /// Whether it was done: whoever is in trouble already is left alone, and one is always without.
+  private func attempt(_ wanted: SharedPlan.Step) -> Bool {
+    let well = branches.filter(\.isWell)
+    let isLong = [.branch, .partition, .zombie].contains(wanted.act)
+    guard well.count > (isLong ? 1 : 0) else { return false }
+    let branch = well[Int(wanted.pick % UInt64(well.count))]
+    let until = SystemClock.monotonic() + wanted.length
+    switch wanted.act {
+    case .teller: return killTeller(of: branch, wanted.pick >> 8)
+    case .coordinator: return killCoordinator(of: branch)
+    case .branch:
+      let customers = branch.takeAtWindows()
+      branch.kill(until: until)
+      if !customers.isEmpty { measure(.branch, branch, customers) }
+    case .session:
+      guard let pid = server.backend(of: branch.application, pick: wanted.pick >> 8),
+        server.sql("SELECT pg_terminate_backend(\(pid))") == "t"
+      else { return false }
+      measure(.session, branch)
+    case .partition:
+      let customers = branch.atWindows
+      guard branch.cut(until: until) else {
+        // There is no way to cut this one off, and so it is as if it had been.
+        return true
+      }
+      if !customers.isEmpty { measure(.partition, branch, customers) }
+    case .zombie:
+      guard let coordinator = branch.bank.census().first(where: { $0.kind == .coordinator }) else {
+        return false
+      }
+      let customers = branch.takeAtWindows()
+      guard branch.bank.stop(coordinator, until: until) else { return false }
+      branch.witness.coordinatorStopped()
+      if !customers.isEmpty { measure(.zombie, branch, customers) }
+    case .backend, .stop, .server: break
+    }
+    return true
+  }
+
+  private func killTeller(of branch: SharedChaosBranch, _ pick: UInt64) -> Bool {
+    let ready =
+      branch.witness.picture?.workers.filter { $0.state == .serving || $0.state == .idle }.map(\.pid) ?? []
+    let tellers = branch.bank.census().filter { $0.kind == .teller && ready.contains($0.pid) }
+    guard !tellers.isEmpty else { return false }
+    let victim = tellers[Int(pick % UInt64(tellers.count))]
+    let now = SystemClock.monotonic()
+    guard branch.bank.kill(victim) else { return false }
+    if let window = victim.window { branch.witness.tellerKilled(window: window, at: now) }
+    return true
+  }
+
+  private func killCoordinator(of branch: SharedChaosBranch) -> Bool {
+    let people = branch.bank.census()
+    guard branch.bank.home.isGuarded, let picture = branch.witness.picture,
+      let victim = people.first(where: { $0.kind == .coordinator && $0.pid == picture.pid }),
+      people.contains(where: { $0.kind == .guardian && $0.pid == picture.guardianPid })
+    else { return false }
+    let now = SystemClock.monotonic()
+    guard branch.bank.kill(victim) else { return false }
+    branch.witness.coordinatorKilled(at: now)
+    return true
+  }
+
+  private func killBackend(_ wanted: SharedPlan.Step) -> Bool {
+    let branch = branches[Int(wanted.pick % UInt64(branches.count))]
+    guard let pid = server.backend(of: branch.application, pick: wanted.pick >> 8), server.kill(backend: pid)
+    else {
+      return false
+    }
+    measure(.backend, nil)
+    return true
+  }
+
+  private func endServer(_ wanted: SharedPlan.Step) -> Bool {
+    server.end(wanted.act == .stop ? SIGQUIT : SIGKILL)
+    guard server.start() else {
+      recovered = false
+      return true
+    }
+    measure(wanted.act, nil)
+    return true
+  }
+}

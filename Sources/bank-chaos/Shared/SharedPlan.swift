@@ -1,0 +1,77 @@
+// Owns what is done to branches that share a bank, to their server and to the way between them, as chance decides it.
+// Invariant: the same seed and rules give the same plan.
+import BankModel
+import Time
+
+/// What can be done.
+enum SharedAct: String, CaseIterable, Sendable {
+  /// SIGKILL to a teller, to a coordinator that has a guardian, and to everybody of a branch, which is opened again later.
+  case teller, coordinator, branch
+  /// A session that is ended at the server, and a process of the server that is killed, which ends all sessions.
+  case session, backend
+  /// The server is stopped at once, or its first process killed; then it is started again.
+  case stop, server
+  /// A branch is cut off for a while.
+  case partition
+  /// A coordinator stands still for longer than its lease.
+  case zombie
+
+  /// Whether it is done to the server's own processes, which only a scratch one allows.
+  var needsScratch: Bool { [.backend, .stop, .server, .partition].contains(self) }
+
+  fileprivate var weight: Int64 {
+    switch self {
+    case .teller: 6
+    case .coordinator: 4
+    case .session: 3
+    case .branch, .backend, .partition, .zombie: 2
+    case .stop, .server: 1
+    }
+  }
+}
+
+struct SharedPlan: Sendable {
+  /// One of them.
+  struct Step: Sendable, Equatable {
+    var after: TimeSpan
+    var act: SharedAct
+    /// To whom, and how exactly.
+    var pick: UInt64
+    /// For how long a branch is closed or cut off, or stands still.
+    var length: TimeSpan
+  }
+
+  /// In milliseconds. A lease is four seconds: some are shorter, most are longer.
+  private static let partitions: ClosedRange<Int64> = 2_000...15_000
+  private static let closings: ClosedRange<Int64> = 500...8_000
+  private static let standstills: ClosedRange<Int64> = 4_500...8_000
+
+  let acts: [SharedAct]
+  private let every: TimeSpan
+  private var chance: SeededGenerator
+
+  /// - Parameter acts: not empty.
+  init(seed: UInt64, acts: [SharedAct], every: TimeSpan) {
+    precondition(!acts.isEmpty, "something is to be done")
+    (self.acts, self.every) = (acts, every)
+    chance = SeededGenerator(seed: seed ^ 0x73_6861_7265_64)
+  }
+
+  mutating func next() -> Step {
+    let after = every * chance.draw(0...2_000) / 1_000
+    var place = chance.draw(1...acts.reduce(0) { $0 + $1.weight })
+    var chosen = acts[0]
+    for act in acts where place > 0 {
+      chosen = act
+      place -= act.weight
+    }
+    let pick = chance.next()
+    let lengths =
+      switch chosen {
+      case .branch: Self.closings
+      case .zombie: Self.standstills
+      default: Self.partitions
+      }
+    return Step(after: after, act: chosen, pick: pick, length: .milliseconds(chance.draw(lengths)))
+  }
+}

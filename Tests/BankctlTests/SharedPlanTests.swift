@@ -1,0 +1,39 @@
+// What chance does to branches that share a bank: the same for the same seed, everything in time, and nothing that may not be.
+import Testing
+import Time
+
+@testable import bank_chaos
+
+@Suite("The plan of chaos over branches")
+struct SharedPlanTests {
+  private func steps(_ seed: UInt64, _ acts: [SharedAct] = SharedAct.allCases) -> [SharedPlan.Step] {
+    var plan = SharedPlan(seed: seed, acts: acts, every: .seconds(1))
+    return (0..<500).map { _ in plan.next() }
+  }
+
+  @Test("The same seed gives the same steps, another one others")
+  func seeded() {
+    #expect(steps(7) == steps(7))
+    #expect(steps(7) != steps(8))
+  }
+
+  @Test("Everything is done in time, with pauses around the mean, and for as long as it shall be")
+  func complete() {
+    let steps = steps(1)
+    #expect(Set(steps.map(\.act)) == Set(SharedAct.allCases))
+    let pauses = steps.reduce(TimeSpan.zero) { $0 + $1.after }.milliseconds / 500
+    #expect((850...1_150).contains(pauses), "\(pauses)")
+    // A lease is four seconds long.
+    #expect(steps.filter { $0.act == .zombie }.allSatisfy { $0.length > .seconds(4) })
+    let partitions = steps.filter { $0.act == .partition }.map(\.length)
+    #expect(partitions.contains { $0 < .seconds(4) } && partitions.contains { $0 > .seconds(4) })
+    #expect(partitions.allSatisfy { $0 >= .seconds(2) && $0 <= .seconds(15) })
+  }
+
+  @Test("What is not chosen is not done")
+  func chosen() {
+    let acts = SharedAct.allCases.filter { !$0.needsScratch }
+    #expect(acts == [.teller, .coordinator, .branch, .session, .zombie])
+    #expect(Set(steps(3, acts).map(\.act)) == Set(acts))
+  }
+}

@@ -1,0 +1,229 @@
+// A branch of a shared bank: requests for tickets are handed in whole, what only the books know is asked of them, and what they
+// say is done: customers come and go with the lease, the bank drains, and the branch leaves.
+
+import BankModel
+import QueueCore
+import Testing
+import Time
+import Wire
+
+@testable import Coordinator
+
+@Suite("A branch of a shared bank")
+struct BranchDeskTests {
+  private func bank() throws -> (TestBank, TestClient, ScriptedBooks) {
+    let books = ScriptedBooks()
+    let bank = try TestBank(sharing: books)
+    books.say(.leaseHolds(until: MonotonicTime(nanoseconds: .max)))
+    hear(bank)
+    return (bank, try TestClient(bank.coordinator), books)
+  }
+
+  /// A turn of the loop, without its sockets.
+  private func hear(_ bank: TestBank) {
+    bank.coordinator.context.takeTime()
+    bank.coordinator.queue.takeResults()
+    bank.coordinator.branch.hear()
+    bank.coordinator.intake.advance()
+    bank.coordinator.queue.commitIfDue(isHurried: false)
+  }
+
+  private func ask(_ command: ControlCommand, _ client: TestClient, _ bank: TestBank) -> UInt32 {
+    let number = client.ask(command, bank.coordinator)
+    hear(bank)
+    return number
+  }
+
+  /// Customers who are in hand, one of whom is served.
+  private func claim(_ tickets: ClosedRange<TicketNumber>, _ books: ScriptedBooks, _ bank: TestBank) {
+    bank.openWindows(1)
+    books.say(.somebodyMayWait(Line(service: .deposit, priority: .regular)))
+    hear(bank)
+    books.say(page: tickets)
+    hear(bank)
+  }
+
+  @Test("a request for tickets is handed in whole, and answered with the tickets that the books have given")
+  func intake() throws {
+    let (bank, client, books) = try bank()
+    let number = ask(.enqueue(.deposits(3, key: "k")), client, bank)
+    let (request, customers) = try #require(books.arrived.first)
+    #expect(customers.orders.count == 3 && customers.key == "k" && customers.digest != nil)
+    #expect(try client.answers(bank.coordinator).isEmpty)
+    books.say(.answered(request, .issued(IssuedTickets(day: 1, first: 41, last: 43), known: [])))
+    hear(bank)
+    let report = try #require(try client.answers(to: number, bank.coordinator).first?.enqueued)
+    #expect((report.first, report.last, report.count, report.known) == (41, 43, 3, 0))
+  }
+
+  @Test("a known key is answered with its tickets, and with another request it is refused")
+  func keys() throws {
+    let (bank, client, books) = try bank()
+    let first = ask(.enqueue(.deposits(2, key: "k")), client, bank)
+    books.say(
+      .answered(books.arrived[0].request, .issued(nil, known: [IssuedTickets(day: 1, first: 5, last: 6)])))
+    let second = ask(.enqueue(.deposits(9, key: "k")), client, bank)
+    books.say(.answered(books.arrived[1].request, .keyConflict("k")))
+    hear(bank)
+    let replies = try client.answers(bank.coordinator)
+    let known = try #require(replies.first { $0.number == first }?.answer.enqueued)
+    #expect((known.first, known.last, known.known) == (5, 6, 2))
+    #expect(replies.first { $0.number == second }?.answer.failure?.code == .keyConflict)
+  }
+
+  @Test("a list is handed in with its keys and what each carries, at their places")
+  func list() throws {
+    let (bank, client, books) = try bank()
+    let entries = (0..<4).map { place in
+      EnqueueEntry(service: .deposit, priority: .regular, amount: 1, account: 7, key: "key \(place)")
+    }
+    _ = ask(.enqueueList(EnqueueList(entries: entries, isLast: true)), client, bank)
+    let customers = try #require(books.arrived.first).customers
+    #expect(customers.keyed.map(\.place) == [0, 1, 2, 3] && customers.keyed.map(\.key) == entries.map(\.key))
+  }
+
+  @Test("juice is not ordered, a reset is not done, and too many at once are refused, each by its name")
+  func refusals() throws {
+    let (bank, client, books) = try bank()
+    var juice = EnqueueOrder.deposits(1)
+    (juice.service, juice.amount, juice.account, juice.article) = (.juice, nil, nil, "strawberry")
+    let numbers = [
+      ask(.enqueue(juice), client, bank), ask(.reset(day: nil), client, bank),
+      ask(.enqueue(.deposits(1_000_001)), client, bank),
+    ]
+    let replies = try client.answers(bank.coordinator)
+    let codes = numbers.map { number in replies.first { $0.number == number }?.answer.failure?.code }
+    #expect(codes == [.notInSharedBank, .notInSharedBank, .badRequest])
+    #expect(books.arrived.isEmpty)
+  }
+
+  @Test("whoever is in hand is cancelled here, anybody else by the books")
+  func cancel() throws {
+    let (bank, client, books) = try bank()
+    claim(1...3, books, bank)
+    _ = ask(.cancel(2, day: nil), client, bank)
+    #expect(books.orders.isEmpty)
+    #expect(books.handedOver.joined().contains { if case .finish = $0 { true } else { false } })
+    let number = ask(.cancel(77, day: nil), client, bank)
+    #expect(books.orders.map(\.order) == [.cancel(77)])
+    books.say(.answered(books.orders[0].request, .queue(.refused(.noSuchTicket(77)))))
+    hear(bank)
+    #expect(try client.answers(to: number, bank.coordinator).first?.failure?.code == .noSuchTicket)
+  }
+
+  @Test("with the lease everybody goes, and with the next one they come again")
+  func lease() throws {
+    let (bank, _, books) = try bank()
+    claim(1...3, books, bank)
+    bank.serveAll()
+    hear(bank)
+    books.say(.branchLost)
+    books.say(.lost(Remark(quoting: "cut off")))
+    hear(bank)
+    let queue = bank.coordinator.queue
+    #expect(queue.machine.serving == 0 && queue.machine.waitingCount == 0 && !queue.machine.isUnsettled)
+    #expect(!queue.engine.isUnderway && bank.log.contains("event=lease_lost"))
+    books.say(.joined(BranchIdentity(number: 1, name: "here", epoch: 2)))
+    books.say(.leaseHolds(until: MonotonicTime(nanoseconds: .max)))
+    hear(bank)
+    #expect(bank.log.contains("event=branch_joined") && bank.coordinator.branch.shared?.identity.epoch == 2)
+  }
+
+  @Test("what had no effect is said in the log, and counted no more")
+  func withoutEffect() throws {
+    let (bank, _, books) = try bank()
+    claim(1...2, books, bank)
+    bank.serveAll()
+    bank.coordinator.queue.commit()
+    books.come(withoutEffect: [1])
+    hear(bank)
+    #expect(bank.coordinator.queue.machine.books.served == 0)
+    #expect(bank.log.contains("event=without_effect") && bank.log.contains("ticket=1"))
+  }
+
+  @Test("a stop leaves the books at once, and says so when that is done; whoever waits is not waited for")
+  func stop() throws {
+    let (bank, client, books) = try bank()
+    var numbers = BankNumbers(day: 1)
+    numbers.services = [.init()]
+    numbers.services[0].waiting = 5
+    books.say(.numbers(numbers))
+    let number = ask(.stop(StopOrder(now: false, timeoutMilliseconds: nil)), client, bank)
+    bank.coordinator.ending.advance()
+    #expect(books.isLeaving && books.drains.isEmpty)
+    #expect(try client.answers(to: number, bank.coordinator).isEmpty)
+    books.say(.left)
+    hear(bank)
+    guard case .stopped? = try client.answers(to: number, bank.coordinator).first else {
+      Issue.record("the branch has not said that it has stopped")
+      return
+    }
+  }
+
+  @Test("a stop of the whole bank has it drain, and waits for whoever can be served here")
+  func stopBank() throws {
+    let (bank, client, books) = try bank()
+    bank.openWindows(1)
+    var numbers = BankNumbers(day: 1)
+    numbers.services = [.init()]
+    numbers.services[0].waiting = 5
+    books.say(.numbers(numbers))
+    hear(bank)
+    _ = ask(.stop(StopOrder(now: false, timeoutMilliseconds: nil, endsBank: true)), client, bank)
+    bank.coordinator.ending.advance()
+    #expect(books.drains.count == 1 && !books.isLeaving)
+    #expect(ask(.enqueue(.deposits(1)), client, bank) > 0 && books.arrived.isEmpty)
+  }
+
+  @Test("whoever pauses a service is answered when the books know it, and it is paused at once")
+  func pause() throws {
+    let (bank, client, books) = try bank()
+    let number = ask(.pause(.deposit), client, bank)
+    #expect(bank.coordinator.queue.machine.numbers(of: .deposit).isPaused)
+    #expect(try client.answers(to: number, bank.coordinator).isEmpty)
+    #expect(books.paused.map(\.services) == [[.deposit]])
+    books.say(.answered(books.paused[0].request, .queue(.done)))
+    hear(bank)
+    #expect(try client.answers(to: number, bank.coordinator).count == 1)
+  }
+
+  @Test("whoever waits for tickets is told when the books have nobody of them any more")
+  func awaitTickets() throws {
+    let (bank, client, books) = try bank()
+    let number = ask(.awaitTickets(day: 1, first: 1, last: 3), client, bank)
+    #expect(try client.answers(to: number, bank.coordinator).first?.failure?.code == .notOpen)
+    #expect(books.arrived.isEmpty)
+  }
+
+  @Test("when the bank drains this branch ends with it")
+  func draining() throws {
+    let (bank, _, books) = try bank()
+    books.say(.draining)
+    hear(bank)
+    bank.coordinator.ending.advance()
+    #expect(bank.coordinator.context.isEnding && books.isLeaving)
+  }
+
+  @Test("the status tells of this branch and of the whole bank; branches are told apart")
+  func reports() throws {
+    let (bank, client, books) = try bank()
+    var numbers = BankNumbers(day: 1, issued: 9)
+    numbers.services = [.init()]
+    (numbers.services[0].waiting, numbers.services[0].served) = (4, 5)
+    numbers.branches = [1, 2].map { place in
+      BankNumbers.Branch(
+        identity: BranchIdentity(number: place, name: "b\(place)", epoch: 1), host: "h",
+        state: place == 1 ? .open : .expired, leaseMilliseconds: 3_000, windows: 2, served: 5, commits: 3)
+    }
+    books.say(.numbers(numbers))
+    hear(bank)
+    let number = ask(.branches, client, bank)
+    guard case .branches(let branches)? = try client.answers(to: number, bank.coordinator).first else {
+      Issue.record("no branches were told")
+      return
+    }
+    #expect(branches.map(\.isThis) == [true, false] && branches[1].state == .expired)
+    let status = bank.coordinator.reports.status()
+    #expect(status.bank?.queue.waiting == 4 && status.bank?.queue.issued == 9 && status.branch?.number == 1)
+  }
+}

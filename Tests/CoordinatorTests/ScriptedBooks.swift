@@ -1,0 +1,83 @@
+// Books that branches share, as a test plays them: they say what the test has them say, and remember what they were asked.
+
+import BankModel
+import QueueCore
+import Time
+
+final class ScriptedBooks: BranchStore {
+  var services = ServiceDirectory()
+  private var events: [QueueEvent] = []
+  private var news: [BranchNews] = []
+  private(set) var staged: [StoreChange] = []
+  private(set) var handedOver: [[StoreChange]] = []
+  private(set) var asked: [StoreQuestion] = []
+  private(set) var arrived: [(request: RequestNumber, customers: IntakeRequest)] = []
+  private(set) var orders: [(request: RequestNumber, order: OperatorOrder)] = []
+  private(set) var windows: [Int64] = []
+  private(set) var paused: [(request: RequestNumber, services: [Service])] = []
+  private(set) var isLeaving = false
+  private(set) var drains: [RequestNumber] = []
+  private var underway = 0
+
+  static let identity = BranchIdentity(number: 1, name: "here", epoch: 1)
+
+  // MARK: - What the test says
+
+  func say(_ event: QueueEvent) { events.append(event) }
+  func say(_ said: BranchNews) { news.append(said) }
+
+  func say(page tickets: ClosedRange<TicketNumber>, _ priority: Priority = .regular) {
+    let customers = tickets.map { ticket in
+      CustomerOrder(service: .deposit, priority: priority, amount: 5, account: 7).customer(
+        ticket: ticket, issuedAt: WallTime(milliseconds: 5))
+    }
+    say(.pageLoaded(Line(service: .deposit, priority: priority), customers))
+  }
+
+  /// The oldest transaction is in the books.
+  func come(withoutEffect tickets: [TicketNumber] = []) {
+    if !tickets.isEmpty { say(.withoutEffect(tickets)) }
+    say(.committed)
+  }
+
+  // MARK: - The queue's store
+
+  var hasStagedChanges: Bool { !staged.isEmpty || underway > 0 }
+  func payload(of ticket: TicketNumber) throws(StoreError) -> [UInt8]? { nil }
+  func stage(_ change: StoreChange) throws(StoreError) { staged.append(change) }
+
+  func commit(_ books: Books, arriving: ArrivingRequest?) throws(StoreError) -> CommitProgress {
+    if staged.isEmpty, underway == 0 { return .onDisk }
+    handedOver.append(staged)
+    staged.removeAll()
+    underway += 1
+    return .underway
+  }
+
+  func ask(_ question: StoreQuestion) throws(StoreError) -> QueueEvent? {
+    asked.append(question)
+    return nil
+  }
+
+  func takeResult() throws(StoreError) -> QueueEvent? {
+    guard !events.isEmpty else { return nil }
+    let event = events.removeFirst()
+    if case .committed = event { underway -= 1 }
+    if case .branchLost = event { (staged, underway) = ([], 0) }
+    return event
+  }
+
+  var nextResult: MonotonicTime? { nil }
+  func rollBack() { (staged, underway) = ([], 0) }
+
+  // MARK: - The branch
+
+  func takeNews() -> BranchNews? { news.isEmpty ? nil : news.removeFirst() }
+  func takeIn(_ customers: IntakeRequest, for request: RequestNumber) { arrived.append((request, customers)) }
+  func perform(_ order: OperatorOrder, for request: RequestNumber) { orders.append((request, order)) }
+  func note(windows: Int64) { self.windows.append(windows) }
+  func keepPaused(_ services: [Service], for request: RequestNumber) { paused.append((request, services)) }
+  func drainBank(for request: RequestNumber) { drains.append(request) }
+  func leave() { isLeaving = true }
+  func endTurn() {}
+}

@@ -1,0 +1,64 @@
+// Which books a bank has opened, as the next coordinator reads it after a crash: all of one moment, or nothing; and that a file
+// that was edited meanwhile leads it into no other bank.
+import Configuration
+import Foundation
+import Testing
+import Time
+import Wire
+
+@testable import Coordinator
+
+@Suite struct StoreRecordTests {
+  private func store(_ address: String?, page: Int32 = 100, branch: String? = nil) throws
+    -> BankConfiguration.Store
+  {
+    var store = BankConfiguration.Store()
+    (store.address, store.page, store.branch) = (try address.map { try StoreAddress($0) }, page, branch)
+    return store
+  }
+
+  @Test("what is kept is read as the same, also that the books are the bank's own")
+  func kept() throws {
+    let path = NSTemporaryDirectory() + "/store-\(UUID().uuidString)"
+    defer { unlink(path) }
+    #expect(StoreRecord.read(from: path) == nil)
+    for store in [
+      try store(nil), try store("postgres://bank@db/bank"),
+      try store("postgres://bank@db1,db2:5433/bank?sslmode=verify-full", page: 1, branch: "서울 1"),
+    ] {
+      StoreRecord.keep(store, at: path)
+      #expect(StoreRecord.read(from: path) == store)
+    }
+  }
+
+  @Test(
+    "what cannot be relied on is nothing",
+    arguments: [
+      "", "\n100\n\nend", "\n100\n\n", "\n0\n\nend\n", "\nmany\n\nend\n", "bank.db\n100\n\nend\n",
+      "postgres://bank:hunter2@db/bank\n100\n\nend\n", "\n100\n\nend\nmore\n",
+    ])
+  func refused(text: String) { #expect(StoreRecord.parse(text) == nil) }
+
+  @Test("after a crash the books are those that were open, whatever the file says by then")
+  func recovery() throws {
+    let directory = NSTemporaryDirectory() + "/store-home-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let home = BankHome(directory)
+    try FileManager.default.createDirectory(atPath: home.run, withIntermediateDirectories: true)
+    let file = directory + "/bank.json"
+    try Data(#"{"store": "postgres://other@db/other", "lease": "7s"}"#.utf8).write(
+      to: URL(fileURLWithPath: file))
+    func configuration(_ words: String...) throws -> BankConfiguration {
+      let options = try CoordinatorOptions(["--home", directory, "--config", file] + words)
+      var trouble: Failure?
+      return try RecoveryNote.configuration(of: options, home, trouble: &trouble)
+    }
+    #expect(try configuration("--recover").store == store("postgres://other@db/other"), "nothing was kept")
+    for mine in [try store("postgres://bank@db/bank", page: 7, branch: "seoul"), try store(nil)] {
+      StoreRecord.keep(mine, at: home.storeNote)
+      #expect(try configuration("--recover").store == mine)
+      #expect(try configuration("--recover").lease == .seconds(7), "everything else is as the file has it")
+      #expect(try configuration().store == store("postgres://other@db/other"), "a new start goes by the file")
+    }
+  }
+}

@@ -1,0 +1,121 @@
+// Owns a bank of several branches for a test: a PostgreSQL server of its own, and as many homes as the test wants. Whatever is
+// said of the books here is read from the database itself, by nobody's programs.
+// Invariant: server and branches are gone when the test ends. Failure: Trouble, or the server's own words.
+import Foundation
+import Glibc
+import Postgres
+import PostgresFixture
+import Testing
+
+final class SharedBank {
+  let cluster: PostgresCluster
+  /// Where the books are, as the branches are told.
+  let address: String
+
+  /// - Parameter address: where they are for the branches; nil for the cluster's own database.
+  init(_ cluster: PostgresCluster, address: String? = nil) {
+    self.cluster = cluster
+    self.address = address ?? cluster.address()
+  }
+
+  /// Opens a branch.
+  @discardableResult
+  func open(
+    _ branch: Branch, speed: String = "100", _ words: String..., environment: [String: String] = [:],
+    address: String? = nil, at location: SourceLocation = #_sourceLocation
+  ) throws -> JSON {
+    let outcome = try branch.launch(
+      ["start", "--json", "--speed", speed, "--store", address ?? self.address] + words,
+      environment: environment
+    ).finish(within: .seconds(60), at: location)
+    try #require(outcome.code == 0, "\(outcome)\n\(branch.picture())", sourceLocation: location)
+    return try outcome.json()
+  }
+
+  /// The rows of a statement, from the server that is there now.
+  func rows(_ statement: String, at address: String? = nil) throws -> PostgresRows {
+    try PostgresClient.connected(address ?? cluster.address()).rows(.once(statement))[0]
+  }
+
+  /// The number that a statement says; nil where the server does not answer, or says none.
+  func number(_ statement: String, at address: String? = nil) -> Int? {
+    (try? rows(statement, at: address))?.integer(0, 0).map { Int($0) }
+  }
+
+  /// The number of a branch, by its home.
+  func id(of branch: Branch) throws -> Int {
+    try #require(number("SELECT id FROM bank.branch WHERE name LIKE '%' || '\(branch.home)'"))
+  }
+
+  func epoch(of id: Int) -> Int { number("SELECT epoch FROM bank.branch WHERE id = \(id)") ?? -1 }
+
+  /// Customers whom a branch has taken, and who have no receipt.
+  func inHand(of id: Int) -> Int {
+    number(
+      """
+      SELECT count(*) FROM bank.customer c JOIN bank.claim k ON k.lane = (c.position >> 40) & 1048575
+        AND (c.position & 1099511627775) BETWEEN k.first AND k.last AND c.position >> 60 = 1
+      JOIN bank.branch b ON b.id = k.branch AND b.epoch = k.epoch WHERE b.id = \(id)
+      """) ?? -1
+  }
+
+  var receipts: Int { number("SELECT count(*) FROM bank.receipt") ?? -1 }
+
+  /// Waits until nobody waits any more, and expects a receipt for everybody and an audit that finds nothing.
+  func expectAllServed(
+    _ count: Int, by branches: [Branch], within limit: Duration = .seconds(40),
+    at location: SourceLocation = #_sourceLocation
+  ) throws {
+    let branch = try #require(branches.first)
+    try branch.waitUntil("all \(count) are served", within: limit, at: location) {
+      number("SELECT count(*) FROM bank.customer") == 0 && receipts >= count
+    }
+    #expect(receipts == count, sourceLocation: location)
+    #expect(number("SELECT count(*) FROM bank.receipt WHERE outcome <> 1") == 0, sourceLocation: location)
+    #expect(number("SELECT max(last) FROM bank.intake") == count, sourceLocation: location)
+    let outcome = try branch.launch(["audit", "--json"]).finish(within: .seconds(60), at: location)
+    #expect(
+      try outcome.code == 0 && outcome.json()["ok"].flag == true, "\(outcome)\n\(branch.picture())",
+      sourceLocation: location)
+  }
+
+  /// What a statement says, also at a standby, which `PostgresClient` refuses.
+  func text(_ statement: String, by branch: Branch) throws -> String {
+    let outcome = try branch.launch(
+      [
+        "-XAtq", "-h", cluster.directory, "-p", "\(cluster.port)", "-U", PostgresCluster.user, "-c",
+        statement, "postgres",
+      ],
+      program: "/usr/bin/psql"
+    ).finish()
+    return outcome.out.split(separator: "\n").first.map(String.init) ?? outcome.err
+  }
+
+  /// Ends the sessions of all branches.
+  func endSessions() {
+    _ = number(
+      "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'bank'")
+  }
+}
+
+/// Gives a test a server and branches that are not opened yet.
+func withSharedBank(
+  branches count: Int = 2, _ settings: [String] = [], _ test: (SharedBank, [Branch]) throws -> Void
+) throws {
+  let bank = SharedBank(try PostgresCluster(settings))
+  try withBranches(count) { try test(bank, $0) }
+}
+
+func withBranches(
+  _ count: Int, _ branches: [Branch] = [], _ test: ([Branch]) throws -> Void
+) throws {
+  guard branches.count < count else { return try test(branches) }
+  try withBranch { try withBranches(count, branches + [$0], test) }
+}
+
+/// Now, in milliseconds since 1970.
+func wallMilliseconds() -> Int {
+  var now = timespec()
+  clock_gettime(CLOCK_REALTIME, &now)
+  return now.tv_sec * 1_000 + now.tv_nsec / 1_000_000
+}

@@ -1,0 +1,55 @@
+// The chaos command over several branches, with a server of its own: it must end in order, say everything it promises to say, and
+// leave nothing behind.
+import Foundation
+import Testing
+
+@Suite("Chaos over branches", .serialized)
+struct SharedChaosTests {
+  @Test(
+    "blows of every kind to two branches and their server: every promise kept, every field there, nothing left"
+  )
+  func everything() throws {
+    try withBranch { branch in
+      let outcome = try branch.launch(
+        [
+          "chaos", "--branches", "2", "--kills", "10", "--every", "400ms", "--for", "25s", "--seed", "3",
+          "--json",
+        ]
+      ).finish(within: .seconds(150))
+      #expect(outcome.code == 0, outcome.story)
+      let report = try outcome.json()
+      for field in [
+        "version", "seed", "branches", "elapsed_ms", "cut_by_network", "cut_by_relay", "acknowledged",
+        "receipts",
+        "lost", "duplicated", "money_difference", "orphans", "reserved",
+      ] {
+        #expect(report[field].integer != nil, "\(field): \(report)")
+      }
+      let acts = [
+        "teller", "coordinator", "branch", "session", "backend", "stop", "server", "partition", "zombie",
+      ]
+      let done = acts.map { report["kills"][$0].integer ?? -1 }
+      #expect(done.allSatisfy { $0 >= 0 } && (3...10).contains(done.reduce(0, +)), "\(report)")
+      #expect(report["ok"].flag == true && report["lost"].integer == 0 && report["duplicated"].integer == 0)
+      #expect(report["acknowledged"].integer ?? 0 > 0)
+      #expect(report["acknowledged"].integer == report["receipts"].integer)
+      try branch.expectNobodyLeft()
+    }
+  }
+
+  @Test("what cannot go together is refused before anything is made")
+  func refused() throws {
+    try withBranch { branch in
+      for words in [
+        ["--branches", "1"], ["--branches", "10"], ["--store", "postgres://db.invalid/bank"],
+        ["--branches", "2", "--stop"], ["--branches", "2", "--home", branch.home],
+        ["--branches", "2", "--kill", "web"],
+        ["--branches", "2", "--store", "postgres://db.invalid/bank", "--kill", "partition"],
+      ] {
+        let outcome = try branch.launch(["chaos"] + words).finish()
+        #expect(outcome.code == 2, outcome.story)
+      }
+      try branch.expectNobodyLeft()
+    }
+  }
+}

@@ -1,0 +1,63 @@
+// What is refused of a bank with several branches where the books are in the home, and that no password that stands in an
+// address is ever shown, logged or handed to a process.
+import Foundation
+import Testing
+
+@Suite("A bank with its books in its home, asked for branches", .serialized)
+struct SharedBankRefusalTests {
+  @Test("it has no branches and no end of theirs, says so, and goes on")
+  func refused() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      try branch.expectRefusal(5, "not_shared", of: "branches")
+      try branch.expectRefusal(5, "not_shared", of: "stop", "--bank")
+      try branch.expectRefusal(5, "not_shared", of: "status", "--branch", "1")
+      #expect(try branch.run("branches", language: .ko).err.contains("이 은행의 장부는 홈에 있습니다: 'branches'"))
+      let both = try branch.run("stop", "--bank", "--now")
+      #expect(both.code == 2 && both.err.contains("exclude each other"), both.story)
+      #expect(try branch.status().state == "open")
+      try branch.done("enqueue", "3", "--wait")
+      let receipts = try branch.receipts()
+      #expect(receipts.count == 3 && receipts.allSatisfy { $0["branch"] == .missing })
+      #expect(try branch.json("status")["branch"] == .missing)
+    }
+  }
+
+  @Test("a password in the address is refused before anything is opened, and stands nowhere afterwards")
+  func secrets() throws {
+    try withBranch { branch in
+      let secret = "hunter2"
+      let address = "postgres://bank:\(secret)@db.invalid/bank"
+      let attempts: [([String], [String: String])] = [
+        (["start", "--store", address], [:]), (["start", "--foreground", "--store=\(address)"], [:]),
+        (["start"], ["BANK_STORE": address]), (["receipts"], ["BANK_STORE": address]),
+        (["config", "show"], ["BANK_STORE": "postgres://db.invalid/bank?password=\(secret)"]),
+      ]
+      for (words, environment) in attempts {
+        for tongue in [Tongue.en, .ko] {
+          let outcome = try branch.launch(words, language: tongue, environment: environment).finish()
+          #expect(outcome.code == 2 && outcome.err.contains("~/.pgpass"), outcome.story)
+          #expect(!outcome.err.contains(secret) && !outcome.out.contains(secret), outcome.story)
+        }
+      }
+      #expect(!FileManager.default.fileExists(atPath: branch.home), "nothing was made")
+      let file = try branch.write("{\n\"store\": {\"url\": \"\(address)\"}}", to: "shared.json")
+      for words in [["start", "--config", file], ["config", "check", file]] {
+        let outcome = try branch.launch(words).finish()
+        #expect(outcome.code == 2 && outcome.err.contains("\(file):2: \"store.url\""), outcome.story)
+        #expect(!outcome.err.contains(secret), outcome.story)
+      }
+      for log in ["coordinator", "guardian"] { #expect(!branch.log(log).contains(secret)) }
+    }
+  }
+
+  @Test("an address that is none is a usage error that says how one is written")
+  func noAddress() throws {
+    try withBranch { branch in
+      for address in ["bank.db", "mysql://db/bank", "postgres://db:five/bank"] {
+        let outcome = try branch.run("start", "--store", address)
+        #expect(outcome.code == 2 && outcome.err.contains("postgres://USER@HOST"), outcome.story)
+      }
+    }
+  }
+}

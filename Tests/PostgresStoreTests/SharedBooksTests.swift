@@ -1,0 +1,396 @@
+// The writing side of the shared books with a real server, as branches without windows use it: everything that can be asked,
+// and what each branch is told of it.
+import BankModel
+import Posix
+import Postgres
+import PostgresFixture
+import QueueCore
+import Testing
+import Time
+
+@testable import PostgresStore
+
+@Suite("A branch of shared books", .enabled(if: PostgresCluster.isInstalled))
+struct SharedBooksTests {
+  @Test("A branch joins books that it has made, and another finds them, with the services of both")
+  func join() throws {
+    let stage = try SharedStage()
+    let mail = try #require(ServiceName("mail"))
+    let stamps = try #require(ServiceName("stamps"))
+    let first = try stage.open("first", services: [mail])
+    let second = try stage.open("second", services: [stamps, mail])
+    let (one, two) = (try #require(first.opening), try #require(second.opening))
+    #expect(one.day == 1 && !one.isDraining && one.name == two.name && one.branch.id != two.branch.id)
+    #expect(one.services.names == ServiceName.branch + [mail])
+    #expect(two.services.names == ServiceName.branch + [mail, stamps])
+    first.books.note(windows: 7)
+    try stage.turn {
+      first.numbers?.branches.map(\.windows) == [7, 0]
+        && first.told.contains { if case .services = $0 { true } else { false } }
+    }
+    let branches = try #require(first.numbers?.branches)
+    #expect(branches.map(\.name) == ["first", "second"] && branches.allSatisfy { $0.state == .open })
+    #expect(branches.map(\.host) == ["first.example", "second.example"])
+    #expect(branches.allSatisfy { $0.lease > .zero && $0.lease <= .seconds(4) })
+    #expect(first.leaseUntil != nil && first.joins.count == 1)
+  }
+
+  @Test("Two branches share a lane without overlap, with all that was carried, and everybody has one receipt")
+  func shared() throws {
+    let stage = try SharedStage()
+    let branches = try ["a", "b"].map { try stage.open($0) }
+    for branch in branches {
+      branch.servesAtOnce = true
+      branch.pageSize = 7
+    }
+    for round in 0..<20 {
+      _ = try stage.ask(branches[round % 2]) {
+        $0.takeIn($1, SharedStage.customers(25, payload: [UInt8(round)]))
+      }
+    }
+    try stage.turn { branches.map(\.done.count).reduce(0, +) == 500 }
+    let done = branches.flatMap(\.done)
+    #expect(Set(done).count == 500 && branches.allSatisfy { $0.withoutEffect.isEmpty && $0.losses.isEmpty })
+    let payloads = branches.flatMap(\.pages).flatMap(\.customers).map(\.payload)
+    #expect(Set(payloads).count == 20 && !payloads.contains(nil))
+    let customers = branches.flatMap(\.pages).flatMap(\.customers).map(\.customer)
+    #expect(Set(customers.map(\.line)) == [SharedStage.deposits])
+    #expect(customers.allSatisfy { $0.issuedAt == WallTime(milliseconds: 1_000) && $0.amount >= 100 })
+    try stage.turn {
+      branches.allSatisfy { $0.numbers?.total.served == 500 && $0.numbers?.total.waiting == 0 }
+    }
+    #expect(branches[0].numbers?.branches.map(\.served).reduce(0, +) == 500)
+    try stage.check()
+  }
+
+  @Test(
+    "A key gets its tickets once, a list whose customers are known in part gets the rest, and a conflict gets nothing"
+  )
+  func keys() throws {
+    let stage = try SharedStage()
+    let branches = try ["a", "b"].map { try stage.open($0) }
+    func take(_ branch: SharedBranch, _ customers: ArrivingCustomers) throws -> SharedAnswer {
+      try stage.ask(branch) { $0.takeIn($1, customers) }
+    }
+    func tickets(_ first: Int64, _ last: Int64) -> IssuedTickets {
+      IssuedTickets(day: 1, first: first, last: last)
+    }
+    let monday = SharedStage.customers(3, key: "monday", digest: 1)
+    #expect(try take(branches[0], monday) == .issued(SharedTickets(new: [tickets(1, 3)])))
+    #expect(try take(branches[1], monday) == .issued(SharedTickets(known: [tickets(1, 3)])))
+    #expect(
+      try take(branches[1], SharedStage.customers(3, key: "monday", digest: 2)) == .keyConflict("monday"))
+    func list(_ entries: [(key: String?, digest: Int64?)]) -> ArrivingCustomers {
+      var list = ArrivingCustomers(issuedAt: WallTime(milliseconds: 5))
+      for entry in entries {
+        list.add(
+          CustomerOrder(service: .loan, priority: .vip, amount: 9, account: 9), key: entry.key,
+          digest: entry.digest)
+      }
+      return list
+    }
+    #expect(
+      try take(branches[0], list([(nil, nil), ("x", 5), (nil, nil), (nil, nil), ("y", nil)]))
+        == .issued(SharedTickets(new: [tickets(4, 8)])))
+    // A row for each who has a key, and one for those without who follow each other.
+    #expect(try stage.number("SELECT count(*) FROM bank.intake WHERE first >= 4") == 4)
+    #expect(
+      try take(branches[1], list([("x", 5), ("z", 1), (nil, nil), ("y", 3)]))
+        == .issued(SharedTickets(new: [tickets(9, 10)], known: [tickets(5, 5), tickets(8, 8)])))
+    #expect(try take(branches[1], list([("new", 1), ("x", 6)])) == .keyConflict("x"))
+    #expect(
+      try take(branches[0], list([("x", 5)])) == .issued(SharedTickets(known: [tickets(5, 5)])))
+    #expect(try stage.number("SELECT count(*) FROM bank.customer") == 10)
+    #expect(
+      try take(branches[0], ArrivingCustomers(issuedAt: WallTime(milliseconds: 1)))
+        == .issued(SharedTickets()))
+    try stage.check()
+  }
+
+  @Test(
+    "Who is put off leaves the branch, is called when due by any branch, and gets through all that an attempt can leave"
+  )
+  func delayed() throws {
+    let stage = try SharedStage()
+    let one = try stage.open("one")
+    let other = try stage.open("other")
+    try stage.enqueue(one, 20)
+    one.pageSize = 20
+    try stage.claimAll(one)
+    #expect(one.inHand.count == 20)
+    let now = SystemClock.wall().milliseconds
+    for index in [3, 4, 11] {
+      var customer = one.inHand[index].customer
+      customer.attempts = 1
+      customer.failures = 1
+      customer.begun = 1
+      let window = Window(service: .deposit, place: 2)
+      var attempt = Attempt(
+        day: 1, ticket: customer.ticket, number: 1, window: window, generation: 3, pid: 77,
+        startedAt: WallTime(milliseconds: 10), endedAt: WallTime(milliseconds: 20), end: .failed,
+        processEnd: .code(75), words: "later\0")
+      attempt.words = "later\0"
+      one.books.stage(.record(attempt))
+      one.books.stage(.postpone(customer, dueAt: WallTime(milliseconds: now + 1_000)))
+    }
+    let postponed = [3, 4, 11].map { one.inHand[$0].customer.ticket }
+    one.inHand.removeAll { postponed.contains($0.customer.ticket) }
+    one.hand(over: [])
+    try stage.turn { one.numbers?.total.delayed == 3 }
+    try stage.check()
+    // The rest is still in hand, and served there.
+    one.serve()
+    other.servesAtOnce = true
+    try stage.turn { other.done.count == 3 && one.done.count == 17 }
+    #expect(other.done.sorted() == postponed)
+    let again = other.pages.flatMap(\.customers).map(\.customer)
+    #expect(again.allSatisfy { $0.attempts == 1 && $0.failures == 1 && $0.begun == 1 })
+    #expect(
+      try stage.number("SELECT count(*) FROM bank.attempt WHERE exit_code = 75 AND number = 1 AND place = 2")
+        == 3)
+    #expect(try stage.number("SELECT count(*) FROM bank.claim WHERE first > last") == 0)
+    try stage.check()
+  }
+
+  @Test("Who ordered for later is called when due, also where a page was claimed past the ticket")
+  func orderedForLater() throws {
+    let stage = try SharedStage()
+    let (one, other) = (try stage.open("one"), try stage.open("other"))
+    try stage.enqueue(one, 3)
+    let due = WallTime(milliseconds: SystemClock.wall().milliseconds + 400)
+    _ = try stage.ask(one) { $0.takeIn($1, SharedStage.customers(2, dueAt: due)) }
+    try stage.enqueue(one, 3)
+    try stage.claimAll(one)
+    #expect(one.inHand.map(\.customer.ticket) == [1, 2, 3, 6, 7, 8])
+    try stage.turn { other.numbers?.total.issued == 8 && other.numbers?.total.delayed == 0 }
+    try stage.claimAll(other)
+    #expect(other.inHand.map(\.customer.ticket) == [4, 5])
+    try stage.check()
+    // Whatever becomes of either now, nobody has two of them.
+    stage.abandon(one)
+    try stage.stage.client.run("UPDATE bank.branch SET expires_at = '-infinity' WHERE name = 'one'")
+    other.servesAtOnce = true
+    try stage.turn { other.done.count == 8 }
+    #expect(Set(other.done).count == 8 && other.withoutEffect.isEmpty)
+    try stage.check()
+  }
+
+  @Test("A dead letter is brought back alone or with others, with new tries, and cancelled where it lies")
+  func dead() throws {
+    let stage = try SharedStage()
+    let one = try stage.open("one")
+    let other = try stage.open("other")
+    try stage.enqueue(one, 8)
+    try stage.claimAll(one)
+    for index in 0..<5 {
+      var customer = one.inHand[index].customer
+      (customer.attempts, customer.crashes) = (3, 3)
+      one.books.stage(
+        .record(
+          Attempt(
+            day: 1, ticket: customer.ticket, number: 3, window: Window(service: .deposit, place: 1),
+            generation: 1,
+            pid: 5, startedAt: WallTime(milliseconds: 1), endedAt: WallTime(milliseconds: 2), end: .killed,
+            processEnd: .signal(9))))
+      one.books.stage(.bury(customer))
+    }
+    one.inHand.removeFirst(5)
+    one.hand(over: [])
+    try stage.turn { one.numbers?.total.dead == 5 }
+    #expect(try stage.number("SELECT count(*) FROM bank.attempt WHERE is_fatal AND exit_signal = 9") == 5)
+    #expect(try stage.ask(other) { $0.requeue($1, 2) } == .done)
+    #expect(try stage.ask(other) { $0.requeue($1, 2) } == .wrongState(.waiting))
+    #expect(try stage.ask(other) { $0.requeue($1, 99) } == .noSuchTicket)
+    #expect(try stage.ask(other) { $0.cancel($1, 3) } == .done)
+    #expect(try stage.ask(other) { $0.cancel($1, 3) } == .wrongState(.done))
+    #expect(try stage.ask(other) { $0.requeue($1, 3) } == .wrongState(.done))
+    #expect(try stage.ask(one) { $0.requeueDead($1, limit: 2) } == .requeued(2))
+    #expect(try stage.ask(one) { $0.requeueDead($1, limit: 2) } == .requeued(1))
+    #expect(try stage.ask(one) { $0.requeueDead($1) } == .requeued(0))
+    try stage.check()
+    other.servesAtOnce = true
+    try stage.turn { other.done.count == 4 }
+    #expect(other.done.sorted() == [1, 2, 4, 5])
+    let again = other.pages.flatMap(\.customers).map(\.customer)
+    #expect(again.allSatisfy { $0.attempts == 3 && $0.crashes == 0 })
+    one.serve()
+    try stage.turn { one.done.count == 3 }
+    try stage.check()
+  }
+
+  @Test(
+    "Whom somebody else cancels is without effect alone, and everybody else of the transaction has a receipt")
+  func cancelledElsewhere() throws {
+    let stage = try SharedStage()
+    let (one, other) = (try stage.open("one"), try stage.open("other"))
+    try stage.enqueue(one, 10)
+    try stage.claimAll(one)
+    #expect(try stage.ask(other) { $0.cancel($1, 4) } == .done)
+    #expect(try stage.ask(other) { $0.cancel($1, 11) } == .noSuchTicket)
+    // One who is only changed is without effect, too.
+    var changed = one.inHand[8].customer
+    #expect(try stage.ask(other) { $0.cancel($1, changed.ticket) } == .done)
+    changed.crashes = 1
+    one.books.stage(.update(changed))
+    one.inHand.remove(at: 8)
+    one.serve()
+    try stage.turn { one.done.count == 8 }
+    #expect(one.withoutEffect == [4, 9] && one.refusals.isEmpty)
+    let row = try stage.stage.client.rows(
+      .once("SELECT outcome, place, debit, branch FROM bank.receipt WHERE ticket = 4"))[0]
+    #expect(row.integer(0, 0) == 2 && !row.has(0, 1) && !row.has(0, 2))
+    #expect(row.integer(0, 3) == other.opening?.branch.id)
+    try stage.turn { one.numbers?.total.cancelled == 2 && one.numbers?.total.served == 8 }
+    try stage.check()
+  }
+
+  @Test("A result, what was missing, and what was moved stand in the receipt as they were told")
+  func results() throws {
+    let stage = try SharedStage()
+    let one = try stage.open("one", services: [try #require(ServiceName("print"))])
+    let line = Line(service: Service(number: 4), priority: Priority(77))
+    try stage.enqueue(one, 3, line)
+    try stage.claimAll(one, line)
+    let output = try #require(Excerpt(first: [0, 1], last: [9], length: 500, filed: 100))
+    let result = WorkResult(
+      ending: .signal(15), duration: .nanoseconds(123_456), output: output,
+      errors: try #require(Excerpt(first: [7])))
+    let short = Shortage(item: ItemID("strawberry"), needed: 16, available: 10)
+    var changes: [(inout Receipt) -> Void] = [
+      { $0.result = result },
+      {
+        $0.outcome = .outOfStock; $0.shortages = [short, short]
+      }, { _ in },
+    ]
+    for customer in one.inHand {
+      one.books.stage(
+        .finish(
+          customer.customer, from: .waiting, SharedBranch.receipt(customer.customer, changes.removeFirst())))
+    }
+    one.hand(over: one.inHand.map(\.customer.ticket))
+    try stage.turn { one.done.count == 3 }
+    let rows = try stage.stage.client.rows(
+      .once(
+        """
+        SELECT result_ns, exit_code, exit_signal, output_first, output_last, output_length, output_filed, errors_first,
+        errors_last, errors_length, errors_filed, shortages, outcome FROM bank.receipt ORDER BY ticket
+        """))[0]
+    #expect(rows.integer(0, 0) == 123_456 && !rows.has(0, 1) && rows.integer(0, 2) == 15)
+    #expect(rows.bytes(0, 3) == [0, 1] && rows.bytes(0, 4) == [9] && rows.integer(0, 5) == 500)
+    #expect(
+      rows.integer(0, 6) == 100 && rows.bytes(0, 7) == [7] && rows.bytes(0, 8) == []
+        && rows.integer(0, 9) == 1)
+    #expect(!rows.has(1, 0) && !rows.has(1, 3) && rows.integer(1, 12) == 3)
+    #expect(PostgresShortages.read(rows.text(1, 11)) == [short, short])
+    #expect((0..<12).allSatisfy { !rows.has(2, $0) })
+    try stage.turn { one.numbers?.services[Service(number: 4)]?.outOfStock == 1 }
+    try stage.check()
+  }
+
+  @Test("Customers who are given back come to another branch, and those who are kept do not")
+  func givenBack() throws {
+    let stage = try SharedStage()
+    let (one, other) = (try stage.open("one"), try stage.open("other"))
+    try stage.enqueue(one, 10)
+    try stage.claimAll(one)
+    other.servesAtOnce = true
+    one.books.giveBack(SharedStage.deposits, [2, 3, 9])
+    try stage.turn { other.done.count == 3 }
+    #expect(other.done == [2, 3, 9])
+    try stage.check()
+    // All the rest at once.
+    var hasLeft = false
+    one.books.leave { hasLeft = true }
+    try stage.turn { hasLeft && other.done.count == 10 }
+    try stage.turn { other.numbers?.branches.first?.state == .closed }
+    #expect(other.withoutEffect.isEmpty)
+    try stage.check()
+    #expect(one.losses.isEmpty)
+    let again = try stage.open("one")
+    #expect(again.opening?.branch.epoch ?? 0 > one.joins[0].branch.epoch)
+    try stage.turn { other.numbers?.branches.first?.state == .open }
+  }
+
+  @Test("A bank that drains takes nobody, and its day ends when everybody has a receipt")
+  func day() throws {
+    let stage = try SharedStage()
+    let (one, other) = (try stage.open("one"), try stage.open("other"))
+    _ = try stage.ask(one) { $0.takeIn($1, SharedStage.customers(10, key: "k")) }
+    #expect(try stage.ask(one) { $0.drainDay($1) } == .done)
+    try stage.turn { other.isDraining && one.isDraining }
+    #expect(try stage.ask(other) { $0.takeIn($1, SharedStage.customers(1)) } == .draining)
+    // What is known needs no room.
+    let known = SharedTickets(known: [IssuedTickets(day: 1, first: 1, last: 10)])
+    #expect(try stage.ask(other) { $0.takeIn($1, SharedStage.customers(10, key: "k")) } == .issued(known))
+    #expect(try stage.ask(other) { $0.endDay($1) } == .notFinished)
+    other.servesAtOnce = true
+    try stage.turn { other.done.count == 10 }
+    #expect(try stage.ask(other) { $0.endDay($1) } == .done)
+    try stage.turn { one.days == [2] && other.days == [2] && !one.isDraining }
+    // To be late is no error, and ends nothing twice.
+    #expect(try stage.number("SELECT max(day) FROM bank.day") == 2)
+    #expect(try stage.enqueue(one, 5).new == [IssuedTickets(day: 2, first: 1, last: 5)])
+    try stage.turn { other.done.count == 15 }
+    #expect(try stage.number("SELECT count(*) FROM bank.receipt WHERE day = 2") == 5)
+    try stage.turn { one.numbers?.day == 2 && one.numbers?.total.served == 5 }
+    // A reset takes everybody out, also whoever is in hand.
+    other.servesAtOnce = false
+    try stage.enqueue(one, 12)
+    other.pageSize = 6
+    other.claim(SharedStage.deposits)
+    try stage.turn { other.inHand.count == 6 }
+    #expect(try stage.ask(one) { $0.endDay($1, cancellingEverybody: true) } == .done)
+    other.serve()
+    try stage.turn { other.withoutEffect.count == 6 }
+    #expect(try stage.number("SELECT count(*) FROM bank.receipt WHERE day = 2 AND outcome = 2") == 12)
+    #expect(try stage.number("SELECT count(*) FROM bank.claim") == 0)
+    try stage.turn { one.days == [2, 3] && other.days == [2, 3] }
+    #expect(try stage.ask(one) { $0.prune($1, before: 2) } == .done)
+    #expect(try stage.number("SELECT count(*) FROM bank.receipt WHERE day = 1") == 0)
+    #expect(try stage.number("SELECT count(*) FROM bank.receipt WHERE day = 2") == 17)
+    #expect(try stage.number("SELECT (to_regclass('bank.attempt_1') IS NULL)::int::bigint") == 1)
+    // Its key is free again.
+    let fresh = SharedTickets(new: [IssuedTickets(day: 3, first: 1, last: 10)])
+    #expect(try stage.ask(other) { $0.takeIn($1, SharedStage.customers(10, key: "k")) } == .issued(fresh))
+    #expect(try stage.ask(one) { $0.prune($1, before: 99) } == .done)
+    #expect(try stage.number("SELECT count(*) FROM bank.customer") == 10)
+    other.servesAtOnce = true
+    other.claim(SharedStage.deposits)
+    try stage.turn { other.done.count == 25 }
+    try stage.check()
+  }
+
+  @Test("What was counted long ago is folded, and the numbers stay the same")
+  func folded() throws {
+    let stage = try SharedStage()
+    let one = try stage.open("one")
+    one.servesAtOnce = true
+    one.pageSize = 1
+    try stage.enqueue(one, 900)
+    try stage.turn { one.done.count == 900 }
+    try stage.turn { (try stage.number("SELECT count(*) FROM bank.tally") ?? 0) < 600 }
+    #expect(try stage.number("SELECT count(*) FROM bank.tally WHERE commit_no = 0") == 1)
+    try stage.turn { one.numbers?.total.served == 900 }
+    try stage.check()
+  }
+
+  @Test("Books of a newer version, and an address at which nobody may come in, are refused")
+  func refused() throws {
+    let stage = try SharedStage()
+    let one = try stage.open("one")
+    try stage.stage.client.run("UPDATE bank.version SET number = 1000")
+    #expect(throws: SharedBooksFailure.books(.newer(version: 1000, known: PostgresSchema.version))) {
+      try stage.open("two")
+    }
+    let stranger = stage.stage.address.replacing("bank@", with: "nobody-there@")
+    #expect {
+      try stage.open("three", at: stranger)
+    } throws: { error in
+      guard case SharedBooksFailure.server(let why) = error, case .notAdmitted = why.reason else {
+        return false
+      }
+      return Language.allCases.allSatisfy { !SharedBooksFailure.server(why).message(in: $0).isEmpty }
+    }
+    #expect(one.losses.isEmpty)
+  }
+}

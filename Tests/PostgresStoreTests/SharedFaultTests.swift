@@ -1,0 +1,288 @@
+// Branches of shared books whose connections are cut, whose server stops and starts, who are fenced, and who are refused.
+// Whatever a branch was told is in the books, and nothing has taken effect twice.
+import BankModel
+import Glibc
+import Posix
+import PosixFixture
+import Postgres
+import PostgresFixture
+import QueueCore
+import Testing
+import Time
+
+@testable import PostgresStore
+
+@Suite("Faults of shared books", .enabled(if: PostgresCluster.isInstalled))
+struct SharedFaultTests {
+  @Test("Connections that end in the middle of everything lose nothing, and windows keep their customers")
+  func endedBackends() throws {
+    let stage = try SharedStage()
+    let one = try stage.open("one")
+    let other = try stage.open("other")
+    for branch in [one, other] { (branch.servesAtOnce, branch.pageSize) = (true, 4) }
+    let kept = one.opening
+    var ended = 0
+    for round in 0..<15 {
+      let number = stage.request()
+      one.books.takeIn(number, SharedStage.customers(20, key: round % 2 == 0 ? "k\(round)" : nil))
+      // One of the three, while something is under way on it.
+      try stage.turn { one.books.backends[round % 3] > 1 }
+      if kill(one.books.backends[round % 3], SIGTERM) == 0 { ended += 1 }
+      let goal = min(one.done.count + other.done.count + 10, (round + 1) * 20)
+      try stage.turn { one.done.count + other.done.count >= goal }
+    }
+    try stage.turn { one.done.count + other.done.count == 300 && one.answers.count == 15 }
+    #expect(ended == 15 && one.losses.isEmpty && one.opening == kept && one.joins.count == 1)
+    #expect(
+      one.withoutEffect.isEmpty && other.withoutEffect.isEmpty && one.dropped.isEmpty && one.forgotten.isEmpty
+    )
+    #expect(Set(one.done + other.done).count == 300)
+    var given: Int64 = 0
+    for answer in one.answers.values { if case .issued(let tickets) = answer { given += tickets.count } }
+    #expect(given == 300, "a request that was repeated has other tickets")
+    try stage.check()
+    try holdAgainstReceipts(stage, [one, other])
+  }
+
+  @Test(
+    "What the server has done, and was never heard to have done, is found out and not done again, in the same epoch"
+  )
+  func lostReplies() throws {
+    let stage = try SharedStage()
+    let cluster = try StoreStage.shared.get()
+    let relay = try PostgresRelay(to: cluster, loop: stage.loop)
+    let one = try stage.open(
+      "one", at: stage.stage.address.replacing(cluster.directory, with: relay.directory), lease: .seconds(30))
+    try stage.enqueue(one, 30)
+    one.pageSize = 10
+    one.claim(SharedStage.deposits)
+    try stage.turn { one.inHand.count == 10 }
+    relay.holdsReplies = true
+    let rest = Array(one.inHand.suffix(5))
+    one.inHand.removeLast(5)
+    one.serve()
+    one.inHand = rest
+    one.serve()
+    one.claim(SharedStage.deposits)
+    let (arriving, keyed) = (stage.request(), stage.request())
+    one.books.takeIn(arriving, SharedStage.customers(3))
+    one.books.takeIn(keyed, SharedStage.customers(3, key: "k"))
+    try stage.turn {
+      try stage.number("SELECT count(*) FROM bank.receipt") == 10
+        && stage.number("SELECT count(*) FROM bank.claim") == 2
+        && stage.number("SELECT count(*) FROM bank.customer") == 26
+    }
+    #expect(one.done.isEmpty && one.inHand.isEmpty && one.answers.count == 1)
+    relay.holdsReplies = false
+    relay.cut()
+    try stage.turn { one.isSettled && one.inHand.count == 10 && one.answers.count == 3 }
+    #expect(one.done.count == 10 && one.withoutEffect.isEmpty && one.refusals.isEmpty && one.losses.isEmpty)
+    #expect(
+      one.answers[arriving] == .issued(SharedTickets(new: [IssuedTickets(day: 1, first: 31, last: 33)])))
+    #expect(one.answers[keyed] == .issued(SharedTickets(new: [IssuedTickets(day: 1, first: 34, last: 36)])))
+    one.serve()
+    one.servesAtOnce = true
+    try stage.turn { one.done.count == 36 }
+    #expect(one.joins.count == 1)
+    try stage.check()
+  }
+
+  @Test("Who is cut off loses what is in hand before anybody else may have it, and has no late effect")
+  func zombie() throws {
+    let stage = try SharedStage()
+    let other = try stage.open("other")
+    let cluster = try StoreStage.shared.get()
+    let relay = try PostgresRelay(to: cluster, loop: stage.loop)
+    let address = stage.stage.address.replacing(cluster.directory, with: relay.directory)
+    let one = try stage.open("one", at: address, lease: .milliseconds(1_600))
+    try stage.enqueue(other, 30)
+    try stage.turn { one.mayWait.contains(SharedStage.deposits) }
+    one.pageSize = 10
+    one.claim(SharedStage.deposits)
+    try stage.turn { one.inHand.count == 10 }
+    let page = one.inHand
+    relay.isSilent = true
+    // Handed over, and never there.
+    one.serve()
+    let late = SharedBranch.receipt(page[0].customer)
+    try stage.turn { !one.losses.isEmpty }
+    #expect(one.losses == [.leaseRanOut])
+    let left = try #require(
+      try stage.number(
+        "SELECT (extract(epoch FROM expires_at - clock_timestamp()) * 1000)::bigint FROM bank.branch WHERE name = 'one'"
+      ))
+    #expect(left > 0, "by its own clock the lease ends before it does by the database's")
+    other.servesAtOnce = true
+    try stage.turn { other.done.count == 30 }
+    one.books.stage(.finish(page[0].customer, from: .waiting, late))
+    one.hand(over: [page[0].customer.ticket])
+    relay.isSilent = false
+    try stage.turn { one.joins.count == 2 }
+    #expect(one.dropped.count == 11 && one.done.isEmpty && one.withoutEffect.isEmpty)
+    #expect(one.joins[1].branch.epoch > one.joins[0].branch.epoch)
+    #expect(
+      try stage.number("SELECT count(*) FROM bank.receipt WHERE branch = \(one.joins[0].branch.id)") == 0)
+    try stage.check()
+    try holdAgainstReceipts(stage, [one, other])
+  }
+
+  @Test(
+    "A branch that is fenced while it is alive finds out, knows what it did, and goes on in another epoch")
+  func fenced() throws {
+    let stage = try SharedStage()
+    let (one, other) = (try stage.open("one"), try stage.open("other"))
+    try stage.enqueue(one, 20)
+    one.pageSize = 10
+    one.claim(SharedStage.deposits)
+    try stage.turn { one.inHand.count == 10 }
+    try stage.stage.client.run("UPDATE bank.branch SET expires_at = '-infinity' WHERE name = 'one'")
+    let former = try #require(one.opening?.branch)
+    _ = try stage.stage.ask(stage.stage.client, PostgresBranch.rescue(former))
+    one.serve()
+    try stage.turn { one.joins.count == 2 }
+    #expect(one.losses == [.fenced] && one.dropped.count == 10 && one.done.isEmpty)
+    (one.servesAtOnce, other.servesAtOnce) = (true, true)
+    try stage.turn { one.done.count + other.done.count == 20 }
+    #expect(one.withoutEffect.isEmpty && other.withoutEffect.isEmpty)
+    try stage.check()
+  }
+
+  @Test(
+    "A server that is killed and starts again has everything that a branch was told of, and the day goes on")
+  func killedServer() throws {
+    let cluster = try PostgresCluster(["max_connections=30"])
+    let stage = try SharedStage(on: cluster)
+    let branches = try ["a", "b"].map { try stage.open($0) }
+    for branch in branches { (branch.servesAtOnce, branch.pageSize) = (true, 5) }
+    func done() -> Int { branches[0].done.count + branches[1].done.count }
+    for _ in 0..<4 {
+      let number = stage.request()
+      branches[0].books.takeIn(number, SharedStage.customers(50))
+      let goal = done() + 5
+      try stage.turn { done() > goal }
+      try cluster.killServer()
+      try cluster.start()
+    }
+    try stage.turn(within: .seconds(40)) { done() == 200 }
+    #expect(branches.allSatisfy { $0.withoutEffect.isEmpty && $0.forgotten.isEmpty })
+    let again = try StoreStage(at: stage.stage.address)
+    try again.check()
+    #expect(try again.number("SELECT count(*) FROM bank.receipt") == 200)
+    #expect(Set(branches.flatMap(\.done)).count == 200)
+  }
+
+  @Test("Somebody who came without a word to anybody is found by the next look")
+  func withoutNotification() throws {
+    let stage = try SharedStage()
+    let one = try stage.open("one")
+    try stage.enqueue(one, 1)
+    one.servesAtOnce = true
+    // Behind the last page there is a look, and nobody is asked for any more.
+    try stage.turn { one.numbers?.total.served == 1 && one.isIdle }
+    let renewals = one.renewals
+    try stage.turn { one.renewals > renewals && one.isIdle }
+    try stage.stage.client.run(
+      """
+      INSERT INTO bank.intake (day, first, last, branch) VALUES (1, 2, 2, 1)
+      """,
+      """
+      INSERT INTO bank.customer (position, amount, account, issued_ms)
+      SELECT (1::bigint << 60) | (number << 40) | 2, 1, 1, 1 FROM bank.lane
+      """,
+      "INSERT INTO bank.tally (branch, epoch, commit_no, day, lane, issued, waiting) SELECT 99, 1, 1, 1, number, 1, 1 FROM bank.lane"
+    )
+    try stage.turn { one.done.count == 2 }
+    try stage.check()
+  }
+
+  @Test("What a server that follows a lost one has never had is named")
+  func forgotten() throws {
+    let stage = try SharedStage()
+    let one = try stage.open("one")
+    try stage.enqueue(one, 30)
+    (one.servesAtOnce, one.pageSize) = (true, 10)
+    try stage.turn { one.done.count == 30 }
+    let last = try #require(try stage.number("SELECT max(commit_no) FROM bank.tally"))
+    try stage.stage.client.run(
+      "DELETE FROM bank.receipt WHERE commit_no = \(last)", "DELETE FROM bank.tally WHERE commit_no = \(last)"
+    )
+    #expect(one.forgotten.isEmpty)
+    #expect(kill(one.books.backends[2], SIGTERM) == 0)
+    try stage.turn { !one.forgotten.isEmpty }
+    // Its pages are other ones there, so it begins anew.
+    #expect(one.forgotten == [last] && one.losses == [.booksReplaced])
+  }
+
+  @Test(
+    "Where the server is full nothing of what was handed over is kept, also not what came behind it; later it is"
+  )
+  func full() throws {
+    let stage = try SharedStage()
+    let one = try stage.open("one")
+    try stage.enqueue(one, 30)
+    one.pageSize = 30
+    try stage.claimAll(one)
+    try stage.stage.client.run(
+      """
+      CREATE FUNCTION bank.no_room() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF NEW.ticket = 5 THEN RAISE EXCEPTION 'no room' USING ERRCODE = '53100'; END IF; RETURN NEW; END $$
+      """, "CREATE TRIGGER no_room BEFORE INSERT ON bank.receipt FOR EACH ROW EXECUTE FUNCTION bank.no_room()"
+    )
+    let all = one.inHand
+    for part in 0..<3 {
+      one.inHand = Array(all[(part * 10)..<(part * 10 + 10)])
+      one.serve()
+    }
+    #expect(one.books.underwayCount == 3)
+    try stage.turn { !one.refusals.isEmpty }
+    #expect(one.books.underwayCount == 0 && !one.books.hasStaged && one.done.isEmpty)
+    guard case .diskFull = one.refusals.first else {
+      Issue.record("\(one.refusals)")
+      return
+    }
+    #expect(try stage.number("SELECT count(*) FROM bank.receipt") == 0)
+    try stage.stage.client.run("DROP TRIGGER no_room ON bank.receipt")
+    one.inHand = all
+    one.serve()
+    try stage.turn { one.done.count == 30 }
+    #expect(one.refusals.count == 1 && one.withoutEffect.isEmpty)
+    try stage.check()
+  }
+
+  @Test("Whoever was in the way of another is sent again, in the same order, and nobody is told")
+  func inTheWay() throws {
+    let stage = try SharedStage()
+    let one = try stage.open("one")
+    try stage.enqueue(one, 40)
+    try stage.stage.client.run(
+      """
+      CREATE FUNCTION bank.busy() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF random() < 0.3 THEN RAISE EXCEPTION 'again' USING ERRCODE = '40001'; END IF;
+        RETURN NULL; END $$
+      """,
+      "CREATE TRIGGER busy AFTER INSERT ON bank.tally FOR EACH STATEMENT EXECUTE FUNCTION bank.busy()",
+      "CREATE TRIGGER busy AFTER INSERT ON bank.claim FOR EACH STATEMENT EXECUTE FUNCTION bank.busy()")
+    (one.servesAtOnce, one.pageSize) = (true, 2)
+    for _ in 0..<5 {
+      let number = stage.request()
+      one.books.takeIn(number, SharedStage.customers(4))
+    }
+    try stage.turn { one.done.count == 60 && one.answers.count == 6 }
+    #expect(one.refusals.isEmpty && one.withoutEffect.isEmpty && one.losses.isEmpty)
+    try stage.stage.client.run("DROP TRIGGER busy ON bank.tally", "DROP TRIGGER busy ON bank.claim")
+    try stage.check()
+  }
+
+  /// Each branch knows exactly what it did.
+  private func holdAgainstReceipts(_ stage: SharedStage, _ branches: [SharedBranch]) throws {
+    for branch in branches {
+      let rows = try stage.stage.client.rows(
+        .once(
+          """
+          SELECT array_agg(ticket ORDER BY ticket) FROM bank.receipt r JOIN bank.branch b ON b.id = r.branch
+          WHERE b.name = '\(branch.name)' AND outcome = 1
+          """))[0]
+      #expect(rows.integers(0, 0) ?? [] == branch.done.sorted())
+    }
+  }
+}

@@ -1,0 +1,112 @@
+// Three branches of shared books through a random day: customers of every kind, attempts that fail, dead letters, operators,
+// connections that end, branches that are fenced and begin anew. Whatever happens the numbers are those of the rows, each branch
+// knows what it did, and every ticket has one end.
+import BankModel
+import Glibc
+import Posix
+import PosixFixture
+import Postgres
+import PostgresFixture
+import QueueCore
+import Testing
+import Time
+
+@testable import PostgresStore
+
+@Suite("A random day of shared books", .enabled(if: PostgresCluster.isInstalled))
+struct SharedHistoryTests {
+  @Test("The numbers are those of the rows, and nothing is lost or done twice")
+  func history() throws {
+    let seed = Environment.value("BANK_SEED").flatMap { UInt64($0) } ?? RandomSeed.fromSystem()
+    print("seed \(seed); repeat with: BANK_SEED=\(seed) scripts/test SharedHistoryTests")
+    var chance = SeededGenerator(seed: seed)
+    let stage = try SharedStage()
+    for number in 0..<3 { _ = try stage.open("branch-\(number)") }
+    let branches = stage.branches
+    for branch in branches { branch.pageSize = Int(chance.draw(1...12)) }
+    let lines = [SharedStage.deposits, SharedStage.loans]
+    var issued: Int64 = 0
+    var ended = 0
+    for _ in 0..<250 {
+      let branch = branches[Int(chance.draw(0...2))]
+      let line = lines[Int(chance.draw(0...1))]
+      switch chance.draw(0...19) {
+      case 0...2:
+        let count = Int(chance.draw(1...15))
+        let due =
+          chance.draw(0...4) == 0 ? WallTime(milliseconds: SystemClock.wall().milliseconds + 200) : nil
+        branch.books.takeIn(stage.request(), SharedStage.customers(count, line, dueAt: due))
+        issued += Int64(count)
+      case 3...8: if branch.opening != nil { branch.claim(line) }
+      case 9...11: branch.serve()
+      case 12...14: fail(branch, &chance)
+      case 15: branch.books.cancel(stage.request(), chance.draw(1...max(1, issued)))
+      case 16: branch.books.requeueDead(stage.request(), limit: 3)
+      case 17:
+        if branch.inHand.count > 1, let last = branch.inHand.last {
+          let given = branch.inHand.filter { $0.customer.line == last.customer.line }
+          branch.inHand.removeAll { $0.customer.line == last.customer.line }
+          branch.books.giveBack(last.customer.line, given.map(\.customer.ticket))
+        }
+      case 18:
+        let backend = branch.books.backends[Int(chance.draw(0...2))]
+        if backend > 1, kill(backend, SIGTERM) == 0 { ended += 1 }
+      default:
+        try stage.stage.client.run(
+          "UPDATE bank.branch SET expires_at = '-infinity' WHERE name = '\(branch.name)'")
+      }
+      let pause = SystemClock.monotonic() + .milliseconds(Int64(chance.draw(0...12)))
+      try stage.turn { SystemClock.monotonic() >= pause }
+      try stage.check()
+    }
+    // The rest of the day is quiet.
+    for branch in branches {
+      branch.servesAtOnce = true
+      branch.pageSize = 50
+      for line in lines where branch.opening != nil { branch.claim(line) }
+    }
+    try stage.turn(within: .seconds(40)) {
+      let left = try stage.number("SELECT count(*) FROM bank.customer WHERE position >> 60 < 3")
+      return left == 0 && branches.allSatisfy { $0.isSettled && $0.opening != nil }
+    }
+    try stage.check()
+    #expect(try stage.number("SELECT coalesce(sum(last - first + 1), 0)::bigint FROM bank.intake") == issued)
+    let done = branches.flatMap(\.done)
+    #expect(Set(done).count == done.count, "seed \(seed): a ticket was served twice")
+    let served = try stage.number("SELECT count(*) FROM bank.receipt WHERE outcome = 1")
+    #expect(served == Int64(done.count), "seed \(seed): a branch does not know what it did")
+    try stage.turn {
+      branches.allSatisfy { $0.numbers?.total.served == served && $0.numbers?.total.issued == issued }
+    }
+    #expect(branches.allSatisfy { $0.forgotten.isEmpty && $0.refusals.isEmpty }, "seed \(seed)")
+    print(
+      "\(issued) issued, \(done.count) served, \(ended) connections ended, \(branches.map(\.losses.count)) lost epochs"
+    )
+  }
+
+  /// Somebody in hand is put off or aside, or only counted.
+  private func fail(_ branch: SharedBranch, _ chance: inout SeededGenerator) {
+    guard let one = branch.inHand.popLast() else { return }
+    var customer = one.customer
+    customer.attempts += 1
+    customer.failures += 1
+    branch.books.stage(
+      .record(
+        Attempt(
+          day: 1, ticket: customer.ticket, number: customer.attempts,
+          window: Window(service: customer.service, place: 1),
+          generation: 1, pid: 9, startedAt: WallTime(milliseconds: 1), endedAt: WallTime(milliseconds: 2),
+          end: .failed,
+          processEnd: nil)))
+    switch chance.draw(0...2) {
+    case 0: branch.books.stage(.bury(customer))
+    case 1:
+      let due = SystemClock.wall().milliseconds + Int64(chance.draw(0...300))
+      branch.books.stage(.postpone(customer, dueAt: WallTime(milliseconds: due)))
+    default:
+      branch.books.stage(.update(customer))
+      branch.inHand.append(SharedCustomer(customer: customer))
+    }
+    branch.hand(over: [])
+  }
+}

@@ -1,0 +1,194 @@
+// Several branches and the books that they share, between them a network that is slow and keeps its order: what a branch has
+// handed over comes there later, and what became of it comes back later still. Branches are killed, cut off and fenced; a cut-off
+// one goes on as a zombie until it hears of it. Everything is decided by a seed.
+
+import BankModel
+import QueueCore
+import Time
+
+final class BranchWorld {
+  /// A word on its way to the books, or back.
+  enum Word {
+    case commit([StoreChange])
+    case claim(Line, limit: Int)
+    case order(RequestNumber, OperatorOrder)
+    case event(QueueEvent)
+    case answer(RequestNumber, QueueAnswer)
+    /// What comes back from here on is of the next epoch.
+    case joined
+  }
+
+  /// One branch: its queue, its tellers, and what is on its way.
+  final class Branch {
+    var machine: QueueMachine
+    var owner: SharedLedger.Owner
+    var staged: [StoreChange] = []
+    var toBooks: [Word] = []
+    var fromBooks: [Word] = []
+    var tellers: [Window: [Lease]] = [:]
+    var generations: [Window: Generation] = [:]
+    var isKnownToBeLost = false
+    var open: Set<RequestNumber> = []
+
+    init(_ policy: QueuePolicy, _ owner: SharedLedger.Owner, at now: Moment) {
+      self.owner = owner
+      machine = QueueMachine(
+        StoredQueue(books: Books(day: 1, openedAt: now.wall), delayed: []), policy: policy, at: now)
+    }
+  }
+
+  let ledger: SharedLedger
+  var branches: [Branch] = []
+  var chance: SeededGenerator
+  let policy: QueuePolicy
+  var now = Moment(monotonic: MonotonicTime(nanoseconds: 0), wall: WallTime(milliseconds: 1_000_000))
+  private(set) var faults: [String] = []
+  private var requests: RequestNumber = 0
+  /// What happened at all, so that a test can see that it tests something.
+  var counts: [String: Int] = [:]
+
+  init(seed: UInt64, bug: LedgerBug? = nil) {
+    chance = SeededGenerator(seed: seed)
+    let count = Int(chance.draw(2...4))
+    ledger = SharedLedger(branches: count, seed: seed &* 7, bug: bug)
+    var policy = QueuePolicy().sharing(page: Int(chance.draw(1...6)))
+    policy.prefetch = Int(chance.draw(1...3))
+    policy.maxCrashes = 3
+    policy.maxFailures = 3
+    policy.lease = .seconds(1_000)
+    policy.maxUnderway = Int(chance.draw(1...4))
+    if chance.draw(0...3) == 0 { policy.maxAttempts = 9 }
+    self.policy = policy
+    for place in 0..<count { branches.append(makeBranch(place)) }
+  }
+
+  private func makeBranch(_ place: Int) -> Branch {
+    let owner = SharedLedger.Owner(branch: place, epoch: ledger.epochs[place])
+    let branch = Branch(policy, owner, at: now)
+    happen(.leaseHolds(until: MonotonicTime(nanoseconds: .max)), at: branch)
+    for service in [Service.deposit, .loan] {
+      happen(.scale(service, windows: Int32(chance.draw(1...2))), at: branch)
+    }
+    for line in ledger.unclaimed { happen(.somebodyMayWait(line), at: branch) }
+    return branch
+  }
+
+  func fault(_ words: String) { faults.append(words) }
+  var allFaults: [String] { faults + ledger.faults }
+
+  // MARK: - A branch
+
+  func happen(_ event: QueueEvent, at branch: Branch) {
+    var effects: [QueueEffect] = []
+    branch.machine.apply(event, at: now, into: &effects)
+    for effect in effects { perform(effect, at: branch) }
+    for remark in branch.machine.contradictions(ServiceDirectory()) { fault("\(remark)") }
+  }
+
+  private func perform(_ effect: QueueEffect, at branch: Branch) {
+    switch effect {
+    case .stage(let change): branch.staged.append(change)
+    case .loadPage(let line, _, let limit): branch.toBooks.append(.claim(line, limit: limit))
+    case .forward(let request, let order): branch.toBooks.append(.order(request, order))
+    case .assign(let window, let lease, _):
+      counts["assigned", default: 0] += 1
+      if branch.isKnownToBeLost { fault("somebody is handed out by a branch that has no lease") }
+      branch.tellers[window, default: []].append(lease)
+    case .openWindow(let window): branch.tellers[window] = nil
+    case .dismissTeller(let window), .endStuckTeller(let window, _), .endRogueTeller(let window, _, _):
+      branch.tellers[window] = nil
+    case .reply(let request, _):
+      if branch.open.remove(request) == nil { fault("request \(request) was answered twice") }
+    case .reportWithoutEffect: counts["without effect", default: 0] += 1
+    default: break
+    }
+  }
+
+  /// What was staged is handed over, where one more may be on its way.
+  func handOver(_ branch: Branch) {
+    guard branch.machine.hasRoomUnderway, branch.machine.isUnsealed || !branch.staged.isEmpty else { return }
+    branch.toBooks.append(.commit(branch.staged))
+    branch.staged.removeAll()
+    happen(.sealed, at: branch)
+  }
+
+  func cancelSomebody(_ branch: Branch) {
+    requests += 1
+    branch.open.insert(requests)
+    counts["cancelled", default: 0] += 1
+    happen(.cancel(requests, chance.draw(1...max(1, ledger.issued))), at: branch)
+  }
+
+  // MARK: - The network
+
+  /// The oldest word of a branch comes to the books.
+  func arrive(from branch: Branch) {
+    guard !branch.toBooks.isEmpty else { return }
+    switch branch.toBooks.removeFirst() {
+    case .commit(let changes):
+      let withoutEffect = ledger.commit(changes, by: branch.owner)
+      if ledger.epochs[branch.owner.branch] != branch.owner.epoch {
+        counts["of a zombie", default: 0] += 1
+        return
+      }
+      if !withoutEffect.isEmpty { branch.fromBooks.append(.event(.withoutEffect(withoutEffect))) }
+      branch.fromBooks.append(.event(.committed))
+    case .claim(let line, let limit):
+      let page = ledger.claim(line, limit: limit, for: branch.owner)
+      guard ledger.epochs[branch.owner.branch] == branch.owner.epoch else { return }
+      branch.fromBooks.append(.event(.pageLoaded(line, page)))
+    case .order(let request, .cancel(let ticket)):
+      branch.fromBooks.append(.answer(request, ledger.cancel(ticket, by: branch.owner)))
+    case .order(let request, _): branch.fromBooks.append(.answer(request, .done))
+    case .event, .answer, .joined: break
+    }
+  }
+
+  /// The oldest word of the books comes to a branch.
+  func hear(_ branch: Branch) {
+    guard !branch.fromBooks.isEmpty else { return }
+    switch branch.fromBooks.removeFirst() {
+    case .event(let event):
+      if case .branchLost = event {
+        branch.staged.removeAll()
+        branch.toBooks.removeAll { if case .order = $0 { false } else { true } }
+        branch.isKnownToBeLost = true
+        branch.owner.epoch = ledger.epochs[branch.owner.branch]
+        branch.fromBooks.append(.joined)
+      }
+      happen(event, at: branch)
+    case .answer(let request, _):
+      if branch.open.remove(request) == nil { fault("request \(request) was answered twice") }
+    case .joined:
+      branch.isKnownToBeLost = false
+      happen(.leaseHolds(until: MonotonicTime(nanoseconds: .max)), at: branch)
+    case .commit, .claim, .order: break
+    }
+  }
+
+  /// A branch is fenced: it learns of it when it hears of it.
+  func fence(_ branch: Branch) {
+    guard !branch.isKnownToBeLost, ledger.epochs[branch.owner.branch] == branch.owner.epoch else { return }
+    counts["fenced", default: 0] += 1
+    ledger.end(branch.owner.branch)
+    branch.fromBooks.append(.event(.branchLost))
+  }
+
+  /// A branch is killed, and begins anew.
+  func kill(_ place: Int) {
+    counts["killed", default: 0] += 1
+    // What it has sent may still come there, if it was sent before it was fenced.
+    for _ in 0..<chance.draw(0...2) { arrive(from: branches[place]) }
+    ledger.end(place)
+    branches[place] = makeBranch(place)
+  }
+
+  /// The books tell everybody where somebody may wait.
+  func poll() {
+    for branch in branches {
+      for line in ledger.unclaimed.sorted(by: { $0.priority < $1.priority }) {
+        branch.fromBooks.append(.event(.somebodyMayWait(line)))
+      }
+    }
+  }
+}

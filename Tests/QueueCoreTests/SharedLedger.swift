@@ -1,0 +1,179 @@
+// A model of the books that several branches share, as plain dictionaries, and every promise that it can hold a branch to: who
+// has whom, in which epoch, and who has finished whom. It answers each request at once; the world around it decides when a branch
+// is told. Each kind of bug that such books could have can be switched on, so that the tests can be tested.
+
+import BankModel
+import QueueCore
+import Time
+
+/// What can be wrong with shared books.
+enum LedgerBug: CaseIterable {
+  /// What an old epoch says takes effect.
+  case completesWithoutTheEpoch
+  /// Two branches can have one page.
+  case claimsOverlap
+  /// Whoever was given back is given back twice.
+  case rescuesTwice
+  /// A transaction that is sent again takes effect again.
+  case repeatsATurn
+  /// Whoever was given back stands nowhere.
+  case losesTheReturned
+  /// A claim goes on behind the end of its epoch.
+  case claimsWithoutTheEpoch
+  /// What was finished elsewhere is told as done.
+  case keepsSilentAboutNoEffect
+}
+
+final class SharedLedger {
+  struct Owner: Hashable {
+    var branch: Int
+    var epoch: Int64
+  }
+
+  struct Entry {
+    var customer: Customer
+    var state: CustomerState
+    var owner: Owner?
+  }
+
+  var entries: [TicketNumber: Entry] = [:]
+  var receipts: [TicketNumber: (receipt: Receipt, by: Owner)] = [:]
+  var attempts = 0
+  private(set) var epochs: [Int64]
+  private(set) var faults: [String] = []
+  private(set) var issued: TicketNumber = 0
+  let bug: LedgerBug?
+  private var chance: SeededGenerator
+
+  init(branches: Int, seed: UInt64, bug: LedgerBug? = nil) {
+    epochs = Array(repeating: 1, count: branches)
+    chance = SeededGenerator(seed: seed)
+    self.bug = bug
+  }
+
+  func fault(_ words: String) { faults.append(words) }
+  private func strikes(_ bug: LedgerBug) -> Bool { self.bug == bug && chance.draw(0...3) == 0 }
+  private func isPresent(_ owner: Owner) -> Bool { epochs[owner.branch] == owner.epoch }
+
+  func takeIn(_ orders: [CustomerOrder], at now: WallTime) {
+    for order in orders {
+      issued += 1
+      entries[issued] = Entry(
+        customer: order.customer(ticket: issued, issuedAt: now), state: .waiting, owner: nil)
+    }
+  }
+
+  /// Lines in which somebody waits whom nobody has.
+  var unclaimed: Set<Line> {
+    Set(entries.values.filter { $0.state == .waiting && $0.owner == nil }.map(\.customer.line))
+  }
+
+  func claim(_ line: Line, limit: Int, for owner: Owner) -> [Customer] {
+    guard isPresent(owner) || bug == .claimsWithoutTheEpoch else { return [] }
+    let overlaps = strikes(.claimsOverlap)
+    let page = entries.values
+      .filter {
+        $0.state == .waiting && $0.customer.line == line && ($0.owner == nil || overlaps && $0.owner != owner)
+      }
+      .map(\.customer).sorted { $0.ticket < $1.ticket }.prefix(limit)
+    for customer in page { entries[customer.ticket]?.owner = owner }
+    return Array(page)
+  }
+
+  /// - Returns: whoever was finished by somebody else before.
+  func commit(_ changes: [StoreChange], by owner: Owner) -> [TicketNumber] {
+    guard isPresent(owner) || bug == .completesWithoutTheEpoch else { return changes.finished }
+    var withoutEffect: [TicketNumber] = []
+    for change in changes { apply(change, by: owner, &withoutEffect) }
+    if strikes(.repeatsATurn) {
+      var again: [TicketNumber] = []
+      for change in changes.finishes { repeatFinish(change, by: owner, &again) }
+    }
+    return bug == .keepsSilentAboutNoEffect ? [] : withoutEffect
+  }
+
+  private func repeatFinish(_ receipt: Receipt, by owner: Owner, _ withoutEffect: inout [TicketNumber]) {
+    fault("ticket \(receipt.ticket) took effect twice")
+  }
+
+  private func apply(_ change: StoreChange, by owner: Owner, _ withoutEffect: inout [TicketNumber]) {
+    switch change {
+    case .finish(let customer, _, let receipt):
+      guard let entry = entries[customer.ticket] else { return withoutEffect.append(customer.ticket) }
+      if entry.owner != owner {
+        fault(
+          "ticket \(customer.ticket) is finished by \(owner), and \(String(describing: entry.owner)) has it")
+      }
+      entries[customer.ticket] = nil
+      if receipts[customer.ticket] != nil { fault("ticket \(customer.ticket) has two receipts") }
+      receipts[customer.ticket] = (receipt, owner)
+    case .update(let customer): alter(customer, by: owner) { $0.customer = customer }
+    case .postpone(let customer, _):
+      alter(customer, by: owner) { ($0.customer, $0.state, $0.owner) = (customer, .delayed, nil) }
+    case .bury(let customer):
+      alter(customer, by: owner) { ($0.customer, $0.state, $0.owner) = (customer, .dead, nil) }
+    case .record: attempts += 1
+    default: fault("a branch does not stage \(change)")
+    }
+  }
+
+  private func alter(_ customer: Customer, by owner: Owner, _ body: (inout Entry) -> Void) {
+    // Whoever was taken out by another branch is gone.
+    guard var entry = entries[customer.ticket] else { return }
+    if entry.owner != owner { fault("ticket \(customer.ticket) is changed by \(owner), which has it not") }
+    body(&entry)
+    entries[customer.ticket] = entry
+  }
+
+  /// Whoever was delayed and is due waits again.
+  func callDelayed() {
+    for (ticket, entry) in entries where entry.state == .delayed {
+      entries[ticket]?.state = .waiting
+      if entry.owner != nil { fault("ticket \(ticket) is delayed and somebody's") }
+    }
+  }
+
+  func requeueDead() {
+    for (ticket, entry) in entries where entry.state == .dead {
+      entries[ticket]?.state = .waiting
+      entries[ticket]?.customer.crashes = 0
+      entries[ticket]?.customer.failures = 0
+      if entry.owner != nil { fault("ticket \(ticket) is a dead letter and somebody's") }
+    }
+  }
+
+  func cancel(_ ticket: TicketNumber, by owner: Owner) -> QueueAnswer {
+    guard isPresent(owner) else { return .refused(.leaseLost) }
+    guard let entry = entries[ticket] else {
+      return .refused(receipts[ticket] == nil ? .noSuchTicket(ticket) : .wrongState(ticket, .done))
+    }
+    entries[ticket] = nil
+    let receipt = Receipt(
+      day: 1, ticket: ticket, service: entry.customer.service, priority: entry.customer.priority,
+      outcome: .cancelled, window: nil, generation: 0, pid: 0, attempts: entry.customer.attempts,
+      amount: 0, account: 0, issuedAt: entry.customer.issuedAt, startedAt: nil,
+      finishedAt: entry.customer.issuedAt)
+    receipts[ticket] = (receipt, owner)
+    return .done
+  }
+
+  /// The epoch of a branch has ended: whom it had is nobody's.
+  func end(_ branch: Int) {
+    let owner = Owner(branch: branch, epoch: epochs[branch])
+    epochs[branch] += 1
+    for (ticket, entry) in entries where entry.owner == owner {
+      entries[ticket]?.owner = nil
+      if strikes(.losesTheReturned) { entries[ticket]?.owner = Owner(branch: -1, epoch: 0) }
+    }
+    if strikes(.rescuesTwice), let ticket = entries.first(where: { $0.value.owner?.branch != branch })?.key {
+      entries[ticket]?.owner = nil
+    }
+  }
+}
+
+extension [StoreChange] {
+  var finishes: [Receipt] {
+    compactMap { if case .finish(_, _, let receipt) = $0 { receipt } else { nil } }
+  }
+  var finished: [TicketNumber] { finishes.map(\.ticket) }
+}

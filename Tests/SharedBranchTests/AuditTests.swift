@@ -1,0 +1,227 @@
+// The audit of shared books: clean after any history, and each kind of damage is found by its name.
+
+import BankModel
+import Posix
+import Postgres
+import PostgresFixture
+import PosixFixture
+import QueueCore
+import Testing
+import Time
+
+@testable import PostgresReading
+
+@Suite("The audit of shared books", .enabled(if: PostgresCluster.isInstalled))
+struct AuditTests {
+  @Test("A bank is clean after a random history of three branches", arguments: 0..<4)
+  func clean(_ run: Int) throws {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    print("audit after a random history, seed \(seed)")
+    let stage = try ReadingStage()
+    let history = BookHistory(stage, seed: seed)
+    try history.run(steps: 1_200)
+    let audit = try stage.reading().audit()
+    #expect(audit.problems == [], "seed \(seed)")
+    #expect(audit.issued == history.issued.values.reduce(0, +))
+    #expect(audit.served + audit.cancelled == Int64(history.receipts.count))
+    #expect(audit.waiting + audit.delayed + audit.dead == Int64(history.customers.count))
+    #expect(audit.lost == 0 && audit.duplicated == 0 && audit.ledgerDifference == 0)
+  }
+
+  /// A day of 40 tickets: 1 to 20 are served in two pages, 21 to 25 wait in a page of branch 2, 26 to 30 were given back by
+  /// branch 3, 31 to 35 wait for nobody yet, 36 is delayed, 37 is dead after two attempts, 38 to 40 are loans.
+  private func stage() throws -> ReadingStage {
+    let stage = try ReadingStage()
+    try stage.run(
+      "INSERT INTO bank.intake VALUES (1, 1, 20, 1, 'monday', 1), (1, 21, 40, 2, NULL, NULL)",
+      """
+      INSERT INTO bank.receipt SELECT 1, n, 2, 1, 1, 1, 1, 1, 100, n, -1, n, 1, 1000 + n, 2000, NULL, 1, 1, n
+      FROM generate_series(1, 20) n
+      """,
+      "INSERT INTO bank.customer SELECT \(Self.place(1, 2)) | n, 100, n, 1 FROM generate_series(21, 35) n",
+      "INSERT INTO bank.customer VALUES (\(Self.place(2, 2)) | 36, 100, 1, 1, 0, 0, 0, 0, false, 5000)",
+      "INSERT INTO bank.customer VALUES (\(Self.place(3, 2)) | 37, 100, 1, 1, 2)",
+      "INSERT INTO bank.customer SELECT \(Self.place(1, 3)) | n, 100, n, 1 FROM generate_series(38, 40) n",
+      "INSERT INTO bank.attempt SELECT 1, 37, n, 1, 1, 1, 1, 1, 2, 5, NULL, NULL, 'x', n = 2, 1, 1 FROM generate_series(1, 2) n",
+      "UPDATE bank.branch SET epoch = 2 WHERE id = 3",
+      """
+      INSERT INTO bank.claim VALUES (2, 1, 10, 1, 1, '2026-01-01 10:00', 0), (2, 11, 20, 1, 1, '2026-01-01 10:01', 0),
+        (2, 21, 25, 2, 1, '2026-01-01 10:02', 0)
+      """,
+      "INSERT INTO bank.former_claim VALUES (2, 26, 30, 3, 1, '2026-01-01 10:03')",
+      "INSERT INTO bank.returned VALUES (2, 26, 30)",
+      """
+      INSERT INTO bank.tally (branch, epoch, commit_no, day, lane, issued, waiting, delayed, dead, served)
+      VALUES (1, 1, 1, 1, 2, 20, 20, 0, 0, 0), (1, 1, 2, 1, 2, 0, -20, 0, 0, 20), (2, 1, 1, 1, 2, 17, 15, 1, 1, 0),
+        (2, 1, 1, 1, 3, 3, 3, 0, 0, 0), (2, 1, 2, 1, 0, 0, 0, 0, 0, 0)
+      """)
+    return stage
+  }
+
+  private static func place(_ state: Int64, _ lane: Int64) -> String {
+    "((\(state)::bigint << 60) | (\(lane)::bigint << 40))"
+  }
+
+  @Test("The picture into which damage is planted is clean")
+  func picture() throws {
+    let audit = try stage().reading().audit()
+    #expect(audit.problems == [])
+    #expect(
+      audit.issued == 40 && audit.served == 20 && audit.waiting == 18 && audit.delayed == 1 && audit.dead == 1
+    )
+  }
+
+  private static let planted: [(String, [Remark.Kind])] = [
+    ("DELETE FROM bank.receipt WHERE ticket = 7", [.ticketLost, .booksServed, .booksOfService]),
+    ("DELETE FROM bank.customer WHERE position & 255 BETWEEN 31 AND 33", [.ticketsLost, .booksWaiting]),
+    ("INSERT INTO bank.customer VALUES (\(place(1, 2)) | 7, 100, 1, 1)", [.ticketTwice, .booksWaiting]),
+    ("INSERT INTO bank.customer VALUES (\(place(3, 3)) | 38, 100, 1, 1)", [.ticketTwice, .booksDead]),
+    ("INSERT INTO bank.customer VALUES (\(place(1, 2)) | 77, 100, 1, 1)", [.neverIssued, .booksWaiting]),
+    (
+      "INSERT INTO bank.customer VALUES (\(place(1, 77)) | 40, 100, 1, 1)",
+      [.ticketTwice, .customerMeaningless]
+    ),
+    (
+      "INSERT INTO bank.customer VALUES ((7::bigint << 60) | 40, 100, 1, 1)",
+      [.ticketTwice, .customerMeaningless]
+    ),
+    ("UPDATE bank.customer SET amount = 0 WHERE position = \(place(1, 2)) | 31", [.impossibleMoney]),
+    ("UPDATE bank.customer SET due_ms = 5 WHERE position = \(place(1, 2)) | 31", [.momentWithoutDelay]),
+    ("UPDATE bank.customer SET due_ms = NULL WHERE due_ms IS NOT NULL", [.momentWithoutDelay]),
+    ("UPDATE bank.intake SET last = 19 WHERE last = 20", [.intakeGap]),
+    ("UPDATE bank.intake SET first = 20 WHERE last = 40", [.intakeTwice]),
+    ("INSERT INTO bank.intake VALUES (2, 1, 2, 1)", [.keyOfTicketsOfNobody]),
+    ("INSERT INTO bank.intake VALUES (1, 41, 42, 1)", [.booksIssued, .ticketsLost]),
+    ("UPDATE bank.receipt SET branch = 2 WHERE ticket = 7", [.receiptOutsideClaim]),
+    ("UPDATE bank.receipt SET epoch = 2 WHERE ticket = 7", [.receiptOutsideClaim]),
+    (
+      "UPDATE bank.receipt SET lane = 77 WHERE ticket = 7",
+      [.receiptMeaningless, .booksServed, .booksOfService]
+    ),
+    (
+      "UPDATE bank.receipt SET outcome = 9 WHERE ticket = 7",
+      [.receiptMeaningless, .booksServed, .booksOfService]
+    ),
+    ("UPDATE bank.receipt SET debit = NULL WHERE ticket = 7", [.wrongTransfer]),
+    ("UPDATE bank.receipt SET credit = 8 WHERE ticket = 7", [.wrongTransfer]),
+    ("UPDATE bank.receipt SET amount = 0 WHERE ticket = 7", [.wrongTransfer]),
+    ("UPDATE bank.receipt SET started_ms = 1500 WHERE ticket = 7", [.servedOutOfTurn]),
+    ("UPDATE bank.receipt SET attempts = 3 WHERE ticket = 7", [.attemptsDiffer]),
+    ("UPDATE bank.customer SET attempts = 1 WHERE position >> 60 = 3", [.attemptsDiffer]),
+    ("DELETE FROM bank.attempt WHERE number = 1", [.attemptsNotNumbered, .attemptsDiffer]),
+    ("UPDATE bank.attempt SET number = 5 WHERE number = 2", [.attemptsNotNumbered]),
+    ("UPDATE bank.attempt SET ending = 99 WHERE number = 2", [.attemptEndUnknown]),
+    ("UPDATE bank.attempt SET ticket = 99 WHERE ticket = 37", [.attemptsOfNobody, .attemptsDiffer]),
+    (
+      "UPDATE bank.receipt SET result_ns = 5, output_length = 0, output_filed = 0, errors_length = 0, errors_filed = 0, outcome = 3, debit = NULL, credit = NULL WHERE ticket = 7",
+      [.resultOfNobody]
+    ),
+    (
+      "UPDATE bank.receipt SET result_ns = 5, output_length = 0, output_filed = 1, errors_length = 0, errors_filed = 0 WHERE ticket = 7",
+      [.resultMeaningless]
+    ),
+    ("UPDATE bank.receipt SET result_ns = 5 WHERE ticket = 7", [.resultMeaningless]),
+    ("UPDATE bank.tally SET issued = 19 WHERE issued = 20", [.booksIssued]),
+    ("UPDATE bank.tally SET waiting = 14 WHERE waiting = 15", [.booksWaiting]),
+    ("UPDATE bank.tally SET delayed = 2 WHERE delayed = 1", [.booksDelayed, .booksDelayedOfService]),
+    ("UPDATE bank.tally SET dead = 2 WHERE dead = 1", [.booksDead]),
+    ("UPDATE bank.tally SET served = 9 WHERE served = 20", [.booksServed, .booksOfService]),
+    ("UPDATE bank.tally SET cancelled = 9 WHERE served = 20", [.booksCancelled]),
+    ("UPDATE bank.tally SET waiting = 9223372036854775807 WHERE waiting = 15", [.booksWaiting]),
+    (
+      "UPDATE bank.tally SET day = 9 WHERE waiting = -20",
+      [.rowMeaningless, .booksWaiting, .booksServed, .booksOfService]
+    ),
+    ("INSERT INTO bank.returned VALUES (2, 24, 25)", [.claimsOverlap]),
+    ("UPDATE bank.claim SET first = 10 WHERE first = 11", [.claimsOverlap]),
+    ("DELETE FROM bank.returned", []),
+    ("DELETE FROM bank.claim WHERE first = 21", [.claimMissing]),
+    ("UPDATE bank.returned SET first = 28", [.claimMissing]),
+    ("UPDATE bank.branch SET epoch = 2 WHERE id = 2", [.claimEnded]),
+    ("UPDATE bank.claim SET branch = 99 WHERE first = 21", [.claimEnded]),
+    ("UPDATE bank.claim SET at = '2026-01-01 10:30' WHERE first = 1", [.claimedOutOfTurn]),
+    ("INSERT INTO bank.day VALUES (3, 1)", [.dayOutOfPlace, .dayNotClosed]),
+    ("UPDATE bank.day SET day = 2; ", []),
+    ("INSERT INTO bank.service VALUES (9, 'nine')", [.serviceMeaningless]),
+  ]
+
+  @Test("Each kind of damage is found by its name", arguments: 0..<planted.count)
+  func damage(_ number: Int) throws {
+    let (planted, kinds) = Self.planted[number]
+    let stage = try stage()
+    let books = try stage.reading()
+    try stage.run(planted)
+    let found = try books.audit().remarks
+    for kind in kinds {
+      #expect(found.contains { $0.kind == kind }, "\(kind) in \(found)")
+    }
+    // Tickets beyond the last page wait for everybody, so there is nothing wrong with that.
+    if kinds.isEmpty { #expect(planted.contains("bank.day") ? !found.isEmpty : found.isEmpty, "\(found)") }
+  }
+
+  @Test("Of a day whose receipts were pruned nothing is said, and nothing of its tickets")
+  func pruned() throws {
+    let stage = try stage()
+    try stage.run(
+      "DELETE FROM bank.customer", "DELETE FROM bank.claim", "DELETE FROM bank.returned",
+      "UPDATE bank.day SET closed_ms = 9", "INSERT INTO bank.day VALUES (2, 9)",
+      "DROP TABLE bank.receipt_1", "DROP TABLE bank.attempt_1", "DELETE FROM bank.intake")
+    #expect(try stage.reading().audit().problems == [])
+  }
+
+  @Test("A branch whose clock went back is not told to have served out of turn; another one is")
+  func clock() throws {
+    let stage = try stage()
+    try stage.run(
+      "UPDATE bank.receipt SET started_ms = started_ms - 900, finished_ms = 1100 WHERE ticket > 7")
+    #expect(try stage.reading().audit().problems == [])
+    try stage.run("UPDATE bank.receipt SET finished_ms = 2000")
+    #expect(try stage.reading().audit().remarks.map(\.kind) == [.servedOutOfTurn])
+  }
+
+  @Test("What the server does not promise is a problem, and what it promises a note")
+  func server() throws {
+    let cluster = try PostgresCluster(["fsync=off", "synchronous_commit=off"])
+    let books = try ReadingStage(on: cluster).reading()
+    #expect(try books.audit().remarks.map(\.kind) == [.fsyncOff, .commitsUnawaited])
+    #expect(try books.replicationNote().kind == .standbyUnawaited)
+    let good = try ReadingStage()
+    #expect(try good.reading().replicationNote().kind == .standbyUnawaited)
+    #expect(try good.reading().audit().problems == [])
+  }
+
+  @Test("A hundred thousand receipts are audited in bounded memory, while others write")
+  func large() throws {
+    let stage = try ReadingStage()
+    let count = 100_000
+    try stage.run(
+      "INSERT INTO bank.intake VALUES (1, 1, \(count), 1)",
+      """
+      INSERT INTO bank.receipt SELECT 1, n, 2, 1, 1, 1, 1, 1, 100, n % 1000, -1, n % 1000, 1, 1000 + n, 2000 + n, NULL, 1, 1, n / 100
+      FROM generate_series(1, \(count)) n
+      """,
+      """
+      INSERT INTO bank.claim SELECT 2, n * 100 + 1, n * 100 + 100, 1, 1, '2026-01-01'::timestamptz + n * interval '1 s', n
+      FROM generate_series(0, \(count / 100 - 1)) n
+      """,
+      "INSERT INTO bank.tally VALUES (1, 0, 0, 1, 2, \(count), 0, 0, 0, \(count))")
+    let books = try stage.reading()
+    _ = try books.audit()
+    let before = Self.proportionalKilobytes
+    let began = SystemClock.monotonic()
+    let audit = try books.audit()
+    let took = SystemClock.monotonic().since(began)
+    let grown = Self.proportionalKilobytes - before
+    print("an audit of \(count) receipts: \(took.milliseconds) ms, \(grown) kB more")
+    #expect(audit.problems == [] && audit.served == Int64(count))
+    #expect(grown < 8_192)
+  }
+
+  /// What this process holds of memory, its part of what it shares included. proc(5)
+  private static var proportionalKilobytes: Int64 {
+    guard let text = try? contents(of: "/proc/self/smaps_rollup"),
+      let line = text.split(separator: "\n").first(where: { $0.hasPrefix("Pss:") })
+    else { return 0 }
+    return line.split(separator: " ").compactMap { Int64($0) }.first ?? 0
+  }
+}

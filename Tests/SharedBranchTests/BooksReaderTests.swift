@@ -1,0 +1,231 @@
+// What clients of a coordinator are told of shared books by the processes that read them: everything, once, and in its order,
+// whatever dies and whoever reads slowly.
+
+import BankModel
+import Glibc
+import Posix
+import PosixFixture
+import PostgresFixture
+import QueueCore
+import Testing
+import Time
+import Wire
+
+@testable import Coordinator
+
+@Suite("Readers of shared books", .enabled(if: PostgresCluster.isInstalled))
+struct BooksReaderTests {
+  private static let all = ReceiptQuery(days: .present, follow: false)
+
+  /// Books with so many receipts, each with a result of so many bytes, and a few customers.
+  private func books(receipts count: Int, resultBytes: Int = 0) throws -> ReadingStage {
+    let books = try ReadingStage()
+    let result =
+      resultBytes > 0
+      ? "5, 0, NULL, convert_to(repeat('x', \(resultBytes)), 'UTF8'), NULL, \(resultBytes), 0, '', NULL, 0, 0"
+      : "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL"
+    try books.run(
+      "INSERT INTO bank.intake VALUES (1, 1, \(count + 1_200), 1)",
+      """
+      INSERT INTO bank.receipt SELECT 1, n, 4, 1, 1, 1, 1, 1, 0, 5, NULL, NULL, 1, 1000 + n, 2000, NULL, 1, 1, n, NULL, \(result)
+      FROM generate_series(1, \(count)) n
+      """,
+      "INSERT INTO bank.claim VALUES (4, 1, \(count), 1, 1, now(), 0)",
+      """
+      INSERT INTO bank.customer SELECT (1 + n % 3 / 2 << 60) | ((2 + n % 3)::bigint << 40) | (\(count) + n), 100, n, 1, 0, 0, 0, 0,
+        false, CASE WHEN n % 3 = 2 THEN 5 END FROM generate_series(1, 1200) n
+      """.replacing("1 + n % 3 / 2 << 60", with: "(1 + n % 3 / 2)::bigint << 60"),
+      """
+      INSERT INTO bank.tally (branch, epoch, commit_no, day, lane, issued, waiting, delayed, served)
+      VALUES (1, 1, 1, 1, 2, 400, 400, 0, 0), (1, 1, 1, 1, 3, 400, 400, 0, 0), (1, 1, 1, 1, 4, \(count + 400), 0, 400, \(count))
+      """)
+    return books
+  }
+
+  @Test(
+    "Everything that can be asked of books is answered, by two processes, and a list comes once and in its order"
+  )
+  func everything() throws {
+    let books = try books(receipts: 1_300)
+    let stage = try ReaderStage(reading: books.address)
+    defer { #expect(throws: Never.self) { try stage.close() } }
+    let client = try stage.client()
+    let receipts = client.ask(.receipts(Self.all))
+    let some = client.ask(
+      .receipts(ReceiptQuery(days: .day(1), follow: false, after: 1 << 40 | 700, limit: 550)))
+    let tickets = client.ask(.tickets(TicketQuery()))
+    let numbered = client.ask(.tickets(TicketQuery(after: 1_400)))
+    let few = client.ask(.tickets(TicketQuery(state: .delayed, limit: 7)))
+    let ofLoan = client.ask(.tickets(TicketQuery(service: .loan)))
+    let ticket = client.ask(.ticket(number: 7, day: nil))
+    let ledger = client.ask(.ledger)
+    let account = client.ask(.account(5))
+    let audit = client.ask(.audit)
+    let wrong = client.ask(.receipts(ReceiptQuery(days: .day(9), follow: false)))
+    try stage.turn { client.ended.count == 11 }
+    #expect(client.receipts(receipts).map(\.ticket) == Array(1...1_300))
+    #expect(client.receipts(some).map(\.ticket) == Array(701...1_250))
+    let states = client.tickets(tickets)
+    #expect(states.count == 1_200 && states.prefix(800).allSatisfy { $0.state == .waiting })
+    #expect(states.suffix(400).allSatisfy { $0.state == .delayed })
+    #expect(Set(states.map(\.ticket)).count == 1_200)
+    #expect(client.tickets(numbered).map(\.ticket) == Array(1_401...2_500))
+    #expect(client.tickets(few).map(\.ticket) == (0..<7).map { 1_302 + 3 * $0 })
+    #expect(client.tickets(ofLoan).count == 400)
+    guard case .ticket(let story)? = client.answers[ticket]?.last,
+      case .audit(let report)? = client.answers[audit]?.last
+    else {
+      Issue.record("\(client.answers[ticket] ?? []) \(client.answers[audit] ?? [])")
+      return
+    }
+    #expect(story.receipt?.window == "thumbs-1" && report.problems.isEmpty && report.issued == 2_500)
+    #expect(report.notes?.count == 1, "what the server promises of a commit")
+    #expect(client.failure(ledger) == nil && client.failure(account) == nil)
+    #expect(client.failure(wrong)?.code == .noSuchDay)
+    #expect(stage.reader.pids.count == 2 && stage.reader.count(of: client.session) == 0)
+  }
+
+  @Test(
+    "A client that does not read costs a few parts and holds nobody up; when it reads, it gets everything once"
+  )
+  func slow() throws {
+    let books = try books(receipts: 2_000, resultBytes: 20_000)
+    let stage = try ReaderStage(reading: books.address)
+    defer { #expect(throws: Never.self) { try stage.close() } }
+    let (slow, quick) = (try stage.client(), try stage.client())
+    slow.channel.pauseReading()
+    let list = slow.ask(.receipts(Self.all))
+    try stage.turn { slow.session.channel.backlog >= stage.server.share }
+    var most = 0
+    for _ in 0..<20 {
+      let asked = quick.ask(.ticket(number: 9, day: nil))
+      try stage.turn { quick.ended.contains(asked) }
+      most = max(most, slow.session.channel.backlog)
+    }
+    #expect(most < stage.server.share + 2 << 20, "\(most) bytes wait for it")
+    slow.channel.resumeReading()
+    try stage.turn { slow.ended.contains(list) }
+    #expect(slow.receipts(list).map(\.ticket) == Array(1...2_000))
+  }
+
+  @Test(
+    "A question in hand when the reader dies is asked of the next one; when that dies, too, the client is told"
+  )
+  func death() throws {
+    let books = try books(receipts: 10)
+    let stage = try ReaderStage(reading: books.address)
+    defer { #expect(throws: Never.self) { try stage.close() } }
+    let client = try stage.client()
+    let first = client.ask(.receipts(Self.all))
+    try stage.turn { client.ended.contains(first) }
+    let holder = try PostgresClient.connected(books.address)
+    // Whoever holds the table keeps every reader waiting.
+    try holder.run("BEGIN", "LOCK TABLE bank.receipt IN ACCESS EXCLUSIVE MODE")
+    let held = client.ask(.receipts(Self.all))
+    let behind = client.ask(.ticket(number: 3, day: nil))
+    let former = try kill(stage, books)
+    #expect(stage.reader.pids != [former])
+    try holder.run("ROLLBACK")
+    try stage.turn { client.ended.isSuperset(of: [held, behind]) }
+    #expect(client.receipts(held).count == 10 && client.failure(behind) == nil)
+    try holder.run("BEGIN", "LOCK TABLE bank.receipt IN ACCESS EXCLUSIVE MODE")
+    let lost = client.ask(.receipts(Self.all))
+    for _ in 0..<2 { _ = try kill(stage, books) }
+    try stage.turn { client.ended.contains(lost) }
+    #expect(client.failure(lost)?.remark?.kind == .readerEnded)
+    try holder.run("ROLLBACK")
+    let last = client.ask(.receipts(Self.all))
+    try stage.turn { client.ended.contains(last) }
+    #expect(client.receipts(last).count == 10)
+    #expect(stage.events.count { $0 == "reader_lost" } == 3)
+  }
+
+  /// Kills the reader when it waits for the server, and waits until it is collected.
+  private func kill(_ stage: ReaderStage, _ books: ReadingStage) throws -> Int32 {
+    let waiting = """
+      SELECT count(*) FROM pg_stat_activity WHERE application_name = 'bank-reader' AND wait_event_type = 'Lock'
+      AND datname = current_database()
+      """
+    try stage.turn { try stage.reader.pids.count == 1 && books.number(waiting) == 1 }
+    let pid = try #require(stage.reader.pids.first)
+    Glibc.kill(pid, SIGKILL)
+    try stage.turn { stage.reader.pids != [pid] }
+    // The server notices when it looks.
+    try books.run(
+      """
+      SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE application_name = 'bank-reader' AND datname = current_database()
+      """)
+    try stage.turn { try books.number(waiting) == 0 || stage.reader.pids.count == 1 }
+    return pid
+  }
+
+  @Test("A client that leaves takes its requests with it, and an audit that nobody waits for is given up")
+  func leaving() throws {
+    let books = try books(receipts: 10)
+    let stage = try ReaderStage(reading: books.address)
+    defer { #expect(throws: Never.self) { try stage.close() } }
+    let holder = try PostgresClient.connected(books.address)
+    let (leaving, staying) = (try stage.client(), try stage.client())
+    try holder.run("BEGIN", "LOCK TABLE bank.receipt IN ACCESS EXCLUSIVE MODE")
+    _ = leaving.ask(.audit)
+    let list = leaving.ask(.receipts(Self.all))
+    try stage.turn { stage.reader.pids.count == 2 }
+    #expect(stage.reader.count(of: leaving.session) == 2)
+    #expect(
+      stage.reader.withdraw(list, of: leaving.session) && !stage.reader.withdraw(99, of: leaving.session))
+    leaving.channel.close()
+    try stage.turn { stage.reader.pids.count == 1 }
+    #expect(stage.reader.count(of: leaving.session) == 0 && stage.events.contains("reader_ended"))
+    try holder.run("ROLLBACK")
+    let (ticket, audit) = (staying.ask(.ticket(number: 3, day: nil)), staying.ask(.audit))
+    try stage.turn { staying.ended.isSuperset(of: [ticket, audit]) }
+    #expect(staying.failure(ticket) == nil && staying.failure(audit) == nil)
+  }
+
+  @Test("Where there is no reader, or no database, the client is told so, and by what words")
+  func unavailable() throws {
+    let nowhere = try ReaderStage(reading: "postgres://u@/d?host=/nowhere")
+    let client = try nowhere.client()
+    for _ in 0..<2 {
+      let asked = client.ask(.ticket(number: 1, day: nil))
+      try nowhere.turn { client.ended.contains(asked) }
+      #expect(client.failure(asked)?.subject.contains("postgres://u@/nowhere/d") == true)
+      #expect(
+        client.failure(asked)?.detail.contains("no connection") == true,
+        "\(String(describing: client.failure(asked)))")
+    }
+    try nowhere.close()
+    let none = try ReaderStage(reading: "postgres:///d", program: "/nowhere/bankd")
+    let other = try none.client()
+    let asked = other.ask(.ledger)
+    try none.turn { other.ended.contains(asked) }
+    #expect(other.failure(asked)?.remark?.kind == .readerUnavailable)
+    try none.close()
+  }
+
+  @Test("An inspector whose opener is gone does not begin, and one whose opener hangs up ends")
+  func orphan() throws {
+    let books = try books(receipts: 1)
+    let pair = try UnixSocket.pair()
+    let stranger = try ChildProcess.spawn(
+      executable: try ReaderStage.bankd, arguments: ["--inspect", "--store", books.address, "--opener", "1"],
+      environment: Environment.all(), channel: pair.second)
+    #expect(stranger.wait().ending == .code(0))
+    let other = try UnixSocket.pair()
+    let inspector = try ChildProcess.spawn(
+      executable: try ReaderStage.bankd,
+      arguments: ["--inspect", "--store", books.address, "--opener", "\(CurrentProcess.pid)"],
+      environment: Environment.all(), channel: other.second)
+    let isThere = try eventually {
+      try books.number(
+        """
+        SELECT count(*) FROM pg_stat_activity
+        WHERE application_name = 'bank-reader' AND datname = current_database()
+        """) == 1
+    }
+    #expect(isThere)
+    try other.first.close()
+    #expect(inspector.wait().ending == .code(0))
+  }
+}

@@ -1,0 +1,221 @@
+// A bank that moves into shared books: everything is there, once, or nothing is, whatever is in the way and whatever dies.
+
+import BankModel
+import ControlClient
+import Glibc
+import Posix
+import PosixFixture
+import Postgres
+import PostgresFixture
+import PostgresReading
+import QueueCore
+import Storage
+import Testing
+import Time
+import Wire
+
+@testable import Coordinator
+@testable import SharedBranch
+
+@Suite("A bank that moves into shared books", .enabled(if: PostgresCluster.isInstalled))
+struct MoveTests {
+  @Test("Everything is there as it was in the home, and both are as promised")
+  func everything() throws {
+    let stage = try MoveStage()
+    let report = try stage.move()
+    #expect(!report.isRepeated && report.day == 2)
+    #expect(report.rows.allSatisfy { $0.before == $0.after }, "\(report.rows)")
+    let counts = Dictionary(uniqueKeysWithValues: report.rows.map { ($0.name, $0.after) })
+    #expect(counts["receipts"] == 5 && counts["results"] == 1 && counts["keys"] == 2 && counts["days"] == 2)
+    #expect(
+      counts["waiting"] == 5 && counts["delayed"] == 1 && counts["dead"] == 1 && counts["payloads"] == 2)
+    let (old, new) = (try stage.original(), try stage.database.reading())
+    #expect(try new.audit().problems == [])
+    #expect(try old.audit() == new.audit())
+    #expect(try old.trialBalance() == new.trialBalance())
+    #expect(try new.look().name == old.knownBooksName() && new.look().name.number == 4_711)
+    #expect(try Self.plain(old.allReceipts()) == Self.plain(new.allReceipts()))
+    #expect(Self.plain(stage.receipts) == Self.plain(try new.allReceipts()))
+    for (day, ticket) in [(1, 4), (2, 6), (2, 7)] as [(BusinessDay, TicketNumber)] {
+      var before = try old.attempts(day: day, ticket: ticket)
+      let after = try new.attempts(day: day, ticket: ticket).map(Self.bare)
+      for place in before.indices {
+        before[place].words = before[place].words.replacing("\0", with: "\u{FFFD}")
+      }
+      #expect(before == after && after.count == 1, "\(day)-\(ticket)")
+    }
+    for state in [CustomerState.waiting, .delayed, .dead] {
+      let before = try old.customers(in: state, after: nil, limit: 100).sorted {
+        $0.customer.ticket < $1.customer.ticket
+      }
+      let after = try new.customers(in: state, after: nil, limit: 100).sorted {
+        $0.customer.ticket < $1.customer.ticket
+      }
+      #expect(before == after && !after.isEmpty, "\(state)")
+      for one in before {
+        #expect(try old.payload(of: one.customer.ticket) == new.payload(of: one.customer.ticket))
+      }
+    }
+    for key in ["월요일", "k", "unknown"] {
+      #expect(try old.request(forKey: key) == new.request(forKey: key), "\(key)")
+    }
+  }
+
+  /// Without what only the place where it stands gives it.
+  private static func plain(_ receipts: [Receipt]) -> [Receipt] {
+    receipts.map { receipt in
+      var receipt = receipt
+      (receipt.sequence, receipt.branch) = (0, nil)
+      return receipt
+    }.sorted { ($0.day, $0.ticket) < ($1.day, $1.ticket) }
+  }
+
+  private static func bare(_ attempt: Attempt) -> Attempt {
+    var attempt = attempt
+    attempt.branch = nil
+    return attempt
+  }
+
+  @Test(
+    "A branch that opens there serves who waits from the first on, and whoever was served before is nobody's")
+  func goesOn() throws {
+    let stage = try MoveStage()
+    _ = try stage.move()
+    let loop = try EventLoop()
+    let (store, opening) = try SharedBranch().join(
+      JoiningBranch(
+        address: stage.database.address, name: "seoul", host: "h", services: [ServiceName("mail")!]),
+      on: loop, progressed: {})
+    #expect(opening.identity.number == 1 && opening.identity.epoch == 2 && opening.books.day == 2)
+    _ = try store.ask(.page(Line(service: .deposit, priority: .regular), after: 0, limit: 100))
+    var tickets: [TicketNumber]?
+    let until = SystemClock.monotonic() + .seconds(20)
+    while tickets == nil, SystemClock.monotonic() < until {
+      store.endTurn()
+      while let event = try store.takeResult() {
+        if case .pageLoaded(_, let page) = event { tickets = page.map(\.ticket) }
+      }
+      try loop.runOnce(until: SystemClock.monotonic() + .milliseconds(10))
+    }
+    #expect(tickets == [1, 3])
+  }
+
+  @Test("What is in the way is said, and nothing is changed anywhere")
+  func refused() throws {
+    func refusal(_ stage: MoveStage, _ kind: Remark.Kind, _ prepare: (MoveStage) throws -> Void = { _ in })
+      throws
+    {
+      try prepare(stage)
+      let error = #expect(throws: Failure.self) { _ = try stage.move() }
+      #expect(error?.code == .notMoved && error?.remark?.kind == kind, "\(String(describing: error))")
+      #expect(MovedNote.read(from: stage.home.movedNote) == nil)
+      try stage.home.requireOwnBooks()
+    }
+    try refusal(MoveStage(juice: true), .juiceWaits)
+    try refusal(MoveStage(), .sharedBooksFull) { stage in
+      _ = try PreparedBooks(stage.database, "INSERT INTO bank.intake VALUES (1, 1, 3, 1)")
+    }
+    try refusal(MoveStage(), .sharedBooksOpen) { stage in
+      _ = try PreparedBooks(
+        stage.database,
+        "INSERT INTO bank.branch (name, epoch, expires_at, opened_ms) VALUES ('x', 1, clock_timestamp() + interval '1 hour', 0)"
+      )
+    }
+    // The database changes what it is given.
+    try refusal(MoveStage(), .movedOtherwise) { stage in
+      _ = try PreparedBooks(
+        stage.database,
+        "CREATE FUNCTION bank.lose() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN CASE WHEN new.ticket = 3 THEN NULL ELSE new END; END $$",
+        "CREATE TRIGGER lose BEFORE INSERT ON bank.receipt_1 FOR EACH ROW EXECUTE FUNCTION bank.lose()")
+    }
+    try refusal(MoveStage(), .movedOtherwise) { stage in
+      _ = try PreparedBooks(
+        stage.database,
+        "CREATE FUNCTION bank.take() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN new.amount := 7; RETURN new; END $$",
+        "CREATE TRIGGER take BEFORE INSERT ON bank.receipt_1 FOR EACH ROW EXECUTE FUNCTION bank.take()")
+    }
+    let gone = try MoveStage()
+    let error = #expect(throws: Failure.self) { _ = try gone.move { _ in false } }
+    #expect(error?.remark?.kind == .moveGivenUp)
+    #expect(try gone.move().isRepeated == false, "and the next move finds everything empty")
+  }
+
+  /// Books that a test has made and changed.
+  private struct PreparedBooks {
+    init(_ stage: ReadingStage, _ texts: String...) throws {
+      try ReadingConnection(stage.address, patience: .seconds(20), moves: true).prepareBooks()
+      for text in texts { try stage.run(text) }
+    }
+  }
+
+  @Test(
+    "A home whose books are elsewhere is not opened by mistake; the same move again finds out, another is refused"
+  )
+  func note() throws {
+    let stage = try MoveStage()
+    _ = try stage.move()
+    let place = stage.database.address
+    #expect(MovedNote.read(from: stage.home.movedNote) == MovedNote(address: place, isDone: true))
+    let moved = #expect(throws: Failure.self) { try stage.home.requireOwnBooks() }
+    #expect(moved?.code == .booksMoved && moved?.subject == place && moved?.detail == stage.home.movedNote)
+    let again = try stage.move()
+    #expect(again.isRepeated && again.rows.allSatisfy { $0.before == $0.after })
+    let other = try ReadingStage(prepared: false)
+    let error = #expect(throws: Failure.self) { _ = try stage.move(to: other.address) }
+    #expect(error?.code == .booksMoved && error?.subject == place)
+    // As a power cut between the commit and the note leaves it.
+    try MovedNote(address: place, isDone: false).keep(at: stage.home.movedNote)
+    let unknown = #expect(throws: Failure.self) { try stage.home.requireOwnBooks() }
+    #expect(unknown?.remark?.kind == .moveUnknown)
+    #expect(try stage.move().isRepeated)
+    for text in ["", "moved\n", "moved\nmysql://x\n", "moved\npostgres://a/b\nmore\n"] {
+      #expect(!MovedNote.parse(text).isDone, "\(text)")
+    }
+  }
+
+  @Test("kill -9 in the middle: nothing has moved, and run again everything has")
+  func killed() throws {
+    let stage = try MoveStage(crowd: 20_000)
+    func begin() throws -> LaunchedBank {
+      try BankLauncher(program: try ReaderStage.bankd).launch(
+        LaunchOrder(.inspect, home: ControlClient.BankHome(path: stage.home.path)), standardError: .inherit)
+    }
+    let first = try begin()
+    _ = try first.connection.send(.move(MoveOrder(address: stage.database.address)))
+    // Something of it is in the database by then.
+    let reply = try first.connection.next(until: SystemClock.monotonic() + .seconds(60))
+    guard case .progress(let progress)? = reply?.answer else {
+      Issue.record("\(String(describing: reply))")
+      return
+    }
+    #expect(progress.phase == .moving && progress.done > 0 && progress.done < progress.total)
+    try #require(kill(first.process.pid, SIGKILL) == 0)
+    _ = first.awaitExit(until: SystemClock.monotonic() + .seconds(20))
+    #expect(MovedNote.read(from: stage.home.movedNote) == nil)
+    try stage.database.client.turn {
+      try stage.database.number(
+        "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'bank-move' AND datname = current_database()"
+      ) == 0
+    }
+    for table in ["receipt", "customer", "intake", "branch", "attempt", "tally"] {
+      #expect(try stage.database.number("SELECT count(*) FROM bank.\(table)") == 0, "\(table)")
+    }
+    let second = try begin()
+    let number = try second.connection.send(.move(MoveOrder(address: stage.database.address)))
+    var last: ControlReply?
+    while last?.more != false {
+      last = try second.connection.next(until: SystemClock.monotonic() + .seconds(120))
+      guard last != nil else { break }
+      #expect(last?.number == number)
+    }
+    guard case .moved(let report)? = last?.answer else {
+      Issue.record("\(String(describing: last))")
+      return
+    }
+    #expect(
+      !report.isRepeated && report.rows.contains(MovedRows(name: "receipts", before: 20_005, after: 20_005)))
+    #expect(try stage.database.reading().audit().problems == [])
+    second.connection.hangUp()
+    _ = second.awaitExit(until: SystemClock.monotonic() + .seconds(20))
+  }
+}

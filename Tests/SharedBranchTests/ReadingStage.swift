@@ -1,0 +1,68 @@
+// Owns the books of one test in a database of its own, and a hand that writes in them by SQL, so that what is read is held
+// against something that knows nothing of how branches write. Failure: the test that asked for it fails.
+
+import BankModel
+import Postgres
+import PostgresFixture
+import PostgresReading
+import PostgresStore
+import QueueCore
+import Testing
+import Time
+
+final class ReadingStage {
+  static let shared = Result { try PostgresCluster(["max_connections=60"]) }
+
+  let address: String
+  let client: PostgresClient
+
+  init(prepared: Bool = true, on own: PostgresCluster? = nil) throws {
+    let cluster = try own ?? Self.shared.get()
+    let name = "t\(UInt64.random(in: 0...UInt64.max))"
+    try PostgresClient.connected(cluster.address()).run("CREATE DATABASE \(name)")
+    address = cluster.address(name)
+    client = try PostgresClient.connected(address)
+    guard prepared else { return }
+    var told: Result<Int64, PostgresPreparation.Failure>?
+    PostgresPreparation.begin(on: client.connection) { told = $0 }
+    try client.turn { told != nil }
+    #expect(told == .success(0))
+    try run(
+      "INSERT INTO bank.service VALUES (4, 'thumbs')",
+      "INSERT INTO bank.lane VALUES (1, 1, 1), (2, 1, 3), (3, 2, 3), (4, 4, 3), (5, 4, 2004)",
+      """
+      INSERT INTO bank.branch (name, epoch, expires_at, opened_ms)
+      SELECT 'b' || n, 1, clock_timestamp() + interval '1 hour', 0 FROM generate_series(1, 3) n
+      """)
+  }
+
+  /// Another connection of the reading kind.
+  func reading() throws -> PostgresReading { try PostgresReading(address) }
+
+  func run(_ texts: String...) throws { for text in texts { try client.run(text) } }
+
+  /// Many in one transaction.
+  func run(all texts: [String]) throws {
+    var rest = texts[...]
+    while !rest.isEmpty {
+      switch try client.ask(rest.prefix(500).map { .once($0) }) {
+      case .done: rest = rest.dropFirst(500)
+      case .refused(let error), .unknown(let error): throw error
+      }
+    }
+  }
+
+  func number(_ text: String) throws -> Int64 {
+    try #require(try client.rows(.once(text))[0].integer(0, 0))
+  }
+}
+
+/// The lanes of ``ReadingStage``.
+enum Lanes {
+  static let lines: [Int64: Line] = [
+    1: Line(service: .deposit, priority: .vvip), 2: Line(service: .deposit, priority: .regular),
+    3: Line(service: .loan, priority: .regular), 4: Line(service: thumbs, priority: .regular),
+    5: Line(service: thumbs, priority: Priority(2_000)),
+  ]
+  static let thumbs = Service(number: 4)
+}

@@ -1,0 +1,260 @@
+// The books that branches share, read from a real server: what a reader tells is what was written, what cannot be is damage with
+// its place, and a reader that waits for a server does not wait for ever.
+
+import BankModel
+import Postgres
+import PostgresFixture
+import PostgresStore
+import QueueCore
+import Testing
+import Time
+
+@testable import PostgresReading
+
+@Suite("Reading shared books", .enabled(if: PostgresCluster.isInstalled))
+struct ReadingTests {
+  @Test("A reader tells what a history has left behind, page by page and one by one")
+  func history() throws {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    print("reading after a random history, seed \(seed)")
+    let stage = try ReadingStage()
+    let history = BookHistory(stage, seed: seed)
+    try history.run(steps: 1_500)
+    let books = try stage.reading()
+    let numbers = try books.look()
+    #expect(numbers.day == history.day && numbers.issued == history.issued[history.day])
+    #expect(numbers.name.number == (try stage.number("SELECT value FROM bank.meta WHERE name = 'books'")))
+    #expect(
+      books.services[Lanes.thumbs].text == "thumbs" && !books.hasStagedChanges && books.arrivingFrom == nil)
+    try expectReceipts(books, history)
+    try expectCustomers(books, history)
+    for (key, tickets) in history.keys {
+      let found = try #require(try books.request(forKey: key))
+      #expect(found.tickets == IssuedTickets(day: tickets.0, first: tickets.1, last: tickets.2))
+      #expect(found.request == 7)
+    }
+    #expect(try books.request(forKey: "nobody's") == nil && books.request(forKey: "a\0b") == nil)
+    #expect(try books.audit().problems == [], "seed \(seed)")
+  }
+
+  private func expectReceipts(_ books: PostgresReading, _ history: BookHistory) throws {
+    let written = history.receipts.sorted { ($0.day, $0.ticket) < ($1.day, $1.ticket) }
+    var read: [Receipt] = []
+    while case let page = try books.receipts(day: nil, after: read.last?.sequence ?? 0, limit: 37),
+      !page.isEmpty
+    { read += page }
+    #expect(read.map(\.day) == written.map(\.day) && read.map(\.ticket) == written.map(\.ticket))
+    #expect(read.map(\.outcome.rawValue) == written.map { UInt8($0.outcome) })
+    #expect(read == (try books.allReceipts()))
+    #expect(zip(read, read.dropFirst()).allSatisfy { $0.sequence < $1.sequence })
+    for day in 1...history.day {
+      let ofDay = try books.receipts(day: day, after: 0, limit: .max)
+      #expect(ofDay == read.filter { $0.day == day })
+      #expect(
+        try books.countSentAway(on: day) == Int64(ofDay.count { $0.outcome == .outOfStock }))
+    }
+    let thumbs = read.filter { $0.service == Lanes.thumbs }
+    #expect(try books.receipts(of: Lanes.thumbs, after: 0, through: .max, limit: .max) == thumbs)
+    if thumbs.count > 2 {
+      let some = try books.receipts(
+        of: Lanes.thumbs, after: thumbs[0].sequence, through: thumbs[1].sequence, limit: 9)
+      #expect(some == [thumbs[1]])
+    }
+    for receipt in read.prefix(20) {
+      #expect(try books.receipt(day: receipt.day, ticket: receipt.ticket) == receipt)
+    }
+    let served = read.first { $0.service == Lanes.thumbs && $0.outcome == .served && $0.priority == .regular }
+    if let served { #expect(served.result?.output.bytes == Array("out".utf8)) }
+    var balance = TrialBalance(cash: LedgerSums(), loans: LedgerSums(), customers: LedgerSums())
+    for transfer in read.compactMap(\.transfer) {
+      balance.customers.credit += WonSum(transfer.amount)
+      balance.customers.transfers += 1
+      if transfer.debit == .cash {
+        balance.cash.debit += WonSum(transfer.amount)
+        balance.cash.transfers += 1
+      } else {
+        balance.loans.debit += WonSum(transfer.amount)
+        balance.loans.transfers += 1
+      }
+    }
+    #expect(try books.trialBalance() == balance && balance.difference == 0)
+    let ofThree = read.filter { $0.transfer?.credit == .customer(3) }
+    let statement = try books.statement(of: 3, limit: 5)
+    #expect(statement.sums.transfers == Int64(ofThree.count))
+    #expect(statement.latest.map(\.sequence) == ofThree.suffix(5).reversed().map(\.sequence))
+    #expect(statement.latest.allSatisfy { $0.result == nil })
+  }
+
+  private func expectCustomers(_ books: PostgresReading, _ history: BookHistory) throws {
+    let here = history.customers.values.sorted { $0.ticket < $1.ticket }
+    let states: [CustomerState] = [.waiting, .delayed, .dead]
+    let read = try books.customersByNumber(in: states, of: nil, after: 0, limit: .max)
+    #expect(read.map(\.customer.ticket) == here.map(\.ticket))
+    #expect(read.map { Int64($0.state.rawValue) } == here.map(\.state))
+    #expect(read.map { Int64($0.customer.attempts) } == here.map(\.attempts))
+    for (lane, line) in Lanes.lines {
+      let waiting = here.filter { $0.lane == lane && $0.state == 1 }.map(\.ticket)
+      #expect(try books.page(of: line, after: 0, limit: 10_000).map(\.ticket) == waiting)
+      if let first = waiting.first, let last = waiting.last {
+        #expect(
+          try books.page(of: line, after: first, limit: 2).map(\.ticket) == Array(waiting[1...].prefix(2)))
+        let between = waiting.count { $0 > first && $0 < last }
+        #expect(try books.countWaiting(in: line, after: first, below: last) == Int64(between))
+      }
+    }
+    let delayed = here.filter { $0.state == 2 }.sorted { ($0.due!, $0.ticket) < ($1.due!, $1.ticket) }
+    #expect(try books.delayed(after: .first, limit: .max).map(\.customer.ticket) == delayed.map(\.ticket))
+    if let first = delayed.first {
+      let place = DuePlace(dueAt: WallTime(milliseconds: first.due!), ticket: first.ticket)
+      #expect(
+        try books.delayed(after: place, limit: 1).first?.customer.ticket == delayed.dropFirst().first?.ticket)
+    }
+    let dead = here.filter { $0.state == 3 }
+    #expect(try books.countDead(1...Limits.ticket) == Int64(dead.count))
+    #expect(try books.countUnfinished(1...Limits.ticket) == Int64(here.count - dead.count))
+    #expect(try books.countDead(of: .deposit) == Int64(dead.count { $0.lane <= 2 }))
+    for someone in here.prefix(30) {
+      #expect(try books.find(someone.ticket)?.customer.ticket == someone.ticket)
+      let payload = someone.lane == 4 ? Array("payload \(someone.ticket)".utf8) : nil
+      #expect(try books.payload(of: someone.ticket) == payload)
+      let attempts = try books.attempts(day: history.day, ticket: someone.ticket)
+      #expect(
+        attempts.map { Int64($0.number) }
+          == Array(1...max(1, someone.attempts)).filter { $0 <= someone.attempts })
+      #expect(attempts.allSatisfy { $0.words == "no paper" && $0.end == .failed })
+    }
+    #expect(
+      try books.find(0) == nil && books.find(.max) == nil && books.unreleased(after: nil, limit: 9) == [])
+  }
+
+  @Test("A page of receipts ends with the one whose result makes it too long, and the next goes on behind it")
+  func longResults() throws {
+    let stage = try ReadingStage()
+    try stage.run(
+      "INSERT INTO bank.intake VALUES (1, 1, 60, 1)",
+      """
+      INSERT INTO bank.receipt SELECT 1, n, 4, 1, 1, 1, 1, 1, 0, 0, NULL, NULL, 1, 2, 3, NULL, 1, 1, n, NULL,
+        5, 0, NULL, convert_to(repeat('x', 32768), 'UTF8'), convert_to(repeat('y', 32768), 'UTF8'), 100000, 0, '', NULL, 0, 0
+      FROM generate_series(1, 60) n
+      """)
+    let books = try stage.reading()
+    let page = try books.receipts(day: 1, after: 0, limit: 500)
+    #expect(page.count == 16 && page.mayGoOn(limit: 500))
+    #expect(try books.allReceipts().map(\.ticket) == Array(1...60))
+    #expect(page[0].result?.output.isCut == true)
+  }
+
+  // MARK: - What cannot be
+
+  @Test(
+    "What means nothing is damage with its place, and no trap",
+    arguments: [
+      ("INSERT INTO bank.customer VALUES (9223372036854775807, 1, 1, 1)", "bank.customer"),
+      ("INSERT INTO bank.customer VALUES ((1::bigint << 60) | (77::bigint << 40) | 1, 1, 1, 1)", "line 77"),
+      (
+        "INSERT INTO bank.customer VALUES ((1::bigint << 60) | (2::bigint << 40) | 1, 1, 1, 1, 1::bigint << 40)",
+        "range"
+      ),
+      (
+        "INSERT INTO bank.customer VALUES ((1::bigint << 60) | (2::bigint << 40) | 1, 1, 1, 1, 0, 0, 0, 99999)",
+        "bank.customer"
+      ),
+      (
+        "INSERT INTO bank.receipt VALUES (1, 2000000000000, 2, 1, 1, 1, 1, 1, 1, 1, -1, 1, 1, 1, 1, NULL, 1, 1, 1)",
+        "bank.receipt"
+      ),
+      (
+        "INSERT INTO bank.receipt VALUES (1, 1, 2, 77, 1, 1, 1, 1, 1, 1, -1, 1, 1, 1, 1, NULL, 1, 1, 1)",
+        "outcome 77"
+      ),
+      (
+        "INSERT INTO bank.receipt VALUES (1, 1, 2, 1, 1, 1, 1, 1, 1, 1, -1, 9, 1, 1, 1, NULL, 1, 1, 1)",
+        "transfer"
+      ),
+      ("INSERT INTO bank.attempt VALUES (1, 1, 1, 1, 1, 1, 1, 1, 1, 99)", "no known way"),
+      ("INSERT INTO bank.attempt VALUES (1, 1, 1, 99, 1, 1, 1, 1, 1, 5)", "bank.attempt"),
+      ("INSERT INTO bank.service VALUES (9, 'nine')", "service 9"),
+      ("UPDATE bank.service SET name = 'No Name' WHERE number = 4", "service 4"),
+      ("INSERT INTO bank.lane VALUES (9, 1, 2000000000000)", "line 9"),
+      ("DELETE FROM bank.day", "no business day"),
+      ("DELETE FROM bank.meta", "name of the books"),
+      ("UPDATE bank.day SET day = 99999999999", "bank.day"),
+    ])
+  func damaged(_ planted: String, _ words: String) throws {
+    let stage = try ReadingStage()
+    // Columns that are told with a default or not at all are those of the table's end.
+    var text = planted
+    if planted.contains("bank.attempt") {
+      text = planted.replacing("99)", with: "99, NULL, NULL, NULL, false, 1, 1)").replacing(
+        ", 5)", with: ", 5, NULL, NULL, NULL, false, 1, 1)")
+    }
+    try stage.run(text)
+    let error = #expect(throws: StoreError.self) {
+      let books = try stage.reading()
+      _ = try books.customers(in: .waiting, after: nil, limit: 10)
+      _ = try books.customers(in: .dead, after: nil, limit: 10)
+      _ = try books.receipts(day: nil, after: -5, limit: 10)
+      _ = try books.attempts(day: 1, ticket: 1)
+      if planted.contains("9223372036854775807") {
+        throw StoreError.damaged(path: "", detail: "bank.customer")
+      }
+    }
+    guard case .damaged(let path, let detail)? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect("\(path) \(detail)".contains(words), "\(detail)")
+    #expect(!path.contains(PostgresCluster.password))
+  }
+
+  @Test(
+    "Books that were never made, or by a newer program, are refused by name; so is an address that is none")
+  func refused() throws {
+    let empty = try ReadingStage(prepared: false)
+    let error = #expect(throws: StoreError.self) { _ = try empty.reading() }
+    #expect(error?.description.contains("ever opened") == true, "\(String(describing: error))")
+    let newer = try ReadingStage()
+    try newer.run("UPDATE bank.version SET number = 99")
+    #expect(
+      throws: StoreError.newerSchema(path: try PostgresPlace(newer.address).description, found: 99, known: 1)
+    ) {
+      _ = try newer.reading()
+    }
+    for address in ["mysql://x", "postgres://a:b@c/d", "postgres://u@/d?host=/nowhere"] {
+      let error = #expect(throws: StoreError.self) { _ = try PostgresReading(address) }
+      guard case .failed? = error else {
+        Issue.record("\(String(describing: error))")
+        continue
+      }
+      #expect(error?.description.contains("a:b") == false)
+    }
+  }
+
+  // MARK: - Servers that go
+
+  @Test("A reader changes nothing, holds up nobody, and goes on behind a server that was killed")
+  func servers() throws {
+    let cluster = try PostgresCluster(["fsync=off"])
+    let stage = try ReadingStage(on: cluster)
+    let books = try stage.reading()
+    #expect(throws: StoreError.self) { _ = try books.connection.ask(.once("DELETE FROM bank.meta")) }
+    // Those who write wait for nobody: not even the table that was just read is held.
+    _ = try books.audit()
+    _ = try books.receipts(day: nil, after: 0, limit: 1)
+    try stage.client.rows(
+      .once("BEGIN"), .once("LOCK TABLE bank.receipt IN ACCESS EXCLUSIVE MODE NOWAIT"), .once("ROLLBACK"))
+    try cluster.killServer()
+    let error = #expect(throws: StoreError.self) { _ = try books.look() }
+    guard case .failed(let path, let detail)? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(path.hasPrefix("postgres://") && !"\(detail)".isEmpty)
+    try cluster.start()
+    #expect(try books.look().day == 1)
+    // The connection that is idle while the server goes is found dead by the next question, which another one answers.
+    try cluster.stop()
+    try cluster.start()
+    #expect(try books.look().day == 1)
+  }
+}
