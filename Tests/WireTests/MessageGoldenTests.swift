@@ -58,7 +58,8 @@ struct MessageGoldenTests {
       WindowMessage.samples.map(\.message.itsCase) == WindowMessage.Case.allCases + [
         .assign, .assign, .assign, .welcome, .welcome, .welcome, .assign, .entrust, .entrust,
       ])
-    #expect(ClientMessage.samples.map(\.message.itsCase) == ClientMessage.Case.allCases + [.request, .request])
+    #expect(
+      ClientMessage.samples.map(\.message.itsCase) == ClientMessage.Case.allCases + [.request, .request])
     #expect(BankMessage.samples.map(\.message.itsCase) == BankMessage.Case.allCases)
     #expect(StockMessage.samples.map(\.message.itsCase) == StockMessage.Case.allCases + [.request])
     #expect(StockServiceMessage.samples.map(\.message.itsCase) == StockServiceMessage.Case.allCases)

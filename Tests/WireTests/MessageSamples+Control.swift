@@ -230,7 +230,7 @@ extension ControlAnswer {
           place: "postgres://bank@db:5432/bank", day: 3,
           rows: [MovedRows(name: "receipts", before: 10, after: 10)],
           ledger: [LedgerRow(account: "cash", debit: 50_000, credit: 0, transfers: 1)], isRepeated: true,
-          note: "/bank/home/moved"))
+          note: "/bank/here/moved"))
     }
   }
 
