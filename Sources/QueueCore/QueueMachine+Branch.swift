@@ -31,9 +31,6 @@ extension QueueMachine {
     return branch.leaseEnd.map { now.monotonic < $0 } ?? false
   }
 
-  /// Whether the lease of the branch has run out, as far as it knows itself; false where the books are its own.
-  public func hasNoLease(at now: Moment) -> Bool { !mayServe(at: now) }
-
   /// Whether somebody is left in the whole bank who can be served here.
   var isAnybodyLeftForUs: Bool {
     guard policy.isShared else { return false }

@@ -10,15 +10,7 @@
 
   extension BooksServer {
     func add(_ change: Tally, _ owner: BranchOwner, _ commit: Int64, lane: Int64) {
-      var sum = tally[TallyKey(owner: owner, commit: commit, day: day, lane: lane)] ?? Tally()
-      sum.issued += change.issued
-      sum.waiting += change.waiting
-      sum.delayed += change.delayed
-      sum.dead += change.dead
-      sum.served += change.served
-      sum.short += change.short
-      sum.cancelled += change.cancelled
-      tally[TallyKey(owner: owner, commit: commit, day: day, lane: lane)] = sum
+      tally[TallyKey(owner: owner, commit: commit, day: day, lane: lane), default: Tally()] += change
       commits.insert(Commit(owner: owner, number: commit))
     }
 
@@ -211,15 +203,7 @@
     func lookAtNumbers() -> [[PostgresValue]] {
       var sums: [[Int64]: Tally] = [:]
       for (key, counts) in tally where key.day == day && key.lane > 0 {
-        var sum = sums[[key.owner.branch, key.lane]] ?? Tally()
-        sum.issued += counts.issued
-        sum.waiting += counts.waiting
-        sum.delayed += counts.delayed
-        sum.dead += counts.dead
-        sum.served += counts.served
-        sum.short += counts.short
-        sum.cancelled += counts.cancelled
-        sums[[key.owner.branch, key.lane]] = sum
+        sums[[key.owner.branch, key.lane], default: Tally()] += counts
       }
       return sums.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map { key, sum in
         let counts = [sum.issued, sum.waiting, sum.delayed, sum.dead, sum.served, sum.short, sum.cancelled]

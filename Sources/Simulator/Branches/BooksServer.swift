@@ -73,6 +73,16 @@
     struct Tally {
       var issued: Int64 = 0, waiting: Int64 = 0, delayed: Int64 = 0, dead: Int64 = 0
       var served: Int64 = 0, short: Int64 = 0, cancelled: Int64 = 0
+
+      static func += (sum: inout Tally, change: Tally) {
+        sum.issued += change.issued
+        sum.waiting += change.waiting
+        sum.delayed += change.delayed
+        sum.dead += change.dead
+        sum.served += change.served
+        sum.short += change.short
+        sum.cancelled += change.cancelled
+      }
     }
 
     struct Commit: Hashable {
