@@ -34,6 +34,9 @@ final class BooksReader {
   /// How long a part of a list may take, and what goes over all books.
   private static let patience = TimeSpan.minutes(3)
   private static let longPatience = TimeSpan.minutes(60)
+  /// Followers who have seen everything are looked after so often; and so often while the books cannot be read.
+  private static let followPause = TimeSpan.milliseconds(100)
+  private static let troublePause = TimeSpan.seconds(1)
 
   /// - Parameter arguments: of the inspector, such as `--inspect --store URL`. It ends with this process.
   init(
@@ -77,18 +80,14 @@ final class BooksReader {
   /// How many requests of a client are open.
   func count(of session: ControlSession) -> Int { passages.count { $0.seat.session === session } }
 
+  /// How many requests of a client go on with what is still to come.
+  func followers(of session: ControlSession) -> Int {
+    passages.count { $0.seat.session === session && $0.follows }
+  }
+
   /// A client has left, and waits for nothing.
   func forget(_ session: ControlSession) {
     for passage in passages where passage.seat.session === session { withdraw(passage) }
-  }
-
-  /// A client has withdrawn one of its requests; false where there is no such one. It is not answered any more.
-  func withdraw(_ number: UInt32, of session: ControlSession) -> Bool {
-    guard
-      let passage = passages.first(where: { $0.seat.session === session && $0.seat.number == number })
-    else { return false }
-    withdraw(passage)
-    return true
   }
 
   private func withdraw(_ passage: ReaderPassage) {
@@ -117,10 +116,24 @@ final class BooksReader {
     // Nobody asks for it any more.
     guard passage.question != nil else { return }
     if !more || passage.isList { passage.question = nil }
+    if passage.follows { return hear(answer, more, forFollower: passage) }
     let goesOn = passage.take(answer, more: more)
     guard goesOn else { return finish(passage, answer) }
     if !answer.showsNothing { server.answer(passage.seat, decorate(answer), more: true) }
     if passage.question == nil { goOn(passage) }
+  }
+
+  /// A follower waits for what is still to come, and for books that cannot be read at the moment.
+  private func hear(_ answer: ControlAnswer, _ more: Bool, forFollower passage: ReaderPassage) {
+    let now = SystemClock.monotonic()
+    if case .failure(let failure) = answer {
+      guard failure.code == .system else { return finish(passage, answer) }
+      passage.dueAt = now + Self.troublePause
+      return
+    }
+    guard passage.take(answer, more: more) else { return finish(passage, answer) }
+    if !answer.showsNothing { server.answer(passage.seat, decorate(answer), more: true) }
+    if more { goOn(passage) } else { passage.dueAt = now + Self.followPause }
   }
 
   private func finish(_ passage: ReaderPassage, _ answer: ControlAnswer) {
@@ -139,15 +152,28 @@ final class BooksReader {
   // MARK: - The turn of the loop
 
   /// When to call ``endTurn()`` at the latest.
-  var nextDeadline: MonotonicTime? { .earliest(quick.nextDeadline, thorough.nextDeadline) }
+  var nextDeadline: MonotonicTime? {
+    .earliest(
+      .earliest(quick.nextDeadline, thorough.nextDeadline),
+      passages.compactMap(\.dueAt).min { $0.nanoseconds < $1.nanoseconds })
+  }
 
   /// Goes on with the lists whose clients have read what was said before, starts processes whose time has come, and gives up
   /// those that say nothing.
   func endTurn() {
     for passage in passages where passage.isParked { goOn(passage) }
+    let now = SystemClock.monotonic()
+    for passage in passages where passage.dueAt.map({ $0 <= now }) == true {
+      passage.dueAt = nil
+      goOn(passage)
+    }
     for reader in readers { reader.keepTime() }
   }
 
-  /// Ends the processes. Whoever waits is told so.
-  func close() { for reader in readers { reader.close() } }
+  /// Ends the processes. Whoever waits is told so; followers are not, for their list has no end.
+  func close() {
+    for passage in passages where passage.follows { passage.question = nil }
+    passages.removeAll(where: \.follows)
+    for reader in readers { reader.close() }
+  }
 }

@@ -12,8 +12,19 @@ public protocol InspectedBooks: AnyObject {
   var reading: any QueueReading { get }
   /// What the present day is by now, and which services there are: before each answer.
   func look() throws(StoreError) -> InspectedNumbers
+  /// The receipts of all branches behind what was seen of each, for whoever follows them: from a day on, of a service or all,
+  /// about so many. Nil of books with one order of commits.
+  func receipts(
+    from day: BusinessDay, behind marks: [ReceiptMark], of service: Service?, limit: Int
+  ) throws(StoreError) -> MergedReceipts?
   /// Everything that an audit finds; nil where somebody is just about to open the bank, who comes first.
   func audit() throws(StoreError) -> AuditReport?
+}
+
+extension InspectedBooks {
+  func receipts(
+    from day: BusinessDay, behind marks: [ReceiptMark], of service: Service?, limit: Int
+  ) throws(StoreError) -> MergedReceipts? { nil }
 }
 
 /// What is known of the present day of inspected books.

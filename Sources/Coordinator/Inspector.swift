@@ -130,7 +130,10 @@ final class Inspector {
     do throws(Failure) {
       left = try AnswerStreams.bound(query.limit)
       service = try self.service(query.service)
+      if query.follow, left != nil { throw Failure(.badRequest, detail: "a limit, and no end") }
+      if (query.behind?.count ?? 0) > ReceiptQuery.marksAtMost { throw Failure(.badRequest, detail: "marks") }
     } catch { return server.answer(seat, .failure(error)) }
+    if query.follow, try tellFollower(query, from: day ?? 1, of: service, seat, onePart: onePart) { return }
     while isHeard(seat) {
       let page = try store.receipts(day: day, after: after, limit: AnswerStream.page)
       let shown = page.first(left, of: service)
@@ -146,6 +149,25 @@ final class Inspector {
       after = last.sequence
       try waitForReader(seat.session)
     }
+  }
+
+  /// What there is of all branches by now; false where there are no branches.
+  private func tellFollower(
+    _ query: ReceiptQuery, from day: BusinessDay, of service: Service?, _ seat: Seat, onePart: Bool
+  ) throws(StoreError) -> Bool {
+    var query = query
+    while isHeard(seat) {
+      guard
+        let page = try books.receipts(
+          from: day, behind: query.behind ?? [], of: service, limit: AnswerStream.page)
+      else { return false }
+      let reports = page.entries.map { ReceiptReport($0.receipt, store.services, mark: $0.mark) }
+      server.answer(seat, .receipts(reports), more: !page.isWhole)
+      guard !page.isWhole, !onePart else { break }
+      for report in reports { query.goOn(behind: report) }
+      try waitForReader(seat.session)
+    }
+    return true
   }
 
   /// A service that the books know.

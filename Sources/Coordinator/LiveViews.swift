@@ -105,8 +105,10 @@ final class LiveViews: BankPart {
 
 extension ControlServer {
   /// Whether a client may have another request that is told of changes; it is refused otherwise.
-  func mayView(_ seat: Seat) -> Bool {
-    let receipts = seat.session.streams.values.count(where: \.isFollowing)
+  ///
+  /// - Parameter others: those it has of somebody else.
+  func mayView(_ seat: Seat, besides others: Int = 0) -> Bool {
+    let receipts = seat.session.streams.values.count(where: \.isFollowing) + others
     guard seat.session.views + receipts >= limits.openViews else { return true }
     answer(seat, .failure(Failure(.badRequest, remark: Remark(.viewsAtMost, limits.openViews))))
     return false

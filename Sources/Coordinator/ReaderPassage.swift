@@ -2,6 +2,7 @@
 // It knows no process. Invariant: each receipt and each customer is shown once, and no more of them than were asked for.
 
 import BankModel
+import Time
 import Wire
 
 final class ReaderPassage {
@@ -12,8 +13,13 @@ final class ReaderPassage {
   var isParked = false
   private var rest: Rest
 
+  /// When a follower to whom everything was shown is to be looked after again; nil while it is being asked for it.
+  var dueAt: MonotonicTime?
+
   private enum Rest {
     case receipts(ReceiptQuery)
+    /// Receipts of all branches, and those still to come.
+    case following(ReceiptQuery)
     /// Customers of these states, one state after the other; of the first of them behind a number. `left` are wanted at most.
     case tickets(TicketQuery, states: [CustomerState], left: Int64)
     case other(ControlCommand)
@@ -22,10 +28,10 @@ final class ReaderPassage {
   init(_ command: ControlCommand, _ seat: Seat) throws(Failure) {
     self.seat = seat
     switch command {
-    case .receipts(var query):
-      _ = try AnswerStreams.bound(query.limit)
-      query.follow = false
-      rest = .receipts(query)
+    case .receipts(let query):
+      let limit = try AnswerStreams.bound(query.limit)
+      if query.follow, limit != nil { throw Failure(.badRequest, detail: "a limit, and no end") }
+      rest = query.follow ? .following(query) : .receipts(query)
     case .tickets(var query):
       let left = try AnswerStreams.bound(query.limit) ?? .max
       let states: [CustomerState] = query.state.map { [$0] } ?? [.waiting, .delayed, .dead]
@@ -47,6 +53,9 @@ final class ReaderPassage {
     }
   }
 
+  /// Whether it goes on with what is still to come.
+  var follows: Bool { if case .following = rest { true } else { false } }
+
   /// Whether its answer is a list, which is asked for part by part.
   var isList: Bool {
     if case .other = rest { false } else { true }
@@ -55,7 +64,7 @@ final class ReaderPassage {
   /// What to ask for next; nil at the end of a list.
   var next: ControlCommand? {
     switch rest {
-    case .receipts(let query): return .receipts(query)
+    case .receipts(let query), .following(let query): return .receipts(query)
     case .tickets(var query, let states, let left):
       query.limit = min(left, Int64(AnswerStream.page))
       if let state = states.first { query.state = state }
@@ -74,6 +83,10 @@ final class ReaderPassage {
       // The present day may be another by the next part.
       if case .present = query.days { query.days = .day(last.day) }
       rest = .receipts(query)
+      return true
+    case (.following(var query), .receipts(let receipts)):
+      for receipt in receipts { query.goOn(behind: receipt) }
+      rest = .following(query)
       return true
     case (.tickets(var query, var states, var left), .tickets(let tickets)):
       left -= Int64(tickets.count)

@@ -161,11 +161,11 @@ extension PostgresReading {
     day, ticket, lane, outcome, place, generation, pid, attempts, amount, account, debit, credit, issued_ms, \
     started_ms, finished_ms, article, shortages, branch
     """
-  private static let result = """
+  static let result = """
     result_ns, exit_code, exit_signal, output_first, output_last, output_length, output_filed, \
     errors_first, errors_last, errors_length, errors_filed
     """
-  private static let size = ["output_first", "output_last", "errors_first", "errors_last"]
+  static let size = ["output_first", "output_last", "errors_first", "errors_last"]
     .map { "coalesce(octet_length(\($0)), 0)" }.joined(separator: " + ")
 
   /// The receipts of a day behind a ticket, as many at most, of these lanes or all, until their results are so long.

@@ -97,7 +97,7 @@ public enum MovingStatements {
     "debit", "credit",
     "issued_ms", "started_ms", "finished_ms", "result_ns", "exit_code", "exit_signal", "output_length",
     "output_filed",
-    "errors_length", "errors_filed",
+    "errors_length", "errors_filed", "commit_no",
   ]
   private static let optionalNumbers: Set = [
     "place", "debit", "credit", "started_ms", "result_ns", "exit_code", "exit_signal", "output_length",
@@ -109,8 +109,8 @@ public enum MovingStatements {
 
   /// Branch and epoch, and of each the columns in this order, `Int64.min` for what there is not: day, ticket, lane, outcome,
   /// place, generation, pid, attempts, amount, account, debit, credit, moments of issue, start and end; of the result how long
-  /// it took, exit code and signal, length and filed bytes of output and errors; article and shortages; first and last bytes
-  /// of output and errors.
+  /// it took, exit code and signal, length and filed bytes of output and errors; the place in the order of commits, which stands
+  /// for the commit; article and shortages; first and last bytes of output and errors.
   public static let receipts: PostgresStatement = {
     let columns = receiptNumbers + receiptTexts + receiptBytes
     let types =
@@ -122,8 +122,8 @@ public enum MovingStatements {
     return PostgresStatement(
       "move-receipts", [.integer, .integer] + types,
       """
-      INSERT INTO bank.receipt (branch, epoch, commit_no, \(list))
-      SELECT $1, $2, 0, \(values.joined(separator: ", "))
+      INSERT INTO bank.receipt (branch, epoch, \(list))
+      SELECT $1, $2, \(values.joined(separator: ", "))
       FROM unnest(\(types.indices.map { "$\($0 + 3)" }.joined(separator: ", "))) AS r (\(list))
       """)
   }()

@@ -170,7 +170,7 @@ final class BookMove {
       let page = try source.receipts(day: nil, after: last, limit: Self.portion)
       guard let end = page.last else { return }
       try know(page.map { Line(service: $0.service, priority: $0.priority) })
-      var columns = MovedColumns(numbers: 22, texts: 2, bytes: 4)
+      var columns = MovedColumns(numbers: 23, texts: 2, bytes: 4)
       for receipt in page {
         let lane = lanes[Line(service: receipt.service, priority: receipt.priority)] ?? 0
         columns.add(receipt, lane: lane)

@@ -62,7 +62,7 @@ struct MovedColumns {
     row += [result?.duration.nanoseconds ?? .min, result?.ending?.exitCode.map(Int64.init) ?? .min]
     row += [result?.ending?.exitSignal.map(Int64.init) ?? .min]
     row += [result?.output.length ?? .min, result?.output.filed ?? .min]
-    row += [result?.errors.length ?? .min, result?.errors.filed ?? .min]
+    row += [result?.errors.length ?? .min, result?.errors.filed ?? .min, receipt.sequence]
     add(
       row, texts: [receipt.article, PostgresShortages.text(of: receipt.shortages)],
       bytes: [result?.output.first, result?.output.last, result?.errors.first, result?.errors.last])

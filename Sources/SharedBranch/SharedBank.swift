@@ -18,6 +18,12 @@ final class SharedBank: InspectedBooks {
     return InspectedNumbers(name: numbers.name, presentDay: numbers.day, issued: numbers.issued)
   }
 
+  func receipts(
+    from day: BusinessDay, behind marks: [ReceiptMark], of service: Service?, limit: Int
+  ) throws(StoreError) -> MergedReceipts? {
+    try books.receipts(from: day, behind: marks, of: service, limit: limit)
+  }
+
   /// The books alone. What the server promises of a commit is a note.
   func audit() throws(StoreError) -> AuditReport? {
     var report = AuditReport(try books.audit())

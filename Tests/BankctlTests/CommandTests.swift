@@ -365,6 +365,30 @@ func follow() throws {
   }
 }
 
+@Test("a follower of a shared bank goes on behind the last receipt of each branch")
+func followBranches() throws {
+  func told(_ sequence: Int64, by branch: Int64, _ commit: Int64) -> ReceiptReport {
+    var report = receipt(sequence)
+    (report.branch, report.epoch, report.commit) = (branch, 4, commit)
+    return report
+  }
+  let pages = [[told(5, by: 1, 9), told(2, by: 2, 1)], [told(6, by: 1, 9), told(1, by: 1, 10)]]
+  let last = [told(3, by: 2, 2)]
+  try with({ command, conversation in
+    conversation == 1
+      ? pages.map { .more(.receipts($0)) } + [.hangUp] : [.more(.receipts(last)), .answer(.receipts([]))]
+  }) { branch throws in
+    #expect(try run(["receipts", "--follow", "--json"], home: branch.home).lines.count == 5)
+    var goingOn = ReceiptQuery(days: .day(1), follow: true)
+    goingOn.behind = [
+      ReceiptMark(branch: 1, epoch: 4, commit: 10, ticket: 1),
+      ReceiptMark(branch: 2, epoch: 4, commit: 1, ticket: 2),
+    ]
+    #expect(
+      branch.heard == [.receipts(ReceiptQuery(days: .present, follow: true)), .receipts(goingOn)])
+  }
+}
+
 @Test("audit says no by its exit code")
 func audit() throws {
   let clean = AuditReport(

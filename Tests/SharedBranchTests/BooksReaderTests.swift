@@ -169,11 +169,9 @@ struct BooksReaderTests {
     let (leaving, staying) = (try stage.client(), try stage.client())
     try holder.run("BEGIN", "LOCK TABLE bank.receipt IN ACCESS EXCLUSIVE MODE")
     _ = leaving.ask(.audit)
-    let list = leaving.ask(.receipts(Self.all))
+    _ = leaving.ask(.receipts(Self.all))
     try stage.turn { stage.reader.pids.count == 2 }
     #expect(stage.reader.count(of: leaving.session) == 2)
-    #expect(
-      stage.reader.withdraw(list, of: leaving.session) && !stage.reader.withdraw(99, of: leaving.session))
     leaving.channel.close()
     try stage.turn { stage.reader.pids.count == 1 }
     #expect(stage.reader.count(of: leaving.session) == 0 && stage.events.contains("reader_ended"))
@@ -181,6 +179,84 @@ struct BooksReaderTests {
     let (ticket, audit) = (staying.ask(.ticket(number: 3, day: nil)), staying.ask(.audit))
     try stage.turn { staying.ended.isSuperset(of: [ticket, audit]) }
     #expect(staying.failure(ticket) == nil && staying.failure(audit) == nil)
+  }
+
+  @Test(
+    "A follower sees every receipt of every branch once, also of a commit that comes late and of a later epoch"
+  )
+  func following() throws {
+    let books = try books(receipts: 700)
+    let stage = try ReaderStage(reading: books.address)
+    defer { #expect(throws: Never.self) { try stage.close() } }
+    let client = try stage.client()
+    let follower = client.ask(.receipts(ReceiptQuery(days: .present, follow: true)))
+    func told() -> [[Int64]] {
+      client.receipts(follower).map { [$0.branch ?? 0, $0.epoch ?? 0, $0.commit ?? 0, $0.ticket] }
+    }
+    try stage.turn { told().count == 700 }
+    #expect(told() == (1...700).map { [1, 1, $0, $0] })
+    // One branch has begun before the other, and is later.
+    let late = try PostgresClient.connected(books.address)
+    try late.run("BEGIN", Self.receipt(701, by: 2, 1, 5))
+    try books.run(Self.receipt(702, by: 3, 1, 9), Self.receipt(703, by: 3, 1, 9))
+    try stage.turn { told().count == 702 }
+    try late.run("COMMIT")
+    try stage.turn { told().count == 703 }
+    #expect(told().suffix(3) == [[3, 1, 9, 702], [3, 1, 9, 703], [2, 1, 5, 701]])
+    // Numbers begin anew in an epoch, and a number that was given earlier may be used later.
+    try books.run(
+      Self.receipt(704, by: 3, 2, 1), Self.receipt(650_001, by: 3, 2, 2), Self.receipt(705, by: 3, 2, 3))
+    try stage.turn { told().count == 706 }
+    #expect(told().suffix(3) == [[3, 2, 1, 704], [3, 2, 2, 650_001], [3, 2, 3, 705]])
+    // A reader that dies while it is asked is followed by another, and so is a server that cannot be asked.
+    for pid in stage.reader.pids { Glibc.kill(pid, SIGKILL) }
+    try books.run(Self.receipt(706, by: 1, 1, 701))
+    try stage.turn { told().count == 707 }
+    #expect(!client.ended.contains(follower) && stage.reader.followers(of: client.session) == 1)
+    // Somebody who goes on behind what has been seen is told the rest alone.
+    let other = try stage.client()
+    var rest = ReceiptQuery(days: .present, follow: true)
+    for receipt in client.receipts(follower).prefix(702) { rest.goOn(behind: receipt) }
+    let second = other.ask(.receipts(rest))
+    try stage.turn { other.receipts(second).count == 5 }
+    #expect(Set(other.receipts(second).map(\.ticket)) == [701, 704, 650_001, 705, 706])
+    other.channel.close()
+    try stage.turn { stage.reader.followers(of: other.session) == 0 }
+  }
+
+  /// A receipt as a branch's commit writes it.
+  private static func receipt(_ ticket: Int, by branch: Int, _ epoch: Int, _ commit: Int) -> String {
+    """
+    INSERT INTO bank.receipt (day, ticket, lane, outcome, generation, pid, attempts, amount, account, issued_ms, finished_ms,
+      branch, epoch, commit_no) VALUES (1, \(ticket), 4, 1, 1, 1, 1, 0, 5, 1, 3000, \(branch), \(epoch), \(commit))
+    """
+  }
+
+  @Test("A follower of one service, from a day on, is told no others; one that names an end is refused")
+  func followingSome() throws {
+    let books = try books(receipts: 3)
+    try books.run("INSERT INTO bank.day (day, opened_ms) VALUES (2, 5)")
+    try books.run(
+      "CREATE TABLE bank.receipt_2 PARTITION OF bank.receipt FOR VALUES FROM (2) TO (3)",
+      "INSERT INTO bank.receipt SELECT (jsonb_populate_record(r, '{\"day\": 2, \"lane\": 1}')).* FROM bank.receipt r",
+      "UPDATE bank.receipt_2 SET commit_no = commit_no + 3")
+    let stage = try ReaderStage(reading: books.address)
+    defer { #expect(throws: Never.self) { try stage.close() } }
+    let client = try stage.client()
+    let deposit = try #require(ServiceName("deposit"))
+    let all = client.ask(.receipts(ReceiptQuery(days: .all, follow: true)))
+    let present = client.ask(.receipts(ReceiptQuery(days: .present, follow: true)))
+    let some = client.ask(.receipts(ReceiptQuery(days: .all, follow: true, service: deposit)))
+    let wrong = client.ask(.receipts(ReceiptQuery(days: .all, follow: true, limit: 4)))
+    try stage.turn {
+      client.receipts(all).count == 6 && client.receipts(present).count == 3
+        && client.receipts(some).count == 3
+        && client.ended == [wrong]
+    }
+    #expect(
+      client.receipts(all).map(\.day) == [1, 1, 1, 2, 2, 2] && client.failure(wrong)?.code == .badRequest)
+    #expect(
+      client.receipts(present).allSatisfy { $0.day == 2 } && client.receipts(some).allSatisfy { $0.day == 2 })
   }
 
   @Test("Where there is no reader, or no database, the client is told so, and by what words")

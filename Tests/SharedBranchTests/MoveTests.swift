@@ -36,6 +36,9 @@ struct MoveTests {
     #expect(try new.look().name == old.knownBooksName() && new.look().name.number == 4_711)
     #expect(try Self.plain(old.allReceipts()) == Self.plain(new.allReceipts()))
     #expect(Self.plain(stage.receipts) == Self.plain(try new.allReceipts()))
+    // Whoever follows them sees them in the order of the old bank's commits.
+    let followed = try new.receipts(from: 1, behind: [], of: nil, limit: 100)
+    #expect(try followed.isWhole && followed.entries.map(\.mark.commit) == old.allReceipts().map(\.sequence))
     for (day, ticket) in [(1, 4), (2, 6), (2, 7)] as [(BusinessDay, TicketNumber)] {
       var before = try old.attempts(day: day, ticket: ticket)
       let after = try new.attempts(day: day, ticket: ticket).map(Self.bare)

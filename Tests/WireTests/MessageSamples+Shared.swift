@@ -10,7 +10,8 @@ extension ControlCommand {
   static let sharedSamples = [
     Sample(
       "command-stop-bank",
-      ControlCommand.stop(StopOrder(now: false, timeoutMilliseconds: nil, endsBank: true)))
+      ControlCommand.stop(StopOrder(now: false, timeoutMilliseconds: nil, endsBank: true))),
+    Sample("command-receipts-behind", ControlCommand.receipts(.goingOn)),
   ]
 }
 
@@ -19,6 +20,7 @@ extension ControlAnswer {
     Sample("answer-status-shared", ControlAnswer.status(.shared)),
     Sample("answer-ticket-branch", ControlAnswer.ticket(.elsewhere)),
     Sample("answer-receipts-branch", ControlAnswer.receipts([.elsewhere])),
+    Sample("answer-receipts-followed", ControlAnswer.receipts([.followed])),
     Sample("answer-board-shared", ControlAnswer.board(.shared)),
     Sample("answer-failure-shared", ControlAnswer.failure(Failure(.notInSharedBank, subject: "juice"))),
   ]
@@ -69,6 +71,17 @@ extension ReceiptReport {
     var report = ReceiptReport(.full, ServiceDirectory())
     report.branch = 2
     return report
+  }()
+
+  static let followed = ReceiptReport(
+    .full, ServiceDirectory(), mark: ReceiptMark(branch: 2, epoch: 3, commit: 77, ticket: 42))
+}
+
+extension ReceiptQuery {
+  static let goingOn: ReceiptQuery = {
+    var query = ReceiptQuery(days: .present, follow: true)
+    query.goOn(behind: .followed)
+    return query
   }()
 }
 

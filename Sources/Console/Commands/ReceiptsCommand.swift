@@ -47,15 +47,26 @@ enum ReceiptsCommand {
   private static func follow(_ days: ReceiptQuery.Days, _ session: Session) throws(CommandError) {
     var query = ReceiptQuery(days: days, follow: true, service: try chosenService(session))
     try session.output.flush()
-    try CoordinatorClient.follow(session, .receipts(query)) { answer throws(CommandError) in
+    func take(_ answer: ControlAnswer) throws(CommandError) {
       for receipt in try answer.receipts {
         try show(receipt, session)
-        query.after = receipt.sequence
+        query.goOn(behind: receipt)
         // What is the present day may have changed by the time the connection is lost; the place in the
         // order of commits has not.
-        if query.days == .present { query.days = .all }
+        if receipt.mark == nil, query.days == .present { query.days = .all }
       }
       try session.output.flush()
+    }
+    do throws(CommandError) {
+      try CoordinatorClient.follow(session, .receipts(query), take)
+    } catch {
+      // The branch has closed. What it and the others have written meanwhile is in the books.
+      guard case .control = error, query.behind != nil else { throw error }
+      try CoordinatorClient.consult(session, goesOn: true) { coordinator throws(CommandError) in
+        guard coordinator.isInspector else { return }
+        try coordinator.ask(.receipts(query), nil, take)
+      }
+      throw error
     }
   }
 

@@ -24,6 +24,9 @@ package final class CoordinatorClient {
   /// How long a coordinator that was started only to answer may take to end.
   private static let farewell = TimeSpan.seconds(10)
 
+  /// Whether nobody works with the books, and they are only read.
+  package var isInspector: Bool { inspector != nil }
+
   init(_ connection: ControlConnection, inspector: LaunchedBank? = nil) {
     self.connection = connection
     self.inspector = inspector

@@ -174,6 +174,12 @@ public struct ReceiptQuery: Codable, Sendable, Equatable {
   public var service: ServiceName?
   /// So many at most, 1 … ``TicketQuery/limitAtMost``; nil for all. With `follow` none may be named.
   public var limit: Int64?
+  /// With `follow` in a shared bank, in the place of `after`: of each branch the last receipt that was seen, 0 …
+  /// ``marksAtMost``; nil for none.
+  public var behind: [ReceiptMark]?
+
+  /// So many branches' marks at most.
+  public static let marksAtMost = 10_000
 
   public init(
     days: Days, follow: Bool, after: Int64 = 0, service: ServiceName? = nil, limit: Int64? = nil
@@ -181,7 +187,25 @@ public struct ReceiptQuery: Codable, Sendable, Equatable {
     (self.days, self.follow, self.after) = (days, follow, after)
     (self.service, self.limit) = (service, limit)
   }
-  enum CodingKeys: Int, CodingKey { case days = 1, follow, after, service, limit }
+
+  /// A receipt was seen: whoever asks again is told of those behind it.
+  public mutating func goOn(behind receipt: ReceiptReport) {
+    guard let mark = receipt.mark else {
+      after = receipt.sequence
+      return
+    }
+    var marks = behind ?? []
+    if let place = marks.firstIndex(where: { $0.branch == mark.branch }) {
+      marks[place] = mark
+    } else {
+      marks.append(mark)
+    }
+    behind = marks
+    // Of a branch that was not seen yet nothing earlier than this day is wanted.
+    if days == .present { days = .day(receipt.day) }
+  }
+
+  enum CodingKeys: Int, CodingKey { case days = 1, follow, after, service, limit, behind }
 }
 
 /// How many windows a service shall have.

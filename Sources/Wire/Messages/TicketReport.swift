@@ -147,13 +147,26 @@ public struct ReceiptReport: Codable, Sendable, Equatable {
   public var key: String?
   /// The branch of a shared bank that has written it; nil where the bank has its books in its home.
   public var branch: Int64?
+  /// The branch's epoch and commit, which are told to whoever follows the receipts of all branches; otherwise nil.
+  public var epoch, commit: Int64?
+
+  /// Behind what a follower of a shared bank goes on that has seen this one.
+  public var mark: ReceiptMark? {
+    guard let branch, let epoch, let commit else { return nil }
+    return ReceiptMark(branch: branch, epoch: epoch, commit: commit, ticket: ticket)
+  }
 
   /// What is told of a receipt.
   ///
-  /// - Parameter services: what the services are called.
-  public init(_ receipt: Receipt, _ services: ServiceDirectory, key: String? = nil) {
+  /// - Parameters:
+  ///   - services: what the services are called.
+  ///   - mark: where it stands among those of its branch, for a follower.
+  public init(
+    _ receipt: Receipt, _ services: ServiceDirectory, key: String? = nil, mark: ReceiptMark? = nil
+  ) {
     result = receipt.result
-    branch = receipt.branch
+    branch = mark?.branch ?? receipt.branch
+    (epoch, commit) = (mark?.epoch, mark?.commit)
     self.key = key
     sequence = receipt.sequence
     day = receipt.day
@@ -175,6 +188,6 @@ public struct ReceiptReport: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case sequence = 1, day, ticket, service, priority, outcome, window, attempts, amount, debit, credit,
-      issuedAt, startedAt, finishedAt, article, shortages, result, key, branch
+      issuedAt, startedAt, finishedAt, article, shortages, result, key, branch, epoch, commit
   }
 }

@@ -61,6 +61,29 @@ struct SharedBankTests {
     }
   }
 
+  @Test(
+    "a follower at one branch sees every receipt of all branches once, also over a crash and to the end of the day"
+  )
+  func follow() throws {
+    try withSharedBank { bank, branches in
+      let (a, b) = (branches[0], branches[1])
+      for branch in branches { try bank.open(branch) }
+      let follower = try a.launch(["receipts", "--follow", "--json"])
+      try a.done("enqueue", "400")
+      try a.waitUntil("the follower has begun") { follower.lines.count > 1 }
+      try #require(a.processes.signal(try a.status().pid, SIGKILL))
+      try b.done("enqueue", "200")
+      try bank.expectAllServed(600, by: [b])
+      try a.waitUntil("the follower has seen all") { follower.lines.count >= 600 }
+      try b.done("enqueue", "100")
+      try b.done("stop", "--bank")
+      try a.waitUntil("the follower has seen the last ones") { follower.lines.count >= 700 }
+      let seen = try JSON.lines(follower.lines.joined(separator: "\n"))
+      #expect(seen.map { $0["ticket"].integer ?? 0 }.sorted() == Array(1...700))
+      #expect(Set(seen.map { $0["branch"].integer ?? 0 }).count == 2, "both have served")
+    }
+  }
+
   @Test("a coordinator is killed: the same branch goes on at once, in another epoch")
   func coordinatorKilled() throws {
     try withSharedBank(branches: 1) { bank, branches in
