@@ -6,7 +6,9 @@ import BankModel
 
 /// A receipt of a shared bank, and where it stands among those of its branch.
 public struct MarkedReceipt: Sendable {
+  /// What is told of it.
   public var receipt: Receipt
+  /// Behind what goes on who has seen it.
   public var mark: ReceiptMark
 
   public init(_ receipt: Receipt, _ mark: ReceiptMark) { (self.receipt, self.mark) = (receipt, mark) }
@@ -24,6 +26,7 @@ public struct MergedReceipts: Sendable {
     public init(_ receipts: [MarkedReceipt], isCut: Bool) { (self.receipts, self.isCut) = (receipts, isCut) }
   }
 
+  /// In the order in which they are shown.
   public private(set) var entries: [MarkedReceipt] = []
   /// Whether there was nothing behind them when they were read.
   public private(set) var isWhole = true

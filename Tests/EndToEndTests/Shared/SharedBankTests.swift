@@ -120,6 +120,27 @@ struct SharedBankTests {
     }
   }
 
+  @Test("whoever waits at one branch is told when another has served everybody")
+  func wait() throws {
+    try withSharedBank { bank, branches in
+      let (a, b) = (branches[0], branches[1])
+      try bank.open(a, "--deposit", "0", "--loan", "0")
+      let waiting = try a.launch(["enqueue", "30", "--wait", "--json"])
+      try a.waitUntil("they have come") { bank.number("SELECT max(last) FROM bank.intake") == 30 }
+      let everybody = try a.launch(["wait"])
+      #expect(waiting.isRunning && everybody.isRunning && bank.receipts == 0, "nobody serves them")
+      try a.done("cancel", "7")
+      try bank.open(b)
+      for outcome in [try waiting.finish(), try everybody.finish()] {
+        #expect(outcome.code == 0, outcome.story)
+      }
+      #expect(bank.receipts == 30)
+      #expect(bank.number("SELECT count(*) FROM bank.receipt WHERE outcome <> 1") == 1)
+      try a.done("enqueue", "5", "--wait")
+      #expect(bank.receipts == 35)
+    }
+  }
+
   @Test("a branch that is stopped gives back whom it has in hand at once, and the others serve them")
   func stopOne() throws {
     try withSharedBank { bank, branches in
