@@ -86,7 +86,7 @@ public enum CoordinatorProcess {
     if let address, let opener {
       let branch = JoiningBranch(
         address: address, name: configuration.store.branch ?? home.branchName, host: Machine.name,
-        services: configuration.services)
+        services: configuration.services, language: options.language ?? configuration.language ?? .english)
       books = OpenedBooks(try opener.join(branch, on: loop) { pulse.progressed() }, address: address)
     } else {
       books = try OpenedBooks(of: home, services: configuration.services) { pulse.progressed() }
@@ -189,7 +189,8 @@ public enum CoordinatorProcess {
       // A coordinator that has this process read its books is its opener, and may die while the books are waited for.
       if let opener = options.opener, !ParentDeath.followParent(expectedParent: opener) { return 0 }
       CurrentProcess.setName("bank-reader")
-      return try answer(from: try opener.inspect(store), starter, loop, server)
+      return try answer(
+        from: try opener.inspect(store, in: options.language ?? .english), starter, loop, server)
     }
     if try FileFacts.inspect(home.database) == nil { try home.examineDatabase() }
     guard try FileFacts.inspect(home.database) != nil else {

@@ -46,8 +46,9 @@ public struct InspectedNumbers: Sendable, Equatable {
 public protocol SharedBooksOpener {
   /// Opens the books at an address to be read, by a process that may wait for them.
   ///
+  /// - Parameter language: in which is told what goes wrong with them.
   /// - Throws: ``Wire/Failure`` or ``QueueCore/StoreError``, to be told to whoever started this process.
-  func inspect(_ address: String) throws -> any InspectedBooks
+  func inspect(_ address: String, in language: Language) throws -> any InspectedBooks
 
   /// Moves everything into the books at an address, in which nobody may ever have been. It waits for that.
   ///
@@ -76,8 +77,13 @@ public struct JoiningBranch: Sendable {
   public var host: String
   /// Services that are to have numbers.
   public var services: [ServiceName]
+  /// In which is told what goes wrong with the books.
+  public var language: Language
 
-  package init(address: String, name: String, host: String, services: [ServiceName]) {
+  package init(
+    address: String, name: String, host: String, services: [ServiceName], language: Language = .english
+  ) {
     (self.address, self.name, self.host, self.services) = (address, name, host, services)
+    self.language = language
   }
 }

@@ -25,8 +25,10 @@ public final class PostgresReading: QueueReading {
   /// Looks into the books at an address.
   ///
   /// - Throws: an address that is none, a database that is not reached, books of a newer program or none at all.
-  public init(_ address: String, patience: TimeSpan = PostgresReading.patience) throws(StoreError) {
-    connection = try ReadingConnection(address, patience: patience)
+  public init(
+    _ address: String, patience: TimeSpan = PostgresReading.patience, in language: Language = .english
+  ) throws(StoreError) {
+    connection = try ReadingConnection(address, patience: patience, in: language)
     try requireBooks()
     _ = try look()
   }

@@ -14,6 +14,8 @@ package final class ReadingConnection: PostgresHandler {
   /// What may be shown of the address.
   package let name: String
   private let place: PostgresPlace
+  /// In which is told what goes wrong.
+  private let language: Language
   private let loop: EventLoop
   private let limits: PostgresConnection.Limits
   private var connection: PostgresConnection?
@@ -27,13 +29,16 @@ package final class ReadingConnection: PostgresHandler {
   ///   - patience: how long the server may take for one answer.
   ///   - moves: whether books are moved there.
   /// - Throws: an address that is none.
-  package init(_ address: String, patience: TimeSpan, moves: Bool = false) throws(StoreError) {
+  package init(
+    _ address: String, patience: TimeSpan, moves: Bool = false, in language: Language = .english
+  ) throws(StoreError) {
+    self.language = language
     do throws(PostgresError) {
       place = try PostgresPlace(
         address, application: moves ? "bank-move" : "bank-reader",
         wishes: (moves ? [] : ["default_transaction_read_only=on"])
           + ["enable_seqscan=off", "enable_bitmapscan=off"])
-    } catch { throw StoreError(error, at: "postgres://") }
+    } catch { throw StoreError(error, at: "postgres://", in: language) }
     do throws(SystemError) { loop = try EventLoop() } catch {
       throw .failed(path: place.description, detail: Remark(quoting: error.description))
     }
@@ -159,7 +164,7 @@ package final class ReadingConnection: PostgresHandler {
   package func lost(_ connection: PostgresConnection, _ error: PostgresError) { loss = error }
   package func notified(_ connection: PostgresConnection, channel: String, payload: String) {}
 
-  private func failure(_ error: PostgresError) -> StoreError { StoreError(error, at: name) }
+  private func failure(_ error: PostgresError) -> StoreError { StoreError(error, at: name, in: language) }
 }
 
 extension PostgresError {
@@ -173,7 +178,7 @@ extension PostgresError {
 }
 
 extension StoreError {
-  init(_ error: PostgresError, at name: String) {
-    self = .failed(path: name, detail: Remark(quoting: error.message(in: .english)))
+  init(_ error: PostgresError, at name: String, in language: Language) {
+    self = .failed(path: name, detail: Remark(quoting: error.message(in: language)))
   }
 }

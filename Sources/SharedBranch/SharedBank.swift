@@ -9,7 +9,9 @@ import Wire
 final class SharedBank: InspectedBooks {
   private let books: PostgresReading
 
-  init(_ address: String) throws(StoreError) { books = try PostgresReading(address) }
+  init(_ address: String, in language: Language) throws(StoreError) {
+    books = try PostgresReading(address, in: language)
+  }
 
   var reading: any QueueReading { books }
 

@@ -19,7 +19,9 @@ public struct SharedBranch: SharedBooksOpener {
   static let patience = TimeSpan.seconds(20)
 
   /// Opens the books at an address to be read. See ``Coordinator/SharedBooksOpener``.
-  public func inspect(_ address: String) throws -> any InspectedBooks { try SharedBank(address) }
+  public func inspect(_ address: String, in language: Language) throws -> any InspectedBooks {
+    try SharedBank(address, in: language)
+  }
 
   /// Moves everything into the books at an address. See ``Coordinator/SharedBooksOpener``.
   public func move(_ books: MovingBooks, told watch: any MoveWatch) throws -> MovedBooks {
@@ -43,14 +45,17 @@ public struct SharedBranch: SharedBooksOpener {
 package final class SharedJoining {
   private let books: SharedBooks
   private let name: String
+  private let language: Language
   private let place: PostgresPlace
   private let until = SystemClock.monotonic() + SharedBranch.patience
   private var trouble: PostgresError?
 
   /// Begins to join.
   package init(_ branch: JoiningBranch, on loop: EventLoop) throws {
-    do throws(PostgresError) { place = try .ofBooks(branch.address) } catch { throw Self.failure(error) }
-    name = branch.name
+    do throws(PostgresError) { place = try .ofBooks(branch.address) } catch {
+      throw Self.failure(error, branch.language)
+    }
+    (name, language) = (branch.name, branch.language)
     books = SharedBooks(
       .init(place: place, name: branch.name, host: branch.host, services: branch.services), loop: loop)
   }
@@ -64,14 +69,14 @@ package final class SharedJoining {
   /// The books and what there is in them, once it has joined.
   package func look() throws -> (books: any BranchStore, opening: BranchOpening)? {
     guard SystemClock.monotonic() < until else {
-      throw trouble.map(Self.failure)
+      throw trouble.map { Self.failure($0, language) }
         ?? Failure(.system, subject: place.description, detail: "the books were not joined in time")
     }
     books.endTurn()
     while let happening = books.takeHappening() {
       switch happening {
       case .joined(let opening): return joined(opening)
-      case .refused(let failure): throw Self.failure(failure)
+      case .refused(let failure): throw Self.failure(failure, language)
       case .interrupted(let error): trouble = error
       default: break
       }
@@ -86,21 +91,21 @@ package final class SharedJoining {
       numbers.paused[service.index] = true
     }
     return (
-      SharedStore(books, opening, name: name),
+      SharedStore(books, opening, name: name, in: language),
       BranchOpening(
         identity: BranchIdentity(opening.branch, name: name), books: numbers, booksName: opening.name,
         isDraining: opening.isDraining)
     )
   }
 
-  private static func failure(_ error: PostgresError) -> Failure {
-    Failure(.system, subject: error.place, detail: error.message(in: .english))
+  private static func failure(_ error: PostgresError, _ language: Language) -> Failure {
+    Failure(.system, subject: error.place, detail: error.message(in: language))
   }
 
-  private static func failure(_ failure: SharedBooksFailure) -> Failure {
+  private static func failure(_ failure: SharedBooksFailure, _ language: Language) -> Failure {
     if case .books(.newer) = failure {
-      return Failure(.newerSchema, subject: "bank", detail: failure.message(in: .english))
+      return Failure(.newerSchema, subject: "bank", detail: failure.message(in: language))
     }
-    return Failure(.system, detail: failure.message(in: .english))
+    return Failure(.system, detail: failure.message(in: language))
   }
 }

@@ -18,6 +18,7 @@ final class SharedStore: BranchStore {
   private let day: BusinessDay
   /// Whether that day has ended.
   private var isOfThePast = false
+  private let language: Language
   private var events: [QueueEvent] = []
   private var news: [BranchNews] = []
   /// Transactions that were handed over, the oldest first: whether there was anything in it that the books were told.
@@ -38,8 +39,8 @@ final class SharedStore: BranchStore {
   private var closing: RequestNumber?
   private var isLeaving = false
 
-  init(_ books: SharedBooks, _ opening: SharedOpening, name: String) {
-    self.books = books
+  init(_ books: SharedBooks, _ opening: SharedOpening, name: String, in language: Language = .english) {
+    (self.books, self.language) = (books, language)
     services = opening.services
     (isDraining, day) = (opening.isDraining, opening.day)
     identity = BranchIdentity(opening.branch, name: name)
@@ -172,9 +173,9 @@ final class SharedStore: BranchStore {
     switch happening {
     case .refused(let failure):
       news.append(
-        .failed(.failed(path: "the shared books", detail: Remark(quoting: failure.message(in: .english)))))
+        .failed(.failed(path: "the shared books", detail: Remark(quoting: failure.message(in: language)))))
     case .interrupted(let error):
-      news.append(.interrupted(Remark(quoting: error.message(in: .english))))
+      news.append(.interrupted(Remark(quoting: error.message(in: language))))
     case .joined(let opening):
       isForgetting = false
       services = opening.services

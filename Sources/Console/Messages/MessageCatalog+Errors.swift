@@ -140,6 +140,8 @@ extension MessageCatalog {
       say(
         "The windows did not become ready: \(failure.subject)\(detail). See 'bankctl logs', then try again.",
         "창구가 준비되지 않았습니다: \(failure.subject)\(detail). 'bankctl logs'를 본 뒤 다시 시도하세요.")
+    case .system where failure.subject.hasPrefix("postgres"):
+      say("The books of the bank cannot be used\(detail).", "은행의 장부를 쓸 수 없습니다\(detail).")
     default:
       say(
         "The system refused the coordinator something\(detail). See 'bankctl logs'.",
