@@ -3,6 +3,7 @@
 // out that it was fenced. It knows no clock: leases are by the clock of the database.
 import BankModel
 import Postgres
+import QueueCore
 import Time
 
 /// A branch in one of its epochs.
@@ -144,9 +145,10 @@ public struct PostgresBranch: Sendable, Hashable {
   /// Gives tickets to customers, counted by a commit of this number and named by the same in this epoch; nil where the branch
   /// was fenced, or the bank drains, or a key is known.
   public func take(
-    _ customers: ArrivingCustomers, lanes: [Line: Int64], number: Int64
+    _ customers: IntakeRequest, lanes: [Line: Int64], number: Int64
   ) -> PostgresRequest<SharedTickets?> {
-    let intake = PostgresIntake(customers: customers, lanes: lanes, commit: number, name: (epoch, number))
+    let intake = PostgresIntake(
+      customers: IntakeColumns(customers), lanes: lanes, commit: number, name: (epoch, number))
     let request = take([intake])
     return PostgresRequest(segment: request.segment) { results in
       request.read(results).map { answers in

@@ -188,7 +188,7 @@ public final class SharedBooks {
   }
 
   /// Asks for tickets.
-  public func takeIn(_ request: RequestNumber, _ customers: ArrivingCustomers) {
+  public func takeIn(_ request: RequestNumber, _ customers: IntakeRequest) {
     requests.takeIn(request, customers)
   }
 

@@ -21,9 +21,9 @@ struct SharedLook {
   var due: TimeSpan?
   /// How many services have numbers.
   var services: Int64
-  /// Of the day by branch and lane.
-  var counts: [(branch: Int64, lane: Int64, SharedNumbers.Counts)] = []
-  var branches: [SharedNumbers.Branch] = []
+  /// Of the day by branch and lane: tickets that were given, and how the others are counted.
+  private var counts: [(branch: Int64, lane: Int64, issued: Int64, BankNumbers.ServiceCounts)] = []
+  private var branches: [BankNumbers.Branch] = []
 
   static var request: PostgresRequest<SharedLook> {
     PostgresRequest(
@@ -50,12 +50,10 @@ struct SharedLook {
     for row in 0..<results[3].count {
       let numbers = (0..<9).compactMap { results[3].integer(row, $0) }
       guard numbers.count == 9 else { return nil }
-      var counts = SharedNumbers.Counts()
-      (counts.issued, counts.waiting, counts.delayed, counts.dead) = (
-        numbers[2], numbers[3], numbers[4], numbers[5]
-      )
-      (counts.served, counts.outOfStock, counts.cancelled) = (numbers[6], numbers[7], numbers[8])
-      self.counts.append((numbers[0], numbers[1], counts))
+      var counts = BankNumbers.ServiceCounts()
+      (counts.waiting, counts.delayed, counts.dead) = (numbers[3], numbers[4], numbers[5])
+      (counts.served, counts.sentAway, counts.cancelled) = (numbers[6] + numbers[7], numbers[7], numbers[8])
+      self.counts.append((numbers[0], numbers[1], numbers[2], counts))
     }
     for row in 0..<results[4].count {
       guard let branch = Self.branch(results[4], row) else { return nil }
@@ -63,58 +61,41 @@ struct SharedLook {
     }
   }
 
-  private static func branch(_ rows: PostgresRows, _ row: Int) -> SharedNumbers.Branch? {
+  private static func branch(_ rows: PostgresRows, _ row: Int) -> BankNumbers.Branch? {
     guard let id = rows.integer(row, 0), let name = rows.text(row, 1), let host = rows.text(row, 2),
       let epoch = rows.integer(row, 3), let closed = rows.boolean(row, 4), let windows = rows.integer(row, 5),
       let commits = rows.integer(row, 6), let lease = rows.integer(row, 7)
     else { return nil }
-    return SharedNumbers.Branch(
-      id: id, name: name, host: host, epoch: epoch, state: closed ? .closed : lease > 0 ? .open : .expired,
-      lease: .milliseconds(closed ? 0 : lease), windows: windows, served: 0, commits: commits)
+    return BankNumbers.Branch(
+      identity: BranchIdentity(number: id, name: name, epoch: epoch), host: host,
+      state: closed ? .closed : lease > 0 ? .open : .expired, leaseMilliseconds: closed ? 0 : lease,
+      windows: windows, served: 0, commits: commits)
   }
 
-  /// The numbers by service, line and branch.
-  func numbers(_ line: (Int64) -> Line?) -> SharedNumbers {
-    var numbers = SharedNumbers()
-    numbers.day = day
+  /// The numbers of the bank, of so many services.
+  func numbers(_ services: Int, _ line: (Int64) -> Line?) -> BankNumbers {
+    var numbers = BankNumbers(day: day, services: Array(repeating: .init(), count: services))
     var served: [Int64: Int64] = [:]
-    for (branch, lane, counts) in counts {
-      served[branch, default: 0] += counts.served + counts.outOfStock
-      guard let line = line(lane) else { continue }
-      numbers.services[line.service, default: .init()].add(counts)
-      numbers.waiting[line, default: 0] += counts.waiting
+    for (branch, lane, issued, counts) in counts {
+      served[branch, default: 0] += counts.served
+      numbers.issued += issued
+      guard let line = line(lane), line.service.index < services else { continue }
+      numbers.services[line.service.index] += counts
     }
     numbers.branches = branches.map { branch in
       var branch = branch
-      branch.served = served[branch.id] ?? 0
+      branch.served = served[branch.identity.number] ?? 0
       return branch
     }
     return numbers
   }
 }
 
-extension SharedNumbers.Counts {
-  mutating func add(_ other: Self) {
-    issued += other.issued
-    waiting += other.waiting
-    delayed += other.delayed
-    dead += other.dead
-    served += other.served
-    outOfStock += other.outOfStock
-    cancelled += other.cancelled
-  }
-}
-
-extension SharedNumbers {
+extension BankNumbers {
   /// The same without how long the leases still run, which changes with every look.
-  var withoutLeases: SharedNumbers {
+  var withoutLeases: BankNumbers {
     var numbers = self
-    for index in numbers.branches.indices { numbers.branches[index].lease = .zero }
+    for index in numbers.branches.indices { numbers.branches[index].leaseMilliseconds = 0 }
     return numbers
-  }
-
-  /// Over all services.
-  public var total: Counts {
-    services.values.reduce(into: Counts()) { $0.add($1) }
   }
 }

@@ -33,7 +33,7 @@ final class SharedRequests {
     let request: RequestNumber?
     let make: Make
     /// Customers who ask for tickets; such requests go together.
-    var arriving: ArrivingCustomers?
+    var arriving: IntakeColumns?
     var name: (epoch: Int64, number: Int64)?
     /// Whether it is worth anything in another epoch.
     var outlives = true
@@ -77,12 +77,12 @@ final class SharedRequests {
 
   // MARK: - Asking
 
-  func takeIn(_ request: RequestNumber, _ customers: ArrivingCustomers) {
-    guard customers.count > 0 else { return context.tell(.answered(request, .issued(SharedTickets()))) }
+  func takeIn(_ request: RequestNumber, _ customers: IntakeRequest) {
+    guard !customers.orders.isEmpty else { return context.tell(.answered(request, .issued(SharedTickets()))) }
     var task = Asked(id: nextID(), request: request) { _, _, _ in
       preconditionFailure("customers go another way")
     }
-    task.arriving = customers
+    task.arriving = IntakeColumns(customers)
     tasks.append(task)
     pump()
   }

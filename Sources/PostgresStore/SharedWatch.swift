@@ -37,7 +37,7 @@ final class SharedWatch {
   private var isLooking = false
   private var isRenewing = false
   private var isRescuing = false
-  private var seen: SharedNumbers?
+  private var seen: BankNumbers?
   private var isDraining = false
   /// Everybody who is due was called, and the books were not looked at since.
   private var isCalling = false
@@ -224,7 +224,7 @@ final class SharedWatch {
       context.tell(.draining(isDraining))
     }
     for lane in look.waiting { if let line = context.line(lane) { context.tell(.mayWait(line)) } }
-    let numbers = look.numbers(context.line)
+    let numbers = look.numbers(context.services.count, context.line)
     if numbers.withoutLeases != seen {
       seen = numbers.withoutLeases
       context.tell(.numbers(numbers))

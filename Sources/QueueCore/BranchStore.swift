@@ -143,8 +143,25 @@ public struct IntakeRequest: Sendable {
   /// When they came.
   public var issuedAt: WallTime
 
-  public init(key: String? = nil, digest: Int64? = nil, issuedAt: WallTime) {
-    (self.key, self.digest, self.issuedAt) = (key, digest, issuedAt)
+  public init(issuedAt: WallTime, key: String? = nil, digest: Int64? = nil) {
+    (self.issuedAt, self.key, self.digest) = (issuedAt, key, digest)
+  }
+
+  /// Adds a customer.
+  ///
+  /// - Parameters:
+  ///   - payload: what the customer carries; nil for nothing.
+  ///   - key: of this customer alone, where the request has none: whoever is known by it gets no other ticket.
+  ///   - digest: what is asked for under it.
+  public mutating func add(
+    _ order: CustomerOrder, payload: [UInt8]? = nil, key: String? = nil, digest: Int64? = nil
+  ) {
+    let place = orders.count
+    orders.append(order)
+    if let payload { payloads.append((payload, place..<place + 1)) }
+    guard let key else { return }
+    places[Array(key.utf8)] = keyed.count
+    keyed.append((place, key, digest))
   }
 }
 
@@ -198,14 +215,17 @@ public struct BankNumbers: Sendable, Equatable {
   }
 
   /// Over all services.
-  public var all: ServiceCounts {
-    services.reduce(into: ServiceCounts()) { sum, counts in
-      sum.waiting += counts.waiting
-      sum.delayed += counts.delayed
-      sum.dead += counts.dead
-      sum.served += counts.served
-      sum.sentAway += counts.sentAway
-      sum.cancelled += counts.cancelled
-    }
+  public var all: ServiceCounts { services.reduce(into: ServiceCounts()) { $0 += $1 } }
+}
+
+extension BankNumbers.ServiceCounts {
+  /// Adds what was counted elsewhere.
+  public static func += (sum: inout Self, counts: Self) {
+    sum.waiting += counts.waiting
+    sum.delayed += counts.delayed
+    sum.dead += counts.dead
+    sum.served += counts.served
+    sum.sentAway += counts.sentAway
+    sum.cancelled += counts.cancelled
   }
 }

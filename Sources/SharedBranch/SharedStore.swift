@@ -113,16 +113,7 @@ final class SharedStore: BranchStore {
   }
 
   func takeIn(_ customers: IntakeRequest, for request: RequestNumber) {
-    var payloads: [Int: [UInt8]] = [:]
-    for (payload, places) in customers.payloads { for place in places { payloads[place] = payload } }
-    let keys = Dictionary(customers.keyed.map { ($0.place, ($0.key, $0.digest)) }, uniquingKeysWith: { $1 })
-    var columns = ArrivingCustomers(
-      issuedAt: customers.issuedAt, key: customers.key, digest: customers.digest)
-    for (place, order) in customers.orders.enumerated() {
-      let key = keys[place]
-      columns.add(order, payload: payloads[place], key: key?.0, digest: key?.1)
-    }
-    books.takeIn(request, columns)
+    books.takeIn(request, customers)
     if Kernel.makes("tellsTicketsTooEarly") {
       let count = TicketNumber(customers.orders.count)
       let tickets = IssuedTickets(day: 1, first: 1 << 20, last: 1 << 20 + count - 1)
@@ -191,7 +182,7 @@ final class SharedStore: BranchStore {
       events.append(.pageLoaded(line, page.map(\.customer)))
     case .mayWait(let line): events.append(.somebodyMayWait(line))
     case .answered(let request, let answer): hear(answer, to: request)
-    case .numbers(let numbers): news.append(.numbers(BankNumbers(numbers, services)))
+    case .numbers(let numbers): news.append(.numbers(numbers))
     case .draining(let drains): hear(draining: drains, on: day)
     case .dayBegan(let day, _): hear(draining: isDraining, on: day)
     case .services(let directory): services = directory
@@ -284,39 +275,5 @@ extension SharedLoss {
     case .leaseRanOut: "the lease could not be renewed in time"
     case .booksReplaced: "the books are a copy that has never had some of its transactions"
     }
-  }
-}
-
-extension BankNumbers {
-  init(_ numbers: SharedNumbers, _ services: ServiceDirectory) {
-    var counts = Array(repeating: ServiceCounts(), count: services.count)
-    for (service, found) in numbers.services where service.index < counts.count {
-      counts[service.index].waiting = found.waiting
-      counts[service.index].delayed = found.delayed
-      counts[service.index].dead = found.dead
-      counts[service.index].served = found.served + found.outOfStock
-      counts[service.index].sentAway = found.outOfStock
-      counts[service.index].cancelled = found.cancelled
-    }
-    self.init(
-      day: numbers.day, issued: numbers.total.issued, services: counts,
-      branches: numbers.branches.map { branch in
-        Branch(
-          identity: BranchIdentity(number: branch.id, name: branch.name, epoch: branch.epoch),
-          host: branch.host,
-          state: BranchState(branch.state), leaseMilliseconds: branch.lease.milliseconds,
-          windows: branch.windows, served: branch.served, commits: branch.commits)
-      })
-  }
-}
-
-extension BranchState {
-  init(_ state: SharedNumbers.Branch.State) {
-    self =
-      switch state {
-      case .open: .open
-      case .expired: .expired
-      case .closed: .closed
-      }
   }
 }

@@ -20,7 +20,7 @@ final class SharedBranch {
   private(set) var failures: [SharedBooksFailure] = []
   private(set) var refusals: [StoreError] = []
   private(set) var forgotten: [Int64] = []
-  private(set) var numbers: SharedNumbers?
+  private(set) var numbers: BankNumbers?
   private(set) var leaseUntil: MonotonicTime?
   private(set) var answers: [RequestNumber: SharedAnswer] = [:]
   private(set) var days: [BusinessDay] = []
@@ -211,8 +211,8 @@ final class SharedStage {
     _ count: Int, _ line: Line = SharedStage.deposits, key: String? = nil, digest: Int64? = nil,
     dueAt: WallTime? = nil,
     payload: [UInt8]? = nil
-  ) -> ArrivingCustomers {
-    var customers = ArrivingCustomers(issuedAt: WallTime(milliseconds: 1_000), key: key, digest: digest)
+  ) -> IntakeRequest {
+    var customers = IntakeRequest(issuedAt: WallTime(milliseconds: 1_000), key: key, digest: digest)
     for number in 0..<count {
       var order = CustomerOrder(
         service: line.service, priority: line.priority, amount: 100 + Int64(number), account: Int64(number))

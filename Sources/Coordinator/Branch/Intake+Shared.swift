@@ -49,7 +49,7 @@ extension Intake {
   /// Gathers a request further; true when all of it is there.
   private func gather(_ given: EnqueueIntake.Order, until: MonotonicTime) -> Bool {
     var order = given
-    var customers = gathered ?? IntakeRequest(key: order.key, digest: order.digest, issuedAt: order.asked)
+    var customers = gathered ?? IntakeRequest(issuedAt: order.asked, key: order.key, digest: order.digest)
     gathered = nil
     while order.taken < order.total {
       var baggage = SliceBaggage()
