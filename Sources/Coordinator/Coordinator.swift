@@ -113,7 +113,8 @@ package final class Coordinator {
     selections = Selections(ground, readings)
     reader = shared?.address.map { address in
       BooksReader(
-        program: (try? Paths.executable()) ?? "bankd", arguments: ["--inspect", "--store", address],
+        program: (try? Paths.executable()) ?? "bankd",
+        arguments: ["--inspect", "--home", home.path, "--store", address],
         environment: Environment.all(), loop: loop, server: server, policy: configuration.restarts,
         seed: RandomSeed.fromSystem())
     }

@@ -80,15 +80,26 @@ public struct PostgresBranch: Sendable, Hashable {
   }
 
   /// Ends its own epoch and gives back what it has. nil where it was fenced before.
-  public func leave() -> PostgresRequest<[Range]?> {
-    Self.ending(PostgresStatements.leave.with(fence))
+  ///
+  /// - Parameter endsDrain: whether the bank drains. Where this is the last branch of it, and somebody is left whom none could
+  ///   serve, the day goes on: whoever opens a branch next takes customers again. Of two who leave at once the later sees that
+  ///   the other has, by the lock.
+  public func leave(endsDrain: Bool = false) -> PostgresRequest<[Range]?> {
+    let end = PostgresStatements.leave.with(fence)
+    return endsDrain
+      ? Self.ending(end, behind: [PostgresStatements.lockIntake()], PostgresStatements.endDrain())
+      : Self.ending(end)
   }
 
-  private static func ending(_ end: PostgresCall) -> PostgresRequest<[Range]?> {
-    PostgresRequest(segment: [end, PostgresStatements.giveBack(), PostgresStatements.tellReturned()]) {
-      results in
-      guard results.count == 3, let returned = ranges(results[1]) else { return nil }
-      return .some(results[0].count == 1 ? returned : nil)
+  private static func ending(
+    _ end: PostgresCall, behind locks: [PostgresCall] = [], _ more: PostgresCall...
+  ) -> PostgresRequest<[Range]?> {
+    let segment = locks + [end, PostgresStatements.giveBack(), PostgresStatements.tellReturned()] + more
+    return PostgresRequest(segment: segment) { results in
+      guard results.count == segment.count, let returned = ranges(results[locks.count + 1]) else {
+        return nil
+      }
+      return .some(results[locks.count].count == 1 ? returned : nil)
     }
   }
 

@@ -34,6 +34,9 @@ public enum SharedHappening: Sendable, Equatable {
   case answered(RequestNumber, SharedAnswer)
   /// The numbers of the whole bank have changed.
   case numbers(BankNumbers)
+  /// For which cancelled tickets something may be put by in this branch's stock: some of them, the oldest first, and again for as
+  /// long as they are not ``SharedBooks/released(_:)``.
+  case releases([OwedRelease])
   /// Another business day has begun.
   case dayBegan(BusinessDay, openedAt: WallTime)
   /// The bank takes no new customers any more, or takes them again.

@@ -24,20 +24,23 @@ struct SharedLook {
   /// Of the day by branch and lane: tickets that were given, and how the others are counted.
   private var counts: [(branch: Int64, lane: Int64, issued: Int64, BankNumbers.ServiceCounts)] = []
   private var branches: [BankNumbers.Branch] = []
+  /// For which tickets the branch's stock is to be asked.
+  var releases: [OwedRelease] = []
 
-  static var request: PostgresRequest<SharedLook> {
+  static func request(of branch: PostgresBranch) -> PostgresRequest<SharedLook> {
     PostgresRequest(
       segment: [
         PostgresStatements.lookAtLanes(), PostgresStatements.expired(), PostgresStatements.lookAtDay(),
         PostgresStatements.lookAtNumbers(), PostgresStatements.lookAtBranches(),
+        PostgresStatements.lookAtReleases(.integer(branch.id)),
       ], read: SharedLook.init)
   }
 
   init?(_ results: [PostgresRows]) {
-    guard results.count == 5, let expired = PostgresBranch.branches(results[1]) else { return nil }
+    guard results.count == 6, let expired = PostgresBranch.branches(results[1]) else { return nil }
     self.expired = expired
     lanes = results[0]
-    for row in 0..<lanes.count where lanes.boolean(row, 3) == true {
+    for row in 0..<lanes.count where lanes.boolean(row, 4) == true {
       if let lane = lanes.integer(row, 0) { waiting.append(lane) }
     }
     let days = results[2]
@@ -59,6 +62,14 @@ struct SharedLook {
       guard let branch = Self.branch(results[4], row) else { return nil }
       branches.append(branch)
     }
+    for row in 0..<results[5].count {
+      guard let day = results[5].integer(row, 0), let ticket = results[5].integer(row, 1),
+        let issued = results[5].integer(row, 2)
+      else { return nil }
+      releases.append(
+        OwedRelease(
+          ticket: TicketOfDay(day: day, ticket: ticket), issuedAt: WallTime(milliseconds: issued)))
+    }
   }
 
   private static func branch(_ rows: PostgresRows, _ row: Int) -> BankNumbers.Branch? {
@@ -73,18 +84,23 @@ struct SharedLook {
   }
 
   /// The numbers of the bank, of so many services.
-  func numbers(_ services: Int, _ line: (Int64) -> Line?) -> BankNumbers {
+  ///
+  /// - Parameter line: who stands in a lane, and the branch that alone serves there, or 0.
+  func numbers(_ services: Int, _ line: (Int64) -> (line: Line, branch: Int64)?) -> BankNumbers {
     var numbers = BankNumbers(day: day, services: Array(repeating: .init(), count: services))
     var served: [Int64: Int64] = [:]
+    var own: [Int64: Int64] = [:]
     for (branch, lane, issued, counts) in counts {
       served[branch, default: 0] += counts.served
       numbers.issued += issued
-      guard let line = line(lane), line.service.index < services else { continue }
+      guard let (line, owner) = line(lane), line.service.index < services else { continue }
       numbers.services[line.service.index] += counts
+      if owner > 0 { own[owner, default: 0] += counts.waiting + counts.delayed }
     }
     numbers.branches = branches.map { branch in
       var branch = branch
       branch.served = served[branch.identity.number] ?? 0
+      branch.juices = own[branch.identity.number] ?? 0
       return branch
     }
     return numbers

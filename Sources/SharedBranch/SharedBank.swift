@@ -18,6 +18,10 @@ final class SharedBank: InspectedBooks {
     return InspectedNumbers(name: numbers.name, presentDay: numbers.day, issued: numbers.issued)
   }
 
+  func stockReading(ofBranch name: String) throws(StoreError) -> (any QueueReading)? {
+    try books.reading(ofStockOf: name)
+  }
+
   /// The books alone. What the server promises of a commit is a note.
   func audit() throws(StoreError) -> AuditReport? {
     var report = AuditReport(try books.audit())

@@ -34,6 +34,8 @@ final class SharedStore: BranchStore {
   private var revived: [RequestNumber: Int64] = [:]
   /// What customers in hand carry.
   private var payloads: [TicketNumber: [UInt8]] = [:]
+  /// For which tickets the stock has given back what it held, and the books were not told yet.
+  private var released: [TicketOfDay] = []
   /// The request with which the day is closed, before the branch leaves; nil where it is not.
   private var closing: RequestNumber?
   private var isLeaving = false
@@ -55,6 +57,7 @@ final class SharedStore: BranchStore {
     switch change {
     case .finish(let customer, _, _), .postpone(let customer, _), .bury(let customer):
       if !payloads.isEmpty { payloads[customer.ticket] = nil }
+    case .released(let ticket): return released.append(ticket)
     default: break
     }
     books.stage(change)
@@ -146,11 +149,17 @@ final class SharedStore: BranchStore {
   }
 
   private func leaveNow() {
-    books.leave { [weak self] in self?.news.append(.left) }
+    books.leave { [weak self] in
+      // How the bank is then was told just before.
+      self?.hearAll()
+      self?.news.append(.left)
+    }
   }
 
   /// What has come of it is heard in the next turn, for which nobody sleeps.
   func endTurn() {
+    books.released(released)
+    released.removeAll(keepingCapacity: true)
     books.endTurn()
     hearAll()
   }
@@ -182,6 +191,7 @@ final class SharedStore: BranchStore {
       events.append(.pageLoaded(line, page.map(\.customer)))
     case .mayWait(let line): events.append(.somebodyMayWait(line))
     case .answered(let request, let answer): hear(answer, to: request)
+    case .releases(let owed): news.append(.releases(owed))
     case .numbers(let numbers): news.append(.numbers(numbers))
     case .draining(let drains): hear(draining: drains, on: day)
     case .dayBegan(let day, _): hear(draining: isDraining, on: day)

@@ -24,6 +24,8 @@ final class SharedBranch {
   private(set) var leaseUntil: MonotonicTime?
   private(set) var answers: [RequestNumber: SharedAnswer] = [:]
   private(set) var days: [BusinessDay] = []
+  /// For which tickets its stock is to be asked, as it was told last.
+  private(set) var owed: [OwedRelease] = []
   private(set) var isDraining = false
   /// Pages in the order in which they came.
   private(set) var pages: [(line: Line, customers: [SharedCustomer])] = []
@@ -142,6 +144,7 @@ final class SharedBranch {
       #expect(answers[request] == nil, "a request is answered once")
       answers[request] = answer
     case .numbers(let numbers): self.numbers = numbers
+    case .releases(let owed): self.owed = owed
     case .dayBegan(let day, _): days.append(day)
     case .draining(let drains): isDraining = drains
     case .forgotten(let commits): forgotten += commits

@@ -56,9 +56,6 @@ extension Intake {
       do throws(SliceTrouble) {
         // Numbers stand for places in this slice, from 1.
         let slice = try nextSlice(of: &order, with: &baggage, after: nil, issued: 0)
-        guard !slice.contains(where: { $0.service.drawsOnStock }) else {
-          throw .request(Failure(.notInSharedBank, subject: ServiceName.juice.text))
-        }
         order.known += try customers.add(slice, baggage)
       } catch {
         line.end(given)
