@@ -174,8 +174,8 @@ extension Remark {
     case readerUnavailable = "385 no process reads the shared books now: {0}"
     case foreignSchema = "386 the database has a schema 'bank' that is somebody else's"
     case homeBroken = "387 an audit of the bank finds {0} problems, the first: {1}"
-    case juiceWaits =
-      "388 customers wait for juice, or the stock still owes something for one, and juice stays in its branch"
+    case juiceElsewhere =
+      "388 ticket {0} of day {1} wants a juice out of the stock of branch {3}, and branch {2} has attended to it"
     case booksUnnamed =
       "389 the books were never given a name: open and close the bank once with this program"
     case sharedBooksFull =

@@ -58,7 +58,9 @@ final class BranchServices: BankPart {
     serviceSupervisor.onChange = { [followers] in followers.changed = true }
     releases.onReleased = { [unowned self] ticket in
       // While the disk is full the note stays, and the stock is asked again.
-      if queue.engine.isWorking { queue.stage(.released(ticket)) } else { releases.putOff() }
+      guard queue.engine.isWorking else { return releases.putOff() }
+      queue.stage(.released(ticket))
+      shared?.released(ticket)
     }
     releases.onTrouble = { [context] ticket, trouble in
       context.write(event: "not_released", level: .error) {

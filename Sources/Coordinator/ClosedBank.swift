@@ -53,7 +53,7 @@ final class ClosedBank: InspectedBooks {
     }
     var report = AuditReport(try store.audit())
     report.add(HomeAudit.remarks(on: strangers) + outside.permissions())
-    let services = ServiceInspection(home: home, day: day, books: numbers.name, bank: store)
+    let services = ServiceInspection(home: home, day: day, books: numbers.name, bank: store, reading: store)
     try services.auditStock(into: &report)
     try services.auditMachine(into: &report)
     return report

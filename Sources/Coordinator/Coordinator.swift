@@ -114,7 +114,9 @@ package final class Coordinator {
     reader = shared?.address.map { address in
       BooksReader(
         program: (try? Paths.executable()) ?? "bankd",
-        arguments: ["--inspect", "--store", address, "--lang", ground.context.language.code],
+        arguments: [
+          "--inspect", "--home", home.path, "--store", address, "--lang", ground.context.language.code,
+        ],
         environment: Environment.all(), loop: loop, server: server, policy: configuration.restarts,
         seed: RandomSeed.fromSystem())
     }

@@ -189,8 +189,11 @@ public enum CoordinatorProcess {
       // A coordinator that has this process read its books is its opener, and may die while the books are waited for.
       if let opener = options.opener, !ParentDeath.followParent(expectedParent: opener) { return 0 }
       CurrentProcess.setName("bank-reader")
+      let branch = StoreRecord.read(from: home.storeNote)?.branch ?? home.branchName
+      let stock = StockVisit(home: home, branch: branch, isOpen: options.opener != nil, loop: loop)
       return try answer(
-        from: try opener.inspect(store, in: options.language ?? .english), starter, loop, server)
+        from: try opener.inspect(store, in: options.language ?? .english), starter, loop, server,
+        stock: options.home.isEmpty ? nil : stock)
     }
     if try FileFacts.inspect(home.database) == nil { try home.examineDatabase() }
     guard try FileFacts.inspect(home.database) != nil else {
@@ -206,13 +209,13 @@ public enum CoordinatorProcess {
 
   private static func answer(
     from books: any InspectedBooks, _ starter: CInt?, _ loop: EventLoop, _ server: ControlServer,
-    _ move: HomeMove? = nil
+    _ move: HomeMove? = nil, stock: StockVisit? = nil
   ) throws -> Int32 {
     guard let starter else {
       throw Failure(.badRequest, subject: "--inspect", detail: "descriptor 3 is no socket; ask with bankctl")
     }
     try server.adopt(FileDescriptor(owning: starter))
-    try Inspector(books, loop: loop, server: server, move: move).run()
+    try Inspector(books, loop: loop, server: server, move: move, stock: stock).run()
     return 0
   }
 

@@ -19,6 +19,13 @@ public protocol InspectedBooks: AnyObject {
   ) throws(StoreError) -> MergedReceipts?
   /// Everything that an audit finds; nil where somebody is just about to open the bank, who comes first.
   func audit() throws(StoreError) -> AuditReport?
+  /// The same books where only the juice of one branch counts; nil where there is no such branch, or there are no branches.
+  func stockReading(ofBranch name: String) throws(StoreError) -> (any QueueReading)?
+}
+
+extension InspectedBooks {
+  /// Books in a home have no branches.
+  public func stockReading(ofBranch name: String) throws(StoreError) -> (any QueueReading)? { nil }
 }
 
 extension InspectedBooks {

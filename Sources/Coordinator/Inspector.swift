@@ -14,14 +14,19 @@ final class Inspector {
   private let books: any InspectedBooks
   /// Moves the books to another place, where they can be moved.
   private let move: HomeMove?
+  /// Looks into what lies in the home of a branch; nil where the books do.
+  private let stock: StockVisit?
   /// What was asked and is not answered. It is answered between the turns of the loop: a long answer lets the loop turn
   /// until its reader has room, which no handler may.
   private var asked: [(request: ControlRequest, session: ControlSession)] = []
   private var hasEnded = false
 
-  init(_ books: any InspectedBooks, loop: EventLoop, server: ControlServer, move: HomeMove? = nil) {
+  init(
+    _ books: any InspectedBooks, loop: EventLoop, server: ControlServer, move: HomeMove? = nil,
+    stock: StockVisit? = nil
+  ) {
     self.books = books
-    self.move = move
+    (self.move, self.stock) = (move, stock)
     self.loop = loop
     self.server = server
   }
@@ -72,7 +77,11 @@ final class Inspector {
       case .awaitTickets(let day, let first, let last):
         server.answer(seat, try left(of: first...max(first, last), on: day, try books.look()))
       case .audit:
-        server.answer(seat, try books.audit().map { .audit($0) } ?? .failure(Failure(.alreadyOpen)))
+        guard var report = try books.audit() else {
+          return server.answer(seat, .failure(Failure(.alreadyOpen)))
+        }
+        try stock?.audit(books, into: &report)
+        server.answer(seat, .audit(report))
       case .move(let order): move(order, seat)
       default: server.answer(seat, .failure(Failure(.notOpen)))
       }

@@ -27,7 +27,7 @@ final class LastWords: BankPart {
   /// What whoever asked for the end is told, of a day that is not closed yet.
   func report(servedBefore: Int64, killed: Int, _ drain: Drain) -> StoppedReport {
     let books = queue.machine.books
-    return StoppedReport(
+    var report = StoppedReport(
       day: books.day, served: books.served,
       businessMilliseconds: queue.machine.businessTime(at: context.now.monotonic).milliseconds,
       waiting: books.waitingInAll + books.delayed, dead: books.dead, isDayClosed: books.isFinished,
@@ -36,6 +36,18 @@ final class LastWords: BankPart {
       steps: drain.spans(at: context.now.monotonic).map {
         DrainStepReport(step: $0.step, milliseconds: $0.span.milliseconds)
       }, sentAway: sentAway(books))
+    if let shared, shared.isDraining, shared.isAlone { tellWhoIsLeft(of: shared, in: &report) }
+    return report
+  }
+
+  /// The last branch of a bank that ends its day says whether it has, and whom nobody could serve.
+  private func tellWhoIsLeft(of shared: SharedBank, in report: inout StoppedReport) {
+    guard shared.numbers.day == report.day else { return }
+    let all = shared.numbers.all
+    (report.waiting, report.dead) = (all.waiting + all.delayed, all.dead)
+    report.isDayClosed = report.waiting + report.dead == 0
+    let branches = shared.branchReports.filter { $0.juices != nil }
+    if !branches.isEmpty { report.branches = branches }
   }
 
   /// How many of those whom the books count as served were sent away. Everything is on disk by now.

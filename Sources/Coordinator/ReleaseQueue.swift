@@ -92,9 +92,9 @@ package final class ReleaseQueue {
           continue
         }
         guard asked.insert(ticket).inserted else { continue }
-        // The note was written with the receipt, which says when the ticket was issued.
-        let receipt = try store.receipt(day: ticket.day, ticket: ticket.ticket)
-        ask(for: ticket, as: receipt.map(books.order) ?? OrderID(day: ticket.day, ticket: ticket.ticket))
+        let issued = try store.momentOfIssue(ofUnreleased: ticket)
+        let order = issued.map { books.order(day: ticket.day, ticket: ticket.ticket, issuedAt: $0) }
+        ask(for: ticket, as: order ?? OrderID(day: ticket.day, ticket: ticket.ticket))
       }
       if page.count < Self.limit, self.walk?.place == page.last ?? walk.place { self.walk = nil }
     }

@@ -18,8 +18,13 @@ struct ServiceInspection {
   let day: BusinessDay
   /// What the orders of the bank's tickets are called by.
   let books: BooksName
-  /// The bank's own database, with what it remembers of the others.
-  let bank: SQLiteStore
+  /// The bank's own database, with what it remembers of the others; nil where it has none.
+  let bank: SQLiteStore?
+  /// The bank's books.
+  let reading: any QueueReading
+
+  /// Books that several branches share are looked through at once: nobody else waits.
+  private var stride: Int64 { bank == nil ? StockVisit.stride : 20_000 }
 
   /// How long a service that is just ending may keep its lock.
   private static let patience = TimeSpan.seconds(3)
@@ -28,20 +33,20 @@ struct ServiceInspection {
   private var machineHome: ServiceHome { ServiceHome(path: home.path, name: "vending") }
 
   func auditStock(into report: inout AuditReport) throws(StoreError) {
-    var reckoning = StockReckoning(books)
+    var reckoning = StockReckoning(books, stride: stride)
     if isThere(stockHome) {
       do throws(StoreError) {
         let file = try database(of: stockHome)
         let lock = try visit(stockHome)
         let stock = try SQLiteStockStore(inspecting: file)
         try compare(stock, named: "stock", identity: try stock.load(newLedger: 1).ledger, into: &report)
-        while let question = try reckoning.question(from: bank) {
-          try reckoning.hear(try answer(question, stock), bank, day: day)
+        while let question = try reckoning.question(from: reading) {
+          try reckoning.hear(try answer(question, stock), reading, day: day)
         }
         withExtendedLifetime(lock) {}
       } catch { reckoning.fail(try reason(of: error)) }
     } else {
-      guard try !bank.receipts(of: .juice, after: 0, through: .max, limit: 1).isEmpty else { return }
+      guard try !reading.receipts(of: .juice, after: 0, through: .max, limit: 1).isEmpty else { return }
       reckoning.fail(Remark(.databaseMissing, stockHome.database))
     }
     reckoning.complete(&report)
@@ -84,6 +89,7 @@ struct ServiceInspection {
   private func compare(
     _ store: DatabaseStore, named name: String, identity: Int64, into report: inout AuditReport
   ) throws(StoreError) {
+    guard let bank else { return }
     let mark = DatabaseMark(identity: identity, bank: try store.lastBank())
     report.add(try DatabaseMismatch.find(mark, of: name, books: books, bank), of: name)
   }

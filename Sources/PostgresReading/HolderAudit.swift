@@ -17,8 +17,8 @@ struct HolderAudit {
   private let day: PostgresReading.AuditedDay
   private let disordered: Set<PostgresBranch>
   private var order = OrderWalk(starts: [], disordered: [])
-  /// The page of which the last customer of each line was.
-  private var pages: [Line: (page: Page, number: Int)] = [:]
+  /// The page of which the last customer of each lane was.
+  private var pages: [Int64: (page: Page, number: Int)] = [:]
   private var pageCount = 0
   private var strays: [Stray] = []
 
@@ -94,26 +94,29 @@ struct HolderAudit {
     }
     if row.boolean(12), outcome != .served { record.note(Remark(.resultOfNobody, ticket, day.day)) }
     if row.boolean(13) { record.note(Remark(.resultMeaningless, sequence)) }
-    guard day.isPresent, row.optional(3) != nil else { return }
     let branch = PostgresBranch(id: row.integer(10), epoch: row.integer(11))
+    if let owner = reading.owners[lane], outcome.isAttended, owner != branch.id {
+      record.note(Remark(.juiceElsewhere, ticket, day.day, branch.id, owner))
+    }
+    guard day.isPresent, row.optional(3) != nil else { return }
     guard let first = row.optional(14), row.optional(15) == branch.id, row.optional(16) == branch.epoch else {
       strays.append(Stray(ticket: ticket, lane: lane, branch: branch))
       if strays.count >= 2_048 { try lookForStrays(&record) }
       return
     }
     guard outcome == .served, let started = row.optional(9), !disordered.contains(branch) else { return }
-    let number = number(of: Page(first: first, branch: branch), in: line)
+    let number = number(of: Page(first: first, branch: branch), in: lane, of: line)
     order.visit(day.day, ticket, line, under: number, attempts: counted, startedAt: started, &record)
   }
 
   /// Customers of one page are compared with each other, and pages of a line come one behind the other.
-  private mutating func number(of page: Page, in line: Line) -> Int {
-    if let last = pages[line] {
+  private mutating func number(of page: Page, in lane: Int64, of line: Line) -> Int {
+    if let last = pages[lane] {
       if last.page == page { return last.number }
       order.forget(line, under: last.number)
     }
     pageCount += 1
-    pages[line] = (page, pageCount)
+    pages[lane] = (page, pageCount)
     return pageCount
   }
 

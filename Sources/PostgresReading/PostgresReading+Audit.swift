@@ -27,6 +27,7 @@ extension PostgresReading {
         try auditHolders(days, counts, &record)
       }
       try find(into: &record) { record throws(StoreError) in try auditClaims(&record) }
+      try find(into: &record) { record throws(StoreError) in try auditReleases(&record) }
       for remark in try serverFaults() { record.note(remark) }
       return record.finished()
     }
@@ -157,6 +158,20 @@ extension PostgresReading {
       record.compare(.booksIssued, ["\(day.day)"], books: day.books.issued, rows: day.issued)
     }
     return days.last?.books.delayedByService ?? []
+  }
+
+  /// Whatever a stock is to give back is of somebody who was cancelled and had come for it there.
+  private func auditReleases(_ record: inout AuditRecord) throws(StoreError) {
+    var cursor = try SnapshotCursor(
+      connection, "releases",
+      """
+      SELECT ticket, day FROM bank.release o WHERE to_regclass('bank.receipt_' || day) IS NOT NULL AND NOT EXISTS (
+        SELECT FROM bank.receipt r JOIN bank.lane l ON l.number = r.lane WHERE r.day = o.day AND r.ticket = o.ticket
+          AND r.outcome = \(Outcome.cancelled.rawValue) AND l.branch = o.branch)
+      ORDER BY day, ticket
+      """)
+    while try cursor.step() { record.note(Remark(.releaseUnknown, cursor.integer(0), cursor.integer(1))) }
+    try cursor.close()
   }
 
   /// Counts of damaged books may be anything, and their sums must have room.

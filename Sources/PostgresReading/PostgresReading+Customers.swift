@@ -9,10 +9,13 @@ import Time
 extension PostgresReading {
   /// The next waiting customers of a line. See `QueueReading`.
   public func page(of line: Line, after: TicketNumber, limit: Int) throws(StoreError) -> [Customer] {
-    guard let lane = lane(of: line) else { return [] }
-    return try customers(
-      CustomerPlace.of(.waiting, lane, after) + 1...CustomerPlace.last(.waiting, lane), limit: limit
-    ).map(\.customer)
+    var found: [Customer] = []
+    for lane in lanes(of: line) {
+      found += try customers(
+        CustomerPlace.of(.waiting, lane, after) + 1...CustomerPlace.last(.waiting, lane), limit: limit
+      ).map(\.customer)
+    }
+    return Array(found.sorted { $0.ticket < $1.ticket }.prefix(max(0, limit)))
   }
 
   /// Customers of one state, line after line. See `QueueReading`.
@@ -23,10 +26,18 @@ extension PostgresReading {
     let all = CustomerPlace.all(of: state)
     var first = all.lowerBound
     if let cursor {
-      guard let lane = lane(of: cursor.line) else { return [] }
+      guard let lane = try lane(of: cursor) else { return [] }
       first = CustomerPlace.of(cursor.state, lane, cursor.after) + 1
     }
     return first <= all.upperBound ? try customers(first...all.upperBound, limit: limit) : []
+  }
+
+  /// The lane in which a list has come to somebody. A lane that belongs to a branch is of those who have come there.
+  private func lane(of cursor: TicketCursor) throws(StoreError) -> Int64? {
+    let lanes = lanes(of: cursor.line)
+    guard lanes.count > 1 else { return lanes.first }
+    let branch = try connection.ask(Self.branch(.integer(cursor.after)))[0].integer(0, 0)
+    return lanes.first { owners[$0] == branch } ?? lanes.first
   }
 
   private func customers(_ places: ClosedRange<Int64>, limit: Int) throws(StoreError) -> [StoredCustomer] {
@@ -90,8 +101,8 @@ extension PostgresReading {
   public func countWaiting(
     in line: Line, after first: TicketNumber, below last: TicketNumber
   ) throws(StoreError) -> Int64 {
-    guard let lane = lane(of: line), first < last, last - 1 > first else { return 0 }
-    return try count(first + 1...last - 1, in: [.waiting], of: [lane])
+    guard first < last, last - 1 > first else { return 0 }
+    return try count(first + 1...last - 1, in: [.waiting], of: lanes(of: line))
   }
 
   private func count(
@@ -175,6 +186,11 @@ extension PostgresReading {
     """
     SELECT coalesce(sum(n), 0)::bigint FROM unnest($1, $2) AS place (first, last) CROSS JOIN LATERAL (
       SELECT count(*) AS n FROM bank.customer WHERE position BETWEEN place.first AND place.last) AS c
+    """)
+  private static let branch = PostgresStatement(
+    "read-branch", [.integer],
+    """
+    SELECT branch FROM bank.intake WHERE day = (SELECT max(day) FROM bank.day) AND last >= $1 ORDER BY last LIMIT 1
     """)
   private static let key = PostgresStatement(
     "read-key", [.text], "SELECT day, first, last, request FROM bank.intake WHERE key = $1")

@@ -24,7 +24,9 @@ extension PostgresReading {
     let (after, end) = (ReceiptPlace.parts(of: sequence), ReceiptPlace.parts(of: last))
     guard sequence < last, end.day >= ReceiptPlace.days.lowerBound else { return [] }
     let days = ReceiptPlace.days.lowerBound...min(end.day, ReceiptPlace.days.upperBound)
-    let lanes = lines.filter { $0.value.service == service }.map(\.key)
+    let isOfStock = service.drawsOnStock && stock != nil
+    let lanes = lines.filter { $0.value.service == service && (!isOfStock || owners[$0.key] == stock) }.map(
+      \.key)
     let page = try receipts(days, after, lanes: lanes, limit: limit)
     return Array(page.prefix { $0.sequence <= last })
   }
@@ -71,8 +73,16 @@ extension PostgresReading {
     try connection.ask(Self.sentAway(.integer(day)))[0].integer(0, 0) ?? 0
   }
 
-  /// None: juice, which alone draws on the stock, is not offered in a shared bank.
-  public func unreleased(after ticket: TicketOfDay?, limit: Int) throws(StoreError) -> [TicketOfDay] { [] }
+  /// What stocks may hold for cancelled tickets. See `QueueReading`.
+  public func unreleased(after ticket: TicketOfDay?, limit: Int) throws(StoreError) -> [TicketOfDay] {
+    let rows = try connection.ask(
+      Self.unreleased(
+        .integer(ticket?.day ?? .min), .integer(ticket?.ticket ?? .min), .integer(Int64(max(0, limit))),
+        .integer(stock ?? 0)))[0]
+    return (0..<rows.count).map { row in
+      TicketOfDay(day: rows.integer(row, 0) ?? 0, ticket: rows.integer(row, 1) ?? 0)
+    }
+  }
 
   // MARK: - Attempts
 
@@ -186,6 +196,12 @@ extension PostgresReading {
   private static let sentAway = PostgresStatement(
     "count-sent-away", [.integer],
     "SELECT count(*) FROM bank.receipt WHERE day = $1 AND outcome = \(Outcome.outOfStock.rawValue)")
+  private static let unreleased = PostgresStatement(
+    "read-unreleased", [.integer, .integer, .integer, .integer],
+    """
+    SELECT day, ticket FROM bank.release WHERE (day, ticket) > ($1, $2) AND ($4 = 0 OR branch = $4)
+    ORDER BY day, ticket LIMIT $3
+    """)
   private static let attempts = PostgresStatement(
     "read-attempts", [.integer, .integer],
     """

@@ -20,7 +20,10 @@ public final class PostgresReading: QueueReading {
   /// Every service that had a number when it was looked last.
   public private(set) var services = ServiceDirectory()
   private(set) var lines: [Int64: Line] = [:]
-  private(set) var lanes: [Line: Int64] = [:]
+  /// The branches that alone serve a lane, where there is one.
+  private(set) var owners: [Int64: Int64] = [:]
+  /// Whose stock is meant where juice is asked for; nil for those of all branches.
+  var stock: Int64?
 
   /// Looks into the books at an address.
   ///
@@ -38,6 +41,14 @@ public final class PostgresReading: QueueReading {
     self.connection = connection
     try requireBooks()
     _ = try look()
+  }
+
+  /// The same books where only what was ordered from the stock of one branch counts as juice; nil where there is no such branch.
+  public func reading(ofStockOf branch: String) throws(StoreError) -> PostgresReading? {
+    guard let id = try connection.ask(Self.numberOfBranch(.text(branch)))[0].integer(0, 0) else { return nil }
+    let reading = try PostgresReading(on: connection)
+    reading.stock = id
+    return reading
   }
 
   /// What may be shown of the address.
@@ -111,15 +122,17 @@ public final class PostgresReading: QueueReading {
     }
     services = directory
     var lines: [Int64: Line] = [:]
+    var owners: [Int64: Int64] = [:]
     for row in 0..<lanes.count {
       guard let number = lanes.integer(row, 0), 1...PostgresPosition.highestLane ~= number,
         let service = lanes.integer(row, 1).flatMap({ directory.service(numbered: $0) }),
-        let priority = lanes.integer(row, 2).flatMap({ Priority(code: $0) })
+        let priority = lanes.integer(row, 2).flatMap({ Priority(code: $0) }),
+        let owner = lanes.integer(row, 3), owner >= 0
       else { throw .damaged(path: name, detail: Remark(.lineMeaningless, lanes.integer(row, 0) ?? 0)) }
       lines[number] = Line(service: service, priority: priority)
+      if owner > 0 { owners[number] = owner }
     }
-    self.lines = lines
-    self.lanes = Dictionary(lines.map { ($0.value, $0.key) }, uniquingKeysWith: { min($0, $1) })
+    (self.lines, self.owners) = (lines, owners)
   }
 
   /// The line of a lane. One that was made since the last look is looked up.
@@ -131,8 +144,8 @@ public final class PostgresReading: QueueReading {
     return line
   }
 
-  /// The lane of a line; nil for one in which nobody ever stood.
-  func lane(of line: Line) -> Int64? { lanes[line] }
+  /// The lanes of a line, in order: none where nobody ever stood, and several where branches have their own.
+  func lanes(of line: Line) -> [Int64] { lines.filter { $0.value == line }.map(\.key).sorted() }
 
   // MARK: - What means nothing
 
@@ -162,8 +175,10 @@ public final class PostgresReading: QueueReading {
     """)
   private static let allServices = PostgresStatement(
     "read-services", [], "SELECT number, name FROM bank.service ORDER BY number")
+  private static let numberOfBranch = PostgresStatement(
+    "read-branch-number", [.text], "SELECT id FROM bank.branch WHERE name = $1")
   private static let allLanes = PostgresStatement(
-    "read-lanes", [], "SELECT number, service, priority FROM bank.lane ORDER BY number")
+    "read-lanes", [], "SELECT number, service, priority, branch FROM bank.lane ORDER BY number")
 }
 
 /// Where a receipt stands among all: by its day and its ticket.

@@ -61,9 +61,9 @@ public enum MovingStatements {
   public static func services(_ names: [String]) -> PostgresCall {
     PostgresStatements.addServices(.texts(names))
   }
-  /// Services and priorities of lanes; those that have none get numbers.
-  public static func lanes(services: [Int64], priorities: [Int64]) -> PostgresCall {
-    PostgresStatements.addLanes(.integers(services), .integers(priorities))
+  /// Services, priorities and branches (0 for all) of lanes; those that have none get numbers.
+  public static func lanes(services: [Int64], priorities: [Int64], branches: [Int64]) -> PostgresCall {
+    PostgresStatements.addLanes(.integers(services), .integers(priorities), .integers(branches))
   }
   /// The names of the services in the order of their numbers.
   public static let allServices = PostgresStatements.services()
@@ -91,6 +91,12 @@ public enum MovingStatements {
     FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) AS c (position, amount, account, issued_ms, attempts,
       crashes, failures, begun, is_begun, due_ms, article, payload)
     """)
+
+  /// Branch, and of each cancelled ticket for which its stock may hold something: day, ticket, moment of issue.
+  public static let releases = PostgresStatement(
+    "move-releases", [.integer, .integers, .integers, .integers],
+    "INSERT INTO bank.release SELECT $1, day, ticket, issued_ms FROM unnest($2, $3, $4) AS r (day, ticket, issued_ms)"
+  )
 
   private static let receiptNumbers = [
     "day", "ticket", "lane", "outcome", "place", "generation", "pid", "attempts", "amount", "account",

@@ -3,6 +3,7 @@
 // out that it was fenced. It knows no clock: leases are by the clock of the database.
 import BankModel
 import Postgres
+import QueueCore
 import Time
 
 /// A branch in one of its epochs.
@@ -79,15 +80,26 @@ public struct PostgresBranch: Sendable, Hashable {
   }
 
   /// Ends its own epoch and gives back what it has. nil where it was fenced before.
-  public func leave() -> PostgresRequest<[Range]?> {
-    Self.ending(PostgresStatements.leave.with(fence))
+  ///
+  /// - Parameter endsDrain: whether the bank drains. Where this is the last branch of it, and somebody is left whom none could
+  ///   serve, the day goes on: whoever opens a branch next takes customers again. Of two who leave at once the later sees that
+  ///   the other has, by the lock.
+  public func leave(endsDrain: Bool = false) -> PostgresRequest<[Range]?> {
+    let end = PostgresStatements.leave.with(fence)
+    return endsDrain
+      ? Self.ending(end, behind: [PostgresStatements.lockIntake()], PostgresStatements.endDrain())
+      : Self.ending(end)
   }
 
-  private static func ending(_ end: PostgresCall) -> PostgresRequest<[Range]?> {
-    PostgresRequest(segment: [end, PostgresStatements.giveBack(), PostgresStatements.tellReturned()]) {
-      results in
-      guard results.count == 3, let returned = ranges(results[1]) else { return nil }
-      return .some(results[0].count == 1 ? returned : nil)
+  private static func ending(
+    _ end: PostgresCall, behind locks: [PostgresCall] = [], _ more: PostgresCall...
+  ) -> PostgresRequest<[Range]?> {
+    let segment = locks + [end, PostgresStatements.giveBack(), PostgresStatements.tellReturned()] + more
+    return PostgresRequest(segment: segment) { results in
+      guard results.count == segment.count, let returned = ranges(results[locks.count + 1]) else {
+        return nil
+      }
+      return .some(results[locks.count].count == 1 ? returned : nil)
     }
   }
 
@@ -144,9 +156,10 @@ public struct PostgresBranch: Sendable, Hashable {
   /// Gives tickets to customers, counted by a commit of this number and named by the same in this epoch; nil where the branch
   /// was fenced, or the bank drains, or a key is known.
   public func take(
-    _ customers: ArrivingCustomers, lanes: [Line: Int64], number: Int64
+    _ customers: IntakeRequest, lanes: [Line: Int64], number: Int64
   ) -> PostgresRequest<SharedTickets?> {
-    let intake = PostgresIntake(customers: customers, lanes: lanes, commit: number, name: (epoch, number))
+    let intake = PostgresIntake(
+      customers: IntakeColumns(customers), lanes: lanes, commit: number, name: (epoch, number))
     let request = take([intake])
     return PostgresRequest(segment: request.segment) { results in
       request.read(results).map { answers in

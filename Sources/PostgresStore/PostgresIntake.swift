@@ -64,7 +64,7 @@ struct PostgresIntake {
   }
 
   /// Who.
-  var customers: ArrivingCustomers
+  var customers: IntakeColumns
   /// The numbers of their lanes.
   var lanes: [Line: Int64]
   /// The number of the commit by which it is counted.

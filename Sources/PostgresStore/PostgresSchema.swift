@@ -15,6 +15,7 @@ import BankModel
 /// - A receipt, its customer's disappearance and the row of `tally` are one transaction, which holds the branch's row against
 ///   a change of its epoch (`UNIQUE (id, epoch)` makes the epoch a part of a key, so `FOR KEY SHARE` conflicts with raising it
 ///   and not with renewing the lease).
+/// - Whoever cancels a ticket in a lane that belongs to a branch adds its row of `release` in the same transaction.
 /// - Ticket numbers and keys of requests are given under one lock that is held to the commit, so tickets are committed in
 ///   their order, and without gaps.
 enum PostgresSchema {
@@ -102,13 +103,27 @@ enum PostgresSchema {
     """,
     "INSERT INTO bank.service VALUES \(branchServices)",
 
-    // What the lanes are: the numbers in the positions. `priority` is `Priority.code`.
+    // What the lanes are: the numbers in the positions. `priority` is `Priority.code`. Where `branch` is not 0, that branch alone
+    // claims: what its customers want lies in its own stock.
     """
     CREATE TABLE bank.lane (
       number bigint PRIMARY KEY CHECK (number BETWEEN 1 AND 1048575),
       service bigint NOT NULL,
       priority bigint NOT NULL,
-      UNIQUE (service, priority)
+      branch bigint NOT NULL DEFAULT 0,
+      UNIQUE (service, priority, branch)
+    )
+    """,
+
+    // Cancelled tickets for which something may still be put by in the stock of the branch to which their lane belongs. It takes
+    // a row out when its stock has given that back.
+    """
+    CREATE TABLE bank.release (
+      branch bigint NOT NULL,
+      day bigint NOT NULL,
+      ticket bigint NOT NULL,
+      issued_ms bigint NOT NULL,
+      PRIMARY KEY (branch, day, ticket)
     )
     """,
 

@@ -36,6 +36,9 @@ extension PostgresStatements {
         finished_ms, article, branch, epoch, commit_no)
       SELECT \(today), position & \(ticketMask), \(lane()), 2, 0, 0, attempts, amount, account, issued_ms,
         \(PostgresSchema.nowMilliseconds), article, $1, $2, $3 FROM gone
+    ), owed AS (
+      INSERT INTO bank.release SELECT l.branch, \(today), gone.position & \(ticketMask), gone.issued_ms
+      FROM gone JOIN bank.lane l ON l.number = \(lane("gone.position")) WHERE l.branch > 0 ON CONFLICT DO NOTHING
     ), counted AS (
       INSERT INTO bank.tally (branch, epoch, commit_no, day, lane, waiting, delayed, dead, cancelled)
       SELECT $1, $2, $3, \(today), \(lane()), -count(*) FILTER (WHERE position >> 60 = 1),
@@ -65,6 +68,16 @@ extension PostgresStatements {
       UPDATE bank.day SET draining = true WHERE day = \(today) AND EXISTS (SELECT FROM fence) RETURNING day
     )
     SELECT EXISTS (SELECT FROM fence), count(pg_notify('\(channel)', '')) FROM drained
+    """)
+
+  /// The bank takes customers again where nobody drains it any more: besides the branch whose epoch this transaction has ended
+  /// none is open, and the day was not. The customers who are left could not be served by those who have gone.
+  static let endDrain = PostgresStatement(
+    "bank-end-drain", [],
+    """
+    UPDATE bank.day SET draining = false WHERE day = \(today) AND draining AND NOT EXISTS (
+      SELECT FROM bank.branch
+      WHERE fencing IS DISTINCT FROM pg_current_xact_id() AND NOT closed AND expires_at > clock_timestamp())
     """)
 
   /// Ends a day where nobody is left, and begins the next. Behind the lock of the intake. Branch, epoch, day. Whether the epoch
@@ -106,7 +119,7 @@ extension PostgresStatements {
   /// The lanes, and whether somebody waits in them whom nobody has.
   static let lookAtLanes = PostgresStatement(
     "bank-look-lanes", [],
-    "SELECT number, service, priority, \(hasUnclaimed("l.number")) FROM bank.lane l ORDER BY number")
+    "SELECT number, service, priority, branch, \(hasUnclaimed("l.number")) FROM bank.lane l ORDER BY number")
 
   /// Whether somebody waits in a lane whom nobody has.
   static let lookAtLane = PostgresStatement(

@@ -142,19 +142,20 @@ extension PostgresStatements {
     FROM unnest($1) WITH ORDINALITY AS n (name, place) WHERE name <> ALL (ARRAY (SELECT name FROM bank.service))
     """)
 
-  /// Gives numbers to lanes that have none. Services and priorities.
+  /// Gives numbers to lanes that have none. Services, priorities, and the branches that alone serve there (0 for all).
   static let addLanes = PostgresStatement(
-    "bank-add-lanes", [.integers, .integers],
+    "bank-add-lanes", [.integers, .integers, .integers],
     """
     INSERT INTO bank.lane SELECT
       coalesce((SELECT number FROM bank.lane ORDER BY number DESC LIMIT 1), 0) + row_number() OVER (ORDER BY place),
-      service, priority
-    FROM unnest($1, $2) WITH ORDINALITY AS n (service, priority, place)
-    WHERE NOT EXISTS (SELECT FROM bank.lane l WHERE l.service = n.service AND l.priority = n.priority)
+      service, priority, branch
+    FROM unnest($1, $2, $3) WITH ORDINALITY AS n (service, priority, branch, place)
+    WHERE NOT EXISTS (
+      SELECT FROM bank.lane l WHERE l.service = n.service AND l.priority = n.priority AND l.branch = n.branch)
     """)
 
   static let services = PostgresStatement(
     "bank-services", [], "SELECT name FROM bank.service ORDER BY number")
   static let lanes = PostgresStatement(
-    "bank-lanes", [], "SELECT number, service, priority FROM bank.lane ORDER BY number")
+    "bank-lanes", [], "SELECT number, service, priority, branch FROM bank.lane ORDER BY number")
 }

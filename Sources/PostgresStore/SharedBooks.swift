@@ -188,7 +188,7 @@ public final class SharedBooks {
   }
 
   /// Asks for tickets.
-  public func takeIn(_ request: RequestNumber, _ customers: ArrivingCustomers) {
+  public func takeIn(_ request: RequestNumber, _ customers: IntakeRequest) {
     requests.takeIn(request, customers)
   }
 
@@ -212,6 +212,12 @@ public final class SharedBooks {
   /// These services are paused in this branch, and no others: it knows so again when it joins under its name.
   public func keepPaused(_ request: RequestNumber, _ services: [Service]) {
     requests.ask(request, SharedOperations.keepPaused(services))
+  }
+
+  /// This branch's stock has given back what it held for these, or holds nothing. Where that is not heard of they are told again.
+  public func released(_ tickets: [TicketOfDay]) {
+    guard !tickets.isEmpty else { return }
+    requests.ask(nil, outlives: false, finish: { _ in }, SharedOperations.released(tickets))
   }
 
   /// The whole bank takes no new customers any more, until the day has ended.
@@ -265,7 +271,23 @@ public final class SharedBooks {
     }
     guard commits.count == 0, !commits.hasStaged, requests.isEmpty else { return }
     if Kernel.makes("leavesWithoutAWord") { return left() }
-    isLeaving = watchLink.send(branch.leave()) { [weak self] _ in self?.left() }
+    isLeaving = watchLink.send(branch.leave(endsDrain: watch.isDraining)) { [weak self] _ in
+      self?.lookBack(of: branch)
+    }
+  }
+
+  /// How the bank is that it leaves, for whoever asked for that.
+  private func lookBack(of branch: PostgresBranch) {
+    watch.lose()
+    let isAsked = watchLink.send(SharedLook.request(of: branch)) { [weak self] answer in
+      guard let self else { return }
+      if case .done(let look) = answer {
+        self.context.know(lanes: look.lanes, for: branch.id)
+        self.context.tell(.numbers(look.numbers(self.context.services.count, self.context.line)))
+      }
+      self.left()
+    }
+    if !isAsked { left() }
   }
 
   private func left() {

@@ -47,8 +47,7 @@ struct SharedCommit {
       fatal.append((customer.ticket, customer.attempts))
     case .revive(let customer, let state): note(customer, from: state, to: .waiting)
     case .record(let attempt): attempts.append(attempt)
-    // Nothing is put by in a stock for these.
-    case .released: break
+    case .released: preconditionFailure("what a stock gives back is told by itself")
     case .insert, .insertDelayed, .remember, .attach, .cancelEveryone:
       preconditionFailure("tickets are given and days are ended by the database, never by a commit")
     }
@@ -92,6 +91,10 @@ struct SharedCommit {
       segment.append(
         PostgresStatements.markFatal.with(
           commit + [.integers(fatal.map(\.ticket)), .integers(fatal.map { Int64($0.number) })]))
+    }
+    let owed = finished.filter { $0.receipt.outcome == .cancelled && $0.customer.service.drawsOnStock }
+    if !owed.isEmpty {
+      segment.append(PostgresStatements.owe.with(commit + [.integers(owed.map(\.customer.ticket))]))
     }
     let count = segment.count
     return PostgresRequest(segment: segment) { results in

@@ -2,8 +2,10 @@
 // happened and was not taken yet.
 // Invariant: while there is no branch nothing is in hand, and no part sends anything in its name.
 import BankModel
+import Posix
 import Postgres
 import QueueCore
+import Time
 
 final class SharedContext {
   /// The branch in its present epoch; nil while it has none.
@@ -18,8 +20,10 @@ final class SharedContext {
   var fenced: () -> Void = {}
   /// Something was done by which the moment of who is due next may have changed, or somebody may wait.
   var lookSoon: () -> Void = {}
+  /// The lanes in which this branch claims, and into which it takes customers.
   private(set) var lanes: [Line: Int64] = [:]
-  private var lines: [Int64: Line] = [:]
+  /// All lanes: who stands there, and the branch that alone serves them, or 0.
+  private var lines: [Int64: (line: Line, branch: Int64)] = [:]
   private let place: String
 
   init(_ place: PostgresPlace) { self.place = place.description }
@@ -52,20 +56,33 @@ final class SharedContext {
 
   // MARK: - Lanes
 
-  /// Takes over the lanes as the books have them.
-  func know(lanes rows: PostgresRows) {
+  /// Takes over the lanes as the books have them, for the branch of this number.
+  func know(lanes rows: PostgresRows, for own: Int64) {
     for row in 0..<rows.count {
       guard let number = rows.integer(row, 0), let service = rows.integer(row, 1),
         let priority = rows.integer(row, 2).flatMap({ Priority(code: $0) }),
-        let service = UInt16(exactly: service), service >= 1, lines[number] == nil
+        let branch = rows.integer(row, 3), let service = UInt16(exactly: service), service >= 1,
+        lines[number] == nil
       else { continue }
       let line = Line(service: Service(number: service), priority: priority)
-      lanes[line] = number
-      lines[number] = line
+      lines[number] = (line, branch)
+      if branch == Self.owner(of: line, own) || Kernel.makes("makesTheJuiceOfOthers") { lanes[line] = number }
     }
   }
 
-  func line(_ lane: Int64) -> Line? { lines[lane] }
+  /// The books may be those of another server, which has given other numbers.
+  func forgetLanes() { (lanes, lines) = ([:], [:]) }
+
+  /// To which branch a line belongs where this one takes customers into it: its juice comes from its own stock.
+  static func owner(of line: Line, _ own: Int64) -> Int64 { line.service.drawsOnStock ? own : 0 }
+
+  /// Who stands in a lane, whoever serves there, and the branch that alone does, or 0.
+  func line(_ lane: Int64) -> (line: Line, branch: Int64)? { lines[lane] }
+  /// The same where this branch serves there.
+  func ownLine(_ lane: Int64) -> Line? {
+    guard let line = lines[lane]?.line else { return nil }
+    return lanes[line] == lane ? line : nil
+  }
 
   /// The names of the services, where they are good.
   func know(services rows: PostgresRows) {
@@ -86,12 +103,19 @@ final class SharedContext {
       SharedCustomer(
         customer: Customer(
           ticket: found.ticket, service: line.service, priority: line.priority, amount: found.amount,
-          account: found.account, issuedAt: clock.ours(found.issuedMilliseconds),
+          account: found.account, issuedAt: issued(found, in: line),
           attempts: Int32(clamping: found.attempts), crashes: Int32(clamping: found.crashes),
           failures: Int32(clamping: found.failures), begun: Int16(clamping: found.begun),
           isBegun: found.isBegun, article: found.article),
         payload: found.payload)
     }
+  }
+
+  /// By the moment of issue a stock knows the order of a ticket again, in whatever epoch and with whatever clock it is asked: of
+  /// those it is the database's own.
+  private func issued(_ found: ClaimedCustomer, in line: Line) -> WallTime {
+    line.service.drawsOnStock
+      ? WallTime(milliseconds: found.issuedMilliseconds) : clock.ours(found.issuedMilliseconds)
   }
 
   // MARK: - Refusals

@@ -33,7 +33,10 @@ public enum SharedHappening: Sendable, Equatable {
   /// A request is answered.
   case answered(RequestNumber, SharedAnswer)
   /// The numbers of the whole bank have changed.
-  case numbers(SharedNumbers)
+  case numbers(BankNumbers)
+  /// For which cancelled tickets something may be put by in this branch's stock: some of them, the oldest first, and again for as
+  /// long as they are not ``SharedBooks/released(_:)``.
+  case releases([OwedRelease])
   /// Another business day has begun.
   case dayBegan(BusinessDay, openedAt: WallTime)
   /// The bank takes no new customers any more, or takes them again.
@@ -137,55 +140,4 @@ public struct SharedTickets: Sendable, Equatable {
 
   /// How many were given now.
   public var count: Int64 { new.reduce(0) { $0 + $1.last - $1.first + 1 } }
-}
-
-/// The numbers of the whole bank on the present day.
-public struct SharedNumbers: Sendable, Equatable {
-  /// Of one service.
-  public struct Counts: Sendable, Equatable {
-    /// Tickets given.
-    public var issued: Int64 = 0
-    /// Customers who wait or are at a window, who are delayed, and dead letters.
-    public var waiting: Int64 = 0, delayed: Int64 = 0, dead: Int64 = 0
-    /// Receipts by outcome.
-    public var served: Int64 = 0, outOfStock: Int64 = 0, cancelled: Int64 = 0
-    public init() {}
-  }
-
-  /// A branch as the books know it.
-  public struct Branch: Sendable, Equatable {
-    /// Whether it is there.
-    public enum State: Sendable, Hashable {
-      /// Its lease runs.
-      case open
-      /// Its lease has run out.
-      case expired
-      /// It was left in good order.
-      case closed
-    }
-    /// Its number.
-    public var id: Int64
-    /// Its name, and the machine on which it is.
-    public var name: String, host: String
-    /// How often it has begun or was fenced.
-    public var epoch: Int64
-    /// Whether it is there.
-    public var state: State
-    /// How long its lease still runs by the clock of the database; 0 unless it is open.
-    public var lease: TimeSpan
-    /// Windows as it has told last.
-    public var windows: Int64
-    /// Receipts of the present day of customers whom it has attended to, and its transactions.
-    public var served: Int64, commits: Int64
-  }
-
-  /// The business day.
-  public var day: BusinessDay = 1
-  /// By the number of the service; none where nobody ever came for it.
-  public var services: [Service: Counts] = [:]
-  /// Customers who wait or are at a window, by line.
-  public var waiting: [Line: Int64] = [:]
-  /// All branches, by their numbers.
-  public var branches: [Branch] = []
-  public init() {}
 }

@@ -21,23 +21,26 @@ struct SharedLook {
   var due: TimeSpan?
   /// How many services have numbers.
   var services: Int64
-  /// Of the day by branch and lane.
-  var counts: [(branch: Int64, lane: Int64, SharedNumbers.Counts)] = []
-  var branches: [SharedNumbers.Branch] = []
+  /// Of the day by branch and lane: tickets that were given, and how the others are counted.
+  private var counts: [(branch: Int64, lane: Int64, issued: Int64, BankNumbers.ServiceCounts)] = []
+  private var branches: [BankNumbers.Branch] = []
+  /// For which tickets the branch's stock is to be asked.
+  var releases: [OwedRelease] = []
 
-  static var request: PostgresRequest<SharedLook> {
+  static func request(of branch: PostgresBranch) -> PostgresRequest<SharedLook> {
     PostgresRequest(
       segment: [
         PostgresStatements.lookAtLanes(), PostgresStatements.expired(), PostgresStatements.lookAtDay(),
         PostgresStatements.lookAtNumbers(), PostgresStatements.lookAtBranches(),
+        PostgresStatements.lookAtReleases(.integer(branch.id)),
       ], read: SharedLook.init)
   }
 
   init?(_ results: [PostgresRows]) {
-    guard results.count == 5, let expired = PostgresBranch.branches(results[1]) else { return nil }
+    guard results.count == 6, let expired = PostgresBranch.branches(results[1]) else { return nil }
     self.expired = expired
     lanes = results[0]
-    for row in 0..<lanes.count where lanes.boolean(row, 3) == true {
+    for row in 0..<lanes.count where lanes.boolean(row, 4) == true {
       if let lane = lanes.integer(row, 0) { waiting.append(lane) }
     }
     let days = results[2]
@@ -50,71 +53,65 @@ struct SharedLook {
     for row in 0..<results[3].count {
       let numbers = (0..<9).compactMap { results[3].integer(row, $0) }
       guard numbers.count == 9 else { return nil }
-      var counts = SharedNumbers.Counts()
-      (counts.issued, counts.waiting, counts.delayed, counts.dead) = (
-        numbers[2], numbers[3], numbers[4], numbers[5]
-      )
-      (counts.served, counts.outOfStock, counts.cancelled) = (numbers[6], numbers[7], numbers[8])
-      self.counts.append((numbers[0], numbers[1], counts))
+      var counts = BankNumbers.ServiceCounts()
+      (counts.waiting, counts.delayed, counts.dead) = (numbers[3], numbers[4], numbers[5])
+      (counts.served, counts.sentAway, counts.cancelled) = (numbers[6] + numbers[7], numbers[7], numbers[8])
+      self.counts.append((numbers[0], numbers[1], numbers[2], counts))
     }
     for row in 0..<results[4].count {
       guard let branch = Self.branch(results[4], row) else { return nil }
       branches.append(branch)
     }
+    for row in 0..<results[5].count {
+      guard let day = results[5].integer(row, 0), let ticket = results[5].integer(row, 1),
+        let issued = results[5].integer(row, 2)
+      else { return nil }
+      releases.append(
+        OwedRelease(
+          ticket: TicketOfDay(day: day, ticket: ticket), issuedAt: WallTime(milliseconds: issued)))
+    }
   }
 
-  private static func branch(_ rows: PostgresRows, _ row: Int) -> SharedNumbers.Branch? {
+  private static func branch(_ rows: PostgresRows, _ row: Int) -> BankNumbers.Branch? {
     guard let id = rows.integer(row, 0), let name = rows.text(row, 1), let host = rows.text(row, 2),
       let epoch = rows.integer(row, 3), let closed = rows.boolean(row, 4), let windows = rows.integer(row, 5),
       let commits = rows.integer(row, 6), let lease = rows.integer(row, 7)
     else { return nil }
-    return SharedNumbers.Branch(
-      id: id, name: name, host: host, epoch: epoch, state: closed ? .closed : lease > 0 ? .open : .expired,
-      lease: .milliseconds(closed ? 0 : lease), windows: windows, served: 0, commits: commits)
+    return BankNumbers.Branch(
+      identity: BranchIdentity(number: id, name: name, epoch: epoch), host: host,
+      state: closed ? .closed : lease > 0 ? .open : .expired, leaseMilliseconds: closed ? 0 : lease,
+      windows: windows, served: 0, commits: commits)
   }
 
-  /// The numbers by service, line and branch.
-  func numbers(_ line: (Int64) -> Line?) -> SharedNumbers {
-    var numbers = SharedNumbers()
-    numbers.day = day
+  /// The numbers of the bank, of so many services.
+  ///
+  /// - Parameter line: who stands in a lane, and the branch that alone serves there, or 0.
+  func numbers(_ services: Int, _ line: (Int64) -> (line: Line, branch: Int64)?) -> BankNumbers {
+    var numbers = BankNumbers(day: day, services: Array(repeating: .init(), count: services))
     var served: [Int64: Int64] = [:]
-    for (branch, lane, counts) in counts {
-      served[branch, default: 0] += counts.served + counts.outOfStock
-      guard let line = line(lane) else { continue }
-      numbers.services[line.service, default: .init()].add(counts)
-      numbers.waiting[line, default: 0] += counts.waiting
+    var own: [Int64: Int64] = [:]
+    for (branch, lane, issued, counts) in counts {
+      served[branch, default: 0] += counts.served
+      numbers.issued += issued
+      guard let (line, owner) = line(lane), line.service.index < services else { continue }
+      numbers.services[line.service.index] += counts
+      if owner > 0 { own[owner, default: 0] += counts.waiting + counts.delayed }
     }
     numbers.branches = branches.map { branch in
       var branch = branch
-      branch.served = served[branch.id] ?? 0
+      branch.served = served[branch.identity.number] ?? 0
+      branch.juices = own[branch.identity.number] ?? 0
       return branch
     }
     return numbers
   }
 }
 
-extension SharedNumbers.Counts {
-  mutating func add(_ other: Self) {
-    issued += other.issued
-    waiting += other.waiting
-    delayed += other.delayed
-    dead += other.dead
-    served += other.served
-    outOfStock += other.outOfStock
-    cancelled += other.cancelled
-  }
-}
-
-extension SharedNumbers {
+extension BankNumbers {
   /// The same without how long the leases still run, which changes with every look.
-  var withoutLeases: SharedNumbers {
+  var withoutLeases: BankNumbers {
     var numbers = self
-    for index in numbers.branches.indices { numbers.branches[index].lease = .zero }
+    for index in numbers.branches.indices { numbers.branches[index].leaseMilliseconds = 0 }
     return numbers
-  }
-
-  /// Over all services.
-  public var total: Counts {
-    services.values.reduce(into: Counts()) { $0.add($1) }
   }
 }

@@ -60,6 +60,16 @@ enum SharedOperations {
     }
   }
 
+  /// The branch's stock has given back what it held for these.
+  static func released(_ tickets: [TicketOfDay]) -> SharedRequests.Make {
+    { branch, _, _ in
+      let values = branch.fence + [.integers(tickets.map(\.day)), .integers(tickets.map(\.ticket))]
+      return PostgresRequest(segment: [PostgresStatements.released.with(values)]) { results in
+        results.first?.boolean(0, 0).map { $0 ? .answer(.done) : .fenced }
+      }
+    }
+  }
+
   static func requeueDead(limit: Int) -> SharedRequests.Make {
     { branch, number, _ in
       let limit = PostgresValue.integer(Int64(max(1, limit)))

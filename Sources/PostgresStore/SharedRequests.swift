@@ -33,7 +33,7 @@ final class SharedRequests {
     let request: RequestNumber?
     let make: Make
     /// Customers who ask for tickets; such requests go together.
-    var arriving: ArrivingCustomers?
+    var arriving: IntakeColumns?
     var name: (epoch: Int64, number: Int64)?
     /// Whether it is worth anything in another epoch.
     var outlives = true
@@ -77,12 +77,12 @@ final class SharedRequests {
 
   // MARK: - Asking
 
-  func takeIn(_ request: RequestNumber, _ customers: ArrivingCustomers) {
-    guard customers.count > 0 else { return context.tell(.answered(request, .issued(SharedTickets()))) }
+  func takeIn(_ request: RequestNumber, _ customers: IntakeRequest) {
+    guard !customers.orders.isEmpty else { return context.tell(.answered(request, .issued(SharedTickets()))) }
     var task = Asked(id: nextID(), request: request) { _, _, _ in
       preconditionFailure("customers go another way")
     }
-    task.arriving = customers
+    task.arriving = IntakeColumns(customers)
     tasks.append(task)
     pump()
   }
@@ -156,7 +156,7 @@ final class SharedRequests {
             && !tasks[index].isAlone && !tasks[first].isAlone
       else { break }
       guard customers.lines.allSatisfy({ context.lanes[$0] != nil }) else {
-        if batch.isEmpty { return addLanes(customers.lines) }
+        if batch.isEmpty { return addLanes(customers.lines, for: branch.id) }
         break
       }
       let number = context.numbers.next()
@@ -210,18 +210,19 @@ final class SharedRequests {
     pump()
   }
 
-  private func addLanes(_ lines: [Line]) -> Bool {
+  private func addLanes(_ lines: [Line], for own: Int64) -> Bool {
     let segment = [
       PostgresStatements.lockNumbers(),
       PostgresStatements.addLanes(
-        .integers(lines.map { Int64($0.service.number) }), .integers(lines.map(\.priority.code))),
+        .integers(lines.map { Int64($0.service.number) }), .integers(lines.map(\.priority.code)),
+        .integers(lines.map { SharedContext.owner(of: $0, own) })),
       PostgresStatements.lanes(),
     ]
     isAddingLanes = link.send(PostgresRequest(segment: segment) { $0.last }) { [weak self] answer in
       guard let self else { return }
       self.isAddingLanes = false
       switch answer {
-      case .done(let rows): self.context.know(lanes: rows)
+      case .done(let rows): self.context.know(lanes: rows, for: own)
       case .refused(let error) where !error.isPassing:
         // Whoever has asked for it is told; the others go on.
         let stuck = self.tasks.filter { $0.commit == nil && $0.arriving?.lines == lines }

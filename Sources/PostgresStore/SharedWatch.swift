@@ -37,8 +37,10 @@ final class SharedWatch {
   private var isLooking = false
   private var isRenewing = false
   private var isRescuing = false
-  private var seen: SharedNumbers?
-  private var isDraining = false
+  private var seen: BankNumbers?
+  private var seenReleases: [OwedRelease] = []
+  /// Whether the bank takes no new customers, as was heard last.
+  private(set) var isDraining = false
   /// Everybody who is due was called, and the books were not looked at since.
   private var isCalling = false
 
@@ -79,7 +81,8 @@ final class SharedWatch {
       + [
         PostgresStatements.lockNumbers(),
         PostgresStatements.addServices(.texts(settings.services.map(\.text))),
-        PostgresStatements.services(), PostgresStatements.lanes(), PostgresStatements.lookAtDay(),
+        PostgresStatements.services(), PostgresStatements.lanes(), PostgresStatements.endDrain(),
+        PostgresStatements.lookAtDay(),
         PostgresStatements.booksName(), PostgresStatements.paused(.text(settings.name)),
       ]
     _ = link.send(PostgresRequest(segment: segment) { $0.count == segment.count ? $0 : nil }) {
@@ -95,20 +98,21 @@ final class SharedWatch {
   }
 
   private func joined(_ rows: [PostgresRows], _ former: PostgresBranch?, _ sentAt: MonotonicTime) {
-    let days = rows[7]
+    let days = rows[8]
     if let now = days.integer(0, 3) { context.clock.hear(now, at: SystemClock.wall()) }
     guard let branch = PostgresBranch.joined(rows)?.branch, let day = days.integer(0, 0),
-      let opened = days.integer(0, 1), let drains = days.boolean(0, 2), let number = rows[8].integer(0, 0),
-      let firstDay = rows[8].integer(0, 1), let firstTicket = rows[8].integer(0, 2)
+      let opened = days.integer(0, 1), let drains = days.boolean(0, 2), let number = rows[9].integer(0, 0),
+      let firstDay = rows[9].integer(0, 1), let firstTicket = rows[9].integer(0, 2)
     else {
       return refused(.books(.foreign))
     }
     context.know(services: rows[5])
-    context.know(lanes: rows[6])
+    context.forgetLanes()
+    context.know(lanes: rows[6], for: branch.id)
     let opening = SharedOpening(
       branch: branch, day: day, openedAt: context.clock.ours(opened), isDraining: drains,
       services: context.services, name: BooksName(number: number, day: firstDay, ticket: firstTicket),
-      paused: context.pausedServices(rows[9]))
+      paused: context.pausedServices(rows[10]))
     guard let former else { return begin(opening, sentAt) }
     let isAsked = commits.settleFormer(former, on: link) { [weak self] isSettled in
       guard let self else { return }
@@ -181,11 +185,8 @@ final class SharedWatch {
 
   func heard(_ payload: String) {
     guard context.branch != nil else { return }
-    if let line = Int64(payload).flatMap({ context.line($0) }) {
-      context.tell(.mayWait(line))
-    } else {
-      look()
-    }
+    guard let lane = Int64(payload), context.line(lane) != nil else { return look() }
+    if let line = context.ownLine(lane) { context.tell(.mayWait(line)) }
   }
 
   /// A page of the line was short. Whoever has come while it was claimed may not have been told of, because somebody else
@@ -204,16 +205,16 @@ final class SharedWatch {
     guard let branch = context.branch, !isLooking else { return }
     let askedAt = SystemClock.monotonic()
     lookAt = Kernel.makes("neverLooks") ? nil : askedAt + Self.lookEvery
-    isLooking = link.send(SharedLook.request) { [weak self] answer in
+    isLooking = link.send(SharedLook.request(of: branch)) { [weak self] answer in
       guard let self, self.context.branch == branch else { return }
       self.isLooking = false
-      if case .done(let look) = answer { self.see(look, askedAt) }
+      if case .done(let look) = answer { self.see(look, of: branch, askedAt) }
     }
   }
 
-  private func see(_ look: SharedLook, _ askedAt: MonotonicTime) {
+  private func see(_ look: SharedLook, of branch: PostgresBranch, _ askedAt: MonotonicTime) {
     context.clock.hear(look.now, at: SystemClock.wall())
-    context.know(lanes: look.lanes)
+    context.know(lanes: look.lanes, for: branch.id)
     if look.services != Int64(context.services.count) { readServices() }
     if look.day != context.day {
       context.day = look.day
@@ -223,8 +224,13 @@ final class SharedWatch {
       isDraining = look.isDraining
       context.tell(.draining(isDraining))
     }
-    for lane in look.waiting { if let line = context.line(lane) { context.tell(.mayWait(line)) } }
-    let numbers = look.numbers(context.line)
+    for lane in look.waiting { if let line = context.ownLine(lane) { context.tell(.mayWait(line)) } }
+    // Those that are still there were not given back, or nobody has heard of it.
+    if look.releases != seenReleases || !look.releases.isEmpty {
+      seenReleases = look.releases
+      context.tell(.releases(look.releases))
+    }
+    let numbers = look.numbers(context.services.count, context.line)
     if numbers.withoutLeases != seen {
       seen = numbers.withoutLeases
       context.tell(.numbers(numbers))

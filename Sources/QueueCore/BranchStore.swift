@@ -67,6 +67,9 @@ public enum BranchNews: Sendable {
   case answered(RequestNumber, BranchAnswer)
   /// How the whole bank is.
   case numbers(BankNumbers)
+  /// For which cancelled tickets this branch's stock is to be asked whether it holds something: some of them, the oldest first.
+  /// They are told again until a ``StoreChange/released(_:)`` of them is staged.
+  case releases([OwedRelease])
   /// The bank drains: no branch takes new customers.
   case draining
   /// The lease was lost, and why: the queue hears `.branchLost` first of all. It is joined again by itself.
@@ -82,6 +85,17 @@ public enum BranchNews: Sendable {
   case interrupted(Remark)
   /// The books can be used no more.
   case failed(StoreError)
+}
+
+/// A cancelled ticket for which something may still be put by in a branch's stock, and when it was issued: by that the stock
+/// knows its order.
+public struct OwedRelease: Sendable, Hashable {
+  /// Which ticket.
+  public var ticket: TicketOfDay
+  /// By the clock of the books.
+  public var issuedAt: WallTime
+
+  public init(ticket: TicketOfDay, issuedAt: WallTime) { (self.ticket, self.issuedAt) = (ticket, issuedAt) }
 }
 
 /// What became of a request to shared books.
@@ -143,8 +157,25 @@ public struct IntakeRequest: Sendable {
   /// When they came.
   public var issuedAt: WallTime
 
-  public init(key: String? = nil, digest: Int64? = nil, issuedAt: WallTime) {
-    (self.key, self.digest, self.issuedAt) = (key, digest, issuedAt)
+  public init(issuedAt: WallTime, key: String? = nil, digest: Int64? = nil) {
+    (self.issuedAt, self.key, self.digest) = (issuedAt, key, digest)
+  }
+
+  /// Adds a customer.
+  ///
+  /// - Parameters:
+  ///   - payload: what the customer carries; nil for nothing.
+  ///   - key: of this customer alone, where the request has none: whoever is known by it gets no other ticket.
+  ///   - digest: what is asked for under it.
+  public mutating func add(
+    _ order: CustomerOrder, payload: [UInt8]? = nil, key: String? = nil, digest: Int64? = nil
+  ) {
+    let place = orders.count
+    orders.append(order)
+    if let payload { payloads.append((payload, place..<place + 1)) }
+    guard let key else { return }
+    places[Array(key.utf8)] = keyed.count
+    keyed.append((place, key, digest))
   }
 }
 
@@ -173,6 +204,8 @@ public struct BankNumbers: Sendable, Equatable {
     public var windows: Int64
     /// Whom it has served today, and transactions since it began.
     public var served: Int64, commits: Int64
+    /// Who waits or is delayed for something that lies in its stock: nobody else serves them.
+    public var juices: Int64 = 0
 
     public init(
       identity: BranchIdentity, host: String, state: BranchState, leaseMilliseconds: Int64, windows: Int64,
@@ -198,14 +231,17 @@ public struct BankNumbers: Sendable, Equatable {
   }
 
   /// Over all services.
-  public var all: ServiceCounts {
-    services.reduce(into: ServiceCounts()) { sum, counts in
-      sum.waiting += counts.waiting
-      sum.delayed += counts.delayed
-      sum.dead += counts.dead
-      sum.served += counts.served
-      sum.sentAway += counts.sentAway
-      sum.cancelled += counts.cancelled
-    }
+  public var all: ServiceCounts { services.reduce(into: ServiceCounts()) { $0 += $1 } }
+}
+
+extension BankNumbers.ServiceCounts {
+  /// Adds what was counted elsewhere.
+  public static func += (sum: inout Self, counts: Self) {
+    sum.waiting += counts.waiting
+    sum.delayed += counts.delayed
+    sum.dead += counts.dead
+    sum.served += counts.served
+    sum.sentAway += counts.sentAway
+    sum.cancelled += counts.cancelled
   }
 }

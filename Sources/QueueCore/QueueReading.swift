@@ -3,6 +3,7 @@
 // something is.
 
 import BankModel
+import Time
 
 /// What is kept of the queue, to be read. Every call is synchronous.
 public protocol QueueReading: AnyObject {
@@ -76,6 +77,9 @@ public protocol QueueReading: AnyObject {
   /// worker that died may have put something by without telling anybody. `.released` takes it out again.
   func unreleased(after ticket: TicketOfDay?, limit: Int) throws(StoreError) -> [TicketOfDay]
 
+  /// When such a ticket was issued, by which the stock knows its order; nil where nobody knows.
+  func momentOfIssue(ofUnreleased ticket: TicketOfDay) throws(StoreError) -> WallTime?
+
   /// The receipt of one ticket.
   func receipt(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> Receipt?
 
@@ -103,6 +107,11 @@ extension QueueReading {
     case .dead(let request, let limit):
       .deadLoaded(request, try customers(in: .dead, after: nil, limit: limit).map(\.customer))
     }
+  }
+
+  /// It was written down with the receipt.
+  public func momentOfIssue(ofUnreleased ticket: TicketOfDay) throws(StoreError) -> WallTime? {
+    try receipt(day: ticket.day, ticket: ticket.ticket)?.issuedAt
   }
 
   /// Whether something may still be put by in the stock for a ticket that was cancelled.

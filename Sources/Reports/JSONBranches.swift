@@ -10,12 +10,14 @@ extension JSONValue {
   }
 
   static func branch(_ branch: BranchReport) -> JSONValue {
-    [
+    let shape: JSONValue = [
       "branch": .init(branch.number), "host": .string(branch.host), "epoch": .init(branch.epoch),
       "state": .string(branch.state.name), "lease_ms": .init(branch.leaseMilliseconds),
       "windows": .init(branch.windows), "served": .init(branch.served), "name": .string(branch.name),
       "rate_milli": .init(branch.rate), "commits": .init(branch.commits), "this": .bool(branch.isThis),
     ]
+    // Who is left to this branch alone.
+    return branch.juices.map { shape.adding(["juices": .init($0)]) } ?? shape
   }
 
   /// The field that only those have who belong to a branch of a shared bank.

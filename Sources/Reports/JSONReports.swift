@@ -192,7 +192,8 @@ extension JSONValue {
         (report.steps ?? []).map { ["step": .string($0.step.name), "ms": .init($0.milliseconds)] }),
     ]
     // How many of those who count as served were sent away with nothing.
-    return report.sentAway.map { shape.adding(["out_of_stock": .init($0)]) } ?? shape
+    let counted = report.sentAway.map { shape.adding(["out_of_stock": .init($0)]) } ?? shape
+    return report.branches.map { counted.adding(["branches": .array($0.map(branch))]) } ?? counted
   }
 
   /// `audit`. Where there is no stock or no machine nothing can differ.

@@ -50,7 +50,6 @@ final class BookMove {
     if let first = audit.remarks.first {
       throw refusal(.homeBroken, audit.remarks.count, first.description)
     }
-    guard try source.unreleased(after: nil, limit: 1).isEmpty else { throw refusal(.juiceWaits) }
     total = rows[.tickets]
     try connection.prepareBooks()
     return try connection.inTransaction {
@@ -96,6 +95,7 @@ final class BookMove {
     try moveReceipts()
     try moveAttempts()
     for state in [CustomerState.waiting, .delayed, .dead] { try moveCustomers(state) }
+    try moveReleases()
     try writeTallies()
   }
 
@@ -205,7 +205,6 @@ final class BookMove {
       try know(page.map(\.customer.line))
       var columns = MovedColumns(numbers: 10, texts: 1, bytes: 1)
       for one in page {
-        guard !one.customer.service.drawsOnStock else { throw refusal(.juiceWaits) }
         let lane = lanes[one.customer.line] ?? 0
         columns.add(one, lane: lane, payload: try source.payload(of: one.customer.ticket))
         count(present, lane, [0, Int(state == .waiting ? 1 : state == .delayed ? 2 : 3)])
@@ -214,6 +213,22 @@ final class BookMove {
       try send(MovingStatements.customers, &columns)
       try pass(page.count)
       cursor = TicketCursor(state: state, line: end.customer.line, after: end.customer.ticket)
+    }
+  }
+
+  /// What the stock of this home may hold for cancelled tickets, it gives back when the branch is open.
+  private func moveReleases() throws {
+    var last: TicketOfDay?
+    while true {
+      let page = try source.unreleased(after: last, limit: Self.portion)
+      var columns = MovedColumns(numbers: 3)
+      for ticket in page {
+        let issued = try source.momentOfIssue(ofUnreleased: ticket)
+        columns.add([ticket.day, ticket.ticket, issued?.milliseconds ?? 0])
+      }
+      try send(MovingStatements.releases, of: [.integer(owner.id)], &columns)
+      guard page.count == Self.portion else { return }
+      last = page.last
     }
   }
 
@@ -245,18 +260,24 @@ final class BookMove {
     let order = new.sorted { ($0.service.number, $0.priority.code) < ($1.service.number, $1.priority.code) }
     let rows = try connection.ask(
       MovingStatements.lanes(
-        services: try order.map { try number(of: $0.service) }, priorities: order.map(\.priority.code)),
+        services: try order.map { try number(of: $0.service) }, priorities: order.map(\.priority.code),
+        branches: order.map(owner(of:))),
       MovingStatements.allLanes)[1]
     var known: [[Int64]: Int64] = [:]
     for row in 0..<rows.count {
       if let lane = rows.integer(row, 0), let service = rows.integer(row, 1),
-        let priority = rows.integer(row, 2)
+        let priority = rows.integer(row, 2), let branch = rows.integer(row, 3)
       {
-        known[[service, priority]] = lane
+        known[[service, priority, branch]] = lane
       }
     }
-    for line in order { lanes[line] = known[[try number(of: line.service), line.priority.code]] }
+    for line in order {
+      lanes[line] = known[[try number(of: line.service), line.priority.code, owner(of: line)]]
+    }
   }
+
+  /// The branch that alone serves a line: what is wanted lies in the stock of this home.
+  private func owner(of line: Line) -> Int64 { line.service.drawsOnStock ? owner.id : 0 }
 
   private func count(_ day: BusinessDay, _ lane: Int64, _ places: [Int]) {
     for place in places {

@@ -26,6 +26,10 @@ final class SharedBank: InspectedBooks {
     try books.receipts(from: day, behind: marks, of: service, limit: limit)
   }
 
+  func stockReading(ofBranch name: String) throws(StoreError) -> (any QueueReading)? {
+    try books.reading(ofStockOf: name)
+  }
+
   /// The books alone. What the server promises of a commit is a note.
   func audit() throws(StoreError) -> AuditReport? {
     var report = AuditReport(try books.audit())

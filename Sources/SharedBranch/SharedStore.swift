@@ -35,6 +35,8 @@ final class SharedStore: BranchStore {
   private var revived: [RequestNumber: Int64] = [:]
   /// What customers in hand carry.
   private var payloads: [TicketNumber: [UInt8]] = [:]
+  /// For which tickets the stock has given back what it held, and the books were not told yet.
+  private var released: [TicketOfDay] = []
   /// The request with which the day is closed, before the branch leaves; nil where it is not.
   private var closing: RequestNumber?
   private var isLeaving = false
@@ -56,6 +58,7 @@ final class SharedStore: BranchStore {
     switch change {
     case .finish(let customer, _, _), .postpone(let customer, _), .bury(let customer):
       if !payloads.isEmpty { payloads[customer.ticket] = nil }
+    case .released(let ticket): return released.append(ticket)
     default: break
     }
     books.stage(change)
@@ -114,16 +117,7 @@ final class SharedStore: BranchStore {
   }
 
   func takeIn(_ customers: IntakeRequest, for request: RequestNumber) {
-    var payloads: [Int: [UInt8]] = [:]
-    for (payload, places) in customers.payloads { for place in places { payloads[place] = payload } }
-    let keys = Dictionary(customers.keyed.map { ($0.place, ($0.key, $0.digest)) }, uniquingKeysWith: { $1 })
-    var columns = ArrivingCustomers(
-      issuedAt: customers.issuedAt, key: customers.key, digest: customers.digest)
-    for (place, order) in customers.orders.enumerated() {
-      let key = keys[place]
-      columns.add(order, payload: payloads[place], key: key?.0, digest: key?.1)
-    }
-    books.takeIn(request, columns)
+    books.takeIn(request, customers)
     if Kernel.makes("tellsTicketsTooEarly") {
       let count = TicketNumber(customers.orders.count)
       let tickets = IssuedTickets(day: 1, first: 1 << 20, last: 1 << 20 + count - 1)
@@ -156,11 +150,17 @@ final class SharedStore: BranchStore {
   }
 
   private func leaveNow() {
-    books.leave { [weak self] in self?.news.append(.left) }
+    books.leave { [weak self] in
+      // How the bank is then was told just before.
+      self?.hearAll()
+      self?.news.append(.left)
+    }
   }
 
   /// What has come of it is heard in the next turn, for which nobody sleeps.
   func endTurn() {
+    books.released(released)
+    released.removeAll(keepingCapacity: true)
     books.endTurn()
     hearAll()
   }
@@ -192,7 +192,8 @@ final class SharedStore: BranchStore {
       events.append(.pageLoaded(line, page.map(\.customer)))
     case .mayWait(let line): events.append(.somebodyMayWait(line))
     case .answered(let request, let answer): hear(answer, to: request)
-    case .numbers(let numbers): news.append(.numbers(BankNumbers(numbers, services)))
+    case .releases(let owed): news.append(.releases(owed))
+    case .numbers(let numbers): news.append(.numbers(numbers))
     case .draining(let drains): hear(draining: drains, on: day)
     case .dayBegan(let day, _): hear(draining: isDraining, on: day)
     case .services(let directory): services = directory
@@ -285,39 +286,5 @@ extension SharedLoss {
     case .leaseRanOut: "the lease could not be renewed in time"
     case .booksReplaced: "the books are a copy that has never had some of its transactions"
     }
-  }
-}
-
-extension BankNumbers {
-  init(_ numbers: SharedNumbers, _ services: ServiceDirectory) {
-    var counts = Array(repeating: ServiceCounts(), count: services.count)
-    for (service, found) in numbers.services where service.index < counts.count {
-      counts[service.index].waiting = found.waiting
-      counts[service.index].delayed = found.delayed
-      counts[service.index].dead = found.dead
-      counts[service.index].served = found.served + found.outOfStock
-      counts[service.index].sentAway = found.outOfStock
-      counts[service.index].cancelled = found.cancelled
-    }
-    self.init(
-      day: numbers.day, issued: numbers.total.issued, services: counts,
-      branches: numbers.branches.map { branch in
-        Branch(
-          identity: BranchIdentity(number: branch.id, name: branch.name, epoch: branch.epoch),
-          host: branch.host,
-          state: BranchState(branch.state), leaseMilliseconds: branch.lease.milliseconds,
-          windows: branch.windows, served: branch.served, commits: branch.commits)
-      })
-  }
-}
-
-extension BranchState {
-  init(_ state: SharedNumbers.Branch.State) {
-    self =
-      switch state {
-      case .open: .open
-      case .expired: .expired
-      case .closed: .closed
-      }
   }
 }

@@ -82,19 +82,88 @@ struct BranchDeskTests {
     #expect(customers.keyed.map(\.place) == [0, 1, 2, 3] && customers.keyed.map(\.key) == entries.map(\.key))
   }
 
-  @Test("juice is not ordered, a reset is not done, and too many at once are refused, each by its name")
+  @Test("a reset is not done, and too many at once are refused, each by its name")
   func refusals() throws {
     let (bank, client, books) = try bank()
-    var juice = EnqueueOrder.deposits(1)
-    (juice.service, juice.amount, juice.account, juice.article) = (.juice, nil, nil, "strawberry")
     let numbers = [
-      ask(.enqueue(juice), client, bank), ask(.reset(day: nil), client, bank),
-      ask(.enqueue(.deposits(1_000_001)), client, bank),
+      ask(.reset(day: nil), client, bank), ask(.enqueue(.deposits(1_000_001)), client, bank),
     ]
     let replies = try client.answers(bank.coordinator)
     let codes = numbers.map { number in replies.first { $0.number == number }?.answer.failure?.code }
-    #expect(codes == [.notInSharedBank, .notInSharedBank, .badRequest])
+    #expect(codes == [.notInSharedBank, .badRequest])
     #expect(books.arrived.isEmpty)
+  }
+
+  @Test(
+    "juice is handed in, and of all that is waited for only what this branch's own stock can make counts here"
+  )
+  func juice() throws {
+    let (bank, client, books) = try bank()
+    var juice = EnqueueOrder.deposits(1)
+    (juice.service, juice.amount, juice.account, juice.article) = (.juice, nil, nil, "strawberry")
+    _ = ask(.enqueue(juice), client, bank)
+    #expect(books.arrived.first?.customers.orders.map(\.article) == ["strawberry"])
+    books.say(.numbers(numbers(waiting: [2, 0, 7], juices: [3, 4])))
+    hear(bank)
+    let shared = try #require(bank.coordinator.branch.shared)
+    #expect(shared.remaining == [2, 0, 3] && shared.counts(of: .juice).waiting == 7)
+    #expect(shared.branchReports.map(\.juices) == [3, 4])
+  }
+
+  @Test("the last branch of a bank that ends its day says at which others juice is left")
+  func left() throws {
+    let (bank, client, books) = try bank()
+    let number = ask(.stop(StopOrder(now: false, timeoutMilliseconds: nil, endsBank: true)), client, bank)
+    books.say(.draining)
+    hear(bank)
+    var last = numbers(waiting: [0, 0, 4], juices: [0, 4])
+    last.branches[1].state = .closed
+    books.say(.numbers(last))
+    hear(bank)
+    bank.coordinator.ending.advance()
+    #expect(books.isLeaving, "nobody is left who can be served here")
+    books.say(.left)
+    hear(bank)
+    guard case .stopped(let report)? = try client.answers(to: number, bank.coordinator).last else {
+      Issue.record("the branch has not said that it has stopped")
+      return
+    }
+    #expect(!report.isDayClosed && report.waiting == 4 && report.branches?.map(\.number) == [2])
+  }
+
+  @Test("what the stock is to give back is known by the moment of issue, until it has")
+  func owed() throws {
+    let (bank, _, books) = try bank()
+    let owed = (1...3).map { ticket in
+      OwedRelease(
+        ticket: TicketOfDay(day: 1, ticket: ticket), issuedAt: WallTime(milliseconds: 40 + ticket))
+    }
+    books.say(.releases(owed))
+    hear(bank)
+    let view = BranchView(try #require(bank.coordinator.branch.shared))
+    #expect(try view.unreleased(after: owed[0].ticket, limit: 1) == [owed[1].ticket])
+    #expect(try view.momentOfIssue(ofUnreleased: owed[2].ticket) == owed[2].issuedAt)
+    try #require(bank.coordinator.branch.shared).released(owed[1].ticket)
+    #expect(try view.unreleased(after: nil, limit: 9).map(\.ticket) == [1, 3])
+  }
+
+  /// The numbers of two branches: who waits by service, and for the juice of each.
+  private func numbers(waiting: [Int64], juices: [Int64]) -> BankNumbers {
+    var numbers = BankNumbers(day: 1, issued: waiting.reduce(0, +))
+    numbers.services = waiting.map { count in
+      var counts = BankNumbers.ServiceCounts()
+      counts.waiting = count
+      return counts
+    }
+    numbers.branches = juices.enumerated().map { place, count in
+      var branch = BankNumbers.Branch(
+        identity: BranchIdentity(number: Int64(place) + 1, name: "b\(place)", epoch: 1), host: "h",
+        state: .open,
+        leaseMilliseconds: 3_000, windows: 2, served: 5, commits: 3)
+      branch.juices = count
+      return branch
+    }
+    return numbers
   }
 
   @Test("whoever is in hand is cancelled here, anybody else by the books")

@@ -99,7 +99,7 @@ struct PostgresStoreTests {
   func keys() throws {
     let stage = try StoreStage()
     let branches = try ["a", "b"].map { try stage.join($0) }
-    var customers = ArrivingCustomers(issuedAt: .init(milliseconds: 5), key: "monday", digest: 77)
+    var customers = IntakeRequest(issuedAt: .init(milliseconds: 5), key: "monday", digest: 77)
     var order = CustomerOrder(service: .deposit, priority: .regular, amount: 1, account: 2)
     customers.add(order, payload: [1, 2, 3])
     order = CustomerOrder(service: .loan, priority: .regular, amount: 1, account: 2)

@@ -29,9 +29,10 @@ struct SharedBooksTests {
         && first.told.contains { if case .services = $0 { true } else { false } }
     }
     let branches = try #require(first.numbers?.branches)
-    #expect(branches.map(\.name) == ["first", "second"] && branches.allSatisfy { $0.state == .open })
+    #expect(
+      branches.map(\.identity.name) == ["first", "second"] && branches.allSatisfy { $0.state == .open })
     #expect(branches.map(\.host) == ["first.example", "second.example"])
-    #expect(branches.allSatisfy { $0.lease > .zero && $0.lease <= .seconds(4) })
+    #expect(branches.allSatisfy { (1...4_000).contains($0.leaseMilliseconds) })
     #expect(first.leaseUntil != nil && first.joins.count == 1)
   }
 
@@ -57,7 +58,7 @@ struct SharedBooksTests {
     #expect(Set(customers.map(\.line)) == [SharedStage.deposits])
     #expect(customers.allSatisfy { $0.issuedAt == WallTime(milliseconds: 1_000) && $0.amount >= 100 })
     try stage.turn {
-      branches.allSatisfy { $0.numbers?.total.served == 500 && $0.numbers?.total.waiting == 0 }
+      branches.allSatisfy { $0.numbers?.all.served == 500 && $0.numbers?.all.waiting == 0 }
     }
     #expect(branches[0].numbers?.branches.map(\.served).reduce(0, +) == 500)
     try stage.check()
@@ -69,7 +70,7 @@ struct SharedBooksTests {
   func keys() throws {
     let stage = try SharedStage()
     let branches = try ["a", "b"].map { try stage.open($0) }
-    func take(_ branch: SharedBranch, _ customers: ArrivingCustomers) throws -> SharedAnswer {
+    func take(_ branch: SharedBranch, _ customers: IntakeRequest) throws -> SharedAnswer {
       try stage.ask(branch) { $0.takeIn($1, customers) }
     }
     func tickets(_ first: Int64, _ last: Int64) -> IssuedTickets {
@@ -80,8 +81,8 @@ struct SharedBooksTests {
     #expect(try take(branches[1], monday) == .issued(SharedTickets(known: [tickets(1, 3)])))
     #expect(
       try take(branches[1], SharedStage.customers(3, key: "monday", digest: 2)) == .keyConflict("monday"))
-    func list(_ entries: [(key: String?, digest: Int64?)]) -> ArrivingCustomers {
-      var list = ArrivingCustomers(issuedAt: WallTime(milliseconds: 5))
+    func list(_ entries: [(key: String?, digest: Int64?)]) -> IntakeRequest {
+      var list = IntakeRequest(issuedAt: WallTime(milliseconds: 5))
       for entry in entries {
         list.add(
           CustomerOrder(service: .loan, priority: .vip, amount: 9, account: 9), key: entry.key,
@@ -102,7 +103,7 @@ struct SharedBooksTests {
       try take(branches[0], list([("x", 5)])) == .issued(SharedTickets(known: [tickets(5, 5)])))
     #expect(try stage.number("SELECT count(*) FROM bank.customer") == 10)
     #expect(
-      try take(branches[0], ArrivingCustomers(issuedAt: WallTime(milliseconds: 1)))
+      try take(branches[0], IntakeRequest(issuedAt: WallTime(milliseconds: 1)))
         == .issued(SharedTickets()))
     try stage.check()
   }
@@ -136,7 +137,7 @@ struct SharedBooksTests {
     let postponed = [3, 4, 11].map { one.inHand[$0].customer.ticket }
     one.inHand.removeAll { postponed.contains($0.customer.ticket) }
     one.hand(over: [])
-    try stage.turn { one.numbers?.total.delayed == 3 }
+    try stage.turn { one.numbers?.all.delayed == 3 }
     try stage.check()
     // The rest is still in hand, and served there.
     one.serve()
@@ -162,7 +163,7 @@ struct SharedBooksTests {
     try stage.enqueue(one, 3)
     try stage.claimAll(one)
     #expect(one.inHand.map(\.customer.ticket) == [1, 2, 3, 6, 7, 8])
-    try stage.turn { other.numbers?.total.issued == 8 && other.numbers?.total.delayed == 0 }
+    try stage.turn { other.numbers?.issued == 8 && other.numbers?.all.delayed == 0 }
     try stage.claimAll(other)
     #expect(other.inHand.map(\.customer.ticket) == [4, 5])
     try stage.check()
@@ -196,7 +197,7 @@ struct SharedBooksTests {
     }
     one.inHand.removeFirst(5)
     one.hand(over: [])
-    try stage.turn { one.numbers?.total.dead == 5 }
+    try stage.turn { one.numbers?.all.dead == 5 }
     #expect(try stage.number("SELECT count(*) FROM bank.attempt WHERE is_fatal AND exit_signal = 9") == 5)
     #expect(try stage.ask(other) { $0.requeue($1, 2) } == .done)
     #expect(try stage.ask(other) { $0.requeue($1, 2) } == .wrongState(.waiting))
@@ -240,7 +241,7 @@ struct SharedBooksTests {
       .once("SELECT outcome, place, debit, branch FROM bank.receipt WHERE ticket = 4"))[0]
     #expect(row.integer(0, 0) == 2 && !row.has(0, 1) && !row.has(0, 2))
     #expect(row.integer(0, 3) == other.opening?.branch.id)
-    try stage.turn { one.numbers?.total.cancelled == 2 && one.numbers?.total.served == 8 }
+    try stage.turn { one.numbers?.all.cancelled == 2 && one.numbers?.all.served == 8 }
     try stage.check()
   }
 
@@ -283,7 +284,7 @@ struct SharedBooksTests {
     #expect(!rows.has(1, 0) && !rows.has(1, 3) && rows.integer(1, 12) == 3)
     #expect(PostgresShortages.read(rows.text(1, 11)) == [short, short])
     #expect((0..<12).allSatisfy { !rows.has(2, $0) })
-    try stage.turn { one.numbers?.services[Service(number: 4)]?.outOfStock == 1 }
+    try stage.turn { one.numbers?.services[3].sentAway == 1 }
     try stage.check()
   }
 
@@ -332,7 +333,7 @@ struct SharedBooksTests {
     #expect(try stage.enqueue(one, 5).new == [IssuedTickets(day: 2, first: 1, last: 5)])
     try stage.turn { other.done.count == 15 }
     #expect(try stage.number("SELECT count(*) FROM bank.receipt WHERE day = 2") == 5)
-    try stage.turn { one.numbers?.day == 2 && one.numbers?.total.served == 5 }
+    try stage.turn { one.numbers?.day == 2 && one.numbers?.all.served == 5 }
     // A reset takes everybody out, also whoever is in hand.
     other.servesAtOnce = false
     try stage.enqueue(one, 12)
@@ -370,7 +371,7 @@ struct SharedBooksTests {
     try stage.turn { one.done.count == 900 }
     try stage.turn { (try stage.number("SELECT count(*) FROM bank.tally") ?? 0) < 600 }
     #expect(try stage.number("SELECT count(*) FROM bank.tally WHERE commit_no = 0") == 1)
-    try stage.turn { one.numbers?.total.served == 900 }
+    try stage.turn { one.numbers?.all.served == 900 }
     try stage.check()
   }
 

@@ -178,7 +178,7 @@ struct SharedFaultTests {
     try stage.enqueue(one, 1)
     one.servesAtOnce = true
     // Behind the last page there is a look, and nobody is asked for any more.
-    try stage.turn { one.numbers?.total.served == 1 && one.isIdle }
+    try stage.turn { one.numbers?.all.served == 1 && one.isIdle }
     let renewals = one.renewals
     try stage.turn { one.renewals > renewals && one.isIdle }
     try stage.stage.client.run(

@@ -76,7 +76,7 @@ struct SharedHistoryTests {
     let served = try stage.number("SELECT count(*) FROM bank.receipt WHERE outcome = 1")
     #expect(served == Int64(done.count), "seed \(seed): a branch does not know what it did")
     try stage.turn {
-      branches.allSatisfy { $0.numbers?.total.served == served && $0.numbers?.total.issued == issued }
+      branches.allSatisfy { $0.numbers?.all.served == served && $0.numbers?.issued == issued }
     }
     #expect(branches.allSatisfy { $0.forgotten.isEmpty && $0.refusals.isEmpty }, "seed \(seed)")
     print(

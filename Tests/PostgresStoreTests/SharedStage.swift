@@ -20,10 +20,12 @@ final class SharedBranch {
   private(set) var failures: [SharedBooksFailure] = []
   private(set) var refusals: [StoreError] = []
   private(set) var forgotten: [Int64] = []
-  private(set) var numbers: SharedNumbers?
+  private(set) var numbers: BankNumbers?
   private(set) var leaseUntil: MonotonicTime?
   private(set) var answers: [RequestNumber: SharedAnswer] = [:]
   private(set) var days: [BusinessDay] = []
+  /// For which tickets its stock is to be asked, as it was told last.
+  private(set) var owed: [OwedRelease] = []
   private(set) var isDraining = false
   /// Pages in the order in which they came.
   private(set) var pages: [(line: Line, customers: [SharedCustomer])] = []
@@ -142,6 +144,7 @@ final class SharedBranch {
       #expect(answers[request] == nil, "a request is answered once")
       answers[request] = answer
     case .numbers(let numbers): self.numbers = numbers
+    case .releases(let owed): self.owed = owed
     case .dayBegan(let day, _): days.append(day)
     case .draining(let drains): isDraining = drains
     case .forgotten(let commits): forgotten += commits
@@ -211,8 +214,8 @@ final class SharedStage {
     _ count: Int, _ line: Line = SharedStage.deposits, key: String? = nil, digest: Int64? = nil,
     dueAt: WallTime? = nil,
     payload: [UInt8]? = nil
-  ) -> ArrivingCustomers {
-    var customers = ArrivingCustomers(issuedAt: WallTime(milliseconds: 1_000), key: key, digest: digest)
+  ) -> IntakeRequest {
+    var customers = IntakeRequest(issuedAt: WallTime(milliseconds: 1_000), key: key, digest: digest)
     for number in 0..<count {
       var order = CustomerOrder(
         service: line.service, priority: line.priority, amount: 100 + Int64(number), account: Int64(number))

@@ -8,6 +8,7 @@ import Posix
 import PosixFixture
 import Postgres
 import PostgresFixture
+import QueueCore
 import Testing
 import Time
 

@@ -4,6 +4,7 @@
 import BankModel
 import Postgres
 import PostgresFixture
+import QueueCore
 import Testing
 import Time
 
@@ -79,7 +80,7 @@ final class StoreStage {
 
   /// Gives so many tickets of a lane.
   func enqueue(_ branch: PostgresBranch, _ count: Int, lane: Int64 = StoreStage.deposits) throws {
-    var customers = ArrivingCustomers(issuedAt: WallTime(milliseconds: 1_000))
+    var customers = IntakeRequest(issuedAt: WallTime(milliseconds: 1_000))
     for number in 0..<count {
       customers.add(
         CustomerOrder(
@@ -94,21 +95,21 @@ final class StoreStage {
   }
 
   /// A request of the branch for tickets, under a number that was not given before.
-  func intake(_ branch: PostgresBranch, _ customers: ArrivingCustomers) -> PostgresIntake {
+  func intake(_ branch: PostgresBranch, _ customers: IntakeRequest) -> PostgresIntake {
     lastNumber += 1
     let lanes = [
       Line(service: .deposit, priority: .regular): Self.deposits,
       Line(service: .loan, priority: .regular): Self.loans,
     ]
     return PostgresIntake(
-      customers: customers, lanes: lanes, commit: 1_000_000 + lastNumber,
+      customers: IntakeColumns(customers), lanes: lanes, commit: 1_000_000 + lastNumber,
       name: (branch.epoch, 1_000_000 + lastNumber))
   }
 
   func intake(
     _ branch: PostgresBranch, count: Int, _ change: (inout CustomerOrder) -> Void = { _ in }
   ) -> PostgresIntake {
-    var customers = ArrivingCustomers(issuedAt: WallTime(milliseconds: 5))
+    var customers = IntakeRequest(issuedAt: WallTime(milliseconds: 5))
     var order = CustomerOrder(service: .deposit, priority: .regular, amount: 1, account: 2)
     change(&order)
     for _ in 0..<count { customers.add(order) }

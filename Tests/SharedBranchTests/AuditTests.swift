@@ -94,6 +94,8 @@ struct AuditTests {
     ("INSERT INTO bank.intake VALUES (1, 41, 42, 1)", [.booksIssued, .ticketsLost]),
     ("UPDATE bank.receipt SET branch = 2 WHERE ticket = 7", [.receiptOutsideClaim]),
     ("UPDATE bank.receipt SET epoch = 2 WHERE ticket = 7", [.receiptOutsideClaim]),
+    ("UPDATE bank.receipt SET lane = 7, debit = NULL, credit = NULL WHERE ticket = 7", [.juiceElsewhere]),
+    ("INSERT INTO bank.release VALUES (1, 1, 7, 1)", [.releaseUnknown]),
     (
       "UPDATE bank.receipt SET lane = 77 WHERE ticket = 7",
       [.receiptMeaningless, .booksServed, .booksOfService]

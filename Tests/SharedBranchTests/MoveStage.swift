@@ -28,7 +28,7 @@ final class MoveStage {
 
   /// - Parameters:
   ///   - crowd: so many more customers wait, and as many have a receipt.
-  ///   - juice: whether somebody waits for one.
+  ///   - juice: whether somebody waits for one, and somebody else who did was cancelled.
   init(crowd: Int64 = 0, juice: Bool = false) throws {
     directory = try TemporaryDirectory()
     home = BankHome(directory.path)
@@ -133,7 +133,10 @@ final class MoveStage {
     books.dead += 1
     try end(store, all[7])
     try store.commit(books)
-    if juice { try come(store, customer(9, .juice, amount: 0)) }
+    if juice {
+      for ticket: TicketNumber in [9, 10] { try come(store, customer(ticket, .juice, amount: 0)) }
+      try end(store, customer(10, .juice, amount: 0), .cancelled, attempts: 0)
+    }
     guard crowd > 0 else { return _ = try store.commit(books) }
     let first = books.issued + 1
     for ticket in first..<(first + 2 * crowd) {

@@ -103,6 +103,24 @@ struct MoveTests {
     #expect(tickets == [1, 3])
   }
 
+  @Test(
+    "Who waits for juice waits for that of this home, and what its stock may hold for a cancelled one is kept"
+  )
+  func juice() throws {
+    let stage = try MoveStage(juice: true)
+    #expect(try stage.move().rows.allSatisfy { $0.before == $0.after })
+    let books = try stage.database.reading()
+    #expect(try books.audit().problems == [])
+    #expect(try books.find(9)?.customer.service == .juice)
+    #expect(
+      try stage.database.number(
+        "SELECT count(*) FROM bank.customer JOIN bank.lane l ON l.number = (position >> 40) & 1048575 WHERE l.branch = 1"
+      )
+        == 1)
+    #expect(try books.unreleased(after: nil, limit: 10) == [TicketOfDay(day: 2, ticket: 10)])
+    #expect(try stage.original().unreleased(after: nil, limit: 10).count == 1)
+  }
+
   @Test("What is in the way is said, and nothing is changed anywhere")
   func refused() throws {
     func refusal(_ stage: MoveStage, _ kind: Remark.Kind, _ prepare: (MoveStage) throws -> Void = { _ in })
@@ -114,7 +132,6 @@ struct MoveTests {
       #expect(MovedNote.read(from: stage.home.movedNote) == nil)
       try stage.home.requireOwnBooks()
     }
-    try refusal(MoveStage(juice: true), .juiceWaits)
     try refusal(MoveStage(), .sharedBooksFull) { stage in
       _ = try PreparedBooks(stage.database, "INSERT INTO bank.intake VALUES (1, 1, 3, 1)")
     }

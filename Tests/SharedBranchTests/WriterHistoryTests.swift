@@ -96,7 +96,7 @@ struct WriterHistoryTests {
       request += 1
       switch chance.draw(0...20) {
       case 0...3:
-        var customers = ArrivingCustomers(issuedAt: WallTime(milliseconds: clock))
+        var customers = IntakeRequest(issuedAt: WallTime(milliseconds: clock))
         for _ in 0...chance.draw(0...8) {
           var order = CustomerOrder(service: line.service, priority: line.priority, amount: 5, account: 3)
           if chance.draw(0...9) == 0 {

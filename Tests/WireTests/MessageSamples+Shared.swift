@@ -22,6 +22,7 @@ extension ControlAnswer {
     Sample("answer-receipts-branch", ControlAnswer.receipts([.elsewhere])),
     Sample("answer-receipts-followed", ControlAnswer.receipts([.followed])),
     Sample("answer-board-shared", ControlAnswer.board(.shared)),
+    Sample("answer-stopped-shared", ControlAnswer.stopped(.shared)),
     Sample("answer-failure-shared", ControlAnswer.failure(Failure(.notInSharedBank, subject: "juice"))),
   ]
 }
@@ -29,7 +30,7 @@ extension ControlAnswer {
 extension BranchReport {
   static let full = BranchReport(
     number: 1, name: "seoul", host: "db-1.example.org", epoch: 3, state: .open, leaseMilliseconds: 3_100,
-    windows: 4, served: 120, rate: 12_500, commits: 77, isThis: true)
+    windows: 4, served: 120, rate: 12_500, commits: 77, isThis: true, juices: 2)
 
   static let bare = BranchReport(
     number: 2, name: "부산", host: "", epoch: 1, state: .closed, leaseMilliseconds: 0, windows: 0, served: 0,
@@ -39,6 +40,15 @@ extension BranchReport {
     var branch = bare
     (branch.number, branch.name, branch.state, branch.rate) = (3, "jeju", .expired, 0)
     return branch
+  }()
+}
+
+extension StoppedReport {
+  static let shared: StoppedReport = {
+    var report = StoppedReport(
+      day: 3, served: 10, businessMilliseconds: 4_410, waiting: 2, dead: 0, isDayClosed: false)
+    report.branches = [.full]
+    return report
   }()
 }
 

@@ -15,6 +15,12 @@ extension MessageCatalog {
           + "them again. Nothing was changed; try again in a moment, and see 'bankctl branches'.",
         "이 지점이\(detail) 오래 소식이 없어 다른 지점이 고객을 넘겨받았고, 지금 다시 합류하는 중입니다. 바뀐 것은 없습니다. 잠시 뒤 다시 "
           + "시도하고 'bankctl branches'를 보세요.")
+    case .notInSharedBank where failure.subject == "reset":
+      say(
+        "A reset would cancel the customers of all branches\(detail), so one branch cannot do it. Nothing was changed. End the day "
+          + "of the whole bank with 'bankctl stop --bank', or take customers out with 'bankctl cancel'.",
+        "초기화하면 모든 지점의 고객이 취소되므로 한 지점에서는 할 수 없습니다\(detail). 바뀐 것은 없습니다. 'bankctl stop --bank'로 은행 전체의 영업일을 "
+          + "끝내거나 'bankctl cancel'로 고객을 취소하세요.")
     case .notInSharedBank:
       say(
         "\(asked) is not offered yet in a bank with several branches\(detail). Nothing was changed; a bank that has its books "
@@ -75,6 +81,16 @@ extension MessageCatalog {
       let pace = state ?? branch.rate.map { rate(thousandths: $0) + "/s" } ?? self.state(branch.state)
       return "\(mark)\(branch.number) \(safe(branch.name)) \(pace)"
     }
+  }
+
+  /// Who is left to one branch, and what can be done about it.
+  func leftAtBranch(_ branch: BranchReport) -> String {
+    let (name, count) = (safe(branch.name), Self.grouped(branch.juices ?? 0))
+    return say(
+      "\(self.branch(branch.number)) (\(name)): \(count) wait for juice out of its own stock. They are served when it is open; "
+        + "'bankctl tickets --state waiting' names them, and any branch can cancel them with 'bankctl cancel'.",
+      "\(self.branch(branch.number))(\(name)): 그 지점 재고로 만들 쥬스를 \(count)명이 기다립니다. 그 지점이 열리면 처리합니다. "
+        + "'bankctl tickets --state waiting'에서 볼 수 있고, 어느 지점에서나 'bankctl cancel'로 취소할 수 있습니다.")
   }
 
   /// What the mark in the list of branches means.

@@ -162,7 +162,7 @@ extension MessageCatalog {
     case .readerUnavailable: "지금은 함께 쓰는 장부를 읽는 프로세스가 없습니다: {0}"
     case .foreignSchema: "데이터베이스에 남의 스키마 'bank'가 있습니다"
     case .homeBroken: "은행을 점검하니 문제가 {0}건 있습니다. 첫째: {1}"
-    case .juiceWaits: "쥬스를 기다리는 고객이 있거나 재고가 돌려줄 것이 남았는데, 쥬스는 지점 안에만 있습니다"
+    case .juiceElsewhere: "영업 {1}일차 {0}번은 지점 {3}의 재고로 만들 쥬스인데, 맡은 곳은 지점 {2}입니다"
     case .booksUnnamed: "장부에 아직 이름이 없습니다. 이 프로그램으로 은행을 한 번 열고 닫으세요"
     case .sharedBooksFull: "그 장부에는 이미 고객이 있습니다. 빈 장부에만 은행 전체를 옮길 수 있습니다"
     case .sharedBooksOpen: "그곳에 지점 {0}곳이 열려 있습니다. 먼저 닫으세요"

@@ -86,6 +86,7 @@ extension MessageCatalog {
           "Waiting for the next start: \(Self.grouped(report.waiting)).",
           "\(Self.grouped(report.waiting))명이 다음 개점을 기다립니다."))
     }
+    lines += (report.branches ?? []).map(leftAtBranch)
     if report.dead > 0 {
       lines.append(
         say(

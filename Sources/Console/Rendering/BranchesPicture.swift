@@ -17,6 +17,9 @@ struct BranchesPicture {
     let mark = branches.contains(where: \.isThis) ? [palette.paint(words.isThisBranch, .quiet)] : []
     return Screen.hints(words.branches(branches), columns: columns)
       + fitted(whole).lines(palette, within: columns) + mark
+      + branches.filter { $0.state != .open && ($0.juices ?? 0) > 0 }.flatMap {
+        Screen.hints(words.leftAtBranch($0), columns: columns)
+      }
   }
 
   /// The table with its names and machines cut so that it is no wider than the terminal, where that can be.

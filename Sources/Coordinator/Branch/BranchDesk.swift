@@ -38,6 +38,11 @@ final class BranchDesk: BankPart {
       shared.hear(numbers, at: context.now.monotonic)
       followers.changed = true
       queue.happen(.remains(shared.remaining))
+      // It was joined while it drains: who can be served here is known by now, and it ends with the others.
+      if shared.isDraining { ending.stopWithTheBank() }
+    case .releases(let owed):
+      shared.hear(owed)
+      if !owed.isEmpty { releases.look() }
     case .draining:
       shared.beginToDrain()
       context.write(event: "bank_draining") { $0.field("day", shared.numbers.day) }

@@ -27,8 +27,14 @@ final class BranchView: QueueReading {
   // Keys are looked at where the tickets are given.
   func request(forKey key: String) throws(StoreError) -> KeyedRequest? { nil }
 
-  // Nothing is put by in the stock for customers of a shared bank.
-  func unreleased(after ticket: TicketOfDay?, limit: Int) throws(StoreError) -> [TicketOfDay] { [] }
+  // Of this branch's own stock, as it was heard last.
+  func unreleased(after ticket: TicketOfDay?, limit: Int) throws(StoreError) -> [TicketOfDay] {
+    let place = ticket.map { ($0.day, $0.ticket) } ?? (.min, .min)
+    return Array(bank.releases.lazy.map(\.ticket).filter { ($0.day, $0.ticket) > place }.prefix(limit))
+  }
+  func momentOfIssue(ofUnreleased ticket: TicketOfDay) throws(StoreError) -> WallTime? {
+    bank.releases.first { $0.ticket == ticket }?.issuedAt
+  }
 
   func countDead(of service: Service) throws(StoreError) -> Int64 { bank.counts(of: service).dead }
   func countSentAway(on day: BusinessDay) throws(StoreError) -> Int64 { bank.numbers.all.sentAway }

@@ -49,16 +49,13 @@ extension Intake {
   /// Gathers a request further; true when all of it is there.
   private func gather(_ given: EnqueueIntake.Order, until: MonotonicTime) -> Bool {
     var order = given
-    var customers = gathered ?? IntakeRequest(key: order.key, digest: order.digest, issuedAt: order.asked)
+    var customers = gathered ?? IntakeRequest(issuedAt: order.asked, key: order.key, digest: order.digest)
     gathered = nil
     while order.taken < order.total {
       var baggage = SliceBaggage()
       do throws(SliceTrouble) {
         // Numbers stand for places in this slice, from 1.
         let slice = try nextSlice(of: &order, with: &baggage, after: nil, issued: 0)
-        guard !slice.contains(where: { $0.service.drawsOnStock }) else {
-          throw .request(Failure(.notInSharedBank, subject: ServiceName.juice.text))
-        }
         order.known += try customers.add(slice, baggage)
       } catch {
         line.end(given)

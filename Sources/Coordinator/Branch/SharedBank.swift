@@ -19,6 +19,8 @@ final class SharedBank {
   private(set) var isJoined = true
   /// Whether it has given back everybody and is no branch of the bank any more.
   private(set) var hasLeft = false
+  /// For which cancelled tickets this branch's stock is to be asked; some of them, the oldest first.
+  private(set) var releases: [OwedRelease] = []
   /// Whom each branch had served when it was looked at before, and when that was: its rate.
   private var before: (served: [Int64: Int64], at: MonotonicTime)?
   private var rates: [Int64: Double] = [:]
@@ -44,6 +46,10 @@ final class SharedBank {
     self.before = (served, now)
   }
 
+  func hear(_ releases: [OwedRelease]) { self.releases = releases }
+  /// The stock has given back what it held for a ticket.
+  func released(_ ticket: TicketOfDay) { releases.removeAll { $0.ticket == ticket } }
+
   func beginToDrain() { isDraining = true }
   func lost() { isJoined = false }
   func joined(_ identity: BranchIdentity) { (self.identity, isJoined) = (identity, true) }
@@ -56,6 +62,15 @@ final class SharedBank {
     service.index < numbers.services.count ? numbers.services[service.index] : .init()
   }
 
-  /// Who is not finished and is no dead letter, by the index of the service.
-  var remaining: [Int64] { numbers.services.map { $0.waiting + $0.delayed } }
+  /// Who is not finished, is no dead letter, and may be served here, by the index of the service. What lies in the stock of
+  /// another branch is that branch's business.
+  var remaining: [Int64] {
+    numbers.services.indices.map { index in
+      let counts = numbers.services[index]
+      return Service(index: index).drawsOnStock ? juices : counts.waiting + counts.delayed
+    }
+  }
+
+  /// Who waits for what lies in this branch's stock.
+  private var juices: Int64 { numbers.branches.first { $0.identity.number == identity.number }?.juices ?? 0 }
 }

@@ -27,13 +27,20 @@ extension SharedBank {
   /// The branches, by their numbers.
   var branchReports: [BranchReport] {
     numbers.branches.prefix(BranchReport.inAnswer).map { branch in
-      BranchReport(
+      var report = BranchReport(
         number: branch.identity.number, name: branch.identity.name, host: branch.host,
         epoch: branch.identity.epoch, state: branch.state,
         leaseMilliseconds: max(0, branch.leaseMilliseconds), windows: branch.windows, served: branch.served,
         rate: rate(of: branch.identity.number).map { Int64($0 * 1_000) }, commits: branch.commits,
         isThis: branch.identity.number == identity.number)
+      if branch.juices > 0 { report.juices = branch.juices }
+      return report
     }
+  }
+
+  /// Whether no other branch is open, as was heard last.
+  var isAlone: Bool {
+    !numbers.branches.contains { $0.state == .open && $0.identity.number != identity.number }
   }
 
   /// This branch.

@@ -50,7 +50,8 @@
         guard let row = customers[ticket], row.position == position else { continue }
         customers[ticket] = nil
         let outcome = call.integers(5)[place]
-        receipts[ticket] = Written(owner: call.owner, commit: call.integer(2), outcome: outcome)
+        receipts[ticket] = Written(
+          owner: call.owner, commit: call.integer(2), outcome: outcome, row: row)
         done.append(ticket)
         checker.finished(row, by: call.owner, outcome: outcome, attempts: call.integers(9)[place])
         var change = Tally()
@@ -134,8 +135,9 @@
       guard let row = customers.removeValue(forKey: ticket) else {
         return [[.boolean(true), makes(.cancelsWithoutEffect) ? .integer(1) : .null]]
       }
-      receipts[ticket] = Written(owner: call.owner, commit: call.integer(2), outcome: 2)
+      receipts[ticket] = Written(owner: call.owner, commit: call.integer(2), outcome: 2, row: row)
       checker.cancelled(ticket, by: call.owner)
+      owe(row)
       var change = Tally(cancelled: 1)
       if row.state == 1 {
         change.waiting = -1
@@ -196,7 +198,10 @@
 
     func lookAtLanes() -> [[PostgresValue]] {
       lanes.map {
-        [.integer($0.number), .integer($0.service), .integer($0.priority), .boolean(hasUnclaimed($0.number))]
+        [
+          .integer($0.number), .integer($0.service), .integer($0.priority), .integer($0.branch),
+          .boolean(hasUnclaimed($0.number)),
+        ]
       }
     }
 

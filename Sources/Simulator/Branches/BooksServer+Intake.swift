@@ -30,7 +30,8 @@
       let due = arriving.dues[place]
       let row = Row(
         ticket: ticket, lane: PostgresPosition.lane(base), amount: arriving.amounts[place],
-        account: arriving.accounts[place], issued: issued, state: base >> 60,
+        account: arriving.articles[place].flatMap(JuiceOrder.init)?.account ?? arriving.accounts[place],
+        issued: issued, state: base >> 60,
         due: due == 0 ? nil : due, article: arriving.articles[place],
         payload: arriving.payloads[place])
       customers[ticket] = row

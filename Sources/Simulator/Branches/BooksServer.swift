@@ -54,6 +54,8 @@
       var owner: BranchOwner
       var commit: Int64
       var outcome: Int64
+      /// Who it was.
+      var row: Row
     }
 
     struct Given {
@@ -106,7 +108,9 @@
 
     unowned let world: BranchSimulation
     var branches: [Branch] = []
-    var lanes: [(number: Int64, service: Int64, priority: Int64)] = []
+    var lanes: [(number: Int64, service: Int64, priority: Int64, branch: Int64)] = []
+    /// Cancelled tickets for which the stock of a branch may hold something: the branch, and the moment of issue.
+    var releases: [Int64: (branch: Int64, issued: Int64)] = [:]
     var customers: [Int64: Row] = [:]
     var claims: [Claim] = []
     var returned: [Piece] = []
@@ -197,7 +201,9 @@
       case "bank-keep-paused": return keepPaused(call)
       case "bank-services": return ServiceName.branch.map { [.text("\($0)")] }
       case "bank-lanes":
-        return lanes.map { [.integer($0.number), .integer($0.service), .integer($0.priority)] }
+        return lanes.map {
+          [.integer($0.number), .integer($0.service), .integer($0.priority), .integer($0.branch)]
+        }
       case "bank-add-lanes": return addLanes(call)
       case "bank-books-name": return [[.integer(7), .integer(1), .integer(1)]]
       case "bank-claim-returned": return claimReturned(call)
@@ -211,6 +217,10 @@
       case "bank-mark-fatal": return []
       case "bank-commits-kept": return commitsKept(call)
       case "bank-receipts-of-commits": return receiptsOfCommits(call)
+      case "bank-owe": return owe(call)
+      case "bank-released": return released(call)
+      case "bank-look-releases": return lookAtReleases(call)
+      case "bank-end-drain": return endDrain(turn)
       case "bank-fold": return [[.integer(0)]]
       case "bank-intake": return takeIn(call)
       case "bank-intake-list": return takeInList(call)
@@ -258,9 +268,12 @@
     }
 
     private func addLanes(_ call: PostgresCall) -> [[PostgresValue]] {
-      for (service, priority) in zip(call.integers(0), call.integers(1))
-      where !lanes.contains(where: { $0.service == service && $0.priority == priority }) {
-        lanes.append((Int64(lanes.count) + 1, service, priority))
+      let owners = call.integers(2)
+      for (place, (service, priority)) in zip(call.integers(0), call.integers(1)).enumerated()
+      where !lanes.contains(where: {
+        $0.service == service && $0.priority == priority && $0.branch == owners[place]
+      }) {
+        lanes.append((Int64(lanes.count) + 1, service, priority, owners[place]))
       }
       return []
     }

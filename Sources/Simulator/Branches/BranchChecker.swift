@@ -38,6 +38,8 @@
     private(set) var finished: [TicketNumber: BranchOwner] = [:]
     private(set) var cancelledTickets: Set<TicketNumber> = []
     private(set) var issuedLast: TicketNumber = 0
+    /// For whom a stock may hold something, having been cancelled.
+    private var owed: Set<TicketNumber> = []
     private(set) var dayHasEnded = false
     private var epochs: [Int64: Int64] = [:]
     /// Until when an epoch lasts, by the clock of the books.
@@ -192,6 +194,9 @@
           violate(.claim, "ticket \(ticket) is claimed by \(owner), and \(holder) has it")
         }
         if person.state != 1 { violate(.claim, "ticket \(ticket) is claimed in state \(person.state)") }
+        if let own = world.books.owner(of: person.line), own != owner.branch {
+          violate(.claim, "ticket \(ticket) wants the juice of branch \(own), and \(owner) claims it")
+        }
         people[ticket]?.holder = owner
         people[ticket]?.wasClaimed = true
         everHeld.insert(Held(owner: owner, ticket: ticket))
@@ -246,6 +251,7 @@
       if let before = finished[row.ticket] {
         violate(.duplicate, "ticket \(row.ticket) has two receipts, one of \(before)")
       }
+      if outcome == 2, world.books.owner(of: row.lane) != nil { owed.insert(row.ticket) }
       guard let person = people.removeValue(forKey: row.ticket) else {
         return violate(.duplicate, "ticket \(row.ticket) is finished, and is nobody's")
       }
@@ -283,6 +289,7 @@
     }
 
     func cancelled(_ ticket: TicketNumber, by owner: BranchOwner) {
+      if let person = people[ticket], world.books.owner(of: person.line) != nil { owed.insert(ticket) }
       if !isPresent(owner) { violate(.fence, "\(owner) has ended, and takes out ticket \(ticket)") }
       if people.removeValue(forKey: ticket) == nil {
         violate(.duplicate, "ticket \(ticket) is taken out, and is nobody's")
@@ -328,7 +335,8 @@
 
     // MARK: - The end
 
-    var isFinished: Bool { people.isEmpty }
+    /// Nobody is left but those whose juice a branch would have to make that is gone for good.
+    var isFinished: Bool { people.allSatisfy { world.isLost(world.books.owner(of: $0.value.line)) } }
     var deadCount: Int { people.values.count { $0.state == 3 } }
 
     func leftovers() -> String {
@@ -340,7 +348,11 @@
 
     func checkEnd() {
       guard isFinished else { return violate(.notDrained, leftovers()) }
-      for ticket in 1...max(1, issuedLast) where issuedLast > 0 && finished[ticket] == nil {
+      if Set(world.books.releases.keys) != owed {
+        violate(.books, "owed for \(world.books.releases.keys.sorted()), and cancelled were \(owed.sorted())")
+      }
+      for ticket in 1...max(1, issuedLast)
+      where issuedLast > 0 && finished[ticket] == nil && people[ticket] == nil {
         return violate(.lostTicket, "ticket \(ticket) has no receipt")
       }
     }

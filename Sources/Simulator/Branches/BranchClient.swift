@@ -154,6 +154,7 @@
     // MARK: - What comes to its mind
 
     private func think() -> Wish {
+      if world.plan.hasJuice, chance.draw(0...3) == 0 { return juice() }
       switch chance.draw(0...99) {
       case 0..<46: return enqueue()
       case 46..<60: return list()
@@ -202,6 +203,21 @@
         count: count, service: service, priority: priority, amount: amount, account: account,
         seed: chance.next(),
         key: isRepeated ? "order-\(group)" : nil, payload: SimulatedPayload.of(account), delay: delay)
+      return Wish(command: .enqueue(order), group: group, isRepeated: isRepeated)
+    }
+
+    /// Customers who want the same juice. What they want says who they are, because a juice has no account.
+    private func juice() -> Wish {
+      let count = chance.draw(1...4)
+      let (group, account) = world.checker.newAccounts(1)
+      let isRepeated = chance.draw(0...2) > 0
+      let (priority, delay) = (somePriority(), delay())
+      world.checker.expect(
+        account, .init(group: group, service: .juice, priority: priority, count: count, delay: delay))
+      let order = EnqueueOrder(
+        count: count, service: .juice, priority: priority, amount: nil, account: nil, seed: 0,
+        key: isRepeated ? "order-\(group)" : nil,
+        article: JuiceOrder(juice: ItemID("kiwi"), account: account).article, delay: delay)
       return Wish(command: .enqueue(order), group: group, isRepeated: isRepeated)
     }
 

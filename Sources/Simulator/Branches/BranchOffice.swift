@@ -7,6 +7,7 @@
   import Posix
   import ServiceProcess
   import Time
+  import Wire
 
   final class BranchOffice {
     /// A teller at work.
@@ -72,9 +73,10 @@
     private func program(
       at path: String, _ arguments: [String]
     ) -> ((SimulatedProcess) -> (any SimulatedProgram)?)? {
-      guard Paths.lastPart(of: path) == "bank-teller" else { return nil }
+      let roles: [String: PeerRole] = ["bank-teller": .teller, "bank-juice": .juice]
+      guard let role = roles[Paths.lastPart(of: path)] else { return nil }
       return { [unowned self] process in
-        guard let program = try? BranchTeller() else { return nil }
+        guard let program = try? BranchTeller(role) else { return nil }
         tellers.append(Teller(process: process, provider: program.provider))
         return program
       }

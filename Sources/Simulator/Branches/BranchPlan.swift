@@ -27,6 +27,9 @@
     let endsEarly: Bool
     /// A branch that does not come back before the others are done.
     let hasLostBranch: Bool
+    /// Whether juice is ordered, which each branch makes for those who have come there. No stock answers: what there is to be
+    /// given back is owed until the end.
+    let hasJuice: Bool
 
     init(seed: UInt64) {
       var chance = SeededGenerator(seed: seed ^ 0xB4A2_C4E5_0000_0001)
@@ -70,6 +73,7 @@
       }
       for _ in 0..<2 { weights[Int(chance.draw(0...Int64(weights.count) - 1))].weight += 20 }
       self.weights = weights
+      hasJuice = chance.draw(0...2) == 0
     }
 
     func draw(_ chance: inout SeededGenerator) -> BranchFault? {

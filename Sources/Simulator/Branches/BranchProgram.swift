@@ -46,6 +46,11 @@
         configuration.work[service] = TimeSpan(nanoseconds: plan.workMicroseconds * 1_000)
       }
       for service in [ServiceName.deposit, .loan] { configuration.windows[service] = Int32(plan.windows) }
+      if plan.hasJuice {
+        configuration.windows[.juice] = 1
+        // There is no stock, nor does a station wait for one. It is not given up before the history has ended.
+        configuration.restartFirst = .seconds(5)
+      }
       configuration.language = .english
       configuration.lease = plan.policy.lease
       configuration.store.page = plan.page
@@ -94,15 +99,15 @@
     func hear(signal: Int32) { coordinator?.hear(signal: signal) }
   }
 
-  /// A teller of a branch: the production teller, with something to get for some customers that at times cannot be had.
+  /// A teller of a branch, or a juice station: the production teller, with something to get for some customers that at times cannot be had.
   final class BranchTeller: SimulatedProgram {
     private let teller: TellerProcess
     /// What it gets its customers: told to fail by those who make trouble.
     let provider = BranchProvider()
 
-    init() throws(SystemError) {
+    init(_ role: PeerRole) throws(SystemError) {
       teller = try TellerProcess(
-        descriptor: FileDescriptor(owning: 3), loop: EventLoop(), role: .teller, provider: provider,
+        descriptor: FileDescriptor(owning: 3), loop: EventLoop(), role: role, provider: provider,
         complain: { _ in })
     }
 

@@ -229,6 +229,11 @@
       if askedToEnd != nil { office.isClosed = true }
     }
 
+    /// Whether a branch of this number never comes back.
+    func isLost(_ number: Int64?) -> Bool {
+      number != nil && offices.contains { $0.isLost && $0.number == number }
+    }
+
     /// What a client wants goes on at another branch.
     func sendElsewhere(from client: BranchClient) {
       let others = clients.filter { $0.office !== client.office }

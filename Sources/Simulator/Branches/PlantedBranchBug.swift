@@ -24,7 +24,9 @@ public enum PlantedBranchBug: String, CaseIterable, Sendable {
   case cancelsWithoutEffect = "A customer who is done is told to be taken out."
   case keepsSilentAboutNoEffect = "A branch is told that it has finished whom somebody else had."
   case endsTheDayEarly = "The day ends while somebody is left."
+  case forgetsWhatIsOwed = "Nobody notes that a stock may hold something for somebody who was cancelled."
   // In a branch: what it says to the books.
+  case makesTheJuiceOfOthers = "A branch claims those who have ordered a juice at another."
   case repeatsWithoutLooking = "A transaction of which the outcome is unknown is sent again without a look."
   case opensBesideTheFormer =
     "A new connection does not wait for the end of the server's process of the former one."
@@ -60,7 +62,8 @@ public enum PlantedBranchBug: String, CaseIterable, Sendable {
     case .completesWithoutTheEpoch, .keepsItsCommitsOverTheLoss:
       [.fence]
     case .claimsWithoutTheEpoch: [.fence, .claim]
-    case .claimsOverlap, .rescuesTwice: [.claim]
+    case .claimsOverlap, .rescuesTwice, .makesTheJuiceOfOthers: [.claim]
+    case .forgetsWhatIsOwed: [.books]
     case .claimsTheLastFirst: [.order]
     case .callsTheDueTwice: [.claim, .early]
     // Whoever is in no claim any more is claimed again as if nobody ever had been.

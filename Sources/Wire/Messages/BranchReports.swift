@@ -27,21 +27,26 @@ public struct BranchReport: Codable, Sendable, Equatable {
   public var commits: Int64
   /// Whether it is the one that answers.
   public var isThis: Bool
+  /// Customers who wait or are delayed for what lies in its own stock, and whom no other branch can serve; nil for nobody.
+  public var juices: Int64?
 
   /// Branches in one answer, at most.
   public static let inAnswer = 1_000
 
   public init(
     number: Int64, name: String, host: String, epoch: Int64, state: BranchState, leaseMilliseconds: Int64,
-    windows: Int64, served: Int64, rate: Int64? = nil, commits: Int64, isThis: Bool = false
+    windows: Int64, served: Int64, rate: Int64? = nil, commits: Int64, isThis: Bool = false,
+    juices: Int64? = nil
   ) {
     (self.number, self.name, self.host, self.epoch) = (number, name, host, epoch)
     (self.state, self.leaseMilliseconds, self.windows) = (state, leaseMilliseconds, windows)
     (self.served, self.rate, self.commits, self.isThis) = (served, rate, commits, isThis)
+    self.juices = juices
   }
 
   enum CodingKeys: Int, CodingKey {
     case number = 1, name, host, epoch, state, leaseMilliseconds, windows, served, rate, commits, isThis
+    case juices
   }
 }
 

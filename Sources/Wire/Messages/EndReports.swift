@@ -82,6 +82,8 @@ public struct StoppedReport: Codable, Sendable, Equatable {
   public var steps: [DrainStepReport]?
   /// How many of those served were sent away, because too little was in stock; nil from a build that does not say.
   public var sentAway: Int64?
+  /// Branches of a shared bank at which somebody is left whom no other branch can serve.
+  public var branches: [BranchReport]?
 
   public init(
     day: Int64, served: Int64, businessMilliseconds: Int64, waiting: Int64, dead: Int64, isDayClosed: Bool,
@@ -94,5 +96,6 @@ public struct StoppedReport: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case day = 1, served, businessMilliseconds, waiting, dead, isDayClosed, finished, killed, steps, sentAway
+    case branches
   }
 }

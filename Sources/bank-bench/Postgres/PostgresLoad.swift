@@ -6,6 +6,7 @@
   import Posix
   import Postgres
   import PostgresStore
+  import QueueCore
   import Time
 
   final class PostgresLoad: PostgresHandler {
@@ -85,13 +86,13 @@
         for worker in workers where asked < count {
           guard let branch = worker.branch else { continue }
           try turn { worker.connection.underWay < 4 }
-          var customers = ArrivingCustomers(issuedAt: WallTime(milliseconds: 1_790_000_000_000))
+          var customers = IntakeRequest(issuedAt: WallTime(milliseconds: 1_790_000_000_000))
           for number in 0..<min(batch, count - asked) {
             customers.add(
               CustomerOrder(
                 service: .deposit, priority: .regular, amount: 50_000, account: Int64(number % 1_000)))
           }
-          asked += customers.count
+          asked += customers.orders.count
           worker.commits += 1
           let request = branch.take(customers, lanes: Self.lanes, number: worker.commits)
           try worker.connection.send(request) { [weak self] answer in

@@ -3,20 +3,21 @@
 // own, no two the same.
 import BankModel
 import Postgres
+import QueueCore
 import Time
 
 /// Customers who ask for tickets together: all are given theirs in one transaction, or nobody is.
-public struct ArrivingCustomers: Sendable {
+struct IntakeColumns {
   /// The moment of issue.
-  public let issuedAt: WallTime
+  let issuedAt: WallTime
   /// The key of the whole request; nil for none.
-  public let key: String?
+  let key: String?
   /// What is asked for under the key, as a number; nil where that is not said.
-  public let digest: Int64?
+  let digest: Int64?
   /// How many there are.
-  public var count: Int { amounts.count }
+  var count: Int { amounts.count }
   /// In which lines they stand, each named once.
-  public private(set) var lines: [Line] = []
+  private(set) var lines: [Line] = []
   /// Whether somebody has a key of its own.
   private(set) var hasOwnKeys = false
   /// Of each the place in ``lines``, and whether it is delayed.
@@ -30,20 +31,27 @@ public struct ArrivingCustomers: Sendable {
   private var digests: [Int64] = []
   private var placeOfLine: [Line: Int32] = [:]
 
-  public init(issuedAt: WallTime, key: String? = nil, digest: Int64? = nil) {
-    (self.issuedAt, self.key, self.digest) = (issuedAt, key, digest)
+  init(_ request: IntakeRequest) {
+    (issuedAt, key, digest) = (request.issuedAt, request.key, request.digest)
+    precondition(request.keyed.isEmpty || key == nil, "the request or its customers have keys")
+    let count = request.orders.count
+    places.reserveCapacity(count)
+    amounts.reserveCapacity(count)
+    accounts.reserveCapacity(count)
+    dues.reserveCapacity(count)
+    articles.reserveCapacity(count)
+    for order in request.orders { add(order) }
+    payloads = Array(repeating: nil, count: count)
+    for (payload, places) in request.payloads { for place in places { payloads[place] = payload } }
+    keys = Array(repeating: nil, count: count)
+    digests = Array(repeating: Self.noDigest, count: count)
+    for one in request.keyed {
+      (keys[one.place], digests[one.place]) = (one.key, one.digest ?? Self.noDigest)
+    }
+    hasOwnKeys = !request.keyed.isEmpty
   }
 
-  /// Adds a customer.
-  ///
-  /// - Parameters:
-  ///   - payload: what the customer carries; nil for nothing.
-  ///   - key: of this customer alone, where the request has none: whoever is known by it gets no other ticket.
-  ///   - digest: what is asked for under it.
-  public mutating func add(
-    _ order: CustomerOrder, payload: [UInt8]? = nil, key: String? = nil, digest: Int64? = nil
-  ) {
-    precondition(key == nil || self.key == nil, "the request or its customers have keys")
+  private mutating func add(_ order: CustomerOrder) {
     let line = Line(service: order.service, priority: order.priority)
     let place = placeOfLine[line] ?? Int32(lines.count)
     if place == lines.count {
@@ -56,10 +64,6 @@ public struct ArrivingCustomers: Sendable {
     // 0 stands for nobody's moment.
     dues.append(order.dueAt.map { max(1, $0.milliseconds) } ?? 0)
     articles.append(order.article.isEmpty ? nil : order.article)
-    payloads.append(payload)
-    keys.append(key)
-    digests.append(digest ?? Self.noDigest)
-    if key != nil { hasOwnKeys = true }
   }
 
   /// Whether somebody is not to be served at once.

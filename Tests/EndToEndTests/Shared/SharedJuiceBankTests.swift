@@ -1,0 +1,124 @@
+// Juice in a bank of several branches, with the built programs, a real server, and a stock at each branch: who makes what, out of
+// whose stock, whatever is killed, and what becomes of the juice of a branch that is gone.
+import Foundation
+import Glibc
+import Testing
+
+@Suite("Juice at branches that share a queue", .serialized)
+struct SharedJuiceBankTests {
+  private static let plenty = 1_000
+
+  private func fill(_ branch: Branch) throws {
+    for fruit in Recipes.fresh.keys { try branch.done("stock", "set", fruit, "\(Self.plenty)") }
+  }
+
+  /// What is there when so many juices were made.
+  private func left(_ juices: [String: Int]) -> [String: Int] {
+    var stock = Recipes.fresh.mapValues { _ in Self.plenty }
+    for (juice, count) in juices {
+      for (fruit, pieces) in Recipes.all[juice] ?? [:] { stock[fruit, default: 0] -= pieces * count }
+    }
+    return stock
+  }
+
+  private func expectClean(_ branches: [Branch]) throws {
+    for branch in branches {
+      let outcome = try branch.launch(["audit", "--json"]).finish(within: .seconds(60))
+      #expect(try outcome.code == 0 && outcome.json()["ok"].flag == true, "\(outcome)\n\(branch.picture())")
+    }
+  }
+
+  @Test("each branch makes its own, once, while stations, stocks and coordinators are killed with -9")
+  func killed() throws {
+    try withSharedBank { bank, branches in
+      for branch in branches { try bank.open(branch, speed: "20", "--juice", "2") }
+      for branch in branches { try fill(branch) }
+      let orders = try [
+        branches[0].launch(["juice", "order", "kiwi", "40", "--timeout", "2m", "--json"]),
+        branches[1].launch(["juice", "order", "mango", "40", "--timeout", "2m", "--json"]),
+      ]
+      try branches[0].done("enqueue", "200", "--key", "others")
+      var killed: Set<Int> = []
+      for (round, name) in ["stock", "juice-1", "", "juice-2", "stock", "", "juice-1", "stock"].enumerated() {
+        let branch = branches[round % 2]
+        let goal = round * 6
+        try branch.waitUntil("\(goal) juices have ended", within: .seconds(60)) {
+          guard bank.number("SELECT count(*) FROM bank.receipt WHERE article IS NOT NULL") ?? 0 >= goal else {
+            return false
+          }
+          guard let status = try? branch.status() else { return false }
+          let victim = name.isEmpty ? status.pid : status.worker(name)?.pid ?? 0
+          guard victim > 0, !killed.contains(victim) else { return false }
+          killed.insert(victim)
+          return branch.processes.signal(victim, SIGKILL)
+        }
+      }
+      for order in orders {
+        let outcome = try order.finish(within: .seconds(120))
+        #expect(outcome.code == 0, outcome.story)
+        #expect(try JSON.lines(outcome.out).map { $0["outcome"].text } == Array(repeating: "made", count: 40))
+      }
+      try bank.expectAllServed(280, by: branches)
+      let strangers = """
+        SELECT count(*) FROM bank.receipt r JOIN bank.lane l ON l.number = r.lane
+        WHERE l.branch > 0 AND (r.branch <> l.branch OR (r.article = 'kiwi') <> (l.branch = \(try bank.id(of: branches[0]))))
+        """
+      #expect(bank.number(strangers) == 0)
+      #expect(try branches[0].stock() == left(["kiwi": 40]))
+      #expect(try branches[1].stock() == left(["mango": 40]))
+      try expectClean(branches)
+    }
+  }
+
+  @Test(
+    "the juice of a branch that is gone waits there: others name it, can cancel it, and end their day without it"
+  )
+  func gone() throws {
+    try withSharedBank { bank, branches in
+      let (a, b) = (branches[0], branches[1])
+      for branch in branches { try bank.open(branch, speed: "1") }
+      try fill(a)
+      let id = try bank.id(of: a)
+      let order = try a.launch(["juice", "order", "kiwi", "3", "--timeout", "2m"])
+      func lost() throws -> JSON {
+        try b.json("branches")["branches"].items.first { $0["branch"].integer == id } ?? .missing
+      }
+      let kiwis = Recipes.all["kiwi"]?["kiwi"] ?? 0
+      try a.waitUntil("the fruit of the first is taken") {
+        try a.stock()["kiwi"] == Self.plenty - kiwis
+      }
+      try a.killCoordinator()
+      order.signal(SIGKILL)
+      try b.done("enqueue", "2", "--key", "deposits", "--service", "deposit")
+      try b.waitUntil("it is taken for lost") {
+        try lost()["state"].text == "expired"
+      }
+      #expect(try lost()["juices"].integer == 3)
+      #expect(try b.done("branches", language: .en).out.contains("3 wait for juice out of its own stock"))
+      // The one whose fruit is taken. Nobody can ask the stock now.
+      try b.done("cancel", "1")
+      #expect(bank.number("SELECT count(*) FROM bank.release WHERE branch = \(id)") == 1)
+      let stop = try b.launch(["stop", "--bank", "--json"]).finish(within: .seconds(60))
+      #expect(stop.code == 0, stop.story)
+      let last = try stop.json()
+      #expect(last["day_closed"].flag == false && last["waiting"].integer == 2, stop.story)
+      #expect(last["branches"].items.map { $0["branch"].integer } == [id], stop.story)
+      #expect(bank.number("SELECT count(*) FROM bank.day WHERE draining") == 0, "the day goes on")
+      try bank.open(b, speed: "100")
+      try b.done("enqueue", "5")
+      try b.done("wait")
+      #expect(bank.number("SELECT count(*) FROM bank.customer") == 2)
+      try bank.open(a, speed: "100")
+      try a.waitUntil("its juice is made, and what was owed is back") {
+        bank.number("SELECT count(*) FROM bank.customer") == 0
+          && bank.number("SELECT count(*) FROM bank.release") == 0
+      }
+      #expect(try a.stock() == left(["kiwi": 2]))
+      try expectClean(branches)
+      let end = try a.launch(["stop", "--bank", "--json"]).finish(within: .seconds(60))
+      #expect(try end.code == 0 && end.json()["day_closed"].flag == true, end.story)
+      for branch in branches { try branch.expectNobodyLeft() }
+      try expectClean(branches)
+    }
+  }
+}

@@ -1,0 +1,156 @@
+// What lies in the stock of one branch: its juice is in the books of all, and nobody else serves it, whatever becomes of the branch.
+import BankModel
+import Postgres
+import PostgresFixture
+import QueueCore
+import Testing
+import Time
+
+@testable import PostgresStore
+
+@Suite("Juice in shared books", .enabled(if: PostgresCluster.isInstalled))
+struct SharedJuiceTests {
+  private static let juice = Line(service: .juice, priority: .regular)
+
+  /// Juice that was ordered at a branch; the tickets.
+  private func order(_ count: Int, at branch: SharedBranch, on stage: SharedStage) throws -> [TicketNumber] {
+    var request = IntakeRequest(issuedAt: WallTime(milliseconds: 1_000))
+    for _ in 0..<count {
+      var order = CustomerOrder(service: .juice, priority: .regular, amount: 0, account: 1)
+      order.article = "kiwi"
+      request.add(order)
+    }
+    guard case .issued(let tickets) = try stage.ask(branch, { $0.takeIn($1, request) }) else { return [] }
+    return tickets.new.flatMap { Array($0.first...$0.last) }
+  }
+
+  private func own(_ branch: SharedBranch, in numbers: BankNumbers?) -> Int64? {
+    numbers?.branches.first { $0.identity.number == branch.joins.last?.branch.id }?.juices
+  }
+
+  @Test("A branch serves the juice that was ordered there and no other; everybody else is served by all")
+  func lanes() throws {
+    let stage = try SharedStage()
+    let (one, other) = (try stage.open("one"), try stage.open("other"))
+    let mine = try order(4, at: one, on: stage)
+    let theirs = try order(3, at: other, on: stage)
+    #expect(mine == [1, 2, 3, 4] && theirs == [5, 6, 7], "one series of tickets")
+    try stage.enqueue(one, 5)
+    // Two looks of each: whoever is called to another's juice would have been by then.
+    let looks = one.renewals
+    try stage.turn { one.renewals > looks + 2 && one.numbers?.all.waiting == 12 }
+    #expect(own(one, in: other.numbers) == 4 && own(other, in: other.numbers) == 3)
+    #expect(one.numbers?.services[Service.juice.index].waiting == 7)
+    for branch in [one, other] { branch.servesAtOnce = true }
+    try stage.turn { one.done.count + other.done.count == 12 }
+    #expect(Set(one.done).isSuperset(of: mine) && Set(other.done).isSuperset(of: theirs))
+    #expect(one.withoutEffect.isEmpty && other.withoutEffect.isEmpty)
+    #expect(
+      try stage.number(
+        "SELECT count(*) FROM bank.receipt r JOIN bank.lane l ON l.number = r.lane WHERE l.branch NOT IN (0, r.branch)"
+      ) == 0)
+    let pages = (one.pages + other.pages).filter { $0.line == Self.juice }.flatMap(\.customers)
+    #expect(pages.count == 7 && pages.allSatisfy { $0.customer.article == "kiwi" })
+    try stage.turn { own(one, in: one.numbers) == 0 && one.numbers?.all.served == 12 }
+    try stage.check()
+  }
+
+  @Test("Of a branch that is gone everybody else comes to the others, and its juice waits until it is back")
+  func gone() throws {
+    let stage = try SharedStage()
+    let (one, other) = (try stage.open("one", lease: .milliseconds(600)), try stage.open("other"))
+    let juice = try order(4, at: one, on: stage)
+    try stage.enqueue(one, 3)
+    one.pageSize = 2
+    one.claim(Self.juice)
+    one.claim(SharedStage.deposits)
+    try stage.turn { one.inHand.count == 4 }
+    let issued = one.inHand.first { $0.customer.service == .juice }?.customer.issuedAt
+    stage.abandon(one)
+    other.servesAtOnce = true
+    try stage.turn { other.done.count == 3 }
+    #expect(Set(other.done).isDisjoint(with: juice))
+    let looks = other.renewals
+    try stage.turn { other.renewals > looks + 2 }
+    #expect(other.done.count == 3 && other.pages.allSatisfy { $0.line != Self.juice })
+    #expect(own(one, in: other.numbers) == 4, "it is told who waits there")
+    try stage.check()
+    // It has its number again, by its name, and with it its lanes.
+    let again = try stage.open("one")
+    #expect(again.opening?.branch.id == one.joins[0].branch.id)
+    again.servesAtOnce = true
+    try stage.turn { again.done.count == 4 }
+    #expect(again.done.sorted() == juice)
+    let first = again.pages.flatMap(\.customers).first { $0.customer.ticket == juice[0] }
+    #expect(first?.customer.issuedAt == issued, "by it the stock knows the order")
+    try stage.check()
+  }
+
+  @Test(
+    "Whoever cancels, what the stock may hold is owed by the branch of the juice, until it has given back")
+  func owed() throws {
+    let stage = try SharedStage()
+    let (one, other) = (try stage.open("one"), try stage.open("other"))
+    _ = try order(5, at: one, on: stage)
+    try stage.enqueue(one, 1)
+    #expect(try stage.ask(other) { $0.cancel($1, 2) } == .done)
+    // Of those in hand the branch writes the receipt itself.
+    one.claim(Self.juice)
+    try stage.turn { one.inHand.count == 4 }
+    let mine = try #require(one.inHand.first { $0.customer.ticket == 3 })
+    let receipt = SharedBranch.receipt(mine.customer) { receipt in
+      (receipt.outcome, receipt.window, receipt.startedAt) = (.cancelled, nil, nil)
+    }
+    one.books.stage(.finish(mine.customer, from: .waiting, receipt))
+    one.hand(over: [3])
+    // Nothing lies in a stock for others.
+    #expect(try stage.ask(other) { $0.cancel($1, 6) } == .done)
+    try stage.turn { one.owed.map(\.ticket.ticket) == [2, 3] }
+    #expect(one.owed.allSatisfy { $0.issuedAt == WallTime(milliseconds: 1_000) && $0.ticket.day == 1 })
+    #expect(other.owed.isEmpty)
+    // Not said of another branch's.
+    other.books.released([TicketOfDay(day: 1, ticket: 2)])
+    one.books.released([TicketOfDay(day: 1, ticket: 3)])
+    try stage.turn { one.owed.map(\.ticket.ticket) == [2] }
+    // It is owed for as long as it takes, over the end of the day.
+    #expect(try stage.ask(other) { $0.endDay($1, cancellingEverybody: true) } == .done)
+    try stage.turn { one.owed.map(\.ticket.ticket) == [1, 2, 4, 5] }
+    stage.abandon(one)
+    let again = try stage.open("one")
+    try stage.turn { again.owed.count == 4 }
+    again.books.released(again.owed.map(\.ticket))
+    try stage.turn { again.owed.isEmpty }
+    #expect(try stage.number("SELECT count(*) FROM bank.release") == 0)
+    try stage.check()
+  }
+
+  @Test("The last branch that leaves a draining bank ends the drain where juice is left of one that is gone")
+  func drain() throws {
+    let stage = try SharedStage()
+    let (one, other) = (try stage.open("one"), try stage.open("other"))
+    _ = try order(2, at: one, on: stage)
+    var left = 0
+    one.books.leave { left += 1 }
+    try stage.turn { left == 1 }
+    #expect(try stage.ask(other) { $0.drainDay($1) } == .done)
+    try stage.turn { other.isDraining }
+    #expect(try stage.ask(other) { $0.endDay($1) } == .notFinished)
+    other.books.leave { left += 1 }
+    try stage.turn { left == 2 }
+    #expect(own(one, in: other.numbers) == 2, "the last word says who is left where")
+    #expect(try stage.number("SELECT count(*) FROM bank.day WHERE draining") == 0)
+    // Where nobody could say so, whoever comes next does.
+    try stage.stage.client.run("UPDATE bank.day SET draining = true")
+    stage.abandon(other)
+    let next = try stage.open("other")
+    #expect(next.opening?.isDraining == false)
+    // A branch that is open and drains is joined as it is.
+    #expect(try stage.ask(next) { $0.drainDay($1) } == .done)
+    stage.abandon(one)
+    let back = try stage.open("one")
+    #expect(back.opening?.isDraining == true)
+    back.servesAtOnce = true
+    try stage.turn { back.done.count == 2 }
+    #expect(try stage.ask(back) { $0.endDay($1) } == .done)
+  }
+}
