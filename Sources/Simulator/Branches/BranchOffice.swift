@@ -29,6 +29,8 @@
     private(set) var clients: [BranchClient] = []
     /// Its number in the books, once it has joined.
     var number: Int64?
+    /// When it has joined last: for the day that was present then.
+    var joinedAt = MonotonicTime(nanoseconds: 0)
     /// Whether it stays closed.
     var isClosed = false
     /// Nobody starts it again before that.
@@ -74,7 +76,11 @@
     ) -> ((SimulatedProcess) -> (any SimulatedProgram)?)? {
       guard Paths.lastPart(of: path) == "bank-teller" else { return nil }
       return { [unowned self] process in
-        guard let program = try? BranchTeller() else { return nil }
+        guard
+          let program = try? BranchTeller(isHard: { [unowned world] account in
+            world.plan.hasHardCustomers && account % 6 == 2 && !world.isCalm
+          })
+        else { return nil }
         tellers.append(Teller(process: process, provider: program.provider))
         return program
       }
