@@ -87,6 +87,14 @@ final class Ending: BankPart {
     advance()
   }
 
+  /// The day has ended for which this branch was opened, as it may hear when it was cut off for a while: it gives back whom it
+  /// has of the next one, and waits for nobody of it.
+  func stopBehindTheDay() {
+    begin(now: false)
+    state?.drain.ask(for: .finishServing, at: context.now.monotonic)
+    advance()
+  }
+
   /// A signal asks for the end: everyone is served, or only those at a window, and everyone else waits for the next
   /// start. Each further one goes one step further.
   func stopBySignal(now isUrgent: Bool) {

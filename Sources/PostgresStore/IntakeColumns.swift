@@ -9,7 +9,7 @@ import Time
 /// Customers who ask for tickets together: all are given theirs in one transaction, or nobody is.
 struct IntakeColumns {
   /// The moment of issue.
-  let issuedAt: WallTime
+  private(set) var issuedAt: WallTime
   /// The key of the whole request; nil for none.
   let key: String?
   /// What is asked for under the key, as a number; nil where that is not said.
@@ -66,6 +66,14 @@ struct IntakeColumns {
     articles.append(order.article.isEmpty ? nil : order.article)
   }
 
+  /// All moments by the database's clock from here on, which is asked for as soon as they come: the branch's may be set later.
+  mutating func tell(by clock: SharedClock, at now: Moment) {
+    issuedAt = WallTime(milliseconds: clock.theirs(issuedAt))
+    for place in dues.indices where dues[place] > 0 {
+      dues[place] = max(1, clock.due(WallTime(milliseconds: dues[place]), at: now))
+    }
+  }
+
   /// Whether somebody is not to be served at once.
   var hasDelayed: Bool { dues.contains { $0 > 0 } }
 
@@ -73,7 +81,7 @@ struct IntakeColumns {
   static let noDigest = Int64.min
 
   /// The columns of positions (without tickets), amounts, accounts, moments, articles and payloads.
-  func columns(lanes: [Line: Int64], clock: SharedClock = .init()) -> [PostgresValue] {
+  func columns(lanes: [Line: Int64]) -> [PostgresValue] {
     let bases = lines.map { line in
       (
         waiting: PostgresPosition.of(state: 1, lane: lanes[line] ?? 0, ticket: 0),
@@ -85,8 +93,7 @@ struct IntakeColumns {
     }
     return [
       .integers(positions), .integers(amounts), .integers(accounts),
-      .integers(dues.map { $0 == 0 ? 0 : max(1, clock.theirs(.init(milliseconds: $0))) }),
-      .texts(articles), .manyBytes(payloads),
+      .integers(dues), .texts(articles), .manyBytes(payloads),
     ]
   }
 

@@ -134,6 +134,13 @@ public struct PostgresBranch: Sendable, Hashable {
     }
   }
 
+  /// Whether there is a page that was claimed under a number.
+  func hasClaimed(_ number: Int64) -> PostgresRequest<Bool> {
+    PostgresRequest(segment: [PostgresStatements.hasClaimed.with(fence + [.integer(number)])]) {
+      $0.first?.boolean(0, 0)
+    }
+  }
+
   /// Gives back customers of its own pages; how many of them it had.
   public func giveBack(lane: Int64, _ tickets: [Int64]) -> PostgresRequest<Int64> {
     let positions = tickets.map { PostgresPosition.of(lane: lane, ticket: $0) }

@@ -71,15 +71,13 @@ struct PostgresIntake {
   var commit: Int64
   /// The epoch in which it was first made, and its number there.
   var name: (epoch: Int64, number: Int64)
-  /// By which moments are told.
-  var clock = SharedClock()
 
   /// The statement for a branch in its present epoch.
   func call(_ branch: PostgresBranch) -> PostgresCall {
     precondition(customers.count > 0, "a request has a customer")
     let fence: [PostgresValue] = [.integer(branch.id), .integer(branch.epoch), .integer(commit)]
-    let columns = customers.columns(lanes: lanes, clock: clock)
-    let issued = PostgresValue.integer(clock.theirs(customers.issuedAt))
+    let columns = customers.columns(lanes: lanes)
+    let issued = PostgresValue.integer(customers.issuedAt.milliseconds)
     let own: [PostgresValue] = [.integer(name.epoch), .integer(name.number)]
     if customers.hasOwnKeys {
       var values = fence

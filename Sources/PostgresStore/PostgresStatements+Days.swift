@@ -60,12 +60,12 @@ extension PostgresStatements {
 
   // MARK: - The day
 
-  /// The bank takes no new customers. Branch and epoch.
+  /// The bank takes no new customers on a day, where that has not ended. Branch, epoch, day.
   static let drain = PostgresStatement(
-    "bank-drain", [.integer, .integer],
+    "bank-drain", [.integer, .integer, .integer],
     """
     WITH \(fence), drained AS (
-      UPDATE bank.day SET draining = true WHERE day = \(today) AND EXISTS (SELECT FROM fence) RETURNING day
+      UPDATE bank.day SET draining = true WHERE day = $3 AND day = \(today) AND EXISTS (SELECT FROM fence) RETURNING day
     )
     SELECT EXISTS (SELECT FROM fence), count(pg_notify('\(channel)', '')) FROM drained
     """)
@@ -78,6 +78,24 @@ extension PostgresStatements {
     UPDATE bank.day SET draining = false WHERE day = \(today) AND draining AND NOT EXISTS (
       SELECT FROM bank.branch
       WHERE fencing IS DISTINCT FROM pg_current_xact_id() AND NOT closed AND expires_at > clock_timestamp())
+    """)
+
+  /// Locks all lanes, in order. Behind the lock of the numbers, so that there is no new one.
+  static let lockAllLanes = PostgresStatement(
+    "bank-lock-all-lanes", [],
+    """
+    SELECT count(pg_advisory_xact_lock(\(PostgresSchema.lockClass), number::int)) FROM (
+      SELECT number FROM bank.lane ORDER BY number OFFSET 0) AS l
+    """)
+
+  /// A bank that was to end its day and could not, because dead letters were left, takes customers again: whoever begins lifts
+  /// that when it has left in good order before, and no other branch is there. Before the branch joins. Its name.
+  static let goOnWithTheDay = PostgresStatement(
+    "bank-go-on", [.text],
+    """
+    UPDATE bank.day SET draining = false WHERE day = \(today) AND draining AND NOT EXISTS (
+      SELECT FROM bank.branch WHERE NOT closed AND (name = $1 OR expires_at > clock_timestamp()))
+    RETURNING day
     """)
 
   /// Ends a day where nobody is left, and begins the next. Behind the lock of the intake. Branch, epoch, day. Whether the epoch

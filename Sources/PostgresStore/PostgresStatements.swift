@@ -222,9 +222,14 @@ enum PostgresStatements {
 
   // MARK: - Connections
 
-  /// When the server's process for this connection has begun.
+  /// When the server's process for this connection has begun, and on which timeline the server is: a standby that takes over
+  /// is on another one.
   static let begin = PostgresStatement(
-    "bank-begin", [], "SELECT \(beganAt) FROM pg_stat_activity a WHERE pid = pg_backend_pid()")
+    "bank-begin", [],
+    """
+    SELECT \(beganAt), ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint
+    FROM pg_stat_activity a WHERE pid = pg_backend_pid()
+    """)
   private static let beganAt = "(extract(epoch FROM a.backend_start) * 1000000)::bigint"
 
   /// Ends former processes of the server, and tells how many of them are still there. Their numbers, and when they began.

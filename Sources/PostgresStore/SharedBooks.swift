@@ -77,8 +77,7 @@ public final class SharedBooks {
   private func connect() {
     work.opened = { [unowned self] in
       note(opened: work)
-      commits.linkOpened()
-      claims.linkOpened()
+      workOpened()
     }
     office.opened = { [unowned self] in
       note(opened: office)
@@ -105,6 +104,25 @@ public final class SharedBooks {
     watch.due = { [unowned self] in callDue() }
   }
 
+  /// Where another server has taken over, pages that it has never heard of are others' there.
+  private func workOpened() {
+    guard context.branch != nil, work.timeline != context.timeline else {
+      context.isInDoubt = false
+      commits.linkOpened()
+      return claims.linkOpened()
+    }
+    context.isInDoubt = true
+    let isAsked = claims.lookForTheLast { [unowned self] isThere in
+      guard let isThere else { return work.renew() }
+      context.isInDoubt = false
+      guard isThere else { return lose(.booksReplaced) }
+      context.timeline = work.timeline
+      commits.linkOpened()
+      claims.linkOpened()
+    }
+    if !isAsked { work.renew() }
+  }
+
   // MARK: - The epoch
 
   private func note(opened link: SharedLink) {
@@ -120,6 +138,7 @@ public final class SharedBooks {
 
   private func joined(_ opening: SharedOpening) {
     hasJoined = true
+    (context.timeline, context.isInDoubt) = (watchLink.timeline, false)
     context.tell(.joined(opening))
     makeRoom(for: opening.day)
     commits.pump()
@@ -221,13 +240,20 @@ public final class SharedBooks {
   }
 
   /// The whole bank takes no new customers any more, until the day has ended.
-  public func drainDay(_ request: RequestNumber) { requests.ask(request, SharedOperations.drain()) }
+  public func drainDay(_ request: RequestNumber) {
+    requests.ask(request, SharedOperations.drain(context.day))
+  }
 
-  /// Ends the day of the whole bank, where nobody is left.
+  /// Ends a day of the whole bank, where nobody is left; one that has ended before is left as it is.
   ///
-  /// - Parameter cancellingEverybody: whoever is left gets a cancelled receipt, also those who are being served.
-  public func endDay(_ request: RequestNumber, cancellingEverybody: Bool = false) {
-    requests.ask(request, SharedOperations.endDay(context.day, cancellingEverybody: cancellingEverybody))
+  /// - Parameters:
+  ///   - day: which; nil for the present one.
+  ///   - cancellingEverybody: whoever is left gets a cancelled receipt, also those who are being served.
+  public func endDay(
+    _ request: RequestNumber, _ day: BusinessDay? = nil, cancellingEverybody: Bool = false
+  ) {
+    requests.ask(
+      request, SharedOperations.endDay(day ?? context.day, cancellingEverybody: cancellingEverybody))
   }
 
   /// Drops the receipts, attempts and keys of the days before one, as far as these have ended.

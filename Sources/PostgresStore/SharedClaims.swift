@@ -28,6 +28,8 @@ final class SharedClaims {
   private let link: SharedLink
   private var claims: [Claim] = []
   private var last: Int64 = 0
+  /// The number of the last page of the present epoch that somebody was in; 0 for none.
+  private var lastFilled: Int64 = 0
   private var isResolving = false
 
   init(_ context: SharedContext, _ link: SharedLink) { (self.context, self.link) = (context, link) }
@@ -39,7 +41,7 @@ final class SharedClaims {
   }
 
   func pump() {
-    guard let branch = context.branch, !isResolving, link.isOpen else { return }
+    guard let branch = context.branch, !isResolving, link.isOpen, !context.isInDoubt else { return }
     for index in claims.indices {
       guard case .waiting = claims[index].state else { continue }
       let claim = claims[index]
@@ -75,7 +77,9 @@ final class SharedClaims {
 
   private func tell() {
     while case .here(let page) = claims.first?.state {
-      context.tell(.page(claims.removeFirst().line, page))
+      let claim = claims.removeFirst()
+      if !page.isEmpty { lastFilled = claim.number }
+      context.tell(.page(claim.line, page))
     }
   }
 
@@ -107,9 +111,25 @@ final class SharedClaims {
     }
   }
 
+  /// Asks whether the last page that was told is the branch's in the books of a server that has taken over: pages are claimed in
+  /// their order, so those before it are, too. One of which nothing is left there counts as lost, which costs work at most.
+  ///
+  /// - Returns: whether it was asked.
+  func lookForTheLast(_ finish: @escaping (Bool?) -> Void) -> Bool {
+    guard let branch = context.branch, lastFilled > 0 else {
+      finish(true)
+      return true
+    }
+    return link.send(branch.hasClaimed(lastFilled)) { [weak self] answer in
+      guard let self, self.context.branch == branch else { return }
+      if case .done(let isThere) = answer { finish(isThere) } else { finish(nil) }
+    }
+  }
+
   /// Nothing in hand is the branch's any more, and nothing that was asked for comes.
   func lose() {
     claims = []
+    lastFilled = 0
     isResolving = false
   }
 }

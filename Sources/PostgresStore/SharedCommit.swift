@@ -2,6 +2,7 @@
 // Invariant: of every customer only the last change counts, since all of it takes effect together, and it is looked for where
 // it stood before the first.
 import BankModel
+import Posix
 import Postgres
 import QueueCore
 import Time
@@ -17,11 +18,17 @@ struct SharedCommit {
     case fenced
   }
 
+  /// Until when somebody waits, by the branch's clock as it was then, and by the database's.
+  struct Due {
+    var own: WallTime
+    var theirs: Int64
+  }
+
   private struct Change {
     var customer: Customer
     var from: CustomerState
     var state: CustomerState
-    var dueAt: WallTime?
+    var due: Due?
   }
 
   private var finished: [(customer: Customer, from: CustomerState, receipt: Receipt)] = []
@@ -30,18 +37,27 @@ struct SharedCommit {
   private var fatal: [(ticket: TicketNumber, number: Int32)] = []
 
   var isEmpty: Bool { finished.isEmpty && changes.isEmpty && attempts.isEmpty && fatal.isEmpty }
+  /// Until when those wait who are delayed by it.
+  var dues: [TicketNumber: Due] { changes.compactMapValues(\.due) }
   /// How many are delayed by it.
   var delayedCount: Int { changes.values.count { $0.state == .delayed } }
   /// Everybody who is done by it.
   var tickets: [TicketNumber] { finished.map(\.customer.ticket) }
 
-  mutating func add(_ change: StoreChange) {
+  /// Adds a change.
+  ///
+  /// - Parameters:
+  ///   - dues: of transactions that were refused, and are staged again as they were.
+  mutating func add(_ change: StoreChange, clock: SharedClock, dues: [TicketNumber: Due]) {
     switch change {
     case .finish(let customer, let state, let receipt):
       let former = changes.removeValue(forKey: customer.ticket)
       finished.append((customer, former?.from ?? state, receipt))
     case .update(let customer): note(customer, from: .waiting, to: .waiting)
-    case .postpone(let customer, let dueAt): note(customer, from: .waiting, to: .delayed, dueAt)
+    case .postpone(let customer, let dueAt):
+      let known = dues[customer.ticket].flatMap { $0.own == dueAt ? $0 : nil }
+      let due = known ?? Due(own: dueAt, theirs: clock.due(dueAt, at: SystemClock.moment()))
+      note(customer, from: .waiting, to: .delayed, due)
     case .bury(let customer):
       note(customer, from: .waiting, to: .dead)
       fatal.append((customer.ticket, customer.attempts))
@@ -54,11 +70,11 @@ struct SharedCommit {
   }
 
   private mutating func note(
-    _ customer: Customer, from: CustomerState, to state: CustomerState, _ dueAt: WallTime? = nil
+    _ customer: Customer, from: CustomerState, to state: CustomerState, _ due: Due? = nil
   ) {
     let former = changes[customer.ticket]
     changes[customer.ticket] = Change(
-      customer: customer, from: former?.from ?? from, state: state, dueAt: dueAt)
+      customer: customer, from: former?.from ?? from, state: state, due: due)
   }
 
   // MARK: - Asking
@@ -84,7 +100,7 @@ struct SharedCommit {
     }
     let moved = Array(changes.values)
     if !moved.isEmpty {
-      segment.append(PostgresStatements.change.with(commit + Self.columns(moved, lanes, clock)))
+      segment.append(PostgresStatements.change.with(commit + Self.columns(moved, lanes)))
     }
     if !attempts.isEmpty { segment.append(PostgresStatements.record.with(commit + attemptColumns(clock))) }
     if !fatal.isEmpty {
@@ -131,15 +147,13 @@ struct SharedCommit {
       state: Int64(state.rawValue), lane: lanes[customer.line] ?? 0, ticket: customer.ticket)
   }
 
-  private static func columns(_ changes: [Change], _ lanes: [Line: Int64], _ clock: SharedClock)
-    -> [PostgresValue]
-  {
+  private static func columns(_ changes: [Change], _ lanes: [Line: Int64]) -> [PostgresValue] {
     func column(_ value: (Change) -> Int64) -> PostgresValue { .integers(changes.map(value)) }
     return [
       column { position($0.customer, $0.from, lanes) }, column { Int64($0.customer.attempts) },
       column { Int64($0.customer.crashes) }, column { Int64($0.customer.failures) },
       column { Int64($0.customer.begun) }, column { $0.customer.isBegun ? 1 : 0 },
-      column { Int64($0.state.rawValue) }, column { $0.dueAt.map { max(1, clock.theirs($0)) } ?? 0 },
+      column { Int64($0.state.rawValue) }, column { $0.due.map { max(1, $0.theirs) } ?? 0 },
     ]
   }
 

@@ -39,10 +39,12 @@ final class SharedCommits {
   private var sent = 0
   private var isResolving = false
   private var refusal: PostgresError?
+  /// Until when those were to wait who were delayed by transactions that the database has refused: they are staged again.
+  private var refusedDues: [TicketNumber: SharedCommit.Due] = [:]
 
   init(_ context: SharedContext, _ link: SharedLink) { (self.context, self.link) = (context, link) }
 
-  func stage(_ change: StoreChange) { staged.add(change) }
+  func stage(_ change: StoreChange) { staged.add(change, clock: context.clock, dues: refusedDues) }
 
   func forgetStaged() { staged = SharedCommit() }
 
@@ -56,7 +58,9 @@ final class SharedCommits {
   // MARK: - Sending
 
   func pump() {
-    guard let branch = context.branch, !isResolving, refusal == nil, link.isOpen else { return }
+    guard let branch = context.branch, !isResolving, refusal == nil, link.isOpen, !context.isInDoubt else {
+      return
+    }
     if let retryAt {
       guard sent == 0, SystemClock.monotonic() >= retryAt else { return }
       self.retryAt = nil
@@ -100,6 +104,7 @@ final class SharedCommits {
   private func settle(_ withoutEffect: [TicketNumber]) {
     let flight = flights.removeFirst()
     context.numbers.commit(flight.number)
+    if flights.isEmpty, !hasStaged { refusedDues = [:] }
     if flight.commit.postpones { context.lookSoon() }
     context.tell(.committed(withoutEffect: withoutEffect))
   }
@@ -108,6 +113,7 @@ final class SharedCommits {
     // What is unknown of the others is looked up first.
     guard !flights.contains(where: { $0.state == .unknown }) else { return }
     refusal = nil
+    for commit in flights.map(\.commit) + [staged] { refusedDues.merge(commit.dues) { $1 } }
     forgetAll()
     context.tell(.commitRefused(context.storeError(error)))
   }
@@ -172,6 +178,7 @@ final class SharedCommits {
     for index in flights.indices where flights[index].state == .sent { flights[index].state = .unknown }
     if !Kernel.makes("keepsItsCommitsOverTheLoss") { staged = SharedCommit() }
     (sent, isResolving, refusal, retryAt) = (0, false, nil, nil)
+    refusedDues = [:]
   }
 
   /// The branch has joined anew, so nothing of its former epoch can follow: tells what became of everything.

@@ -20,6 +20,11 @@ final class SharedContext {
   var fenced: () -> Void = {}
   /// Something was done by which the moment of who is due next may have changed, or somebody may wait.
   var lookSoon: () -> Void = {}
+  /// On which timeline the server was when the pages in hand were looked at last.
+  var timeline: Int64 = 0
+  /// Another server has taken over, and it is not known yet whether the pages in hand are the branch's there: neither is anything
+  /// done to them, nor are others claimed.
+  var isInDoubt = false
   /// The lanes in which this branch claims, and into which it takes customers.
   private(set) var lanes: [Line: Int64] = [:]
   /// All lanes: who stands there, and the branch that alone serves them, or 0.

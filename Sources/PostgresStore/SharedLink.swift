@@ -23,6 +23,8 @@ final class SharedLink: PostgresHandler {
   /// The server's process, for tests.
   var backend: Int32 { connection?.backend ?? 0 }
   private(set) var server: PostgresServer?
+  /// Of the server at the other end; 0 before there was one.
+  private(set) var timeline: Int64 = 0
 
   private enum Stage {
     case waiting
@@ -152,7 +154,12 @@ final class SharedLink: PostgresHandler {
 
   func connected(_ connection: PostgresConnection, to server: PostgresServer) {
     self.server = server
-    ask(PostgresRequest(segment: [PostgresStatements.begin()]) { $0.first?.integer(0, 0) }) { link, began in
+    let begin = PostgresRequest(segment: [PostgresStatements.begin()]) { results in
+      results.first?.integer(0, 0).flatMap { began in results.first?.integer(0, 1).map { (began, $0) } }
+    }
+    ask(begin) { link, answer in
+      let (began, timeline) = answer
+      link.timeline = timeline
       link.processes.append((Int64(connection.backend), began))
       link.stage = .ending
       if let channel = link.channel { try? connection.listen(to: channel) }

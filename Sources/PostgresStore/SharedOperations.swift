@@ -18,7 +18,9 @@ enum SharedOperations {
         guard results.count == 2, let goesOn = results[0].boolean(0, 0) else { return nil }
         guard goesOn else { return .fenced }
         if results[0].has(0, 1) { return .answer(.done) }
-        return .answer(whereabouts(results[1], done: { tries.contains(epoch: $0, number: $1) }))
+        // Another branch may have a commit of this number in an epoch of this number.
+        return .answer(
+          whereabouts(results[1], done: { $0 == branch.id && tries.contains(epoch: $1, number: $2) }))
       }
     }
   }
@@ -35,18 +37,20 @@ enum SharedOperations {
         guard goesOn else { return .fenced }
         // Who waits after a try whose outcome is unknown has been brought back by that.
         let isBack = count > 0 || !tries.unknown.isEmpty && results[3].integer(0, 0) == 1
-        return .answer(isBack ? .done : whereabouts(results[3], done: { _, _ in false }))
+        return .answer(isBack ? .done : whereabouts(results[3], done: { _, _, _ in false }))
       }
     }
   }
 
-  private static func whereabouts(_ rows: PostgresRows, done: (Int64?, Int64?) -> Bool) -> SharedAnswer {
+  private static func whereabouts(_ rows: PostgresRows, done: (Int64?, Int64?, Int64?) -> Bool)
+    -> SharedAnswer
+  {
     if let state = rows.integer(0, 0).flatMap({ UInt8(exactly: $0) }).flatMap({ CustomerState(rawValue: $0) })
     {
       return .wrongState(state)
     }
     guard rows.has(0, 1) else { return .noSuchTicket }
-    return done(rows.integer(0, 2), rows.integer(0, 3)) ? .done : .wrongState(.done)
+    return done(rows.integer(0, 1), rows.integer(0, 2), rows.integer(0, 3)) ? .done : .wrongState(.done)
   }
 
   /// These services are paused here, and no others.
@@ -108,9 +112,10 @@ enum SharedOperations {
 
   // MARK: - The day
 
-  static func drain() -> SharedRequests.Make {
+  /// It is asked again where the outcome is unknown, and the day may have ended by then: it is of that day alone.
+  static func drain(_ day: BusinessDay) -> SharedRequests.Make {
     { branch, _, _ in
-      PostgresRequest(segment: [PostgresStatements.drain.with(branch.fence)]) { results in
+      PostgresRequest(segment: [PostgresStatements.drain.with(branch.fence + [.integer(day)])]) { results in
         results.first?.boolean(0, 0).map { $0 ? .answer(.done) : .fenced }
       }
     }
@@ -120,7 +125,11 @@ enum SharedOperations {
     { branch, number, _ in
       var segment: [PostgresCall] = [PostgresStatements.lockNumbers()]
       segment += PostgresSchema.partitions(day + 1).map { .once($0) }
-      segment.append(PostgresStatements.lockIntake())
+      // Behind the claims and rescues that are under way, and before all others: of pages that are put down beside the end
+      // of their day nothing would be forgotten, and the next day's customers would stand before them for ever.
+      segment += [
+        PostgresStatements.lockIntake(), PostgresStatements.lockAllLanes(), PostgresStatements.holdBranches(),
+      ]
       if cancellingEverybody {
         segment.append(
           PostgresStatements.cancelEverybody.with(branch.fence + [.integer(number), .integer(day)]))

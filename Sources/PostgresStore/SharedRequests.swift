@@ -83,6 +83,7 @@ final class SharedRequests {
       preconditionFailure("customers go another way")
     }
     task.arriving = IntakeColumns(customers)
+    task.arriving?.tell(by: context.clock, at: SystemClock.moment())
     tasks.append(task)
     pump()
   }
@@ -165,7 +166,7 @@ final class SharedRequests {
       tasks[index].commit = number
       batch.append(
         PostgresIntake(
-          customers: customers, lanes: context.lanes, commit: number, name: name, clock: context.clock))
+          customers: customers, lanes: context.lanes, commit: number, name: name))
       ids.append(tasks[index].id)
       count += customers.count
     }

@@ -75,17 +75,22 @@ final class SharedWatch {
   private func join() {
     let former = context.lastBranch
     let sentAt = SystemClock.monotonic()
-    let segment =
+    var segment = [PostgresStatements.goOnWithTheDay(.text(settings.name))]
+    segment +=
       PostgresBranch.joining(
         settings.name, lease: settings.lease, host: settings.host, after: former?.epoch ?? 0)
       + [
         PostgresStatements.lockNumbers(),
         PostgresStatements.addServices(.texts(settings.services.map(\.text))),
-        PostgresStatements.services(), PostgresStatements.lanes(), PostgresStatements.endDrain(),
-        PostgresStatements.lookAtDay(),
+        PostgresStatements.services(), PostgresStatements.lanes(), PostgresStatements.lookAtDay(),
         PostgresStatements.booksName(), PostgresStatements.paused(.text(settings.name)),
       ]
-    _ = link.send(PostgresRequest(segment: segment) { $0.count == segment.count ? $0 : nil }) {
+    let count = segment.count
+    _ = link.send(
+      PostgresRequest(segment: segment) { rows in
+        rows.count == count ? Array(rows.dropFirst()) : nil
+      }
+    ) {
       [weak self] answer in
       guard let self else { return }
       switch answer {
@@ -98,11 +103,13 @@ final class SharedWatch {
   }
 
   private func joined(_ rows: [PostgresRows], _ former: PostgresBranch?, _ sentAt: MonotonicTime) {
-    let days = rows[8]
-    if let now = days.integer(0, 3) { context.clock.hear(now, at: SystemClock.wall()) }
+    let days = rows[7]
+    if let now = days.integer(0, 3) {
+      context.clock.hear(now, at: SystemClock.wall(), SystemClock.monotonic())
+    }
     guard let branch = PostgresBranch.joined(rows)?.branch, let day = days.integer(0, 0),
-      let opened = days.integer(0, 1), let drains = days.boolean(0, 2), let number = rows[9].integer(0, 0),
-      let firstDay = rows[9].integer(0, 1), let firstTicket = rows[9].integer(0, 2)
+      let opened = days.integer(0, 1), let drains = days.boolean(0, 2), let number = rows[8].integer(0, 0),
+      let firstDay = rows[8].integer(0, 1), let firstTicket = rows[8].integer(0, 2)
     else {
       return refused(.books(.foreign))
     }
@@ -112,7 +119,7 @@ final class SharedWatch {
     let opening = SharedOpening(
       branch: branch, day: day, openedAt: context.clock.ours(opened), isDraining: drains,
       services: context.services, name: BooksName(number: number, day: firstDay, ticket: firstTicket),
-      paused: context.pausedServices(rows[10]))
+      paused: context.pausedServices(rows[9]))
     guard let former else { return begin(opening, sentAt) }
     let isAsked = commits.settleFormer(former, on: link) { [weak self] isSettled in
       guard let self else { return }
@@ -213,7 +220,7 @@ final class SharedWatch {
   }
 
   private func see(_ look: SharedLook, of branch: PostgresBranch, _ askedAt: MonotonicTime) {
-    context.clock.hear(look.now, at: SystemClock.wall())
+    context.clock.hear(look.now, at: SystemClock.wall(), SystemClock.monotonic())
     context.know(lanes: look.lanes, for: branch.id)
     if look.services != Int64(context.services.count) { readServices() }
     if look.day != context.day {

@@ -72,6 +72,8 @@ public enum BranchNews: Sendable {
   case releases([OwedRelease])
   /// The bank drains: no branch takes new customers.
   case draining
+  /// The day has ended for which this branch was opened, and the next one is for those who open again.
+  case dayEnded
   /// The lease was lost, and why: the queue hears `.branchLost` first of all. It is joined again by itself.
   case lost(Remark)
   /// The branch has its lease again, in another epoch.

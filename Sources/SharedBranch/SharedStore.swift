@@ -16,9 +16,11 @@ final class SharedStore: BranchStore {
   private var isDraining: Bool
   /// The day that the queue was opened on. Another one begins only when the bank has ended this one.
   private let day: BusinessDay
-  /// Whether that day has ended.
-  private var isOfThePast = false
   private let language: Language
+  /// The present day as it was heard last.
+  private var today: BusinessDay
+  /// Whether this branch was asked to end the bank's day; the books may not have said so yet.
+  private var asksToDrain = false
   private var events: [QueueEvent] = []
   private var news: [BranchNews] = []
   /// Transactions that were handed over, the oldest first: whether there was anything in it that the books were told.
@@ -44,8 +46,10 @@ final class SharedStore: BranchStore {
   init(_ books: SharedBooks, _ opening: SharedOpening, name: String, in language: Language = .english) {
     (self.books, self.language) = (books, language)
     services = opening.services
-    (isDraining, day) = (opening.isDraining, opening.day)
+    (isDraining, day, today) = (opening.isDraining, opening.day, opening.day)
     identity = BranchIdentity(opening.branch, name: name)
+    // Others are ending the day: this branch helps, and closes with them.
+    if isDraining { news.append(.draining) }
   }
 
   // MARK: - The queue's store
@@ -139,14 +143,18 @@ final class SharedStore: BranchStore {
 
   func note(windows: Int64) { books.note(windows: Int(windows)) }
   func keepPaused(_ services: [Service], for request: RequestNumber) { books.keepPaused(request, services) }
-  func drainBank(for request: RequestNumber) { books.drainDay(request) }
+  func drainBank(for request: RequestNumber) {
+    asksToDrain = true
+    books.drainDay(request)
+  }
 
   func leave() {
     guard !isLeaving else { return }
     isLeaving = true
-    guard isDraining else { return leaveNow() }
+    // A day that has begun since this branch was asked is nobody's to end.
+    guard isDraining || asksToDrain && today == day else { return leaveNow() }
     closing = .max
-    books.endDay(.max)
+    books.endDay(.max, today)
   }
 
   private func leaveNow() {
@@ -194,21 +202,19 @@ final class SharedStore: BranchStore {
     case .answered(let request, let answer): hear(answer, to: request)
     case .releases(let owed): news.append(.releases(owed))
     case .numbers(let numbers): news.append(.numbers(numbers))
-    case .draining(let drains): hear(draining: drains, on: day)
+    case .draining(let drains): hear(draining: drains, on: today)
     case .dayBegan(let day, _): hear(draining: isDraining, on: day)
     case .services(let directory): services = directory
     case .forgotten(let commits): news.append(.forgotten(commits: commits))
     }
   }
 
-  /// The bank drains, or has done so and has ended the day when nothing was heard of it.
+  /// The bank drains, or has ended the day for which this branch was opened, perhaps when nothing was heard of it.
   private func hear(draining drains: Bool, on day: BusinessDay) {
-    let hasEnded = day != self.day && !isOfThePast
-    if drains && !isDraining || hasEnded && !isDraining, !Kernel.makes("isDeafToTheDrain") {
-      news.append(.draining)
-    }
-    isDraining = drains
-    if hasEnded { isOfThePast = true }
+    defer { (isDraining, today) = (drains, day) }
+    guard !Kernel.makes("isDeafToTheDrain") else { return }
+    if drains, !isDraining { news.append(.draining) }
+    if day != self.day, today == self.day { news.append(.dayEnded) }
   }
 
   private func lose(_ loss: SharedLoss) {

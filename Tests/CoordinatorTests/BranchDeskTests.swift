@@ -275,6 +275,22 @@ struct BranchDeskTests {
     #expect(bank.coordinator.context.isEnding && books.isLeaving)
   }
 
+  @Test(
+    "when the day has ended for which it was opened this branch closes, and waits for nobody of the next one")
+  func dayEnded() throws {
+    let (bank, _, books) = try bank()
+    bank.openWindows(1)
+    var numbers = BankNumbers(day: 2)
+    numbers.services = [.init()]
+    numbers.services[0].waiting = 5
+    books.say(.numbers(numbers))
+    books.say(.dayEnded)
+    hear(bank)
+    bank.coordinator.ending.advance()
+    #expect(bank.coordinator.context.isEnding && bank.log.contains("event=day_ended"))
+    #expect(bank.log.contains("step=finish_serving"))
+  }
+
   @Test("the status tells of this branch and of the whole bank; branches are told apart")
   func reports() throws {
     let (bank, client, books) = try bank()

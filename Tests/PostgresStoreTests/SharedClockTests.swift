@@ -30,6 +30,26 @@ struct SharedClockTests {
     #expect(clock.theirs(WallTime(milliseconds: 7)) == 7)
   }
 
+  @Test("Until when somebody waits is right, also where the clock was set since the database's was heard")
+  func due() {
+    func at(_ milliseconds: Int64, showing wall: Int64) -> Moment {
+      Moment(
+        monotonic: MonotonicTime(nanoseconds: milliseconds * 1_000_000), wall: WallTime(milliseconds: wall))
+    }
+    var clock = SharedClock()
+    clock.hear(
+      50_000_000, at: WallTime(milliseconds: 50_000_300), MonotonicTime(nanoseconds: 1_000_000_000))
+    // Nearly the same: as it is.
+    let due = WallTime(milliseconds: 50_005_000)
+    #expect(clock.due(due, at: at(1_200, showing: 50_000_500)) == 50_005_000)
+    // Three hours ahead for half a second; nothing was heard since.
+    #expect(
+      clock.due(WallTime(milliseconds: 60_805_000), at: at(1_500, showing: 60_800_800)) == 50_004_700)
+    // Set back, and heard.
+    clock.hear(50_001_000, at: WallTime(milliseconds: 1_000), MonotonicTime(nanoseconds: 2_000_000_000))
+    #expect(clock.due(WallTime(milliseconds: 3_000), at: at(2_000, showing: 1_000)) == 50_003_000)
+  }
+
   @Test("What cannot be added is no trap")
   func extremes() {
     var clock = SharedClock()
@@ -38,5 +58,8 @@ struct SharedClockTests {
     _ = (clock.theirs(WallTime(milliseconds: .max)), clock.ours(.min))
     clock.hear(.min, at: WallTime(milliseconds: 5))
     clock.hear(0, at: WallTime(milliseconds: .min))
+    clock.hear(.max, at: WallTime(milliseconds: 5), MonotonicTime(nanoseconds: .min))
+    let last = Moment(monotonic: MonotonicTime(nanoseconds: .max), wall: WallTime(milliseconds: .min))
+    _ = clock.due(WallTime(milliseconds: .max), at: last)
   }
 }

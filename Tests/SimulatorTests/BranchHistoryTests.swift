@@ -7,9 +7,12 @@
 
   @Suite("Histories of several branches")
   struct BranchSimulationTests {
-    /// 26 and 81 once kept a processor busy while the books had no room; in 66 an attempt that was counted
-    /// began behind the end of the lease; in 24 a branch slept while the bank ended its day.
-    @Test("several branches keep every promise", arguments: Array(1...40) + [24, 26, 66, 81] as [UInt64])
+    /// In 75 and 814 the clock of a branch was set between two looks, and 1496 while the books had no room; in 445 nobody had a
+    /// window for those who were left, in 2387 nobody closed the day of an empty bank, and in 100389 another branch had served
+    /// whom a branch was told to have taken out.
+    @Test(
+      "several branches keep every promise",
+      arguments: Array(1...36) + [75, 445, 814, 1496, 2387, 100389] as [UInt64])
     func keepsPromises(seed: UInt64) {
       let outcome = BranchSimulation.run(seed: seed)
       #expect(
@@ -40,21 +43,17 @@
     private static let patience: UInt64 = 300
     /// Seeds that find those that take long, tried before the others.
     private static let late: [PlantedBranchBug: UInt64] = [
-      .rescuesTwice: 9, .leasesByTheLocalClock: 12, .forgetsRequests: 27, .repeatsWithoutLooking: 34,
-      .keepsItsCommitsOverTheLoss: 12, .claimsAnewInsteadOfLooking: 34, .takesARefusalForACommit: 9,
-      .handsOutBehindTheLease: 66, .keepsItsCustomersOverTheLoss: 9, .forgetsToAskTellersBack: 42,
-      .losesARefusedTransaction: 9,
+      .completesWithoutTheEpoch: 349, .claimsWithoutTheEpoch: 364, .rescuesTwice: 15, .losesTheReturned: 12,
+      .leasesByTheLocalClock: 12, .forgetsRequests: 78, .takesInWhileItDrains: 344,
+      .keepsSilentAboutNoEffect: 4, .endsTheDayEarly: 17, .repeatsWithoutLooking: 50,
+      .opensBesideTheFormer: 24, .keepsItsCommitsOverTheLoss: 12, .claimsAnewInsteadOfLooking: 21,
+      .takesARefusalForACommit: 4, .forgetsRequestsOverTheLoss: 4, .neverRescues: 5, .neverLooks: 12,
+      .handsOutBehindTheLease: 155, .keepsItsCustomersOverTheLoss: 12, .forgetsToAskTellersBack: 72,
+      .countsWhatHadNoEffect: 4, .losesARefusedTransaction: 4,
     ]
-    /// No history has shown these: what they break does not come up in the histories, or is not looked at. They prove nothing yet.
-    private static let uncaught: Set<PlantedBranchBug> = [
-      .completesWithoutTheEpoch, .claimsWithoutTheEpoch, .losesTheRevived, .takesInWhileItDrains,
-      .cancelsWithoutEffect,
-      .keepsSilentAboutNoEffect, .endsTheDayEarly, .opensBesideTheFormer,
-    ]
-
     @Test(
       "every planted bug is caught, and is not seen in the real branches",
-      arguments: PlantedBranchBug.allCases.filter { !uncaught.contains($0) })
+      arguments: PlantedBranchBug.allCases)
     func isCaught(_ bug: PlantedBranchBug) {
       for seed in [Self.late[bug]].compactMap(\.self) + Array(1...Self.patience) {
         guard let violation = BranchSimulation.run(seed: seed, bug: bug).violation else { continue }

@@ -47,6 +47,9 @@ final class BranchDesk: BankPart {
       shared.beginToDrain()
       context.write(event: "bank_draining") { $0.field("day", shared.numbers.day) }
       ending.stopWithTheBank()
+    case .dayEnded:
+      context.write(event: "day_ended") { $0.field("day", queue.machine.books.day) }
+      ending.stopBehindTheDay()
     case .lost(let reason):
       shared.lost()
       context.write(event: "lease_lost", level: .error) { fields in

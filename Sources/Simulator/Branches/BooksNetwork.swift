@@ -16,6 +16,16 @@
       var isPartitionedUntil = MonotonicTime(nanoseconds: 0)
     }
 
+    /// What goes wrong with the next transaction of a branch.
+    enum Ambush {
+      /// The connection breaks, and the books do it a while later.
+      case late
+      /// The connection breaks when the books have done it.
+      case unanswered
+      /// The branch dies, and the books do it when its epoch has just ended.
+      case untilTheEpochEnds
+    }
+
     unowned let world: BranchSimulation
     private(set) var sessions: [BooksSession] = []
     var weather: [Weather] = []
@@ -25,6 +35,8 @@
     var deafness = 0
     private var chance: SeededGenerator
     private var lastBackend: Int32 = 1_000
+    /// By the place of the branch.
+    private var ambushes: [Int: Ambush] = [:]
 
     init(seed: UInt64, in world: BranchSimulation) {
       self.world = world
@@ -113,6 +125,51 @@
       if kept == 0, chance.draw(0...1) == 0 { session.isAlive = false }
     }
 
+    func lieInWait(at place: Int, _ ambush: Ambush) { ambushes[place] = ambush }
+
+    private static let ambushed: Set = [
+      "bank-complete", "bank-complete-results", "bank-begin-commit", "bank-claim-next", "bank-intake",
+      "bank-intake-list",
+    ]
+
+    /// A branch has sent something.
+    func hasSent(_ session: BooksSession, _ segment: [PostgresCall]) {
+      guard let ambush = ambushes[session.place],
+        segment.contains(where: { Self.ambushed.contains($0.statement.name) })
+      else { return }
+      ambushes[session.place] = nil
+      world.agenda.add(.ambush(session, ambush), at: now)
+    }
+
+    func spring(_ ambush: Ambush, on session: BooksSession) {
+      guard session.isAlive, !session.isCut else { return }
+      let all = session.toServer.count
+      switch ambush {
+      case .late:
+        session.cut(keepingRequests: all, noticedAt: now + .milliseconds(chance.draw(0...20)))
+        session.holdUp(until: now + .milliseconds(chance.draw(20...400)))
+      case .unanswered:
+        session.cut(keepingRequests: all, noticedAt: now + .milliseconds(chance.draw(0...60)))
+      case .untilTheEpochEnds:
+        let office = world.offices[session.place]
+        session.cut(keepingRequests: all, noticedAt: now)
+        session.holdUp(until: now + .seconds(14))
+        session.waitsForTheEnd = true
+        office.isDeadUntil = now + .milliseconds(chance.draw(100...9_000))
+        office.kill()
+      }
+    }
+
+    /// The epoch of a branch has ended: what has waited for that comes now.
+    func release(_ name: String? = nil) {
+      for session in sessions where session.waitsForTheEnd {
+        guard name == nil || world.offices[session.place].name == name else { continue }
+        session.waitsForTheEnd = false
+        session.hurry(to: now)
+        isOnItsWay(session, until: now)
+      }
+    }
+
     var open: [BooksSession] { sessions.filter { $0.isAlive && $0.isHeard && !$0.isCut } }
 
     /// A branch is cut off from everything. Connections that hear nothing for too long are given up.
@@ -143,6 +200,8 @@
     func calmDown() {
       isAwayUntil = now
       deafness = 0
+      ambushes = [:]
+      release()
       for place in weather.indices {
         (weather[place].isSlowUntil, weather[place].isPartitionedUntil) = (now, now)
       }

@@ -20,6 +20,7 @@
       branch.isClosed = false
       put(branch)
       turn.fencing = branch.id
+      world.network.release(name)
       let owner = BranchOwner(branch: branch.id, epoch: branch.epoch)
       checker.joined(owner, until: now + .milliseconds(call.integer(1)))
       return [[.integer(branch.id), .integer(branch.epoch)]]
@@ -79,6 +80,7 @@
       put(branch)
       turn.fencing = branch.id
       world.statistics.rescues += 1
+      world.network.release(branch.name)
       checker.fenced(call.owner)
       return [[.integer(branch.id)]]
     }

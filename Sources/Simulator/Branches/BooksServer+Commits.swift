@@ -162,9 +162,18 @@
 
     func drain(_ call: PostgresCall) -> [[PostgresValue]] {
       guard isPresent(call.owner) else { return [[.boolean(false), .integer(0)]] }
+      guard call.integer(2) == day else { return [[.boolean(true), .integer(0)]] }
       isDraining = true
       world.network.notify("")
       return [[.boolean(true), .integer(1)]]
+    }
+
+    /// Before a branch joins: the day goes on where it could not be ended.
+    func goOn(_ call: PostgresCall) -> [[PostgresValue]] {
+      let holds = branches.contains { !$0.isClosed && ($0.name == call.text(0) || $0.expires > now) }
+      guard isDraining, !holds else { return [] }
+      isDraining = false
+      return [[.integer(day)]]
     }
 
     func endDay(_ call: PostgresCall, _ turn: inout Turn) -> [[PostgresValue]] {

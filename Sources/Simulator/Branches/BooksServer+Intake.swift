@@ -49,7 +49,8 @@
     }
 
     private func firstNumber() -> Int64 { lastTicket + 1 + (strikes(.leavesGaps) ? 1 : 0) }
-    private var isShut: Bool { isDraining && !makes(.takesInWhileItDrains) }
+    /// Of the day behind the one that is looked at nothing is looked at.
+    private var isShut: Bool { isDraining && !makes(.takesInWhileItDrains) || checker.dayHasEnded }
 
     func takeIn(_ call: PostgresCall) -> [[PostgresValue]] {
       guard isPresent(call.owner) else { return [] }

@@ -187,7 +187,7 @@
     private func execute(_ call: PostgresCall, _ turn: inout Turn) throws(Refusal) -> [[PostgresValue]] {
       switch call.statement.name {
       case "": return once(call, turn)
-      case "bank-begin": return [[.integer(Int64(turn.session.backend) * 1_000)]]
+      case "bank-begin": return [[.integer(Int64(turn.session.backend) * 1_000), .integer(1)]]
       case "bank-end-former": return endFormer(call, turn)
       case "bank-join": return join(call, &turn)
       case "bank-renew": return renew(call)
@@ -228,6 +228,7 @@
       case "bank-whereabouts": return whereabouts(call)
       case "bank-return-due", "bank-return-dead", "bank-return-dead-ticket", "bank-return-unserved":
         return comeBack(call)
+      case "bank-go-on": return goOn(call)
       case "bank-drain": return drain(call)
       case "bank-end-day": return endDay(call, &turn)
       case "bank-forget-claim": return forget(turn) { claims.removeAll() }
@@ -238,7 +239,8 @@
       case "bank-look-numbers": return lookAtNumbers()
       case "bank-look-branches": return lookAtBranches()
       case "bank-forget-former_claim", "bank-hold-branches": return []
-      case "bank-lock-intake", "bank-lock-numbers", "bank-lock-lane", "bank-lock-due", "bank-lock-dead",
+      case "bank-lock-intake", "bank-lock-all-lanes", "bank-lock-numbers", "bank-lock-lane", "bank-lock-due",
+        "bank-lock-dead",
         "bank-lock-dead-ticket":
         return [[.integer(0)]]
       default:

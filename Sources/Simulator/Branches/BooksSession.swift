@@ -21,6 +21,8 @@
     /// Whether it was cut: nothing goes from the branch to the server any more, or back.
     private(set) var isCut = false
     var listens = false
+    /// Whether what is on its way to the server comes there when the epoch of its branch ends.
+    var waitsForTheEnd = false
     private(set) var toServer: [(due: MonotonicTime, segment: [PostgresCall])] = []
     private var toBranch: [(due: MonotonicTime, word: PostgresWord)] = []
     private var lastUp = MonotonicTime(nanoseconds: 0), lastDown = MonotonicTime(nanoseconds: 0)
@@ -38,6 +40,7 @@
       lastUp = max(lastUp, process.clock + network.delay(at: place))
       toServer.append((lastUp, segment))
       network.isOnItsWay(self, until: lastUp)
+      network.hasSent(self, segment)
     }
 
     func hear() -> PostgresWord? {
@@ -86,6 +89,11 @@
     func holdUp(until moment: MonotonicTime) {
       for place in toServer.indices { toServer[place].due = max(toServer[place].due, moment) }
       lastUp = max(lastUp, moment)
+    }
+
+    /// What is on its way to the server comes now.
+    func hurry(to moment: MonotonicTime) {
+      for place in toServer.indices { toServer[place].due = moment }
     }
 
     /// What is on its way to the branch comes later.

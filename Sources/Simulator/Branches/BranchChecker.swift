@@ -40,7 +40,8 @@
     private(set) var issuedLast: TicketNumber = 0
     /// For whom a stock may hold something, having been cancelled.
     private var owed: Set<TicketNumber> = []
-    private(set) var dayHasEnded = false
+    private(set) var dayEndedAt: MonotonicTime?
+    var dayHasEnded: Bool { dayEndedAt != nil }
     private var epochs: [Int64: Int64] = [:]
     /// Until when an epoch lasts, by the clock of the books.
     private var leases: [BranchOwner: MonotonicTime] = [:]
@@ -265,6 +266,7 @@
         violate(.ledger, "the receipt of ticket \(row.ticket) is of another customer")
       }
       finished[row.ticket] = owner
+      if outcome == 2 { cancelledTickets.insert(row.ticket) }
       world.statistics.receipts += 1
     }
 
@@ -301,7 +303,7 @@
 
     func dayEnds() {
       if let left = people.keys.min() { violate(.lostTicket, "the day ends, and ticket \(left) is left") }
-      dayHasEnded = true
+      dayEndedAt = world.clock.now
     }
 
     // MARK: - What is said
@@ -331,6 +333,16 @@
     func acknowledged(_ ticket: TicketNumber, by branch: Int64) {
       guard finished[ticket] == nil else { return }
       violate(.notDurable, "the end of ticket \(ticket) is acknowledged, and it has no receipt")
+    }
+
+    /// A branch has heard that it has finished these.
+    func settled(_ tickets: [TicketNumber], by branch: Int64) {
+      for ticket in tickets where finished[ticket]?.branch != branch || cancelledTickets.contains(ticket) {
+        violate(
+          .notDurable,
+          "ticket \(ticket) is told to be finished by branch \(branch), and its receipt is of \(finished[ticket].map { "\($0)" } ?? "nobody")"
+        )
+      }
     }
 
     // MARK: - The end

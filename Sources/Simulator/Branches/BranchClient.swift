@@ -55,8 +55,10 @@
       return again
     }
     func add(_ wishes: [Wish]) { again += wishes }
+    func wantMore(_ count: Int64) { commandsLeft += count }
 
     func act() {
+      if world.checker.dayHasEnded { (commandsLeft, again) = (0, []) }
       if !line.process.isStopped {
         switch state {
         case .away: connect()
@@ -126,6 +128,9 @@
       let wish = outstanding.remove(at: place).wish
       world.statistics.answers += 1
       switch (reply.answer, wish.command) {
+      // There is nobody to read the books: that it was done is answered by asking for the ticket.
+      case (.failure(let failure), .cancel(let ticket, _)) where failure.code == .notOpen:
+        world.checker.clientHeardOfCancelling(ticket)
       case (.failure(let failure), _): failed(wish, failure)
       case (.enqueued(let report), _):
         world.checker.clientHeard(

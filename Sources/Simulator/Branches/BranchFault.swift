@@ -13,6 +13,9 @@ public enum BranchFault: Int, CaseIterable, Sendable, Codable {
   case tellerKilled, tellerStuck, tellerSlow, tellerFailed
   /// A connection to the books breaks, with what is on its way or without.
   case connectionLost
+  /// A connection breaks while a transaction is on its way: before it comes to the books, late, or behind it. A branch dies, and
+  /// what is on its way comes to the books when its epoch has just ended.
+  case transactionLate, replyLost, diesAtWork
   /// A branch is cut off from the books; its connections become slow.
   case branchPartitioned, networkSlow
   /// The books are away for a while, have no room, or refuse what is in the way of something else.

@@ -30,6 +30,8 @@
     private(set) var clients: [BranchClient] = []
     /// Its number in the books, once it has joined.
     var number: Int64?
+    /// When it has joined last: for the day that was present then.
+    var joinedAt = MonotonicTime(nanoseconds: 0)
     /// Whether it stays closed.
     var isClosed = false
     /// Nobody starts it again before that.
@@ -76,7 +78,11 @@
       let roles: [String: PeerRole] = ["bank-teller": .teller, "bank-juice": .juice]
       guard let role = roles[Paths.lastPart(of: path)] else { return nil }
       return { [unowned self] process in
-        guard let program = try? BranchTeller(role) else { return nil }
+        guard
+          let program = try? BranchTeller(role, isHard: { [unowned world] account in
+            world.plan.hasHardCustomers && account % 6 == 2 && !world.isCalm
+          })
+        else { return nil }
         tellers.append(Teller(process: process, provider: program.provider))
         return program
       }

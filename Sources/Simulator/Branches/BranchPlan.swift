@@ -25,6 +25,11 @@
     let ordersLater: Bool
     /// Whether the bank is asked to end while many still wait.
     let endsEarly: Bool
+    /// Whether clients still want something when the bank is asked to end, and whether somebody is in a hurry then.
+    let endsAmidst: Bool
+    let endsInAHurry: Bool
+    /// Whether some customers cannot be served before all is well again.
+    let hasHardCustomers: Bool
     /// A branch that does not come back before the others are done.
     let hasLostBranch: Bool
     /// Whether juice is ordered, which each branch makes for those who have come there. No stock answers: what there is to be
@@ -73,6 +78,9 @@
       }
       for _ in 0..<2 { weights[Int(chance.draw(0...Int64(weights.count) - 1))].weight += 20 }
       self.weights = weights
+      endsAmidst = chance.draw(0...2) == 0
+      endsInAHurry = chance.draw(0...3) == 0
+      hasHardCustomers = chance.draw(0...1) == 0
       hasJuice = chance.draw(0...2) == 0
     }
 

@@ -75,7 +75,7 @@
       try loop.runOnce(until: joining.nextDeadline)
       do {
         guard let joined = try joining.look() else { return nil }
-        office.number = joined.opening.identity.number
+        (office.number, office.joinedAt) = (joined.opening.identity.number, process.clock)
         try open(joined)
       } catch {
         world.trace.line(process.clock, "branch \(office.place) cannot be opened: \(error)")
@@ -103,9 +103,11 @@
   final class BranchTeller: SimulatedProgram {
     private let teller: TellerProcess
     /// What it gets its customers: told to fail by those who make trouble.
-    let provider = BranchProvider()
+    let provider: BranchProvider
 
-    init(_ role: PeerRole) throws(SystemError) {
+    /// - Parameter isHard: whether a customer cannot be served now.
+    init(_ role: PeerRole, isHard: @escaping (AccountNumber) -> Bool) throws(SystemError) {
+      provider = BranchProvider(isHard: isHard)
       teller = try TellerProcess(
         descriptor: FileDescriptor(owning: 3), loop: EventLoop(), role: role, provider: provider,
         complain: { _ in })
@@ -124,10 +126,14 @@
   final class BranchProvider: Provider {
     var onProvided: ((Lease, Provision) -> Void)?
     var failsNext = false
+    private let isHard: (AccountNumber) -> Bool
     private var ready: (lease: Lease, due: MonotonicTime)?
+
+    init(isHard: @escaping (AccountNumber) -> Bool) { self.isHard = isHard }
 
     func begin(_ orders: TellerOrders) {}
     func provide(_ assignment: Assignment) {
+      if isHard(assignment.account) { failsNext = true }
       ready = (assignment.lease, SystemClock.monotonic() + .microseconds(20))
     }
     var nextDeadline: MonotonicTime? { ready?.due }

@@ -38,6 +38,9 @@
       case .tellerKilled, .tellerStuck, .tellerSlow, .tellerFailed: troubleTeller(fault, office)
       case .connectionLost:
         hit(some(of: network.open), fault) { network.cut($0) }
+      case .transactionLate: lieInWait(office, fault, .late)
+      case .replyLost: lieInWait(office, fault, .unanswered)
+      case .diesAtWork: lieInWait(office, fault, .untilTheEpochEnds)
       case .branchPartitioned:
         statistics.note(fault)
         network.partition(office.place, for: .milliseconds(chance.draw(100...9_000)))
@@ -82,6 +85,10 @@
             .init(command: .stop(StopOrder(now: chance.draw(0...1) == 0, timeoutMilliseconds: timeout))))
         }
       }
+    }
+
+    private func lieInWait(_ office: BranchOffice, _ fault: BranchFault, _ ambush: BooksNetwork.Ambush) {
+      hit(office.process, fault) { _ in network.lieInWait(at: office.place, ambush) }
     }
 
     private func hit<Target>(_ target: Target?, _ fault: BranchFault, _ body: (Target) -> Void) {

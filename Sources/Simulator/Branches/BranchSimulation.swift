@@ -31,11 +31,14 @@
       case calm
       case closing
       case relief(Int, pid_t)
+      case ambush(BooksSession, BooksNetwork.Ambush)
     }
 
     /// After the faults have ended everything comes to its end within this time.
     private static let longestEnd = TimeSpan.seconds(120)
     private static let longestHistory: Int64 = 600_000
+    /// How often a bank that has closed with somebody left is opened again.
+    private static let mostReopenings = 4
 
     let seed: UInt64
     let plan: BranchPlan
@@ -55,6 +58,10 @@
     private(set) var calmSince = MonotonicTime(nanoseconds: 0)
     private var isOver = false
     private var askedToEnd: MonotonicTime?
+    private var reopenings = 0
+    private var reopenedAt = MonotonicTime(nanoseconds: 0)
+    /// Whether the bank was ever asked to end: clients may give up what is refused.
+    private(set) var mayGiveUp = false
     private var helpsAgainAt = MonotonicTime(nanoseconds: 0)
 
     private init(seed: UInt64, bug: PlantedBranchBug?, trace: ((String) -> Void)?) {
@@ -138,6 +145,7 @@
       case .calm: calmDown()
       case .closing: goOnClosing()
       case .relief(let place, let pid): offices[place].host.processes[pid]?.relieve()
+      case .ambush(let session, let ambush): network.spring(ambush, on: session)
       }
     }
 
@@ -178,20 +186,53 @@
     /// An operator opens what is closed, brings back dead letters, and ends the bank when it is time.
     private func goOnClosing() {
       defer { if !isOver { agenda.add(.closing, at: clock.now + .milliseconds(200)) } }
-      let open = offices.filter { !$0.isLost && !$0.isClosed }
-      if askedToEnd != nil, open.allSatisfy(\.isClosed) { return isOver = true }
+      let there = offices.filter { !$0.isLost }
+      if askedToEnd != nil, there.allSatisfy(\.isClosed) { return reopen(there) }
+      let open = there.filter { !$0.isClosed }
       guard isContent || askedToEnd != nil, checker.deadCount == 0, clock.now.since(calmSince) > .seconds(6),
-        checker.isFinished || plan.endsEarly
+        checker.isFinished || plan.endsEarly || askedToEnd != nil, clock.now.since(reopenedAt) > .seconds(3)
       else { return helpOut(open) }
-      // Whoever has begun since then has not heard of it.
-      let ready = open.filter { office in askedToEnd.map { office.startedAt > $0 } ?? true }.flatMap(
-        \.clients
-      )
-      .filter(\.isReady)
-      guard !ready.isEmpty else { return }
+      closeWithTheDay(open)
+      // Whoever has begun since then, or has slept, has not heard of it.
+      let ready = open.filter { office in
+        askedToEnd.map { max(office.startedAt, office.joinedAt) > $0 || clock.now.since($0) > .seconds(20) }
+          ?? true
+      }.flatMap(\.clients).filter(\.isReady)
+      guard !ready.isEmpty else { return helpOut(open) }
+      let isFirst = askedToEnd == nil
       askedToEnd = clock.now
-      let stop = StopOrder(now: false, timeoutMilliseconds: nil, endsBank: true)
-      ready[Int(chance.draw(0...Int64(ready.count) - 1))].ask(.init(command: .stop(stop)))
+      mayGiveUp = true
+      let client = ready[Int(chance.draw(0...Int64(ready.count) - 1))]
+      client.ask(.init(command: .stop(StopOrder(now: false, timeoutMilliseconds: nil, endsBank: true))))
+      guard isFirst else { return }
+      // Somebody is in a hurry elsewhere, and others still want something.
+      if plan.endsInAHurry, let other = ready.first(where: { $0.office !== client.office }) {
+        other.ask(.init(command: .stop(StopOrder(now: true, timeoutMilliseconds: nil, endsBank: true))))
+      }
+      if plan.endsAmidst { for client in clients { client.wantMore(chance.draw(1...4)) } }
+    }
+
+    /// Whoever was there when the day ended closes soon, without being asked.
+    private func closeWithTheDay(_ open: [BranchOffice]) {
+      guard let ended = checker.dayEndedAt, clock.now.since(ended) > .seconds(15) else { return }
+      for office in open
+      where office.startedAt < office.joinedAt && office.joinedAt < ended
+        && office.process.map({ $0.stoodUntil < ended }) ?? false
+      {
+        violate(.notDrained, "the day has ended long ago, and branch \(office.place) is still open")
+      }
+    }
+
+    /// Where nobody had a window for those who are left, or all branches were told to hurry, the bank is opened again.
+    private func reopen(_ there: [BranchOffice]) {
+      guard !checker.isFinished, reopenings < Self.mostReopenings else { return isOver = true }
+      reopenings += 1
+      (askedToEnd, reopenedAt) = (nil, clock.now)
+      trace.line(clock.now, "the bank is opened again: \(checker.leftovers())")
+      for office in there {
+        office.isClosed = false
+        agenda.add(.start(office.place), at: clock.now)
+      }
     }
 
     /// What is paused goes on, and dead letters get another chance.
@@ -200,10 +241,10 @@
       helpsAgainAt = clock.now + .seconds(1)
       for office in open {
         guard let client = office.clients.first(where: { $0.isReady && $0.hasNothingOpen }) else { continue }
-        if askedToEnd == nil {
+        if askedToEnd.map({ clock.now.since($0) > .seconds(3) }) ?? true,
+          !checker.isFinished || askedToEnd == nil
+        {
           for command in wishes { client.ask(.init(command: command)) }
-        } else if let asked = askedToEnd, clock.now.since(asked) > .seconds(3), checker.deadCount > 0 {
-          client.ask(.init(command: .requeueDead))
         }
       }
     }
@@ -214,9 +255,6 @@
       if checker.deadCount > 0 { wishes.append(.requeueDead) }
       return wishes
     }
-
-    /// Whether a client may give up what is refused: the bank ends.
-    var mayGiveUp: Bool { askedToEnd != nil }
 
     /// A branch has ended in good order.
     func closed(_ office: BranchOffice, _ process: SimulatedProcess) {

@@ -73,10 +73,10 @@
         unsealed.removeAll()
       case .committed:
         if underway.isEmpty {
-          settled += Int64(unsealed.count)
+          settle(unsealed)
           unsealed.removeAll()
         } else {
-          settled += Int64(underway.removeFirst().count)
+          settle(underway.removeFirst())
         }
       case .withoutEffect(let tickets):
         if underway.isEmpty {
@@ -90,6 +90,11 @@
       case .commitRefused: (underway, unsealed) = ([], [])
       default: break
       }
+    }
+
+    private func settle(_ tickets: [TicketNumber]) {
+      settled += Int64(tickets.count)
+      if let branch = office.number { world.checker.settled(tickets, by: branch) }
     }
 
     private func note(_ effect: QueueEffect, at now: Moment) {

@@ -68,7 +68,7 @@ public enum PlantedBranchBug: String, CaseIterable, Sendable {
     case .callsTheDueTwice: [.claim, .early]
     // Whoever is in no claim any more is claimed again as if nobody ever had been.
     case .losesTheReturned: [.lostTicket, .order, .notDrained, .claim]
-    case .losesTheRevived: [.lostTicket, .order, .notDrained]
+    case .losesTheRevived: [.lostTicket, .order, .notDrained, .claim]
     case .leasesByTheLocalClock, .handsOutBehindTheLease: [.lease, .notDrained]
     case .forgetsRequests: [.duplicate, .repeatedKey]
     case .forgetsKeysOfOtherEpochs: [.repeatedKey]

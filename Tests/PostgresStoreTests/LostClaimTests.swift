@@ -1,0 +1,65 @@
+// A server is lost whose standby had everything but the last page that a branch has claimed: no transaction of the branch is missing
+// there, and somebody else may claim the same customers. The branch finds that out before it does anything to them.
+import BankModel
+import Glibc
+import Posix
+import PosixFixture
+import Postgres
+import PostgresFixture
+import QueueCore
+import Testing
+import Time
+
+@testable import PostgresStore
+
+@Suite("A page that was lost with its server", .enabled(if: PostgresCluster.isInstalled))
+struct LostClaimTests {
+  @Test(
+    "Whoever has it finds out that it is gone, begins anew, and has no late effect; everybody is served once")
+  func lostPage() throws {
+    let primary = try PostgresCluster(["max_connections=30"])
+    let standby = try PostgresCluster(standbyOf: primary)
+    let stage = try SharedStage(on: primary)
+    let name = try #require(stage.stage.client.rows(.once("SELECT current_database()::text"))[0].text(0, 0))
+    let both =
+      "postgres://\(PostgresCluster.user)@/\(name)?host=\(primary.directory),\(standby.directory)"
+      + "&port=\(primary.port),\(standby.port)"
+    let one = try stage.open("one", at: both)
+    one.pageSize = 3
+    try stage.enqueue(one, 10)
+    one.claim(SharedStage.deposits)
+    try stage.turn { one.inHand.count == 3 }
+    one.serve()
+    try stage.turn { one.done.count == 3 }
+    try stage.turn {
+      try stage.number("SELECT count(*) FROM pg_stat_replication WHERE replay_lsn >= pg_current_wal_lsn()")
+        == 1
+    }
+    // From here on it hears nothing: not even what was sent and not read.
+    let sender = try #require(
+      try stage.number("SELECT pid FROM pg_stat_replication").flatMap { pid_t(exactly: $0) })
+    #expect(kill(sender, SIGSTOP) == 0)
+    one.claim(SharedStage.deposits)
+    try stage.turn { one.inHand.count == 3 }
+    #expect(one.inHand.map(\.customer.ticket) == [4, 5, 6])
+    kill(sender, SIGKILL)
+    try primary.killServer()
+    // As pg_ctl promote does it.
+    let word = Paths.join(standby.directory, "data/promote")
+    let file = creat(word, 0o644)
+    #expect(file >= 0)
+    close(file)
+    #expect(kill(try standby.postmaster, SIGUSR1) == 0)
+    // What it does to them before it has heard comes to nothing.
+    one.serve()
+    try stage.turn(within: .seconds(40)) { one.joins.count == 2 }
+    #expect(one.losses == [.booksReplaced] && one.forgotten.isEmpty)
+    #expect(one.dropped == [4, 5, 6] && one.done == [1, 2, 3])
+    one.servesAtOnce = true
+    try stage.turn { one.done.count == 10 }
+    let books = try StoreStage(at: standby.address(name))
+    try books.check()
+    #expect(try books.number("SELECT count(*) FROM bank.receipt") == 10)
+    #expect(one.withoutEffect.isEmpty && Set(one.done).count == 10)
+  }
+}

@@ -1,0 +1,140 @@
+// What an operator wants of the whole bank beside everything else that branches do: a drain that comes late, a day that could not be
+// ended, pages that are claimed or given back while everybody is taken out, and who is taken out by a try of which nobody knows.
+import BankModel
+import Posix
+import PosixFixture
+import Postgres
+import PostgresFixture
+import QueueCore
+import Testing
+import Time
+
+@testable import PostgresStore
+
+@Suite("Operators of a shared bank", .enabled(if: PostgresCluster.isInstalled))
+struct SharedDayTests {
+  @Test(
+    "A drain of which nobody knows whether it was done, asked again when its day has ended, drains no other day"
+  )
+  func lateDrain() throws {
+    let stage = try SharedStage()
+    let one = try stage.open("one")
+    #expect(try stage.ask(one) { $0.drainDay($1) } == .done)
+    #expect(try stage.ask(one) { $0.endDay($1) } == .done)
+    let branch = try #require(one.opening?.branch)
+    let again = SharedOperations.drain(1)(branch, 0, SharedRequests.Tries())
+    guard case .answer(.done) = try stage.stage.ask(stage.stage.client, again) else {
+      Issue.record("it is refused")
+      return
+    }
+    #expect(try stage.number("SELECT count(*) FROM bank.day WHERE draining") == 0)
+    #expect(try stage.enqueue(one, 1).new == [IssuedTickets(day: 2, first: 1, last: 1)])
+    // Nor is another day ended by somebody who has slept.
+    #expect(try stage.ask(one) { $0.endDay($1, 1, cancellingEverybody: true) } == .done)
+    #expect(try stage.number("SELECT max(day) FROM bank.day") == 2)
+    #expect(try stage.number("SELECT count(*) FROM bank.customer") == 1)
+  }
+
+  @Test(
+    "A bank that could not end its day goes on with it when all have left and one opens again; not while another one is there, nor for one that died"
+  )
+  func goesOn() throws {
+    let stage = try SharedStage()
+    let (one, other) = (try stage.open("one"), try stage.open("other"))
+    try stage.enqueue(one, 1)
+    try stage.claimAll(one)
+    let dead = one.inHand.removeLast()
+    one.books.stage(.bury(dead.customer))
+    one.hand(over: [])
+    try stage.turn { one.isSettled }
+    #expect(try stage.ask(one) { $0.drainDay($1) } == .done)
+    #expect(try stage.ask(one) { $0.endDay($1) } == .notFinished)
+    try leave(one, stage)
+    let between = try stage.open("one")
+    #expect(between.opening?.isDraining == true, "another branch is still there")
+    try leave(between, stage)
+    // It dies.
+    stage.abandon(other)
+    try stage.stage.client.run("UPDATE bank.branch SET expires_at = '-infinity'")
+    let risen = try stage.open("other")
+    #expect(risen.opening?.isDraining == true, "it was ending the day, and goes on with that")
+    try leave(risen, stage)
+    let next = try stage.open("one")
+    #expect(next.opening?.isDraining == false && next.opening?.day == 1)
+    #expect(try stage.enqueue(next, 1).new == [IssuedTickets(day: 1, first: 2, last: 2)])
+  }
+
+  private func leave(_ branch: SharedBranch, _ stage: SharedStage) throws {
+    var hasLeft = false
+    branch.books.leave { hasLeft = true }
+    try stage.turn { hasLeft }
+    stage.abandon(branch)
+  }
+
+  /// What another connection has begun and not committed when everybody is taken out.
+  enum Beside: CaseIterable { case claim, rescue }
+
+  @Test(
+    "Beside a page that is just claimed or given back everybody is taken out behind it, and the next day's customers are found",
+    arguments: Beside.allCases)
+  func cancelsBeside(_ beside: Beside) throws {
+    let stage = try StoreStage()
+    let (one, dead) = (try stage.join("one"), try stage.join("dead"))
+    try stage.enqueue(one, 12)
+    let lane = StoreStage.deposits
+    try stage.client.run("INSERT INTO bank.lane VALUES (\(lane), 1, 1024)")
+    try stage.ask(stage.client, dead.claim(lane: lane, atMost: 3))
+    if beside == .rescue { try stage.expire(dead) }
+    let (claiming, ending) = (try stage.another(), try stage.another())
+    try claiming.run("BEGIN")
+    switch beside {
+    case .claim:
+      #expect(try stage.ask(claiming, one.claim(lane: lane, atMost: 5)).map(\.ticket) == [4, 5, 6, 7, 8])
+    case .rescue: #expect(try stage.ask(claiming, PostgresBranch.rescue(dead))?.count == 1)
+    }
+    let request = SharedOperations.endDay(1, cancellingEverybody: true)(one, 99, SharedRequests.Tries())
+    let end = try stage.begin(ending, request)
+    _ = try eventually(within: .seconds(10)) {
+      try stage.number("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'") == 1
+        || end.told != nil
+    }
+    #expect(end.told == nil, "it comes behind what is under way")
+    try claiming.run("COMMIT")
+    try ending.turn { end.told != nil }
+    guard case .answer(.done) = try end.value() else {
+      Issue.record("the day has not ended")
+      return
+    }
+    #expect(try stage.number("SELECT count(*) FROM bank.receipt WHERE outcome = 2") == 12)
+    #expect(
+      try stage.number("SELECT (SELECT count(*) FROM bank.claim) + (SELECT count(*) FROM bank.returned)") == 0
+    )
+    try stage.enqueue(one, 5)
+    #expect(try stage.ask(stage.client, one.claim(lane: lane, atMost: 9)).map(\.ticket) == [1, 2, 3, 4, 5])
+    // Whoever had somebody of the former day in hand is told that it was without effect.
+    let late = StoreStage.completion(of: [PostgresPosition.of(lane: lane, ticket: 7)])
+    #expect(try stage.ask(stage.client, one.complete(late, number: 100)) == [])
+    try stage.check()
+  }
+
+  @Test(
+    "Whoever asks again to have somebody taken out is not told that it is done where another branch has served it"
+  )
+  func cancelledByNobody() throws {
+    let stage = try StoreStage()
+    let (one, other) = (try stage.join("one"), try stage.join("other"))
+    try stage.enqueue(one, 1)
+    try stage.client.run("INSERT INTO bank.lane VALUES (\(StoreStage.deposits), 1, 1024)")
+    let page = try stage.ask(stage.client, other.claim(lane: StoreStage.deposits, atMost: 1))
+    // Of the same number in the same epoch as the try of which nobody knows.
+    try stage.ask(stage.client, other.complete(StoreStage.completion(of: page.map(\.position)), number: 7))
+    let tries = SharedRequests.Tries(unknown: [(one.epoch, 7)])
+    guard
+      case .answer(let answer) = try stage.ask(stage.client, SharedOperations.cancel(1)(one, 8, tries))
+    else {
+      Issue.record("it is refused")
+      return
+    }
+    #expect(one.epoch == other.epoch && answer == .wrongState(.done))
+  }
+}

@@ -1,0 +1,415 @@
+// Owns a bank over the seam between the queue and its books, whatever these are: it asks for what a queue asks for, and hands over
+// what a queue hands over. Books in the home are given the customers with their numbers, and what an operator wants is done to them
+// here, as the queue does it; shared ones are asked for both. It counts nothing that it has been told.
+// Failure: what does not come to be within twenty seconds fails the test.
+
+import BankModel
+import Coordinator
+import Posix
+import PosixFixture
+import PostgresFixture
+import PostgresReading
+import QueueCore
+import SharedBranch
+import Storage
+import Testing
+import Time
+
+/// Where the books are against which every case runs.
+enum SeamKind: CaseIterable, CustomStringConvertible, Sendable {
+  case memory, sqlite, postgres
+
+  /// Those that there are on this machine.
+  static let present = allCases.filter { $0 != .postgres || PostgresCluster.isInstalled }
+
+  var description: String {
+    switch self {
+    case .memory: "in memory"
+    case .sqlite: "in SQLite"
+    case .postgres: "in PostgreSQL"
+    }
+  }
+}
+
+/// What books may do otherwise than others, planted so that a case that looks for it is seen to find it.
+enum SeamDifference: CaseIterable, Sendable {
+  case forgetsKeys, losesPayloads, losesTheLastCommit, takesTheLastFirst, keepsWhoeverIsCancelled,
+    skipsAnAttempt
+  case callsNobody, losesResults
+}
+
+final class SeamBank {
+  static let deposits = Line(service: .deposit, priority: .regular)
+  static let vip = Line(service: .deposit, priority: .vip)
+  static let loans = Line(service: .loan, priority: .regular)
+
+  let kind: SeamKind
+  private let difference: SeamDifference?
+  private var books = Books(day: 1, openedAt: WallTime(milliseconds: 0))
+  private(set) var day: BusinessDay = 1
+  private(set) var inHand: Set<TicketNumber> = []
+  private var local: (any LocalQueueStore)?
+  private var directory: TemporaryDirectory?
+  private var database = ""
+  private var shared: (any BranchStore)?
+  private var stage: ReadingStage?
+  private var reader: PostgresReading?
+  private var events: [QueueEvent] = []
+  private var news: [BranchNews] = []
+  private var lastRequest: RequestNumber = 0
+
+  init(_ kind: SeamKind, _ difference: SeamDifference? = nil) throws {
+    (self.kind, self.difference) = (kind, difference)
+    switch kind {
+    case .memory: local = MemoryStore()
+    case .sqlite:
+      let made = try TemporaryDirectory("seam")
+      database = made.path + "/bank.db"
+      directory = consume made
+    case .postgres: stage = try ReadingStage(prepared: false)
+    }
+    try open()
+  }
+
+  var store: any QueueStore {
+    get throws { try #require(local ?? shared) }
+  }
+
+  /// The books as whoever reads them sees them.
+  var reading: any QueueReading {
+    get throws {
+      if let local { return local }
+      let reader = try #require(reader)
+      _ = try reader.look()
+      return reader
+    }
+  }
+
+  private func open() throws {
+    inHand = []
+    (events, news) = ([], [])
+    if kind == .sqlite {
+      local = nil
+      local = try SQLiteStore(path: database)
+    }
+    if let local {
+      books = try local.load(now: SystemClock.wall()).books
+      day = books.day
+      return
+    }
+    let stage = try #require(stage)
+    shared = nil
+    let branch = JoiningBranch(
+      address: stage.address, name: "seam", host: "here", services: ServiceName.branch)
+    let joining = try SharedJoining(branch, on: stage.client.loop)
+    var joined: (books: any BranchStore, opening: BranchOpening)?
+    try turn {
+      joined = try joined ?? joining.look()
+      return joined != nil
+    }
+    let (store, opening) = try #require(joined)
+    shared = store
+    (books, day) = (opening.books, opening.books.day)
+    reader = try PostgresReading(stage.address)
+  }
+
+  private func turn(until isDone: () throws -> Bool) throws {
+    let end = SystemClock.monotonic() + .seconds(20)
+    while try !isDone() {
+      try #require(SystemClock.monotonic() < end, "nothing has come of it in time")
+      if let stage {
+        _ = try stage.client.loop.runOnce(until: SystemClock.monotonic() + .milliseconds(5))
+        stage.client.connection.endTurn()
+        shared?.endTurn()
+        while let said = shared?.takeNews() { news.append(said) }
+      }
+      while let event = try (local ?? shared)?.takeResult() { events.append(event) }
+    }
+  }
+
+  /// Waits for an event, and takes it with everything before it.
+  private func event<Found>(_ find: (QueueEvent) -> Found?) throws -> Found {
+    var found: Found?
+    try turn {
+      while found == nil, !events.isEmpty { found = find(events.removeFirst()) }
+      return found != nil
+    }
+    return try #require(found)
+  }
+
+  private func answer(_ ask: (any BranchStore, RequestNumber) -> Void) throws -> BranchAnswer {
+    lastRequest += 1
+    ask(try #require(shared), lastRequest)
+    var found: BranchAnswer?
+    try turn {
+      while found == nil, !news.isEmpty {
+        if case .answered(lastRequest, let answer) = news.removeFirst() { found = answer }
+      }
+      return found != nil
+    }
+    return try #require(found)
+  }
+
+  // MARK: - Tickets
+
+  func takeIn(_ request: IntakeRequest) throws -> BranchAnswer {
+    guard let local else { return try answer { $0.takeIn(request, for: $1) } }
+    var known: [IssuedTickets] = []
+    for (key, digest) in request.keyed.map({ ($0.key, $0.digest) })
+      + [request.key.map { ($0, request.digest) }].compactMap(\.self)
+    {
+      guard difference != .forgetsKeys || key != "k", let found = try local.request(forKey: key) else {
+        continue
+      }
+      guard found.isRepeated(by: digest) else { return .keyConflict(key) }
+      known.append(found.tickets)
+    }
+    if request.key != nil, !known.isEmpty { return .issued(nil, known: known) }
+    let first = books.issued + 1
+    var tickets: [Int: TicketNumber] = [:]
+    let repeated = Set(try request.keyed.filter { try local.request(forKey: $0.key) != nil }.map(\.place))
+    for (place, order) in request.orders.enumerated() where !repeated.contains(place) {
+      let customer = order.customer(ticket: books.issued + 1, issuedAt: request.issuedAt)
+      tickets[place] = customer.ticket
+      try stage(order.dueAt.map { .insertDelayed(customer, dueAt: $0) } ?? .insert(customer))
+    }
+    for (payload, places) in request.payloads {
+      for place in places {
+        guard let ticket = tickets[place] else { continue }
+        try local.stage(.attach(payload: payload, to: ticket...ticket))
+      }
+    }
+    if let key = request.key {
+      let change = StoreChange.remember(
+        key: key, day: day, first: first, last: books.issued, request: request.digest)
+      if difference != .forgetsKeys { try local.stage(change) }
+    }
+    for (place, key, digest) in request.keyed {
+      guard let ticket = tickets[place] else { continue }
+      try local.stage(.remember(key: key, day: day, first: ticket, last: ticket, request: digest))
+    }
+    try commit()
+    let new = tickets.isEmpty ? nil : IssuedTickets(day: day, first: first, last: books.issued)
+    return .issued(new, known: known)
+  }
+
+  /// Customers of a line, as many as these amounts.
+  @discardableResult
+  func enqueue(
+    _ line: Line, _ amounts: [Won], key: String? = nil, digest: Int64? = nil, dueAt: WallTime? = nil,
+    payload: [UInt8]? = nil
+  ) throws -> BranchAnswer {
+    var request = IntakeRequest(key: key, digest: digest, issuedAt: SystemClock.wall())
+    request.orders = amounts.map {
+      CustomerOrder(service: line.service, priority: line.priority, amount: $0, account: 7, dueAt: dueAt)
+    }
+    if let payload { request.payloads = [(payload, 0..<amounts.count)] }
+    return try takeIn(request)
+  }
+
+  // MARK: - Customers in hand
+
+  /// The next of a line whom nobody has, at most so many, in their order.
+  func claim(_ line: Line, _ limit: Int) throws -> [Customer] {
+    let isLocal = local != nil
+    let asked = isLocal ? limit + inHand.count : limit
+    if let event = try store.ask(.page(line, after: 0, limit: asked)) { events.append(event) }
+    var page: [Customer] = try event { event in
+      if case .pageLoaded(line, let page) = event { page } else { nil }
+    }
+    page = Array(page.filter { !inHand.contains($0.ticket) }.prefix(limit))
+    if difference == .takesTheLastFirst { page.reverse() }
+    inHand.formUnion(page.map(\.ticket))
+    return page
+  }
+
+  func payload(of ticket: TicketNumber) throws -> [UInt8]? {
+    difference == .losesPayloads ? nil : try store.payload(of: ticket)
+  }
+
+  func stage(_ change: StoreChange) throws {
+    count(change)
+    switch change {
+    case .finish(let customer, _, var receipt):
+      inHand.remove(customer.ticket)
+      if difference == .losesResults { receipt.result = nil }
+      if difference == .losesResults { return try store.stage(.finish(customer, from: .waiting, receipt)) }
+    case .postpone(let customer, _), .bury(let customer): inHand.remove(customer.ticket)
+    case .record where difference == .skipsAnAttempt: return
+    default: break
+    }
+    try store.stage(change)
+  }
+
+  /// Hands over what was staged, and waits until it is in the books; who was changed without an effect.
+  @discardableResult
+  func commit() throws -> [TicketNumber] {
+    guard try store.commit(books, arriving: nil) == .underway else { return [] }
+    var without: [TicketNumber] = []
+    try event { event -> Void? in
+      if case .withoutEffect(let tickets) = event { without += tickets }
+      if case .committed = event { return () }
+      return nil
+    }
+    return without
+  }
+
+  func receipt(for customer: Customer, _ change: (inout Receipt) -> Void = { _ in }) -> Receipt {
+    let now = SystemClock.wall()
+    var receipt = Receipt(
+      day: day, ticket: customer.ticket, service: customer.service, priority: customer.priority,
+      outcome: .served,
+      window: Window(service: customer.service, place: 2), generation: 3, pid: 4_242,
+      attempts: customer.attempts + 1,
+      amount: customer.amount, account: customer.account, issuedAt: customer.issuedAt, startedAt: now,
+      finishedAt: now,
+      article: customer.article)
+    change(&receipt)
+    return receipt
+  }
+
+  func serve(_ customers: [Customer]) throws {
+    for customer in customers { try stage(.finish(customer, from: .waiting, receipt(for: customer))) }
+    try commit()
+  }
+
+  /// An attempt that has failed is written down, and counted.
+  func fail(_ customer: Customer, _ end: AttemptEnd = .failed, words: String = "") throws -> Customer {
+    let now = SystemClock.wall()
+    try stage(
+      .record(
+        Attempt(
+          day: day, ticket: customer.ticket, number: customer.attempts + 1,
+          window: Window(service: customer.service, place: 1), generation: 7, pid: 99, startedAt: now,
+          endedAt: now,
+          end: end, processEnd: end == .killed ? .signal(9) : nil, words: words)))
+    var customer = customer
+    customer.attempts += 1
+    if end == .failed { customer.failures += 1 } else { customer.crashes += 1 }
+    return customer
+  }
+
+  // MARK: - What an operator wants, and what time brings
+
+  func perform(_ order: OperatorOrder) throws -> BranchAnswer {
+    guard let local else { return try answer { $0.perform(order, for: $1) } }
+    switch order {
+    case .cancel(let ticket):
+      guard let found = try local.find(ticket) else { return .queue(.refused(try missing(ticket))) }
+      var receipt = receipt(for: found.customer) { $0.outcome = .cancelled }
+      (receipt.window, receipt.generation, receipt.pid) = (nil, 0, 0)
+      (receipt.startedAt, receipt.postingRule, receipt.attempts) = (nil, nil, found.customer.attempts)
+      if difference != .keepsWhoeverIsCancelled {
+        try stage(.finish(found.customer, from: found.state, receipt))
+      }
+    case .requeue(let ticket):
+      guard let found = try local.find(ticket) else { return .queue(.refused(try missing(ticket))) }
+      guard found.state == .dead else { return .queue(.refused(.wrongState(ticket, found.state))) }
+      try revive(found.customer)
+    case .requeueDead:
+      let all = try local.customers(in: .dead, after: nil, limit: 1_000)
+      for found in all { try revive(found.customer) }
+      try commit()
+      return .queue(.requeued(Int64(all.count)))
+    }
+    try commit()
+    return .queue(.done)
+  }
+
+  private func missing(_ ticket: TicketNumber) throws -> QueueRefusal {
+    try reading.receipt(day: day, ticket: ticket) == nil ? .noSuchTicket(ticket) : .wrongState(ticket, .done)
+  }
+
+  private func revive(_ customer: Customer) throws {
+    var customer = customer
+    (customer.crashes, customer.failures) = (0, 0)
+    try stage(.revive(customer, from: .dead))
+  }
+
+  /// Waits until nobody is delayed any more: who is due is called, here by hand.
+  func callEverybody() throws {
+    try turn {
+      if let local, difference != .callsNobody {
+        let now = SystemClock.wall()
+        for found in try local.delayed(after: .first, limit: 99) where found.dueAt <= now {
+          try stage(.revive(found.customer, from: .delayed))
+        }
+        try commit()
+      }
+      return try difference == .callsNobody || reading.customers(in: .delayed, after: nil, limit: 1).isEmpty
+    }
+  }
+
+  // MARK: - Ends
+
+  /// The process is killed, and the next one opens the books.
+  func crash() throws {
+    if let memory = local as? MemoryStore { memory.crash() }
+    shared = nil
+    try open()
+  }
+
+  /// Stages what a crash is to lose, and lets it come.
+  func crashWithStaged() throws {
+    if difference == .losesTheLastCommit { try commit() }
+    try crash()
+  }
+
+  /// The day of the bank ends, where nobody is left, and it opens again.
+  func endDay() throws {
+    guard local == nil else {
+      if books.isFinished { books = books.next(openedAt: SystemClock.wall()) }
+      try commit()
+      return try crash()
+    }
+    let drained = try answer { $0.drainBank(for: $1) }
+    #expect(drained == .queue(.done))
+    shared?.leave()
+    try turn {
+      var hasLeft = false
+      while !news.isEmpty { if case .left = news.removeFirst() { hasLeft = true } }
+      return hasLeft
+    }
+    try open()
+  }
+
+  // MARK: - The numbers of books that are the bank's own
+
+  private func count(_ change: StoreChange) {
+    guard local != nil else { return }
+    switch change {
+    case .insert(let customer):
+      books.issued += 1
+      books.waiting[customer.line] += 1
+    case .insertDelayed(let customer, _):
+      books.issued += 1
+      books.delay(of: customer.service)
+    case .finish(let customer, let state, let receipt):
+      leave(state, customer)
+      if receipt.outcome.isAttended {
+        books.served += 1
+        books.servedByService[customer.service.index] += 1
+      } else {
+        books.cancelled += 1
+      }
+    case .postpone(let customer, _):
+      leave(.waiting, customer)
+      books.delay(of: customer.service)
+    case .bury(let customer):
+      leave(.waiting, customer)
+      books.dead += 1
+    case .revive(let customer, let state):
+      leave(state, customer)
+      books.waiting[customer.line] += 1
+    default: break
+    }
+  }
+
+  private func leave(_ state: CustomerState, _ customer: Customer) {
+    switch state {
+    case .delayed: books.delay(-1, of: customer.service)
+    case .dead: books.dead -= 1
+    default: books.waiting[customer.line] -= 1
+    }
+  }
+}
