@@ -74,7 +74,10 @@ struct SharedHistoryTests {
     let done = branches.flatMap(\.done)
     #expect(Set(done).count == done.count, "seed \(seed): a ticket was served twice")
     let served = try stage.number("SELECT count(*) FROM bank.receipt WHERE outcome = 1")
-    #expect(served == Int64(done.count), "seed \(seed): a branch does not know what it did")
+    let untold = served == Int64(done.count) ? [] : try untold(stage, Set(done))
+    #expect(
+      served == Int64(done.count),
+      "seed \(seed): a branch does not know what it did: \(untold)")
     try stage.turn {
       branches.allSatisfy { $0.numbers?.all.served == served && $0.numbers?.issued == issued }
     }
@@ -82,6 +85,23 @@ struct SharedHistoryTests {
     print(
       "\(issued) issued, \(done.count) served, \(ended) connections ended, \(branches.map(\.losses.count)) lost epochs"
     )
+  }
+
+  /// The receipts of which nobody was told, by whom they are, and what that branch was told instead.
+  private func untold(_ stage: SharedStage, _ done: Set<TicketNumber>) throws -> [String] {
+    let rows = try stage.stage.client.rows(
+      .once(
+        "SELECT ticket, name, r.epoch, commit_no FROM bank.receipt r JOIN bank.branch b ON b.id = branch WHERE outcome = 1"
+      ))[0]
+    return (0..<rows.count).compactMap { row in
+      guard let ticket = rows.integer(row, 0), !done.contains(ticket) else { return nil }
+      let branch = stage.branches.first { $0.name == rows.text(row, 1) }
+      let told =
+        branch?.dropped.contains(ticket) == true
+        ? "dropped" : branch?.withoutEffect.contains(ticket) == true ? "without effect" : "nothing"
+      return
+        "ticket \(ticket) of \(rows.text(row, 1) ?? ""), epoch \(rows.integer(row, 2) ?? 0), commit \(rows.integer(row, 3) ?? 0): \(told), losses \(branch?.losses ?? [])"
+    }
   }
 
   /// Somebody in hand is put off or aside, or only counted.

@@ -217,7 +217,10 @@
       guard let ended = checker.dayEndedAt, clock.now.since(ended) > .seconds(15) else { return }
       for office in open
       where office.startedAt < office.joinedAt && office.joinedAt < ended
-        && office.process.map({ $0.stoodUntil < ended }) ?? false
+        && office.process.map({ process in
+          !process.standsStill(at: clock.now)
+            && clock.now.since(max(ended, process.stoodUntil)) > .seconds(15)
+        }) ?? false
       {
         violate(.notDrained, "the day has ended long ago, and branch \(office.place) is still open")
       }
