@@ -19,7 +19,7 @@ extension Bench {
   }
 }
 
-private final class ArrivalWatch {
+final class ArrivalWatch {
   private let door: ControlConnection
   private let news: ControlConnection
   private let loop: EventLoop

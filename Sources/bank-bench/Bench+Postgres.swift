@@ -1,26 +1,45 @@
-// Owns how many customers a second the books of several branches take in and serve in PostgreSQL, without any bank. The script
-// has started a server in the scratch directory and says where; it waits for its disk at every commit, as one at work does.
+// Owns how many customers a second the books of several branches take in and serve in PostgreSQL, without any bank, beside what
+// others reach on the same server in the same run. The script has started a server in the scratch directory and says where; it
+// waits for its disk at every commit, as one at work does.
 // Failure: what the server says. Without a server, or without the library for it, its rows are missing.
 import Posix
+import Time
 
 extension Bench {
   /// The environment's name for the address of the server.
-  private static let address = "BANK_BENCH_POSTGRES"
+  static let address = "BANK_BENCH_POSTGRES"
 
   func measurePostgres() throws {
     guard let address = Environment.value(Self.address), !address.isEmpty else {
       return say("there is no PostgreSQL server to measure")
     }
     #if HAS_POSTGRES
-      let count = thoroughness.rounds > 2 ? 300_000 : 150_000
+      for (name, measure) in [
+        ("the store alone", measureStoreAlone), ("a pinned snapshot", measurePinnedSnapshot),
+        ("a long way", measureLongWay), ("others", measureRivals), ("branches", measureBranches),
+        ("a promotion", measurePromotion),
+      ] {
+        say("postgres: \(name)")
+        try measure(address)
+      }
+    #else
+      say("this program was built without PostgreSQL's library (libpq) and cannot measure \(address)")
+    #endif
+  }
+
+  #if HAS_POSTGRES
+    private var customers: Int { thoroughness.rounds > 2 ? 300_000 : 150_000 }
+
+    private func measureStoreAlone(_ address: String) throws {
       for (connections, page, deep, target) in [
         (2, 1_000, 2, Target.atLeast(100_000)), (2, 100, 4, nil), (1, 1_000, 2, nil),
       ] {
-        let load = try PostgresLoad(address, connections: connections)
+        let database = try ScratchDatabase(address, "alone")
+        let load = try PostgresLoad(database.address, connections: connections)
         var taken: [Double] = []
         let served = try rounds {
-          taken.append(Double(count) / (try load.enqueue(count, inBatchesOf: 5_000)))
-          return Double(count) / (try load.serve(count, pages: page, deep: deep))
+          taken.append(Double(customers) / (try load.enqueue(customers, inBatchesOf: 5_000)))
+          return Double(customers) / (try load.serve(customers, pages: page, deep: deep))
         }
         let who = "\(connections) connection\(connections == 1 ? "" : "s")"
         add(
@@ -30,8 +49,74 @@ extension Bench {
           add("postgres", "tickets in PostgreSQL, \(who), 5,000 a transaction", "/s", Samples(taken))
         }
       }
-    #else
-      say("this program was built without PostgreSQL's library (libpq) and cannot measure \(address)")
-    #endif
-  }
+    }
+
+    /// The same load with a snapshot that somebody keeps and without one, in turn. The snapshot is older than the customers, so
+    /// that the server keeps every one of them who is gone.
+    private func measurePinnedSnapshot(_ address: String) throws {
+      let database = try ScratchDatabase(address, "pinned")
+      let load = try PostgresLoad(database.address, connections: 2)
+      func perSecond() throws -> Double {
+        _ = try load.enqueue(customers, inBatchesOf: 5_000)
+        return Double(customers) / (try load.serve(customers, pages: 1_000, deep: 2))
+      }
+      let ratios = try rounds {
+        let before = try perSecond()
+        try database.pinSnapshot()
+        let pinned = try perSecond()
+        try database.releaseSnapshot()
+        return pinned / ((before + (try perSecond())) / 2)
+      }
+      add("postgres", "served while a snapshot is pinned, of without", "×", ratios, target: .atLeast(0.85))
+    }
+
+    /// One branch to whom the server is far.
+    private func measureLongWay(_ address: String) throws {
+      let database = try ScratchDatabase(address, "far")
+      let load = try PostgresLoad(
+        database.address, connections: 1, by: (Paths.join(scratch, "far"), .milliseconds(5)))
+      let count = customers / 3
+      let served = try rounds {
+        _ = try load.enqueue(count, inBatchesOf: 5_000)
+        return Double(count) / (try load.serve(count, pages: 100, deep: 6))
+      }
+      add(
+        "postgres", "served by a branch 10 ms away, pages of 100, six under way", "/s", served,
+        target: .atLeast(20_000))
+    }
+
+    private func measureRivals(_ address: String) throws {
+      let count = customers / 3
+      let database = try ScratchDatabase(address, "contest")
+      let ours = try PostgresLoad(database.address, connections: 2)
+      var bars: [(name: String, figure: Double)] = []
+      func compare(_ name: String, _ target: Target?, _ perSecond: () throws -> Double) throws {
+        var figures: [Double] = []
+        let ratios = try rounds {
+          let their = try perSecond()
+          _ = try ours.enqueue(count, inBatchesOf: 5_000)
+          let our = Double(count) / (try ours.serve(count, pages: 1_000, deep: 2))
+          figures.append(their)
+          return our / their
+        }
+        bars.append((name, Samples(figures).median))
+        add("postgres", "  \(name)", "/s", Samples(figures))
+        add("postgres", "  the shared books beside it", "×", ratios, target: target)
+      }
+      for rival in RivalQueue.all {
+        let theirs = try RivalLoad(database.address, rival, connections: 2)
+        try compare("the statements of \(rival.name), \(rival.page) at once", .atLeast(rival.goal)) {
+          try theirs.perSecond(count, pages: rival.page, deep: 2)
+        }
+        try compare("the statements of \(rival.name), 1,000 at once", nil) {
+          try theirs.perSecond(count, pages: 1_000, deep: 2)
+        }
+      }
+      for rival in PostgresPython.all {
+        try compare(rival.rawValue, .atLeast(rival.goal)) { try rival.perSecond(self, address) }
+      }
+      let own = report.rows.first { $0.group == "postgres" }.map { [("the shared books", $0.samples.median)] }
+      chart("jobs a second on one PostgreSQL, two connections", (own ?? []) + bars)
+    }
+  #endif
 }

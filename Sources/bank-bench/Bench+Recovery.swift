@@ -14,7 +14,7 @@ extension Bench {
   }
 
   /// Work that does not end by itself, and customers who are never put aside.
-  private func patientConfiguration() throws -> String {
+  func patientConfiguration() throws -> String {
     try file("patient.json", #"{"work":{"deposit":"1h","loan":"1h"},"max_crashes":1000}"#)
   }
 
@@ -52,7 +52,7 @@ extension Bench {
     throw BenchFailure("the bank at \(bank.home.path) did not recover within 30 s")
   }
 
-  private func awaitEvent(_ kind: BranchEvent.Happening, on news: ControlConnection) throws {
+  func awaitEvent(_ kind: BranchEvent.Happening, on news: ControlConnection) throws {
     let end = SystemClock.monotonic() + .seconds(30)
     while let reply = try news.next(until: end) {
       if case .event(let event) = reply.answer, event.happening == kind { return }

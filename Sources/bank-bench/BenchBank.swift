@@ -15,6 +15,8 @@ struct BankSetting {
   /// `max` for work that takes no time.
   var speed: String? = "max"
   var configuration: String?
+  /// The address of the books that it shares with others; nil for books of its own.
+  var store: String?
 }
 
 final class BenchBank {
@@ -32,9 +34,11 @@ final class BenchBank {
   }
 
   static func order(_ setting: BankSetting, home: BankHome) -> LaunchOrder {
-    LaunchOrder(
+    var order = LaunchOrder(
       .open, home: home, configuration: setting.configuration, deposit: setting.deposit, loan: setting.loan,
       juice: setting.juice, speed: setting.speed)
+    order.store = setting.store
+    return order
   }
 
   var pid: pid_t { launched.process.pid }

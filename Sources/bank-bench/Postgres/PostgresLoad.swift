@@ -18,6 +18,7 @@
     private var workers: [Worker] = []
     private var trouble: PostgresError?
     private var ready = 0
+    private var relay: DelayRelay?
 
     /// One branch on its connection.
     private final class Worker {
@@ -31,8 +32,18 @@
     }
 
     /// Connects, makes the books and as many branches as connections.
-    init(_ address: String, connections: Int) throws {
+    ///
+    /// - Parameter way: a directory by which everybody goes to the server, and how long that takes in each direction; nil for
+    ///   the shortest.
+    init(
+      _ address: String, connections: Int, by way: (directory: String, delay: TimeSpan)? = nil
+    ) throws {
       loop = try EventLoop()
+      var address = address
+      if let way, let server = address.split(separator: "=").last.map(String.init) {
+        relay = try DelayRelay(to: server, in: way.directory, delay: way.delay, loop: loop)
+        address = address.replacing(server, with: way.directory)
+      }
       place = try PostgresPlace.ofBooks(address)
       for _ in 0..<connections {
         let worker = Worker(PostgresConnection(to: place, loop: loop))
@@ -59,7 +70,8 @@
     private func turn(until condition: () throws -> Bool) throws {
       while try !condition() {
         let deadlines = workers.map(\.connection.nextDeadline).reduce(nil, MonotonicTime.earlier)
-        try loop.runOnce(until: deadlines)
+        try loop.runOnce(until: MonotonicTime.earlier(deadlines, relay?.nextDeadline))
+        relay?.endTurn()
         for worker in workers { worker.connection.endTurn() }
         if let trouble { throw trouble }
       }

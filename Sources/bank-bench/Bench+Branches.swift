@@ -1,0 +1,127 @@
+// Owns what whole branches reach together on one PostgreSQL: coordinators and tellers as they are built, each in a home of its
+// own, all on the machine of the server. Invariant: every measurement has a database of its own, and its branches are gone
+// when it ends. Failure: BenchFailure.
+#if HAS_POSTGRES
+  import ControlClient
+  import Glibc
+  import Posix
+  import Time
+  import Wire
+
+  extension Bench {
+    func measureBranches(_ address: String) throws {
+      try measureBranchesServing(address)
+      try measureBranchesWaking(address)
+      try measureLostMachine(address)
+      try measureBranchCoordinatorKills(address)
+    }
+
+    /// How fast two branches serve everybody who waits, both from the same moment on, and beside it what one bank does that has
+    /// as many tellers and its books in its home.
+    private func measureBranchesServing(_ address: String) throws {
+      let alone = try BenchBank(self, BankSetting(deposit: 4, loan: 2))
+      let own = try rounds { try served(by: [alone]) { try alone.ask(.awaitIdle) } }
+      try alone.discard()
+      for (page, target) in [(1_000, Target.atLeast(50_000)), (100, nil)] {
+        let database = try ScratchDatabase(address, "serving")
+        let configuration = try file("page-\(page).json", #"{"store":{"page":\#(page)}}"#)
+        let setting = BankSetting(configuration: configuration, store: database.address)
+        let branches = try (0..<2).map { _ in try BenchBank(self, setting) }
+        let figures = try rounds {
+          try served(by: branches) {
+            while try database.integer("SELECT coalesce(sum(waiting), 0)::bigint FROM bank.tally") > 0 {}
+          }
+        }
+        for bank in branches { try bank.discard() }
+        add(
+          "postgres", "served by 2 branches of 3 tellers, pages of \(page), on the server's machine", "/s",
+          figures, target: target)
+      }
+      add("postgres", "  by one bank with 6 tellers, its books in SQLite", "/s", own)
+    }
+
+    private func served(by banks: [BenchBank], _ awaitNobody: () throws -> Void) throws -> Double {
+      let count = thoroughness.served
+      for bank in banks { try bank.ask(.pause(nil)) }
+      try banks[0].enqueue(count)
+      return try Self.perSecond(count) {
+        for bank in banks { try bank.ask(.resume(nil)) }
+        try awaitNobody()
+      }
+    }
+
+    /// From the request at a branch without windows to the start at the other.
+    private func measureBranchesWaking(_ address: String) throws {
+      let store = try ScratchDatabase(address, "waking").address
+      let door = try BenchBank(self, BankSetting(deposit: 0, loan: 0, store: store))
+      let windows = try BenchBank(self, BankSetting(store: store))
+      let watch = try ArrivalWatch(asking: try door.connect(), hearing: try windows.connect())
+      try watch.run(count: thoroughness.rounds > 2 ? 1_000 : 300, pace: .milliseconds(10))
+      let samples = Samples(watch.latencies)
+      for bank in [door, windows] { try bank.discard() }
+      add(
+        "postgres", "enqueue at one branch to start at another, 100 customers a second", "ms", samples,
+        target: .below(2), note: "durable in between")
+      add("postgres", "  the slowest of a hundred", "ms", Samples(samples.percentile(99)), target: .below(10))
+    }
+
+    /// From the death of a whole branch, which has a customer in hand, to the start of this customer at another.
+    private func measureLostMachine(_ address: String) throws {
+      let database = try ScratchDatabase(address, "lost")
+      var figures: [Double] = []
+      for round in 0..<thoroughness.rounds {
+        let setting = BankSetting(
+          deposit: 1, loan: 0, speed: nil, configuration: try patientConfiguration(), store: database.address)
+        let victim = try BenchBank(self, setting)
+        let news = try victim.connect()
+        _ = try news.send(.follow)
+        try victim.enqueue(1, .deposit)
+        try awaitEvent(.started, on: news)
+        let other = try BenchBank(self, setting)
+        let heard = try other.connect()
+        _ = try heard.send(.follow)
+        let begin = SystemClock.monotonic()
+        victim.kill()
+        try awaitEvent(.started, on: heard)
+        figures.append(SystemClock.monotonic().since(begin).inMilliseconds)
+        other.kill()
+        for bank in [victim, other] { Directory.removeTree(bank.home.path) }
+        // The customer has an hour to go, and the other is as dead: the next round is of nobody else.
+        if round + 1 < thoroughness.rounds {
+          try database.rows("DROP SCHEMA bank CASCADE")
+        }
+      }
+      add(
+        "postgres", "a whole branch is killed: its customer is started at another", "ms", Samples(figures),
+        target: .below(5_000))
+    }
+
+    /// From the death of a coordinator to the first receipt of its successor.
+    private func measureBranchCoordinatorKills(_ address: String) throws {
+      let setting = BankSetting(store: try ScratchDatabase(address, "killed").address)
+      let home = newHome()
+      var bank = try BenchBank(self, home: home, setting)
+      try bank.ask(.pause(nil))
+      try bank.enqueue(thoroughness.served)
+      try bank.ask(.resume(nil))
+      var figures: [Double] = []
+      for _ in 0..<thoroughness.coordinatorKills {
+        let begin = SystemClock.monotonic()
+        bank.kill()
+        let successor = try launcher.launch(BenchBank.order(setting, home: home))
+        _ = try successor.connection.send(.follow)
+        try awaitEvent(.completed, on: successor.connection)
+        figures.append(SystemClock.monotonic().since(begin).inMilliseconds)
+        successor.process.kill(SIGKILL)
+        _ = successor.process.wait()
+        bank = try BenchBank(self, home: home, setting)
+        try bank.enqueue(thoroughness.served / 4)
+      }
+      bank.kill()
+      Directory.removeTree(home.path)
+      add(
+        "postgres", "coordinator of a branch killed and started: a customer is served", "ms",
+        Samples(figures), target: .below(100))
+    }
+  }
+#endif

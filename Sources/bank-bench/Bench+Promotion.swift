@@ -1,0 +1,91 @@
+// Owns how long a branch is without its books when their server is lost and its synchronous standby takes over: from the
+// request that it do so to the first receipt there, and what of the receipts that were told before is missing. Servers of its
+// own are made by the script that makes the others. Failure: BenchFailure; where the script is not named, nothing is measured.
+#if HAS_POSTGRES
+  import ControlClient
+  import Glibc
+  import Posix
+  import Time
+  import Wire
+
+  extension Bench {
+    func measurePromotion(_ address: String) throws {
+      guard let script = Environment.value("BANK_BENCH_SERVERS"), !script.isEmpty else { return }
+      var figures: [Double] = []
+      var missing: [Double] = []
+      for round in 0..<min(thoroughness.rounds, 3) {
+        let places = ["first", "second"].map { Paths.join(scratch, "\($0)-\(round)") }
+        defer { for place in places { _ = try? run(script, ["remove", place]) } }
+        try run(script, ["start", places[0]])
+        try run(script, ["standby", places[1], places[0]])
+        let result = try promote(places)
+        figures.append(result.milliseconds)
+        missing.append(Double(result.missing))
+      }
+      add(
+        "postgres", "standby promoted: the first receipt there", "ms", Samples(figures), target: .below(500))
+      add(
+        "postgres", "  receipts that were told before and are not there", "", Samples(missing),
+        target: .below(1))
+    }
+
+    private func promote(_ places: [String]) throws -> (milliseconds: Double, missing: Int64) {
+      let first = try ScratchDatabase(at: "postgres://bank@/bank?host=\(places[0])")
+      try first.rows("ALTER SYSTEM SET synchronous_standby_names = '*'")
+      try first.rows("SELECT pg_reload_conf()")
+      let store = "postgres://bank@/bank?host=\(places.joined(separator: ","))"
+      let bank = try BenchBank(self, BankSetting(store: store))
+      let news = try bank.connect()
+      _ = try news.send(.follow)
+      try bank.ask(.pause(nil))
+      try bank.enqueue(thoroughness.served * 3)
+      try bank.ask(.resume(nil))
+      var told: Int64 = 0
+      func hear(until end: MonotonicTime) throws {
+        while let reply = try news.next(until: end) {
+          if case .event(let event) = reply.answer, event.happening == .completed { told += 1 }
+        }
+      }
+      while told < thoroughness.served / 20 { try hear(until: SystemClock.monotonic() + .milliseconds(20)) }
+      kill(try postmaster(in: places[0]), SIGQUIT)
+      let end = SystemClock.wall().milliseconds
+      // What the branch was told of before, it tells within this time.
+      try hear(until: SystemClock.monotonic() + .milliseconds(300))
+      let standby = try postmaster(in: places[1])
+      let begin = SystemClock.monotonic()
+      // As pg_ctl does it.
+      try FileDescriptor.open(Paths.join(places[1], "data/promote"), [.writeOnly, .create]).close()
+      kill(standby, SIGUSR1)
+      try awaitEvent(.completed, on: news)
+      let span = SystemClock.monotonic().since(begin).inMilliseconds
+      bank.kill()
+      Directory.removeTree(bank.home.path)
+      let second = try ScratchDatabase(at: "postgres://bank@/bank?host=\(places[1])")
+      // Whoever was served again has another moment in the receipt.
+      let kept = try second.integer("SELECT count(*) FROM bank.receipt WHERE finished_ms <= \(end + 1)")
+      return (span, max(0, told - kept))
+    }
+
+    private func postmaster(in place: String) throws -> pid_t {
+      let text = try FileDescriptor.open(Paths.join(place, "data/postmaster.pid"), .readOnly).readAll()
+      let first = String(decoding: text, as: UTF8.self).split(separator: "\n").first
+      guard let pid = first.flatMap({ pid_t($0) }), pid > 1 else {
+        throw BenchFailure("no server runs in \(place)")
+      }
+      return pid
+    }
+
+    @discardableResult
+    private func run(_ program: String, _ words: [String]) throws -> Int32 {
+      let process = try ChildProcess.spawn(
+        executable: program, arguments: words,
+        environment: ["PATH": Environment.value("PATH") ?? "/usr/bin:/bin", "LC_ALL": "C"],
+        standardOutput: .null, standardError: .null)
+      let status = process.wait()
+      guard status.isSuccess else {
+        throw BenchFailure("\(program) \(words.joined(separator: " ")): \(status)")
+      }
+      return 0
+    }
+  }
+#endif

@@ -1,0 +1,92 @@
+// Owns a longer way to the server: a socket at which everything comes to the other end a while later, in both directions, however
+// much is under way. It stands in for a network, on the measurement's own loop, which turns it.
+// Invariant: bytes keep their order, and none is lost. Failure: whoever is at an end sees that its connection has ended.
+#if HAS_POSTGRES
+  import Posix
+  import Time
+
+  final class DelayRelay {
+    /// Where it listens, as `host=`.
+    let directory: String
+    private let loop: EventLoop
+    private let target: String
+    private let delay: TimeSpan
+    private let listener: FileDescriptor
+    private var ends: [End] = []
+
+    private final class End {
+      let socket: FileDescriptor
+      weak var other: End?
+      var registration: Registration?
+      /// What is on its way to here, and when it comes.
+      var coming: [(due: MonotonicTime, bytes: ArraySlice<UInt8>)] = []
+      init(_ socket: consuming FileDescriptor) { self.socket = socket }
+    }
+
+    /// - Parameters:
+    ///   - server: the directory with the server's socket.
+    ///   - delay: of each direction.
+    init(to server: String, in directory: String, delay: TimeSpan, loop: EventLoop) throws {
+      (self.directory, self.loop, self.delay) = (directory, loop, delay)
+      try Directory.create(path: directory)
+      let name = ".s.PGSQL.5432"
+      target = Paths.join(server, name)
+      listener = try UnixSocket.listen(path: Paths.join(directory, name))
+      _ = try loop.register(fd: listener.rawValue, interest: .read) { [weak self] _ in try? self?.accept() }
+    }
+
+    deinit { Directory.removeTree(directory) }
+
+    /// When something comes.
+    var nextDeadline: MonotonicTime? { ends.compactMap { $0.coming.first?.due }.min() }
+
+    /// Hands on what has come by now.
+    func endTurn() {
+      let now = SystemClock.monotonic()
+      for end in ends {
+        while let first = end.coming.first, first.due <= now {
+          guard case .bytes(let count)? = try? first.bytes.withUnsafeBytes({ try end.socket.send($0) }) else {
+            break
+          }
+          if count == first.bytes.count {
+            end.coming.removeFirst()
+          } else {
+            end.coming[0].bytes = first.bytes.dropFirst(count)
+          }
+        }
+      }
+    }
+
+    private func accept() throws {
+      guard let socket = try UnixSocket.accept(listener) else { return }
+      guard case .connected(let upstream) = try UnixSocket.connect(path: target) else { return }
+      let (client, server) = (End(socket), End(upstream))
+      (client.other, server.other) = (server, client)
+      for end in [client, server] {
+        try end.socket.setNonBlocking(true)
+        ends.append(end)
+        end.registration = try loop.register(fd: end.socket.rawValue, interest: .read) {
+          [weak self, weak end] _ in
+          if let self, let end { self.hear(end) }
+        }
+      }
+    }
+
+    private func hear(_ end: End) {
+      var chunk = [UInt8](repeating: 0, count: 64 << 10)
+      switch try? chunk.withUnsafeMutableBytes({ try end.socket.receive(into: $0) }) {
+      case .bytes(let count)? where count > 0:
+        end.other?.coming.append((SystemClock.monotonic() + delay, chunk[..<count]))
+      case .wouldBlock?: break
+      default: finish(end)
+      }
+    }
+
+    private func finish(_ end: End) {
+      for end in [end, end.other].compactMap({ $0 }) {
+        if let registration = end.registration { loop.deregister(registration) }
+        ends.removeAll { $0 === end }
+      }
+    }
+  }
+#endif

@@ -1,0 +1,118 @@
+// Owns the replay of another queue's statements on connections of its own, as many as the shared books have: each takes jobs,
+// says that they are done, and goes on, without any work between, with several such rounds under way. It starts no process.
+// Invariant: a figure counts what was committed, and every job is counted once.
+#if HAS_POSTGRES
+  import Posix
+  import Postgres
+  import Time
+
+  final class RivalLoad: PostgresHandler {
+    private let queue: RivalQueue
+    private let loop: EventLoop
+    private var connections: [PostgresConnection] = []
+    private var ready = 0
+    private var trouble: PostgresError?
+    /// Jobs that were not taken in this round.
+    private var left = 0
+    private var done = 0
+    /// Rounds of taking and being done that go on.
+    private var rounds = 0
+
+    /// Connects, and makes the tables.
+    init(_ address: String, _ queue: RivalQueue, connections count: Int) throws {
+      self.queue = queue
+      loop = try EventLoop()
+      // The same wishes of the session as everybody here has; only the plans are made as the server sees fit.
+      let place = try PostgresPlace(
+        address, wishes: ["search_path=\(queue.schema)", "plan_cache_mode=auto"])
+      for _ in 0..<count {
+        let connection = PostgresConnection(to: place, loop: loop)
+        connection.handler = self
+        connections.append(connection)
+      }
+      try turn { ready == count }
+      try ask([.once("CREATE SCHEMA \(queue.schema)")])
+      try ask(queue.tables.map { .once($0) })
+    }
+
+    deinit { for connection in connections { connection.close() } }
+
+    func connected(_ connection: PostgresConnection, to server: PostgresServer) { ready += 1 }
+    func lost(_ connection: PostgresConnection, _ error: PostgresError) { trouble = error }
+    func notified(_ connection: PostgresConnection, channel: String, payload: String) {}
+
+    /// Jobs a second, from the first that is taken to the last that is done.
+    func perSecond(_ count: Int, pages: Int, deep: Int) throws -> Double {
+      try ask([PostgresStatement("fill", [.integer], queue.fill)(.integer(Int64(count)))])
+      try ask([.once("ANALYZE")])
+      (left, done) = (count, 0)
+      let begin = SystemClock.monotonic()
+      for connection in connections {
+        for _ in 0..<deep {
+          rounds += 1
+          try take(connection, pages)
+        }
+      }
+      try turn { rounds == 0 }
+      let seconds = SystemClock.monotonic().since(begin).inSeconds
+      guard done == count else { throw BenchFailure("\(queue.name): \(done) of \(count) jobs were done") }
+      return Double(done) / seconds
+    }
+
+    private func take(_ connection: PostgresConnection, _ page: Int) throws {
+      let take = PostgresStatement("take", [.integer], queue.take)
+      try connection.send([take(.integer(Int64(page)))]) { [weak self] outcome in
+        guard let self, let rows = self.rows(outcome) else { return }
+        let jobs = (0..<rows.count).compactMap { rows.integer($0, 0) }
+        self.left -= jobs.count
+        // Another has locked those that are left.
+        guard !jobs.isEmpty else { return self.goOn(connection, page) }
+        self.attempt { try self.finish(jobs, connection, page) }
+      }
+    }
+
+    private func finish(_ jobs: [Int64], _ connection: PostgresConnection, _ page: Int) throws {
+      let done = PostgresStatement("done", [.integers], queue.done)
+      try connection.send([done(.integers(jobs))]) { [weak self] outcome in
+        guard let self, self.rows(outcome) != nil else { return }
+        self.done += jobs.count
+        self.goOn(connection, page)
+      }
+    }
+
+    private func goOn(_ connection: PostgresConnection, _ page: Int) {
+      guard left > 0 else { return rounds -= 1 }
+      attempt { try take(connection, page) }
+    }
+
+    private func rows(_ outcome: PostgresOutcome) -> PostgresRows? {
+      switch outcome {
+      case .done(let rows): return rows.first
+      case .refused(let error), .unknown(let error):
+        trouble = error
+        return nil
+      }
+    }
+
+    private func attempt(_ body: () throws -> Void) {
+      do { try body() } catch { trouble = trouble ?? (error as? PostgresError) }
+    }
+
+    private func ask(_ segment: [PostgresCall]) throws {
+      var told = false
+      try connections[0].send(segment) { [weak self] outcome in
+        told = true
+        _ = self?.rows(outcome)
+      }
+      try turn { told }
+    }
+
+    private func turn(until condition: () throws -> Bool) throws {
+      while try !condition() {
+        try loop.runOnce(until: connections.map(\.nextDeadline).reduce(nil, MonotonicTime.earlier))
+        for connection in connections { connection.endTurn() }
+        if let trouble { throw BenchFailure("\(queue.name): \(trouble.message(in: .english))") }
+      }
+    }
+  }
+#endif

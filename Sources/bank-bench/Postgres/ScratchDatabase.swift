@@ -1,0 +1,79 @@
+// Owns one database of a measurement's own on the scratch server, and a connection that looks into it and asks for what no
+// branch does. It must not be on a branch's way. Invariant: nothing else is in the database.
+// Failure: what the server says, as BenchFailure with the statement.
+#if HAS_POSTGRES
+  import Posix
+  import Postgres
+  import Time
+
+  final class ScratchDatabase: PostgresHandler {
+    /// The address of the database, for whoever is measured.
+    let address: String
+    private let loop: EventLoop
+    private let connection: PostgresConnection
+    private var isReady = false
+    private var trouble: PostgresError?
+
+    /// Makes the database. The server's address ends in `@/bank?host=DIRECTORY`, as the script prints it.
+    convenience init(_ server: String, _ name: String) throws {
+      let first = try ScratchDatabase(at: server)
+      _ = try first.rows("DROP DATABASE IF EXISTS \(name)")
+      _ = try first.rows("CREATE DATABASE \(name)")
+      try self.init(at: server.replacing("@/bank?", with: "@/\(name)?"))
+    }
+
+    /// Looks into a database that is there.
+    init(at address: String) throws {
+      self.address = address
+      loop = try EventLoop()
+      connection = PostgresConnection(to: try PostgresPlace(address), loop: loop)
+      connection.handler = self
+      try turn { isReady }
+    }
+
+    deinit { connection.close() }
+
+    func connected(_ connection: PostgresConnection, to server: PostgresServer) { isReady = true }
+    func lost(_ connection: PostgresConnection, _ error: PostgresError) { trouble = error }
+    func notified(_ connection: PostgresConnection, channel: String, payload: String) {}
+
+    @discardableResult
+    func rows(_ text: String) throws -> PostgresRows {
+      try ask([.once(text)], text)[0]
+    }
+
+    /// A whole number that is asked for.
+    func integer(_ text: String) throws -> Int64 {
+      guard let number = try rows(text).integer(0, 0) else { throw BenchFailure("\(text): no number came") }
+      return number
+    }
+
+    /// Begins a transaction that goes on, whose snapshot the server has to keep everything for that has died since.
+    func pinSnapshot() throws {
+      let words = "BEGIN ISOLATION LEVEL REPEATABLE READ"
+      _ = try ask([.once(words), .once("SELECT count(*) FROM bank.day")], words)
+    }
+
+    func releaseSnapshot() throws { try rows("COMMIT") }
+
+    private func ask(_ segment: [PostgresCall], _ words: String) throws -> [PostgresRows] {
+      var told: PostgresOutcome?
+      try connection.send(segment) { told = $0 }
+      try turn { told != nil }
+      switch told {
+      case .done(let rows): return rows
+      case .refused(let error), .unknown(let error):
+        throw BenchFailure("\(words): \(error.message(in: .english))")
+      case nil: throw BenchFailure("\(words): nothing was answered")
+      }
+    }
+
+    private func turn(until condition: () -> Bool) throws {
+      while !condition() {
+        try loop.runOnce(until: connection.nextDeadline)
+        connection.endTurn()
+        if let trouble { throw BenchFailure(trouble.message(in: .english)) }
+      }
+    }
+  }
+#endif

@@ -1,0 +1,152 @@
+// Owns the queues for Python that keep their jobs in PostgreSQL, as they are installed from PyPI: the packages themselves, with
+// their own schema and their own workers, two processes with a connection for jobs each, since a process of Python uses one
+// processor. Settings are those they come with, and the slowest of an interpreter, its start, is nobody's business: the time
+// runs by the server's clock from the first job that was taken to the last that was done, as they note both in their tables.
+// Failure: BenchFailure where one of them did not serve everybody. Who is not installed is no rival.
+#if HAS_POSTGRES
+  import Posix
+
+  enum PostgresPython: String, CaseIterable {
+    case pgqueuer = "pgqueuer 1.6 of PyPI, 2 workers"
+    case procrastinate = "Procrastinate 3.10 of PyPI, 2 workers"
+
+    /// How many times as fast the shared books are to be.
+    var goal: Double {
+      switch self {
+      case .pgqueuer: 15
+      case .procrastinate: 300
+      }
+    }
+
+    /// Where `scripts/bench` has put an interpreter that knows them; nil where it could not.
+    private static var interpreter: String? {
+      Environment.value("BANK_POSTGRES_RIVALS").flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    static var all: [PostgresPython] { interpreter == nil ? [] : allCases }
+
+    private var count: Int {
+      switch self {
+      case .pgqueuer: 20_000
+      case .procrastinate: 2_000
+      }
+    }
+
+    func perSecond(_ bench: Bench, _ address: String) throws -> Double {
+      guard let interpreter = Self.interpreter, let host = address.split(separator: "=").last else {
+        throw BenchFailure("there is no interpreter for \(rawValue)")
+      }
+      let database = try ScratchDatabase(address, "python")
+      let directory = bench.newHome().path
+      try Directory.create(path: directory)
+      defer { Directory.removeTree(directory) }
+      let process = try ChildProcess.spawn(
+        executable: interpreter,
+        arguments: [try bench.file("rival.py", Self.preparation + program), String(host), "\(count)"],
+        environment: ["PATH": Environment.value("PATH") ?? "/usr/bin:/bin", "LANG": "C.UTF-8"],
+        standardOutput: .null, standardError: .append(path: Paths.join(directory, "said")),
+        workingDirectory: directory)
+      let status = process.wait()
+      guard status.isSuccess, try database.integer(served) == Int64(count) else {
+        let words = (try? FileDescriptor.open(Paths.join(directory, "said"), .readOnly).readAll()) ?? []
+        let last = String(decoding: words, as: UTF8.self).split(separator: "\n").last ?? ""
+        throw BenchFailure("\(rawValue) has not served everybody: \(status) \(last)")
+      }
+      return Double(count) / (Double(try database.integer(microseconds)) / 1e6)
+    }
+
+    /// How many it has served, by its own tables.
+    private var served: String {
+      switch self {
+      case .pgqueuer: "SELECT count(*) FROM pgqueuer_log WHERE status = 'successful'"
+      case .procrastinate: "SELECT count(*) FROM procrastinate_jobs WHERE status = 'succeeded'"
+      }
+    }
+
+    private var microseconds: String {
+      switch self {
+      case .pgqueuer: Self.span("created", "pgqueuer_log WHERE status IN ('picked', 'successful')")
+      case .procrastinate: Self.span("at", "procrastinate_events WHERE type IN ('started', 'succeeded')")
+      }
+    }
+
+    private static func span(_ time: String, _ rows: String) -> String {
+      "SELECT (extract(epoch FROM max(\(time)) - min(\(time))) * 1000000)::bigint FROM \(rows)"
+    }
+
+    /// What both have: workers that are processes, and begin when all of them may.
+    private static let preparation = """
+      import asyncio, os, sys
+      host, count = sys.argv[1], int(sys.argv[2])
+      def in_turn(fill, work):
+          asyncio.run(fill())
+          workers = []
+          for _ in range(2):
+              pid = os.fork()
+              if pid == 0:
+                  asyncio.run(work())
+                  os._exit(0)
+              workers.append(pid)
+          for pid in workers:
+              if os.waitpid(pid, 0)[1] != 0:
+                  sys.exit(1)
+
+      """
+
+    private var program: String {
+      switch self {
+      case .pgqueuer:
+        """
+        import asyncpg
+        from datetime import timedelta
+        from pgqueuer import PgQueuer
+        from pgqueuer.db import AsyncpgDriver
+        from pgqueuer.queries import Queries
+        from pgqueuer.types import QueueExecutionMode
+        async def connect():
+            return await asyncpg.connect(host=host, user="bank", database="python")
+        async def fill():
+            connection = await connect()
+            queries = Queries(AsyncpgDriver(connection))
+            await queries.install()
+            for _ in range(count // 1000):
+                await queries.enqueue(["serve"] * 1000, [b"{}"] * 1000, [0] * 1000)
+            await connection.execute("ANALYZE")
+            await connection.close()
+        async def work():
+            connection = await connect()
+            worker = PgQueuer(AsyncpgDriver(connection))
+            @worker.entrypoint("serve")
+            async def serve(job):
+                pass
+            await worker.run(mode=QueueExecutionMode.drain, dequeue_timeout=timedelta(seconds=1))
+            await connection.close()
+        in_turn(fill, work)
+        """
+      case .procrastinate:
+        """
+        import procrastinate
+        def application():
+            app = procrastinate.App(
+                connector=procrastinate.PsycopgConnector(conninfo=f"host={host} user=bank dbname=python"))
+            @app.task(name="serve")
+            async def serve():
+                pass
+            return app, serve
+        async def fill():
+            app, serve = application()
+            async with app.open_async():
+                await app.schema_manager.apply_schema_async()
+                for _ in range(count // 1000):
+                    await serve.batch_defer_async(*[{} for _ in range(1000)])
+                await app.connector.execute_query_async("ANALYZE")
+        async def work():
+            app, _ = application()
+            async with app.open_async():
+                await app.run_worker_async(wait=False, install_signal_handlers=False)
+        in_turn(fill, work)
+        """
+      }
+    }
+  }
+#endif
