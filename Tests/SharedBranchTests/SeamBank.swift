@@ -199,7 +199,7 @@ final class SeamBank {
     _ line: Line, _ amounts: [Won], key: String? = nil, digest: Int64? = nil, dueAt: WallTime? = nil,
     payload: [UInt8]? = nil
   ) throws -> BranchAnswer {
-    var request = IntakeRequest(key: key, digest: digest, issuedAt: SystemClock.wall())
+    var request = IntakeRequest(issuedAt: SystemClock.wall(), key: key, digest: digest)
     request.orders = amounts.map {
       CustomerOrder(service: line.service, priority: line.priority, amount: $0, account: 7, dueAt: dueAt)
     }
