@@ -39,8 +39,7 @@ final class SharedWatch {
   private var isRescuing = false
   private var seen: BankNumbers?
   private var seenReleases: [OwedRelease] = []
-  /// Whether the bank takes no new customers, as was heard last.
-  private(set) var isDraining = false
+  private var isDraining = false
   /// Everybody who is due was called, and the books were not looked at since.
   private var isCalling = false
 
@@ -73,6 +72,7 @@ final class SharedWatch {
   }
 
   private func join() {
+    // A branch that was away while the others ended the day still ends it with them.
     let former = context.lastBranch
     let sentAt = SystemClock.monotonic()
     let segment =
@@ -81,7 +81,8 @@ final class SharedWatch {
       + [
         PostgresStatements.lockNumbers(),
         PostgresStatements.addServices(.texts(settings.services.map(\.text))),
-        PostgresStatements.services(), PostgresStatements.lanes(), PostgresStatements.endDrain(),
+        PostgresStatements.services(), PostgresStatements.lanes(),
+        PostgresStatements.endDrain(.integer(former == nil ? 1 : 0)),
         PostgresStatements.lookAtDay(),
         PostgresStatements.booksName(), PostgresStatements.paused(.text(settings.name)),
       ]

@@ -39,6 +39,8 @@ final class SharedStore: BranchStore {
   /// The request with which the day is closed, before the branch leaves; nil where it is not.
   private var closing: RequestNumber?
   private var isLeaving = false
+  /// Whether this branch was asked to end the day of the whole bank.
+  private var endsBank = false
 
   init(_ books: SharedBooks, _ opening: SharedOpening, name: String) {
     self.books = books
@@ -138,18 +140,22 @@ final class SharedStore: BranchStore {
 
   func note(windows: Int64) { books.note(windows: Int(windows)) }
   func keepPaused(_ services: [Service], for request: RequestNumber) { books.keepPaused(request, services) }
-  func drainBank(for request: RequestNumber) { books.drainDay(request) }
+  func drainBank(for request: RequestNumber) {
+    // Whoever has asked for it may leave before it is heard of.
+    endsBank = true
+    books.drainDay(request)
+  }
 
   func leave() {
     guard !isLeaving else { return }
     isLeaving = true
-    guard isDraining else { return leaveNow() }
+    guard isDraining || endsBank else { return leaveNow() }
     closing = .max
     books.endDay(.max)
   }
 
   private func leaveNow() {
-    books.leave { [weak self] in
+    books.leave(drains: isDraining || endsBank) { [weak self] in
       // How the bank is then was told just before.
       self?.hearAll()
       self?.news.append(.left)

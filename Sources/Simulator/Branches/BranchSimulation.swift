@@ -183,11 +183,11 @@
       guard isContent || askedToEnd != nil, checker.deadCount == 0, clock.now.since(calmSince) > .seconds(6),
         checker.isFinished || plan.endsEarly
       else { return helpOut(open) }
-      // Whoever has begun since then has not heard of it.
-      let ready = open.filter { office in askedToEnd.map { office.startedAt > $0 } ?? true }.flatMap(
-        \.clients
-      )
-      .filter(\.isReady)
+      // Whoever has begun since then has not heard of it, nor has anybody who slept while the last of the others left: with juice
+      // left of a branch that is gone, the day goes on.
+      let goesOn = !books.isDraining && !checker.dayHasEnded
+      let deaf = open.filter { office in askedToEnd.map { goesOn || office.startedAt > $0 } ?? true }
+      let ready = deaf.flatMap(\.clients).filter(\.isReady)
       guard !ready.isEmpty else { return }
       askedToEnd = clock.now
       let stop = StopOrder(now: false, timeoutMilliseconds: nil, endsBank: true)
