@@ -65,7 +65,10 @@ final class Ending: BankPart {
     if state != nil { tell(progress(), to: [seat]) }
     begin(now: order.now)
     state?.seats.append(seat)
-    if order.endsBank == true, let shared { shared.books.drainBank(for: requests.open(seat, for: .drain)) }
+    if order.endsBank == true, let shared {
+      shared.beginToDrain()
+      shared.books.drainBank(for: requests.open(seat, for: .drain))
+    }
     state?.drain.ask(
       for: [order.step, order.now || isOnlyThisBranch(order) ? .finishServing : nil].compactMap { $0 }.max(),
       bound: order.timeoutMilliseconds.map { .milliseconds($0) }, at: context.now.monotonic)

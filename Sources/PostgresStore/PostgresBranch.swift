@@ -87,7 +87,7 @@ public struct PostgresBranch: Sendable, Hashable {
   public func leave(endsDrain: Bool = false) -> PostgresRequest<[Range]?> {
     let end = PostgresStatements.leave.with(fence)
     return endsDrain
-      ? Self.ending(end, behind: [PostgresStatements.lockIntake()], PostgresStatements.endDrain())
+      ? Self.ending(end, behind: [PostgresStatements.lockIntake()], PostgresStatements.endDrain(.integer(1)))
       : Self.ending(end)
   }
 

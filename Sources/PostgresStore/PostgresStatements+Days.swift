@@ -71,11 +71,12 @@ extension PostgresStatements {
     """)
 
   /// The bank takes customers again where nobody drains it any more: besides the branch whose epoch this transaction has ended
-  /// none is open, and the day was not. The customers who are left could not be served by those who have gone.
+  /// none is open, and the day was not. The customers who are left could not be served by those who have gone. 1, or nothing is
+  /// done.
   static let endDrain = PostgresStatement(
-    "bank-end-drain", [],
+    "bank-end-drain", [.integer],
     """
-    UPDATE bank.day SET draining = false WHERE day = \(today) AND draining AND NOT EXISTS (
+    UPDATE bank.day SET draining = false WHERE $1 = 1 AND day = \(today) AND draining AND NOT EXISTS (
       SELECT FROM bank.branch
       WHERE fencing IS DISTINCT FROM pg_current_xact_id() AND NOT closed AND expires_at > clock_timestamp())
     """)

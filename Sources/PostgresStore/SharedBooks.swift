@@ -52,6 +52,7 @@ public final class SharedBooks {
   private var isFolding = false
   private var leaving: (() -> Void)?
   private var isLeaving = false
+  private var endsDrain = false
   private var leaveUntil: MonotonicTime?
   private let lease: TimeSpan
 
@@ -279,9 +280,12 @@ public final class SharedBooks {
 
   /// Ends the branch in good order: what is in hand is given back behind everything that was handed over before. Called once
   /// when that has come to an end, or cannot.
-  public func leave(_ finished: @escaping () -> Void) {
+  ///
+  /// - Parameter drains: whether the bank drains; see ``PostgresBranch/leave(endsDrain:)``.
+  public func leave(drains: Bool = false, _ finished: @escaping () -> Void) {
     guard leaving == nil, !isLeaving else { return }
     leaving = finished
+    endsDrain = drains
     leaveUntil = SystemClock.monotonic() + lease
     goOnLeaving()
   }
@@ -297,7 +301,7 @@ public final class SharedBooks {
     }
     guard commits.count == 0, !commits.hasStaged, requests.isEmpty else { return }
     if Kernel.makes("leavesWithoutAWord") { return left() }
-    isLeaving = watchLink.send(branch.leave(endsDrain: watch.isDraining)) { [weak self] _ in
+    isLeaving = watchLink.send(branch.leave(endsDrain: endsDrain)) { [weak self] _ in
       self?.lookBack(of: branch)
     }
   }

@@ -39,8 +39,7 @@ final class SharedWatch {
   private var isRescuing = false
   private var seen: BankNumbers?
   private var seenReleases: [OwedRelease] = []
-  /// Whether the bank takes no new customers, as was heard last.
-  private(set) var isDraining = false
+  private var isDraining = false
   /// Everybody who is due was called, and the books were not looked at since.
   private var isCalling = false
 

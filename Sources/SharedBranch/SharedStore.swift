@@ -144,6 +144,7 @@ final class SharedStore: BranchStore {
   func note(windows: Int64) { books.note(windows: Int(windows)) }
   func keepPaused(_ services: [Service], for request: RequestNumber) { books.keepPaused(request, services) }
   func drainBank(for request: RequestNumber) {
+    // Whoever has asked for it may leave before it is heard of.
     asksToDrain = true
     books.drainDay(request)
   }
@@ -158,7 +159,7 @@ final class SharedStore: BranchStore {
   }
 
   private func leaveNow() {
-    books.leave { [weak self] in
+    books.leave(drains: isDraining || asksToDrain) { [weak self] in
       // How the bank is then was told just before.
       self?.hearAll()
       self?.news.append(.left)

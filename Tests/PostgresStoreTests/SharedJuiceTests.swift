@@ -135,7 +135,7 @@ struct SharedJuiceTests {
     #expect(try stage.ask(other) { $0.drainDay($1) } == .done)
     try stage.turn { other.isDraining }
     #expect(try stage.ask(other) { $0.endDay($1) } == .notFinished)
-    other.books.leave { left += 1 }
+    other.books.leave(drains: true) { left += 1 }
     try stage.turn { left == 2 }
     #expect(own(one, in: other.numbers) == 2, "the last word says who is left where")
     #expect(try stage.number("SELECT count(*) FROM bank.day WHERE draining") == 0)

@@ -46,9 +46,9 @@
     }
 
     /// Where nobody drains the bank any more it takes customers again.
-    func endDrain(_ turn: Turn) -> [[PostgresValue]] {
+    func endDrain(_ call: PostgresCall, _ turn: Turn) -> [[PostgresValue]] {
       let isOpen = branches.contains { $0.id != turn.fencing && !$0.isClosed && $0.expires > now }
-      if !isOpen { isDraining = false }
+      if call.integer(0) == 1, !isOpen { isDraining = false }
       return []
     }
   }

@@ -220,7 +220,7 @@
       case "bank-owe": return owe(call)
       case "bank-released": return released(call)
       case "bank-look-releases": return lookAtReleases(call)
-      case "bank-end-drain": return endDrain(turn)
+      case "bank-end-drain": return endDrain(call, turn)
       case "bank-fold": return [[.integer(0)]]
       case "bank-intake": return takeIn(call)
       case "bank-intake-list": return takeInList(call)

@@ -102,7 +102,9 @@ extension PageWords {
         "This branch has lost its place among the branches and is joining them again. Nothing was changed; try again.",
         "이 지점이 다른 지점들과 연결이 끊겨 다시 합류하는 중입니다. 바뀐 것은 없습니다. 다시 시도하세요.")
     case .notInSharedBank:
-      say("A bank with several branches does not offer that yet.", "여러 지점이 함께 쓰는 은행에서는 아직 할 수 없습니다.")
+      say(
+        "One branch cannot do that for all. 'bankctl stop --bank' ends the day of the whole bank.",
+        "한 지점이 모든 지점의 일을 할 수는 없습니다. 은행 전체의 영업일은 'bankctl stop --bank'로 끝냅니다.")
     case .failed: say("That failed. Nothing is known to have changed.", "처리하지 못했습니다.")
     }
   }
