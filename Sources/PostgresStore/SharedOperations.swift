@@ -125,11 +125,10 @@ enum SharedOperations {
     { branch, number, _ in
       var segment: [PostgresCall] = [PostgresStatements.lockNumbers()]
       segment += PostgresSchema.partitions(day + 1).map { .once($0) }
-      // Behind the claims and rescues that are under way, and before all others: of pages that are put down beside the end
-      // of their day nothing would be forgotten, and the next day's customers would stand before them for ever.
-      segment += [
-        PostgresStatements.lockIntake(), PostgresStatements.lockAllLanes(), PostgresStatements.holdBranches(),
-      ]
+      // Behind the claims that are under way, and before all others: of a page that is put down beside the end of its day
+      // nothing would be forgotten, and the next day's customers would stand before it for ever. What a rescue has taken out of
+      // the claims is waited for where these are forgotten, and what it has given back is forgotten behind that.
+      segment += [PostgresStatements.lockIntake(), PostgresStatements.lockAllLanes()]
       if cancellingEverybody {
         segment.append(
           PostgresStatements.cancelEverybody.with(branch.fence + [.integer(number), .integer(day)]))

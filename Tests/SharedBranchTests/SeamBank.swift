@@ -228,7 +228,7 @@ final class SeamBank {
   }
 
   func stage(_ change: StoreChange) throws {
-    count(change)
+    if local != nil { books.count(change) }
     switch change {
     case .finish(let customer, _, var receipt):
       inHand.remove(customer.ticket)
@@ -371,45 +371,5 @@ final class SeamBank {
       return hasLeft
     }
     try open()
-  }
-
-  // MARK: - The numbers of books that are the bank's own
-
-  private func count(_ change: StoreChange) {
-    guard local != nil else { return }
-    switch change {
-    case .insert(let customer):
-      books.issued += 1
-      books.waiting[customer.line] += 1
-    case .insertDelayed(let customer, _):
-      books.issued += 1
-      books.delay(of: customer.service)
-    case .finish(let customer, let state, let receipt):
-      leave(state, customer)
-      if receipt.outcome.isAttended {
-        books.served += 1
-        books.servedByService[customer.service.index] += 1
-      } else {
-        books.cancelled += 1
-      }
-    case .postpone(let customer, _):
-      leave(.waiting, customer)
-      books.delay(of: customer.service)
-    case .bury(let customer):
-      leave(.waiting, customer)
-      books.dead += 1
-    case .revive(let customer, let state):
-      leave(state, customer)
-      books.waiting[customer.line] += 1
-    default: break
-    }
-  }
-
-  private func leave(_ state: CustomerState, _ customer: Customer) {
-    switch state {
-    case .delayed: books.delay(-1, of: customer.service)
-    case .dead: books.dead -= 1
-    default: books.waiting[customer.line] -= 1
-    }
   }
 }

@@ -1,0 +1,44 @@
+// Owns what a change does to the numbers of a day in books that are the bank's own, as the queue counts it. Books that several branches
+// share count by themselves.
+
+import BankModel
+import QueueCore
+
+extension Books {
+  mutating func count(_ change: StoreChange) {
+    switch change {
+    case .insert(let customer):
+      issued += 1
+      waiting[customer.line] += 1
+    case .insertDelayed(let customer, _):
+      issued += 1
+      delay(of: customer.service)
+    case .finish(let customer, let state, let receipt):
+      leave(state, customer)
+      if receipt.outcome.isAttended {
+        served += 1
+        servedByService[customer.service.index] += 1
+      } else {
+        cancelled += 1
+      }
+    case .postpone(let customer, _):
+      leave(.waiting, customer)
+      delay(of: customer.service)
+    case .bury(let customer):
+      leave(.waiting, customer)
+      dead += 1
+    case .revive(let customer, let state):
+      leave(state, customer)
+      waiting[customer.line] += 1
+    default: break
+    }
+  }
+
+  private mutating func leave(_ state: CustomerState, _ customer: Customer) {
+    switch state {
+    case .delayed: delay(-1, of: customer.service)
+    case .dead: dead -= 1
+    default: waiting[customer.line] -= 1
+    }
+  }
+}
