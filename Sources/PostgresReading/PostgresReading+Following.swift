@@ -1,6 +1,6 @@
-// Owns the receipts of all branches for whoever follows them: of each branch those behind the last that was seen.
+// Owns the receipts of all branches for whoever follows them: of each branch those behind the last that were seen.
 // Invariant: a branch's commits take effect in their order, and none of a former epoch behind one of a later; so nothing of a
-// branch is seen late, whatever the others do. All branches are read in one snapshot.
+// branch is seen late, whatever the others do. What it cancels goes another way, in an order of its own. All is read in one snapshot.
 import BankModel
 import Postgres
 import PostgresStore
@@ -10,7 +10,8 @@ extension PostgresReading {
   /// The receipts of all branches behind these marks, from a day on.
   ///
   /// - Parameters:
-  ///   - marks: of each branch the last receipt that was seen; of a branch without one everything is wanted.
+  ///   - marks: of each branch the last receipts that were seen, of customers who were attended to and of cancelled ones; where
+  ///     there is none everything is wanted.
   ///   - service: of which service; nil for all.
   ///   - limit: about so many, from 1: each branch has its share of them, and sixteen at least.
   public func receipts(
@@ -19,9 +20,10 @@ extension PostgresReading {
     let lanes = service.map { service in lines.filter { $0.value.service == service }.map(\.key) }
     let rows = try connection.ask(
       Self.following(
-        .integers(marks.map(\.branch)), .integers(marks.map(\.epoch)), .integers(marks.map(\.commit)),
-        .integers(marks.map(\.ticket)), .integer(day), lanes.map { .integers($0) } ?? .null,
-        .integer(Int64(max(1, limit))), .integer(Int64([Receipt].longestResults))))[0]
+        .integers(marks.map(\.branch)), .integers(marks.map { $0.isCancelled ? 1 : 0 }),
+        .integers(marks.map(\.epoch)), .integers(marks.map(\.commit)), .integers(marks.map(\.ticket)),
+        .integer(day), lanes.map { .integers($0) } ?? .null, .integer(Int64(max(1, limit))),
+        .integer(Int64([Receipt].longestResults))))[0]
     let first = rows.columns - 4
     var portions: [MergedReceipts.Portion] = []
     for row in 0..<rows.count {
@@ -30,8 +32,12 @@ extension PostgresReading {
         let commit = rows.integer(row, first + 1), let wasThere = rows.integer(row, first + 2),
         let portion = rows.integer(row, first + 3)
       else { throw damage(of: "receipt", "\(receipt.day)-\(receipt.ticket)") }
-      let mark = ReceiptMark(branch: branch, epoch: epoch, commit: commit, ticket: receipt.ticket)
-      if portions.last?.receipts.last?.mark.branch != branch { portions.append(.init([], isCut: false)) }
+      let mark = ReceiptMark(
+        branch: branch, epoch: epoch, commit: commit, ticket: receipt.ticket,
+        isCancelled: receipt.outcome == .cancelled)
+      if portions.last?.receipts.last?.mark.isOfSameOrder(as: mark) != true {
+        portions.append(.init([], isCut: false))
+      }
       let last = portions.count - 1
       portions[last].receipts.append(MarkedReceipt(receipt, mark))
       portions[last].isCut = wasThere >= portion || portions[last].receipts.count < wasThere
@@ -39,26 +45,35 @@ extension PostgresReading {
     return MergedReceipts(portions)
   }
 
-  /// Of each branch the receipts behind its mark, until they or their results are as many as are its share. Branches, epochs,
-  /// commits and tickets of the marks; day, lanes or nothing; how many in all, and how many bytes of results. Behind each
-  /// receipt come its epoch and commit, how many of its branch there were, and of how many there may be more.
+  /// Of each branch, and of the attended to (0) and the cancelled (1), the receipts behind the mark, until they or their results
+  /// are as many as are its share. Branches, kinds, epochs, commits and tickets of the marks; day, lanes or nothing; how many in
+  /// all, and how many bytes of results. Behind each receipt come its epoch and commit, how many of its kind there were, and of
+  /// how many there may be more.
   private static let following = PostgresStatement(
-    "follow-receipts", [.integers, .integers, .integers, .integers, .integer, .integers, .integer, .integer],
+    "follow-receipts",
+    [.integers, .integers, .integers, .integers, .integers, .integer, .integers, .integer, .integer],
     """
     WITH share AS MATERIALIZED (
-      SELECT greatest(16, $7 / greatest(1, count(*))) AS rows, greatest(1, $8 / greatest(1, count(*))) AS bytes
+      SELECT greatest(16, $8 / greatest(1, 2 * count(*))) AS rows, greatest(1, $9 / greatest(1, 2 * count(*))) AS bytes
       FROM bank.branch)
     SELECT \(columns), \(result), epoch, commit_no, was_there, share.rows
-    FROM share CROSS JOIN (SELECT id FROM bank.branch) AS b
-      LEFT JOIN unnest($1, $2, $3, $4) AS m (seen, in_epoch, with_commit, last) ON m.seen = b.id
+    FROM share CROSS JOIN (SELECT id FROM bank.branch) AS b CROSS JOIN (VALUES (0::bigint), (1)) AS k (kind)
+      LEFT JOIN unnest($1, $2, $3, $4, $5) AS m (seen, in_kind, in_epoch, with_commit, last)
+        ON m.seen = b.id AND m.in_kind = k.kind
       CROSS JOIN LATERAL (
         SELECT *, count(*) OVER () AS was_there,
           sum(\(size)) OVER (ORDER BY epoch, commit_no, ticket ROWS UNBOUNDED PRECEDING) - (\(size)) AS before
-        FROM (
-          SELECT * FROM bank.receipt AS r
-          WHERE r.branch = b.id AND r.day >= $5 AND ($6 IS NULL OR r.lane = ANY ($6))
-            AND (r.epoch, r.commit_no, r.ticket) > (coalesce(m.in_epoch, 0), coalesce(m.with_commit, 0), coalesce(m.last, 0))
-          ORDER BY r.epoch, r.commit_no, r.ticket LIMIT share.rows) AS r) AS r
-    WHERE before < share.bytes ORDER BY b.id, r.epoch, r.commit_no, r.ticket
+        FROM (\(behind("k.kind = 0 AND r.outcome <> 2")) UNION ALL \(behind("k.kind = 1 AND r.outcome = 2"))) AS r) AS r
+    WHERE before < share.bytes ORDER BY b.id, k.kind, r.epoch, r.commit_no, r.ticket
     """)
+
+  /// Of one kind, which has an index of its own.
+  private static func behind(_ kind: String) -> String {
+    """
+    (SELECT * FROM bank.receipt AS r
+      WHERE \(kind) AND r.branch = b.id AND r.day >= $6 AND ($7 IS NULL OR r.lane = ANY ($7))
+        AND (r.epoch, r.commit_no, r.ticket) > (coalesce(m.in_epoch, 0), coalesce(m.with_commit, 0), coalesce(m.last, 0))
+      ORDER BY r.epoch, r.commit_no, r.ticket LIMIT share.rows)
+    """
+  }
 }

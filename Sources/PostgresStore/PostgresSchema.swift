@@ -223,7 +223,9 @@ enum PostgresSchema {
       PRIMARY KEY (day, ticket)
     ) PARTITION BY RANGE (day)
     """,
-    "CREATE INDEX receipt_commit ON bank.receipt (branch, epoch, commit_no)",
+    // Two orders: customers are finished over one connection, and cancelled over another.
+    "CREATE INDEX receipt_commit ON bank.receipt (branch, epoch, commit_no) WHERE outcome <> 2",
+    "CREATE INDEX receipt_cancelled ON bank.receipt (branch, epoch, commit_no) WHERE outcome = 2",
     "CREATE INDEX receipt_account ON bank.receipt (account)",
 
     // An attempt that ended without a receipt; service and place are the window. Partitions as of the receipts.

@@ -153,7 +153,8 @@ extension PostgresStatements {
   static let receiptsOfCommits = PostgresStatement(
     "bank-receipts-of-commits", [.integer, .integer, .integers],
     """
-    SELECT commit_no, array_agg(ticket) FROM bank.receipt WHERE branch = $1 AND epoch = $2 AND commit_no = ANY ($3)
+    SELECT commit_no, array_agg(ticket) FROM bank.receipt
+    WHERE branch = $1 AND epoch = $2 AND commit_no = ANY ($3) AND outcome <> 2
     GROUP BY commit_no
     """)
 

@@ -208,27 +208,33 @@ struct BooksReaderTests {
       Self.receipt(704, by: 3, 2, 1), Self.receipt(650_001, by: 3, 2, 2), Self.receipt(705, by: 3, 2, 3))
     try stage.turn { told().count == 706 }
     #expect(told().suffix(3) == [[3, 2, 1, 704], [3, 2, 2, 650_001], [3, 2, 3, 705]])
+    // What is cancelled goes another way, and may be there behind a later number.
+    try books.run(Self.receipt(800, by: 3, 2, 2, outcome: 2))
+    try stage.turn { told().count == 707 }
+    #expect(told().last == [3, 2, 2, 800])
     // A reader that dies while it is asked is followed by another, and so is a server that cannot be asked.
     for pid in stage.reader.pids { Glibc.kill(pid, SIGKILL) }
     try books.run(Self.receipt(706, by: 1, 1, 701))
-    try stage.turn { told().count == 707 }
+    try stage.turn { told().count == 708 }
     #expect(!client.ended.contains(follower) && stage.reader.followers(of: client.session) == 1)
     // Somebody who goes on behind what has been seen is told the rest alone.
     let other = try stage.client()
     var rest = ReceiptQuery(days: .present, follow: true)
     for receipt in client.receipts(follower).prefix(702) { rest.goOn(behind: receipt) }
     let second = other.ask(.receipts(rest))
-    try stage.turn { other.receipts(second).count == 5 }
-    #expect(Set(other.receipts(second).map(\.ticket)) == [701, 704, 650_001, 705, 706])
+    try stage.turn { other.receipts(second).count == 6 }
+    #expect(Set(other.receipts(second).map(\.ticket)) == [701, 704, 650_001, 705, 800, 706])
     other.channel.close()
     try stage.turn { stage.reader.followers(of: other.session) == 0 }
   }
 
   /// A receipt as a branch's commit writes it.
-  private static func receipt(_ ticket: Int, by branch: Int, _ epoch: Int, _ commit: Int) -> String {
+  private static func receipt(_ ticket: Int, by branch: Int, _ epoch: Int, _ commit: Int, outcome: Int = 1)
+    -> String
+  {
     """
     INSERT INTO bank.receipt (day, ticket, lane, outcome, generation, pid, attempts, amount, account, issued_ms, finished_ms,
-      branch, epoch, commit_no) VALUES (1, \(ticket), 4, 1, 1, 1, 1, 0, 5, 1, 3000, \(branch), \(epoch), \(commit))
+      branch, epoch, commit_no) VALUES (1, \(ticket), 4, \(outcome), 1, 1, 1, 0, 5, 1, 3000, \(branch), \(epoch), \(commit))
     """
   }
 

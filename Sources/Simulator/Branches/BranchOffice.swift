@@ -79,9 +79,11 @@
       guard let role = roles[Paths.lastPart(of: path)] else { return nil }
       return { [unowned self] process in
         guard
-          let program = try? BranchTeller(role, isHard: { [unowned world] account in
-            world.plan.hasHardCustomers && account % 6 == 2 && !world.isCalm
-          })
+          let program = try? BranchTeller(
+            role,
+            isHard: { [unowned world] account in
+              world.plan.hasHardCustomers && account % 6 == 2 && !world.isCalm
+            })
         else { return nil }
         tellers.append(Teller(process: process, provider: program.provider))
         return program

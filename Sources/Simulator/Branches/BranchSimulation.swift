@@ -196,7 +196,9 @@
       // Whoever has begun since then, or has slept, has not heard of it; with juice left of a branch that is gone, the day goes on.
       let goesOn = !books.isDraining && !checker.dayHasEnded
       let ready = open.filter { office in
-        askedToEnd.map { max(office.startedAt, office.joinedAt) > $0 || clock.now.since($0) > .seconds(goesOn ? 2 : 20) }
+        askedToEnd.map {
+          max(office.startedAt, office.joinedAt) > $0 || clock.now.since($0) > .seconds(goesOn ? 2 : 20)
+        }
           ?? true
       }.flatMap(\.clients).filter(\.isReady)
       guard !ready.isEmpty else { return helpOut(open) }

@@ -174,11 +174,11 @@ public struct ReceiptQuery: Codable, Sendable, Equatable {
   public var service: ServiceName?
   /// So many at most, 1 … ``TicketQuery/limitAtMost``; nil for all. With `follow` none may be named.
   public var limit: Int64?
-  /// With `follow` in a shared bank, in the place of `after`: of each branch the last receipt that was seen, 0 …
-  /// ``marksAtMost``; nil for none.
+  /// With `follow` in a shared bank, in the place of `after`: of each branch the last receipts that were seen, of
+  /// customers who were attended to and of cancelled ones, 0 … ``marksAtMost``; nil for none.
   public var behind: [ReceiptMark]?
 
-  /// So many branches' marks at most.
+  /// So many marks at most.
   public static let marksAtMost = 10_000
 
   public init(
@@ -195,7 +195,7 @@ public struct ReceiptQuery: Codable, Sendable, Equatable {
       return
     }
     var marks = behind ?? []
-    if let place = marks.firstIndex(where: { $0.branch == mark.branch }) {
+    if let place = marks.firstIndex(where: { $0.isOfSameOrder(as: mark) }) {
       marks[place] = mark
     } else {
       marks.append(mark)

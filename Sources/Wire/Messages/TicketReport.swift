@@ -153,7 +153,8 @@ public struct ReceiptReport: Codable, Sendable, Equatable {
   /// Behind what a follower of a shared bank goes on that has seen this one.
   public var mark: ReceiptMark? {
     guard let branch, let epoch, let commit else { return nil }
-    return ReceiptMark(branch: branch, epoch: epoch, commit: commit, ticket: ticket)
+    return ReceiptMark(
+      branch: branch, epoch: epoch, commit: commit, ticket: ticket, isCancelled: outcome == .cancelled)
   }
 
   /// What is told of a receipt.
