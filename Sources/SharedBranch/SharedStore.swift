@@ -29,8 +29,8 @@ final class SharedStore: BranchStore {
   private var isForgetting = false
   /// The lease was lost, and the queue was not told yet: what it hands over until then was done in an epoch that has ended.
   private var isLossUnheard = false
-  /// The database has refused what was handed over, and the queue was not told yet.
-  private var refusal: StoreError?
+  /// The database has refused what was handed over, and the queue was not told yet: it is behind so many events.
+  private var refusal: (error: StoreError, behind: Int)?
   /// Of which ticket a request is that is not answered yet.
   private var asked: [RequestNumber: TicketNumber] = [:]
   /// How many dead letters a request has brought back so far.
@@ -69,7 +69,7 @@ final class SharedStore: BranchStore {
   }
 
   func commit(_ books: Books, arriving: ArrivingRequest?) throws(StoreError) -> CommitProgress {
-    guard !isLossUnheard else {
+    guard !isLossUnheard, refusal == nil else {
       self.books.forgetStaged()
       return .underway
     }
@@ -90,12 +90,14 @@ final class SharedStore: BranchStore {
 
   func takeResult() throws(StoreError) -> QueueEvent? {
     hearAll()
-    if let refusal {
+    // What was said before it is heard before it: a transaction that is in the books is not taken for a refused one.
+    if let refusal, refusal.behind == 0 {
       self.refusal = nil
-      throw refusal
+      throw refusal.error
     }
     guard !events.isEmpty else { return nil }
     let event = events.removeFirst()
+    refusal?.behind -= 1
     // The queue forgets what it has staged until now, and so do the books.
     if case .branchLost = event {
       isLossUnheard = false
@@ -244,7 +246,7 @@ final class SharedStore: BranchStore {
     guard !isForgetting else { return }
     // The queue stages everything anew.
     underway.removeAll()
-    refusal = error
+    refusal = (error, events.count)
   }
 
   private func hear(_ answer: SharedAnswer, to request: RequestNumber) {
