@@ -105,15 +105,22 @@ extension Bench {
       }
       for rival in RivalQueue.all {
         let theirs = try RivalLoad(database.address, rival, connections: 2)
-        try compare("the statements of \(rival.name), \(rival.page) at once", .atLeast(rival.goal)) {
-          try theirs.perSecond(count, pages: rival.page, deep: 2)
-        }
-        try compare("the statements of \(rival.name), 1,000 at once", nil) {
-          try theirs.perSecond(count, pages: 1_000, deep: 2)
+        // As its clients ask, one round after another on each connection; then with as many under way as here, and as large.
+        for (page, deep, goal) in [
+          (rival.page, 1, Target.atLeast(rival.goal)), (rival.page, 2, nil), (1_000, 2, nil),
+        ] {
+          let way = deep > 1 ? ", two under way on each" : ""
+          try compare("the statements of \(rival.name), \(page) at once\(way)", goal) {
+            try theirs.perSecond(count, pages: page, deep: deep)
+          }
         }
       }
       for rival in PostgresPython.all {
-        try compare(rival.rawValue, .atLeast(rival.goal)) { try rival.perSecond(self, address) }
+        for (workers, goal) in [(1, Target.atLeast(rival.goal)), (2, nil)] {
+          try compare("\(rival.name), \(workers) worker\(workers > 1 ? "s" : "")", goal) {
+            try rival.perSecond(self, address, workers: workers)
+          }
+        }
       }
       let own = report.rows.first { $0.group == "postgres" }.map { [("the shared books", $0.samples.median)] }
       chart("jobs a second on one PostgreSQL, two connections", (own ?? []) + bars)

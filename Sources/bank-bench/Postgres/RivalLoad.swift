@@ -1,5 +1,5 @@
 // Owns the replay of another queue's statements on connections of its own, as many as the shared books have: each takes jobs,
-// says that they are done, and goes on, without any work between, with several such rounds under way. It starts no process.
+// says that they are done, and goes on, without any work between, with one such round under way or several. It starts no process.
 // Invariant: a figure counts what was committed, and every job is counted once.
 #if HAS_POSTGRES
   import Posix

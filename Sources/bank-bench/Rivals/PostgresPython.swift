@@ -1,14 +1,20 @@
 // Owns the queues for Python that keep their jobs in PostgreSQL, as they are installed from PyPI: the packages themselves, with
-// their own schema and their own workers, two processes with a connection for jobs each, since a process of Python uses one
-// processor. Settings are those they come with, and the slowest of an interpreter, its start, is nobody's business: the time
+// their own schema and their own workers: one, as it comes, and two, since a process of Python uses one processor. Settings are
+// those they come with, and the slowest of an interpreter, its start, is nobody's business: the time
 // runs by the server's clock from the first job that was taken to the last that was done, as they note both in their tables.
 // Failure: BenchFailure where one of them did not serve everybody. Who is not installed is no rival.
 #if HAS_POSTGRES
   import Posix
 
   enum PostgresPython: String, CaseIterable {
-    case pgqueuer = "pgqueuer 1.6 of PyPI, 2 workers"
-    case procrastinate = "Procrastinate 3.10 of PyPI, 2 workers"
+    case pgqueuer, procrastinate
+
+    var name: String {
+      switch self {
+      case .pgqueuer: "pgqueuer 1.6 of PyPI"
+      case .procrastinate: "Procrastinate 3.10 of PyPI"
+      }
+    }
 
     /// How many times as fast the shared books are to be.
     var goal: Double {
@@ -32,9 +38,9 @@
       }
     }
 
-    func perSecond(_ bench: Bench, _ address: String) throws -> Double {
+    func perSecond(_ bench: Bench, _ address: String, workers: Int) throws -> Double {
       guard let interpreter = Self.interpreter, let host = address.split(separator: "=").last else {
-        throw BenchFailure("there is no interpreter for \(rawValue)")
+        throw BenchFailure("there is no interpreter for \(name)")
       }
       let database = try ScratchDatabase(address, "python")
       let directory = bench.newHome().path
@@ -42,7 +48,9 @@
       defer { Directory.removeTree(directory) }
       let process = try ChildProcess.spawn(
         executable: interpreter,
-        arguments: [try bench.file("rival.py", Self.preparation + program), String(host), "\(count)"],
+        arguments: [
+          try bench.file("rival.py", Self.preparation + program), String(host), "\(count)", "\(workers)",
+        ],
         environment: ["PATH": Environment.value("PATH") ?? "/usr/bin:/bin", "LANG": "C.UTF-8"],
         standardOutput: .null, standardError: .append(path: Paths.join(directory, "said")),
         workingDirectory: directory)
@@ -50,7 +58,7 @@
       guard status.isSuccess, try database.integer(served) == Int64(count) else {
         let words = (try? FileDescriptor.open(Paths.join(directory, "said"), .readOnly).readAll()) ?? []
         let last = String(decoding: words, as: UTF8.self).split(separator: "\n").last ?? ""
-        throw BenchFailure("\(rawValue) has not served everybody: \(status) \(last)")
+        throw BenchFailure("\(name) has not served everybody: \(status) \(last)")
       }
       return Double(count) / (Double(try database.integer(microseconds)) / 1e6)
     }
@@ -77,11 +85,11 @@
     /// What both have: workers that are processes, and begin when all of them may.
     private static let preparation = """
       import asyncio, os, sys
-      host, count = sys.argv[1], int(sys.argv[2])
+      host, count, processes = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
       def in_turn(fill, work):
           asyncio.run(fill())
           workers = []
-          for _ in range(2):
+          for _ in range(processes):
               pid = os.fork()
               if pid == 0:
                   asyncio.run(work())
