@@ -74,17 +74,17 @@ public enum ControlAnswer: Sendable, Equatable {
   /// How far something has come.
   case progress(ProgressReport)
   /// The bank has ended; the last answer there is.
-  case stopped(StoppedReport)
+  indirect case stopped(StoppedReport)
   /// What an audit found.
   indirect case audit(AuditReport)
   /// The sums of the ledger.
   case ledger([LedgerRow])
   /// One customer's account.
-  case account(AccountReport)
+  indirect case account(AccountReport)
   /// The bank as a screen shows it.
   indirect case board(BoardFrame)
   /// What was done with several tickets.
-  case selection(SelectionReport)
+  indirect case selection(SelectionReport)
   /// The branches of a shared bank, by their numbers, at most ``BranchReport/inAnswer``.
   case branches([BranchReport])
   /// Where the books of a bank are now.
