@@ -334,8 +334,13 @@ package final class Coordinator {
     followers.tickets.count(at: context.now.monotonic)
     if followers.tickets.owesAnEnd, !queue.machine.isUnsettled, queue.engine.isKept { answerTicketWatches() }
     if !followers.idleWaiters.isEmpty, queue.machine.isIdle, !queue.machine.isUnsettled, intake.isEmpty {
-      let report = reports.status()
-      for seat in followers.takeIdleWaiters() { server.answer(seat, .status(report)) }
+      // What other branches have taken in may not have been heard of yet: the bank is looked at once more first.
+      if !sharesBooks || branch.shared?.lookedAt != nil {
+        let report = reports.status()
+        for seat in followers.takeIdleWaiters(since: branch.shared?.lookedAt) {
+          server.answer(seat, .status(report))
+        }
+      }
     }
     streams.pump()
     ending.advance()

@@ -12,8 +12,8 @@ final class Followers {
   var views = Views()
   /// Told when all of some tickets have come to their end.
   var tickets = TicketWatches()
-  /// Told when nobody waits or is served.
-  private(set) var idleWaiters: [Seat] = []
+  /// Told when nobody waits or is served, and since when they want to hear that.
+  private(set) var idleWaiters: [(seat: Seat, since: MonotonicTime)] = []
   /// Told when the windows are as they shall be.
   private(set) var windowWaiters: [Seat] = []
   /// Something has changed that watchers want to see.
@@ -46,8 +46,8 @@ final class Followers {
     return earliest
   }
 
-  func awaitIdle(_ seat: Seat) {
-    idleWaiters.append(seat)
+  func awaitIdle(_ seat: Seat, since now: MonotonicTime) {
+    idleWaiters.append((seat, now))
     seat.session.seats += 1
   }
 
@@ -56,7 +56,15 @@ final class Followers {
     seat.session.seats += 1
   }
 
-  func takeIdleWaiters() -> [Seat] { take(&idleWaiters) }
+  /// Those who have waited since then or longer; all where no moment is named.
+  func takeIdleWaiters(since latest: MonotonicTime? = nil) -> [Seat] {
+    func isMeant(_ waiter: (seat: Seat, since: MonotonicTime)) -> Bool {
+      latest.map { waiter.since <= $0 } ?? true
+    }
+    var told = idleWaiters.filter(isMeant).map(\.seat)
+    idleWaiters.removeAll(where: isMeant)
+    return take(&told)
+  }
   func takeWindowWaiters() -> [Seat] { take(&windowWaiters) }
 
   private func take(_ seats: inout [Seat]) -> [Seat] {
@@ -69,7 +77,7 @@ final class Followers {
     guard session.seats > 0 else { return }
     views.forget(session)
     tickets.forget(session)
-    idleWaiters.removeAll { $0.session === session }
+    idleWaiters.removeAll { $0.seat.session === session }
     windowWaiters.removeAll { $0.session === session }
     session.seats = 0
   }

@@ -36,18 +36,30 @@ final class LastWords: BankPart {
       steps: drain.spans(at: context.now.monotonic).map {
         DrainStepReport(step: $0.step, milliseconds: $0.span.milliseconds)
       }, sentAway: sentAway(books))
-    if let shared, shared.isDraining, shared.isAlone { tellWhoIsLeft(of: shared, in: &report) }
+    guard let shared else { return report }
+    // The day is the bank's: it ends when nobody is left at any branch.
+    if shared.isDraining {
+      let bank = wholeBank(shared, report)
+      if bank.isDayClosed || shared.isAlone { return bank }
+    }
+    report.isDayClosed = false
+    if !shared.isAlone { report.branch = shared.identity.number }
     return report
   }
 
-  /// The last branch of a bank that ends its day says whether it has, and whom nobody could serve.
-  private func tellWhoIsLeft(of shared: SharedBank, in report: inout StoppedReport) {
-    guard shared.numbers.day == report.day else { return }
+  /// What a branch of a bank that ends its day says of all of it, as was heard last: whether it has ended, and whom nobody could
+  /// serve.
+  private func wholeBank(_ shared: SharedBank, _ own: StoppedReport) -> StoppedReport {
+    var report = own
+    report.isDayClosed = shared.numbers.day > report.day
+    guard shared.numbers.day == report.day else { return report }
     let all = shared.numbers.all
     (report.waiting, report.dead) = (all.waiting + all.delayed, all.dead)
-    report.isDayClosed = report.waiting + report.dead == 0
+    (report.served, report.sentAway) = (all.served, all.sentAway)
+    report.isDayClosed = own.isDayClosed && report.waiting + report.dead == 0
     let branches = shared.branchReports.filter { $0.juices != nil }
     if !branches.isEmpty { report.branches = branches }
+    return report
   }
 
   /// How many of those whom the books count as served were sent away. Everything is on disk by now.

@@ -34,6 +34,8 @@ public enum SharedHappening: Sendable, Equatable {
   case answered(RequestNumber, SharedAnswer)
   /// The numbers of the whole bank have changed.
   case numbers(BankNumbers)
+  /// The whole bank was looked at, with a question that was asked at this moment: everything was told of it before.
+  case looked(askedAt: MonotonicTime)
   /// For which cancelled tickets something may be put by in this branch's stock: some of them, the oldest first, and again for as
   /// long as they are not ``SharedBooks/released(_:)``.
   case releases([OwedRelease])

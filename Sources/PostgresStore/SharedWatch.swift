@@ -241,6 +241,7 @@ final class SharedWatch {
       seen = numbers.withoutLeases
       context.tell(.numbers(numbers))
     }
+    context.tell(.looked(askedAt: askedAt))
     isCalling = false
     dueAt = look.due.map { askedAt + $0 }
     if let expired = look.expired.first(where: { $0.id != context.branch?.id }), !Kernel.makes("neverRescues")

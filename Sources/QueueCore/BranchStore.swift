@@ -67,6 +67,8 @@ public enum BranchNews: Sendable {
   case answered(RequestNumber, BranchAnswer)
   /// How the whole bank is.
   case numbers(BankNumbers)
+  /// The bank was as was told last, at this moment or later.
+  case looked(askedAt: MonotonicTime)
   /// For which cancelled tickets this branch's stock is to be asked whether it holds something: some of them, the oldest first.
   /// They are told again until a ``StoreChange/released(_:)`` of them is staged.
   case releases([OwedRelease])

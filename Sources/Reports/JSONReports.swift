@@ -193,7 +193,8 @@ extension JSONValue {
     ]
     // How many of those who count as served were sent away with nothing.
     let counted = report.sentAway.map { shape.adding(["out_of_stock": .init($0)]) } ?? shape
-    return report.branches.map { counted.adding(["branches": .array($0.map(branch))]) } ?? counted
+    let all = report.branches.map { counted.adding(["branches": .array($0.map(branch))]) } ?? counted
+    return all.adding(field(ofBranch: report.branch))
   }
 
   /// `audit`. Where there is no stock or no machine nothing can differ.

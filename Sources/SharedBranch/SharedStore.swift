@@ -205,6 +205,7 @@ final class SharedStore: BranchStore {
     case .answered(let request, let answer): hear(answer, to: request)
     case .releases(let owed): news.append(.releases(owed))
     case .numbers(let numbers): news.append(.numbers(numbers))
+    case .looked(let askedAt): news.append(.looked(askedAt: askedAt))
     case .draining(let drains): hear(draining: drains, on: today)
     case .dayBegan(let day, _): hear(draining: isDraining, on: day)
     case .services(let directory): services = directory

@@ -296,7 +296,8 @@ struct ChaosClosing {
 
   private mutating func bringBack(at coordinator: CoordinatorClient) throws(CommandError) -> Bool {
     let report = try coordinator.status(.awaitIdle, within: Self.patience)
-    guard report.queue.dead > 0 else { return true }
+    // In a shared bank whoever is put aside is no branch's any more, but the bank's.
+    guard (report.bank?.queue ?? report.queue).dead > 0 else { return true }
     var count: Int64 = 0
     try coordinator.ask(.requeueDead) { answer throws(CommandError) in
       if case .requeued(let number) = answer { count = number }

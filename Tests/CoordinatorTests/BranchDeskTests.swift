@@ -2,6 +2,7 @@
 // say is done: customers come and go with the lease, the bank drains, and the branch leaves.
 
 import BankModel
+import Posix
 import QueueCore
 import Testing
 import Time
@@ -108,6 +109,32 @@ struct BranchDeskTests {
     let shared = try #require(bank.coordinator.branch.shared)
     #expect(shared.remaining == [2, 0, 3] && shared.counts(of: .juice).waiting == 7)
     #expect(shared.branchReports.map(\.juices) == [3, 4])
+  }
+
+  @Test(
+    "whoever waits for everybody is told when the bank was looked at since, and not by what was heard before")
+  func idle() throws {
+    let (bank, client, books) = try bank()
+    books.say(.numbers(numbers(waiting: [0], juices: [])))
+    books.say(.looked(askedAt: MonotonicTime(nanoseconds: 1)))
+    hear(bank)
+    let number = ask(.awaitIdle, client, bank)
+    bank.coordinator.reportProgress()
+    #expect(
+      try client.answers(to: number, bank.coordinator).isEmpty, "others may have taken somebody in meanwhile")
+    books.say(.numbers(numbers(waiting: [5], juices: [])))
+    books.say(.looked(askedAt: SystemClock.monotonic()))
+    hear(bank)
+    bank.coordinator.reportProgress()
+    #expect(try client.answers(to: number, bank.coordinator).isEmpty)
+    books.say(.numbers(numbers(waiting: [0], juices: [])))
+    books.say(.looked(askedAt: SystemClock.monotonic()))
+    hear(bank)
+    bank.coordinator.reportProgress()
+    guard case .status? = try client.answers(to: number, bank.coordinator).last else {
+      Issue.record("nobody is left, and it is not said")
+      return
+    }
   }
 
   @Test("the last branch of a bank that ends its day says at which others juice is left")

@@ -144,6 +144,7 @@ final class SharedBranch {
       #expect(answers[request] == nil, "a request is answered once")
       answers[request] = answer
     case .numbers(let numbers): self.numbers = numbers
+    case .looked: break
     case .releases(let owed): self.owed = owed
     case .dayBegan(let day, _): days.append(day)
     case .draining(let drains): isDraining = drains

@@ -48,6 +48,7 @@ extension StoppedReport {
     var report = StoppedReport(
       day: 3, served: 10, businessMilliseconds: 4_410, waiting: 2, dead: 0, isDayClosed: false)
     report.branches = [.full]
+    report.branch = 2
     return report
   }()
 }

@@ -72,6 +72,7 @@ extension MessageCatalog {
       // The closing message is the last line of a day.
       return notes + [phrases.closing(served: served, business: .milliseconds(report.businessMilliseconds))]
     }
+    if let branch = report.branch { return notes + left(branch, report, served: served) }
     var lines = [
       say(
         "The bank has closed; \(day(report.day)) goes on with the next start. Served so far: "
@@ -96,6 +97,23 @@ extension MessageCatalog {
             + "'bankctl cancel'로 정하세요."))
     }
     return lines
+  }
+
+  /// A branch of a bank that goes on without it.
+  private func left(_ branch: Int64, _ report: StoppedReport, served: Int64) -> [String] {
+    let name = self.branch(branch)
+    let closed = say(
+      "\(name.prefix(1).uppercased() + name.dropFirst()) has closed; the bank goes on without it. Served here on "
+        + "\(day(report.day)): \(Self.grouped(served)).",
+      "\(Particle.object.on(name)) 닫았습니다. 은행은 나머지 지점에서 이어집니다. \(day(report.day))에 여기서 처리한 고객은 "
+        + "\(Self.grouped(served))명입니다.")
+    guard report.waiting > 0 else { return [closed] }
+    return [
+      closed,
+      say(
+        "Given back to the queue of all branches: \(Self.grouped(report.waiting)).",
+        "모든 지점이 함께 쓰는 대기열로 돌려보낸 고객은 \(Self.grouped(report.waiting))명입니다."),
+    ]
   }
 
   private func sentAwayToday(_ count: Int64) -> String {

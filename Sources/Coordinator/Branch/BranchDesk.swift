@@ -40,6 +40,7 @@ final class BranchDesk: BankPart {
       queue.happen(.remains(shared.remaining))
       // It was joined while it drains: who can be served here is known by now, and it ends with the others.
       if shared.isDraining { ending.stopWithTheBank() }
+    case .looked(let askedAt): shared.looked(askedAt: askedAt)
     case .releases(let owed):
       shared.hear(owed)
       if !owed.isEmpty { releases.look() }

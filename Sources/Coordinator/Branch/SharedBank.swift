@@ -13,6 +13,8 @@ final class SharedBank {
   private(set) var identity: BranchIdentity
   /// How the whole bank was, not long ago.
   private(set) var numbers: BankNumbers
+  /// It was so at this moment, or later; nil before it was looked at.
+  private(set) var lookedAt: MonotonicTime?
   /// Whether the day is about to end.
   private(set) var isDraining: Bool
   /// Whether the branch has its lease, as far as it has heard.
@@ -46,6 +48,7 @@ final class SharedBank {
     self.before = (served, now)
   }
 
+  func looked(askedAt: MonotonicTime) { lookedAt = askedAt }
   func hear(_ releases: [OwedRelease]) { self.releases = releases }
   /// The stock has given back what it held for a ticket.
   func released(_ ticket: TicketOfDay) { releases.removeAll { $0.ticket == ticket } }

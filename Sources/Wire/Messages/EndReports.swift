@@ -84,6 +84,9 @@ public struct StoppedReport: Codable, Sendable, Equatable {
   public var sentAway: Int64?
   /// Branches of a shared bank at which somebody is left whom no other branch can serve.
   public var branches: [BranchReport]?
+  /// Which branch of a shared bank has closed while others are open: `served` is its own count, and `waiting` are those whom it
+  /// gives back. Nil where none is open, and where the bank has its books in its home.
+  public var branch: Int64?
 
   public init(
     day: Int64, served: Int64, businessMilliseconds: Int64, waiting: Int64, dead: Int64, isDayClosed: Bool,
@@ -96,6 +99,6 @@ public struct StoppedReport: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey {
     case day = 1, served, businessMilliseconds, waiting, dead, isDayClosed, finished, killed, steps, sentAway
-    case branches
+    case branches, branch
   }
 }
