@@ -245,7 +245,7 @@ let package = Package(
       "bank-chaos",
       on: [
         "Console", "Time", "BankModel", "Arguments", "JSON", "Wire", "Posix", "ControlClient", "StockClient",
-        "VendingClient",
+        "VendingClient", "Reports",
       ]),
 
     // Above them all: the pure parts of every process in one simulated world, and the program that runs it.

@@ -23,8 +23,23 @@ final class SimulatedWorker {
   var stream: StreamEnd? { if case .stream(let end)? = process.descriptors[3] { end } else { nil } }
 }
 
-final class WorkerProgram: SimulatedProgram {
-  private let teller: TellerProcess
+/// The process of a window, whatever its teller gets its customers: the production teller, turn by turn.
+protocol WindowProgram: SimulatedProgram {
+  var teller: TellerProcess { get }
+}
+
+extension WindowProgram {
+  func turn() throws(SystemError) -> Int32? {
+    if let ending = teller.ending { return ending }
+    try teller.turn()
+    return teller.ending
+  }
+
+  func hear(signal: Int32) { teller.askToEnd() }
+}
+
+final class WorkerProgram: WindowProgram {
+  let teller: TellerProcess
   private let fruit: FruitProvider?
 
   init(_ worker: SimulatedWorker, in world: Simulation) throws(SystemError) {
@@ -41,14 +56,6 @@ final class WorkerProgram: SimulatedProgram {
       descriptor: FileDescriptor(owning: 3), loop: loop, role: isStation ? .juice : .teller,
       provider: provider, complain: { _ in })
   }
-
-  func turn() throws(SystemError) -> Int32? {
-    if let ending = teller.ending { return ending }
-    try teller.turn()
-    return teller.ending
-  }
-
-  func hear(signal: Int32) { teller.askToEnd() }
 }
 
 /// What a simulated worker gets its customers: the fruit that the production provider gets, or nothing; and at times the

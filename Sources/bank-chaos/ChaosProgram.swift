@@ -7,6 +7,7 @@ import Console
 import ControlClient
 import Glibc
 import Posix
+import Reports
 import StockClient
 import Time
 import VendingClient
@@ -297,7 +298,7 @@ struct ChaosClosing {
   private mutating func bringBack(at coordinator: CoordinatorClient) throws(CommandError) -> Bool {
     let report = try coordinator.status(.awaitIdle, within: Self.patience)
     // In a shared bank whoever is put aside is no branch's any more, but the bank's.
-    guard (report.bank?.queue ?? report.queue).dead > 0 else { return true }
+    guard report.wholeQueue.dead > 0 else { return true }
     var count: Int64 = 0
     try coordinator.ask(.requeueDead) { answer throws(CommandError) in
       if case .requeued(let number) = answer { count = number }

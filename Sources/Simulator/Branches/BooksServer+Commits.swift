@@ -54,14 +54,7 @@
           owner: call.owner, commit: call.integer(2), outcome: outcome, row: row)
         done.append(ticket)
         checker.finished(row, by: call.owner, outcome: outcome, attempts: call.integers(9)[place])
-        var change = Tally()
-        if row.state == 1 {
-          change.waiting = -1
-        } else if row.state == 2 {
-          change.delayed = -1
-        } else {
-          change.dead = -1
-        }
+        var change = Tally(leaving: row.state)
         switch outcome {
         case 1: change.served = 1
         case 3: change.short = 1
@@ -138,14 +131,8 @@
       receipts[ticket] = Written(owner: call.owner, commit: call.integer(2), outcome: 2, row: row)
       checker.cancelled(ticket, by: call.owner)
       owe(row)
-      var change = Tally(cancelled: 1)
-      if row.state == 1 {
-        change.waiting = -1
-      } else if row.state == 2 {
-        change.delayed = -1
-      } else {
-        change.dead = -1
-      }
+      var change = Tally(leaving: row.state)
+      change.cancelled = 1
       add(change, call.owner, call.integer(2), lane: row.lane)
       return [[.boolean(true), .integer(row.state)]]
     }

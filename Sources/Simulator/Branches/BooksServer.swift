@@ -311,4 +311,16 @@
     /// Branch and epoch.
     var owner: BranchOwner { BranchOwner(branch: integer(0), epoch: integer(1)) }
   }
+
+  extension BooksServer.Tally {
+    /// Somebody does not wait (1), is not delayed (2) or no dead letter (3) any more.
+    init(leaving state: Int64) {
+      self.init()
+      switch state {
+      case 1: waiting = -1
+      case 2: delayed = -1
+      default: dead = -1
+      }
+    }
+  }
 #endif

@@ -100,8 +100,8 @@
   }
 
   /// A teller of a branch, or a juice station: the production teller, with something to get for some customers that at times cannot be had.
-  final class BranchTeller: SimulatedProgram {
-    private let teller: TellerProcess
+  final class BranchTeller: WindowProgram {
+    let teller: TellerProcess
     /// What it gets its customers: told to fail by those who make trouble.
     let provider: BranchProvider
 
@@ -112,14 +112,6 @@
         descriptor: FileDescriptor(owning: 3), loop: EventLoop(), role: role, provider: provider,
         complain: { _ in })
     }
-
-    func turn() throws(SystemError) -> Int32? {
-      if let ending = teller.ending { return ending }
-      try teller.turn()
-      return teller.ending
-    }
-
-    func hear(signal: Int32) { teller.askToEnd() }
   }
 
   /// Gets nothing, at once, and fails when it was told to.

@@ -32,8 +32,8 @@ final class CommandSeat {
 
 /// The process of a window where commands do the work: the production teller with the production provider, made as their own
 /// main program does.
-final class RunnerProgram: SimulatedProgram {
-  private let teller: TellerProcess
+final class RunnerProgram: WindowProgram {
+  let teller: TellerProcess
 
   init(_ home: String) throws(SystemError) {
     let loop = try EventLoop()
@@ -43,14 +43,6 @@ final class RunnerProgram: SimulatedProgram {
       descriptor: FileDescriptor(owning: 3), loop: loop, role: .runner, provider: provider,
       complain: { _ in })
   }
-
-  func turn() throws(SystemError) -> Int32? {
-    if let ending = teller.ending { return ending }
-    try teller.turn()
-    return teller.ending
-  }
-
-  func hear(signal: Int32) { teller.askToEnd() }
 }
 
 extension Simulation {
