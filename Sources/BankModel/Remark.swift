@@ -185,6 +185,11 @@ extension Remark {
     case movedBroken = "393 an audit of what was moved finds a problem: {0}"
     case moveGivenUp = "394 whoever asked for it has gone"
     case moveUnknown = "395 it is not known whether the move came to its end; the note of it is {0}"
+    case olderBooks = "396 the books are of version {0}, not {1}; open a branch there with this program first"
+    case olderBranchOpen = "397 the books are of version {0}, and an older program's branch is not closed"
+    case receiptWithoutCommit =
+      "398 ticket {0} of day {1} has a receipt by commit {4} of branch {2} in its epoch {3}, which does not name it"
+    case commitWithoutReceipt = "399 commit {4} of branch {2} names ticket {0} of day {1} without a receipt"
     case presentDay = "100 the present day is {0}"
     case lastDay = "101 the last day was {0}"
     case waitAtMost = "102 {0} customers wait, and {1} may wait at most"

@@ -25,6 +25,7 @@ extension PostgresReading {
         try auditIntake(&days, &record)
         let counts = try readTallies(&days, &record)
         try auditHolders(days, counts, &record)
+        try auditCommits(days, &record)
       }
       try find(into: &record) { record throws(StoreError) in try auditClaims(&record) }
       try find(into: &record) { record throws(StoreError) in try auditReleases(&record) }
@@ -158,6 +159,30 @@ extension PostgresReading {
       record.compare(.booksIssued, ["\(day.day)"], books: day.books.issued, rows: day.issued)
     }
     return days.last?.books.delayedByService ?? []
+  }
+
+  /// Whoever was attended to stands in the commit of the receipt, and nobody else: so none is missed by whoever follows commits.
+  private func auditCommits(_ days: [AuditedDay], _ record: inout AuditRecord) throws(StoreError) {
+    for day in days where day.isKept {
+      var cursor = try SnapshotCursor(
+        connection, "commits",
+        """
+        SELECT ticket, branch, epoch, commit_no, is_receipt IS NOT NULL
+        FROM (SELECT branch, epoch, commit_no, unnest(tickets) AS ticket, true AS is_commit FROM bank.commit
+            WHERE day = \(day.day)) AS c
+          FULL JOIN (SELECT branch, epoch, commit_no, ticket, true AS is_receipt FROM bank.receipt
+            WHERE day = \(day.day) AND outcome <> \(Outcome.cancelled.rawValue)) AS r
+          USING (ticket, branch, epoch, commit_no)
+        WHERE is_commit IS NULL OR is_receipt IS NULL ORDER BY ticket, branch, epoch, commit_no
+        """)
+      while try cursor.step() {
+        record.note(
+          Remark(
+            cursor.boolean(4) ? .receiptWithoutCommit : .commitWithoutReceipt, cursor.integer(0), day.day,
+            cursor.integer(1), cursor.integer(2), cursor.integer(3)))
+      }
+      try cursor.close()
+    }
   }
 
   /// Whatever a stock is to give back is of somebody who was cancelled and had come for it there.

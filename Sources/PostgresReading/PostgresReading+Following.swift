@@ -63,17 +63,32 @@ extension PostgresReading {
       CROSS JOIN LATERAL (
         SELECT *, count(*) OVER () AS was_there,
           sum(\(size)) OVER (ORDER BY epoch, commit_no, ticket ROWS UNBOUNDED PRECEDING) - (\(size)) AS before
-        FROM (\(behind("k.kind = 0 AND r.outcome <> 2")) UNION ALL \(behind("k.kind = 1 AND r.outcome = 2"))) AS r) AS r
+        FROM (\(attendedTo) UNION ALL \(cancelled)) AS r) AS r
     WHERE before < share.bytes ORDER BY b.id, k.kind, r.epoch, r.commit_no, r.ticket
     """)
 
-  /// Of one kind, which has an index of its own.
-  private static func behind(_ kind: String) -> String {
+  /// Those who were attended to stand in their commits, which are gone through from the mark on until there are enough.
+  private static let attendedTo = """
+    (SELECT r.* FROM (
+        SELECT * FROM bank.commit WHERE k.kind = 0 AND branch = b.id AND day >= $6
+          AND (epoch, commit_no) >= (coalesce(m.in_epoch, 0), coalesce(m.with_commit, 0))
+        ORDER BY epoch, commit_no OFFSET 0) AS c
+      CROSS JOIN LATERAL (
+        SELECT * FROM bank.receipt AS r WHERE r.day = c.day AND r.ticket = ANY (c.tickets) AND \(wanted)
+        ORDER BY r.ticket OFFSET 0) AS r
+      ORDER BY c.epoch, c.commit_no, r.ticket LIMIT share.rows)
     """
+
+  /// The cancelled have an index of their own.
+  private static let cancelled = """
     (SELECT * FROM bank.receipt AS r
-      WHERE \(kind) AND r.branch = b.id AND r.day >= $6 AND ($7 IS NULL OR r.lane = ANY ($7))
-        AND (r.epoch, r.commit_no, r.ticket) > (coalesce(m.in_epoch, 0), coalesce(m.with_commit, 0), coalesce(m.last, 0))
+      WHERE k.kind = 1 AND r.outcome = 2 AND r.branch = b.id AND r.day >= $6 AND \(wanted)
       ORDER BY r.epoch, r.commit_no, r.ticket LIMIT share.rows)
     """
-  }
+
+  /// Behind the mark, and of the lanes that are wanted.
+  private static let wanted = """
+    ($7 IS NULL OR r.lane = ANY ($7))
+        AND (r.epoch, r.commit_no, r.ticket) > (coalesce(m.in_epoch, 0), coalesce(m.with_commit, 0), coalesce(m.last, 0))
+    """
 }

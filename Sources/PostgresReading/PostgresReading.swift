@@ -81,6 +81,7 @@ public final class PostgresReading: QueueReading {
     }
     let known = PostgresPreparation.knownVersion
     guard found <= known else { throw .newerSchema(path: name, found: found, known: known) }
+    guard found == known else { throw .failed(path: name, detail: Remark(.olderBooks, found, known)) }
   }
 
   /// Looks up what may have changed since the last question: the day, the services and the lanes.

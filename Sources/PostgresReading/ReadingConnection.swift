@@ -108,6 +108,9 @@ package final class ReadingConnection: PostgresHandler {
     case .success: return
     case .failure(.newer(let version, let known)):
       throw .newerSchema(path: name, found: version, known: known)
+    case .failure(.inUse(let version)):
+      throw .failed(
+        path: name, detail: Remark(.olderBranchOpen, version))
     case .failure(.foreign): throw .damaged(path: name, detail: Remark(.foreignSchema))
     case .failure(.failed(let error)): throw failure(error)
     case nil: throw failure(loss ?? PostgresError(.closed, at: name))

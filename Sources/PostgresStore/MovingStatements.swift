@@ -28,8 +28,8 @@ public enum MovingStatements {
   public static let branch = PostgresStatement(
     "move-branch", [.text, .text],
     """
-    INSERT INTO bank.branch AS b (name, epoch, expires_at, host, closed, opened_ms)
-    VALUES ($1, 1, '-infinity', $2, true, \(PostgresSchema.nowMilliseconds))
+    INSERT INTO bank.branch AS b (name, epoch, expires_at, host, closed, opened_ms, version)
+    VALUES ($1, 1, '-infinity', $2, true, \(PostgresSchema.nowMilliseconds), \(PostgresSchema.version))
     ON CONFLICT (name) DO UPDATE SET epoch = b.epoch + 1 RETURNING id, epoch
     """)
 
@@ -52,7 +52,7 @@ public enum MovingStatements {
     SELECT day, opened_ms, nullif(closed_ms, \(nothing)) FROM unnest($1, $2, $3) AS d (day, opened_ms, closed_ms)
     """)
 
-  /// The statements that make room for the receipts and attempts of a day.
+  /// The statements that make room for what is kept of a day.
   public static func room(for day: Int64) -> [PostgresCall] {
     PostgresSchema.partitions(day).map { .once($0) }
   }
@@ -128,9 +128,14 @@ public enum MovingStatements {
     return PostgresStatement(
       "move-receipts", [.integer, .integer] + types,
       """
-      INSERT INTO bank.receipt (branch, epoch, \(list))
-      SELECT $1, $2, \(values.joined(separator: ", "))
-      FROM unnest(\(types.indices.map { "$\($0 + 3)" }.joined(separator: ", "))) AS r (\(list))
+      WITH written AS (
+        INSERT INTO bank.receipt (branch, epoch, \(list))
+        SELECT $1, $2, \(values.joined(separator: ", "))
+        FROM unnest(\(types.indices.map { "$\($0 + 3)" }.joined(separator: ", "))) AS r (\(list))
+        RETURNING day, ticket, outcome, commit_no
+      )
+      INSERT INTO bank.commit (branch, epoch, commit_no, day, tickets)
+      SELECT $1, $2, commit_no, day, ARRAY[ticket] FROM written WHERE outcome <> 2
       """)
   }()
 

@@ -13,6 +13,8 @@ public final class PostgresPreparation {
     case newer(version: Int64, known: Int64)
     /// There is a schema `bank` that is not ours.
     case foreign
+    /// A branch with an older program is open, or has gone and was not fenced; nothing was changed.
+    case inUse(version: Int64)
     /// The database has not let it be done, or the connection was lost; what was begun has had no effect, or the next
     /// beginning finds it done.
     case failed(PostgresError)
@@ -73,6 +75,7 @@ public final class PostgresPreparation {
     send(
       segment,
       refused: { error in
+        if error.sqlState == PostgresSchema.inUse { return self.finish(.failure(.inUse(version: version))) }
         self.refusals += 1
         // Another branch was sooner: 42P06, 42P07 and 23505 for a schema that is there, and our own word for a version.
         let isOvertaken = ["42P06", "42P07", "23505", PostgresSchema.otherVersion].contains(
@@ -105,7 +108,7 @@ public final class PostgresPreparation {
     finish(.failure(.failed(PostgresError(.strange("its answer about the schema"), at: ""))))
   }
 
-  /// Makes room for the receipts and attempts of a day. To be there already is no error.
+  /// Makes room for what is kept of a day. To be there already is no error.
   public static func partition(for day: Int64) -> PostgresRequest<Void> {
     // Two that make the same table at once would hinder each other.
     PostgresRequest(
@@ -123,6 +126,12 @@ extension PostgresPreparation.Failure {
         + "them, or a newer one"
     case (.newer(let version, let known), .korean):
       "데이터베이스의 장부 버전이 \(version)인데 이 프로그램은 \(known)까지만 압니다. 장부를 만든 프로그램이나 더 새로운 프로그램을 쓰세요"
+    case (.inUse(let version), .english):
+      "the books in the database are of version \(version), and a branch with an older program is open or was not closed; "
+        + "stop all branches with that program (bankctl stop), and then start this one"
+    case (.inUse(let version), .korean):
+      "데이터베이스의 장부 버전이 \(version)이고, 이전 프로그램으로 연 지점이 열려 있거나 닫히지 않았습니다. 그 프로그램으로 모든 지점을 닫은"
+        + " 다음(bankctl stop) 이 프로그램으로 여세요"
     case (.foreign, .english):
       "the database has a schema `bank` that this program has not made; name another database, or rename that schema"
     case (.foreign, .korean):

@@ -126,8 +126,11 @@ public struct PostgresCompletion: Sendable, Hashable {
   }
 
   var values: [PostgresValue] {
-    let plain = [.integers(positions)] + columns.map { PostgresValue.integers($0) }
-    guard !more.isEmpty else { return plain }
+    [.integers(positions)] + columns.map { PostgresValue.integers($0) } + rest + sums
+  }
+
+  private var rest: [PostgresValue] {
+    guard !more.isEmpty else { return [] }
     let rest = positions.indices.map { more[$0] ?? More() }
     func numbers(_ value: (WorkResult) -> Int64?) -> PostgresValue {
       .integers(rest.map { $0.result.flatMap(value) ?? .min })
@@ -135,7 +138,7 @@ public struct PostgresCompletion: Sendable, Hashable {
     func bytes(_ value: (WorkResult) -> [UInt8]) -> PostgresValue {
       .manyBytes(rest.map { $0.result.map(value) })
     }
-    return plain + [
+    return [
       numbers { $0.duration.nanoseconds }, numbers { $0.ending?.exitCode.map(Int64.init) },
       numbers { $0.ending?.exitSignal.map(Int64.init) }, numbers { $0.output.length },
       numbers { $0.output.filed }, numbers { $0.errors.length }, numbers { $0.errors.filed },
@@ -144,6 +147,34 @@ public struct PostgresCompletion: Sendable, Hashable {
       .texts(rest.map(\.shortages)),
     ]
   }
+
+  /// How many there are, and by how much each lane's numbers change when all of them are ended by this.
+  private var sums: [PostgresValue] {
+    var lanes: [Int64] = []
+    var changes: [[Int64]] = Array(repeating: [], count: 5)
+    var place = 0
+    for (position, outcome) in zip(positions, columns[0]) {
+      let state = Int(position >> 60)
+      // Who was cancelled, or stands where nobody can, is for the database to look at.
+      guard 1...3 ~= state, outcome == Self.served || outcome == Self.outOfStock else {
+        return [.integer(-1)] + Array(repeating: .integers([]), count: 6)
+      }
+      let lane = PostgresPosition.lane(position)
+      if !lanes.indices.contains(place) || lanes[place] != lane {
+        place = lanes.firstIndex(of: lane) ?? lanes.count
+        if place == lanes.count {
+          lanes.append(lane)
+          for column in changes.indices { changes[column].append(0) }
+        }
+      }
+      changes[state - 1][place] -= 1
+      changes[outcome == Self.served ? 3 : 4][place] += 1
+    }
+    return [.integer(Int64(count)), .integers(lanes)] + changes.map { .integers($0) }
+  }
+
+  private static let served = Int64(Outcome.served.rawValue)
+  private static let outOfStock = Int64(Outcome.outOfStock.rawValue)
 }
 
 /// How the shortages of a receipt are written: `ITEM:NEEDED:AVAILABLE`, with commas between them.

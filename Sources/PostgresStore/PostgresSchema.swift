@@ -15,6 +15,8 @@ import BankModel
 /// - A receipt, its customer's disappearance and the row of `tally` are one transaction, which holds the branch's row against
 ///   a change of its epoch (`UNIQUE (id, epoch)` makes the epoch a part of a key, so `FOR KEY SHARE` conflicts with raising it
 ///   and not with renewing the lease).
+/// - Whoever was attended to by a commit stands in that commit's row of `commit`. A branch's commits of an epoch are in the
+///   order of their numbers; whom it cancels goes over another connection, in an order of its own.
 /// - Whoever cancels a ticket in a lane that belongs to a branch adds its row of `release` in the same transaction.
 /// - Ticket numbers and keys of requests are given under one lock that is held to the commit, so tickets are committed in
 ///   their order, and without gaps.
@@ -28,7 +30,7 @@ enum PostgresSchema {
   static let lockMigration = "SELECT pg_advisory_xact_lock(\(lockClass), \(migrationLock))"
 
   /// One list of statements a version: the first makes version 1 out of nothing, the n-th makes version n out of n − 1.
-  static let migrations: [[String]] = [version1]
+  static let migrations: [[String]] = [version1, version2]
 
   static var version: Int64 { Int64(migrations.count) }
 
@@ -274,6 +276,45 @@ enum PostgresSchema {
     """,
   ]
 
+  /// The receipts of a commit are found by one row with their tickets, where version 1 had an entry of an index for each. And
+  /// the books know how old the program of a branch may be: an older one leaves out `version`, and so can never join again.
+  private static let version2 = [
+    "ALTER TABLE bank.branch ADD COLUMN version bigint NOT NULL DEFAULT 1",
+    "ALTER TABLE bank.branch ALTER COLUMN version DROP DEFAULT",
+
+    // Whom a commit has attended to; not those whom it has cancelled. Partitions as of the receipts. Tickets are near each other
+    // and soon read, so there is little to be gained by pressing them together at every commit.
+    """
+    CREATE TABLE bank.commit (
+      branch bigint NOT NULL,
+      epoch bigint NOT NULL,
+      commit_no bigint NOT NULL,
+      day bigint NOT NULL,
+      tickets bigint[] NOT NULL,
+      PRIMARY KEY (branch, epoch, commit_no, day)
+    ) PARTITION BY RANGE (day)
+    """,
+    "ALTER TABLE bank.commit ALTER COLUMN tickets SET STORAGE EXTERNAL",
+    """
+    DO $$ DECLARE day bigint; BEGIN
+      FOR day IN SELECT substr(relname, length('receipt_') + 1)::bigint
+        FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid WHERE inhparent = 'bank.receipt'::regclass
+      LOOP
+        EXECUTE format('CREATE TABLE bank.commit_%s PARTITION OF bank.commit FOR VALUES FROM (%s) TO (%s)', day, day, day + 1);
+      END LOOP;
+    END $$
+    """,
+    commitsOfReceipts,
+    "DROP INDEX bank.receipt_commit",
+  ]
+
+  /// Writes down the commits of all receipts, where there is none yet.
+  static let commitsOfReceipts = """
+    INSERT INTO bank.commit (branch, epoch, commit_no, day, tickets)
+    SELECT branch, epoch, commit_no, day, array_agg(ticket ORDER BY ticket) FROM bank.receipt
+    WHERE outcome <> 2 GROUP BY branch, epoch, commit_no, day
+    """
+
   /// The database's clock, in milliseconds since 1970.
   static let nowMilliseconds = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
@@ -282,7 +323,7 @@ enum PostgresSchema {
 
   /// The segment that makes a version out of the one before it; refused as a whole where the version is another by then.
   static func migration(to number: Int64) -> [String] {
-    [lockMigration] + (number > 1 ? [check(number - 1)] : []) + migrations[Int(number) - 1]
+    [lockMigration] + (number > 1 ? [check(number - 1), requireNobody] : []) + migrations[Int(number) - 1]
       + ["UPDATE bank.version SET number = \(number)"]
   }
 
@@ -298,10 +339,23 @@ enum PostgresSchema {
 
   static let otherVersion = "55000"
 
-  /// The tables that have a partition a day.
-  static let partitioned = ["receipt", "attempt"]
+  /// Refuses where an older program may go on with what it has: a branch is open, or has claims and was not fenced.
+  private static let requireNobody = """
+    DO $$ BEGIN
+      LOCK TABLE bank.branch IN ACCESS EXCLUSIVE MODE;
+      IF EXISTS (SELECT FROM bank.branch b WHERE NOT closed AND (expires_at > clock_timestamp()
+        OR EXISTS (SELECT FROM bank.claim k WHERE k.branch = b.id AND k.epoch = b.epoch))) THEN
+        RAISE EXCEPTION 'a branch with an older program is open' USING ERRCODE = '\(inUse)';
+      END IF;
+    END $$
+    """
 
-  /// The statements that make room for a day's receipts and attempts.
+  static let inUse = "55006"
+
+  /// The tables that have a partition a day.
+  static let partitioned = ["receipt", "attempt", "commit"]
+
+  /// The statements that make room for what is kept of a day.
   static func partitions(_ day: Int64) -> [String] { partitioned.map { partition(day, of: $0) } }
 
   private static func partition(_ day: Int64, of table: String) -> String {

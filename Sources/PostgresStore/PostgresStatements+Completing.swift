@@ -27,52 +27,75 @@ extension PostgresStatements {
   /// Ends customers: what comes back has a receipt by this, and nobody else has been changed. Branch, epoch, the number of
   /// this commit and of the one before, and of each: position, outcome, place (-1 for no window), generation, pid, attempts,
   /// debit and credit (both `Int64.min` where nothing was moved), moment of the start (-1 for none), moment of the end.
-  /// Back comes whether the epoch goes on, whether the commit counts, and the tickets.
+  /// Then how many they are, and of each lane by how much that changes its numbers: waiting, delayed, dead, served, out of
+  /// stock. Back comes whether the epoch goes on, whether the commit counts, and the tickets.
+  ///
+  /// Almost always everybody whom a branch has is there, so the branch adds up, once, what the server would have to add up row
+  /// by row. Where somebody is not there, or was cancelled (then as many as there are is -1), each is looked at.
   static let complete = completing("bank-complete", withResults: false)
   /// The same, and of each what its work left behind (`Int64.min` for what there is not), and shortages.
   static let completeWithResults = completing("bank-complete-results", withResults: true)
 
   private static func completing(_ name: String, withResults: Bool) -> PostgresStatement {
-    let columns = plain + (withResults ? more + moreBytes + ["shortages"] : [])
+    let numbers = plain + (withResults ? more : [])
+    let others = withResults ? moreBytes + ["shortages"] : []
     let types: [PostgresType] =
-      Array(repeating: .integers, count: 1 + plain.count)
-      + (withResults
-        ? Array(repeating: .integers, count: more.count)
-          + Array(repeating: .manyBytes, count: moreBytes.count)
-          + [.texts] : [])
-    let parameters = types.indices.map { "$\($0 + 5)" }.joined(separator: ", ")
+      Array(repeating: .integers, count: 1 + numbers.count)
+      + (withResults ? Array(repeating: .manyBytes, count: moreBytes.count) + [.texts] : [])
+    // What has a fixed length is taken out of its array at once; what has none would be counted out from the beginning.
+    let columns =
+      numbers.enumerated().map { "($\($0 + 6))[w.i] AS \($1)" } + others.map { "w.\($0)" }
+    let lists = ["$5"] + others.indices.map { "$\($0 + 6 + numbers.count)" }
     let extra = withResults ? ", " + (["shortages"] + more + moreBytes).joined(separator: ", ") : ""
     let values =
       withResults
       ? ", shortages, " + more.map { "nullif(\($0), \(nothing))" }.joined(separator: ", ") + ", "
         + moreBytes.joined(separator: ", ") : ""
+    let expected = 5 + types.count
+    let sums = (1...6).map { "$\(expected + $0)" }.joined(separator: ", ")
     return PostgresStatement(
-      name, [.integer, .integer, .integer, .integer] + types,
+      name,
+      [.integer, .integer, .integer, .integer] + types + [.integer]
+        + Array(repeating: .integers, count: 6),
       """
       WITH \(good), gone AS (
         DELETE FROM bank.customer WHERE position = ANY ($5) AND EXISTS (SELECT FROM good)
         RETURNING position, amount, account, issued_ms, article
-      ), finished AS MATERIALIZED (
-        SELECT gone.position & \(ticketMask) AS ticket, \(lane("gone.position")) AS lane, gone.position >> 60 AS state,
-          gone.amount, gone.account, gone.issued_ms, gone.article, \(columns.map { "w.\($0)" }.joined(separator: ", "))
-        FROM gone JOIN unnest(\(parameters)) AS w (position, \(columns.joined(separator: ", ")))
-          ON w.position = gone.position
       ), written AS (
         INSERT INTO bank.receipt (day, ticket, lane, outcome, place, generation, pid, attempts, amount, account, debit,
           credit, issued_ms, started_ms, finished_ms, article, branch, epoch, commit_no\(extra))
-        SELECT \(today), ticket, lane, outcome, nullif(place, -1), generation, pid, attempts, amount, account,
-          nullif(debit, \(nothing)), nullif(credit, \(nothing)), issued_ms, nullif(started_ms, -1), finished_ms, article,
-          $1, $2, $3\(values)
-        FROM finished RETURNING ticket
+        SELECT \(today), position & \(ticketMask), \(lane()), outcome, nullif(place, -1), generation, pid, attempts, amount,
+          account, nullif(debit, \(nothing)), nullif(credit, \(nothing)), issued_ms, nullif(started_ms, -1), finished_ms,
+          article, $1, $2, $3\(values)
+        FROM (
+          SELECT gone.*, \(columns.joined(separator: ", "))
+          FROM gone JOIN unnest(\(lists.joined(separator: ", "))) WITH ORDINALITY
+            AS w (\((["at"] + others + ["i"]).joined(separator: ", "))) ON w.at = gone.position) AS finished
+      ), everybody AS MATERIALIZED (
+        SELECT array_agg(position & \(ticketMask)) AS tickets, count(*) = $\(expected) AS is_there FROM gone
+      ), each AS MATERIALIZED (
+        SELECT position, w.outcome FROM gone JOIN unnest($5, $6) AS w (at, outcome) ON w.at = gone.position
+        WHERE NOT (SELECT is_there FROM everybody)
+      ), attended AS (
+        INSERT INTO bank.commit (branch, epoch, commit_no, day, tickets)
+        SELECT $1, $2, $3, \(today), tickets FROM (
+          SELECT tickets FROM everybody WHERE is_there
+          UNION ALL SELECT array_agg(position & \(ticketMask)) FROM each WHERE outcome <> 2) AS ended
+        WHERE tickets IS NOT NULL
       ), counted AS (
-        INSERT INTO bank.tally
-        SELECT $1, $2, $3, \(today), lane, 0, -count(*) FILTER (WHERE state = 1), -count(*) FILTER (WHERE state = 2),
-          -count(*) FILTER (WHERE state = 3), count(*) FILTER (WHERE outcome = 1),
-          count(*) FILTER (WHERE outcome = 3), count(*) FILTER (WHERE outcome = 2) FROM finished GROUP BY lane
+        INSERT INTO bank.tally (branch, epoch, commit_no, day, lane, waiting, delayed, dead, served, out_of_stock, cancelled)
+        SELECT $1, $2, $3, \(today), lane, waiting, delayed, dead, served, out_of_stock, 0
+        FROM unnest(\(sums)) AS s (lane, waiting, delayed, dead, served, out_of_stock)
+        WHERE (SELECT is_there FROM everybody)
         UNION ALL
-        SELECT $1, $2, $3, \(today), 0, 0, 0, 0, 0, 0, 0, 0 FROM good WHERE NOT EXISTS (SELECT FROM finished)
+        SELECT $1, $2, $3, \(today), \(lane()), -count(*) FILTER (WHERE position >> 60 = 1),
+          -count(*) FILTER (WHERE position >> 60 = 2), -count(*) FILTER (WHERE position >> 60 = 3),
+          count(*) FILTER (WHERE outcome = 1), count(*) FILTER (WHERE outcome = 3), count(*) FILTER (WHERE outcome = 2)
+        FROM each GROUP BY \(lane())
+        UNION ALL
+        SELECT $1, $2, $3, \(today), 0, 0, 0, 0, 0, 0, 0 FROM good WHERE NOT EXISTS (SELECT FROM gone)
       )
-      SELECT EXISTS (SELECT FROM fence), EXISTS (SELECT FROM good), (SELECT array_agg(ticket) FROM written)
+      SELECT EXISTS (SELECT FROM fence), EXISTS (SELECT FROM good), (SELECT tickets FROM everybody)
       """)
   }
 
@@ -149,13 +172,11 @@ extension PostgresStatements {
     SELECT array_agg(DISTINCT commit_no) FROM bank.tally WHERE branch = $1 AND epoch = $2 AND commit_no = ANY ($3)
     """)
 
-  /// The tickets whose receipts were written by these commits of an epoch. Branch, epoch, numbers.
+  /// The tickets of those to whom these commits of an epoch have attended. Branch, epoch, numbers.
   static let receiptsOfCommits = PostgresStatement(
     "bank-receipts-of-commits", [.integer, .integer, .integers],
     """
-    SELECT commit_no, array_agg(ticket) FROM bank.receipt
-    WHERE branch = $1 AND epoch = $2 AND commit_no = ANY ($3) AND outcome <> 2
-    GROUP BY commit_no
+    SELECT commit_no, tickets FROM bank.commit WHERE branch = $1 AND epoch = $2 AND commit_no = ANY ($3)
     """)
 
   /// Folds what the branch has counted by commits that nobody asks for any more: of its former epochs, and of this one below

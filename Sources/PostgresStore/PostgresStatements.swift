@@ -57,11 +57,12 @@ enum PostgresStatements {
   static let join = PostgresStatement(
     "bank-join", [.text, .integer, .text, .integer],
     """
-    INSERT INTO bank.branch AS b (name, epoch, expires_at, fencing, host, opened_ms)
-    VALUES ($1, $4 + 1, clock_timestamp() + $2 * interval '1 ms', pg_current_xact_id(), $3, \(PostgresSchema.nowMilliseconds))
+    INSERT INTO bank.branch AS b (name, epoch, expires_at, fencing, host, opened_ms, version)
+    VALUES ($1, $4 + 1, clock_timestamp() + $2 * interval '1 ms', pg_current_xact_id(), $3,
+      \(PostgresSchema.nowMilliseconds), \(PostgresSchema.version))
     ON CONFLICT (name) DO UPDATE
     SET epoch = greatest(b.epoch, $4) + 1, expires_at = excluded.expires_at, fencing = pg_current_xact_id(),
-      host = excluded.host, opened_ms = excluded.opened_ms, closed = false
+      host = excluded.host, opened_ms = excluded.opened_ms, version = excluded.version, closed = false
     RETURNING id, epoch
     """)
 
@@ -182,21 +183,24 @@ enum PostgresStatements {
     "bank-claim-next", [.integer, .integer, .integer, .integer, .integer],
     """
     WITH \(fence), long AS MATERIALIZED (
-      SELECT * FROM bank.customer
+      SELECT position, octet_length(payload) AS bytes FROM bank.customer
       WHERE EXISTS (SELECT FROM fence) AND position < \(base("($3 + 1)"))
         AND position > \(base("$3")) + \(front("$3"))
       ORDER BY position LIMIT $4
     ), page AS MATERIALIZED (
-      SELECT * FROM (
-        SELECT *, sum(octet_length(payload)) OVER (ORDER BY position ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
-          AS before FROM long) AS l
-      WHERE before IS NULL OR before < \(longestPayloads)
+      SELECT min(position) AS first, CASE WHEN sum(bytes) >= \(longestPayloads) THEN (
+        SELECT max(position) FROM (
+          SELECT position, sum(bytes) OVER (ORDER BY position ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+          FROM long) AS l
+        WHERE before IS NULL OR before < \(longestPayloads)) ELSE max(position) END AS last
+      FROM long
     ), taken AS (
       INSERT INTO bank.claim
-      SELECT $3, min(position) - \(base("$3")), max(position) - \(base("$3")), $1, $2, clock_timestamp(), $5
-      FROM page HAVING count(*) > 0
+      SELECT $3, first - \(base("$3")), last - \(base("$3")), $1, $2, clock_timestamp(), $5 FROM page
+      WHERE first IS NOT NULL
     )
-    SELECT \(page) FROM page c ORDER BY c.position
+    SELECT \(page) FROM bank.customer c
+    WHERE position BETWEEN (SELECT first FROM page) AND (SELECT last FROM page) ORDER BY position
     """)
 
   /// Who is in the pages that were claimed under a number. Branch, epoch, number.

@@ -330,7 +330,7 @@ struct PostgresStoreTests {
   func plans() throws {
     let stage = try StoreStage()
     try stage.client.run(
-      "INSERT INTO bank.branch (name, epoch, expires_at, opened_ms) SELECT g::text, 1, '-infinity', 1 FROM generate_series(1, 300) g",
+      "INSERT INTO bank.branch (name, epoch, expires_at, opened_ms, version) SELECT g::text, 1, '-infinity', 1, 2 FROM generate_series(1, 300) g",
       "VACUUM ANALYZE")
     let branch = try stage.join("a")
     func work() throws {
@@ -348,9 +348,9 @@ struct PostgresStoreTests {
       """, "INSERT INTO bank.claim SELECT \(lane), g, g, 1, 1, now(), g FROM generate_series(1, 5000) g",
       "INSERT INTO bank.returned SELECT \(lane + 1), g, g FROM generate_series(1, 5000) g")
     // There are as many rows as branches in that one table.
-    let one = "ARRAY[1]"
+    func some(_ count: Int) -> String { Array(repeating: "ARRAY[1]", count: count).joined(separator: ", ") }
     for call in [
-      "bank-complete\"(1, 1, 9, 0, \(Array(repeating: one, count: 10).joined(separator: ", ")))",
+      "bank-complete\"(1, 1, 9, 0, \(some(10)), 1, \(some(6)))",
       "bank-claim-next\"(1, 1, \(lane), 10, 1)", "bank-claim-returned\"(1, 1, \(lane), 10, 1)",
       "bank-give-back\"",
     ] {

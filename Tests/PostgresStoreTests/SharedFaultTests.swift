@@ -204,8 +204,9 @@ struct SharedFaultTests {
     try stage.turn { one.done.count == 30 }
     let last = try #require(try stage.number("SELECT max(commit_no) FROM bank.tally"))
     try stage.stage.client.run(
-      "DELETE FROM bank.receipt WHERE commit_no = \(last)", "DELETE FROM bank.tally WHERE commit_no = \(last)"
-    )
+      "DELETE FROM bank.receipt WHERE commit_no = \(last)",
+      "DELETE FROM bank.tally WHERE commit_no = \(last)",
+      "DELETE FROM bank.commit WHERE commit_no = \(last)")
     #expect(one.forgotten.isEmpty)
     #expect(kill(one.books.backends[2], SIGTERM) == 0)
     try stage.turn { !one.forgotten.isEmpty }

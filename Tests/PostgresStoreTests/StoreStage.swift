@@ -168,6 +168,14 @@ final class StoreStage {
         WHERE k.lane = r.lane AND r.ticket BETWEEN k.first AND k.last AND k.branch = r.branch AND k.epoch = r.epoch)
       """)
     #expect(strangers == 0, "a receipt lies in no claim of its epoch")
+    let commits = """
+      SELECT branch, epoch, commit_no, day, unnest(tickets) FROM bank.commit
+      """
+    let receipts = "SELECT branch, epoch, commit_no, day, ticket FROM bank.receipt WHERE outcome <> 2"
+    for (some, others) in [(commits, receipts), (receipts, commits)] {
+      let left = try number("SELECT count(*) FROM (\(some) EXCEPT ALL \(others)) AS d")
+      #expect(left == 0, "a commit and its receipts are not of the same tickets")
+    }
     let uncounted = try number(
       """
       SELECT count(*) FROM (

@@ -34,10 +34,11 @@ struct AuditTests {
     let stage = try ReadingStage()
     try stage.run(
       "INSERT INTO bank.intake VALUES (1, 1, 20, 1, 'monday', 1), (1, 21, 40, 2, NULL, NULL)",
-      """
-      INSERT INTO bank.receipt SELECT 1, n, 2, 1, 1, 1, 1, 1, 100, n, -1, n, 1, 1000 + n, 2000, NULL, 1, 1, n
-      FROM generate_series(1, 20) n
-      """,
+      ReadingStage.receipts(
+        """
+        INSERT INTO bank.receipt SELECT 1, n, 2, 1, 1, 1, 1, 1, 100, n, -1, n, 1, 1000 + n, 2000, NULL, 1, 1, n
+        FROM generate_series(1, 20) n
+        """),
       "INSERT INTO bank.customer SELECT \(Self.place(1, 2)) | n, 100, n, 1 FROM generate_series(21, 35) n",
       "INSERT INTO bank.customer VALUES (\(Self.place(2, 2)) | 36, 100, 1, 1, 0, 0, 0, 0, false, 5000)",
       "INSERT INTO bank.customer VALUES (\(Self.place(3, 2)) | 37, 100, 1, 1, 2)",
@@ -96,6 +97,12 @@ struct AuditTests {
     ("UPDATE bank.receipt SET epoch = 2 WHERE ticket = 7", [.receiptOutsideClaim]),
     ("UPDATE bank.receipt SET lane = 7, debit = NULL, credit = NULL WHERE ticket = 7", [.juiceElsewhere]),
     ("INSERT INTO bank.release VALUES (1, 1, 7, 1)", [.releaseUnknown]),
+    ("DELETE FROM bank.commit WHERE commit_no = 7", [.receiptWithoutCommit]),
+    ("INSERT INTO bank.commit VALUES (2, 1, 9, 1, '{7}')", [.commitWithoutReceipt]),
+    (
+      "UPDATE bank.commit SET tickets = '{8}' WHERE commit_no = 7",
+      [.receiptWithoutCommit, .commitWithoutReceipt]
+    ),
     (
       "UPDATE bank.receipt SET lane = 77 WHERE ticket = 7",
       [.receiptMeaningless, .booksServed, .booksOfService]
@@ -167,7 +174,7 @@ struct AuditTests {
     try stage.run(
       "DELETE FROM bank.customer", "DELETE FROM bank.claim", "DELETE FROM bank.returned",
       "UPDATE bank.day SET closed_ms = 9", "INSERT INTO bank.day VALUES (2, 9)",
-      "DROP TABLE bank.receipt_1", "DROP TABLE bank.attempt_1", "DELETE FROM bank.intake")
+      "DROP TABLE bank.receipt_1, bank.attempt_1, bank.commit_1", "DELETE FROM bank.intake")
     #expect(try stage.reading().audit().problems == [])
   }
 
@@ -198,10 +205,12 @@ struct AuditTests {
     let count = 100_000
     try stage.run(
       "INSERT INTO bank.intake VALUES (1, 1, \(count), 1)",
-      """
-      INSERT INTO bank.receipt SELECT 1, n, 2, 1, 1, 1, 1, 1, 100, n % 1000, -1, n % 1000, 1, 1000 + n, 2000 + n, NULL, 1, 1, n / 100
-      FROM generate_series(1, \(count)) n
-      """,
+      ReadingStage.receipts(
+        """
+        INSERT INTO bank.receipt
+        SELECT 1, n, 2, 1, 1, 1, 1, 1, 100, n % 1000, -1, n % 1000, 1, 1000 + n, 2000 + n, NULL, 1, 1, n / 100
+        FROM generate_series(1, \(count)) n
+        """),
       """
       INSERT INTO bank.claim SELECT 2, n * 100 + 1, n * 100 + 100, 1, 1, '2026-01-01'::timestamptz + n * interval '1 s', n
       FROM generate_series(0, \(count / 100 - 1)) n

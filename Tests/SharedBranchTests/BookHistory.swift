@@ -161,14 +161,17 @@ final class BookHistory {
     let hasResult = isServed && someone.lane == 4
     sql.append(
       """
-      WITH gone AS (DELETE FROM bank.customer WHERE position = \(someone.position) RETURNING *)
-      INSERT INTO bank.receipt SELECT \(day), \(someone.ticket), \(someone.lane), \(outcome),
-        \(place.map { "\($0)" } ?? "NULL"), 1, 4242, \(someone.attempts + (outcome == 2 ? 0 : 1)), amount, account,
-        \(debit), \(money ? "account" : "NULL"), issued_ms, \(place == nil ? "NULL" : "\(clock)"), \(clock + 1), article,
-        \(branch), \(epochs[branch]!), \(commit + 1), NULL,
-        \(hasResult ? "5, 0, NULL, 'out', NULL, 3, 0, '', NULL, 0, 0" : "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL")
-      FROM gone
-      """)
+      WITH gone AS (DELETE FROM bank.customer WHERE position = \(someone.position) RETURNING *),
+      """
+        + ReadingStage.written(
+          """
+          INSERT INTO bank.receipt SELECT \(day), \(someone.ticket), \(someone.lane), \(outcome),
+            \(place.map { "\($0)" } ?? "NULL"), 1, 4242, \(someone.attempts + (outcome == 2 ? 0 : 1)), amount, account,
+            \(debit), \(money ? "account" : "NULL"), issued_ms, \(place == nil ? "NULL" : "\(clock)"), \(clock + 1), article,
+            \(branch), \(epochs[branch]!), \(commit + 1), NULL,
+            \(hasResult ? "5, 0, NULL, 'out', NULL, 3, 0, '', NULL, 0, 0" : "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL")
+          FROM gone
+          """))
     let state = ["", "waiting", "delayed", "dead"][Int(someone.state)]
     tally(branch, someone.lane, [state: -1, column: 1])
   }
@@ -270,6 +273,7 @@ final class BookHistory {
     sql += [
       "INSERT INTO bank.day (day, opened_ms) VALUES (\(day), \(clock))",
       "CREATE TABLE bank.receipt_\(day) PARTITION OF bank.receipt FOR VALUES FROM (\(day)) TO (\(day + 1))",
+      "CREATE TABLE bank.commit_\(day) PARTITION OF bank.commit FOR VALUES FROM (\(day)) TO (\(day + 1))",
       "CREATE TABLE bank.attempt_\(day) PARTITION OF bank.attempt FOR VALUES FROM (\(day)) TO (\(day + 1))",
     ]
   }

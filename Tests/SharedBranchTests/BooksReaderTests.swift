@@ -26,10 +26,12 @@ struct BooksReaderTests {
       : "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL"
     try books.run(
       "INSERT INTO bank.intake VALUES (1, 1, \(count + 1_200), 1)",
-      """
-      INSERT INTO bank.receipt SELECT 1, n, 4, 1, 1, 1, 1, 1, 0, 5, NULL, NULL, 1, 1000 + n, 2000, NULL, 1, 1, n, NULL, \(result)
-      FROM generate_series(1, \(count)) n
-      """,
+      ReadingStage.receipts(
+        """
+        INSERT INTO bank.receipt
+        SELECT 1, n, 4, 1, 1, 1, 1, 1, 0, 5, NULL, NULL, 1, 1000 + n, 2000, NULL, 1, 1, n, NULL, \(result)
+        FROM generate_series(1, \(count)) n
+        """),
       "INSERT INTO bank.claim VALUES (4, 1, \(count), 1, 1, now(), 0)",
       """
       INSERT INTO bank.customer SELECT (1 + n % 3 / 2 << 60) | ((2 + n % 3)::bigint << 40) | (\(count) + n), 100, n, 1, 0, 0, 0, 0,
@@ -232,10 +234,12 @@ struct BooksReaderTests {
   private static func receipt(_ ticket: Int, by branch: Int, _ epoch: Int, _ commit: Int, outcome: Int = 1)
     -> String
   {
-    """
-    INSERT INTO bank.receipt (day, ticket, lane, outcome, generation, pid, attempts, amount, account, issued_ms, finished_ms,
-      branch, epoch, commit_no) VALUES (1, \(ticket), 4, \(outcome), 1, 1, 1, 0, 5, 1, 3000, \(branch), \(epoch), \(commit))
-    """
+    ReadingStage.receipts(
+      """
+      INSERT INTO bank.receipt (day, ticket, lane, outcome, generation, pid, attempts, amount, account, issued_ms,
+        finished_ms, branch, epoch, commit_no)
+      VALUES (1, \(ticket), 4, \(outcome), 1, 1, 1, 0, 5, 1, 3000, \(branch), \(epoch), \(commit))
+      """)
   }
 
   @Test("A follower of one service, from a day on, is told no others; one that names an end is refused")
@@ -244,8 +248,12 @@ struct BooksReaderTests {
     try books.run("INSERT INTO bank.day (day, opened_ms) VALUES (2, 5)")
     try books.run(
       "CREATE TABLE bank.receipt_2 PARTITION OF bank.receipt FOR VALUES FROM (2) TO (3)",
-      "INSERT INTO bank.receipt SELECT (jsonb_populate_record(r, '{\"day\": 2, \"lane\": 1}')).* FROM bank.receipt r",
-      "UPDATE bank.receipt_2 SET commit_no = commit_no + 3")
+      "CREATE TABLE bank.commit_2 PARTITION OF bank.commit FOR VALUES FROM (2) TO (3)",
+      ReadingStage.receipts(
+        """
+        INSERT INTO bank.receipt SELECT (jsonb_populate_record(r,
+          '{"day": 2, "lane": 1}'::jsonb || jsonb_build_object('commit_no', commit_no + 3))).* FROM bank.receipt r
+        """))
     let stage = try ReaderStage(reading: books.address)
     defer { #expect(throws: Never.self) { try stage.close() } }
     let client = try stage.client()

@@ -138,7 +138,7 @@ struct MoveTests {
     try refusal(MoveStage(), .sharedBooksOpen) { stage in
       _ = try PreparedBooks(
         stage.database,
-        "INSERT INTO bank.branch (name, epoch, expires_at, opened_ms) VALUES ('x', 1, clock_timestamp() + interval '1 hour', 0)"
+        "INSERT INTO bank.branch (name, epoch, expires_at, opened_ms, version) VALUES ('x', 1, clock_timestamp() + interval '1 hour', 0, 2)"
       )
     }
     // The database changes what it is given.

@@ -32,8 +32,8 @@ final class ReadingStage {
       "INSERT INTO bank.lane VALUES (1, 1, 1), (2, 1, 3), (3, 2, 3), (4, 4, 3), (5, 4, 2004)",
       "INSERT INTO bank.lane VALUES (6, 3, 3, 1), (7, 3, 3, 2)",
       """
-      INSERT INTO bank.branch (name, epoch, expires_at, opened_ms)
-      SELECT 'b' || n, 1, clock_timestamp() + interval '1 hour', 0 FROM generate_series(1, 3) n
+      INSERT INTO bank.branch (name, epoch, expires_at, opened_ms, version)
+      SELECT 'b' || n, 1, clock_timestamp() + interval '1 hour', 0, 2 FROM generate_series(1, 3) n
       """)
   }
 
@@ -41,6 +41,19 @@ final class ReadingStage {
   func reading() throws -> PostgresReading { try PostgresReading(address) }
 
   func run(_ texts: String...) throws { for text in texts { try client.run(text) } }
+
+  /// Receipts by an INSERT, and the commits to which they belong.
+  static func receipts(_ insert: String) -> String { "WITH \(written(insert))" }
+
+  /// The same behind other tables of a WITH.
+  static func written(_ insert: String) -> String {
+    """
+    written AS (\(insert) RETURNING day, ticket, outcome, branch, epoch, commit_no)
+    INSERT INTO bank.commit AS c SELECT branch, epoch, commit_no, day, array_agg(ticket) FROM written
+    WHERE outcome <> 2 GROUP BY branch, epoch, commit_no, day
+    ON CONFLICT (branch, epoch, commit_no, day) DO UPDATE SET tickets = c.tickets || excluded.tickets
+    """
+  }
 
   /// Many in one transaction.
   func run(all texts: [String]) throws {

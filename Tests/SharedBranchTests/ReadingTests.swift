@@ -144,6 +144,29 @@ struct ReadingTests {
     #expect(page[0].result?.output.isCut == true)
   }
 
+  @Test(
+    "Whoever follows two hundred thousand receipts from the first on has no more of them read than are told")
+  func followedPlan() throws {
+    let stage = try ReadingStage()
+    try stage.run(
+      ReadingStage.receipts(
+        """
+        INSERT INTO bank.receipt SELECT 1, n, 4, 1, 1, 1, 1, 1, 0, 0, NULL, NULL, 1, 2, 3, NULL, 1 + n % 2, 1, n / 100
+        FROM generate_series(1, 200000) n
+        """))
+    let books = try stage.reading()
+    let told = try books.receipts(from: 1, behind: [], of: nil, limit: 600)
+    #expect(told.entries.count >= 100)
+    let some = Array(repeating: "'{}'", count: 5).joined(separator: ", ")
+    let rows = try books.connection.ask(
+      .once("EXPLAIN (ANALYZE, TIMING OFF) EXECUTE \"follow-receipts\"(\(some), 1, NULL, 600, 1000000)"))[0]
+    let plan = (0..<rows.count).compactMap { rows.text($0, 0) }
+    let read = plan.compactMap { $0.split(separator: "actual rows=").dropFirst().first }
+      .compactMap { Int($0.prefix { $0.isNumber }) }
+    #expect(plan.contains { $0.contains("commit_1_pkey") } && !read.isEmpty)
+    #expect(read.allSatisfy { $0 <= 600 }, "\(plan.joined(separator: "\n"))")
+  }
+
   // MARK: - What cannot be
 
   @Test(
@@ -216,10 +239,15 @@ struct ReadingTests {
     let newer = try ReadingStage()
     try newer.run("UPDATE bank.version SET number = 99")
     #expect(
-      throws: StoreError.newerSchema(path: try PostgresPlace(newer.address).description, found: 99, known: 1)
+      throws: StoreError.newerSchema(
+        path: try PostgresPlace(newer.address).description, found: 99, known: PostgresPreparation.knownVersion
+      )
     ) {
       _ = try newer.reading()
     }
+    try newer.run("UPDATE bank.version SET number = 1")
+    let older = #expect(throws: StoreError.self) { _ = try newer.reading() }
+    #expect(older?.description.contains("version 1") == true, "\(String(describing: older))")
     for address in ["mysql://x", "postgres://a:b@c/d", "postgres://u@/d?host=/nowhere"] {
       let error = #expect(throws: StoreError.self) { _ = try PostgresReading(address) }
       guard case .failed? = error else {

@@ -170,6 +170,11 @@ extension MessageCatalog {
     case .movedBroken: "옮긴 것을 점검하니 문제가 있습니다: {0}"
     case .moveGivenUp: "요청한 쪽이 떠났습니다"
     case .moveUnknown: "옮기기가 끝났는지 알 수 없습니다. 기록은 {0}에 있습니다"
+    case .olderBooks: "장부의 버전이 {1}이 아니라 {0}입니다. 먼저 이 프로그램으로 그곳에 지점을 여세요"
+    case .olderBranchOpen: "장부의 버전이 {0}이고, 이전 프로그램으로 연 지점이 아직 닫히지 않았습니다"
+    case .receiptWithoutCommit:
+      "영업 {1}일차 {0}번의 영수증은 지점 {2}의 {3}번째 기간이 남긴 커밋 {4}의 것인데, 그 커밋에 이 번호가 없습니다"
+    case .commitWithoutReceipt: "지점 {2}의 커밋 {4}에 영업 {1}일차 {0}번이 있는데, 그 커밋의 영수증이 없습니다"
     case .presentDay: "지금은 {0}일차입니다"
     case .lastDay: "마지막 영업일은 {0}일차였습니다"
     case .waitAtMost: "{0}명이 기다리고 있고, 한도는 {1}명입니다"
