@@ -36,6 +36,12 @@ struct CommitNumbers {
 
   /// Whatever is below this number is folded.
   mutating func fold(below number: Int64) { recent.removeAll { $0 < number } }
+  /// Of the numbers that were looked for, those that should be in the books and were not found there. What was folded while they
+  /// were looked for is in the books in another way.
+  func missing(of asked: [Int64], found: Set<Int64>) -> [Int64] {
+    let kept = Set(recent)
+    return asked.filter { kept.contains($0) && !found.contains($0) }
+  }
   /// These turned out not to be in the books.
   mutating func forget(_ numbers: [Int64]) {
     let gone = Set(numbers)

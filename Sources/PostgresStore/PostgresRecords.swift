@@ -1,6 +1,7 @@
 // Owns the rows that go into the books and come out of them: who asks for tickets, who was claimed, who is done.
 // Invariant: columns side by side, one entry for each customer in all of them, as the statements take them.
 import BankModel
+import Posix
 import Postgres
 import Time
 
@@ -153,13 +154,14 @@ public struct PostgresCompletion: Sendable, Hashable {
     var lanes: [Int64] = []
     var changes: [[Int64]] = Array(repeating: [], count: 5)
     var place = 0
+    let isOfOneLane = Kernel.makes("addsUpInOneLane")
     for (position, outcome) in zip(positions, columns[0]) {
       let state = Int(position >> 60)
       // Who was cancelled, or stands where nobody can, is for the database to look at.
       guard 1...3 ~= state, outcome == Self.served || outcome == Self.outOfStock else {
         return [.integer(-1)] + Array(repeating: .integers([]), count: 6)
       }
-      let lane = PostgresPosition.lane(position)
+      let lane = PostgresPosition.lane(isOfOneLane ? positions[0] : position)
       if !lanes.indices.contains(place) || lanes[place] != lane {
         place = lanes.firstIndex(of: lane) ?? lanes.count
         if place == lanes.count {

@@ -179,7 +179,7 @@ final class SharedWatch {
     guard !numbers.isEmpty else { return }
     _ = link.send(branch.kept(numbers)) { [weak self] answer in
       guard let self, self.context.branch == branch, case .done(let kept) = answer else { return }
-      let gone = numbers.filter { !kept.contains($0) }
+      let gone = self.context.numbers.missing(of: numbers, found: kept)
       guard !gone.isEmpty else { return }
       self.context.numbers.forget(gone)
       self.context.tell(.forgotten(commits: gone))

@@ -28,6 +28,8 @@ struct SharedHistoryTests {
     var issued: Int64 = 0
     var ended = 0
     for _ in 0..<250 {
+      // What has happened while the books were looked at is heard before anything else is done, as in a coordinator.
+      for branch in branches { branch.endTurn() }
       let branch = branches[Int(chance.draw(0...2))]
       let line = lines[Int(chance.draw(0...1))]
       switch chance.draw(0...19) {

@@ -1,5 +1,5 @@
 // Owns those who wait until some tickets of a shared bank have come to their end. Any branch may serve them, so the books are asked
-// now and then: when the numbers of the bank have changed, and after a while in any case.
+// now and then, and where they cannot be read for a while, later.
 // Invariant: whoever waits is answered once, or has left; and one question is asked at a time, for each in turn.
 
 import BankModel
@@ -13,8 +13,9 @@ final class SharedWaits: BankPart {
     let tickets: ClosedRange<TicketNumber>
   }
 
-  /// From one look to the next.
+  /// From one look to the next, and while the books cannot be read.
   private static let pause = TimeSpan.milliseconds(100)
+  private static let troublePause = TimeSpan.seconds(1)
 
   private let reader: BooksReader?
   private var waits: [Wait] = []
@@ -64,6 +65,10 @@ final class SharedWaits: BankPart {
       // The others first.
       waits.append(wait)
       if waits.count > 1 { dueAt = context.now.monotonic + Self.pause / Int64(waits.count) }
+    case .failure(let failure) where failure.code == .system:
+      // The tickets are as safe as they were, and their customers are served when the server is there again.
+      waits.append(wait)
+      dueAt = context.now.monotonic + Self.troublePause
     default: server.answer(wait.seat, answer)
     }
   }

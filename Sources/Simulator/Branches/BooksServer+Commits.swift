@@ -44,7 +44,9 @@
       let (fence, good) = try begin(call)
       guard good else { return [[.boolean(fence), .boolean(false), .null]] }
       var done: [Int64] = []
-      for (place, position) in call.integers(4).enumerated() {
+      var changes: [Int64: Tally] = [:]
+      let positions = call.integers(4)
+      for (place, position) in positions.enumerated() {
         let ticket = PostgresPosition.ticket(position)
         checker.wantsToFinish(ticket, by: call.owner)
         guard let row = customers[ticket], row.position == position else { continue }
@@ -60,11 +62,22 @@
         case 3: change.short = 1
         default: change.cancelled = 1
         }
-        add(change, call.owner, call.integer(2), lane: row.lane)
+        changes[row.lane, default: Tally()] += change
       }
+      // Where everybody is there the branch has added up.
+      let sums = call.values.count - 7
+      if call.integer(sums) == Int64(done.count) {
+        changes = [:]
+        for (place, lane) in call.integers(sums + 1).enumerated() {
+          let counts = (2...6).map { call.integers(sums + $0)[place] }
+          changes[lane] = Tally(
+            waiting: counts[0], delayed: counts[1], dead: counts[2], served: counts[3], short: counts[4])
+        }
+      }
+      for (lane, change) in changes { add(change, call.owner, call.integer(2), lane: lane) }
       world.statistics.commits += 1
-      if done.count < call.integers(4).count { world.statistics.withoutEffect += 1 }
-      if makes(.keepsSilentAboutNoEffect) { done = call.integers(4).map { PostgresPosition.ticket($0) } }
+      if done.count < positions.count { world.statistics.withoutEffect += 1 }
+      if makes(.keepsSilentAboutNoEffect) { done = positions.map { PostgresPosition.ticket($0) } }
       return [[.boolean(true), .boolean(true), done.isEmpty ? .null : .integers(done)]]
     }
 
@@ -210,6 +223,32 @@
         let counts = [sum.issued, sum.waiting, sum.delayed, sum.dead, sum.served, sum.short, sum.cancelled]
         return (key + counts).map { .integer($0) }
       }
+    }
+
+    /// A lane of which the counts are not those of the rows; nil where there is none.
+    func miscounted() -> String? {
+      var sums: [Int64: Tally] = [:]
+      for (key, counts) in tally where key.lane > 0 { sums[key.lane, default: Tally()] += counts }
+      var rows: [Int64: Tally] = [:]
+      for row in customers.values {
+        var here = Tally(issued: 1)
+        switch row.state {
+        case 1: here.waiting = 1
+        case 2: here.delayed = 1
+        default: here.dead = 1
+        }
+        rows[row.lane, default: Tally()] += here
+      }
+      for receipt in receipts.values {
+        rows[receipt.row.lane, default: Tally()] += Tally(
+          issued: 1, served: receipt.outcome == 1 ? 1 : 0, short: receipt.outcome == 3 ? 1 : 0,
+          cancelled: receipt.outcome == 2 ? 1 : 0)
+      }
+      for lane in Set(sums.keys).union(rows.keys).sorted() {
+        let (counted, are) = (sums[lane] ?? Tally(), rows[lane] ?? Tally())
+        if counted != are { return "lane \(lane): counted are \(counted), and there are \(are)" }
+      }
+      return nil
     }
 
     func lookAtBranches() -> [[PostgresValue]] {

@@ -72,7 +72,7 @@
       var commit, day, lane: Int64
     }
 
-    struct Tally {
+    struct Tally: Equatable {
       var issued: Int64 = 0, waiting: Int64 = 0, delayed: Int64 = 0, dead: Int64 = 0
       var served: Int64 = 0, short: Int64 = 0, cancelled: Int64 = 0
 

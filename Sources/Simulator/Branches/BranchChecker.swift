@@ -360,6 +360,7 @@
 
     func checkEnd() {
       guard isFinished else { return violate(.notDrained, leftovers()) }
+      if let words = world.books.miscounted() { violate(.books, words) }
       if Set(world.books.releases.keys) != owed {
         violate(.books, "owed for \(world.books.releases.keys.sorted()), and cancelled were \(owed.sorted())")
       }

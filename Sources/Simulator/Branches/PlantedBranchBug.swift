@@ -30,6 +30,7 @@ public enum PlantedBranchBug: String, CaseIterable, Sendable {
   case repeatsWithoutLooking = "A transaction of which the outcome is unknown is sent again without a look."
   case opensBesideTheFormer =
     "A new connection does not wait for the end of the server's process of the former one."
+  case addsUpInOneLane = "A branch adds up its commit as if all its customers were of the lane of the first."
   case keepsItsCommitsOverTheLoss = "What was done under an epoch that has ended is sent under the next one."
   case claimsAnewInsteadOfLooking =
     "A page of which the answer was lost is claimed anew, and the first one forgotten."
@@ -87,7 +88,7 @@ public enum PlantedBranchBug: String, CaseIterable, Sendable {
     case .takesARefusalForACommit: [.notDurable, .notDrained]
     case .leavesWithoutAWord: [.conversation]
     case .forgetsToAskTellersBack: [.conversation]
-    case .countsWhatHadNoEffect: [.books]
+    case .countsWhatHadNoEffect, .addsUpInOneLane: [.books]
     case .losesARefusedTransaction: [.notDrained, .books, .lostTicket]
     }
   }

@@ -37,6 +37,26 @@ struct SharedServerTests {
     }
   }
 
+  @Test("whoever waits for tickets waits on while the server is away")
+  func waitsOn() throws {
+    try withSharedBank(branches: 1) { bank, branches in
+      let branch = branches[0]
+      try bank.open(branch, speed: "20")
+      let enqueue = try branch.launch(["enqueue", "60", "--wait"])
+      try branch.waitUntil("some are served") { bank.receipts >= 5 }
+      try bank.cluster.killServer()
+      // What is asked behind a question has its answer behind it, so it was asked for the tickets meanwhile, too.
+      for _ in 1...2 {
+        try branch.waitUntil("the books cannot be read") {
+          try branch.launch(["ticket", "1"]).finish().code != 0
+        }
+      }
+      try bank.cluster.start()
+      #expect(try enqueue.finish(within: .seconds(60)).code == 0)
+      try bank.expectAllServed(60, by: branches)
+    }
+  }
+
   @Test(
     "a branch that stood still for longer than its lease wakes up: nothing that it does late has an effect")
   func zombie() throws {
