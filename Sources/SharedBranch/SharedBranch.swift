@@ -103,9 +103,11 @@ package final class SharedJoining {
   }
 
   private static func failure(_ failure: SharedBooksFailure, _ language: Language) -> Failure {
-    if case .books(.newer) = failure {
-      return Failure(.newerSchema, subject: "bank", detail: failure.message(in: language))
+    let words = failure.message(in: language)
+    switch failure {
+    case .books(.newer): return Failure(.newerSchema, subject: "bank", detail: words)
+    case .books: return Failure(.system, subject: "postgres", detail: words)
+    case .server(let error): return Failure(.system, subject: error.place, detail: words)
     }
-    return Failure(.system, detail: failure.message(in: language))
   }
 }
