@@ -132,7 +132,9 @@ final class SharedRequests {
         self.context.numbers.release(commit)
         self.end(task.id, answer)
       case .done(.fenced): if self.context.branch == branch { self.context.fenced() }
-      case .refused(let error): self.refused(task.id, error)
+      case .refused(let error):
+        self.context.numbers.release(commit)
+        self.refused(task.id, error)
       case .unknown: self.unknown(task.id, branch, commit)
       }
     }
@@ -190,6 +192,7 @@ final class SharedRequests {
   ) {
     for (place, id) in ids.enumerated() {
       guard let commit = land(id, branch, last: place == ids.count - 1) else { continue }
+      if case .refused = answer { context.numbers.release(commit) }
       switch answer {
       case .done(let answers):
         guard let answer = answers[place] else { continue }
@@ -249,6 +252,10 @@ final class SharedRequests {
   private func end(_ id: Int64, _ answer: SharedAnswer?) {
     guard let index = tasks.firstIndex(where: { $0.id == id }) else { return }
     let task = tasks.remove(at: index)
+    // Nobody asks any more what has come of its tries.
+    for (epoch, number) in task.tries.unknown where epoch == context.branch?.epoch {
+      context.numbers.release(number)
+    }
     if let finish = task.finish {
       finish(answer)
     } else if let request = task.request, let answer {

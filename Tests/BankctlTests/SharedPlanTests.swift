@@ -6,8 +6,10 @@ import Time
 
 @Suite("The plan of chaos over branches")
 struct SharedPlanTests {
-  private func steps(_ seed: UInt64, _ acts: [SharedAct] = SharedAct.allCases) -> [SharedPlan.Step] {
-    var plan = SharedPlan(seed: seed, acts: acts, every: .seconds(1))
+  private func steps(
+    _ seed: UInt64, _ acts: [SharedAct] = SharedAct.allCases, lasts: TimeSpan = .minutes(1)
+  ) -> [SharedPlan.Step] {
+    var plan = SharedPlan(seed: seed, acts: acts, every: .seconds(1), lasts: lasts)
     return (0..<500).map { _ in plan.next() }
   }
 
@@ -24,10 +26,17 @@ struct SharedPlanTests {
     let pauses = steps.reduce(TimeSpan.zero) { $0 + $1.after }.milliseconds / 500
     #expect((850...1_150).contains(pauses), "\(pauses)")
     // A lease is four seconds long.
-    #expect(steps.filter { $0.act == .zombie }.allSatisfy { $0.length > .seconds(4) })
+    #expect(
+      steps.filter { $0.act == .zombie }.allSatisfy { $0.length > .seconds(4) && $0.length < .seconds(10) })
     let partitions = steps.filter { $0.act == .partition }.map(\.length)
     #expect(partitions.contains { $0 < .seconds(4) } && partitions.contains { $0 > .seconds(4) })
     #expect(partitions.allSatisfy { $0 >= .seconds(2) && $0 <= .seconds(15) })
+  }
+
+  @Test("Where there is time for it some stand still for a minute")
+  func long() {
+    let lengths = steps(1, lasts: .minutes(2)).filter { $0.act == .zombie }.map(\.length)
+    #expect(lengths.contains(.minutes(1)) && lengths.contains { $0 < .seconds(10) })
   }
 
   @Test("What is not chosen is not done")

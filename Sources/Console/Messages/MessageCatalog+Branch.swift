@@ -31,7 +31,7 @@ extension MessageCatalog {
   static func timer(milliseconds: Int64) -> String { Phrasebook.timer(milliseconds: milliseconds) }
 
   /// A span for people: `812 ms`, `4.4 s`, `3 min 20 s`, `2 h 5 min`.
-  func span(milliseconds: Int64) -> String { phrases.span(milliseconds: milliseconds) }
+  package func span(milliseconds: Int64) -> String { phrases.span(milliseconds: milliseconds) }
 
   /// `1,234 won`.
   package func won(_ amount: some BinaryInteger) -> String { phrases.won(amount) }

@@ -170,13 +170,26 @@ final class ChaosServer {
 
   /// What a statement says, in one line; nil where it fails.
   func sql(_ statement: String) -> String? {
-    let address =
-      directory.map { self.address(through: $0, application: "chaos") } ?? givenAddress(application: "chaos")
-    let said = tool.run(
-      ["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-d", address, "-c", statement],
-      environment: Environment.all().filter { $0.key.hasPrefix("PG") || $0.key == "HOME" }
-        .merging(["PGCONNECT_TIMEOUT": "3"]) { $1 })
+    let said = tool.run(asking(statement, application: "chaos"), environment: Self.variables)
     return said.isGood ? said.output.split(separator: "\n").first.map(String.init) ?? "" : nil
+  }
+
+  /// Sends statements that take long, by a process of their own; nil where it cannot be started.
+  func beginStatements(_ statements: String, application: String) -> ChildProcess? {
+    tool.begin(asking(statements, application: application), environment: Self.variables)
+  }
+
+  private func asking(_ statement: String, application: String) -> [String] {
+    let address =
+      directory.map { self.address(through: $0, application: application) }
+      ?? givenAddress(application: application)
+    return ["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-d", address, "-c", statement]
+  }
+
+  /// What the library of the server's takes from the environment.
+  private static var variables: [String: String] {
+    Environment.all().filter { $0.key.hasPrefix("PG") || $0.key == "HOME" }
+      .merging(["PGCONNECT_TIMEOUT": "3"]) { $1 }
   }
 
   /// A process of the server for a branch.

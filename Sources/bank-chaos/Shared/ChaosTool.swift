@@ -33,6 +33,15 @@ struct ChaosTool {
     return Outcome(code: 126, output: text)
   }
 
+  /// Starts a program of which nobody wants to know what it writes; nil where it cannot be started.
+  func begin(_ words: [String], environment: [String: String] = [:]) -> ChildProcess? {
+    guard let program = Self.find(words[0]) else { return nil }
+    return try? ChildProcess.spawn(
+      executable: program, arguments: Array(words.dropFirst()),
+      environment: Self.variables.merging(environment) { $1 },
+      standardOutput: .null, standardError: .null)
+  }
+
   static let variables = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C", "TZ": "UTC"]
 
   /// The path of a program; a word with a slash is one.

@@ -29,6 +29,8 @@ extension MessageCatalog {
     }
   }
 
+  var chaosSnapshot: String { say("longest snapshot of the books", "가장 오래 붙들린 장부 스냅숏") }
+
   func servedAgain(_ times: ChaosTimes) -> String {
     say("served again: \(self.times(times))", "업무 재개: \(self.times(times))")
   }

@@ -49,7 +49,8 @@ struct SharedChaosProgram {
     let acts = try Self.acts(session, isScratch: isScratch)
     plan = SharedPlan(
       seed: UInt64(bitPattern: seed), acts: acts,
-      every: session.invocation.duration("every") ?? .milliseconds(500))
+      every: session.invocation.duration("every") ?? .milliseconds(500),
+      lasts: session.invocation.duration("for") ?? ChaosRun.Limits().time)
     do throws(SystemError) { loop = try EventLoop() } catch { throw .system(error) }
   }
 
@@ -93,6 +94,7 @@ struct SharedChaosProgram {
     report.gaps[.teller] = ChaosTimes(branches.flatMap(\.witness.reserveTimes))
     report.gaps[.coordinator] = ChaosTimes(branches.flatMap(\.witness.recoverTimes))
     report.byNetwork = branches.count { if case .network = $0.way { true } else { false } }
+    report.snapshot = run.snapshot.longest
     report.byRelay = branches.count { if case .relay = $0.way { true } else { false } }
     if !isScratch, report.account.isClean { _ = server.sql("DROP SCHEMA IF EXISTS bank CASCADE") }
     return report
@@ -159,6 +161,7 @@ struct SharedChaosProgram {
     let meter = ProgressMeter(words: session.words)
     do throws(SystemError) {
       let run = try SharedChaosRun(branches, server, on: loop, plan: plan, traffic: traffic, limits: limits)
+      defer { run.snapshot.end() }
       try run.run {
         meter.update(
           session.words.chaosProgress(run.counts, acknowledged: traffic.ledger.acknowledged),

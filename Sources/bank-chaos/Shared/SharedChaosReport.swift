@@ -16,6 +16,8 @@ struct SharedChaosReport: Sendable {
   /// How many branches can be cut off by a network of their own, and how many by a relay.
   var byNetwork = 0
   var byRelay = 0
+  /// The longest time for which somebody has kept a snapshot of the books open.
+  var snapshot: TimeSpan = .zero
   private static let named = 50
 
   func document(_ words: MessageCatalog) -> JSONValue {
@@ -28,7 +30,8 @@ struct SharedChaosReport: Sendable {
     return [
       "version": 1, "ok": .bool(account.isClean), "seed": .integer(seed), "home": .string(place),
       "branches": .integer(Int64(branches)), "elapsed_ms": .integer(elapsed.milliseconds), "kills": acts,
-      "gaps_ms": gaps, "cut_by_network": .integer(Int64(byNetwork)), "cut_by_relay": .integer(Int64(byRelay)),
+      "gaps_ms": gaps, "snapshot_ms": .integer(snapshot.milliseconds),
+      "cut_by_network": .integer(Int64(byNetwork)), "cut_by_relay": .integer(Int64(byRelay)),
       "acknowledged": .integer(account.acknowledged), "receipts": .integer(account.receipts),
       "lost": .integer(account.lost), "duplicated": .integer(account.duplicated),
       "money_difference": .integer(account.moneyDifference), "orphans": .integer(account.orphans),
@@ -46,12 +49,12 @@ struct SharedChaosReport: Sendable {
       ])
     }
     let plain = [
-      (words.chaosAcknowledged, account.acknowledged), (words.chaosReceipts, account.receipts),
-      (words.chaosReserved, account.reserved),
+      (words.chaosSnapshot, words.span(milliseconds: snapshot.milliseconds)),
+      (words.chaosAcknowledged, MessageCatalog.grouped(account.acknowledged)),
+      (words.chaosReceipts, MessageCatalog.grouped(account.receipts)),
+      (words.chaosReserved, MessageCatalog.grouped(account.reserved)),
     ]
-    for (name, number) in plain {
-      table.add([.init(name), .init(MessageCatalog.grouped(number)), .init("")])
-    }
+    for (name, value) in plain { table.add([.init(name), .init(value), .init("")]) }
     let checks = [
       (words.lost, account.lost), (words.duplicated, account.duplicated),
       (words.chaosMoney, account.moneyDifference), (words.chaosOrphans, account.orphans),

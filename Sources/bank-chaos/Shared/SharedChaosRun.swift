@@ -25,6 +25,7 @@ final class SharedChaosRun {
   private(set) var orphans: [ChaosProcess] = []
   let traffic: ChaosTraffic
   let branches: [SharedChaosBranch]
+  let snapshot: ChaosSnapshot
   private let server: ChaosServer
   private let loop: EventLoop
   private let limits: ChaosRun.Limits
@@ -50,6 +51,7 @@ final class SharedChaosRun {
   ) throws(SystemError) {
     (self.branches, self.server, self.loop, self.plan, self.limits) = (branches, server, loop, plan, limits)
     self.traffic = traffic
+    snapshot = ChaosSnapshot(at: server)
     let now = SystemClock.monotonic()
     lastSign = now
     let first = self.plan.next()
@@ -112,6 +114,7 @@ final class SharedChaosRun {
     _ = try loop.runOnce(until: SystemClock.monotonic() + Self.tick)
     let now = SystemClock.monotonic()
     for branch in branches { branch.turn(now) }
+    snapshot.turn(now)
     // Each branch tells the numbers of all; one that is cut off tells those of before.
     let queue = branches.filter(\.isWell).compactMap { $0.witness.picture?.queue }.max {
       $0.waiting < $1.waiting

@@ -45,15 +45,20 @@ struct SharedPlan: Sendable {
   private static let partitions: ClosedRange<Int64> = 2_000...15_000
   private static let closings: ClosedRange<Int64> = 500...8_000
   private static let standstills: ClosedRange<Int64> = 4_500...8_000
+  /// One of so many stands still for a minute, where there is time for that.
+  private static let minutes: UInt64 = 8
 
   let acts: [SharedAct]
   private let every: TimeSpan
+  private let isLong: Bool
   private var chance: SeededGenerator
 
-  /// - Parameter acts: not empty.
-  init(seed: UInt64, acts: [SharedAct], every: TimeSpan) {
+  /// - Parameters:
+  ///   - acts: not empty.
+  ///   - lasts: for how long things are to be done.
+  init(seed: UInt64, acts: [SharedAct], every: TimeSpan, lasts: TimeSpan) {
     precondition(!acts.isEmpty, "something is to be done")
-    (self.acts, self.every) = (acts, every)
+    (self.acts, self.every, isLong) = (acts, every, lasts >= .minutes(2))
     chance = SeededGenerator(seed: seed ^ 0x73_6861_7265_64)
   }
 
@@ -66,10 +71,10 @@ struct SharedPlan: Sendable {
       place -= act.weight
     }
     let pick = chance.next()
-    let lengths =
+    let lengths: ClosedRange<Int64> =
       switch chosen {
       case .branch: Self.closings
-      case .zombie: Self.standstills
+      case .zombie: isLong && pick % Self.minutes == 0 ? 60_000...60_000 : Self.standstills
       default: Self.partitions
       }
     return Step(after: after, act: chosen, pick: pick, length: .milliseconds(chance.draw(lengths)))

@@ -21,7 +21,7 @@ struct SharedChaosTests {
       for field in [
         "version", "seed", "branches", "elapsed_ms", "cut_by_network", "cut_by_relay", "acknowledged",
         "receipts",
-        "lost", "duplicated", "money_difference", "orphans", "reserved",
+        "lost", "duplicated", "money_difference", "orphans", "reserved", "snapshot_ms",
       ] {
         #expect(report[field].integer != nil, "\(field): \(report)")
       }
