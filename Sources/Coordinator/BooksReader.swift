@@ -36,7 +36,7 @@ final class BooksReader {
   private static let longPatience = TimeSpan.minutes(60)
   /// Followers who have seen everything are looked after so often; and so often while the books cannot be read.
   private static let followPause = TimeSpan.milliseconds(100)
-  private static let troublePause = TimeSpan.seconds(1)
+  static let troublePause = TimeSpan.seconds(1)
 
   /// - Parameter arguments: of the inspector, such as `--inspect --store URL`. It ends with this process.
   init(

@@ -127,10 +127,11 @@ public struct PostgresCompletion: Sendable, Hashable {
   }
 
   var values: [PostgresValue] {
-    [.integers(positions)] + columns.map { PostgresValue.integers($0) } + rest + sums
+    [.integers(positions)] + columns.map { PostgresValue.integers($0) } + ends + sums
   }
 
-  private var rest: [PostgresValue] {
+  /// Results and shortages, where there are any.
+  private var ends: [PostgresValue] {
     guard !more.isEmpty else { return [] }
     let rest = positions.indices.map { more[$0] ?? More() }
     func numbers(_ value: (WorkResult) -> Int64?) -> PostgresValue {

@@ -309,7 +309,7 @@ enum PostgresSchema {
   ]
 
   /// Writes down the commits of all receipts, where there is none yet.
-  static let commitsOfReceipts = """
+  private static let commitsOfReceipts = """
     INSERT INTO bank.commit (branch, epoch, commit_no, day, tickets)
     SELECT branch, epoch, commit_no, day, array_agg(ticket ORDER BY ticket) FROM bank.receipt
     WHERE outcome <> 2 GROUP BY branch, epoch, commit_no, day

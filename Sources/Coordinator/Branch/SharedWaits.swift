@@ -13,9 +13,8 @@ final class SharedWaits: BankPart {
     let tickets: ClosedRange<TicketNumber>
   }
 
-  /// From one look to the next, and while the books cannot be read.
+  /// From one look to the next.
   private static let pause = TimeSpan.milliseconds(100)
-  private static let troublePause = TimeSpan.seconds(1)
 
   private let reader: BooksReader?
   private var waits: [Wait] = []
@@ -68,7 +67,7 @@ final class SharedWaits: BankPart {
     case .failure(let failure) where failure.code == .system:
       // The tickets are as safe as they were, and their customers are served when the server is there again.
       waits.append(wait)
-      dueAt = context.now.monotonic + Self.troublePause
+      dueAt = context.now.monotonic + BooksReader.troublePause
     default: server.answer(wait.seat, answer)
     }
   }

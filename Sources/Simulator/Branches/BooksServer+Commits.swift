@@ -56,13 +56,8 @@
           owner: call.owner, commit: call.integer(2), outcome: outcome, row: row)
         done.append(ticket)
         checker.finished(row, by: call.owner, outcome: outcome, attempts: call.integers(9)[place])
-        var change = Tally(leaving: row.state)
-        switch outcome {
-        case 1: change.served = 1
-        case 3: change.short = 1
-        default: change.cancelled = 1
-        }
-        changes[row.lane, default: Tally()] += change
+        changes[row.lane, default: Tally()] += Tally(leaving: row.state)
+        changes[row.lane, default: Tally()] += Tally(outcome: outcome)
       }
       // Where everybody is there the branch has added up.
       let sums = call.values.count - 7
@@ -240,9 +235,8 @@
         rows[row.lane, default: Tally()] += here
       }
       for receipt in receipts.values {
-        rows[receipt.row.lane, default: Tally()] += Tally(
-          issued: 1, served: receipt.outcome == 1 ? 1 : 0, short: receipt.outcome == 3 ? 1 : 0,
-          cancelled: receipt.outcome == 2 ? 1 : 0)
+        rows[receipt.row.lane, default: Tally()] += Tally(issued: 1)
+        rows[receipt.row.lane, default: Tally()] += Tally(outcome: receipt.outcome)
       }
       for lane in Set(sums.keys).union(rows.keys).sorted() {
         let (counted, are) = (sums[lane] ?? Tally(), rows[lane] ?? Tally())

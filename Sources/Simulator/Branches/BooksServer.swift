@@ -322,5 +322,15 @@
       default: dead = -1
       }
     }
+
+    /// Somebody has a receipt: was served (1), was cancelled (2), or went without (3).
+    init(outcome: Int64) {
+      self.init()
+      switch outcome {
+      case 1: served = 1
+      case 3: short = 1
+      default: cancelled = 1
+      }
+    }
   }
 #endif

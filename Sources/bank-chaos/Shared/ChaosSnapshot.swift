@@ -2,7 +2,6 @@
 // or a forgotten session does: for it the server keeps every customer who is gone. It reads nothing, so it locks nothing.
 // Invariant: no session of it is left at the server when it was ended, and no process.
 // Failure: where none can be opened it is tried again; how long one was kept says so.
-import Glibc
 import Posix
 import Time
 
@@ -46,8 +45,6 @@ final class ChaosSnapshot {
     )
     guard let process else { return }
     self.process = nil
-    guard process.reap() == nil else { return }
-    process.kill(SIGKILL)
-    _ = process.wait()
+    if process.reap() == nil { process.end() }
   }
 }

@@ -32,6 +32,8 @@ struct SharedChaosTests {
       #expect(done.allSatisfy { $0 >= 0 } && (3...10).contains(done.reduce(0, +)), "\(report)")
       #expect(report["ok"].flag == true && report["lost"].integer == 0 && report["duplicated"].integer == 0)
       #expect(report["acknowledged"].integer ?? 0 > 0)
+      // A session that is refused or cannot be opened is over at once.
+      #expect(report["snapshot_ms"].integer ?? 0 >= 500, "\(report)")
       #expect(report["acknowledged"].integer == report["receipts"].integer)
       try branch.expectNobodyLeft()
     }
