@@ -196,6 +196,12 @@ final class SharedChaosRun {
       }
       let customers = branch.takeAtWindows()
       guard branch.bank.stop(coordinator, until: until) else { return false }
+      // A guardian would soon replace one that is silent for so long; a machine that sleeps lets nobody do so.
+      if wanted.length >= SharedPlan.sleep,
+        let guardian = branch.bank.census().first(where: { $0.kind == .guardian })
+      {
+        _ = branch.bank.stop(guardian, until: until)
+      }
       branch.witness.coordinatorStopped()
       if !customers.isEmpty { measure(.zombie, branch, customers) }
     case .backend, .stop, .server: break

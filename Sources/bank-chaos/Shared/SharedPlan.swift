@@ -45,8 +45,9 @@ struct SharedPlan: Sendable {
   private static let partitions: ClosedRange<Int64> = 2_000...15_000
   private static let closings: ClosedRange<Int64> = 500...8_000
   private static let standstills: ClosedRange<Int64> = 4_500...8_000
-  /// One of so many stands still for a minute, where there is time for that.
-  private static let minutes: UInt64 = 8
+  /// One of so many stands still for as long as a machine sleeps, where there is time for that.
+  private static let sleeps: UInt64 = 8
+  static let sleep = TimeSpan.minutes(1)
 
   let acts: [SharedAct]
   private let every: TimeSpan
@@ -74,7 +75,9 @@ struct SharedPlan: Sendable {
     let lengths: ClosedRange<Int64> =
       switch chosen {
       case .branch: Self.closings
-      case .zombie: isLong && pick % Self.minutes == 0 ? 60_000...60_000 : Self.standstills
+      case .zombie:
+        isLong && pick % Self.sleeps == 0
+          ? Self.sleep.milliseconds...Self.sleep.milliseconds : Self.standstills
       default: Self.partitions
       }
     return Step(after: after, act: chosen, pick: pick, length: .milliseconds(chance.draw(lengths)))
