@@ -333,6 +333,7 @@ extension Remark {
     case payloadOfEntry =
       "268 the payload of customer {3} of the list has {1} bytes, and at most {0} are allowed; max_payload in the configuration allows more, up to {2}"
     case payloadUnwanted = "269 customers for {0} carry no payload"
+    case articleWanted = "279 a customer for {0} orders something by its name, and this order names nothing"
     case dueTwice = "330 a customer is ordered for a moment or for in a while, and not for both"
     case dueRange = "331 a customer can be ordered for 0 to {0} days ahead"
     case dueOfEntry = "332 customer {1} of the list: a customer can be ordered for 0 to {0} days ahead"

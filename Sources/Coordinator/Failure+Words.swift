@@ -62,6 +62,7 @@ extension EnqueueOrder {
         return Remark(.payloadAtMost, maxPayload, payload.count, BankModel.Limits.payloadLength)
       }
     }
+    if let service, service.ordersByName, length == 0 { return Remark(.articleWanted, service.text) }
     let sample = EnqueueEntry(
       service: service?.movesMoney == false ? .deposit : service ?? .deposit, priority: priority,
       amount: amount ?? 1, account: account ?? 0, key: key)
@@ -124,8 +125,10 @@ func moneyFault(
 }
 
 extension ServiceName {
+  /// True if its customers order something by its name. Without a name no station could ever serve them.
+  fileprivate var ordersByName: Bool { self == .juice }
   /// Whether its customers carry a payload. Whoever orders by name has said everything with the name.
-  fileprivate var carriesPayload: Bool { self != .juice }
+  fileprivate var carriesPayload: Bool { !ordersByName }
 }
 
 /// For a moment that has passed somebody is served at once; beyond ten years it is rather a mistake than an order.

@@ -135,6 +135,14 @@ struct PayloadIntakeTests {
     #expect(
       try client.answers(to: third, bank.coordinator).first?.failure?.remark
         == Remark(.payloadUnwanted, "juice"))
+    juice.payload = nil
+    for article in [nil, ""] {
+      juice.article = article
+      let unnamed = client.ask(.enqueue(juice), bank.coordinator)
+      #expect(
+        try client.answers(to: unnamed, bank.coordinator).first?.failure?.remark
+          == Remark(.articleWanted, "juice"), "no station could ever serve it")
+    }
     bank.finishIntake()
     #expect(bank.coordinator.queue.machine.books.issued == 0)
   }

@@ -325,6 +325,7 @@ extension MessageCatalog {
     case .moneyWanted: "{0:service} 고객은 돈을 옮깁니다. 금액과 계좌를 정해 주세요"
     case .moneyWantedOfEntry: "목록의 {1}번째 고객: {0:service} 고객은 돈을 옮깁니다. 금액과 계좌를 정해 주세요"
     case .payloadUnwanted: "{0:service} 고객은 내용을 맡길 수 없습니다"
+    case .articleWanted: "{0:service} 고객은 이름으로 주문하는데, 이 주문에는 이름이 없습니다"
     case .payloadsWait: "기록을 기다리는 내용이 {0}바이트이며, {1}바이트까지 기다릴 수 있습니다"
     case .payloadTwice: "영업 {1}일차 {0}번 고객이 맡긴 내용이 이미 있습니다"
     case .resultTwice: "영업 {1}일차 {0}번 고객의 작업 결과가 이미 있습니다"
