@@ -104,6 +104,7 @@ extension JSONValue {
       "ticket": .init(event.ticket), "last": .init(event.last ?? event.ticket),
       "service": .init(event.service?.text), "window": .init(event.window), "pid": .init(event.pid),
       "signal": .init(event.signal), "code": .init(event.code), "attempt": .init(event.attempt),
+      "day": .init(event.day),
     ]
   }
 

@@ -23,6 +23,8 @@ final class EventRing {
     var pid: Int32 = 0
     var end: ProcessEnd?
     var attempt: Int32 = 0
+    /// The business day on which it happened; 0 if the owner of the ring tells none.
+    fileprivate(set) var day: BusinessDay = 0
     /// Its place among all events.
     fileprivate(set) var sequence: Int64 = 0
   }
@@ -41,11 +43,15 @@ final class EventRing {
   /// Whether somebody looks.
   var isWatched = false { didSet { if isWatched, !oldValue { keepCertain() } } }
 
+  /// Tells the present business day, which an event keeps.
+  var presentDay: () -> BusinessDay = { 0 }
+
   init() { events = Array(repeating: Event(kind: .reset, time: 0), count: Int(Self.size)) }
 
   func append(_ event: consuming Event) {
     count += 1
     event.sequence = count
+    event.day = presentDay()
     events[Int(count & (Self.size - 1))] = event
   }
 
@@ -55,7 +61,7 @@ final class EventRing {
     if count > certain, events[place].kind == .failed, events[place].ticket == event.ticket {
       let sequence = events[place].sequence
       events[place] = event
-      events[place].sequence = sequence
+      (events[place].sequence, events[place].day) = (sequence, presentDay())
     } else {
       append(event)
     }
@@ -102,6 +108,6 @@ extension BoardEvent {
       window: event.window.flatMap { $0.isUnknown ? nil : directory.name(of: $0) },
       pid: event.pid > 0 ? event.pid : event.window.flatMap { pid($0, event.generation) },
       signal: event.end?.exitSignal, code: event.end?.exitCode,
-      attempt: event.attempt > 0 ? Int(event.attempt) : nil)
+      attempt: event.attempt > 0 ? Int(event.attempt) : nil, day: event.day > 0 ? event.day : nil)
   }
 }

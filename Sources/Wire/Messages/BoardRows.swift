@@ -191,17 +191,19 @@ public struct BoardEvent: Codable, Sendable, Equatable {
   public var signal, code: Int32?
   /// The attempt, from 1.
   public var attempt: Int?
+  /// The business day, without which the numbers mean nothing; nil from an older coordinator.
+  public var day: Int64?
 
   public init(
     sequence: Int64, time: Int64, kind: Kind, ticket: Int64? = nil, last: Int64? = nil,
     service: ServiceName? = nil, window: String? = nil, pid: Int32? = nil, signal: Int32? = nil,
-    code: Int32? = nil, attempt: Int? = nil
+    code: Int32? = nil, attempt: Int? = nil, day: Int64? = nil
   ) {
     (self.sequence, self.time, self.kind, self.ticket, self.last) = (sequence, time, kind, ticket, last)
     (self.service, self.window, self.pid, self.signal) = (service, window, pid, signal)
-    (self.code, self.attempt) = (code, attempt)
+    (self.code, self.attempt, self.day) = (code, attempt, day)
   }
   enum CodingKeys: Int, CodingKey {
-    case sequence = 1, time, kind, ticket, last, service, window, pid, signal, code, attempt
+    case sequence = 1, time, kind, ticket, last, service, window, pid, signal, code, attempt, day
   }
 }
