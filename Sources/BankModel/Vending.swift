@@ -14,8 +14,9 @@ public enum VendingLimits {
   public static let price: Won = 1_000_000
   /// Purchases that may be under way at a time.
   public static let openPurchases = 1_000
-  /// The longest name of a request, in bytes; the stock is asked under a name that is made of it.
-  public static let requestLength = 40
+  /// The longest name of a request, in bytes, as long as the key of a form or a script. The stock is asked under a name that
+  /// is made of it.
+  public static let requestLength = 60
 }
 
 /// Counts the purchases of one machine that were ever begun: 1, 2, 3 …

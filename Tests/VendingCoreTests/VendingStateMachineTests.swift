@@ -116,7 +116,7 @@ struct VendingStateMachineTests {
     #expect(world.order(.insert(1), as: "b")?.refusal == .otherRequest(OrderID("b")))
     #expect(world.order(.buy(ItemID("hot6")), as: "b")?.refusal == .otherRequest(OrderID("b")))
     #expect(world.committed.changes.count == 2 && world.shelves[top] == 2)
-    for name in ["", "a b", String(repeating: "x", count: 41), "é"] {
+    for name in ["", "a b", String(repeating: "x", count: 61), "é"] {
       #expect(world.order(.insert(1), as: name)?.refusal == .badRequest(name))
     }
   }
