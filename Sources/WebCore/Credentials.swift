@@ -57,17 +57,12 @@ public struct Credentials: Sendable {
   /// The name of the cookie; browsers tell no ports of one host apart.
   public let cookieName: String
   private var links: [Link] = []
-  /// Wrong codes in a row, and until when none is looked at.
-  private var wrongCodes = 0
-  private var codesFrom: MonotonicTime?
+  private var codes = CodeTrials()
 
   /// Links that have not been followed, at most.
   static let mostLinks = 64
   /// For how long a link can be followed.
   static let lifetime = TimeSpan.minutes(60)
-  /// Wrong codes that are looked at one after another, and the pause behind them.
-  static let mostCodes = 5
-  static let pause = TimeSpan.seconds(30)
 
   /// Credentials of a server at this port, with the secrets of its home.
   public init(_ secrets: Secrets, port: UInt16) {
@@ -114,16 +109,13 @@ public struct Credentials: Sendable {
     response.add("Set-Cookie", cookie(cookieName + "-manager", secrets.manager, isProxied))
   }
 
-  /// Whether a code is the manager's; after some wrong ones in a row none is for a while.
-  public mutating func isManagersCode(_ code: String, at now: MonotonicTime) -> Bool {
-    if let codesFrom, codesFrom > now { return false }
-    if Self.areEqual(code, secrets.managerCode) {
-      (wrongCodes, codesFrom) = (0, nil)
-      return true
-    }
-    wrongCodes += 1
-    if wrongCodes >= Self.mostCodes { (wrongCodes, codesFrom) = (0, now + Self.pause) }
-    return false
+  /// Judges a manager's code; several wrong ones of one visitor are followed by a pause for this visitor alone.
+  public mutating func judge(
+    code: String, of request: HTTPRequest, at now: MonotonicTime
+  ) -> CodeVerdict {
+    let visitor = request.isLocal ? "" : Cookies(request)[cookieName] ?? ""
+    let right = secrets.managerCode
+    return codes.judge(visitor, at: now) { Self.areEqual(code, right) }
   }
 
   private func has(_ name: String, _ value: String, _ request: HTTPRequest) -> Bool {

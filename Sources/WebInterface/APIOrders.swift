@@ -13,26 +13,25 @@ import Wire
 
 extension APIRoutes {
   func post(_ path: [String], _ exchange: HTTPExchange) {
-    guard let body = APIBody(exchange.request.body) else {
-      return misunderstood(exchange, "the body is not one JSON object")
-    }
     guard let key = key(exchange.request) else {
       return misunderstood(exchange, "an Idempotency-Key has 1 to 60 visible characters of ASCII")
     }
-    guard let names = Self.names[path.joined(separator: "/")] else { return missing(exchange) }
-    guard body.hasOnly(names) else {
-      return misunderstood(exchange, "understood are: " + names.sorted().joined(separator: ", "))
-    }
-    switch path.joined(separator: "/") {
-    case "customers": addCustomers(body, key, exchange)
-    case "reset": reset(body, exchange)
-    case "pause", "resume": pause(body, path[0] == "pause", exchange)
-    case "scale": scale(body, exchange)
-    case "cancel", "requeue": choose(body, path[0] == "cancel", exchange)
-    case "juice": orderJuice(body, key, exchange)
-    case "stock": changeStock(body, key, exchange)
-    default: useMachine(path[1], body, key, exchange)
-    }
+    let name = path.joined(separator: "/")
+    guard let names = Self.names[name] else { return missing(exchange) }
+    do throws(FieldFault) {
+      _ = try RequestFields(exchange.request.target.query, known: [])
+      let fields = try RequestFields(json: exchange.request.body, known: names)
+      switch name {
+      case "customers": try addCustomers(fields, key, exchange)
+      case "reset": try reset(fields, exchange)
+      case "pause", "resume": try pause(fields, name == "pause", exchange)
+      case "scale": try scale(fields, exchange)
+      case "cancel", "requeue": try choose(fields, name == "cancel", exchange)
+      case "juice": try orderJuice(fields, key, exchange)
+      case "stock": try changeStock(fields, key, exchange)
+      default: try useMachine(path[1], fields, key, exchange)
+      }
+    } catch { refuse(exchange, error) }
   }
 
   /// What each request understands.
@@ -54,27 +53,27 @@ extension APIRoutes {
 
   // MARK: - The bank
 
-  private func addCustomers(_ body: APIBody, _ key: String, _ exchange: HTTPExchange) {
-    let service = body.text("service").flatMap { ServiceName($0) }
-    let priority =
-      body.text("grade").map { Priority(name: $0) }
-      ?? body.number("priority").map { UInt32(exactly: $0).map { Priority($0) } } ?? .regular
-    guard let count = body.has("count") ? body.number("count") : 1, count > 0, let priority,
-      !body.has("service") || service != nil, !body.has("amount") || body.number("amount") != nil,
-      !body.has("account") || body.number("account") != nil
-    else { return misunderstood(exchange) }
+  private func addCustomers(
+    _ fields: RequestFields, _ key: String, _ exchange: HTTPExchange
+  ) throws(FieldFault) {
+    try fields.exclude("priority", beside: "grade")
+    let grade = try fields.grade()
+    let priority = try fields.number("priority", in: 0...Int64(UInt32.max)).map { Priority(UInt32($0)) }
+    let payload = try fields.value(
+      "payload", expected: "text (a string; an object goes in as the text of its JSON)"
+    ) { $0 }
     let order = EnqueueOrder(
-      count: count, service: service, priority: priority, amount: body.number("amount"),
-      account: body.number("account"), seed: FormActions.seed(of: key), key: key,
-      payload: body.text("payload").map { Array($0.utf8) })
+      count: try fields.number("count", in: 1...Limits.customersPerCommand) ?? 1,
+      service: try fields.service(), priority: grade ?? priority ?? .regular,
+      amount: try fields.number("amount"), account: try fields.number("account"),
+      seed: FormActions.seed(of: key), key: key, payload: payload.map { Array($0.utf8) })
     ask(.enqueue(order), exchange, within: .seconds(20), \.enqueued) { .enqueued($0, ofList: false) }
   }
 
-  private func reset(_ body: APIBody, _ exchange: HTTPExchange) {
-    if let day = body.number("day") {
+  private func reset(_ fields: RequestFields, _ exchange: HTTPExchange) throws(FieldFault) {
+    if let day = try fields.day() {
       return ask(.reset(day: day), exchange, within: .seconds(60), \.status, JSONValue.status)
     }
-    guard !body.has("day") else { return misunderstood(exchange) }
     // The day is asked for first, so that asking again after a lost connection empties nothing twice.
     control.ask(.status) { [self] outcome in
       switch outcome.only(\.status) {
@@ -85,25 +84,32 @@ extension APIRoutes {
     }
   }
 
-  private func pause(_ body: APIBody, _ isPause: Bool, _ exchange: HTTPExchange) {
-    let service = body.text("service").flatMap { ServiceName($0) }
-    guard !body.has("service") || service != nil else { return misunderstood(exchange) }
+  private func pause(
+    _ fields: RequestFields, _ isPause: Bool, _ exchange: HTTPExchange
+  ) throws(FieldFault) {
+    let service = try fields.service()
     ask(isPause ? .pause(service) : .resume(service), exchange, \.status, JSONValue.status)
   }
 
-  private func scale(_ body: APIBody, _ exchange: HTTPExchange) {
-    guard let service = body.text("service").flatMap({ ServiceName($0) }),
-      let windows = body.number("windows"), (0...Limits.windowsPerService).contains(windows)
-    else { return misunderstood(exchange) }
-    let command = ControlCommand.scale([ServiceWindows(service: service, count: windows)])
-    ask(command, exchange, within: .seconds(30), \.status, JSONValue.status)
+  private func scale(_ fields: RequestFields, _ exchange: HTTPExchange) throws(FieldFault) {
+    let service = try fields.needed(try fields.service(), "service")
+    let windows = try fields.needed(
+      try fields.number("windows", in: 0...Limits.windowsPerService), "windows")
+    WindowScaling(control).scale(service, to: windows) { [self] outcome in
+      switch outcome {
+      case .done(let report), .closing(let report): answer(exchange, JSONValue.status(report))
+      case .refused(let failure): exchange.respond(Self.refusal(failure))
+      }
+    }
   }
 
-  private func choose(_ body: APIBody, _ isCancelling: Bool, _ exchange: HTTPExchange) {
-    guard let tickets = body.numbers("tickets"), !tickets.isEmpty, tickets.allSatisfy({ $0 > 0 }),
-      Int64(tickets.count) <= TicketSelection.ticketsAtMost, !body.has("day") || body.number("day") != nil
-    else { return misunderstood(exchange) }
-    let selection = TicketSelection(spans: FormActions.spans(tickets), day: body.number("day"))
+  private func choose(
+    _ fields: RequestFields, _ isCancelling: Bool, _ exchange: HTTPExchange
+  ) throws(FieldFault) {
+    let tickets = try fields.needed(
+      try fields.numbers("tickets", in: 1...Limits.ticket, atMost: TicketSelection.ticketsAtMost), "tickets")
+    let selection = TicketSelection(
+      spans: FormActions.spans(tickets), day: try fields.day())
     let command: ControlCommand = isCancelling ? .cancelAll(selection) : .requeueAll(selection)
     ask(command, exchange, within: .seconds(30), \.selection) { report in
       let refused = report.refused.map { refused -> JSONValue in
@@ -118,8 +124,10 @@ extension APIRoutes {
 
   // MARK: - The shop
 
-  private func orderJuice(_ body: APIBody, _ key: String, _ exchange: HTTPExchange) {
-    guard let name = body.text("juice") else { return misunderstood(exchange) }
+  private func orderJuice(
+    _ fields: RequestFields, _ key: String, _ exchange: HTTPExchange
+  ) throws(FieldFault) {
+    let name = try fields.needed(try fields.text("juice"), "juice")
     // What nobody can make is no customer's: it would be a dead letter.
     application.stock.ask(.assortment, until: deadline) { [self] answer in
       guard case .success(.assortment(let assortment)) = answer else {
@@ -176,33 +184,30 @@ extension APIRoutes {
     exchange.respond(.json(Array(document.text.utf8), status: name == "made" ? 200 : 409))
   }
 
-  private func changeStock(_ body: APIBody, _ key: String, _ exchange: HTTPExchange) {
-    let item = ItemID(body.text("item") ?? "")
+  private func changeStock(
+    _ fields: RequestFields, _ key: String, _ exchange: HTTPExchange
+  ) throws(FieldFault) {
+    try fields.exclude("change", beside: "quantity")
+    let item = try fields.needed(try fields.item("item"), "item")
     let command: StockCommand
-    if let quantity = body.number("quantity"), !body.has("change") {
-      command = .set(ItemAmount(item, quantity))
-    } else if let change = body.number("change"), !body.has("quantity") {
+    if let change = try fields.number("change") {
       command = .change(ItemAmount(item, change), nil)
     } else {
-      return misunderstood(exchange)
+      command = .set(ItemAmount(item, try fields.needed(try fields.number("quantity"), "quantity")))
     }
-    guard item.isValid else { return misunderstood(exchange) }
     application.stock.ask(command, as: OrderID(key), until: deadline) { [self] answer in
       guard case .success(.done) = answer else { return exchange.respond(Self.refusal(answer)) }
       askStock(exchange, JSONValue.stock)
     }
   }
 
-  private func useMachine(_ what: String, _ body: APIBody, _ key: String, _ exchange: HTTPExchange) {
+  private func useMachine(
+    _ what: String, _ fields: RequestFields, _ key: String, _ exchange: HTTPExchange
+  ) throws(FieldFault) {
     let command: VendingCommand
     switch what {
-    case "insert":
-      guard let amount = body.number("amount") else { return misunderstood(exchange) }
-      command = .insert(amount)
-    case "buy":
-      let product = ItemID(body.text("product") ?? "")
-      guard product.isValid else { return misunderstood(exchange) }
-      command = .buy(product)
+    case "insert": command = .insert(try fields.needed(try fields.number("amount"), "amount"))
+    case "buy": command = .buy(try fields.needed(try fields.item("product"), "product"))
     default: command = .giveChange
     }
     application.vending.ask(command, as: OrderID(key), until: deadline) { [self] answer in

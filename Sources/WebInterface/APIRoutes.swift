@@ -27,26 +27,37 @@ final class APIRoutes {
   }
 
   private func get(_ path: [String], _ exchange: HTTPExchange) {
-    let query = exchange.request.target.query
-    switch (path.first, path.count) {
-    case ("status", 1): ask(.status, exchange, \.status, JSONValue.status)
-    case ("tickets", 1): listTickets(query, exchange)
-    case ("tickets", 2):
-      guard let number = Int64(path[1]) else { return missing(exchange) }
-      ask(.ticket(number: number, day: query.number("day")), exchange, \.ticket, JSONValue.ticket)
-    case ("receipts", 1): listReceipts(query, exchange)
-    case ("audit", 1): ask(.audit, exchange, within: .seconds(60), \.audit, JSONValue.audit)
-    case ("ledger", 1): ask(.ledger, exchange, \.ledger, JSONValue.ledger)
-    case ("accounts", 2):
-      guard let number = Int64(path[1]) else { return missing(exchange) }
-      ask(.account(number), exchange, \.account, JSONValue.account)
-    case ("stock", 1): askStock(exchange, JSONValue.stock)
-    case ("juice", 1): askMenu(exchange)
-    case ("vending", 1): askMachine(.look, exchange)
-    case ("vending", 2) where path[1] == "history": listPurchases(query, exchange)
-    default: missing(exchange)
-    }
+    do throws(FieldFault) {
+      let names: Set<String>? =
+        path.count == 2 && path[0] == "tickets" ? ["day"] : Self.queries[path.joined(separator: "/")]
+      let query = try RequestFields(exchange.request.target.query, known: names ?? [])
+      switch (path.first, path.count) {
+      case ("status", 1): ask(.status, exchange, \.status, JSONValue.status)
+      case ("tickets", 1): try listTickets(query, exchange)
+      case ("tickets", 2):
+        let day = try query.day()
+        guard let number = Int64(path[1]) else { return missing(exchange) }
+        ask(.ticket(number: number, day: day), exchange, \.ticket, JSONValue.ticket)
+      case ("receipts", 1): try listReceipts(query, exchange)
+      case ("audit", 1): ask(.audit, exchange, within: .seconds(60), \.audit, JSONValue.audit)
+      case ("ledger", 1): ask(.ledger, exchange, \.ledger, JSONValue.ledger)
+      case ("accounts", 2):
+        guard let number = Int64(path[1]) else { return missing(exchange) }
+        ask(.account(number), exchange, \.account, JSONValue.account)
+      case ("stock", 1): askStock(exchange, JSONValue.stock)
+      case ("juice", 1): askMenu(exchange)
+      case ("vending", 1): askMachine(.look, exchange)
+      case ("vending", 2) where path[1] == "history": try listPurchases(query, exchange)
+      default: missing(exchange)
+      }
+    } catch { refuse(exchange, error) }
   }
+
+  /// What the query of each list understands; that of anything else is empty.
+  private static let queries: [String: Set<String>] = [
+    "tickets": ["state", "service", "after", "limit"], "receipts": ["after", "day", "service", "limit"],
+    "vending/history": ["after", "limit"],
+  ]
 
   // MARK: - The bank
 
@@ -62,46 +73,30 @@ final class APIRoutes {
     }
   }
 
-  private func listTickets(_ query: FormFields, _ exchange: HTTPExchange) {
-    guard let limit = limit(query), let state = choice(query.text("state"), CustomerState.init(name:)),
-      let service = choice(query.text("service"), { ServiceName($0) }), let after = after(query)
-    else { return misunderstood(exchange) }
-    let question = TicketQuery(state: state, service: service, after: after, limit: limit)
+  private func listTickets(_ query: RequestFields, _ exchange: HTTPExchange) throws(FieldFault) {
+    let question = TicketQuery(
+      state: try query.state(), service: try query.service(), after: try query.after(),
+      limit: try limit(query))
     control.ask(.tickets(question), within: .seconds(20)) { [self] outcome in
       list(exchange, outcome, \.tickets, JSONValue.listed)
     }
   }
 
-  private func listReceipts(_ query: FormFields, _ exchange: HTTPExchange) {
-    guard let limit = limit(query), let service = choice(query.text("service"), { ServiceName($0) }),
-      let after = after(query), let days = days(query.text("day"))
-    else { return misunderstood(exchange) }
-    let question = ReceiptQuery(days: days, follow: false, after: after, service: service, limit: limit)
+  private func listReceipts(_ query: RequestFields, _ exchange: HTTPExchange) throws(FieldFault) {
+    let days = try query.value("day", expected: "a number from 1 on, or all,") {
+      (text: String) -> ReceiptQuery.Days? in
+      text == "all" ? ReceiptQuery.Days.all : Int64(text).flatMap { $0 > 0 ? .day($0) : nil }
+    }
+    let question = ReceiptQuery(
+      days: days ?? .present, follow: false, after: try query.after(), service: try query.service(),
+      limit: try limit(query))
     control.ask(.receipts(question), within: .seconds(20)) { [self] outcome in
       list(exchange, outcome, \.receipts, JSONValue.receipt)
     }
   }
 
-  /// A value that may be left out: nil inside where it is, nil where it makes no sense.
-  private func choice<Value>(_ text: String?, _ read: (String) -> Value?) -> Value?? {
-    guard let text else { return .some(nil) }
-    return read(text).map { .some($0) }
-  }
-
-  private func limit(_ query: FormFields) -> Int64? {
-    guard query.text("limit") != nil else { return 200 }
-    return query.number("limit").flatMap { (1...TicketQuery.limitAtMost).contains($0) ? $0 : nil }
-  }
-
-  private func after(_ query: FormFields) -> Int64? {
-    guard query.text("after") != nil else { return 0 }
-    return query.number("after").flatMap { $0 >= 0 ? $0 : nil }
-  }
-
-  private func days(_ text: String?) -> ReceiptQuery.Days? {
-    guard let text else { return .present }
-    if text == "all" { return .all }
-    return Int64(text).flatMap { $0 > 0 ? .day($0) : nil }
+  private func limit(_ query: RequestFields) throws(FieldFault) -> Int64 {
+    try query.number("limit", in: 1...TicketQuery.limitAtMost) ?? 200
   }
 
   private func list<Row>(
@@ -143,9 +138,9 @@ final class APIRoutes {
     }
   }
 
-  private func listPurchases(_ query: FormFields, _ exchange: HTTPExchange) {
-    guard let limit = limit(query), let after = after(query) else { return misunderstood(exchange) }
-    let question = VendingCommand.history(PurchasePage(after: after, limit: limit))
+  private func listPurchases(_ query: RequestFields, _ exchange: HTTPExchange) throws(FieldFault) {
+    let question = VendingCommand.history(
+      PurchasePage(after: try query.after(), limit: try limit(query)))
     application.vending.ask(question, until: deadline) { [self] answer in
       guard case .success(.history(let purchases)) = answer else {
         return exchange.respond(Self.refusal(answer))
@@ -181,12 +176,16 @@ final class APIRoutes {
     exchange.respond(Self.refusal(404, "not_found", "there is nothing at \(path)"))
   }
 
-  func misunderstood(_ exchange: HTTPExchange, _ message: String = "a value of the request makes no sense") {
+  func misunderstood(_ exchange: HTTPExchange, _ message: String) {
     exchange.respond(Self.refusal(400, "bad_request", message))
   }
 
+  /// Refuses the request because of one field, by its name.
+  func refuse(_ exchange: HTTPExchange, _ fault: FieldFault) { misunderstood(exchange, fault.message) }
+
   static func refusal(_ failure: Failure) -> HTTPResponse {
     let words = [failure.subject, failure.detail].filter { !$0.isEmpty }.joined(separator: ": ")
+    if failure.isUnanswered { return refusal(503, "in_doubt", words) }
     return refusal(
       failure.code.httpStatus, failure.code.rawValue, words.isEmpty ? failure.code.rawValue : words)
   }

@@ -31,7 +31,8 @@ extension BankPage {
       rates: BranchRates(frame.rates),
       waiting: frame.waiting.map {
         WaitingRow(ticket: $0.ticket, service: $0.service, priority: $0.priority)
-      }, serving: frame.serving.map { ServingRow($0) }, events: frame.events.compactMap { EventRow($0) },
+      }, serving: frame.serving.map { ServingRow($0) },
+      events: frame.events.compactMap { EventRow($0, day: frame.day) },
       coordinator: frame.coordinator.pid, generation: frame.coordinator.generation,
       branches: (frame.branches ?? []).map { BranchRow($0) })
   }
@@ -60,10 +61,12 @@ extension WorkProgress {
 }
 
 extension EventRow {
-  init?(_ event: BoardEvent) {
+  /// - Parameter day: that of an event whose coordinator tells none.
+  init?(_ event: BoardEvent, day: BusinessDay) {
     guard let kind = Kind(rawValue: event.kind.name) else { return nil }
     self.init(
-      sequence: event.sequence, time: event.time, kind: kind, ticket: event.ticket, lastTicket: event.last,
+      sequence: event.sequence, time: event.time, kind: kind, day: event.day ?? day, ticket: event.ticket,
+      lastTicket: event.last,
       service: event.service, window: event.window, pid: event.pid, signal: event.signal.map(Signals.name),
       attempt: event.attempt.map { Int64($0) })
   }
@@ -112,19 +115,27 @@ extension WindowDeath.Stage {
 }
 
 extension LobbyPage {
-  /// The display; who was called is told by the events.
+  /// The display: the customers at the windows, and those who were called before them, as far as the events go back.
   init(_ frame: BoardFrame) {
-    let calls = frame.events.reversed().compactMap { event -> Call? in
-      guard event.kind == .started, let ticket = event.ticket, let service = event.service,
-        let window = event.window
-      else { return nil }
-      let serving = frame.serving.first { $0.ticket == ticket }
-      return Call(
-        sequence: event.sequence, ticket: ticket, service: service,
-        priority: serving?.priority ?? .regular, window: window, isAgain: (event.attempt ?? 1) > 1)
+    var calls: [(call: Call, time: Int64)] = frame.serving.map { serving in
+      (
+        Call(
+          day: frame.day, ticket: serving.ticket, service: serving.service, priority: serving.priority,
+          window: serving.window, attempt: Int64(serving.attempt)), serving.since
+      )
     }
+    var known = Set(calls.map(\.call.key))
+    for event in frame.events where event.kind == .started {
+      guard let ticket = event.ticket, let service = event.service, let window = event.window,
+        event.day ?? frame.day == frame.day
+      else { continue }
+      let call = Call(
+        day: frame.day, ticket: ticket, service: service, window: window, attempt: Int64(event.attempt ?? 1))
+      if known.insert(call.key).inserted { calls.append((call, event.time)) }
+    }
+    calls.sort { ($0.time, $0.call.ticket) > ($1.time, $1.call.ticket) }
     self.init(
-      calls: Array(calls.prefix(5)), waiting: frame.counts.waiting, serving: frame.counts.serving,
+      calls: calls.prefix(5).map(\.call), waiting: frame.counts.waiting, serving: frame.counts.serving,
       served: frame.counts.served, state: frame.state)
   }
 }
@@ -137,7 +148,7 @@ extension TicketPage {
       state: report.state, position: report.position, etaMilliseconds: report.etaMilliseconds,
       dueAt: report.dueAt, window: report.window, percent: report.progress?.percent.map { Int64($0) },
       progress: report.progress?.shown, attempts: report.attempts.map { AttemptRow($0) },
-      receipt: report.receipt.map { ReceiptRow($0) }, payload: report.payload.flatMap { $0.shown },
+      receipt: report.receipt.map { ReceiptRow($0) }, payload: report.payload.flatMap { ShownText($0) },
       output: output, isCut: isCut)
   }
 }
@@ -161,7 +172,8 @@ extension ReceiptRow {
       priority: receipt.priority, outcome: receipt.outcome, window: receipt.window,
       attempts: Int64(receipt.attempts), amount: receipt.amount, debit: receipt.debit,
       credit: receipt.credit, finishedAt: receipt.finishedAt,
-      result: receipt.result.flatMap { $0.output.bytes.shown }, exitCode: code,
+      result: receipt.result.flatMap { ShownText($0.output) },
+      errors: receipt.result.flatMap { ShownText($0.errors) }, exitCode: code,
       missing: receipt.shortages ?? [])
   }
 }
@@ -170,17 +182,11 @@ extension TicketRow {
   init(_ report: TicketReport) {
     let last = report.attempts.last
     self.init(
-      ticket: report.ticket, service: report.service, priority: report.priority, state: report.state,
-      window: report.window, amount: report.amount, article: report.article, issuedAt: report.issuedAt,
+      day: report.day, ticket: report.ticket, service: report.service, priority: report.priority,
+      state: report.state, window: report.window, amount: report.amount, article: report.article,
+      issuedAt: report.issuedAt,
       attempts: Int64(report.tried ?? 0) + (report.state == .serving ? 1 : 0), end: last?.end,
       signal: last?.signal.map(Signals.name),
       code: last?.code, reason: last?.remark)
-  }
-}
-
-extension [UInt8] {
-  /// Bytes of somebody else as text, of which a page shows the first part; nil for none.
-  var shown: String? {
-    isEmpty ? nil : String(decoding: prefix(16 << 10), as: UTF8.self)
   }
 }

@@ -127,7 +127,7 @@ final class ControlLink {
     for number in open.keys.sorted() {
       guard let request = open[number], request.deadline <= now else { continue }
       open[number] = nil
-      request.listener(.failure(isThere ? Failure(.system, detail: "no answer in time") : Failure(.notOpen)))
+      request.listener(.failure(isThere ? .unanswered : Failure(.notOpen)))
     }
     if view == nil, open.isEmpty, !isGreeted { channel?.close() }
   }
@@ -207,6 +207,13 @@ final class ControlLink {
     if case .failure(let failure) = reply.answer { return request.listener(.failure(failure)) }
     request.listener(.success(request.answers + [reply.answer]))
   }
+}
+
+extension Failure {
+  /// A request that may have been carried out: nobody has answered within its patience.
+  static let unanswered = Failure(.system, detail: "no answer in time; it is not known whether it was done")
+  /// True if the coordinator has not answered in time.
+  var isUnanswered: Bool { self == .unanswered }
 }
 
 extension ControlOutcome {

@@ -113,6 +113,16 @@ final class Feeds {
     }
   }
 
+  /// The server ends. A bank that was closing has served its last customer by then, and no frame tells that any more.
+  ///
+  /// - Returns: true if the bank has closed.
+  func endOfBank() -> Bool {
+    guard let state = board?.state, state == .draining || state == .closed else { return false }
+    board?.state = .closed
+    board?.businessTimeRuns = false
+    return true
+  }
+
   private func followStock() {
     let client = StockClient(
       socket: StockClient.socket(inHome: home.path), loop: loop, helloPatience: .seconds(2))

@@ -1,6 +1,6 @@
-// Owns what becomes of a selection of tickets: it is asked about with its number, and then done with all of them at once.
-// Invariant: what is done is done with the number that was confirmed, or not at all; where that is all of a filter, they are
-// gone through page by page in the order of their numbers, each once.
+// Selections of tickets: the question with its number, and then the act on exactly those that were confirmed.
+// Invariant: the act holds for the day, the highest ticket and the number that the question named, or nothing is done. All of a
+// filter are gone through page by page in the order of their numbers, each once.
 import BankModel
 import Posix
 import WebCore
@@ -8,73 +8,210 @@ import WebPages
 import Wire
 
 extension FormActions {
-  /// What shall become of whom.
+  /// A selection, what shall be done to it, and what has been done so far.
   private struct Selection {
     let form: SentForm
     let isCancelling: Bool
     let page: String
-    /// All of this filter; nil for those that are named.
-    let filter: RecordFilter?
+    let choice: Choice
+    /// What was confirmed; nil before the question.
+    let confirmed: Confirmed?
+    /// The day that the form names; nil for none.
+    let day: BusinessDay?
     var done: Int64 = 0
     var refused: Int64 = 0
     /// The highest number that was gone through.
     var after: Int64 = 0
 
     func answer() {
-      if refused > 0 { return form.answer(.partly(done: done, of: done + refused), at: page) }
+      if refused > 0, case .tickets = choice {
+        return form.answer(.partly(done: done, of: done + refused), at: page)
+      }
+      // Customers who have left the filter meanwhile are not among those for whom it was confirmed.
+      guard done > 0 else { return form.refuse(.nothingSelected, at: page) }
       form.answer(isCancelling ? .cancelled(count: done) : .requeued(count: done), at: page)
+    }
+
+    func refuse(_ failure: Failure) { form.refuse(PageRefusal(failure), at: page) }
+  }
+
+  /// The tickets by number, or all of a filter.
+  private enum Choice {
+    case tickets([TicketNumber])
+    case all(PageFilter)
+  }
+
+  func choose(_ form: SentForm, isCancelling: Bool) throws(FieldFault) {
+    let fields = form.fields
+    let day = try fields.day()
+    let choice = try choice(fields, isCancelling)
+    let confirmed = try Self.confirmed(fields, day)
+    let page = form.back(or: Self.page(choice, day, isCancelling))
+    guard let choice else { return form.refuse(.nothingSelected, at: page) }
+    let selection = Selection(
+      form: form, isCancelling: isCancelling, page: page, choice: choice, confirmed: confirmed, day: day)
+    application.feeds.want([.board], at: SystemClock.monotonic())
+    control.ask(.status) { [self] outcome in
+      switch outcome.only(\.status) {
+      case .success(let report): begin(selection, report)
+      case .failure(let failure): selection.refuse(failure)
+      }
     }
   }
 
-  func choose(_ form: SentForm, isCancelling: Bool) {
-    var filter: RecordFilter?
-    if form.fields["all"] != nil {
-      let chosen = PageFilter(form.fields)
-      filter = RecordFilter(service: chosen.service, state: isCancelling ? chosen.state : .dead)
+  private func choice(_ fields: RequestFields, _ isCancelling: Bool) throws(FieldFault) -> Choice? {
+    try fields.exclude("ticket", beside: "all")
+    var filter = PageFilter()
+    filter.service = try fields.service()
+    filter.state = try fields.state()
+    filter.after = try fields.after()
+    guard try fields.number("all", in: 1...Int64.max) != nil else {
+      for name in ["service", "state", "after"] where fields.has(name) {
+        throw FieldFault(name, .excluded(by: "ticket"))
+      }
+      return try fields.numbers("ticket", in: 1...Limits.ticket, atMost: TicketSelection.ticketsAtMost).map {
+        .tickets(Set($0).sorted())
+      }
     }
-    let tickets = form.fields.all("ticket").compactMap { Int64($0) }.filter { $0 > 0 }
-    let page = form.back(or: Self.page(tickets, filter, isCancelling))
-    let selection = Selection(form: form, isCancelling: isCancelling, page: page, filter: filter)
-    application.feeds.want([.board], at: SystemClock.monotonic())
-    if let filter { return chooseAll(selection, filter) }
-    guard !tickets.isEmpty, Int64(tickets.count) <= TicketSelection.ticketsAtMost else {
-      return form.refuse(.nothingSelected, at: page)
+    if !isCancelling {
+      guard filter.state ?? .dead == .dead else { throw FieldFault("state", .value(expected: "dead")) }
+      filter.state = .dead
     }
-    guard let confirmed = form.fields.number("confirmed") else {
-      return ask(form, isCancelling ? .cancel(tickets) : .requeue(tickets), page)
+    guard filter.state != .done else {
+      throw FieldFault("state", .value(expected: "a state of customers without a receipt"))
     }
-    guard confirmed == Int64(tickets.count) else { return form.refuse(.changed, at: page) }
-    order(selection, tickets) { outcome in
+    return .all(filter)
+  }
+
+  /// What the form says was confirmed. A number alone holds for the day that the form names.
+  private static func confirmed(
+    _ fields: RequestFields, _ day: BusinessDay?
+  ) throws(FieldFault) -> Confirmed? {
+    guard let text = try fields.text("confirmed") else { return nil }
+    if let confirmed = Confirmed(digits: text) {
+      guard day ?? confirmed.day == confirmed.day else {
+        throw FieldFault("day", .value(expected: "the day that was confirmed"))
+      }
+      return confirmed
+    }
+    guard let count = Int64(text), count > 0 else {
+      throw FieldFault("confirmed", .value(expected: "the number of the question"))
+    }
+    return Confirmed(count: count, last: Limits.ticket, day: try fields.needed(day, "day"))
+  }
+
+  /// Where the list is from which they come.
+  private static func page(_ choice: Choice?, _ day: BusinessDay?, _ isCancelling: Bool) -> String {
+    switch choice {
+    case .tickets(let tickets) where tickets.count == 1:
+      return "/ticket/\(tickets[0])" + (day.map { "?day=\($0)" } ?? "")
+    case .all(let filter) where filter.state == .dead: return "/dead"
+    default: return isCancelling ? "/tickets" : "/dead"
+    }
+  }
+
+  private func begin(_ selection: Selection, _ report: StatusReport) {
+    let asked = selection.confirmed?.day ?? selection.day ?? report.day
+    guard asked == report.day else { return selection.form.refuse(.dayChanged, at: selection.page) }
+    guard let confirmed = selection.confirmed else { return ask(selection, report) }
+    switch selection.choice {
+    case .tickets(let tickets):
+      guard confirmed.count == Int64(tickets.count) else {
+        return selection.form.refuse(.changed, at: selection.page)
+      }
+      act(selection, tickets, confirmed)
+    case .all(let filter):
+      var first = selection
+      first.after = filter.after
+      goOn(first, filter, confirmed)
+    }
+  }
+
+  // MARK: - The question
+
+  private func ask(_ selection: Selection, _ report: StatusReport) {
+    let issued = max(1, report.bank?.queue.issued ?? report.queue.issued)
+    func pose(_ count: Int64) {
+      guard count > 0 else { return selection.form.refuse(.nothingSelected, at: selection.page) }
+      let bound = Confirmed(count: count, last: issued, day: report.day)
+      let frame = application.director.frame(selection.form.exchange.request)
+      let question = Self.question(selection, bound)
+      selection.form.exchange.respond(
+        .page(ConfirmPage(confirmation: question, back: selection.page).html(frame)))
+    }
+    switch selection.choice {
+    case .tickets(let tickets): pose(Int64(tickets.count))
+    case .all(let filter) where filter.after == 0: pose(application.count(filter.service, filter.state) ?? 0)
+    case .all(let filter):
+      count(filter, behind: filter.after) { result in
+        switch result {
+        case .success(let count): pose(count)
+        case .failure(let failure): selection.refuse(failure)
+        }
+      }
+    }
+  }
+
+  private static func question(_ selection: Selection, _ bound: Confirmed) -> Confirmation {
+    switch selection.choice {
+    case .tickets(let tickets):
+      selection.isCancelling ? .cancel(tickets, bound) : .requeue(tickets, bound)
+    case .all(let filter):
+      selection.isCancelling ? .cancelAll(filter.record, bound) : .requeueAll(filter.record, bound)
+    }
+  }
+
+  /// Counts the customers of a filter behind a number, which no counter of the board does.
+  private func count(
+    _ filter: PageFilter, behind after: Int64, counted: Int64 = 0,
+    _ listener: @escaping (Result<Int64, Failure>) -> Void
+  ) {
+    list(filter, after) { [self] outcome in
+      switch outcome {
+      case .success(let tickets):
+        let sum = counted + Int64(tickets.count)
+        guard let last = tickets.last, Int64(tickets.count) == TicketSelection.ticketsAtMost else {
+          return listener(.success(sum))
+        }
+        count(filter, behind: last, counted: sum, listener)
+      case .failure(let failure): listener(.failure(failure))
+      }
+    }
+  }
+
+  private func list(
+    _ filter: PageFilter, _ after: Int64, _ listener: @escaping (Result<[TicketNumber], Failure>) -> Void
+  ) {
+    let query = TicketQuery(
+      state: filter.state, service: filter.service, after: after, limit: TicketSelection.ticketsAtMost)
+    control.ask(.tickets(query), within: .seconds(30)) { outcome in
+      listener(outcome.map { $0.flatMap(\.tickets).map(\.ticket) })
+    }
+  }
+
+  // MARK: - The act
+
+  private func act(_ selection: Selection, _ tickets: [TicketNumber], _ confirmed: Confirmed) {
+    order(selection, tickets, confirmed) { outcome in
       switch outcome {
       case .success(let report):
         var done = selection
         (done.done, done.refused) = (report.done, Int64(report.refused.count))
         // Of one alone it is said why.
         if tickets.count == 1, let refused = report.refused.first {
-          return form.refuse(refused.reason == .noSuchTicket ? .noSuchTicket : .wrongState, at: page)
+          return selection.form.refuse(PageRefusal(of: refused.reason), at: selection.page)
         }
         done.answer()
-      case .failure(let failure): form.refuse(PageRefusal(failure), at: page)
+      case .failure(let failure): selection.refuse(failure)
       }
     }
   }
 
-  /// Where the list is from which they come.
-  private static func page(_ tickets: [Int64], _ filter: RecordFilter?, _ isCancelling: Bool) -> String {
-    if tickets.count == 1, filter == nil { return "/ticket/\(tickets[0])" }
-    return isCancelling && filter?.state != .dead ? "/tickets" : "/dead"
-  }
-
-  private func ask(_ form: SentForm, _ question: Confirmation, _ page: String) {
-    let frame = application.director.frame(form.exchange.request)
-    form.exchange.respond(.page(ConfirmPage(confirmation: question, back: page).html(frame)))
-  }
-
   private func order(
-    _ selection: Selection, _ tickets: [Int64],
+    _ selection: Selection, _ tickets: [TicketNumber], _ confirmed: Confirmed,
     _ listener: @escaping (Result<SelectionReport, Failure>) -> Void
   ) {
-    let chosen = TicketSelection(spans: Self.spans(tickets), day: application.feeds.board?.day)
+    let chosen = TicketSelection(spans: Self.spans(tickets), day: confirmed.day)
     control.ask(selection.isCancelling ? .cancelAll(chosen) : .requeueAll(chosen), within: .seconds(30)) {
       listener($0.only(\.selection))
     }
@@ -91,51 +228,40 @@ extension FormActions {
     }
   }
 
-  // MARK: - All of a filter
-
-  private func chooseAll(_ selection: Selection, _ filter: RecordFilter) {
-    let form = selection.form
-    control.ask(.status) { [self] _ in
-      // The board says how many there are; where nobody follows it, the first look does.
-      guard let count = application.count(filter.service, filter.state), count > 0 else {
-        return form.refuse(.nothingSelected, at: selection.page)
+  private func goOn(_ selection: Selection, _ filter: PageFilter, _ confirmed: Confirmed) {
+    let left = confirmed.count - selection.done
+    guard left > 0 else { return selection.answer() }
+    list(filter, selection.after) { [self] outcome in
+      let tickets: [TicketNumber]
+      switch outcome {
+      case .success(let listed): tickets = Array(listed.filter { $0 <= confirmed.last }.prefix(Int(left)))
+      case .failure(let failure):
+        return selection.done == 0 ? selection.refuse(failure) : selection.answer()
       }
-      guard let confirmed = form.fields.number("confirmed") else {
-        let question: Confirmation =
-          selection.isCancelling ? .cancelAll(filter, count: count) : .requeueAll(filter, count: count)
-        return ask(form, question, selection.page)
-      }
-      guard confirmed == count else { return form.refuse(.changed, at: selection.page) }
-      goOn(selection, filter)
-    }
-  }
-
-  private func goOn(_ selection: Selection, _ filter: RecordFilter) {
-    let query = TicketQuery(
-      state: filter.state, service: filter.service, after: selection.after,
-      limit: TicketSelection.ticketsAtMost)
-    control.ask(.tickets(query), within: .seconds(30)) { [self] outcome in
-      guard case .success(let answers) = outcome else {
-        if case .failure(let failure) = outcome, selection.done == 0 {
-          return selection.form.refuse(PageRefusal(failure), at: selection.page)
-        }
-        return selection.answer()
-      }
-      let tickets = answers.flatMap(\.tickets).map(\.ticket)
       guard let last = tickets.last else { return selection.answer() }
-      order(selection, tickets) { [self] outcome in
+      order(selection, tickets, confirmed) { [self] outcome in
         var next = selection
         next.after = last
         switch outcome {
         case .success(let report):
           next.done += report.done
           next.refused += Int64(report.refused.count)
-          goOn(next, filter)
-        case .failure(let failure):
-          guard selection.done == 0 else { return selection.answer() }
-          selection.form.refuse(PageRefusal(failure), at: selection.page)
+          goOn(next, filter, confirmed)
+        case .failure(let failure): selection.done == 0 ? selection.refuse(failure) : selection.answer()
         }
       }
     }
+  }
+}
+
+extension PageRefusal {
+  /// Why nothing was done with one ticket of a selection.
+  fileprivate init(of reason: Failure.Code) {
+    self =
+      switch reason {
+      case .noSuchTicket: .noSuchTicket
+      case .wrongDay: .dayChanged
+      default: .wrongState
+      }
   }
 }

@@ -17,21 +17,21 @@ typealias PageRefusal = WebPages.Refusal
 /// One form that was sent.
 struct SentForm {
   let exchange: HTTPExchange
-  let fields: FormFields
+  let fields: RequestFields
   let language: Language
 
-  /// The key, where the form has a good one.
-  var key: String? {
-    guard let key = fields.text("key"), key.utf8.count <= 60,
-      key.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-    else { return nil }
-    return key
+  /// The key, which makes the form repeatable.
+  func key() throws(FieldFault) -> String {
+    try fields.needed(
+      try fields.value("key", expected: "1 to 60 visible characters of ASCII") { key in
+        key.utf8.count <= 60 && key.utf8.allSatisfy { (0x21...0x7E).contains($0) } ? key : nil
+      }, "key")
   }
 
   /// A path of this server to go back to, and nothing else: nobody is led elsewhere by a form.
   func back(or other: String) -> String {
-    guard let back = fields.text("back"), back.hasPrefix("/"), !back.hasPrefix("//"), !back.contains("\\"),
-      back.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+    guard let back = (try? fields.text("back")) ?? nil, back.hasPrefix("/"), !back.hasPrefix("//"),
+      !back.contains("\\"), back.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
     else { return other }
     return back
   }
@@ -41,12 +41,13 @@ struct SentForm {
   /// - Parameter isMoved: whether the script shall go there, too.
   func answer(_ notice: Notice, at address: String, isMoved: Bool = false) {
     let request = exchange.request
+    let sign = address.contains("?") ? "&" : "?"
+    let place = address + sign + "said=" + PercentText.encode(notice.code)
     if request.wantsJSON {
-      let document = notice.json(language, to: isMoved ? address : nil)
+      let document = notice.json(language, to: isMoved ? place : nil)
       return exchange.respond(.json(Array(document.utf8), status: notice.httpStatus))
     }
-    let sign = address.contains("?") ? "&" : "?"
-    exchange.respond(.seeOther(address + sign + "said=" + PercentText.encode(notice.code)))
+    exchange.respond(.seeOther(place))
   }
 
   func refuse(_ refusal: PageRefusal, at address: String) { answer(.refused(refusal), at: address) }
@@ -66,39 +67,49 @@ final class FormActions {
   func serve(_ exchange: HTTPExchange) -> Bool {
     let request = exchange.request
     guard let action = FormAction(rawValue: request.target.path) else { return false }
-    guard let fields = FormFields(request.body) else {
-      exchange.respond(application.refusal(request, 400, "bad_form", "the form cannot be understood"))
+    guard let sent = FormFields(request.body) else {
+      exchange.respond(
+        application.refusal(request, FieldFault("", .form(expected: "the form cannot be understood"))))
       return true
     }
-    let form = SentForm(exchange: exchange, fields: fields, language: Preferences.language(of: request))
-    switch action {
-    case .customers: addCustomers(form)
-    case .reset: reset(form)
-    case .cancel: choose(form, isCancelling: true)
-    case .requeue: choose(form, isCancelling: false)
-    case .pause, .resume: pause(form, action == .pause)
-    case .scale: scale(form)
-    case .end: endTeller(form)
-    case .language, .theme: keep(form, action)
-    case .juice, .stock, .insert, .buy, .change, .managerLogin, .restock, .discard: shop.serve(form, action)
-    }
+    do throws(FieldFault) {
+      _ = try RequestFields(request.target.query, known: ["lang"])
+      let fields = try RequestFields(
+        sent, known: action.fields.union(["key", "back"]), repeatable: action.repeated)
+      try serve(
+        SentForm(exchange: exchange, fields: fields, language: Preferences.language(of: request)), action)
+    } catch { exchange.respond(application.refusal(request, error)) }
     return true
+  }
+
+  private func serve(_ form: SentForm, _ action: FormAction) throws(FieldFault) {
+    switch action {
+    case .customers: try addCustomers(form)
+    case .reset: try reset(form)
+    case .cancel: try choose(form, isCancelling: true)
+    case .requeue: try choose(form, isCancelling: false)
+    case .pause, .resume: try pause(form, action == .pause)
+    case .scale: try scale(form)
+    case .end: try endTeller(form)
+    case .language, .theme: try keep(form, action)
+    case .juice, .stock, .insert, .buy, .change, .managerLogin, .restock, .discard:
+      try shop.serve(form, action)
+    }
   }
 
   // MARK: - Customers
 
-  private func addCustomers(_ form: SentForm) {
-    let isKiosk = form.fields["from"] == "kiosk"
-    let page = isKiosk ? "/kiosk" : "/"
-    let grade = form.fields.text("grade") ?? "regular"
-    let service = form.fields.text("service").map { ServiceName($0) }
-    guard let count = form.fields.number("count"), (1...1_000_000).contains(count),
-      let priority = Priority(name: grade), service != .some(nil), let key = form.key
-    else { return form.refuse(.badForm, at: page) }
-    let payload = form.fields.text("payload").map { Array($0.utf8) }
+  private func addCustomers(_ form: SentForm) throws(FieldFault) {
+    let fields = form.fields
+    let isKiosk = try fields.choice("from", of: ["bank", "kiosk"]) { ["bank": false, "kiosk": true][$0] }
+    let page = isKiosk == true ? "/kiosk" : "/"
+    let key = try form.key()
     let order = EnqueueOrder(
-      count: count, service: service ?? nil, priority: priority, amount: nil, account: nil,
-      seed: Self.seed(of: key), key: key, payload: payload)
+      count: try fields.needed(try fields.number("count", in: 1...1_000_000), "count"),
+      service: try fields.service(), priority: try fields.grade() ?? .regular, amount: nil, account: nil,
+      seed: Self.seed(of: key), key: key, payload: try fields.text("payload").map { Array($0.utf8) })
+    // The coordinator refuses it as well, in words that a form does not show.
+    if order.service == .juice { return form.refuse(.juiceUnnamed, at: page) }
     control.ask(.enqueue(order), within: .seconds(20)) { outcome in
       switch outcome.only(\.enqueued) {
       case .success(let report):
@@ -106,8 +117,9 @@ final class FormActions {
           report.known > 0
           ? .known(count: report.count == 0 ? report.known : report.count, first: report.first)
           : .added(count: report.count, first: report.first)
-        let isOne = isKiosk && report.first == report.last
-        form.answer(notice, at: isOne ? "/ticket/\(report.first)" : page, isMoved: isOne)
+        let isOne = isKiosk == true && report.first == report.last
+        form.answer(
+          notice, at: isOne ? "/ticket/\(report.first)?day=\(report.day)" : page, isMoved: isOne)
       case .failure(let failure): form.refuse(PageRefusal(failure), at: page)
       }
     }
@@ -123,6 +135,9 @@ final class FormActions {
   /// Asks first.
   func askForReset(_ exchange: HTTPExchange) {
     let request = exchange.request
+    do throws(FieldFault) { _ = try RequestFields(request.target.query, known: ["lang"]) } catch {
+      return exchange.respond(application.refusal(request, error))
+    }
     control.ask(.status) { [application] outcome in
       let frame = application.director.frame(request)
       switch outcome.only(\.status) {
@@ -136,11 +151,10 @@ final class FormActions {
     }
   }
 
-  private func reset(_ form: SentForm) {
+  private func reset(_ form: SentForm) throws(FieldFault) {
     let page = form.back(or: "/")
-    guard form.fields["confirmed"] != nil, let day = form.fields.number("day"), day > 0 else {
-      return form.refuse(.badForm, at: page)
-    }
+    let day = try form.fields.needed(try form.fields.day(), "day")
+    _ = try form.fields.needed(try form.fields.number("confirmed", in: 1...1), "confirmed")
     control.ask(.reset(day: day), within: .seconds(60)) { outcome in
       switch outcome.only(\.status) {
       case .success(let report): form.answer(.reset(day: report.day), at: page)
@@ -152,11 +166,9 @@ final class FormActions {
 
   // MARK: - Windows
 
-  private func pause(_ form: SentForm, _ isPause: Bool) {
+  private func pause(_ form: SentForm, _ isPause: Bool) throws(FieldFault) {
     let page = form.back(or: "/windows")
-    guard let service = form.fields.text("service").flatMap({ ServiceName($0) }) else {
-      return form.refuse(.badForm, at: page)
-    }
+    let service = try form.fields.needed(try form.fields.service(), "service")
     control.ask(isPause ? .pause(service) : .resume(service)) { outcome in
       switch outcome {
       case .success: form.answer(isPause ? .paused(service) : .resumed(service), at: page)
@@ -165,25 +177,30 @@ final class FormActions {
     }
   }
 
-  private func scale(_ form: SentForm) {
+  private func scale(_ form: SentForm) throws(FieldFault) {
     let page = form.back(or: "/windows")
-    guard let service = form.fields.text("service").flatMap({ ServiceName($0) }),
-      let windows = form.fields.number("windows"), (0...Limits.windowsPerService).contains(windows)
-    else { return form.refuse(.badForm, at: page) }
-    control.ask(.scale([ServiceWindows(service: service, count: windows)]), within: .seconds(30)) { outcome in
+    let service = try form.fields.needed(try form.fields.service(), "service")
+    let windows = try form.fields.needed(
+      try form.fields.number("windows", in: 0...Limits.windowsPerService), "windows")
+    WindowScaling(control).scale(service, to: windows) { outcome in
       switch outcome {
-      case .success: form.answer(.scaled(service, windows: windows), at: page)
-      case .failure(let failure): form.refuse(PageRefusal(failure), at: page)
+      case .done: form.answer(.scaled(service, windows: windows), at: page)
+      case .closing: form.answer(.scaling(service, windows: windows), at: page)
+      case .refused(let failure): form.refuse(PageRefusal(failure), at: page)
       }
     }
   }
 
-  private func endTeller(_ form: SentForm) {
+  private func endTeller(_ form: SentForm) throws(FieldFault) {
     let page = form.back(or: "/windows")
+    let fields = form.fields
+    let window = try fields.needed(
+      try fields.value("window", expected: "the name of a window") { WindowName($0) }, "window"
+    ).text
+    let generation = try fields.needed(try fields.number("generation", in: 0...Int64.max), "generation")
+    let pid = Int32(
+      try fields.needed(try fields.number("pid", in: 2...Int64(Int32.max)), "pid"))
     guard application.options.hasChaos else { return form.refuse(.noChaos, at: page) }
-    guard let window = form.fields.text("window"), let generation = form.fields.number("generation"),
-      let pid = form.fields.number("pid").flatMap({ Int32(exactly: $0) }), pid > 1
-    else { return form.refuse(.badForm, at: page) }
     application.feeds.want([.board], at: SystemClock.monotonic())
     let loader = application.director.loader
     let watch = KillWatch(window: window, generation: generation, pid: pid, in: application.feeds.board)
@@ -206,13 +223,14 @@ final class FormActions {
 
   // MARK: - Choices
 
-  private func keep(_ form: SentForm, _ action: FormAction) {
-    let choice = form.fields[action == .language ? "lang" : "theme"] ?? ""
-    let choices = action == .language ? ["ko", "en"] : ["dark", "light", ""]
-    guard choices.contains(choice) else { return form.refuse(.badForm, at: form.back(or: "/")) }
+  private func keep(_ form: SentForm, _ action: FormAction) throws(FieldFault) {
+    let name = action == .language ? "lang" : "theme"
+    let choices = action == .language ? ["ko", "en"] : ["dark", "light"]
+    let choice = try form.fields.choice(name, of: choices) { choices.contains($0) ? $0 : nil }
+    let value = action == .language ? try form.fields.needed(choice, name) : choice ?? ""
     var response = HTTPResponse.seeOther(form.back(or: "/"))
-    let name = action == .language ? Preferences.languageCookie : Preferences.themeCookie
-    response.add("Set-Cookie", Preferences.cookie(name, choice))
+    let cookie = action == .language ? Preferences.languageCookie : Preferences.themeCookie
+    response.add("Set-Cookie", Preferences.cookie(cookie, value))
     form.exchange.respond(response)
   }
 }
@@ -231,11 +249,12 @@ extension PageRefusal {
       case .noSuchWindow: .noSuchWindow
       case .otherProcess: .otherGeneration
       case .wrongState: .wrongState
-      case .wrongDay: .changed
+      case .wrongDay: .dayChanged
       case .keyConflict: .keyConflict
       case .badRequest: .badForm
       case .leaseLost: .leaseLost
       case .notInSharedBank: .notInSharedBank
+      case .system where failure.isUnanswered: .inDoubt
       default: .failed
       }
   }
@@ -248,8 +267,10 @@ extension Notice {
     case .juiceShort: 409
     case .refused(let refusal):
       switch refusal {
-      case .badForm, .nothingSelected: 400
+      case .badForm, .nothingSelected, .juiceUnnamed: 400
       case .readOnly, .noChaos, .notManager, .wrongCode: 403
+      case .codePause: 429
+      case .unfinished: 202
       case .noSuchTicket, .noSuchService, .noSuchWindow, .noSuchItem: 404
       case .notOpen, .draining, .queueFull, .diskFull, .crowded, .stockAway, .machineAway, .inDoubt,
         .leaseLost:

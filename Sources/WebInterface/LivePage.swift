@@ -87,6 +87,17 @@ final class LivePage: EventFeed {
     tellLists(now)
   }
 
+  /// The last word: what stands around the page, and everything that was held back.
+  func finish(_ frame: PageFrame, at now: MonotonicTime) {
+    let connection = frame.connection
+    guard sequence > 0, let place = latest.firstIndex(where: { $0.name == connection.name }) else { return }
+    latest[place] = connection
+    heldUntil = nil
+    let difference = RegionDifference(from: regions, to: latest)
+    regions = latest
+    tell(difference)
+  }
+
   private func tellLists(_ now: MonotonicTime) {
     let difference = RegionDifference(from: regions, to: latest)
     let json = difference.json

@@ -108,10 +108,23 @@ final class PageDirector {
   }
 
   private func frame(_ key: PageKey) -> PageFrame {
-    PageFrame(
+    var frame = PageFrame(
       language: key.language, address: key.address, isReadOnly: options.isReadOnly,
       hasChaos: options.hasChaos, isManager: key.isManager,
       isConnected: !key.path.feeds.contains(.board) || feeds.isOpen.contains(.board))
+    frame.isClosed = isClosed
+    return frame
+  }
+
+  /// The bank has closed; the pages say so before their streams end.
+  private var isClosed = false
+
+  /// The server ends: the last that viewers are told is that the bank has closed, if it has.
+  func end(_ now: MonotonicTime) {
+    guard feeds.endOfBank() else { return }
+    isClosed = true
+    for page in pages.values where page.key.path.isMadeOfTheBoard { renew(page, now) }
+    for page in pages.values { page.finish(frame(page.key), at: now) }
   }
 
   // MARK: - Turns
@@ -164,7 +177,9 @@ final class PageDirector {
     var frame = frame(visit.key)
     (frame.theme, frame.notice, frame.key) = (visit.theme, visit.notice, Self.newKey())
     switch outcome {
-    case .page(let page): visit.exchange.respond(.page(page.html(frame)))
+    case .page(let page):
+      frame.address = page.lastingAddress ?? frame.address
+      visit.exchange.respond(.page(page.html(frame)))
     case .missing(let detail):
       visit.exchange.respond(.page(ErrorPage(status: 404, detail: detail).html(frame), status: 404))
     case .away: visit.exchange.respond(.page(ErrorPage(status: 503).html(frame), status: 503))

@@ -42,14 +42,15 @@ final class PageLoader {
   func load(_ path: PagePath, in language: Language, _ done: @escaping Done) {
     switch path {
     case .bank: done(.page(feeds.board.map { BankPage($0) } ?? BankPage(state: .closed, day: 0)))
-    case .kiosk(let latest): done(.page(KioskPage(services: services, latest: latest)))
+    case .kiosk(let latest):
+      done(.page(KioskPage(services: services, latest: latest, day: feeds.board?.day ?? 1)))
     case .lobby: done(.page(feeds.board.map { LobbyPage($0) } ?? LobbyPage(state: .closed)))
     case .windows:
       done(
         .page(
           WindowsPage(
             windows: feeds.board?.windows.map { WindowRow($0) } ?? [], services: services,
-            death: kill.map { WindowDeath($0) })))
+            death: kill.map { WindowDeath($0) }, day: feeds.board?.day ?? 1)))
     case .services:
       done(
         .page(
@@ -110,13 +111,16 @@ final class PageLoader {
       case .success(let answers):
         let reports = answers.flatMap(\.tickets)
         let shown = reports.prefix(Int(Self.rows))
-        var record = filter.record
-        record.state = state
+        let hasMore = reports.count > shown.count
+        // The board counts whole lines. Behind a number the rows count themselves, as far as one page has them all.
+        let total =
+          filter.after == 0 ? total(filter.service, state) : hasMore ? nil : Int64(shown.count)
         done(
           page(
             TicketList(
-              filter: record, rows: shown.map { TicketRow($0) }, total: total(filter.service, state),
-              next: reports.count > shown.count ? shown.last?.ticket : nil, services: serviceNames)))
+              filter: filter.record, rows: shown.map { TicketRow($0) }, total: total,
+              day: reports.first?.day ?? feeds.board?.day ?? 1, next: hasMore ? shown.last?.ticket : nil,
+              services: serviceNames)))
       case .failure(let failure): done(Self.outcome(failure))
       }
     }
@@ -262,6 +266,6 @@ extension AuditPage {
         PromiseRow(name: .stock, difference: report.stockDifference.map { WonSum($0) }),
         PromiseRow(name: .money, difference: report.moneyDifference.map { WonSum($0) }),
       ], problems: report.problems, notes: report.notes ?? [], issued: report.issued, served: report.served,
-      cancelled: report.cancelled, waiting: report.waiting, dead: report.dead)
+      cancelled: report.cancelled, waiting: report.waiting, delayed: report.delayed, dead: report.dead)
   }
 }

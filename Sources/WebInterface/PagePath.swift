@@ -25,40 +25,59 @@ enum PagePath: Hashable {
   case audit
   case ledger(account: Int64?)
 
-  /// The page of a target; nil where there is none.
-  init?(_ target: RequestTarget) {
-    let query = target.query
+  /// The page of a target; nil if there is none at this path.
+  ///
+  /// - Throws: a fault for a field of the query that the page does not have, or whose value means nothing.
+  static func page(of target: RequestTarget) throws(FieldFault) -> PagePath? {
     let parts = target.segments.map { String($0) }
     switch (parts.first, parts.count) {
-    case (nil, _): self = .bank
-    case ("kiosk", 1): self = .kiosk(latest: query.number("latest"))
+    case (nil, _): return try plain(.bank, target)
+    case ("kiosk", 1):
+      return .kiosk(latest: try fields(target, "latest").number("latest", in: 1...Limits.ticket))
     case ("ticket", 2):
       guard let number = Int64(parts[1]), number > 0 else { return nil }
-      self = .ticket(number, day: query.number("day"))
-    case ("lobby", 1): self = .lobby
-    case ("juice", 1): self = .juice
-    case ("juice", 2) where parts[1] == "stock": self = .juiceStock
-    case ("vending", 1): self = .vending(before: query.number("before").flatMap { $0 > 0 ? $0 : nil })
-    case ("vending", 2) where parts[1] == "admin": self = .vendingAdmin
-    case ("windows", 1): self = .windows
+      return .ticket(number, day: try fields(target, "day").day())
+    case ("lobby", 1): return try plain(.lobby, target)
+    case ("juice", 1): return try plain(.juice, target)
+    case ("juice", 2) where parts[1] == "stock": return try plain(.juiceStock, target)
+    case ("vending", 1):
+      let before = try fields(target, "before").number("before", in: 0...Int64.max)
+      return .vending(before: before == 0 ? nil : before)
+    case ("vending", 2) where parts[1] == "admin": return try plain(.vendingAdmin, target)
+    case ("windows", 1): return try plain(.windows, target)
     case ("windows", 3) where parts[2] == "log":
-      // A name of a window has neither slashes nor dots.
-      guard ServiceName(parts[1]) != nil else { return nil }
-      self = .log(parts[1])
-    case ("services", 1): self = .services
-    case ("dead", 1): self = .dead(PageFilter(query))
-    case ("tickets", 1): self = .tickets(PageFilter(query))
-    case ("receipts", 1): self = .receipts(PageFilter(query))
-    case ("audit", 1): self = .audit
-    case ("ledger", 1): self = .ledger(account: Self.account(query.text("account")))
+      guard let name = WindowName(parts[1]) else { return nil }
+      return try plain(.log(name.text), target)
+    case ("services", 1): return try plain(.services, target)
+    case ("dead", 1): return .dead(try PageFilter(fields(target, "service", "after")))
+    case ("tickets", 1): return .tickets(try PageFilter(fields(target, "service", "state", "after")))
+    case ("receipts", 1):
+      return .receipts(try PageFilter(fields(target, "service", "outcome", "after", "day")))
+    case ("audit", 1): return try plain(.audit, target)
+    case ("ledger", 1):
+      let account = try fields(target, "account").value(
+        "account", expected: "the number of an account, or customer-NUMBER,", read: account)
+      return .ledger(account: account)
     default: return nil
     }
   }
 
+  /// The page, whose query says nothing of its own.
+  private static func plain(_ page: PagePath, _ target: RequestTarget) throws(FieldFault) -> PagePath {
+    _ = try fields(target)
+    return page
+  }
+
+  /// The fields of a query: those of the page, and those that every page has.
+  private static func fields(
+    _ target: RequestTarget, _ names: String...
+  ) throws(FieldFault) -> RequestFields {
+    try RequestFields(target.query, known: Set(names).union(["lang", "said"]))
+  }
+
   /// `12` or `customer-12`.
-  private static func account(_ text: String?) -> Int64? {
-    guard let text else { return nil }
-    return Int64(text.hasPrefix("customer-") ? String(text.dropFirst(9)) : text)
+  private static func account(_ text: String) -> Int64? {
+    Int64(text.hasPrefix("customer-") ? String(text.dropFirst(9)) : text)
   }
 
   /// What it is made of, and by whose change it is made anew.
@@ -70,6 +89,14 @@ enum PagePath: Hashable {
     case .vending: [.vending]
     case .vendingAdmin: [.manager]
     case .log: [.clock]
+    }
+  }
+
+  /// True if the board alone is enough to make the page, so that it can be made when the coordinator has gone.
+  var isMadeOfTheBoard: Bool {
+    switch self {
+    case .bank, .kiosk, .lobby, .windows, .services: true
+    default: false
     }
   }
 
@@ -97,12 +124,12 @@ struct PageFilter: Hashable {
 
   init() {}
 
-  init(_ query: FormFields) {
-    service = query.text("service").flatMap { ServiceName($0) }
-    state = query.text("state").flatMap { CustomerState(name: $0) }
-    outcome = query.text("outcome").flatMap { Outcome(name: $0) }
-    after = max(0, query.number("after") ?? 0)
-    day = query.number("day").flatMap { $0 > 0 ? $0 : nil }
+  init(_ fields: RequestFields) throws(FieldFault) {
+    service = try fields.service()
+    state = try fields.state()
+    outcome = try fields.outcome()
+    after = try fields.after()
+    day = try fields.day()
   }
 
   /// The same as the pages have it.

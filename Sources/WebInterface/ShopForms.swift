@@ -18,32 +18,30 @@ final class ShopForms {
     socket: VendingClient.managersSocket(inHome: application.options.home), loop: application.loop)
 
   /// How long a juice may take until it is ready or given up.
-  private static let juicePatience = TimeSpan.seconds(15)
+  private static let juicePatience = TimeSpan.seconds(8)
   private static let patience = TimeSpan.seconds(5)
 
   init(_ application: WebApplication) { self.application = application }
 
-  func serve(_ form: SentForm, _ action: FormAction) {
+  func serve(_ form: SentForm, _ action: FormAction) throws(FieldFault) {
     switch action {
-    case .juice: orderJuice(form)
-    case .stock: changeStock(form)
-    case .insert, .buy, .change: useMachine(form, action)
-    case .managerLogin: becomeManager(form)
-    case .restock, .discard: manage(form, action)
+    case .juice: try orderJuice(form)
+    case .stock: try changeStock(form)
+    case .insert, .buy, .change: try useMachine(form, action)
+    case .managerLogin: try becomeManager(form)
+    case .restock, .discard: try manage(form, action)
     default: form.refuse(.badForm, at: "/")
     }
   }
 
   /// The name under which something is asked for once.
-  private func order(_ form: SentForm) -> OrderID? {
-    form.key.map { OrderID($0) }.flatMap { $0.isValid ? $0 : nil }
-  }
+  private func order(_ form: SentForm) throws(FieldFault) -> OrderID { OrderID(try form.key()) }
 
   // MARK: - Juice
 
-  private func orderJuice(_ form: SentForm) {
-    let juice = ItemID(form.fields["juice"] ?? "")
-    guard juice.isValid, let key = form.key else { return form.refuse(.badForm, at: "/juice") }
+  private func orderJuice(_ form: SentForm) throws(FieldFault) {
+    let juice = try form.fields.needed(try form.fields.item("juice"), "juice")
+    let key = try form.key()
     // A page that is older than the menu has buttons for what nobody makes any more.
     application.stock.ask(.assortment, until: SystemClock.monotonic() + Self.patience) { [self] answer in
       guard case .success(.assortment(let assortment)) = answer else {
@@ -69,7 +67,7 @@ final class ShopForms {
   private func awaitJuice(_ form: SentForm, _ juice: ItemID, _ ticket: EnqueuedReport) {
     let end = ControlCommand.awaitTickets(day: ticket.day, first: ticket.first, last: ticket.last)
     control.ask(end, within: Self.juicePatience) { [self] outcome in
-      if case .failure = outcome { return withdraw(form, ticket) }
+      if case .failure = outcome { return stopWaiting(form, ticket) }
       control.ask(.ticket(number: ticket.first, day: ticket.day)) { outcome in
         switch outcome.only(\.ticket) {
         case .success(let report): form.answer(Self.notice(report, juice), at: "/juice")
@@ -90,29 +88,45 @@ final class ShopForms {
     }
   }
 
-  /// Nobody makes it: it is taken out, unless it is being made just now.
+  /// The patience is over. An order stays in line if a station works, however busy it is; otherwise it is taken back.
+  private func stopWaiting(_ form: SentForm, _ ticket: EnqueuedReport) {
+    control.ask(.status) { [self] outcome in
+      switch outcome.only(\.status) {
+      case .success(let report) where report.makesJuice: leaveInLine(form, ticket)
+      case .success: withdraw(form, ticket)
+      case .failure: form.refuse(.inDoubt, at: "/juice")
+      }
+    }
+  }
+
+  private func leaveInLine(_ form: SentForm, _ ticket: EnqueuedReport) {
+    form.answer(.refused(.unfinished), at: "/ticket/\(ticket.first)?day=\(ticket.day)", isMoved: true)
+  }
+
+  /// No station works: the order is taken out, unless it is being made just now.
   private func withdraw(_ form: SentForm, _ ticket: EnqueuedReport) {
-    control.ask(.cancel(ticket.first, day: ticket.day)) { outcome in
+    control.ask(.cancel(ticket.first, day: ticket.day)) { [self] outcome in
       switch outcome {
       case .success: form.refuse(.noStation, at: "/juice")
-      case .failure: form.refuse(.unfinished, at: "/juice")
+      case .failure: leaveInLine(form, ticket)
       }
     }
   }
 
   // MARK: - Stock
 
-  private func changeStock(_ form: SentForm) {
+  private func changeStock(_ form: SentForm) throws(FieldFault) {
     let page = "/juice/stock"
-    let item = ItemID(form.fields["item"] ?? "")
-    guard item.isValid, let order = order(form) else { return form.refuse(.badForm, at: page) }
+    let fields = form.fields
+    try fields.exclude("change", beside: "quantity")
+    let item = try fields.needed(try fields.item("item"), "item")
+    let order = try order(form)
     let command: StockCommand
-    if let quantity = form.fields.number("quantity"), (0...StockLimits.quantity).contains(quantity) {
-      command = .set(ItemAmount(item, quantity))
-    } else if let change = form.fields.number("change"), abs(change.clamped) <= StockLimits.quantity {
+    if let change = try fields.number("change", in: -StockLimits.quantity...StockLimits.quantity) {
       command = .change(ItemAmount(item, change), nil)
     } else {
-      return form.refuse(.badForm, at: page)
+      let quantity = try fields.number("quantity", in: 0...StockLimits.quantity)
+      command = .set(ItemAmount(item, try fields.needed(quantity, "quantity")))
     }
     application.stock.ask(command, as: order, until: SystemClock.monotonic() + Self.patience) {
       [self] answer in
@@ -136,20 +150,15 @@ final class ShopForms {
 
   // MARK: - The vending machine
 
-  private func useMachine(_ form: SentForm, _ action: FormAction) {
+  private func useMachine(_ form: SentForm, _ action: FormAction) throws(FieldFault) {
     let page = "/vending"
-    guard let order = order(form) else { return form.refuse(.badForm, at: page) }
+    let fields = form.fields
+    let order = try order(form)
     let command: VendingCommand
     switch action {
     case .insert:
-      guard let amount = form.fields.number("amount"), amount > 0 else {
-        return form.refuse(.badForm, at: page)
-      }
-      command = .insert(amount)
-    case .buy:
-      let product = ItemID(form.fields["product"] ?? "")
-      guard product.isValid else { return form.refuse(.badForm, at: page) }
-      command = .buy(product)
+      command = .insert(try fields.needed(try fields.number("amount", in: 1...Int64.max), "amount"))
+    case .buy: command = .buy(try fields.needed(try fields.item("product"), "product"))
     default: command = .giveChange
     }
     let deadline = SystemClock.monotonic() + Self.patience
@@ -177,38 +186,44 @@ final class ShopForms {
 
   // MARK: - The manager
 
-  private func becomeManager(_ form: SentForm) {
+  private func becomeManager(_ form: SentForm) throws(FieldFault) {
     let page = "/vending/admin"
-    let now = SystemClock.monotonic()
-    guard application.credentials.isManagersCode(form.fields["code"] ?? "", at: now) else {
-      let frame = application.director.frame(form.exchange.request)
-      if form.exchange.request.wantsJSON { return form.refuse(.wrongCode, at: page) }
-      return form.exchange.respond(.page(ManagerLoginPage(wasWrong: true).html(frame), status: 403))
+    let request = form.exchange.request
+    let code = try form.fields.text("code") ?? ""
+    switch application.credentials.judge(code: code, of: request, at: SystemClock.monotonic()) {
+    case .right:
+      var response = HTTPResponse.seeOther(page)
+      application.credentials.makeManager(&response, isProxied: application.isProxied(request))
+      form.exchange.respond(response)
+    case .wrong: refuseCode(form, .wrongCode, 403, ManagerLoginPage(wasWrong: true))
+    case .pause: refuseCode(form, .codePause, 429, ManagerLoginPage(isPaused: true))
     }
-    var response = HTTPResponse.seeOther(page)
-    application.credentials.makeManager(&response, isProxied: application.isProxied(form.exchange.request))
-    form.exchange.respond(response)
   }
 
-  private func manage(_ form: SentForm, _ action: FormAction) {
+  private func refuseCode(_ form: SentForm, _ refusal: PageRefusal, _ status: Int, _ page: ManagerLoginPage) {
+    if form.exchange.request.wantsJSON { return form.refuse(refusal, at: "/vending/admin") }
+    let frame = application.director.frame(form.exchange.request)
+    form.exchange.respond(.page(page.html(frame), status: status))
+  }
+
+  private func manage(_ form: SentForm, _ action: FormAction) throws(FieldFault) {
     let page = "/vending/admin"
     guard application.credentials.isManager(form.exchange.request) else {
       return form.refuse(.notManager, at: page)
     }
-    guard let order = order(form) else { return form.refuse(.badForm, at: page) }
+    let fields = form.fields
+    let order = try order(form)
     let command: VendingCommand
-    let product = ItemID(form.fields["product"] ?? "")
-    let count = form.fields.number("count") ?? 0
+    let product: ItemID
     if action == .restock {
-      let made = form.fields.text("made").map { CalendarDate(text: $0)?.number }
-      let expires = form.fields.text("expires").map { CalendarDate(text: $0)?.number }
-      guard product.isValid, (1...StockLimits.quantity).contains(count), made != .some(nil),
-        expires != .some(nil)
-      else { return form.refuse(.badForm, at: page) }
+      product = try fields.needed(try fields.item("product"), "product")
+      let count = try fields.number("count", in: 1...StockLimits.quantity)
       command = .add(
-        AddedDrinks(product: product, quantity: count, made: made ?? nil, expires: expires ?? nil))
+        AddedDrinks(
+          product: product, quantity: try fields.needed(count, "count"), made: try date("made", fields),
+          expires: try date("expires", fields)))
     } else {
-      command = .discardExpired
+      (product, command) = (ItemID(""), .discardExpired)
     }
     manager.ask(command, as: order, until: SystemClock.monotonic() + Self.patience) { answer in
       switch answer {
@@ -221,15 +236,26 @@ final class ShopForms {
     }
   }
 
+  private func date(_ name: String, _ fields: RequestFields) throws(FieldFault) -> DayNumber? {
+    try fields.value(name, expected: "a date such as 2026-03-01") { CalendarDate(text: $0)?.number }
+  }
+
   // MARK: - Turns
 
   var nextDeadline: MonotonicTime? { manager.nextDeadline }
   func endTurn() { if manager.nextDeadline != nil { manager.endTurn() } }
 }
 
-extension Int64 {
-  /// The number, or the nearest one whose amount is a number, too.
-  fileprivate var clamped: Int64 { Swift.max(self, -Int64.max) }
+extension StatusReport {
+  /// True if a juice station serves customers, or is about to.
+  fileprivate var makesJuice: Bool {
+    guard let own = services.first(where: { $0.service == .juice }), !own.paused else { return false }
+    let elsewhere = (bank?.services.first { $0.service == .juice }?.windows ?? 0) > own.windows
+    return elsewhere
+      || workers.contains {
+        $0.service == .juice && $0.isFailed != true && [.idle, .serving, .starting].contains($0.state)
+      }
+  }
 }
 
 extension EnqueueOrder {

@@ -91,8 +91,7 @@ final class WebApplication: HTTPHandler {
     case "events" where segments.count == 1: follow(exchange)
     case _ where request.method == .post: postForm(exchange)
     case "reset" where segments.count == 1: forms.askForReset(exchange)
-    case _ where PagePath(request.target) != nil: show(exchange)
-    default: exchange.respond(errorPage(request, 404))
+    default: show(exchange)
     }
   }
 
@@ -109,7 +108,13 @@ final class WebApplication: HTTPHandler {
   // MARK: - Pages
 
   private func show(_ exchange: HTTPExchange) {
-    guard let path = PagePath(exchange.request.target) else { return }
+    let path: PagePath
+    do throws(FieldFault) {
+      guard let found = try PagePath.page(of: exchange.request.target) else {
+        return exchange.respond(errorPage(exchange.request, 404))
+      }
+      path = found
+    } catch { return exchange.respond(refusal(exchange.request, error)) }
     let isManager = credentials.isManager(exchange.request)
     if path == .vendingAdmin, !isManager {
       return exchange.respond(.page(ManagerLoginPage().html(director.frame(exchange.request))))
@@ -121,16 +126,20 @@ final class WebApplication: HTTPHandler {
   private func follow(_ exchange: HTTPExchange) {
     let request = exchange.request
     let isManager = credentials.isManager(request)
-    guard request.method == .get, let address = request.target.query["page"],
-      let target = RequestTarget(address.utf8), let path = PagePath(target),
-      isManager || path != .vendingAdmin
-    else { return exchange.respond(refusal(request, 404, "not_found", "there is no such page")) }
-    director.follow(path, target, exchange, isManager: isManager)
+    do throws(FieldFault) {
+      _ = try RequestFields(request.target.query, known: ["page", "lang"])
+      guard request.method == .get, let address = request.target.query["page"],
+        let target = RequestTarget(address.utf8), let path = try PagePath.page(of: target),
+        isManager || path != .vendingAdmin
+      else { return exchange.respond(refusal(request, 404, "not_found", "there is no such page")) }
+      follow(path, target, exchange, isManager: isManager)
+    } catch { exchange.respond(refusal(request, 400, "bad_request", error.message)) }
   }
 
   private func postForm(_ exchange: HTTPExchange) {
     guard !forms.serve(exchange) else { return }
-    exchange.respond(errorPage(exchange.request, PagePath(exchange.request.target) == nil ? 404 : 405))
+    let isPage = (try? PagePath.page(of: exchange.request.target)) != nil
+    exchange.respond(errorPage(exchange.request, isPage ? 405 : 404))
   }
 
   private func errorPage(_ request: HTTPRequest, _ status: Int) -> HTTPResponse {
@@ -196,6 +205,7 @@ final class WebApplication: HTTPHandler {
   }
 
   private func unknown(_ request: HTTPRequest, wasUsed: Bool = false) -> HTTPResponse {
+    if let answer = answerFromElsewhere(request) { return answer }
     if isForScripts(request) {
       return refusal(request, 401, "unknown", "follow a link of 'bankctl web' first, or use run/web.sock")
     }

@@ -137,6 +137,8 @@ private final class WebRun {
     while !isAskedToEnd, link.map({ $0.state == .atWork }) ?? true { try turn(until: nil) }
     for listener in listeners { listener.stop() }
     let end = SystemClock.monotonic() + Self.goodbye
+    application.director.end(SystemClock.monotonic())
+    server.endTurn(SystemClock.monotonic())
     server.close()
     while server.count > 0, SystemClock.monotonic() < end { try turn(until: end) }
     log.write(event: "exit") { $0.field("code", 0) }

@@ -88,7 +88,7 @@ extension PageTests {
         try page.go(to: site.origin + "/dead")
         try page.wait(for: "\(Self.rows).length === 0")
         try page.go(to: site.origin + "/receipts")
-        #expect(try page.count("main a[href=\"/ticket/1\"]") == 1)
+        #expect(try page.count("main a[href=\"/ticket/1?day=1\"]") == 1)
         try page.expectClean()
       }
     }

@@ -130,17 +130,31 @@ struct CredentialsTests {
     #expect(!credentials.isManager(request(cookie: String(second.prefix { $0 != ";" }))))
   }
 
-  @Test("the manager's code is looked at a few times, and then not for a while")
+  @Test("a visitor who types wrong codes waits, is told so, and keeps no other visitor out")
   func codes() {
     var credentials = Credentials(Credentials.Secrets(random: numbers()), port: 1)
     let code = credentials.secrets.managerCode
     let other = code == "00000000" ? "00000001" : "00000000"
-    let wrong = Array(repeating: (other, now), count: Credentials.mostCodes)
-    let tries = ([(code, now)] + wrong + [(code, now), (code, now + Credentials.pause)]).map {
-      credentials.isManagersCode($0.0, at: $0.1)
+    let (mine, theirs) = (request(cookie: "bank-1=a"), request(cookie: "bank-1=b"))
+    func judge(_ code: String, _ request: HTTPRequest, _ now: MonotonicTime) -> CodeVerdict {
+      credentials.judge(code: code, of: request, at: now)
     }
-    #expect(code.utf8.count == 8)
-    #expect(tries == [true] + wrong.map { _ in false } + [false, true])
+    #expect(code.utf8.count == 8 && judge(code, mine, now) == .right)
+    for _ in 1...CodeTrials.atMost { #expect(judge(other, theirs, now) == .wrong) }
+    for _ in 1...3 { #expect(judge(code, theirs, now) == .pause && judge(other, theirs, now) == .pause) }
+    #expect(judge(code, mine, now) == .right)
+    let later = now + CodeTrials.pause
+    #expect(judge(other, theirs, later) == .wrong && judge(code, theirs, later) == .right)
+  }
+
+  @Test("visitors who try codes are remembered in bounded memory")
+  func trials() {
+    var trials = CodeTrials()
+    for visitor in 0..<(2 * CodeTrials.visitors) {
+      #expect(trials.judge("\(visitor)", at: now) { false } == .wrong)
+    }
+    for _ in 2...CodeTrials.atMost { #expect(trials.judge("0", at: now) { false } == .wrong) }
+    #expect(trials.judge("0", at: now) { true } == .right, "the first visitor was forgotten, and began anew")
   }
 
   @Test("secrets come back from their file, and nothing else does")

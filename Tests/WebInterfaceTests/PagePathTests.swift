@@ -10,21 +10,71 @@ import Wire
 
 @Suite("Addresses of pages")
 struct PagePathTests {
-  private func path(_ text: String) -> PagePath? { RequestTarget(text.utf8).flatMap { PagePath($0) } }
+  private func path(_ text: String) throws -> PagePath? {
+    try RequestTarget(text.utf8).flatMap { try PagePath.page(of: $0) }
+  }
 
   @Test("every page has its address, and nothing else has one")
-  func pages() {
-    #expect(path("/") == .bank && path("/?said=x&lang=ko") == .bank)
-    #expect(path("/ticket/7") == .ticket(7, day: nil) && path("/ticket/7?day=2") == .ticket(7, day: 2))
-    #expect(path("/windows/deposit-1/log") == .log("deposit-1"))
-    #expect(path("/ledger?account=customer-12") == .ledger(account: 12))
+  func pages() throws {
+    #expect(try path("/") == .bank && path("/?said=x&lang=ko") == .bank)
+    #expect(try path("/ticket/7") == .ticket(7, day: nil) && path("/ticket/7?day=2") == .ticket(7, day: 2))
+    #expect(try path("/windows/deposit-1/log") == .log("deposit-1"))
+    #expect(try path("/ledger?account=customer-12") == .ledger(account: 12))
     var filter = PageFilter()
     (filter.state, filter.service, filter.after) = (.dead, .loan, 200)
-    #expect(path("/tickets?state=dead&service=loan&after=200&x=y") == .tickets(filter))
+    #expect(try path("/tickets?state=dead&service=loan&after=200") == .tickets(filter))
+    #expect(try path("/tickets?state=&service=&after=") == .tickets(PageFilter()))
     for text in [
       "/nope", "/ticket/x", "/ticket/0", "/ticket/-1", "/ticket/99999999999999999999", "/ticket/7/8",
       "/windows/..%2f..%2fbank.db/log", "/windows/%2e%2e/log", "/windows/deposit-1/log/x", "/kiosk/x",
-    ] { #expect(path(text) == nil, "\(text)") }
+    ] { #expect(try path(text) == nil, "\(text)") }
+  }
+
+  @Test("a field that a page does not have, or that means nothing, is refused by its name")
+  func faults() {
+    for (text, field) in [
+      ("/?x=1", "x"), ("/lobby?x=1", "x"), ("/tickets?state=bogus", "state"), ("/tickets?sate=dead", "sate"),
+      ("/tickets?after=-1", "after"), ("/tickets?day=1", "day"), ("/tickets?state=dead&state=dead", "state"),
+      ("/dead?state=dead", "state"), ("/dead?service=No", "service"), ("/receipts?day=x", "day"),
+      ("/receipts?day=0", "day"), ("/receipts?outcome=lost", "outcome"), ("/ticket/7?day=x", "day"),
+      ("/kiosk?latest=0", "latest"), ("/vending?before=x", "before"), ("/ledger?account=x", "account"),
+      ("/windows/deposit-1/log?x=1", "x"),
+    ] {
+      #expect("\(text)") { _ = try path(text) } throws: { ($0 as? FieldFault)?.field == field }
+    }
+  }
+
+  @Test("every window of every service has a log page, however long its name is")
+  func longNames() throws {
+    for length in [1, 62, 63, 64] {
+      let service = try #require(ServiceName(String(repeating: "a", count: length)))
+      for window in [service.window(1), service.window(256), service.outside(.max)] {
+        #expect(try path("/windows/\(window)/log") == .log(window))
+        #expect(Notice(code: Notice.ended(window: window).code) == .ended(window: window))
+      }
+    }
+    #expect(try path("/windows/\(String(repeating: "a", count: 90))/log") == nil)
+  }
+
+  @Test("the display calls those at the windows, whatever else has happened since")
+  func calls() throws {
+    var frame = BoardFrame(
+      day: 2, state: .open, coordinator: BoardCoordinator(pid: 1, generation: 1, openedAt: 0), time: 9_000,
+      businessTime: .zero, businessTimeRuns: false, counts: BoardCounts(serving: 2))
+    func started(_ ticket: Int64, _ time: Int64, day: Int64) -> BoardEvent {
+      BoardEvent(
+        sequence: time, time: time, kind: .started, ticket: ticket, service: .loan, window: "loan-1",
+        attempt: 1, day: day)
+    }
+    frame.serving = [
+      BoardServing(ticket: 1, service: .deposit, priority: .vip, window: "deposit-1", since: 10, attempt: 2),
+      BoardServing(ticket: 9, service: .loan, priority: .regular, window: "loan-1", since: 30, attempt: 1),
+    ]
+    #expect(LobbyPage(frame).calls.map(\.ticket) == [9, 1])
+    #expect(LobbyPage(frame).calls.map(\.isAgain) == [false, true])
+    // Events add those who were called before; the same call is not there twice, nor is one of another day.
+    frame.events = [started(7, 5, day: 1), started(8, 20, day: 2), started(9, 30, day: 2)]
+    #expect(LobbyPage(frame).calls.map(\.ticket) == [9, 8, 1])
   }
 
   @Test("numbers that stand behind one another are one span")
@@ -35,18 +85,6 @@ struct PagePathTests {
         TicketNumbers(1), TicketNumbers(first: 3, last: 5), TicketNumbers(first: 9, last: 10),
       ])
     #expect(FormActions.spans([]).isEmpty && FormActions.spans([.max]) == [TicketNumbers(.max)])
-  }
-
-  @Test("a body is one object, whose numbers are whole, or it is none")
-  func bodies() throws {
-    let body = try #require(APIBody(Array(#"{"a":3,"b":"x","c":null,"d":[1,2],"e":1.5}"#.utf8)))
-    #expect(body.number("a") == 3 && body.text("b") == "x" && !body.has("c") && body.has("e"))
-    #expect(body.numbers("d") == [1, 2] && body.number("e") == nil && body.number("b") == nil)
-    #expect(body.hasOnly(["a", "b", "c", "d", "e"]) && !body.hasOnly(["a"]))
-    #expect(APIBody([]) != nil)
-    for text in ["[]", "1", "{", #"{"a":1,"a":2}"#, "count=1"] {
-      #expect(APIBody(Array(text.utf8)) == nil, "\(text)")
-    }
   }
 
   @Test("the server's command line is read, or refused")

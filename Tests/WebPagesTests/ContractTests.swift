@@ -137,6 +137,135 @@ struct ContractTests {
     }
   }
 
+  @Test(
+    "a link to a ticket and a form about one name its day, without which the number is another customer's")
+  func days() throws {
+    var seen: Set<String> = []
+    for sample in SamplePage.all(.english) {
+      for element in try elements(sample.name, .english) {
+        if element.name == "a", let link = element.attributes["href"], link.hasPrefix("/ticket/") {
+          seen.insert(sample.name)
+          #expect(link.wholeMatch(of: /\/ticket\/\d+\?day=1/) != nil, "\(sample.name): \(link)")
+        }
+        guard element.name == "form", element.attributes["action"]?.hasPrefix("/tickets/") == true else {
+          continue
+        }
+        seen.insert(sample.name)
+        let fields = try DocumentReader.elements(element.inside)
+        #expect(
+          fields.contains { $0.attributes["name"] == "day" && $0.attributes["value"] == "1" },
+          "\(sample.name)")
+      }
+    }
+    #expect(
+      seen.isSuperset(of: [
+        "bank", "kiosk", "windows", "tickets", "dead", "receipts", "ticket-waiting", "confirm-dead",
+        "confirm-all",
+      ]), "\(seen)")
+    let ticket = try #require(SamplePage.all(.english).first { $0.name == "ticket" })
+    #expect(ticket.page.lastingAddress == "/ticket/24?day=1")
+  }
+
+  @Test(
+    "an event of an earlier day leads to the ticket of that day, and so does a receipt and a selected row")
+  func earlierDays() throws {
+    var page = SamplePage.bank
+    page.day = 3
+    page.events[1].day = 2
+    let html = page.html(PageFrame(language: .english))
+    #expect(html.contains("/ticket/24?day=2") && html.contains("/ticket/29?day=3"))
+    var receipt = SamplePage.receipt
+    receipt.day = 2
+    let books: [any WebPage] = [
+      ReceiptsPage(rows: [receipt]), LedgerPage(lines: [], account: "customer-712", latest: [receipt]),
+    ]
+    for book in books { #expect(book.html(PageFrame(language: .english)).contains("/ticket/24?day=2")) }
+    // A row that is ticked is taken out with its day, and not made the row of the next one.
+    let row = TicketRow(day: 2, ticket: 5, service: .loan, state: .dead, issuedAt: 0)
+    let list = TicketsPage(TicketList(rows: [row], total: 1, day: 2))
+    #expect(list.html(PageFrame(language: .english)).contains(#"<tr data-key="2-5" data-ticket="5""#))
+  }
+
+  @Test("what was confirmed comes back from its digits, and nothing else does")
+  func confirmed() {
+    for bound in [
+      Confirmed(count: 1, last: 1, day: 1), Confirmed(count: 2_000, last: 1_000_000_000_000, day: 12),
+      Confirmed(count: .max, last: .max, day: .max),
+    ] { #expect(Confirmed(digits: bound.digits) == bound && bound.digits.allSatisfy(\.isWholeNumber)) }
+    let digits = Confirmed(count: 5, last: 7, day: 2).digits
+    for text in [
+      "", "5", "x" + digits, "-" + digits, String(digits.dropFirst()), digits + digits, "٥" + digits,
+    ] {
+      #expect(Confirmed(digits: text) == nil, "\(text)")
+    }
+  }
+
+  @Test("lines of a log are marked by their level, and not by words of the same letters")
+  func levels() throws {
+    let lines = [
+      "ts=1 level=warn event=x", "ts=1 level=error event=x", "ts=1 level=info msg=\"level=warn level=error\"",
+      "",
+    ]
+    let page = WindowLogPage(
+      name: "a", lines: lines.enumerated().map { LogLine(number: Int64($0.offset), text: $0.element) })
+    let marks = try DocumentReader.elements(page.html(PageFrame(language: .english))).filter {
+      $0.name == "span" && $0.attributes["data-key"] != nil
+    }
+    #expect(marks.map { $0.attributes["class"] } == ["warn", "alarm", "", ""])
+  }
+
+  @Test("the numbers of the audit add up, the delayed among them", arguments: Language.allCases)
+  func audit(language: Language) throws {
+    let figures = try elements("audit", language).filter { $0.name == "dd" }.compactMap { Int($0.inside) }
+    #expect(figures.count == 6 && figures[0] == figures.dropFirst().reduce(0, +), "\(figures)")
+  }
+
+  @Test(
+    "a ticket shows all of its payload and result, or says how much is left out", arguments: Language.allCases
+  )
+  func texts(language: Language) throws {
+    func html(_ change: (inout TicketPage) -> Void) -> String {
+      var page = TicketPage(
+        day: 1, ticket: 1, service: SamplePage.thumbs, issuedAt: 0, state: .done, receipt: SamplePage.receipt)
+      page.receipt?.result = nil
+      change(&page)
+      return page.html(PageFrame(language: language))
+    }
+    let long = [UInt8](repeating: UInt8(ascii: "x"), count: 48_000)
+    let whole = html {
+      $0.payload = ShownText(long)
+      $0.receipt?.result = ShownText(Excerpt(first: long)!)
+      $0.receipt?.errors = ShownText("to-stderr")
+    }
+    #expect(whole.components(separatedBy: String(repeating: "x", count: 48_000)).count == 3)
+    #expect(whole.contains("to-stderr") && !whole.contains(language == .korean ? "생략" : "left out"))
+    let unsaid = language == .korean ? "아직 출력이 없습니다." : "Nothing has been written yet."
+    #expect(!whole.contains(unsaid))
+    let cut = html {
+      $0.payload = ShownText(long + long)
+      $0.receipt?.result = ShownText(Excerpt(first: [65], last: [66], length: 1_000)!)
+    }
+    for (hidden, length) in [("30,464", "96,000"), ("998", "1,000")] {
+      #expect(
+        cut.contains(
+          language == .korean
+            ? "전체 \(length)바이트 가운데 \(hidden)바이트를 여기서 생략했습니다."
+            : "\(hidden) of \(length) bytes are left out here."), "\(length)")
+    }
+    #expect(
+      html {
+        $0.state = .serving; $0.receipt = nil
+      }.contains(unsaid))
+    #expect(html { _ in }.contains(language == .korean ? "출력이 없습니다." : "Nothing was written."))
+  }
+
+  @Test("a juice is no choice of the kiosk, which leads to the page of the juices")
+  func kiosk() throws {
+    let choices = try elements("kiosk").filter { $0.name == "option" }.compactMap { $0.attributes["value"] }
+    #expect(choices.contains("deposit") && choices.contains("thumbs") && !choices.contains("juice"))
+    #expect(try elements("kiosk").contains { $0.parents.last == "p" && $0.attributes["href"] == "/juice" })
+  }
+
   private var assets: [String: (type: String, bytes: [UInt8])] {
     let all = (0..<bank_web_asset_count()).map { bank_web_asset_at($0) }
     return Dictionary(

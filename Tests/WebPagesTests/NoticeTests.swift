@@ -11,7 +11,8 @@ struct NoticeTests {
     [
       .added(count: 10, first: 1), .added(count: 1, first: 7), .known(count: 10, first: 1), .reset(day: 2),
       .cancelled(count: 3), .requeued(count: 1), .partly(done: 2, of: 3), .paused(.loan),
-      .resumed(ServiceName("a.b_c-d")!), .scaled(.deposit, windows: 3), .ended(window: "loan-1"),
+      .resumed(ServiceName("a.b_c-d")!), .scaled(.deposit, windows: 3), .scaling(.loan, windows: 0),
+      .ended(window: "loan-1"),
       .juiceReady("kiwi".item),
       .juiceShort("strawberry".item, fruit: "strawberry".item, needed: 16, available: 10),
       .stocked("kiwi".item, quantity: 10), .inserted(1_000), .returned(500), .bought("top".item),

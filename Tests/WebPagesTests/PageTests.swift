@@ -83,7 +83,9 @@ struct PageTests {
       for form in elements where form.name == "form" {
         let action = try #require(form.attributes["action"])
         guard form.attributes["method"] == "post" else { continue }
-        #expect(FormAction(rawValue: action) != nil, "\(action)")
+        let known = try #require(FormAction(rawValue: action), "\(action)")
+        let names = try DocumentReader.elements(form.inside).compactMap { $0.attributes["name"] }
+        #expect(Set(names).isSubset(of: known.fields.union(["key", "back"])), "\(action) \(names)")
         guard action != FormAction.language.rawValue, action != FormAction.theme.rawValue else { continue }
         #expect(form.inside.hasPrefix(#"<input type="hidden" name="key" value="k1">"#), "\(action)")
       }
@@ -151,12 +153,14 @@ struct PageTests {
       window: evil, generation: 1, pid: 2, startedAt: .min, endedAt: .max, end: .failed, signal: evil,
       words: evil)
     var receipt = SamplePage.receipt
-    (receipt.result, receipt.debit, receipt.credit, receipt.window) = (evil, evil, evil, evil)
+    (receipt.result, receipt.errors) = (ShownText(evil), ShownText(evil))
+    (receipt.debit, receipt.credit, receipt.window) = (evil, evil, evil)
     let pages: [any WebPage] = [
       TicketPage(
         day: 1, ticket: 1, service: .loan, article: evil, issuedAt: 0, state: .serving, window: evil,
         progress: evil,
-        attempts: [row], receipt: receipt, payload: evil, output: [OutputChunk(number: 0, text: evil)]),
+        attempts: [row], receipt: receipt, payload: ShownText(evil),
+        output: [OutputChunk(number: 0, text: evil)]),
       WindowLogPage(name: evil, lines: [LogLine(number: 1, text: evil)]),
       WindowsPage(
         windows: [
@@ -165,18 +169,19 @@ struct PageTests {
         ], services: [ServiceRow(service: .loan, isPaused: true, pauseReason: evil, windows: .min)],
         death: WindowDeath(
           window: evil, generation: .min, pid: .min,
-          stage: .served(ticket: .max, window: evil, milliseconds: .min, isExact: false))),
+          stage: .served(ticket: .max, window: evil, milliseconds: .min, isExact: false)), day: .min),
       AuditPage(problems: [evil], notes: [evil]),
       LedgerPage(lines: [LedgerLine(account: evil, debit: .max, credit: .min)]),
       JuicePage(fruits: [FruitRow(id: ItemID(evil), name: evil, emoji: evil, quantity: .max)]),
       VendingPage(
         balance: .min, drinks: [],
         purchases: [PurchaseRow(number: 1, product: ItemID(evil), name: evil, price: 1, time: .max)]),
-      ErrorPage(status: 404, detail: evil),
+      ErrorPage(status: 404, detail: evil), ElsewherePage(address: evil),
+      ErrorPage(status: 400, detail: FieldProblem.unknown(evil).text(.korean)),
       ConfirmPage(confirmation: .end(window: evil, generation: 1, pid: 1), back: "/"),
       BankPage(
         state: .open, day: .max, businessMilliseconds: .min, counts: BranchCounts(waiting: .min),
-        events: [EventRow(sequence: 1, time: .min, kind: .died, window: evil, pid: 1, signal: evil)]),
+        events: [EventRow(sequence: 1, time: .min, kind: .died, day: 1, window: evil, pid: 1, signal: evil)]),
       ServicesPage(services: [ServiceRow(service: .loan, history: [.min, .max, 0])]),
     ]
     for page in pages {

@@ -37,18 +37,21 @@ struct SamplePage {
         ticket: 28, service: thumbs, window: "thumbs-1", since: now, percent: 40, progress: "shrinking"),
     ],
     events: [
-      EventRow(sequence: 90, time: now, kind: .issued, ticket: 29, lastTicket: 38, service: nil),
+      EventRow(sequence: 90, time: now, kind: .issued, day: 1, ticket: 29, lastTicket: 38, service: nil),
       EventRow(
-        sequence: 91, time: now + 20, kind: .started, ticket: 24, service: .loan, window: "loan-1", pid: 4963,
+        sequence: 91, time: now + 20, kind: .started, day: 1, ticket: 24, service: .loan, window: "loan-1",
+        pid: 4963,
         attempt: 1),
       EventRow(
-        sequence: 92, time: now + 700, kind: .served, ticket: 23, service: .deposit, window: "deposit-2",
+        sequence: 92, time: now + 700, kind: .served, day: 1, ticket: 23, service: .deposit,
+        window: "deposit-2",
         pid: 4962),
       EventRow(
-        sequence: 93, time: now + 812, kind: .died, ticket: 24, service: .loan, window: "loan-1", pid: 4963,
+        sequence: 93, time: now + 812, kind: .died, day: 1, ticket: 24, service: .loan, window: "loan-1",
+        pid: 4963,
         signal: "SIGKILL"),
       EventRow(
-        sequence: 94, time: now + 817, kind: .started, ticket: 24, service: .loan, window: "loan-1",
+        sequence: 94, time: now + 817, kind: .started, day: 1, ticket: 24, service: .loan, window: "loan-1",
         pid: 4971,
         attempt: 2),
     ], coordinator: 4958, generation: 1)
@@ -84,7 +87,8 @@ struct SamplePage {
   static let receipt = ReceiptRow(
     sequence: 23, day: 1, ticket: 24, service: .loan, priority: .vip, outcome: .served, window: "loan-1",
     attempts: 2,
-    amount: 702_000, debit: "loans", credit: "customer-712", finishedAt: now + 1_900, result: "paid out")
+    amount: 702_000, debit: "loans", credit: "customer-712", finishedAt: now + 1_900,
+    result: ShownText("paid out"))
 
   static let attempts = [
     AttemptRow(
@@ -96,7 +100,7 @@ struct SamplePage {
 
   private static let branch = [
     SamplePage("bank", "/", bank), SamplePage("bank-shared", "/", sharedBank),
-    SamplePage("kiosk", "/kiosk", KioskPage(services: services, latest: 42)),
+    SamplePage("kiosk", "/kiosk", KioskPage(services: services, latest: 42, day: 1)),
     SamplePage(
       "ticket", "/ticket/24",
       TicketPage(
@@ -109,7 +113,7 @@ struct SamplePage {
         day: 1, ticket: 28, service: thumbs, issuedAt: now, state: .serving, window: "thumbs-1", percent: 40,
         progress: "shrinking",
         attempts: [AttemptRow(window: "thumbs-1", generation: 3, pid: 5012, startedAt: now)],
-        payload: "icon.png & <b>more</b>",
+        payload: ShownText("icon.png & <b>more</b>"),
         output: (0..<12).map { OutputChunk(number: $0, text: "line \($0) of the work\n", isError: $0 == 5) })),
     SamplePage(
       "ticket-waiting", "/ticket/40",
@@ -123,8 +127,8 @@ struct SamplePage {
         calls: (0..<5).map { (place: Int64) -> Call in
           let isLoan = place == 2
           return Call(
-            sequence: 94 - place, ticket: 28 - place, service: isLoan ? .loan : .deposit,
-            window: isLoan ? "loan-1" : "deposit-\(place % 2 + 1)", isAgain: isLoan)
+            day: 1, ticket: 28 - place, service: isLoan ? .loan : .deposit,
+            window: isLoan ? "loan-1" : "deposit-\(place % 2 + 1)", attempt: isLoan ? 2 : 1)
         }, waiting: 12, serving: 4, served: 23)),
     SamplePage("lobby-empty", "/lobby", LobbyPage()),
     SamplePage(
@@ -149,7 +153,7 @@ struct SamplePage {
         ], services: services,
         death: WindowDeath(
           window: "loan-1", generation: 1, pid: 4963,
-          stage: .served(ticket: 24, window: "loan-1", milliseconds: 5, isExact: true)))),
+          stage: .served(ticket: 24, window: "loan-1", milliseconds: 5, isExact: true)), day: 1)),
     SamplePage(
       "log", "/windows/loan-1/log",
       WindowLogPage(
@@ -224,7 +228,8 @@ struct SamplePage {
     let isLoan = number % 2 == 0
     let isServed = number == 4
     return TicketRow(
-      ticket: number, service: isLoan ? ServiceName.loan : thumbs, priority: number == 3 ? .vip : .regular,
+      day: 1, ticket: number, service: isLoan ? ServiceName.loan : thumbs,
+      priority: number == 3 ? .vip : .regular,
       state: isServed ? .serving : .dead, window: isServed ? "loan-1" : nil, amount: isLoan ? 250_000 : 0,
       issuedAt: now, attempts: 3, reason: "SIGSEGV")
   }
@@ -234,11 +239,12 @@ struct SamplePage {
       "tickets", "/tickets?state=waiting",
       TicketsPage(
         TicketList(
-          filter: RecordFilter(state: .waiting, after: 200), rows: ticketRows, total: 1_000_000, next: 400,
+          filter: RecordFilter(state: .waiting, after: 200), rows: ticketRows, total: 1_000_000, day: 1,
+          next: 400,
           services: services.map(\.service)))),
     SamplePage(
       "dead", "/dead",
-      DeadPage(TicketList(rows: ticketRows, total: 6, services: services.map(\.service)))),
+      DeadPage(TicketList(rows: ticketRows, total: 6, day: 1, services: services.map(\.service)))),
     SamplePage(
       "receipts", "/receipts",
       ReceiptsPage(
@@ -254,7 +260,7 @@ struct SamplePage {
         time: now,
         promises: Promise.allCases.map { PromiseRow(name: $0, difference: $0 == .money ? nil : 0) },
         issued: 42,
-        served: 23, cancelled: 1, waiting: 17, dead: 1)),
+        served: 23, cancelled: 1, waiting: 15, delayed: 2, dead: 1)),
     SamplePage(
       "audit-broken", "/audit",
       AuditPage(
@@ -274,8 +280,18 @@ struct SamplePage {
   private static let plain = [
     SamplePage(
       "confirm", "/reset", ConfirmPage(confirmation: .reset(day: 1, waiting: 12, serving: 4), back: "/")),
-    SamplePage("confirm-dead", "/dead", ConfirmPage(confirmation: .requeue([3, 5, 7]), back: "/dead")),
+    SamplePage(
+      "confirm-dead", "/dead",
+      ConfirmPage(
+        confirmation: .requeue([3, 5, 7], Confirmed(count: 3, last: 42, day: 1)), back: "/dead")),
+    SamplePage(
+      "confirm-all", "/tickets",
+      ConfirmPage(
+        confirmation: .cancelAll(
+          RecordFilter(service: .loan, state: .waiting, after: 7), Confirmed(count: 3, last: 42, day: 1)),
+        back: "/tickets")),
     SamplePage("login", "/login", LoginPage(wasUsed: true)),
+    SamplePage("elsewhere", "/tickets?state=dead", ElsewherePage(address: "/tickets?state=dead&after=1")),
     SamplePage("error", "/nowhere", ErrorPage(status: 404, detail: "/nowhere")),
   ]
 }

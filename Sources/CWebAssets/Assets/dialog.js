@@ -7,13 +7,23 @@ function freshKey() {
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
+// Questions and answers come in the language of the page, whatever the browser or a cookie prefers.
+function inLanguage(address) {
+  const url = new URL(address, location.href);
+  url.searchParams.set('lang', document.documentElement.lang);
+  return url.pathname + url.search;
+}
+
+// A page that was asked for in a language leads on in it.
+const goTo = (address) => location.assign(new URLSearchParams(location.search).has('lang') ? inLanguage(address) : address);
+
 const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
 // Whoever does not answer is asked again for some seconds, under the same key: it may be starting anew.
 async function send(url, options) {
   for (let attempt = 0; ; attempt++) {
     try {
-      return await fetch(url, { redirect: 'follow', credentials: 'same-origin', ...options });
+      return await fetch(inLanguage(url), { redirect: 'follow', credentials: 'same-origin', ...options });
     } catch (error) {
       if (attempt === 8) throw error;
       await pause(100 * 2 ** Math.min(attempt, 4));
@@ -80,9 +90,12 @@ function alertOf(answer) {
 }
 
 function show(answer, isQuiet) {
-  // What is not of a form, such as an origin that is not ours, is refused as a request of a script is.
-  if (answer.error) return tell(answer.error.message, 'refused');
-  if (answer.to) location.assign(answer.to);
+  // What is not of a form, such as an origin that is not ours, is refused as a request of a script is: in English, or in no JSON.
+  if (!answer) return tell(document.body.dataset.failed, 'refused');
+  if (answer.error) {
+    return tell(document.documentElement.lang === 'en' ? answer.error.message : document.body.dataset.failed, 'refused');
+  }
+  if (answer.to) goTo(answer.to);
   else if (answer.tone === 'question' || answer.tone === 'alert') alertOf(answer);
   else if (!isQuiet || answer.tone === 'refused') tell(answer.text, answer.tone);
 }
@@ -124,7 +137,7 @@ document.addEventListener('submit', async (event) => {
     if (asks) return await (isPost ? askFirst(target, { method: 'POST', body: sent }) : askFirst(`${target}?${sent}`));
     const answer = await send(target, { method: 'POST', body: sent, headers: { Accept: 'application/json' } });
     if (answer.status === 401) return location.reload();
-    show(await answer.json(), form.hasAttribute('data-quiet'));
+    show(await answer.json().catch(() => null), form.hasAttribute('data-quiet'));
     if (answer.ok) for (const field of form.querySelectorAll('textarea')) field.value = '';
   } catch {
     tell(document.body.dataset.unsent, 'refused');

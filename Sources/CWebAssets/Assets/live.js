@@ -121,7 +121,7 @@ function say(isLost) {
   if (!lost) return;
   lost.hidden = !isLost;
   lost.textContent = isLost ? body.dataset.lost : '';
-  body.classList.toggle('away', isLost);
+  if (body.classList.toggle('away', isLost) === false) document.dispatchEvent(new CustomEvent('bank:back'));
 }
 
 function open() {

@@ -8,6 +8,8 @@ const padded = (number, digits) => String(number).padStart(digits, '0');
 
 function show() {
   wanted = false;
+  // While the server does not answer, nothing is known that a running number could show.
+  if (document.body.classList.contains('away')) return;
   const now = performance.now();
   let runs = false;
   for (const timer of document.querySelectorAll('[data-timer]')) {
@@ -35,5 +37,5 @@ function ask() {
   requestAnimationFrame(show);
 }
 
-document.addEventListener('bank:change', ask);
+for (const kind of ['bank:change', 'bank:back']) document.addEventListener(kind, ask);
 ask();

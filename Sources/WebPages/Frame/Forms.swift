@@ -4,11 +4,11 @@
 // ``Notice/json(_:to:)`` and 200 or 4xx. Invariant: what stands here is what the pages send; the tests look for every one of them.
 //
 // /customers             count, from (bank, kiosk), and from the kiosk service ("" for chance), grade, payload.
-//                        With from=kiosk and one customer the answer leads to /ticket/N.
+//                        With from=kiosk and one customer the answer leads to /ticket/N?day=D.
 // /reset                 GET asks (``ConfirmPage``); POST day, confirmed=1, back
-// /tickets/cancel        ticket, repeated; or all=COUNT with service and state where there is a filter. Without `confirmed` the
-// /tickets/requeue       answer is a ``ConfirmPage``, for the script too, which asks for HTML then; with confirmed=COUNT it is done,
-//                        unless the number is another one by now (``Refusal/changed``). back
+// /tickets/cancel        day, and ticket, repeated; or all=COUNT with the filter: service, state, after. Without `confirmed` the
+// /tickets/requeue       answer is a ``ConfirmPage``, for the script too, which asks for HTML then; with the `confirmed` of that page
+//                        (``Confirmed``) it is done, unless the day is another one by now (``Refusal/dayChanged``). back
 // /windows/pause, resume service
 // /windows/scale         service, windows
 // /windows/end           window, generation, pid
@@ -42,4 +42,28 @@ public enum FormAction: String, Sendable, CaseIterable {
   case discard = "/vending/admin/discard"
   case language = "/language"
   case theme = "/theme"
+
+  /// The names that the form sends beside `key` and `back`, which every form may have.
+  public var fields: Set<String> {
+    switch self {
+    case .customers: ["count", "from", "service", "grade", "payload"]
+    case .reset: ["day", "confirmed"]
+    case .cancel, .requeue: ["ticket", "day", "all", "service", "state", "after", "confirmed"]
+    case .pause, .resume: ["service"]
+    case .scale: ["service", "windows"]
+    case .end: ["window", "generation", "pid", "confirmed"]
+    case .juice: ["juice"]
+    case .stock: ["item", "change", "quantity"]
+    case .insert: ["amount"]
+    case .buy: ["product"]
+    case .change, .discard: []
+    case .managerLogin: ["code"]
+    case .restock: ["product", "count", "made", "expires"]
+    case .language: ["lang"]
+    case .theme: ["theme"]
+    }
+  }
+
+  /// The names that may be there several times.
+  public var repeated: Set<String> { fields.intersection(["ticket"]) }
 }

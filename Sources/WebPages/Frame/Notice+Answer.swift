@@ -10,8 +10,12 @@ extension Notice {
   /// The answer to a form that the script has sent (`Accept: application/json`), on one line: `{"said":"added~10~1","tone":
   /// "done","text":"…"}`, and with a question `"yes":{"text":"예","href":"/juice/stock"},"no":{"text":"아니오"}`.
   ///
-  /// - Parameter to: where the script shall go; nil to stay.
-  public func json(_ language: Language, to address: String? = nil) -> String {
+  /// - Parameters:
+  ///   - to: where the script shall go; nil to stay.
+  ///   - problem: the field because of which the form was refused.
+  public func json(
+    _ language: Language, to address: String? = nil, because problem: FieldProblem? = nil
+  ) -> String {
     let phrases = Phrasebook(language)
     var bytes: [UInt8] = []
     func put(_ name: String, _ text: String) {
@@ -23,7 +27,7 @@ extension Notice {
     bytes.append(UInt8(ascii: "{"))
     put("said", code)
     put("tone", tone.rawValue)
-    put("text", text(language))
+    put("text", problem?.text(language) ?? text(language))
     if let address { put("to", address) }
     if tone == .question {
       bytes.append(contentsOf: #","yes":{"#.utf8)

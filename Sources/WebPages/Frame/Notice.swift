@@ -16,6 +16,8 @@ public enum Notice: Sendable, Equatable {
   case paused(ServiceName)
   case resumed(ServiceName)
   case scaled(ServiceName, windows: Int64)
+  /// The windows that are too many close when their customers have been served.
+  case scaling(ServiceName, windows: Int64)
   /// The teller at a window was ended.
   case ended(window: String)
   case juiceReady(ItemID)
@@ -62,8 +64,10 @@ public enum Refusal: String, Sendable, CaseIterable {
   case noSuchWindow = "no_such_window"
   case noSuchItem = "no_such_item"
   case wrongState = "wrong_state"
-  /// The day, or the number of those that were selected, is another one by now.
+  /// What was confirmed is something else by now.
   case changed
+  /// The business day is another one by now, and its numbers are other customers.
+  case dayChanged = "day_changed"
   /// Another process is at the window by now.
   case otherGeneration = "other_generation"
   case keyConflict = "key_conflict"
@@ -80,6 +84,8 @@ public enum Refusal: String, Sendable, CaseIterable {
   case noStation = "no_station"
   /// The juice was ordered and is not ready yet.
   case unfinished
+  /// Customers for juice without a juice.
+  case juiceUnnamed = "juice_unnamed"
   /// It is not known whether it was done.
   case inDoubt = "in_doubt"
   case nothingSelected = "nothing_selected"
@@ -88,6 +94,8 @@ public enum Refusal: String, Sendable, CaseIterable {
   case noChaos = "no_chaos"
   case notManager = "not_manager"
   case wrongCode = "wrong_code"
+  /// No code is compared for a while, because several wrong ones came one after another.
+  case codePause = "code_pause"
   /// The branch serves nobody until it has joined the bank again.
   case leaseLost = "lease_lost"
   /// A bank with several branches does not offer it.
@@ -111,6 +119,7 @@ extension Notice {
     case .paused(let service): parts = ["paused", service]
     case .resumed(let service): parts = ["resumed", service]
     case .scaled(let service, let windows): parts = ["scaled", service, windows]
+    case .scaling(let service, let windows): parts = ["scaling", service, windows]
     case .ended(let window): parts = ["ended", window]
     case .juiceReady(let juice): parts = ["ready", juice]
     case .juiceShort(let juice, let fruit, let needed, let available):
@@ -151,7 +160,8 @@ extension Notice {
       case ("paused", _, _): service().map { .paused($0) }
       case ("resumed", _, _): service().map { .resumed($0) }
       case ("scaled", _, let windows?): service().map { .scaled($0, windows: windows) }
-      case ("ended", _, _): service().map { .ended(window: $0.text) }
+      case ("scaling", _, let windows?): service().map { .scaling($0, windows: windows) }
+      case ("ended", _, _): parts.count > 1 ? WindowName(parts[1]).map { .ended(window: $0.text) } : nil
       case ("ready", _, _): item(1).map { .juiceReady($0) }
       case ("short", _, _): Self.short(item(1), item(2), number(3), number(4))
       case ("stocked", _, let quantity?): item(1).map { .stocked($0, quantity: quantity) }

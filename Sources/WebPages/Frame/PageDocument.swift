@@ -33,7 +33,7 @@ struct PageDocument {
       <link rel="stylesheet" href="/assets/style.css">\(more)
       <script type="module" src="/assets/page.js"></script>
       </head>
-      <body class="\(look)" data-unsent="\(words.notSent)" data-ok="\(words.ok)" data-no="\(words.phrases.no)"\(live)>
+      <body class="\(look)" data-unsent="\(words.notSent)" data-failed="\(words.notTaken)" data-ok="\(words.ok)" data-no="\(words.phrases.no)"\(live)>
       <a class="skip" href="#main">\(words.skip)</a>
       \(header)
       <main id="main" tabindex="-1">
@@ -53,9 +53,9 @@ struct PageDocument {
 
   /// What is wrong with the connection to the bank, which comes and goes.
   static func connection(_ frame: PageFrame) -> Region {
-    .block(
-      "connection",
-      frame.isConnected ? "" : #"<p class="banner bad" role="alert">\#(frame.words.bankSilent)</p>"#)
+    let text: String? =
+      frame.isClosed ? frame.words.bankClosed : frame.isConnected ? nil : frame.words.bankSilent
+    return .block("connection", text.map { #"<p class="banner bad" role="alert">\#($0)</p>"# } ?? "")
   }
 
   private var header: HTML {
@@ -120,5 +120,8 @@ struct PageDocument {
 }
 
 extension PageFrame {
+  /// The part of every page that says what is wrong with the connection to the bank.
+  public var connection: Region { PageDocument.connection(self) }
+
   var words: PageWords { PageWords(language: language) }
 }

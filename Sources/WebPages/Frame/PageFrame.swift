@@ -27,6 +27,8 @@ public struct PageFrame: Sendable, Equatable {
   public var isManager: Bool
   /// The coordinator answers. Pages of the shop know for themselves whether theirs does.
   public var isConnected: Bool
+  /// The bank has closed, and the page's server ends with it.
+  public var isClosed: Bool = false
   /// What came of the last form.
   public var notice: Notice?
 

@@ -16,11 +16,15 @@ public protocol WebPage: Sendable, Equatable {
   var sheets: [String] { get }
   /// The look of the whole document: a class of its body; "" for the usual one.
   var look: HTML { get }
+  /// The address that always means this page, if the one that was asked for may mean another page later; otherwise nil.
+  var lastingAddress: String? { get }
 }
 
 extension WebPage {
   /// The usual one.
   public var look: HTML { "" }
+  /// None: an address means one page.
+  public var lastingAddress: String? { nil }
   /// That of everything but the first page.
   public var sheets: [String] { ["more.css"] }
 

@@ -108,7 +108,7 @@ extension BankPage {
   private func row(_ row: WaitingRow, _ frame: PageFrame) -> HTML {
     """
     <li data-key="\(row.ticket)" data-ticket="\(row.ticket)"\(frame.tintMark(row.service))>\
-    \(frame.ticketLink(row.ticket, row.service, row.priority))</li>
+    \(frame.ticketLink(row.ticket, of: day, row.service, row.priority))</li>
     """
   }
 
@@ -117,7 +117,7 @@ extension BankPage {
       row.attempt > 1 ? #" · <b class="again">\#(frame.words.attempt(row.attempt))</b>"# : nil
     return """
       <li data-key="\(row.ticket)" data-ticket="\(row.ticket)"\(frame.tintMark(row.service))>\
-      \(frame.ticketLink(row.ticket, row.service, row.priority)) \
+      \(frame.ticketLink(row.ticket, of: day, row.service, row.priority)) \
       <small>\(row.window)\(again)</small>\(frame.progressBar(row.percent, row.progress))</li>
       """
   }

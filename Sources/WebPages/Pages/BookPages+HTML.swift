@@ -12,7 +12,7 @@ extension AuditPage {
   public func parts(_ frame: PageFrame) -> [Region] {
     let words = frame.words
     let counts = BranchCounts(
-      issued: issued, waiting: waiting, served: served, cancelled: cancelled, dead: dead)
+      issued: issued, waiting: waiting, delayed: delayed, served: served, cancelled: cancelled, dead: dead)
     return [
       .block("verdict", verdict(frame)),
       .rows("promises", promises, key: \.name.rawValue, row: { row($0, frame) }),
@@ -21,7 +21,7 @@ extension AuditPage {
         """
         <dl class="figures">\(frame.figure(words.issued, counts.issued))\(frame.figure(words.served, counts.served))\
         \(frame.figure(words.cancelled, counts.cancelled))\(frame.figure(words.inHouse, counts.waiting))\
-        \(frame.figure(words.dead, counts.dead))</dl>
+        \(frame.figure(words.delayed, counts.delayed))\(frame.figure(words.dead, counts.dead))</dl>
         """),
       .block("problems", list(words.problems, problems, "alarm")),
       .block("notes", list(words.notes, notes, "")),

@@ -26,12 +26,14 @@ extension ConfirmPage {
   private typealias Fields = [(name: HTML, value: String)]
 
   private func parts(_ words: PageWords) -> (action: String, fields: Fields, question: String) {
-    func chosen(_ tickets: [TicketNumber]) -> Fields {
-      tickets.map { (name: HTML("ticket"), value: "\($0)") } + [("confirmed", "\(tickets.count)")]
+    func chosen(_ tickets: [TicketNumber], _ bound: Confirmed) -> Fields {
+      tickets.map { (name: HTML("ticket"), value: "\($0)") } + [
+        ("day", "\(bound.day)"), ("confirmed", bound.digits),
+      ]
     }
-    func whole(_ filter: RecordFilter, _ count: Int64) -> Fields {
+    func whole(_ filter: RecordFilter, _ bound: Confirmed) -> Fields {
       PageFrame(language: words.language).filterFields(filter) + [
-        ("all", "\(count)"), ("confirmed", "\(count)"),
+        ("all", "\(bound.count)"), ("day", "\(bound.day)"), ("confirmed", bound.digits),
       ]
     }
     switch confirmation {
@@ -44,14 +46,14 @@ extension ConfirmPage {
           "\(words.day(day))를 초기화할까요? 대기중 \(words.people(waiting)), 업무중 \(words.people(serving))이 모두 취소되고 "
             + "업무시간은 0, 번호는 1부터 다시 시작합니다.")
       )
-    case .cancel(let tickets):
-      return ("/tickets/cancel", chosen(tickets), cancelling(words, tickets, Int64(tickets.count)))
-    case .requeue(let tickets):
-      return ("/tickets/requeue", chosen(tickets), requeueing(words, tickets, Int64(tickets.count)))
-    case .cancelAll(let filter, let count):
-      return ("/tickets/cancel", whole(filter, count), cancelling(words, [], count))
-    case .requeueAll(let filter, let count):
-      return ("/tickets/requeue", whole(filter, count), requeueing(words, [], count))
+    case .cancel(let tickets, let bound):
+      return ("/tickets/cancel", chosen(tickets, bound), cancelling(words, tickets, bound))
+    case .requeue(let tickets, let bound):
+      return ("/tickets/requeue", chosen(tickets, bound), requeueing(words, tickets, bound))
+    case .cancelAll(let filter, let bound):
+      return ("/tickets/cancel", whole(filter, bound), cancelling(words, [], bound))
+    case .requeueAll(let filter, let bound):
+      return ("/tickets/requeue", whole(filter, bound), requeueing(words, [], bound))
     case .end(let window, let generation, let pid):
       return (
         "/windows/end",
@@ -61,23 +63,25 @@ extension ConfirmPage {
     }
   }
 
-  private func cancelling(_ words: PageWords, _ tickets: [TicketNumber], _ count: Int64) -> String {
-    let who = named(words, tickets)
+  private func cancelling(_ words: PageWords, _ tickets: [TicketNumber], _ bound: Confirmed) -> String {
+    let who = named(words, tickets, bound)
     return words.say(
-      "Take \(words.people(count)) out?\(who) Each gets a receipt that says cancelled.",
-      "\(words.people(count))을 내보낼까요?\(who) 각자 취소 영수증이 남습니다.")
+      "Take \(words.people(bound.count)) out?\(who) Each gets a receipt that says cancelled.",
+      "\(words.people(bound.count))을 내보낼까요?\(who) 각자 취소 영수증이 남습니다.")
   }
 
-  private func requeueing(_ words: PageWords, _ tickets: [TicketNumber], _ count: Int64) -> String {
-    words.say(
-      "Put \(words.people(count)) back in line?\(named(words, tickets))",
-      "\(words.people(count))을 다시 줄 세울까요?\(named(words, tickets))")
+  private func requeueing(_ words: PageWords, _ tickets: [TicketNumber], _ bound: Confirmed) -> String {
+    let who = named(words, tickets, bound)
+    return words.say(
+      "Put \(words.people(bound.count)) back in line?\(who)",
+      "\(words.people(bound.count))을 다시 줄 세울까요?\(who)")
   }
 
-  private func named(_ words: PageWords, _ tickets: [TicketNumber]) -> String {
-    guard !tickets.isEmpty else { return "" }
+  private func named(_ words: PageWords, _ tickets: [TicketNumber], _ bound: Confirmed) -> String {
+    guard !tickets.isEmpty else { return " (\(words.day(bound.day)))" }
     let shown = tickets.prefix(10).map { "\($0)" }.joined(separator: ", ")
-    return " (\(words.say("tickets", "번호")) \(shown)\(tickets.count > 10 ? ", …" : ""))"
+    let more = tickets.count > 10 ? ", …" : ""
+    return " (\(words.day(bound.day)), \(words.say("tickets", "번호")) \(shown)\(more))"
   }
 }
 
@@ -94,6 +98,22 @@ extension LoginPage {
       <section class="card confirm"><h1>\(frame.words.loginHeading)</h1>\(used)<p>\(frame.words.loginText)</p>\
       <pre class="command">bankctl web</pre></section>
       """
+  }
+}
+
+extension ElsewherePage {
+  /// The name of the page.
+  public func title(_ frame: PageFrame) -> String { frame.words.bank }
+  /// Nothing changes by itself.
+  public func parts(_ frame: PageFrame) -> [Region] { [] }
+
+  /// The page. A browser that does not follow by itself has the link.
+  public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
+    """
+    <meta http-equiv="refresh" content="0; url=\(address)">
+    <section class="card confirm"><h1>\(frame.words.oneMoment)</h1>\
+    <p><a class="button strong" href="\(address)">\(frame.words.goOn)</a></p></section>
+    """
   }
 }
 

@@ -23,26 +23,37 @@ extension RecordFilter {
 
 extension TicketList {
   fileprivate func parts(
-    _ path: String, _ frame: PageFrame, row: (TicketRow) -> HTML
+    _ path: String, _ actions: [PageFrame.ListAction], in state: CustomerState?, _ frame: PageFrame,
+    row: (TicketRow) -> HTML
   ) -> [Region] {
     [
       .block("total", total.map { "\(frame.words.people($0))" } ?? ""),
-      .rows("tickets", rows, key: { "\($0.ticket)" }, row: row),
+      .block("day", frame.hidden("day", "\(day)")),
+      .rows("tickets", rows, key: \.key, row: row),
+      .block("wholes", frame.wholes(actions, self, in: state)),
       .block("pages", frame.paging(path, filter, next)),
     ]
   }
 
   fileprivate func body(
-    _ title: String, _ path: String, _ fields: HTML,
-    _ actions: [(path: String, some: String, all: String, look: HTML)], columns: [PageFrame.Column],
-    _ frame: PageFrame, _ regions: [Region]
+    _ title: String, _ path: String, _ fields: HTML, _ actions: [PageFrame.ListAction],
+    columns: [PageFrame.Column], _ frame: PageFrame, _ regions: [Region]
   ) -> HTML {
     """
     \(frame.heading(title, regions.place("total", "span", #" class="count""#)))
     \(frame.filterForm(path, filter, fields))
-    \(frame.selection(regions, actions, filter, total, columns))
+    \(frame.selection(regions, actions, columns))
     \(regions.place("pages"))
     """
+  }
+}
+
+extension PageFrame {
+  fileprivate var cancelling: ListAction {
+    ("/tickets/cancel", words.cancelSelected, words.cancelAll, "danger")
+  }
+  fileprivate var requeueing: ListAction {
+    ("/tickets/requeue", words.requeueSelected, words.requeueAll, "strong")
   }
 }
 
@@ -51,7 +62,9 @@ extension TicketsPage {
   public func title(_ frame: PageFrame) -> String { frame.words.tickets }
 
   /// The parts that change.
-  public func parts(_ frame: PageFrame) -> [Region] { list.parts("/tickets", frame, row: frame.ticketRow) }
+  public func parts(_ frame: PageFrame) -> [Region] {
+    list.parts("/tickets", [frame.cancelling], in: list.filter.state, frame, row: frame.ticketRow)
+  }
 
   /// The page.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
@@ -61,9 +74,8 @@ extension TicketsPage {
       \(frame.select("state", words.state, [("", words.all)] + states.map { ($0.name, words.phrases.header($0)) }, chosen: list.filter.state?.name ?? ""))\
       \(frame.serviceChoice(list.services, words.all, chosen: list.filter.service))
       """
-    let cancel = ("/tickets/cancel", words.cancelSelected, words.cancelAll, "danger" as HTML)
     return list.body(
-      words.tickets, "/tickets", fields, [cancel], columns: frame.ticketColumns, frame, regions)
+      words.tickets, "/tickets", fields, [frame.cancelling], columns: frame.ticketColumns, frame, regions)
   }
 }
 
@@ -72,18 +84,17 @@ extension DeadPage {
   public func title(_ frame: PageFrame) -> String { frame.words.deadLetters }
 
   /// The parts that change.
-  public func parts(_ frame: PageFrame) -> [Region] { list.parts("/dead", frame, row: frame.deadRow) }
+  public func parts(_ frame: PageFrame) -> [Region] {
+    list.parts("/dead", [frame.requeueing, frame.cancelling], in: .dead, frame, row: frame.deadRow)
+  }
 
   /// The page.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
     let words = frame.words
-    let requeue = ("/tickets/requeue", words.requeueSelected, words.requeueAll, "strong" as HTML)
-    let cancel = ("/tickets/cancel", words.cancelSelected, words.cancelAll, "danger" as HTML)
     let fields = frame.serviceChoice(list.services, words.all, chosen: list.filter.service)
-    var dead = list
-    dead.filter.state = .dead
-    return dead.body(
-      words.deadLetters, "/dead", fields, [requeue, cancel], columns: frame.deadColumns, frame, regions)
+    return list.body(
+      words.deadLetters, "/dead", fields, [frame.requeueing, frame.cancelling], columns: frame.deadColumns,
+      frame, regions)
   }
 }
 

@@ -25,10 +25,11 @@ extension KioskPage {
   /// The page.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
     let words = frame.words
-    let names = services.isEmpty ? ServiceName.drawn : services.map(\.service)
+    // A juice is ordered by its name, on a page of its own.
+    let names = services.isEmpty ? ServiceName.drawn : services.map(\.service).filter { $0 != .juice }
     let grades = zip(Priority.gradeNames, Priority.grades).reversed().map { ($0, words.phrases.standing($1)) }
     let taken: HTML? = latest.map {
-      #"<p class="banner good"><a href="/ticket/\#($0)">\#(words.customer($0))</a></p>"#
+      #"<p class="banner good"><a href="\#(frame.address(of: $0, day))">\#(words.customer($0))</a></p>"#
     }
     let inside: HTML = """
       \(frame.serviceChoice(names, words.byChance, chosen: nil))
@@ -42,7 +43,8 @@ extension KioskPage {
     return """
       \(frame.heading(words.kiosk))\(taken)
       <div class="columns">
-      <section class="card">\(frame.form("/customers", [("from", "kiosk")], attributes: #" class="fields""#, inside))</section>
+      <section class="card">\(frame.form("/customers", [("from", "kiosk")], attributes: #" class="fields""#, inside))
+      <p class="quiet"><a href="/juice">\(words.juiceElsewhere)</a></p></section>
       <section class="card"><h2>\(words.queueNow)</h2>\(regions.place("lines", "ul", #" class="pairs""#))</section>
       </div>
       """
@@ -53,6 +55,9 @@ extension TicketPage {
   /// The name of the page.
   public func title(_ frame: PageFrame) -> String { frame.words.customer(ticket) }
 
+  /// With its day: the number alone is another customer on another day.
+  public var lastingAddress: String? { "/ticket/\(ticket)?day=\(day)" }
+
   /// The parts that change.
   public func parts(_ frame: PageFrame) -> [Region] {
     let parts: [Region] = [
@@ -62,7 +67,7 @@ extension TicketPage {
     ]
     guard mayWrite else { return parts }
     return parts + [
-      .block("cut", isCut ? #"<p class="quiet">\#(frame.words.outputCut)</p>"# : ""),
+      .block("cut", outputRemark(frame.words).map { #"<p class="quiet">\#($0)</p>"# } ?? ""),
       .rows(
         "output", output, key: { "\($0.number)" },
         row: { chunk in
@@ -75,6 +80,14 @@ extension TicketPage {
   /// Whether its work may write something: the bank's own three services do not.
   private var mayWrite: Bool { ![.deposit, .loan, .juice].contains(service) || !output.isEmpty }
 
+  /// What stands above the output: that a part is left out, or why there is none.
+  private func outputRemark(_ words: PageWords) -> String? {
+    if isCut { return words.outputCut }
+    guard output.isEmpty else { return nil }
+    guard state == .done else { return words.noOutput }
+    return receipt?.result != nil || receipt?.errors != nil ? words.outputInReceipt : words.noOutputAtAll
+  }
+
   /// The page.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
     let words = frame.words
@@ -86,14 +99,14 @@ extension TicketPage {
       "<div><dt>\(words.business)</dt><dd>\(words.juice(ItemID($0)))</dd></div>"
     }
     let carried: HTML? = payload.map {
-      #"<details class="card"><summary>\#(words.handedOver)</summary><pre>\#($0)</pre></details>"#
+      #"<details class="card"><summary>\#(words.handedOver)</summary>\#(frame.text($0))</details>"#
     }
     let written: HTML? =
       !mayWrite
       ? nil
       : """
       <section class="card"><h2>\(words.output)</h2>\(regions.place("cut"))
-      \(regions.place("output", "pre", #" class="output" tabindex="0" data-tail data-empty="\#(words.noOutput)""#))
+      \(regions.place("output", "pre", #" class="output" tabindex="0" data-tail"#))
       </section>
       """
     return """
@@ -132,7 +145,7 @@ extension TicketPage {
 
   private func actions(_ frame: PageFrame) -> HTML {
     guard state != .done else { return "" }
-    let chosen = [(name: HTML("ticket"), value: "\(ticket)")]
+    let chosen = [(name: HTML("ticket"), value: "\(ticket)"), (name: HTML("day"), value: "\(day)")]
     let requeue: HTML? =
       state == .dead
       ? frame.form(
@@ -181,11 +194,12 @@ extension TicketPage {
     let missing = receipt.missing.map { shortage -> HTML in
       "<p>\(words.item(shortage.item)) \(shortage.available)/\(shortage.needed)</p>"
     }
-    let result: HTML? = receipt.result.map { "<h3>\(words.result)</h3><pre>\($0)</pre>" }
+    let result: HTML? = receipt.result.map { "<h3>\(words.result)</h3>\(frame.text($0))" }
+    let errors: HTML? = receipt.errors.map { "<h3>\(words.errors)</h3>\(frame.text($0))" }
     let code: HTML? = receipt.exitCode.map { "<p>\(words.phrases.exitCode($0))</p>" }
     return """
       <div class="receipt"><p><b>\(words.phrases.outcome(receipt.outcome))</b> · \(frame.date(receipt.finishedAt))</p>\
-      \(transfer)\(missing)\(code)\(result)</div>
+      \(transfer)\(missing)\(code)\(result)\(errors)</div>
       """
   }
 }
@@ -200,8 +214,8 @@ extension LobbyPage {
   public func parts(_ frame: PageFrame) -> [Region] {
     let words = frame.words
     return [
-      .rows("newest", calls.prefix(1), key: { "\($0.sequence)" }, row: { call($0, frame) }),
-      .rows("calls", calls.dropFirst().prefix(4), key: { "\($0.sequence)" }, row: { call($0, frame) }),
+      .rows("newest", calls.prefix(1), key: \.key, row: { call($0, frame) }),
+      .rows("calls", calls.dropFirst().prefix(4), key: \.key, row: { call($0, frame) }),
       .block(
         "counts",
         """
@@ -230,7 +244,7 @@ extension LobbyPage {
   private func call(_ call: Call, _ frame: PageFrame) -> HTML {
     let again: HTML? = call.isAgain ? #" <small class="again">\#(frame.words.again)</small>"# : nil
     return """
-      <li data-key="\(call.sequence)" class="\(frame.tint(call.service))"><b class="number">\(call.ticket)</b> \
+      <li data-key="\(call.key)" class="\(frame.tint(call.service))"><b class="number">\(call.ticket)</b> \
       <span>\(frame.words.phrases.service(call.service))\(frame.gradeMark(call.priority))\(again)</span> \
       <span class="at">\(frame.words.counter(call.window, call.service))</span></li>
       """

@@ -122,7 +122,8 @@ extension ManagerLoginPage {
   /// The page.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
     let words = frame.words
-    let wrong: HTML? = wasWrong ? #"<p class="alarm" role="alert">\#(words.wrongCode)</p>"# : nil
+    let said: String? = isPaused ? words.codePause : wasWrong ? words.wrongCode : nil
+    let wrong: HTML? = said.map { #"<p class="alarm" role="alert">\#($0)</p>"# }
     let fields: HTML = """
       <label class="field"><span>\(words.code)</span><input type="password" name="code" autocomplete="off" required></label>\
       \(frame.button(words.login, "strong"))

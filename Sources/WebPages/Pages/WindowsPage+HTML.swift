@@ -108,7 +108,7 @@ extension WindowsPage {
     let words = frame.words
     func cell(_ name: String, _ value: HTML?, _ look: HTML = "") -> HTML { frame.cell(name, value, look) }
     let tickets = window.tickets.prefix(16).map {
-      #"<a class="to" href="/ticket/\#($0)">\#($0)</a> "# as HTML
+      #"<a class="to" href="\#(frame.address(of: $0, day))">\#($0)</a> "# as HTML
     }
     let trouble: HTML? = window.trouble.map { #" <small class="alarm">\#($0)</small>"# }
     let state: HTML =
@@ -152,7 +152,11 @@ extension WindowLogPage {
         "log", lines, key: { "\($0.number)" },
         row: { line in
           let look: HTML =
-            line.text.contains("level=error") ? "alarm" : line.text.contains("level=warning") ? "warn" : ""
+            switch line.level {
+            case "error": "alarm"
+            case "warn": "warn"
+            default: ""
+            }
           return #"<span data-key="\#(line.number)" class="\#(look)">\#(line.text)\#("\n")</span>"#
         })
     ]
@@ -164,6 +168,14 @@ extension WindowLogPage {
     \(frame.heading(name, #"<a class="button" href="/windows">\#(frame.words.phrases.close)</a>"#))
     \(regions.place("log", "pre", #" class="output log" tabindex="0" data-tail data-empty="\#(frame.words.noLogLines)""#))
     """
+  }
+}
+
+extension LogLine {
+  /// The value of the field `level`; nil if the line has none. Quoted text is no field.
+  var level: Substring? {
+    let fields = text.prefix { $0 != "\"" }.split(separator: " ")
+    return fields.first { $0.hasPrefix("level=") }?.dropFirst("level=".count)
   }
 }
 

@@ -21,7 +21,7 @@ extension PageFrame {
     let words = words
     let who: HTML? = event.ticket.map { ticket in
       guard let last = event.lastTicket, last > ticket else {
-        return #"<a href="/ticket/\#(ticket)">\#(words.customer(ticket))</a>"#
+        return #"<a href="\#(address(of: ticket, event.day))">\#(words.customer(ticket))</a>"#
       }
       return "\(words.say("Tickets \(ticket)–\(last)", "\(ticket)–\(last)번 고객"))"
     }

@@ -3,10 +3,17 @@
 import BankModel
 
 extension PageFrame {
-  /// `7 - 예금`, which leads to the ticket.
-  func ticketLink(_ ticket: TicketNumber, _ service: ServiceName, _ priority: Priority) -> HTML {
-    #"<a href="/ticket/\#(ticket)">\#(ticket) - \#(words.phrases.service(service))</a>\#(gradeMark(priority))"#
+  /// `7 - 예금`, which leads to the ticket of its day.
+  func ticketLink(
+    _ ticket: TicketNumber, of day: BusinessDay, _ service: ServiceName, _ priority: Priority
+  ) -> HTML {
+    """
+    <a href="\(address(of: ticket, day))">\(ticket) - \(words.phrases.service(service))</a>\(gradeMark(priority))
+    """
   }
+
+  /// The address of a ticket, whose number means nothing without its day.
+  func address(of ticket: TicketNumber, _ day: BusinessDay) -> HTML { "/ticket/\(ticket)?day=\(day)" }
 
   /// A grade where there is one to speak of.
   func gradeMark(_ priority: Priority) -> HTML? {
@@ -47,6 +54,14 @@ extension PageFrame {
     let stamp = Stamp(milliseconds)
     return
       #"<time class="since" data-since="\#(milliseconds)" datetime="\#(stamp.full)">\#(stamp.time)</time>"#
+  }
+
+  /// A text of a customer or of a command. A gap says how much of the whole it leaves out.
+  func text(_ text: ShownText) -> HTML {
+    guard text.hidden > 0 else { return "<pre>\(text.first)</pre>" }
+    let gap = words.leftOut(text.hidden, of: text.length)
+    let last: HTML? = text.last.isEmpty ? nil : "<pre>\(text.last)</pre>"
+    return #"<pre>\#(text.first)</pre><p class="quiet">\#(gap)</p>\#(last)"#
   }
 
   /// A number with its name, one of a row of them.

@@ -39,36 +39,42 @@ extension PageFrame {
     return #"<p class="row">\#(first)\#(following)</p>"#
   }
 
+  /// What can be done to customers of a list: the path of the form, its names, and how its button looks.
+  typealias ListAction = (path: String, some: String, all: String, look: HTML)
+
   /// A list of customers of whom some can be selected, and what can be done to them or to all of the filter.
   ///
-  /// The buttons stand in the form of the list, and each names its own action; the server asks first, with the number.
-  func selection(
-    _ regions: [Region], _ actions: [(path: String, some: String, all: String, look: HTML)],
-    _ filter: RecordFilter, _ total: Int64?, _ columns: [Column]
-  ) -> HTML {
+  /// The buttons stand in the form of the list, and each names its own action; the server asks first, with the number. The
+  /// day of the rows stands in a part that changes with them.
+  func selection(_ regions: [Region], _ actions: [ListAction], _ columns: [Column]) -> HTML {
     let buttons = actions.map { action -> HTML in
       #"<button class="\#(action.look)" formaction="\#(action.path)"\#(locked)>\#(action.some)</button>"#
     }
-    let wholes = actions.map { action -> HTML in
-      form(
-        action.path, filterFields(filter) + [("all", "\(total ?? 0)")], attributes: " data-ask",
-        button(action.all))
-    }
     let columns = [(words.select, "check"), (words.ticket, "")] + columns
-    let all: HTML? = (total ?? 0) > 0 ? #"<div class="row">\#(wholes)</div>"# : nil
     let table: HTML = """
-      <div class="row">\(buttons)</div><div class="scroll-x"><table class="stack">\(head(columns))\
+      \(regions.place("day"))<div class="row">\(buttons)</div><div class="scroll-x"><table class="stack">\(head(columns))\
       \(regions.place("tickets", "tbody", #" data-empty="\#(words.none)""#))</table></div>
       """
     return """
-      <section class="card">\(form(actions.first?.path ?? "", attributes: " data-ask", table))\(all)</section>
+      <section class="card">\(form(actions.first?.path ?? "", attributes: " data-ask", table))\
+      \(regions.place("wholes", "div", #" class="row""#))</section>
       """
+  }
+
+  /// The forms for all of a filter; none if the list is empty.
+  func wholes(_ actions: [ListAction], _ list: TicketList, in state: CustomerState?) -> HTML {
+    guard list.total ?? Int64(list.rows.count) > 0 else { return "" }
+    var filter = list.filter
+    filter.state = state
+    let fields = filterFields(filter) + [("all", "1"), ("day", "\(list.day)")]
+    return "\(actions.map { form($0.path, fields, attributes: " data-ask", button($0.all)) })"
   }
 
   func filterFields(_ filter: RecordFilter) -> [(name: HTML, value: String)] {
     var fields: [(name: HTML, value: String)] = []
     if let service = filter.service { fields.append(("service", service.text)) }
     if let state = filter.state { fields.append(("state", state.name)) }
+    if filter.after > 0 { fields.append(("after", "\(filter.after)")) }
     return fields
   }
 
@@ -111,10 +117,10 @@ extension PageFrame {
 
   private func selectable(_ row: TicketRow, _ cells: HTML) -> HTML {
     """
-    <tr data-key="\(row.ticket)" data-ticket="\(row.ticket)" class="\(tint(row.service))">\
+    <tr data-key="\(row.key)" data-ticket="\(row.ticket)" class="\(tint(row.service))">\
     <td class="check"><label><input type="checkbox" name="ticket" value="\(row.ticket)" \
     aria-label="\(words.select): \(row.ticket)"\(locked)></label></td>\
-    <th scope="row">\(ticketLink(row.ticket, row.service, row.priority))</th>\(cells)</tr>
+    <th scope="row">\(ticketLink(row.ticket, of: row.day, row.service, row.priority))</th>\(cells)</tr>
     """
   }
 
@@ -130,7 +136,7 @@ extension PageFrame {
     let look: HTML = row.outcome == .served ? "good" : "alarm"
     return """
       <tr data-key="\(row.sequence)" class="\(tint(row.service))"><th scope="row">\
-      \(ticketLink(row.ticket, row.service, row.priority))</th>\
+      \(ticketLink(row.ticket, of: row.day, row.service, row.priority))</th>\
       \(cell(words.outcome, #"<b class="\#(look)">\#(words.phrases.outcome(row.outcome))</b>"#))\
       \(cell(words.window, row.window.map { "\($0)" }))\
       \(cell(words.amount, row.amount > 0 ? "\(words.won(row.amount))" : nil, "n"))\

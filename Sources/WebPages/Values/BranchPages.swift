@@ -76,9 +76,11 @@ public struct KioskPage: WebPage {
   public var services: [ServiceRow]
   /// The last ticket that was taken here.
   public var latest: TicketNumber?
+  /// The business day of that ticket.
+  public var day: BusinessDay
 
-  public init(services: [ServiceRow] = [], latest: TicketNumber? = nil) {
-    (self.services, self.latest) = (services, latest)
+  public init(services: [ServiceRow] = [], latest: TicketNumber? = nil, day: BusinessDay) {
+    (self.services, self.latest, self.day) = (services, latest, day)
   }
 }
 
@@ -144,8 +146,10 @@ public struct ReceiptRow: Sendable, Equatable {
   public var credit: String?
   /// When it ended, in milliseconds since 1970.
   public var finishedAt: Int64
-  /// What the work left behind, as text.
-  public var result: String?
+  /// What the work left behind.
+  public var result: ShownText?
+  /// What its command wrote to the standard error.
+  public var errors: ShownText?
   /// With which code its command ended.
   public var exitCode: Int32?
   /// What was missing, where the outcome is out of stock.
@@ -154,8 +158,8 @@ public struct ReceiptRow: Sendable, Equatable {
   public init(
     sequence: Int64, day: Int64, ticket: TicketNumber, service: ServiceName, priority: Priority = .regular,
     outcome: Outcome, window: String? = nil, attempts: Int64 = 1, amount: Won = 0, debit: String? = nil,
-    credit: String? = nil, finishedAt: Int64, result: String? = nil, exitCode: Int32? = nil,
-    missing: [Shortage] = []
+    credit: String? = nil, finishedAt: Int64, result: ShownText? = nil, errors: ShownText? = nil,
+    exitCode: Int32? = nil, missing: [Shortage] = []
   ) {
     (self.sequence, self.day, self.ticket, self.service) = (sequence, day, ticket, service)
     (self.priority, self.outcome, self.window, self.attempts) = (priority, outcome, window, attempts)
@@ -214,8 +218,8 @@ public struct TicketPage: WebPage {
   public var attempts: [AttemptRow]
   /// The receipt, when done.
   public var receipt: ReceiptRow?
-  /// What the customer carries, as text.
-  public var payload: String?
+  /// What the customer carries.
+  public var payload: ShownText?
   /// What its command wrote, in order.
   public var output: [OutputChunk]
   /// Whether output before the first piece was left out.
@@ -226,7 +230,7 @@ public struct TicketPage: WebPage {
     account: AccountNumber = 0, article: String? = nil, issuedAt: Int64, state: CustomerState,
     position: Int64? = nil, etaMilliseconds: Int64? = nil, dueAt: Int64? = nil, window: String? = nil,
     percent: Int64? = nil, progress: String? = nil, attempts: [AttemptRow] = [],
-    receipt: ReceiptRow? = nil, payload: String? = nil, output: [OutputChunk] = [], isCut: Bool = false
+    receipt: ReceiptRow? = nil, payload: ShownText? = nil, output: [OutputChunk] = [], isCut: Bool = false
   ) {
     (self.day, self.ticket, self.service, self.priority) = (day, ticket, service, priority)
     (self.amount, self.account, self.article, self.issuedAt) = (amount, account, article, issuedAt)
@@ -239,8 +243,8 @@ public struct TicketPage: WebPage {
 
 /// A customer who is called to a window.
 public struct Call: Sendable, Equatable {
-  /// Grows; another one is another call.
-  public var sequence: Int64
+  /// The business day.
+  public var day: BusinessDay
   /// The number.
   public var ticket: TicketNumber
   /// What for.
@@ -249,15 +253,19 @@ public struct Call: Sendable, Equatable {
   public var priority: Priority
   /// Where.
   public var window: String
+  /// Counts the calls of this customer, from 1.
+  public var attempt: Int64
   /// Whether the customer was called before.
-  public var isAgain: Bool
+  public var isAgain: Bool { attempt > 1 }
+  /// The name of the call: another name is another call.
+  public var key: String { "\(day)-\(ticket)-\(attempt)" }
 
   public init(
-    sequence: Int64, ticket: TicketNumber, service: ServiceName, priority: Priority = .regular,
-    window: String, isAgain: Bool = false
+    day: BusinessDay, ticket: TicketNumber, service: ServiceName, priority: Priority = .regular,
+    window: String, attempt: Int64 = 1
   ) {
-    (self.sequence, self.ticket, self.service, self.priority) = (sequence, ticket, service, priority)
-    (self.window, self.isAgain) = (window, isAgain)
+    (self.day, self.ticket, self.service, self.priority) = (day, ticket, service, priority)
+    (self.window, self.attempt) = (window, attempt)
   }
 }
 
@@ -290,9 +298,13 @@ public struct WindowsPage: WebPage {
   public var services: [ServiceRow]
   /// The last that was ended from a page.
   public var death: WindowDeath?
+  /// The business day of the tickets at the windows.
+  public var day: BusinessDay
 
-  public init(windows: [WindowRow] = [], services: [ServiceRow] = [], death: WindowDeath? = nil) {
-    (self.windows, self.services, self.death) = (windows, services, death)
+  public init(
+    windows: [WindowRow] = [], services: [ServiceRow] = [], death: WindowDeath? = nil, day: BusinessDay
+  ) {
+    (self.windows, self.services, self.death, self.day) = (windows, services, death, day)
   }
 }
 

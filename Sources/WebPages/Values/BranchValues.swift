@@ -113,6 +113,8 @@ public struct EventRow: Sendable, Equatable {
   public var time: Int64
   /// What.
   public var kind: Kind
+  /// The business day on which it happened.
+  public var day: BusinessDay
   /// The customer, or the first of those who came together.
   public var ticket: TicketNumber?
   /// The last of those who came together; nil for one alone.
@@ -129,11 +131,13 @@ public struct EventRow: Sendable, Equatable {
   public var attempt: Int64?
 
   public init(
-    sequence: Int64, time: Int64, kind: Kind, ticket: TicketNumber? = nil, lastTicket: TicketNumber? = nil,
+    sequence: Int64, time: Int64, kind: Kind, day: BusinessDay, ticket: TicketNumber? = nil,
+    lastTicket: TicketNumber? = nil,
     service: ServiceName? = nil, window: String? = nil, pid: Int32? = nil, signal: String? = nil,
     attempt: Int64? = nil
   ) {
-    (self.sequence, self.time, self.kind, self.ticket) = (sequence, time, kind, ticket)
+    (self.sequence, self.time, self.kind, self.day) = (sequence, time, kind, day)
+    self.ticket = ticket
     (self.lastTicket, self.service, self.window, self.pid) = (lastTicket, service, window, pid)
     (self.signal, self.attempt) = (signal, attempt)
   }

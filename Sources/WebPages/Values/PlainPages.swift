@@ -7,13 +7,13 @@ public enum Confirmation: Sendable, Equatable {
   /// The queue is emptied.
   case reset(day: Int64, waiting: Int64, serving: Int64)
   /// Customers are taken out, by number.
-  case cancel([TicketNumber])
+  case cancel([TicketNumber], Confirmed)
   /// Dead letters go back to the line, by number.
-  case requeue([TicketNumber])
+  case requeue([TicketNumber], Confirmed)
   /// All of a filter are taken out.
-  case cancelAll(RecordFilter, count: Int64)
+  case cancelAll(RecordFilter, Confirmed)
   /// All dead letters of a filter go back to the line.
-  case requeueAll(RecordFilter, count: Int64)
+  case requeueAll(RecordFilter, Confirmed)
   /// The teller at a window is ended.
   case end(window: String, generation: Int32, pid: Int32)
 }
@@ -38,6 +38,14 @@ public struct LoginPage: WebPage {
   public init(wasUsed: Bool = false) {
     self.wasUsed = wasUsed
   }
+}
+
+/// Asks for a page once more, from here: a link of another site came without the cookie.
+public struct ElsewherePage: WebPage {
+  /// The address that was asked for.
+  public var address: String
+
+  public init(address: String) { self.address = address }
 }
 
 /// What could not be shown or done.

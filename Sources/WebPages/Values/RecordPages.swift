@@ -25,6 +25,8 @@ public struct RecordFilter: Sendable, Equatable {
 
 /// A ticket as a list shows it.
 public struct TicketRow: Sendable, Equatable {
+  /// The business day.
+  public var day: BusinessDay
   /// The number.
   public var ticket: TicketNumber
   /// What for.
@@ -52,12 +54,17 @@ public struct TicketRow: Sendable, Equatable {
   /// Why, in its worker's or its command's own words.
   public var reason: String?
 
+  /// The row's name among the rows of all days, so that a row that is selected is never another day's.
+  public var key: String { "\(day)-\(ticket)" }
+
   public init(
-    ticket: TicketNumber, service: ServiceName, priority: Priority = .regular, state: CustomerState,
-    window: String? = nil, amount: Won = 0, article: String? = nil, issuedAt: Int64, attempts: Int64 = 0,
+    day: BusinessDay, ticket: TicketNumber, service: ServiceName, priority: Priority = .regular,
+    state: CustomerState, window: String? = nil, amount: Won = 0, article: String? = nil, issuedAt: Int64,
+    attempts: Int64 = 0,
     end: AttemptEnd? = nil, signal: String? = nil, code: Int32? = nil, reason: String? = nil
   ) {
-    (self.ticket, self.service, self.priority, self.state) = (ticket, service, priority, state)
+    (self.day, self.ticket, self.service) = (day, ticket, service)
+    (self.priority, self.state) = (priority, state)
     (self.window, self.amount, self.article, self.issuedAt) = (window, amount, article, issuedAt)
     (self.attempts, self.end, self.signal, self.code) = (attempts, end, signal, code)
     self.reason = reason
@@ -72,16 +79,19 @@ public struct TicketList: Sendable, Equatable {
   public var rows: [TicketRow]
   /// How many there are in all with this filter; nil where nobody counts.
   public var total: Int64?
+  /// The business day of the list.
+  public var day: BusinessDay
   /// `after` of the next page; nil on the last.
   public var next: Int64?
   /// What there is to choose.
   public var services: [ServiceName]
 
   public init(
-    filter: RecordFilter = RecordFilter(), rows: [TicketRow] = [], total: Int64? = nil, next: Int64? = nil,
-    services: [ServiceName] = []
+    filter: RecordFilter = RecordFilter(), rows: [TicketRow] = [], total: Int64? = nil, day: BusinessDay,
+    next: Int64? = nil, services: [ServiceName] = []
   ) {
     (self.filter, self.rows, self.total, self.next, self.services) = (filter, rows, total, next, services)
+    self.day = day
   }
 }
 
@@ -162,18 +172,21 @@ public struct AuditPage: WebPage {
   public var served: Int64
   /// Receipts of the cancelled.
   public var cancelled: Int64
-  /// Those without a receipt: in line, at a window, delayed.
+  /// Customers in line and at a window.
   public var waiting: Int64
+  /// Customers who wait for a moment.
+  public var delayed: Int64
   /// Dead letters.
   public var dead: Int64
 
   public init(
     time: Int64? = nil, promises: [PromiseRow] = [], problems: [String] = [], notes: [String] = [],
-    issued: Int64 = 0, served: Int64 = 0, cancelled: Int64 = 0, waiting: Int64 = 0, dead: Int64 = 0
+    issued: Int64 = 0, served: Int64 = 0, cancelled: Int64 = 0, waiting: Int64 = 0, delayed: Int64 = 0,
+    dead: Int64 = 0
   ) {
     (self.time, self.promises, self.problems, self.notes) = (time, promises, problems, notes)
     (self.issued, self.served, self.cancelled, self.waiting) = (issued, served, cancelled, waiting)
-    self.dead = dead
+    (self.delayed, self.dead) = (delayed, dead)
   }
 }
 

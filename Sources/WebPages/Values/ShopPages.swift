@@ -209,8 +209,10 @@ public struct VendingAdminPage: WebPage {
 public struct ManagerLoginPage: WebPage {
   /// Whether the code that was given is none.
   public var wasWrong: Bool
+  /// True if no code is looked at for a while.
+  public var isPaused: Bool
 
-  public init(wasWrong: Bool = false) {
-    self.wasWrong = wasWrong
+  public init(wasWrong: Bool = false, isPaused: Bool = false) {
+    (self.wasWrong, self.isPaused) = (wasWrong, isPaused)
   }
 }

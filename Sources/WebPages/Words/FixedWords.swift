@@ -19,11 +19,15 @@ struct FixedWords: Sendable {
   let bankSilent = Text(
     "The bank does not answer. What you see is how it was last; this page goes on by itself.",
     "은행이 대답하지 않습니다. 마지막 모습이며, 은행이 돌아오면 저절로 이어집니다.")
+  let bankClosed = Text(
+    "The bank has closed. This page comes back by itself when the bank opens and its page is started.",
+    "은행이 마감했습니다. 은행을 다시 열고 페이지를 시작하면 저절로 이어집니다.")
   let serverSilent = Text(
     "The connection to this page's server is lost. Trying again …", "이 페이지의 서버와 연결이 끊겼습니다. 다시 연결하는 중 …")
   let notSent = Text(
     "It could not be sent: the server does not answer. Press again when it is back.",
     "서버가 대답하지 않아 보내지 못했습니다. 돌아오면 다시 눌러 주세요.")
+  let notTaken = Text("The server did not take that. Nothing was changed.", "서버가 받지 않았습니다. 바뀐 것은 없습니다.")
   let utc = Text("Times are in UTC.", "시각은 UTC입니다.")
   let live = Text("live", "실시간")
 
@@ -73,6 +77,7 @@ struct FixedWords: Sendable {
   let payloadHint = Text(
     "Text for the work of a service of your own; leave it empty for the bank's.",
     "직접 만든 업무에 전달할 글입니다. 은행 업무라면 비워 두세요.")
+  let juiceElsewhere = Text("A juice is ordered on the juice page.", "쥬스는 쥬스 화면에서 주문합니다.")
   let howMany = Text("How many", "몇 명")
   let take = Text("Take a ticket", "번호표 뽑기")
   let queueNow = Text("The lines now", "지금 대기 현황")
@@ -84,6 +89,9 @@ struct FixedWords: Sendable {
   let ticketIssued = Text("ticket issued", "번호표 발급")
   let output = Text("Output", "출력")
   let noOutput = Text("Nothing has been written yet.", "아직 출력이 없습니다.")
+  let outputInReceipt = Text("All of the output stands with the receipt.", "출력은 모두 영수증에 있습니다.")
+  let noOutputAtAll = Text("Nothing was written.", "출력이 없습니다.")
+  let errors = Text("Standard error", "표준 오류")
   let outputCut = Text("Earlier output was left out.", "앞부분은 생략했습니다.")
   let receipt = Text("Receipt", "영수증")
   let noReceipt = Text("The receipt is written when the work is done.", "업무가 끝나면 영수증이 나옵니다.")
@@ -149,6 +157,9 @@ struct FixedWords: Sendable {
   let managerOnly = Text(
     "This side is the manager's. 'bankctl web' prints the code.", "관리자 화면입니다. 코드는 'bankctl web'이 알려 줍니다.")
   let wrongCode = Text("That is not the code.", "코드가 맞지 않습니다.")
+  let codePause = Text(
+    "Several wrong codes came from here. Wait 30 seconds, then type the code again.",
+    "여기서 틀린 코드가 여러 번 왔습니다. 30초 뒤에 코드를 다시 입력하세요.")
 
   // Windows and services.
   let pause = Text("Pause", "멈추기")
@@ -222,6 +233,8 @@ struct FixedWords: Sendable {
     "Type this in a terminal and follow the link that it prints:", "터미널에서 아래 명령을 치고, 나오는 링크를 여세요.")
   let usedLink = Text(
     "That link has been used, or the bank's page was started anew since.", "이미 쓴 링크이거나, 그 뒤에 새로 시작된 페이지입니다.")
+  let oneMoment = Text("One moment …", "잠시만 기다려 주세요 …")
+  let goOn = Text("Go on to the page", "페이지로 이동")
   let toBranch = Text("To the branch", "은행으로")
   let ok = Text("OK", "확인")
 }

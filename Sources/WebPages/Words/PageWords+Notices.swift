@@ -32,6 +32,11 @@ extension PageWords {
       say(
         "\(phrases.service(service)): \(windows) \(windows == 1 ? "window" : "windows").",
         "\(phrases.service(service)) 창구를 \(windows)개로 바꿨습니다.")
+    case .scaling(let service, let windows):
+      say(
+        "\(phrases.service(service)): \(windows) \(windows == 1 ? "window" : "windows"). The others close when they have "
+          + "served their customers.",
+        "\(phrases.service(service)) 창구를 \(windows)개로 바꾸는 중입니다. 나머지 창구는 보던 업무를 마치고 닫습니다.")
     case .ended(let window): say("The teller at \(window) was killed.", "\(window) 은행원 프로세스를 강제 종료했습니다.")
     case .juiceReady(let juice): phrases.juiceReady(self.juice(juice))
     case .juiceShort(_, let fruit, let needed, let available):
@@ -69,6 +74,10 @@ extension PageWords {
       say("That cannot be done in its present state. Nothing was changed.", "지금 상태에서는 할 수 없습니다. 바뀐 것은 없습니다.")
     case .changed:
       say("It has changed in the meantime. Look again, then decide.", "그사이에 바뀌었습니다. 다시 보고 정해 주세요.")
+    case .dayChanged:
+      say(
+        "The business day has changed; these numbers belong to other customers now. Nothing was changed.",
+        "영업일이 바뀌어 이 번호는 이제 다른 고객의 것입니다. 바뀐 것은 없습니다.")
     case .otherGeneration:
       say("Another process is at this window by now. Nobody was killed.", "이미 다른 프로세스가 이 창구에 있어 종료하지 않았습니다.")
     case .keyConflict: say("This key stands for another request.", "이 키는 다른 요청에 쓰였습니다.")
@@ -83,7 +92,13 @@ extension PageWords {
     case .noStation:
       say("Nobody makes juice at the moment. Nothing was taken.", "지금은 쥬스를 만드는 곳이 없습니다. 재고는 그대로입니다.")
     case .unfinished:
-      say("The juice is ordered and not ready yet.", "쥬스를 주문했고 아직 만드는 중입니다.")
+      say(
+        "The juice is ordered and stays in line: the station is busy. Its ticket shows when it is ready.",
+        "쥬스를 주문했습니다. 만드는 곳이 바빠 줄에서 기다리는 중이며, 번호표에서 확인할 수 있습니다.")
+    case .juiceUnnamed:
+      say(
+        "A juice is ordered by its name, on the juice page. No ticket was issued.",
+        "쥬스는 쥬스 화면에서 이름으로 주문합니다. 번호표는 나오지 않았습니다.")
     case .inDoubt:
       say(
         "It is not known whether that was done. Look before you repeat it.", "처리되었는지 알 수 없습니다. 확인한 뒤 다시 하세요.")
@@ -97,6 +112,7 @@ extension PageWords {
         "'bankctl web --chaos'로 시작해야 종료할 수 있습니다.")
     case .notManager: self.managerOnly
     case .wrongCode: self.wrongCode
+    case .codePause: self.codePause
     case .leaseLost:
       say(
         "This branch has lost its place among the branches and is joining them again. Nothing was changed; try again.",

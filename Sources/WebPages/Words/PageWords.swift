@@ -85,6 +85,13 @@ struct PageWords {
     return say("\(text)/s", "초당 \(text)명")
   }
 
+  /// A gap in a text.
+  func leftOut(_ hidden: Int64, of length: Int64) -> String {
+    say(
+      "\(count(hidden)) of \(count(length)) bytes are left out here.",
+      "전체 \(count(length))바이트 가운데 \(count(hidden))바이트를 여기서 생략했습니다.")
+  }
+
   func branchNumber(_ number: Int64) -> String { say("branch \(number)", "지점 \(number)") }
 
   /// One branch of several: `1 · seoul · db-1 · 4 windows · 120 served · 12.3/s`.

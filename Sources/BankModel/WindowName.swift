@@ -1,0 +1,29 @@
+// Names of windows and workers as they stand in commands, addresses and names of log files.
+// Invariant: a name leads out of no directory, and the name of every window of every service is one.
+
+/// The name of a window, of an outside worker or of a process behind the windows.
+public struct WindowName: Hashable, Sendable {
+  /// The name.
+  public let text: String
+
+  /// Bytes of the longest name: that of a service, the mark of an outside worker, and a number.
+  public static let longest = ServiceName.longest + "-outside-".utf8.count + 10
+
+  /// Nil if no window can have this name.
+  public init?(_ text: String) {
+    let bytes = Array(text.utf8)
+    guard let first = bytes.first, bytes.count <= Self.longest, Self.isLetterOrDigit(first),
+      bytes.allSatisfy({ Self.isLetterOrDigit($0) || Self.marks.contains($0) })
+    else { return nil }
+    self.text = text
+  }
+
+  private static let marks = Array("_.-".utf8)
+
+  private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+    default: false
+    }
+  }
+}

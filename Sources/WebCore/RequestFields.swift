@@ -1,0 +1,151 @@
+// The strict reader of what a request carries, whether it is a JSON object, a form or a query.
+// Invariant: a field is known, appears once unless it may repeat, and has its kind and range; otherwise a fault names it.
+import JSON
+
+/// The fields of one request, which are read by name, kind and range.
+///
+/// A field of a form that is empty, and a `null` in JSON, count as absent.
+public struct RequestFields: Sendable {
+  private enum Value: Sendable {
+    case written(String)
+    case json(JSONNode)
+  }
+
+  private var values: [String: [Value]] = [:]
+
+  /// The object of a JSON body; an empty body is an object without fields.
+  ///
+  /// - Parameter known: the names that the request has.
+  /// - Throws: a fault for anything but an object of known fields, each there once.
+  public init(json bytes: [UInt8], known: Set<String>) throws(FieldFault) {
+    guard !bytes.isEmpty else { return }
+    guard let node = try? JSONReader.read(bytes), case .object(let members) = node.content else {
+      throw FieldFault("", .form(expected: "the body is not one JSON object"))
+    }
+    for member in members {
+      try add(.json(member.value), as: member.key, known: known, repeatable: [])
+    }
+  }
+
+  /// The fields of a form or of a query.
+  ///
+  /// - Parameters:
+  ///   - known: the names that the request has.
+  ///   - repeatable: those of them that may be there several times.
+  /// - Throws: a fault for a field that is not known, or repeated.
+  public init(_ form: FormFields, known: Set<String>, repeatable: Set<String> = []) throws(FieldFault) {
+    for field in form.fields {
+      try add(.written(field.value), as: field.name, known: known, repeatable: repeatable)
+    }
+  }
+
+  private mutating func add(
+    _ value: Value, as name: String, known: Set<String>, repeatable: Set<String>
+  ) throws(FieldFault) {
+    guard known.contains(name) else { throw FieldFault(name, .unknown(known: known.sorted())) }
+    guard values[name] == nil || repeatable.contains(name) else { throw FieldFault(name, .repeated) }
+    values[name, default: []].append(value)
+  }
+
+  private func present(_ name: String) -> [Value] {
+    (values[name] ?? []).filter { value in
+      switch value {
+      case .written(let text): !text.isEmpty
+      case .json(let node): node.content != .null
+      }
+    }
+  }
+
+  // MARK: - Values
+
+  /// True if the field is there with a value.
+  public func has(_ name: String) -> Bool { !present(name).isEmpty }
+
+  /// The text of a field; nil if it is absent.
+  public func text(_ name: String) throws(FieldFault) -> String? {
+    try value(name, expected: "text") { $0 }
+  }
+
+  /// The whole number of a field; nil if it is absent. A fraction, an exponent and a text in JSON are no numbers.
+  public func number(
+    _ name: String, in range: ClosedRange<Int64> = .min ... .max
+  ) throws(FieldFault) -> Int64? {
+    guard let value = present(name).first else { return nil }
+    guard let number = Self.number(value), range.contains(number) else {
+      throw FieldFault(name, .value(expected: Self.words(range)))
+    }
+    return number
+  }
+
+  /// The whole numbers of a field: of an array in JSON, of each of its repetitions in a form; nil if it is absent.
+  public func numbers(
+    _ name: String, in range: ClosedRange<Int64>, atMost limit: Int64
+  ) throws(FieldFault) -> [Int64]? {
+    let fault = FieldFault(
+      name, .value(expected: "a list of 1 to \(limit) numbers, each \(Self.words(range)),"))
+    var found = present(name)
+    guard let first = found.first else { return nil }
+    if case .json(let node) = first {
+      guard case .array(let nodes) = node.content else { throw fault }
+      found = nodes.map { .json($0) }
+    }
+    guard (1...limit).contains(Int64(found.count)) else { throw fault }
+    var numbers: [Int64] = []
+    for value in found {
+      guard let number = Self.number(value), range.contains(number) else { throw fault }
+      numbers.append(number)
+    }
+    return numbers
+  }
+
+  /// A text that means something; nil if the field is absent.
+  ///
+  /// - Parameters:
+  ///   - expected: what is accepted, in English, for the message of the fault.
+  ///   - read: what a text means; nil for nothing.
+  public func value<Meaning>(
+    _ name: String, expected: @autoclosure () -> String, read: (String) -> Meaning?
+  ) throws(FieldFault) -> Meaning? {
+    guard let value = present(name).first else { return nil }
+    let text: String? =
+      switch value {
+      case .written(let text): text
+      case .json(let node): if case .string(let text) = node.content { text } else { nil }
+      }
+    guard let meaning = text.flatMap(read) else { throw FieldFault(name, .value(expected: expected())) }
+    return meaning
+  }
+
+  /// One of some names; nil if the field is absent.
+  public func choice<Meaning>(
+    _ name: String, of names: [String], read: (String) -> Meaning?
+  ) throws(FieldFault) -> Meaning? {
+    try value(name, expected: "one of " + names.joined(separator: ", "), read: read)
+  }
+
+  /// The value, or the fault that the field is missing.
+  public func needed<Meaning>(_ value: Meaning?, _ name: String) throws(FieldFault) -> Meaning {
+    guard let value else { throw FieldFault(name, .missing) }
+    return value
+  }
+
+  /// Refuses the second of two fields that exclude each other.
+  public func exclude(_ name: String, beside other: String) throws(FieldFault) {
+    if has(name), has(other) { throw FieldFault(name, .excluded(by: other)) }
+  }
+
+  private static func number(_ value: Value) -> Int64? {
+    switch value {
+    case .written(let text): Int64(text)
+    case .json(let node): if case .number(let digits) = node.content { Int64(digits) } else { nil }
+    }
+  }
+
+  private static func words(_ range: ClosedRange<Int64>) -> String {
+    switch (range.lowerBound, range.upperBound) {
+    case (.min, .max): "a whole number"
+    case (let low, .max): "a whole number from \(low) on"
+    case (let low, let high): "a whole number from \(low) to \(high)"
+    }
+  }
+}

@@ -1,0 +1,35 @@
+// The fields that bodies, forms and queries have in common: services, states, grades, items.
+// Invariant: a name that the bank cannot have is refused by its field, and never taken for all.
+import BankModel
+import WebCore
+
+extension RequestFields {
+  func service(_ name: String = "service") throws(FieldFault) -> ServiceName? {
+    try value(name, expected: "the name of a service") { ServiceName($0) }
+  }
+
+  func state() throws(FieldFault) -> CustomerState? {
+    try choice("state", of: CustomerState.names) { CustomerState(name: $0) }
+  }
+
+  func outcome() throws(FieldFault) -> Outcome? {
+    try choice("outcome", of: Outcome.names) { Outcome(name: $0) }
+  }
+
+  func grade() throws(FieldFault) -> Priority? {
+    try value("grade", expected: "one of \(Priority.gradeNames.joined(separator: ", ")), or a number,") {
+      Priority(name: $0)
+    }
+  }
+
+  /// A business day, from 1.
+  func day() throws(FieldFault) -> Int64? { try number("day", in: 1...Int64.max) }
+
+  /// The name of a fruit, a juice or a drink.
+  func item(_ name: String) throws(FieldFault) -> ItemID? {
+    try value(name, expected: "the name of an item") { ItemID($0).isValid ? ItemID($0) : nil }
+  }
+
+  /// The number behind which a list begins; 0 if it is absent.
+  func after() throws(FieldFault) -> Int64 { try number("after", in: 0...Int64.max) ?? 0 }
+}

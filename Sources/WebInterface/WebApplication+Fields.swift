@@ -1,0 +1,52 @@
+// Pages and streams whose address is not enough, or wrong: a ticket without its day, a field that means nothing.
+// Invariant: a stream of a ticket is bound to the day that the ticket had when the stream began.
+import BankModel
+import WebCore
+import WebPages
+import WebServer
+import Wire
+
+extension WebApplication {
+  /// Follows a page. A ticket without a day is asked for first, and followed on its own day.
+  func follow(_ path: PagePath, _ target: RequestTarget, _ exchange: HTTPExchange, isManager: Bool) {
+    guard case .ticket(let number, day: nil) = path else {
+      return director.follow(path, target, exchange, isManager: isManager)
+    }
+    control.ask(.ticket(number: number, day: nil)) { [self] outcome in
+      switch outcome.only(\.ticket) {
+      case .success(let report):
+        var bound = target
+        bound.query.set("day", "\(report.day)")
+        director.follow(.ticket(number, day: report.day), bound, exchange, isManager: isManager)
+      case .failure(let failure): exchange.respond(APIRoutes.refusal(failure))
+      }
+    }
+  }
+
+  /// The refusal of an address or a form because of one field, as a page or for a script.
+  func refusal(_ request: HTTPRequest, _ fault: FieldFault) -> HTTPResponse {
+    let language = Preferences.language(of: request)
+    let problem = FieldProblem(fault)
+    if request.wantsJSON {
+      let text = Notice.refused(.badForm).json(language, because: problem)
+      return .json(Array(text.utf8), status: 400)
+    }
+    let page = ErrorPage(status: 400, detail: problem.text(language))
+    return .page(page.html(director.frame(request)), status: 400)
+  }
+}
+
+extension FieldProblem {
+  init(_ fault: FieldFault) {
+    let name = fault.field
+    self =
+      switch fault.problem {
+      case .unknown: .unknown(name)
+      case .missing: .missing(name)
+      case .repeated: .repeated(name)
+      case .excluded(let other): .excluded(name, by: other)
+      case .value: .value(name)
+      case .form: .form
+      }
+  }
+}

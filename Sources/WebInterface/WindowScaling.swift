@@ -1,0 +1,40 @@
+// The wish for a number of windows, and what is known of it while windows still serve their last customers.
+// Invariant: a number that the coordinator has taken over is never reported as failed.
+import BankModel
+import Time
+import Wire
+
+/// Asks for a number of windows.
+struct WindowScaling {
+  /// What became of the wish.
+  enum Outcome {
+    /// The windows are as they shall be.
+    case done(StatusReport)
+    /// The number holds; windows that are too many still serve a customer, and close then.
+    case closing(StatusReport)
+    case refused(Failure)
+  }
+
+  private let control: ControlLink
+  /// How long an answer waits for windows to open and close. A browser without a script waits as long.
+  private static let patience = TimeSpan.seconds(5)
+
+  init(_ control: ControlLink) { self.control = control }
+
+  func scale(_ service: ServiceName, to windows: Int64, _ listener: @escaping (Outcome) -> Void) {
+    let wish = ControlCommand.scale([ServiceWindows(service: service, count: windows)])
+    control.ask(wish, within: Self.patience) { [control] outcome in
+      switch outcome.only(\.status) {
+      case .success(let report): listener(.done(report))
+      case .failure(let failure):
+        guard failure.isUnanswered else { return listener(.refused(failure)) }
+        control.ask(.status) { outcome in
+          guard case .success(let report) = outcome.only(\.status),
+            report.services.contains(where: { $0.service == service && $0.windows == windows })
+          else { return listener(.refused(failure)) }
+          listener(.closing(report))
+        }
+      }
+    }
+  }
+}

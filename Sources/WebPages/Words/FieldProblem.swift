@@ -1,0 +1,45 @@
+// What is wrong with a field of a form or an address, said in both languages.
+// Invariant: the sentence names the field.
+import BankModel
+
+/// A field that cannot be used, as a page says it.
+public enum FieldProblem: Sendable, Equatable {
+  /// The form or the address has no such field.
+  case unknown(String)
+  /// The field must be there.
+  case missing(String)
+  /// The field is there more than once.
+  case repeated(String)
+  /// The field excludes another one that is there.
+  case excluded(String, by: String)
+  /// The value means nothing here.
+  case value(String)
+  /// The whole form means nothing.
+  case form
+
+  /// The sentence in a language.
+  public func text(_ language: Language) -> String {
+    let words = PageWords(language: language)
+    return switch self {
+    case .unknown(let name):
+      words.say(
+        "There is no field '\(name)' here. Nothing was changed.", "'\(name)' 항목은 여기에 없습니다. 바뀐 것은 없습니다.")
+    case .missing(let name):
+      words.say(
+        "The field '\(name)' is missing. Nothing was changed.", "'\(name)' 항목이 빠졌습니다. 바뀐 것은 없습니다.")
+    case .repeated(let name):
+      words.say(
+        "The field '\(name)' is there more than once. Nothing was changed.",
+        "'\(name)' 항목이 두 번 이상 있습니다. 바뀐 것은 없습니다.")
+    case .excluded(let name, let other):
+      words.say(
+        "The fields '\(name)' and '\(other)' exclude each other. Nothing was changed.",
+        "'\(name)' 항목과 '\(other)' 항목은 함께 쓸 수 없습니다. 바뀐 것은 없습니다.")
+    case .value(let name):
+      words.say(
+        "The value of the field '\(name)' is not allowed. Nothing was changed.",
+        "'\(name)' 항목의 값이 올바르지 않습니다. 바뀐 것은 없습니다.")
+    case .form: words.refusal(.badForm)
+    }
+  }
+}

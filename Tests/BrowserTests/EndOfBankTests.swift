@@ -1,0 +1,69 @@
+// What an open page shows when its bank closes and opens again, and what a page does that was reached from another site.
+import BranchFixture
+import HeadlessBrowser
+import Testing
+
+extension PageTests {
+  @Suite("Pages at the end of a bank")
+  struct EndOfBankTests {
+    @Test("an open page says that the bank has closed, its timer stands still, and it comes back by itself")
+    func closing() throws {
+      try withSite("--speed", "0.01") { site in
+        let (korean, english) = try site.pair("/")
+        try site.branch.done("enqueue", "2")
+        for page in [korean, english] {
+          try page.becomes("document.querySelector('[data-timer][data-runs=true]')")
+        }
+        try site.branch.done("stop", "--now", "--timeout", "1s")
+        for (page, word) in [(korean, "마감"), (english, "closed")] {
+          try page.becomes("document.querySelector('[data-region=state] .badge').textContent === '\(word)'")
+          try page.becomes("document.querySelector('[data-timer]').dataset.runs === 'false'")
+          try page.becomes("document.querySelector('[data-region=connection]').textContent.trim() !== ''")
+          try page.becomes("document.body.classList.contains('away')")
+        }
+        let stopped = "document.querySelector('[data-timer] span').textContent"
+        let before = try english.text(stopped)
+        try english.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        #expect(try english.text(stopped) == before)
+        try site.branch.done("start", "--speed", "0.01")
+        try site.link()
+        // The page goes on, or its person has to come in anew and is shown how.
+        try english.wait(
+          for:
+            "document.querySelector('[data-region=state] .badge')?.textContent === 'open' || document.querySelector('.command')"
+        )
+      }
+    }
+
+    @Test("a page that was asked for in a language asks and answers in it")
+    func language() throws {
+      try withSite("--speed", "0.01") { site in
+        let page = try site.page("/?lang=ko", .en)
+        try page.click("[data-action=\"reset\"]")
+        try page.wait(for: "document.querySelector('dialog[open]')")
+        #expect(try page.text("document.querySelector('dialog[open]').innerText").contains("초기화할까요?"))
+        try page.click("dialog[open] [data-answer=\"no\"]")
+        try page.click("[data-action=\"add\"]")
+        try page.wait(for: "document.querySelector('#toast .notice')?.textContent.includes('고객 10명')")
+        try page.expectClean()
+      }
+    }
+
+    @Test("somebody who is let in already follows a link of another site to the page itself")
+    func elsewhere() throws {
+      try withSite("--speed", "0.01") { site in
+        let page = try site.page()
+        let other = try site.browser.page(of: page.person)
+        try other.go(
+          to: "data:text/html,<!doctype html><title>a</title><a href='\(site.origin)/tickets'>b</a>")
+        try other.click("a")
+        try other.wait(for: "location.pathname === '/tickets' && document.querySelector('main table')")
+        let stranger = try site.browser.page()
+        try stranger.go(
+          to: "data:text/html,<!doctype html><title>a</title><a href='\(site.origin)/tickets'>b</a>")
+        try stranger.click("a")
+        try stranger.wait(for: "document.querySelector('.command')")
+      }
+    }
+  }
+}

@@ -1,0 +1,128 @@
+// Answers of the page that have to be true while something takes long, is busy, or comes from elsewhere.
+import Foundation
+import Testing
+
+@Suite("Answers of the page of a bank", .serialized)
+struct WebAnswersTests {
+  @Test("a window whose customer takes long is closing, and nothing says that it failed")
+  func closingWindow() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "0.005", "--loan", "2")
+      try branch.done("enqueue", "2", "--service", "loan")
+      try branch.waitUntil("both are served") { try branch.status().queue("serving") == 2 }
+      let web = try branch.web()
+      let form = try web.local(
+        "/windows/scale", "-d", "service=loan&windows=1&key=s", "-H", "Accept: application/json", "-H",
+        "Accept-Language: ko")
+      #expect(form.status == 200 && form.json["said"].text == "scaling~loan~1", "\(form.body)")
+      #expect(form.json["text"].text?.contains("1개로 바꾸는 중") == true, "\(form.body)")
+      let script = try web.local("/api/v1/scale", "-d", #"{"service":"loan","windows":1}"#)
+      #expect(
+        script.status == 200
+          && script.json["services"].item(where: "name", is: "loan")["windows"].integer == 1,
+        "\(script.body)")
+    }
+  }
+
+  @Test(
+    "an order at a busy station stays in line and leads to its ticket; without a station it is taken back")
+  func busyStation() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "0.005")
+      try branch.done("enqueue", "1", "--service", "deposit")
+      let web = try branch.web()
+      func order(_ key: String) throws -> WebClient.Answer {
+        try web.local("/juice", "-d", "juice=kiwi&key=\(key)", "-H", "Accept: application/json")
+      }
+      let busy = try order("one")
+      #expect(busy.status == 202 && busy.json["said"].text == "refused~unfinished", "\(busy.body)")
+      #expect(busy.json["to"].text?.hasPrefix("/ticket/2?day=1&said=") == true, "\(busy.body)")
+      #expect(try branch.status().queue("cancelled") == 0)
+      try branch.done("pause", "--service", "juice")
+      let away = try order("two")
+      #expect(away.status == 409 && away.json["said"].text == "refused~no_station", "\(away.body)")
+      #expect(try branch.status().queue("cancelled") == 1)
+    }
+  }
+
+  @Test("the manager's code is never called wrong because of wrong ones: the answer says to wait")
+  func managersCode() throws {
+    try withBranch { branch in
+      try branch.start()
+      let web = try branch.web()
+      func type(_ code: String, _ words: String...) throws -> WebClient.Answer {
+        try web.curl(
+          ["--unix-socket", web.socket, "-d", "code=\(code)"] + words
+            + ["http://localhost/vending/admin/login"])
+      }
+      #expect(try type(web.managerCode).status == 303)
+      for _ in 1...5 { #expect(try type("0").status == 403) }
+      let paused = try type(web.managerCode, "-H", "Accept: application/json")
+      #expect(paused.status == 429 && paused.json["said"].text == "refused~code_pause", "\(paused.body)")
+      let page = try type(web.managerCode, "-H", "Accept-Language: ko")
+      #expect(page.status == 429 && page.body.contains("30초 뒤에"), "\(page.body)")
+      // Another visitor is not kept out.
+      let cookie = try web.logIn()
+      let other = try web.remote(
+        "/vending/admin/login", "-d", "code=\(web.managerCode)", "-H", "Cookie: \(cookie)", "-H",
+        "Origin: \(web.url)")
+      #expect(other.status == 303, "\(other)")
+    }
+  }
+
+  @Test("a service with the longest name has log pages, and its result and standard error are shown whole")
+  func longNames() throws {
+    let name = String(repeating: "n", count: 64)
+    try withBranch { branch in
+      let settings = try branch.write(
+        #"{"services": {"\#(name)": {"run": ["sh", "-c", "cat; echo to-stderr >&2"]}}}"#, to: "long.json")
+      try branch.start("--config", settings)
+      let web = try branch.web()
+      let payload = String(repeating: "0123456\n", count: 6_000)
+      let file = try branch.write(payload, to: "payload")
+      try branch.done("enqueue", "--service", name, "--payload-file", file, "--wait")
+      #expect(try web.local("/windows/\(name)-1/log").status == 200)
+      let page = try web.local("/ticket/1").body
+      #expect(page.contains(payload) && page.contains("to-stderr"))
+      #expect(!page.contains("Nothing has been written yet."))
+    }
+  }
+
+  @Test("a link of another site is asked for once more from here, and shows nothing before")
+  func fromElsewhere() throws {
+    try withBranch { branch in
+      try branch.start()
+      let web = try branch.web()
+      let foreign = ["-H", "Sec-Fetch-Site: cross-site", "-H", "Sec-Fetch-Mode: navigate"]
+      let address = web.url + "/tickets?state=waiting"
+      let answer = try web.curl(foreign + [address])
+      #expect(
+        answer.status == 200 && answer.body.contains(#"content="0; url=/tickets?state=waiting""#),
+        "\(answer.body)")
+      #expect(!answer.body.contains("data-live"))
+      // From here, and for scripts, it is the refusal that it was.
+      #expect(
+        try web.curl(["-H", "Sec-Fetch-Site: same-origin", "-H", "Sec-Fetch-Mode: navigate", address]).status
+          == 401)
+      #expect(try web.curl(foreign + [web.url + "/api/v1/status"]).status == 401)
+      #expect(try web.curl(foreign + ["-d", "x=1", address]).status == 403)
+    }
+  }
+
+  @Test("a page of one language asks and answers in it, whatever the browser prefers")
+  func languages() throws {
+    try withBranch { branch in
+      try branch.start()
+      let web = try branch.web()
+      let english = ["-H", "Accept-Language: en"]
+      let question = try web.curl(
+        ["--unix-socket", web.socket] + english + ["http://localhost/reset?lang=ko"])
+      #expect(question.body.contains("초기화할까요?"))
+      let answer = try web.curl(
+        ["--unix-socket", web.socket, "-H", "Accept: application/json", "-d", "count=1&key=a"] + english
+          + ["http://localhost/customers?lang=ko"])
+      #expect(answer.json["text"].text?.contains("번호표가 나왔습니다") == true, "\(answer.body)")
+      #expect(try web.local("/customers?x=1", "-d", "count=1&key=b").status == 400)
+    }
+  }
+}

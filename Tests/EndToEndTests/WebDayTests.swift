@@ -1,0 +1,116 @@
+// The day of a ticket: links, streams and confirmations hold for the day on which they were made.
+import Foundation
+import Testing
+
+@Suite("Days on the page of a bank", .serialized)
+struct WebDayTests {
+  /// The hidden fields of a page's form, as a browser sends them.
+  private func fields(of body: String, form action: String) throws -> [String] {
+    let form = try #require(
+      body.components(separatedBy: "<form ").first { $0.contains(#"action="\#(action)""#) }, "\(body)")
+    let inside = form.components(separatedBy: "</form>")[0]
+    return inside.matches(of: /name="(\w+)" value="([^"]*)"/).map { "\($0.1)=\($0.2)" }
+  }
+
+  private func said(_ answer: WebClient.Answer) -> String { answer.json["said"].text ?? answer.body }
+
+  @Test(
+    "a confirmation acts on the day for which it was asked, and on no other customers of the same numbers")
+  func confirmations() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "0.001")
+      try branch.done("pause")
+      try branch.done("enqueue", "8", "--service", "deposit")
+      let web = try branch.web()
+      let list = try web.local("/tickets?state=waiting").body
+      let question = try web.local(
+        "/tickets/cancel", "-d",
+        try fields(of: list, form: "/tickets/cancel").joined(separator: "&") + "&ticket=5&ticket=6")
+      #expect(question.status == 200 && question.body.contains("day 1, tickets 5, 6"), "\(question.body)")
+      let sure = try fields(of: question.body, form: "/tickets/cancel").joined(separator: "&")
+      let all = try web.local("/tickets/cancel", "-d", "state=waiting&all=1&day=1&key=b").body
+      let allSure = try fields(of: all, form: "/tickets/cancel").joined(separator: "&")
+      // Scripts without the day of the question have what was confirmed all the same.
+      let digits = try #require(allSure.components(separatedBy: "confirmed=").last?.prefix { $0 != "&" })
+      try branch.done("reset", "--yes")
+      try branch.done("enqueue", "8", "--service", "loan")
+      for body in [sure, allSure, "state=waiting&all=1&confirmed=\(digits)", "ticket=5&ticket=6&day=1"] {
+        let answer = try web.local("/tickets/cancel", "-d", body, "-H", "Accept: application/json")
+        #expect(answer.status == 409 && said(answer) == "refused~day_changed", "\(body): \(answer.body)")
+      }
+      #expect(try web.local("/tickets/cancel", "-d", "ticket=5&confirmed=1").status == 400)
+      #expect(try branch.status().queue("waiting") == 8, "none of the second day was cancelled")
+      #expect(
+        try web.local("/tickets/cancel", "-d", sure, "-H", "Accept-Language: ko").header("Location")?
+          .contains("day_changed") == true)
+    }
+  }
+
+  @Test(
+    "a page and a stream of a ticket stay with its day, and receipts and ledger lead to the day of each ticket"
+  )
+  func streams() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "0.001")
+      try branch.done("enqueue", "3", "--service", "deposit", "--amount", "111", "--account", "1")
+      let web = try branch.web()
+      let page = try web.local("/ticket/2").body
+      #expect(page.contains(#"data-live="/ticket/2?day=1""#) && page.contains(#"name="day" value="1""#))
+      let listener = try branch.launch(
+        ["-s", "-N", "--unix-socket", web.socket, "http://localhost/events?page=/ticket/2&lang=en"],
+        program: "/usr/bin/curl")
+      try branch.waitUntil("the first event has come") {
+        listener.lines.joined(separator: "\n").contains("event: snapshot")
+      }
+      try branch.done("reset", "--yes")
+      try branch.done("enqueue", "3", "--service", "loan", "--amount", "999", "--account", "77")
+      try branch.waitUntil("the stream without a day says that the ticket of day 1 was cancelled") {
+        listener.lines.joined(separator: "\n").contains("event: change")
+      }
+      let changes = listener.lines.joined(separator: "\n").components(separatedBy: "event: change")
+        .dropFirst().joined()
+      #expect(changes.contains("cancelled") && !changes.contains(#""spoken":"Waiting""#), "\(changes)")
+      listener.end()
+      #expect(try web.local("/ticket/2?day=1").body.contains("111"))
+      #expect(try web.local("/ticket/2").body.contains("999"))
+      let receipts = try web.local("/receipts?day=1").body
+      #expect(receipts.contains("/ticket/2?day=1") && !receipts.contains(#"/ticket/2""#), "\(receipts)")
+      #expect(try web.local("/").body.contains("/ticket/2?day=2"))
+      let kiosk = try web.local("/customers", "-d", "count=1&from=kiosk&service=loan&key=k")
+      #expect(kiosk.header("Location")?.hasPrefix("/ticket/4?day=2&said=") == true, "\(kiosk)")
+    }
+  }
+
+  @Test(
+    "all of a filter are those that it shows: behind a number, up to the last ticket of the question, and under load"
+  )
+  func wholeFilter() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "20", "--deposit", "4")
+      try branch.done("pause")
+      try branch.done("enqueue", "2000", "--service", "deposit")
+      let web = try branch.web()
+      let page = try web.local("/tickets?state=waiting&after=1995").body
+      let forms = page.components(separatedBy: "<form ").filter { $0.contains(#"name="all""#) }
+      let form = try #require(forms.first)
+      let sent = form.matches(of: /name="(\w+)" value="([^"]*)"/).map { "\($0.1)=\($0.2)" }
+      let question = try web.local("/tickets/cancel", "-d", sent.joined(separator: "&")).body
+      #expect(question.contains("Take 5 customers out?"), "\(question)")
+      let sure = try fields(of: question, form: "/tickets/cancel").joined(separator: "&")
+      try branch.done("enqueue", "3", "--service", "deposit")
+      let answer = try web.local("/tickets/cancel", "-d", sure, "-H", "Accept: application/json")
+      #expect(said(answer) == "cancelled~5", "\(answer.body)")
+      #expect(
+        try branch.status().queue("waiting") == 1_998, "those who came behind the question are not meant")
+      let all = try web.local("/tickets/cancel", "-d", "state=waiting&all=1&key=q").body
+      let confirmed = try #require(all.firstMatch(of: /name="confirmed" value="(\d+)"/)?.1)
+      try branch.done("resume")
+      try branch.waitUntil("customers are served") { try branch.status().queue("served") >= 20 }
+      let end = try web.local(
+        "/tickets/cancel", "-d", "state=waiting&all=1&key=r&confirmed=\(confirmed)", "-H",
+        "Accept: application/json")
+      #expect(end.status == 200 && said(end).hasPrefix("cancelled~"), "\(end.body)")
+      try branch.waitUntil("nobody waits") { try branch.status().queue("waiting") == 0 }
+    }
+  }
+}
