@@ -30,7 +30,10 @@ final class ProcessEnding {
 
   private struct Entry {
     let process: any HeldProcess
-    let registration: Registration
+    /// Nil while the kernel refuses to watch the process.
+    var registration: Registration?
+    /// Asked in place of the kernel's watch.
+    var hasEnded: () -> Bool = { false }
   }
 
   /// What a look has come to.
@@ -60,13 +63,15 @@ final class ProcessEnding {
   private var phase = Phase.idle
   private var held: [pid_t: Entry] = [:]
   private var lookAt: MonotonicTime?
+  /// When those that the kernel refused to watch are asked again whether they have ended; nil if it watches all.
+  private var watchAt: MonotonicTime?
 
   /// - Parameter patience: from SIGKILL until what is left is given up.
   init(on loop: EventLoop, patience: TimeSpan, search: @escaping Search) {
     (self.loop, self.patience, self.search) = (loop, patience, search)
   }
 
-  deinit { for entry in held.values { loop.deregister(entry.registration) } }
+  deinit { for case let registration? in held.values.map(\.registration) { loop.deregister(registration) } }
 
   /// Whether nobody is left, or nobody who could be ended. False until ``begin(grace:at:)``.
   var isDone: Bool { if case .done = phase { true } else { false } }
@@ -78,18 +83,42 @@ final class ProcessEnding {
   /// When ``turn(at:)`` is to be called, if nothing happens before.
   var deadline: MonotonicTime? {
     switch phase {
-    case .idle, .done: nil
-    case .asked(let until): MonotonicTime.earlier(until, lookAt)
-    case .killed(let giveUpAt): MonotonicTime.earlier(giveUpAt, lookAt)
+    case .idle: watchAt
+    case .done: nil
+    case .asked(let until): MonotonicTime.earliest(until, lookAt, watchAt)
+    case .killed(let giveUpAt): MonotonicTime.earliest(giveUpAt, lookAt, watchAt)
     }
   }
 
-  /// Watches a process that is known beforehand.
-  func hold(_ process: any HeldProcess) throws(SystemError) {
+  /// Watches a process that is known beforehand. It has begun, and so it is held even if the kernel has no memory for the watch:
+  /// until it has, the process itself is asked now and then whether it has ended.
+  ///
+  /// - Parameter hasEnded: true after its end.
+  func hold(known process: any HeldProcess, hasEnded: @escaping () -> Bool) {
+    held[process.pid] = Entry(process: process, hasEnded: hasEnded)
+    watchUnwatched(at: loop.wokeAt)
+  }
+
+  private func hold(_ process: any HeldProcess) throws(SystemError) {
+    held[process.pid] = Entry(process: process, registration: try watch(process))
+  }
+
+  private func watch(_ process: any HeldProcess) throws(SystemError) -> Registration {
     let pid = process.pid
-    let registration = try loop.register(fd: process.fd, interest: .read) { [weak self] _ in self?.ended(pid)
+    return try loop.register(fd: process.fd, interest: .read) { [weak self] _ in self?.ended(pid) }
+  }
+
+  private func watchUnwatched(at now: MonotonicTime) {
+    watchAt = nil
+    for (pid, entry) in held where entry.registration == nil {
+      if let registration = try? watch(entry.process) {
+        held[pid]?.registration = registration
+      } else if entry.hasEnded() {
+        ended(pid)
+      } else {
+        watchAt = now + Self.pause
+      }
     }
-    held[pid] = Entry(process: process, registration: registration)
   }
 
   /// Asks all of them to end by SIGTERM, and after `grace` ends them by SIGKILL; at once where that is zero.
@@ -103,6 +132,7 @@ final class ProcessEnding {
 
   /// Does what is due.
   func turn(at now: MonotonicTime) {
+    if let watchAt, watchAt <= now { watchUnwatched(at: now) }
     if let lookAt, lookAt <= now { look(at: now) }
     switch phase {
     case .asked(let until) where until <= now: kill(at: now)
@@ -125,7 +155,7 @@ final class ProcessEnding {
 
   private func ended(_ pid: pid_t) {
     guard let entry = held.removeValue(forKey: pid) else { return }
-    loop.deregister(entry.registration)
+    if let registration = entry.registration { loop.deregister(registration) }
     entry.process.release()
     // Its children have fallen to somebody else by now, before its end was told. They are looked for in the next turn,
     // once for all who have ended in this one.

@@ -28,7 +28,7 @@ public final class ProcessTree {
   public init(
     root: ChildProcess?, in group: ControlGroup? = nil, on loop: EventLoop, patience: TimeSpan = .seconds(10),
     adopts: @escaping (pid_t) -> Bool
-  ) throws(SystemError) {
+  ) {
     self.root = root
     self.adopts = adopts
     let rootPid = root?.pid
@@ -41,7 +41,7 @@ public final class ProcessTree {
         $0 != rootPid && !isHeld($0) && adopts($0)
       }
     }
-    if let root { try ending.hold(Root(root)) }
+    if let root { ending.hold(known: Root(root)) { root.reap() != nil } }
   }
 
   /// Collects descendants that have lost their parents and ended, while the tree is not being ended: to be called when

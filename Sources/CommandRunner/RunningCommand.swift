@@ -50,35 +50,30 @@ public final class RunningCommand {
   ///   - adopts: which children of this process belong to the command, other than the command itself: all but those that
   ///     this process has started itself. Where it is true of any, `Subreaper.become()` comes first.
   /// - Throws: what cannot be had now and may be had later: processes, descriptors, memory; and ETXTBSY, where somebody
-  ///   is just writing the program.
+  ///   is just writing the program. Nothing has begun then. What fails behind the start is tried again while the command runs.
   public static func start(
     _ order: CommandOrder, on loop: EventLoop, at now: MonotonicTime, unattended: TimeSpan = .zero,
     adopts: @escaping (pid_t) -> Bool
   ) throws(SystemError) -> Result<RunningCommand, CommandRefusal> {
     var feed: PayloadFeed?
     let input = try standardInput(order.payload, from: &feed, on: loop)
-    let output = try DescriptorPair.pipe()
-    let errors = try DescriptorPair.pipe()
+    let outputPipe = try DescriptorPair.pipe()
+    let errorPipe = try DescriptorPair.pipe()
+    // Everything that can fail comes before the start: a start that has happened is never taken back.
+    let output = try OutputCapture(outputPipe.first, keeping: order.output, on: loop)
+    let errors = try OutputCapture(errorPipe.first, keeping: order.errors, on: loop)
     let root: ChildProcess
     do throws(SystemError) {
       root = try ChildProcess.start(
-        order.program, input: input, output: output.second, errors: errors.second)
+        order.program, input: input, output: outputPipe.second, errors: errorPipe.second)
     } catch {
       guard let refusal = refusal(of: order.program, error) else { throw error }
       return .failure(refusal)
     }
-    do throws(SystemError) {
-      return .success(
-        try RunningCommand(
-          order, root, feed, output: output.first, errors: errors.first, on: loop, at: now,
-          unattended: unattended, adopts: adopts))
-    } catch {
-      // Nobody can watch it.
-      order.program.group?.kill()
-      root.killGroup(SIGKILL)
-      root.end()
-      throw error
-    }
+    return .success(
+      RunningCommand(
+        order, root, feed, output: output, errors: errors, on: loop, at: now, unattended: unattended,
+        adopts: adopts))
   }
 
   /// A pipe with the payload in it; for no payload the null device, which costs less.
@@ -92,17 +87,16 @@ public final class RunningCommand {
   }
 
   private init(
-    _ order: CommandOrder, _ root: ChildProcess, _ feed: PayloadFeed?,
-    output: consuming FileDescriptor, errors: consuming FileDescriptor, on loop: EventLoop,
-    at now: MonotonicTime, unattended: TimeSpan, adopts: @escaping (pid_t) -> Bool
-  ) throws(SystemError) {
+    _ order: CommandOrder, _ root: ChildProcess, _ feed: PayloadFeed?, output: OutputCapture,
+    errors: OutputCapture, on loop: EventLoop, at now: MonotonicTime, unattended: TimeSpan,
+    adopts: @escaping (pid_t) -> Bool
+  ) {
     (self.root, self.feed, group) = (root, feed, order.program.group)
     (startedAt, endedAt, timeoutAt) = (now, now, order.timeout.map { now + $0 })
     (grace, linger) = (order.grace, order.linger)
-    tree = try ProcessTree(root: root, in: order.program.group, on: loop, adopts: adopts)
-    self.output = try OutputCapture(output, keeping: order.output, on: loop)
-    self.errors = try OutputCapture(errors, keeping: order.errors, on: loop)
-    if unattended > .zero { phase = .running(attendAt: now + unattended) } else { try attend() }
+    tree = ProcessTree(root: root, in: order.program.group, on: loop, adopts: adopts)
+    (self.output, self.errors) = (output, errors)
+    if unattended > .zero { phase = .running(attendAt: now + unattended) } else { attend(at: now) }
   }
 
   deinit {
@@ -126,7 +120,7 @@ public final class RunningCommand {
   public var deadline: MonotonicTime? {
     switch phase {
     case .running(let attendAt):
-      .earlier(attendAt, interruption == nil ? timeoutAt : tree.deadline)
+      .earliest(attendAt, interruption == nil ? timeoutAt : nil, tree.deadline)
     case .clearing: tree.deadline
     case .lingering(let until): until
     case .over: nil

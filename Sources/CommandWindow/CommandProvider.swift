@@ -197,8 +197,7 @@ public final class CommandProvider: Provider {
         group = CommandGroup(below: nil)
         start(assignment)
       } catch {
-        // It may have begun, and was ended with its group because nobody could watch it.
-        group.leave()
+        // Nothing has begun: the runner may ask again within the same attempt.
         stage = .decided(assignment, .later("the command cannot be started now: \(error)"))
       }
     } catch {

@@ -343,10 +343,7 @@ extension TellerSupervisor: ProcessSupervisor {
       clearings[post.window] = nil
       return true
     }
-    // Whom nobody can watch is looked for again with the next runner that ends.
-    guard let tree = try? ProcessTree(root: nil, on: loop, adopts: { !ChildProcess.isOwn($0) }) else {
-      return true
-    }
+    let tree = ProcessTree(root: nil, on: loop, adopts: { !ChildProcess.isOwn($0) })
     tree.end(grace: .zero, at: now.monotonic)
     guard !tree.isGone else { return true }
     clearings[post.window] = tree

@@ -191,7 +191,7 @@ import Time
         environment: ["PATH": path])
       _ = middle.wait()
       let loop = try EventLoop()
-      let tree = try ProcessTree(root: nil, on: loop, adopts: { _ in true })
+      let tree = ProcessTree(root: nil, on: loop, adopts: { _ in true })
       #expect(!tree.isGone)
       tree.end(grace: .zero, at: SystemClock.monotonic())
       let end = SystemClock.monotonic() + .seconds(20)
