@@ -101,17 +101,18 @@ final class Tellers: BankPart {
 
   private func orders(for window: Window, _ generation: Generation) -> TellerOrders {
     let configuration = context.configuration
-    let work = configuration.scaledWork(context.services.directory[window.service])
+    let service = context.services.directory[window.service]
+    let work = configuration.scaledWork(service)
+    let lease = configuration[service].lease ?? configuration.lease
     let name = context.name(of: window)
     return TellerOrders(
       name: name, service: window.service, generation: generation,
-      workMicroseconds: work.nanoseconds / 1_000, beatMicroseconds: configuration.lease.nanoseconds / 4_000,
+      workMicroseconds: work.nanoseconds / 1_000, beatMicroseconds: lease.nanoseconds / 4_000,
       language: configuration.language ?? .english, logPath: context.home.log(of: name),
       logLimit: configuration.log.rotateBytes, logKeep: configuration.log.keep,
       logsCustomers: configuration.log.customers,
       stockSocket: window.service.drawsOnStock ? context.home.stockSocket : nil,
-      command: configuration.commandOrders(
-        of: context.services.directory[window.service], outputDirectory: context.home.output))
+      command: configuration.commandOrders(of: service, outputDirectory: context.home.output))
   }
 
   /// The program that stands behind a window.

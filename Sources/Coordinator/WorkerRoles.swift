@@ -92,10 +92,10 @@ extension BankConfiguration {
     policy.postingRule = settings.postingRule
     policy.endsWorkFirst = settings.command != nil || settings.worker != nil
     if settings.command != nil {
-      // A command says nothing while it runs: its time is its lease, and its runner sees to it.
+      // A command says nothing while it runs. Its runner ends it at its time, and the runner's own progress renews the lease.
       let grace = settings.grace ?? ServiceSettings.standardGrace
       policy.recall = grace + Self.runnersPatience
-      policy.lease = settings.timeout.map { $0 + grace + Self.runnersPatience } ?? Self.forEver
+      policy.timeout = settings.timeout.map { $0 + grace + Self.runnersPatience }
       if settings.prefetch == nil { policy.prefetch = 1 }
     } else if settings.worker != nil || settings.isOutside {
       policy.timeout = settings.timeout
@@ -121,8 +121,6 @@ extension BankConfiguration {
 
   /// How much longer than its command a runner may take, on a busy machine.
   private static let runnersPatience = TimeSpan.seconds(30)
-  /// A hundred years: the lease of a command that may take as long as it likes. Its runner is missed by its channel.
-  private static let forEver = TimeSpan.seconds(3_155_760_000)
 }
 
 extension BankContext {

@@ -22,6 +22,7 @@ import Wire
 /// | providing | closing, and it cannot be had for now | says returned |
 /// | serving | | beats, and says done when the time has come |
 /// | serving | recall of a lease in hand | says returned |
+/// | handed over | | beats |
 /// | handed over | the work is done, or could not be done | says so |
 /// | handed over | recall of the lease | has the work given up |
 /// | handed over | nothing of the work is left | says returned |
@@ -34,8 +35,8 @@ import Wire
 /// progress, also one that puts off: a stock without room on its disk is nobody's failure, and the customer stays in hand
 /// and at the head of the line until there is room.
 ///
-/// Where the orders name a command, the whole work is handed over to whoever runs it. Nothing but its end is waited for then:
-/// nothing beats, and there is no patience, for a command has a time of its own, which the coordinator knows.
+/// Where the orders name a command, the whole work is handed over to the provider that runs it. The beats are this process's
+/// progress then, and not the command's: they say that its loop turns. There is no patience, for a command has a time of its own.
 ///
 /// An acknowledgement, and a recall of any other lease, change nothing: they have crossed an answer on the way.
 public struct TellerMachine: Sendable {
@@ -96,7 +97,7 @@ public struct TellerMachine: Sendable {
   /// When ``TellerEvent/timeCame`` is due; nil while nothing depends on time.
   public var wakeAt: MonotonicTime? {
     guard case .serving(_, let service) = state else { return nil }
-    if service.isHandedOver { return nil }
+    if service.isHandedOver { return service.isAbandoned ? nil : service.nextBeat }
     return service.asksAgainAt ?? service.providedBy ?? min(service.ends, service.nextBeat)
   }
 
@@ -314,16 +315,23 @@ extension TellerMachine {
       state = .serving(orders, service)
       actions.append(.provide(service.assignment))
     } else if service.isHandedOver {
-      return
+      if !service.isAbandoned, now >= service.nextBeat { beat(service, orders, now, &actions) }
     } else if let deadline = service.providedBy {
       if now >= deadline { delay(service, "the stock service does not answer", orders, now, &actions) }
     } else if now >= service.ends {
       complete(service.assignment, took: now.since(service.began), orders, now, &actions)
     } else if now >= service.nextBeat {
-      actions.append(.say(.beat(service.assignment.lease)))
-      service.nextBeat = now + .microseconds(orders.beatMicroseconds)
-      state = .serving(orders, service)
+      beat(service, orders, now, &actions)
     }
+  }
+
+  private mutating func beat(
+    _ service: Service, _ orders: TellerOrders, _ now: MonotonicTime, _ actions: inout Actions
+  ) {
+    var service = service
+    actions.append(.say(.beat(service.assignment.lease)))
+    service.nextBeat = now + .microseconds(orders.beatMicroseconds)
+    state = .serving(orders, service)
   }
 
   /// One customer less is in hand: the turn of the next comes, or the hands are free and the window may close.

@@ -51,8 +51,7 @@ struct CommandServicesPlan {
       var rules = policy.common
       rules.endsWorkFirst = true
       rules.recall = grace + Self.runnersPatience
-      rules.lease =
-        service == Self.timed ? timeout + grace + Self.runnersPatience : .seconds(3_155_760_000)
+      rules.timeout = service == Self.timed ? timeout + grace + Self.runnersPatience : nil
       rules.prefetch = service == Self.timed ? 1 : Int(prefetch)
       policy.set(rules, for: Service(index: index))
     }

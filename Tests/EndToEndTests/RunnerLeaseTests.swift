@@ -1,0 +1,50 @@
+// The lease of a service of commands: it is the runner's, which makes progress for as long as its loop turns, whatever its
+// command does.
+import Foundation
+import Glibc
+import Testing
+
+@Suite("The lease of a runner", .serialized) struct RunnerLeaseTests {
+  private func start(_ branch: Branch) throws {
+    let begun = branch.path("begun")
+    let file = try branch.write(
+      """
+      {"services": {"slow": {"run": ["sh", "-c", "echo begun >> \(begun); read s; exec sleep $s"], "lease": "1s",
+         "retries": {"crashes": 9}}},
+       "windows": {"deposit": 0, "loan": 0, "juice": 0}}
+      """, to: "bank.json")
+    try branch.start("--config", file)
+  }
+
+  private func begun(_ branch: Branch) -> Int {
+    ((try? String(contentsOfFile: branch.path("begun"), encoding: .utf8)) ?? "").split(separator: "\n").count
+  }
+
+  @Test("a stopped runner without a timeout is missed after its lease, and another one serves its customer")
+  func stopped() throws {
+    try withBranch { branch in
+      try start(branch)
+      try branch.done("enqueue", "--service", "slow", "--payload", "1000\n")
+      try branch.waitUntil("it has begun") { begun(branch) == 1 }
+      let runner = try #require(try branch.status().worker("slow-1"))
+      branch.processes.signal(runner.pid, SIGSTOP)
+      try branch.waitUntil("it begins again") { begun(branch) == 2 }
+      #expect(try branch.json("ticket", "1")["attempts"].items.map { $0["end"].text } == ["lease_expired"])
+      #expect(try branch.status().worker("slow-1")?.pid != runner.pid)
+      try branch.done("stop", "--now")
+      try branch.expectNobodyLeft()
+    }
+  }
+
+  @Test("a command that is silent for several leases is served in its first attempt")
+  func silent() throws {
+    try withBranch { branch in
+      try start(branch)
+      try branch.done("enqueue", "--service", "slow", "--payload", "4\n", "--wait", timeout: .seconds(60))
+      #expect(begun(branch) == 1)
+      #expect(try branch.receipts().map { $0["attempts"].integer } == [1])
+      try branch.done("stop")
+      try branch.expectNobodyLeft()
+    }
+  }
+}
