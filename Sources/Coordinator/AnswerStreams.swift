@@ -214,7 +214,8 @@ final class AnswerStreams: BankPart {
     let isWhole = next.left == 0 || !page.mayGoOn(limit: AnswerStream.page)
     let more = stream.follows || !isWhole
     if !shown.isEmpty || !more {
-      server.answer(seat, .receipts(shown.map { ReceiptReport($0, directory) }), more: more)
+      let reports = shown.map { ReceiptReport($0, directory, key: context.booksName.key(of: $0)) }
+      server.answer(seat, .receipts(reports), more: more)
     }
     if stream.follows, isWhole { next.day = nil }
     next.after = page.last?.sequence ?? stream.after

@@ -142,7 +142,11 @@ final class Inspector {
       if query.follow, left != nil { throw Failure(.badRequest, detail: "a limit, and no end") }
       if (query.behind?.count ?? 0) > ReceiptQuery.marksAtMost { throw Failure(.badRequest, detail: "marks") }
     } catch { return server.answer(seat, .failure(error)) }
-    if query.follow, try tellFollower(query, from: day ?? 1, of: service, seat, onePart: onePart) { return }
+    if query.follow,
+      try tellFollower(query, numbers, from: day ?? 1, of: service, seat, onePart: onePart)
+    {
+      return
+    }
     while isHeard(seat) {
       let page = try store.receipts(day: day, after: after, limit: AnswerStream.page)
       let shown = page.first(left, of: service)
@@ -153,7 +157,8 @@ final class Inspector {
         after = last.sequence
         continue
       }
-      server.answer(seat, .receipts(shown.map { ReceiptReport($0, store.services) }), more: more)
+      let reports = shown.map { ReceiptReport($0, store.services, key: numbers.name.key(of: $0)) }
+      server.answer(seat, .receipts(reports), more: more)
       guard more, !onePart, let last = page.last else { return }
       after = last.sequence
       try waitForReader(seat.session)
@@ -162,7 +167,8 @@ final class Inspector {
 
   /// What there is of all branches by now; false where there are no branches.
   private func tellFollower(
-    _ query: ReceiptQuery, from day: BusinessDay, of service: Service?, _ seat: Seat, onePart: Bool
+    _ query: ReceiptQuery, _ numbers: InspectedNumbers, from day: BusinessDay, of service: Service?,
+    _ seat: Seat, onePart: Bool
   ) throws(StoreError) -> Bool {
     var query = query
     while isHeard(seat) {
@@ -170,7 +176,9 @@ final class Inspector {
         let page = try books.receipts(
           from: day, behind: query.behind ?? [], of: service, limit: AnswerStream.page)
       else { return false }
-      let reports = page.entries.map { ReceiptReport($0.receipt, store.services, mark: $0.mark) }
+      let reports = page.entries.map {
+        ReceiptReport($0.receipt, store.services, key: numbers.name.key(of: $0.receipt), mark: $0.mark)
+      }
       server.answer(seat, .receipts(reports), more: !page.isWhole)
       guard !page.isWhole, !onePart else { break }
       for report in reports { query.goOn(behind: report) }

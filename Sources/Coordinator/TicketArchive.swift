@@ -34,9 +34,7 @@ struct TicketArchive {
     do throws(StoreError) {
       let attempts = try store.attempts(day: day, ticket: ticket).map { AttemptReport($0, store.services) }
       if let receipt = try store.receipt(day: day, ticket: ticket) {
-        // What was the same in every attempt; whose work leaves no result was told no such thing.
-        let key = receipt.result.map { _ in booksName.order(of: receipt).text }
-        return TicketReport(receipt, store.services, attempts: attempts, key: key)
+        return TicketReport(receipt, store.services, attempts: attempts, key: booksName.key(of: receipt))
       }
       guard day == presentDay, let stored = try store.find(ticket) else { return nil }
       var report = TicketReport(stored, store.services, day: day, attempts: attempts)
@@ -68,6 +66,11 @@ extension QueueReading {
     }
     return rows
   }
+}
+
+extension BooksName {
+  /// The key that every attempt at a finished customer was told; nil if its work leaves no result, and was told none.
+  func key(of receipt: Receipt) -> String? { receipt.result.map { _ in order(of: receipt).text } }
 }
 
 extension TicketReport {
