@@ -50,16 +50,27 @@ extension QueueMachine {
     return windows[service][first...].firstIndex { $0.window == window }.map { (service, $0) }
   }
 
-  /// Gives those who wait to workers that have come by themselves, the one with the most room first.
-  mutating func handOutside(
-    _ service: Service, isCounted: Bool, at now: Moment, into effects: inout [QueueEffect]
-  ) {
-    let index = service.index
-    if isCounted { putAsideTheSpent(service, into: &effects) }
-    while !isSaturated, books.waiting.places(of: service).contains(where: { lines[$0].count > 0 }),
-      let place = roomiest(index, for: firstInMemory(of: service))
-    {
-      guard let customer = nextInLine(service, into: &effects) else { return }
+  /// Gives waiting customers to workers that have come by themselves: over all services the highest priority first. Of services
+  /// with the same priority the one with the longest wait for its turn is next. A worker for several services starves none.
+  mutating func handOutside(at now: Moment, into effects: inout [QueueEffect]) {
+    guard stage != .finishing, mayServe(at: now) else { return }
+    // Services without a free worker, or without a customer to hand out now.
+    var passed: Set<Int> = []
+    while !isSaturated, let index = nextOutside(besides: passed) {
+      let service = Service(index: index)
+      let isCounted = policy[index].maxAttempts != nil
+      if isCounted { putAsideTheSpent(service, into: &effects) }
+      guard let place = roomiest(index, for: firstInMemory(of: service)) else {
+        passed.insert(index)
+        continue
+      }
+      guard let customer = nextInLine(service, into: &effects) else {
+        // A page of the bank's own books comes soon, and services with a lower priority wait for it.
+        guard policy.isShared || !hasHead(service) else { return }
+        passed.insert(index)
+        continue
+      }
+      outsideTurns[index] = (outsideTurns.max() ?? 0) + 1
       if windows[index][place].state == .idle {
         begin(customer, at: place, of: index, isCounted: isCounted, now, into: &effects)
       } else {
@@ -67,6 +78,35 @@ extension QueueMachine {
       }
       if isCounted { putAsideTheSpent(service, into: &effects) }
     }
+  }
+
+  /// The index of the service whose customer goes next to a worker that has come by itself; nil for none.
+  private func nextOutside(besides passed: Set<Int>) -> Int? {
+    var best: (index: Int, priority: Priority)?
+    for index in windows.indices
+    where outsideCounts[index] > 0 && !books.paused[index] && !passed.contains(index) {
+      if isJammed, policy[index].maxAttempts != nil { continue }
+      guard let priority = headPriority(of: Service(index: index)) else { continue }
+      if let best {
+        guard
+          priority == best.priority
+            ? outsideTurns[index] < outsideTurns[best.index] : priority < best.priority
+        else { continue }
+      }
+      best = (index, priority)
+    }
+    return best?.index
+  }
+
+  private func hasHead(_ service: Service) -> Bool { headPriority(of: service) != nil }
+
+  /// The priority of a service's first occupied line; nil if all lines are empty. A line of shared books counts as occupied while
+  /// the books may hold more of it.
+  private func headPriority(of service: Service) -> Priority? {
+    for place in books.waiting.places(of: service) where lines[place].count > 0 || lines[place].mayHoldMore {
+      return books.waiting.lines[place].priority
+    }
+    return nil
   }
 
   /// Where the most can still come; nil where there is no room. Whoever is to be alone comes where nobody is, and rather where

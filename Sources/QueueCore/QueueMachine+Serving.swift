@@ -26,7 +26,6 @@ extension QueueMachine {
     if rules.prefetch > 1, isCounted || !hasStarts(of: service) {
       handOutAhead(service, upTo: rules.prefetch, isCounted: isCounted, at: now, into: &effects)
     }
-    if outsideCounts[index] > 0 { handOutside(service, isCounted: isCounted, at: now, into: &effects) }
   }
 
   /// Gives tellers who are at work those who come next, the one with the fewest in hand first.

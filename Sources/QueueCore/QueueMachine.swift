@@ -53,6 +53,8 @@ public struct QueueMachine: ~Copyable, Sendable {
   /// Places of workers that have come by themselves, by the service's index.
   var outsideCounts: [Int]
   var outsideWorkers: [Generation: OutsideWorker] = [:]
+  /// The last turn of each service with workers that have come by themselves, by its index; see ``handOutside(at:into:)``.
+  var outsideTurns: [UInt64] = []
   var idleWindows: [Int]
   var servingCount: Int64 = 0
   var hasReportedDrained = false
@@ -130,6 +132,7 @@ public struct QueueMachine: ~Copyable, Sendable {
   }
 
   /// Lets one event happen at a moment. Effects are appended and are to be performed in order.
+    outsideTurns = Array(repeating: 0, count: stored.books.paused.count)
   public mutating func apply(_ event: QueueEvent, at now: Moment, into effects: inout [QueueEffect]) {
     keepTime(now)
     switch event {
@@ -204,6 +207,7 @@ public struct QueueMachine: ~Copyable, Sendable {
     guard let lease = nextLeaseEnd, let retry = nextRetry else { return nextLeaseEnd ?? nextRetry }
     return min(lease, retry)
   }
+    if !outsideWorkers.isEmpty { handOutside(at: now, into: &effects) }
 
   /// When delayed customers are to be called next; nil for never. Where as much waits for a commit as may, they are called
   /// with the commit.
@@ -286,6 +290,7 @@ public struct QueueMachine: ~Copyable, Sendable {
   mutating func stage(_ change: StoreChange, into effects: inout [QueueEffect]) {
     unsettled.append(change)
     effects.append(.stage(change))
+      outsideTurns.append(0)
   }
 
   mutating func replyWhenSettled(
