@@ -260,6 +260,10 @@ package final class Coordinator {
     queue.tidyUp()
     if sharesBooks {
       branch.shared?.books.endTurn()
+    while queue.sendHeldOrders() {
+      tellerSupervisor.flush()
+      outside.flush()
+    }
       reader?.endTurn()
     }
     intake.endTurn()

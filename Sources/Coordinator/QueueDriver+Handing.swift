@@ -14,6 +14,12 @@ extension QueueDriver {
     let kind = context.kinds[window.service]
     // Who was held back may have been taken back meanwhile.
     guard kind != .run || machine.holds(lease, at: window) else { return }
+    guard !kind.takesPayload || !holdsOrder(of: customer, lease, at: window) else { return }
+    tell(of: customer, lease, at: window, kind)
+  }
+
+  /// Tells whoever is to serve a customer now.
+  private func tell(of customer: Customer, _ lease: Lease, at window: Window, _ kind: ServiceKind) {
     var payload: [UInt8]?
     if kind.takesPayload {
       do throws(StoreError) { payload = try engine.payload(of: customer.ticket) } catch {
@@ -24,6 +30,57 @@ extension QueueDriver {
       }
     }
     tell(window, assignment(of: customer, lease, payload, kind: kind))
+  }
+
+  /// Holds an order back if as much waits for its reader as may.
+  ///
+  /// - Returns: true if it was held back.
+  private func holdsOrder(of customer: Customer, _ lease: Lease, at window: Window) -> Bool {
+    let peer = HeldOrders.Peer(window)
+    if !heldOrders.isEmpty { heldOrders.removeStale(of: peer) { machine.holds($0.lease, at: $0.window) } }
+    guard heldOrders.holds(peer) || backlog(at: window) >= HeldOrders.room else { return false }
+    heldOrders.add(HeldOrders.Order(customer: customer, lease: lease, window: window))
+    return true
+  }
+
+  /// Sends orders that were held back, as far as their readers have made room.
+  ///
+  /// - Returns: true if one was sent.
+  func sendHeldOrders() -> Bool {
+    guard !heldOrders.isEmpty, !context.isCutOff, engine.isWorking else { return false }
+    var hasSent = false
+    for peer in heldOrders.peers {
+      while let order = heldOrders.first(of: peer) {
+        let isHeld = machine.holds(order.lease, at: order.window)
+        guard !isHeld || backlog(at: order.window) < HeldOrders.room else { break }
+        heldOrders.removeFirst(of: peer)
+        guard isHeld else { continue }
+        hasSent = true
+        let kind = context.kinds[order.window.service]
+        // The lease begins with the order: a worker makes no progress with a customer that it has not been told of.
+        if kind.isForeign {
+          apply(.tellerProgressed(order.window, order.lease.generation, order.lease))
+        }
+        tell(of: order.customer, order.lease, at: order.window, kind)
+        guard !context.isCutOff, engine.isWorking else { break }
+      }
+    }
+    if hasSent { perform() }
+    return hasSent
+  }
+
+  /// Asks for a customer back. One whose order was never sent is back already.
+  func recall(_ lease: Lease, from window: Window) {
+    guard !heldOrders.isEmpty, heldOrders.remove(lease, of: HeldOrders.Peer(window)) else {
+      return tell(window, .recall(lease))
+    }
+    apply(.tellerAnswered(window, lease.generation, lease, .returned))
+  }
+
+  /// Bytes that were sent to whoever stands at a window, and that wait there to be read.
+  private func backlog(at window: Window) -> Int {
+    if let number = window.outsideNumber { return outsideBacklog(number) }
+    return tellerSupervisor.posts[window]?.channel?.backlog ?? 0
   }
 
   /// While the disk is full it cannot be read what a customer carries, and nobody works without that: the customer comes

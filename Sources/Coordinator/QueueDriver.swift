@@ -55,7 +55,13 @@ final class QueueDriver {
   let journal: WorkerJournal
 
   let context: BankContext
-  private let tellerSupervisor: TellerSupervisor
+  let tellerSupervisor: TellerSupervisor
+  /// The customers in the hands of commands and workers, for the coordinator after this one.
+  let hands: HandTable?
+  /// Orders for workers that have not read what was sent before.
+  var heldOrders = HeldOrders()
+  /// Bytes that wait for the worker of a number that has come by itself.
+  var outsideBacklog: (Int32) -> Int = { _ in 0 }
   let followers: Followers
   private let releases: ReleaseQueue
   private var effects: [QueueEffect] = []
@@ -151,7 +157,7 @@ final class QueueDriver {
       // A worker that is no teller is told nothing that its page does not name, whichever encoding it speaks.
       guard !window.isOutside, !context.kinds[window.service].isForeign else { break }
       tellerSupervisor.tell(window, .acknowledged(lease), canWait: machine.numbers(of: window)?.lease != nil)
-    case .recall(let window, let lease): tell(window, .recall(lease))
+    case .recall(let window, let lease): recall(lease, from: window)
     case .announceClosing(let window): tellerSupervisor.tell(window, .closing)
     case .openWindow(let window): tellerSupervisor.open(window, at: context.now)
     case .closeWindow(let window): tellerSupervisor.close(window)

@@ -70,6 +70,7 @@ final class OutsideWorkers: BankPart {
     workers.onMessage = { [unowned self] message, session in hear(message, from: session) }
     workers.onEnd = { [unowned self] session in forget(session) }
     queue.onOutside = { [unowned self] wish, window in perform(wish, at: window) }
+    queue.outsideBacklog = { [unowned self] number in byNumber[number]?.channel.backlog ?? 0 }
   }
 
   /// Begins to listen, where a service is there for such workers; and sends those away whose services are not offered any
