@@ -359,7 +359,8 @@ let package = Package(
     tests(
       "CoordinatorTests",
       of: [
-        "Coordinator", "Guardian", "Time", "BankModel", "Configuration", "Logbook", "Posix", "QueueCore",
+        "PosixFixture", "Coordinator", "Guardian", "Time", "BankModel", "Configuration", "Logbook", "Posix",
+        "QueueCore",
         "StockClient",
         "StockCore", "Storage", "Supervision", "Transport", "VendingClient", "VendingCore", "Wire",
       ]),

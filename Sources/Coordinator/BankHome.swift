@@ -20,6 +20,10 @@ struct BankHome: Sendable {
   var answers: String { Paths.join(run, "answers.sock") }
   var stockSocket: String { Paths.join(run, "stock.sock") }
   var windows: String { Paths.join(run, "windows") }
+  /// Why services have paused by themselves.
+  var pauses: String { Paths.join(run, "pauses") }
+  /// The customers in the hands of commands and workers.
+  var hands: String { Paths.join(run, "hands") }
   var configurationCopy: String { Paths.join(run, "configuration.json") }
   /// Which books the bank has opened.
   var storeNote: String { Paths.join(run, "store") }

@@ -176,6 +176,7 @@ package final class Coordinator {
     services.holdBackForJuices()
     queue.noteRoom()
     services.open()
+    queue.readPauseReasons()
     page.open()
     windows.open()
     guard !context.isCutOff else { return }

@@ -44,7 +44,7 @@ final class QueueDriver {
   var onBroken: (StoreError) -> Void = { _ in }
 
   /// Why services have paused by themselves, as long as they are paused.
-  private(set) var pauseReasons: [Service: String] = [:]
+  var pauseReasons: [Service: String] = [:]
 
   /// How far workers have come with customers in their hands, as they said last.
   private(set) var progress: [TicketNumber: WorkProgress] = [:]
@@ -99,9 +99,10 @@ final class QueueDriver {
 
   /// The one way in which anything happens to the queue.
   private func apply(_ event: QueueEvent, into effects: inout [QueueEffect]) {
-    if case .resume(_, let service) = event {
+    if case .resume(_, let service) = event, !pauseReasons.isEmpty {
       if let service { pauseReasons[service] = nil } else { pauseReasons.removeAll() }
     }
+      keepPauseReasons()
     guard let witness else { return machine.apply(event, at: context.now, into: &effects) }
     witness.apply(event, to: &machine, at: context.now, into: &effects)
   }
@@ -186,6 +187,7 @@ final class QueueDriver {
       pauseReasons[service] = failure.words
       onPaused()
       followers.changed = true
+      keepPauseReasons()
       context.write(event: "service_paused", level: .error) {
         $0.field("service", context.services.directory[service].text)
         $0.field("msg", failure.words)

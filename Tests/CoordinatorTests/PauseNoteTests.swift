@@ -1,0 +1,32 @@
+// The note of why services have paused: it is read as it was kept, or it is none.
+
+import BankModel
+import PosixFixture
+import Testing
+
+@testable import Coordinator
+
+@Suite("The note of why services have paused") struct PauseNoteTests {
+  @Test("what is kept is read as the same, whatever a reason says") func kept() throws {
+    let directory = try TemporaryDirectory("bank-pauses")
+    let path = directory.file("pauses")
+    #expect(PauseNote.read(from: path).isEmpty)
+    let reasons = [
+      try #require(ServiceName("mail")): "no program \"/no/such\"\nend\n",
+      try #require(ServiceName("fax.v2")): "",
+      try #require(ServiceName("thumbs")): "프로그램이 없음\u{0}",
+    ]
+    PauseNote.keep(reasons, at: path)
+    #expect(PauseNote.read(from: path) == reasons)
+    PauseNote.keep([:], at: path)
+    #expect(PauseNote.read(from: path).isEmpty)
+  }
+
+  @Test(
+    "what cannot be relied on is nothing",
+    arguments: [
+      "", "mail 3\nabc\n", "mail 4\nabc\nend\n", "mail x\nabc\nend\n", "mail -1\n\nend\n", "end\nmore\n",
+      "Mail 0\n\nend\n",
+    ])
+  func refused(text: String) { #expect(PauseNote.parse(Array(text.utf8)) == nil) }
+}
