@@ -96,6 +96,8 @@ struct HomeBindings {
   var memory: SQLiteStore?
   /// What is done when the store's files are removed.
   var files: DatabaseFiles?
+  /// The customers in the hands of commands and workers, for the coordinator after this one; nil if they are not noted.
+  var hands: HandTable?
   /// The tie to whoever opens the bank again when this process dies.
   var guardianship: Guardianship?
   /// Closes the store and gives up the lock, when everything is kept and before the last word is spoken.

@@ -15,12 +15,13 @@ extension Coordinator {
   /// - Parameter configurationFile: What is read when the configuration is to be read again.
   /// - Parameter policy: The rules of the queue, where they are not those of the configuration.
   /// - Parameter ties: What ties it to its home all the same; nil for nothing.
+  /// - Parameter hands: What the coordinator before it has left; nil for nothing.
   package convenience init(
     home: String, configurationFile: String, configuration: BankConfiguration, policy: QueuePolicy,
     limits: CoordinatorLimits, loop: EventLoop, server: ControlServer, log: LogFile,
     store: any LocalQueueStore,
     contents: StoredQueue, incarnation: Int64, booksName: BooksName = .none, programs: WorkerPrograms,
-    now: Moment, ties: HomeTies? = nil
+    now: Moment, ties: HomeTies? = nil, hands: HandTable? = nil
   ) throws(Failure) {
     let options: CoordinatorOptions
     if let ties {
@@ -28,16 +29,18 @@ extension Coordinator {
     } else {
       options = try CoordinatorOptions(["--home", home, "--config", configurationFile])
     }
+    var bindings =
+      ties.map {
+        $0.bindings($0.beginPulse(loop: loop, patience: configuration.standstill), loop: loop, log: log)
+      } ?? HomeBindings()
+    bindings.hands = hands
     self.init(
       home: BankHome(home), options: options,
       configuration: configuration, loop: loop, server: server, log: log, store: store, reading: store,
       contents: contents, incarnation: incarnation, booksName: booksName, programs: programs, now: now,
       policy: policy,
       limits: limits,
-      bindings: ties.map {
-        $0.bindings($0.beginPulse(loop: loop, patience: configuration.standstill), loop: loop, log: log)
-      } ?? HomeBindings()
-    )
+      bindings: bindings)
   }
 
   /// A coordinator of a branch that has joined a bank whose books it shares, in a home that nothing else ties it to.

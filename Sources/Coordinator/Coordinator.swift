@@ -82,11 +82,13 @@ package final class Coordinator {
     let stock = StockClient(socket: home.stockSocket, loop: loop)
     releases = ReleaseQueue(stock, booksName, patience: limits.release)
     let engine = CommitEngine(store, kept: contents.books, context)
+    let falls = bindings.hands?.begin(books: booksName, day: contents.books.day) ?? [:]
     queue = QueueDriver(
       QueueMachine(
         contents,
         policy: (policy ?? configuration.policy(store.services))
-          .sharing(page: shared == nil ? nil : Int(configuration.store.page)), at: now),
+          .sharing(page: shared == nil ? nil : Int(configuration.store.page)), at: now,
+        falls: Kernel.makes("forgetsWhoWasInHand") ? [:] : falls),
       engine,
       context,
       tellerSupervisor, followers, releases)
@@ -174,9 +176,9 @@ package final class Coordinator {
       $0.field("build", BuildIdentity.current)
     }
     services.holdBackForJuices()
+    queue.readPauseReasons()
     queue.noteRoom()
     services.open()
-    queue.readPauseReasons()
     page.open()
     windows.open()
     guard !context.isCutOff else { return }
@@ -197,6 +199,7 @@ package final class Coordinator {
       if ending.isAbandoned { leaveAtOnce() } else if context.exitCode != 0 { ending.turnAwayForGood() }
     }
     reader?.close()
+    context.bindings.hands?.close()
     context.log.flush()
     queue.journal.flush()
     return context.exitCode ?? 0
@@ -257,14 +260,14 @@ package final class Coordinator {
     guard !context.isCutOff else { return }
     tellerSupervisor.flush()
     outside.flush()
-    server.flush()
-    queue.tidyUp()
-    if sharesBooks {
-      branch.shared?.books.endTurn()
     while queue.sendHeldOrders() {
       tellerSupervisor.flush()
       outside.flush()
     }
+    server.flush()
+    queue.tidyUp()
+    if sharesBooks {
+      branch.shared?.books.endTurn()
       reader?.endTurn()
     }
     intake.endTurn()

@@ -114,6 +114,7 @@ public enum CoordinatorProcess {
     (bindings.memory, bindings.files) = (books.memory, books.memory?.files)
     bindings.renewReserve = { books.memory?.files.renewReserve() }
     bindings.renewLogs = { redirectStandardError(to: home.standardError) }
+    bindings.hands = hands(of: home, log)
     let coordinator = Coordinator(
       home: home, options: options, configuration: configuration, loop: loop, server: server, log: log,
       store: books.store, reading: books.reading, shared: books.shared, contents: books.contents,
@@ -149,6 +150,14 @@ public enum CoordinatorProcess {
       while (try? farewell.turn()) == false {}
     }
     return code
+  }
+
+  /// Without the table nobody is blamed for the death of a coordinator, and everything else goes on.
+  private static func hands(of home: BankHome, _ log: LogFile) -> HandTable? {
+    do throws(SystemError) { return try HandTable(at: home.hands) } catch {
+      log.write(event: "hands_unknown", level: .warn) { $0.field("msg", error.description) }
+      return nil
+    }
   }
 
   private static func sibling(_ name: String) throws(SystemError) -> String {

@@ -68,7 +68,10 @@ extension QueueDriver {
       do throws(StoreError) { result = try engine.takeResult() } catch { return fail(error) }
       guard let result else { return }
       guard case .committed = result else {
-        if case .branchLost = result { followers.forgetUncertainEvents() }
+        if case .branchLost = result {
+          followers.forgetUncertainEvents()
+          hands?.leaveAll()
+        }
         happen(result)
         continue
       }

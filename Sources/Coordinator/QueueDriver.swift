@@ -77,6 +77,7 @@ final class QueueDriver {
     _ machine: consuming QueueMachine, _ engine: CommitEngine, _ context: BankContext,
     _ tellerSupervisor: TellerSupervisor, _ followers: Followers, _ releases: ReleaseQueue
   ) {
+    hands = context.bindings.hands
     self.machine = machine
     self.engine = engine
     self.context = context
@@ -101,8 +102,8 @@ final class QueueDriver {
   private func apply(_ event: QueueEvent, into effects: inout [QueueEffect]) {
     if case .resume(_, let service) = event, !pauseReasons.isEmpty {
       if let service { pauseReasons[service] = nil } else { pauseReasons.removeAll() }
-    }
       keepPauseReasons()
+    }
     guard let witness else { return machine.apply(event, at: context.now, into: &effects) }
     witness.apply(event, to: &machine, at: context.now, into: &effects)
   }
@@ -153,6 +154,7 @@ final class QueueDriver {
     case .loadPage, .loadDelayed, .lookUp, .loadDead: read(effect)
     case .forward(let request, let order): onForward(order, request)
     case .assign(let window, let lease, let customer):
+      if let hands, context.kinds[window.service].takesPayload { hands.take(lease.ticket) }
       entrust(customer, lease, at: window)
     case .acknowledge(let window, let lease):
       // A worker that is no teller is told nothing that its page does not name, whichever encoding it speaks.
@@ -185,9 +187,9 @@ final class QueueDriver {
       }
     case .reportPause(let service, let failure):
       pauseReasons[service] = failure.words
+      keepPauseReasons()
       onPaused()
       followers.changed = true
-      keepPauseReasons()
       context.write(event: "service_paused", level: .error) {
         $0.field("service", context.services.directory[service].text)
         $0.field("msg", failure.words)
@@ -208,7 +210,7 @@ final class QueueDriver {
   func stage(_ change: StoreChange) {
     guard !isTelling else { return effects.append(.stage(change)) }
     let isRepeated = repeats > 0
-    if isRepeated { repeats -= 1 }
+    if isRepeated { repeats -= 1 } else { noteHands(change) }
     followers.note(change, isRepeated: isRepeated, at: context.now.wall)
     if change.leavesSomethingPutBy { releases.look() }
     if !isRepeated, case .record(let attempt) = change { journal.note(attempt) }

@@ -149,19 +149,26 @@ extension QueueMachine {
           afterFailures: end == .failed ? customer.failures : lease.attempt, of: customer.ticket,
           on: books.day,
           attempt: lease.attempt)
-      let dueAt = WallTime(milliseconds: now.wall.milliseconds + pause.milliseconds)
-      books.waiting[customer.line] -= 1
-      if policy.isShared {
-        books.issued -= 1
-      } else {
-        books.delay(of: customer.service)
-        delayed.postpone(DelayedCustomer(customer: customer, dueAt: dueAt), due: now.monotonic + pause)
-      }
-      stage(.postpone(customer, dueAt: dueAt), into: &effects)
+      putOff(customer, for: pause, at: now, into: &effects)
     } else {
       stage(.update(customer), into: &effects)
       takeBack(customer)
     }
+  }
+
+  /// A customer who has left the line, or a teller's hands, waits for a while.
+  mutating func putOff(
+    _ customer: Customer, for pause: TimeSpan, at now: Moment, into effects: inout [QueueEffect]
+  ) {
+    let dueAt = WallTime(milliseconds: now.wall.milliseconds + pause.milliseconds)
+    books.waiting[customer.line] -= 1
+    if policy.isShared {
+      books.issued -= 1
+    } else {
+      books.delay(of: customer.service)
+      delayed.postpone(DelayedCustomer(customer: customer, dueAt: dueAt), due: now.monotonic + pause)
+    }
+    stage(.postpone(customer, dueAt: dueAt), into: &effects)
   }
 
   /// Who is alone in the hands of whoever stands at a window; nil where there are several, or nobody is.

@@ -128,9 +128,9 @@ extension QueueMachine {
         let other = windows[service][place]
         held += other.held
         inHand += other.inHand
-        if other.servesASuspect || other.recalled.contains(where: { $0 == lease }) { isKeptOff = true }
+        if servesAlone(other) || other.recalled.contains(where: { $0 == lease }) { isKeptOff = true }
       }
-      let isSuspect = next?.isSuspect == true
+      let isSuspect = next.map { self.isSuspect($0) } ?? false
       let capacity = min(worker.capacity, max(policy[service].prefetch, 1))
       let room = min(worker.capacity - held, capacity - windowState.held)
       guard room > 0, !isKeptOff, !isSuspect || inHand == 0 else { continue }

@@ -36,7 +36,11 @@ extension QueueMachine {
     let index = service.index
     while !isSaturated, let place = leastLaden(index, below: prefetch, isCounted: isCounted) {
       if isCounted { putAsideTheSpent(service, into: &effects) }
-      if windows[index][place].isSideBySide, isSuspectNext(service) { return }
+      if let next = firstInMemory(of: service), isSuspect(next),
+        windows[index][place].isSideBySide || !next.isSuspect
+      {
+        return
+      }
       guard let customer = nextInLine(service, into: &effects) else { return }
       handAhead(customer, index, place, isCounted: isCounted, at: now, into: &effects)
     }
@@ -59,9 +63,6 @@ extension QueueMachine {
     servingCount += 1
   }
 
-  /// Whether the next customer of a service was in the hands of somebody who died.
-  private func isSuspectNext(_ service: Service) -> Bool { firstInMemory(of: service)?.isSuspect == true }
-
   /// The next customer of a service; nil where nobody waits, or a page has to come first.
   func firstInMemory(of service: Service) -> Customer? {
     for place in books.waiting.places(of: service) {
@@ -83,8 +84,10 @@ extension QueueMachine {
   private func leastLaden(_ service: Int, below prefetch: Int, isCounted: Bool) -> Int? {
     var (best, fewest) = (-1, prefetch)
     for place in windows[service].indices {
-      let held = windows[service][place].room(below: fewest, isCounted: isCounted)
-      if let held { (best, fewest) = (place, held) }
+      guard let held = windows[service][place].room(below: fewest, isCounted: isCounted),
+        falls.isEmpty || !servesAlone(windows[service][place])
+      else { continue }
+      (best, fewest) = (place, held)
     }
     return best < 0 ? nil : best
   }
@@ -92,7 +95,7 @@ extension QueueMachine {
   /// The next customer of a service; nil when nobody waits, or when a page has to come first.
   mutating func nextInLine(_ service: Service, into effects: inout [QueueEffect]) -> Customer? {
     while let customer = takeFirst(service, into: &effects) {
-      if customer.begun == 0 { return customer }
+      if customer.begun == 0, falls.isEmpty { return customer }
       if let customer = reconsider(customer, into: &effects) { return customer }
     }
     return nil

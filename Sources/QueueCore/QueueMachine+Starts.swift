@@ -132,33 +132,6 @@ extension QueueMachine {
       _ = reconsider(customer, into: &effects)
     }
   }
-
-  /// Somebody has left the line at whom attempts were counted. One that was under way was lost with the coordinator of before,
-  /// and is recorded; where none is left the customer is put aside.
-  ///
-  /// - Returns: the customer, who may be handed out; nil for who was put aside.
-  mutating func reconsider(_ customer: Customer, into effects: inout [QueueEffect]) -> Customer? {
-    var customer = customer
-    let isLost = customer.isBegun
-    let unknown = Window.unknown(customer.service)
-    if isLost {
-      customer.attempts += 1
-      customer.endAttempt()
-      stage(
-        .record(
-          Attempt(
-            day: books.day, ticket: customer.ticket, number: customer.attempts, window: unknown,
-            generation: 0,
-            pid: 0, startedAt: lastMoment.wall, endedAt: lastMoment.wall, end: .lost, processEnd: nil)),
-        into: &effects)
-    }
-    if customer.hasSpent(policy[customer.service.index]) {
-      bury(customer, unknown, .lost, nil, into: &effects)
-      return nil
-    }
-    if isLost { stage(.update(customer), into: &effects) }
-    return customer
-  }
 }
 
 extension Customer {

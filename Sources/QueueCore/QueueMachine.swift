@@ -88,6 +88,9 @@ public struct QueueMachine: ~Copyable, Sendable {
   /// Customers whom each reset has cancelled that was not answered yet.
   var resetCounts: [RequestNumber: Int64] = [:]
 
+  /// Customers who were in hand when a coordinator died; see `QueueMachine+Falls.swift`.
+  var falls: [TicketNumber: CoordinatorFall]
+
   /// What a branch knows of books that it shares; see `QueueMachine+Branch.swift`.
   var branch = BranchKnowledge()
 
@@ -114,8 +117,13 @@ public struct QueueMachine: ~Copyable, Sendable {
   }
 
   /// The queue as a store has kept it. Whoever was being served waits again, at the head of the line.
-  public init(_ stored: StoredQueue, policy: QueuePolicy, at now: Moment) {
+  ///
+  /// - Parameter falls: customers who were in hand when former coordinators died.
+  public init(
+    _ stored: StoredQueue, policy: QueuePolicy, at now: Moment, falls: [TicketNumber: CoordinatorFall] = [:]
+  ) {
     self.policy = policy
+    self.falls = falls
     books = stored.books
     settledPauses = stored.books.paused
     lines = stored.books.waiting.lines.indices.map {
@@ -124,6 +132,7 @@ public struct QueueMachine: ~Copyable, Sendable {
     windows = Array(repeating: [], count: stored.books.paused.count)
     idleWindows = Array(repeating: 0, count: stored.books.paused.count)
     outsideCounts = idleWindows
+    outsideTurns = Array(repeating: 0, count: stored.books.paused.count)
     lastMoment = now
     delayed = DelayedCustomers(
       stored.delayed, of: stored.books.delayed, capacity: policy.delayedCapacity, at: now,
@@ -132,7 +141,6 @@ public struct QueueMachine: ~Copyable, Sendable {
   }
 
   /// Lets one event happen at a moment. Effects are appended and are to be performed in order.
-    outsideTurns = Array(repeating: 0, count: stored.books.paused.count)
   public mutating func apply(_ event: QueueEvent, at now: Moment, into effects: inout [QueueEffect]) {
     keepTime(now)
     switch event {
@@ -199,6 +207,7 @@ public struct QueueMachine: ~Copyable, Sendable {
         handOut(service, at: now, into: &effects)
       }
     }
+    if !outsideWorkers.isEmpty { handOutside(at: now, into: &effects) }
     reportDrainedIfSo(into: &effects)
   }
 
@@ -207,7 +216,6 @@ public struct QueueMachine: ~Copyable, Sendable {
     guard let lease = nextLeaseEnd, let retry = nextRetry else { return nextLeaseEnd ?? nextRetry }
     return min(lease, retry)
   }
-    if !outsideWorkers.isEmpty { handOutside(at: now, into: &effects) }
 
   /// When delayed customers are to be called next; nil for never. Where as much waits for a commit as may, they are called
   /// with the commit.
@@ -282,15 +290,16 @@ public struct QueueMachine: ~Copyable, Sendable {
       windows.append([])
       idleWindows.append(0)
       outsideCounts.append(0)
+      outsideTurns.append(0)
       settledPauses.append(false)
       for place in underway.indices { underway[place].paused.append(false) }
     }
   }
 
   mutating func stage(_ change: StoreChange, into effects: inout [QueueEffect]) {
+    if !falls.isEmpty { forgetFalls(with: change) }
     unsettled.append(change)
     effects.append(.stage(change))
-      outsideTurns.append(0)
   }
 
   mutating func replyWhenSettled(

@@ -27,6 +27,8 @@ final class BankProgram: SimulatedProgram {
   private var hasBegun = false
   private var isOpen = false
   private var farewell: Farewell?
+  /// Whether it has ended by itself, and has noted that whoever was in hand has lost nobody.
+  private(set) var hasLeft = false
 
   init(
     _ stored: StoredQueue, number: Int, incarnation: Int64, of process: SimulatedProcess,
@@ -50,13 +52,14 @@ final class BankProgram: SimulatedProgram {
     (limits.gap, limits.withdrawn) = (2 * plan.slice, Int(plan.slice))
     limits.release = plan.stock.releasePatience
     store = SimulatedQueueStore(of: process, number, in: world)
+    world.hands?.isDead = { [unowned process] in process.isDoomed }
     coordinator = try Coordinator(
       home: home.path, configurationFile: ConfigurationScribe.path,
       configuration: try Self.configuration(number, of: world),
       policy: mutant?.spoil(plan.policy) ?? plan.policy, limits: limits, loop: loop, server: server, log: log,
       store: store, contents: mutant?.spoil(stored) ?? stored,
       incarnation: incarnation, booksName: Self.booksName(of: world), programs: try WorkerPrograms(),
-      now: SystemClock.moment(), ties: ties)
+      now: SystemClock.moment(), ties: ties, hands: world.hands)
     coordinator.witness = watch
     try Subreaper.become()
     // Foreign workers leave nobody behind here, and who has no commands has nobody to look for.
@@ -126,6 +129,7 @@ final class BankProgram: SimulatedProgram {
     try coordinator.turn()
     guard let code = coordinator.exitCode else { return nil }
     coordinator.leave()
+    hasLeft = true
     guard !coordinator.isCutOff else { return code }
     farewell = Farewell(server, loop)
     return nil

@@ -195,6 +195,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case timesOutInWords = "A command whose time is over goes on."
   case leavesTheTreeOfTheEnded = "When a command has ended, those whom it has left behind live on."
   case succeedsBesideTheTree = "Of a runner that has died what it has left behind is not ended."
+  case forgetsWhoWasInHand =
+    "A start does not look for the customers with whom the coordinator before it has died."
   case notesNoCommands = "A start looks for what is left of commands only where somebody waits for one."
   case leavesOrphansAtTheStart = "A start does not look for what is left of the commands of before."
   case carriesThePayloadOfAnother = "Whoever is served is handed out with the payload of the ticket before."
@@ -282,6 +284,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .takesWorkersAnswersInTurn: [.attempt]
     // What a worker still says of whom it was asked for is taken for a lie then.
     case .handsAsManyAgain: [.doubleLease, .conversation]
+    case .forgetsWhoWasInHand: [.attempt]
     case .forgetsToPutBack: [.lostTicket, .order]
     case .forgetsToBury: [.lostTicket]
     case .forgetsToRevive: [.order, .attempt, .books, .storeContradiction, .notDrained]

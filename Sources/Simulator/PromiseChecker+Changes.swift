@@ -20,6 +20,7 @@ extension PromiseChecker {
         violate(.deadLetter, "ticket \(customer.ticket) \(spent(customer)) and waits again")
       }
     case .postpone(let customer, _):
+      if putsOffASuspect(customer) { break }
       land(customer, .delayed)
       if isToBePutAside(customer) {
         violate(.deadLetter, "ticket \(customer.ticket) \(spent(customer)) and is put off")
@@ -42,6 +43,7 @@ extension PromiseChecker {
       view.states[customer.ticket] = .waiting
       view.stand(customer)
     case .cancelEveryone(let day, _):
+      falls.forgetCertain()
       view.begin(day: day + 1)
       for place in seals.indices { seals[place].issued = 0 }
     case .remember, .released, .attach: break
@@ -174,6 +176,7 @@ extension PromiseChecker {
       return violate(.attempt, "ticket \(customer.ticket) becomes \(state.name) and has left no window")
     }
     step.afloat.remove(at: place)
+    judgeFall(of: customer)
     if view.customers[customer.ticket] != customer {
       violate(
         .attempt, "ticket \(customer.ticket) comes back with other counts than it must have: \(customer)")
@@ -205,6 +208,7 @@ extension PromiseChecker {
     }
     view.customers[ticket] = nil
     view.states[ticket] = nil
+    falls.forget(TicketName(day: view.day, ticket: ticket))
   }
 
   func reply(_ request: RequestNumber, _ answer: QueueAnswer) {

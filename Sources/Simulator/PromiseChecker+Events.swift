@@ -33,6 +33,8 @@ struct CheckedStep {
   var verdict = PromiseChecker.Verdict()
   /// Customers of whom it is on disk since this step that they begin.
   var settledStarts: Set<TicketNumber> = []
+  /// Customers whose attempt was lost with a coordinator, and with how many of them at most.
+  var fallen: [TicketNumber: Int] = [:]
   /// Customers at whom nothing was begun.
   var unbegun: Set<TicketNumber> = []
 }
@@ -281,6 +283,7 @@ extension PromiseChecker {
         .doubleLease,
         "\(window) got ticket \(customer.ticket), may have \(prefetch) in hand and holds \(tickets)")
     }
+    checkFall(of: customer, at: window)
     if let held = holders.first(where: { $0.lease.ticket == customer.ticket }) {
       return violate(.doubleLease, "\(window) got ticket \(customer.ticket), which \(held.window) holds")
     }

@@ -60,7 +60,8 @@ extension PromiseChecker {
 
   /// An attempt is recorded that a coordinator of before had begun.
   func recordLost(_ attempt: Attempt) {
-    guard var customer = view.customers[attempt.ticket], customer.isBegun,
+    let fall = falls.takeUnrecorded(TicketName(day: view.day, ticket: attempt.ticket))
+    guard var customer = view.customers[attempt.ticket], customer.isBegun || fall != nil,
       view.states[attempt.ticket] == .waiting, attempt.number == customer.attempts + 1,
       view.leaveLine(customer)
     else { return violate(.attempt, "ticket \(attempt.ticket): an attempt is lost that was not made") }
@@ -69,6 +70,7 @@ extension PromiseChecker {
     view.customers[customer.ticket] = customer
     step.afloat.append(customer.ticket)
     step.verdict.isDead[customer.ticket] = hasNoAttemptLeft(customer)
+    if let fall { step.fallen[customer.ticket] = fall }
   }
 
   /// An operator lets somebody begin anew.

@@ -124,6 +124,10 @@ final class PromiseChecker {
   var isFinishing = false
   var hasDrained = false
   var hasEndedDay = false
+  /// Customers with whom a coordinator has died; see `PromiseChecker+Falls.swift`.
+  var falls = FallLedger()
+  /// When the present coordinator has begun.
+  var coordinatorBegan = MonotonicTime(nanoseconds: 0)
   var step = CheckedStep()
   private(set) var stock: StockWatch!
   private(set) var vending: VendingWatch!
@@ -211,7 +215,10 @@ final class PromiseChecker {
   // MARK: - Life and death of the coordinator
 
   /// The process is dead: what was staged is lost, unless the disk knows better.
-  func crashed() {
+  ///
+  /// - Parameter isDone: whether it had ended by itself.
+  func crashed(isDone: Bool) {
+    if isDone { falls.leave() } else { noteFalls() }
     if !staged.isEmpty { doubtful = staged }
     staged.removeAll()
     open.removeAll()
@@ -265,6 +272,7 @@ final class PromiseChecker {
   }
 
   func began(_ core: borrowing QueueMachine) {
+    coordinatorBegan = world.clock.now
     for words in core.contradictions(world.disk.services) { violate(.books, words.description) }
   }
 

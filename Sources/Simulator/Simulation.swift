@@ -2,6 +2,7 @@
 // It must not judge: the checker does. Invariant: a seed, and nothing else, decides what happens; no clock, no chance and
 // no order of a dictionary gets in. A broken promise ends the history at once and is its outcome.
 import BankModel
+import Coordinator
 import Glibc
 import QueueCore
 import Storage
@@ -50,6 +51,9 @@ public final class Simulation {
   var coordinator: BankProgram?
   private(set) var coordinators = 0
   var workers: [SimulatedWorker] = []
+  /// What coordinators note of the customers in the hands of commands and workers; nil in a history without them.
+  let hands: HandTable?
+  private var hasLostPower = false
   let keepsLogs: Bool
   private(set) var clients: [SimulatedClient] = []
   private(set) var isCalm = false
@@ -86,6 +90,7 @@ public final class Simulation {
     disk = QueueDisk(seed: seed, mistake: bug?.name)
     self.trace = Trace(output: trace)
     keepsLogs = host.chance.draw(0...7) == 0
+    hands = plan.commandServices.isThere || plan.foreign.isThere ? HandMemory.table() : nil
     checker = PromiseChecker(policy: plan.policy)
     checker.world = self
     ear.world = self
@@ -93,6 +98,7 @@ public final class Simulation {
     disk.onDisagreement = { [unowned self] in violate(.storeContradiction, $0) }
     disk.onPowerLoss = { [unowned self] in
       statistics.note(.powerLost)
+      hasLostPower = true
       self.trace.line(clock.now, "the power is gone")
     }
     host.mistake = bug?.name
@@ -277,9 +283,19 @@ public final class Simulation {
       }
       trace.line(clock.now, "the store cannot be opened now: \(error)")
       disk.processEnded(isDone: false)
+      forgetHandsWithThePower()
       return false
     }
     return true
+  }
+
+  /// What was noted of customers in hand was never synced.
+  private func forgetHandsWithThePower() {
+    guard hasLostPower else { return }
+    hasLostPower = false
+    hands?.isDead = { false }
+    hands?.begin(day: 0)
+    checker.forgetFalls()
   }
 
   private func coordinatorEnded(_ ended: BankProgram, _ process: SimulatedProcess) {
@@ -289,7 +305,8 @@ public final class Simulation {
     if disk.hasStagedChanges { statistics.note(.commitLost) }
     ended.store.processEnded()
     disk.processEnded(isDone: isDone)
-    checker.crashed()
+    checker.crashed(isDone: ended.hasLeft)
+    forgetHandsWithThePower()
     coordinator = nil
     if isDone, isCalm, finale.hasAskedForTheEnd {
       // The last words are on their way.

@@ -16,9 +16,10 @@ final class TestBranch {
 
   init(
     policy: QueuePolicy = QueuePolicy(), books: Books = Books(day: 1, openedAt: TestBranch.opening.wall),
-    delayed: [DelayedCustomer] = []
+    delayed: [DelayedCustomer] = [], falls: [TicketNumber: CoordinatorFall] = [:]
   ) {
-    machine = QueueMachine(StoredQueue(books: books, delayed: delayed), policy: policy, at: Self.opening)
+    machine = QueueMachine(
+      StoredQueue(books: books, delayed: delayed), policy: policy, at: Self.opening, falls: falls)
   }
 
   /// Lets an event happen and returns what the queue wants done. After each event the books must agree.

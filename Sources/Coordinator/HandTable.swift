@@ -1,0 +1,219 @@
+// The customers in the hands of commands and workers, as the next coordinator finds them when this one is killed. They lie in memory
+// that outlives the process: a word is written when a customer is handed out and when it leaves the hand, and no disk is waited for.
+// Invariants: whoever was told of a customer stands in the table before that. What a table says of other books, another day or
+// a machine that has lost its power since is nothing. The table has room for `buckets * ways` customers; those beyond are not noted.
+
+import BankModel
+import Posix
+import QueueCore
+
+package final class HandTable {
+  /// Buckets, a power of two: numbers that follow each other lie in different ones.
+  private static let buckets = 1_024
+  private static let ways = 8
+  private static let header = 8
+  /// Words of 64 bits.
+  package static let wordCount = header + buckets * ways
+
+  private enum Head {
+    static let format = 0, boot = 1, books = 2, day = 3, isClosed = 4
+  }
+  private static let format: UInt64 = 0x6261_6e6b_6861_6e01
+
+  /// A customer: the ticket below, how often a coordinator has died with it, and two flags.
+  private struct Entry {
+    static let ticketMask: UInt64 = 1 << 40 - 1
+    static let mostFalls = 255
+    var word: UInt64
+
+    var ticket: TicketNumber { TicketNumber(word & Self.ticketMask) }
+    var falls: Int {
+      get { Int(word >> 40 & 0xff) }
+      set { word = word & ~(0xff << 40) | UInt64(min(newValue, Self.mostFalls)) << 40 }
+    }
+    var isInHand: Bool {
+      get { word >> 48 & 1 == 1 }
+      set { word = newValue ? word | 1 << 48 : word & ~(1 << 48) }
+    }
+    var isUnrecorded: Bool {
+      get { word >> 49 & 1 == 1 }
+      set { word = newValue ? word | 1 << 49 : word & ~(1 << 49) }
+    }
+  }
+
+  private let words: UnsafeMutableBufferPointer<UInt64>
+  private let boot: UInt64
+  private let owner: AnyObject?
+  /// Whether the process is dead, and nothing that it still does has an effect: in a simulation alone.
+  package var isDead: () -> Bool = { false }
+  /// Customers in the table: while there are none, nothing is looked for.
+  private var count = 0
+
+  /// A table in memory that somebody else keeps.
+  ///
+  /// - Parameters:
+  ///   - words: ``wordCount`` of them, all zero for a table that was never used.
+  ///   - boot: by which this start of the machine is known; nil if it cannot be told.
+  ///   - owner: held for as long as the words are used.
+  package init(_ words: UnsafeMutableBufferPointer<UInt64>, boot: [UInt8]?, owner: AnyObject? = nil) {
+    precondition(words.count == Self.wordCount, "a table has room for its words")
+    (self.words, self.owner) = (words, owner)
+    self.boot = Self.digest(boot ?? [])
+  }
+
+  /// The table of a home.
+  convenience init(at path: String) throws(SystemError) {
+    let mapped = try MappedWords(path: path, count: Self.wordCount)
+    self.init(mapped.words, boot: Self.boot, owner: mapped)
+  }
+
+  /// What tells this start of the machine from every other; nil if the kernel does not tell. `random(4)`
+  private static var boot: [UInt8]? {
+    try? FileDescriptor.open("/proc/sys/kernel/random/boot_id", .readOnly).readAll(limit: 64)
+  }
+
+  // MARK: - The start and the end
+
+  /// Takes the table over from the coordinator before this one.
+  ///
+  /// - Returns: the customers with whom coordinators have died.
+  package func begin(books: BooksName, day: BusinessDay) -> [TicketNumber: CoordinatorFall] {
+    let isKnown =
+      boot != 0 && words[Head.format] == Self.format && words[Head.boot] == boot
+      && words[Head.books] == UInt64(bitPattern: books.number) && words[Head.day] == UInt64(bitPattern: day)
+    guard !isDead() else { return [:] }
+    if !isKnown { clear() }
+    let wasClosed = words[Head.isClosed] == 1
+    (words[Head.format], words[Head.boot]) = (Self.format, boot)
+    (words[Head.books], words[Head.day]) = (UInt64(bitPattern: books.number), UInt64(bitPattern: day))
+    words[Head.isClosed] = 0
+    return takeOver(wasClosed: wasClosed)
+  }
+
+  private func takeOver(wasClosed: Bool) -> [TicketNumber: CoordinatorFall] {
+    let places = (Self.header..<Self.wordCount).filter { words[$0] != 0 }
+    // A coordinator that dies with nobody in hand dies by itself, and perhaps did so before.
+    let isNobodysFault = !wasClosed && !places.contains { Entry(word: words[$0]).isInHand }
+    var falls: [TicketNumber: CoordinatorFall] = [:]
+    for place in places {
+      var entry = Entry(word: words[place])
+      if entry.isInHand {
+        (entry.isInHand, entry.isUnrecorded) = (false, true)
+        entry.falls += 1
+      } else if isNobodysFault {
+        entry.falls = entry.isUnrecorded ? 1 : 0
+      }
+      guard entry.falls > 0 else {
+        words[place] = 0
+        continue
+      }
+      words[place] = entry.word
+      falls[entry.ticket] = CoordinatorFall(count: entry.falls, isUnrecorded: entry.isUnrecorded)
+    }
+    count = falls.count
+    return falls
+  }
+
+  /// This process ends by itself: whoever is in hand has lost nobody.
+  package func close() {
+    guard !isDead() else { return }
+    leaveAll()
+    words[Head.isClosed] = 1
+  }
+
+  /// Another day begins, with other numbers.
+  package func begin(day: BusinessDay) {
+    guard !isDead() else { return }
+    clear()
+    words[Head.day] = UInt64(bitPattern: day)
+  }
+
+  private func clear() {
+    for place in Self.header..<Self.wordCount { words[place] = 0 }
+    count = 0
+  }
+
+  // MARK: - Customers
+
+  /// A customer is handed out.
+  package func take(_ ticket: TicketNumber) {
+    guard !isDead() else { return }
+    let bucket = bucket(of: ticket)
+    var free: Int?
+    for place in bucket {
+      let entry = Entry(word: words[place])
+      if entry.word == 0 {
+        if free == nil { free = place }
+      } else if entry.ticket == ticket {
+        return change(place) { $0.isInHand = true }
+      }
+    }
+    guard let free else { return }
+    var entry = Entry(word: UInt64(ticket) & Entry.ticketMask)
+    entry.isInHand = true
+    words[free] = entry.word
+    count += 1
+  }
+
+  /// The attempt at a customer was recorded: nobody has it in hand.
+  package func leave(_ ticket: TicketNumber) {
+    guard count > 0, let place = place(of: ticket), !isDead() else { return }
+    change(place) { ($0.isInHand, $0.isUnrecorded) = (false, false) }
+    if Entry(word: words[place]).falls == 0 { free(place) }
+  }
+
+  /// A customer has a receipt, or is put aside.
+  package func forget(_ ticket: TicketNumber) {
+    guard count > 0, let place = place(of: ticket), !isDead() else { return }
+    free(place)
+  }
+
+  /// Nobody has anybody in hand any more.
+  package func leaveAll() {
+    guard !isDead() else { return }
+    for place in Self.header..<Self.wordCount where words[place] != 0 {
+      change(place) { $0.isInHand = false }
+      let entry = Entry(word: words[place])
+      if entry.falls == 0 { free(place) }
+    }
+  }
+
+  private func change(_ place: Int, _ body: (inout Entry) -> Void) {
+    var entry = Entry(word: words[place])
+    body(&entry)
+    words[place] = entry.word
+  }
+
+  private func free(_ place: Int) {
+    words[place] = 0
+    count -= 1
+  }
+
+  private func bucket(of ticket: TicketNumber) -> Range<Int> {
+    let first = Self.header + Int(truncatingIfNeeded: ticket) & (Self.buckets - 1) * Self.ways
+    return first..<first + Self.ways
+  }
+
+  private func place(of ticket: TicketNumber) -> Int? {
+    bucket(of: ticket).first { words[$0] != 0 && Entry(word: words[$0]).ticket == ticket }
+  }
+
+  /// FNV-1a: it tells starts of a machine apart, and keeps no secret.
+  private static func digest(_ bytes: [UInt8]) -> UInt64 {
+    guard !bytes.isEmpty else { return 0 }
+    return bytes.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+  }
+}
+
+extension QueueDriver {
+  /// Notes in the table what a change says of the customers in hand.
+  func noteHands(_ change: StoreChange) {
+    guard let hands else { return }
+    switch change {
+    case .finish(let customer, _, _), .bury(let customer): hands.forget(customer.ticket)
+    case .record(let attempt): hands.leave(attempt.ticket)
+    case .cancelEveryone(let day, _): hands.begin(day: day + 1)
+    default: break
+    }
+  }
+}
