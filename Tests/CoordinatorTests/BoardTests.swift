@@ -229,6 +229,20 @@ struct BoardTests {
     #expect(failure?.code == .otherProcess && failure?.subject == "deposit-1 0 0")
   }
 
+  @Test("an event keeps its day when the next day has begun")
+  func days() throws {
+    let bank = try TestBank()
+    let client = try TestClient(bank.coordinator)
+    _ = try bank.enqueue(3, client)
+    client.ask(.reset(day: 1), bank.coordinator)
+    bank.coordinator.queue.commit()
+    _ = try bank.enqueue(2, client)
+    let number = client.ask(.board, bank.coordinator)
+    let frame = try #require(frames(try client.answers(bank.coordinator), of: number).first)
+    let issued = frame.events.filter { $0.kind == .issued }
+    #expect(frame.day == 2 && issued.map(\.day) == [1, 2], "\(frame.events)")
+  }
+
   @Test("of many priorities the first are counted by themselves, and the others together")
   func grades() {
     let all = (0..<11).map { (priority: Priority(UInt32($0)), count: Int64($0 + 1)) }

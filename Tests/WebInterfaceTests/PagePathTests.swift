@@ -2,6 +2,7 @@
 
 import BankModel
 import Testing
+import Time
 import WebCore
 import WebPages
 import Wire

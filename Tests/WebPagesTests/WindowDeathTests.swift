@@ -8,7 +8,7 @@ import WebPages
 struct WindowDeathTests {
   private func told(_ stage: WindowDeath.Stage, _ language: Language) throws -> DocumentReader.Element {
     let death = WindowDeath(window: "loan-1", generation: 3, pid: 4963, stage: stage)
-    let html = WindowsPage(death: death).html(PageFrame(language: language))
+    let html = WindowsPage(death: death, day: 1).html(PageFrame(language: language))
     return try #require(
       try DocumentReader.elements(html).first { $0.attributes["class"]?.hasPrefix("banner ") == true })
   }
