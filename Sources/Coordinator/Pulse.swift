@@ -35,9 +35,10 @@ final class Pulse {
   /// When the next sign is due; nil where nobody wants any.
   var nextDeadline: MonotonicTime? { pause == nil ? nil : dueAt }
 
-  /// A guardian gets four within its patience, and a manager two.
+  /// The span between two signs: a guardian and a manager get two within their patience. Each sign wakes two processes twice,
+  /// and an idle bank shall wake at most once a second in all.
   private var pause: TimeSpan? {
-    let guardians = isGuarded ? patience / 4 : nil
+    let guardians = isGuarded ? patience / 5 * 2 : nil
     let managers = notifier?.watchdog.map { $0 / 2 }
     return [guardians, managers].compactMap { $0 }.min()
   }

@@ -147,7 +147,7 @@ extension Guardian {
     }
     let now = loop.moment()
     let silence = Standstill(patience: patience ?? Standstill.patience, at: now.attended)
-    loop.attend(inStridesOf: silence.patience / 4)
+    attend(for: silence.patience)
     ward = GuardedCoordinator(
       process: process, registration: registration, since: now.monotonic, silence: silence)
   }
@@ -265,12 +265,16 @@ extension Guardian {
     if !passedOn.fields.isEmpty { order.manager?.tell(passedOn) }
   }
 
+  /// The stride is longer than the coordinator's pause between two signs, so that in an idle bank only its signs wake the
+  /// guardian.
+  private func attend(for patience: TimeSpan) { loop.attend(inStridesOf: patience / 2) }
+
   /// Whoever says something goes on; how long it may be silent it says itself.
   private func hearProgress(_ message: ServiceMessage) {
     ward?.silence.heard(at: loop.moment().attended, patience: message.patience)
     guard let number = message.pulse, let ward else { return }
     self.ward?.hasReported = true
-    loop.attend(inStridesOf: ward.silence.patience / 4)
+    attend(for: ward.silence.patience)
     let answer = ServiceMessage().with("MAINPID", "\(CurrentProcess.pid)").withPulse(number)
     // One who does not read the answer is none the worse for it.
     _ = try? Datagrams.send(answer.bytes, to: home.answers)

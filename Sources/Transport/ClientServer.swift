@@ -26,7 +26,8 @@ open class ClientServer<
   private final var isHearing = true
   private final var room: Int
   private final var lastID: UInt64 = 0
-  /// When those who say nothing are looked for next, in the time that was attended; nil while there are no clients.
+  /// The next check for silent clients, in attended time; nil while every client has sent its hello and whole messages. A
+  /// server with quiet clients alone therefore has no timer.
   package private(set) final var nextCheck: MonotonicTime?
   private final var unflushed: [Session] = []
 
@@ -130,8 +131,10 @@ open class ClientServer<
   package final func keepTime(_ moment: MonotonicTime, attended now: MonotonicTime) {
     listener?.keepTime(moment)
     guard let due = nextCheck, due <= now else { return }
+    var hasSuspects = false
     for session in present {
       let silence = session.silence(until: now)
+      hasSuspects = hasSuspects || !session.isGreeted || session.channel.isMidFrame
       if !session.isGreeted, now.since(session.connectedAt) >= limits.hello {
         refuse(session, .hello, "no hello within \(limits.hello.milliseconds) ms")
       } else if session.channel.isMidFrame, !session.channel.isReadingPaused,
@@ -141,7 +144,11 @@ open class ClientServer<
         refuse(session, .malformed, "silent in the middle of a frame for \(patience) ms")
       }
     }
-    nextCheck = sessions.isEmpty ? nil : now + limits.check
+    nextCheck = hasSuspects ? now + limits.check : nil
+  }
+
+  private final func checkLater() {
+    if nextCheck == nil { nextCheck = loop.attended.now + limits.check }
   }
 
   // MARK: Connections
@@ -164,7 +171,8 @@ open class ClientServer<
     lastID += 1
     let session = Session(id: lastID, channel: channel)
     sessions[session.id] = session
-    if nextCheck == nil { nextCheck = session.connectedAt + limits.check }
+    checkLater()
+    channel.onPart = { [unowned self] in checkLater() }
     channel.onMessage = { [unowned self, weak session] in if let session { take($0, from: session) } }
     let build = build
     channel.lastWord = { .refused(Refusal(reason: .malformed, build: build, detail: "\($0)")) }

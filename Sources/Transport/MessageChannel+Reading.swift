@@ -111,7 +111,10 @@ extension MessageChannel {
     while isOpen, !isReadingPaused, !isClosing {
       let message: Incoming
       do throws(ChannelEnd) {
-        guard let next = try nextMessage() else { return }
+        guard let next = try nextMessage() else {
+          if isMidMessage { onPart?() }
+          return
+        }
         message = next
       } catch {
         return breakOff(because: error)

@@ -79,6 +79,7 @@ extension MessageChannel {
     let handler = onEnd
     onMessage = nil
     onDrained = nil
+    onPart = nil
     lastWord = nil
     onEnd = nil
     handler?(reason)

@@ -21,6 +21,9 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
   /// Called when a peer that was too slow for a ``flush()`` has taken everything, so that a long reply can go on.
   public var onDrained: (() -> Void)?
 
+  /// Called after a delivery that left the beginning of a message behind, of which the rest is still to come.
+  public var onPart: (() -> Void)?
+
   /// Asked once, when the peer has broken the rules, for a last word to it; what was sent before goes first. It is
   /// written as far as the kernel takes it at once: such a peer is not waited for.
   public var lastWord: ((ChannelEnd) -> Outgoing?)?

@@ -91,6 +91,24 @@ import Wire
     #expect(counter.socket.sessions.count == 1)
   }
 
+  @Test("has no timer while every client is quiet between two messages, and one again for half a message")
+  func quiet() throws {
+    var limits = ServiceLimits()
+    (limits.midFrame, limits.check) = (.milliseconds(60), .milliseconds(10))
+    let counter = try Counter(limits)
+    guard case .connected(let client) = try UnixSocket.connect(path: counter.path) else { return }
+    var bytes: [UInt8] = []
+    try FrameEncoder().append(
+      StockMessage.hello(Hello(build: "b", role: .client)), to: &bytes, limit: FrameLimits.control)
+    _ = try bytes.withUnsafeBytes { try client.send($0) }
+    try counter.wait {
+      counter.socket.sessions.values.contains { $0.isGreeted } && counter.socket.nextDeadline == nil
+    }
+    _ = try [UInt8](repeating: 0, count: 2).withUnsafeBytes { try client.send($0) }
+    try counter.wait { counter.socket.nextDeadline != nil }
+    try counter.wait { counter.left == 1 }
+  }
+
   @Test("holds time in which nobody was heard against nobody") func unattended() throws {
     var limits = ServiceLimits()
     limits.check = .milliseconds(1)

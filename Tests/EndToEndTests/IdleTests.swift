@@ -1,0 +1,36 @@
+// The cost of an open bank without customers: how often its processes wake.
+import Foundation
+import Testing
+
+@Suite("An idle bank", .serialized)
+struct IdleTests {
+  /// Wake-ups of a process in its life. A busy machine delays them, and does not add any. proc_pid_status(5)
+  private func wakeUps(of pid: Int) -> Int {
+    let status = (try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)) ?? ""
+    let line = status.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches:") }
+    return line.flatMap { Int($0.split(separator: "\t").last ?? "") } ?? 0
+  }
+
+  @Test("all processes together wake at most once a second")
+  func wakeUps() throws {
+    try withBranch { branch in
+      try branch.start()
+      let pids = branch.processes.all()
+      #expect(pids.count >= 7, "coordinator, guardian, stock, vending machine, three tellers, juice station")
+      func count() -> Int { pids.map { wakeUps(of: $0) }.reduce(0, +) }
+      var (begin, before) = (ContinuousClock.now, count())
+      // The start is still being looked after in the first spans.
+      try branch.waitUntil("a span of ten seconds has at most ten wake-ups", within: .seconds(20)) {
+        guard begin.duration(to: .now) >= .seconds(10) else { return false }
+        let took = begin.duration(to: .now)
+        let after = count()
+        let rate =
+          Double(after - before)
+          / (Double(took.components.seconds) + Double(took.components.attoseconds) / 1e18)
+        (begin, before) = (.now, after)
+        return rate <= 1
+      }
+      #expect(pids == branch.processes.all(), "the same processes all the time")
+    }
+  }
+}
