@@ -267,8 +267,8 @@ let package = Package(
         "Logbook",
         "QueueCore",
         "Wire",
-        "Posix", "Storage", "Transport", "Teller", "ControlClient", "StockClient", "HeadlessBrowser",
-        "Postgres", "PostgresStore",
+        "Posix", "Storage", "Supervision", "Transport", "Teller", "ControlClient", "StockClient",
+        "HeadlessBrowser", "Postgres", "PostgresStore",
       ]),
     process(
       "bank-fuzz", on: ["Console", "Time", "BankModel", "Arguments", "Wire", "Posix", "ControlClient"]),
