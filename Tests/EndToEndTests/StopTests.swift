@@ -7,18 +7,24 @@ struct StopTests {
   @Test("stop serves everyone who waits, takes nobody new, and says so")
   func drain() throws {
     try withBranch { branch in
-      let file = try branch.configuration(depositWork: "150ms", loanWork: "150ms")
+      // The last customer's command ends when the test has looked at the bank that closes, however long that takes.
+      let go = branch.path("go")
+      let held =
+        #", "services": {"held": {"run": ["sh", "-c", "while ! [ -e \#(go) ]; do sleep 0.01; done"]}}"#
+      let file = try branch.configuration(depositWork: "150ms", loanWork: "150ms", more: held)
       try branch.start("--config", file)
       try branch.done("enqueue", "12")
+      try branch.done("enqueue", "1", "--service", "held")
       let stop = try branch.launch(["stop", "--json"])
       try branch.waitUntil("the bank is closing") { try branch.status().state == "draining" }
       try branch.expectRefusal(75, "draining", of: "enqueue", "1")
       #expect(try branch.done("status", language: .ko).out.hasPrefix("마감 중 · 영업 1일차"))
+      try branch.write("", to: "go")
       let report = try stop.finish().json()
       #expect(report.differences(from: Samples.stopped) == [])
-      #expect(report["served"].integer == 12 && report["waiting"].integer == 0 && report["day"].integer == 1)
+      #expect(report["served"].integer == 13 && report["waiting"].integer == 0 && report["day"].integer == 1)
       try branch.expectNobodyLeft()
-      try branch.expectOneReceiptEach(12)
+      try branch.expectOneReceiptEach(13)
       try branch.expectClean()
     }
   }
@@ -28,7 +34,7 @@ struct StopTests {
     arguments: ["0ms", "50ms"])
   func timeout(limit: String) throws {
     try withBranch { branch in
-      let file = try branch.configuration(depositWork: "300ms", loanWork: "300ms")
+      let file = try branch.configuration(depositWork: "1s", loanWork: "1s")
       try branch.start("--config", file)
       try branch.done("enqueue", "20")
       try branch.waitUntil("all windows are busy or waiting alone") {
@@ -93,7 +99,7 @@ struct StopTests {
   @Test("stop finishes a bank whose teller dies while it closes")
   func dyingTeller() throws {
     try withBranch { branch in
-      let file = try branch.configuration(deposit: 1, loan: 0, depositWork: "300ms")
+      let file = try branch.configuration(deposit: 1, loan: 0, depositWork: "1s")
       try branch.start("--config", file)
       try branch.done("enqueue", "3", "--service", "deposit")
       let stop = try branch.launch(["stop", "--json"])

@@ -78,7 +78,9 @@ struct SharedBankTests {
       try b.done("enqueue", "100")
       try b.done("stop", "--bank")
       try a.waitUntil("the follower has seen the last ones") { follower.lines.count >= 700 }
-      let seen = try JSON.lines(follower.lines.joined(separator: "\n"))
+      // The branch has closed: behind the last receipt the follower says so, and ends.
+      var seen = try JSON.lines(try follower.finish().out)
+      #expect(seen.popLast()?["error"]["code"].text == "not_open")
       #expect(seen.map { $0["ticket"].integer ?? 0 }.sorted() == Array(1...700))
       #expect(Set(seen.map { $0["branch"].integer ?? 0 }).count == 2, "both have served")
     }
