@@ -21,6 +21,16 @@ extension ControlCommand {
           count: 3, service: .deposit, priority: .regular, amount: nil, account: nil, seed: 7, key: nil,
           payload: [0, 255, 97]))),
     Sample(
+      "command-enqueue-line",
+      ControlCommand.enqueue(
+        EnqueueOrder(
+          count: 1, service: ServiceName("run")!, priority: .regular, amount: nil, account: nil, seed: 7,
+          key: nil,
+          payload: Array("{}".utf8), isCommandLine: true))),
+    Sample(
+      "command-stop-undelayed",
+      ControlCommand.stop(StopOrder(now: false, timeoutMilliseconds: nil, leavesDelayed: true))),
+    Sample(
       "command-enqueueList-payload",
       ControlCommand.enqueueList(
         EnqueueList(
@@ -76,6 +86,15 @@ extension ControlAnswer {
     Sample("answer-status-page", ControlAnswer.status(.ofPage)),
     Sample("answer-status-behind", ControlAnswer.status(.behindWindows)),
     Sample("answer-status-paused", ControlAnswer.status(.paused)),
+    Sample("answer-status-delayed", ControlAnswer.status(.delayed)),
+    Sample("answer-ended-cancelled", ControlAnswer.ended(EndedReport(dead: 2, cancelled: 3))),
+    Sample(
+      "answer-progress-drain-delayed",
+      ControlAnswer.progress(
+        ProgressReport(
+          phase: .serving, done: 0, total: 2,
+          drain: DrainReport(
+            step: .serveWaiting, waiting: 2, serving: 0, delayed: 2, delayedUntil: 1_795_000_000_000)))),
     Sample(
       "answer-progress-drain-bare",
       ControlAnswer.progress(
@@ -188,6 +207,12 @@ extension StatusReport {
         service: ServiceName("thumbs")!, windows: 1, waiting: 3, serving: 0, served: 0, paused: true,
         pausedBecause: "no program \"convert\" in PATH=\"/usr/bin:/bin\"")
     ]
+    return report
+  }()
+
+  fileprivate static let delayed: StatusReport = {
+    var report = bare
+    report.queue.delayedUntil = 1_795_000_000_000
     return report
   }()
 

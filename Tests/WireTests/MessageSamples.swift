@@ -243,6 +243,9 @@ extension ClientMessage {
       Sample(
         "client-request-one-part",
         .request(ControlRequest(number: 7, command: .requeueDead, onePart: true))),
+      Sample(
+        "client-request-undelayed",
+        .request(ControlRequest(number: 7, command: .awaitIdle, leavesDelayed: true))),
     ]
 }
 

@@ -28,20 +28,24 @@ public struct EnqueueOrder: Codable, Sendable, Equatable {
   public var dueAt: Int64?
   /// The same as so many milliseconds from when the coordinator hears of it, at most ``Limits/delay``.
   public var delay: Int64?
+  /// True if the payload is a command line, for a service whose customers bring one; a coordinator refuses it for any
+  /// other service. Nil from a build that does not say.
+  public var isCommandLine: Bool?
 
   public init(
     count: Int64, service: ServiceName?, priority: Priority, amount: Int64?, account: Int64?, seed: UInt64,
     key: String?, article: String? = nil, isSeedAsked: Bool? = nil, payload: [UInt8]? = nil,
-    dueAt: Int64? = nil, delay: Int64? = nil
+    dueAt: Int64? = nil, delay: Int64? = nil, isCommandLine: Bool? = nil
   ) {
     (self.count, self.service, self.priority, self.amount) = (count, service, priority, amount)
     (self.account, self.seed, self.key) = (account, seed, key)
     (self.article, self.isSeedAsked, self.payload) = (article, isSeedAsked, payload)
-    (self.dueAt, self.delay) = (dueAt, delay)
+    (self.dueAt, self.delay, self.isCommandLine) = (dueAt, delay, isCommandLine)
   }
 
   enum CodingKeys: Int, CodingKey {
     case count = 1, service, priority, amount, account, seed, key, article, isSeedAsked, payload, dueAt, delay
+    case isCommandLine
   }
 }
 
@@ -231,12 +235,15 @@ public struct StopOrder: Codable, Sendable, Equatable {
   /// Whether all branches of a shared bank are to be served empty, and its day ends; nil, as from a build that does not know
   /// of it, for this branch alone. A bank with its books in its home refuses it (`not_shared`).
   public var endsBank: Bool?
+  /// True if delayed customers stay for the next start and the others are served; nil from a build that does not say.
+  public var leavesDelayed: Bool?
 
   public init(
-    now: Bool, timeoutMilliseconds: Int64?, step: DrainStep? = nil, endsBank: Bool? = nil
+    now: Bool, timeoutMilliseconds: Int64?, step: DrainStep? = nil, endsBank: Bool? = nil,
+    leavesDelayed: Bool? = nil
   ) {
     (self.now, self.timeoutMilliseconds, self.step) = (now, timeoutMilliseconds, step)
-    self.endsBank = endsBank
+    (self.endsBank, self.leavesDelayed) = (endsBank, leavesDelayed)
   }
-  enum CodingKeys: Int, CodingKey { case now = 1, timeoutMilliseconds, step, endsBank }
+  enum CodingKeys: Int, CodingKey { case now = 1, timeoutMilliseconds, step, endsBank, leavesDelayed }
 }

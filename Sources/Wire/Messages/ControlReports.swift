@@ -133,8 +133,10 @@ public struct TicketSpan: Codable, Sendable, Equatable {
 public struct EndedReport: Codable, Sendable, Equatable {
   /// Those that stand among the dead letters.
   public var dead: Int64
-  public init(dead: Int64) { self.dead = dead }
-  enum CodingKeys: Int, CodingKey { case dead = 1 }
+  /// Those that were cancelled; nil for none, and from a build that does not count them.
+  public var cancelled: Int64?
+  public init(dead: Int64, cancelled: Int64? = nil) { (self.dead, self.cancelled) = (dead, cancelled) }
+  enum CodingKeys: Int, CodingKey { case dead = 1, cancelled }
 }
 
 /// What an audit found.

@@ -43,14 +43,17 @@ public struct ControlRequest: Codable, Sendable, Equatable {
   /// Whether a list ends with its first part that shows something, and `more` says whether there is a rest: so whoever asks
   /// goes on when there is room for it. Nil for no. Those who read books for a coordinator know it.
   public var onePart: Bool?
+  /// Of `awaitIdle`: true if delayed customers are not waited for. Nil for no.
+  public var leavesDelayed: Bool?
 
   public init(
-    number: UInt32, command: ControlCommand, tellsProgress: Bool? = nil, onePart: Bool? = nil
+    number: UInt32, command: ControlCommand, tellsProgress: Bool? = nil, onePart: Bool? = nil,
+    leavesDelayed: Bool? = nil
   ) {
     (self.number, self.command, self.tellsProgress) = (number, command, tellsProgress)
-    self.onePart = onePart
+    (self.onePart, self.leavesDelayed) = (onePart, leavesDelayed)
   }
-  enum CodingKeys: Int, CodingKey { case number = 1, command, tellsProgress, onePart }
+  enum CodingKeys: Int, CodingKey { case number = 1, command, tellsProgress, onePart, leavesDelayed }
 }
 
 /// Everything that can be asked of the coordinator.

@@ -44,12 +44,20 @@ public struct DrainReport: Codable, Sendable, Equatable {
   public var waiting, serving: Int64
   /// After how long the step is cut short, in milliseconds; nil for never.
   public var leftMilliseconds: Int64?
+  /// Customers among those who wait that are delayed; nil for none.
+  public var delayed: Int64?
+  /// When the first of them is due, in milliseconds since 1970; nil if the bank does not know.
+  public var delayedUntil: Int64?
 
-  public init(step: DrainStep, waiting: Int64, serving: Int64, leftMilliseconds: Int64? = nil) {
+  public init(
+    step: DrainStep, waiting: Int64, serving: Int64, leftMilliseconds: Int64? = nil, delayed: Int64? = nil,
+    delayedUntil: Int64? = nil
+  ) {
     (self.step, self.waiting) = (step, waiting)
     (self.serving, self.leftMilliseconds) = (serving, leftMilliseconds)
+    (self.delayed, self.delayedUntil) = (delayed, delayedUntil)
   }
-  enum CodingKeys: Int, CodingKey { case step = 1, waiting, serving, leftMilliseconds }
+  enum CodingKeys: Int, CodingKey { case step = 1, waiting, serving, leftMilliseconds, delayed, delayedUntil }
 }
 
 /// How long a step of a drain has taken.

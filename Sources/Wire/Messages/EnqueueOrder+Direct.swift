@@ -7,7 +7,8 @@ extension ClientMessage: FrameMessage {
   /// Orders for customers of one kind.
   public func appendDirectly(to buffer: inout [UInt8]) -> Bool {
     guard case .request(let request) = self, case .enqueue(let order) = request.command,
-      order.isSeedAsked == nil, order.payload == nil, order.dueAt == nil, order.delay == nil
+      order.isSeedAsked == nil, order.payload == nil, order.dueAt == nil, order.delay == nil,
+      order.isCommandLine == nil
     else { return false }
     buffer.appendHeads(kind: 2, fields: 2)
     buffer.appendField(1, request.number)

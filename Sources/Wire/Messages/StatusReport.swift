@@ -70,18 +70,21 @@ public struct QueueReport: Codable, Sendable, Equatable {
   public var cancelled: Int64
   /// How long the first of those in line has waited, in milliseconds; 0 where nobody waits.
   public var oldestWaitMilliseconds: Int64
+  /// When the first delayed customer is due, in milliseconds since 1970; nil for none, and if the bank does not know.
+  public var delayedUntil: Int64?
 
   public init(
     issued: Int64, waiting: Int64, delayed: Int64, serving: Int64, served: Int64, dead: Int64,
-    cancelled: Int64, oldestWaitMilliseconds: Int64
+    cancelled: Int64, oldestWaitMilliseconds: Int64, delayedUntil: Int64? = nil
   ) {
     (self.issued, self.waiting, self.delayed, self.serving) = (issued, waiting, delayed, serving)
     (self.served, self.dead) = (served, dead)
     (self.cancelled, self.oldestWaitMilliseconds) = (cancelled, oldestWaitMilliseconds)
+    self.delayedUntil = delayedUntil
   }
 
   enum CodingKeys: Int, CodingKey {
-    case issued = 1, waiting, delayed, serving, served, dead, cancelled, oldestWaitMilliseconds
+    case issued = 1, waiting, delayed, serving, served, dead, cancelled, oldestWaitMilliseconds, delayedUntil
   }
 }
 
