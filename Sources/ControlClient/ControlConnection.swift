@@ -96,11 +96,15 @@ public final class ControlConnection {
   /// does not take the request in.
   @discardableResult
   public func send(
-    _ command: ControlCommand, continuing continued: UInt32? = nil, tellsProgress: Bool? = nil
+    _ command: ControlCommand, continuing continued: UInt32? = nil, tellsProgress: Bool? = nil,
+    leavesDelayed: Bool? = nil
   ) throws(ControlError) -> UInt32 {
     let number = continued ?? nextNumber
     if continued == nil { nextNumber &+= 1 }
-    try transmit(.request(ControlRequest(number: number, command: command, tellsProgress: tellsProgress)))
+    try transmit(
+      .request(
+        ControlRequest(
+          number: number, command: command, tellsProgress: tellsProgress, leavesDelayed: leavesDelayed)))
     return number
   }
 

@@ -22,7 +22,8 @@ final class BankReports: BankPart {
     let oldest = oldestWaiting().map { max(0, context.now.wall.milliseconds - $0.milliseconds) } ?? 0
     let customers = QueueReport(
       issued: issued, waiting: waiting, delayed: queue.machine.delayedCount, serving: queue.machine.serving,
-      served: books.served, dead: books.dead, cancelled: books.cancelled, oldestWaitMilliseconds: oldest)
+      served: books.served, dead: books.dead, cancelled: books.cancelled, oldestWaitMilliseconds: oldest,
+      delayedUntil: queue.machine.delayedUntil?.milliseconds)
     let services = services.map { service, name, numbers in
       ServiceReport(
         service: name, windows: numbers.windows, waiting: numbers.waiting, serving: numbers.serving,

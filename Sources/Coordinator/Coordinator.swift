@@ -341,13 +341,15 @@ package final class Coordinator {
     answerReadings()
     followers.tickets.count(at: context.now.monotonic)
     if followers.tickets.owesAnEnd, !queue.machine.isUnsettled, queue.engine.isKept { answerTicketWatches() }
-    if !followers.idleWaiters.isEmpty, queue.machine.isIdle, !queue.machine.isUnsettled, intake.isEmpty {
+    if !followers.idleWaiters.isEmpty, queue.machine.isIdleBesidesDelayed, !queue.machine.isUnsettled,
+      intake.isEmpty
+    {
       // What other branches have taken in may not have been heard of yet: the bank is looked at once more first.
       if !sharesBooks || branch.shared?.lookedAt != nil {
-        let report = reports.status()
-        for seat in followers.takeIdleWaiters(since: branch.shared?.lookedAt) {
-          server.answer(seat, .status(report))
-        }
+        let seats = followers.takeIdleWaiters(
+          since: branch.shared?.lookedAt, hasDelayed: !queue.machine.isIdle)
+        let report = seats.isEmpty ? nil : reports.status()
+        for seat in seats { if let report { server.answer(seat, .status(report)) } }
       }
     }
     streams.pump()

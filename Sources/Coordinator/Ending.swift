@@ -32,6 +32,8 @@ final class Ending: BankPart {
     var isDrained = false
     /// There is nobody left; the day can be closed.
     var isOver = false
+    /// Delayed customers stay for the next start.
+    var leavesDelayed = false
     /// The drain is being looked at: what it wants done makes other things happen.
     var isLooking = false
     var isTold: Bool { !seats.isEmpty && drain.step != .kill }
@@ -65,6 +67,7 @@ final class Ending: BankPart {
     if state != nil { tell(progress(), to: [seat]) }
     begin(now: order.now)
     state?.seats.append(seat)
+    if order.leavesDelayed == true { state?.leavesDelayed = true }
     if order.endsBank == true, let shared {
       shared.beginToDrain()
       shared.books.drainBank(for: requests.open(seat, for: .drain))
@@ -146,6 +149,9 @@ final class Ending: BankPart {
     guard let state, !state.isLooking else { return }
     self.state?.isLooking = true
     closeFailedServices()
+    if state.leavesDelayed, state.drain.step == .serveWaiting, !queue.machine.hasWaitingBesidesDelayed {
+      self.state?.drain.ask(for: .finishServing, at: context.now.monotonic)
+    }
     let sight = DrainSight(
       isTakingIn: queue.machine.isTakingIn || !intake.isEmpty, hasWaiting: queue.machine.hasWaitingToServe,
       isDrained: state.isDrained,
@@ -259,7 +265,9 @@ final class Ending: BankPart {
       drain: DrainReport(
         step: step, waiting: queue.machine.waitingCount + queue.machine.delayedCount,
         serving: queue.machine.serving,
-        leftMilliseconds: state.drain.nextDeadline.map { $0.since(context.now.monotonic).milliseconds }))
+        leftMilliseconds: state.drain.nextDeadline.map { $0.since(context.now.monotonic).milliseconds },
+        delayed: queue.machine.delayedCount == 0 ? nil : queue.machine.delayedCount,
+        delayedUntil: queue.machine.delayedUntil?.milliseconds))
   }
 
   private func tell(_ report: ProgressReport?, to seats: [Seat]) {

@@ -7,13 +7,21 @@ import QueueCore
 import Time
 import Wire
 
+/// A client that waits until nobody waits or is served.
+struct IdleWaiter {
+  var seat: Seat
+  var since: MonotonicTime
+  /// Delayed customers are not waited for.
+  var leavesDelayed: Bool
+}
+
 final class Followers {
   /// Told every change: the events, or the state.
   var views = Views()
   /// Told when all of some tickets have come to their end.
   var tickets = TicketWatches()
   /// Told when nobody waits or is served, and since when they want to hear that.
-  private(set) var idleWaiters: [(seat: Seat, since: MonotonicTime)] = []
+  private(set) var idleWaiters: [IdleWaiter] = []
   /// Told when the windows are as they shall be.
   private(set) var windowWaiters: [Seat] = []
   /// Something has changed that watchers want to see.
@@ -46,8 +54,8 @@ final class Followers {
     return earliest
   }
 
-  func awaitIdle(_ seat: Seat, since now: MonotonicTime) {
-    idleWaiters.append((seat, now))
+  func awaitIdle(_ seat: Seat, since now: MonotonicTime, leavesDelayed: Bool) {
+    idleWaiters.append(IdleWaiter(seat: seat, since: now, leavesDelayed: leavesDelayed))
     seat.session.seats += 1
   }
 
@@ -57,9 +65,10 @@ final class Followers {
   }
 
   /// Those who have waited since then or longer; all where no moment is named.
-  func takeIdleWaiters(since latest: MonotonicTime? = nil) -> [Seat] {
-    func isMeant(_ waiter: (seat: Seat, since: MonotonicTime)) -> Bool {
-      latest.map { waiter.since <= $0 } ?? true
+  /// - Parameter hasDelayed: Customers are delayed, so that those alone are meant who do not wait for them.
+  func takeIdleWaiters(since latest: MonotonicTime? = nil, hasDelayed: Bool = false) -> [Seat] {
+    func isMeant(_ waiter: IdleWaiter) -> Bool {
+      (waiter.leavesDelayed || !hasDelayed) && latest.map { waiter.since <= $0 } ?? true
     }
     var told = idleWaiters.filter(isMeant).map(\.seat)
     idleWaiters.removeAll(where: isMeant)

@@ -114,7 +114,9 @@ final class RequestRouter: BankPart {
     case .ticket(let ticket, let day):
       readings.tellKept(seat) { [reports] _ in reports.ticket(ticket, day: day) }
     case .receipts(let query): streams.beginReceipts(query, seat)
-    case .awaitIdle: followers.awaitIdle(seat, since: context.now.monotonic)
+    case .awaitIdle:
+      followers.awaitIdle(
+        seat, since: context.now.monotonic, leavesDelayed: request.leavesDelayed == true)
     case .awaitTickets(let day, let first, let last): awaitTickets(day, first, last, seat)
     case .pause(let name): steer(name, seat) { .pause($0, $1) }
     case .resume(let name): steer(name, seat) { .resume($0, $1) }

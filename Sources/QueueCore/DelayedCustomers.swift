@@ -57,6 +57,11 @@ struct DelayedCustomers: Sendable {
       || failed.entries.contains { isWanted($0.customer.customer.service) }
   }
 
+  /// The moment of the calendar at which the first customer in memory is due; nil for none.
+  var firstDue: WallTime? {
+    [ordered.first?.customer.dueAt, failed.first?.customer.dueAt].compactMap(\.self).min()
+  }
+
   /// When somebody in memory is due; nil for never. By the calendar that is a guess, as it may jump.
   ///
   /// - Parameter last: the last reading of the clocks.

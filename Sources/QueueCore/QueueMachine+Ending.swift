@@ -29,8 +29,11 @@ extension QueueMachine {
   }
 
   /// Whether somebody waits, or comes in just now, who can still be served.
-  public var hasWaitingToServe: Bool {
-    if !admissions.isEmpty || isTakingIn || canServeDelayed || isAnybodyLeftForUs { return true }
+  public var hasWaitingToServe: Bool { canServeDelayed || hasWaitingBesidesDelayed }
+
+  /// The same of everybody who is not delayed.
+  public var hasWaitingBesidesDelayed: Bool {
+    if !admissions.isEmpty || isTakingIn || isAnybodyLeftForUs { return true }
     return lines.indices.contains { lines[$0].count > 0 && isServable(books.waiting.lines[$0].service) }
   }
 

@@ -34,6 +34,8 @@ extension QueueMachine {
   public var waitingCount: Int64 { lines.reduce(0) { $0 + $1.count } }
   /// Customers who are delayed, whose tickets are on disk.
   public var delayedCount: Int64 { delayed.count }
+  /// The moment of the calendar at which the first of them is due; nil for none.
+  public var delayedUntil: WallTime? { delayed.firstDue }
   /// Those of them who came for a service.
   public func delayedCount(of service: Service) -> Int64 {
     guard service.index < books.delayedByService.count else { return 0 }
@@ -45,8 +47,11 @@ extension QueueMachine {
   public var issuedCount: Int64 { books.issued - unsettledTickets }
 
   /// Whether nobody waits, is delayed or is served.
-  public var isIdle: Bool {
-    waitingCount == 0 && servingCount == 0 && books.delayed == 0 && unsettledTickets == 0 && !isTakingIn
+  public var isIdle: Bool { books.delayed == 0 && isIdleBesidesDelayed }
+
+  /// The same of everybody who is not delayed.
+  public var isIdleBesidesDelayed: Bool {
+    waitingCount == 0 && servingCount == 0 && unsettledTickets == 0 && !isTakingIn
       && branch.remaining.allSatisfy { $0 == 0 }
   }
 

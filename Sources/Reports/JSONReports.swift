@@ -33,11 +33,12 @@ extension JSONValue {
   }
 
   private static func queue(_ queue: QueueReport) -> JSONValue {
-    [
+    let shape: JSONValue = [
       "issued": .init(queue.issued), "waiting": .init(queue.waiting), "delayed": .init(queue.delayed),
       "serving": .init(queue.serving), "served": .init(queue.served), "dead": .init(queue.dead),
       "cancelled": .init(queue.cancelled), "oldest_wait_ms": .init(queue.oldestWaitMilliseconds),
     ]
+    return queue.delayedUntil.map { shape.adding(["delayed_until": .instant($0)]) } ?? shape
   }
 
   private static func service(_ service: ServiceReport) -> JSONValue {

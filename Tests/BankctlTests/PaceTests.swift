@@ -100,7 +100,7 @@ struct PaceTests {
   }
 
   @Test("those who come meanwhile make the whole larger, and never the done smaller")
-  func newcomers() {
+  func newcomers() throws {
     final class Clock { var now = MonotonicTime(nanoseconds: 0) }
     var written: [String] = []
     let clock = Clock()
@@ -110,7 +110,7 @@ struct PaceTests {
         words: english, isTerminal: true, columns: 200, now: { clock.now }, write: { written.append($0) }))
     for (waiting, served) in [(10, 0), (4, 6), (13, 7)] as [(Int64, Int64)] {
       clock.now += .seconds(2)
-      progress.show(picture(waiting: waiting, serving: 0, served: served), crowd: nil)
+      try progress.show(picture(waiting: waiting, serving: 0, served: served), crowd: nil)
     }
     #expect(written.map { $0.split(separator: " ").first { $0.contains("/") } } == ["0/10", "6/10", "7/20"])
   }

@@ -1,4 +1,5 @@
 // Customers who are ordered for later: not served before, also where the coordinator is killed meanwhile, and served then.
+import Glibc
 import Testing
 
 @Suite("Ordering for later", .serialized)
@@ -43,6 +44,75 @@ struct LaterTests {
       #expect(try branch.done("tickets", "--state", "delayed").out.contains("until \(far ?? "?")"))
       try branch.done("cancel", "4")
       try branch.expectClean()
+    }
+  }
+
+  @Test("stop says that customers are delayed, until when, and how to close without them, in both languages")
+  func stopWithDelayed() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "max")
+      try branch.done("enqueue", "2", "--service", "deposit", "--in", "1d")
+      let due = try #require(try branch.json("ticket", "1")["due_at"].text)
+      #expect(try branch.json("status")["queue"]["delayed_until"].text == due)
+      let stops = try Tongue.allCases.map { try branch.launch(["stop"], language: $0) }
+      for (stop, words) in zip(
+        stops, ["2 of them are delayed, the first until \(due)", "2명은 예약되어 미뤄진 고객입니다"])
+      {
+        try branch.waitUntil("it says so") { stop.errors.contains(words) }
+        #expect(stop.errors.contains("--leave-delayed") && stop.isRunning)
+      }
+      // Another one closes without them, and all are told.
+      let report = try branch.json("stop", "--leave-delayed")
+      #expect(report["waiting"].integer == 2 && report["day_closed"].flag == false)
+      for stop in stops { #expect(try stop.finish().code == 0) }
+      try branch.start("--speed", "max")
+      #expect(try branch.status().queue("delayed") == 2)
+      #expect(try branch.json("ticket", "1")["due_at"].text == due)
+      try branch.done("cancel", "1")
+      try branch.done("cancel", "2")
+      try branch.expectClean()
+    }
+  }
+
+  @Test("stop --leave-delayed serves those who wait, and wait --leave-delayed waits for them alone")
+  func leaveDelayed() throws {
+    try withBranch { branch in
+      try branch.start("--config", branch.configuration(deposit: 1, loan: 0, depositWork: "300ms"))
+      try branch.done("enqueue", "1", "--service", "deposit", "--in", "1d")
+      try branch.done("enqueue", "3", "--service", "deposit")
+      try branch.done("wait", "--leave-delayed", "--timeout", "20s")
+      #expect(try branch.receipts().count == 3)
+      let wait = try branch.launch(["wait", "--timeout", "20s"])
+      try branch.waitUntil("it says for whom") { wait.errors.contains("Only delayed customers are left: 1") }
+      wait.signal(SIGINT)
+      _ = try wait.finish()
+      try branch.done("enqueue", "2", "--service", "deposit")
+      let report = try branch.json("stop", "--leave-delayed")
+      #expect(report["served"].integer == 5 && report["waiting"].integer == 1)
+    }
+  }
+
+  @Test(
+    "whoever waits for customers of a paused service is told why, and leaves with exit code 5 where that is asked for"
+  )
+  func paused() throws {
+    try withBranch { branch in
+      let file = try branch.write(
+        #"{"services": {"gone": {"run": ["/no/such/program"], "windows": 1}}, "windows": {"deposit": 1, "loan": 0, "juice": 0}}"#,
+        to: "bank.json")
+      try branch.start("--config", file, "--speed", "max")
+      let enqueue = try branch.run("enqueue", "2", "--service", "gone", "--wait", "--unless-paused")
+      #expect(enqueue.code == 5 && enqueue.err.contains("/no/such/program"), enqueue.story)
+      try branch.expectRefusal(5, "paused", of: "wait", "--unless-paused")
+      let wait = try branch.launch(["wait", "--timeout", "20s"])
+      try branch.waitUntil("it says why") {
+        wait.errors.contains("/no/such/program") && wait.errors.contains("bankctl resume gone")
+      }
+      wait.signal(SIGINT)
+      _ = try wait.finish()
+      // Others are served meanwhile, and waited for.
+      try branch.done("enqueue", "2", "--service", "deposit", "--wait", "--unless-paused")
+      try branch.done("stop", "--now")
     }
   }
 

@@ -13,7 +13,8 @@ enum StopCommand {
     let order = StopOrder(
       now: session.invocation.flag("now"),
       timeoutMilliseconds: session.invocation.duration("timeout")?.milliseconds,
-      endsBank: session.invocation.flag("bank") ? true : nil)
+      endsBank: session.invocation.flag("bank") ? true : nil,
+      leavesDelayed: session.invocation.flag("leave-delayed") ? true : nil)
     let report = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
       let report = try stop(order, at: coordinator, session)
       guard coordinator.connection.awaitEnd(until: SystemClock.monotonic() + farewell) else {

@@ -14,12 +14,16 @@ enum WaitCommand {
   private static func awaitIdle(
     _ session: Session, _ deadline: MonotonicTime?
   ) throws(CommandError) -> StatusReport {
-    let progress = WaitProgress(session.words)
+    let progress = WaitProgress(
+      session.words, endsWhenPaused: session.invocation.flag("unless-paused"))
+    let leavesDelayed = session.invocation.flag("leave-delayed")
     defer { progress.meter.finish() }
     var coordinator = try CoordinatorClient.open(session)
     while true {
       do throws(CommandError) {
-        guard let answer = try coordinator.awaitAnswer(to: .awaitIdle, until: deadline, crowd: nil, progress)
+        guard
+          let answer = try coordinator.awaitAnswer(
+            to: .awaitIdle, until: deadline, crowd: nil, progress, leavesDelayed: leavesDelayed)
         else { throw timeIsUp(session, progress) }
         return try answer.status
       } catch {

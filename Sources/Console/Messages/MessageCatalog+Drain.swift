@@ -2,6 +2,7 @@
 // Invariant: every step has a sentence in both languages; what a further Ctrl-C does is said before it is pressed.
 import BankModel
 import Guardian
+import Posix
 import Wire
 
 extension MessageCatalog {
@@ -16,7 +17,7 @@ extension MessageCatalog {
         "Serving those who wait: \(waiting) waiting, \(serving) at a window"
           + (bound.map { ", for at most \($0)" } ?? "") + ".",
         "기다리는 고객을 처리합니다. 대기중 \(waiting)명, 업무중 \(serving)명" + (bound.map { ", 최대 \($0)" } ?? "") + ".")
-        + " " + further(.finishServing)
+        + delayed(report) + " " + further(.finishServing)
     case .finishServing:
       say(
         "Finishing those being served: \(serving) at a window, \(waiting) waiting"
@@ -28,6 +29,55 @@ extension MessageCatalog {
         "The tellers go; those that do not are killed. \(waiting) waiting for the next start.",
         "은행원이 퇴근합니다. 나가지 않는 은행원은 강제로 끝냅니다. 다음 개점을 기다리는 고객 \(waiting)명.")
     }
+  }
+
+  /// Who of those that wait is delayed, until when, and how to close without them.
+  private func delayed(_ report: DrainReport) -> String {
+    guard let count = report.delayed, count > 0 else { return "" }
+    let until = report.delayedUntil.map { moment($0) }
+    return " "
+      + say(
+        "\(Self.grouped(count)) of them \(count == 1 ? "is" : "are") delayed"
+          + (until.map { ", the first until \($0)" } ?? "")
+          + ": 'bankctl stop --leave-delayed' or --timeout leaves them for the next start, 'bankctl cancel' takes them out.",
+        "그 가운데 \(Self.grouped(count))명은 예약되어 미뤄진 고객입니다" + (until.map { "(가장 이른 시각 \($0))" } ?? "")
+          + ". 'bankctl stop --leave-delayed'나 --timeout으로 다음 개점에 넘기거나, 'bankctl cancel'로 취소할 수 있습니다.")
+  }
+
+  /// For somebody who waits until nobody waits, and only delayed customers are left.
+  func waitsForDelayed(_ count: Int64, until: Int64?) -> String {
+    let moment = until.map { self.moment($0) }
+    return say(
+      "Only delayed customers are left: \(Self.grouped(count))"
+        + (moment.map { ", the first until \($0)" } ?? "")
+        + ". 'bankctl wait --leave-delayed' does not wait for them, --timeout bounds the wait, 'bankctl cancel' takes "
+        + "them out.",
+      "예약되어 미뤄진 고객만 남았습니다. \(Self.grouped(count))명" + (moment.map { ", 가장 이른 시각 \($0)" } ?? "")
+        + ". 'bankctl wait --leave-delayed'는 이 고객을 기다리지 않고, --timeout은 기다리는 시간을 정하며, 'bankctl cancel'은 "
+        + "취소합니다.")
+  }
+
+  /// For somebody who waits for customers whose service is paused.
+  func waitsForPaused(_ service: ServiceReport) -> String {
+    let name = service.service.text
+    let waiting = Self.grouped(service.waiting)
+    let way = say(
+      "\(waiting) wait there. --unless-paused ends a wait in such a case, --timeout bounds it.",
+      "\(waiting)명이 기다립니다. 이런 때 --unless-paused는 기다리기를 끝내고, --timeout은 기다리는 시간을 정합니다.")
+    guard let reason = service.pausedBecause else {
+      return say(
+        "\(name) is paused: bankctl resume \(name). ",
+        "\(name) 업무가 멈춰 있습니다. 다시 시작하려면: bankctl resume \(name). ")
+        + way
+    }
+    return hasPaused(service.service, because: reason) + (language == .korean ? " " : ". ") + way
+  }
+
+  /// A moment of the calendar, and how far away it is.
+  private func moment(_ milliseconds: Int64) -> String {
+    let left = max(0, milliseconds - SystemClock.wall().milliseconds)
+    let instant = Timestamp.utc(milliseconds: milliseconds)
+    return say("\(instant) (in \(span(milliseconds: left)))", "\(instant)(\(span(milliseconds: left)) 뒤)")
   }
 
   private func further(_ step: DrainStep) -> String {

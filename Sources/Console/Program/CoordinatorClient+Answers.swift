@@ -9,13 +9,15 @@ import Wire
 extension CoordinatorClient {
   /// Waits for the answer to a question.
   /// - Parameter crowd: Of how many the progress is shown; nil for everyone who waits or is served.
+  /// - Parameter leavesDelayed: Delayed customers are not waited for.
   /// - Returns: nil where it has not come by the deadline, or a signal came before it.
   func awaitAnswer(
     to command: ControlCommand, until deadline: MonotonicTime?, crowd: Int64?, _ progress: WaitProgress,
-    _ wait: InterruptibleWait? = nil
+    _ wait: InterruptibleWait? = nil, leavesDelayed: Bool = false
   ) throws(CommandError) -> ControlAnswer? {
-    let number = try send(command)
-    var watch: UInt32?
+    let number = try send(command, leavesDelayed: leavesDelayed ? true : nil)
+    // A pause that ends the wait is looked for at once.
+    var watch = progress.endsWhenPaused ? try send(.watch) : nil
     while true {
       let due = watch == nil ? progress.meter.isDue : nil
       let limit = MonotonicTime.earlier(deadline, due)
@@ -23,7 +25,7 @@ extension CoordinatorClient {
       if let wait { reply = try wait.next(at: self, until: limit) } else { reply = try next(until: limit) }
       if let reply {
         if reply.number == number { return reply.answer }
-        if case .status(let report) = reply.answer { progress.show(report, crowd: crowd) }
+        if case .status(let report) = reply.answer { try progress.show(report, crowd: crowd) }
       } else if wait?.signal != nil {
         return nil
       } else if let deadline, SystemClock.monotonic() >= deadline {
@@ -38,17 +40,28 @@ extension CoordinatorClient {
 final class WaitProgress {
   let meter: ProgressMeter
   private let words: MessageCatalog
+  /// A paused service ends the wait.
+  let endsWhenPaused: Bool
+  /// The service for which is waited; nil for all.
+  private let service: ServiceName?
+  /// What a person was told of hindrances, each once.
+  private var told: Set<String> = []
   /// Customers whose business had ended when the first picture came, and on which day that was.
   private var begin: (day: Int64, ended: Int64)?
   private(set) var report: StatusReport?
 
-  init(_ words: MessageCatalog, _ meter: ProgressMeter? = nil) {
-    self.words = words
+  init(
+    _ words: MessageCatalog, _ meter: ProgressMeter? = nil, endsWhenPaused: Bool = false,
+    for service: ServiceName? = nil
+  ) {
+    (self.words, self.endsWhenPaused, self.service) = (words, endsWhenPaused, service)
     self.meter = meter ?? ProgressMeter(words: words)
   }
 
-  func show(_ report: StatusReport, crowd: Int64?) {
+  /// - Throws: a complaint where a service is paused for which customers wait, and that is to end the wait.
+  func show(_ report: StatusReport, crowd: Int64?) throws(CommandError) {
     self.report = report
+    try tellHindrances(report)
     let busy = report.queue.waiting + report.queue.serving + report.queue.delayed
     if let crowd {
       let left = min(busy, crowd)
@@ -59,6 +72,28 @@ final class WaitProgress {
     if begin == nil || begin?.day != report.day || ended < begin?.ended ?? 0 { begin = (report.day, ended) }
     let done = ended - (begin?.ended ?? 0)
     meter.update(words.phase(.serving), done: done, total: done + busy)
+  }
+}
+
+extension WaitProgress {
+  /// Says once what keeps customers waiting, however long is waited: a paused service, or a moment for which they have
+  /// ordered.
+  private func tellHindrances(_ report: StatusReport) throws(CommandError) {
+    for paused in report.wholeServices
+    where paused.paused && paused.waiting > 0 && (service == nil || service == paused.service) {
+      let words = words.waitsForPaused(paused)
+      if endsWhenPaused { throw .complaint("paused", .refused, words) }
+      tell(words, once: paused.service.text + (paused.pausedBecause ?? ""))
+    }
+    let queue = report.wholeQueue
+    if queue.delayed > 0, queue.waiting + queue.serving == 0 {
+      tell(words.waitsForDelayed(queue.delayed, until: queue.delayedUntil), once: "")
+    }
+  }
+
+  private func tell(_ sentence: String, once hindrance: String) {
+    guard meter.isDue <= SystemClock.monotonic(), told.insert(hindrance).inserted else { return }
+    meter.say(sentence)
   }
 }
 

@@ -231,10 +231,12 @@ extension CoordinatorClient {
   /// - Parameter continued: The number of the question that this one is a further part of.
   @discardableResult
   func send(
-    _ command: ControlCommand, continuing continued: UInt32? = nil, tellsProgress: Bool? = nil
+    _ command: ControlCommand, continuing continued: UInt32? = nil, tellsProgress: Bool? = nil,
+    leavesDelayed: Bool? = nil
   ) throws(CommandError) -> UInt32 {
     do throws(ControlError) {
-      let number = try connection.send(command, continuing: continued, tellsProgress: tellsProgress)
+      let number = try connection.send(
+        command, continuing: continued, tellsProgress: tellsProgress, leavesDelayed: leavesDelayed)
       if command.isWhole { hasAsked = true }
       return number
     } catch {

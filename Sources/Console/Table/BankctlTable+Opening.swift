@@ -138,6 +138,9 @@ extension BankctlTable {
       Example(
         "bankctl stop --timeout 30s", "Those left after 30 seconds wait for the next start.",
         "30초 뒤에 남은 고객은 다음 개점을 기다립니다."),
+      Example(
+        "bankctl stop --leave-delayed", "Whoever is delayed until tomorrow waits for the next start.",
+        "내일로 미뤄진 고객은 다음 개점을 기다립니다."),
       Example("bankctl stop --now", "Finish only those being served.", "업무중인 고객만 마칩니다."),
       Example("bankctl stop --bank", "All branches, and the day.", "모든 지점과 영업일을 마칩니다."),
     ],
@@ -147,6 +150,11 @@ extension BankctlTable {
         "How long each step may take; whoever is left by it waits for the next start.",
         "각 단계에 걸릴 수 있는 시간입니다. 남은 고객은 다음 개점을 기다립니다."),
       OptionSpec("now", "Finish only those being served.", "업무중인 고객만 마칩니다."),
+      OptionSpec(
+        "leave-delayed", excludes: ["now"],
+        summary: Text(
+          "Leave delayed customers for the next start, and serve the others.",
+          "예약되어 미뤄진 고객은 다음 개점에 넘기고 나머지를 처리합니다.")),
       OptionSpec(
         "bank", excludes: ["now"],
         summary: Text(

@@ -68,8 +68,16 @@ extension BankctlTable {
     options: [
       OptionSpec(
         "timeout", .duration, value: "T", default: Text("no bound", "제한 없음"),
-        "How long to wait.", "기다리는 시간입니다.")
+        "How long to wait.", "기다리는 시간입니다."),
+      OptionSpec(
+        "leave-delayed", "Do not wait for delayed customers.", "예약되어 미뤄진 고객은 기다리지 않습니다."),
+      unlessPaused,
     ])
+
+  /// For commands that wait for customers.
+  static let unlessPaused = OptionSpec(
+    "unless-paused", "End with exit code 5 when a service is paused for which customers wait.",
+    "기다리는 고객이 있는 업무가 멈추면 종료 코드 5로 끝납니다.")
 
   private static let service = OperandSpec(
     "SERVICE", .text, .optional, offers: serviceNames.map(\.value),
