@@ -30,19 +30,6 @@ public struct Remark: Hashable, Sendable {
   }
 }
 
-extension Remark: CustomStringConvertible {
-  /// The sentence in English.
-  public var description: String {
-    let sentence = kind.map { kind in filling(kind.wording.english) { value, _ in value } }
-    return (source?.english ?? "") + (sentence ?? values.joined(separator: " "))
-  }
-}
-
-extension Remark: ExpressibleByStringInterpolation {
-  /// The words of somebody else.
-  public init(stringLiteral text: String) { self.init(quoting: text) }
-}
-
 extension Remark: Codable {
   enum CodingKeys: Int, CodingKey {
     case code = 1
@@ -140,6 +127,7 @@ extension Remark {
     case cannotLook = "76 {0} cannot be looked at: {1}"
     case otherOwner = "77 {0} belongs to another user ({1})"
     case openToOthers = "78 {0} is open to others: its mode is {1}, not {2}"
+    case missingInHome = "405 {0} is missing in the home, and the owner ({1}) has not made it again"
     case notReturned =
       "79 ticket {0} of day {1} was cancelled, and the stock does not take back what it holds: {2}"
     case moreNotReturned = "80 and {0} more that the stock does not take back"
@@ -332,7 +320,14 @@ extension Remark {
       "267 a payload has at most {0} bytes, not {1}; max_payload in the configuration allows more, up to {2}"
     case payloadOfEntry =
       "268 the payload of customer {3} of the list has {1} bytes, and at most {0} are allowed; max_payload in the configuration allows more, up to {2}"
-    case payloadUnwanted = "269 customers for {0} carry no payload"
+    case payloadUnwanted =
+      "269 customers for {0} carry no payload: no command and no worker is there to read it"
+    case payloadUnwantedOfEntry =
+      "400 customer {1} of the list: customers for {0} carry no payload: no command and no worker is there to read it"
+    case payloadWithoutService =
+      "401 a payload needs the name of a service: no command and no worker reads it at a service that is drawn"
+    case noCommandLines =
+      "402 service {0} takes no command lines; only a service with \"run\": [] in the configuration does, such as run"
     case articleWanted = "279 a customer for {0} orders something by its name, and this order names nothing"
     case dueTwice = "330 a customer is ordered for a moment or for in a while, and not for both"
     case dueRange = "331 a customer can be ordered for 0 to {0} days ahead"
@@ -359,6 +354,8 @@ extension Remark {
     case processCode = "270 code {0}"
     case processSignal = "271 {0}"
     case processUnseen = "272 unseen"
+    case processCodeSaying = "403 code {0}; its last words: {1}"
+    case processSignalSaying = "404 {0}; its last words: {1}"
     case cannotBeginCode = "273 the process cannot begin: code {0}"
     case cannotBeginSignal = "274 the process cannot begin: {0}"
     case otherBuild = "275 {0}: version {1} of build {2} is not mine"
@@ -388,7 +385,7 @@ extension Remark {
     case purchasesKept = "301 {0} purchases are kept, and {1} were answered"
 
     /// The two parts of the raw value.
-    fileprivate var wording: (code: Int64, english: String) {
+    var wording: (code: Int64, english: String) {
       let parts = rawValue.split(separator: " ", maxSplits: 1)
       guard parts.count == 2, let code = Int64(parts[0]) else {
         preconditionFailure("'\(rawValue)' has no number")

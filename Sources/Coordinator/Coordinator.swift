@@ -368,7 +368,7 @@ package final class Coordinator {
 
   private func answerTicketWatches() {
     for watch in followers.tickets.takeEnded() {
-      server.answer(watch.seat, .ended(EndedReport(dead: max(0, watch.dead))))
+      server.answer(watch.seat, .ended(EndedReport(dead: watch.dead, counting: watch.cancelled)))
     }
   }
 }

@@ -23,6 +23,9 @@ package struct CoordinatorLimits: Sendable {
   /// How long the stock may take to give back what a cancelled ticket holds.
   package var release = TimeSpan.seconds(10)
 
+  /// True to keep payloads of services whose tellers read none, which a bank refuses. A simulation looks for them on its disk.
+  package var keepsUnreadPayloads = false
+
   package init() {}
 }
 

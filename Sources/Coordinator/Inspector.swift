@@ -93,9 +93,11 @@ final class Inspector {
   private func left(
     of tickets: ClosedRange<TicketNumber>, on day: BusinessDay, _ numbers: InspectedNumbers
   ) throws(StoreError) -> ControlAnswer {
-    guard day == numbers.presentDay else { return .ended(EndedReport(dead: 0)) }
-    let left = try store.countUnfinished(tickets)
-    guard left > 0 else { return .ended(EndedReport(dead: try store.countDead(tickets))) }
+    let left = day == numbers.presentDay ? try store.countUnfinished(tickets) : 0
+    guard left > 0 else {
+      let dead = day == numbers.presentDay ? try store.countDead(tickets) : 0
+      return .ended(EndedReport(dead: dead, counting: try store.countCancelled(tickets, on: day)))
+    }
     let total = tickets.upperBound - tickets.lowerBound + 1
     return .progress(ProgressReport(phase: .serving, done: max(0, total - left), total: total))
   }

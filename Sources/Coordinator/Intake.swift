@@ -46,6 +46,9 @@ final class Intake: BankPart {
     let service: Service?
     do throws(Failure) {
       service = try order.knownService(among: context.services, by: queue.machine.policy)
+      if order.payload != nil, let fault = unreadPayload(order, service) {
+        throw Failure(.badRequest, remark: fault)
+      }
     } catch { return server.answer(seat, .failure(error)) }
     var carried: ([UInt8], PayloadShare)?
     if let payload = order.payload {
@@ -66,6 +69,21 @@ final class Intake: BankPart {
     append(.drawn(sliced, carried), key: order.key, digest: digest, order.count, seat)
   }
 
+  /// Says why a payload would be lost or taken for something else; nil if the service reads it.
+  private func unreadPayload(_ order: EnqueueOrder, _ service: Service?) -> Remark? {
+    guard let service, let name = order.service else {
+      return limits.keepsUnreadPayloads ? nil : Remark(.payloadWithoutService)
+    }
+    if order.isCommandLine == true, context.configuration[name].command != [] {
+      return Remark(.noCommandLines, name.text)
+    }
+    return readsPayload(service) ? nil : Remark(.payloadUnwanted, name.text)
+  }
+
+  private func readsPayload(_ service: Service) -> Bool {
+    context.kinds[service].takesPayload || limits.keepsUnreadPayloads
+  }
+
   func take(_ part: EnqueueList, _ seat: Seat) {
     let session = seat.session
     if let list = session.list, list.number != seat.number {
@@ -75,7 +93,8 @@ final class Intake: BankPart {
       session.list
       ?? ListSpool(
         number: seat.number, directory: context.home.run, partLimit: limits.listPart,
-        maxPayload: context.configuration.maxPayload, share: PayloadShare(payloads, session))
+        maxPayload: context.configuration.maxPayload, share: PayloadShare(payloads, session),
+        readsPayload: { [unowned self] in readsPayload($0) })
     session.list = list
     list.append(part.entries, for: context.services, by: queue.machine.policy, at: context.now.wall)
     guard part.isLast else { return }

@@ -25,6 +25,7 @@ final class ListSpool {
   let partLimit: Int
   private let maxPayload: Int64
   private let share: PayloadShare
+  private let readsPayload: (Service) -> Bool
   private let directory: String
   /// Those who are not in the file.
   private var rest: [EnqueueEntry] = []
@@ -36,12 +37,14 @@ final class ListSpool {
   private var restWeight = 0
   private var watched: Set<Int> = []
 
-  /// - Parameter share: counts the payloads of those who are in memory.
+  /// - Parameters:
+  ///   - share: counts the payloads of those who are in memory.
+  ///   - readsPayload: false for a service whose tellers read none; a payload for it is refused.
   init(
     number: UInt32, directory: String, partLimit: Int = EnqueueList.partLimit, maxPayload: Int64,
-    share: PayloadShare
+    share: PayloadShare, readsPayload: @escaping (Service) -> Bool
   ) {
-    (self.maxPayload, self.share) = (maxPayload, share)
+    (self.maxPayload, self.share, self.readsPayload) = (maxPayload, share, readsPayload)
     self.number = number
     self.directory = directory
     self.partLimit = partLimit
@@ -71,6 +74,9 @@ final class ListSpool {
       if let reason = entry.fault(maxPayload: maxPayload, now: now, place: place) { return refuse(reason) }
       let service: Service
       do throws(Failure) { service = try services.service(entry.service) } catch { return give(up: error) }
+      if entry.payload != nil, !readsPayload(service) {
+        return refuse(Remark(.payloadUnwantedOfEntry, entry.service.text, place))
+      }
       let rule = policy[service.index].postingRule
       if let reason = moneyFault(
         entry.service, rule, amount: entry.amount, account: entry.account, place: place)

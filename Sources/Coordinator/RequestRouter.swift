@@ -302,11 +302,16 @@ final class RequestRouter: BankPart {
     // From here on they are counted by what is staged, so the count must begin where nothing is.
     readings.whenKept(seat, isInStep: true) { [queue, server, followers] store throws(StoreError) in
       guard day == queue.engine.keptBooks.day else {
-        return server.answer(seat, .ended(EndedReport(dead: 0)))
+        let cancelled = try store.countCancelled(first...last, on: day)
+        return server.answer(seat, .ended(EndedReport(dead: 0, counting: cancelled)))
       }
       let (remaining, dead) = (try store.countUnfinished(first...last), try store.countDead(first...last))
+      // The count reads all receipts of the day, so it is made only for a day with a cancelled customer.
+      let cancelled =
+        queue.engine.keptBooks.cancelled > 0 ? try store.countCancelled(first...last, on: day) : 0
       followers.tickets.add(
-        TicketWatches.Watch(seat: seat, tickets: first...last, remaining: remaining, dead: dead))
+        TicketWatches.Watch(
+          seat: seat, tickets: first...last, remaining: remaining, dead: dead, cancelled: cancelled))
     }
   }
 }

@@ -7,6 +7,7 @@ import BankModel
 import Posix
 import QueueCore
 import Time
+import Wire
 
 struct TicketWatches {
   struct Watch {
@@ -14,12 +15,14 @@ struct TicketWatches {
     var tickets: ClosedRange<TicketNumber>
     var remaining: Int64
     var dead: Int64
+    var cancelled: Int64 = 0
   }
 
   private struct Change {
     var ticket: TicketNumber
-    var remaining: Int64
-    var dead: Int64
+    var remaining: Int64 = 0
+    var dead: Int64 = 0
+    var cancelled: Int64 = 0
   }
 
   static let few = 16
@@ -46,6 +49,7 @@ struct TicketWatches {
     for change in changes where watch.tickets.contains(change.ticket) {
       watch.remaining -= change.remaining
       watch.dead -= change.dead
+      watch.cancelled -= change.cancelled
     }
     watches.append(watch)
     watch.seat.session.seats += 1
@@ -54,21 +58,26 @@ struct TicketWatches {
 
   mutating func note(_ change: StoreChange) {
     switch change {
-    case .finish(let customer, let state, _) where state != .dead: note(customer.ticket, -1, 0)
-    case .finish(let customer, _, _): note(customer.ticket, 0, -1)
-    case .bury(let customer): note(customer.ticket, -1, 1)
-    case .revive(let customer, .dead): note(customer.ticket, 1, -1)
+    case .finish(let customer, let state, let receipt):
+      var change = Change(ticket: customer.ticket)
+      if state == .dead { change.dead = -1 } else { change.remaining = -1 }
+      if receipt.outcome == .cancelled { change.cancelled = 1 }
+      note(change)
+    case .bury(let customer): note(Change(ticket: customer.ticket, remaining: -1, dead: 1))
+    case .revive(let customer, .dead): note(Change(ticket: customer.ticket, remaining: 1, dead: -1))
     case .cancelEveryone:
-      changes.removeAll(keepingCapacity: true)
+      countAll()
       // A reset cancels the dead letters, too.
-      for index in watches.indices { (watches[index].remaining, watches[index].dead) = (0, 0) }
+      for index in watches.indices {
+        watches[index].cancelled += watches[index].remaining + watches[index].dead
+        (watches[index].remaining, watches[index].dead) = (0, 0)
+      }
       owesAnEnd = true
     default: break
     }
   }
 
-  private mutating func note(_ ticket: TicketNumber, _ remaining: Int64, _ dead: Int64) {
-    let change = Change(ticket: ticket, remaining: remaining, dead: dead)
+  private mutating func note(_ change: Change) {
     guard watches.count > Self.few else { return count([change]) }
     changes.append(change)
     if changes.count >= Self.longest { countAll() }
@@ -94,13 +103,14 @@ struct TicketWatches {
       for change in changes { count(change) }
       return
     }
-    var sums = [Change(ticket: 0, remaining: 0, dead: 0)]
+    var sums = [Change(ticket: 0)]
     sums.reserveCapacity(changes.count + 1)
     for change in changes {
       let last = sums[sums.count - 1]
       sums.append(
         Change(
-          ticket: change.ticket, remaining: last.remaining + change.remaining, dead: last.dead + change.dead))
+          ticket: change.ticket, remaining: last.remaining + change.remaining, dead: last.dead + change.dead,
+          cancelled: last.cancelled + change.cancelled))
     }
     counts += watches.count
     for index in watches.indices {
@@ -109,6 +119,7 @@ struct TicketWatches {
       let upTo = sums[Self.place(of: tickets.upperBound, isBehind: true, in: changes)]
       watches[index].remaining += upTo.remaining - before.remaining
       watches[index].dead += upTo.dead - before.dead
+      watches[index].cancelled += upTo.cancelled - before.cancelled
       if watches[index].remaining <= 0 { owesAnEnd = true }
     }
   }
@@ -118,6 +129,7 @@ struct TicketWatches {
     for index in watches.indices where watches[index].tickets.contains(change.ticket) {
       watches[index].remaining += change.remaining
       watches[index].dead += change.dead
+      watches[index].cancelled += change.cancelled
       if watches[index].remaining <= 0 { owesAnEnd = true }
     }
   }
@@ -146,5 +158,12 @@ struct TicketWatches {
   mutating func forget(_ session: ControlSession) {
     watches.removeAll { $0.seat.session === session }
     if watches.isEmpty { (changes, owesAnEnd) = ([], false) }
+  }
+}
+
+extension EndedReport {
+  /// Counts of a watch; a change that is counted twice over for a moment leaves none below zero.
+  init(dead: Int64, counting cancelled: Int64) {
+    self.init(dead: max(0, dead), cancelled: cancelled > 0 ? cancelled : nil)
   }
 }

@@ -68,6 +68,15 @@ extension PostgresReading {
     return rows.count > 0 ? try receipt(rows, 0) : nil
   }
 
+  /// Cancelled receipts of a day for tickets in a range. See `QueueReading`.
+  public func countCancelled(
+    _ tickets: ClosedRange<TicketNumber>, on day: BusinessDay
+  ) throws(StoreError) -> Int64 {
+    try connection.ask(
+      Self.cancelled(.integer(day), .integer(tickets.lowerBound), .integer(tickets.upperBound)))[0]
+      .integer(0, 0) ?? 0
+  }
+
   /// The receipts of a day that say out of stock.
   public func countSentAway(on day: BusinessDay) throws(StoreError) -> Int64 {
     try connection.ask(Self.sentAway(.integer(day)))[0].integer(0, 0) ?? 0
@@ -193,6 +202,12 @@ extension PostgresReading {
   private static let one = PostgresStatement(
     "read-receipt", [.integer, .integer],
     "SELECT \(columns), \(result) FROM bank.receipt WHERE day = $1 AND ticket = $2")
+  private static let cancelled = PostgresStatement(
+    "count-cancelled", [.integer, .integer, .integer],
+    """
+    SELECT count(*) FROM bank.receipt
+    WHERE day = $1 AND ticket BETWEEN $2 AND $3 AND outcome = \(Outcome.cancelled.rawValue)
+    """)
   private static let sentAway = PostgresStatement(
     "count-sent-away", [.integer],
     "SELECT count(*) FROM bank.receipt WHERE day = $1 AND outcome = \(Outcome.outOfStock.rawValue)")

@@ -47,6 +47,9 @@ public protocol QueueReading: AnyObject {
   /// The dead letters of the present day who came for a service.
   func countDead(of service: Service) throws(StoreError) -> Int64
 
+  /// Cancelled receipts of a day for tickets in a range of numbers. The cost is that of the day's receipts.
+  func countCancelled(_ tickets: ClosedRange<TicketNumber>, on day: BusinessDay) throws(StoreError) -> Int64
+
   /// The receipts of a day that say out of stock.
   func countSentAway(on day: BusinessDay) throws(StoreError) -> Int64
 

@@ -51,6 +51,7 @@ final class BankProgram: SimulatedProgram {
     (limits.slice, limits.listPart) = (plan.slice, Int(plan.slice))
     (limits.gap, limits.withdrawn) = (2 * plan.slice, Int(plan.slice))
     limits.release = plan.stock.releasePatience
+    limits.keepsUnreadPayloads = true
     store = SimulatedQueueStore(of: process, number, in: world)
     world.hands?.isDead = { [unowned process] in process.isDoomed }
     coordinator = try Coordinator(

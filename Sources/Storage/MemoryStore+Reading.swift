@@ -90,6 +90,15 @@ extension MemoryStore {
     return Int64(contents.customers(after: lower, through: upper, limit: .max).count)
   }
 
+  /// Cancelled receipts of a day for tickets in a range. See `QueueReading`.
+  public func countCancelled(
+    _ tickets: ClosedRange<TicketNumber>, on day: BusinessDay
+  ) throws(StoreError) -> Int64 {
+    try beginReading()
+    return Int64(
+      contents.receipts.count { $0.day == day && $0.outcome == .cancelled && tickets.contains($0.ticket) })
+  }
+
   /// The receipts of a day that say out of stock. See `QueueStore`.
   public func countSentAway(on day: BusinessDay) throws(StoreError) -> Int64 {
     try beginReading()

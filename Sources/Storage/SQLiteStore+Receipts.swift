@@ -134,6 +134,24 @@ extension SQLiteStore {
     return try receipt(entry)
   }
 
+  /// Cancelled receipts of a day for tickets in a range. See `QueueReading`.
+  public func countCancelled(
+    _ tickets: ClosedRange<TicketNumber>, on day: BusinessDay
+  ) throws(StoreError) -> Int64 {
+    try settle()
+    let pages = statements.pagesOfDay
+    pages.bindAll(day, Self.page(before: 0))
+    defer { pages.reset() }
+    var count: Int64 = 0
+    while let entries = try nextPage(pages) {
+      for entry in entries
+      where entry.outcome == Int64(Outcome.cancelled.rawValue) && tickets.contains(entry.ticket) {
+        count += 1
+      }
+    }
+    return count
+  }
+
   /// Before which number the page with the receipt behind `sequence` begins, or an earlier one.
   private static func page(before sequence: Int64) -> Int64 { max(0, sequence) - Int64(ReceiptPage.longest) }
 

@@ -139,23 +139,25 @@ func keyed() throws {
   }
 }
 
-@Test("enqueue --wait asks again after a loss, and tells of dead letters by its exit code")
-func enqueueAndWait() throws {
-  for dead: Int64 in [0, 2] {
-    try with({ command, conversation in
-      switch command {
-      case .enqueue: [.answer(.enqueued(report))]
-      case .awaitTickets: conversation == 1 ? [.hangUp] : [.answer(.ended(EndedReport(dead: dead)))]
-      default: []
-      }
-    }) { branch throws in
-      let ran = try run(["enqueue", "10", "--wait", "--json"], home: branch.home)
-      #expect(ran.exit == (dead == 0 ? .done : .failed))
-      #expect(
-        ran.output
-          == #"{"version":1,"day":1,"first":1,"last":10,"count":10,"known":false,"dead":"# + "\(dead)}\n")
-      #expect(branch.heard.suffix(2).allSatisfy { $0 == .awaitTickets(day: 1, first: 1, last: 10) })
+@Test(
+  "enqueue --wait asks again after a loss, and tells of dead letters and cancelled customers by its exit code",
+  arguments: [(0, nil), (2, nil), (0, 3), (1, 1)] as [(Int64, Int64?)])
+func enqueueAndWait(dead: Int64, cancelled: Int64?) throws {
+  try with({ command, conversation in
+    switch command {
+    case .enqueue: [.answer(.enqueued(report))]
+    case .awaitTickets:
+      conversation == 1 ? [.hangUp] : [.answer(.ended(EndedReport(dead: dead, cancelled: cancelled)))]
+    default: []
     }
+  }) { branch throws in
+    let ran = try run(["enqueue", "10", "--wait", "--json"], home: branch.home)
+    #expect(ran.exit == (dead == 0 && cancelled == nil ? .done : .failed))
+    #expect(
+      ran.output
+        == #"{"version":1,"day":1,"first":1,"last":10,"count":10,"known":false,"dead":"#
+        + "\(dead),\"cancelled\":\(cancelled ?? 0)}\n")
+    #expect(branch.heard.suffix(2).allSatisfy { $0 == .awaitTickets(day: 1, first: 1, last: 10) })
   }
 }
 

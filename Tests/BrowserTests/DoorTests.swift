@@ -71,7 +71,7 @@ extension PageTests {
     func inline() throws {
       try withSite("--speed", "0.01") { site in
         let bait = "<script>window.caught = 1</script><img src=x onerror='window.caught = 2'>"
-        try site.branch.done("enqueue", "--service", "deposit", "--payload", bait)
+        try site.branch.done("enqueue", "--service", "run", "--payload", bait)
         let page = try site.page("/ticket/1")
         #expect(try page.text("document.body.textContent").contains(bait))
         try page.expectClean()

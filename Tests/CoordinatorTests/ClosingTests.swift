@@ -36,6 +36,43 @@ struct ClosingTests {
     #expect(report.dead == 0)
   }
 
+  @Test(
+    "a client that waits for tickets is told how many of them were cancelled, before it asked and afterwards")
+  func cancelledTickets() throws {
+    let bank = try TestBank()
+    let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
+    _ = try bank.enqueue(5, client)
+    client.ask(.cancel(1), bank.coordinator)
+    client.ask(.cancel(5), bank.coordinator)
+    bank.coordinator.queue.commit()
+    let number = other.ask(.awaitTickets(day: 1, first: 1, last: 4), bank.coordinator)
+    bank.round()
+    client.ask(.cancel(2), bank.coordinator)
+    bank.coordinator.queue.commit()
+    bank.round()
+    #expect(try other.answers(to: number, bank.coordinator).isEmpty)
+    bank.openWindows(2)
+    bank.serveAll()
+    bank.coordinator.queue.commit()
+    bank.round()
+    #expect(try ended(other.answers(to: number, bank.coordinator)) == EndedReport(dead: 0, cancelled: 2))
+    // Of a reset everything that was left is cancelled, and of a day that is over the receipts tell the same.
+    _ = try bank.enqueue(2, client)
+    let second = other.ask(.awaitTickets(day: 1, first: 3, last: 7), bank.coordinator)
+    bank.round()
+    client.ask(.reset(day: nil), bank.coordinator)
+    bank.coordinator.queue.commit()
+    bank.round()
+    #expect(try ended(other.answers(to: second, bank.coordinator)) == EndedReport(dead: 0, cancelled: 3))
+    let third = other.ask(.awaitTickets(day: 1, first: 1, last: 3), bank.coordinator)
+    bank.round()
+    #expect(try ended(other.answers(to: third, bank.coordinator)) == EndedReport(dead: 0, cancelled: 2))
+  }
+
+  private func ended(_ answers: [ControlAnswer]) -> EndedReport? {
+    if case .ended(let report)? = answers.first { report } else { nil }
+  }
+
   @Test("an audit that comes too late for the stock keeps nobody awake while the serviceSupervisor goes home")
   func lateAudit() throws {
     let bank = try TestBank()

@@ -19,6 +19,41 @@ struct PayloadIntakeTests {
     return order
   }
 
+  /// A bank that keeps the payloads of its depositors, whom nobody but this test looks at.
+  private func keepingBank() throws -> TestBank {
+    var limits = CoordinatorLimits()
+    limits.keepsUnreadPayloads = true
+    return try TestBank(limits: limits)
+  }
+
+  @Test("a payload that no command and no worker would read is refused by name, and so is a command line")
+  func unread() throws {
+    let bank = try TestBank()
+    let client = try TestClient(bank.coordinator)
+    func refusal(_ command: ControlCommand) throws -> Remark? {
+      try client.answers(to: client.ask(command, bank.coordinator), bank.coordinator).first?.failure?.remark
+    }
+    #expect(try refusal(.enqueue(order(2, [1]))) == Remark(.payloadUnwanted, "deposit"))
+    #expect(
+      try refusal(.enqueue(order(2, []))) == Remark(.payloadUnwanted, "deposit"),
+      "no bytes are a payload, too")
+    var drawn = order(1, [1])
+    drawn.service = nil
+    #expect(try refusal(.enqueue(drawn)) == Remark(.payloadWithoutService))
+    var line = order(1, [1])
+    line.isCommandLine = true
+    #expect(try refusal(.enqueue(line)) == Remark(.noCommandLines, "deposit"))
+    var entries = (1...3).map {
+      EnqueueEntry(service: .loan, priority: .regular, amount: 1, account: $0, key: nil)
+    }
+    entries[1].payload = [1]
+    #expect(
+      try refusal(.enqueueList(EnqueueList(entries: entries, isLast: true)))
+        == Remark(.payloadUnwantedOfEntry, "loan", 2))
+    bank.finishIntake()
+    #expect(bank.coordinator.queue.machine.books.issued == 0)
+  }
+
   private func story(_ ticket: Int64, _ bank: TestBank, _ client: TestClient) throws -> TicketReport? {
     let number = client.ask(.ticket(number: ticket, day: nil), bank.coordinator)
     guard case .ticket(let report)? = try client.answers(to: number, bank.coordinator).first else {
@@ -29,7 +64,7 @@ struct PayloadIntakeTests {
 
   @Test("a ticket says what was given to its customer, until it has a receipt")
   func told() throws {
-    let bank = try TestBank()
+    let bank = try keepingBank()
     let client = try TestClient(bank.coordinator)
     client.ask(.enqueue(order(2, [0, 255])), bank.coordinator)
     client.ask(.enqueue(.deposits(1)), bank.coordinator)
@@ -46,7 +81,7 @@ struct PayloadIntakeTests {
 
   @Test("a large request is cut and committed by its bytes, and everybody of it has the payload")
   func slices() throws {
-    let bank = try TestBank()
+    let bank = try keepingBank()
     let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
     let payload = [UInt8](repeating: 7, count: 60_000)
     let number = client.ask(.enqueue(order(400, payload, key: "k")), bank.coordinator)
@@ -80,7 +115,7 @@ struct PayloadIntakeTests {
     "everybody of a long list has the payload of its own line, with keys or without",
     arguments: [false, true])
   func lists(hasKeys: Bool) throws {
-    let bank = try TestBank()
+    let bank = try keepingBank()
     let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
     func payload(_ place: Int64) -> [UInt8]? {
       // Some carry nothing; so a part has a customer, or very many.
@@ -113,7 +148,7 @@ struct PayloadIntakeTests {
 
   @Test("a payload that is too long is refused with the limit, in a list with the place, and nobody is added")
   func tooLong() throws {
-    let bank = try TestBank()
+    let bank = try keepingBank()
     let client = try TestClient(bank.coordinator)
     let long = [UInt8](repeating: 0, count: 65_537)
     let most = BankModel.Limits.payloadLength
@@ -164,7 +199,7 @@ struct PayloadIntakeTests {
     #expect(room.bytes == 1 << 20 && late.hasRoom(for: 1))
     shares = []
     #expect(room.bytes == 0)
-    let bank = try TestBank()
+    let bank = try keepingBank()
     let client = try TestClient(bank.coordinator)
     let payload = [UInt8](repeating: 1, count: 65_536)
     for _ in 0..<64 { client.ask(.enqueue(order(1, payload)), bank.coordinator) }
@@ -177,7 +212,7 @@ struct PayloadIntakeTests {
 
   @Test("a full disk leaves no payload, and whoever comes afterwards has its own")
   func fullDisk() throws {
-    let bank = try TestBank()
+    let bank = try keepingBank()
     let client = try TestClient(bank.coordinator)
     bank.store.fail(.commit, with: .diskFull(detail: "full"))
     let first = client.ask(.enqueue(order(2, [1])), bank.coordinator)

@@ -79,8 +79,10 @@ final class TestBank {
   let coordinator: Coordinator
   private var generation: Generation = 0
 
-  /// - Parameter books: those that it shares with other branches; nil for those of its own in memory.
-  init(sharing books: ScriptedBooks? = nil) throws {
+  /// - Parameters:
+  ///   - books: those that it shares with other branches; nil for those of its own in memory.
+  ///   - limits: how much it takes upon itself at once.
+  init(sharing books: ScriptedBooks? = nil, limits: CoordinatorLimits = CoordinatorLimits()) throws {
     var template = Array("/tmp/bank-desk-XXXXXX".utf8CString)
     home = template.withUnsafeMutableBufferPointer { buffer in
       mkdtemp(buffer.baseAddress!).map { String(cString: $0) } ?? ""
@@ -105,7 +107,7 @@ final class TestBank {
         path: paths.log(of: "coordinator"), worker: "coordinator", generation: 1, limit: 1 << 20, keep: 1),
       store: books ?? store, reading: bank.map(BranchView.init) ?? store, shared: bank, contents: contents,
       incarnation: try store.beginIncarnation(at: now.wall),
-      booksName: .none, programs: try WorkerPrograms(), now: now)
+      booksName: .none, programs: try WorkerPrograms(), now: now, limits: limits)
   }
 
   deinit {

@@ -61,6 +61,45 @@ struct CommandServicesTests {
     }
   }
 
+  @Test("a command line is refused by every service that takes none, and nothing runs and no money moves")
+  func commandLinesElsewhere() throws {
+    try withCommands { branch in
+      let file = branch.path("touched")
+      for service in ["deposit", "loan", "upper", "slow"] {
+        try branch.expectRefusal(
+          2, "bad_request", of: "run", "--wait", "--service", service, "--", "touch", file)
+      }
+      let told = try branch.run("run", "--wait", "--service", "upper", "--", "touch", file)
+      #expect(told.code == 2 && told.err.contains("service upper takes no command lines"), "\(told.story)")
+      #expect(try branch.status().queue("issued") == 0 && !FileManager.default.fileExists(atPath: file))
+      try branch.done("run", "--wait", "--service", "batch", "--", "touch", file)
+      #expect(FileManager.default.fileExists(atPath: file))
+    }
+  }
+
+  @Test("whoever waits for a customer that is cancelled is told so, with exit code 1")
+  func cancelledWhileWaitedFor() throws {
+    try withCommands { branch in
+      try branch.done("pause")
+      let waits = try branch.launch([
+        "enqueue", "2", "--service", "upper", "--payload", "x", "--wait",
+      ])
+      try branch.waitUntil("both are there") { try branch.status().queue("waiting") == 2 }
+      try branch.done("cancel", "1")
+      try branch.done("resume")
+      let outcome = try waits.finish()
+      #expect(outcome.code == 1 && outcome.err.contains("1 of 2 were cancelled"), "\(outcome.story)")
+      #expect(!outcome.out.contains("done"), "\(outcome.story)")
+      // A command that is asked for is told the same, whether it runs or waits.
+      try branch.done("pause")
+      let run = try branch.launch(["run", "--wait", "--", "true"])
+      try branch.waitUntil("it waits") { try branch.status().queue("waiting") == 1 }
+      try branch.done("cancel", "3")
+      #expect(try run.finish().code == 1)
+      try branch.done("resume")
+    }
+  }
+
   @Test("a closed bank tells the key of a customer's attempts as the open one did")
   func keyOfClosedBank() throws {
     try withBranch { branch in

@@ -9,18 +9,28 @@ struct PayloadTests {
     try branch.json("ticket", "\(ticket)")["payload"]
   }
 
+  /// Commands that read what their customers carry.
+  private func services(_ branch: Branch, more: String = "") throws -> String {
+    try branch.configuration(
+      deposit: 1, loan: 0, depositWork: "1ms",
+      more:
+        #", "services": {"echo": {"run": ["cat"], "windows": 1}, "hold": {"run": ["sleep", "60"], "windows": 1}}"#
+        + more)
+  }
+
   @Test("text, files and standard input are carried by each customer, and shown in both languages")
   func given() throws {
     try withBranch { branch in
-      try branch.start("--speed", "max")
+      try branch.start("--config", services(branch), "--speed", "max")
       try branch.done("pause")
       #expect(
-        try branch.done("enqueue", "--service", "loan", "--payload", "안녕 'x'").out
+        try branch.done("enqueue", "--service", "echo", "--payload", "안녕 'x'").out
           == "1 customer: ticket 1, day 1\n")
       let file = try branch.write("line\none", to: "text")
-      #expect(try branch.json("enqueue", "2", "--payload-file", file)["last"].integer == 3)
-      try branch.done("enqueue", "--payload=")
-      try branch.done("enqueue", "1")
+      #expect(
+        try branch.json("enqueue", "2", "--service", "echo", "--payload-file", file)["last"].integer == 3)
+      try branch.done("enqueue", "--service", "echo", "--payload=")
+      try branch.done("enqueue", "1", "--service", "deposit")
       #expect(try payload(1, of: branch).text == "안녕 'x'")
       for ticket in 2...3 { #expect(try payload(ticket, of: branch).text == "line\none") }
       #expect(try payload(4, of: branch).text == "")
@@ -41,25 +51,29 @@ struct PayloadTests {
   @Test("bytes come back as base64, from a list line by line, and a key stands for the payload too")
   func bytes() throws {
     try withBranch { branch in
-      try branch.start("--speed", "max")
+      try branch.start("--config", services(branch), "--speed", "max")
       try branch.done("pause")
       let path = branch.path("bytes")
       try Data([255, 0, 97]).write(to: URL(fileURLWithPath: path))
-      try branch.done("enqueue", "--payload-file", path)
+      try branch.done("enqueue", "--service", "echo", "--payload-file", path)
       #expect(
         try branch.json("ticket", "1")["payload_b64"].text == "/wBh" && payload(1, of: branch) == .missing)
       let list = try branch.write(
-        #"{"payload":"a","key":"k1"}"# + "\n{}\n" + #"{"payload_b64":"AAE="}"# + "\n", to: "list")
+        #"{"service":"echo","payload":"a","key":"k1"}"# + "\n{}\n"
+          + #"{"service":"echo","payload_b64":"AAE="}"# + "\n", to: "list")
       #expect(try branch.json("enqueue", "--from", list)["last"].integer == 4)
       #expect(try payload(2, of: branch).text == "a" && payload(3, of: branch) == .missing)
       #expect(try payload(4, of: branch).text == "\u{0}\u{1}")
       #expect(try branch.json("enqueue", "--from", list)["known_count"].integer == 1)
-      let other = try branch.write(#"{"payload":"b","key":"k1"}"#, to: "other")
+      let other = try branch.write(#"{"service":"echo","payload":"b","key":"k1"}"#, to: "other")
       try branch.expectRefusal(5, "key_conflict", of: "enqueue", "--from", other)
-      try branch.done("enqueue", "--payload", "x", "--key", "k2")
-      #expect(try branch.json("enqueue", "--payload", "x", "--key", "k2")["known"].flag == true)
-      try branch.expectRefusal(5, "key_conflict", of: "enqueue", "--payload", "y", "--key", "k2")
-      try branch.expectRefusal(5, "key_conflict", of: "enqueue", "1", "--key", "k2")
+      try branch.done("enqueue", "--service", "echo", "--payload", "x", "--key", "k2")
+      #expect(
+        try branch.json("enqueue", "--service", "echo", "--payload", "x", "--key", "k2")["known"].flag == true
+      )
+      try branch.expectRefusal(
+        5, "key_conflict", of: "enqueue", "--service", "echo", "--payload", "y", "--key", "k2")
+      try branch.expectRefusal(5, "key_conflict", of: "enqueue", "1", "--service", "echo", "--key", "k2")
       try branch.expectClean()
     }
   }
@@ -67,12 +81,12 @@ struct PayloadTests {
   @Test("a payload survives crashes of everybody and a restart, and goes with cancel and reset")
   func survives() throws {
     try withBranch { branch in
-      let file = try branch.configuration(deposit: 1, loan: 0, depositWork: "60s")
+      let file = try services(branch)
       try branch.start("--config", file)
-      try branch.done("enqueue", "3", "--service", "deposit", "--payload", "kept")
+      try branch.done("enqueue", "3", "--service", "hold", "--payload", "kept")
       for attempt in 1...3 {
-        try branch.waitUntilServed(by: "deposit-1", ticket: 1)
-        try branch.kill(worker: "deposit-1")
+        try branch.waitUntilServed(by: "hold-1", ticket: 1)
+        try branch.kill(worker: "hold-1")
         try branch.waitUntil("attempt \(attempt) has ended") {
           try branch.json("ticket", "1")["attempts"].items.count { $0["end"] != .null } == attempt
         }
@@ -91,7 +105,7 @@ struct PayloadTests {
       try branch.start("--config", file)
       #expect(try payload(1, of: branch).text == "kept")
       try branch.done("reset")
-      try branch.done("enqueue", "2", "--service", "deposit")
+      try branch.done("enqueue", "2", "--service", "hold")
       #expect(try payload(1, of: branch) == .missing)
       try branch.expectClean()
     }
@@ -100,17 +114,18 @@ struct PayloadTests {
   @Test("what cannot be a payload is refused with the way out, in both languages, and nobody is added")
   func refused() throws {
     try withBranch { branch in
-      try branch.start("--speed", "max")
+      try branch.start("--config", services(branch), "--speed", "max")
       let long = try branch.write(String(repeating: "x", count: 65_537), to: "long")
       let huge = try branch.write(String(repeating: "x", count: 1_048_577), to: "huge")
       let bad = try branch.write("{}\n" + #"{"payload_b64":"a*=="}"#, to: "bad")
       let both = try branch.write(#"{"payload":"","payload_b64":""}"#, to: "both")
       let entry = try branch.write(
         "{}\n{\"payload\":\"\(String(repeating: "x", count: 65_537))\"}", to: "entry")
+      let unread = try branch.write("{}\n" + #"{"service":"deposit","payload":""}"#, to: "unread")
       let cases: [(Int32, [String], String, String)] = [
         (2, ["--payload", "a", "--payload-file", long], "--payload-file", "--payload-file"),
-        (2, ["--payload-file", long], "max_payload", "max_payload"),
-        (2, ["--payload-file", huge], "more than 1,048,576 bytes", "1,048,576바이트보다"),
+        (2, ["--service", "echo", "--payload-file", long], "max_payload", "max_payload"),
+        (2, ["--service", "echo", "--payload-file", huge], "more than 1,048,576 bytes", "1,048,576바이트보다"),
         (4, ["--payload-file", branch.path("nothing")], "could not be read", "읽을 수 없습니다"),
         (4, ["--payload-file", branch.path("")], "could not be read", "읽을 수 없습니다"),
         (2, ["--from", bad], "character 2", "2번째 글자"),
@@ -118,6 +133,9 @@ struct PayloadTests {
         (2, ["--from", entry], "customer 2 of the list", "2번째 고객"),
         (2, ["--from", bad, "--payload", "a"], "--from", "--from"),
         (2, ["--service", "loan"], "needs N", "N"),
+        (2, ["--service", "loan", "--payload", "x"], "customers for loan carry no payload", "대출 고객은 내용을"),
+        (2, ["--payload", "x"], "needs the name of a service", "업무를 정해야"),
+        (2, ["--from", unread], "customer 2 of the list: customers for deposit", "2번째 고객: 예금 고객은"),
       ]
       for (code, words, english, korean) in cases {
         let outcome = try branch.launch(["enqueue"] + words).finish()
@@ -133,14 +151,14 @@ struct PayloadTests {
   @Test("the longest payloads come in and out, and a large request of them takes little memory")
   func large() throws {
     try withBranch { branch in
-      let file = try branch.configuration(
-        depositWork: "1ms", loanWork: "1ms", more: #", "max_payload": 1048576"#)
+      let file = try services(branch, more: #", "max_payload": 1048576"#)
       try branch.start("--config", file)
       try branch.done("pause")
       let text = String(repeating: "0123456789abcdef", count: 65_536)
       let most = try branch.write(text, to: "most")
-      try branch.done("enqueue", "100", "--payload-file", most, timeout: .seconds(60))
-      let list = try branch.write(String(repeating: "{\"payload\":\"\(text)\"}\n", count: 3), to: "list")
+      try branch.done("enqueue", "100", "--service", "echo", "--payload-file", most, timeout: .seconds(60))
+      let list = try branch.write(
+        String(repeating: "{\"service\":\"echo\",\"payload\":\"\(text)\"}\n", count: 3), to: "list")
       try branch.done("enqueue", "--from", list, timeout: .seconds(120))
       for ticket in [1, 51, 100, 103] { #expect(try payload(ticket, of: branch).text == text, "\(ticket)") }
       let status = try String(contentsOfFile: "/proc/\(branch.status().pid)/status", encoding: .utf8)

@@ -267,7 +267,13 @@ struct ConformanceTests {
     #expect(try branch.store.find(3)?.customer == revived)
     #expect(try branch.store.find(2)?.dueAt == nil)
     try branch.finish(branch.delayedAtStart[1].customer, from: .delayed, .cancelled)
+    try branch.finish(revived, from: .waiting, .cancelled)
+    try branch.finish(customers[3], from: .waiting)
     try branch.commit()
+    let day = branch.books.day
+    #expect(
+      try [1...5, 1...1, 2...4, 4...9].map { try branch.store.countCancelled($0, on: day) } == [2, 1, 1, 0])
+    #expect(try branch.store.countCancelled(1...9, on: day + 1) == 0)
     #expect(try branch.store.audit().problems == [])
   }
 

@@ -22,6 +22,8 @@ final class EnqueueCommand {
 
     /// For when they are ordered, where that is a moment of the calendar.
     var dueAt: Int64? { if case .alike(let order) = self { order.dueAt } else { nil } }
+    /// The one for which all of them come; nil if there may be several.
+    var service: ServiceName? { if case .alike(let order) = self { order.service } else { nil } }
     var isList: Bool { if case .list = self { true } else { false } }
   }
 
@@ -73,16 +75,18 @@ final class EnqueueCommand {
     }
     // People see their numbers at once; a script gets one document, when everything is known.
     if !session.asJSON { try session.show([:], or: [sentence]) }
-    guard let dead = try awaitEnd(of: report) else {
+    guard let ended = try awaitEnd(of: report) else {
       if session.asJSON { try session.show(document, or: []) }
       session.note(session.words.waitingLeft(report.awaited))
       return .failed
     }
+    let isServed = ended.dead == 0 && ended.cancelled == nil
+    let words = session.words.allDone(report.awaitedCount, ended)
     try session.show(
-      document.adding(["dead": .init(dead)]),
-      or: dead == 0 && !report.awaited.isEmpty ? [session.words.allDone(report.awaitedCount, dead: 0)] : [])
-    guard dead > 0 else { return .done }
-    session.note(session.words.allDone(report.awaitedCount, dead: dead))
+      document.adding(["dead": .init(ended.dead), "cancelled": .init(ended.cancelled ?? 0)]),
+      or: isServed && !report.awaited.isEmpty ? words : [])
+    guard !isServed else { return .done }
+    for sentence in words { session.note(sentence) }
     return .failed
   }
 
@@ -261,12 +265,13 @@ final class EnqueueCommand {
 
   // MARK: Waiting
 
-  /// Waits until none of the tickets waits or is served, also while the coordinator is replaced. Gives back how many of
-  /// them are dead letters; nil where a signal came first.
-  private func awaitEnd(of report: EnqueuedReport) throws(CommandError) -> Int64? {
-    let progress = WaitProgress(session.words)
+  /// Waits until none of the tickets waits or is served, also while the coordinator is replaced. Returns how many of them
+  /// were not served; nil if a signal came first.
+  private func awaitEnd(of report: EnqueuedReport) throws(CommandError) -> EndedReport? {
+    let progress = WaitProgress(
+      session.words, endsWhenPaused: session.invocation.flag("unless-paused"), for: order.service)
     defer { progress.meter.finish() }
-    var dead: Int64 = 0
+    var sum = EndedReport(dead: 0)
     var left = report.awaited[...]
     while let span = left.first {
       do throws(CommandError) {
@@ -277,7 +282,8 @@ final class EnqueueCommand {
         guard case .ended(let ended)? = answer else {
           throw answer?.unexpected ?? .control(.timedOut(what: "tickets"))
         }
-        dead += ended.dead
+        sum.dead += ended.dead
+        if let cancelled = ended.cancelled { sum.cancelled = (sum.cancelled ?? 0) + cancelled }
         left = left.dropFirst()
       } catch {
         guard error.isLoss else { throw error }
@@ -286,7 +292,7 @@ final class EnqueueCommand {
         throw .complaint("connection_lost", .failed, session.words.waitingLost(span))
       }
     }
-    return dead
+    return sum
   }
 }
 

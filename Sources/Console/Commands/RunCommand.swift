@@ -25,7 +25,7 @@ enum RunCommand {
     let order = EnqueueOrder(
       count: 1, service: service, priority: EnqueueCommand.priority(session.invocation), amount: nil,
       account: nil, seed: 0,
-      key: key, payload: payload)
+      key: key, payload: payload, isCommandLine: true)
     let (report, coordinator) = try EnqueueCommand.issue(order, at: CoordinatorClient.open(session), session)
     let (day, number) = (report.day, report.first)
     guard session.invocation.flag("wait") else {

@@ -124,16 +124,29 @@ extension MessageCatalog {
     return names.joined(separator: ", ") + more
   }
 
-  func allDone(_ count: Int64, dead: Int64) -> String {
-    dead == 0
-      ? say(
-        count == 1 ? "It is done." : "All \(Self.grouped(count)) are done.",
-        "\(Self.grouped(count))명의 업무가 모두 끝났습니다.")
-      : say(
-        "\(Self.grouped(dead)) of \(Self.grouped(count)) stand among the dead letters: 'bankctl tickets "
-          + "--state dead' lists them, 'bankctl requeue' and 'bankctl cancel' decide.",
-        "\(Self.grouped(count))명 중 \(Self.grouped(dead))명이 보류되었습니다. 'bankctl tickets --state dead'로 보고 "
-          + "'bankctl requeue'나 'bankctl cancel'로 정하세요.")
+  /// What became of customers whom a command has waited for: one sentence if all were served, else one for each reason.
+  func allDone(_ count: Int64, _ ended: EndedReport) -> [String] {
+    let (all, cancelled) = (Self.grouped(count), ended.cancelled ?? 0)
+    var sentences: [String] = []
+    if ended.dead > 0 {
+      sentences.append(
+        say(
+          "\(Self.grouped(ended.dead)) of \(all) stand among the dead letters: 'bankctl tickets "
+            + "--state dead' lists them, 'bankctl requeue' and 'bankctl cancel' decide.",
+          "\(all)명 중 \(Self.grouped(ended.dead))명이 보류되었습니다. 'bankctl tickets --state dead'로 보고 "
+            + "'bankctl requeue'나 'bankctl cancel'로 정하세요."))
+    }
+    if cancelled > 0 {
+      sentences.append(
+        say(
+          count == 1
+            ? "It was cancelled, and not served."
+            : "\(Self.grouped(cancelled)) of \(all) were cancelled, and not served.",
+          count == 1
+            ? "취소되어 처리되지 않았습니다." : "\(all)명 중 \(Self.grouped(cancelled))명이 취소되어 처리되지 않았습니다."))
+    }
+    guard sentences.isEmpty else { return sentences }
+    return [say(count == 1 ? "It is done." : "All \(all) are done.", "\(all)명의 업무가 모두 끝났습니다.")]
   }
 
   func unknownWhetherIssued(isKeyed: Bool) -> String {

@@ -23,6 +23,8 @@ extension BankctlTable {
         + "With --at or --in they are not served before that: they are delayed, and stand in line at the place of their numbers "
         + "when the time has come, also after a restart. --at is a moment in RFC 3339 (2026-11-24T09:00:00+09:00) or a time of "
         + "today here (09:00); for a moment that has passed they wait at once. "
+        + "A payload is for a service whose command or worker reads it; for any other service it is refused. "
+        + "With --wait the exit code is 0 if all of them were served, and 1 if one was cancelled or is a dead letter. "
         + "With --from every line is an object such as {\"service\":\"deposit\",\"grade\":\"vip\",\"amount\":50000,\"account\":12,"
         + "\"key\":\"a-1\"}, where each field may be left out; a bad line is named by its number and "
         + "nobody is added. For later stands there as \"at\", a moment in RFC 3339, or as \"in\", such as \"5m\". What a customer carries stands there as \"payload\", a text, or as \"payload_b64\", bytes in "
@@ -30,7 +32,8 @@ extension BankctlTable {
       "번호표가 디스크에 기록되면 끝납니다. 업무와 금액, 계좌는 주지 않으면 무작위로 정합니다. "
         + "설정에서 ledger가 있는 업무의 고객은 금액과 계좌를 모두 주어야 하고, 설정의 다른 업무는 둘 다 받지 않습니다. --at이나 --in을 주면 "
         + "그때까지 미루었다가 번호 순서대로 줄에 세우며, 은행을 다시 열어도 그대로입니다. --at은 RFC 3339 시점(2026-11-24T09:00:00+09:00)이나 오늘의 이곳 "
-        + "시각(09:00)이고, 지나간 시점이면 바로 줄을 섭니다. --from은 한 줄에 하나씩 "
+        + "시각(09:00)이고, 지나간 시점이면 바로 줄을 섭니다. 맡기는 내용은 명령이나 작업 프로그램이 "
+        + "읽는 업무에만 줄 수 있습니다. --wait를 쓰면 모두 처리되었을 때 종료 코드가 0이고, 취소되거나 보류된 고객이 있으면 1입니다. --from은 한 줄에 하나씩 "
         + "{\"service\":\"deposit\",\"grade\":\"vip\",\"amount\":50000,\"account\":12,\"key\":\"a-1\"} 같은 "
         + "객체를 읽으며, 각 항목은 뺄 수 있습니다. 잘못된 줄이 있으면 줄 번호를 알리고 아무도 추가하지 않습니다. 나중에 받을 고객은 RFC 3339 시점 \"at\"이나 "
         + "\"5m\" 같은 \"in\"으로 적습니다. 고객이 맡기는 내용은 글이면 \"payload\", "
@@ -50,7 +53,7 @@ extension BankctlTable {
         "bankctl enqueue 2 --service deposit --in 5m", "Two customers, not before five minutes have passed.",
         "5분이 지난 뒤에 받을 고객 두 명을 추가합니다."),
       Example(
-        "bankctl enqueue --service loan --payload-file contract.pdf", "One customer, who carries a file.",
+        "bankctl enqueue --service thumbs --payload-file photo.jpg", "One customer, who carries a file.",
         "파일의 내용을 맡기는 고객 한 명을 추가합니다."),
     ],
     operands: [
@@ -103,7 +106,7 @@ extension BankctlTable {
           "service", "grade", "priority", "amount", "account", "key", "payload", "payload-file", "at", "in",
         ],
         "Read customers from a file, '-' for standard input.", "고객을 파일에서 읽습니다. '-'는 표준 입력입니다."),
-      OptionSpec("wait", "Wait until all of them are done.", "모두 끝날 때까지 기다립니다."),
+      OptionSpec("wait", "Wait until all of them are done.", "모두 끝날 때까지 기다립니다."), unlessPaused,
     ]
   }
 
@@ -116,10 +119,11 @@ extension BankctlTable {
       "The command line becomes a customer with its directory and its environment, and is started when a window is free: "
         + "also after kill -9 of everything, or a restart of the machine. No shell reads it. It may be started more than "
         + "once, always with the same BANK_KEY in its environment. With --wait this program shows what it writes and ends "
-        + "with its exit code; 128 and the number of the signal where it was killed.",
+        + "with its exit code; 128 and the number of the signal where it was killed. A command that was cancelled, or is a "
+        + "dead letter, never ends with 0: where it has no code of its own, the exit code is 1.",
       "명령을 현재 디렉터리와 환경 변수와 함께 줄에 세우고, 창구가 비면 실행합니다. 모든 프로세스를 kill -9로 종료하거나 컴퓨터를 다시 켜도 남아 있습니다. "
         + "셸을 거치지 않습니다. 두 번 이상 시작될 수 있지만 환경 변수 BANK_KEY는 늘 같습니다. --wait를 쓰면 출력을 보여 주고 명령의 종료 코드로 끝납니다. "
-        + "시그널로 종료되면 128에 시그널 번호를 더한 값입니다."),
+        + "시그널로 종료되면 128에 시그널 번호를 더한 값입니다. 취소되거나 보류된 명령은 0으로 끝나지 않습니다. 명령에 종료 코드가 없으면 1입니다."),
     examples: [
       Example(
         "bankctl run -- make all", "Put a command in line; prints its ticket.", "명령을 줄에 세우고 번호표를 출력합니다."),

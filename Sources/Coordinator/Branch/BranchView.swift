@@ -49,6 +49,9 @@ final class BranchView: QueueReading {
   ) throws(StoreError) -> [StoredCustomer] { throw .elsewhere }
   func countUnfinished(_ tickets: ClosedRange<TicketNumber>) throws(StoreError) -> Int64 { throw .elsewhere }
   func countDead(_ tickets: ClosedRange<TicketNumber>) throws(StoreError) -> Int64 { throw .elsewhere }
+  func countCancelled(
+    _ tickets: ClosedRange<TicketNumber>, on day: BusinessDay
+  ) throws(StoreError) -> Int64 { throw .elsewhere }
   func receipts(day: BusinessDay?, after sequence: Int64, limit: Int) throws(StoreError) -> [Receipt] {
     throw .elsewhere
   }

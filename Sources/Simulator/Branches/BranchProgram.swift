@@ -87,9 +87,11 @@
     private func open(_ joined: (books: any BranchStore, opening: BranchOpening)) throws {
       let server = ControlServer(loop: loop, build: BuildIdentity.current)
       let log = try LogFile(path: "/dev/null", worker: "coordinator", generation: 1, limit: 0, keep: 0)
+      var limits = CoordinatorLimits()
+      limits.keepsUnreadPayloads = true
       let coordinator = try Coordinator(
         home: office.home, configurationFile: "\(office.home)/bank.json", configuration: configuration,
-        policy: world.plan.policy, limits: CoordinatorLimits(), loop: loop, server: server, log: log,
+        policy: world.plan.policy, limits: limits, loop: loop, server: server, log: log,
         joined: joined, programs: try WorkerPrograms())
       coordinator.witness = watch
       (self.server, self.coordinator) = (server, coordinator)

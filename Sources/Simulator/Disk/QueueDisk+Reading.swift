@@ -58,6 +58,14 @@ extension AskingStore {
     try ask("the dead letters of \(service)") { store throws(StoreError) in try store.countDead(of: service) }
   }
 
+  func countCancelled(
+    _ tickets: ClosedRange<TicketNumber>, on day: BusinessDay
+  ) throws(StoreError) -> Int64 {
+    try ask("the cancelled of \(tickets) on day \(day)") { store throws(StoreError) in
+      try store.countCancelled(tickets, on: day)
+    }
+  }
+
   func countSentAway(on day: BusinessDay) throws(StoreError) -> Int64 {
     try ask("those sent away on day \(day)") { store throws(StoreError) in try store.countSentAway(on: day) }
   }
