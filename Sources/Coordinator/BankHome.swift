@@ -33,8 +33,6 @@ struct BankHome: Sendable {
   var output: String { Paths.join(path, "output") }
   var logs: String { Paths.join(path, "logs") }
   func log(of worker: String) -> String { Paths.join(logs, worker + ".log") }
-  /// Where everything goes that a program behind a window writes to its standard output and its standard error.
-  func said(by window: String) -> String { Paths.join(logs, "\(window).stderr") }
 
   /// What the branch in this home is called among those that share its books, where nobody has named it.
   var branchName: String { "\(Machine.name):\(path)" }

@@ -26,12 +26,6 @@ struct ProcessLimits {
 package typealias ResidentWorkers =
   (_ program: String, _ arguments: [String]) throws(SystemError) -> FileDescriptor
 
-/// A program that need not be of this build, and where goes what it writes beside its channel.
-struct ForeignProgram {
-  var program: ChildProcess.Program
-  var said: ChildProcess.Output
-}
-
 /// Starts processes of one kind, notices every way in which they end, and starts their successors.
 protocol ProcessSupervisor: AnyObject {
   associatedtype Incoming: FrameMessage
@@ -49,7 +43,9 @@ protocol ProcessSupervisor: AnyObject {
   func name(of post: Post) -> (key: StaticString, value: String)
   func command(for post: Post) -> (program: String, arguments: [String])
   /// What is started in the place of ``command(for:)`` where it is no program of this build.
-  func foreignProgram(for post: Post) throws(SystemError) -> ForeignProgram?
+  func foreignProgram(for post: Post) throws(SystemError) -> ChildProcess.Program?
+  /// Where such a program writes what it writes beside its channel.
+  func speech(of post: Post) throws(SystemError) -> FileDescriptor
   func nextGeneration(at post: Post) -> Generation
   /// The longest line of a process that may speak in lines; nil for one that speaks in frames.
   func lineLimit(for post: Post) -> Int?
@@ -72,7 +68,10 @@ protocol ProcessSupervisor: AnyObject {
 extension ProcessSupervisor {
   /// It starts nothing that could outlive it.
   func isCleared(_ post: Post, at now: Moment) -> Bool { true }
-  func foreignProgram(for post: Post) throws(SystemError) -> ForeignProgram? { nil }
+  func foreignProgram(for post: Post) throws(SystemError) -> ChildProcess.Program? { nil }
+  func speech(of post: Post) throws(SystemError) -> FileDescriptor {
+    try FileDescriptor.open("/dev/null", .writeOnly)
+  }
   func lineLimit(for post: Post) -> Int? { nil }
 
   func start(_ post: Post, at now: Moment) {
@@ -84,7 +83,7 @@ extension ProcessSupervisor {
       if let residents {
         try watch(nil, residents(command.program, command.arguments), at: post)
       } else if let foreign = try foreignProgram(for: post) {
-        try ChildProcess.start(foreign.program, said: foreign.said) {
+        try ChildProcess.start(foreign, said: speech(of: post)) {
           child, channel throws(SystemError) in try watch(child, channel, at: post)
         }
       } else {

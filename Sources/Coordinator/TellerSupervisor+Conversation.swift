@@ -87,6 +87,8 @@ final class SupervisedTeller: SupervisedProcess<TellerMessage, WindowMessage> {
   /// The present teller was told orders that have changed since.
   var isOutdated = false
   var lastExit: ProcessEnd?
+  /// What a worker program writes beside its channel; nil for a teller.
+  var speech: WorkerSpeech?
   var customers: Int64 = 0
   /// The generation that is to go because it has worked long enough.
   var recycledGeneration: Generation = 0

@@ -16,6 +16,13 @@ import Wire
 package final class TellerSupervisor {
   package var onEvent: ((Window, Generation, Word) -> Void)?
 
+  /// What is to be logged of the text of a worker program.
+  enum SpokenLine {
+    case line([UInt8])
+    /// So many lines were left out, because the program wrote too many in a second.
+    case omitted(Int64)
+  }
+
   package enum Word {
     case ready(pid: Int32)
     /// The same of a worker that is no teller, and takes so many customers at once; nil where it leaves that to the service.
@@ -50,7 +57,9 @@ package final class TellerSupervisor {
   /// Who serves the customers of which service.
   var kinds = ServiceKinds()
   /// The program that stands behind a window, where it is none of this build.
-  var workerAt: ((Window) throws(SystemError) -> ForeignProgram)?
+  var workerAt: ((Window) throws(SystemError) -> ChildProcess.Program)?
+  /// Called with a line that the worker program at a window has written beside its channel.
+  var onSpeech: ((Window, Generation, _ pid: Int32, SpokenLine) -> Void)?
   /// On what terms it works.
   var workerTerms: ((Window) -> WorkerTerms)?
   /// What runners that have ended have left behind is ended before they are succeeded.
@@ -252,12 +261,26 @@ extension TellerSupervisor: ProcessSupervisor {
     return (programs.runner, words + (groups?.group(of: name).map { [$0.path] } ?? []))
   }
 
-  func foreignProgram(for post: SupervisedTeller) throws(SystemError) -> ForeignProgram? {
+  func foreignProgram(for post: SupervisedTeller) throws(SystemError) -> ChildProcess.Program? {
     guard kinds[post.window.service] == .worker, let workerAt else { return nil }
     var foreign = try workerAt(post.window)
-    foreign.program.group = groups?.group(
-      of: services.name(of: post.window), generation: post.generation)
+    foreign.group = groups?.group(of: services.name(of: post.window), generation: post.generation)
     return foreign
+  }
+
+  func speech(of post: SupervisedTeller) throws(SystemError) -> FileDescriptor {
+    post.speech = nil
+    // A simulated worker writes to its channel alone.
+    guard Kernel.isLinux else { return try FileDescriptor.open("/dev/null", .writeOnly) }
+    let pipe = try DescriptorPair.pipe()
+    let speech = try WorkerSpeech(pipe.first, on: loop)
+    let (window, generation) = (post.window, post.generation)
+    speech.onLine = { [unowned self, unowned post] in onSpeech?(window, generation, post.lastPid, .line($0)) }
+    speech.onOmitted = { [unowned self, unowned post] in
+      onSpeech?(window, generation, post.lastPid, .omitted($0))
+    }
+    post.speech = speech
+    return pipe.second
   }
 
   func lineLimit(for post: SupervisedTeller) -> Int? {
@@ -274,14 +297,17 @@ extension TellerSupervisor: ProcessSupervisor {
     post.kind = kinds[post.window.service]
     // Nobody is handed out before this is written: it has no customer yet.
     if post.kind.leavesProcesses, !hasNotedCommands {
-      CommandClearing.note(in: BankHome(home), groups)
       hasNotedCommands = true
+      keepCommandsNote()
     }
     post.inHand = nil
     (post.customers, post.residentBytes) = (0, nil)
     post.beats.begin(at: now.monotonic)
     if !Kernel.makes("waitsForTheUnready") { post.readyBy = now.attended + TellerLimits.ready }
   }
+
+  /// Writes the note again after it was lost: without it the next coordinator would not look for what commands have left.
+  func keepCommandsNote() { if hasNotedCommands { CommandClearing.note(in: BankHome(home), groups) } }
 
   /// A teller that dies closes its channel just before its process is reported as ended, so only those who broke the
   /// channel themselves are named here.
@@ -311,7 +337,9 @@ extension TellerSupervisor: ProcessSupervisor {
       // A process that somebody else has reaped: what is certain is that it did not end as it should.
       case .unseen: .code(1)
       }
-    post.lastEnd = Remark(status)
+    post.speech?.finish()
+    post.lastEnd = Remark(status, saying: post.speech?.lastWords)
+    post.speech = nil
     post.lastExit = end
     onEvent?(post.window, post.generation, .ended(end))
   }

@@ -23,6 +23,9 @@ final class Tellers: BankPart {
       hear(word, from: window, generation)
     }
     tellerSupervisor.workerAt = { [unowned self] window throws(SystemError) in try worker(at: window) }
+    tellerSupervisor.onSpeech = { [unowned self] window, generation, pid, spoken in
+      queue.journal.note(spoken, at: window, generation, pid: pid)
+    }
     tellerSupervisor.workerTerms = { [unowned self] window in
       context.configuration.workerTerms(of: [context.services.directory[window.service]])
     }
@@ -116,7 +119,7 @@ final class Tellers: BankPart {
   }
 
   /// The program that stands behind a window.
-  private func worker(at window: Window) throws(SystemError) -> ForeignProgram {
+  private func worker(at window: Window) throws(SystemError) -> ChildProcess.Program {
     let name = context.services.directory[window.service]
     return try context.configuration.worker(
       of: name, window: context.name(of: window), key: context.booksName.prefix + "worker",

@@ -19,7 +19,7 @@ extension BankConfiguration {
   /// - Throws: ENOENT, EACCES for a program that is not there or cannot be run.
   func worker(
     of service: ServiceName, window: String, key: String, home: BankHome
-  ) throws(SystemError) -> ForeignProgram {
+  ) throws(SystemError) -> ChildProcess.Program {
     let settings = self[service]
     guard let words = settings.worker, let name = words.first else {
       throw SystemError(call: "execve", subject: window, code: ENOENT)
@@ -42,9 +42,8 @@ extension BankConfiguration {
       memory: settings.memory.map { UInt64(max(0, $0)) },
       processorSeconds: settings.processor.map { UInt64(max(1, $0.milliseconds / 1_000)) },
       openFiles: settings.files.map { UInt64(max(0, $0)) })
-    let program = ChildProcess.Program(
+    return ChildProcess.Program(
       path: path, words: words.map { Array($0.utf8) }, environment: environment, directory: directory,
       limits: limits.all, isSubreaper: true)
-    return ForeignProgram(program: program, said: .append(path: home.said(by: window)))
   }
 }

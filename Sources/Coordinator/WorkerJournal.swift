@@ -12,12 +12,15 @@ import Time
 final class WorkerJournal {
   private struct Entry {
     var file: LogFile
+    var generation: Generation
     /// Since when its customers are in its hands.
     var began: [Lease: MonotonicTime] = [:]
   }
 
   private unowned let context: BankContext
   private var entries: [Window: Entry] = [:]
+  /// Workers without a log, so that each is reported once.
+  private var logless: [Window: Generation] = [:]
 
   init(_ context: BankContext) { self.context = context }
 
@@ -25,19 +28,39 @@ final class WorkerJournal {
   ///
   /// - Parameter places: where it serves; the first names its log.
   func open(_ places: [Window], _ generation: Generation, pid: Int32) {
+    guard let file = file(places, generation, pid: pid) else { return }
+    file.write(event: "ready", at: context.now) { $0.field("service", service(of: places[0])) }
+  }
+
+  /// A worker program has written something beside its channel, perhaps before it was ready.
+  func note(_ spoken: TellerSupervisor.SpokenLine, at window: Window, _ generation: Generation, pid: Int32) {
+    guard let file = file([window], generation, pid: pid) else { return }
+    switch spoken {
+    case .line(let bytes): file.write(event: "said") { $0.field("msg", bytes: bytes) }
+    case .omitted(let count): file.write(event: "said_dropped", level: .warn) { $0.field("count", count) }
+    }
+  }
+
+  /// The log of a worker of this generation, which is opened with its first line.
+  private func file(_ places: [Window], _ generation: Generation, pid: Int32) -> LogFile? {
+    if let entry = entries[places[0]], entry.generation == generation { return entry.file }
+    guard logless[places[0]] != generation else { return nil }
     let name = context.name(of: places[0])
     let settings = context.configuration.log
     do throws(SystemError) {
       let file = try LogFile(
         path: context.home.log(of: name), worker: name, pid: pid, generation: generation,
         limit: settings.rotateBytes, keep: settings.keep)
-      for place in places { entries[place] = Entry(file: file) }
-      file.write(event: "ready", at: context.now) { $0.field("service", service(of: places[0])) }
+      for place in places { entries[place] = Entry(file: file, generation: generation) }
+      logless[places[0]] = nil
+      return file
     } catch {
+      logless[places[0]] = generation
       context.write(event: "log_failed", level: .error) {
         $0.field("worker_name", name)
         $0.field("msg", error.description)
       }
+      return nil
     }
   }
 

@@ -75,30 +75,21 @@ extension ChildProcess {
   /// Starts a program under its limits with a connected socket as its descriptor 3, and has it taken into care.
   ///
   /// - Parameters:
-  ///   - said: where everything goes that it writes to its standard output and its standard error.
+  ///   - said: becomes its standard output and its standard error, and is closed here, whether or not the start succeeds.
   ///   - watch: takes the child and this end of the socket over; see
   ///     ``spawn(executable:arguments:environment:watch:)``.
   public static func start(
-    _ program: Program, said: Output,
+    _ program: Program, said: consuming FileDescriptor,
     watch: (ChildProcess, consuming FileDescriptor) throws(SystemError) -> Void
   ) throws(SystemError) {
     let input = try FileDescriptor.open("/dev/null", .readOnly)
-    let output = try file(for: said)
-    let errors = try output.duplicate(atLeast: CInt(LINUX_SPAWN_SOURCES))
+    let errors = try said.duplicate(atLeast: CInt(LINUX_SPAWN_SOURCES))
     let pair = try UnixSocket.pair()
-    let child = try start(program, input: input, output: output, errors: errors, channel: pair.second)
+    let child = try start(program, input: input, output: said, errors: errors, channel: pair.second)
     do throws(SystemError) { try watch(child, pair.first) } catch {
       child.killGroup(SIGKILL)
       child.end()
       throw error
-    }
-  }
-
-  private static func file(for output: Output) throws(SystemError) -> FileDescriptor {
-    switch output {
-    case .append(let path):
-      try FileDescriptor.open(path, [.writeOnly, .create, .append], mode: 0o600)
-    case .inherit, .null: try FileDescriptor.open("/dev/null", .writeOnly)
     }
   }
 

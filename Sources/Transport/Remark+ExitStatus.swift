@@ -12,4 +12,16 @@ extension Remark {
     case .unseen: self.init(.processUnseen)
     }
   }
+
+  /// The same with the last lines that the process has written; nil for none.
+  public init(_ status: ExitStatus, saying words: String?) {
+    guard let words else {
+      self.init(status)
+      return
+    }
+    switch status.ending {
+    case .code(let code): self.init(.processCodeSaying, code, words)
+    case .signal, .unseen: self.init(.processSignalSaying, status.description, words)
+    }
+  }
 }

@@ -249,4 +249,57 @@ struct WorkersTests {
       try branch.expectNobodyLeft()
     }
   }
+
+  @Test("a worker that cannot begin says why in the message of start and in its log, in both languages")
+  func saysWhyItCannotBegin() throws {
+    try withBranch { branch in
+      let file = try branch.write(
+        #"""
+        {"services": {"n": {"worker": ["python3", "-c", "import nosuchmodule"], "windows": 1}},
+         "restart_first": "1ms", "restart_limit": "2ms", "windows": {"deposit": 0, "loan": 0, "juice": 0}}
+        """#, to: "bank.json")
+      let english = try branch.run("start", "--config", file)
+      #expect(english.code == 1 && english.err.contains("No module named 'nosuchmodule'"), "\(english.story)")
+      let korean = try branch.launch(["start", "--config", file], language: .ko).finish()
+      #expect(korean.err.contains("마지막 출력: ") && korean.err.contains("nosuchmodule"), "\(korean.story)")
+      let log = try branch.done("logs", "n-1").out
+      #expect(log.contains("ModuleNotFoundError: No module named 'nosuchmodule'"), "\(log)")
+      #expect(!FileManager.default.fileExists(atPath: branch.home + "/logs/n-1.stderr"))
+      try branch.expectNobodyLeft()
+    }
+  }
+
+  @Test("what a worker writes beside its channel is a log like the others: bounded, rotated and kept")
+  func writesWithoutEnd() throws {
+    let noise = """
+      for i in range(40): print("x" * 999_999, flush=True)
+      for i in range(4000): print("line", i, flush=True)
+      sys.stdout.buffer.write(b"caf\\xe9\\n"); sys.stdout.flush()
+      """
+    try withBranch { branch in
+      let worker = try branch.write(try DocumentedWorkers.program("python"), to: "worker.py")
+      let program = try branch.write(
+        "import os, sys\n\(noise)\nos.execvp(\"python3\", [\"python3\", \"\(worker)\"])\n", to: "noisy.py")
+      let file = try branch.write(
+        """
+        {"services": {"n": {"worker": ["python3", "\(program)"], "windows": 1}},
+         "log": {"rotate_bytes": 65536, "keep": 2}, "windows": {"deposit": 0, "loan": 0, "juice": 0}}
+        """, to: "bank.json")
+      try branch.start("--config", file, "--speed", "max")
+      try branch.done("enqueue", "2", "--service", "n", "--payload", "x", "--wait")
+      try branch.kill(worker: "n-1")
+      try branch.waitUntil("the last line is there") {
+        try branch.done("logs", "n-1").out.contains("caf\\xe9")
+      }
+      let logs = try FileManager.default.contentsOfDirectory(atPath: branch.home + "/logs")
+      let sizes = logs.filter { $0.hasPrefix("n-1.") }.map { name in
+        ((try? FileManager.default.attributesOfItem(atPath: branch.home + "/logs/" + name))?[.size] as? Int)
+          ?? 0
+      }
+      #expect(sizes.count <= 3 && sizes.allSatisfy { $0 <= 65_536 + 8_192 }, "\(logs): \(sizes)")
+      #expect(try branch.lines("logs", "n-1").contains { $0["event"].text == "said_dropped" })
+      try branch.done("stop", "--now", timeout: .seconds(60))
+      try branch.expectNobodyLeft()
+    }
+  }
 }

@@ -1,0 +1,153 @@
+// Text that a worker program writes to its standard output and its standard error, read from one pipe and cut into lines.
+// Invariant: the program is never held up, because everything is read; the bytes that are kept of a line, the lines that are
+// passed on in a second and the reading of one turn are bounded. What is left out is counted, and the last lines are passed on.
+
+import Glibc
+import Posix
+import Time
+
+final class WorkerSpeech {
+  /// Bytes of a line that are kept; the log writes no longer value.
+  static let longestLine = 4_096
+  /// Lines, and bytes of them, that are passed on in one second.
+  static let (linesInASecond, bytesInASecond) = (200, 128 << 10)
+  /// Lines that are kept for the message about a program that has ended.
+  static let lastLines = 3
+  private static let pieceSize = 64 << 10
+  /// Bytes that are read before everybody else is heard again.
+  private static let mostInOneTurn = 4 * pieceSize
+  /// A pipe holds 1 MiB where its user has asked for that: so much is certainly all that is there.
+  private static let mostAtTheEnd = 2 << 20
+
+  /// Called with each line without its line feed. The bytes need not be UTF-8.
+  var onLine: ([UInt8]) -> Void = { _ in }
+  /// Called with the number of lines that were left out.
+  var onOmitted: (Int64) -> Void = { _ in }
+
+  private let loop: EventLoop
+  private let number: CInt
+  private var pipe: FileDescriptor?
+  private var registration: Registration?
+  private var line: [UInt8] = []
+  private var omitted: Int64 = 0
+  /// The last lines, and how many of them, from the end, were not passed on.
+  private var last: [[UInt8]] = []
+  private var unsaid = 0
+  private var budget = (lines: linesInASecond, bytes: bytesInASecond)
+  private var second = MonotonicTime(nanoseconds: 0)
+
+  /// Takes over the reading end of a pipe, and has the loop read what comes.
+  init(_ pipe: consuming FileDescriptor, on loop: EventLoop) throws(SystemError) {
+    try pipe.setNonBlocking(true)
+    self.loop = loop
+    number = pipe.rawValue
+    self.pipe = consume pipe
+    registration = try loop.register(fd: number, interest: .read) { [weak self] _ in
+      self?.read(atMost: Self.mostInOneTurn)
+    }
+  }
+
+  deinit { if let registration { loop.deregister(registration) } }
+
+  /// Reads what is there, passes the last lines on, and closes the pipe, whichever process still holds the other end.
+  func finish() {
+    read(atMost: Self.mostAtTheEnd)
+    close()
+  }
+
+  /// The last lines as one text, for a message: without control characters, and no longer than a person reads.
+  var lastWords: String? {
+    let lines = last.map { line in
+      String(decoding: line.prefix(300), as: UTF8.self).unicodeScalars
+        .map { Self.isShown($0) ? Character($0) : " " }
+    }.map { String($0).split(separator: " ").joined(separator: " ") }.filter { !$0.isEmpty }
+    return lines.isEmpty ? nil : lines.joined(separator: " | ")
+  }
+
+  private static func isShown(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned, .privateUse: false
+    default: true
+    }
+  }
+
+  private func read(atMost most: Int) {
+    withUnsafeTemporaryAllocation(byteCount: Self.pieceSize, alignment: 16) { piece in
+      var done = 0
+      while done < most {
+        switch readOnce(into: piece) {
+        case .bytes(let count):
+          take(UnsafeRawBufferPointer(rebasing: piece[..<count]))
+          done += count
+        case .wouldBlock: return
+        case .endOfFile: return close()
+        }
+      }
+    }
+  }
+
+  private func readOnce(into piece: UnsafeMutableRawBufferPointer) -> ReadResult {
+    switch pipe {
+    // A pipe of ours that cannot be read has nothing more to say.
+    case .some(let open): (try? open.read(into: piece)) ?? .endOfFile
+    case .none: .endOfFile
+    }
+  }
+
+  private func take(_ bytes: UnsafeRawBufferPointer) {
+    var rest = bytes
+    while let base = rest.baseAddress, let feed = memchr(base, 0x0a, rest.count) {
+      let length = UnsafeRawPointer(feed) - base
+      append(UnsafeRawBufferPointer(rebasing: rest[..<length]))
+      endLine()
+      rest = UnsafeRawBufferPointer(rebasing: rest[(length + 1)...])
+    }
+    append(rest)
+  }
+
+  private func append(_ bytes: UnsafeRawBufferPointer) {
+    // One byte more than is kept tells the log that the line goes on.
+    line.append(contentsOf: bytes.prefix(Self.longestLine + 1 - line.count))
+  }
+
+  private func endLine() {
+    defer { line.removeAll(keepingCapacity: true) }
+    if last.count == Self.lastLines { last.removeFirst() }
+    last.append(line)
+    renewBudget()
+    guard budget.lines > 0, budget.bytes >= line.count else {
+      omitted += 1
+      unsaid = min(unsaid + 1, last.count)
+      return
+    }
+    if omitted > 0 { tellOmitted() }
+    budget.lines -= 1
+    budget.bytes -= line.count
+    onLine(line)
+  }
+
+  private func renewBudget() {
+    let now = SystemClock.monotonic()
+    guard now.since(second) >= .seconds(1) else { return }
+    (second, budget) = (now, (Self.linesInASecond, Self.bytesInASecond))
+  }
+
+  private func tellOmitted() {
+    onOmitted(omitted)
+    (omitted, unsaid) = (0, 0)
+  }
+
+  private func close() {
+    guard let registration else { return }
+    loop.deregister(registration)
+    self.registration = nil
+    pipe = nil
+    if !line.isEmpty { endLine() }
+    guard omitted > 0 else { return }
+    // The reason of an end stands in the last lines, so they are passed on whatever came before them.
+    let kept = last.suffix(unsaid)
+    if omitted > Int64(kept.count) { onOmitted(omitted - Int64(kept.count)) }
+    for line in kept { onLine(line) }
+    (omitted, unsaid) = (0, 0)
+  }
+}
