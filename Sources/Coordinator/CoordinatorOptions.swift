@@ -4,6 +4,7 @@
 import Arguments
 import BankModel
 import Configuration
+import Posix
 import QueueCore
 import Supervision
 import Wire
@@ -70,6 +71,19 @@ struct CoordinatorOptions: Sendable, Equatable {
       throw Failure(
         .badRequest, subject: "--home", detail: "an absolute path is needed; start the bank with bankctl")
     }
+  }
+
+  /// The same with a configuration file that is found from any directory.
+  func absolute() throws(Failure) -> CoordinatorOptions {
+    guard let config, !config.hasPrefix("/") else { return self }
+    var options = self
+    do throws(SystemError) { options.config = try Paths.absolute(config) } catch {
+      throw Failure(.system, subject: config, detail: error.description)
+    }
+    for place in lasting.indices where lasting[place] == "--config" && place + 1 < lasting.count {
+      options.lasting[place + 1] = options.config ?? config
+    }
+    return options
   }
 
   /// Takes an option; whether every coordinator of this bank is started with it.

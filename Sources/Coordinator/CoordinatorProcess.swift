@@ -22,7 +22,8 @@ public enum CoordinatorProcess {
     ProcessStart.prepare(as: .service)
     let starter = inheritedSocket()
     do {
-      let options = try CoordinatorOptions(arguments)
+      let options = try CoordinatorOptions(arguments).absolute()
+      ProcessStart.leaveDirectory()
       if let coordinator = options.countsFor {
         return RowCount.run(BankHome(options.home), for: coordinator, on: starter)
       }

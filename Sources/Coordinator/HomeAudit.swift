@@ -108,7 +108,8 @@ struct HomeAudit {
   private func problem(_ path: String, isHome: Bool, _ shared: [String: UInt32]) -> Remark? {
     let facts: FileFacts
     do throws(SystemError) {
-      guard let found = try FileFacts.inspect(path, followLinks: isHome) else { return nil }
+      // A symbolic link lets nobody in by itself, whatever its mode says: what it leads to is judged.
+      guard let found = try FileFacts.inspect(path) else { return nil }
       facts = found
     } catch { return Remark(.cannotLook, path, error.description) }
     let mode = String(facts.mode & 0o7777, radix: 8)

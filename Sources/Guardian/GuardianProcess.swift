@@ -16,7 +16,12 @@ public enum GuardianProcess {
     do {
       let options = try GuardianOptions(arguments)
       let program = Paths.join(Paths.directory(of: try Paths.executable()), "bankd")
-      let order = Guardian.Order(home: options.home, program: program, words: options.words)
+      var words = options.words
+      for place in words.indices.dropFirst() where words[place - 1] == "--config" {
+        words[place] = try Paths.absolute(words[place])
+      }
+      ProcessStart.leaveDirectory()
+      let order = Guardian.Order(home: options.home, program: program, words: words)
       return try guardBank(order, options.ward, channel, lock)
     } catch let mistake as GuardianOptions.Mistake {
       _ = try? StandardStreams.write("bank-guardian: \(mistake.sentence)\n", to: .error)

@@ -32,12 +32,17 @@ public final class LogFollower {
   /// - Parameter gathering: how long lines are collected after the first, so that those of several workers
   ///   come in order. A line is told one to two such times after it was written.
   /// - Throws: ``LogFailure/unknownWorker(_:known:)`` where there are logs and none of that name.
-  public init(
+  public convenience init(
     _ query: LogQuery, on loop: EventLoop, gathering: TimeSpan = .milliseconds(20)
   ) throws(LogFailure) {
-    self.gathering = gathering
     // Watched first: what changes between the first look and the watch would be lost otherwise.
-    watch = try LogWatch(query.directory, on: loop)
+    try self.init(query, watchedBy: LogWatch(query.directory, on: loop), gathering: gathering)
+  }
+
+  init(
+    _ query: LogQuery, watchedBy watch: LogWatch, gathering: TimeSpan = .milliseconds(20)
+  ) throws(LogFailure) {
+    (self.watch, self.gathering) = (watch, gathering)
     do throws(LogFailure) { reader = try LogReader(query) } catch {
       switch error {
       case .noDirectory, .unknownWorker(_, known: []): reader = LogReader(empty: query)

@@ -1,7 +1,8 @@
 // Owns being told that logs were written, rotated or removed, also where their directory is not there yet or
 // goes away. Invariant: either the directory is watched, or the nearest one above it that exists; nothing is
-// looked at by the clock. A directory farther above that is renamed takes the logs along, and they are
-// followed where they are then. Failure: LogFailure.system, kept until somebody asks for the news.
+// looked at by the clock, unless the kernel has no watch left: then the logs are looked at five times a second.
+// A directory farther above that is renamed takes the logs along, and they are followed where they are then.
+// Failure: LogFailure.system, kept until the news are asked for.
 import Glibc
 import Posix
 import Time
@@ -17,26 +18,48 @@ final class LogWatch {
 
   private let path: String
   private let loop: EventLoop
-  private let watch: DirectoryWatch
+  /// Nil if the kernel has no watch left.
+  private var watch: DirectoryWatch?
   private var registration: Registration?
   /// The directory of the logs; nil while it is missing.
   private var directory: DirectoryWatch.Token?
   private var above: DirectoryWatch.Token?
   private var news = News.none
   private var failure: LogFailure?
-  /// When the first of the news came that nobody has taken yet.
+  /// When the first of the news came that nobody has taken yet; without a watch when to look next.
   private(set) var firstNews: MonotonicTime?
+  /// From one look to the next where there is no watch.
+  private static let pause = TimeSpan.milliseconds(200)
 
-  init(_ path: String, on loop: EventLoop) throws(LogFailure) {
+  /// - Parameter makeWatch: a test has a kernel without a watch.
+  init(
+    _ path: String, on loop: EventLoop,
+    _ makeWatch: () throws(SystemError) -> DirectoryWatch = { () throws(SystemError) in try DirectoryWatch() }
+  ) throws(LogFailure) {
     self.path = path
     self.loop = loop
     do throws(SystemError) {
-      watch = try DirectoryWatch()
+      let watch = try makeWatch()
+      self.watch = watch
       try establish()
       registration = try loop.register(fd: watch.fd, interest: .read) { [weak self] _ in self?.look() }
     } catch {
-      throw .system(error)
+      guard Self.isShortage(error) else { throw .system(error) }
+      poll()
     }
+  }
+
+  /// Whether the user has no watch left: so many instances, so many directories, or so much memory. `inotify(7)`
+  private static func isShortage(_ error: SystemError) -> Bool {
+    ["inotify_init1", "inotify_add_watch"].contains(error.call)
+      && [EMFILE, ENFILE, ENOSPC, ENOMEM].contains(error.code)
+  }
+
+  /// Looks by the clock from now on.
+  private func poll() {
+    if let registration { loop.deregister(registration) }
+    (registration, watch, directory, above) = (nil, nil, nil, nil)
+    note(.names)
   }
 
   deinit { if let registration { loop.deregister(registration) } }
@@ -44,12 +67,19 @@ final class LogWatch {
   /// What has changed since the last call.
   func takeNews() throws(LogFailure) -> News {
     if let failure { throw failure }
+    guard watch != nil else {
+      firstNews = SystemClock.monotonic() + Self.pause
+      return .names
+    }
     defer { (news, firstNews) = (.none, nil) }
     return news
   }
 
   /// Whether there was no directory when it was last looked for.
-  var isMissing: Bool { directory == nil }
+  var isMissing: Bool {
+    if watch != nil { return directory == nil }
+    return ((try? FileFacts.inspect(path)) ?? nil)?.isDirectory != true
+  }
 
   private func note(_ kind: News) {
     news = max(news, kind)
@@ -57,6 +87,7 @@ final class LogWatch {
   }
 
   private func look() {
+    guard let watch else { return }
     do throws(SystemError) {
       var isLost = false
       for event in try watch.take() {
@@ -73,6 +104,7 @@ final class LogWatch {
       }
       if isLost { try establish() }
     } catch {
+      if Self.isShortage(error) { return poll() }
       failure = .system(error)
       note(.names)
     }
@@ -80,8 +112,8 @@ final class LogWatch {
 
   /// Watches the directory and the one above it; where it is missing, the nearest one above that exists.
   private func establish() throws(SystemError) {
-    if let directory { watch.remove(directory) }
-    if let above { watch.remove(above) }
+    if let directory { watch?.remove(directory) }
+    if let above { watch?.remove(above) }
     (directory, above) = (nil, nil)
     while true {
       if let found = try add(path, [.modified, .names]) {
@@ -95,7 +127,7 @@ final class LogWatch {
       let missing = try watchAboveMissing()
       // What is missing may have come before the watch was there.
       guard let facts = try FileFacts.inspect(missing), facts.isDirectory else { break }
-      if let above { watch.remove(above) }
+      if let above { watch?.remove(above) }
     }
     note(.names)
   }
@@ -115,7 +147,7 @@ final class LogWatch {
   private func add(
     _ path: String, _ changes: DirectoryWatch.Changes
   ) throws(SystemError) -> DirectoryWatch.Token? {
-    do throws(SystemError) { return try watch.add(path, changes.union(.itself)) } catch {
+    do throws(SystemError) { return try watch?.add(path, changes.union(.itself)) } catch {
       if error.isMissing { return nil }
       throw error
     }

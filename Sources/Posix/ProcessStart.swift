@@ -41,4 +41,12 @@ public enum ProcessStart {
     // With fewer the process does what it can: it says so when one more is wanted.
     if kind == .service { _ = try? ResourceLimits.raiseOpenFiles() }
   }
+
+  /// Leaves the directory in which the process was started, so that its file system can be unmounted. `chdir(2)`
+  ///
+  /// To be called by every process that outlives its starter, after the paths that it was given are absolute.
+  public static func leaveDirectory() {
+    // A root that may not be entered is none that this process could have been started in.
+    _ = chdir("/")
+  }
 }

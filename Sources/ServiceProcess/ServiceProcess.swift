@@ -24,7 +24,11 @@ public enum ServiceProcess<Program: ServiceProgram> {
       complain(error)
       return 2
     }
-    do { return try Program.runInstead(options) ?? run(options) } catch {
+    do {
+      let options = try options.absolute()
+      ProcessStart.leaveDirectory()
+      return try Program.runInstead(options) ?? run(options)
+    } catch {
       complain(failure(error))
       return 1
     }

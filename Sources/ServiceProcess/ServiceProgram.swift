@@ -49,6 +49,13 @@ public struct ServiceOptions: Sendable, Equatable {
   /// The files that were named, by their options.
   public var files: [String: String] = [:]
 
+  /// The same with files that are found from any directory.
+  func absolute() throws(SystemError) -> ServiceOptions {
+    var options = self
+    for (option, path) in files { options.files[option] = try Paths.absolute(path) }
+    return options
+  }
+
   /// Reads the words behind the program's name; `title` is who is told that there is no such option.
   public init(_ arguments: [String], fileOptions: [String], title: String) throws(Failure) {
     var words = arguments[...]

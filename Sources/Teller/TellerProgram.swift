@@ -18,6 +18,7 @@ public enum TellerProgram {
   ) -> Int32 {
     let complain = { (words: String) in Self.complain(words, as: name) }
     ProcessStart.prepare(as: .service)
+    ProcessStart.leaveDirectory()
     guard fcntl(channelNumber, F_GETFD) != -1 else { return explain(complain) }
     let channel = FileDescriptor(owning: channelNumber)
     do throws(SystemError) {

@@ -22,6 +22,7 @@ public enum WebProcess {
       complain(error)
       return 2
     }
+    ProcessStart.leaveDirectory()
     do throws(SystemError) { return try run(options) } catch {
       complain(Failure(.system, detail: error.description))
       return 1

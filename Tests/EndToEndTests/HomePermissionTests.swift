@@ -29,6 +29,68 @@ struct HomePermissionTests {
     }
   }
 
+  @Test("of a symbolic link in a home the audit judges what it leads to", arguments: ["logs", "run"])
+  func links(name: String) throws {
+    try withBranch { branch in
+      let place = branch.path("elsewhere-\(name)")
+      mkdir(place, 0o700)
+      mkdir(branch.home, 0o700)
+      #expect(symlink(place, "\(branch.home)/\(name)") == 0)
+      try branch.start("--speed", "max")
+      try branch.done("enqueue", "1", "--wait")
+      try branch.expectClean()
+      chmod(place, 0o755)
+      let audit = try branch.run("audit")
+      #expect(audit.code == 1 && audit.out.contains("\(branch.home)/\(name) is open to others"), audit.story)
+      chmod(place, 0o700)
+      try branch.expectClean()
+      try branch.done("stop")
+      // A closed home is judged in the same way.
+      #expect(try branch.run("audit").code == 0)
+    }
+  }
+
+  @Test(
+    "no process of an open bank keeps the directory in which it was opened, and commands have that of their caller"
+  )
+  func directories() throws {
+    try withBranch { branch in
+      let place = branch.path("mounted")
+      mkdir(place, 0o700)
+      _ = try branch.write(
+        #"""
+        {"services": {"where": {"run": ["pwd"], "windows": 1}, "n": {"worker": ["sleep", "1000"], "windows": 0}},
+         "windows": {"deposit": 1, "loan": 0, "juice": 1}}
+        """#, to: "mounted/bank.json")
+      let opened = try branch.launch(
+        ["-c", "cd \(place) && exec \(Binaries.bankctl) start --config bank.json --speed max"],
+        program: "/bin/sh"
+      ).finish()
+      #expect(opened.code == 0, opened.story)
+      try branch.done("web", "--no-open")
+      for pid in branch.processes.all() {
+        let directory = try files.destinationOfSymbolicLink(atPath: "/proc/\(pid)/cwd")
+        #expect(directory == "/", "\(pid)")
+      }
+      // The file is found again, from wherever the coordinator is.
+      try branch.done("reload")
+      try branch.done("enqueue", "--service", "where", "--wait")
+      #expect(try branch.json("ticket", "1")["result"].text == branch.home + "\n")
+      let asked = try branch.launch(
+        ["-c", "cd \(place) && exec \(Binaries.bankctl) run --wait -- pwd"], program: "/bin/sh"
+      ).finish()
+      #expect(asked.out == place + "\n", asked.story)
+      try branch.killCoordinator()
+      try branch.waitUntil("it is back") { try branch.statusIfAnswered() != nil }
+      for pid in branch.processes.all() {
+        let directory = try files.destinationOfSymbolicLink(atPath: "/proc/\(pid)/cwd")
+        #expect(directory == "/", "\(pid)")
+      }
+      try branch.done("stop")
+      try branch.expectNobodyLeft()
+    }
+  }
+
   @Test("a home that is a file, below a file, or too long for a database is refused, and nothing is left")
   func unusable() throws {
     try withBranch { branch in

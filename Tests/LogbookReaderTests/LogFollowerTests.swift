@@ -22,6 +22,15 @@ import Time
       follower = try LogFollower(query, on: loop, gathering: gathering)
     }
 
+    /// A follower on a kernel that has no watch left.
+    init(unwatched query: LogQuery) throws {
+      loop = try EventLoop()
+      let watch = try LogWatch(query.directory, on: loop) { () throws(SystemError) in
+        throw SystemError(call: "inotify_init1", subject: "", code: EMFILE)
+      }
+      follower = try LogFollower(query, watchedBy: watch, gathering: .milliseconds(5))
+    }
+
     /// Runs until the condition holds; gives up, and fails the test, after a minute.
     func listen(until isDone: (Listener) -> Bool) throws {
       let end = SystemClock.monotonic() + .seconds(60)
@@ -52,6 +61,26 @@ import Time
     scratch.append("d\n", to: "loan-1.log")
     try listener.listen(count: 3)
     #expect(listener.texts == ["b", "c", "d"])
+  }
+
+  @Test(
+    "goes on by the clock where the kernel has no watch left, over rotation, new workers and a removed directory"
+  )
+  func unwatched() throws {
+    let scratch = Scratch()
+    scratch.append("a\n", to: "loan-1.log")
+    let listener = try Listener(unwatched: LogQuery(directory: scratch.logs))
+    try listener.listen(count: 1)
+    scratch.append("b\n", to: "loan-1.log")
+    try listener.listen(count: 2)
+    #expect(rename("\(scratch.logs)/loan-1.log", "\(scratch.logs)/loan-1.log.1") == 0)
+    scratch.append("c\n", to: "loan-1.log")
+    try listener.listen(count: 3)
+    scratch.append("d\n", to: "deposit-1.log")
+    try listener.listen(count: 4)
+    #expect(listener.texts == ["a", "b", "c", "d"])
+    let due = try #require(listener.follower.deadline)
+    #expect(due.since(SystemClock.monotonic()) > .milliseconds(50), "it does not spin")
   }
 
   @Test("waits for nothing but the kernel while nobody writes") func idle() throws {
