@@ -390,7 +390,8 @@ let package = Package(
       ]),
     // They run the programs, and import none: not to wait for them keeps all cores busy to the end of a build.
     tests(
-      "EndToEndTests", of: ["BranchFixture", "CSQLite", "PostgresFixture", "Postgres", "Posix", "Time"],
+      "EndToEndTests",
+      of: ["BranchFixture", "BankModel", "CSQLite", "PostgresFixture", "Postgres", "Posix", "Time"],
       exclude: hasPostgres ? [] : ["Shared"]),
     tests(
       "BrowserTests",

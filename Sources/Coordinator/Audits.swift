@@ -17,14 +17,18 @@ final class Audits: BankPart {
   private let readings: Readings
   private let services: BranchServices
   private let marks: DatabaseMarks
+  private let outside: OutsideWorkers
   private(set) var current: Auditing?
   /// Those who share the next one.
   private(set) var seats: [Seat] = []
   /// Who reads rows for one, or ends after it.
   private var readers: [RowCount] = []
 
-  init(_ ground: BankPart, _ readings: Readings, _ services: BranchServices, _ marks: DatabaseMarks) {
-    self.readings = readings
+  init(
+    _ ground: BankPart, _ readings: Readings, _ services: BranchServices, _ marks: DatabaseMarks,
+    _ outside: OutsideWorkers
+  ) {
+    (self.readings, self.outside) = (readings, outside)
     self.services = services
     self.marks = marks
     super.init(ground)
@@ -49,9 +53,10 @@ final class Audits: BankPart {
   /// Begins an audit for everybody who has asked for one, where none is being made.
   private func begin() {
     guard current == nil, !seats.isEmpty else { return }
-    let strangers = strangers
-    let nextLook = strangers.isEmpty ? nil : context.now.monotonic + HomeAudit.nextLook
-    current = Auditing(seats, strangers, nextLook: nextLook, books: context.booksName)
+    let (strangers, missing) = (strangers, missing)
+    let isClean = strangers.isEmpty && missing.isEmpty && !isStarting
+    let nextLook = isClean ? nil : context.now.monotonic + HomeAudit.nextLook
+    current = Auditing(seats, strangers, missing, nextLook: nextLook, books: context.booksName)
     seats.removeAll()
   }
 
@@ -68,14 +73,42 @@ final class Audits: BankPart {
     HomeAudit(home: context.home).strangers(known: knownProcesses)
   }
 
-  /// Looks again for strangers who were seen a moment ago.
+  /// Names of the home that are lost. They are repaired in a moment, and then they are no finding.
+  private var missing: Set<HomeEntry> {
+    guard context.bindings.hasHome, !context.isEnding else { return [] }
+    var owners: Set<HomeEntry.Owner> = [.coordinator]
+    if outside.isListening { owners.insert(.workers) }
+    if context.bindings.guardianship?.isGuarded == true { owners.insert(.guardian) }
+    for post in serviceSupervisor.posts where post.phase == .ready {
+      if let owner = HomeEntry.Owner(serviceNamed: post.specification.name) { owners.insert(owner) }
+    }
+    return HomeAudit(home: context.home).missing(of: owners)
+  }
+
+  /// How often it is looked at most for a service that is starting: ten seconds.
+  private static let startingLooks = 50
+
+  /// True while the stock or the vending machine is starting: it answers in a moment, and then its books are no finding.
+  private var isStarting: Bool {
+    guard context.bindings.hasHome, !context.isEnding else { return false }
+    return serviceSupervisor.posts.contains { post in
+      [.stock, .vending].contains(post.specification.workerRole) && post.isWanted && !post.isGivenUp
+        && post.phase != .ready && post.phase != .leaving
+    }
+  }
+
+  /// Looks again for strangers and missing names that were seen a moment ago.
   func keepTime() {
     guard !queue.engine.isEmptying, let audit = current, let due = audit.nextLook,
       due <= context.now.monotonic
     else { return }
     audit.strangers.formIntersection(strangers)
+    audit.missing.formIntersection(missing)
     audit.looks += 1
-    let isDone = audit.strangers.isEmpty || HomeAudit.areToStay(audit.strangers, after: audit.looks)
+    let isQuiet =
+      audit.strangers.isEmpty && audit.missing.isEmpty
+      || HomeAudit.areToStay(audit.strangers, after: audit.looks)
+    let isDone = isQuiet && (!isStarting || audit.looks >= Self.startingLooks)
     audit.nextLook = isDone ? nil : context.now.monotonic + HomeAudit.nextLook
   }
 
@@ -90,7 +123,7 @@ final class Audits: BankPart {
     if let rows = audit.takeRows() {
       report = rows
     } else {
-      audit.besides = besides(audit.strangers)
+      audit.besides = besides(audit.strangers, audit.missing)
       if try beginCount(audit) { return false }
       report = AuditReport(try store.audit())
     }
@@ -100,10 +133,12 @@ final class Audits: BankPart {
   }
 
   /// What there is to say at this moment besides the rows.
-  private func besides(_ strangers: Set<HomeAudit.Stranger>) -> AuditReport {
+  private func besides(
+    _ strangers: Set<HomeAudit.Stranger>, _ missing: Set<HomeEntry>
+  ) -> AuditReport {
     var report = AuditReport(StoreAudit())
     report.add(queue.machine.contradictions(context.services.directory) + HomeAudit.remarks(on: strangers))
-    report.add(HomeAudit(home: context.home).permissions())
+    report.add(HomeAudit.remarks(on: missing) + HomeAudit(home: context.home).permissions())
     marks.addMismatches(to: &report)
     for remark in takenOut { report.note(remark) }
     return report
@@ -278,6 +313,8 @@ final class Auditing {
   var seats: [Seat]
   /// Processes that nobody knows, when they are looked for again, and how often they were.
   var strangers: Set<HomeAudit.Stranger>
+  /// Names of the home that are lost.
+  var missing: Set<HomeEntry>
   var nextLook: MonotonicTime?
   var looks = 0
   /// What was found so far; what is kept comes first.
@@ -304,9 +341,13 @@ final class Auditing {
   private var isWaiting = false
   private var answer: Answer?
 
-  init(_ seats: [Seat], _ strangers: Set<HomeAudit.Stranger>, nextLook: MonotonicTime?, books: BooksName) {
+  init(
+    _ seats: [Seat], _ strangers: Set<HomeAudit.Stranger>, _ missing: Set<HomeEntry>,
+    nextLook: MonotonicTime?,
+    books: BooksName
+  ) {
     self.seats = seats
-    self.strangers = strangers
+    (self.strangers, self.missing) = (strangers, missing)
     self.nextLook = nextLook
     reckoning = StockReckoning(books)
   }
@@ -340,4 +381,16 @@ final class Auditing {
 
 extension AuditReport {
   mutating func add(_ problems: [Remark]) { for problem in problems { add(problem) } }
+}
+
+extension HomeEntry.Owner {
+  /// The owner that a service of this name is; nil for any other service.
+  fileprivate init?(serviceNamed name: String) {
+    switch name {
+    case "stock": self = .stock
+    case "vending": self = .vending
+    case "web": self = .page
+    default: return nil
+    }
+  }
 }

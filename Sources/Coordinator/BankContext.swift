@@ -92,6 +92,8 @@ final class BankContext {
 
 /// What ties an open bank to its home on disk besides the queue's store. A bank without a home has none of it.
 struct HomeBindings {
+  /// True if everything of the home's table is there: false in a world without a disk.
+  var hasHome = false
   /// What the books remember of the databases beside them.
   var memory: SQLiteStore?
   /// What is done when the store's files are removed.
@@ -106,6 +108,8 @@ struct HomeBindings {
   var retakeLock: () -> Bool = { true }
   /// Holds room back again, which was removed.
   var renewReserve: () -> Void = {}
+  /// Writes the note again that says which books the bank has opened.
+  var renewStoreNote: () -> Void = {}
   /// Sends standard error to the logs again, whose directory was removed and is there again.
   var renewLogs: () -> Void = {}
 }

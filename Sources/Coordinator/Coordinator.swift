@@ -124,8 +124,8 @@ package final class Coordinator {
     }
     opening = Opening(ground, reports)
     ending = Ending(ground, intake, outside, services, LastWords(ground, streams, views, reports, board))
-    audits = Audits(ground, readings, services, marks)
-    self.home = HomeKeeper(ground, windows)
+    audits = Audits(ground, readings, services, marks, outside)
+    self.home = HomeKeeper(ground, windows, outside, page)
     output = OutputKeeper(ground)
     router = RequestRouter(
       ground, readings, reports, views, streams, intake, long, windows, opening, ending, audits,

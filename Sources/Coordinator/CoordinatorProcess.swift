@@ -101,19 +101,21 @@ public enum CoordinatorProcess {
       recoverWindows(of: &configuration, home, log)
     } else {
       WindowsRecord.remove(home.windows)
-      // Also for whoever looks into the books when the bank has closed.
-      var opened = configuration.store
-      if let address { opened.address = try? StoreAddress(address) }
-      StoreRecord.keep(opened, at: home.storeNote)
     }
+    // Also for whoever looks into the books when the bank has closed.
+    var opened = configuration.store
+    if let address { opened.address = try? StoreAddress(address) }
+    if !options.isRecovery { StoreRecord.keep(opened, at: home.storeNote) }
     if let trouble {
       log.write(event: "former_configuration", level: .error) { $0.field("msg", trouble.detail) }
     } else {
       RecoveryNote.keepConfiguration(of: options, home)
     }
     var bindings = ties.bindings(pulse, loop: loop, log: log, closeStore: books.close)
+    bindings.hasHome = true
     (bindings.memory, bindings.files) = (books.memory, books.memory?.files)
     bindings.renewReserve = { books.memory?.files.renewReserve() }
+    bindings.renewStoreNote = { [opened] in StoreRecord.keep(opened, at: home.storeNote) }
     bindings.renewLogs = { redirectStandardError(to: home.standardError) }
     bindings.hands = hands(of: home, log)
     let coordinator = Coordinator(

@@ -1,5 +1,6 @@
-// Owns what an audit looks at outside of the database: who may enter the home, and who works in its name. It changes
-// nothing and knows no queue. What cannot be looked at is a finding: nobody can promise anything of it.
+// Owns what an audit looks at outside of the database: which names of the home's table are there, who may enter the home, and
+// who works in its name. It changes nothing and knows no queue. What cannot be looked at is a finding: nobody can promise
+// anything of it.
 
 import BankModel
 import Glibc
@@ -75,21 +76,38 @@ struct HomeAudit {
     strangers.sorted { $0.pid < $1.pid }.map { Remark(.stranger, $0.pid, $0.name) }
   }
 
+  /// Names of the table that are missing although their owners are at work.
+  func missing(of owners: Set<HomeEntry.Owner>) -> Set<HomeEntry> {
+    Set(
+      HomeTable.entries.filter { entry in
+        guard entry.isAlwaysThere, owners.contains(entry.owner) else { return false }
+        // What cannot be looked at is found with the permissions.
+        do throws(SystemError) {
+          return try FileFacts.inspect(Paths.join(home.path, entry.path)) == nil
+        } catch {
+          return false
+        }
+      })
+  }
+
+  /// What there is to say of missing names.
+  static func remarks(on missing: Set<HomeEntry>) -> [Remark] {
+    missing.sorted { $0.path < $1.path }.map { Remark(.missingInHome, $0.path, $0.owner.rawValue) }
+  }
+
   /// Everything that others could enter, read or write.
   func permissions() -> [Remark] {
     var found: [Remark] = []
     let shared = sharedWithCustomers
     if let problem = problem(home.path, isHome: true, shared) { found.append(problem) }
-    var paths = [home.run, home.logs]
+    var paths = HomeTable.entries.map { Paths.join(home.path, $0.path) }
     for name in ["bank.db", "stock.db", "vending.db"] {
-      for suffix in ["", "-wal", "-shm", "-journal", "-reserve"] {
-        paths.append(Paths.join(home.path, name) + suffix)
-      }
+      for suffix in ["-shm", "-journal"] { paths.append(Paths.join(home.path, name) + suffix) }
     }
-    for name in ["bank.lock", "stock.lock", "vending.lock"] { paths.append(Paths.join(home.path, name)) }
     for directory in [home.run, home.logs] {
       for name in ((try? Directory.entries(of: directory)) ?? []).sorted() {
-        paths.append(Paths.join(directory, name))
+        let path = Paths.join(directory, name)
+        if !paths.contains(path) { paths.append(path) }
       }
     }
     return found + paths.compactMap { problem($0, isHome: false, shared) }

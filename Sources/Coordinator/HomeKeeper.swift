@@ -16,16 +16,20 @@ final class HomeKeeper: BankPart {
   private static let farewell = TimeSpan.milliseconds(500)
 
   private let windows: WindowPlan
+  private let outside: OutsideWorkers
+  private let page: PageServer
   /// Notices when the home is removed; nil where the system has no watch left.
   private var watch: HomeWatch?
   /// What was removed a moment ago, and what could not be made good at once: the lock and the database's log.
   private var freshLosses: [HomeWatch.Loss] = []
   private var owed: Set<HomeWatch.Loss> = []
+  /// Names that were lost and are not known to be repaired.
+  private var lostPaths: Set<String> = []
   /// Why nobody is served any more, and until when that is said; nil while the database is there.
   private var leave: (failure: Failure, until: MonotonicTime)?
 
-  init(_ ground: BankPart, _ windows: WindowPlan) {
-    self.windows = windows
+  init(_ ground: BankPart, _ windows: WindowPlan, _ outside: OutsideWorkers, _ page: PageServer) {
+    (self.windows, self.outside, self.page) = (windows, outside, page)
     super.init(ground)
   }
 
@@ -55,18 +59,26 @@ final class HomeKeeper: BankPart {
   func keepTime() {
     guard let watch, let due = watch.repairAt, due <= context.now.monotonic else { return }
     let losses = watch.losses()
+    lostPaths.formUnion(watch.lostPaths())
     if losses.contains(.database) { return databaseIsGone() }
     do throws(SystemError) {
       for directory in [home.run, home.logs] { try Directory.create(path: directory, recursive: false) }
+      if losses.contains(.output) { try Directory.create(path: home.output, recursive: false) }
       if losses.contains(.socket) {
         server.stopListening()
         try server.listen(at: home.socket)
       }
+      if losses.contains(.workerSocket) { try outside.listenAgain() }
     } catch {
       noteTrouble(error.description)
       return watch.putOff()
     }
-    if losses.contains(.notes) { windows.keepNotes() }
+    if losses.contains(.notes) {
+      windows.keepNotes()
+      page.keepNote()
+      tellerSupervisor.keepCommandsNote()
+      context.bindings.renewStoreNote()
+    }
     if losses.contains(.reserve) { context.bindings.renewReserve() }
     if losses.contains(.logs) || losses.contains(.standardError) { context.bindings.renewLogs() }
     context.log.restore()
@@ -82,9 +94,18 @@ final class HomeKeeper: BankPart {
     noteRepair(of: HomeWatch.Loss.allCases.filter { lost.contains($0) && !owed.contains($0) })
   }
 
+  /// Names what was made again. A name that the bank itself takes away, such as the socket of workers that are not offered any
+  /// more, is among them only if it is there.
   private func noteRepair(of mended: [HomeWatch.Loss]) {
-    guard !mended.isEmpty else { return }
-    let names = mended.flatMap { HomeWatch.paths(of: $0, home) }.map(Paths.lastPart(of:))
+    var paths: [String] = []
+    for loss in mended {
+      for path in HomeWatch.paths(of: loss, home) where lostPaths.remove(path) != nil {
+        let isThere = ((try? FileFacts.inspect(path, followLinks: false)) ?? nil) != nil
+        if isThere || !loss.mayEndByItself { paths.append(path) }
+      }
+    }
+    guard !paths.isEmpty else { return }
+    let names = paths.map(Paths.lastPart(of:))
     context.write(event: "home_repaired", level: .warn) {
       $0.field("msg", "removed while the bank was open, and made again: \(names.joined(separator: ", "))")
     }
@@ -156,13 +177,54 @@ final class HomeKeeper: BankPart {
   }
 }
 
-/// Noticing that somebody removes or renames what belongs to an open bank: its databases' files, its lock, its sockets,
-/// its notes and its logs. It says what is missing, and the coordinator acts.
-/// Invariant: what is missing is known by the file behind the name, so that another file in its place counts as missing;
-/// the notes alone are replaced by the bank itself, and count as missing when there are none.
+/// Notices when a name in the home is removed or renamed that the coordinator owns, by the table of the home.
+/// Invariant: what is missing is known by the file behind the name, so that another file in its place counts as missing.
+/// Notes, logs and the directory of output are replaced in the ordinary course of a bank, and count as missing if the name
+/// leads nowhere.
 /// Failure: SystemError where the kernel has no watch left; a bank lives without one.
 final class HomeWatch {
-  enum Loss: CaseIterable { case database, log, reserve, lock, socket, notes, logs, standardError }
+  /// Entries of the table that are lost and repaired together.
+  enum Loss: CaseIterable {
+    case database, log, reserve, lock, socket, workerSocket, answers, output, notes, logs, standardError
+
+    var entries: [HomeEntry] { Self.table[self] ?? [] }
+
+    private static let table: [Loss: [HomeEntry]] = Dictionary(
+      grouping: HomeTable.entries(of: .coordinator) + HomeTable.entries(of: .workers)
+        + HomeTable.entries(of: .runner), by: Loss.init)
+
+    private init(_ entry: HomeEntry) {
+      self =
+        switch (entry.path, entry.kind, entry.remedy) {
+        case (_, _, .ends): .database
+        case (_, _, .rescued): .log
+        case ("bank.db-reserve", _, _): .reserve
+        case ("bank.lock", _, _): .lock
+        case ("run/worker.sock", _, _): .workerSocket
+        case ("run/answers.sock", _, _): .answers
+        case (_, .socket, _): .socket
+        case ("output", _, _): .output
+        case ("logs/bankd.stderr", _, _): .standardError
+        case ("run", _, _), ("logs", _, _), ("logs/coordinator.log", _, _): .logs
+        default: .notes
+        }
+    }
+
+    /// True for names that the bank takes away in its ordinary course.
+    var mayEndByItself: Bool {
+      switch self {
+      case .notes, .workerSocket, .answers: true
+      case .database, .log, .reserve, .lock, .socket, .output, .logs, .standardError: false
+      }
+    }
+
+    fileprivate var expectation: NameWatch.Expectation {
+      switch self {
+      case .notes, .output, .logs: .any
+      case .database, .log, .reserve, .lock, .socket, .workerSocket, .answers, .standardError: .same
+      }
+    }
+  }
 
   /// Called with what is missing as soon as it is.
   var onLoss: (([Loss]) -> Void)?
@@ -174,7 +236,7 @@ final class HomeWatch {
   init(_ home: BankHome, on loop: EventLoop) throws(SystemError) {
     self.home = home
     names = try NameWatch(in: [home.path, home.run, home.logs], on: loop)
-    for loss in Loss.allCases { names.expect(Self.paths(of: loss, home), loss == .notes ? .any : .same) }
+    for loss in Loss.allCases { names.expect(Self.paths(of: loss, home), loss.expectation) }
     names.onLoss = { [unowned self] paths in onLoss?(losses(in: paths)) }
     try names.remember()
   }
@@ -185,18 +247,10 @@ final class HomeWatch {
   func remember() throws(SystemError) { try names.remember() }
   /// What is missing could not be made good: it is tried again later.
   func putOff() { names.putOff() }
+  func lostPaths() -> [String] { names.losses() }
 
   static func paths(of loss: Loss, _ home: BankHome) -> [String] {
-    switch loss {
-    case .database: [home.database]
-    case .log: [home.database + "-wal"]
-    case .reserve: [home.database + "-reserve"]
-    case .lock: [home.lock]
-    case .socket: [home.socket]
-    case .notes: [home.windows, home.configurationCopy]
-    case .logs: [home.logs]
-    case .standardError: [home.standardError]
-    }
+    loss.entries.map { Paths.join(home.path, $0.path) }
   }
 
   private func losses(in paths: [String]) -> [Loss] {

@@ -82,6 +82,9 @@ final class PageServer: BankPart {
     RecoveryNote.keep(Array(text.utf8), at: note)
   }
 
+  /// Writes the note again after it was lost.
+  func keepNote() { if let order { remember(order) } }
+
   private func forget() { try? Directory.unlink(note) }
 
   private func remembered() -> WebOrder? {

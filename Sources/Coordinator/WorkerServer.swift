@@ -87,7 +87,14 @@ final class OutsideWorkers: BankPart {
     isListening = isWanted
   }
 
-  private var isListening = false
+  /// Binds the socket again after its name was lost.
+  func listenAgain() throws(SystemError) {
+    guard isListening else { return }
+    workers.stopListening()
+    try workers.listen(at: context.home.workerSocket)
+  }
+
+  private(set) var isListening = false
 
   func close() {
     isListening = false

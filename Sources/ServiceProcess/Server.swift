@@ -60,14 +60,18 @@ public final class Server<Handler: ServiceHandler> {
   // MARK: - The life
 
   /// Lets the service begin, and listens; `files` says what is done when those of the database are removed.
-  public func open(in home: ServiceHome, _ files: DatabaseFiles? = nil) throws {
+  ///
+  /// - Parameter retakeLock: takes the lock of the service again after its file was removed; false if another process has it.
+  public func open(
+    in home: ServiceHome, _ files: DatabaseFiles? = nil, retakeLock: @escaping () -> Bool = { true }
+  ) throws {
     connect()
     service.begin()
     guard driver.failure == nil else { return }
     driver.noteRoom(at: now)
     try sockets.listen(in: home)
     watch = files.map {
-      ServiceWatch(home, sockets: sockets.paths(in: home), on: loop, remedies(for: $0, in: home))
+      ServiceWatch(home, sockets: sockets.paths(in: home), on: loop, remedies(for: $0, in: home, retakeLock))
     }
     log.write(event: "ready", at: now) { service.describe(in: &$0) }
     if let mark { link?.say(.database(mark)) }
@@ -241,7 +245,9 @@ public final class Server<Handler: ServiceHandler> {
 
   /// What is done when files of the service are removed: the log of the database is copied and begun anew, the reserve is held
   /// back again, the sockets are bound again, and without its database the service ends.
-  private func remedies(for files: DatabaseFiles, in home: ServiceHome) -> ServiceWatch.Remedies {
+  private func remedies(
+    for files: DatabaseFiles, in home: ServiceHome, _ retakeLock: @escaping () -> Bool
+  ) -> ServiceWatch.Remedies {
     ServiceWatch.Remedies(
       rescueLog: { [driver] in
         do throws(StoreError) { try files.logIsLost() } catch { driver.end(because: error) }
@@ -256,7 +262,8 @@ public final class Server<Handler: ServiceHandler> {
       renewReserve: { [unowned self] in
         files.renewReserve()
         driver.noteRoom(at: now)
-      }, listen: { [sockets] path in try sockets.listen(at: path, home) },
+      }, retakeLock: retakeLock, restoreLog: { [log] in log.restore() },
+      listen: { [sockets] path in try sockets.listen(at: path, home) },
       end: { [unowned self] failure in
         files.abandon()
         loss = failure

@@ -55,7 +55,7 @@ public enum ServiceProcess<Program: ServiceProgram> {
     let home = ServiceHome(path: options.home, name: Program.name)
     let program = try Program(configuration: Program.fileOptions.first.flatMap { options.files[$0] })
     try home.prepare()
-    let lock = try home.takeLock(loop)
+    let lock = try ServiceLock(home, loop)
     try home.examineDatabase(mustExist: options.mustExist)
     let (store, service) = try open(program, home, loop, link)
     let server = Server(service, on: loop, log: try log(home, link), link: link)
@@ -65,7 +65,7 @@ public enum ServiceProcess<Program: ServiceProgram> {
     let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) { report in
       if report.signal == SIGTERM || link == nil { server.askToEnd() }
     }
-    try server.open(in: home, store.files)
+    try server.open(in: home, store.files) { lock.retake() }
     if let error = service.driver.failure { throw Failure(error, of: home) }
     let code = try server.run()
     withExtendedLifetime(signals) {}
@@ -121,4 +121,26 @@ extension Failure {
       if case .damaged(_, let detail) = error { detail } else { Remark(quoting: error.description) }
     self.init(code, subject: home.database, remark: remark)
   }
+}
+
+/// The lock of a service at work.
+private final class ServiceLock {
+  private let home: ServiceHome
+  private var lock: LockFile?
+
+  init(_ home: ServiceHome, _ loop: EventLoop) throws(Failure) {
+    self.home = home
+    lock = try home.takeLock(loop)
+  }
+
+  /// Takes the lock again after its file was removed; false if another process has the file that has its name now.
+  func retake() -> Bool {
+    // Whoever had moved it away may have put it back.
+    if lock != nil, lock!.isAt(path: home.lock) { return true }
+    guard case .acquired(let fresh)? = try? LockFile.acquire(path: home.lock) else { return false }
+    lock = consume fresh
+    return true
+  }
+
+  func unlock() { if let lock = lock.take() { lock.unlock() } }
 }

@@ -1,6 +1,6 @@
-// Owns what a service does when somebody removes its files while it is at work: its sockets are bound anew, its database's
-// log is rescued, its reserve is held back again, and without its database it ends. It knows no database: whoever has one
-// does that part.
+// Owns what a service does when its files are removed while it is at work, as the table of the home says: its sockets are
+// bound again, its lock is taken again, its log starts again, its database's log is rescued, its reserve is held back again,
+// and without its database it ends. It knows no database: the store does that part.
 // Invariant: what is lost for good is told before anything else is promised; what can be made again is made again once
 // whoever removes things has had the time to finish, and only in a home that is still there.
 
@@ -17,6 +17,10 @@ final class ServiceWatch {
     var renewLog: () -> Bool
     /// Holds the room back again that was held back in a file that is gone.
     var renewReserve: () -> Void
+    /// Takes the lock again whose file is gone; false if another process has the new file.
+    var retakeLock: () -> Bool
+    /// Begins the log again under its name.
+    var restoreLog: () -> Void
     var listen: (_ path: String) throws -> Void
     var end: (Failure) -> Void
     /// Says what was made again, or could not be, in English.
@@ -29,6 +33,7 @@ final class ServiceWatch {
   private var names: NameWatch?
   private var lost: Set<String> = []
   private var owesLog = false
+  private var owesLock = false
 
   /// Takes what is in the home now for what belongs there.
   init(_ home: ServiceHome, sockets: [String], on loop: EventLoop, _ remedies: Remedies) {
@@ -36,8 +41,10 @@ final class ServiceWatch {
     self.sockets = sockets
     self.remedies = remedies
     do throws(SystemError) {
-      let names = try NameWatch(in: [home.path, home.run], on: loop)
-      names.expect([home.database, home.databaseLog, home.databaseReserve] + sockets)
+      let names = try NameWatch(in: [home.path, home.run, home.logs], on: loop)
+      names.expect([home.database, home.databaseLog, home.databaseReserve, home.lock] + sockets)
+      // The log is rotated by its own rules.
+      names.expect([home.log], .any)
       names.onLoss = { [unowned self] in lost.formUnion($0) }
       try names.remember()
       self.names = names
@@ -58,6 +65,11 @@ final class ServiceWatch {
       if !own.isEmpty { try Directory.create(path: home.run, recursive: false) }
       for socket in own { try remedies.listen(socket) }
       if missing.contains(home.databaseReserve) { remedies.renewReserve() }
+      if missing.contains(home.log) {
+        try Directory.create(path: home.logs, recursive: false)
+        remedies.restoreLog()
+      }
+      if missing.contains(home.lock) || owesLock { owesLock = !remedies.retakeLock() }
       if owesLog { owesLog = !remedies.renewLog() }
       try names.remember()
       if !missing.isEmpty {
@@ -68,7 +80,7 @@ final class ServiceWatch {
       remedies.note("\(error)", false)
       return names.putOff()
     }
-    if owesLog { names.putOff() }
+    if owesLog || owesLock { names.putOff() }
   }
 
   private func meet(_ losses: Set<String>) {

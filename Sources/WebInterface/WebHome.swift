@@ -29,6 +29,9 @@ struct WebHome {
     return secrets
   }
 
+  /// Writes the secrets again, such as after their file was removed.
+  func keep(_ secrets: Credentials.Secrets) throws(SystemError) { try write(secrets.text, to: secretsPath) }
+
   /// The port that the last server had which was asked for this one; nil for none.
   func lastPort(whenAskedFor port: UInt16) -> UInt16? {
     let numbers = (read(portPath) ?? "").split(separator: " ").map { UInt16($0) }

@@ -59,8 +59,11 @@ private final class WebRun {
   private let server: HTTPServer
   private let application: WebApplication
   private var listeners: [Listener] = []
+  /// The one of the listeners that has the socket in the home.
+  private var local: Listener?
   private var isAskedToEnd = false
   private var rest = MemoryRest()
+  private var watch: WebWatch?
 
   /// Ports that are tried behind the one that is asked for.
   private static let tries: UInt16 = 100
@@ -100,9 +103,22 @@ private final class WebRun {
     for listener in listeners {
       listener.onConnection = { [unowned server] in server.take($0, isLocal: false) }
     }
-    let local = try Listener(path: home.socket, backlog: 128, loop: loop, farewell: Self.farewell)
-    local.onConnection = { [unowned server] in server.take($0, isLocal: true) }
-    listeners.append(local)
+    try listenAtHome(home)
+    let (log, application) = (log, application)
+    let watch = WebWatch(
+      home, on: loop,
+      [
+        "run/web.sock": { [unowned self] () throws(SystemError) in try listenAtHome(home) },
+        "run/web.port": { () throws(SystemError) in try home.remember(port, askedFor: options.port) },
+        "web.secrets": { () throws(SystemError) in try home.keep(application.credentials.secrets) },
+        "logs/web.log": { () throws(SystemError) in log.restore() },
+      ])
+    watch.onNews = { words, isRepaired in
+      log.write(event: isRepaired ? "home_repaired" : "home_not_repaired", level: .warn) {
+        $0.field("msg", isRepaired ? "removed while bank-web was at work, and made again: \(words)" : words)
+      }
+    }
+    self.watch = watch
     server.onRoom = { [unowned self] in for listener in listeners { listener.someoneLeft() } }
     if let refusal {
       log.write(event: "no_port", level: .warn) {
@@ -111,6 +127,16 @@ private final class WebRun {
       }
     }
     log.write(event: "ready") { $0.field("port", Int64(port)) }
+  }
+
+  /// Listens at the socket in the home, also again after its name was lost.
+  private func listenAtHome(_ home: WebHome) throws(SystemError) {
+    local?.stop()
+    listeners.removeAll { $0 === local }
+    let fresh = try Listener(path: home.socket, backlog: 128, loop: loop, farewell: Self.farewell)
+    fresh.onConnection = { [unowned server] in server.take($0, isLocal: true) }
+    listeners.append(fresh)
+    local = fresh
   }
 
   /// Listens at the port that the predecessor had, at the one that is asked for, or at the next that is free.
@@ -153,6 +179,7 @@ private final class WebRun {
     try loop.runOnce(until: .earliest(limit, nextDeadline))
     let now = SystemClock.monotonic()
     for listener in listeners { listener.keepTime(now) }
+    watch?.keepTime(now)
     // What is asked while answers are written is seen to at once: nothing else would wake for it.
     for _ in 0..<4 {
       application.wasAsked = false
@@ -175,7 +202,7 @@ private final class WebRun {
     if application.wasAsked { return MonotonicTime(nanoseconds: 0) }
     var earliest = MonotonicTime.earliest(application.nextDeadline, server.nextDeadline, log.nextFlush)
     for listener in listeners { earliest = .earlier(earliest, listener.nextDeadline) }
-    return .earlier(earliest, rest.nextDeadline)
+    return .earlier(.earlier(earliest, rest.nextDeadline), watch?.nextDeadline)
   }
 }
 

@@ -1,5 +1,6 @@
 // What happens when single files and directories of an open bank are removed: sockets, logs and notes come back, what
 // was acknowledged survives the loss of a database's log, and a database that is gone is named everywhere.
+import BankModel
 import Foundation
 import Glibc
 import Testing
@@ -245,6 +246,110 @@ struct RemovedFilesTests {
       try branch.start("--speed", "max")
       #expect(try branch.status().queue("issued") == 3)
       try branch.expectClean()
+    }
+  }
+
+  /// A bank in which every process is at work that owns something in its home.
+  private func withEverything(_ test: (Branch) throws -> Void) throws {
+    try withBranch { branch in
+      let file = try branch.write(
+        #"""
+        {"services": {"out": {"outside": true}, "long": {"run": ["seq", "50000"], "windows": 1}},
+         "windows": {"deposit": 1, "loan": 0, "juice": 0}}
+        """#, to: "bank.json")
+      try branch.start("--config", file, "--speed", "max")
+      try branch.done("web", "--no-open")
+      try branch.done("enqueue", "--service", "long", "--wait")
+      try test(branch)
+    }
+  }
+
+  private func mode(_ entry: HomeEntry, of branch: Branch) -> mode_t? {
+    var facts = stat()
+    guard lstat("\(branch.home)/\(entry.path)", &facts) == 0 else { return nil }
+    let kind: mode_t =
+      switch entry.kind {
+      case .directory: S_IFDIR
+      case .file: S_IFREG
+      case .socket: S_IFSOCK
+      }
+    return facts.st_mode & S_IFMT == kind ? facts.st_mode & 0o777 : nil
+  }
+
+  @Test(
+    "every entry of the home's table that is removed from an open bank is made again, and the audit is clean")
+  func table() throws {
+    try withEverything { branch in
+      let pid = try branch.status().pid
+      let present = HomeTable.entries.filter { mode($0, of: branch) != nil }
+      let missing = HomeTable.entries.filter { $0.isAlwaysThere && !present.contains($0) }
+      #expect(missing.isEmpty, "\(missing.map(\.path))")
+      for owner in HomeEntry.Owner.allCases { #expect(present.contains { $0.owner == owner }, "\(owner)") }
+      for entry in present where entry.remedy != .ends {
+        try remove(entry.path, of: branch)
+        try branch.waitUntil("\(entry.path) is there again") { mode(entry, of: branch) == mode_t(entry.mode) }
+      }
+      #expect(try branch.status().pid == pid)
+      try branch.done("run", "--wait", "--", "true")
+      try branch.expectClean()
+      // All at once, but for the databases: each file in the midst of the others.
+      for entry in present where entry.remedy == .remade && entry.kind != .directory {
+        try? remove(entry.path, of: branch)
+      }
+      for name in ["run", "logs", "output"] { try? remove(name, of: branch) }
+      for entry in present where entry.isAlwaysThere {
+        try branch.waitUntil("\(entry.path) is there again, too") { mode(entry, of: branch) != nil }
+      }
+      try branch.expectClean()
+      try branch.done("stop", "--now")
+      try branch.expectNobodyLeft()
+    }
+  }
+
+  @Test("all of a long output is kept and printed after the directory of output was removed")
+  func output() throws {
+    try withEverything { branch in
+      let before = try branch.done("run", "--wait", "--", "seq", "50000").out
+      try remove("output", of: branch)
+      let after = try branch.run("run", "--wait", "--", "seq", "50000")
+      #expect(before.utf8.count > 200_000 && after.out == before && after.err == "", "\(after.err)")
+      // A file that is removed while its command writes is named as what it is, and not as a bound of the service.
+      let pipe = branch.path("pipe")
+      #expect(mkfifo(pipe, 0o600) == 0)
+      try branch.done("run", "--", "sh", "-c", "seq 50000; read nothing < \(pipe); seq 9")
+      let ticket = try branch.status().queue("issued")
+      try branch.waitUntil("it has written") {
+        (try? files.attributesOfItem(atPath: "\(branch.home)/output/1/\(ticket).out")[.size] as? Int) ?? 0
+          > 200_000
+      }
+      try remove("output", of: branch)
+      let end = open(pipe, O_WRONLY)
+      #expect(write(end, "go\n", 3) == 3)
+      close(end)
+      try branch.done("wait")
+      let told = try branch.run("output", "\(ticket)")
+      #expect(told.err.contains("their file was removed"), "\(told.err)")
+      try branch.done("stop", "--now")
+    }
+  }
+
+  @Test(
+    "the audit names what is missing while its owner does not make it again, and not what is being made again"
+  )
+  func missing() throws {
+    try withEverything { branch in
+      try remove("run/worker.sock", of: branch)
+      try branch.expectClean()
+      let web = try #require(try branch.status().workers.first { $0.name == "web" }).pid
+      branch.processes.signal(web, SIGSTOP)
+      try remove("run/web.sock", of: branch)
+      let audit = try branch.run("audit", "--json")
+      #expect(audit.code == 1, audit.story)
+      #expect(try words(audit.json()).contains { $0.contains("run/web.sock is missing") }, audit.story)
+      branch.processes.signal(web, SIGCONT)
+      try branch.waitUntil("it is there again") { files.fileExists(atPath: "\(branch.home)/run/web.sock") }
+      try branch.expectClean()
+      try branch.done("stop", "--now")
     }
   }
 }

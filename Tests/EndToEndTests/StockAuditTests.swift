@@ -27,6 +27,17 @@ struct StockAuditTests {
 
   private func words(_ report: JSON) -> [String] { report["problems"].items.compactMap(\.text) }
 
+  @Test("an audit waits for a stock or a vending machine that is starting", arguments: ["stock", "vending"])
+  func starting(name: String) throws {
+    try withBranch { branch in
+      try shop(branch)
+      for _ in 1...3 {
+        try branch.kill(worker: name)
+        _ = try audit(branch, code: 0)
+      }
+    }
+  }
+
   @Test("a shop in order is in order, on an open bank and on a stopped home")
   func clean() throws {
     try withBranch { branch in

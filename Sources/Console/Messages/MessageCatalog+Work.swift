@@ -51,10 +51,34 @@ extension MessageCatalog {
   /// Between the output of one attempt and that of the next.
   var newAttempt: String { say("The command is begun anew.", "명령을 처음부터 다시 실행합니다.") }
 
-  func notKept(_ count: Int64) -> String {
-    say(
-      "\(Self.grouped(count)) bytes of the output were not kept; limits.output and result_bytes say how many are.",
-      "출력 가운데 \(Self.grouped(count))바이트는 남아 있지 않습니다. 남기는 양은 limits.output과 result_bytes로 정합니다.")
+  /// Why bytes of an output are in neither place where they could be.
+  enum OutputLoss: CaseIterable {
+    /// The bounds of the service were reached.
+    case bounds
+    /// No byte was written to a file.
+    case noFile
+    /// The file had them, and is gone.
+    case fileGone
+  }
+
+  func notKept(_ count: Int64, _ loss: OutputLoss) -> String {
+    let bytes = Self.grouped(count)
+    return switch loss {
+    case .bounds:
+      say(
+        "\(bytes) bytes of the output were not kept; limits.output and result_bytes say how many are.",
+        "출력 가운데 \(bytes)바이트는 남아 있지 않습니다. 남기는 양은 limits.output과 result_bytes로 정합니다.")
+    case .noFile:
+      say(
+        "\(bytes) bytes of the output were not kept: their file was removed, or could not be written, or limits.output is 0. "
+          + "The file logs/bankd.stderr in the home says which.",
+        "출력 가운데 \(bytes)바이트는 남아 있지 않습니다. 출력 파일이 삭제되었거나 기록되지 못했거나 limits.output이 0입니다. "
+          + "홈의 logs/bankd.stderr에 까닭이 적혀 있습니다.")
+    case .fileGone:
+      say(
+        "\(bytes) bytes of the output are gone: their file was removed from the directory 'output' of the home.",
+        "출력 가운데 \(bytes)바이트는 없어졌습니다. 홈의 output 디렉터리에서 출력 파일이 삭제되었습니다.")
+    }
   }
 
   func outputRemoved(_ ticket: Int64) -> String {

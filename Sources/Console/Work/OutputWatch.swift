@@ -70,8 +70,16 @@ final class OutputWatch {
   ) throws(CommandError) {
     for (stream, follower) in followers {
       let lost = try follower.finish(report.receipt?.result.map(stream.kept))
-      if lost > 0 { session.note(session.words.notKept(lost)) }
+      if lost > 0 { Self.tell(lost, of: report, stream, session) }
     }
+  }
+
+  /// Says why bytes of a stream cannot be passed on.
+  private static func tell(_ lost: Int64, of report: TicketReport, _ stream: Stream, _ session: Session) {
+    let filed = report.receipt?.result.map(stream.kept)?.filed ?? 0
+    let path = path(session.home.path, day: report.day, ticket: report.ticket, stream)
+    let isThere = ((try? FileFacts.inspect(path)) ?? nil) != nil
+    session.note(session.words.notKept(lost, filed == 0 ? .noFile : isThere ? .bounds : .fileGone))
   }
 
   private func follower(_ stream: Stream, of streams: [Stream]) -> OutputFollower {
@@ -108,6 +116,6 @@ final class OutputWatch {
     if let words = removed(report, stream, session) { throw .complaint("output_removed", .notFound, words) }
     let lost = try follower.finish(report.receipt?.result.map(stream.kept))
     try session.output.flush()
-    if lost > 0 { session.note(session.words.notKept(lost)) }
+    if lost > 0 { tell(lost, of: report, stream, session) }
   }
 }

@@ -1,0 +1,103 @@
+// Names of everything that belongs to a home: what each is, which process owns it, and what follows from its loss.
+// Invariant: every name that a process of an open bank relies on stands here once, below the process that owns it. The
+// processes watch these names, the audit checks them, and the documentation lists them.
+
+/// A name in a home.
+public struct HomeEntry: Sendable, Hashable {
+  /// What the name leads to.
+  public enum Kind: String, Sendable, Hashable {
+    /// A directory, for its owner alone (0700).
+    case directory
+    /// A file, for its owner alone (0600).
+    case file
+    /// A socket, for its owner alone (0600); that of the vending machine also for a group, if one is configured.
+    case socket
+  }
+
+  /// The process that relies on it, and repairs it.
+  public enum Owner: String, Sendable, Hashable, CaseIterable {
+    case coordinator, guardian, stock, vending, page
+    /// The coordinator, if a service is for workers that connect by themselves.
+    case workers
+    /// A window at which commands run; the coordinator makes its directory again.
+    case runner
+  }
+
+  /// What follows from a loss while the owner is at work.
+  public enum Remedy: String, Sendable, Hashable {
+    /// The owner makes it again.
+    case remade
+    /// The owner copies the contents, which it still has open, and starts another.
+    case rescued
+    /// The owner promises nothing more, names the file and ends.
+    case ends
+  }
+
+  /// The name below the home.
+  public let path: String
+  public let kind: Kind
+  public let owner: Owner
+  public let remedy: Remedy
+  /// True for a name that is there for as long as its owner is at work; false for one that comes with its first use.
+  public let isAlwaysThere: Bool
+
+  init(
+    _ path: String, _ kind: Kind, _ owner: Owner, _ remedy: Remedy = .remade, isAlwaysThere: Bool = false
+  ) {
+    (self.path, self.kind, self.owner, self.remedy) = (path, kind, owner, remedy)
+    self.isAlwaysThere = isAlwaysThere
+  }
+
+  /// Permission bits of the entry.
+  public var mode: UInt32 { kind == .directory ? 0o700 : 0o600 }
+}
+
+/// The entries of a home.
+public enum HomeTable {
+  /// Every entry. Beside them stand the logs of the windows, `logs/NAME.log`, which come back with the next line.
+  public static let entries: [HomeEntry] =
+    [
+      HomeEntry("run", .directory, .coordinator, isAlwaysThere: true),
+      HomeEntry("logs", .directory, .coordinator, isAlwaysThere: true),
+      HomeEntry("output", .directory, .runner),
+      HomeEntry("bank.db", .file, .coordinator, .ends),
+      HomeEntry("bank.db-wal", .file, .coordinator, .rescued),
+      HomeEntry("bank.db-reserve", .file, .coordinator),
+      HomeEntry("bank.lock", .file, .coordinator, isAlwaysThere: true),
+      HomeEntry("run/bank.sock", .socket, .coordinator, isAlwaysThere: true),
+      HomeEntry("run/answers.sock", .socket, .coordinator),
+      HomeEntry("run/windows", .file, .coordinator),
+      HomeEntry("run/configuration.json", .file, .coordinator),
+      HomeEntry("run/store", .file, .coordinator),
+      HomeEntry("run/commands", .file, .coordinator),
+      HomeEntry("run/web.order", .file, .coordinator),
+      HomeEntry("logs/coordinator.log", .file, .coordinator, isAlwaysThere: true),
+      HomeEntry("logs/bankd.stderr", .file, .coordinator),
+      HomeEntry("run/worker.sock", .socket, .workers, isAlwaysThere: true),
+      HomeEntry("run/guardian.sock", .socket, .guardian, isAlwaysThere: true),
+      HomeEntry("logs/guardian.log", .file, .guardian, isAlwaysThere: true),
+      HomeEntry("run/web.sock", .socket, .page, isAlwaysThere: true),
+      HomeEntry("run/web.port", .file, .page),
+      HomeEntry("web.secrets", .file, .page, isAlwaysThere: true),
+      HomeEntry("logs/web.log", .file, .page),
+    ] + service(.stock, sockets: ["stock"]) + service(.vending, sockets: ["vending", "vending-admin"])
+
+  /// The entries of one process.
+  public static func entries(of owner: HomeEntry.Owner) -> [HomeEntry] {
+    entries.filter { $0.owner == owner }
+  }
+
+  /// The entries of a service with a database of its own.
+  ///
+  /// - Parameter sockets: their names without `.sock`.
+  private static func service(_ owner: HomeEntry.Owner, sockets: [String]) -> [HomeEntry] {
+    let name = owner.rawValue
+    return [
+      HomeEntry("\(name).db", .file, owner, .ends),
+      HomeEntry("\(name).db-wal", .file, owner, .rescued),
+      HomeEntry("\(name).db-reserve", .file, owner),
+      HomeEntry("\(name).lock", .file, owner, isAlwaysThere: true),
+      HomeEntry("logs/\(name).log", .file, owner),
+    ] + sockets.map { HomeEntry("run/\($0).sock", .socket, owner, isAlwaysThere: true) }
+  }
+}

@@ -1,0 +1,51 @@
+// Watch over what the page's server owns in the home, by the table of the home: its socket, its port note, its secrets, its log.
+// Invariant: what is lost is made again from what this process has in memory, once the remover has had time to finish, and
+// only in a home that is still there.
+import BankModel
+import Posix
+import Time
+
+/// Notices lost files of the page's server, and has them made again.
+final class WebWatch {
+  private let home: WebHome
+  private let remakes: [String: () throws(SystemError) -> Void]
+  private var names: NameWatch?
+  /// Called with the names that were made again, and with what could not be.
+  var onNews: (_ words: String, _ isRepaired: Bool) -> Void = { _, _ in }
+
+  /// - Parameter remakes: by their names in the table.
+  init(_ home: WebHome, on loop: EventLoop, _ remakes: [String: () throws(SystemError) -> Void]) {
+    (self.home, self.remakes) = (home, remakes)
+    do throws(SystemError) {
+      let names = try NameWatch(
+        in: [home.path, Paths.directory(of: home.socket), home.logs], on: loop)
+      for entry in HomeTable.entries(of: .page) {
+        names.expect([Paths.join(home.path, entry.path)], entry.kind == .socket ? .same : .any)
+      }
+      try names.remember()
+      self.names = names
+    } catch { names = nil }
+  }
+
+  var nextDeadline: MonotonicTime? { names?.repairAt }
+
+  func keepTime(_ now: MonotonicTime) {
+    guard let names, let due = names.repairAt, due <= now else { return }
+    let lost = names.losses()
+    let entries = HomeTable.entries(of: .page).filter { lost.contains(Paths.join(home.path, $0.path)) }
+    do throws(SystemError) {
+      if !entries.isEmpty {
+        for directory in [Paths.directory(of: home.socket), home.logs] {
+          try Directory.create(path: directory, recursive: false)
+        }
+      }
+      for entry in entries { try remakes[entry.path]?() }
+      try names.remember()
+    } catch {
+      onNews(error.description, false)
+      return names.putOff()
+    }
+    guard !entries.isEmpty else { return }
+    onNews(entries.map { Paths.lastPart(of: $0.path) }.joined(separator: ", "), true)
+  }
+}
