@@ -19,7 +19,7 @@ struct StopTests {
       try branch.waitUntil("the bank is closing") { try branch.status().state == "draining" }
       try branch.expectRefusal(75, "draining", of: "enqueue", "1")
       #expect(try branch.done("status", language: .ko).out.hasPrefix("마감 중 · 영업 1일차"))
-      try branch.write("", to: "go")
+      _ = try branch.write("", to: "go")
       let report = try stop.finish().json()
       #expect(report.differences(from: Samples.stopped) == [])
       #expect(report["served"].integer == 13 && report["waiting"].integer == 0 && report["day"].integer == 1)
