@@ -69,6 +69,19 @@ enum TopFixture {
       ], events: events, windows: windows)
   }
 
+  /// A dead letter that ended with these words.
+  static func letter(_ ticket: Int64, _ words: String) -> TicketReport {
+    var attempt = AttemptReport(
+      window: "juice-1", generation: 1, pid: 4_964, startedAt: wall, endedAt: wall + 5, end: .failed,
+      signal: nil,
+      code: 65)
+    attempt.words = words
+    return TicketReport(
+      day: 3, ticket: ticket, service: .juice, priority: .regular, amount: 0, account: 0, issuedAt: wall,
+      state: .dead,
+      attempts: [attempt])
+  }
+
   static func model(
     _ language: Language = .english, isChaos: Bool = true, _ frame: BoardFrame? = frame()
   ) -> TopModel {

@@ -77,19 +77,34 @@ import Time
     #expect(plain.paint("x", .loan) == "x")
   }
 
-  @Test("columns are left out in their order until a table fits, and no more than are needed")
-  func dropping() {
-    var table = TextTable([.left, .right, .left])
-    table.addHeadings(["name", "n", "words"])
-    table.add(["abc", "12", "many words"])
-    func lines(_ columns: Int) -> [String] {
-      var narrow = table
-      narrow.drop([2, 1], toFit: columns)
-      return narrow.aligned(.none)
+  @Test(
+    "long cells are shortened first, then columns are left out in their order, and no more than are needed")
+  func fitting() {
+    let list = TopList(
+      columns: [
+        .init(title: "name", shortening: .middle, comfort: 10),
+        .init(title: "n", alignment: .right, dispensability: 1),
+        .init(title: "words", dispensability: 2, shortening: .end, comfort: 10), .init(title: "state"),
+      ], rows: [])
+    func fit(_ natural: [Int], _ room: Int) -> [[Int]] {
+      let (places, widths) = list.fitting(natural, within: room)
+      return [places, places.map { widths[$0] }]
     }
-    #expect(lines(20) == ["name   n  words", "abc   12  many words"])
-    #expect(lines(19) == ["name   n", "abc   12"])
-    #expect(lines(7) == ["name", "abc"] && lines(1) == ["name", "abc"])
+    #expect(fit([6, 2, 8, 4], 26) == [[0, 1, 2, 3], [6, 2, 8, 4]])
+    #expect(
+      fit([60, 2, 90, 4], 40) == [[0, 1, 2, 3], [18, 2, 10, 4]], "what is left over goes to the first")
+    #expect(fit([60, 2, 8, 4], 22) == [[0, 1, 3], [12, 2, 4]])
+    #expect(fit([60, 2, 8, 4], 14) == [[0, 3], [8, 4]] && fit([60, 2, 8, 4], 5) == [[0, 3], [8, 4]])
+    #expect(TopList.shortened("abcdefghij", to: 5, .middle) == "ab…ij")
+    #expect(TopList.shortened("abcdefghij", to: 5, .end) == "abcd…")
+    #expect(TopList.shortened("예금업무창구", to: 7, .middle) == "예…구")
+    for text in ["abcdefghij", "예금업무창구", "", "👩‍👩‍👧abcdef"] {
+      for width in 1...12 {
+        let short = TopList.shortened(text, to: width, .middle)
+        #expect(DisplayWidth.of(short) <= width, "\(text) in \(width)")
+      }
+      #expect(TopList.shortened(text, to: 3, .never) == text)
+    }
   }
 
   @Test("a row keeps its selection wherever it goes, and its place is kept where it is gone")

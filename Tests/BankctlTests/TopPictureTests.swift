@@ -23,14 +23,14 @@ import Wire
   private static let narrow: [Language: [String]] = [
     .english: [
       "open · day 3 · Business time - 01:02:781", "waiting 7 · serving 3 · served 1,265",
-      "served/s 12  ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁", "[1 Windows]  2  3  4  5  6",
+      "served/s 12  ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁", "[1 Windows]  2  3 (1)  4  5  6",
       "  window     state          ticket", "▸ deposit-1  serving      1 · 40 %",
       "  deposit-2  serving          2 +2", "  loan-1     idle                -",
       "  juice-1    backing off         -", "", "", "? help · q quits · ⏎ customer · p pause",
     ],
     .korean: [
       "영업 중 · 영업 3일차 · 01:02:781", "대기중 7 · 업무중 3 · 완료 1,265", "초당 완료 12  ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁",
-      "[1 창구]  2  3  4  5  6", "  창구       상태             번호", "▸ deposit-1  업무중       1 · 40 %",
+      "[1 창구]  2  3 (1)  4  5  6", "  창구       상태             번호", "▸ deposit-1  업무중       1 · 40 %",
       "  deposit-2  업무중           2 +2", "  loan-1     쉬는 중             -",
       "  juice-1    재시작 대기         -", "", "", "? 도움말 · q 나가기 · ⏎ 고객 · p 멈춤",
     ],
@@ -86,6 +86,62 @@ import Wire
     #expect(usual.count == 24 && usual.last?.hasPrefix(language == .korean ? "? 도움말" : "? help") == true)
     let wide = lines(model, 200, 50)
     #expect(Array(wide[5..<10]) == Self.wide[language] && wide.count == 50)
+  }
+
+  @Test(
+    "one long text costs no other column: state and ticket stay at 40 columns, every reason at 80, the dead are counted",
+    arguments: [Language.english, .korean])
+  func longTexts(language: Language) {
+    let words = MessageCatalog(language: language)
+    let name = "averyveryveryverylongservicename_for_layout.tests-of-the-top"
+    var frame = TopFixture.frame()
+    frame.windows[2].window = name + "-1"
+    frame.services[1].pauseReason = String(repeating: "y", count: 200)
+    if let service = ServiceName(name) { frame.services[0].service = service }
+    let model = TopFixture.model(language, frame)
+    let narrow = lines(model, 40, 12)
+    #expect(narrow.contains { $0.contains(words.state(.idle)) }, "\(narrow)")
+    #expect(
+      narrow.contains { $0.contains("1 · 40 %") } && narrow.contains { $0.contains("3 (1)") }, "\(narrow)")
+    #expect(
+      narrow.contains { $0.hasPrefix("  averyv") && $0.contains("…") && $0.contains("top-1 ") }, "\(narrow)")
+    #expect(narrow.contains { $0.contains("deposit-1") }, "a name that has room is whole")
+    var services = model
+    services.press("2")
+    for columns in [40, 80] {
+      let lines = lines(services, columns, 24)
+      #expect(
+        lines.contains { $0.contains(words.paused) } && lines.contains { $0.contains("avery") }, "\(lines)")
+    }
+    var dead = model
+    let letters = ["short reason", String(repeating: "x", count: 160)].enumerated().map { place, reason in
+      TopFixture.letter(Int64(place + 1), reason)
+    }
+    dead.press("3")
+    dead.hear(.tickets(letters), to: .tickets(TicketQuery(state: .dead)), more: false)
+    for columns in [40, 80] {
+      let lines = lines(dead, columns, 24)
+      let isWide = columns == 80
+      #expect(
+        lines.contains { $0.contains(words.reasonHeading) } && lines.contains { $0.hasSuffix("…") },
+        "\(lines)")
+      #expect(lines.contains { $0.contains("short reason") } || !isWide, "\(lines)")
+    }
+  }
+
+  @Test("g and G lead to the first and the last row, on every page and in every text")
+  func ends() {
+    var long = TopFixture.frame()
+    long.windows = (1...300).map { BoardWindow(window: "deposit-\($0)", service: .deposit, state: .idle) }
+    var model = TopFixture.model(.english, long)
+    model.press("G")
+    #expect(model.selected(at: TopFixture.begin)?.key == "deposit-300")
+    model.press("g")
+    #expect(model.selected(at: TopFixture.begin)?.key == "deposit-1")
+    model.press("Gㅎ")
+    #expect(model.selected(at: TopFixture.begin)?.key == "deposit-1", "the same key where Hangul is written")
+    model.press("?")
+    #expect(lines(model, 100, 40).contains { $0.hasPrefix("g G ") })
   }
 
   @Test("the lines: who waits for each service by grade, who is paused and why, and the first who wait")

@@ -137,6 +137,7 @@ extension MessageCatalog {
   func topHelp(isChaos: Bool) -> [(key: String, meaning: String)] {
     [
       ("↑ ↓ j k", say("select; Home, End, PgUp and PgDn, too", "고르기. Home, End, PgUp, PgDn도 됩니다")),
+      ("g G", say("the first and the last row", "첫 줄과 마지막 줄")),
       ("Tab 1–6", say("another page; ← and →, too", "다른 화면. ←와 →도 됩니다")),
       ("⏎", say("the story of the selected customer", "고른 고객에게 일어난 일")),
       ("/", say("only rows in which this is written", "이 글이 있는 줄만 보기")),

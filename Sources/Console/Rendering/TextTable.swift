@@ -68,22 +68,6 @@ package struct TextTable: Sendable {
     return lines + [line]
   }
 
-  /// Leaves out columns, in this order, until the table is no wider than the terminal.
-  mutating func drop(_ order: [Int], toFit columns: Int) {
-    let widths = self.widths(of: allRows)
-    var left = widths.reduce(-2) { $0 + $1 + 2 }
-    var dropped: Set<Int> = []
-    for column in order where left > columns {
-      dropped.insert(column)
-      left -= widths[column] + 2
-    }
-    guard !dropped.isEmpty else { return }
-    func kept<Element>(_ all: [Element]) -> [Element] {
-      all.enumerated().filter { !dropped.contains($0.offset) }.map(\.element)
-    }
-    (alignments, headings, rows) = (kept(alignments), kept(headings), rows.map(kept))
-  }
-
   private var allRows: [[Cell]] { (headings.isEmpty ? [] : [headings.map { Cell($0, .quiet) }]) + rows }
 
   private func widths(of rows: [[Cell]]) -> [Int] {

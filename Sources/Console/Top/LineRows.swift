@@ -17,15 +17,15 @@ struct LineRows {
 
   private var serviceColumns: [TopList.Column] {
     [
-      .init(title: words.column(.service)),
-      .init(title: words.column(.state), dispensability: 1),
+      .init(title: words.column(.service), shortening: .middle),
+      .init(title: words.column(.state)),
       .init(title: words.column(.windows), alignment: .right, dispensability: 2, isDescending: true),
       .init(title: words.column(.waiting), alignment: .right, width: 7, isDescending: true),
       .init(title: words.column(.serving), alignment: .right, dispensability: 3, isDescending: true),
       .init(title: words.column(.delayed), alignment: .right, dispensability: 4, isDescending: true),
       .init(title: words.column(.dead), alignment: .right, dispensability: 5, isDescending: true),
       .init(title: words.perSecond, alignment: .right, dispensability: 6, isDescending: true),
-      .init(title: words.byGrade, dispensability: 7, isDescending: true),
+      .init(title: words.byGrade, dispensability: 7, isDescending: true, shortening: .end, comfort: 24),
     ]
   }
 
@@ -72,7 +72,7 @@ struct LineRows {
     var columns = customerColumns(words.column(.ticket))
     columns.append(
       .init(title: words.column(.amount), alignment: .right, dispensability: 2, isDescending: true))
-    columns.append(.init(title: words.reasonHeading, dispensability: 1))
+    columns.append(.init(title: words.reasonHeading, shortening: .end, comfort: 24))
     columns.append(.init(title: words.issued, dispensability: 3))
     let rows = letters.map { letter in
       var row = customer(
@@ -90,7 +90,7 @@ struct LineRows {
 
   private func customerColumns(_ title: String) -> [TopList.Column] {
     [
-      .init(title: title), .init(title: words.column(.service)),
+      .init(title: title), .init(title: words.column(.service), shortening: .middle),
       .init(title: words.column(.grade), dispensability: 1),
     ]
   }
@@ -120,8 +120,8 @@ struct LineRows {
       return row
     }
     let columns: [TopList.Column] = [
-      .init(title: words.time), .init(title: words.event),
-      .init(title: words.column(.service), dispensability: 1),
+      .init(title: words.time), .init(title: words.event, shortening: .end, comfort: 40),
+      .init(title: words.column(.service), dispensability: 1, shortening: .middle),
       .init(title: words.column(.pid), dispensability: 2),
     ]
     return TopList(columns: columns, rows: rows)

@@ -1,5 +1,6 @@
 // Owns what a list of the dashboard consists of: columns, rows, what each row stands for and is sorted by.
 // Invariant: every row has a cell and a rank for each column; sorting changes the order of no two rows of the same rank.
+import Arguments
 import BankModel
 import Wire
 
@@ -13,6 +14,9 @@ struct TopList {
     var width = 0
     /// Whether the largest is what people look for.
     var isDescending = false
+    /// How a cell is shortened that has no room, and the width up to which it is not while other columns are there.
+    var shortening = Shortening.never
+    var comfort = 16
   }
 
   enum Rank: Comparable {
@@ -45,28 +49,34 @@ extension TopList {
 
   /// The lines, the first one with the headings; the selected row has a mark.
   func lines(selected: String?, sorted: Int?, _ palette: Palette, columns width: Int) -> [String] {
-    var table = TextTable(columns.map(\.alignment))
-    table.addHeadings(
-      columns.enumerated().map { place, column in
-        let sign = place == sorted && place > 0 ? column.isDescending ? "▾" : "▴" : ""
-        let title = (place == 0 ? "  " : "") + column.title + sign
-        return column.alignment == .right
-          ? String(repeating: " ", count: max(0, column.width - title.count)) + title : title
-      })
+    let headings = columns.enumerated().map { place, column in
+      let sign = place == sorted && place > 0 ? column.isDescending ? "▾" : "▴" : ""
+      let title = column.title + sign
+      return column.alignment == .right
+        ? String(repeating: " ", count: max(0, column.width - title.count)) + title : title
+    }
+    let natural = columns.indices.map { place in
+      rows.reduce(DisplayWidth.of(headings[place])) { max($0, DisplayWidth.of($1.cells[place].text)) }
+    }
+    // Two places in front of everything are for the mark.
+    let (places, widths) = fitting(natural, within: max(0, width - 2))
+    var table = TextTable(places.map { columns[$0].alignment })
+    table.addHeadings(places.map { Self.margin($0, "  ") + headings[$0] })
     for row in rows {
       let isSelected = row.key == selected
-      var cells = row.cells
-      cells[0].text = (isSelected ? "▸ " : "  ") + cells[0].text
-      if isSelected {
-        for place in cells.indices where cells[place].role == nil { cells[place].role = .heading }
-      }
-      table.add(cells)
+      table.add(
+        places.map { place in
+          var cell = row.cells[place]
+          let text = Self.shortened(cell.text, to: widths[place], columns[place].shortening)
+          cell.text = Self.margin(place, isSelected ? "▸ " : "  ") + text
+          if isSelected, cell.role == nil { cell.role = .heading }
+          return cell
+        })
     }
-    let order = columns.indices.filter { columns[$0].dispensability > 0 }
-      .sorted { columns[$0].dispensability > columns[$1].dispensability }
-    table.drop(order, toFit: width)
     return table.aligned(palette)
   }
+
+  private static func margin(_ place: Int, _ mark: String) -> String { place == 0 ? mark : "" }
 }
 
 /// One row: what it shows, and what a key means there.

@@ -272,8 +272,8 @@ struct TopModel {
     case .down, .character("j"), .character("ㅓ"): 1
     case .pageUp: -max(1, room.rows - 1)
     case .pageDown: max(1, room.rows - 1)
-    case .home: .min
-    case .end: .max
+    case .home, .character("g"), .character("ㅎ"): .min
+    case .end, .character("G"): .max
     default: nil
     }
   }

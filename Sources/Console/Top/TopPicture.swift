@@ -106,7 +106,7 @@ struct TopPicture {
     func title(_ tab: TopTab, _ isNamed: Bool) -> TextTable.Cell {
       let dead = model.shown(at: now)?.moment.frame.counts.dead ?? 0
       let count = tab == .dead && dead > 0 ? " (\(MessageCatalog.grouped(dead)))" : ""
-      let name = isNamed ? " " + words.tab(tab) + count : ""
+      let name = (isNamed ? " " + words.tab(tab) : "") + count
       guard tab == model.tab else { return .init("\(tab.rawValue)\(name)", .quiet) }
       return .init("[\(tab.rawValue)\(name)]", .heading)
     }

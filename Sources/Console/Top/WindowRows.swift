@@ -19,8 +19,8 @@ struct WindowRows {
 
   private var columns: [TopList.Column] {
     [
-      .init(title: words.column(.window)),
-      .init(title: words.column(.service), dispensability: 9),
+      .init(title: words.column(.window), shortening: .middle),
+      .init(title: words.column(.service), dispensability: 9, shortening: .middle),
       .init(title: words.column(.pid), alignment: .right, dispensability: 4),
       .init(title: words.column(.generation), alignment: .right, dispensability: 6),
       .init(title: words.column(.state)),

@@ -1,0 +1,62 @@
+// How a list of the dashboard is made to fit a terminal: cells that are too long are shortened, columns that help least are left out.
+// Invariant: a long text costs room of its own column alone. A shortened cell has a mark where something is missing; a name keeps
+// its beginning and its end.
+import Arguments
+
+extension TopList {
+  /// How a cell that has no room is shortened.
+  enum Shortening {
+    case never
+    /// A name: its beginning and its end tell it from others.
+    case middle
+    /// A sentence: its beginning says most.
+    case end
+  }
+
+  /// The columns that are shown, and the width of each; a width is never more than the column needs.
+  func fitting(_ natural: [Int], within room: Int) -> (places: [Int], widths: [Int]) {
+    var widths = natural.indices.map { place in
+      columns[place].shortening == .never ? natural[place] : min(natural[place], columns[place].comfort)
+    }
+    var places = Array(natural.indices)
+    func total() -> Int { places.reduce(-2) { $0 + widths[$1] + 2 } }
+    let order = places.filter { columns[$0].dispensability > 0 }
+      .sorted { columns[$0].dispensability > columns[$1].dispensability }
+    for place in order where total() > room { places.removeAll { $0 == place } }
+    // Only what is never left out is still there: its widest texts give way, down to a few letters.
+    while total() > room,
+      let widest = places.filter({ columns[$0].shortening != .never && widths[$0] > Self.leastWidth })
+        .max(by: { widths[$0] < widths[$1] })
+    {
+      widths[widest] -= min(total() - room, widths[widest] - Self.leastWidth, max(1, widths[widest] / 4))
+    }
+    for place in places where total() < room {
+      widths[place] = min(natural[place], widths[place] + room - total())
+    }
+    return (places, widths)
+  }
+
+  /// Letters of a name that still say something, with the mark.
+  private static let leastWidth = 8
+
+  /// A text in so many places of a terminal.
+  static func shortened(_ text: String, to width: Int, _ shortening: Shortening) -> String {
+    guard shortening != .never, DisplayWidth.of(text) > width, width > 0 else { return text }
+    let behind = shortening == .middle ? (width - 1) / 2 : 0
+    return beginning(of: text, width - 1 - behind) + "…" + end(of: text, behind)
+  }
+
+  private static func beginning(of text: String, _ width: Int) -> String {
+    var (taken, used) = ("", 0)
+    for character in text {
+      used += DisplayWidth.of(character)
+      guard used <= width else { break }
+      taken.append(character)
+    }
+    return taken
+  }
+
+  private static func end(of text: String, _ width: Int) -> String {
+    String(beginning(of: String(text.reversed()), width).reversed())
+  }
+}
