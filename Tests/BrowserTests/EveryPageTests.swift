@@ -63,6 +63,58 @@ extension PageTests {
       }
     }
 
+    @Test(
+      "names and reasons of one long word, and marks that turn text around, push nothing out; nor does twice the size"
+    )
+    func longTexts() throws {
+      let name = "averyveryveryverylongservicename_for_layout.tests-of-the-pages"
+      let reason = "printf '%s' \(String(repeating: "x", count: 160)) >&2; exit 65"
+      let turned = "printf 'a\u{202E}b\u{2066}c' >&2; exit 65"
+      try withSite(configuration: { branch in
+        let services = [(name, "exit 0"), ("long", reason), ("turned", turned)].map { name, script in
+          "\"\(name)\": {\"run\": [\"/bin/sh\", \"-c\", \"\(script)\"], \"windows\": 1}"
+        }
+        return try branch.configuration(
+          speed: "100", more: ", \"services\": {\(services.joined(separator: ", "))}")
+      }) { site in
+        for service in ["long", "turned", name] {
+          try site.branch.done("enqueue", "--service", service, "--payload", "x")
+        }
+        try site.branch.waitUntil("two are put aside") { try site.branch.status().queue("dead") == 2 }
+        try site.branch.done("pause", name)
+        try site.branch.done("enqueue", "3", "--service", name, "--payload", "x")
+        let page = try site.page()
+        for path in [
+          "/", "/dead", "/windows", "/services", "/tickets", "/receipts", "/audit", "/windows/\(name)-1/log",
+        ] {
+          try page.go(to: site.origin + path)
+          // 640 pixels are a desk at 200 %, 195 a telephone at 200 %.
+          for (width, isDouble) in [
+            (1280, false), (1280, true), (640, false), (640, true), (320, false), (195, false),
+          ] {
+            try page.view(width: width, height: 800)
+            try page.evaluate("document.documentElement.style.fontSize = \(isDouble ? "'32px'" : "''")")
+            let beyond = try page.beyondTheEdge()
+            #expect(beyond == [], "\(path), \(width) pixels, twice: \(isDouble)")
+            // A table may be pushed by itself, and is not: each of its columns is seen.
+            let hidden = try page.evaluate(
+              "[...document.querySelectorAll('.scroll-x')].filter(box => box.scrollWidth > box.clientWidth + 1).length"
+            )
+            #expect(hidden.integer == 0 || isDouble, "\(path), \(width) pixels: a column is pushed out")
+          }
+          try page.evaluate("document.documentElement.style.fontSize = ''")
+          #expect(try !page.text("document.body.textContent").contains("\u{202E}"), "\(path)")
+        }
+        try page.go(to: site.origin + "/")
+        let low = try page.evaluate(
+          "[...document.querySelectorAll('.events a')].filter(a => a.getBoundingClientRect().height < 24).length"
+        )
+        #expect(
+          try page.count(".events a") > 0 && low.integer == 0, "links of events are high enough for a finger")
+        try page.expectClean()
+      }
+    }
+
     private static let questions = [
       "[...document.querySelectorAll('[data-ticket], [data-fruit], [data-product], [data-purchase]')]"
         + ".map(row => row.textContent.replace(/\\s+/g, ' '))",

@@ -40,27 +40,38 @@ public struct HTML: Sendable, Equatable, ExpressibleByStringInterpolation {
   public static func += (left: inout HTML, right: HTML) { left.text += right.text }
 
   fileprivate static func escape(_ text: some StringProtocol, into escaped: inout String) {
-    var plain = text.utf8[...]
+    var plain = Substring(text).utf8[...]
     while let place = plain.firstIndex(where: isSpecial) {
       escaped += String(decoding: plain[..<place], as: UTF8.self)
-      escaped += replacement(plain[place])
-      plain = plain[plain.index(after: place)...]
+      // What begins with this byte has three.
+      let count = plain[place] == 0xE2 ? 3 : 1
+      let end = plain.index(place, offsetBy: count, limitedBy: plain.endIndex) ?? plain.endIndex
+      escaped += replacement(plain[place..<end])
+      plain = plain[end...]
     }
     escaped += String(decoding: plain, as: UTF8.self)
   }
 
-  /// The five characters that mean something, and control characters, which no document may hold.
+  /// The five characters that mean something, control characters, which no document may hold, and the first byte of marks that
+  /// turn the direction of the text around them.
   private static func isSpecial(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "&"), UInt8(ascii: "\""), UInt8(ascii: "'"): true
     case 0x09, 0x0A: false
-    case ..<0x20, 0x7F: true
+    case ..<0x20, 0x7F, 0xE2: true
     default: false
     }
   }
 
-  private static func replacement(_ byte: UInt8) -> String {
-    switch byte {
+  /// U+202A to U+202E, and U+2066 to U+2069: embeddings, overrides and isolates (Unicode Standard Annex 9).
+  private static func turnsAround(_ bytes: Substring.UTF8View.SubSequence) -> Bool {
+    let (second, third) = (bytes.dropFirst().first, bytes.dropFirst(2).first ?? 0)
+    return second == 0x80 && (0xAA...0xAE).contains(third) || second == 0x81 && (0xA6...0xA9).contains(third)
+  }
+
+  private static func replacement(_ bytes: Substring.UTF8View.SubSequence) -> String {
+    switch bytes.first {
+    case 0xE2: turnsAround(bytes) ? "\u{FFFD}" : String(decoding: bytes, as: UTF8.self)
     case UInt8(ascii: "<"): "&lt;"
     case UInt8(ascii: ">"): "&gt;"
     case UInt8(ascii: "&"): "&amp;"

@@ -35,9 +35,9 @@ extension AuditPage {
       \(frame.heading(words.audit))
       \(regions.place("verdict", "div", #" aria-live="polite""#))
       \(regions.place("numbers"))
-      <section class="card"><table class="promises"><thead><tr><th scope="col">\(words.promiseHeading)</th>\
+      <section class="card"><div class="scroll-x"><table class="promises"><thead><tr><th scope="col">\(words.promiseHeading)</th>\
       <th scope="col" class="n">\(words.difference)</th><th scope="col">\(words.state)</th></tr></thead>
-      \(regions.place("promises", "tbody"))</table></section>
+      \(regions.place("promises", "tbody"))</table></div></section>
       \(regions.place("problems"))
       \(regions.place("notes"))
       """

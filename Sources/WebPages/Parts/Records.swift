@@ -106,7 +106,7 @@ extension PageFrame {
     let reason: HTML? = words.phrases.reason(row.end, signal: row.signal, code: row.code).map {
       #"<b class="alarm">\#($0)</b>"#
     }
-    let said: HTML? = row.reason.map { #" <small class="said-last">\#($0)</small>"# }
+    let said: HTML? = row.reason.map { #" <small class="said-last" dir="auto">\#($0)</small>"# }
     return selectable(
       row,
       """
