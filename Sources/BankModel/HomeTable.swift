@@ -78,6 +78,7 @@ public enum HomeTable {
       HomeEntry("logs/guardian.log", .file, .guardian, isAlwaysThere: true),
       HomeEntry("run/web.sock", .socket, .page, isAlwaysThere: true),
       HomeEntry("run/web.port", .file, .page),
+      HomeEntry("run/web.sessions", .file, .page),
       HomeEntry("web.secrets", .file, .page, isAlwaysThere: true),
       HomeEntry("logs/web.log", .file, .page),
     ] + service(.stock, sockets: ["stock"]) + service(.vending, sockets: ["vending", "vending-admin"])

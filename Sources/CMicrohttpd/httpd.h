@@ -16,10 +16,11 @@ struct httpd_orders {
 };
 
 /// Starts a daemon that listens nowhere, has no thread, and waits in an epoll descriptor that somebody else watches.
-/// NULL where it cannot. See MHD_start_daemon.
+/// NULL where it cannot. See MHD_start_daemon. With MHD_USE_TURBO a connection that it gives up is closed and not shut down, so
+/// that a second descriptor of it stays in use.
 static inline struct MHD_Daemon *httpd_start(const struct httpd_orders *orders) {
   return MHD_start_daemon(
-      MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, orders->on_access,
+      MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_TURBO, 0, NULL, NULL, orders->on_access,
       orders->context, MHD_OPTION_NOTIFY_COMPLETED, orders->on_completed, orders->context,
       MHD_OPTION_NOTIFY_CONNECTION, orders->on_connection, orders->context, MHD_OPTION_URI_LOG_CALLBACK,
       orders->on_target, orders->context, MHD_OPTION_CONNECTION_MEMORY_LIMIT, orders->memory,

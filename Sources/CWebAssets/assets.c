@@ -10,6 +10,10 @@
 #define ASSETS(EACH)                                                                                         \
   EACH(style_css, "style.css", css)                                                                          \
   EACH(page_js, "page.js", script)                                                                           \
+  EACH(server_js, "server.js", script)                                                                       \
+  EACH(proof_js, "proof.js", script)                                                                         \
+  EACH(stream_js, "stream.js", script)                                                                       \
+  EACH(shared_js, "shared.js", script)                                                                       \
   EACH(live_js, "live.js", script)                                                                           \
   EACH(timer_js, "timer.js", script)                                                                         \
   EACH(dialog_js, "dialog.js", script)                                                                       \
@@ -29,6 +33,18 @@ static const unsigned char more_css[] = {
 };
 static const unsigned char page_js[] = {
 #embed "Assets/page.js"
+};
+static const unsigned char server_js[] = {
+#embed "Assets/server.js"
+};
+static const unsigned char proof_js[] = {
+#embed "Assets/proof.js"
+};
+static const unsigned char stream_js[] = {
+#embed "Assets/stream.js"
+};
+static const unsigned char shared_js[] = {
+#embed "Assets/shared.js"
 };
 static const unsigned char live_js[] = {
 #embed "Assets/live.js"

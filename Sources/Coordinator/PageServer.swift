@@ -47,6 +47,8 @@ final class PageServer: BankPart {
       throw Failure(.system, subject: programs.web, detail: "this build has no server of the page")
     }
     if let order, wanted.isMet(by: order), post?.isGivenUp == false { return }
+    // A server that was just ended may have kept a session behind its end.
+    if order == nil { forget() }
     order = wanted
     remember(wanted)
     begin(wanted)
@@ -85,7 +87,11 @@ final class PageServer: BankPart {
   /// Writes the note again after it was lost.
   func keepNote() { if let order { remember(order) } }
 
-  private func forget() { try? Directory.unlink(note) }
+  /// The page is closed, and every session of it has ended.
+  private func forget() {
+    try? Directory.unlink(note)
+    try? Directory.unlink(Paths.join(context.home.path, "run", "web.sessions"))
+  }
 
   private func remembered() -> WebOrder? {
     guard let file = try? FileDescriptor.open(note, .readOnly), let bytes = try? file.readAll(limit: 256),

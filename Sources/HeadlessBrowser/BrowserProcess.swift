@@ -88,7 +88,8 @@ final class BrowserProcess {
     var arguments = [
       "--remote-debugging-pipe", "--user-data-dir=\(directory)/profile", "--accept-lang=\(language)",
       // Nothing is looked up and nobody but this machine is reached, not even by an address.
-      "--host-resolver-rules=MAP \(Browser.foreignName) 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+      "--host-resolver-rules=MAP \(Browser.foreignName) 127.0.0.1, MAP *.localhost 127.0.0.1, "
+        + "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
       "--proxy-server=http://127.0.0.1:9", "--proxy-bypass-list=\(Browser.foreignName)",
       "--disable-background-networking", "--no-first-run",
       "--disable-component-update", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",

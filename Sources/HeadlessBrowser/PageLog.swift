@@ -21,7 +21,14 @@ package struct PageRequest: Sendable {
   package var staysHere: Bool {
     ["http://127.0.0.1:", "http://127.0.0.1/", "data:", "about:", "file:", "blob:"].contains {
       url.hasPrefix($0)
-    }
+    } || isOfLocalName
+  }
+
+  /// True for a name below `localhost`, which leads nowhere but to this machine (RFC 6761, section 6.3).
+  private var isOfLocalName: Bool {
+    let parts = url.split(separator: "/", maxSplits: 2)
+    let host = parts.count > 1 && parts[0] == "http:" ? parts[1].prefix { $0 != ":" } : ""
+    return host.hasSuffix(".localhost")
   }
 }
 

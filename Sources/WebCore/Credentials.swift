@@ -1,23 +1,23 @@
-// Owns who is who: the cookies of whoever has followed a link, and of the vending machine's manager, and the links that have
-// not been followed. Invariant: a link lets somebody in once, and nobody after its time; secrets are compared without telling
-// by the time it takes how much of them was right. The cookies outlive this process, the links do not.
+// Owns who is who: the sessions of those who followed a link, the vending machine's manager, and the links that were not followed.
+// Invariant: a link begins one session, and none after its time; secrets are compared without telling by the time it takes how
+// much of them was right. Sessions outlive this process as text, links do not.
 import Time
 
 /// The secrets of one home, and the links of one process.
 public struct Credentials: Sendable {
   /// The secrets that are kept in the home, as hexadecimal digits.
   public struct Secrets: Sendable, Equatable {
-    /// What the cookie of whoever was let in says.
-    public var session: String
-    /// What the cookie of the manager says.
-    public var manager: String
+    /// The key of the proofs with which this bank's page shows a browser that it is the same one.
+    public var identity: String
+    /// The random part of the bank's own name, ten digits: `bank-NAME.localhost`.
+    public var name: String
     /// What somebody who wants to be the manager types in.
     public var managerCode: String
 
-    /// New secrets of four random numbers each, and a code of eight digits.
+    /// New secrets of random numbers, and a code of eight digits.
     public init(random: () -> UInt64) {
-      session = Self.digits(random)
-      manager = Self.digits(random)
+      identity = Self.digits(random)
+      name = String(Self.digits(random).prefix(10))
       let code = String(random() % 100_000_000)
       managerCode = String(repeating: "0", count: 8 - code.utf8.count) + code
     }
@@ -25,14 +25,17 @@ public struct Credentials: Sendable {
     /// The secrets of a file; nil where it does not hold three lines of them.
     public init?(text: String) {
       let lines = text.split(separator: "\n").map { String($0) }
-      guard lines.count == 3, lines[0].utf8.count == 64, lines[1].utf8.count == 64, lines[2].utf8.count == 8,
+      guard lines.count == 3, lines[0].utf8.count == 64, lines[1].utf8.count == 10, lines[2].utf8.count == 8,
         lines.allSatisfy({ $0.utf8.allSatisfy(Self.isDigit) })
       else { return nil }
-      (session, manager, managerCode) = (lines[0], lines[1], lines[2])
+      (identity, name, managerCode) = (lines[0], lines[1], lines[2])
     }
 
     /// The secrets as they stand in a file.
-    public var text: String { session + "\n" + manager + "\n" + managerCode + "\n" }
+    public var text: String { identity + "\n" + name + "\n" + managerCode + "\n" }
+
+    /// The bank's own name: browsers send its cookies to no other server of this machine.
+    public var host: String { "bank-\(name).localhost" }
 
     static func digits(_ random: () -> UInt64) -> String {
       (0..<4).map { _ in
@@ -49,6 +52,7 @@ public struct Credentials: Sendable {
 
   private struct Link {
     var token: String
+    var grant: WebGrant
     var end: MonotonicTime
   }
 
@@ -56,6 +60,8 @@ public struct Credentials: Sendable {
   public let secrets: Secrets
   /// The name of the cookie; browsers tell no ports of one host apart.
   public let cookieName: String
+  /// Those who followed a link.
+  public private(set) var sessions: Sessions
   private var links: [Link] = []
   private var codes = CodeTrials()
 
@@ -64,66 +70,91 @@ public struct Credentials: Sendable {
   /// For how long a link can be followed.
   static let lifetime = TimeSpan.minutes(60)
 
-  /// Credentials of a server at this port, with the secrets of its home.
-  public init(_ secrets: Secrets, port: UInt16) {
+  /// Credentials of a server at this port, with the secrets of its home and the sessions that its predecessor had.
+  public init(_ secrets: Secrets, port: UInt16, sessions: Sessions = Sessions()) {
     self.secrets = secrets
+    self.sessions = sessions
     cookieName = "bank-\(port)"
   }
 
   // MARK: - Links
 
-  /// A token that lets somebody in once.
-  public mutating func issue(at now: MonotonicTime, random: () -> UInt64) -> String {
+  /// A token that begins a session once.
+  public mutating func issue(
+    _ grant: WebGrant = WebGrant(), at now: MonotonicTime, random: () -> UInt64
+  ) -> String {
     let token = Secrets.digits(random)
     links.removeAll { $0.end <= now }
     if links.count >= Self.mostLinks { links.removeFirst() }
-    links.append(Link(token: token, end: now + Self.lifetime))
+    links.append(Link(token: token, grant: grant, end: now + Self.lifetime))
     return token
   }
 
-  /// Whether a token lets somebody in; from now on it does not.
-  public mutating func redeem(_ token: String, at now: MonotonicTime) -> Bool {
-    guard let place = links.firstIndex(where: { Self.areEqual($0.token, token) }) else { return false }
-    return links.remove(at: place).end > now
+  /// What a token gives; nil if it is none. From now on it gives nothing.
+  public mutating func redeem(_ token: String, at now: MonotonicTime) -> WebGrant? {
+    guard let place = links.firstIndex(where: { Self.areEqual($0.token, token) }) else { return nil }
+    let link = links.remove(at: place)
+    return link.end > now ? link.grant : nil
   }
 
-  // MARK: - Cookies
+  // MARK: - Sessions
 
-  /// Whether the request comes from somebody who was let in.
-  public func isLetIn(_ request: HTTPRequest) -> Bool {
-    request.isLocal || has(cookieName, secrets.session, request)
+  /// The session of a request's cookie; nil if it has none that is good.
+  ///
+  /// - Parameter now: milliseconds since 1970 UTC.
+  public mutating func session(of request: HTTPRequest, at now: Int64) -> Sessions.Session? {
+    Cookies(request)[cookieName].flatMap { sessions.find($0, at: now) }
   }
 
-  /// Whether the request comes from the vending machine's manager, who was let in as well.
-  public func isManager(_ request: HTTPRequest) -> Bool {
-    isLetIn(request) && has(cookieName + "-manager", secrets.manager, request)
+  /// Begins a session in the answer that is given; the names of sessions that ended for it.
+  public mutating func letIn(
+    _ grant: WebGrant, _ response: inout HTTPResponse, isProxied: Bool, at now: Int64, random: () -> UInt64
+  ) -> [String] {
+    let begun = sessions.begin(grant, at: now, random: random)
+    response.add("Set-Cookie", cookie(begun.secret, "Max-Age=\(Sessions.lifetime / 1_000)", isProxied))
+    return begun.ended
   }
 
-  /// Lets somebody in, in the answer that is given.
-  public func letIn(_ response: inout HTTPResponse, isProxied: Bool) {
-    response.add("Set-Cookie", cookie(cookieName, secrets.session, isProxied))
+  /// Takes the cookie back, in the answer that is given.
+  public func takeBack(_ response: inout HTTPResponse, isProxied: Bool) {
+    response.add("Set-Cookie", cookie("", "Max-Age=0", isProxied))
   }
 
-  /// Makes somebody the manager, in the answer that is given.
-  public func makeManager(_ response: inout HTTPResponse, isProxied: Bool) {
-    response.add("Set-Cookie", cookie(cookieName + "-manager", secrets.manager, isProxied))
+  /// Ends a session; false if there is none of this name.
+  public mutating func end(_ id: String) -> Bool { sessions.end(id) }
+
+  /// Makes a session the manager's.
+  public mutating func makeManager(_ id: String) { sessions.makeManager(id) }
+
+  /// Removes sessions whose time is over; their names.
+  public mutating func removeExpired(at now: Int64) -> [String] { sessions.removeExpired(at: now) }
+
+  // MARK: - The proof of the server
+
+  /// The key that a page of this session gets, with which it knows this bank again.
+  public func proofKey(of session: String) -> String {
+    SHA256.hex(SHA256.authentication(of: Array(session.utf8), key: Array(secrets.identity.utf8)))
   }
+
+  /// The answer to a browser that asks whether this is the bank of its session. It holds for one host and one question.
+  public func proof(of session: String, host: String, question: String) -> String {
+    let key = Array(proofKey(of: session).utf8)
+    return SHA256.hex(SHA256.authentication(of: Array((host + " " + question).utf8), key: key))
+  }
+
+  // MARK: - The manager
 
   /// Judges a manager's code; several wrong ones of one visitor are followed by a pause for this visitor alone.
   public mutating func judge(
     code: String, of request: HTTPRequest, at now: MonotonicTime
   ) -> CodeVerdict {
-    let visitor = request.isLocal ? "" : Cookies(request)[cookieName] ?? ""
+    let visitor = Cookies(request)[cookieName] ?? ""
     let right = secrets.managerCode
     return codes.judge(visitor, at: now) { Self.areEqual(code, right) }
   }
 
-  private func has(_ name: String, _ value: String, _ request: HTTPRequest) -> Bool {
-    Cookies(request)[name].map { Self.areEqual($0, value) } ?? false
-  }
-
-  private func cookie(_ name: String, _ value: String, _ isProxied: Bool) -> String {
-    "\(name)=\(value); Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000\(isProxied ? "; Secure" : "")"
+  private func cookie(_ value: String, _ age: String, _ isProxied: Bool) -> String {
+    "\(cookieName)=\(value); Path=/; HttpOnly; SameSite=Strict; \(age)\(isProxied ? "; Secure" : "")"
   }
 
   private static func areEqual(_ one: String, _ other: String) -> Bool {

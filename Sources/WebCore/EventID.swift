@@ -30,6 +30,9 @@ public enum EventText {
     Array("id: \(id.text)\nevent: \(kind)\ndata: \(data)\n\n".utf8)
   }
 
+  /// Says of which page of a stream the next events are, by its place in the request.
+  public static func page(_ place: Int) -> [UInt8] { Array("event: page\ndata: \(place)\n\n".utf8) }
+
   /// How long a browser waits before it connects again, in milliseconds.
   public static func retry(_ milliseconds: Int) -> [UInt8] { Array("retry: \(milliseconds)\n\n".utf8) }
 }

@@ -30,19 +30,34 @@ public struct HTTPRequest: Sendable, Equatable {
   public var headers: HTTPHeaders
   /// The body; empty where there is none.
   public var body: [UInt8]
-  /// Whether it came over the socket in the home, to which only the bank's own user can connect.
+  /// Whether it came over the socket in the home.
   public var isLocal: Bool
+  /// True if the process at the other end of the socket in the home is of the bank's user, or of root.
+  public var isOwners: Bool
+  /// True if it speaks HTTP/1.0, as proxies do that were not told otherwise.
+  public var isOld = false
 
   public init(
     method: Method, target: RequestTarget, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8] = [],
-    isLocal: Bool = false
+    isLocal: Bool = false, isOwners: Bool? = nil
   ) {
     self.method = method
     self.target = target
     self.headers = headers
     self.body = body
     self.isLocal = isLocal
+    self.isOwners = isOwners ?? isLocal
   }
+
+  /// True if something in it says that a proxy passes it on for another machine.
+  public var isPassedOn: Bool {
+    isOld || Self.marksOfProxies.contains { headers[$0] != nil }
+  }
+
+  private static let marksOfProxies = [
+    "forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-forwarded-server",
+    "x-forwarded-port", "x-real-ip", "x-client-ip", "cf-connecting-ip", "true-client-ip",
+  ]
 
   /// Whether nothing is changed by it.
   public var onlyReads: Bool { method == .get || method == .head }
@@ -118,6 +133,14 @@ public struct RequestTarget: Sendable, Equatable {
     guard let path = PercentText.decode(parts[0], plusIsSpace: false) else { return nil }
     guard let query = parts.count == 2 ? FormFields(parts[1]) : FormFields() else { return nil }
     self.init(path: path, query: query)
+  }
+
+  /// The target as it stands in a request.
+  public var text: String {
+    let path = path.split(separator: "/", omittingEmptySubsequences: false).map {
+      PercentText.encode(String($0))
+    }.joined(separator: "/")
+    return query.fields.isEmpty ? path : path + "?" + query.text
   }
 
   /// The parts of the path between slashes: `["ticket", "7"]`.

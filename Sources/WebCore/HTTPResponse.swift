@@ -48,6 +48,21 @@ public struct HTTPResponse: Sendable, Equatable {
   public static let events = HTTPResponse(
     200, headers: [("Content-Type", "text/event-stream"), ("Cache-Control", "no-store")])
 
+  /// The response as it is written to a connection that ends behind it.
+  ///
+  /// - Parameter isStream: true if the body is the beginning of one that ends with the connection.
+  public func written(isStream: Bool = false) -> [UInt8] {
+    var head = "HTTP/1.1 \(status) \(Self.reasons[status] ?? "Answer")\r\n"
+    for (name, value) in headers { head += "\(name): \(value)\r\n" }
+    if !isStream { head += "Content-Length: \(body.count)\r\n" }
+    return Array((head + "Connection: close\r\n\r\n").utf8) + body
+  }
+
+  private static let reasons = [
+    200: "OK", 400: "Bad Request", 408: "Request Timeout", 413: "Content Too Large",
+    431: "Request Header Fields Too Large", 503: "Service Unavailable", 505: "HTTP Version Not Supported",
+  ]
+
   /// Puts a header in the place of one of the same name. A value that would break the line is left out.
   public mutating func set(_ name: String, _ value: String) {
     headers.removeAll { $0.name == name }

@@ -268,7 +268,7 @@ extension Notice {
     case .refused(let refusal):
       switch refusal {
       case .badForm, .nothingSelected, .juiceUnnamed: 400
-      case .readOnly, .noChaos, .notManager, .wrongCode: 403
+      case .readOnly, .noChaos, .notManager, .wrongCode, .notAllowed, .runNotAllowed: 403
       case .codePause: 429
       case .unfinished: 202
       case .noSuchTicket, .noSuchService, .noSuchWindow, .noSuchItem: 404

@@ -17,6 +17,7 @@ struct PageKey: Hashable {
   var address: String
   var language: Language
   var isManager: Bool
+  var role = WebRole.operator
 }
 
 final class LivePage: EventFeed {

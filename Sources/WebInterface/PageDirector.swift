@@ -15,6 +15,8 @@ final class PageDirector {
     var key: PageKey
     var notice: Notice?
     var theme: Theme
+    /// With what the page knows this server again.
+    var knowledge: String
     /// Not before: what was changed just now is told by then.
     var begin: MonotonicTime
     /// Until when what the page is made of is waited for.
@@ -24,6 +26,8 @@ final class PageDirector {
   private let feeds: Feeds
   let loader: PageLoader
   private let options: WebOptions
+  /// Who a request is of, and with what its page knows this server again.
+  var knowledge: (HTTPRequest) -> (visitor: Visitor?, server: String) = { _ in (nil, "") }
   private var visits: [Visit] = []
   private var pages: [PageKey: LivePage] = [:]
   private var nextPulse: MonotonicTime?
@@ -32,6 +36,8 @@ final class PageDirector {
   /// Another one for each life of a page, so that nobody goes on from what another life of it has told.
   private var epoch = RandomSeed.fromSystem() >> 12
 
+  /// Pages of one stream at most.
+  static let mostTogether = 16
   /// How long after a change the feeds have told it: the board is told twenty times a second.
   private static let settling = TimeSpan.milliseconds(60)
   /// How long a page waits for what it is made of.
@@ -46,33 +52,47 @@ final class PageDirector {
   // MARK: - Asking
 
   /// Shows a page once.
-  func show(_ path: PagePath, _ exchange: HTTPExchange, isManager: Bool) {
+  func show(_ path: PagePath, _ exchange: HTTPExchange, _ visitor: Visitor?) {
     let request = exchange.request
     let now = SystemClock.monotonic()
     let notice = request.target.query["said"].flatMap { Notice(code: $0) }
     feeds.want(path.feeds, at: now)
     visits.append(
       Visit(
-        exchange: exchange,
-        key: PageKey(
-          path: path, address: Self.address(of: request.target),
-          language: Preferences.language(of: request), isManager: isManager), notice: notice,
+        exchange: exchange, key: key(path, request, visitor), notice: notice,
         theme: Theme(rawValue: Preferences.theme(of: request)) ?? .automatic,
+        knowledge: knowledge(request).server,
         begin: notice == nil ? now : now + Self.settling, end: now + Self.patience))
   }
 
-  /// Shows a page with everything that changes, until its viewer leaves.
-  func follow(_ path: PagePath, _ target: RequestTarget, _ exchange: HTTPExchange, isManager: Bool) {
+  /// Shows pages with everything that changes, until their viewer leaves. Several share one stream.
+  func follow(_ paths: [PagePath], _ exchange: HTTPExchange, _ visitor: Visitor?) {
     let request = exchange.request
-    let key = PageKey(
-      path: path, address: Self.address(of: target), language: Preferences.language(of: request),
-      isManager: isManager)
-    if pages[key] == nil { epoch += 1 }
-    let page = pages[key] ?? LivePage(key, epoch: epoch) { [unowned self] in forget($0) }
-    pages[key] = page
-    exchange.stream(page, from: page.place(of: request.headers["last-event-id"]))
+    let pages = paths.map { page(key($0, request, visitor)) }
+    let query = request.target.query
+    if pages.count == 1 {
+      let last = request.headers["last-event-id"] ?? query["last"]
+      exchange.stream(pages[0], from: pages[0].place(of: last), owner: visitor?.session)
+    } else {
+      let places = zip(pages, query.all("last") + pages.map { _ in "" }).map { $0.place(of: $1) }
+      exchange.stream(PageBundle(pages, from: places), owner: visitor?.session)
+    }
     if nextPulse == nil { nextPulse = SystemClock.monotonic() + Self.pulse }
     renewNeeds()
+  }
+
+  private func key(_ path: PagePath, _ request: HTTPRequest, _ visitor: Visitor?) -> PageKey {
+    PageKey(
+      path: path, address: path.address, language: Preferences.language(of: request),
+      isManager: visitor?.isManager == true, role: visitor?.role ?? .viewer)
+  }
+
+  private func page(_ key: PageKey) -> LivePage {
+    if let page = pages[key] { return page }
+    epoch += 1
+    let page = LivePage(key, epoch: epoch) { [unowned self] in forget($0) }
+    pages[key] = page
+    return page
   }
 
   private func forget(_ page: LivePage) {
@@ -87,20 +107,22 @@ final class PageDirector {
     feeds.need(pages.keys.reduce(into: []) { $0.formUnion($1.path.feeds) }, at: SystemClock.monotonic())
   }
 
-  /// The path and what of the query says what is shown, as the page's own links have it.
-  static func address(of target: RequestTarget) -> String {
-    var query = target.query
-    for name in ["lang", "said", "latest"] { query.remove(name) }
-    return query.fields.isEmpty ? target.path : target.path + "?" + query.text
-  }
-
   /// The frame of a page that is of no viewer's own.
   func frame(_ request: HTTPRequest, isManager: Bool = false, notice: Notice? = nil) -> PageFrame {
-    PageFrame(
+    let (visitor, server) = knowledge(request)
+    let address = (try? PagePath.page(of: request.target))?.address ?? request.target.path
+    let role = visitor?.role ?? .viewer
+    return PageFrame(
       language: Preferences.language(of: request),
       theme: Theme(rawValue: Preferences.theme(of: request)) ?? .automatic,
-      address: Self.address(of: request.target), key: Self.newKey(), isReadOnly: options.isReadOnly,
-      hasChaos: options.hasChaos, isManager: isManager, notice: notice)
+      address: address, key: Self.newKey(), isReadOnly: isLocked(role, request.target.path),
+      hasChaos: options.hasChaos && role.operates, isManager: isManager, isPublic: role == .kiosk,
+      server: server, notice: notice)
+  }
+
+  /// True if a page of this path has no form that this role may send.
+  private func isLocked(_ role: WebRole, _ path: String) -> Bool {
+    options.isReadOnly || !role.mayChange(path)
   }
 
   static func newKey() -> String {
@@ -109,8 +131,10 @@ final class PageDirector {
 
   private func frame(_ key: PageKey) -> PageFrame {
     var frame = PageFrame(
-      language: key.language, address: key.address, isReadOnly: options.isReadOnly,
-      hasChaos: options.hasChaos, isManager: key.isManager,
+      language: key.language, address: key.address,
+      isReadOnly: isLocked(key.role, String(key.address.prefix { $0 != "?" })),
+      hasChaos: options.hasChaos && key.role.operates, isManager: key.isManager,
+      isPublic: key.role == .kiosk,
       isConnected: !key.path.feeds.contains(.board) || feeds.isOpen.contains(.board))
     frame.isClosed = isClosed
     return frame
@@ -151,6 +175,9 @@ final class PageDirector {
     return earliest
   }
 
+  /// True if streams are told now that they are still there.
+  func isPulseDue(_ now: MonotonicTime) -> Bool { nextPulse.map { $0 <= now } ?? false }
+
   func endTurn(_ now: MonotonicTime) {
     showVisits(now)
     for page in pages.values where page.isStale && !page.isLoading && page.nextLoad <= now {
@@ -176,6 +203,7 @@ final class PageDirector {
   private func respond(_ visit: Visit, _ outcome: PageOutcome) {
     var frame = frame(visit.key)
     (frame.theme, frame.notice, frame.key) = (visit.theme, visit.notice, Self.newKey())
+    frame.server = visit.knowledge
     switch outcome {
     case .page(let page):
       frame.address = page.lastingAddress ?? frame.address

@@ -192,9 +192,8 @@ final class ShopForms {
     let code = try form.fields.text("code") ?? ""
     switch application.credentials.judge(code: code, of: request, at: SystemClock.monotonic()) {
     case .right:
-      var response = HTTPResponse.seeOther(page)
-      application.credentials.makeManager(&response, isProxied: application.isProxied(request))
-      form.exchange.respond(response)
+      application.makeManager(request)
+      form.exchange.respond(.seeOther(page))
     case .wrong: refuseCode(form, .wrongCode, 403, ManagerLoginPage(wasWrong: true))
     case .pause: refuseCode(form, .codePause, 429, ManagerLoginPage(isPaused: true))
     }
@@ -208,7 +207,7 @@ final class ShopForms {
 
   private func manage(_ form: SentForm, _ action: FormAction) throws(FieldFault) {
     let page = "/vending/admin"
-    guard application.credentials.isManager(form.exchange.request) else {
+    guard application.isManager(form.exchange.request) else {
       return form.refuse(.notManager, at: page)
     }
     let fields = form.fields

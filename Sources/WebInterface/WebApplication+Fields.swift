@@ -7,17 +7,19 @@ import WebServer
 import Wire
 
 extension WebApplication {
-  /// Follows a page. A ticket without a day is asked for first, and followed on its own day.
-  func follow(_ path: PagePath, _ target: RequestTarget, _ exchange: HTTPExchange, isManager: Bool) {
-    guard case .ticket(let number, day: nil) = path else {
-      return director.follow(path, target, exchange, isManager: isManager)
+  /// Follows pages. A ticket without a day is asked for first, and followed on its own day.
+  func follow(_ paths: [PagePath], _ exchange: HTTPExchange, _ visitor: Visitor?) {
+    var unbound: (place: Int, number: Int64)?
+    for (place, path) in paths.enumerated() {
+      if case .ticket(let number, day: nil) = path { unbound = (place, number) }
     }
+    guard let (place, number) = unbound else { return director.follow(paths, exchange, visitor) }
     control.ask(.ticket(number: number, day: nil)) { [self] outcome in
       switch outcome.only(\.ticket) {
       case .success(let report):
-        var bound = target
-        bound.query.set("day", "\(report.day)")
-        director.follow(.ticket(number, day: report.day), bound, exchange, isManager: isManager)
+        var bound = paths
+        bound[place] = .ticket(number, day: report.day)
+        follow(bound, exchange, visitor)
       case .failure(let failure): exchange.respond(APIRoutes.refusal(failure))
       }
     }

@@ -23,7 +23,9 @@ final class WebApplication: HTTPHandler {
   let feeds: Feeds
   let director: PageDirector
   /// Why this process may listen on 127.0.0.1 at no port; nil where it does.
-  private let portRefusal: String?
+  let portRefusal: String?
+  /// Called with sessions that have ended, whose streams end with them.
+  var onEnd: (([String]) -> Void)?
   private let assets = WebAssets()
   /// The ways to the stock service and to the customers' side of the machine, for what is asked once.
   let stock: StockClient
@@ -35,16 +37,19 @@ final class WebApplication: HTTPHandler {
     loop: EventLoop, options: WebOptions, home: WebHome, secrets: Credentials.Secrets, port: UInt16,
     portRefusal: String? = nil
   ) {
+    let name = port == 0 ? "" : secrets.host
     (self.loop, self.options, self.home) = (loop, options, home)
     self.portRefusal = portRefusal
     control = ControlLink(socket: home.controlSocket, loop: loop)
-    admission = Admission(port: port, proxied: options.proxied, isReadOnly: options.isReadOnly)
-    credentials = Credentials(secrets, port: port)
+    admission = Admission(
+      port: port, name: name, proxied: options.proxied, isReadOnly: options.isReadOnly)
+    credentials = Credentials(secrets, port: port, sessions: home.sessions())
     stock = StockClient(socket: StockClient.socket(inHome: home.path), loop: loop)
     vending = VendingClient(socket: VendingClient.customersSocket(inHome: home.path), loop: loop)
     feeds = Feeds(home: home, loop: loop)
     director = PageDirector(
       feeds, PageLoader(feeds, control, home, vending: vending), options)
+    director.knowledge = { [unowned self] in (visitor(of: $0), knowledge(of: $0)) }
     feeds.onChange = { [unowned self] kind in
       if kind == .board, let frame = feeds.board { director.loader.kill?.hear(frame) }
       director.note(kind)
@@ -71,7 +76,8 @@ final class WebApplication: HTTPHandler {
     case nil: break
     }
     if isOpenToAll(request) { return nil }
-    guard credentials.isLetIn(request) else { return unknown(request) }
+    guard let visitor = visitor(of: request) else { return unknown(request) }
+    guard visitor.role.permits(request) else { return forbidden(request, visitor.role) }
     if request.method == .post, admission.isReadOnly, !isOwnBusiness(request) { return readOnly(request) }
     return nil
   }
@@ -81,9 +87,13 @@ final class WebApplication: HTTPHandler {
     requests += 1
     let request = exchange.request
     let segments = request.target.segments
+    if let refusal = refusalToRun(request) { return exchange.respond(refusal) }
     switch segments.first {
     case "login" where segments.count == 1: exchange.respond(login(request))
+    case "identity" where segments.count == 1: exchange.respond(proof(request))
+    case "logout" where segments.count == 1 && request.method == .post: exchange.respond(logOut(request))
     case "links" where segments.count == 1: exchange.respond(issueLink(request))
+    case "sessions" where segments.count == 1: exchange.respond(tellSessions(request))
     case "assets" where segments.count == 2 && request.onlyReads:
       exchange.respond(
         assets.response(to: request, named: String(segments[1])) ?? errorPage(request, 404))
@@ -97,12 +107,14 @@ final class WebApplication: HTTPHandler {
 
   /// What anybody may see who can connect.
   private func isOpenToAll(_ request: HTTPRequest) -> Bool {
-    request.onlyReads && (request.target.path == "/login" || request.target.segments.first == "assets")
+    request.onlyReads
+      && (["/login", "/identity"].contains(request.target.path) || request.target.segments.first == "assets")
   }
 
   /// What changes nothing of the bank.
   private func isOwnBusiness(_ request: HTTPRequest) -> Bool {
-    ["/links", "/language", "/theme"].contains(request.target.path)
+    WebRole.ownBusiness.contains(request.target.path)
+      || ["/links", "/sessions"].contains(request.target.path)
   }
 
   // MARK: - Pages
@@ -115,24 +127,36 @@ final class WebApplication: HTTPHandler {
       }
       path = found
     } catch { return exchange.respond(refusal(exchange.request, error)) }
-    let isManager = credentials.isManager(exchange.request)
+    let visitor = visitor(of: exchange.request)
+    let isManager = visitor?.isManager == true
+    // The first page of a public screen is the one at which customers take tickets.
+    if path == .bank, visitor?.role == .kiosk { return exchange.respond(.seeOther("/kiosk")) }
     if path == .vendingAdmin, !isManager {
       return exchange.respond(.page(ManagerLoginPage().html(director.frame(exchange.request))))
     }
-    director.show(path, exchange, isManager: isManager)
+    director.show(path, exchange, visitor)
   }
 
   /// The events of a page, which is named in the query.
   private func follow(_ exchange: HTTPExchange) {
     let request = exchange.request
-    let isManager = credentials.isManager(request)
+    let visitor = visitor(of: request)
+    let isManager = visitor?.isManager == true
     do throws(FieldFault) {
-      _ = try RequestFields(request.target.query, known: ["page", "lang"])
-      guard request.method == .get, let address = request.target.query["page"],
-        let target = RequestTarget(address.utf8), let path = try PagePath.page(of: target),
-        isManager || path != .vendingAdmin
+      _ = try RequestFields(
+        request.target.query, known: ["page", "last", "lang"], repeatable: ["page", "last"])
+      let addresses = request.target.query.all("page")
+      var paths: [PagePath] = []
+      for address in addresses {
+        guard let target = RequestTarget(address.utf8), let path = try PagePath.page(of: target) else {
+          break
+        }
+        paths.append(path)
+      }
+      guard request.method == .get, !paths.isEmpty, paths.count == addresses.count,
+        paths.count <= PageDirector.mostTogether, isManager || !paths.contains(.vendingAdmin)
       else { return exchange.respond(refusal(request, 404, "not_found", "there is no such page")) }
-      follow(path, target, exchange, isManager: isManager)
+      follow(paths, exchange, visitor)
     } catch { exchange.respond(refusal(request, 400, "bad_request", error.message)) }
   }
 
@@ -142,7 +166,7 @@ final class WebApplication: HTTPHandler {
     exchange.respond(errorPage(exchange.request, isPage ? 405 : 404))
   }
 
-  private func errorPage(_ request: HTTPRequest, _ status: Int) -> HTTPResponse {
+  func errorPage(_ request: HTTPRequest, _ status: Int) -> HTTPResponse {
     .page(
       ErrorPage(status: status, detail: request.target.path).html(director.frame(request)), status: status)
   }
@@ -150,45 +174,6 @@ final class WebApplication: HTTPHandler {
   /// How many stand in a state, as the board tells it.
   func count(_ service: ServiceName?, _ state: CustomerState?) -> Int64? {
     director.loader.total(service, state)
-  }
-
-  // MARK: - Letting in
-
-  private func login(_ request: HTTPRequest) -> HTTPResponse {
-    // A program that looks at links before a person follows them asks for the head alone.
-    guard request.method == .get, let token = request.target.query["token"],
-      credentials.redeem(token, at: SystemClock.monotonic())
-    else { return unknown(request, wasUsed: request.target.query["token"] != nil) }
-    var response = HTTPResponse.seeOther("/")
-    credentials.letIn(&response, isProxied: isProxied(request))
-    return response
-  }
-
-  /// A new link, for whoever may connect to the socket in the home.
-  private func issueLink(_ request: HTTPRequest) -> HTTPResponse {
-    guard request.isLocal else {
-      return refusal(request, 403, "forbidden", "links are given out over the socket in the home")
-    }
-    guard request.method == .post else { return refusal(request, 405, "method_not_allowed", "POST") }
-    let token = credentials.issue(at: SystemClock.monotonic()) { RandomSeed.fromSystem() }
-    let document: JSONValue = [
-      "version": 1, "url": .init(address.map { "\($0)/login?token=\(token)" }),
-      "socket": .string(home.socket),
-      "port_refused": .init(portRefusal), "read_only": .bool(options.isReadOnly),
-      "chaos": .bool(options.hasChaos),
-      "asked_port": .init(options.port),
-      "manager_code": .string(credentials.secrets.managerCode),
-    ]
-    return .json(Array(document.text.utf8))
-  }
-
-  /// Where browsers find the page; nil where that is nowhere, because this process may have no port and nobody stands in front.
-  private var address: String? {
-    portRefusal == nil ? admission.url : options.proxied.first.map { "https://\($0)" }
-  }
-
-  func isProxied(_ request: HTTPRequest) -> Bool {
-    options.proxied.contains(request.headers["host"] ?? "")
   }
 
   // MARK: - Refusals
@@ -204,7 +189,8 @@ final class WebApplication: HTTPHandler {
     return errorPage(request, 403)
   }
 
-  private func unknown(_ request: HTTPRequest, wasUsed: Bool = false) -> HTTPResponse {
+  func unknown(_ request: HTTPRequest, wasUsed: Bool = false) -> HTTPResponse {
+    if let address = admission.ownAddress(of: request) { return .seeOther(address) }
     if let answer = answerFromElsewhere(request) { return answer }
     if isForScripts(request) {
       return refusal(request, 401, "unknown", "follow a link of 'bankctl web' first, or use run/web.sock")
@@ -230,6 +216,7 @@ final class WebApplication: HTTPHandler {
   }
 
   func endTurn(_ now: MonotonicTime) {
+    if director.isPulseDue(now) { removeExpired() }
     feeds.endTurn(now)
     director.endTurn(now)
     // Behind the pages, which ask for what they are made of.

@@ -13,6 +13,7 @@ struct WebHome {
   /// The socket of scripts, and of `bankctl web`.
   var socket: String { Paths.join(path, "run", "web.sock") }
   private var secretsPath: String { Paths.join(path, "web.secrets") }
+  private var sessionsPath: String { Paths.join(path, "run", "web.sessions") }
   private var portPath: String { Paths.join(path, "run", "web.port") }
   /// The coordinator's socket.
   var controlSocket: String { Paths.join(path, "run", "bank.sock") }
@@ -32,6 +33,16 @@ struct WebHome {
   /// Writes the secrets again, such as after their file was removed.
   func keep(_ secrets: Credentials.Secrets) throws(SystemError) { try write(secrets.text, to: secretsPath) }
 
+  /// The sessions that the predecessor of this process had; the coordinator removes them when the page or the bank is closed.
+  func sessions() -> Sessions { read(sessionsPath, limit: 64 << 10).map { Sessions(text: $0) } ?? Sessions() }
+
+  /// Keeps the sessions for a successor. Without room on the disk they end with this process.
+  func keep(_ sessions: Sessions) {
+    do throws(SystemError) { try write(sessions.text, to: sessionsPath) } catch {
+      try? Directory.unlink(sessionsPath)
+    }
+  }
+
   /// The port that the last server had which was asked for this one; nil for none.
   func lastPort(whenAskedFor port: UInt16) -> UInt16? {
     let numbers = (read(portPath) ?? "").split(separator: " ").map { UInt16($0) }
@@ -43,8 +54,8 @@ struct WebHome {
     try write("\(askedFor) \(port)", to: portPath)
   }
 
-  private func read(_ path: String) -> String? {
-    guard let file = try? FileDescriptor.open(path, .readOnly), let bytes = try? file.readAll(limit: 4_096)
+  private func read(_ path: String, limit: Int = 4_096) -> String? {
+    guard let file = try? FileDescriptor.open(path, .readOnly), let bytes = try? file.readAll(limit: limit)
     else { return nil }
     return String(validating: bytes, as: UTF8.self)
   }

@@ -84,7 +84,13 @@ private final class WebRun {
       path: orders.map { $0.logPath.isEmpty ? "/dev/null" : $0.logPath } ?? Paths.join(home.logs, "web.log"),
       worker: orders?.name ?? "web", generation: orders?.generation ?? 1,
       limit: orders?.logLimit ?? 10 << 20, keep: orders?.logKeep ?? 3)
-    server = try HTTPServer(loop: loop)
+    var limits = HTTPServer.Limits()
+    // All of them together leave descriptors for what this process has itself.
+    let room = Listener.room(for: 2 * limits.streams)
+    limits.streams = min(limits.streams, room / 2)
+    limits.waiting = min(limits.waiting, room / 4)
+    limits.connections = min(limits.connections, room / 8)
+    server = try HTTPServer(loop: loop, limits: limits)
     var port: UInt16 = 0
     var refusal: SystemError?
     do throws(SystemError) {
@@ -103,6 +109,7 @@ private final class WebRun {
     for listener in listeners {
       listener.onConnection = { [unowned server] in server.take($0, isLocal: false) }
     }
+    application.onEnd = { [unowned server] in server.endStreams(of: $0) }
     try listenAtHome(home)
     let (log, application) = (log, application)
     let watch = WebWatch(
@@ -110,6 +117,7 @@ private final class WebRun {
       [
         "run/web.sock": { [unowned self] () throws(SystemError) in try listenAtHome(home) },
         "run/web.port": { () throws(SystemError) in try home.remember(port, askedFor: options.port) },
+        "run/web.sessions": { () throws(SystemError) in home.keep(application.credentials.sessions) },
         "web.secrets": { () throws(SystemError) in try home.keep(application.credentials.secrets) },
         "logs/web.log": { () throws(SystemError) in log.restore() },
       ])
@@ -134,7 +142,10 @@ private final class WebRun {
     local?.stop()
     listeners.removeAll { $0 === local }
     let fresh = try Listener(path: home.socket, backlog: 128, loop: loop, farewell: Self.farewell)
-    fresh.onConnection = { [unowned server] in server.take($0, isLocal: true) }
+    fresh.onConnection = { [unowned server] in
+      let peer = try? UnixSocket.peer(of: $0)
+      server.take($0, isLocal: true, isOwners: peer.map { $0.uid == geteuid() || $0.uid == 0 } ?? false)
+    }
     listeners.append(fresh)
     local = fresh
   }

@@ -5,18 +5,29 @@ import Posix
 import Time
 
 final class HTTPConnection {
-  /// Whether it came over the socket in the home.
-  let isLocal: Bool
+  /// Where it comes from.
+  let origin: Gate.Origin
   /// Until when it shall have come further; nil for whoever is not waited for.
   var deadline: MonotonicTime?
   /// The request that is being answered on it.
   weak var exchange: HTTPExchange?
+  /// When it began, or was answered last.
+  var since = SystemClock.monotonic()
+  /// True after it was shut down.
+  private(set) var isEnding = false
   private let descriptor: CInt
 
-  init(_ descriptor: CInt, isLocal: Bool) { (self.descriptor, self.isLocal) = (descriptor, isLocal) }
+  init(_ descriptor: CInt, _ origin: Gate.Origin) { (self.descriptor, self.origin) = (descriptor, origin) }
+
+  /// A second descriptor of the same connection; nil if there is none left.
+  func duplicate() -> CInt? {
+    let own = descriptor >= 0 ? fcntl(descriptor, F_DUPFD_CLOEXEC, 3) : -1
+    return own >= 0 ? own : nil
+  }
 
   /// Nothing is read from it any more, and nothing written. `shutdown(2)`
   func end() {
+    isEnding = true
     exchange?.abandon()
     if descriptor >= 0 { _ = shutdown(descriptor, CInt(SHUT_RDWR)) }
   }

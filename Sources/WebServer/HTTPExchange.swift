@@ -21,7 +21,7 @@ public final class HTTPExchange {
 
   private enum Answer {
     case response(HTTPResponse)
-    case stream(any EventFeed, from: Int64)
+    case stream(any EventFeed, from: Int64, owner: String?)
   }
 
   /// What was asked; without a body until it is served.
@@ -38,14 +38,16 @@ public final class HTTPExchange {
   private let connection: HTTPConnection
   private let library: OpaquePointer
   private unowned let server: HTTPServer
-  private var viewer: EventViewer?
+  /// The answer to a request whose body is read first, so that its client is not cut off while it still sends.
+  private var refusedWith: HTTPResponse?
 
   init(
     _ target: RequestTarget?, _ connection: HTTPConnection, _ library: OpaquePointer, _ server: HTTPServer
   ) {
     hasGoodTarget = target != nil
     request = HTTPRequest(
-      method: .get, target: target ?? RequestTarget(path: "/"), isLocal: connection.isLocal)
+      method: .get, target: target ?? RequestTarget(path: "/"), isLocal: connection.origin.isLocal,
+      isOwners: connection.origin.isOwners)
     self.connection = connection
     self.library = library
     self.server = server
@@ -57,7 +59,11 @@ public final class HTTPExchange {
   public func respond(_ response: HTTPResponse) { settle(.response(response)) }
 
   /// Answers with everything that a feed has to say from now on, to somebody who has been told up to a place.
-  public func stream(_ feed: any EventFeed, from place: Int64 = 0) { settle(.stream(feed, from: place)) }
+  ///
+  /// - Parameter owner: whose stream it is, for ``HTTPServer/endStreams(of:)``; nil for no one's.
+  public func stream(_ feed: any EventFeed, from place: Int64 = 0, owner: String? = nil) {
+    settle(.stream(feed, from: place, owner: owner))
+  }
 
   private func settle(_ answer: Answer) {
     guard stage == .asked, self.answer == nil else { return }
@@ -76,7 +82,6 @@ public final class HTTPExchange {
   /// Its connection is to end: whoever would be told something is not any more.
   func abandon() {
     isAbandoned = true
-    viewer?.end()
     if answer == nil { answer = .response(.words(503, "the server ends")) }
     if stage == .asked { stage = .answered }
     resume()
@@ -87,22 +92,29 @@ public final class HTTPExchange {
   /// The next part of the request, or the moment to answer it.
   /// - Parameter unread: what the library still wants to be rid of; set to 0 when it was taken.
   func advance(
-    method: UnsafePointer<CChar>, upload: UnsafeRawBufferPointer, _ unread: inout Int
+    method: UnsafePointer<CChar>, version: String, upload: UnsafeRawBufferPointer, _ unread: inout Int
   ) -> MHD_Result {
     switch stage {
     case .begun:
       stage = .reading
+      request.isOld = version != "HTTP/1.1"
       readHead(method: String(cString: method))
       guard let refusal = refusal() ?? server.handler?.admit(request) else { return httpd_yes() }
-      stage = .sent
-      return send(refusal)
+      guard hasBody else {
+        stage = .sent
+        return send(refusal)
+      }
+      refusedWith = refusal
+      return httpd_yes()
     case .reading where !upload.isEmpty:
       unread = 0
       return take(upload)
     case .reading:
       server.give(connection, nil)
       stage = .asked
-      if excess > 0 {
+      if let refusedWith {
+        respond(refusedWith)
+      } else if excess > 0 {
         respond(Self.tooLarge)
       } else if let handler = server.handler {
         handler.serve(self)
@@ -115,6 +127,16 @@ public final class HTTPExchange {
     }
   }
 
+  /// True if a body comes that its client sends without waiting for a word.
+  private var hasBody: Bool {
+    let headers = request.headers
+    guard headers["expect"] == nil else { return false }
+    return headers["transfer-encoding"] != nil
+      || (headers["content-length"].flatMap { UInt64($0) }).map { 1...UInt64(Self.mostExcess) ~= $0 } ?? false
+  }
+
+  /// Bytes of a body that are read to be forgotten. The time for a request bounds them, too.
+  private static let mostExcess = 64 << 20
   private static let tooLarge = HTTPResponse.words(413, "the body is too large")
 
   private func readHead(method: String) {
@@ -147,10 +169,10 @@ public final class HTTPExchange {
   }
 
   private func take(_ upload: UnsafeRawBufferPointer) -> MHD_Result {
-    guard request.body.count + upload.count <= server.limits.body else {
-      // It is heard out for a while, so that it hears why; whoever goes on for ever does not.
+    guard refusedWith == nil, request.body.count + upload.count <= server.limits.body else {
+      // It is heard out, so that it hears why; a client that sends on and on does not.
       excess += upload.count
-      return excess <= 16 * server.limits.body ? httpd_yes() : httpd_no()
+      return excess <= Self.mostExcess ? httpd_yes() : httpd_no()
     }
     request.body.append(contentsOf: upload)
     return httpd_yes()
@@ -166,36 +188,16 @@ public final class HTTPExchange {
     guard !isAbandoned else { return httpd_no() }
     switch answer {
     case .response(let response): return send(response)
-    case .stream(let feed, let place): return send(feed, from: place)
+    case .stream(let feed, let place, let owner):
+      // The connection goes over to a viewer, and the library gives it up.
+      server.follow(feed, connection, from: place, owner: owner)
+      return httpd_no()
     }
   }
 
   private func send(_ response: HTTPResponse) -> MHD_Result {
     server.give(connection, server.limits.answer)
     return queue(response.body.withUnsafeBytes { httpd_response($0.baseAddress, $0.count) }, response)
-  }
-
-  private func send(_ feed: any EventFeed, from place: Int64) -> MHD_Result {
-    server.give(connection, nil)
-    let viewer = EventViewer(feed, connection, library, server)
-    viewer.place = place
-    let context = Unmanaged.passRetained(viewer).toOpaque()
-    guard
-      let made = MHD_create_response_from_callback(
-        .max, EventViewer.blockSize, EventViewer.read, context, EventViewer.release)
-    else {
-      Unmanaged<EventViewer>.fromOpaque(context).release()
-      return httpd_no()
-    }
-    self.viewer = viewer
-    // A stream may last for days, and nobody asks any more what it was asked with.
-    request.headers = HTTPHeaders()
-    request.target = RequestTarget(path: "")
-    let response = HTTPResponse.events
-    viewer.begin(made, response.headers)
-    let result = queue(made, response)
-    if result == httpd_yes() { feed.join(viewer) }
-    return result
   }
 
   private func queue(_ made: OpaquePointer?, _ response: HTTPResponse) -> MHD_Result {
@@ -210,13 +212,12 @@ public final class HTTPExchange {
     isAbandoned = true
     isSuspended = false
     stage = .sent
-    viewer?.leave()
-    viewer = nil
     if server.isClosing {
       // It has been written, and there is no next request.
       connection.end()
       server.owe()
     } else {
+      connection.since = SystemClock.monotonic()
       server.give(connection, server.limits.idle)
     }
   }

@@ -15,6 +15,8 @@ public protocol HTTPHandler: AnyObject {
   func admit(_ request: HTTPRequest) -> HTTPResponse?
   /// Answers a request at once or later, with ``HTTPExchange/respond(_:)`` or ``HTTPExchange/stream(_:)``.
   func serve(_ exchange: HTTPExchange)
+  /// The answer to a request whose head is refused with a status; of the request only the beginning is known.
+  func answer(refused status: Int, _ request: HTTPRequest) -> HTTPResponse
 }
 
 /// HTTP on an ``EventLoop``. Not Sendable: everything happens on the loop's thread.
@@ -23,10 +25,14 @@ public protocol HTTPHandler: AnyObject {
 public final class HTTPServer {
   /// How much of everything there may be, and for how long.
   public struct Limits: Sendable {
-    /// Connections at the same time.
-    public var connections = 2_000
-    /// Bytes of memory for the headers of each, and for what is written to it at a time.
-    public var memory = 5 << 10
+    /// Requests that are read and answered at the same time, of each kind of socket.
+    public var connections = 256
+    /// Connections without a request at the same time, of each kind of socket.
+    public var waiting = 1_024
+    /// Streams of events at the same time, of each kind of socket.
+    public var streams = 2_000
+    /// Bytes of memory for a request that is read, of which the library uses half for its head, and for its answer.
+    public var memory = 40 << 10
     /// Bytes of a body.
     public var body = 64 << 10
     /// How long a request may take to be there as a whole, and how long a connection may wait for its first.
@@ -42,7 +48,11 @@ public final class HTTPServer {
   /// What answers.
   public weak var handler: HTTPHandler?
   let limits: Limits
-  private let loop: EventLoop
+  let loop: EventLoop
+  private let gate: Gate
+  private var viewers: [ObjectIdentifier: StreamViewer] = [:]
+  /// Those that have something to write.
+  private var due: [StreamViewer] = []
   private let daemon: OpaquePointer
   private var registration: Registration?
   private var connections: [ObjectIdentifier: HTTPConnection] = [:]
@@ -54,21 +64,23 @@ public final class HTTPServer {
   private var owesRun = false
   /// Whether whoever is done is let go.
   private(set) var isClosing = false
-  /// Whether the connection that is being handed over comes from the socket in the home.
-  private var handsOverLocal = false
+  /// Where the connection comes from that is being handed over.
+  private var handedOver = Gate.Origin(isLocal: false, isOwners: false)
   /// How many connections there are.
-  public var count: Int { connections.count }
+  public var count: Int { connections.count + viewers.count + gate.count }
 
   /// Starts a server without connections.
   public init(loop: EventLoop, limits: Limits = Limits()) throws(SystemError) {
     self.loop = loop
     self.limits = limits
+    gate = Gate(loop, limits)
     let context = UnsafeMutablePointer<Unmanaged<HTTPServer>?>.allocate(capacity: 1)
     context.initialize(to: nil)
     var orders = httpd_orders(
       context: context, on_access: Callbacks.access, on_completed: Callbacks.completed,
       on_connection: Callbacks.connection, on_target: Callbacks.target, memory: limits.memory,
-      connections: CUnsignedInt(limits.connections))
+      // Those that are being closed count until the library has run.
+      connections: CUnsignedInt(2 * limits.connections + 64))
     guard let daemon = httpd_start(&orders) else {
       context.deallocate()
       throw SystemError(call: "MHD_start_daemon", subject: "", code: errno == 0 ? ENOMEM : errno)
@@ -79,6 +91,10 @@ public final class HTTPServer {
     registration = try loop.register(fd: httpd_descriptor(daemon), interest: .read) { [unowned self] _ in
       runLibrary()
     }
+    gate.onHead = { [unowned self] in take($0, $1) }
+    gate.onRefusal = { [unowned self] in
+      handler?.answer(refused: $0, $1) ?? .words($0, "the request cannot be understood")
+    }
   }
   private let context: UnsafeMutablePointer<Unmanaged<HTTPServer>?>
 
@@ -86,35 +102,88 @@ public final class HTTPServer {
     if let registration { loop.deregister(registration) }
     // The library wants nobody to be suspended when it ends.
     for connection in connections.values { connection.exchange?.abandon() }
+    for viewer in viewers.values { viewer.abandon() }
+    gate.close()
     _ = MHD_run(daemon)
     MHD_stop_daemon(daemon)
     context.deallocate()
   }
 
-  /// Takes a connection over. Where there are as many as there may be, or it cannot be watched, it is closed.
-  public func take(_ socket: consuming FileDescriptor, isLocal: Bool) {
-    handsOverLocal = isLocal
+  /// Takes a connection over. If there are as many as there may be, the one that was idle the longest is closed.
+  ///
+  /// - Parameters:
+  ///   - isLocal: true if it came over the socket in the home.
+  ///   - isOwners: true if its process is of the bank's user; nil for the same as `isLocal`.
+  public func take(_ socket: consuming FileDescriptor, isLocal: Bool, isOwners: Bool? = nil) {
+    guard !isClosing else { return }
+    gate.take(socket, Gate.Origin(isLocal: isLocal, isOwners: isOwners ?? isLocal))
+  }
+
+  /// A head is there: the library reads it.
+  private func take(_ socket: consuming FileDescriptor, _ origin: Gate.Origin) {
+    let alike = connections.values.filter { $0.origin.isLocal == origin.isLocal && !$0.isEnding }
+    if alike.count >= limits.connections {
+      guard let idle = alike.filter({ $0.exchange == nil }).min(by: { $0.since < $1.since }) else {
+        let busy = handler?.answer(refused: 503, HTTPRequest(method: .get, target: RequestTarget(path: "/")))
+        _ = try? busy?.written().withUnsafeBytes { try socket.send($0) }
+        return
+      }
+      idle.end()
+    }
+    handedOver = origin
     let number = socket.take()
     var address = sockaddr()
-    address.sa_family = sa_family_t(isLocal ? AF_UNIX : AF_INET)
+    address.sa_family = sa_family_t(origin.isLocal ? AF_UNIX : AF_INET)
     // Whatever it answers, the descriptor is the library's from here on.
     _ = MHD_add_connection(daemon, number, &address, socklen_t(MemoryLayout<sockaddr>.size))
     owesRun = true
+  }
+
+  // MARK: - Streams
+
+  /// The connection of a request becomes one of a viewer.
+  func follow(_ feed: any EventFeed, _ connection: HTTPConnection, from place: Int64, owner: String?) {
+    let isLocal = connection.origin.isLocal
+    guard !isClosing, viewers.values.count(where: { $0.isLocal == isLocal }) < limits.streams,
+      let own = connection.duplicate()
+    else { return feed.leave(EventViewer()) }
+    let viewer = StreamViewer(feed, FileDescriptor(owning: own), isLocal: isLocal, place: place, self)
+    viewer.owner = owner
+    viewers[ObjectIdentifier(viewer)] = viewer
+    if !viewer.begin() { viewer.leave() }
+  }
+
+  /// Ends the streams of these owners.
+  public func endStreams(of owners: [String]) {
+    for viewer in viewers.values where viewer.owner.map(owners.contains) == true { viewer.leave() }
+  }
+
+  /// A viewer has something to write.
+  func owe(_ viewer: StreamViewer) { due.append(viewer) }
+
+  /// A viewer has left.
+  func left(_ viewer: StreamViewer) {
+    viewers[ObjectIdentifier(viewer)] = nil
+    onRoom?()
   }
 
   // MARK: - Turns
 
   /// When ``endTurn(_:)`` has something to do by itself; nil for never.
   public var nextDeadline: MonotonicTime? {
-    if owesRun { return MonotonicTime(nanoseconds: 0) }
-    return timed == 0 ? nil : nextLook
+    if owesRun || !due.isEmpty { return MonotonicTime(nanoseconds: 0) }
+    return .earlier(timed == 0 ? nil : nextLook, gate.nextDeadline)
   }
 
   /// Writes what was answered in this turn, and ends whoever is too slow.
   public func endTurn(_ now: MonotonicTime) {
     if let nextLook, nextLook <= now { look(now) }
+    gate.endTurn(now)
     // A run may bring what asks for another one; the rest is for the next turn, in which others are heard as well.
     for _ in 0..<4 where owesRun { runLibrary() }
+    let due = due
+    self.due = []
+    for viewer in due { viewer.write() }
   }
 
   /// Something was answered or resumed: the library has to run once more.
@@ -154,6 +223,8 @@ public final class HTTPServer {
   /// Ends every stream, and every request that nobody has answered yet; connections end as what was said is written.
   public func close() {
     isClosing = true
+    gate.close()
+    for viewer in viewers.values { viewer.end() }
     for connection in connections.values {
       connection.exchange?.abandon()
       if connection.exchange == nil { connection.end() }
@@ -164,7 +235,7 @@ public final class HTTPServer {
   // MARK: - What the library tells
 
   fileprivate func began(_ connection: OpaquePointer) -> HTTPConnection {
-    let made = HTTPConnection(httpd_connection_descriptor(connection), isLocal: handsOverLocal)
+    let made = HTTPConnection(httpd_connection_descriptor(connection), handedOver)
     connections[ObjectIdentifier(made)] = made
     give(made, limits.request)
     return made
@@ -217,11 +288,12 @@ private enum Callbacks {
         return Unmanaged.passRetained(exchange).toOpaque()
       }
 
-  static let access: MHD_AccessHandlerCallback = { _, _, _, method, _, upload, size, context in
-    guard let method, let size, let own = context?.pointee else { return httpd_no() }
+  static let access: MHD_AccessHandlerCallback = { _, _, _, method, version, upload, size, context in
+    guard let method, let version, let size, let own = context?.pointee else { return httpd_no() }
     let exchange = Unmanaged<HTTPExchange>.fromOpaque(own).takeUnretainedValue()
     return exchange.advance(
-      method: method, upload: UnsafeRawBufferPointer(start: upload, count: size.pointee), &size.pointee)
+      method: method, version: String(cString: version),
+      upload: UnsafeRawBufferPointer(start: upload, count: size.pointee), &size.pointee)
   }
 
   static let completed: MHD_RequestCompletedCallback = { _, _, context, _ in

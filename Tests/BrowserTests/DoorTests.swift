@@ -19,6 +19,15 @@ extension PageTests {
         let cookie = try #require(try first.cookies().first)
         #expect(cookie["httpOnly"] == true && cookie["sameSite"] == "Strict", "\(cookie)")
         #expect(try first.text("document.cookie") == "")
+        let host = try first.text("location.hostname")
+        #expect(
+          host.hasPrefix("bank-") && host.hasSuffix(".localhost") && cookie["domain"].text == host,
+          "\(cookie)")
+        // Another program at 127.0.0.1 gets none of it, and who comes by the address is led to the name.
+        let port = try first.text("location.port")
+        #expect(try first.go(to: "http://127.0.0.1:\(port)/windows")?.status == 200)
+        #expect(try first.text("location.href") == site.origin + "/windows")
+        try first.go(to: site.origin + "/")
         let second = try site.browser.page()
         #expect(try second.go(to: link)?.status == 401)
         #expect(try second.go(to: site.origin + "/")?.status == 401)
@@ -104,6 +113,43 @@ extension PageTests {
       }
     }
 
+    @Test("a session ends where its button is pressed, in every window of the browser")
+    func logout() throws {
+      try withSite { site in
+        let first = try site.page()
+        let second = try site.page("/windows", beside: first)
+        let stranger = try site.page()
+        try first.view(width: 1280, height: 900)
+        try first.click("[data-action=\"logout\"]")
+        try first.wait(for: "document.readyState === 'complete' && location.pathname === '/login'")
+        #expect(try first.cookies().isEmpty)
+        try second.wait(for: "document.querySelector('.command')?.textContent.includes('bankctl web')")
+        #expect(try stranger.reload()?.status == 200, "another session goes on")
+        #expect(try first.go(to: site.origin + "/")?.status == 401)
+      }
+    }
+
+    @Test("a public screen shows what is for customers, and has no way to anything else")
+    func kiosk() throws {
+      try withSite("--speed", "0.01") { site in
+        let page = try site.browser.page()
+        try page.go(to: try site.link(["--role", "kiosk"]))
+        #expect(try page.text("location.pathname") == "/kiosk")
+        let links = try page.evaluate(
+          "[...document.querySelectorAll('.menu a')].map(a => a.getAttribute('href'))")
+        #expect(links.items.compactMap(\.text) == ["/kiosk", "/lobby", "/juice", "/vending"])
+        try page.click(try page.button(of: "/customers"))
+        try page.wait(for: "location.pathname === '/ticket/1' && document.readyState === 'complete'")
+        #expect(try page.count("main form button:not([disabled])") == 0, "a customer cancels nobody's ticket")
+        for path in ["/windows", "/tickets", "/reset"] {
+          #expect(try page.go(to: site.origin + path)?.status == 403, "\(path)")
+        }
+        let viewer = try site.browser.page()
+        try viewer.go(to: try site.link(["--role", "viewer"]))
+        #expect(try viewer.count("[data-action=\"add\"]:not([disabled])") == 0)
+      }
+    }
+
     @Test("read only, everything is seen and nothing can be changed")
     func readOnly() throws {
       try withSite("--speed", "0.01", web: ["--read-only"]) { site in
@@ -163,6 +209,81 @@ extension PageTests {
           try page.expectClean()
           try page.show(false)
         }
+      }
+    }
+
+    @Test("seven windows that are all seen share one stream, and a button in each is answered at once")
+    func together() throws {
+      try withSite("--speed", "0.01") { site in
+        let first = try site.page()
+        let paths = ["/windows", "/lobby", "/services", "/tickets", "/", "/kiosk"]
+        let pages = try [first] + paths.map { try site.page($0, beside: first) }
+        for page in pages {
+          try page.mark()
+          #expect(try page.text("document.visibilityState") == "visible")
+        }
+        for (count, page) in [first, pages[5]].enumerated() {
+          try page.click("[data-action=\"add\"]")
+          for list in [first, pages[5]] {
+            try list.becomes(
+              "document.querySelectorAll('[data-list] [data-ticket]').length === \(10 * (count + 1))")
+          }
+        }
+        try pages[4].becomes("document.querySelectorAll('[data-ticket]').length === 20")
+        try pages[1].becomes("document.querySelector('.steering').textContent.includes('waiting')")
+        // One that goes takes nothing from the others.
+        try pages[5].show(false)
+        try first.click("[data-action=\"add\"]")
+        try first.becomes("document.querySelectorAll('[data-list] [data-ticket]').length === 30")
+        try pages[5].show(true)
+        try pages[5].becomes("document.querySelectorAll('[data-list] [data-ticket]').length === 30")
+        for page in pages { try page.expectClean() }
+      }
+    }
+
+    @Test("a program that takes the port of a bank that is gone gets no cookie of an open page")
+    func impostor() throws {
+      try withSite { site in
+        let page = try site.page()
+        try page.mark()
+        let port = try #require(UInt16(try page.text("location.port")))
+        try site.branch.done("web", "stop")
+        try site.branch.waitUntil("the page has ended") { try site.branch.status().worker("web") == nil }
+        let program = """
+          import http.server, sys
+          class Impostor(http.server.BaseHTTPRequestHandler):
+              def answer(self):
+                  print("cookie" if self.headers["Cookie"] else "none", self.path.split("?")[0], flush=True)
+                  body = b"x" * 64
+                  self.send_response(200)
+                  self.send_header("Content-Length", "64")
+                  self.end_headers()
+                  self.wfile.write(body)
+              do_GET = do_POST = answer
+              def log_message(self, *words): pass
+          http.server.ThreadingHTTPServer.allow_reuse_address = True
+          http.server.ThreadingHTTPServer(("127.0.0.1", \(port)), Impostor).serve_forever()
+          """
+        let impostor = try site.branch.launch(["-c", program], program: "/usr/bin/python3")
+        defer { impostor.end() }
+        try site.branch.waitUntil("the page has asked who is there") {
+          impostor.lines.contains { $0.hasSuffix("/identity") }
+        }
+        try page.becomes("document.querySelector('#lost').textContent.includes('Another program')")
+        try page.click("[data-action=\"add\"]")
+        try page.becomes("document.querySelector('#toast').textContent.trim() !== ''")
+        try page.view(width: 1280, height: 900)
+        try page.click(".menu a[href=\"/windows\"]")
+        let asked = impostor.lines.count
+        try site.branch.waitUntil("it has asked again") { impostor.lines.count > asked + 1 }
+        #expect(impostor.lines.allSatisfy { $0 == "none /identity" }, "\(impostor.lines)")
+        #expect(try page.shows("window.isTheSame === true"))
+        // The bank is back at its port: the page knows it again, and says that its session has ended.
+        impostor.end()
+        try site.branch.waitUntil("the port is free") {
+          try site.branch.run("web", "--no-open", "--json", "--port", "\(port)").out.contains(":\(port)/")
+        }
+        try page.wait(for: "document.querySelector('.command')?.textContent.includes('bankctl web')")
       }
     }
   }

@@ -9,7 +9,7 @@ import Time
 final class Site {
   let branch: Branch
   let browser: Browser
-  /// `http://127.0.0.1:8700`, with the port that was free.
+  /// `http://bank-0123456789.localhost:8700`, with the port that was free.
   private(set) var origin = ""
   /// With which somebody becomes the manager of the vending machine.
   private(set) var managerCode = ""
@@ -31,8 +31,7 @@ final class Site {
     try #require(outcome.code == 0, outcome.story, sourceLocation: location)
     let url = try #require(try outcome.json()["url"].text, outcome.story, sourceLocation: location)
     managerCode = try outcome.json()["manager_code"].text ?? ""
-    let parts = url.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
-    origin = parts.prefix(3).joined(separator: "/")
+    origin = try #require(try outcome.json()["origin"].text, outcome.story, sourceLocation: location)
     return url
   }
 

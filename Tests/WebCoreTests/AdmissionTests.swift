@@ -1,5 +1,6 @@
 // Who is let through: hosts, origins, cookies and links, with each near miss beside what is right.
 
+import Foundation
 import Testing
 import Time
 
@@ -7,16 +8,18 @@ import Time
 
 @Suite("Admission")
 struct AdmissionTests {
-  private let rules = Admission(port: 8_700, proxied: ["bank.example.org"])
+  private let rules = Admission(port: 8_700, name: "bank-12ab.localhost", proxied: ["bank.example.org"])
 
   private func request(
-    _ method: HTTPRequest.Method = .get, host: String?, origin: String? = nil, isLocal: Bool = false
+    _ method: HTTPRequest.Method = .get, host: String?, origin: String? = nil, isLocal: Bool = false,
+    isOwners: Bool? = nil, path: String = "/", _ others: [(String, String)] = []
   ) -> HTTPRequest {
-    var headers = HTTPHeaders()
+    var headers = HTTPHeaders(others)
     if let host { headers.add("Host", host) }
     if let origin { headers.add("Origin", origin) }
     return HTTPRequest(
-      method: method, target: RequestTarget(path: "/"), headers: headers, isLocal: isLocal)
+      method: method, target: RequestTarget(path: path), headers: headers, isLocal: isLocal,
+      isOwners: isOwners)
   }
 
   @Test(
@@ -24,6 +27,7 @@ struct AdmissionTests {
     arguments: [
       ("127.0.0.1:8700", true), ("localhost:8700", true), ("bank.example.org", true), ("127.0.0.1", false),
       ("127.0.0.1:8701", false), ("localhost", false), ("evil.example.org:8700", false),
+      ("bank-12ab.localhost:8700", true), ("bank-12ab.localhost", false), ("bank-12ac.localhost:8700", false),
       ("127.0.0.1:8700.evil.example.org", false), ("LOCALHOST:8700 ", false), ("", false),
     ])
   func hosts(host: String, isOwn: Bool) {
@@ -62,6 +66,42 @@ struct AdmissionTests {
       rules.refusal(of: request(.post, host: "localhost", origin: "http://evil", isLocal: true)) == .origin)
   }
 
+  @Test(
+    "over the socket only the owner's own requests need no cookie and no origin",
+    arguments: [
+      ("localhost", true, [], true), ("bank.example.org", true, [], false),
+      ("127.0.0.1:8700", true, [], false),
+      ("localhost", false, [], false), ("localhost", true, [("X-Forwarded-For", "203.0.113.9")], false),
+      ("localhost", true, [("Forwarded", "for=203.0.113.9")], false),
+      ("localhost", true, [("Via", "1.1 x")], false),
+      ("localhost", true, [("X-Real-IP", "203.0.113.9")], false),
+    ] as [(String, Bool, [(String, String)], Bool)])
+  func owners(host: String, isOwners: Bool, others: [(String, String)], isLetIn: Bool) {
+    let sent = request(.post, host: host, isLocal: true, isOwners: isOwners, others)
+    #expect(rules.isOwners(sent) == isLetIn)
+    #expect((rules.refusal(of: sent) == nil) == isLetIn)
+    var old = sent
+    old.isOld = true
+    #expect(!rules.isOwners(old), "a proxy that was not told otherwise speaks HTTP/1.0")
+  }
+
+  @Test(
+    "a browser is sent to the bank's own name, a program and Safari stay, and a proxy's name is another's")
+  func ownName() {
+    let browser = [("Sec-Fetch-Mode", "navigate"), ("User-Agent", "Mozilla/5.0 Chrome/140.0 Safari/537.36")]
+    let there = "http://bank-12ab.localhost:8700/windows"
+    for host in ["127.0.0.1:8700", "localhost:8700"] {
+      #expect(rules.ownAddress(of: request(host: host, path: "/windows", browser)) == there)
+      #expect(rules.ownAddress(of: request(host: host, path: "/windows")) == nil)
+      #expect(rules.ownAddress(of: request(.post, host: host, path: "/windows", browser)) == nil)
+    }
+    let safari = [("Sec-Fetch-Mode", "navigate"), ("User-Agent", "Mozilla/5.0 Version/18.1 Safari/605.1.15")]
+    #expect(rules.ownAddress(of: request(host: "127.0.0.1:8700", path: "/windows", safari)) == nil)
+    for host in ["bank.example.org", "bank-12ab.localhost:8700"] {
+      #expect(rules.ownAddress(of: request(host: host, path: "/windows", browser)) == nil)
+    }
+  }
+
   @Test("other methods are refused")
   func methods() {
     #expect(rules.refusal(of: request(.other("PUT"), host: "127.0.0.1:8700")) == .method)
@@ -98,7 +138,7 @@ struct CredentialsTests {
     let tries = [
       (wrong, now), ("", now), (first, now), (first, now), (second, now + Credentials.lifetime),
     ].map { credentials.redeem($0.0, at: $0.1) }
-    #expect(tries == [false, false, true, false, false])
+    #expect(tries.map { $0 != nil } == [false, false, true, false, false])
   }
 
   @Test("of very many links the oldest is given up")
@@ -106,28 +146,82 @@ struct CredentialsTests {
     let random = numbers()
     var credentials = Credentials(Credentials.Secrets(random: random), port: 1)
     let tokens = (0...Credentials.mostLinks).map { _ in credentials.issue(at: now, random: random) }
-    #expect(tokens.prefix(2).map { credentials.redeem($0, at: now) } == [false, true])
+    #expect(tokens.prefix(2).map { credentials.redeem($0, at: now) != nil } == [false, true])
   }
 
-  @Test("the cookie that is set lets in, is no manager's, and is read by no script")
+  @Test("the cookie of a link lets in until its session ends, and is read by no script")
   func cookies() throws {
-    let credentials = Credentials(Credentials.Secrets(random: numbers()), port: 8_700)
-    var response = HTTPResponse(200)
-    credentials.letIn(&response, isProxied: false)
-    let header = try #require(response.headers.last { $0.name == "Set-Cookie" }?.value)
-    #expect(header.contains("; HttpOnly; SameSite=Strict") && !header.contains("Secure"))
-    let cookie = String(header.prefix { $0 != ";" })
-    #expect(credentials.isLetIn(request(cookie: "a=b; \(cookie)")))
-    #expect(!credentials.isManager(request(cookie: cookie)))
-    #expect(!credentials.isLetIn(request(cookie: nil)) && !credentials.isLetIn(request(cookie: cookie + "0")))
-    #expect(credentials.isLetIn(request(cookie: nil, isLocal: true)))
-    var managers = HTTPResponse(200)
-    credentials.makeManager(&managers, isProxied: true)
-    let second = try #require(managers.headers.last { $0.name == "Set-Cookie" }?.value)
-    #expect(second.hasSuffix("; Secure"))
-    let both = cookie + "; " + second.prefix { $0 != ";" }
-    #expect(credentials.isManager(request(cookie: both)))
-    #expect(!credentials.isManager(request(cookie: String(second.prefix { $0 != ";" }))))
+    let random = numbers()
+    var credentials = Credentials(Credentials.Secrets(random: random), port: 8_700)
+    func letIn(_ grant: WebGrant, isProxied: Bool = false) throws -> String {
+      var response = HTTPResponse(200)
+      #expect(credentials.letIn(grant, &response, isProxied: isProxied, at: 5, random: random) == [])
+      let header = try #require(response.headers.last { $0.name == "Set-Cookie" }?.value)
+      #expect(header.contains("; HttpOnly; SameSite=Strict") && header.hasSuffix("; Secure") == isProxied)
+      return String(header.prefix { $0 != ";" })
+    }
+    let first = try letIn(WebGrant(role: .kiosk, mayRun: true))
+    let second = try letIn(WebGrant(mayRun: true), isProxied: true)
+    #expect(first != second)
+    let found = [first, second].map { credentials.session(of: request(cookie: "a=b; \($0)"), at: 6) }
+    let (one, other) = (try #require(found[0]), try #require(found[1]))
+    #expect(one.grant.role == .kiosk && !one.grant.mayRun, "a public screen runs no command")
+    #expect(other.grant.role == .operator && other.grant.mayRun && !other.isManager)
+    credentials.makeManager(other.id)
+    let manager = credentials.session(of: request(cookie: second), at: 6)
+    #expect(manager?.isManager == true)
+    for wrong in [nil, first + "0", "bank-8700=", first.replacingOccurrences(of: "8700", with: "8701")] {
+      let stranger = credentials.session(of: request(cookie: wrong), at: 6)
+      #expect(stranger == nil, "\(wrong ?? "")")
+    }
+    #expect(!credentials.sessions.text.contains(first.dropFirst(10)), "the secret itself is stored nowhere")
+    // Its successor knows the same sessions, until they end.
+    var next = Credentials(
+      credentials.secrets, port: 8_700, sessions: Sessions(text: credentials.sessions.text))
+    let again = [first, second].map { next.session(of: request(cookie: $0), at: 7) }
+    #expect(again[0]?.id == one.id && again[1]?.isManager == true)
+    let ends = [next.end(one.id), next.end(one.id)]
+    let gone = next.session(of: request(cookie: first), at: 7)
+    let late = next.session(of: request(cookie: second), at: 5 + Sessions.lifetime)
+    #expect(ends == [true, false] && gone == nil && late == nil)
+    let expired = next.removeExpired(at: 5 + Sessions.lifetime)
+    #expect(expired == [other.id] && next.sessions.all.isEmpty)
+  }
+
+  @Test("of very many sessions the one that was seen least recently ends; a damaged list has none")
+  func manySessions() {
+    let random = numbers()
+    var sessions = Sessions()
+    let begun = (0...Sessions.most).map { sessions.begin(WebGrant(), at: Int64($0), random: random) }
+    #expect(begun.last?.ended == [begun[0].session.id] && sessions.all.count == Sessions.most)
+    #expect(Sessions(text: sessions.text).text == sessions.text)
+    for text in [
+      "", "sessions 2\n", sessions.text + "x\n",
+      sessions.text.replacingOccurrences(of: " operator ", with: " king "),
+    ] { #expect(Sessions(text: text).all.isEmpty) }
+  }
+
+  @Test("a server proves itself for one address, one session and one question")
+  func proof() {
+    let random = numbers()
+    let credentials = Credentials(Credentials.Secrets(random: random), port: 8_700)
+    let other = Credentials(Credentials.Secrets(random: random), port: 8_700)
+    func proof(
+      _ bank: Credentials, _ session: String = "12345678", _ host: String = "a:1", _ question: String = "q"
+    ) -> String {
+      bank.proof(of: session, host: host, question: question)
+    }
+    let right = proof(credentials)
+    #expect(right == proof(Credentials(credentials.secrets, port: 1)), "a successor proves the same")
+    for wrong in [
+      proof(other), proof(credentials, "12345679"), proof(credentials, "12345678", "a:2"),
+      proof(credentials, "12345678", "a:1", "r"),
+    ] { #expect(wrong != right) }
+    #expect(
+      right
+        == SHA256.hex(
+          SHA256.authentication(
+            of: Array("a:1 q".utf8), key: Array(credentials.proofKey(of: "12345678").utf8))))
   }
 
   @Test("a visitor who types wrong codes waits, is told so, and keeps no other visitor out")
@@ -163,5 +257,6 @@ struct CredentialsTests {
     #expect(Credentials.Secrets(text: secrets.text) == secrets)
     #expect(Credentials.Secrets(text: "") == nil && Credentials.Secrets(text: secrets.text + "x\n") == nil)
     #expect(Credentials.Secrets(text: secrets.text.uppercased()) == nil)
+    #expect(secrets.host.hasPrefix("bank-") && secrets.host.hasSuffix(".localhost"))
   }
 }

@@ -25,7 +25,7 @@ struct LivePageTests {
 
   /// A viewer that the library knows nothing of, and that is therefore never woken.
   private func viewer(of page: LivePage, _ server: HTTPServer) -> EventViewer {
-    EventViewer(page, HTTPConnection(-1, isLocal: true), OpaquePointer(bitPattern: 16)!, server)
+    EventViewer()
   }
 
   /// What a viewer has not been told yet.
@@ -163,5 +163,50 @@ struct MemoryRestTests {
     #expect(rest.endTurn(at(26_000), hasWorked: false) == .program)
     #expect(rest.endTurn(at(26_001), hasWorked: false) == nil)
     #expect(rest.nextDeadline == nil)
+  }
+}
+
+@Suite("Several pages on one stream")
+struct PageBundleTests {
+  @Test(
+    "several pages share a stream: each event says of which page it is, and each page has a place of its own")
+  func together() {
+    func regions(_ number: Int) -> [Region] { [.block(name: "count", html: "\(number)")] }
+    let pages = ["/", "/lobby"].map { address in
+      LivePage(PageKey(path: .bank, address: address, language: .english, isManager: false), epoch: 7) { _ in
+      }
+    }
+    let now = MonotonicTime(nanoseconds: 5_000_000_000)
+    for page in pages { page.show(regions(0), at: now) }
+    let bundle = PageBundle(
+      pages, from: [pages[0].place(of: nil), pages[1].place(of: EventID(epoch: 7, sequence: 1).text)])
+    final class Viewer: EventViewer {
+      var (wakings, pulses) = (0, 0)
+      override func wake() { wakings += 1 }
+      override func pulse() { pulses += 1 }
+    }
+    let viewer = Viewer()
+    bundle.join(viewer)
+    func told() -> [String] {
+      var told: [String] = []
+      while let item = bundle.next(for: viewer) { told.append(String(decoding: item.bytes, as: UTF8.self)) }
+      return told
+    }
+    let first = told()
+    #expect(
+      first.count == 1 && first[0].hasPrefix("event: page\ndata: 0\n\n")
+        && first[0].contains("event: snapshot"))
+    pages[1].show(regions(1), at: now + .seconds(1))
+    pages[1].show(regions(2), at: now + .seconds(2))
+    let second = told()
+    #expect(viewer.wakings == 2 && second.count == 2, "\(second)")
+    #expect(second[0].hasPrefix("event: page\ndata: 1\n\n") && second[0].contains("event: change"))
+    #expect(!second[1].contains("event: page"), "it is of the same page as the one before")
+    pages[0].show(regions(3), at: now + .seconds(3))
+    #expect(told().first?.hasPrefix("event: page\ndata: 0\n\n") == true)
+    for page in pages { page.pulse() }
+    #expect(viewer.pulses == 1, "one stream pulses once")
+    bundle.leave(viewer)
+    #expect(pages.allSatisfy { $0.viewers.isEmpty })
   }
 }

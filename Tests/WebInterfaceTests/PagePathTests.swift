@@ -78,6 +78,21 @@ struct PagePathTests {
     #expect(LobbyPage(frame).calls.map(\.ticket) == [9, 8, 1])
   }
 
+  @Test("what is shown has one address, in whatever order and spelling a query says it")
+  func addresses() throws {
+    for text in ["/", "//", "/?said=added~1~1&lang=ko"] { #expect(try path(text)?.address == "/", "\(text)") }
+    for text in [
+      "/tickets?service=loan&state=dead&after=200",
+      "/tickets?after=0200&said=z&state=dead&service=loan&lang=en",
+    ] { #expect(try path(text)?.address == "/tickets?service=loan&state=dead&after=200", "\(text)") }
+    for (text, address) in [
+      ("/ticket/07?day=2", "/ticket/7?day=2"), ("/kiosk?latest=3", "/kiosk"),
+      ("/ledger?account=customer-12", "/ledger?account=12"), ("/vending?before=4", "/vending?before=4"),
+      ("/windows/loan-1/log?lang=ko", "/windows/loan-1/log"), ("/juice/stock", "/juice/stock"),
+      ("/receipts?outcome=served&day=2", "/receipts?outcome=served&day=2"),
+    ] { #expect(try path(text)?.address == address, "\(text)") }
+  }
+
   @Test("numbers that stand behind one another are one span")
   func spans() {
     let spans = FormActions.spans([5, 3, 9, 4, 4, 10, 1])

@@ -1,6 +1,7 @@
 // The server on real sockets: what the library lets through and we do not, slow and endless requests, answers that come
 // later, and streams of events.
 
+import Foundation
 import Glibc
 import Posix
 import PosixFixture
@@ -17,6 +18,7 @@ private final class Answerer: HTTPHandler {
   func admit(_ request: HTTPRequest) -> HTTPResponse? {
     request.target.path == "/forbidden" ? .words(403, "no") : nil
   }
+  func answer(refused status: Int, _ request: HTTPRequest) -> HTTPResponse { .words(status, "refused") }
   func serve(_ exchange: HTTPExchange) {
     served.append(exchange)
     if let onServe { onServe(exchange) } else { exchange.respond(.words(200, exchange.request.target.path)) }
@@ -52,9 +54,9 @@ private final class Stage {
     server.handler = answerer
   }
 
-  func connect() throws -> Caller {
+  func connect(isLocal: Bool = true) throws -> Caller {
     let pair = try UnixSocket.pair(nonBlocking: true)
-    server.take(pair.first, isLocal: true)
+    server.take(pair.first, isLocal: isLocal)
     return Caller(pair.second, self)
   }
 
@@ -85,6 +87,23 @@ private final class Caller {
   }
 
   func say(_ text: String) throws { _ = try Array(text.utf8).withUnsafeBytes { try socket.send($0) } }
+
+  /// Says all of it, as the server takes it; the bytes that could be sent.
+  func sayAll(_ text: String) throws -> Int {
+    let bytes = Array(text.utf8)
+    var sent = 0
+    try stage.turn {
+      while sent < bytes.count {
+        switch try bytes.withUnsafeBytes({ try socket.send(UnsafeRawBufferPointer(rebasing: $0[sent...])) }) {
+        case .bytes(let count): sent += count
+        case .wouldBlock: return false
+        case .peerClosed: return true
+        }
+      }
+      return true
+    }
+    return sent
+  }
 
   func listen() throws {
     var chunk = [UInt8](repeating: 0, count: 16 << 10)
@@ -147,7 +166,7 @@ struct HTTPServerTests {
       ("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n", "413"),
       ("GET http://x/ HTTP/1.1\r\nHost: x\r\n\r\n", "400"), ("GET /%00 HTTP/1.1\r\nHost: x\r\n\r\n", "400"),
       ("GET /forbidden HTTP/1.1\r\nHost: x\r\n\r\n", "403"),
-      ("nonsense\r\n\r\n", ""),
+      ("nonsense\r\n\r\n", "400"),
     ])
   func refused(request: String, expected: String) throws {
     let stage = try Stage()
@@ -238,7 +257,10 @@ struct HTTPServerTests {
     #expect(try callers[0].hear(":\n\n").contains(":\n\n"))
     for viewer in feed.viewers.values { viewer.end() }
     try stage.turn { feed.viewers.isEmpty }
-    #expect(try callers[0].hear("0\r\n\r\n").hasSuffix("0\r\n\r\n"))
+    try stage.turn {
+      try callers[0].listen()
+      return callers[0].hasEnded
+    }
   }
 
   @Test("a viewer who reads nothing is let go after some pulses")
@@ -273,5 +295,107 @@ struct HTTPServerTests {
       for caller in [viewer, waiting, idle] { try caller.listen() }
       return viewer.hasEnded && waiting.hasEnded && idle.hasEnded
     }
+  }
+
+  @Test(
+    "a request with 14 kB of cookies is answered, and so is each behind it; one with more is told why, once")
+  func cookies() throws {
+    let stage = try Stage()
+    let caller = try stage.connect()
+    for count in [1_500, 5_000, 14_000, 300] {
+      let answer = try caller.ask(
+        "GET /a HTTP/1.1\r\nHost: x\r\nCookie: a=\(String(repeating: "c", count: count))\r\n\r\n")
+      #expect(status(answer) == "200", "\(count)")
+    }
+    for count in [17_000, 40_000, 100_000] {
+      let other = try stage.connect()
+      _ = try other.sayAll(
+        "GET /a HTTP/1.1\r\nHost: x\r\nCookie: a=\(String(repeating: "c", count: count))\r\n\r\n")
+      try stage.turn {
+        try other.listen()
+        return other.hasEnded
+      }
+      #expect(status(other.heard) == "431", "\(count)")
+      #expect(
+        other.heard.components(separatedBy: "HTTP/1.1").count == 2, "one head and no second one as text")
+      #expect(other.heard.contains("Content-Type: text/plain") && other.heard.hasSuffix("refused\n"))
+    }
+    #expect(stage.answerer.served.count == 4)
+  }
+
+  @Test("a head that comes in pieces is put together, and one that never comes is told so")
+  func pieces() throws {
+    var limits = HTTPServer.Limits()
+    limits.request = .milliseconds(300)
+    let stage = try Stage(limits)
+    let caller = try stage.connect()
+    for piece in ["GET /a HT", "TP/1.1\r\nHo", "st: x\r\n\r", "\n"] {
+      try caller.say(piece)
+      for _ in 0..<3 { try stage.turn() }
+    }
+    #expect(status(try caller.hear("\r\n\r\n")) == "200")
+    let slow = try stage.connect()
+    try slow.say("GET / HTTP/1.1\r\n")
+    #expect(status(try slow.hear("refused")) == "408")
+  }
+
+  @Test("connections that say nothing shut out no other, and none of the socket in the home")
+  func idle() throws {
+    var limits = HTTPServer.Limits()
+    (limits.waiting, limits.connections) = (20, 10)
+    let stage = try Stage(limits)
+    let silent = try (0..<60).map { _ in try stage.connect(isLocal: false) }
+    #expect(stage.server.count == 20)
+    let kept = try (0..<30).map { _ in
+      let caller = try stage.connect(isLocal: false)
+      #expect(status(try caller.ask("GET /a HTTP/1.1\r\nHost: x\r\n\r\n")) == "200")
+      return caller
+    }
+    try stage.turn { stage.server.count <= 30 }
+    let local = try stage.connect(isLocal: true)
+    #expect(status(try local.ask("GET /b HTTP/1.1\r\nHost: x\r\n\r\n")) == "200")
+    try kept[0].listen()
+    #expect(kept[0].hasEnded, "the one that was idle the longest is closed")
+    withExtendedLifetime(silent) {}
+  }
+
+  @Test("a request that is refused is read, so that its client hears why")
+  func refusedBody() throws {
+    let stage = try Stage()
+    let body = String(repeating: "b", count: 3 << 20)
+    for (path, expected) in [("/forbidden", "403"), ("/a", "413")] {
+      let caller = try stage.connect()
+      let head = "POST \(path) HTTP/1.1\r\nHost: x\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
+      #expect(try caller.sayAll(head + body) == head.utf8.count + body.utf8.count, "the pipe broke")
+      #expect(status(try caller.hear("\r\n\r\n")) == expected)
+    }
+    // A client that waits for a word is told at once.
+    let waiting = try stage.connect()
+    let answer = try waiting.ask(
+      "POST /forbidden HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n")
+    #expect(status(answer) == "403")
+    #expect(stage.answerer.served.isEmpty)
+  }
+
+  @Test("the streams of an owner end, and no others; one whose client has left is found at once")
+  func owners() throws {
+    let stage = try Stage()
+    let feed = Feed()
+    var owners = ["a", "b", "a"].makeIterator()
+    stage.answerer.onServe = { $0.stream(feed, owner: owners.next()) }
+    var callers: [Caller] = []
+    for count in 1...3 {
+      callers.append(try stage.connect())
+      try callers[count - 1].say("GET /events HTTP/1.1\r\nHost: x\r\n\r\n")
+      try stage.turn { feed.viewers.count == count }
+    }
+    stage.server.endStreams(of: ["a"])
+    try stage.turn {
+      for caller in callers { try caller.listen() }
+      return callers[0].hasEnded && callers[2].hasEnded
+    }
+    #expect(!callers[1].hasEnded && feed.viewers.count == 1)
+    callers = []
+    try stage.turn { feed.viewers.isEmpty && stage.server.count == 0 }
   }
 }

@@ -1,5 +1,7 @@
 // Sends forms without leaving the page, and asks what has to be asked. Every press has a key of its own, and a form that is sent again
 // because nobody answered has the same one: so two presses count twice and a repeated one once. The sentences come from the server.
+import { doubt, makeSure } from './server.js';
+
 const toast = document.getElementById('toast');
 
 function freshKey() {
@@ -23,8 +25,10 @@ const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseco
 async function send(url, options) {
   for (let attempt = 0; ; attempt++) {
     try {
+      if (!await makeSure()) throw new Error(document.body.dataset.stranger);
       return await fetch(inLanguage(url), { redirect: 'follow', credentials: 'same-origin', ...options });
     } catch (error) {
+      doubt();
       if (attempt === 8) throw error;
       await pause(100 * 2 ** Math.min(attempt, 4));
     }

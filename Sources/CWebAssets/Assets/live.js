@@ -1,11 +1,12 @@
 // Keeps a page live: hears what has changed and puts it in place. It knows names of regions and keys of rows and nothing of what they
-// mean. A stream is open only while the page is seen: a browser opens six connections to a server, and a seventh tab would hang.
+// mean. The stream is open only while a page is seen, and all windows of a browser share it.
+import { doubt, server, trust } from './server.js';
+
 const body = document.body;
 const lost = document.getElementById('lost');
 const speaker = document.getElementById('speaker');
-let source = null;
-let again = 0;
-let delay = 300;
+let follow = null;
+let isFollowing = false;
 
 const region = (name) => document.querySelector(`[data-region="${CSS.escape(name)}"]`);
 
@@ -117,50 +118,67 @@ function speakSoon() {
   }, Math.max(0, 1000 - (performance.now() - spokenAt)));
 }
 
-function say(isLost) {
+function say(text) {
   if (!lost) return;
-  lost.hidden = !isLost;
-  lost.textContent = isLost ? body.dataset.lost : '';
-  if (body.classList.toggle('away', isLost) === false) document.dispatchEvent(new CustomEvent('bank:back'));
+  lost.hidden = !text;
+  lost.textContent = text;
+  if (body.classList.toggle('away', text !== '') === false) document.dispatchEvent(new CustomEvent('bank:back'));
 }
 
-function open() {
-  clearTimeout(again);
-  if (source || document.hidden) return;
-  const { live: page, lang } = body.dataset;
-  source = new EventSource(`/events?page=${encodeURIComponent(page)}&lang=${encodeURIComponent(lang)}`);
-  source.addEventListener('open', () => {
-    delay = 300;
-    say(false);
-  });
-  for (const kind of ['snapshot', 'change']) {
-    source.addEventListener(kind, (event) => {
-      say(false);
-      apply(JSON.parse(event.data));
-    });
+function hear(kind, data) {
+  if (!isFollowing) return;
+  switch (kind) {
+    case 'open':
+      trust();
+      return say('');
+    case 'lost':
+      doubt();
+      return say(body.dataset.lost);
+    case 'stranger':
+      doubt();
+      return say(body.dataset.stranger);
+    case 'refused':
+      say(body.dataset.lost);
+      return void lookAgain();
+    default:
+      say('');
+      apply(JSON.parse(data));
   }
-  source.addEventListener('error', () => {
-    say(true);
-    // The browser tries again by itself, unless the server has refused the stream.
-    if (source?.readyState === EventSource.CLOSED) {
-      close();
-      again = setTimeout(retry, delay);
-      delay = Math.min(delay * 2, 5000);
-    }
-  });
 }
 
 // A page that may not be seen any more says so itself.
-async function retry() {
+async function lookAgain() {
   const answer = await fetch(location.href, { method: 'GET' }).catch(() => null);
   if (answer?.status === 401) location.reload();
-  else open();
+  else if (answer && !answer.ok && answer.status < 500) close();
 }
 
-function close() {
-  clearTimeout(again);
-  source?.close();
-  source = null;
+// What brings the events: the stream that all windows share, or one of its own where a browser has no such worker.
+async function way() {
+  if (typeof SharedWorker === 'function') {
+    try {
+      const { port } = new SharedWorker('/assets/shared.js', { type: 'module', name: 'bank' });
+      port.addEventListener('message', (event) => hear(event.data.kind, event.data.data));
+      port.start();
+      return (page) => port.postMessage(page === null ? null : { page, lang: body.dataset.lang, server });
+    } catch { /* A browser that allows none has the other way. */ }
+  }
+  const { Stream } = await import('./stream.js');
+  const stream = new Stream(body.dataset.lang, (page, kind, data) => hear(kind, data));
+  return (page) => (page === null ? stream.leave(body.dataset.live) : stream.follow(page, server));
+}
+
+async function open() {
+  if (isFollowing || document.hidden) return;
+  isFollowing = true;
+  follow ??= way();
+  (await follow)(isFollowing ? body.dataset.live : null);
+}
+
+async function close() {
+  if (!isFollowing) return;
+  isFollowing = false;
+  (await follow)(null);
 }
 
 if (body.dataset.live !== undefined) {

@@ -1,4 +1,5 @@
 // What every page runs. Each part does nothing where its page has nothing for it; without this file every page works all the same.
+import './server.js';
 import './timer.js';
 import './dialog.js';
 import './live.js';

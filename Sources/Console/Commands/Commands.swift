@@ -53,6 +53,7 @@ package enum Commands {
     case "vending admin set-aside": done(VendingAdminCommands.setAside)
     case "web": done(WebCommands.open)
     case "web stop": done(WebCommands.stop)
+    case "web sessions": done(WebSessions.run)
     case "config show": done(ConfigCommands.show)
     case "config check": done(ConfigCommands.check)
     case "logs": done(LogsCommand.run)

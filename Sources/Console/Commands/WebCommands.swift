@@ -28,7 +28,7 @@ enum WebCommands {
     _ = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
       try coordinator.status(.web(order))
     }
-    let link = try link(order, session)
+    let link = try link(order, target(session), session)
     if let refusal = link.portRefusal { session.note(session.words.webPortRefused(refusal)) }
     guard let url = link.url else {
       return try session.show(
@@ -43,6 +43,12 @@ enum WebCommands {
     }
   }
 
+  /// What the link is to allow, as the page's server is asked for it.
+  private static func target(_ session: Session) -> String {
+    "/links?role=\(session.invocation.text("role") ?? "operator")"
+      + (session.invocation.flag("allow-run") ? "&run=1" : "")
+  }
+
   static func stop(_ session: Session) throws(CommandError) {
     let report = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
       try coordinator.status(.web(nil))
@@ -55,6 +61,11 @@ enum WebCommands {
   private struct Link {
     /// nil where the page's server may listen at no port, and nobody stands in front of it.
     var url: String?
+    /// The page under the bank's own name; nil without a port.
+    var origin: String?
+    /// What the link allows.
+    var role: String
+    var mayRun: Bool
     /// Why it may not.
     var portRefusal: String?
     var socket: String
@@ -80,6 +91,7 @@ enum WebCommands {
       guard let socket = text("socket"), let code = text("manager_code") else { return nil }
       (self.socket, managerCode) = (socket, code)
       (url, portRefusal) = (text("url"), text("port_refused"))
+      (origin, role, mayRun) = (text("origin"), text("role") ?? "operator", flag("run"))
       guard url != nil || portRefusal != nil else { return nil }
       (isReadOnly, hasChaos) = (flag("read_only"), flag("chaos"))
       askedPort =
@@ -98,17 +110,20 @@ enum WebCommands {
       [
         "version": 1, "url": .init(url), "port_refused": .init(portRefusal), "socket": .string(socket),
         "read_only": .bool(isReadOnly),
-        "chaos": .bool(hasChaos), "manager_code": .string(managerCode),
+        "chaos": .bool(hasChaos), "origin": .init(origin), "role": .string(role), "run": .bool(mayRun),
+        "manager_code": .string(managerCode),
       ]
     }
   }
 
   /// Asks the server for a link as soon as it is there, and is the one that was asked for.
-  private static func link(_ order: WebOrder, _ session: Session) throws(CommandError) -> Link {
+  private static func link(
+    _ order: WebOrder, _ target: String, _ session: Session
+  ) throws(CommandError) -> Link {
     let socket = Paths.join(session.home.path, "run", "web.sock")
     let deadline = SystemClock.monotonic() + patience
     while SystemClock.monotonic() < deadline {
-      if let answer = LocalExchange.post("/links", to: socket, until: SystemClock.monotonic() + .seconds(2)),
+      if let answer = LocalExchange.post(target, to: socket, until: SystemClock.monotonic() + .seconds(2)),
         answer.status == 200, let link = Link(answer.body), !order.isReadOnly || link.isReadOnly,
         !order.hasChaos || link.hasChaos
       {

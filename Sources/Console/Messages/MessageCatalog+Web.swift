@@ -49,6 +49,28 @@ extension MessageCatalog {
         + "은행을 다시 여세요. 다른 기능은 모두 그대로 쓸 수 있습니다.")
   }
 
+  var webIsClosed: String {
+    say(
+      "The page is closed, so there are no sessions. 'bankctl web' opens it.",
+      "페이지가 닫혀 있어 로그인한 세션이 없습니다. 'bankctl web'으로 여세요.")
+  }
+
+  func noSuchSession(_ name: String) -> String {
+    say(
+      "There is no session \(safe(name)). 'bankctl web sessions' lists them.",
+      "\(safe(name)) 세션이 없습니다. 'bankctl web sessions'로 확인하세요.")
+  }
+
+  var noSessions: String { say("There are no sessions.", "로그인한 세션이 없습니다.") }
+
+  func sessionsEnded(_ count: Int) -> String {
+    say("\(count) \(count == 1 ? "session" : "sessions") ended.", "세션 \(count)개를 끝냈습니다.")
+  }
+
+  var sessionHeadings: [String] {
+    [say("session", "세션"), say("role", "역할"), say("since", "시작"), say("last seen", "마지막 요청")]
+  }
+
   func webFailed(_ trouble: String) -> String {
     say(
       "The page's server does not answer\(aside(safe(trouble))). See 'bankctl logs web', then try again.",

@@ -12,12 +12,22 @@ enum LocalExchange {
   /// Asks with an empty POST; the status and the body of the answer.
   static func post(
     _ target: String, to socket: String, until deadline: MonotonicTime
+  ) -> (status: Int, body: [UInt8])? { ask("POST", target, socket, deadline) }
+
+  /// Asks with GET.
+  static func get(
+    _ target: String, from socket: String, until deadline: MonotonicTime
+  ) -> (status: Int, body: [UInt8])? { ask("GET", target, socket, deadline) }
+
+  private static func ask(
+    _ method: String, _ target: String, _ socket: String, _ deadline: MonotonicTime
   ) -> (status: Int, body: [UInt8])? {
     guard case .connected(let connection)? = try? UnixSocket.connect(path: socket, nonBlocking: true) else {
       return nil
     }
     let request = Array(
-      "POST \(target) HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".utf8)
+      "\(method) \(target) HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".utf8
+    )
     guard (try? request.withUnsafeBytes { try connection.send($0) }) == .bytes(request.count) else {
       return nil
     }

@@ -93,6 +93,10 @@ public enum Refusal: String, Sendable, CaseIterable {
   case readOnly = "read_only"
   case noChaos = "no_chaos"
   case notManager = "not_manager"
+  /// The role of the session does not allow it.
+  case notAllowed = "not_allowed"
+  /// A command line needs a link that allows it.
+  case runNotAllowed = "run_not_allowed"
   case wrongCode = "wrong_code"
   /// No code is compared for a while, because several wrong ones came one after another.
   case codePause = "code_pause"

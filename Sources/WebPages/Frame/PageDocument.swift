@@ -20,6 +20,8 @@ struct PageDocument {
       regions.count < 2
       ? nil
       : #" data-live="\#(frame.address)" data-lang="\#(frame.language.code)" data-lost="\#(words.serverSilent)""#
+    let server: HTML? =
+      frame.server.isEmpty ? nil : #" data-server="\#(frame.server)" data-stranger="\#(words.otherServer)""#
     let more = sheets.map { #"<link rel="stylesheet" href="/assets/\#($0)">"# as HTML }
     let document: HTML = """
       <!DOCTYPE html>
@@ -33,7 +35,7 @@ struct PageDocument {
       <link rel="stylesheet" href="/assets/style.css">\(more)
       <script type="module" src="/assets/page.js"></script>
       </head>
-      <body class="\(look)" data-unsent="\(words.notSent)" data-failed="\(words.notTaken)" data-ok="\(words.ok)" data-no="\(words.phrases.no)"\(live)>
+      <body class="\(look)" data-unsent="\(words.notSent)" data-failed="\(words.notTaken)" data-ok="\(words.ok)" data-no="\(words.phrases.no)"\(live)\(server)>
       <a class="skip" href="#main">\(words.skip)</a>
       \(header)
       <main id="main" tabindex="-1">
@@ -67,7 +69,7 @@ struct PageDocument {
     <button class="menu-button" type="button" popovertarget="menu" aria-label="\(words.menu)">\
     <svg viewBox="0 0 24 24" aria-hidden="true"><path d="M3 6h18M3 12h18M3 18h18"/></svg></button>
     <nav id="menu" class="menu" popover aria-label="\(words.pages)">
-    <ul>\(PageLink.all.map(link))</ul>
+    <ul>\(PageLink.all.filter { !frame.isPublic || $0.isPublic }.map(link))</ul>
     \(choices)
     </nav>
     </header>
@@ -90,9 +92,16 @@ struct PageDocument {
       <form method="post" action="/language" data-plain aria-label="\(words.languages)">\(back)\
       \(Language.allCases.map { choice("lang", $0.code, $0 == .korean ? "한국어" : "English", $0 == frame.language, $0) })</form>
       <form method="post" action="/theme" data-plain aria-label="\(words.theme)">\(back)\
-      \(themes.map { choice("theme", $0.0.rawValue, $0.1, $0.0 == frame.theme, nil) })</form>
+      \(themes.map { choice("theme", $0.0.rawValue, $0.1, $0.0 == frame.theme, nil) })</form>\(logout)
       </div>
       """
+  }
+
+  /// The end of the session; nil if there is none that could end.
+  private var logout: HTML? {
+    frame.server.isEmpty
+      ? nil
+      : #"<form method="post" action="/logout" data-plain><button data-action="logout">\#(words.logOut)</button></form>"#
   }
 
   private func choice(
@@ -105,7 +114,8 @@ struct PageDocument {
   }
 
   private var notice: HTML? {
-    let readOnly: HTML? = frame.isReadOnly ? #"<p class="banner">\#(words.readOnly)</p>"# : nil
+    let readOnly: HTML? =
+      frame.isReadOnly && !frame.isPublic ? #"<p class="banner">\#(words.readOnly)</p>"# : nil
     guard let notice = frame.notice else { return readOnly }
     let text = words.notice(notice)
     let tone = notice.tone

@@ -25,6 +25,10 @@ public struct PageFrame: Sendable, Equatable {
   public var hasChaos: Bool
   /// Whoever looks has the cookie of the vending machine's manager.
   public var isManager: Bool
+  /// It is shown on a public screen, which has no way to the pages of the branch's own people.
+  public var isPublic: Bool
+  /// With what the script knows this server again: the name of its session and a key; "" for nothing.
+  public var server: String
   /// The coordinator answers. Pages of the shop know for themselves whether theirs does.
   public var isConnected: Bool
   /// The bank has closed, and the page's server ends with it.
@@ -34,12 +38,13 @@ public struct PageFrame: Sendable, Equatable {
 
   public init(
     language: Language, theme: Theme = .automatic, address: String = "/", key: String = "",
-    isReadOnly: Bool = false, hasChaos: Bool = false, isManager: Bool = false, isConnected: Bool = true,
-    notice: Notice? = nil
+    isReadOnly: Bool = false, hasChaos: Bool = false, isManager: Bool = false, isPublic: Bool = false,
+    server: String = "", isConnected: Bool = true, notice: Notice? = nil
   ) {
     (self.language, self.theme, self.address, self.key) = (language, theme, address, key)
     (self.isReadOnly, self.hasChaos, self.isManager) = (isReadOnly, hasChaos, isManager)
     (self.isConnected, self.notice) = (isConnected, notice)
+    (self.isPublic, self.server) = (isPublic, server)
   }
 
   /// The address without its query.

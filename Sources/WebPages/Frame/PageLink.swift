@@ -9,6 +9,9 @@ struct PageLink {
   /// The line of its sign, on 24 × 24.
   let drawing: HTML
 
+  /// True if a public screen shows it.
+  var isPublic: Bool { ["/kiosk", "/lobby", "/juice", "/vending"].contains(path) }
+
   var icon: HTML { #"<svg viewBox="0 0 24 24" aria-hidden="true"><path d="\#(drawing)"/></svg>"# }
 
   static let all: [PageLink] = [

@@ -143,6 +143,13 @@ extension ErrorPage {
     case 409: words.say("That cannot be done in the present state.", "지금 상태에서는 할 수 없습니다.")
     case 413: words.say("That is more than may be sent.", "보낼 수 있는 크기를 넘었습니다.")
     case 421: words.say("This server is called otherwise.", "이 서버의 이름이 아닙니다.")
+    case 431:
+      words.say(
+        "The browser sends too much with each request: cookies of other programs at this address, above all. Delete the "
+          + "cookies of 127.0.0.1, or follow a new link of 'bankctl web'.",
+        "브라우저가 요청마다 너무 많은 것을 보냅니다. 대부분 같은 주소를 쓰는 다른 프로그램의 쿠키입니다. 127.0.0.1의 쿠키를 지우거나 "
+          + "'bankctl web'으로 새 링크를 받으세요.")
+    case 505: words.say("This server understands HTTP/1.1.", "이 서버는 HTTP/1.1을 씁니다.")
     case 503: words.say("The bank does not answer now. Try again.", "은행이 지금 대답하지 않습니다. 다시 시도하세요.")
     default: words.say("That failed.", "처리하지 못했습니다.")
     }

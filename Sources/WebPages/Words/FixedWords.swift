@@ -24,6 +24,10 @@ struct FixedWords: Sendable {
     "은행이 마감했습니다. 은행을 다시 열고 페이지를 시작하면 저절로 이어집니다.")
   let serverSilent = Text(
     "The connection to this page's server is lost. Trying again …", "이 페이지의 서버와 연결이 끊겼습니다. 다시 연결하는 중 …")
+  let otherServer = Text(
+    "Another program answers at this address. Nothing is sent to it; this page goes on when the bank is back.",
+    "이 주소에서 다른 프로그램이 대답합니다. 아무것도 보내지 않으며, 은행이 돌아오면 이어집니다.")
+  let logOut = Text("Log out", "로그아웃")
   let notSent = Text(
     "It could not be sent: the server does not answer. Press again when it is back.",
     "서버가 대답하지 않아 보내지 못했습니다. 돌아오면 다시 눌러 주세요.")

@@ -110,6 +110,12 @@ extension PageWords {
       say(
         "Nobody is killed here: start the page with 'bankctl web --chaos'.",
         "'bankctl web --chaos'로 시작해야 종료할 수 있습니다.")
+    case .notAllowed:
+      say("This link does not allow that. Nothing was changed.", "이 링크로는 할 수 없는 일입니다. 바뀐 것은 없습니다.")
+    case .runNotAllowed:
+      say(
+        "A command runs only by a link of 'bankctl web --allow-run'. Nothing was changed.",
+        "명령은 'bankctl web --allow-run'으로 받은 링크에서만 실행할 수 있습니다. 바뀐 것은 없습니다.")
     case .notManager: self.managerOnly
     case .wrongCode: self.wrongCode
     case .codePause: self.codePause

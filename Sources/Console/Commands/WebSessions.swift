@@ -1,0 +1,89 @@
+// `web sessions`: the logins of the page, and the end of one or of all.
+// Invariant: what is printed is what the page's server has told. Failure: CommandError; exit code 5 if there is no page, 4 if there
+// is no such session.
+import BankModel
+import ControlClient
+import JSON
+import Posix
+import Time
+import Wire
+
+enum WebSessions {
+  private struct Row {
+    var id, role, since, seen: String
+    var mayRun: Bool
+  }
+
+  static func run(_ session: Session) throws(CommandError) {
+    // A bank that is not open is named as such, and not as one without a page.
+    _ = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
+      try coordinator.status(.status)
+    }
+    let socket = Paths.join(session.home.path, "run", "web.sock")
+    let deadline = SystemClock.monotonic() + .seconds(5)
+    let ended = session.invocation.text("end")
+    if let ended, ended != "all", !isName(ended) {
+      throw .complaint("no_such_session", .notFound, session.words.noSuchSession(ended))
+    }
+    let answer =
+      ended.map { LocalExchange.post("/sessions?end=\($0)", to: socket, until: deadline) }
+      ?? LocalExchange.get("/sessions", from: socket, until: deadline)
+    guard let answer else { throw .complaint("web_closed", .refused, session.words.webIsClosed) }
+    if answer.status == 404, let ended {
+      throw .complaint("no_such_session", .notFound, session.words.noSuchSession(ended))
+    }
+    guard answer.status == 200, let (rows, count, document) = read(answer.body) else {
+      throw .complaint("web_failed", .failed, session.words.webFailed(""))
+    }
+    try session.show(document, or: lines(rows, ended == nil ? nil : count, session))
+  }
+
+  private static func isName(_ text: String) -> Bool {
+    text.utf8.count == 8 && text.allSatisfy { $0.isASCII && $0.isHexDigit }
+  }
+
+  private static func lines(_ rows: [Row], _ ended: Int?, _ session: Session) -> [String] {
+    let words = session.words
+    var lines = ended.map { [words.sessionsEnded($0)] } ?? []
+    guard !rows.isEmpty else { return lines + (ended == nil ? [words.noSessions] : []) }
+    var table = TextTable([.left, .left, .left, .left])
+    table.addHeadings(words.sessionHeadings)
+    for row in rows {
+      table.add([
+        .init(row.id), .init(row.mayRun ? row.role + " + run" : row.role), .init(row.since), .init(row.seen),
+      ])
+    }
+    lines += table.lines(session.output.palette, within: session.columns)
+    return lines
+  }
+
+  /// The sessions of an answer, how many have ended, and the same for scripts.
+  private static func read(_ body: [UInt8]) -> (rows: [Row], ended: Int, document: JSONValue)? {
+    guard let node = try? JSONReader.read(body), case .object(let members) = node.content,
+      case .array(let sessions)? = members.first(where: { $0.key == "sessions" })?.value.content
+    else { return nil }
+    var (rows, documents): ([Row], [JSONValue]) = ([], [])
+    for session in sessions {
+      guard case .object(let members) = session.content else { return nil }
+      func text(_ name: String) -> String {
+        if case .string(let text)? = members.first(where: { $0.key == name })?.value.content {
+          text
+        } else {
+          ""
+        }
+      }
+      let mayRun = members.first { $0.key == "run" }?.value.content == .bool(true)
+      rows.append(
+        Row(id: text("id"), role: text("role"), since: text("since"), seen: text("seen"), mayRun: mayRun))
+      documents.append([
+        "id": .string(text("id")), "role": .string(text("role")), "run": .bool(mayRun),
+        "since": .string(text("since")), "seen": .string(text("seen")), "ends": .string(text("ends")),
+      ])
+    }
+    var ended: [JSONValue] = []
+    if case .array(let names)? = members.first(where: { $0.key == "ended" })?.value.content {
+      for case .string(let name) in names.map(\.content) { ended.append(.string(name)) }
+    }
+    return (rows, ended.count, ["version": 1, "sessions": .array(documents), "ended": .array(ended)])
+  }
+}

@@ -1,0 +1,99 @@
+// The check of a request's head before the library reads it: complete, well formed, and not too large (RFC 9112).
+// Invariant: a head that passes is one that the library understands; what it would answer in its own way is refused before.
+
+/// What the first bytes of a connection come to.
+public enum HeadCheck: Sendable, Equatable {
+  /// More must come.
+  case incomplete
+  /// The head is there, and of this many bytes.
+  case good(Int)
+  /// The head is refused with this status: 400, 413, 431 or 505. The request has what could be read of it.
+  case refused(Int, HTTPRequest)
+
+  /// Bytes of a head at most.
+  public static let longest = 16 << 10
+
+  /// Checks what has come of a head so far.
+  public init(_ bytes: [UInt8]) {
+    // Empty lines before a request are skipped (RFC 9112, section 2.2).
+    let start = bytes.firstIndex { $0 != 0x0D && $0 != 0x0A } ?? bytes.endIndex
+    let end = Self.end(of: bytes[start...])
+    guard let end, end <= Self.longest else {
+      self =
+        bytes.count > Self.longest
+        ? .refused(431, Self.request(Self.lines(of: bytes[start...].prefix(Self.longest)))) : .incomplete
+      return
+    }
+    let lines = Self.lines(of: bytes[start..<end])
+    guard let status = Self.refusal(of: lines) else {
+      self = .good(end)
+      return
+    }
+    self = .refused(status, Self.request(lines))
+  }
+
+  /// The place behind the empty line.
+  private static func end(of bytes: ArraySlice<UInt8>) -> Int? {
+    var place = bytes.startIndex
+    while let newline = bytes[place...].firstIndex(of: 0x0A) {
+      let next = newline + 1
+      if next < bytes.endIndex, bytes[next] == 0x0A { return next + 1 }
+      if next + 1 < bytes.endIndex, bytes[next] == 0x0D, bytes[next + 1] == 0x0A { return next + 2 }
+      place = next
+    }
+    return nil
+  }
+
+  private static func lines(of bytes: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
+    bytes.split(separator: 0x0A, omittingEmptySubsequences: false).map {
+      $0.last == 0x0D ? $0.dropLast() : $0
+    }.filter { !$0.isEmpty }
+  }
+
+  private static func refusal(of lines: [ArraySlice<UInt8>]) -> Int? {
+    guard let first = lines.first else { return 400 }
+    let words = first.split(separator: 0x20, omittingEmptySubsequences: false)
+    guard words.count == 3, words.allSatisfy({ !$0.isEmpty }), words[1].first == UInt8(ascii: "/") else {
+      return 400
+    }
+    let version = String(decoding: words[2], as: UTF8.self)
+    guard ["HTTP/1.1", "HTTP/1.0"].contains(version) else { return version.hasPrefix("HTTP/") ? 505 : 400 }
+    var headers = HTTPHeaders()
+    for line in lines.dropFirst() {
+      guard let field = field(line) else { return 400 }
+      headers.add(field.name, field.value)
+    }
+    guard headers.areWellNamed, headers.count(of: "host") == 1, headers.count(of: "content-length") <= 1
+    else {
+      return 400
+    }
+    if let length = headers["content-length"] {
+      guard !length.isEmpty, length.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return 400 }
+      if length.utf8.count > 18 { return 413 }
+    }
+    return nil
+  }
+
+  private static func field(_ line: ArraySlice<UInt8>) -> (name: String, value: String)? {
+    guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
+      let name = String(validating: line[..<colon], as: UTF8.self)
+    else { return nil }
+    let value = line[line.index(after: colon)...].drop { $0 == 0x20 || $0 == 0x09 }
+    let kept = value.prefix(value.count - value.reversed().prefix { $0 == 0x20 || $0 == 0x09 }.count)
+    return (name, String(decoding: kept, as: UTF8.self))
+  }
+
+  /// What of the head says how to answer: its target, and what the client reads.
+  private static func request(_ lines: [ArraySlice<UInt8>]) -> HTTPRequest {
+    let words = lines.first?.split(separator: 0x20) ?? []
+    let target = words.count > 1 ? RequestTarget(words[1]) : nil
+    var headers = HTTPHeaders()
+    for line in lines.dropFirst() {
+      guard let field = field(line), answering.contains(field.name.lowercased()) else { continue }
+      headers.add(field.name, field.value)
+    }
+    return HTTPRequest(method: .get, target: target ?? RequestTarget(path: "/"), headers: headers)
+  }
+
+  private static let answering: Set<String> = ["accept", "accept-language"]
+}

@@ -1,0 +1,128 @@
+// The sessions of the page's visitors: one a login, each with a random secret of which only the digest is stored.
+// Invariant: a secret is good until its session ends or its time is over, and never after; there are at most `most` sessions.
+// The list outlives the process as text; a text that is damaged contains no session.
+
+/// The sessions of one page.
+public struct Sessions: Sendable, Equatable {
+  /// One login.
+  public struct Session: Sendable, Equatable {
+    /// A name that is no secret: eight hexadecimal digits.
+    public let id: String
+    fileprivate let digest: String
+    /// The role and the rights of the link.
+    public let grant: WebGrant
+    /// When the link was followed, and when the session ends by itself; milliseconds since 1970 UTC.
+    public let since, end: Int64
+    /// When the last request came, as far as this process knows; milliseconds since 1970 UTC.
+    public fileprivate(set) var seen: Int64
+    /// True after the code of the vending machine's manager was right.
+    public fileprivate(set) var hasManagerCode = false
+
+    /// True if the session may use the manager's side of the vending machine.
+    public var isManager: Bool { grant.role == .manager || hasManagerCode }
+  }
+
+  /// The sessions, the oldest first.
+  public private(set) var all: [Session] = []
+
+  /// Sessions at the same time; one more ends the one that was seen least recently.
+  public static let most = 256
+  /// Milliseconds of a session at most: 30 days.
+  public static let lifetime: Int64 = 30 * 86_400_000
+
+  public init() {}
+
+  /// Begins a session.
+  ///
+  /// - Returns: the secret of its cookie, 64 hexadecimal digits, and what ended to make room.
+  public mutating func begin(
+    _ grant: WebGrant, at now: Int64, random: () -> UInt64
+  ) -> (secret: String, session: Session, ended: [String]) {
+    var ended = removeExpired(at: now)
+    if all.count >= Self.most, let oldest = all.min(by: { $0.seen < $1.seen }) {
+      all.removeAll { $0.id == oldest.id }
+      ended.append(oldest.id)
+    }
+    let secret = Credentials.Secrets.digits(random)
+    var id = String(Credentials.Secrets.digits(random).prefix(8))
+    while all.contains(where: { $0.id == id }) { id = String(Credentials.Secrets.digits(random).prefix(8)) }
+    let session = Session(
+      id: id, digest: Self.digest(secret), grant: grant, since: now, end: now + Self.lifetime, seen: now)
+    all.append(session)
+    return (secret, session, ended)
+  }
+
+  /// The session of a secret; nil if there is none, or its time is over.
+  public mutating func find(_ secret: String, at now: Int64) -> Session? {
+    guard secret.utf8.count == 64 else { return nil }
+    let digest = Self.digest(secret)
+    guard let place = all.firstIndex(where: { $0.digest == digest }), all[place].end > now else { return nil }
+    all[place].seen = now
+    return all[place]
+  }
+
+  /// The code of the manager was right in this session.
+  public mutating func makeManager(_ id: String) {
+    if let place = all.firstIndex(where: { $0.id == id }) { all[place].hasManagerCode = true }
+  }
+
+  /// Ends a session; false if there is none of this name.
+  public mutating func end(_ id: String) -> Bool {
+    let before = all.count
+    all.removeAll { $0.id == id }
+    return all.count < before
+  }
+
+  /// Removes sessions whose time is over; their names.
+  public mutating func removeExpired(at now: Int64) -> [String] {
+    // A clock that was set back makes no session longer than its lifetime.
+    let ended = all.filter { $0.end <= now || $0.since > now + Self.lifetime }.map(\.id)
+    if !ended.isEmpty { all.removeAll { ended.contains($0.id) } }
+    return ended
+  }
+
+  private static func digest(_ secret: String) -> String { SHA256.hex(SHA256.digest(Array(secret.utf8))) }
+}
+
+// MARK: - As text
+
+extension Sessions {
+  private static let heading = "sessions 1"
+
+  /// The sessions as lines.
+  public var text: String {
+    ([Self.heading]
+      + all.map { session in
+        "\(session.id) \(session.digest) \(session.grant.role.rawValue) \(session.grant.mayRun ? 1 : 0) "
+          + "\(session.hasManagerCode ? 1 : 0) \(session.since) \(session.end)"
+      }).joined(separator: "\n") + "\n"
+  }
+
+  /// The sessions of a text; none if it is damaged.
+  public init(text: String) {
+    let lines = text.split(separator: "\n")
+    guard lines.first == Self.heading[...], lines.count <= Self.most + 1 else { return }
+    for line in lines.dropFirst() {
+      guard let session = Session(line: line) else {
+        all = []
+        return
+      }
+      all.append(session)
+    }
+  }
+}
+
+extension Sessions.Session {
+  fileprivate init?(line: Substring) {
+    let words = line.split(separator: " ").map { String($0) }
+    guard words.count == 7, words[0].utf8.count == 8, words[1].utf8.count == 64,
+      (words[0] + words[1]).allSatisfy({ $0.isASCII && $0.isHexDigit }),
+      let role = WebRole(rawValue: words[2]),
+      ["0", "1"].contains(words[3]), ["0", "1"].contains(words[4]), let since = Int64(words[5]),
+      let end = Int64(words[6]), end > since, end &- since <= Sessions.lifetime
+    else { return nil }
+    self.init(
+      id: words[0], digest: words[1], grant: WebGrant(role: role, mayRun: words[3] == "1"), since: since,
+      end: end, seen: since, hasManagerCode: words[4] == "1")
+  }
+}

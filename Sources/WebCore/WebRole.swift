@@ -1,0 +1,76 @@
+// The roles that a link of the page gives, and the requests that each of them may send.
+// Invariant: a role never has a right that a higher one lacks; what no rule names only an operator and a manager may do.
+
+/// A role of a session.
+public enum WebRole: String, Sendable, CaseIterable {
+  /// Reads every page, changes nothing.
+  case viewer
+  /// A public screen: the call display, and a terminal at which customers take tickets, order juice and buy drinks.
+  case kiosk
+  /// Adds and cancels customers, steers windows, resets the day.
+  case `operator`
+  /// An operator who is the vending machine's manager without a code.
+  case manager
+
+  /// True if a session of this role may change the branch: windows, customers of others, the day, the stock.
+  public var operates: Bool { self == .operator || self == .manager }
+
+  /// True if a page of this path may send the forms that stand on it.
+  public func mayChange(_ path: String) -> Bool {
+    switch self {
+    case .viewer: false
+    case .kiosk: Self.terminals.contains(path)
+    case .operator, .manager: true
+    }
+  }
+
+  /// True if this role may send the request.
+  public func permits(_ request: HTTPRequest) -> Bool {
+    let path = "/" + request.target.segments.joined(separator: "/")
+    if Self.ownBusiness.contains(path) { return true }
+    switch self {
+    case .operator, .manager: return true
+    case .viewer: return request.onlyReads
+    case .kiosk: return request.onlyReads ? Self.isPublic(request, path) : Self.publicOrders.contains(path)
+    }
+  }
+
+  /// What changes only how the browser of the session shows the page.
+  public static let ownBusiness: Set<String> = ["/language", "/theme", "/logout"]
+  /// Pages of a kiosk that have forms.
+  private static let terminals: Set<String> = ["/kiosk", "/juice", "/vending"]
+  private static let publicPages: Set<String> = [
+    "/", "/kiosk", "/lobby", "/juice", "/vending", "/api/v1/juice", "/api/v1/vending",
+  ]
+  private static let publicOrders: Set<String> = [
+    "/customers", "/juice", "/vending/insert", "/vending/buy", "/vending/return", "/api/v1/customers",
+    "/api/v1/juice", "/api/v1/vending/insert", "/api/v1/vending/buy", "/api/v1/vending/return",
+  ]
+
+  private static func isPublic(_ request: HTTPRequest, _ path: String) -> Bool {
+    guard path == "/events" else { return isPublic(path) }
+    let pages = request.target.query.all("page")
+    return !pages.isEmpty
+      && pages.allSatisfy { page in
+        RequestTarget(page.utf8).map { isPublic("/" + $0.segments.joined(separator: "/")) } ?? false
+      }
+  }
+
+  private static func isPublic(_ path: String) -> Bool {
+    let parts = path.split(separator: "/")
+    return publicPages.contains(path) || parts.first == "assets" || parts.count == 2 && parts[0] == "ticket"
+      || path.hasPrefix("/api/v1/tickets/")
+  }
+}
+
+/// What a link gives to the session that it begins.
+public struct WebGrant: Sendable, Equatable {
+  public var role: WebRole
+  /// True if the session may have command lines run by the bank's user.
+  public var mayRun: Bool
+
+  public init(role: WebRole = .operator, mayRun: Bool = false) {
+    self.role = role
+    self.mayRun = mayRun && role.operates
+  }
+}

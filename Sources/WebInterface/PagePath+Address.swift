@@ -1,0 +1,32 @@
+// The one address of a page: its path, and of its query what the page shows, in one order and one spelling.
+// Invariant: two requests that show the same have the same address, so that the page is made and encoded once for both.
+import BankModel
+import WebPages
+
+extension PagePath {
+  /// The address, as the links of the page have it: `/tickets?state=waiting`.
+  var address: String {
+    switch self {
+    case .bank: "/"
+    case .kiosk: "/kiosk"
+    case .ticket(let number, let day): "/ticket/\(number)" + Self.query("day", day)
+    case .lobby: "/lobby"
+    case .juice: "/juice"
+    case .juiceStock: "/juice/stock"
+    case .vending(let before): "/vending" + Self.query("before", before)
+    case .vendingAdmin: "/vending/admin"
+    case .windows: "/windows"
+    case .log(let name): "/windows/\(name)/log"
+    case .services: "/services"
+    case .dead(let filter): "/dead" + filter.record.query
+    case .tickets(let filter): "/tickets" + filter.record.query
+    case .receipts(let filter): "/receipts" + filter.record.query
+    case .audit: "/audit"
+    case .ledger(let account): "/ledger" + Self.query("account", account)
+    }
+  }
+
+  private static func query(_ name: String, _ value: Int64?) -> String {
+    value.map { "?\(name)=\($0)" } ?? ""
+  }
+}

@@ -1,0 +1,227 @@
+// Who a request is of, and how a session begins and ends: links, logins, logouts, the list of sessions, the proof of this server.
+// Invariant: only the owner's own requests need no session; whatever a session loses by its end, its streams lose at once.
+import BankModel
+import Configuration
+import JSON
+import Posix
+import Reports
+import Time
+import WebCore
+import WebPages
+import WebServer
+
+/// Who a request is of.
+struct Visitor {
+  let role: WebRole
+  let mayRun: Bool
+  let isManager: Bool
+  /// The name of the session; nil for the owner's own requests.
+  let session: String?
+}
+
+extension WebApplication {
+  private var wallNow: Int64 { SystemClock.wall().milliseconds }
+
+  /// Who a request is of; nil for a stranger.
+  func visitor(of request: HTTPRequest) -> Visitor? {
+    if let session = credentials.session(of: request, at: wallNow) {
+      return Visitor(
+        role: session.grant.role, mayRun: session.grant.mayRun, isManager: session.isManager,
+        session: session.id)
+    }
+    guard admission.isOwners(request) else { return nil }
+    return Visitor(role: .manager, mayRun: true, isManager: true, session: nil)
+  }
+
+  func isProxied(_ request: HTTPRequest) -> Bool {
+    options.proxied.contains(request.headers["host"] ?? "")
+  }
+
+  // MARK: - Sessions begin
+
+  func login(_ request: HTTPRequest) -> HTTPResponse {
+    // A program that looks at links before a person follows them asks for the head alone.
+    guard request.method == .get, let token = request.target.query["token"] else {
+      return unknown(request, wasUsed: request.target.query["token"] != nil)
+    }
+    // A browser follows the link under the bank's own name, and only there.
+    if let address = admission.ownAddress(of: request) { return .seeOther(address) }
+    guard let grant = credentials.redeem(token, at: SystemClock.monotonic()) else {
+      return unknown(request, wasUsed: true)
+    }
+    var response = HTTPResponse.seeOther("/")
+    let ended = credentials.letIn(
+      grant, &response, isProxied: isProxied(request), at: wallNow, random: { RandomSeed.fromSystem() })
+    endStreams(of: ended)
+    home.keep(credentials.sessions)
+    return response
+  }
+
+  /// A new link, for the owner alone.
+  func issueLink(_ request: HTTPRequest) -> HTTPResponse {
+    guard admission.isOwners(request) else {
+      return refusal(request, 403, "forbidden", "links are given out over the socket in the home")
+    }
+    guard request.method == .post else { return refusal(request, 405, "method_not_allowed", "POST") }
+    let query = request.target.query
+    guard let role = WebRole(rawValue: query["role"] ?? WebRole.operator.rawValue) else {
+      let known = WebRole.allCases.map(\.rawValue).joined(separator: ", ")
+      return refusal(request, 400, "bad_request", "a role is one of: \(known)")
+    }
+    let grant = WebGrant(role: role, mayRun: query["run"] == "1")
+    let token = credentials.issue(grant, at: SystemClock.monotonic()) { RandomSeed.fromSystem() }
+    let document: JSONValue = [
+      "version": 1, "url": .init(address.map { "\($0)/login?token=\(token)" }),
+      "origin": .init(portRefusal == nil ? admission.ownURL : nil),
+      "socket": .string(home.socket),
+      "port_refused": .init(portRefusal), "read_only": .bool(options.isReadOnly),
+      "chaos": .bool(options.hasChaos),
+      "asked_port": .init(options.port), "role": .string(role.rawValue), "run": .bool(grant.mayRun),
+      "manager_code": .string(credentials.secrets.managerCode),
+    ]
+    return .json(Array(document.text.utf8))
+  }
+
+  /// Where browsers find the page; nil where that is nowhere, because this process may have no port and nobody stands in front.
+  private var address: String? {
+    portRefusal == nil ? admission.url : options.proxied.first.map { "https://\($0)" }
+  }
+
+  // MARK: - Sessions end
+
+  func logOut(_ request: HTTPRequest) -> HTTPResponse {
+    if let session = visitor(of: request)?.session { end([session]) }
+    var response = HTTPResponse.seeOther("/login")
+    credentials.takeBack(&response, isProxied: isProxied(request))
+    return response
+  }
+
+  /// `GET /sessions`: all of them. `POST /sessions?end=ID` or `?end=all` ends first.
+  func tellSessions(_ request: HTTPRequest) -> HTTPResponse {
+    guard admission.isOwners(request) else {
+      return refusal(request, 403, "forbidden", "sessions are told over the socket in the home")
+    }
+    removeExpired()
+    var ended: [String] = []
+    if request.method == .post, let id = request.target.query["end"] {
+      ended = credentials.sessions.all.map(\.id).filter { id == "all" || $0 == id }
+      guard id == "all" || !ended.isEmpty else {
+        return refusal(request, 404, "no_such_session", "there is no session \(id)")
+      }
+      end(ended)
+    }
+    let all = credentials.sessions.all.map { session -> JSONValue in
+      [
+        "id": .string(session.id), "role": .string(session.grant.role.rawValue),
+        "run": .bool(session.grant.mayRun), "since": .string(Timestamp.utc(milliseconds: session.since)),
+        "seen": .string(Timestamp.utc(milliseconds: session.seen)),
+        "ends": .string(Timestamp.utc(milliseconds: session.end)),
+      ]
+    }
+    let document: JSONValue = [
+      "version": 1, "sessions": .array(all), "ended": .array(ended.map { .string($0) }),
+    ]
+    return .json(Array(document.text.utf8))
+  }
+
+  /// The vending machine's manager has typed in the code.
+  func makeManager(_ request: HTTPRequest) {
+    guard let session = visitor(of: request)?.session else { return }
+    credentials.makeManager(session)
+    home.keep(credentials.sessions)
+  }
+
+  func isManager(_ request: HTTPRequest) -> Bool { visitor(of: request)?.isManager == true }
+
+  private func end(_ sessions: [String]) {
+    for session in sessions { _ = credentials.end(session) }
+    endStreams(of: sessions)
+    home.keep(credentials.sessions)
+  }
+
+  /// Ends the sessions whose time is over.
+  func removeExpired() {
+    let ended = credentials.removeExpired(at: wallNow)
+    guard !ended.isEmpty else { return }
+    endStreams(of: ended)
+    home.keep(credentials.sessions)
+  }
+
+  private func endStreams(of sessions: [String]) { if !sessions.isEmpty { onEnd?(sessions) } }
+
+  // MARK: - What a session may do
+
+  /// A command line is ordered only by a session whose link says so: it runs as the bank's user.
+  func refusalToRun(_ request: HTTPRequest) -> HTTPResponse? {
+    guard request.method == .post, Self.ordersRun(request), visitor(of: request)?.mayRun != true else {
+      return nil
+    }
+    if request.target.segments.first == "api" {
+      return refusal(
+        request, 403, "run_not_allowed", "a command runs only by a link of 'bankctl web --allow-run'")
+    }
+    return refused(request, .runNotAllowed)
+  }
+
+  /// True if customers are added to the service that runs command lines.
+  private static func ordersRun(_ request: HTTPRequest) -> Bool {
+    switch "/" + request.target.segments.joined(separator: "/") {
+    case "/customers": FormFields(request.body)?.all("service").contains(ServiceName.run.text) == true
+    case "/api/v1/customers": namesRun(request.body)
+    default: false
+    }
+  }
+
+  /// True if an object has the service that runs command lines, also among others of the same name.
+  private static func namesRun(_ body: [UInt8]) -> Bool {
+    guard let node = try? JSONReader.read(body), case .object(let members) = node.content else {
+      return false
+    }
+    return members.contains { $0.key == "service" && $0.value.content == .string(ServiceName.run.text) }
+  }
+
+  func forbidden(_ request: HTTPRequest, _ role: WebRole) -> HTTPResponse {
+    if request.target.segments.first == "api" {
+      return refusal(request, 403, "forbidden", "the role \(role.rawValue) may not do this")
+    }
+    return refused(request, .notAllowed)
+  }
+
+  private func refused(_ request: HTTPRequest, _ refusal: PageRefusal) -> HTTPResponse {
+    guard request.wantsJSON else { return errorPage(request, 403) }
+    let notice = Notice.refused(refusal)
+    return .json(Array(notice.json(Preferences.language(of: request)).utf8), status: 403)
+  }
+
+  // MARK: - The proof of this server
+
+  /// The answer to a page that asks whether this is still the bank that let it in. It needs no cookie.
+  func proof(_ request: HTTPRequest) -> HTTPResponse {
+    let query = request.target.query
+    guard let session = query["session"], let question = query["question"], session.utf8.count == 8,
+      (16...128).contains(question.utf8.count), let host = request.headers["host"]
+    else { return refusal(request, 400, "bad_request", "a session and a question are needed") }
+    return .words(200, credentials.proof(of: session, host: host, question: question))
+  }
+
+  /// What a page needs to know this server again: the name of its session and a key; "" without a session.
+  func knowledge(of request: HTTPRequest) -> String {
+    guard let session = visitor(of: request)?.session else { return "" }
+    return session + " " + credentials.proofKey(of: session)
+  }
+
+  // MARK: - Heads that are refused
+
+  func answer(refused status: Int, _ request: HTTPRequest) -> HTTPResponse {
+    if isForScripts(request) {
+      return refusal(request, status, "bad_request", Self.reasons[status] ?? "refused")
+    }
+    return .page(ErrorPage(status: status).html(director.frame(request)), status: status)
+  }
+
+  private static let reasons = [
+    400: "the request is malformed", 408: "the request took too long", 413: "the body is too large",
+    431: "the headers are larger than 16 KiB", 503: "there are too many connections",
+    505: "HTTP/1.1 is understood",
+  ]
+}

@@ -1,0 +1,185 @@
+// Who is let in at the page of a real bank: behind a proxy, by which role, until when, and who may run a command.
+import Foundation
+import Glibc
+import Testing
+
+@Suite("The door of the page", .serialized)
+struct WebDoorTests {
+  private static let command = #"{"service":"run","payload":"{\"command\":[\"true\"]}"}"#
+
+  @Test("the name of a proxy needs a cookie and an origin on the socket in the home, too")
+  func proxies() throws {
+    try withBranch { branch in
+      try branch.start()
+      let web = try branch.web("--host", "bank.example.org")
+      let named = ["--unix-socket", web.socket, "-H", "X-Forwarded-For: 203.0.113.9"]
+      func ask(_ path: String, _ words: [String]) throws -> Int {
+        try web.curl(named + words + ["http://bank.example.org" + path]).status
+      }
+      #expect(try ask("/api/v1/status", []) == 401 && ask("/", []) == 401)
+      #expect(try ask("/api/v1/customers", ["-d", Self.command]) == 403)
+      #expect(try ask("/links", ["-X", "POST"]) == 403 && ask("/sessions", []) == 401)
+      let origin = ["-H", "Origin: https://bank.example.org"]
+      #expect(try ask("/links", origin + ["-X", "POST"]) == 401)
+      // A proxy that sends another name than it was given is no owner either.
+      #expect(try web.local("/api/v1/status", "-H", "X-Forwarded-For: 203.0.113.9").status == 421)
+      #expect(try web.local("/api/v1/status", "-0").status == 421)
+      #expect(try branch.status().queue("issued") == 0)
+      // With a session it is as everywhere.
+      let token = try #require(web.link.components(separatedBy: "/login").last)
+      let login = try web.curl(named + ["http://bank.example.org/login" + token])
+      let cookie = try #require(login.header("set-cookie"))
+      #expect(login.status == 303 && cookie.hasSuffix("; Secure"))
+      let mine = ["-H", "Cookie: \(cookie.prefix { $0 != ";" })"]
+      #expect(try ask("/api/v1/status", mine) == 200)
+      #expect(try ask("/api/v1/customers", mine + ["-d", #"{"count":1}"#]) == 403)
+      #expect(try ask("/api/v1/customers", mine + origin + ["-d", #"{"count":1}"#]) == 200)
+      #expect(try web.local("/api/v1/status").status == 200, "the owner's own scripts need nothing")
+    }
+  }
+
+  @Test("sessions are told and ended: one by one, by a logout, with the page and with the bank")
+  func sessions() throws {
+    try withBranch { branch in
+      try branch.start()
+      var web = try branch.web()
+      func status(_ cookie: String) throws -> Int {
+        try web.remote("/api/v1/status", "-H", "Cookie: \(cookie)").status
+      }
+      func logIn(_ words: String...) throws -> String {
+        let outcome = try branch.launch(["web", "--json", "--no-open"] + words).finish()
+        let url = try #require(try outcome.json()["url"].text, outcome.story)
+        let cookie = try #require(try web.curl([url]).header("set-cookie"))
+        return String(cookie.prefix { $0 != ";" })
+      }
+      let cookies = [try web.logIn(), try logIn("--role", "viewer"), try logIn("--role", "kiosk")]
+      #expect(Set(cookies).count == 3 && (try cookies.map(status)) == [200, 200, 403])
+      let told = try branch.json("web", "sessions")["sessions"].items
+      #expect(told.compactMap { $0["role"].text } == ["operator", "viewer", "kiosk"])
+      let first = try #require(told.first?["id"].text)
+      // A stream of the session ends with it.
+      let stream = try branch.launch(
+        ["-s", "-N", "-H", "Cookie: \(cookies[0])", web.url + "/events?page=/&lang=ko"],
+        program: "/usr/bin/curl")
+      try branch.waitUntil("the stream has begun") { stream.lines.contains { $0.contains("snapshot") } }
+      #expect(try branch.json("web", "sessions", "--end", first)["ended"].items.count == 1)
+      #expect(try stream.finish().code == 0)
+      #expect(try status(cookies[0]) == 401 && status(cookies[1]) == 200)
+      #expect(try branch.run("web", "sessions", "--end", first).code == 4)
+      #expect(try branch.run("web", "sessions", "--end", "../links").code == 4)
+      let out = try web.curl([
+        "-X", "POST", "-H", "Cookie: \(cookies[1])", "-H", "Origin: \(web.url)", web.url + "/logout",
+      ])
+      #expect(out.status == 303 && out.header("set-cookie")?.contains("Max-Age=0") == true)
+      #expect(try status(cookies[1]) == 401)
+      // A kill of the page's process ends none; its close ends all.
+      let pid = try #require(try branch.status().worker("web")?.pid)
+      #expect(branch.processes.signal(pid, SIGKILL))
+      try branch.waitUntil("the page is there again") {
+        try branch.statusIfAnswered()?.worker("web").map { $0.pid != pid && $0.pid != nil } == true
+          && (try? status(cookies[2])) == 403
+      }
+      let file = branch.home + "/run/web.sessions"
+      let kept = try String(contentsOfFile: file, encoding: .utf8)
+      #expect(!kept.contains(cookies[2].split(separator: "=")[1]), "a secret is stored nowhere")
+      for isStop in [false, true] {
+        let cookie = try logIn()
+        #expect(try status(cookie) == 200)
+        if isStop {
+          try branch.done("stop")
+          try branch.start()
+        } else {
+          try branch.done("web", "stop")
+          try branch.waitUntil("the page has ended") { try branch.status().worker("web") == nil }
+          #expect(try branch.run("web", "sessions").code == 5)
+        }
+        web = try branch.web()
+        let secret = cookie.split(separator: "=")[1]
+        let name = try web.logIn().split(separator: "=")[0]
+        #expect(try status("\(name)=\(secret)") == 401, "stop: \(isStop)")
+      }
+      #expect(try branch.json("web", "sessions", "--end", "all")["sessions"].items.isEmpty)
+    }
+  }
+
+  @Test("a command runs only by a link that allows it; a public screen and a viewer steer nothing")
+  func roles() throws {
+    try withBranch { branch in
+      try branch.start()
+      let web = try branch.web("--chaos")
+      func post(_ words: [String], _ path: String, _ body: String) throws -> Int {
+        let outcome = try branch.launch(["web", "--json", "--no-open", "--chaos"] + words).finish()
+        let url = try #require(try outcome.json()["url"].text, outcome.story)
+        let cookie = try #require(try web.curl([url]).header("set-cookie")).prefix { $0 != ";" }
+        let answer = try web.curl([
+          "-H", "Cookie: \(cookie)", "-H", "Origin: \(web.url)", "-H", "Accept: application/json", "-d", body,
+          web.url + path,
+        ])
+        return answer.status
+      }
+      let form = "count=1&from=kiosk&key=k&service=run&payload=" + #"{"command":["true"]}"#
+      for role in ["viewer", "kiosk", "operator", "manager"] {
+        #expect(try post(["--role", role], "/api/v1/customers", Self.command) == 403, "\(role)")
+        #expect(try post(["--role", role], "/customers", form) == 403, "\(role)")
+      }
+      #expect(try post(["--role", "kiosk", "--allow-run"], "/api/v1/customers", Self.command) == 403)
+      #expect(try branch.status().queue("issued") == 0)
+      #expect(try post(["--allow-run"], "/api/v1/customers", Self.command) == 200)
+      #expect(
+        try web.local("/api/v1/customers", "-d", Self.command).status == 200, "the owner has a shell anyway")
+      for role in ["viewer", "kiosk"] {
+        #expect(try post(["--role", role], "/reset", "day=1&confirmed=1&key=r") == 403)
+        #expect(try post(["--role", role], "/windows/end", "window=loan-1&generation=1&pid=2&key=e") == 403)
+        #expect(try post(["--role", role], "/api/v1/reset", "{}") == 403)
+        #expect(try post(["--role", role], "/vending/admin/add", "product=top&count=1&key=v") == 403)
+      }
+      #expect(try post(["--role", "viewer"], "/customers", "count=1&from=bank&key=a") == 403)
+      #expect(try post(["--role", "kiosk"], "/customers", "count=1&from=kiosk&key=b") == 200)
+      #expect(try post(["--role", "manager"], "/vending/admin/add", "product=top&count=1&key=w") == 200)
+      #expect(
+        try post([], "/vending/admin/add", "product=top&count=1&key=x") == 403, "an operator needs the code")
+      #expect(try post([], "/reset", "day=1&confirmed=1&key=r") == 200)
+      #expect(try branch.run("web", "--role", "king").code == 2)
+    }
+  }
+
+  @Test("a server proves itself without a cookie, for the address that was asked")
+  func identity() throws {
+    try withBranch { branch in
+      try branch.start()
+      let web = try branch.web()
+      let mine = "Cookie: \(try web.logIn())"
+      let page = try web.remote("/", "-H", mine).body
+      let mark = try #require(page.components(separatedBy: #"data-server=""#).dropFirst().first)
+      let session = String(mark.prefix(8))
+      let path = "/identity?session=\(session)&question=0123456789abcdef"
+      let proof = try web.remote(path)
+      #expect(proof.status == 200 && proof.body.utf8.count == 65)
+      let localhost = web.url.replacingOccurrences(of: "127.0.0.1", with: "localhost")
+      #expect(try web.curl([localhost + path]).body != proof.body, "it holds for one address")
+      #expect(try web.remote("/identity?session=\(session)&question=1").status == 400)
+      // It is the same bank behind a stop, though its sessions have ended.
+      let port = try #require(web.url.split(separator: ":").last)
+      try branch.done("stop")
+      try branch.start()
+      try branch.done("web", "--no-open", "--port", String(port))
+      #expect(try web.remote(path).body == proof.body && web.remote("/", "-H", mine).status == 401)
+    }
+  }
+
+  @Test("the cookies of other programs at 127.0.0.1 break no page")
+  func crowd() throws {
+    try withBranch { branch in
+      try branch.start()
+      let web = try branch.web()
+      let mine = "Cookie: \(try web.logIn()); other=" + String(repeating: "x", count: 9_000)
+      for path in ["/", "/windows", "/api/v1/status"] {
+        #expect(try web.remote(path, "-H", mine).status == 200)
+      }
+      let large = "Cookie: a=" + String(repeating: "x", count: 60_000)
+      let refused = try web.remote("/", "-H", large, "-H", "Accept-Language: ko")
+      #expect(refused.status == 431 && refused.body.contains("쿠키"), "\(refused)")
+      #expect(try web.remote("/api/v1/status", "-H", large).json["error"]["message"].text?.isEmpty == false)
+    }
+  }
+}
