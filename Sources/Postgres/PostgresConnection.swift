@@ -216,11 +216,11 @@ public final class PostgresConnection {
     pipeline = PostgresPipeline(library, place: place.description, resultLimit: limits.resultBytes)
     watch([.read])
     let told = PQbackendPID(library)
-    pass([PostgresServer.question], 0) { [weak self] outcome in
+    pass([place.session.call, PostgresServer.question], 0) { [weak self] outcome in
       guard let self, self.stage == .greeting else { return }
       switch outcome {
       case .done(let results):
-        switch PostgresServer.read(results.first, backend: told) {
+        switch PostgresServer.read(results.last, backend: told) {
         case .success(let server):
           self.stage = .ready
           self.handler?.connected(self, to: server)

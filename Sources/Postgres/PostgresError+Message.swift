@@ -39,6 +39,29 @@ extension PostgresError {
         + "postgres://USER@HOST1,HOST2/DATABASE"
     case .tooOld(let version, let least):
       return "this is PostgreSQL \(version / 10_000), and \(least / 10_000) or newer is needed; upgrade it"
+    case .encoding(let encoding):
+      return
+        "the database has the encoding \(Self.oneLine(encoding)), which cannot store every word; create it with UTF8: "
+        + "CREATE DATABASE bank ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0"
+    case .noBooks:
+      return
+        "the database has no books, and this branch knows some there: it was replaced by another one, and no new books are "
+        + "made; restore it\(Self.orForget)"
+    case .otherBooks:
+      return
+        "the database has other books than this branch knows there, and they are not used; restore the former ones"
+        + Self.orForget
+    case .otherServer:
+      return
+        "another server has the same books, while the one that this branch uses still answers; it is not used, so stop one "
+        + "of them"
+    case .formerServer(let timeline, let known):
+      return
+        "this server is on timeline \(timeline), and another one has taken over from it on timeline \(known); it is not used, "
+        + "so stop it, or make it follow the other one (pg_rewind)"
+    case .manyServers:
+      return
+        "several of these servers take changes, and none of them follows another; give the address of the one with the books"
     case .lost(let why):
       return "the connection was lost\(behind(why)); what was under way may have taken effect or not"
     case .refused(let state, let message):
@@ -79,6 +102,21 @@ extension PostgresError {
         + "postgres://사용자@호스트1,호스트2/데이터베이스"
     case .tooOld(let version, let least):
       return "PostgreSQL \(version / 10_000)입니다. \(least / 10_000) 이상이 필요하니 업그레이드하세요"
+    case .encoding(let encoding):
+      return "데이터베이스의 인코딩(\(Self.oneLine(encoding)))으로 저장하지 못하는 글자가 있습니다. UTF8로 만드세요: "
+        + "CREATE DATABASE bank ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0"
+    case .noBooks:
+      return "데이터베이스에 장부가 없는데, 이 지점은 그곳에 있던 장부를 알고 있습니다. 다른 데이터베이스로 바뀐 것이므로 새 장부를 만들지 "
+        + "않습니다. 데이터베이스를 복원하세요\(Self.orForgetInKorean)"
+    case .otherBooks:
+      return "데이터베이스의 장부가 이 지점이 알던 장부가 아니므로 쓰지 않습니다. 이전 장부를 복원하세요" + Self.orForgetInKorean
+    case .otherServer:
+      return "이 지점이 쓰는 서버가 응답하는데 다른 서버에도 같은 장부가 있습니다. 다른 서버는 쓰지 않으니 둘 중 하나를 멈추세요"
+    case .formerServer(let timeline, let known):
+      return "다른 서버가 이 서버를 이어받았으므로(타임라인 \(timeline) → \(known)) 이 서버는 쓰지 않습니다. 멈추거나 새 서버를 "
+        + "따르게 하세요(pg_rewind)"
+    case .manyServers:
+      return "변경을 받는 서버가 둘 이상이고 서로 이어받은 사이가 아닙니다. 장부가 있는 서버의 주소를 쓰세요"
     case .lost(let why):
       return "연결이 끊어졌습니다\(behind(why)). 진행 중이던 일은 반영되었을 수도, 아닐 수도 있습니다"
     case .refused(let state, let message):
@@ -91,6 +129,10 @@ extension PostgresError {
       return "서버의 말을 이해하지 못했습니다\(behind(what)). PostgreSQL 서버인지 확인하세요"
     }
   }
+
+  private static let orForget =
+    ", or delete the file run/books in the home of the branch if it shall begin with what is there"
+  private static let orForgetInKorean = ". 지금 있는 것으로 시작하려면 지점 홈의 run/books 파일을 지우세요"
 
   private func behind(_ words: String) -> String { words.isEmpty ? "" : ": \(Self.oneLine(words))" }
 

@@ -25,6 +25,18 @@ public struct PostgresError: Error, Sendable, Hashable {
     case standby
     /// The server is older than this one can be used with; both as PostgreSQL counts (150004 is 15.4).
     case tooOld(Int64, least: Int64)
+    /// The database has this encoding, in which some words cannot be stored.
+    case encoding(String)
+    /// The database has no books, and there were some.
+    case noBooks
+    /// The database has other books than before.
+    case otherBooks
+    /// Another server has the same books, and the one that had them is still there.
+    case otherServer
+    /// The server has had the books before another one took over; both timelines.
+    case formerServer(timeline: Int64, known: Int64)
+    /// Several of the servers that are named take changes, and none follows another.
+    case manyServers
     /// The connection has ended; the library's words.
     case lost(String)
     /// The server has refused a statement, and nothing of its segment has had an effect.
@@ -59,11 +71,19 @@ public struct PostgresError: Error, Sendable, Hashable {
   /// just promoted, or the connection was lost.
   public var mayPass: Bool {
     switch reason {
-    case .unreachable, .silent, .standby, .lost, .full: true
+    case .unreachable, .silent, .standby, .lost, .full, .formerServer, .otherServer: true
     // What the server says of itself (57P03 cannot connect now, 53300 too many connections) and of others in the way
     // (40001, 40P01).
     case .refused(let state, _):
       ["57P", "53", "40", "08"].contains { state.hasPrefix($0) }
+    default: false
+    }
+  }
+
+  /// True if the server at the other end is not the one with the books, or its books are not the ones that are known.
+  public var isOfOtherBooks: Bool {
+    switch reason {
+    case .noBooks, .otherBooks, .otherServer, .formerServer, .manyServers: true
     default: false
     }
   }

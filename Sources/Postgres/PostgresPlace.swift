@@ -24,15 +24,21 @@ public struct PostgresPlace: Sendable, Hashable, CustomStringConvertible {
   let settings: [Setting]
   /// How many hosts are named; one of them after the other is tried.
   public let hostCount: Int
+  /// What every session there sets before its first use.
+  let session: SessionSettings
 
   /// Reads an address.
   ///
   /// - Parameters:
   ///   - application: how the server shows the connection (`application_name` in `pg_stat_activity`).
-  ///   - wishes: settings of every session, such as `enable_seqscan=off`; without spaces.
+  ///   - wishes: settings of every session that may be decided otherwise by the address, such as `enable_seqscan=off`; without
+  ///     spaces.
+  ///   - readsAlone: true for sessions that must not change anything.
+  ///   - schemas: where names without a schema are found, besides the server's own.
   /// - Throws: `badPlace`, `passwordInPlace`.
   public init(
-    _ address: String, application: String = "bank", wishes: [String] = []
+    _ address: String, application: String = "bank", wishes: [String] = [], readsAlone: Bool = false,
+    schemas: [String] = []
   ) throws(PostgresError) {
     guard address.hasPrefix("postgres://") || address.hasPrefix("postgresql://"), !address.utf8.contains(0)
     else {
@@ -48,8 +54,8 @@ public struct PostgresPlace: Sendable, Hashable, CustomStringConvertible {
     let hosts = Self.list(named["hostaddr"] ?? named["host"] ?? "")
     hostCount = max(1, hosts.count)
     description = Self.shown(named)
+    session = SessionSettings(readsAlone: readsAlone, schemas: schemas)
     // To the library a session that is to read alone is one of a standby: whoever wants that asks the server itself.
-    let readsAlone = wishes.contains("default_transaction_read_only=on")
     var settings = Self.wished(application, manyHosts: hosts.count > 1 && !readsAlone)
       .filter { named[$0.keyword] == nil }
     settings += given.filter {
@@ -57,18 +63,18 @@ public struct PostgresPlace: Sendable, Hashable, CustomStringConvertible {
         && !(readsAlone && $0.keyword == "target_session_attrs")
     }
     settings.append(Setting(keyword: "client_encoding", value: "UTF8"))
-    // The later word counts on the server, too.
-    let options =
-      (Self.options + wishes).map { "-c \($0)" }.joined(separator: " ")
-      + (named["options"].map { " " + $0 } ?? "")
-    settings.append(Setting(keyword: "options", value: options))
+    // The later word counts on the server, too: the address decides about wishes, and not about the meaning of statements.
+    var options = (Self.options + wishes).map { "-c \($0)" }
+    if let own = named["options"] { options.append(own) }
+    options += session.startOptions.map { "-c \($0)" }
+    settings.append(Setting(keyword: "options", value: options.joined(separator: " ")))
     self.settings = settings
     // The library's own rule: less than two seconds are two.
     connectSeconds = max(2, min(named["connect_timeout"].flatMap { Int($0) } ?? 5, 600))
   }
 
   private init(_ settings: [Setting], like other: PostgresPlace) {
-    self.settings = settings
+    (self.settings, session) = (settings, other.session)
     (description, connectSeconds, hostCount) = (other.description, other.connectSeconds, other.hostCount)
   }
 
@@ -87,6 +93,20 @@ public struct PostgresPlace: Sendable, Hashable, CustomStringConvertible {
         keyword: setting.keyword, value: (list[first...] + list[..<first]).joined(separator: ","))
     }
     return PostgresPlace(rotated, like: self)
+  }
+
+  /// The same place, with one of its hosts alone, whether or not that takes changes.
+  public func alone(atHost number: Int) -> PostgresPlace {
+    guard hostCount > 1 else { return self }
+    let first = beginning(atHost: number)
+    let one = first.settings.filter { $0.keyword != "target_session_attrs" }.map { setting in
+      let list = Self.list(setting.value)
+      guard ["host", "hostaddr", "port"].contains(setting.keyword), list.count == hostCount else {
+        return setting
+      }
+      return Setting(keyword: setting.keyword, value: list[0])
+    }
+    return PostgresPlace(one, like: self)
   }
 
   // MARK: - What every connection is to be like

@@ -36,8 +36,7 @@ package final class ReadingConnection: PostgresHandler {
     do throws(PostgresError) {
       place = try PostgresPlace(
         address, application: moves ? "bank-move" : "bank-reader",
-        wishes: (moves ? [] : ["default_transaction_read_only=on"])
-          + ["enable_seqscan=off", "enable_bitmapscan=off"])
+        wishes: ["enable_seqscan=off", "enable_bitmapscan=off"], readsAlone: !moves)
     } catch { throw StoreError(error, at: "postgres://", in: language) }
     do throws(SystemError) { loop = try EventLoop() } catch {
       throw .failed(path: place.description, detail: Remark(quoting: error.description))

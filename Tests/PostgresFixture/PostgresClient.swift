@@ -17,7 +17,7 @@ public final class PostgresClient: PostgresHandler {
   public convenience init(
     _ address: String, limits: PostgresConnection.Limits = .init(), loop: EventLoop? = nil
   ) throws {
-    try self.init(to: PostgresPlace(address), limits: limits, loop: loop)
+    try self.init(to: PostgresPlace(address, schemas: ["public"]), limits: limits, loop: loop)
   }
 
   public init(
@@ -32,7 +32,7 @@ public final class PostgresClient: PostgresHandler {
   public static func connected(
     _ address: String, limits: PostgresConnection.Limits = .init(), loop: EventLoop? = nil
   ) throws -> PostgresClient {
-    try connected(to: PostgresPlace(address), limits: limits, loop: loop)
+    try connected(to: PostgresPlace(address, schemas: ["public"]), limits: limits, loop: loop)
   }
 
   public static func connected(

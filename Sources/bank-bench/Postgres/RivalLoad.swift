@@ -24,7 +24,7 @@
       loop = try EventLoop()
       // The same wishes of the session as everybody here has; only the plans are made as the server sees fit.
       let place = try PostgresPlace(
-        address, wishes: ["search_path=\(queue.schema)", "plan_cache_mode=auto"])
+        address, wishes: ["plan_cache_mode=auto"], schemas: [queue.schema])
       for _ in 0..<count {
         let connection = PostgresConnection(to: place, loop: loop)
         connection.handler = self
