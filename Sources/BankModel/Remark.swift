@@ -178,6 +178,7 @@ extension Remark {
     case receiptWithoutCommit =
       "398 ticket {0} of day {1} has a receipt by commit {4} of branch {2} in its epoch {3}, which does not name it"
     case commitWithoutReceipt = "399 commit {4} of branch {2} names ticket {0} of day {1} without a receipt"
+    case clockSetBack = "430 a clock was set back on day {0}: the order of service was not checked"
     case presentDay = "100 the present day is {0}"
     case lastDay = "101 the last day was {0}"
     case waitAtMost = "102 {0} customers wait, and {1} may wait at most"

@@ -85,9 +85,12 @@ public enum CoordinatorProcess {
     let pulse = ties.beginPulse(loop: loop, patience: configuration.standstill)
     let books: OpenedBooks
     if let address, let opener {
-      let branch = JoiningBranch(
+      var branch = JoiningBranch(
         address: address, name: configuration.store.branch ?? home.branchName, host: Machine.name,
         services: configuration.services, language: options.language ?? configuration.language ?? .english)
+      let note = BooksNote.read(from: home.booksNote)
+      branch.known = note?.mark(of: branch.name)
+      branch.isElsewhere = note.map { $0.address != address } ?? false
       books = OpenedBooks(try opener.join(branch, on: loop) { pulse.progressed() }, address: address)
     } else {
       books = try OpenedBooks(of: home, services: configuration.services) { pulse.progressed() }
@@ -204,7 +207,9 @@ public enum CoordinatorProcess {
       let branch = StoreRecord.read(from: home.storeNote)?.branch ?? home.branchName
       let stock = StockVisit(home: home, branch: branch, isOpen: options.opener != nil, loop: loop)
       return try answer(
-        from: try opener.inspect(store, in: options.language ?? .english), starter, loop, server,
+        from: try opener.inspect(store, in: options.language ?? .english) {
+          BooksNote.read(from: home.booksNote).flatMap { $0.address == store ? $0.mark : nil }
+        }, starter, loop, server,
         stock: options.home.isEmpty ? nil : stock)
     }
     if try FileFacts.inspect(home.database) == nil { try home.examineDatabase() }

@@ -53,9 +53,13 @@ public struct InspectedNumbers: Sendable, Equatable {
 public protocol SharedBooksOpener {
   /// Opens the books at an address to be read, by a process that may wait for them.
   ///
-  /// - Parameter language: in which is told what goes wrong with them.
+  /// - Parameters:
+  ///   - language: in which is told what goes wrong with them.
+  ///   - known: returns what the home knows of the books at this address at that moment, by which they are recognized.
   /// - Throws: ``Wire/Failure`` or ``QueueCore/StoreError``, to be told to whoever started this process.
-  func inspect(_ address: String, in language: Language) throws -> any InspectedBooks
+  func inspect(
+    _ address: String, in language: Language, knowing known: @escaping () -> BooksMark?
+  ) throws -> any InspectedBooks
 
   /// Moves everything into the books at an address, in which nobody may ever have been. It waits for that.
   ///
@@ -86,6 +90,10 @@ public struct JoiningBranch: Sendable {
   public var services: [ServiceName]
   /// In which is told what goes wrong with the books.
   public var language: Language
+  /// What the home knows of shared books from the last time; nil for nothing.
+  public var known: BooksMark?
+  /// True if ``known`` is of books at another address.
+  public var isElsewhere = false
 
   package init(
     address: String, name: String, host: String, services: [ServiceName], language: Language = .english

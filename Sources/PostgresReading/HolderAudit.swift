@@ -16,6 +16,8 @@ struct HolderAudit {
   private let reading: PostgresReading
   private let day: PostgresReading.AuditedDay
   private let disordered: Set<PostgresBranch>
+  /// False if a clock was set back on this day, so that moments say nothing about an order.
+  private let isOrdered: Bool
   private var order = OrderWalk(starts: [], disordered: [])
   /// The page of which the last customer of each lane was.
   private var pages: [Int64: (page: Page, number: Int)] = [:]
@@ -35,8 +37,11 @@ struct HolderAudit {
     var branch: PostgresBranch
   }
 
-  init(_ reading: PostgresReading, _ day: PostgresReading.AuditedDay, disordered: Set<PostgresBranch>) {
-    (self.reading, self.day, self.disordered) = (reading, day, disordered)
+  init(
+    _ reading: PostgresReading, _ day: PostgresReading.AuditedDay, disordered: Set<PostgresBranch>,
+    isOrdered: Bool
+  ) {
+    (self.reading, self.day, self.disordered, self.isOrdered) = (reading, day, disordered, isOrdered)
   }
 
   mutating func run(
@@ -104,7 +109,9 @@ struct HolderAudit {
       if strays.count >= 2_048 { try lookForStrays(&record) }
       return
     }
-    guard outcome == .served, let started = row.optional(9), !disordered.contains(branch) else { return }
+    guard outcome == .served, let started = row.optional(9), isOrdered, !disordered.contains(branch) else {
+      return
+    }
     let number = number(of: Page(first: first, branch: branch), in: lane, of: line)
     order.visit(day.day, ticket, line, under: number, attempts: counted, startedAt: started, &record)
   }

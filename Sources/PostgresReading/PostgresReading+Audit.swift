@@ -45,11 +45,22 @@ extension PostgresReading {
     let (fsync, commit, standbys) = try serverSettings()
     var faults: [Remark] = []
     if fsync == "off" { faults.append(Remark(.fsyncOff)) }
-    // To wait for the own disk alone is a promise as long as there is nobody else to wait for.
-    if commit == "off" || (commit == "local" && !standbys.isEmpty) {
+    // Branches wait for the disk of the server in any case. To wait for that alone is a promise as long as there is no standby.
+    if commit == "local" && !standbys.isEmpty {
       faults.append(Remark(.commitsUnawaited, commit))
     }
     return faults
+  }
+
+  /// What the audit cannot say because a clock was set back on the present day; nil where none was.
+  public func clockNote() throws(StoreError) -> Remark? {
+    let day = try presentDay()
+    return try clockWasSetBack(on: day) ? Remark(.clockSetBack, day) : nil
+  }
+
+  private func clockWasSetBack(on day: BusinessDay) throws(StoreError) -> Bool {
+    let rows = try connection.ask(.once("SELECT value FROM bank.meta WHERE name = 'clock set back'"))[0]
+    return rows.integer(0, 0) == day
   }
 
   private static func isUnawaited(_ commit: String) -> Bool { ["off", "local"].contains(commit) }
@@ -209,9 +220,11 @@ extension PostgresReading {
   ) throws(StoreError) {
     var walk = ReceiptWalk(last: days.last?.day ?? 0)
     var customers = CustomerCounts()
-    let steps = try branchesWhoseClockWentBack(on: days.last?.day ?? 0)
+    let present = days.last?.day ?? 0
+    let steps = try branchesWhoseClockWentBack(on: present)
+    let isOrdered = try !clockWasSetBack(on: present)
     for day in days where day.isKept {
-      var holders = HolderAudit(self, day, disordered: steps)
+      var holders = HolderAudit(self, day, disordered: steps, isOrdered: isOrdered)
       try holders.run(&walk, &customers, &record)
     }
     record.count(customers)

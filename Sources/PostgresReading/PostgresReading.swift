@@ -27,11 +27,14 @@ public final class PostgresReading: QueueReading {
 
   /// Looks into the books at an address.
   ///
+  /// - Parameter known: returns what is known of the books at that moment: other books, and a server from which another one has
+  ///   taken over, are refused.
   /// - Throws: an address that is none, a database that is not reached, books of a newer program or none at all.
   public init(
-    _ address: String, patience: TimeSpan = PostgresReading.patience, in language: Language = .english
+    _ address: String, patience: TimeSpan = PostgresReading.patience, in language: Language = .english,
+    knowing known: @escaping () -> BooksMark? = { nil }
   ) throws(StoreError) {
-    connection = try ReadingConnection(address, patience: patience, in: language)
+    connection = try ReadingConnection(address, patience: patience, in: language, knowing: known)
     try requireBooks()
     _ = try look()
   }

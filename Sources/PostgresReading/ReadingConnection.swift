@@ -24,15 +24,20 @@ package final class ReadingConnection: PostgresHandler {
   /// With which host the next attempt begins.
   private var host = 0
   private var isInSnapshot = false
+  /// What is known of the books from elsewhere, and what was seen of them here.
+  private let known: () -> BooksMark?
+  private var seen: BooksMark?
 
   /// - Parameters:
   ///   - patience: how long the server may take for one answer.
   ///   - moves: whether books are moved there.
+  ///   - known: returns what is known of the books at that moment; nil for nothing.
   /// - Throws: an address that is none.
   package init(
-    _ address: String, patience: TimeSpan, moves: Bool = false, in language: Language = .english
+    _ address: String, patience: TimeSpan, moves: Bool = false, in language: Language = .english,
+    knowing known: @escaping () -> BooksMark? = { nil }
   ) throws(StoreError) {
-    self.language = language
+    (self.language, self.known) = (language, known)
     do throws(PostgresError) {
       place = try PostgresPlace(
         address, application: moves ? "bank-move" : "bank-reader",
@@ -117,7 +122,12 @@ package final class ReadingConnection: PostgresHandler {
   }
 
   private func answer(to segment: [PostgresCall]) throws(PostgresError) -> [PostgresRows] {
-    let connection = try ready()
+    try answer(to: segment, on: try ready())
+  }
+
+  private func answer(
+    to segment: [PostgresCall], on connection: PostgresConnection
+  ) throws(PostgresError) -> [PostgresRows] {
     var told: PostgresOutcome?
     try connection.send(segment) { told = $0 }
     try turn { told != nil }
@@ -133,18 +143,62 @@ package final class ReadingConnection: PostgresHandler {
   private func ready() throws(PostgresError) -> PostgresConnection {
     if let connection, connection.isReady { return connection }
     guard !isInSnapshot else { throw loss ?? PostgresError(.closed, at: name) }
-    // Each host that is named is tried once: one that is silent takes up the whole time of an attempt.
-    for attempt in 1...place.hostCount {
-      close()
-      let connection = PostgresConnection(to: place.beginning(atHost: host), loop: loop, limits: limits)
-      connection.handler = self
-      self.connection = connection
-      try turn { isConnected }
-      if isConnected { return connection }
-      host += 1
-      if attempt == place.hostCount { break }
+    // Each host that is named is tried once: one that is silent takes up the whole time of an attempt. Of several that take
+    // changes the one with the highest timeline has the books.
+    var best: (host: Int, sight: BooksSight)?
+    var trouble: PostgresError?
+    for host in host..<(host + place.hostCount) {
+      do throws(PostgresError) {
+        let (connection, sight) = try connect(to: host)
+        let mark = mark
+        switch BooksMark.judge(sight, knowing: mark, isFirst: true, hasSisters: false) {
+        case .refuse(let reason): throw PostgresError(reason, at: name)
+        case .open where mark != nil || place.hostCount == 1: return use(connection, at: host, sight)
+        default: break
+        }
+        if best.map({ $0.sight.timeline < sight.timeline }) ?? true { best = (host, sight) }
+      } catch {
+        if trouble == nil || trouble?.reason == .standby { trouble = error }
+      }
     }
-    throw loss ?? PostgresError(.closed, at: name)
+    guard let best else { throw trouble ?? PostgresError(.closed, at: name) }
+    if best.host == host + place.hostCount - 1, let connection, connection.isReady {
+      return use(connection, at: best.host, best.sight)
+    }
+    let (connection, sight) = try connect(to: best.host)
+    return use(connection, at: best.host, sight)
+  }
+
+  /// What is known of the books: the later of what is told and what was seen.
+  private var mark: BooksMark? {
+    guard let told = known() else { return seen }
+    guard let seen, seen.books == told.books, seen.system == told.system else { return told }
+    return seen.timeline > told.timeline ? seen : told
+  }
+
+  private func use(_ connection: PostgresConnection, at host: Int, _ sight: BooksSight) -> PostgresConnection
+  {
+    self.host = host % place.hostCount
+    if let books = sight.books {
+      seen = BooksMark(books: books, system: sight.system, timeline: sight.timeline)
+    }
+    return connection
+  }
+
+  private func connect(to host: Int) throws(PostgresError) -> (PostgresConnection, BooksSight) {
+    close()
+    let connection = PostgresConnection(to: place.alone(atHost: host), loop: loop, limits: limits)
+    connection.handler = self
+    self.connection = connection
+    try turn { isConnected }
+    guard isConnected else { throw loss ?? PostgresError(.closed, at: name) }
+    let (beginning, number) = (PostgresBeginning.request, PostgresBeginning.number)
+    guard let found = beginning.read(try answer(to: beginning.segment, on: connection)) else {
+      throw PostgresError(.strange("its answer to the first question"), at: name)
+    }
+    var sight = found.sight
+    if found.hasBooks { sight.books = number.read(try answer(to: number.segment, on: connection)) }
+    return (connection, sight)
   }
 
   /// Turns the loop until something has come to be, or the connection is lost. Each connection has its deadlines.

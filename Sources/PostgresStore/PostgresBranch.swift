@@ -62,9 +62,15 @@ public struct PostgresBranch: Sendable, Hashable {
   /// Goes on for another lease; false where the branch was fenced. Says how many windows it has, and of how many of its
   /// transactions it knows.
   public func renew(lease: TimeSpan, windows: Int64 = 0, commits: Int64 = 0) -> PostgresRequest<Bool> {
+    let request = renewal(lease: lease, windows: windows, commits: commits)
+    return PostgresRequest(segment: request.segment) { request.read($0).map { $0 != nil } }
+  }
+
+  /// The same, with how many of its transactions the books had counted at the renewal before; nil where the branch was fenced.
+  func renewal(lease: TimeSpan, windows: Int64, commits: Int64) -> PostgresRequest<Int64?> {
     let values: [PostgresValue] = [.integer(lease.milliseconds), .integer(windows), .integer(commits)]
     return PostgresRequest(segment: [PostgresStatements.renew.with(fence + values)]) {
-      $0.first.map { $0.count == 1 }
+      $0.first.map { $0.count == 1 ? $0.integer(0, 0) : nil }
     }
   }
 
@@ -73,10 +79,13 @@ public struct PostgresBranch: Sendable, Hashable {
     PostgresRequest(segment: [PostgresStatements.expired()]) { $0.first.flatMap(branches) }
   }
 
-  /// Ends the epoch of a branch whose lease has run out and gives back what it had. nil where it is alive, or somebody else
+  /// Ends the epoch of a branch whose lease has run out and gives back what it had. nil where it is alive, or another branch
   /// was sooner.
-  public static func rescue(_ expired: PostgresBranch) -> PostgresRequest<[Range]?> {
-    ending(PostgresStatements.fenceExpired.with(expired.fence))
+  ///
+  /// - Parameter unmoved: the end of its lease, in microseconds since 1970, which was not moved for the length of the lease by
+  ///   the steady clock of the caller; 0 where the database's clock decides.
+  public static func rescue(_ expired: PostgresBranch, unmoved: Int64 = 0) -> PostgresRequest<[Range]?> {
+    ending(PostgresStatements.fenceExpired.with(expired.fence + [.integer(unmoved)]))
   }
 
   /// Ends its own epoch and gives back what it has. nil where it was fenced before.

@@ -5,8 +5,8 @@ import Postgres
 
 /// One transaction with an answer.
 public struct PostgresRequest<Answer> {
-  let segment: [PostgresCall]
-  let read: ([PostgresRows]) -> Answer?
+  package let segment: [PostgresCall]
+  package let read: ([PostgresRows]) -> Answer?
 }
 
 /// What came of a request.

@@ -144,15 +144,17 @@ extension PostgresStatements {
   static let lookAtLane = PostgresStatement(
     "bank-look-lane", [.integer], "SELECT \(hasUnclaimed("$1"))")
 
-  /// The day, when it began, whether it drains, the clock, the moment of who is due next, how many services have numbers, and
-  /// of how many days there is a day.
+  /// The day, when it began, whether it drains, the clock, the moment of who is due next, how many services have numbers, the
+  /// number of the books, and the last ticket of the day.
   static let lookAtDay = PostgresStatement(
     "bank-look-day", [],
     """
     SELECT day, opened_ms, draining, \(PostgresSchema.nowMilliseconds),
       (SELECT due_ms FROM bank.customer WHERE due_ms IS NOT NULL ORDER BY due_ms LIMIT 1),
-      (SELECT number FROM bank.service ORDER BY number DESC LIMIT 1)
-    FROM bank.day ORDER BY day DESC LIMIT 1
+      (SELECT number FROM bank.service ORDER BY number DESC LIMIT 1),
+      (SELECT value FROM bank.meta WHERE name = 'books'),
+      coalesce((SELECT last FROM bank.intake i WHERE i.day = d.day ORDER BY last DESC LIMIT 1), 0)
+    FROM bank.day d ORDER BY day DESC LIMIT 1
     """)
 
   /// The numbers of the day by branch and lane.
@@ -169,8 +171,17 @@ extension PostgresStatements {
     "bank-look-branches", [],
     """
     SELECT id, name, host, epoch, closed, windows, commits,
-      greatest(0, coalesce(extract(epoch FROM nullif(expires_at, '-infinity') - clock_timestamp()) * 1000, 0))::bigint
+      greatest(0, coalesce(extract(epoch FROM nullif(expires_at, '-infinity') - clock_timestamp()) * 1000, 0))::bigint,
+      \(leaseEnd)
     FROM bank.branch ORDER BY id
+    """)
+
+  /// A clock was set back on a day: what branches write down as moments is in no order. The day.
+  static let noteClock = PostgresStatement(
+    "bank-note-clock", [.integer],
+    """
+    INSERT INTO bank.meta AS m VALUES ('clock set back', $1)
+    ON CONFLICT (name) DO UPDATE SET value = greatest(m.value, excluded.value)
     """)
 
   /// The name of the books.

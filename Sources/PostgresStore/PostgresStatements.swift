@@ -66,12 +66,17 @@ enum PostgresStatements {
     RETURNING id, epoch
     """)
 
-  /// Branch, epoch, how long the lease is from now on, windows, and transactions so far.
+  /// The epoch and the transactions of a branch before it joins; no row where it never did. Its name.
+  static let former = PostgresStatement(
+    "bank-former", [.text], "SELECT epoch, commits FROM bank.branch WHERE name = $1")
+
+  /// Branch, epoch, how long the lease is from now on, windows, and transactions so far. Back comes how many transactions the
+  /// books have counted before.
   static let renew = PostgresStatement(
     "bank-renew", [.integer, .integer, .integer, .integer, .integer],
     """
     UPDATE bank.branch SET expires_at = clock_timestamp() + $3 * interval '1 ms', windows = $4, commits = $5
-    WHERE id = $1 AND epoch = $2 RETURNING id
+    WHERE id = $1 AND epoch = $2 RETURNING (SELECT commits FROM bank.branch WHERE id = $1)
     """)
 
   /// The branches whose lease has run out and who may have something.
@@ -82,13 +87,17 @@ enum PostgresStatements {
     AND EXISTS (SELECT FROM bank.claim k WHERE k.branch = b.id AND k.epoch = b.epoch)
     """)
 
-  /// Ends the epoch of a branch whose lease has run out. Branch and epoch.
+  /// Ends the epoch of a branch whose lease has run out. Branch, epoch, and the end of the lease in microseconds, which a rescuer
+  /// has seen not to move for its length; 0 where the database's clock decides.
   static let fenceExpired = PostgresStatement(
-    "bank-fence", [.integer, .integer],
+    "bank-fence", [.integer, .integer, .integer],
     """
-    UPDATE bank.branch SET epoch = epoch + 1, fencing = pg_current_xact_id()
-    WHERE id = $1 AND epoch = $2 AND expires_at < clock_timestamp() RETURNING id
+    UPDATE bank.branch SET epoch = epoch + 1, fencing = pg_current_xact_id(), expires_at = '-infinity'
+    WHERE id = $1 AND epoch = $2
+      AND CASE WHEN $3 = 0 THEN expires_at < clock_timestamp() ELSE \(leaseEnd) = $3 END RETURNING id
     """)
+  /// When a lease ends, in microseconds since 1970; NULL where it was ended.
+  static let leaseEnd = "(extract(epoch FROM nullif(expires_at, '-infinity')) * 1000000)::bigint"
 
   /// Ends one's own epoch, whatever the lease. Branch and epoch.
   static let leave = PostgresStatement(
@@ -154,6 +163,12 @@ enum PostgresStatements {
   /// Bytes of payloads with which a page ends.
   static let longestPayloads = 8 << 20
 
+  /// When a page is claimed: not before the last page in front, also if the database's clock was set back since. By these moments
+  /// the audit finds a page that was claimed out of turn.
+  private static let claimedAt = """
+    greatest(clock_timestamp(), (SELECT at FROM bank.claim WHERE lane = $3 ORDER BY last DESC LIMIT 1))
+    """
+
   /// Claims the first of what was given back in a lane, and tells who is left of it. Behind the lane's lock and in its
   /// segment. Branch, epoch, lane, of how many tickets at most besides the first piece, and the claim's number.
   static let claimReturned = PostgresStatement(
@@ -168,7 +183,7 @@ enum PostgresStatements {
           row_number() OVER (ORDER BY first) AS number FROM pieces) AS f WHERE number = 1 OR through <= $4))
       RETURNING lane, first, last
     ), taken AS (
-      INSERT INTO bank.claim SELECT lane, first, last, $1, $2, clock_timestamp(), $5 FROM gone RETURNING lane, first, last
+      INSERT INTO bank.claim SELECT lane, first, last, $1, $2, \(claimedAt), $5 FROM gone RETURNING lane, first, last
     )
     SELECT \(page) FROM taken CROSS JOIN LATERAL (
       SELECT * FROM bank.customer
@@ -196,7 +211,7 @@ enum PostgresStatements {
       FROM long
     ), taken AS (
       INSERT INTO bank.claim
-      SELECT $3, first - \(base("$3")), last - \(base("$3")), $1, $2, clock_timestamp(), $5 FROM page
+      SELECT $3, first - \(base("$3")), last - \(base("$3")), $1, $2, \(claimedAt), $5 FROM page
       WHERE first IS NOT NULL
     )
     SELECT \(page) FROM bank.customer c
@@ -226,14 +241,18 @@ enum PostgresStatements {
 
   // MARK: - Connections
 
-  /// When the server's process for this connection has begun, and on which timeline the server is: a standby that takes over
-  /// is on another one.
+  /// When the server's process for this connection has begun, and who the server is: its timeline (a standby that takes over
+  /// is on another one), its identifier, and whether it has books.
   static let begin = PostgresStatement(
     "bank-begin", [],
     """
-    SELECT \(beganAt), ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint
+    SELECT \(beganAt), ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint,
+      (SELECT system_identifier FROM pg_control_system()), to_regclass('bank.meta') IS NOT NULL
     FROM pg_stat_activity a WHERE pid = pg_backend_pid()
     """)
+  /// The number of the books.
+  static let sight = PostgresStatement(
+    "bank-sight", [], "SELECT (SELECT value FROM bank.meta WHERE name = 'books')")
   private static let beganAt = "(extract(epoch FROM a.backend_start) * 1000000)::bigint"
 
   /// Ends former processes of the server, and tells how many of them are still there. Their numbers, and when they began.

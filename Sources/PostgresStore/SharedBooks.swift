@@ -27,6 +27,10 @@ public final class SharedBooks {
     public var host: String
     /// Services that have to have a number.
     public var services: [ServiceName]
+    /// What is known of the books at this place, from the last time; nil for nothing.
+    public var known: BooksMark?
+    /// True if ``known`` is of books at another place, so that there may be others here.
+    public var isElsewhere = false
     /// How long what is in hand stays the branch's when nothing is heard of it.
     public var lease: TimeSpan = .seconds(4)
 
@@ -37,16 +41,21 @@ public final class SharedBooks {
 
   private static let foldEvery: Int = 512
 
-  private let context: SharedContext
+  let context: SharedContext
   private let work: SharedLink
   private let office: SharedLink
   private let watchLink: SharedLink
   private let commits: SharedCommits
-  private let claims: SharedClaims
-  private let requests: SharedRequests
+  let claims: SharedClaims
+  let requests: SharedRequests
   private let watch: SharedWatch
+  /// Where several hosts are named: the look at all of them before the first connection.
+  private var survey: BooksSurvey?
+  private var links: [SharedLink] { [watchLink, work, office] }
   /// Links of which it was told that they are interrupted.
   private var interrupted: Set<ObjectIdentifier> = []
+  /// Why a server is not used, as it was told last.
+  private var toldRefusal: PostgresError.Reason?
   private var hasJoined = false
   private var isOver = false
   private var isFolding = false
@@ -55,6 +64,7 @@ public final class SharedBooks {
   private var endsDrain = false
   private var leaveUntil: MonotonicTime?
   private let lease: TimeSpan
+  private let isElsewhere: Bool
 
   /// Begins to connect.
   public init(_ settings: Settings, loop: EventLoop) {
@@ -66,13 +76,27 @@ public final class SharedBooks {
     office = SharedLink(to: settings.place, loop: loop, limits: limits)
     // A page may bring with it what many customers carry.
     limits.resultBytes = 512 << 20
-    // With several hosts not all begin at the same one, which may be gone without a word.
-    work = SharedLink(to: settings.place, loop: loop, limits: limits, beginningAt: 1)
+    work = SharedLink(to: settings.place, loop: loop, limits: limits)
     commits = SharedCommits(context, work)
     claims = SharedClaims(context, work)
     requests = SharedRequests(context, office)
     watch = SharedWatch(context, watchLink, commits, settings)
+    context.known = settings.known
+    isElsewhere = settings.isElsewhere
     connect()
+    if settings.place.hostCount > 1 {
+      begin(BooksSurvey(of: settings.place, loop: loop, knowing: settings.known))
+    }
+  }
+
+  /// No link connects before all hosts were looked at.
+  private func begin(_ survey: BooksSurvey) {
+    self.survey = survey
+    for link in links { link.hold() }
+    survey.failed = { [unowned self] error in
+      if error.mayPass { context.tell(.interrupted(error)) } else { refuse(.server(error)) }
+    }
+    survey.chose = { [unowned self] host in for link in links { link.begin(at: host) } }
   }
 
   private func connect() {
@@ -88,10 +112,11 @@ public final class SharedBooks {
       note(opened: watchLink)
       watch.linkOpened()
     }
-    for link in [work, office, watchLink] {
+    for link in links {
       link.lost = { [unowned self, unowned link] error in note(lost: link, error) }
+      link.judge = { [unowned self] link, sight in judge(sight, of: link) }
       link.openSister = { [unowned self, unowned link] in
-        [watchLink, work, office].first { (other: SharedLink) in other !== link && other.isOpen }?.host
+        links.first { (other: SharedLink) in other !== link && other.isOpen }?.host
       }
     }
     watchLink.notified = { [unowned self] payload in watch.heard(payload) }
@@ -105,9 +130,29 @@ public final class SharedBooks {
     watch.due = { [unowned self] in callDue() }
   }
 
+  // MARK: - The server
+
+  /// Whether a link may be used, by what is at its other end. Where another server has taken over all links go there.
+  private func judge(_ sight: BooksSight, of link: SharedLink) -> BooksAdmission {
+    // Books at another place are other books, unless they are the same.
+    if isElsewhere, !hasJoined, sight.books != context.known?.books { context.known = nil }
+    if Kernel.makes("usesAnyBooks") { return context.known == nil && link !== watchLink ? .wait : .open }
+    let sisters = links.filter { $0 !== link }
+    let admission = BooksMark.judge(
+      sight, knowing: context.known, isFirst: link === watchLink,
+      hasSisters: sisters.contains(where: \.isOpen))
+    if admission == .openAlone {
+      context.known?.system = sight.system
+      context.known?.timeline = sight.timeline
+      if let known = context.known { context.tell(.known(known)) }
+      for sister in sisters { sister.leave(serversOtherThan: sight) }
+    }
+    return admission
+  }
+
   /// Where another server has taken over, pages that it has never heard of are others' there.
   private func workOpened() {
-    guard context.branch != nil, work.timeline != context.timeline else {
+    guard context.branch != nil, !work.isAtServer(of: context.server) else {
       context.isInDoubt = false
       commits.linkOpened()
       return claims.linkOpened()
@@ -117,7 +162,7 @@ public final class SharedBooks {
       guard let isThere else { return work.renew() }
       context.isInDoubt = false
       guard isThere else { return lose(.booksReplaced) }
-      context.timeline = work.timeline
+      context.server = work.sight
       commits.linkOpened()
       claims.linkOpened()
     }
@@ -128,19 +173,28 @@ public final class SharedBooks {
 
   private func note(opened link: SharedLink) {
     interrupted.remove(ObjectIdentifier(link))
-    for sister in [work, office, watchLink] where sister !== link { sister.hurry() }
+    toldRefusal = nil
+    for sister in links where sister !== link { sister.hurry() }
   }
 
   private func note(lost link: SharedLink, _ error: PostgresError) {
     guard !isOver else { return }
     if !hasJoined, !error.mayPass, link === watchLink { return refuse(.server(error)) }
+    if error.isOfOtherBooks {
+      // The reason counts, and not by which link it was found.
+      interrupted.insert(ObjectIdentifier(link))
+      guard toldRefusal != error.reason else { return }
+      toldRefusal = error.reason
+      return context.tell(.interrupted(error))
+    }
     if interrupted.insert(ObjectIdentifier(link)).inserted { context.tell(.interrupted(error)) }
   }
 
   private func joined(_ opening: SharedOpening) {
     hasJoined = true
-    (context.timeline, context.isInDoubt) = (watchLink.timeline, false)
+    (context.server, context.isInDoubt) = (watchLink.sight, false)
     context.tell(.joined(opening))
+    for link in links where link !== watchLink { link.lookAgain() }
     makeRoom(for: opening.day)
     commits.pump()
     requests.pump()
@@ -162,7 +216,7 @@ public final class SharedBooks {
     isFolding = false
     context.tell(.lost(loss))
     if isLeaving { return left() }
-    for link in [work, office, watchLink] { link.renew() }
+    for link in links { link.renew() }
   }
 
   private func refuse(_ failure: SharedBooksFailure) {
@@ -174,7 +228,8 @@ public final class SharedBooks {
   private func close() {
     isOver = true
     context.branch = nil
-    for link in [work, office, watchLink] { link.close() }
+    survey?.close()
+    for link in links { link.close() }
   }
 
   // MARK: - What has happened
@@ -196,77 +251,7 @@ public final class SharedBooks {
   /// Transactions that were handed over and of which nothing was told yet.
   public var underwayCount: Int { commits.count }
 
-  // MARK: - Customers
-
-  /// Asks for the next page of a line: who was given back and then who comes next, of each at most so many.
-  public func claim(_ line: Line, limit: Int) { claims.claim(line, limit: limit) }
-
-  /// Gives back customers of a page who were not served: others may have them at once.
-  public func giveBack(_ line: Line, _ tickets: [TicketNumber]) {
-    guard let lane = context.lanes[line], !tickets.isEmpty, context.branch != nil else { return }
-    requests.ask(nil, outlives: false, finish: { _ in }, SharedOperations.giveBack(lane: lane, tickets))
-  }
-
-  /// Asks for tickets.
-  public func takeIn(_ request: RequestNumber, _ customers: IntakeRequest) {
-    requests.takeIn(request, customers)
-  }
-
-  // MARK: - What an operator wants
-
-  /// Takes a customer out, whoever has it.
-  public func cancel(_ request: RequestNumber, _ ticket: TicketNumber) {
-    requests.ask(request, SharedOperations.cancel(ticket))
-  }
-
-  /// Brings a dead letter back.
-  public func requeue(_ request: RequestNumber, _ ticket: TicketNumber) {
-    requests.ask(request, SharedOperations.requeue(ticket))
-  }
-
-  /// Brings dead letters back, at most so many. Where the outcome of a try was unknown, those are not counted.
-  public func requeueDead(_ request: RequestNumber, limit: Int = 1_000) {
-    requests.ask(request, SharedOperations.requeueDead(limit: limit))
-  }
-
-  /// These services are paused in this branch, and no others: it knows so again when it joins under its name.
-  public func keepPaused(_ request: RequestNumber, _ services: [Service]) {
-    requests.ask(request, SharedOperations.keepPaused(services))
-  }
-
-  /// This branch's stock has given back what it held for these, or holds nothing. Where that is not heard of they are told again.
-  public func released(_ tickets: [TicketOfDay]) {
-    guard !tickets.isEmpty else { return }
-    requests.ask(nil, outlives: false, finish: { _ in }, SharedOperations.released(tickets))
-  }
-
-  /// The whole bank takes no new customers any more, until the day has ended.
-  public func drainDay(_ request: RequestNumber) {
-    requests.ask(request, SharedOperations.drain(context.day))
-  }
-
-  /// Ends a day of the whole bank, where nobody is left; one that has ended before is left as it is.
-  ///
-  /// - Parameters:
-  ///   - day: which; nil for the present one.
-  ///   - cancellingEverybody: whoever is left gets a cancelled receipt, also those who are being served.
-  public func endDay(
-    _ request: RequestNumber, _ day: BusinessDay? = nil, cancellingEverybody: Bool = false
-  ) {
-    requests.ask(
-      request, SharedOperations.endDay(day ?? context.day, cancellingEverybody: cancellingEverybody))
-  }
-
-  /// Drops the receipts, attempts and keys of the days before one, as far as these have ended.
-  public func prune(_ request: RequestNumber, before day: BusinessDay) {
-    var days: [Int64] = []
-    requests.ask(
-      request,
-      finish: { [unowned self] answer in
-        guard answer == .done else { return context.tell(.answered(request, answer ?? .done)) }
-        requests.ask(request, SharedOperations.prune(days, before: day))
-      }, SharedOperations.prunable(before: day) { days = $0 })
-  }
+  // MARK: - Who is due
 
   private func callDue() {
     requests.ask(
@@ -330,7 +315,7 @@ public final class SharedBooks {
   /// When to call ``endTurn()`` at the latest.
   public var nextDeadline: MonotonicTime? {
     guard !isOver else { return nil }
-    let links = [work, office, watchLink].map(\.nextDeadline).reduce(nil, MonotonicTime.earlier)
+    let links = links.map(\.nextDeadline).reduce(survey?.nextDeadline, MonotonicTime.earlier)
     let own = MonotonicTime.earliest(commits.nextDeadline, requests.nextDeadline, leaveUntil)
     return .earliest(links, watch.nextDeadline, own)
   }
@@ -338,7 +323,8 @@ public final class SharedBooks {
   /// To be called at the end of each turn of the loop.
   public func endTurn() {
     guard !isOver else { return }
-    for link in [watchLink, work, office] { link.endTurn() }
+    survey?.endTurn()
+    for link in links { link.endTurn() }
     guard !isOver else { return }
     watch.endTurn()
     commits.pump()

@@ -14,13 +14,19 @@ struct SharedClock {
   private var heard: (database: Int64, at: MonotonicTime)?
 
   /// The database's clock as it was told at a moment of the branch's.
-  mutating func hear(_ database: Int64, at own: WallTime, _ now: MonotonicTime? = nil) {
+  ///
+  /// - Returns: true if moments that the branch writes down from now on are before others that it has written down.
+  @discardableResult
+  mutating func hear(_ database: Int64, at own: WallTime, _ now: MonotonicTime? = nil) -> Bool {
+    let isFirst = heard == nil
     heard = now.map { (database, $0) }
     let found = database.subtractingReportingOverflow(own.milliseconds)
-    guard !found.overflow else { return }
+    guard !found.overflow else { return false }
     let change = found.partialValue.subtractingReportingOverflow(difference)
-    guard change.overflow || change.partialValue.magnitude >= UInt64(Self.tolerance) else { return }
+    guard change.overflow || change.partialValue.magnitude >= UInt64(Self.tolerance) else { return false }
+    let former = difference
     difference = found.partialValue.magnitude < UInt64(Self.tolerance) ? 0 : found.partialValue
+    return difference < former && !isFirst
   }
 
   /// A moment of the branch's by the database's clock.

@@ -20,8 +20,10 @@ final class SharedContext {
   var fenced: () -> Void = {}
   /// Something was done by which the moment of who is due next may have changed, or somebody may wait.
   var lookSoon: () -> Void = {}
-  /// On which timeline the server was when the pages in hand were looked at last.
-  var timeline: Int64 = 0
+  /// What is known of the books and their server; nil before the first connection.
+  var known: BooksMark?
+  /// The server at which the pages in hand were looked at last.
+  var server: BooksSight?
   /// Another server has taken over, and it is not known yet whether the pages in hand are the branch's there: neither is anything
   /// done to them, nor are others claimed.
   var isInDoubt = false

@@ -45,6 +45,10 @@ public enum SharedHappening: Sendable, Equatable {
   case draining(Bool)
   /// There are services that were not known before.
   case services(ServiceDirectory)
+  /// The books or their server are known better than before: to be remembered for the next start.
+  case known(BooksMark)
+  /// The books were brought back to an older state: what was there before is not there any more.
+  case older(OlderBooks)
   /// These transactions were told as committed and are not in the books: the server that had them is gone, and the one that
   /// follows it has never had them.
   case forgotten(commits: [Int64])

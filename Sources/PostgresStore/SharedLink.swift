@@ -23,12 +23,16 @@ final class SharedLink: PostgresHandler {
   /// The server's process, for tests.
   var backend: Int32 { connection?.backend ?? 0 }
   private(set) var server: PostgresServer?
-  /// Of the server at the other end; 0 before there was one.
-  private(set) var timeline: Int64 = 0
+  /// What is at the other end, or was there last; nil before there was a connection.
+  private(set) var sight: BooksSight?
+  /// Judges what is at the other end of a new connection, before it is used.
+  var judge: (SharedLink, BooksSight) -> BooksAdmission = { _, _ in .open }
 
   private enum Stage {
     case waiting
     case connecting
+    /// The branch does not know its books yet.
+    case held
     /// The former processes are being ended.
     case ending
     case open
@@ -102,6 +106,33 @@ final class SharedLink: PostgresHandler {
     nextAttempt = SystemClock.monotonic()
   }
 
+  /// Whether it is, or was last, at this server.
+  func isAtServer(of other: BooksSight?) -> Bool {
+    sight.map { own in other.map { (own.system, own.timeline) == ($0.system, $0.timeline) } ?? false }
+      ?? false
+  }
+
+  /// Another server has the books now: a connection to any other is let go.
+  func leave(serversOtherThan server: BooksSight) {
+    guard stage == .open || stage == .ending || stage == .held, !isAtServer(of: server) else { return }
+    renew()
+  }
+
+  /// Makes no connection before ``begin(at:)``.
+  func hold() { nextAttempt = MonotonicTime(nanoseconds: .max) }
+
+  /// Connects, and tries this host first.
+  func begin(at host: Int) {
+    self.host = host &- 1
+    nextAttempt = SystemClock.monotonic()
+  }
+
+  /// The branch knows its books by now.
+  func lookAgain() {
+    guard stage == .held, let sight else { return }
+    lookForBooks(sight)
+  }
+
   /// Ends it for good.
   func close() {
     stage = .closed
@@ -122,7 +153,7 @@ final class SharedLink: PostgresHandler {
     case .waiting: nextAttempt
     case .ending: .earlier(nextAttempt, connection?.nextDeadline)
     case .connecting: .earliest(connection?.nextDeadline, isElsewhere ? attemptAt + Self.patience : nil)
-    case .open: connection?.nextDeadline
+    case .open, .held: connection?.nextDeadline
     case .closed: nil
     }
   }
@@ -154,16 +185,32 @@ final class SharedLink: PostgresHandler {
 
   func connected(_ connection: PostgresConnection, to server: PostgresServer) {
     self.server = server
-    let begin = PostgresRequest(segment: [PostgresStatements.begin()]) { results in
-      results.first?.integer(0, 0).flatMap { began in results.first?.integer(0, 1).map { (began, $0) } }
+    ask(PostgresBeginning.request) { link, found in
+      link.processes.append((Int64(connection.backend), found.beganAt))
+      guard found.hasBooks else { return link.admit(found.sight) }
+      link.lookForBooks(found.sight)
     }
-    ask(begin) { link, answer in
-      let (began, timeline) = answer
-      link.timeline = timeline
-      link.processes.append((Int64(connection.backend), began))
-      link.stage = .ending
-      if let channel = link.channel { try? connection.listen(to: channel) }
-      link.endFormer()
+  }
+
+  private func lookForBooks(_ sight: BooksSight) {
+    ask(PostgresBeginning.number) { link, books in
+      link.admit(BooksSight(system: sight.system, timeline: sight.timeline, books: books))
+    }
+  }
+
+  private func admit(_ sight: BooksSight) {
+    self.sight = sight
+    switch judge(self, sight) {
+    case .open, .openAlone:
+      stage = .ending
+      if let channel { try? connection?.listen(to: channel) }
+      endFormer()
+    case .wait: stage = .held
+    case .refuse(let reason):
+      // Within its own call the connection must stand.
+      pauseBeforeNext()
+      dropConnection()
+      lost(PostgresError(reason, at: place.description))
     }
   }
 

@@ -19,11 +19,17 @@ struct SharedLook {
   var now: Int64
   /// Until somebody is due; nil for nobody.
   var due: TimeSpan?
+  /// The number of the books; nil where they have none.
+  var books: Int64?
+  /// The last ticket of the day.
+  var issued: Int64
   /// How many services have numbers.
   var services: Int64
   /// Of the day by branch and lane: tickets that were given, and how the others are counted.
   private var counts: [(branch: Int64, lane: Int64, issued: Int64, BankNumbers.ServiceCounts)] = []
   private var branches: [BankNumbers.Branch] = []
+  /// The leases of all branches.
+  private(set) var leases: [SeenLease] = []
   /// For which tickets the branch's stock is to be asked.
   var releases: [OwedRelease] = []
 
@@ -45,8 +51,9 @@ struct SharedLook {
     }
     let days = results[2]
     guard let day = days.integer(0, 0), let opened = days.integer(0, 1), let drains = days.boolean(0, 2),
-      let now = days.integer(0, 3), let services = days.integer(0, 5)
+      let now = days.integer(0, 3), let services = days.integer(0, 5), let issued = days.integer(0, 7)
     else { return nil }
+    (books, self.issued) = (days.integer(0, 6), issued)
     (self.day, openedAt, isDraining, self.services) = (day, WallTime(milliseconds: opened), drains, services)
     self.now = now
     due = days.integer(0, 4).map { .milliseconds(max(0, $0.subtractingReportingOverflow(now).partialValue)) }
@@ -61,6 +68,10 @@ struct SharedLook {
     for row in 0..<results[4].count {
       guard let branch = Self.branch(results[4], row) else { return nil }
       branches.append(branch)
+      leases.append(
+        SeenLease(
+          branch: PostgresBranch(id: branch.identity.number, epoch: branch.identity.epoch),
+          end: branch.state == .closed ? nil : results[4].integer(row, 8)))
     }
     for row in 0..<results[5].count {
       guard let day = results[5].integer(row, 0), let ticket = results[5].integer(row, 1),

@@ -39,7 +39,12 @@ final class SharedWatch {
   private var isRescuing = false
   private var seen: BankNumbers?
   private var seenReleases: [OwedRelease] = []
+  /// How many transactions of this epoch the books have counted with the last renewal; nil before the first.
+  private var counted: Int64?
   private var isDraining = false
+  /// The leases of the others.
+  private var leases = LeaseWatch()
+  private var toldMark: BooksMark?
   /// Everybody who is due was called, and the books were not looked at since.
   private var isCalling = false
 
@@ -74,10 +79,14 @@ final class SharedWatch {
   private func join() {
     let former = context.lastBranch
     let sentAt = SystemClock.monotonic()
-    var segment = [PostgresStatements.goOnWithTheDay(.text(settings.name))]
+    var segment = [
+      PostgresStatements.former(.text(settings.name)),
+      PostgresStatements.goOnWithTheDay(.text(settings.name)),
+    ]
     segment +=
       PostgresBranch.joining(
-        settings.name, lease: settings.lease, host: settings.host, after: former?.epoch ?? 0)
+        settings.name, lease: settings.lease, host: settings.host,
+        after: max(former?.epoch ?? 0, context.known?.epoch ?? 0))
       + [
         PostgresStatements.lockNumbers(),
         PostgresStatements.addServices(.texts(settings.services.map(\.text))),
@@ -87,13 +96,13 @@ final class SharedWatch {
     let count = segment.count
     _ = link.send(
       PostgresRequest(segment: segment) { rows in
-        rows.count == count ? Array(rows.dropFirst()) : nil
+        rows.count == count ? rows : nil
       }
     ) {
       [weak self] answer in
       guard let self else { return }
       switch answer {
-      case .done(let rows): self.joined(rows, former, sentAt)
+      case .done(let rows): self.joined(Array(rows.dropFirst(2)), self.context.lastBranch, sentAt, rows[0])
       case .refused(let error) where !error.mayPass: self.refused(.server(error))
       case .refused: self.link.renew()
       case .unknown: break
@@ -101,17 +110,26 @@ final class SharedWatch {
     }
   }
 
-  private func joined(_ rows: [PostgresRows], _ former: PostgresBranch?, _ sentAt: MonotonicTime) {
+  /// - Parameter row: the branch as it was in the books before.
+  private func joined(
+    _ rows: [PostgresRows], _ former: PostgresBranch?, _ sentAt: MonotonicTime, _ row: PostgresRows
+  ) {
     let days = rows[7]
     if let now = days.integer(0, 3) {
       context.clock.hear(now, at: SystemClock.wall(), SystemClock.monotonic())
     }
     guard let branch = PostgresBranch.joined(rows)?.branch, let day = days.integer(0, 0),
       let opened = days.integer(0, 1), let drains = days.boolean(0, 2), let number = rows[8].integer(0, 0),
-      let firstDay = rows[8].integer(0, 1), let firstTicket = rows[8].integer(0, 2)
+      let firstDay = rows[8].integer(0, 1), let firstTicket = rows[8].integer(0, 2),
+      let issued = days.integer(0, 7), let sight = link.sight
     else {
       return refused(.books(.foreign))
     }
+    compare(
+      with: BooksMark(
+        books: number, system: sight.system, timeline: sight.timeline, day: day, ticket: issued,
+        epoch: row.integer(0, 0) ?? 0, commits: row.integer(0, 1) ?? 0))
+    context.known?.note(epoch: branch.epoch)
     context.know(services: rows[5])
     context.forgetLanes()
     context.know(lanes: rows[6], for: branch.id)
@@ -122,7 +140,33 @@ final class SharedWatch {
     guard let former else { return begin(opening, sentAt) }
     let isAsked = commits.settleFormer(former, on: link) { [weak self] isSettled in
       guard let self else { return }
-      if isSettled { self.begin(opening, sentAt) } else { self.link.renew() }
+      if isSettled { self.findForgotten(former, before: opening, sentAt) } else { self.link.renew() }
+    }
+    if !isAsked { link.renew() }
+  }
+
+  /// What the books are found to be when the branch joins, against what was known of them.
+  private func compare(with found: BooksMark) {
+    if let known = context.known, known.books == found.books,
+      known.isAhead(day: found.day, ticket: found.ticket)
+        || known.isAhead(epoch: found.epoch, commits: found.commits)
+    {
+      context.tell(.older(OlderBooks(known: known, found: found)))
+    }
+    context.known = found
+  }
+
+  /// Transactions of the former epoch that were told as committed may be gone with their server, too.
+  private func findForgotten(_ former: PostgresBranch, before opening: SharedOpening, _ sentAt: MonotonicTime)
+  {
+    let numbers = context.numbers.recent
+    guard !numbers.isEmpty else { return begin(opening, sentAt) }
+    let isAsked = link.send(former.kept(numbers)) { [weak self] answer in
+      guard let self else { return }
+      guard case .done(let kept) = answer else { return self.link.renew() }
+      let gone = self.context.numbers.missing(of: numbers, found: kept)
+      if !gone.isEmpty { self.context.tell(.forgotten(commits: gone)) }
+      self.begin(opening, sentAt)
     }
     if !isAsked { link.renew() }
   }
@@ -134,7 +178,9 @@ final class SharedWatch {
     context.day = opening.day
     isDraining = opening.isDraining
     seen = nil
+    counted = nil
     joined(opening)
+    if let known = context.known { context.tell(.known(known)) }
     hold(sentAt)
     look()
   }
@@ -152,13 +198,18 @@ final class SharedWatch {
     guard let branch = context.branch, !isRenewing else { return }
     renewAt = nil
     let sentAt = SystemClock.monotonic()
-    let request = branch.renew(lease: settings.lease, windows: windows, commits: context.numbers.committed)
+    let committed = context.numbers.committed
+    let request = branch.renewal(lease: settings.lease, windows: windows, commits: committed)
     isRenewing = link.send(request) { [weak self] answer in
       guard let self, self.context.branch == branch else { return }
       self.isRenewing = false
       switch answer {
-      case .done(true): self.hold(sentAt)
-      case .done(false): self.context.fenced()
+      case .done(.some(let before)):
+        if let counted = self.counted, before < counted { return self.wentBack(commits: before) }
+        self.counted = committed
+        self.context.known?.note(epoch: branch.epoch, commits: committed)
+        self.hold(sentAt)
+      case .done(nil): self.context.fenced()
       case .refused: self.renewAt = SystemClock.monotonic() + Self.soon
       case .unknown: break
       }
@@ -170,6 +221,39 @@ final class SharedWatch {
     (leaseEnd, renewAt, lookAt, dueAt) = (nil, nil, nil, nil)
     recheckAt = []
     isCalling = false
+  }
+
+  // MARK: - Books that went back
+
+  /// The books are those of before, and were brought back to an older state while the branch was at work.
+  private func wentBack(day: BusinessDay? = nil, ticket: TicketNumber? = nil, commits: Int64? = nil) {
+    guard let known = context.known else { return }
+    var found = known
+    (found.day, found.ticket) = (day ?? known.day, ticket ?? known.ticket)
+    found.commits = commits ?? known.commits
+    context.known = found
+    context.tell(.older(OlderBooks(known: known, found: found)))
+    replaced()
+  }
+
+  /// - Returns: false if these are not the books that the branch knows.
+  private func recognize(_ look: SharedLook) -> Bool {
+    guard let known = context.known, !Kernel.makes("usesAnyBooks") else { return true }
+    guard look.books == known.books else {
+      // The next connection finds out what is there.
+      replaced()
+      return false
+    }
+    guard !known.isAhead(day: look.day, ticket: look.issued) else {
+      wentBack(day: look.day, ticket: look.issued)
+      return false
+    }
+    guard known.day != look.day || known.ticket != look.issued || toldMark != known else { return true }
+    var mark = known
+    (mark.day, mark.ticket) = (look.day, look.issued)
+    (context.known, toldMark) = (mark, mark)
+    context.tell(.known(mark))
+    return true
   }
 
   // MARK: - What is lost with a server
@@ -219,7 +303,11 @@ final class SharedWatch {
   }
 
   private func see(_ look: SharedLook, of branch: PostgresBranch, _ askedAt: MonotonicTime) {
-    context.clock.hear(look.now, at: SystemClock.wall(), SystemClock.monotonic())
+    guard recognize(look) else { return }
+    if context.clock.hear(look.now, at: SystemClock.wall(), SystemClock.monotonic()) {
+      let note = PostgresStatements.noteClock(.integer(look.day))
+      _ = link.send(PostgresRequest(segment: [note]) { _ in () }) { _ in }
+    }
     context.know(lanes: look.lanes, for: branch.id)
     if look.services != Int64(context.services.count) { readServices() }
     if look.day != context.day {
@@ -244,10 +332,10 @@ final class SharedWatch {
     context.tell(.looked(askedAt: askedAt))
     isCalling = false
     dueAt = look.due.map { askedAt + $0 }
-    if let expired = look.expired.first(where: { $0.id != context.branch?.id }), !Kernel.makes("neverRescues")
-    {
-      rescue(expired)
-    }
+    let expired = leases.see(
+      look.leases.filter { $0.branch.id != branch.id }, past: look.expired, database: look.now,
+      askedAt: askedAt, at: SystemClock.monotonic(), own: settings.lease)
+    if let first = expired.first, !Kernel.makes("neverRescues") { rescue(first) }
   }
 
   private func readServices() {
@@ -260,9 +348,9 @@ final class SharedWatch {
     }
   }
 
-  private func rescue(_ expired: PostgresBranch) {
+  private func rescue(_ expired: LeaseWatch.Expired) {
     guard !isRescuing else { return }
-    isRescuing = link.send(PostgresBranch.rescue(expired)) { [weak self] _ in
+    isRescuing = link.send(PostgresBranch.rescue(expired.branch, unmoved: expired.unmoved)) { [weak self] _ in
       guard let self else { return }
       self.isRescuing = false
       // There may be another, and those who were given back.

@@ -80,6 +80,10 @@ public enum BranchNews: Sendable {
   case lost(Remark)
   /// The branch has its lease again, in another epoch.
   case joined(BranchIdentity)
+  /// The books or their server are known better than before: to be remembered for the next start.
+  case known(BooksMark)
+  /// The books were brought back to an older state: what was there before is not there any more.
+  case older(OlderBooks)
   /// Commits of this branch that were said to be on disk and are not there any more, after the database was replaced by a copy
   /// that had not everything.
   case forgotten(commits: [Int64])

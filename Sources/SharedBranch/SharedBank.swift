@@ -9,8 +9,10 @@ import Wire
 final class SharedBank: InspectedBooks {
   private let books: PostgresReading
 
-  init(_ address: String, in language: Language) throws(StoreError) {
-    books = try PostgresReading(address, in: language)
+  init(
+    _ address: String, in language: Language, knowing known: @escaping () -> BooksMark?
+  ) throws(StoreError) {
+    books = try PostgresReading(address, in: language, knowing: known)
   }
 
   var reading: any QueueReading { books }
@@ -34,6 +36,7 @@ final class SharedBank: InspectedBooks {
   func audit() throws(StoreError) -> AuditReport? {
     var report = AuditReport(try books.audit())
     report.note(try books.replicationNote())
+    if let note = try books.clockNote() { report.note(note) }
     return report
   }
 }

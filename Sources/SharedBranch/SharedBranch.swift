@@ -19,8 +19,10 @@ public struct SharedBranch: SharedBooksOpener {
   static let patience = TimeSpan.seconds(20)
 
   /// Opens the books at an address to be read. See ``Coordinator/SharedBooksOpener``.
-  public func inspect(_ address: String, in language: Language) throws -> any InspectedBooks {
-    try SharedBank(address, in: language)
+  public func inspect(
+    _ address: String, in language: Language, knowing known: @escaping () -> BooksMark?
+  ) throws -> any InspectedBooks {
+    try SharedBank(address, in: language, knowing: known)
   }
 
   /// Moves everything into the books at an address. See ``Coordinator/SharedBooksOpener``.
@@ -49,6 +51,7 @@ package final class SharedJoining {
   private let place: PostgresPlace
   private let until = SystemClock.monotonic() + SharedBranch.patience
   private var trouble: PostgresError?
+  private var early: [SharedHappening] = []
 
   /// Begins to join.
   package init(_ branch: JoiningBranch, on loop: EventLoop) throws {
@@ -56,8 +59,10 @@ package final class SharedJoining {
       throw Self.failure(error, branch.language)
     }
     (name, language) = (branch.name, branch.language)
-    books = SharedBooks(
-      .init(place: place, name: branch.name, host: branch.host, services: branch.services), loop: loop)
+    var settings = SharedBooks.Settings(
+      place: place, name: branch.name, host: branch.host, services: branch.services)
+    (settings.known, settings.isElsewhere) = (branch.known, branch.isElsewhere)
+    books = SharedBooks(settings, loop: loop)
   }
 
   /// When to look at the latest.
@@ -78,6 +83,8 @@ package final class SharedJoining {
       case .joined(let opening): return joined(opening)
       case .refused(let failure): throw Self.failure(failure, language)
       case .interrupted(let error): trouble = error
+      // They come before it has joined, and are told behind that.
+      case .older, .known, .forgotten: early.append(happening)
       default: break
       }
     }
@@ -91,7 +98,7 @@ package final class SharedJoining {
       numbers.paused[service.index] = true
     }
     return (
-      SharedStore(books, opening, name: name, in: language),
+      SharedStore(books, opening, name: name, in: language, after: early),
       BranchOpening(
         identity: BranchIdentity(opening.branch, name: name), books: numbers, booksName: opening.name,
         isDraining: opening.isDraining)

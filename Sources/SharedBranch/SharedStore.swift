@@ -43,13 +43,18 @@ final class SharedStore: BranchStore {
   private var closing: RequestNumber?
   private var isLeaving = false
 
-  init(_ books: SharedBooks, _ opening: SharedOpening, name: String, in language: Language = .english) {
+  /// - Parameter early: what the books have said before they were joined.
+  init(
+    _ books: SharedBooks, _ opening: SharedOpening, name: String, in language: Language = .english,
+    after early: [SharedHappening] = []
+  ) {
     (self.books, self.language) = (books, language)
     services = opening.services
     (isDraining, day, today) = (opening.isDraining, opening.day, opening.day)
     identity = BranchIdentity(opening.branch, name: name)
     // Others are ending the day: this branch helps, and closes with them.
     if isDraining { news.append(.draining) }
+    for happening in early { hear(happening) }
   }
 
   // MARK: - The queue's store
@@ -209,6 +214,8 @@ final class SharedStore: BranchStore {
     case .draining(let drains): hear(draining: drains, on: today)
     case .dayBegan(let day, _): hear(draining: isDraining, on: day)
     case .services(let directory): services = directory
+    case .known(let mark): news.append(.known(mark))
+    case .older(let books): news.append(.older(books))
     case .forgotten(let commits): news.append(.forgotten(commits: commits))
     }
   }

@@ -20,6 +20,10 @@ final class SharedBranch {
   private(set) var failures: [SharedBooksFailure] = []
   private(set) var refusals: [StoreError] = []
   private(set) var forgotten: [Int64] = []
+  /// What there is to be remembered of the books, and books that were brought back.
+  private(set) var known: BooksMark?
+  private(set) var older: [OlderBooks] = []
+  private(set) var interruptions: [PostgresError] = []
   private(set) var numbers: BankNumbers?
   private(set) var leaseUntil: MonotonicTime?
   private(set) var answers: [RequestNumber: SharedAnswer] = [:]
@@ -52,7 +56,7 @@ final class SharedBranch {
 
   init(
     _ name: String, _ address: String, _ loop: EventLoop, lease: TimeSpan = .seconds(4),
-    services: [ServiceName] = []
+    services: [ServiceName] = [], knowing known: BooksMark? = nil, isElsewhere: Bool = false
   )
     throws
   {
@@ -60,6 +64,7 @@ final class SharedBranch {
     var settings = SharedBooks.Settings(
       place: try .ofBooks(address), name: name, host: "\(name).example", services: services)
     settings.lease = lease
+    (settings.known, settings.isElsewhere) = (known, isElsewhere)
     books = SharedBooks(settings, loop: loop)
   }
 
@@ -111,7 +116,8 @@ final class SharedBranch {
     told.append(happening)
     switch happening {
     case .refused(let failure): failures.append(failure)
-    case .interrupted, .services: break
+    case .interrupted(let error): interruptions.append(error)
+    case .services: break
     case .joined(let opening):
       #expect(underway.isEmpty, "what was under way is told before the branch joins anew")
       self.opening = opening
@@ -148,6 +154,8 @@ final class SharedBranch {
     case .releases(let owed): self.owed = owed
     case .dayBegan(let day, _): days.append(day)
     case .draining(let drains): isDraining = drains
+    case .known(let mark): known = mark
+    case .older(let books): older.append(books)
     case .forgotten(let commits): forgotten += commits
     }
   }
@@ -169,14 +177,27 @@ final class SharedStage {
 
   /// A branch that has joined.
   func open(
-    _ name: String, at address: String? = nil, lease: TimeSpan = .seconds(4), services: [ServiceName] = []
+    _ name: String, at address: String? = nil, lease: TimeSpan = .seconds(4), services: [ServiceName] = [],
+    knowing known: BooksMark? = nil, isElsewhere: Bool = false
   ) throws
     -> SharedBranch
   {
-    let branch = try SharedBranch(name, address ?? stage.address, loop, lease: lease, services: services)
-    branches.append(branch)
+    let branch = try begin(
+      name, at: address, lease: lease, services: services, knowing: known, isElsewhere: isElsewhere)
     try turn { branch.opening != nil || !branch.failures.isEmpty }
     if let failure = branch.failures.first { throw failure }
+    return branch
+  }
+
+  /// A branch that is about to join.
+  func begin(
+    _ name: String, at address: String? = nil, lease: TimeSpan = .seconds(4), services: [ServiceName] = [],
+    knowing known: BooksMark? = nil, isElsewhere: Bool = false
+  ) throws -> SharedBranch {
+    let branch = try SharedBranch(
+      name, address ?? stage.address, loop, lease: lease, services: services, knowing: known,
+      isElsewhere: isElsewhere)
+    branches.append(branch)
     return branch
   }
 

@@ -158,6 +158,7 @@ extension MessageCatalog {
       "데이터베이스 서버가 디스크에 쓰기 전에 커밋이 끝났다고 말합니다(synchronous_commit={0}). on으로 바꾸세요"
     case .standbyAwaited:
       "모든 커밋이 대기 서버를 기다리므로(synchronous_commit {0}, synchronous_standby_names {1}) 주 서버를 잃어도 잃는 것이 없습니다"
+    case .clockSetBack: "영업 {0}일차에 시계가 뒤로 조정되어 처리 순서는 확인하지 않았습니다"
     case .standbyUnawaited: "어떤 커밋도 대기 서버를 기다리지 않으므로 주 서버의 디스크를 잃으면 안 됩니다"
     case .readerEnded: "함께 쓰는 장부를 읽던 프로세스가 그사이에 끝났습니다. 다시 요청하세요"
     case .readerUnavailable: "지금은 함께 쓰는 장부를 읽는 프로세스가 없습니다: {0}"

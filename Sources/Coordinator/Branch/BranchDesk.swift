@@ -60,6 +60,25 @@ final class BranchDesk: BankPart {
     case .joined(let identity):
       shared.joined(identity)
       context.write(event: "branch_joined") { note(identity, in: &$0) }
+    case .known(let mark):
+      if let address = shared.address {
+        BooksNote(address: address, branch: shared.identity.name, mark: mark).keep(at: context.home.booksNote)
+      }
+    case .older(let books):
+      context.write(event: "books_older", level: .error) { fields in
+        note(shared.identity, in: &fields)
+        fields.field("day", books.found.day)
+        fields.field("ticket", books.found.ticket)
+        fields.field("known_day", books.known.day)
+        fields.field("known_ticket", books.known.ticket)
+        fields.field("commits", books.found.commits)
+        fields.field("known_commits", books.known.commits)
+        fields.field(
+          "msg",
+          "the books were brought back to an older state: what was there before is not there any more, and customers who were"
+            + " served since then are served again; if that was not wanted, stop all branches and restore the newer state"
+        )
+      }
     case .forgotten(let commits):
       context.write(event: "commits_forgotten", level: .error) { fields in
         note(shared.identity, in: &fields)

@@ -31,6 +31,8 @@
     var weather: [Weather] = []
     /// Nobody reaches the books until then.
     var isAwayUntil = MonotonicTime(nanoseconds: 0)
+    /// The former server answers, too, until then.
+    var isFormerThereUntil = MonotonicTime(nanoseconds: 0)
     /// So many notifications get lost.
     var deafness = 0
     private var chance: SeededGenerator
@@ -62,6 +64,10 @@
         // Nobody answers: the branch gives it up by itself.
       } else {
         session.isAlive = true
+        // Without having seen the new server nobody can know the former one.
+        session.isStale =
+          isFormerThereUntil > clock && world.offices[place].knownTimeline == world.books.timeline
+          && chance.draw(0...1) == 0
         world.statistics.connections += 1
         session.push(.connected(.played), at: clock + delay(at: place) + delay(at: place))
       }
@@ -97,7 +103,7 @@
     }
 
     func notify(_ payload: String) {
-      for session in sessions where session.listens && session.isAlive && !session.isCut {
+      for session in sessions where session.listens && session.isAlive && !session.isCut && !session.isStale {
         if deafness > 0 {
           deafness -= 1
           continue
@@ -198,7 +204,8 @@
     }
 
     func calmDown() {
-      isAwayUntil = now
+      (isAwayUntil, isFormerThereUntil) = (now, now)
+      for session in sessions where session.isStale { session.isAlive = false }
       deafness = 0
       ambushes = [:]
       release()

@@ -15,7 +15,7 @@
       var branch =
         branches.first { $0.name == name } ?? Branch(id: newBranch(), name: name, expires: now)
       branch.epoch = max(branch.epoch, call.integer(3)) + 1
-      branch.expires = expiry(of: branch.name, call.integer(1))
+      extend(&branch, call.integer(1))
       branch.host = call.text(2) ?? ""
       branch.isClosed = false
       put(branch)
@@ -33,6 +33,11 @@
       return end + .milliseconds(world.calendarError(of: name) - calendarError)
     }
 
+    private func extend(_ branch: inout Branch, _ milliseconds: Int64) {
+      branch.expires = expiry(of: branch.name, milliseconds)
+      branch.expiresByCalendar = (nowMilliseconds + branch.expires.since(now).milliseconds) * 1_000
+    }
+
     private func put(_ branch: Branch) {
       if let place = branches.firstIndex(where: { $0.id == branch.id }) {
         branches[place] = branch
@@ -46,11 +51,12 @@
       else {
         return []
       }
-      branch.expires = expiry(of: branch.name, call.integer(2))
+      let before = branch.commits
+      extend(&branch, call.integer(2))
       (branch.windows, branch.commits) = (call.integer(3), call.integer(4))
       put(branch)
       checker.renewed(call.owner, until: now + .milliseconds(call.integer(2)))
-      return [[.integer(branch.id)]]
+      return [[.integer(before)]]
     }
 
     func paused(_ call: PostgresCall) -> [[PostgresValue]] {
@@ -74,9 +80,10 @@
 
     func fenceExpired(_ call: PostgresCall, _ turn: inout Turn) -> [[PostgresValue]] {
       guard var branch = branches.first(where: { $0.id == call.integer(0) && $0.epoch == call.integer(1) }),
-        branch.expires < now
+        call.integer(2) == 0 ? branch.expires < now : branch.expiresByCalendar == call.integer(2)
       else { return [] }
       branch.epoch += 1
+      (branch.expires, branch.expiresByCalendar) = (MonotonicTime(nanoseconds: 0), 0)
       put(branch)
       turn.fencing = branch.id
       world.statistics.rescues += 1
@@ -91,7 +98,7 @@
         return []
       }
       branch.epoch += 1
-      branch.expires = MonotonicTime(nanoseconds: 0)
+      (branch.expires, branch.expiresByCalendar) = (MonotonicTime(nanoseconds: 0), 0)
       (branch.isClosed, branch.windows) = (true, 0)
       put(branch)
       turn.fencing = branch.id

@@ -196,6 +196,7 @@
         [
           .integer(day), .integer(1_000), .boolean(isDraining), .integer(nowMilliseconds),
           due.map { .integer($0) } ?? .null, .integer(Int64(ServiceName.branch.count)),
+          .integer(Self.number), .integer(lastTicket),
         ]
       ]
     }
@@ -251,6 +252,7 @@
           .integer(branch.id), .text(branch.name), .text(branch.host), .integer(branch.epoch),
           .boolean(branch.isClosed), .integer(branch.windows), .integer(branch.commits),
           .integer(max(0, branch.expires.since(now).milliseconds)),
+          branch.expiresByCalendar == 0 ? .null : .integer(branch.expiresByCalendar),
         ]
       }
     }

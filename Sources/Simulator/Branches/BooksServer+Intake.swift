@@ -21,7 +21,7 @@
       }
     }
 
-    private var lastTicket: Int64 { intake.lazy.filter { $0.day == self.day }.map(\.last).max() ?? 0 }
+    var lastTicket: Int64 { intake.lazy.filter { $0.day == self.day }.map(\.last).max() ?? 0 }
 
     private func add(
       _ place: Int, of arriving: Arriving, as ticket: Int64, issued: Int64, for call: PostgresCall

@@ -22,6 +22,8 @@
       var name: String
       var epoch: Int64 = 0
       var expires: MonotonicTime
+      /// The same by the calendar of the server, in microseconds.
+      var expiresByCalendar: Int64 = 0
       var host = ""
       var isClosed = false
       var windows: Int64 = 0
@@ -128,6 +130,10 @@
     /// So many transactions are refused because they were in each other's way.
     var conflicts = 0
     private var lastBranch: Int64 = 0
+    /// The server has taken over so often.
+    var timeline: Int64 = 1
+    /// The address leads to an empty database until then.
+    var emptyUntil = MonotonicTime(nanoseconds: 0)
 
     init(in world: BranchSimulation) { self.world = world }
 
@@ -159,6 +165,8 @@
 
     /// Executes a segment.
     func execute(_ segment: [PostgresCall], from session: BooksSession) throws(Refusal) -> [PostgresRows] {
+      guard !session.isStale, emptyUntil <= now else { return try executeElsewhere(segment, from: session) }
+      noteServer(of: session, segment)
       try refuseIfSo(segment)
       var turn = Turn(session: session)
       var results: [PostgresRows] = []
@@ -187,7 +195,10 @@
     private func execute(_ call: PostgresCall, _ turn: inout Turn) throws(Refusal) -> [[PostgresValue]] {
       switch call.statement.name {
       case "": return once(call, turn)
-      case "bank-begin": return [[.integer(Int64(turn.session.backend) * 1_000), .integer(1)]]
+      case "bank-begin": return [begin(turn.session, timeline, hasBooks: true)]
+      case "bank-sight": return [[.integer(Self.number)]]
+      case "bank-former": return former(call)
+      case "bank-note-clock": return []
       case "bank-end-former": return endFormer(call, turn)
       case "bank-join": return join(call, &turn)
       case "bank-renew": return renew(call)
@@ -205,7 +216,7 @@
           [.integer($0.number), .integer($0.service), .integer($0.priority), .integer($0.branch)]
         }
       case "bank-add-lanes": return addLanes(call)
-      case "bank-books-name": return [[.integer(7), .integer(1), .integer(1)]]
+      case "bank-books-name": return [[.integer(Self.number), .integer(1), .integer(1)]]
       case "bank-claim-returned": return claimReturned(call)
       case "bank-claim-next": return claimNext(call)
       case "bank-claimed": return claimed(call)

@@ -21,6 +21,8 @@
     /// Whether it was cut: nothing goes from the branch to the server any more, or back.
     private(set) var isCut = false
     var listens = false
+    /// Whether it is at a server from which another one has taken over.
+    var isStale = false
     /// Whether what is on its way to the server comes there when the epoch of its branch ends.
     var waitsForTheEnd = false
     private(set) var toServer: [(due: MonotonicTime, segment: [PostgresCall])] = []

@@ -20,6 +20,8 @@ public enum BranchFault: Int, CaseIterable, Sendable, Codable {
   case branchPartitioned, networkSlow
   /// The books are away for a while, have no room, or refuse what is in the way of something else.
   case booksAway, booksFull, booksInTheWay
+  /// The address leads to an empty database for a while; a standby takes over, and the former server comes back beside it.
+  case booksReplaced, serverPromoted
   /// Nobody hears that somebody has come.
   case notificationLost
   /// Somebody sets the calendar of a branch, by hours.

@@ -5,6 +5,7 @@
   import BankModel
   import Glibc
   import Posix
+  import QueueCore
   import ServiceProcess
   import Time
   import Wire
@@ -40,6 +41,14 @@
     var isLost = false
     /// Whether its coordinator has ended in good order.
     private(set) var hasEnded = false
+    /// The highest timeline of the server that its coordinator has seen; 0 for none.
+    var knownTimeline: Int64 = 0
+    /// What its home remembers of the books; nil before it has joined them.
+    var mark: BooksMark? {
+      number.map { _ in
+        BooksMark(books: BooksServer.number, system: BooksServer.system, timeline: knownTimeline)
+      }
+    }
     /// When its coordinator was started.
     private(set) var startedAt = MonotonicTime(nanoseconds: 0)
 

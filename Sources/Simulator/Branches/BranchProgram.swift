@@ -32,9 +32,10 @@
       loop = try EventLoop()
       configuration = Self.configuration(of: world)
       watch = BranchWatch(of: process, office, in: world)
-      let branch = JoiningBranch(
+      var branch = JoiningBranch(
         address: "postgres://bank@books/bank", name: office.name, host: "machine-\(office.place)",
         services: [])
+      branch.known = office.mark
       joining = try SharedJoining(branch, on: loop)
     }
 

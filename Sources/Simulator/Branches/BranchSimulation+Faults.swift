@@ -50,6 +50,17 @@
       case .booksAway:
         statistics.note(fault)
         network.loseServer(for: .milliseconds(chance.draw(20...(chance.draw(0...2) == 0 ? 8_000 : 1_500))))
+      case .booksReplaced:
+        // Not before somebody has known them.
+        hit(books.branches.first, fault) { _ in
+          network.loseServer(for: .zero)
+          books.emptyUntil = clock.now + .milliseconds(chance.draw(200...6_000))
+        }
+      case .serverPromoted:
+        statistics.note(fault)
+        network.loseServer(for: .milliseconds(chance.draw(0...300)))
+        books.timeline += 1
+        network.isFormerThereUntil = clock.now + .milliseconds(chance.draw(500...8_000))
       case .booksFull:
         statistics.note(fault)
         books.fullUntil = clock.now + .milliseconds(chance.draw(10...2_500))

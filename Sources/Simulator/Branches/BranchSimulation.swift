@@ -156,7 +156,7 @@
       calmSince = clock.now
       trace.line(clock.now, "the faults end")
       network.calmDown()
-      (books.fullUntil, books.conflicts) = (clock.now, 0)
+      (books.fullUntil, books.conflicts, books.emptyUntil) = (clock.now, 0, clock.now)
       if plan.hasLostBranch { lose(offices[0]) }
       for office in offices {
         office.calmDown()

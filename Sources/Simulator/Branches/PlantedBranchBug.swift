@@ -42,6 +42,7 @@ public enum PlantedBranchBug: String, CaseIterable, Sendable {
   case neverCallsTheDue = "Nobody calls those who are due."
   case neverLooks = "What is not heard as a notification is never found."
   case leavesWithoutAWord = "A branch that closes does not give back whom it has."
+  case usesAnyBooks = "A branch uses whatever it finds at the address of its books."
   case isDeafToTheDrain = "A branch does not hear that the bank drains."
   // In a branch: its queue.
   case handsOutBehindTheLease = "A branch hands out customers behind the end of its lease."
@@ -64,7 +65,7 @@ public enum PlantedBranchBug: String, CaseIterable, Sendable {
       [.fence]
     case .claimsWithoutTheEpoch: [.fence, .claim]
     case .claimsOverlap, .rescuesTwice, .makesTheJuiceOfOthers: [.claim]
-    case .forgetsWhatIsOwed: [.books]
+    case .forgetsWhatIsOwed, .usesAnyBooks: [.books]
     case .claimsTheLastFirst: [.order]
     case .callsTheDueTwice: [.claim, .early]
     // Whoever is in no claim any more is claimed again as if nobody ever had been.

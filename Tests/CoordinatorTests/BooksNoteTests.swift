@@ -1,0 +1,42 @@
+// The note of which shared books a home has joined: it is read as it was kept, and anything else is no note.
+
+import Foundation
+import QueueCore
+import Testing
+
+@testable import Coordinator
+
+@Suite struct BooksNoteTests {
+  private static let mark = BooksMark(
+    books: -7, system: 8, timeline: 2, day: 3, ticket: 40, epoch: 5, commits: 60)
+  private static let note = BooksNote(address: "postgres://bank@db/bank", branch: "m:/h", mark: mark)
+
+  @Test("it is read as it was kept")
+  func kept() {
+    let path = NSTemporaryDirectory() + "/books-\(UUID().uuidString)"
+    defer { unlink(path) }
+    #expect(BooksNote.read(from: path) == nil)
+    Self.note.keep(at: path)
+    #expect(BooksNote.read(from: path) == Self.note)
+  }
+
+  @Test("of a branch of another name it knows the books alone")
+  func renamed() {
+    #expect(Self.note.mark(of: "m:/h") == Self.mark)
+    let other = Self.note.mark(of: "other")
+    #expect((other.books, other.ticket, other.epoch, other.commits) == (-7, 40, 0, 0))
+  }
+
+  @Test(
+    "what is no note is none",
+    arguments: ["", "a\nb\n1 2 3 4 5 6 7\n", "a\nb\n1 2 3 4 5 6\nend\n", "a\nb\n1 2 3 4 5 6 x\nend\n"])
+  func refused(text: String) { #expect(BooksNote.parse(text) == nil) }
+
+  @Test("books are older when they have come less far than is known")
+  func ahead() {
+    #expect(Self.mark.isAhead(day: 3, ticket: 39) && Self.mark.isAhead(day: 2, ticket: 99))
+    #expect(!Self.mark.isAhead(day: 3, ticket: 40) && !Self.mark.isAhead(day: 4, ticket: 0))
+    #expect(Self.mark.isAhead(epoch: 5, commits: 59) && Self.mark.isAhead(epoch: 4, commits: 99))
+    #expect(!Self.mark.isAhead(epoch: 5, commits: 60) && !Self.mark.isAhead(epoch: 6, commits: 0))
+  }
+}

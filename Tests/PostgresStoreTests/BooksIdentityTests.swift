@@ -1,0 +1,224 @@
+// Branches whose books are replaced under their address: by an empty database, by other books, by an older state, by a server from
+// which another one has taken over. None is used without a word, and none are made in the place of those that were known.
+
+import BankModel
+import Glibc
+import Posix
+import PosixFixture
+import Postgres
+import PostgresFixture
+import QueueCore
+import Testing
+import Time
+
+@testable import PostgresStore
+
+@Suite("Which books these are", .enabled(if: PostgresCluster.isInstalled))
+struct BooksIdentityTests {
+  private static let known = BooksMark(books: 7, system: 1, timeline: 3)
+
+  @Test("A connection is used only at the books that are known, and at the highest timeline")
+  func judgement() {
+    func judge(
+      _ system: Int64, _ timeline: Int64, _ books: Int64?, first: Bool = false, sisters: Bool = false,
+      known: BooksMark? = Self.known
+    ) -> BooksAdmission {
+      BooksMark.judge(
+        BooksSight(system: system, timeline: timeline, books: books), knowing: known, isFirst: first,
+        hasSisters: sisters)
+    }
+    #expect(judge(1, 3, 7) == .open && judge(1, 4, 7, sisters: true) == .openAlone)
+    #expect(judge(1, 2, 7) == .refuse(.formerServer(timeline: 2, known: 3)))
+    #expect(judge(1, 3, nil, first: true) == .refuse(.noBooks))
+    #expect(judge(1, 3, 8, first: true) == .refuse(.otherBooks))
+    #expect(judge(2, 1, 7) == .openAlone && judge(2, 1, 7, sisters: true) == .refuse(.otherServer))
+    #expect(judge(1, 3, nil, known: nil) == .wait && judge(1, 3, nil, first: true, known: nil) == .open)
+  }
+
+  /// The name of a stage's database, and a hand that has no connection to it.
+  private func database(of stage: SharedStage) throws -> (name: String, admin: PostgresClient) {
+    let name = try #require(
+      try stage.stage.client.rows(.once("SELECT current_database()::text"))[0].text(0, 0))
+    return (name, try PostgresClient.connected(StoreStage.shared.get().address()))
+  }
+
+  private static func empty(_ name: String, _ admin: PostgresClient) throws {
+    try admin.run(
+      "ALTER DATABASE \(name) ALLOW_CONNECTIONS false",
+      "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = '\(name)'",
+      "ALTER DATABASE \(name) RENAME TO \(name)_former", "CREATE DATABASE \(name)")
+  }
+
+  @Test(
+    "In an empty database an open branch makes no books, says so by name, and goes on when its own are back")
+  func emptied() throws {
+    let stage = try SharedStage()
+    let one = try stage.open("one", lease: .milliseconds(1_600))
+    try stage.enqueue(one, 10)
+    let (name, admin) = try database(of: stage)
+    try Self.empty(name, admin)
+    try stage.turn { !one.losses.isEmpty && one.interruptions.contains { $0.reason == .noBooks } }
+    let renewals = one.interruptions.count
+    #expect(one.failures.isEmpty && one.joins.count == 1)
+    // Another branch that has never been here is another matter; one that knows the books is refused at once.
+    let other = try stage.begin("other", knowing: one.known)
+    try stage.turn { !other.failures.isEmpty }
+    guard case .server(let error) = try #require(other.failures.first) else {
+      Issue.record("\(other.failures)")
+      return
+    }
+    #expect(error.reason == .noBooks)
+    for language in Language.allCases { #expect(error.message(in: language).contains("run/books")) }
+    let schema = try StoreStage(at: stage.stage.address).number(
+      "SELECT count(*) FROM pg_namespace WHERE nspname = 'bank'")
+    #expect(schema == 0, "nobody has made books there")
+    #expect(one.interruptions.count <= renewals + 1, "it is said once")
+    try admin.run(
+      "DROP DATABASE \(name) WITH (FORCE)", "ALTER DATABASE \(name)_former RENAME TO \(name)",
+      "ALTER DATABASE \(name) ALLOW_CONNECTIONS true")
+    try stage.turn { one.joins.count == 2 }
+    one.servesAtOnce = true
+    try stage.turn { one.done.count == 10 }
+    #expect(one.older.isEmpty)
+  }
+
+  @Test("A branch that begins refuses other books at its address, and takes them at another one")
+  func others() throws {
+    let (here, there) = (try SharedStage(), try SharedStage())
+    let known = try #require(try here.open("one").known)
+    _ = try there.open("any")
+    let one = try there.begin("one", knowing: known)
+    try there.turn { !one.failures.isEmpty }
+    guard case .server(let error) = try #require(one.failures.first) else {
+      Issue.record("\(one.failures)")
+      return
+    }
+    #expect(error.reason == .otherBooks)
+    let moved = try there.open("one", knowing: known, isElsewhere: true)
+    #expect(moved.known?.books != known.books && moved.older.isEmpty)
+  }
+
+  @Test(
+    "Books that are brought back to an older state are noticed by every open branch, and by those who begin")
+  func broughtBack() throws {
+    let stage = try SharedStage()
+    let (one, other) = (try stage.open("one"), try stage.open("other"))
+    try stage.enqueue(one, 5)
+    try stage.turn { one.known?.ticket == 5 && other.known?.ticket == 5 }
+    let before = try #require(other.known)
+    try stage.stage.client.run(
+      "UPDATE bank.intake SET last = 3", "DELETE FROM bank.customer WHERE position & 1099511627775 > 3")
+    try stage.turn {
+      !one.older.isEmpty && !other.older.isEmpty && one.joins.count == 2 && other.joins.count == 2
+    }
+    for branch in [one, other] {
+      #expect(branch.losses == [.booksReplaced] && branch.older.count == 1)
+      #expect(branch.older.first?.known.ticket == 5 && branch.older.first?.found.ticket == 3)
+    }
+    stage.abandon(other)
+    let again = try stage.open("other", knowing: before)
+    #expect(again.older.first?.known == before && again.older.first?.found.ticket == 3)
+  }
+
+  @Test("Transactions that the books no longer count are noticed, though no ticket is missing")
+  func uncounted() throws {
+    let stage = try SharedStage()
+    let one = try stage.open("one")
+    try stage.enqueue(one, 5)
+    one.servesAtOnce = true
+    try stage.turn { one.done.count == 5 && (one.known?.commits ?? 0) > 1 }
+    try stage.stage.client.run("UPDATE bank.branch SET commits = 1")
+    try stage.turn { one.joins.count == 2 }
+    #expect(one.older.first?.found.commits == 1 && one.losses == [.booksReplaced])
+  }
+
+  @Test("What was lost with a server is named also by a branch whose lease has run out meanwhile")
+  func forgottenBehindTheLease() throws {
+    let stage = try SharedStage()
+    let cluster = try StoreStage.shared.get()
+    let relay = try PostgresRelay(to: cluster, loop: stage.loop)
+    let one = try stage.open(
+      "one", at: stage.stage.address.replacing(cluster.directory, with: relay.directory),
+      lease: .milliseconds(1_600))
+    try stage.enqueue(one, 20)
+    (one.servesAtOnce, one.pageSize) = (true, 10)
+    try stage.turn { one.done.count == 20 }
+    relay.isSilent = true
+    try stage.turn { one.losses == [.leaseRanOut] }
+    let last = try #require(try stage.number("SELECT max(commit_no) FROM bank.tally WHERE served > 0"))
+    try stage.stage.client.run(
+      "DELETE FROM bank.receipt WHERE commit_no = \(last)",
+      "DELETE FROM bank.tally WHERE commit_no = \(last)",
+      "DELETE FROM bank.commit WHERE commit_no = \(last)")
+    relay.isSilent = false
+    relay.cut()
+    try stage.turn { one.joins.count == 2 }
+    #expect(one.forgotten == [last])
+  }
+
+  // MARK: - Two servers
+
+  private static func promote(_ standby: PostgresCluster) throws {
+    // As pg_ctl promote does it.
+    let file = creat(Paths.join(standby.directory, "data/promote"), 0o644)
+    try #require(file >= 0)
+    close(file)
+    try #require(kill(try standby.postmaster, SIGUSR1) == 0)
+    try #require(
+      try eventually(within: .seconds(30)) { (try? PostgresClient.connected(standby.address())) != nil })
+  }
+
+  private static func sessions(at cluster: PostgresCluster) throws -> Int64 {
+    try #require(
+      try PostgresClient.connected(cluster.address()).rows(
+        .once("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'bank' AND datname LIKE 't%'"))[
+          0
+        ]
+        .integer(0, 0))
+  }
+
+  @Test("Of two servers that take changes the one that has taken over has all connections of a branch")
+  func formerPrimary() throws {
+    let primary = try PostgresCluster(["max_connections=30"])
+    let standby = try PostgresCluster(standbyOf: primary)
+    let stage = try SharedStage(on: primary)
+    let name = try #require(stage.stage.client.rows(.once("SELECT current_database()::text"))[0].text(0, 0))
+    func address(_ clusters: PostgresCluster...) -> String {
+      "postgres://\(PostgresCluster.user)@/\(name)?host=\(clusters.map(\.directory).joined(separator: ","))"
+        + "&port=\(clusters.map { "\($0.port)" }.joined(separator: ","))"
+    }
+    let open = try stage.open("open", at: address(primary, standby))
+    try stage.enqueue(open, 3)
+    try stage.turn {
+      try stage.number("SELECT count(*) FROM pg_stat_replication WHERE replay_lsn >= pg_current_wal_lsn()")
+        == 1
+    }
+    try primary.killServer()
+    try Self.promote(standby)
+    try stage.turn(within: .seconds(40)) { open.known?.timeline == 2 && open.opening != nil }
+    let mark = try #require(open.known)
+    try primary.start()
+    // A branch that knows nothing looks at both.
+    let fresh = try stage.open("fresh", at: address(primary, standby))
+    #expect(fresh.known?.timeline == 2)
+    try stage.enqueue(fresh, 3)
+    // One that is open comes back to the same server, in whatever order they are named.
+    for backend in open.books.backends where backend > 0 { kill(backend, SIGTERM) }
+    try stage.enqueue(open, 3)
+    (open.servesAtOnce, fresh.servesAtOnce) = (true, true)
+    try stage.turn(within: .seconds(40)) { open.done.count + fresh.done.count == 9 }
+    // The stage itself has another application name only in the newer server.
+    #expect(try Self.sessions(at: standby) >= 6)
+    #expect(
+      try PostgresClient.connected(primary.address(name)).rows(
+        .once("SELECT coalesce(max(last), 0) FROM bank.intake"))[0].integer(0, 0) == 3,
+      "nobody has written in the former server")
+    // One that knows that another server has taken over refuses the former one by name.
+    let late = try stage.begin("late", at: address(primary), knowing: mark)
+    try stage.turn { !late.interruptions.isEmpty }
+    #expect(late.interruptions.first?.reason == .formerServer(timeline: 1, known: 2) && late.joins.isEmpty)
+    for language in Language.allCases {
+      #expect(late.interruptions.first?.message(in: language).contains("pg_rewind") == true)
+    }
+  }
+}

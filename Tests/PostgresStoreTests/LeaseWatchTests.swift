@@ -1,0 +1,127 @@
+// The leases of others, as a branch judges them by its own steady clock while the database's clock is set.
+
+import Postgres
+import PostgresFixture
+import Testing
+import Time
+
+@testable import PostgresStore
+
+@Suite("The leases of other branches")
+struct LeaseWatchTests {
+  private static let branch = PostgresBranch(id: 2, epoch: 5)
+  private static let lease = TimeSpan.seconds(4)
+
+  /// A branch that looks each second, at a database whose clock is set by a test.
+  private struct Looker {
+    var watch = LeaseWatch()
+    var now = MonotonicTime(nanoseconds: 1_000_000_000)
+    /// What the database's clock is ahead of the steady one, in milliseconds.
+    var ahead: Int64 = 1_000_000
+    var end: Int64 = 0
+    var database: Int64 { now.nanoseconds / 1_000_000 + ahead }
+
+    mutating func renew() { end = (database + lease.milliseconds) * 1_000 }
+
+    mutating func look() -> [LeaseWatch.Expired] {
+      now = now + .seconds(1)
+      return watch.see(
+        [SeenLease(branch: branch, end: end)], past: end / 1_000 < database ? [branch] : [],
+        database: database, askedAt: now - .milliseconds(2), at: now, own: lease)
+    }
+  }
+
+  @Test("A branch that is gone is noticed when its lease has run out, and one that renews it never")
+  func plain() {
+    var looker = Looker()
+    for _ in 0..<20 {
+      looker.renew()
+      #expect(looker.look() == [])
+    }
+    let found = (0..<4).map { _ in looker.look() }
+    #expect(found == [[], [], [], [LeaseWatch.Expired(branch: Self.branch)]])
+  }
+
+  @Test(
+    "The database's clock is set back when a branch dies: it is noticed as soon as ever",
+    arguments: [0, 1, 2])
+  func setBack(looks: Int) {
+    var looker = Looker()
+    for _ in 0..<5 {
+      looker.renew()
+      _ = looker.look()
+    }
+    for _ in 0..<looks { #expect(looker.look() == []) }
+    looker.ahead -= 3_600_000
+    let found = (looks..<6).map { _ in looker.look() }
+    let expired = LeaseWatch.Expired(branch: Self.branch, unmoved: looker.end)
+    #expect(found.firstIndex(of: [expired]) == 2 - looks)
+  }
+
+  @Test("A lease that was renewed before the clock was set back, and seen behind that, runs out all the same")
+  func setBackBeforeTheLook() {
+    var looker = Looker()
+    for _ in 0..<5 {
+      looker.renew()
+      _ = looker.look()
+    }
+    looker.renew()
+    looker.ahead -= 3_600_000
+    let found = (0..<7).map { _ in looker.look() }
+    #expect(found.firstIndex { !$0.isEmpty } == 4)
+  }
+
+  @Test("The database's clock is set forward: nobody who renews its lease is taken for dead")
+  func setForward() {
+    var looker = Looker()
+    for _ in 0..<5 {
+      looker.renew()
+      _ = looker.look()
+    }
+    looker.ahead += 3_600_000
+    #expect(looker.look() == [])
+    for _ in 0..<5 {
+      looker.renew()
+      #expect(looker.look() == [])
+    }
+  }
+
+  @Test("At the first sight the database's clock decides, and a lease of an hour is none")
+  func firstSight() {
+    var looker = Looker()
+    #expect(looker.look() == [LeaseWatch.Expired(branch: Self.branch)])
+    var other = Looker()
+    other.renew()
+    other.end += 3_600_000_000
+    let found = (0..<6).map { _ in other.look() }
+    #expect(found.firstIndex { !$0.isEmpty } == 4)
+  }
+
+  @Test("A longer lease than its own is waited for")
+  func longer() {
+    var looker = Looker()
+    looker.end = (looker.database + 30_000) * 1_000
+    var looks = 0
+    while looker.look().isEmpty { looks += 1 }
+    #expect(28...31 ~= looks)
+  }
+
+  @Test(
+    "A branch dies when its lease ends in an hour by the database's clock: others have its customers soon",
+    .enabled(if: PostgresCluster.isInstalled))
+  func atServer() throws {
+    let stage = try SharedStage()
+    let (dead, other) = (try stage.open("dead"), try stage.open("other"))
+    try stage.enqueue(dead, 10)
+    dead.claim(SharedStage.deposits)
+    try stage.turn { dead.inHand.count == 10 }
+    stage.abandon(dead)
+    // As if the clock had been set back behind its last renewal.
+    try stage.stage.client.run(
+      "UPDATE bank.branch SET expires_at = expires_at + interval '1 hour' WHERE name = 'dead'")
+    other.servesAtOnce = true
+    try stage.turn(within: .seconds(15)) { other.done.count == 10 }
+    #expect(try stage.number("SELECT count(*) FROM bank.branch WHERE expires_at > clock_timestamp()") == 1)
+    try stage.check()
+  }
+}
