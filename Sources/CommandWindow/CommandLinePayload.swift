@@ -3,7 +3,7 @@
 // Failure: a sentence about what is wrong with it; it would be as wrong another time.
 import JSON
 
-/// `{"command":["sh","-c","…"],"directory":"/abs","environment":{"NAME":"VALUE"}}`
+/// `{"command":["sh","-c","…"],"directory":"/abs","environment":{"NAME":"VALUE"},"waited":true}`
 struct CommandLinePayload: Equatable {
   /// The program and its words.
   var words: [String] = []
@@ -11,6 +11,9 @@ struct CommandLinePayload: Equatable {
   var directory: String?
   /// Its whole environment; nil for what every command has.
   var environment: [String: String]?
+
+  /// Whether a client waits for its end, and ends with its code.
+  var isWaited = false
 
   /// What is wrong with a payload.
   struct Fault: Error, Equatable {
@@ -34,6 +37,11 @@ struct CommandLinePayload: Equatable {
       case "command": words = try Self.words(member.value)
       case "directory": directory = try Self.directory(member.value)
       case "environment": environment = try Self.environment(member.value)
+      case "waited":
+        guard case .bool(let isWaited) = member.value.content else {
+          throw Fault("\"waited\" is neither true nor false")
+        }
+        self.isWaited = isWaited
       default: throw Fault("\(Self.quoted(member.key)) has no meaning there")
       }
     }

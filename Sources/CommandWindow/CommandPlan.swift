@@ -5,6 +5,7 @@
 import BankModel
 import CommandRunner
 import Posix
+import Teller
 import Time
 import Wire
 
@@ -69,6 +70,18 @@ struct CommandPlan {
     order.output = bounds(file(of: assignment, ending: "out"))
     order.errors = bounds(file(of: assignment, ending: "err"))
     return order
+  }
+
+  /// What a command has come to that is over.
+  ///
+  /// A client that waits for its command line gets the first end of it, and decides by itself whether it tries again: exit code 75 is
+  /// an end then, as any other is.
+  func provision(of outcome: CommandOutcome, for assignment: Assignment) -> Provision {
+    let provision = judgement.provision(of: outcome)
+    guard takesCommandLines, case .failed(let failure) = provision, failure.consequence == .later,
+      let line = try? CommandLinePayload(assignment.payload ?? []), line.isWaited
+    else { return provision }
+    return .failed(WorkFailure(failure.words, .never, processEnd: failure.processEnd))
   }
 
   /// The command that the service names.

@@ -215,7 +215,7 @@ public final class CommandProvider: Provider {
     isBrief =
       leftBehind.isEmpty && outcome.duration < Self.briefness
       && outcome.output.length + outcome.errors.length <= Self.fewBytes
-    let provision = plan.judgement.provision(of: outcome)
+    let provision = plan.provision(of: outcome, for: assignment)
     if case .worked(let result) = provision {
       clear(order.output, outcome.output, result.output)
       clear(order.errors, outcome.errors, result.errors)

@@ -78,6 +78,17 @@ import Wire
       text(try CommandWindowTests.served("", payload: payload) { $0.words = [] }.output) == "a b\n/tmp\n5\n")
   }
 
+  @Test(
+    "exit code 75 of a command line is an end where a client waits for it, and is tried later otherwise",
+    arguments: [
+      ("", WorkFailure.Consequence.later), (#","waited":false"#, .later), (#","waited":true"#, .never),
+    ])
+  func waitedLater(member: String, consequence: WorkFailure.Consequence) throws {
+    let payload = bytes(#"{"command":["sh","-c","echo why >&2; exit 75"]\#(member)}"#)
+    let failure = try refused("", payload: payload) { $0.words = [] }
+    #expect(failure == WorkFailure("exit code 75\nwhy", consequence, processEnd: .code(75)))
+  }
+
   @Test("the payload is an argument where the words say so, and only as a whole")
   func argument() throws {
     let result = try CommandWindowTests.served("", payload: bytes("a b; $(c)")) {

@@ -14,9 +14,10 @@ enum RunCommand {
       try session.invocation.text("service").map { name throws(CommandError) in
         try session.service(named: name)
       } ?? BankctlTable.commandLines
-    let payload = try fromSystem(
-      CommandLinePayload(session.invocation.operands.texts("COMMAND"), Environment.all())
-    ).bytes
+    var line = try fromSystem(
+      CommandLinePayload(session.invocation.operands.texts("COMMAND"), Environment.all()))
+    line.isWaited = session.invocation.flag("wait")
+    let payload = line.bytes
     guard payload.count <= Limits.payloadLength else {
       throw .usage(session.words.commandLineTooLong(payload.count))
     }

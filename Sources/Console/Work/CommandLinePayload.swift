@@ -10,6 +10,8 @@ struct CommandLinePayload {
   var directory: String
   /// Its whole environment, without what this bank says of itself.
   var environment: [String: String]
+  /// Whether a client waits for its end, and ends with its code.
+  var isWaited = false
 
   /// - Throws: where the present directory is gone.
   init(_ words: [String], _ environment: [String: String]) throws(SystemError) {
@@ -27,7 +29,7 @@ struct CommandLinePayload {
       ),
     ]
     var bytes: [UInt8] = []
-    shape.append(to: &bytes)
+    (isWaited ? shape.adding(["waited": .init(true)]) : shape).append(to: &bytes)
     return bytes
   }
 }
