@@ -102,6 +102,7 @@ final class Feeds {
   private func followBoard() {
     isFollowingBoard = true
     boardLink.follow(.board) { [unowned self] answer in
+      guard !isOver else { return }
       switch answer {
       case .board(let frame):
         board = frame
@@ -113,14 +114,13 @@ final class Feeds {
     }
   }
 
-  /// The server ends. A bank that was closing has served its last customer by then, and no frame tells that any more.
-  ///
-  /// - Returns: true if the bank has closed.
-  func endOfBank() -> Bool {
-    guard let state = board?.state, state == .draining || state == .closed else { return false }
+  private var isOver = false
+
+  /// The bank has closed. No frame tells that to this process any more, and a late one does not take it back.
+  func noteEndOfBank() {
+    isOver = true
     board?.state = .closed
     board?.businessTimeRuns = false
-    return true
   }
 
   private func followStock() {

@@ -143,9 +143,11 @@ final class PageDirector {
   /// The bank has closed; the pages say so before their streams end.
   private var isClosed = false
 
-  /// The server ends: the last that viewers are told is that the bank has closed, if it has.
+  var hasViewers: Bool { !pages.isEmpty }
+
+  /// The bank has closed: that is the last change of every page that is open.
   func end(_ now: MonotonicTime) {
-    guard feeds.endOfBank() else { return }
+    feeds.noteEndOfBank()
     isClosed = true
     for page in pages.values where page.key.path.isMadeOfTheBoard { renew(page, now) }
     for page in pages.values { page.finish(frame(page.key), at: now) }

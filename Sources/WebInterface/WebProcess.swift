@@ -175,14 +175,29 @@ private final class WebRun {
     while !isAskedToEnd, link.map({ $0.state == .atWork }) ?? true { try turn(until: nil) }
     for listener in listeners { listener.stop() }
     let end = SystemClock.monotonic() + Self.goodbye
-    application.director.end(SystemClock.monotonic())
-    server.endTurn(SystemClock.monotonic())
+    if application.director.hasViewers { try tellEnd(until: end) }
     server.close()
     while server.count > 0, SystemClock.monotonic() < end { try turn(until: end) }
     log.write(event: "exit") { $0.field("code", 0) }
     log.flush()
     withExtendedLifetime(signals) {}
     return 0
+  }
+
+  /// Viewers of a bank that closes see it closed before their streams end. The page's server may also end alone.
+  private func tellEnd(until end: MonotonicTime) throws(SystemError) {
+    final class Answer { var isClosing: Bool? }
+    let answer = Answer()
+    application.control.ask(.status, within: .milliseconds(300)) { outcome in
+      switch outcome.only(\.status) {
+      case .success(let report): answer.isClosing = report.state == .draining || report.state == .closed
+      case .failure(let failure): answer.isClosing = failure.code == .notOpen
+      }
+    }
+    while answer.isClosing == nil, SystemClock.monotonic() < end { try turn(until: end) }
+    guard answer.isClosing == true else { return }
+    application.director.end(SystemClock.monotonic())
+    server.endTurn(SystemClock.monotonic())
   }
 
   private func turn(until limit: MonotonicTime?) throws(SystemError) {
