@@ -185,8 +185,14 @@ public enum CoordinatorProcess {
     }
   }
 
+  /// Bytes of the file behind standard error, after which the next opening begins another and keeps this one.
+  private static let longestStandardError: Int64 = 1 << 20
+
   /// A broken invariant speaks on standard error; nobody reads the terminal of a daemon.
   private static func redirectStandardError(to path: String) {
+    if let facts = try? FileFacts.inspect(path), facts.size > longestStandardError {
+      try? Directory.rename(path, to: path + ".1")
+    }
     if let file = try? FileDescriptor.open(path, [.writeOnly, .create, .append], mode: 0o600) {
       _ = dup2(file.rawValue, STDERR_FILENO)
     }

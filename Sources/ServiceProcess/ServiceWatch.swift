@@ -41,7 +41,8 @@ final class ServiceWatch {
     self.sockets = sockets
     self.remedies = remedies
     do throws(SystemError) {
-      let names = try NameWatch(in: [home.path, home.run, home.logs], on: loop)
+      let hasLogs = ((try? FileFacts.inspect(home.logs)) ?? nil) != nil
+      let names = try NameWatch(in: [home.path, home.run] + (hasLogs ? [home.logs] : []), on: loop)
       names.expect([home.database, home.databaseLog, home.databaseReserve, home.lock] + sockets)
       // The log is rotated by its own rules.
       names.expect([home.log], .any)

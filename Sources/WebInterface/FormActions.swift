@@ -251,6 +251,7 @@ extension PageRefusal {
       case .wrongState: .wrongState
       case .wrongDay: .dayChanged
       case .keyConflict: .keyConflict
+      case .badRequest where failure.remark?.kind.map(Self.unread.contains) == true: .payloadUnread
       case .badRequest: .badForm
       case .leaseLost: .leaseLost
       case .notInSharedBank: .notInSharedBank
@@ -258,6 +259,9 @@ extension PageRefusal {
       default: .failed
       }
   }
+
+  /// Why a coordinator refuses a payload that nothing would read.
+  private static let unread: Set<Remark.Kind> = [.payloadUnwanted, .payloadWithoutService]
 }
 
 extension Notice {
@@ -267,7 +271,7 @@ extension Notice {
     case .juiceShort: 409
     case .refused(let refusal):
       switch refusal {
-      case .badForm, .nothingSelected, .juiceUnnamed: 400
+      case .badForm, .nothingSelected, .juiceUnnamed, .payloadUnread: 400
       case .readOnly, .noChaos, .notManager, .wrongCode, .notAllowed, .runNotAllowed: 403
       case .codePause: 429
       case .unfinished: 202

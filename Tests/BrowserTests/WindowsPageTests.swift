@@ -10,9 +10,13 @@ extension PageTests {
     @Test(
       "a ticket is taken at the kiosk, and its page tells its story to the receipt")
     func kiosk() throws {
-      try withSite(configuration: { try $0.configuration(depositWork: "60s") }) { site in
+      try withSite(
+        configuration: {
+          try $0.configuration(more: #", "services": {"hold": {"run": ["sleep", "60"], "windows": 1}}"#)
+        }
+      ) { site in
         let kiosk = try site.page("/kiosk", .ko)
-        try kiosk.evaluate("document.querySelector('select[name=service]').value = 'deposit'")
+        try kiosk.evaluate("document.querySelector('select[name=service]').value = 'hold'")
         try kiosk.evaluate("document.querySelector('select[name=grade]').value = 'vip'")
         try kiosk.type("{\"note\": \"안녕\"}", into: "textarea[name=payload]")
         try kiosk.click("[data-action=\"take\"]")

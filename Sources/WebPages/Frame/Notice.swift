@@ -86,6 +86,8 @@ public enum Refusal: String, Sendable, CaseIterable {
   case unfinished
   /// Customers for juice without a juice.
   case juiceUnnamed = "juice_unnamed"
+  /// A payload for a service that reads none.
+  case payloadUnread = "payload_unread"
   /// It is not known whether it was done.
   case inDoubt = "in_doubt"
   case nothingSelected = "nothing_selected"

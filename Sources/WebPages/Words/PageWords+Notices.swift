@@ -99,6 +99,11 @@ extension PageWords {
       say(
         "A juice is ordered by its name, on the juice page. No ticket was issued.",
         "쥬스는 쥬스 화면에서 이름으로 주문합니다. 번호표는 나오지 않았습니다.")
+    case .payloadUnread:
+      say(
+        "This service reads nothing that is handed over. Leave the field empty, or choose a service of your own. "
+          + "No ticket was issued.",
+        "이 업무는 맡긴 내용을 읽지 않습니다. 칸을 비우거나 직접 만든 업무를 고르세요. 번호표는 나오지 않았습니다.")
     case .inDoubt:
       say(
         "It is not known whether that was done. Look before you repeat it.", "처리되었는지 알 수 없습니다. 확인한 뒤 다시 하세요.")
