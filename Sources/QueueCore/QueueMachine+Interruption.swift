@@ -47,10 +47,6 @@ extension QueueMachine {
     for service in windows.indices {
       for place in windows[service].indices where windows[service][place].nextLeaseEnd <= now.attended {
         let windowState = windows[service][place]
-        if windowState.isBeingEnded {
-          waitNoLonger(service, place)
-          continue
-        }
         if windowState.isSideBySide, windowState.isServing {
           let ticket =
             windowState.window.isOutside
@@ -64,26 +60,22 @@ extension QueueMachine {
           }
         }
         takeFrom(service, place, .leaseExpired, nil, at: now, into: &effects)
-        doom(service, place, at: now)
+        doom(service, place)
         effects.append(.endStuckTeller(windowState.window, windowState.generation))
       }
     }
   }
 
-  /// How long it is waited for whoever is being ended: as long as it is tried. Who is not gone then waits for a dead disk.
-  static let endingPatience = TimeSpan.seconds(12)
-
-  /// Whoever is here is being ended, and is not heard any more.
-  private mutating func doom(_ service: Int, _ place: Int, at now: Moment) {
+  /// Whoever is here is being ended, and is not heard any more. Where its work could go on meanwhile, the service waits for its
+  /// end, however long that takes.
+  private mutating func doom(_ service: Int, _ place: Int) {
     windows[service][place].state = .doomed
     windows[service][place].isBeingEnded =
       policy[service].endsWorkFirst && !windows[service][place].window.isOutside
-    windows[service][place].deadline =
-      windows[service][place].isBeingEnded
-      ? now.attended + Self.endingPatience : MonotonicTime(nanoseconds: .max)
+    windows[service][place].deadline = MonotonicTime(nanoseconds: .max)
   }
 
-  /// Whoever was being ended is gone, or cannot be ended.
+  /// Whoever was being ended is gone.
   private mutating func waitNoLonger(_ service: Int, _ place: Int) {
     windows[service][place].isBeingEnded = false
     windows[service][place].deadline = MonotonicTime(nanoseconds: .max)
@@ -277,7 +269,7 @@ extension QueueMachine {
       guard let (service, place) = locate(window) else { continue }
       takeFrom(service, place, .killed, nil, alone: alone, at: now, into: &effects)
       leaveIdle(service, place)
-      doom(service, place, at: now)
+      doom(service, place)
     }
     effects.append(.endRogueTeller(windowState.window, windowState.generation, reason: reason))
   }

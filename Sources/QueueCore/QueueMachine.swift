@@ -228,7 +228,7 @@ public struct QueueMachine: ~Copyable, Sendable {
     var earliest: MonotonicTime?
     for places in windows {
       for windowState in places
-      where windowState.isServing || windowState.isBeingEnded || isRecalling(windowState) {
+      where windowState.isServing || isRecalling(windowState) {
         earliest = min(earliest ?? windowState.nextLeaseEnd, windowState.nextLeaseEnd)
       }
     }

@@ -45,8 +45,7 @@ struct WindowState: Sendable {
   var recalled: [Lease] = []
   var startedAt = Moment(monotonic: MonotonicTime(nanoseconds: 0), wall: WallTime(milliseconds: 0))
   var deadline = MonotonicTime(nanoseconds: .max)
-  /// Whether whoever is here is being ended, and may be at work until it is gone, or until the deadline: it cannot be ended
-  /// then, and is waited for no longer.
+  /// Whether whoever is here is being ended, and may be at work until it is gone.
   var isBeingEnded = false
 
   /// The last lease that was reported as done and is not on disk yet.
