@@ -176,6 +176,11 @@ struct ChaosWorkTests {
     #expect(process.ticket == Self.ticket(1) && process.key == "b5-1-1")
     #expect(KeyedProcess(pid: 77, words: words, environment: variables, mark: "other") == nil)
     #expect(KeyedProcess(pid: 77, words: words, environment: ["PATH=/bin"], mark: "mark") == nil)
+    // What a command has left with an empty environment says in its words of which customer it is.
+    let bare = ["bank-chaos", WorkMode.descendant.rawValue, "mark", "/d", "0", "b5-1-1", "1", "1"]
+    let descendant = KeyedProcess(pid: 77, words: bare, environment: [], mark: "mark")
+    #expect(descendant == process)
+    #expect(KeyedProcess(pid: 77, words: Array(bare.dropLast()), environment: [], mark: "mark") == nil)
     expect([.orphan(pid: 77, name: "b5-1-1")]) { $0.work.left = [process] }
     let lookout = ChaosLookout(mark: "mark")
     let now = MonotonicTime(nanoseconds: 5_000_000_000)

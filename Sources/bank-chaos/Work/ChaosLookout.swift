@@ -20,8 +20,16 @@ struct KeyedProcess: Sendable, Equatable {
     func value(_ name: String) -> String? {
       environment.first { $0.hasPrefix("\(name)=") }.map { String($0.dropFirst(name.utf8.count + 1)) }
     }
-    guard let key = value("BANK_KEY") else { return nil }
+    // What a command leaves behind may have an empty environment, and says it in its words.
+    let isDescendant = words[1] == WorkMode.descendant.rawValue && words.count > 7
+    guard let key = isDescendant ? words[5] : value("BANK_KEY") else { return nil }
     (self.pid, self.key) = (pid, key)
+    if isDescendant {
+      ticket = TicketNumber(words[7]).flatMap { number in
+        BusinessDay(words[6]).map { ChaosTicket(day: $0, number: number) }
+      }
+      return
+    }
     ticket = value("BANK_TICKET").flatMap { TicketNumber($0) }.flatMap { number in
       value("BANK_DAY").flatMap { BusinessDay($0) }.map { ChaosTicket(day: $0, number: number) }
     }

@@ -30,8 +30,9 @@ struct WorkCommand {
       if conduct.ignoresTerm { signal(SIGTERM, SIG_IGN) }
       if conduct.descendant != .none {
         try leaveBehind(
-          generations: conduct.descendant == .daemon ? 1 : 0, holding: try lock.share(),
-          keepsPipe: conduct.keepsPipe)
+          generations: conduct.descendant == .daemon ? 1 : 0, of: [key, String(day), String(number)],
+          holding: try lock.share(), keepsPipe: conduct.keepsPipe,
+          environment: conduct.clearsEnvironment ? [:] : Environment.all())
       }
       return withExtendedLifetime(lock) {
         WorkMode.pause(conduct.milliseconds)
@@ -63,15 +64,19 @@ struct WorkCommand {
 
   /// What a command has left behind: it does not end by itself.
   ///
-  /// - Parameter generations: so many processes end on the way to the one that stays.
-  func outlive(generations: Int) -> Int32 {
+  /// - Parameters:
+  ///   - generations: so many processes end on the way to the one that stays.
+  ///   - customer: key, day and ticket, as words of the command line: the environment may be empty.
+  func outlive(generations: Int, of customer: [String]) -> Int32 {
     signal(SIGTERM, SIG_IGN)
     guard generations > 0 else {
       WorkMode.pause(Self.forever)
       return 0
     }
     do throws(SystemError) {
-      try leaveBehind(generations: generations - 1, holding: FileDescriptor(owning: 3), keepsPipe: true)
+      try leaveBehind(
+        generations: generations - 1, of: customer, holding: FileDescriptor(owning: 3), keepsPipe: true,
+        environment: Environment.all())
       return 0
     } catch {
       return WorkMode.broken
@@ -79,11 +84,12 @@ struct WorkCommand {
   }
 
   private func leaveBehind(
-    generations: Int, holding lock: consuming FileDescriptor, keepsPipe: Bool
+    generations: Int, of customer: [String], holding lock: consuming FileDescriptor, keepsPipe: Bool,
+    environment: [String: String]
   ) throws(SystemError) {
-    let words = [WorkMode.descendant.rawValue, mark, witness.directory, String(generations)]
+    let words = [WorkMode.descendant.rawValue, mark, witness.directory, String(generations)] + customer
     _ = try ChildProcess.spawn(
-      executable: try Paths.executable(), arguments: words, environment: Environment.all(), channel: lock,
+      executable: try Paths.executable(), arguments: words, environment: environment, channel: lock,
       standardOutput: keepsPipe ? .inherit : .null, standardError: keepsPipe ? .inherit : .null,
       newSession: true)
   }

@@ -31,6 +31,8 @@ struct WorkConduct: Sendable, Equatable {
   let end: End
   let milliseconds: Int32
   let descendant: Descendant
+  /// Whether the descendant starts with an empty environment.
+  let clearsEnvironment: Bool
   /// Whether the descendant holds the standard output open.
   let keepsPipe: Bool
   let ignoresTerm: Bool
@@ -44,6 +46,7 @@ struct WorkConduct: Sendable, Equatable {
     ignoresTerm = chance.draw(1...4) == 1
     let left = chance.draw(1...6)
     keepsPipe = chance.draw(1...8) == 1
+    clearsEnvironment = chance.draw(1...2) == 1
     descendant = left == 1 ? .daemon : left == 2 ? .child : .none
     guard attempt <= 2 else {
       (end, breach) = (.well, .none)

@@ -30,7 +30,8 @@ enum WorkMode: String, Sendable, CaseIterable {
     case .command: return WorkCommand(mark: words[1], witness: witness).run()
     case .descendant:
       let generations = words.count > 3 ? Int(words[3]) ?? 0 : 0
-      return WorkCommand(mark: words[1], witness: witness).outlive(generations: generations)
+      return WorkCommand(mark: words[1], witness: witness).outlive(
+        generations: generations, of: Array(words.dropFirst(4)))
     case .window: return WorkProgram.serveWindow(witness)
     case .outside:
       guard words.count >= 7, let encoding = WorkEncoding(rawValue: words[3]), let parent = pid_t(words[6])
