@@ -16,6 +16,13 @@ public struct BankHome: Sendable, Hashable {
   public var guardianSocket: String { Paths.join(path, "run", "guardian.sock") }
   /// Whether a guardian is at work here: a coordinator that is gone will come back.
   public var isGuarded: Bool { Datagrams.isReceived(at: guardianSocket) == true }
+  /// The guardians of this home that are processes of their own, by their command lines.
+  public var guardians: [Int32] {
+    ProcessTable.all().filter { pid in
+      ProcessTable.name(of: pid) == "bank-guardian" && ProcessTable.alive(pid)
+        && ProcessTable.arguments(of: pid).contains(path)
+    }.sorted()
+  }
   /// Where the workers log.
   public var logs: String { Paths.join(path, "logs") }
   /// The coordinator's copy of the configuration that it goes by; it is kept where a guardian is, and may be an older bank's

@@ -93,11 +93,39 @@ struct GuardianTests {
       branch.processes.signal(guardian, SIGSTOP)
       branch.processes.signal(before.pid, SIGKILL)
       try branch.waitUntil("the coordinator is gone") { !branch.processes.isAlive(before.pid) }
-      try branch.expectRefusal(5, "already_open", of: "start")
+      let refused = try branch.run("start", "--json")
+      #expect(refused.code == 5, refused.story)
+      let error = try refused.json()["error"]
+      #expect(error["code"].text == "already_open", refused.story)
+      // Nobody is sent to a process that has ended.
+      let words = try #require(error["message"].text)
+      #expect(
+        words.contains("\(before.pid)) has ended") && words.contains("kill -CONT \(guardian)"), refused.story)
       branch.processes.signal(guardian, SIGCONT)
       let after = try branch.status()
       #expect(after.guardianPid == guardian)
       #expect(after.document["bank"]["generation"].integer == 2)
+    }
+  }
+
+  @Test("stop returns when the guardian is gone, too")
+  func stopWaits() throws {
+    try withBranch { branch in
+      try branch.start("--speed", "20")
+      let before = try branch.status()
+      let guardian = try #require(before.guardianPid)
+      branch.processes.signal(guardian, SIGSTOP)
+      let stop = try branch.launch(["stop"])
+      try branch.waitUntil("the coordinator is gone") { !branch.processes.isAlive(before.pid) }
+      let begin = ContinuousClock.now
+      try branch.waitUntil("stop has had two seconds") {
+        !stop.isRunning || ContinuousClock.now - begin > .seconds(2)
+      }
+      #expect(stop.isRunning, "the guardian is there")
+      branch.processes.signal(guardian, SIGCONT)
+      #expect(try stop.finish().code == 0)
+      #expect(!branch.processes.isAlive(guardian))
+      try branch.expectNobodyLeft()
     }
   }
 

@@ -2,6 +2,7 @@
 // Invariant: what is printed is true: the windows that are named have reported ready.
 import Arguments
 import ControlClient
+import Glibc
 import Posix
 import Time
 import Wire
@@ -25,10 +26,23 @@ enum StartCommand {
       do throws(CommandError) { return try open(session, meter) } catch {
         guard case .failure(let failure) = error, failure.code == .alreadyOpen, !session.isBankAnswering,
           SystemClock.monotonic() < deadline
-        else { throw error }
+        else { throw explained(error, session) }
         Pause.briefly()
       }
     }
+  }
+
+  /// Names the guardian that keeps a home whose coordinator has ended: the bank is not open then, whoever has its lock.
+  private static func explained(_ error: CommandError, _ session: Session) -> CommandError {
+    guard case .failure(let failure) = error, failure.code == .alreadyOpen, !session.isBankAnswering,
+      let coordinator = pid_t(failure.subject), !ProcessTable.alive(coordinator),
+      let guardian = session.home.guardians.first
+    else { return error }
+    let isStopped = ProcessTable.activity(of: guardian)?.state == .stopped
+    return .complaint(
+      failure.code.rawValue, .refused,
+      session.words.keptByGuardian(
+        home: session.home.path, coordinator: coordinator, guardian: guardian, isStopped: isStopped))
   }
 
   private static func open(_ session: Session, _ meter: ProgressMeter) throws(CommandError) -> StatusReport {

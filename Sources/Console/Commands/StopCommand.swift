@@ -8,6 +8,8 @@ import Wire
 enum StopCommand {
   /// How long a coordinator that has said its last word may take to end.
   static let farewell = TimeSpan.seconds(30)
+  /// How long the guardian of a closed bank may take to end.
+  private static let patience = TimeSpan.seconds(10)
 
   static func run(_ session: Session) throws(CommandError) {
     let order = StopOrder(
@@ -15,17 +17,32 @@ enum StopCommand {
       timeoutMilliseconds: session.invocation.duration("timeout")?.milliseconds,
       endsBank: session.invocation.flag("bank") ? true : nil,
       leavesDelayed: session.invocation.flag("leave-delayed") ? true : nil)
+    var guardian: OtherProcess?
     let report = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
+      // Held before the bank closes: afterwards its number may be another process's.
+      let pid = (try? coordinator.status(.status))?.guardianPid
+      guardian = pid.flatMap { try? OtherProcess(pid: $0) }
       let report = try stop(order, at: coordinator, session)
       guard coordinator.connection.awaitEnd(until: SystemClock.monotonic() + farewell) else {
         throw .control(.timedOut(what: "its end"))
       }
       return report
     }
-    // The guardian follows. Bounded, because it could be the guardian of the next bank already.
+    // The guardian follows. Another one may have taken its place meanwhile; that is waited for no longer than a second, because
+    // it could be the guardian of the next bank already.
+    if let guardian { awaitEnd(of: guardian) }
     let deadline = SystemClock.monotonic() + .seconds(1)
     while session.home.isGuarded, SystemClock.monotonic() < deadline { Pause.momentarily() }
     try session.show(.stopped(report), or: session.words.stopped(report))
+  }
+
+  /// Waits until a guardian has ended; not for ever, because a person may have stopped it.
+  private static func awaitEnd(of guardian: OtherProcess) {
+    let deadline = SystemClock.monotonic() + patience
+    while ProcessTable.alive(guardian.pid), SystemClock.monotonic() < deadline {
+      var item = pollfd(fd: guardian.fd, events: Int16(POLLIN), revents: 0)
+      if poll(&item, 1, 100) > 0 { return }
+    }
   }
 
   /// Asks for the end and waits for it. A Ctrl-C goes a step further; where there is none, this command ends and the
