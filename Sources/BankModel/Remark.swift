@@ -383,6 +383,8 @@ extension Remark {
     case servicesAre = "312 there are {0}"
     case noWindowsOutside = "314 the programs of {0} connect by themselves, and it has no windows"
     case serviceTakenOut = "313 {1} customers wait for {0}, which is not in the configuration any more"
+    case leftBehind =
+      "470 processes that former attempts have left, and that cannot be ended, still live: {0}"
     case purchasesKept = "301 {0} purchases are kept, and {1} were answered"
 
     /// The two parts of the raw value.

@@ -314,6 +314,19 @@ int linux_set_open_file_limit(uint64_t soft, uint64_t hard) {
   return setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+int linux_real_time_limit(uint64_t *soft, uint64_t *hard) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_RTTIME, &limit) == -1) return -1;
+  *soft = limit.rlim_cur;
+  *hard = limit.rlim_max;
+  return 0;
+}
+
+int linux_set_real_time_limit(uint64_t soft, uint64_t hard) {
+  struct rlimit limit = {.rlim_cur = soft, .rlim_max = hard};
+  return setrlimit(RLIMIT_RTTIME, &limit);
+}
+
 ssize_t linux_random(void *bytes, size_t count) { return getrandom(bytes, count, 0); }
 
 _Thread_local void *linux_kernel_of_thread;

@@ -22,7 +22,6 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 enum { STACK_SIZE = 64 * 1024 };
@@ -58,6 +57,7 @@ static int limit(const struct linux_limit *wanted) {
       [LINUX_PROCESSOR_SECONDS] = RLIMIT_CPU,
       [LINUX_OPEN_FILES] = RLIMIT_NOFILE,
       [LINUX_FILE_SIZE] = RLIMIT_FSIZE,
+      [LINUX_REAL_TIME] = RLIMIT_RTTIME,
   };
   int resource = resources[wanted->resource];
   struct rlimit limit;
@@ -213,9 +213,3 @@ int linux_set_pipe_size(int fd, int bytes) { return fcntl(fd, F_SETPIPE_SZ, byte
 int linux_may_execute(const char *path) { return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS); }
 
 int linux_may_write(const char *path) { return faccessat(AT_FDCWD, path, W_OK, AT_EACCESS); }
-
-bool linux_is_marked(const char *path, const char *attribute, const char *value) {
-  char found[16];
-  ssize_t length = getxattr(path, attribute, found, sizeof found);
-  return length >= 0 && (size_t)length == strlen(value) && memcmp(found, value, (size_t)length) == 0;
-}

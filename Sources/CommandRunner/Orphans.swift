@@ -1,48 +1,59 @@
-// Owns what is left of a command after both the process that ran it and the one above that were killed: nobody's
-// children any more, known only by the key of their customer in the environment that they were started with.
-// Invariant: a process is looked at again after it is held, so no signal reaches a stranger who got its number; neither
-// this process nor one above or below it is ever ended, whatever its environment is.
-// Failure: a process that clears its environment and loses its parents before anybody looks is not found.
+// The end of what is left of a command after both the process that ran it and the one above that were killed. It is known by
+// the traces that every process inherits from the command; see ``OrphanTraces``.
+// Invariant: neither this process nor one above or below it is ever ended, whatever traces it has.
+// Failure: a process that cannot be ended is named, so that nothing starts beside it.
 import Glibc
 import Posix
 import Time
 
-/// Processes that an attempt at a customer has left behind.
+/// Processes that attempts at customers have left behind.
 public final class Orphans {
   /// The variable that every command has, and with which whatever it starts begins.
   public static let variable = "BANK_KEY"
 
-  private let ending: ProcessEnding
+  /// A process that is left.
+  public struct Left: Sendable, Hashable {
+    /// Its number.
+    public var pid: pid_t
+    /// When it started, in clock ticks since boot: with the number it names one process.
+    public var startTime: UInt64
+    /// The number of its service; 0 for an unknown one.
+    public var service: UInt16
 
-  /// The processes of this user that were started with `BANK_KEY=key`, and their descendants. Nobody is ended yet.
-  ///
-  /// - Parameter patience: from SIGKILL until whoever is left is given up.
-  public convenience init(key: String, on loop: EventLoop, patience: TimeSpan = .seconds(10)) {
-    self.init(EnvironmentSearch(Self.variable, key), loop, patience)
-  }
+    public init(pid: pid_t, startTime: UInt64, service: UInt16) {
+      (self.pid, self.startTime, self.service) = (pid, startTime, service)
+    }
 
-  /// The processes of this user that were started with a `BANK_KEY` that begins so, and their descendants: those of all
-  /// customers of one bank's books. Nobody is ended yet.
-  public convenience init(keysFrom prefix: String, on loop: EventLoop, patience: TimeSpan = .seconds(10)) {
-    self.init(EnvironmentSearch(Self.variable, prefix, isPrefix: true), loop, patience)
-  }
-
-  private init(_ search: EnvironmentSearch, _ loop: EventLoop, _ patience: TimeSpan) {
-    ending = ProcessEnding(on: loop, patience: patience) { signal, room, isHeld throws(SystemError) in
-      try Self.look(for: signal, room: room, search, isHeld)
+    /// Whether it is there and has not ended.
+    public var isAlive: Bool {
+      ProcessTable.kinship(of: pid).map { $0.isAlive && $0.startTime == startTime } == true
     }
   }
 
-  /// The processes of this user that were started with `BANK_KEY=key`, without those that they have started without it.
-  public static func find(key: String) -> [pid_t] {
-    let search = EnvironmentSearch(variable, key)
-    return Census().candidates.filter(search.matches).sorted()
+  private let ending: ProcessEnding
+  private let search: OrphanSearch
+
+  /// All processes with these traces, and their descendants. None is ended yet.
+  ///
+  /// - Parameter patience: from SIGKILL until whoever is left is given up.
+  public init(_ traces: OrphanTraces, on loop: EventLoop, patience: TimeSpan = .seconds(10)) {
+    let search = OrphanSearch(traces)
+    self.search = search
+    ending = ProcessEnding(on: loop, patience: patience) { signal, room, isHeld throws(SystemError) in
+      try search.look(for: signal, room: room, isHeld)
+    }
   }
 
-  /// Whether nobody is left, or nobody who could be ended. False until ``end(grace:at:)``.
+  /// The processes that were started with `BANK_KEY=key`, without those that they have started without it.
+  public static func find(key: String) -> [pid_t] { OrphanTraces(key: key).find() }
+
+  /// Whether none is left, or none that could be ended. False until ``end(grace:at:)``.
   public var areGone: Bool { ending.isDone }
-  /// Those that are known to be left.
-  public var remaining: [pid_t] { ending.remaining }
+  /// Those that are known to be left: they could not be ended, or have not ended yet.
+  public var left: [Left] {
+    let held = Set(ending.remaining)
+    return search.found.filter { $0.isAlive && (held.contains($0.pid) || search.resisting.contains($0)) }
+  }
   /// When ``turn(at:)`` is to be called, if nothing happens before.
   public var deadline: MonotonicTime? { ending.deadline }
 
@@ -51,70 +62,4 @@ public final class Orphans {
 
   /// Does what is due.
   public func turn(at now: MonotonicTime) { ending.turn(at: now) }
-
-  private static func look(
-    for signal: CInt, room: Int, _ search: EnvironmentSearch, _ isHeld: (pid_t) -> Bool
-  ) throws(SystemError) -> ProcessEnding.Found {
-    let census = Census()
-    var belonging = Set(census.candidates.filter { isHeld($0) || search.matches($0) })
-    // Also those who have cleared their environment, as long as their parents are there to tell.
-    var newest = belonging
-    while !newest.isEmpty {
-      newest = Set(
-        census.candidates.filter { pid in
-          !belonging.contains(pid) && census.parents[pid].map { newest.contains($0) } == true
-        })
-      belonging.formUnion(newest)
-    }
-    var found = ProcessEnding.Found()
-    for pid in belonging where !isHeld(pid) && found.processes.count < room {
-      let process: OtherProcess?
-      do throws(SystemError) { process = try OtherProcess(pid: pid) } catch {
-        guard found.processes.isEmpty else { break }
-        throw error
-      }
-      // Only now is the number held, so only now is it certain whose it is.
-      guard let process, ProcessTable.alive(pid),
-        search.matches(pid) || ProcessTable.parent(of: pid) == census.parents[pid]
-      else { continue }
-      process.kill(signal)
-      found.processes.append(Orphan(process))
-    }
-    return found
-  }
-
-  /// Who is there, and whose child.
-  private struct Census {
-    /// Everybody of this user but this process and those above and below it, and process 1.
-    var candidates: [pid_t] = []
-    var parents: [pid_t: pid_t] = [:]
-
-    init() {
-      for pid in ProcessTable.all() { parents[pid] = ProcessTable.parent(of: pid) }
-      let own = CurrentProcess.pid
-      let above = Set(line(from: own))
-      candidates = parents.keys.filter { pid in
-        guard pid > 1, !above.contains(pid), !line(from: pid).contains(own) else { return false }
-        return (try? FileFacts.inspect("/proc/\(pid)"))?.owner == CurrentProcess.uid
-      }
-    }
-
-    /// A process and all above it. The table was not read in one moment, so a circle is not impossible.
-    private func line(from pid: pid_t) -> [pid_t] {
-      var line = [pid]
-      while let parent = parents[line[line.count - 1]], parent > 0, !line.contains(parent) {
-        line.append(parent)
-      }
-      return line
-    }
-  }
-
-  private final class Orphan: HeldProcess {
-    private let process: OtherProcess
-    init(_ process: OtherProcess) { self.process = process }
-    var pid: pid_t { process.pid }
-    var fd: CInt { process.fd }
-    func end(by signal: CInt) { process.kill(signal) }
-    func release() {}
-  }
 }

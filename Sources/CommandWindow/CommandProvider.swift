@@ -30,6 +30,8 @@ public final class CommandProvider: Provider {
     case running(Assignment, CommandOrder, RunningCommand)
     /// It has come to this, which is said with the end of the next turn.
     case decided(Assignment, Provision)
+    /// The customer would be tried again, and waits here for the end of processes that this one could not end.
+    case heldUp(Assignment, Provision, lookAt: MonotonicTime)
     /// This process ends, and the command before it.
     case ending(RunningCommand, until: MonotonicTime)
     /// What could not be ended in time.
@@ -39,6 +41,9 @@ public final class CommandProvider: Provider {
   /// How long this process waits for what it ends before it ends itself. To collect a stubborn tree takes two milliseconds,
   /// and on a machine that is building took half a second at most; who is not gone then waits for a dead disk.
   static let patience = TimeSpan.milliseconds(800)
+
+  /// From one look at processes that could not be ended to the next.
+  private static let look = TimeSpan.milliseconds(250)
 
   /// A command that is over so soon is brief: the next one is expected to be, too, and to cost no more than it must.
   static let briefness = TimeSpan.milliseconds(3)
@@ -103,7 +108,8 @@ public final class CommandProvider: Provider {
   public func provide(_ assignment: Assignment) {
     switch stage {
     case .idle, .wanted, .decided: stage = .wanted(assignment, isFresh: true)
-    case .running, .ending, .givenUp: preconditionFailure("one customer at a time, and none after the end")
+    case .running, .heldUp, .ending, .givenUp:
+      preconditionFailure("one customer at a time, and none after the end")
     }
   }
 
@@ -112,6 +118,7 @@ public final class CommandProvider: Provider {
     switch stage {
     case .idle, .givenUp: nil
     case .wanted, .decided: loop.wokeAt
+    case .heldUp(_, _, let lookAt): lookAt
     case .running(_, _, let command): command.deadline
     case .ending(let command, let until): MonotonicTime.earlier(command.deadline, until)
     }
@@ -136,6 +143,7 @@ public final class CommandProvider: Provider {
     case .decided(let assignment, let provision):
       stage = .idle
       onProvided?(assignment.lease, provision)
+    case .heldUp(let assignment, let provision, _): wait(assignment, provision)
     case .ending(let command, let until):
       let now = SystemClock.monotonic()
       if command.turn(at: now) != nil { stage = .idle } else if until <= now { stage = .givenUp(command) }
@@ -148,6 +156,7 @@ public final class CommandProvider: Provider {
     case .wanted(let assignment, _), .decided(let assignment, .later): stage = .decided(assignment, .returned)
     case .running where Kernel.makes("cancelsInWords"): break
     case .running(_, _, let command): command.cancel(at: SystemClock.monotonic())
+    case .heldUp(let assignment, let provision, _): stage = .decided(assignment, provision)
     case .idle, .decided, .ending, .givenUp: break
     }
   }
@@ -159,7 +168,7 @@ public final class CommandProvider: Provider {
       let now = SystemClock.monotonic()
       command.end(at: now)
       stage = .ending(command, until: now + Self.patience)
-    case .idle, .wanted, .decided: stage = .idle
+    case .idle, .wanted, .decided, .heldUp: stage = .idle
     case .ending, .givenUp: break
     }
   }
@@ -225,6 +234,29 @@ public final class CommandProvider: Provider {
     } else if outcome.output.lengthOfFile > 0 || outcome.errors.lengthOfFile > 0 {
       hasComplained = false
     }
+    guard !outcome.leftBehind.isEmpty else {
+      onProvided?(assignment.lease, provision)
+      return
+    }
+    let pids = outcome.leftBehind.map(String.init).joined(separator: ", ")
+    complain("processes of the command of ticket \(assignment.ticket) cannot be ended: \(pids)")
+    // What is done is done, and what was recalled is looked for by the next coordinator. A customer who would be tried again
+    // here is not, while anything of this attempt lives.
+    var isOver = outcome.interruption == .cancel
+    if case .worked = provision { isOver = true }
+    if isOver { onProvided?(assignment.lease, provision) } else { wait(assignment, provision) }
+  }
+
+  /// Answers for a customer once nothing of the attempt is left.
+  private func wait(_ assignment: Assignment, _ provision: Provision) {
+    for pid in Subreaper.children() where leftBehind.contains(pid) {
+      _ = try? ChildProcess.adopted(pid)?.reap()
+    }
+    leftBehind.formIntersection(Subreaper.children())
+    guard leftBehind.isEmpty else {
+      return stage = .heldUp(assignment, provision, lookAt: SystemClock.monotonic() + Self.look)
+    }
+    stage = .idle
     onProvided?(assignment.lease, provision)
   }
 

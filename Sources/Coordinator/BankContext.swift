@@ -18,6 +18,8 @@ final class BankContext {
   let incarnation: Int64
   /// What the orders of this bank's tickets are called by at the stock.
   let booksName: BooksName
+  /// What its commands and workers are recognized by; nil where nothing can be.
+  let lineage: Lineage?
   let openedAt: Moment
   /// What ties this bank to its home besides the queue's store.
   let bindings: HomeBindings
@@ -48,6 +50,7 @@ final class BankContext {
     self.log = log
     self.incarnation = incarnation
     self.booksName = booksName
+    lineage = Lineage(of: home, booksName)
     self.now = now
     self.bindings = bindings
     openedAt = now

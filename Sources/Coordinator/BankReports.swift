@@ -102,6 +102,9 @@ final class BankReports: BankPart {
     (report.ticket, report.served) = (lease?.ticket, numbers?.served ?? 0)
     report.progress = lease.flatMap { queue.progress[$0.ticket] }
     report.lastExit = lastExit(at: post)
+    if let holdUp = post.holdUp {
+      (report.state, report.trouble, report.troubleRemark) = (.backoff, holdUp.description, holdUp)
+    }
     return report
   }
 

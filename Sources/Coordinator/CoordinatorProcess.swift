@@ -133,12 +133,14 @@ public enum CoordinatorProcess {
     ties.begin()
     // What runners leave behind falls to this process.
     try Subreaper.become()
+    let others = try collectOthers(of: coordinator, on: loop)
+    defer { withExtendedLifetime(others) {} }
     let clearing = CommandClearing(of: coordinator, books.contents.books)
     while !clearing.isDone {
       try clearing.turn()
       pulse.progressed()
     }
-    coordinator.tellerSupervisor.groups = WindowGroups(coordinator.context)
+    coordinator.tellerSupervisor.inherit(coordinator.context.lineage, clearing.left)
     // Nothing is opened for somebody who is gone by now.
     let openerWatch = try options.opener.map { try OpenerWatch($0, on: loop) { coordinator.openerIsGone() } }
     if coordinator.context.exitCode == nil { try coordinator.open() }
@@ -151,7 +153,7 @@ public enum CoordinatorProcess {
       return code
     }
     withExtendedLifetime(coordinator) {
-      coordinator.tellerSupervisor.groups?.removeAll()
+      coordinator.tellerSupervisor.leaveGroups()
       let farewell = Farewell(server, loop)
       while (try? farewell.turn()) == false {}
     }
@@ -163,6 +165,17 @@ public enum CoordinatorProcess {
     do throws(SystemError) { return try HandTable(at: home.hands) } catch {
       log.write(event: "hands_unknown", level: .warn) { $0.field("msg", error.description) }
       return nil
+    }
+  }
+
+  /// As process 1 of a container the coordinator collects all orphans there. While it ends those of a runner they are left to
+  /// that: the end of each is waited for.
+  private static func collectOthers(
+    of coordinator: Coordinator, on loop: EventLoop
+  ) throws(SystemError) -> SignalSource? {
+    guard CurrentProcess.pid == 1 else { return nil }
+    return try SignalSource([SIGCHLD], on: loop) { _ in
+      if !coordinator.tellerSupervisor.isClearing { Subreaper.collectOthers() }
     }
   }
 

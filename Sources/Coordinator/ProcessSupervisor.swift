@@ -49,6 +49,8 @@ protocol ProcessSupervisor: AnyObject {
   func nextGeneration(at post: Post) -> Generation
   /// The longest line of a process that may speak in lines; nil for one that speaks in frames.
   func lineLimit(for post: Post) -> Int?
+  /// Whether a process may start at this post now. If not, the supervisor sets when it is asked again.
+  func mayStart(_ post: Post, at now: Moment) -> Bool
   /// A process was started; what is expected of it begins.
   func began(_ post: Post, at now: Moment)
   func hear(_ message: Incoming, from post: Post)
@@ -72,9 +74,11 @@ extension ProcessSupervisor {
   func speech(of post: Post) throws(SystemError) -> FileDescriptor {
     try FileDescriptor.open("/dev/null", .writeOnly)
   }
+  func mayStart(_ post: Post, at now: Moment) -> Bool { true }
   func lineLimit(for post: Post) -> Int? { nil }
 
   func start(_ post: Post, at now: Moment) {
+    guard mayStart(post, at: now) else { return }
     let isRestart = post.startedAt != nil
     post.generation = nextGeneration(at: post)
     post.startedAt = now.monotonic

@@ -89,6 +89,13 @@ final class SupervisedTeller: SupervisedProcess<TellerMessage, WindowMessage> {
   var lastExit: ProcessEnd?
   /// What a worker program writes beside its channel; nil for a teller.
   var speech: WorkerSpeech?
+  /// Why the window waits for the end of former processes; nil where it does not.
+  var holdUp: Remark?
+  /// When it was killed because it was of no use any more; a moment of the time that was attended.
+  var killedAt: MonotonicTime?
+  /// When it is named, should it not have ended by then.
+  var undyingAt: MonotonicTime? { killedAt.map { $0 + .seconds(10) } }
+  override var nextJudgement: MonotonicTime? { .earlier(super.nextJudgement, undyingAt) }
   var customers: Int64 = 0
   /// The generation that is to go because it has worked long enough.
   var recycledGeneration: Generation = 0

@@ -40,7 +40,7 @@ package final class TellerSupervisor {
   package var orders: ((Window, Generation) -> TellerOrders)?
   private(set) var posts = WindowTable<SupervisedTeller>()
   /// The same in the order of the windows: everybody is looked after in it.
-  private var inOrder: [SupervisedTeller] = []
+  var inOrder: [SupervisedTeller] = []
   /// The last generation at each window, also where there is none any more: a window that is opened again goes on
   /// with it, because the queue hears no generation that it has heard before.
   var generations: [Window: Generation] = [:]
@@ -63,10 +63,15 @@ package final class TellerSupervisor {
   /// On what terms it works.
   var workerTerms: ((Window) -> WorkerTerms)?
   /// What runners that have ended have left behind is ended before they are succeeded.
-  private var clearings: [Window: ProcessTree] = [:]
+  var clearings: [Window: ProcessTree] = [:]
   let environment: [String: String]
-  /// Where commands and workers are; nil where this machine has no groups for them.
-  package var groups: WindowGroups?
+  /// What commands and workers are recognized by.
+  var lineage: Lineage?
+  /// Where commands and workers are; nil where this machine has no groups for them, and before the first of them.
+  var groups: WindowGroups?
+  var hasLookedForGroups = false
+  /// What is left of former attempts.
+  var leftovers = Leftovers()
   var residents: ResidentWorkers?
   var policy: RestartPolicy { didSet { for post in inOrder { post.history.adopt(policy) } } }
   private var chance: SeededGenerator
@@ -168,7 +173,10 @@ package final class TellerSupervisor {
       $0.field("msg", "the teller \(reason)")
     }
     post.phase = .leaving
-    if !Kernel.makes("expelsInWords") { post.child?.kill(SIGKILL) }
+    if !Kernel.makes("expelsInWords") {
+      post.child?.kill(SIGKILL)
+      post.killedAt = now.attended
+    }
   }
 
   /// Ends the teller at a window at once, whatever it is doing.
@@ -201,7 +209,9 @@ package final class TellerSupervisor {
         post.readyBy = nil
         expel(post.window, post.generation, reason: "was not ready in time", at: now)
       }
+      if let due = post.killAt, due <= heard { post.killedAt = heard }
       endOverdue(post, heard: heard)
+      nameUndying(post, heard: heard, at: now)
     }
   }
 
@@ -218,9 +228,9 @@ package final class TellerSupervisor {
   }
 
   /// Whether the windows are as they shall be: every one has a teller at work who knows the present orders, and
-  /// those that were to be closed are gone.
+  /// those that were to be closed are gone. A window that waits for the end of former processes is as it can be.
   package var isSettled: Bool {
-    inOrder.allSatisfy { $0.isWanted && $0.phase == .ready && !$0.isOutdated }
+    inOrder.allSatisfy { $0.isWanted && ($0.phase == .ready && !$0.isOutdated || $0.holdUp != nil) }
   }
 
   package func retryGivenUp(at now: Moment) {
@@ -258,13 +268,15 @@ extension TellerSupervisor: ProcessSupervisor {
     let name = services.name(of: post.window)
     let words = [name, String(post.generation), String(CurrentProcess.pid), home]
     guard kinds[post.window.service] == .run else { return (programs[post.window.service], words) }
-    return (programs.runner, words + (groups?.group(of: name).map { [$0.path] } ?? []))
+    guard let mark = lineage?.mark(of: post.window.service) else { return (programs.runner, words) }
+    return (programs.runner, words + [mark.description, windowGroups()?.group(of: name)?.path ?? ""])
   }
 
   func foreignProgram(for post: SupervisedTeller) throws(SystemError) -> ChildProcess.Program? {
     guard kinds[post.window.service] == .worker, let workerAt else { return nil }
     var foreign = try workerAt(post.window)
-    foreign.group = groups?.group(of: services.name(of: post.window), generation: post.generation)
+    foreign.group = windowGroups()?.group(of: services.name(of: post.window), generation: post.generation)
+    if let limit = lineage?.mark(of: post.window.service).limit() { foreign.limits.append(limit) }
     return foreign
   }
 
@@ -341,6 +353,7 @@ extension TellerSupervisor: ProcessSupervisor {
     post.lastEnd = Remark(status, saying: post.speech?.lastWords)
     post.speech = nil
     post.lastExit = end
+    (post.killedAt, post.holdUp) = (nil, nil)
     onEvent?(post.window, post.generation, .ended(end))
   }
 
@@ -351,35 +364,6 @@ extension TellerSupervisor: ProcessSupervisor {
     succeed(
       post, at: now,
       isHopeless: !hasOpened && (couldNotStart || post.history.deathsInARow >= Self.openingPatience))
-  }
-
-  /// Whether nothing is left of the commands of a runner that has ended. What there is falls to this process, as the nearest
-  /// above that is a sub-reaper, and is ended before the runner's customers go back to their line.
-  func isCleared(_ post: SupervisedTeller, at now: Moment) -> Bool {
-    // All at once, also those who would go on forking while they are looked for; below they are collected.
-    if post.kind.leavesProcesses, clearings[post.window] == nil {
-      groups?.end(services.name(of: post.window))
-    }
-    guard post.kind.leavesProcesses, Subreaper.hasChildren, !Kernel.makes("succeedsBesideTheTree") else {
-      // Whoever was watched is gone, too: a deadline of theirs would keep this process awake for nothing.
-      clearings[post.window] = nil
-      return true
-    }
-    if let tree = clearings[post.window] {
-      tree.turn(at: now.monotonic)
-      guard tree.isGone else { return false }
-      clearings[post.window] = nil
-      return true
-    }
-    let tree = ProcessTree(root: nil, on: loop, adopts: { !ChildProcess.isOwn($0) })
-    tree.end(grace: .zero, at: now.monotonic)
-    guard !tree.isGone else { return true }
-    clearings[post.window] = tree
-    return false
-  }
-
-  private func goOnClearing(at now: Moment) {
-    for post in inOrder where clearings[post.window] != nil { settleEnd(of: post) }
   }
 
   func gaveUp(_ post: SupervisedTeller) {

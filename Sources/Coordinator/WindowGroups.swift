@@ -1,36 +1,35 @@
-// Owns the control groups of the windows at which commands or workers are: one group of this bank below that of the coordinator,
-// and one a window below it. The processes of the bank itself are in none of them, so a window's group can be ended as a whole.
-// Invariant: a group has the name of the books and of the window, so that the next coordinator knows it again, wherever that
-// runs; and nobody is handed out while somebody is left in a group of before.
-// Failure: where systemd has handed over no group, or the kernel starts no process in one, there are none, and a tree is ended
-// by looking for it.
+// Control groups of the windows at which commands or workers are: one group of this home below that of the coordinator, and one
+// a window below it. The processes of the bank itself are in none of them, so a window's group can be ended as a whole.
+// Invariant: a group has the name of the home and of the window, so that the next coordinator recognizes it, wherever that runs;
+// no customer is assigned while a process is left in a former group.
+// Failure: where this process may make no group, or the kernel starts no process in one, there are none; then the marks of the
+// processes alone tell what belongs to a tree.
 
 import BankModel
 import Posix
 
 package final class WindowGroups {
-  /// Everybody's.
+  /// The group of the home, above those of the windows.
   let all: ControlGroup
 
-  /// The groups of this bank; nil where this machine has none for it. When nobody is left of those of before.
-  init?(_ context: BankContext) {
-    guard let own = ControlGroup.delegated(), let all = try? own.made(Self.name(in: context)) else {
+  /// The groups of this home; nil where this machine has none for it. After those of former coordinators are empty.
+  init?(_ lineage: Lineage?) {
+    guard let lineage, let own = ControlGroup.divisible(), let all = try? own.made(lineage.group) else {
       return nil
     }
-    guard all.takesProcesses else {
+    guard all.isThere, all.takesProcesses else {
       all.remove()
       return nil
     }
     self.all = all
-    context.write(event: "groups") { $0.field("path", all.path) }
-  }
-
-  private static func name(in context: BankContext) -> String {
-    "bank-\(context.booksName.prefix.dropLast())"
   }
 
   /// The group of a window, which is made where it is missing; nil where it cannot be. A runner makes others below it.
-  func group(of window: String) -> ControlGroup? { try? all.made(window) }
+  func group(of window: String) -> ControlGroup? {
+    // The group above may have been removed as empty by another hand.
+    guard (try? Directory.create(path: all.path, mode: 0o755, recursive: false)) != nil else { return nil }
+    return try? all.made(window)
+  }
   /// Another group of a window, for a worker that begins; nil where it cannot be made.
   func group(of window: String, generation: Generation) -> ControlGroup? {
     try? group(of: window)?.made(String(generation))
@@ -44,18 +43,19 @@ package final class WindowGroups {
   /// The bank has closed.
   func removeAll() { all.remove() }
 
-  /// The groups of former coordinators of these books: of the one that has noted where it was, which may have been elsewhere, and
+  /// The groups of former coordinators of this home: of the one that has noted where it was, which may have been elsewhere, and
   /// what is here.
   static func leftBehind(by context: BankContext) -> [ControlGroup] {
-    let name = name(in: context)
+    guard let lineage = context.lineage else { return [] }
     var paths: Set<String> = []
-    if let own = ControlGroup.delegated() { paths.insert(Paths.join(own.path, name)) }
+    if let own = ControlGroup.divisible() { paths.insert(Paths.join(own.path, lineage.group)) }
     if let note = try? FileDescriptor.open(context.home.commandsNote, .readOnly),
       let bytes = try? note.readAll(limit: 1 << 16)
     {
       let path = String(decoding: bytes, as: UTF8.self)
-      // Whatever else stands there is no group of this bank.
-      if Paths.lastPart(of: path) == name { paths.insert(path) }
+      // A program from before marks named the group after the books. Anything else there is no group of this home.
+      let formerName = "bank-\(context.booksName.prefix.dropLast())"
+      if [lineage.group, formerName].contains(Paths.lastPart(of: path)) { paths.insert(path) }
     }
     return paths.sorted().map { ControlGroup(path: $0) }.filter(\.isThere)
   }

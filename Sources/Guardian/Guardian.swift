@@ -51,6 +51,8 @@ public final class Guardian {
 
   /// The signals that a guardian takes from its process; they stay blocked when it ends. See ``listenToSignals()``.
   public static let signals = [SIGTERM, SIGINT, SIGHUP]
+  /// The signals that come when a child has ended; they stay blocked, too. See ``collectOthers()``.
+  public static let endsOfChildren = [SIGCHLD]
 
   /// The loop on which everything happens; whoever stays with the guardian may watch more on it.
   public let loop: EventLoop
@@ -109,6 +111,14 @@ public final class Guardian {
   /// called before one is started, and the result to be kept for as long as this one guards.
   public func listenToSignals() throws(SystemError) -> SignalSource {
     try SignalSource(Self.signals, on: loop) { [unowned self] report in hear(signal: report.signal) }
+  }
+
+  /// Collects what falls to this process and was not started by it, now and whenever a child ends: what dead coordinators
+  /// have left, and as process 1 all orphans of a container. The result is to be kept for as long as this one guards.
+  public func collectOthers() throws(SystemError) -> SignalSource {
+    let source = try SignalSource(Self.endsOfChildren, on: loop) { _ in Subreaper.collectOthers() }
+    Subreaper.collectOthers()
+    return source
   }
 
   /// Guards until the bank is closed, or cannot be opened.

@@ -37,7 +37,9 @@ public enum GuardianProcess {
     _ channel: consuming FileDescriptor?, _ lock: consuming FileDescriptor?
   ) throws(SystemError) -> Int32 {
     let guardian = try Guardian(order, lock: lock, of: ward)
-    let signals = try guardian.listenToSignals()
+    // Whatever a dead coordinator leaves falls to this process, so the next one can tell it by its parent.
+    try Subreaper.become()
+    let signals = [try guardian.listenToSignals(), try guardian.collectOthers()]
     defer { withExtendedLifetime(signals) {} }
     if let ward {
       // Somebody else has the home: the coordinator that started this guardian has lost it, or lies.

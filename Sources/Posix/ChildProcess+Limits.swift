@@ -18,6 +18,8 @@ public struct ResourceLimit: Sendable, Hashable {
     case openFiles
     /// Bytes of a file that it writes. RLIMIT_FSIZE
     case fileSize
+    /// Microseconds that a process of a real-time class computes without a pause. RLIMIT_RTTIME
+    case realTime
   }
 
   /// What is limited.
@@ -39,6 +41,7 @@ public struct ResourceLimit: Sendable, Hashable {
       case .processorSeconds: LINUX_PROCESSOR_SECONDS
       case .openFiles: LINUX_OPEN_FILES
       case .fileSize: LINUX_FILE_SIZE
+      case .realTime: LINUX_REAL_TIME
       }
     return linux_limit(resource: resource, soft: soft, hard: hard)
   }

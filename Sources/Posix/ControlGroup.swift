@@ -1,8 +1,8 @@
 // Owns the control groups of this machine (cgroup2): which one this process is in and whether it may make others below it,
 // and the end of everybody in one. Whoever begins in a group stays there with all that it starts, wherever that goes: into
 // other sessions, away from its parents, with another environment.
-// Invariant: where a service manager has not handed a group over nothing is made or changed in it; one call of the kernel ends
-// everybody, and nobody in the group can start another process meanwhile.
+// Invariant: nothing is changed in a group that this process has not made; one call of the kernel ends all processes of a
+// group, and no process in the group can start another meanwhile.
 // Failure: where there is no such group there is nil, and nobody has to know why. A simulated machine has none.
 import CLinux
 import Glibc
@@ -20,34 +20,18 @@ public struct ControlGroup: Sendable, Hashable {
 
   // MARK: Whose it is
 
-  /// The group of this process, where it may be divided: whoever manages the services of this machine has handed it over
-  /// (`Delegate=` of systemd), and this kernel ends a group in one call (Linux 5.14).
+  /// The environment variable that keeps a bank from making groups, with the value `no`.
+  public static let variable = "BANK_CONTROL_GROUPS"
+
+  /// The group of this process, where this process may make others below it and start processes in them.
   ///
-  /// It was handed over where systemd says so, by a mark on the directory, and where it belongs to this user while the one above
-  /// belongs to another: only a manager does that. To root everything belongs, so root needs the mark.
-  /// https://systemd.io/CGROUP_DELEGATION
-  public static func delegated() -> ControlGroup? {
-    guard Kernel.simulated == nil, let group = own(), group.isThere, group.isOwned else { return nil }
-    let isMarked =
-      linux_is_marked(group.path, "trusted.delegate", "1")
-      || linux_is_marked(group.path, "user.delegate", "1")
-    guard isMarked || CurrentProcess.uid != 0 && group.isBoundary else { return nil }
-    return group
-  }
-
-  /// Whether this user may make groups here and move processes from here.
-  private var isOwned: Bool {
-    for path in [path, Paths.join(path, "cgroup.procs")] {
-      guard let facts = try? FileFacts.inspect(path), facts.owner == CurrentProcess.uid,
-        linux_may_write(path) == 0
-      else { return false }
-    }
-    return true
-  }
-
-  private var isBoundary: Bool {
-    guard let above = try? FileFacts.inspect(Paths.directory(of: path)) else { return false }
-    return above.owner != CurrentProcess.uid
+  /// That is so for a group which a service manager has handed over (`Delegate=` of systemd), and for every group of a bank of
+  /// root. Nothing is changed in the group itself: no controller, no limit, no member. So what its manager says of the group
+  /// holds for all below it, and its end is the end of all below it. https://systemd.io/CGROUP_DELEGATION
+  public static func divisible() -> ControlGroup? {
+    guard Kernel.simulated == nil, Environment.value(variable) != "no", let group = own() else { return nil }
+    let members = Paths.join(group.path, "cgroup.procs")
+    return linux_may_write(group.path) == 0 && linux_may_write(members) == 0 ? group : nil
   }
 
   /// The group that this process is in, wherever cgroup2 is mounted; nil where it is not, or not with this group.

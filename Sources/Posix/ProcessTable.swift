@@ -59,6 +59,41 @@ public enum ProcessTable {
     return facts(of: pid)?.parent
   }
 
+  /// What tells one process from others, read in one moment.
+  public struct Kinship: Sendable, Equatable {
+    /// The parent's pid.
+    public var parent: pid_t
+    /// When it started, in clock ticks since boot; 0 on a simulated machine.
+    public var startTime: UInt64
+    /// False for one that has ended and was not collected.
+    public var isAlive: Bool
+  }
+
+  /// Whose child a process is, and since when it is there; nil where there is none.
+  public static func kinship(of pid: pid_t) -> Kinship? {
+    if let kernel = Kernel.simulated {
+      guard let activity = kernel.activity(of: pid), let parent = kernel.parent(of: pid) else { return nil }
+      return Kinship(parent: parent, startTime: 0, isAlive: activity.state != .ended)
+    }
+    return facts(of: pid).map {
+      Kinship(parent: $0.parent, startTime: $0.startTime, isAlive: $0.activity.state != .ended)
+    }
+  }
+
+  /// The children of a process, zombies among them. /proc/PID/task/*/children, `proc_tid_children(5)`
+  public static func descendants(directlyBelow pid: pid_t) -> [pid_t] {
+    if Kernel.simulated != nil { return children(of: pid) }
+    var found: [pid_t] = []
+    for task in (try? Directory.entries(of: "/proc/\(pid)/task")) ?? [] {
+      guard let text = text(of: "/proc/\(pid)/task/\(task)/children", limit: 32 << 20) else {
+        // The thread has ended meanwhile, or the kernel was built without these files.
+        return children(of: pid)
+      }
+      found += text.split(separator: " ").compactMap { pid_t($0) }
+    }
+    return found
+  }
+
   /// The children of a process, zombies among them, in ascending order. Reads all of /proc.
   public static func children(of pid: pid_t) -> [pid_t] {
     all().filter { parent(of: $0) == pid }.sorted()

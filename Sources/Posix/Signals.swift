@@ -71,5 +71,7 @@ public enum Signals {
   public static func end(by signal: CInt) {
     resetForChild()
     _ = raise(signal)
+    // The kernel spares process 1 of a container every signal that it has no handler for.
+    if getpid() == 1, [SIGTERM, SIGINT, SIGHUP, SIGQUIT].contains(signal) { _exit(128 + signal) }
   }
 }

@@ -34,6 +34,15 @@ public enum Subreaper {
     }
     return children
   }
+
+  /// Collects the children that have ended and that this process has not started itself: descendants whose parents have
+  /// ended, and for process 1 all orphans of the machine. To be called when SIGCHLD comes.
+  public static func collectOthers() {
+    for pid in children() where !ChildProcess.isOwn(pid) {
+      var ending = linux_ending()
+      _ = uninterrupted { linux_reap(pid, false, &ending) }
+    }
+  }
 }
 
 extension ChildProcess {

@@ -8,10 +8,12 @@ import Teller
 
 exit(
   TellerProgram.run(as: "bank-runner", role: .runner) { loop throws(SystemError) -> (any Provider)? in
-    // NAME GENERATION COORDINATOR HOME [GROUP]
-    let provider = CommandProvider(
-      loop: loop, home: CommandLine.arguments.dropFirst(4).first,
-      group: CommandLine.arguments.dropFirst(5).first.map { ControlGroup(path: $0) })
+    // NAME GENERATION COORDINATOR HOME [MARK [GROUP]]
+    let words = CommandLine.arguments.dropFirst(4)
+    // Commands inherit it.
+    words.dropFirst().first.flatMap { ProcessMark($0) }?.adopt()
+    let group = words.dropFirst(2).first.flatMap { $0.isEmpty ? nil : ControlGroup(path: $0) }
+    let provider = CommandProvider(loop: loop, home: words.first, group: group)
     try provider.adoptDescendants()
     return provider
   })

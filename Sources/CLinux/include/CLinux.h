@@ -94,7 +94,7 @@ int linux_spawn(pid_t *pid, const char *path, char *const arguments[], char *con
 // Starts a program under limits, as the leader of a session of its own (spawn.c). sources[i], each 3 or more, becomes
 // descriptor i of the child; every other descriptor is closed and signals are reset. Returns an errno value, 0 for
 // success; `step` then says which step has failed, and there is no child.
-enum linux_resource { LINUX_MEMORY, LINUX_PROCESSOR_SECONDS, LINUX_OPEN_FILES, LINUX_FILE_SIZE };
+enum linux_resource { LINUX_MEMORY, LINUX_PROCESSOR_SECONDS, LINUX_OPEN_FILES, LINUX_FILE_SIZE, LINUX_REAL_TIME };
 struct linux_limit {
   enum linux_resource resource;
   uint64_t soft;
@@ -128,8 +128,6 @@ bool linux_has_children(void);
 // faccessat(2) X_OK for the effective user, and W_OK.
 int linux_may_execute(const char *path);
 int linux_may_write(const char *path);
-// Whether a file has an extended attribute with this value. getxattr(2)
-bool linux_is_marked(const char *path, const char *attribute, const char *value);
 
 // Sockets.
 struct linux_peer {
@@ -192,6 +190,8 @@ const char *linux_error_name(int code);
 const char *linux_error_text(int code);
 int linux_open_file_limit(uint64_t *soft, uint64_t *hard);
 int linux_set_open_file_limit(uint64_t soft, uint64_t hard);
+int linux_real_time_limit(uint64_t *soft, uint64_t *hard);
+int linux_set_real_time_limit(uint64_t soft, uint64_t hard);
 ssize_t linux_random(void *bytes, size_t count);
 int linux_terminal_size(int fd, int *columns, int *rows);
 

@@ -370,6 +370,7 @@ extension MessageCatalog {
     case .wasAnsweredOtherwise: "요청 {0}에 엉뚱한 대답이 왔습니다: {1}"
     case .balanceIs: "잔액이 {1}원이 아니라 {0}원입니다"
     case .drinksAre: "{1:item}: {2}개가 아니라 {0}개입니다"
+    case .leftBehind: "이전 시도가 남긴 프로세스 가운데 끝내지 못한 것이 아직 살아 있습니다: {0}"
     case .purchasesKept: "기록된 구매는 {0}건인데, 대답을 받은 구매는 {1}건입니다"
     }
   }

@@ -21,6 +21,7 @@ extension MessageCatalog {
     if let mismatch = worker.mismatch, worker.failure == nil, worker.isFailed != true {
       return self.mismatch(mismatch, file: worker.name + ".db")
     }
+    if let remark = worker.troubleRemark, remark.kind == .leftBehind { return heldUp(worker, remark) }
     guard worker.window == nil, worker.failure != nil || worker.isFailed == true else { return nil }
     let isStock = worker.role == .stock
     let who = isStock ? say("The stock", "재고") : say("The vending machine", "자판기")
@@ -103,6 +104,16 @@ extension MessageCatalog {
         + (isStock ? ", " : " ") + englishWay,
       "\(who) 데이터베이스 \(file) 파일이 손상되어 열 수 없습니다(\(particular(failure.detail, failure.remark))). 아무것도 덮어쓰지 않았습니다. 사본으로 "
         + (isStock ? "되돌리거나 " : "되돌린 뒤 ") + koreanWay)
+  }
+
+  /// Why no customer is served at a window though nothing is wrong with it.
+  private func heldUp(_ worker: WorkerReport, _ remark: Remark) -> String {
+    let pids = remark.values.first ?? ""
+    return say(
+      "\(worker.name) waits: a former attempt has left processes that the bank cannot end (\(pids)). End them, for example "
+        + "with 'sudo kill -9 PID'; the window opens by itself afterwards.",
+      "\(worker.name) 창구가 기다리고 있습니다. 이전 시도가 남긴 프로세스(\(pids))를 은행이 끝낼 수 없습니다. 예를 들어 "
+        + "'sudo kill -9 PID'로 끝내면 창구가 저절로 열립니다.")
   }
 
   private func outOfWork(_ who: String, _ trouble: String, log: String) -> String {

@@ -16,7 +16,7 @@ final class ForegroundGuard {
 
   private let session: Session
   private let guardian: Guardian
-  private let signals: SignalSource
+  private let signals: [SignalSource]
   /// Made when the first drain begins: it is silent for a second from then on.
   private lazy var drain = DrainReporter(session.words)
   private var line: Line?
@@ -33,7 +33,7 @@ final class ForegroundGuard {
   private init(_ session: Session, _ guardian: Guardian) throws(SystemError) {
     self.session = session
     self.guardian = guardian
-    signals = try guardian.listenToSignals()
+    signals = [try guardian.listenToSignals(), try guardian.collectOthers()]
   }
 
   static func stay(_ session: Session) throws(CommandError) -> ProgramExit {
@@ -51,7 +51,7 @@ final class ForegroundGuard {
     defer {
       drain.finish()
       // It fails for what is no signal, and these are.
-      try? Signals.unblock(Guardian.signals)
+      try? Signals.unblock(Guardian.signals + Guardian.endsOfChildren)
     }
     guardian.onNews = { [unowned self] news in hear(news) }
     guardian.passOnWish = { [unowned self] count in passOnWish(count) }

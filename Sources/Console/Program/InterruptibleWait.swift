@@ -21,6 +21,8 @@ final class InterruptibleWait {
   private let signals: [CInt]
   private let bell = Bell()
   private var source: SignalSource?
+  /// Of process 1 of a container, to which all orphans there fall.
+  private var orphans: SignalSource?
 
   /// Begins to note signals; all of those by which somebody says that this program shall end, unless it says otherwise.
   init(_ signals: [CInt] = [SIGINT, SIGTERM, SIGHUP]) throws(CommandError) {
@@ -32,6 +34,8 @@ final class InterruptibleWait {
         bell.count += 1
         if bell.signal == nil { bell.signal = report.signal }
       })
+    guard CurrentProcess.pid == 1 else { return }
+    orphans = try fromSystem(SignalSource([SIGCHLD], on: loop) { _ in Subreaper.collectOthers() })
   }
 
   /// The next answer; nil at the deadline, or where a signal has come since those that are known.

@@ -1,0 +1,81 @@
+// Mark that a process and all its descendants carry in a resource limit which limits nothing: RLIMIT_RTTIME, some hundred
+// thousand years of it. It survives what takes other traces away: a cleared environment, another session, another user, the
+// death of every parent. Any user can read it in /proc/PID/limits.
+// Invariant: a mark is at least 2⁶² µs, so no limit that an administrator sets is one; and a lower limit is never raised.
+// Failure: a process under a lower limit cannot be marked, and a descendant that sets the limit itself loses the mark.
+import CLinux
+import Glibc
+
+/// A number of 39 bits for whoever marks, and one of 16 bits for what is marked. `getrlimit(2)` RLIMIT_RTTIME
+public struct ProcessMark: Sendable, Hashable {
+  /// Who marks; only the lower 39 bits count.
+  public let owner: UInt64
+  /// What is marked.
+  public let service: UInt16
+
+  /// Whether processes carry marks here: those of a simulated machine have no limits.
+  public static var areCarried: Bool { Kernel.simulated == nil }
+
+  private static let ownerBits: UInt64 = (1 << 39) - 1
+  private static let deepest: UInt64 = 127
+
+  /// A mark.
+  public init(owner: UInt64, service: UInt16) {
+    (self.owner, self.service) = (owner & Self.ownerBits, service)
+  }
+
+  /// The mark in a limit; nil for every other limit.
+  init?(limit: UInt64) {
+    guard limit >> 62 == 1 else { return nil }
+    self.init(owner: limit >> 16, service: UInt16(truncatingIfNeeded: limit))
+  }
+
+  /// Whether the other one is of the same owner.
+  public func isKin(of other: ProcessMark) -> Bool { owner == other.owner }
+
+  /// As a limit. The height above it is what is left for the marks of banks within a marked process: a limit is only
+  /// lowered.
+  private func number(height: UInt64) -> UInt64 { 1 << 62 | height << 55 | owner << 16 | UInt64(service) }
+
+  /// The limit for a process that starts below this one; nil where this process has a lower one.
+  ///
+  /// In a marked process the hard limit keeps the mark that is there, and the soft limit takes this one.
+  public func limit() -> ResourceLimit? {
+    guard Self.areCarried else { return nil }
+    var (soft, hard): (UInt64, UInt64) = (0, 0)
+    guard linux_real_time_limit(&soft, &hard) == 0 else { return nil }
+    if hard == UInt64.max { return ResourceLimit(.realTime, number(height: Self.deepest)) }
+    guard Self(limit: hard) != nil else { return nil }
+    let height = hard >> 55 & Self.deepest
+    return height == 0 ? nil : ResourceLimit(.realTime, number(height: height - 1), hard: hard)
+  }
+
+  /// Marks this process, and whatever it starts from now on.
+  ///
+  /// - Returns: false where it cannot be marked.
+  @discardableResult
+  public func adopt() -> Bool {
+    guard let limit = limit() else { return false }
+    return linux_set_real_time_limit(limit.soft, limit.hard) == 0
+  }
+
+  /// The marks of a process, none where it has gone. /proc/PID/limits, `proc_pid_limits(5)`
+  public static func marks(of pid: pid_t) -> [ProcessMark] {
+    guard areCarried, let text = ProcessTable.text(of: "/proc/\(pid)/limits", limit: 16 << 10),
+      let line = text.split(separator: "\n").last, line.hasPrefix("Max realtime timeout ")
+    else { return [] }
+    return line.split(separator: " ").compactMap { UInt64($0) }.compactMap { ProcessMark(limit: $0) }
+  }
+}
+
+extension ProcessMark: LosslessStringConvertible {
+  /// As a word of a command line.
+  public var description: String { "\(owner).\(service)" }
+
+  /// The mark of such a word.
+  public init?(_ description: String) {
+    let parts = description.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 2, let owner = UInt64(parts[0]), let service = UInt16(parts[1]) else { return nil }
+    self.init(owner: owner, service: service)
+  }
+}

@@ -1,0 +1,64 @@
+// The bank as process 1 of a container: it collects what falls to it, and the container's stop closes the bank. The container is
+// a namespace of processes, which only root can make here.
+import Foundation
+import Glibc
+import Testing
+
+@Suite("As process 1", .serialized)
+struct ContainerTests {
+  private func children(of pid: Int32) -> [Int32] {
+    ((try? String(contentsOfFile: "/proc/\(pid)/task/\(pid)/children", encoding: .utf8)) ?? "").split(
+      separator: " "
+    )
+    .compactMap { Int32($0) }
+  }
+
+  private func isEnded(_ pid: Int32) -> Bool {
+    let stat = (try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)) ?? ""
+    return stat.lastIndex(of: ")").flatMap { stat[$0...].dropFirst(2).first } == "Z"
+  }
+
+  private func name(_ pid: Int32) -> String {
+    ((try? String(contentsOfFile: "/proc/\(pid)/comm", encoding: .utf8)) ?? "").filter { $0 != "\n" }
+  }
+
+  @Test("it collects the orphans of five coordinators and of others, and SIGTERM serves everyone who waits")
+  func collects() throws {
+    guard geteuid() == 0 else {
+      return print("NOT CHECKED: the bank as process 1: only root makes a container here")
+    }
+    try withBranch { branch in
+      let container = try branch.launch(
+        ["-pf", "--mount-proc", "--kill-child", Binaries.bankctl, "start", "--foreground", "--speed", "max"],
+        program: "/usr/bin/unshare")
+      var first: Int32 = 0
+      func inside(_ words: String...) throws -> Outcome {
+        try branch.launch(["-t", "\(first)", "-p", "-m"] + words, program: "/usr/bin/nsenter").finish()
+      }
+      try branch.waitUntil("the bank is open") {
+        first = children(of: container.pid).first ?? 0
+        return first != 0 ? try inside(Binaries.bankctl, "status").code == 0 : false
+      }
+      for _ in 1...5 {
+        let coordinator = try #require(children(of: first).first { name($0) == "bankd" && !isEnded($0) })
+        Glibc.kill(coordinator, SIGKILL)
+        try branch.waitUntil("another one is open") {
+          children(of: first).contains { name($0) == "bankd" && !isEnded($0) && $0 != coordinator }
+            ? try inside(Binaries.bankctl, "status").code == 0 : false
+        }
+      }
+      // Of somebody who has come into the container, and is gone.
+      for _ in 1...3 { #expect(try inside("sh", "-c", "(sleep 0.05 &) ; exit 0").code == 0) }
+      try branch.waitUntil("nobody who has ended is left") {
+        let all = children(of: first)
+        return all.count == 1 && !all.contains(where: isEnded)
+      }
+      #expect(try inside(Binaries.bankctl, "enqueue", "20").code == 0)
+      Glibc.kill(first, SIGTERM)
+      let ended = try container.finish()
+      #expect(ended.code == 0, ended.story)
+      #expect(try branch.json("audit")["served"].integer == 20)
+      try branch.expectNobodyLeft()
+    }
+  }
+}

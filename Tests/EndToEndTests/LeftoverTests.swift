@@ -1,0 +1,106 @@
+// Processes of an attempt that the bank may not end: its service waits for them, and says so; nothing starts beside them.
+// The bank is root's without the right to signal other users (CAP_KILL), and its job becomes another user.
+import Foundation
+import Glibc
+import Testing
+
+@Suite("What cannot be ended", .serialized)
+struct LeftoverTests {
+  private static let services = #"""
+    {"services": {"job": {"run": ["sh", "{payload}"], "windows": 1,
+                          "retries": {"crashes": 9, "failures": 9, "first": "10ms", "limit": "20ms"}},
+                  "echo": {"run": ["cat"], "windows": 1}},
+     "windows": {"deposit": 1, "loan": 0, "juice": 0}}
+    """#
+
+  private func open(_ branch: Branch) throws {
+    let file = try branch.write(Self.services, to: "bank.json")
+    let opened = try branch.launch(
+      [
+        "--inh-caps=-kill", "--bounding-set=-kill", Binaries.bankctl, "start", "--config", file, "--speed",
+        "max",
+      ], program: "/usr/bin/setpriv", environment: ["BANK_CONTROL_GROUPS": "no"]
+    ).finish()
+    try #require(opened.code == 0, opened.story)
+  }
+
+  /// Writes down each attempt and the process that it leaves.
+  private func script(_ note: String, last: String) -> String {
+    """
+    exec 9>>\(note)
+    echo attempt >&9
+    [ $(grep -c attempt \(note)) -ge 2 ] && exit 0
+    setsid env -i PATH=/usr/bin:/bin setpriv --reuid=65534 --regid=65534 --clear-groups sh -c 'echo $$ >&9; exec tail -f /dev/null' </dev/null >/dev/null 2>&1 &
+    while [ $(wc -l < \(note)) -lt 2 ]; do :; done
+    \(last)
+    """
+  }
+
+  private func lines(_ note: String) -> [String] {
+    ((try? String(contentsOfFile: note, encoding: .utf8)) ?? "").split(separator: "\n").map(String.init)
+  }
+
+  private var isRoot: Bool {
+    if geteuid() == 0 { return true }
+    print("NOT CHECKED: a process that the bank may not end: only root can make one")
+    return false
+  }
+
+  @Test(
+    "after the death of the coordinator its service waits visibly, the others go on, and its end is enough")
+  func afterTheCoordinator() throws {
+    guard isRoot else { return }
+    try withBranch { branch in
+      try open(branch)
+      let note = branch.path("note")
+      let file = try branch.write(script(note, last: "exec tail -f /dev/null"), to: "job.sh")
+      try branch.done("enqueue", "--service", "job", "--payload", file)
+      try branch.waitUntil("the first attempt is there") { lines(note).count == 2 }
+      let left = try #require(Int32(lines(note)[1]))
+      defer { Glibc.kill(left, SIGKILL) }
+      branch.processes.signal(try branch.status().pid, SIGKILL)
+      try branch.waitUntil("the window waits") {
+        try branch.statusIfAnswered()?.worker("job-1")?.state == "backoff"
+      }
+      for language in [Tongue.en, .ko] {
+        let text = try branch.done("status", language: language).out
+        #expect(text.contains("job-1") && text.contains("\(left)"), "\(text)")
+      }
+      #expect(branch.events("held_up", in: "coordinator").count == 1)
+      #expect(try branch.done("enqueue", "--service", "echo", "--payload", "x", "--wait").code == 0)
+      #expect(lines(note).count == 2 && Glibc.kill(left, 0) == 0)
+      Glibc.kill(left, SIGKILL)
+      try branch.waitUntil("it is begun again, and served") {
+        try lines(note).count == 3 && branch.status().queue("served") == 2
+      }
+      try branch.done("stop")
+      try branch.expectNobodyLeft()
+    }
+  }
+
+  @Test("after a failure the customer stays at its window until the end of what the command has left")
+  func afterAFailure() throws {
+    guard isRoot else { return }
+    try withBranch { branch in
+      try open(branch)
+      let note = branch.path("note")
+      let file = try branch.write(script(note, last: "exit 1"), to: "job.sh")
+      try branch.done("enqueue", "--service", "job", "--payload", file)
+      try branch.waitUntil("the first attempt is there") { lines(note).count == 2 }
+      let left = try #require(Int32(lines(note)[1]))
+      defer { Glibc.kill(left, SIGKILL) }
+      let errors = "\(branch.home)/logs/bankd.stderr"
+      try branch.waitUntil("the runner has given it up", within: .seconds(30)) {
+        ((try? String(contentsOfFile: errors, encoding: .utf8)) ?? "").contains("cannot be ended: \(left)")
+      }
+      #expect(lines(note).count == 2)
+      #expect(try branch.json("ticket", "1")["state"].text == "serving")
+      Glibc.kill(left, SIGKILL)
+      try branch.waitUntil("it is begun again, and served") {
+        try lines(note).count == 3 && branch.status().queue("served") == 1
+      }
+      try branch.done("stop")
+      try branch.expectNobodyLeft()
+    }
+  }
+}
