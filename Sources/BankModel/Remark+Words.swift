@@ -13,3 +13,12 @@ extension Remark: ExpressibleByStringInterpolation {
   /// The words of somebody else.
   public init(stringLiteral text: String) { self.init(quoting: text) }
 }
+
+extension Remark {
+  /// The same, of somebody in particular.
+  public func of(_ source: Source) -> Remark {
+    var remark = self
+    remark.source = source
+    return remark
+  }
+}

@@ -21,13 +21,6 @@ public struct Remark: Hashable, Sendable {
 
   /// What it says; nil for a kind that only a newer program knows.
   public var kind: Kind? { Kind.byCode[code] }
-
-  /// The same, of somebody in particular.
-  public func of(_ source: Source) -> Remark {
-    var remark = self
-    remark.source = source
-    return remark
-  }
 }
 
 extension Remark: Codable {
