@@ -72,6 +72,11 @@ package final class HandTable {
     try? FileDescriptor.open("/proc/sys/kernel/random/boot_id", .readOnly).readAll(limit: 64)
   }
 
+  /// Whether no customer is noted.
+  var isEmpty: Bool { count == 0 }
+  /// Whether the coordinator of this table has ended by itself.
+  package var isClosed: Bool { words[Head.isClosed] == 1 }
+
   // MARK: - The start and the end
 
   /// Takes the table over from the coordinator before this one.
@@ -83,7 +88,7 @@ package final class HandTable {
       && words[Head.books] == UInt64(bitPattern: books.number) && words[Head.day] == UInt64(bitPattern: day)
     guard !isDead() else { return [:] }
     if !isKnown { clear() }
-    let wasClosed = words[Head.isClosed] == 1
+    let wasClosed = isClosed
     (words[Head.format], words[Head.boot]) = (Self.format, boot)
     (words[Head.books], words[Head.day]) = (UInt64(bitPattern: books.number), UInt64(bitPattern: day))
     words[Head.isClosed] = 0
@@ -95,6 +100,7 @@ package final class HandTable {
     // A coordinator that dies with nobody in hand dies by itself, and perhaps did so before.
     let isNobodysFault = !wasClosed && !places.contains { Entry(word: words[$0]).isInHand }
     var falls: [TicketNumber: CoordinatorFall] = [:]
+    count = 0
     for place in places {
       var entry = Entry(word: words[place])
       if entry.isInHand {
@@ -108,9 +114,9 @@ package final class HandTable {
         continue
       }
       words[place] = entry.word
+      count += 1
       falls[entry.ticket] = CoordinatorFall(count: entry.falls, isUnrecorded: entry.isUnrecorded)
     }
-    count = falls.count
     return falls
   }
 
@@ -209,6 +215,10 @@ extension QueueDriver {
   /// Notes in the table what a change says of the customers in hand.
   func noteHands(_ change: StoreChange) {
     guard let hands else { return }
+    if hands.isEmpty {
+      if case .cancelEveryone(let day, _) = change { hands.begin(day: day + 1) }
+      return
+    }
     switch change {
     case .finish(let customer, _, _), .bury(let customer): hands.forget(customer.ticket)
     case .record(let attempt): hands.leave(attempt.ticket)

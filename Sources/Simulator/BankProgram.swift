@@ -27,8 +27,6 @@ final class BankProgram: SimulatedProgram {
   private var hasBegun = false
   private var isOpen = false
   private var farewell: Farewell?
-  /// Whether it has ended by itself, and has noted that whoever was in hand has lost nobody.
-  private(set) var hasLeft = false
 
   init(
     _ stored: StoredQueue, number: Int, incarnation: Int64, of process: SimulatedProcess,
@@ -130,7 +128,6 @@ final class BankProgram: SimulatedProgram {
     try coordinator.turn()
     guard let code = coordinator.exitCode else { return nil }
     coordinator.leave()
-    hasLeft = true
     guard !coordinator.isCutOff else { return code }
     farewell = Farewell(server, loop)
     return nil

@@ -216,7 +216,7 @@ final class PromiseChecker {
 
   /// The process is dead: what was staged is lost, unless the disk knows better.
   ///
-  /// - Parameter isDone: whether it had ended by itself.
+  /// - Parameter isDone: whether it had ended by itself, and noted that it has lost no customer.
   func crashed(isDone: Bool) {
     if isDone { falls.leave() } else { noteFalls() }
     if !staged.isEmpty { doubtful = staged }

@@ -305,7 +305,7 @@ public final class Simulation {
     if disk.hasStagedChanges { statistics.note(.commitLost) }
     ended.store.processEnded()
     disk.processEnded(isDone: isDone)
-    checker.crashed(isDone: ended.hasLeft)
+    checker.crashed(isDone: hands?.isClosed ?? false)
     forgetHandsWithThePower()
     coordinator = nil
     if isDone, isCalm, finale.hasAskedForTheEnd {
