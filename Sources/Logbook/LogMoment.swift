@@ -4,13 +4,21 @@ import Posix
 
 /// Moments as text.
 public enum LogMoment {
-  /// Reads `2026-11-21T08:00:00Z`, also with a fraction or with an offset such as `+09:00` for `Z` (RFC
+  /// Reads `2026-11-21T08:00:00Z`, also with a fraction or with an offset such as `+09:00` for `Z`, and `t` and `z` (RFC
   /// 3339), or `08:00` and `08:00:30`, a time of the present day in UTC.
   public static func parse(_ text: String, now: Int64) -> Int64? {
-    let bytes = Array(text.utf8)
+    let bytes = withCapitals(Array(text.utf8))
     if bytes.count == 5 || bytes.count == 8 { return time(ofToday: bytes, now: now) }
     if let instant = Timestamp.parse(bytes) { return instant }
     return withOffset(bytes)
+  }
+
+  /// RFC 3339 allows `t` and `z`.
+  private static func withCapitals(_ bytes: [UInt8]) -> [UInt8] {
+    var bytes = bytes
+    if bytes.count > 10, bytes[10] == UInt8(ascii: "t") { bytes[10] = UInt8(ascii: "T") }
+    if bytes.last == UInt8(ascii: "z") { bytes[bytes.count - 1] = UInt8(ascii: "Z") }
+    return bytes
   }
 
   private static func time(ofToday bytes: [UInt8], now: Int64) -> Int64? {

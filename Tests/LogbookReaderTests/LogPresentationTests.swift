@@ -102,6 +102,8 @@ import Testing
     #expect(LogMoment.parse("2026-11-21T08:00:00.250Z", now: now) == Sample.morning + 250)
     #expect(LogMoment.parse("2026-11-21T17:00:00+09:00", now: now) == Sample.morning)
     #expect(LogMoment.parse("2026-11-21T04:30:00.5-03:30", now: now) == Sample.morning + 500)
+    #expect(LogMoment.parse("2026-11-21t08:00:00z", now: now) == Sample.morning)
+    #expect(LogMoment.parse("2026-11-21t17:00:00+09:00", now: now) == Sample.morning)
   }
 
   @Test("are times of the present day in UTC") func today() {
