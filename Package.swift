@@ -126,10 +126,12 @@ let package = Package(
       name: "CWebAssets", exclude: ["Assets"],
       cSettings: [.define("BANK_ASSETS", to: "\"\(Context.packageDirectory)/Sources/CWebAssets/Assets\"")]),
     floor("Time"),
+    // Text that carries any bytes.
+    floor("ByteText"),
 
     // Floor 1: words. No input, no output, no clock.
     floor("BankModel", on: ["Time"]),
-    floor("Arguments", on: ["Time"]),
+    floor("Arguments", on: ["Time", "ByteText"]),
     floor("JSON"),
 
     // Floor 2: pure machines, the wire format, and the operating system without a word of banking.
@@ -137,20 +139,21 @@ let package = Package(
     floor("StockCore", on: ["Time", "BankModel"]),
     floor("VendingCore", on: ["Time", "BankModel"]),
     floor("Wire", on: ["Time", "BankModel", "JSON"]),
-    floor("Posix", on: ["CLinux", "Time"]),
+    floor("Posix", on: ["CLinux", "Time", "ByteText"]),
     floor("WebCore", on: ["Time", "BankModel", "JSON"]),
     // The pages of the branch in a browser, as values that become text.
     floor("WebPages", on: ["Time", "BankModel", "Arguments", "JSON"]),
 
     // Floor 3: machines meet the outside.
-    floor("Storage", on: ["Time", "BankModel", "QueueCore", "StockCore", "VendingCore", "CSQLite"]),
+    floor(
+      "Storage", on: ["Time", "ByteText", "BankModel", "QueueCore", "StockCore", "VendingCore", "CSQLite"]),
     floor("Transport", on: ["Time", "BankModel", "Wire", "Posix", "CBuild"]),
     floor("Supervision", on: ["Time", "BankModel"]),
     floor("Logbook", on: ["BankModel", "Time", "Posix"]),
     floor("Configuration", on: ["Time", "BankModel", "Arguments", "JSON", "Posix"]),
-    floor("CommandRunner", on: ["Time", "Posix"]),
+    floor("CommandRunner", on: ["Time", "ByteText", "Posix"]),
     // What is told in the same way wherever it is asked: the shapes of `--json`, and what became of a teller that was killed.
-    floor("Reports", on: ["BankModel", "Arguments", "JSON", "Posix", "Wire"]),
+    floor("Reports", on: ["BankModel", "ByteText", "Arguments", "JSON", "Posix", "Wire"]),
     floor("WebServer", on: ["Time", "Posix", "WebCore", "CMicrohttpd"]),
 
     // A client of PostgreSQL in the event loop.
@@ -185,7 +188,8 @@ let package = Package(
     floor(
       "Coordinator",
       on: [
-        "Time", "BankModel", "Arguments", "QueueCore", "StockCore", "Wire", "Posix", "Storage", "Transport",
+        "Time", "ByteText", "BankModel", "Arguments", "QueueCore", "StockCore", "Wire", "Posix", "Storage",
+        "Transport",
         "Supervision",
         "Logbook", "Configuration", "CommandRunner", "StockClient", "VendingClient", "VendingCore",
       ]),
@@ -199,7 +203,8 @@ let package = Package(
     floor("JuiceStation", on: ["Time", "BankModel", "Wire", "Posix", "StockClient", "Teller"]),
     // A window at which a command does the work is a teller that has it done.
     floor(
-      "CommandWindow", on: ["Time", "BankModel", "JSON", "Wire", "Posix", "CommandRunner", "Teller"]),
+      "CommandWindow",
+      on: ["Time", "ByteText", "BankModel", "JSON", "Wire", "Posix", "CommandRunner", "Teller"]),
 
     // The vending machine takes its drinks from the stock.
     floor(
@@ -224,17 +229,18 @@ let package = Package(
         "PostgresReading",
       ]),
     process("bankd", on: ["Coordinator", "BankModel", "Posix", "SharedBranch"]),
-    process("bank-guardian", on: ["Guardian"]),
+    process("bank-guardian", on: ["Guardian", "Posix"]),
     process("bank-teller", on: ["Teller"]),
     process("bank-juice", on: ["JuiceStation", "Teller"]),
     process("bank-runner", on: ["CommandWindow", "Posix", "Teller"]),
-    process("bank-stockd", on: ["StockService"]),
-    process("bank-vending", on: ["VendingMachine"]),
-    process("bank-web", on: ["WebInterface"]),
+    process("bank-stockd", on: ["StockService", "Posix"]),
+    process("bank-vending", on: ["VendingMachine", "Posix"]),
+    process("bank-web", on: ["WebInterface", "Posix"]),
     floor(
       "Console",
       on: [
-        "Time", "BankModel", "Arguments", "JSON", "Wire", "Posix", "Transport", "Logbook", "Configuration",
+        "Time", "ByteText", "BankModel", "Arguments", "JSON", "Wire", "Posix", "Transport", "Logbook",
+        "Configuration",
         "CommandRunner", "ControlClient",
         "StockClient", "VendingClient", "Guardian", "Reports",
       ]),
@@ -296,6 +302,7 @@ let package = Package(
     tests("BankModelTests", of: ["Time", "BankModel"]),
     tests("SupervisionTests", of: ["Supervision", "Time", "BankModel"]),
     tests("TimeTests", of: ["Time"]),
+    tests("ByteTextTests", of: ["ByteText"]),
     tests("WebCoreTests", of: ["WebCore", "BankModel", "Time"]),
     tests(
       "WebInterfaceTests",
@@ -304,7 +311,7 @@ let package = Package(
         "Time",
       ]),
     tests("WebServerTests", of: ["PosixFixture", "WebServer", "WebCore", "Posix", "Time"]),
-    tests("PosixTests", of: ["PosixFixture", "Posix", "Time"]),
+    tests("PosixTests", of: ["PosixFixture", "Posix", "Time", "ByteText"]),
     tests(
       "PostgresTests", of: ["PostgresFixture", "PosixFixture", "Postgres", "BankModel", "Posix", "Time"]),
     tests(
@@ -342,7 +349,8 @@ let package = Package(
     tests(
       "CommandWindowTests",
       of: [
-        "PosixFixture", "CommandWindow", "bank-runner", "CommandRunner", "Teller", "Transport", "Logbook",
+        "PosixFixture", "ByteText", "JSON", "CommandWindow", "bank-runner", "CommandRunner", "Teller",
+        "Transport", "Logbook",
         "Wire", "Posix", "Time", "BankModel",
       ]),
     tests(

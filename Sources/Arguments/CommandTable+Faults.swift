@@ -102,7 +102,7 @@ extension CommandTable {
       choices = words
     case .integerOrWord(_, let words): choices = words
     case .assignment(let names, _): choices = names
-    case .flag, .integer, .duration, .speed, .path, .text, .anyText, .date: choices = []
+    case .flag, .integer, .duration, .speed, .path, .text, .bytes, .date: choices = []
     }
     let spellings = choices.flatMap { [$0.value] + $0.aliases }
     var faults = choices.map(\.value).filter { !Self.isName($0.lowercased()) }.map {

@@ -152,7 +152,7 @@ extension ValueKind {
   /// What may be written, in a few words, where the value's word in help does not say it already.
   func rule(shownAs placeholder: String) -> Text? {
     switch self {
-    case .flag, .path, .text, .anyText: nil
+    case .flag, .path, .text, .bytes: nil
     case .integer(let range), .assignment(_, let range): HelpMessages.range(range)
     case .integerOrWord(let range, let words):
       Text(

@@ -103,9 +103,10 @@ struct LineScan {
 
   private mutating func takeLongOption(_ word: String) {
     let body = word.dropFirst(2)
-    let equals = body.firstIndex(of: "=")
+    // By bytes: a mark that combines with the sign belongs to the value.
+    let equals = body.utf8.firstIndex(of: UInt8(ascii: "="))
     let name = String(body[..<(equals ?? body.endIndex)])
-    let attached = equals.map { String(body[body.index(after: $0)...]) }
+    let attached = equals.map { String(body[body.utf8.index(after: $0)...]) }
     guard let option = table.option(long: name, under: path) else {
       optionError = optionError ?? unknown("--" + name)
       return

@@ -1,5 +1,6 @@
 // The English sentences of usage errors. Owns: wording only. The words are behaviour: tests hold every one of
 // them. Invariant: one line; what failed, on what, why, what to do; the last sentence names the help page.
+import ByteText
 
 extension UsageError {
   var englishMessage: String { "\(englishSentence) See '\(helpCommand)'." }
@@ -35,6 +36,9 @@ extension UsageError {
   private static func english(_ name: String, _ error: ValueError) -> String {
     switch error {
     case .empty: return "\(name) must not be empty."
+    case .foreignByte(let text, let byte, let offset):
+      return
+        "\(name) must be text in UTF-8, but its byte \(offset + 1) is \(ByteText.spelled(byte)): \(quoted(text)). Write it in UTF-8."
     case .notANumber(let text, let range):
       return "\(name) is not a number: \(quoted(text)). Write a whole number \(english(range))."
     case .outOfRange(let text, let range): return "\(name) must be \(english(range)), not \(shortened(text))."

@@ -2,6 +2,7 @@
 // them. Invariant: one line; what failed, on what, why, what to do; the last sentence names the help page. A
 // particle that follows an inserted word is chosen by its last sound (`Particle`). Sentences tell in -습니다 and
 // ask in -세요, like all of this project.
+import ByteText
 
 extension UsageError {
   var koreanMessage: String { "\(koreanSentence) '\(helpCommand)' 명령으로 사용법을 볼 수 있습니다." }
@@ -37,6 +38,9 @@ extension UsageError {
   private static func korean(_ name: String, _ error: ValueError) -> String {
     switch error {
     case .empty: return "\(name) 값은 비어 있을 수 없습니다."
+    case .foreignByte(let text, let byte, let offset):
+      return
+        "\(name) 값은 UTF-8 텍스트여야 하지만 \(offset + 1)번째 바이트가 \(ByteText.spelled(byte))입니다: \(quoted(text)). UTF-8로 쓰세요."
     case .notANumber(let text, let range):
       return "\(name) 값이 숫자가 아닙니다: \(quoted(text)). \(korean(range)) 정수를 쓰세요."
     case .outOfRange(let text, let range):

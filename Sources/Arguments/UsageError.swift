@@ -1,6 +1,7 @@
 // Why a command line was not understood. Owns: every way a line can be wrong, with what is needed to say so.
 // The sentences are in `UsageError+English` and `UsageError+Korean`. Must not know where the sentences are
 // shown. Invariant: an error is a value; making or wording one never fails, whatever the input was.
+import ByteText
 
 /// A line that was not understood, with what a person needs to put it right.
 public struct UsageError: Error, Sendable, Hashable {
@@ -67,7 +68,7 @@ public struct UsageError: Error, Sendable, Hashable {
   /// sixty characters is cut. A terminal obeys control characters, so input is never echoed raw.
   static func quoted(_ text: String) -> String {
     var shown = ""
-    for (index, character) in text.enumerated() {
+    for (index, character) in ByteText.shown(text).enumerated() {
       if index == 60 {
         shown += "…"
         break

@@ -1,12 +1,15 @@
 // How the text of a value is checked against its kind. Owns: the rule of every kind. Invariant: any text
 // whatever gives a value or a typed error; arithmetic is checked, nothing traps.
 
+import ByteText
 import Time
 
 /// Why a text is not a value of the kind that was asked for.
 public indirect enum ValueError: Error, Sendable, Hashable {
   /// Nothing was written where a value is needed.
   case empty
+  /// A byte is not UTF-8, but text is needed; `offset` bytes stand before it.
+  case foreignByte(String, byte: UInt8, offset: Int)
   /// Not a whole number in ASCII digits; the range tells what to write.
   case notANumber(String, ClosedRange<Int64>)
   /// A whole number, but outside the range.
@@ -33,7 +36,10 @@ extension ValueKind {
   /// - Parameter text: What was written, without quotes.
   /// - Throws: A ``ValueError`` that says why the text is no value of this kind.
   public func check(_ text: String) throws(ValueError) -> Value {
-    if text.isEmpty, self != .anyText { throw .empty }
+    if text.isEmpty, self != .bytes { throw .empty }
+    if self != .bytes, self != .path, let (byte, offset) = ByteText.firstForeignByte(in: text) {
+      throw .foreignByte(text, byte: byte, offset: offset)
+    }
     switch self {
     case .flag: return .flag
     case .integer(let range): return .integer(try Self.integer(text, in: range))
@@ -41,7 +47,7 @@ extension ValueKind {
     case .duration: return .duration(try Self.duration(text))
     case .speed: return .speed(try Self.speed(text))
     case .choice(let choices): return .text(try Self.choice(text, of: choices))
-    case .path, .text, .anyText: return .text(text)
+    case .path, .text, .bytes: return .text(text)
     case .date:
       guard Self.isDate(text) else { throw .notADate(text) }
       return .text(text)
@@ -92,12 +98,12 @@ extension ValueKind {
   private static func assignment(
     _ text: String, _ names: [Choice], _ range: ClosedRange<Int64>
   ) throws(ValueError) -> Assignment {
-    guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
+    guard let equals = text.utf8.firstIndex(of: UInt8(ascii: "=")), equals != text.startIndex else {
       throw .notAnAssignment(text)
     }
     let written = String(text[..<equals])
     let name = names.isEmpty ? written : try choice(written, of: names)
-    let digits = String(text[text.index(after: equals)...])
+    let digits = String(text[text.utf8.index(after: equals)...])
     do throws(ValueError) {
       if digits.isEmpty { throw .empty }
       return Assignment(name: name, number: try integer(digits, in: range))

@@ -31,12 +31,12 @@ public enum ValueKind: Sendable, Hashable {
   case speed
   /// One of some words.
   case choice([Choice])
-  /// The name of a file or directory; `-` is left to the caller. Not empty.
+  /// The name of a file or directory, of any bytes; `-` is left to the caller. Not empty.
   case path
   /// Any text that is not empty.
   case text
-  /// Any text, also an empty one.
-  case anyText
+  /// Any bytes, also none.
+  case bytes
   /// A day of the Gregorian calendar, `2026-07-01`, years 0001–9999.
   case date
   /// `NAME=N`: one of some names (any, when the list is empty) and a whole number within a range.
@@ -52,7 +52,7 @@ public enum ValueKind: Sendable, Hashable {
     case .speed: "SPEED"
     case .choice(let choices): choices.map(\.value).joined(separator: "|")
     case .path: "FILE"
-    case .text, .anyText: "TEXT"
+    case .text, .bytes: "TEXT"
     case .date: "DATE"
     case .assignment: "NAME=N"
     }
@@ -63,7 +63,7 @@ public enum ValueKind: Sendable, Hashable {
   var isNumeric: Bool {
     switch self {
     case .integer, .integerOrWord, .duration, .speed: true
-    case .flag, .choice, .path, .text, .anyText, .date, .assignment: false
+    case .flag, .choice, .path, .text, .bytes, .date, .assignment: false
     }
   }
 
@@ -72,7 +72,7 @@ public enum ValueKind: Sendable, Hashable {
     switch self {
     case .choice(let choices), .integerOrWord(_, let choices): choices.map(\.value)
     case .speed: ["max"]
-    case .flag, .integer, .duration, .path, .text, .anyText, .date, .assignment: []
+    case .flag, .integer, .duration, .path, .text, .bytes, .date, .assignment: []
     }
   }
 }

@@ -88,7 +88,7 @@ extension ValueKind {
 
   fileprivate var holdsTexts: Bool {
     switch self {
-    case .text, .anyText, .choice, .path, .date, .integerOrWord: true
+    case .text, .bytes, .choice, .path, .date, .integerOrWord: true
     default: false
     }
   }

@@ -161,7 +161,14 @@ int linux_spawn(pid_t *pid, const char *path, char *const arguments[], char *con
   if (code == 0) {
     code = describe_descriptors(&actions, sources, working_directory);
     if (code == 0) code = describe_signals(&attributes, new_session);
-    if (code == 0) code = posix_spawn(pid, path, &actions, &attributes, arguments, environment);
+    if (code == 0) {
+      // The C library has no attribute for them. A process of this system is one thread, and the call returns when the child has
+      // become its program: nothing else is made or opened meanwhile.
+      struct linux_lent own;
+      linux_lend_surroundings(&own);
+      code = posix_spawn(pid, path, &actions, &attributes, arguments, environment);
+      linux_take_back_surroundings(&own);
+    }
     posix_spawnattr_destroy(&attributes);
   }
   posix_spawn_file_actions_destroy(&actions);
@@ -266,6 +273,12 @@ int linux_set_nonblocking(int fd, bool nonblocking) {
   // The same as F_SETFL, in one call instead of two.
   int wanted = nonblocking;
   return ioctl(fd, FIONBIO, &wanted);
+}
+
+int linux_unread(int fd) {
+  int count = 0;
+  if (isatty(fd) || ioctl(fd, FIONREAD, &count) == -1) return 0;
+  return count;
 }
 
 static void copy_facts(const struct stat *from, struct linux_file_facts *to) {

@@ -20,6 +20,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -52,20 +53,12 @@ static void keep_stack(char *stack) {
 }
 
 static int limit(const struct linux_limit *wanted) {
-  static const int resources[] = {
-      [LINUX_MEMORY] = RLIMIT_AS,
-      [LINUX_PROCESSOR_SECONDS] = RLIMIT_CPU,
-      [LINUX_OPEN_FILES] = RLIMIT_NOFILE,
-      [LINUX_FILE_SIZE] = RLIMIT_FSIZE,
-      [LINUX_REAL_TIME] = RLIMIT_RTTIME,
-  };
-  int resource = resources[wanted->resource];
   struct rlimit limit;
-  if (getrlimit(resource, &limit) == -1) return -1;
+  if (getrlimit(wanted->resource, &limit) == -1) return -1;
   // A limit is never raised: what the administrator allows stays the most.
   if (wanted->hard < limit.rlim_max) limit.rlim_max = wanted->hard;
   limit.rlim_cur = wanted->soft < limit.rlim_max ? wanted->soft : limit.rlim_max;
-  return setrlimit(resource, &limit);
+  return setrlimit(wanted->resource, &limit);
 }
 
 static int prepare(struct shared *shared) {
@@ -87,6 +80,7 @@ static int prepare(struct shared *shared) {
   closefrom(program->channel == -1 ? 3 : 4);
   shared->step = LINUX_STEP_DIRECTORY;
   if (program->working_directory != NULL && chdir(program->working_directory) == -1) return -1;
+  if (program->mask >= 0) (void)umask((mode_t)program->mask);
   // Last, so that no step fails because of them.
   shared->step = LINUX_STEP_LIMITS;
   for (int i = 0; i < program->limit_count; i++) {

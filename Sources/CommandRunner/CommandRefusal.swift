@@ -1,6 +1,7 @@
 // Owns the reasons for which a command does not even begin, apart from a shortage, which passes.
 // Invariant: each has the exit code that a shell would have given, so that one table judges them and what has run.
 // Failure: this is how failure looks.
+import ByteText
 import Posix
 
 /// Why a command was not started.
@@ -32,11 +33,11 @@ extension CommandRefusal: CustomStringConvertible {
   public var description: String {
     switch self {
     case .programMissing(let name, let searched?):
-      "no program \(String(reflecting: name)) in PATH=\(String(reflecting: searched))"
-    case .programMissing(let path, nil): "no program at \(String(reflecting: path))"
-    case .notExecutable(let path, let reason): "\(String(reflecting: path)) cannot be run: \(reason)"
+      "no program \(ByteText.quoted(name)) in PATH=\(ByteText.quoted(searched))"
+    case .programMissing(let path, nil): "no program at \(ByteText.quoted(path))"
+    case .notExecutable(let path, let reason): "\(ByteText.quoted(path)) cannot be run: \(reason)"
     case .directoryUnusable(let path, let reason):
-      "the directory \(String(reflecting: path)) cannot be used: \(reason)"
+      "the directory \(ByteText.quoted(path)) cannot be used: \(reason)"
     case .argumentTooLong(let bytes):
       "a payload of \(bytes) bytes is too long for an argument, which has at most \(CommandTemplate.longestArgument)"
     case .zeroByteInArgument: "a payload with a zero byte cannot be an argument"

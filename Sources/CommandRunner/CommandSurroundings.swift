@@ -1,6 +1,7 @@
 // Owns the variables that every program begins with that is not of this build. Invariant: it is told nothing of the bank's own
 // surroundings: it has what its service names, and six usual variables. Whatever else the bank was opened with, as secrets of a
 // shell and the bank's own `BANK_HOME`, stays here. Nothing here can fail.
+import Posix
 
 /// The surroundings of programs that are not of this build.
 public enum CommandSurroundings {
@@ -12,12 +13,12 @@ public enum CommandSurroundings {
   /// - Parameters:
   ///   - settings: `NAME=VALUE` each, as the service names them; of a name that comes twice, the last.
   ///   - own: the variables of this process.
-  public static func common(_ settings: [String], own: [String: String]) -> [String: String] {
+  public static func common(_ settings: [String], own: Variables) -> Variables {
     var common = own.filter { inherited.contains($0.key) }
     if common["PATH"] == nil { common["PATH"] = ProgramSearch.usualPath }
     for setting in settings {
-      guard let equals = setting.firstIndex(of: "="), equals != setting.startIndex else { continue }
-      common[String(setting[..<equals])] = String(setting[setting.index(after: equals)...])
+      guard let (name, value) = Variables.parts(of: setting) else { continue }
+      common[name] = value
     }
     return common
   }

@@ -1,6 +1,7 @@
 // Owns a command as the configuration has it: words, of which some stand for what a customer brings.
 // Invariant: a placeholder is a whole word and becomes exactly one argument; nothing is ever put into another word, and
 // no shell reads any of it. Failure: a refusal that says what a customer's payload cannot be.
+import ByteText
 
 /// The words of a command, such as `["convert", "-", "{payload}"]`.
 public struct CommandTemplate: Sendable, Hashable {
@@ -41,13 +42,13 @@ public struct CommandTemplate: Sendable, Hashable {
       }
       guard !payload.contains(0) else { return .failure(.zeroByteInArgument) }
     }
-    var words = [Array(program.utf8)]
+    var words = [ByteText.bytes(of: program)]
     words.reserveCapacity(arguments.count + 1)
     for argument in arguments {
       switch argument {
       case Self.payload: words.append(payload)
       case Self.key: words.append(Array(key.utf8))
-      default: words.append(Array(argument.utf8))
+      default: words.append(ByteText.bytes(of: argument))
       }
     }
     return .success(words)

@@ -1,6 +1,7 @@
 // Owns where programs were found a moment ago: to look through a long `PATH` for each command again took a tenth of what
 // its runner did. Invariant: what is remembered is a place where the program was found and could be run, less than a second
 // ago, and never that there is none. Failure: what is found may be gone; whoever could not run it forgets, and looks again.
+import ByteText
 import Posix
 import Time
 
@@ -12,9 +13,9 @@ public final class ProgramPlaces {
   static let most = 64
 
   private struct Question: Hashable {
-    let program: String
-    let path: String?
-    let directory: String?
+    let program: ExactText
+    let path: ExactText?
+    let directory: ExactText?
   }
 
   private var places: [Question: String] = [:]
@@ -30,7 +31,9 @@ public final class ProgramPlaces {
   ) -> Result<String, CommandRefusal> {
     let now = SystemClock.monotonic()
     if let endsAt, now >= endsAt || places.count >= Self.most { empty() }
-    let question = Question(program: program, path: path, directory: directory)
+    let question = Question(
+      program: ExactText(program), path: path.map { ExactText($0) },
+      directory: directory.map { ExactText($0) })
     if let place = places[question] {
       hasRemembered = true
       return .success(place)

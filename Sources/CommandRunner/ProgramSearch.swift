@@ -27,14 +27,21 @@ public enum ProgramSearch {
     if program.utf8.contains(UInt8(ascii: "/")) {
       let code = check(seen(program))
       if code == 0 { return .success(program) }
+      // Without the directory nothing can be where a relative path leads.
+      if isAbsent(code), program.utf8.first != UInt8(ascii: "/"), let directory,
+        (try? FileFacts.inspect(directory)) == .some(.none)
+      {
+        let error = SystemError(call: "chdir", subject: directory, code: ENOENT)
+        return .failure(.directoryUnusable(directory, reason: error.reason))
+      }
       return .failure(
         isAbsent(code)
           ? .programMissing(seen(program), searched: nil) : notExecutable(seen(program), code))
     }
     let searched = path ?? defaultPath
     var refused: CommandRefusal?
-    for place in searched.split(separator: ":", omittingEmptySubsequences: false) {
-      let candidate = Paths.join(place.isEmpty ? "." : String(place), program)
+    for place in searched.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false) {
+      let candidate = Paths.join(place.isEmpty ? "." : String(Substring(place)), program)
       let code = check(seen(candidate))
       if code == 0 { return .success(candidate) }
       // The first that is there and may not be run is named where no other can be.

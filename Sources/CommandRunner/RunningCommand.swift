@@ -226,7 +226,9 @@ public final class RunningCommand {
       guard let facts = try? FileFacts.inspect(path), facts.isFile else {
         return .programMissing(path, searched: nil)
       }
-      return .notExecutable(path, reason: "the interpreter that it names is missing")
+      let fault = FirstLine.fault(
+        of: path, search: program.environment["PATH"], directory: program.directory)
+      return .notExecutable(path, reason: fault ?? "the interpreter that it names is missing")
     case ("execve", ENOEXEC):
       return .notExecutable(program.path, reason: "no program, and no first line that names one")
     case ("execve", _): return .notExecutable(program.path, reason: error.reason)

@@ -9,12 +9,12 @@ import Wire
 /// The environments of one service's commands.
 struct CommandEnvironment: Sendable {
   /// What every customer's command has.
-  let common: [String: String]
+  let common: Variables
 
   /// - Parameters:
   ///   - settings: `NAME=VALUE` each, as the service names them; of a name that comes twice, the last.
   ///   - own: the variables of this process.
-  init(_ settings: [String], own: [String: String]) {
+  init(_ settings: [String], own: Variables) {
     common = CommandSurroundings.common(settings, own: own)
   }
 
@@ -24,8 +24,8 @@ struct CommandEnvironment: Sendable {
   ///   - variables: all that it has otherwise; nil for ``common``.
   ///   - deadline: when it will be ended; nil for never.
   func variables(
-    of customer: CommandCustomer, deadline: WallTime?, over variables: [String: String]? = nil
-  ) -> [String: String] {
+    of customer: CommandCustomer, deadline: WallTime?, over variables: Variables? = nil
+  ) -> Variables {
     var all = variables ?? common
     all["BANK_KEY"] = customer.key
     all["BANK_ATTEMPT"] = String(customer.attempt)

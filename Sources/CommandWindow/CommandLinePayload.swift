@@ -1,19 +1,28 @@
 // Owns the payload of a customer who brings a command line: what `bankctl run` puts in the queue.
-// Invariant: nothing in it stands for something else: its words are handed over as they are, and no shell reads them.
+// Invariant: nothing in it stands for something else: its words are handed over as they are, byte by byte, and no shell reads them.
 // Failure: a sentence about what is wrong with it; it would be as wrong another time.
+import ByteText
 import JSON
+import Posix
 
-/// `{"command":["sh","-c","…"],"directory":"/abs","environment":{"NAME":"VALUE"},"waited":true}`
+/// `{"command":["sh","-c","…"],"directory":"/abs","environment":{"NAME":"VALUE"},"umask":"0022","limits":{"nofile":[1024,null]},"waited":true}`
+///
+/// What is no UTF-8 stands in `command_b64`, `directory_b64`, `environment_b64` (`NAME=VALUE` each) and `input_b64` as base64.
 struct CommandLinePayload: Equatable {
   /// The program and its words.
   var words: [String] = []
   /// Where it starts; nil where the bank is.
   var directory: String?
   /// Its whole environment; nil for what every command has.
-  var environment: [String: String]?
-
+  var environment: Variables?
   /// Whether a client waits for its end, and ends with its code.
   var isWaited = false
+  /// What it reads from its standard input.
+  var input: [UInt8] = []
+  /// The mask of its new files; nil for what every command has.
+  var mask: UInt32?
+  /// The limits of the client that ordered it.
+  var limits: [ResourceLimit] = []
 
   /// What is wrong with a payload.
   struct Fault: Error, Equatable {
@@ -28,45 +37,66 @@ struct CommandLinePayload: Equatable {
       throw Fault("no JSON at line \(error.line), column \(error.column)")
     }
     guard case .object(let members) = node.content else { throw Fault("no JSON object") }
-    var seen: Set<String> = []
+    var seen: Set<ExactText> = []
     for member in members {
-      guard seen.insert(member.key).inserted else {
+      guard seen.insert(ExactText(member.key)).inserted else {
         throw Fault("\(Self.quoted(member.key)) stands there twice")
       }
-      switch member.key {
-      case "command": words = try Self.words(member.value)
-      case "directory": directory = try Self.directory(member.value)
-      case "environment": environment = try Self.environment(member.value)
-      case "waited":
-        guard case .bool(let isWaited) = member.value.content else {
-          throw Fault("\"waited\" is neither true nor false")
-        }
-        self.isWaited = isWaited
-      default: throw Fault("\(Self.quoted(member.key)) has no meaning there")
-      }
+      try take(member)
     }
-    guard seen.contains("command") else { throw Fault("\"command\" is missing") }
+    for (name, other) in [("command", "command_b64"), ("directory", "directory_b64"), ("input", "input_b64")]
+    where seen.contains(ExactText(name)) && seen.contains(ExactText(other)) {
+      throw Fault("\"\(name)\" and \"\(other)\" exclude each other")
+    }
+    guard !words.isEmpty else { throw Fault("\"command\" is missing") }
   }
 
-  private static func words(_ node: JSONNode) throws(Fault) -> [String] {
-    guard case .array(let elements) = node.content else { throw Fault("\"command\" is no list of words") }
+  private mutating func take(_ member: JSONNode.Member) throws(Fault) {
+    let value = member.value
+    switch member.key {
+    case "command", "command_b64": words = try Self.words(member)
+    case "directory": directory = try Self.directory(Self.text(value, of: "\"directory\""))
+    case "directory_b64": directory = try Self.directory(Self.decoded(value, of: "\"directory_b64\""))
+    case "environment": environment = try Self.environment(value).overlaid(by: environment ?? [:])
+    case "environment_b64":
+      environment = (environment ?? [:]).overlaid(by: try Self.encodedEnvironment(value))
+    case "input": input = Array(try Self.anyText(value, of: "\"input\"").utf8)
+    case "input_b64": input = try Self.bytes(value, of: "\"input_b64\"")
+    case "umask":
+      let text = try Self.text(value, of: "\"umask\"")
+      guard let mask = FileMask.mask(text) else { throw Fault("\"umask\" is no mask of new files") }
+      self.mask = mask
+    case "limits": limits = try Self.limits(value)
+    case "waited":
+      guard case .bool(let isWaited) = value.content else { throw Fault("\"waited\" is neither true nor false") }
+      self.isWaited = isWaited
+    default: throw Fault("\(Self.quoted(member.key)) has no meaning there")
+    }
+  }
+
+  private static func words(_ member: JSONNode.Member) throws(Fault) -> [String] {
+    let name = "\"\(member.key)\""
+    guard case .array(let elements) = member.value.content else { throw Fault("\(name) is no list of words") }
     var words: [String] = []
-    for element in elements { words.append(try text(element, of: "a word of \"command\"")) }
-    guard let program = words.first, !program.isEmpty else { throw Fault("\"command\" names no program") }
+    for element in elements {
+      words.append(
+        try member.key == "command"
+          ? text(element, of: "a word of \(name)") : decoded(element, of: "a word of \(name)"))
+    }
+    guard let program = words.first, !program.isEmpty else { throw Fault("\(name) names no program") }
     return words
   }
 
-  private static func directory(_ node: JSONNode) throws(Fault) -> String {
-    let path = try text(node, of: "\"directory\"")
+  private static func directory(_ path: String) throws(Fault) -> String {
     guard path.hasPrefix("/") else { throw Fault("\"directory\" is no absolute path") }
     return path
   }
 
-  private static func environment(_ node: JSONNode) throws(Fault) -> [String: String] {
+  private static func environment(_ node: JSONNode) throws(Fault) -> Variables {
     guard case .object(let members) = node.content else {
       throw Fault("\"environment\" is no object of names and values")
     }
-    var variables: [String: String] = [:]
+    var variables = Variables()
     for member in members {
       guard !member.key.isEmpty, !member.key.utf8.contains(UInt8(ascii: "=")), !member.key.utf8.contains(0)
       else { throw Fault("no variable can be called \(quoted(member.key))") }
@@ -75,10 +105,66 @@ struct CommandLinePayload: Equatable {
     return variables
   }
 
+  private static func encodedEnvironment(_ node: JSONNode) throws(Fault) -> Variables {
+    let what = "\"environment_b64\""
+    guard case .array(let elements) = node.content else { throw Fault("\(what) is no list of variables") }
+    var variables = Variables()
+    for element in elements {
+      guard let (name, value) = Variables.parts(of: try decoded(element, of: "a variable of \(what)")) else {
+        throw Fault("a variable of \(what) is no NAME=VALUE")
+      }
+      variables[name] = value
+    }
+    return variables
+  }
+
+  private static func limits(_ node: JSONNode) throws(Fault) -> [ResourceLimit] {
+    guard case .object(let members) = node.content else { throw Fault("\"limits\" is no object") }
+    var limits: [ResourceLimit] = []
+    for member in members {
+      guard let resource = ResourceLimit.Resource(rawValue: member.key), resource != .realTime else {
+        throw Fault("no limit is called \(quoted(member.key))")
+      }
+      guard case .array(let bounds) = member.value.content, bounds.count == 2, let soft = bound(bounds[0]),
+        let hard = bound(bounds[1]), soft <= hard
+      else { throw Fault("the limit \(quoted(member.key)) is no pair of numbers") }
+      limits.append(ResourceLimit(resource, soft, hard: hard))
+    }
+    return limits
+  }
+
+  private static func bound(_ node: JSONNode) -> UInt64? {
+    switch node.content {
+    case .null: ResourceLimit.unlimited
+    case .number(let digits): UInt64(digits)
+    default: nil
+    }
+  }
+
   private static func text(_ node: JSONNode, of what: String) throws(Fault) -> String {
-    guard case .string(let text) = node.content else { throw Fault("\(what) is no text") }
+    let text = try anyText(node, of: what)
     guard !text.utf8.contains(0) else { throw Fault("\(what) holds a zero byte") }
+    // Such characters carry bytes that are no UTF-8, and those stand there as base64.
+    guard !ByteText.carriesForeignBytes(text) else { throw Fault("\(what) holds a private character") }
     return text
+  }
+
+  private static func anyText(_ node: JSONNode, of what: String) throws(Fault) -> String {
+    guard case .string(let text) = node.content else { throw Fault("\(what) is no text") }
+    return text
+  }
+
+  private static func bytes(_ node: JSONNode, of what: String) throws(Fault) -> [UInt8] {
+    let text = try anyText(node, of: what)
+    do throws(Base64.Fault) { return try Base64.decode(text) } catch {
+      throw Fault("\(what) is no base64 at character \(error.place)")
+    }
+  }
+
+  private static func decoded(_ node: JSONNode, of what: String) throws(Fault) -> String {
+    let bytes = try bytes(node, of: what)
+    guard !bytes.contains(0) else { throw Fault("\(what) holds a zero byte") }
+    return ByteText.text(of: bytes)
   }
 
   /// As it would stand in a text of a program, and no longer than one reads.

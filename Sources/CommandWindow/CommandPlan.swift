@@ -3,6 +3,7 @@
 // anything. Failure: what a customer brings can be no command, which is that customer's end; or what the service names can be
 // none, which is nobody's, and pauses the service.
 import BankModel
+import ByteText
 import CommandRunner
 import Posix
 import Teller
@@ -34,7 +35,7 @@ struct CommandPlan {
   ///   - own: the variables of this process.
   ///   - places: where programs were found.
   init(
-    _ orders: CommandOrders, service: ServiceName, home: String?, own: [String: String],
+    _ orders: CommandOrders, service: ServiceName, home: String?, own: Variables,
     places: ProgramPlaces = ProgramPlaces()
   ) {
     self.places = places
@@ -61,10 +62,15 @@ struct CommandPlan {
   func order(for assignment: Assignment, at now: WallTime) throws(Unserved) -> CommandOrder {
     let customer = CommandCustomer(assignment, service: service)
     let deadline = timeout.map { WallTime(milliseconds: now.milliseconds &+ $0.milliseconds) }
-    var order = CommandOrder(
-      try takesCommandLines
-        ? commandLine(of: assignment, customer, deadline) : command(of: assignment, customer, deadline))
-    if !takesCommandLines { order.payload = assignment.payload ?? [] }
+    var order: CommandOrder
+    if takesCommandLines {
+      let line = try line(of: assignment)
+      order = CommandOrder(try commandLine(line, customer, deadline))
+      order.payload = line.input
+    } else {
+      order = CommandOrder(try command(of: assignment, customer, deadline))
+      order.payload = assignment.payload ?? []
+    }
     order.timeout = timeout
     order.grace = .milliseconds(orders.graceMilliseconds)
     order.output = bounds(file(of: assignment, ending: "out"))
@@ -98,35 +104,35 @@ struct CommandPlan {
       let path = try places.find(
         template.program, path: variables["PATH"], directory: directory
       ).get()
-      return program(path, words, variables, in: directory)
+      return ChildProcess.Program(
+        path: path, words: words, environment: variables, directory: directory, limits: limits,
+        mask: orders.mask)
     } catch {
       throw Unserved(failure: judgement.failure(of: error))
     }
   }
 
-  /// The command that the customer brings.
-  private func commandLine(
-    of assignment: Assignment, _ customer: CommandCustomer, _ deadline: WallTime?
-  ) throws(Unserved) -> ChildProcess.Program {
-    let line: CommandLinePayload
-    do throws(CommandLinePayload.Fault) { line = try CommandLinePayload(assignment.payload ?? []) } catch {
+  private func line(of assignment: Assignment) throws(Unserved) -> CommandLinePayload {
+    do throws(CommandLinePayload.Fault) { return try CommandLinePayload(assignment.payload ?? []) } catch {
       throw Unserved(failure: WorkFailure(error.words, .never))
     }
+  }
+
+  /// The command that the customer brings. Of the limits of the client that ordered it, and those of the service, the lower hold.
+  private func commandLine(
+    _ line: CommandLinePayload, _ customer: CommandCustomer, _ deadline: WallTime?
+  ) throws(Unserved) -> ChildProcess.Program {
     let variables = environment.variables(of: customer, deadline: deadline, over: line.environment)
     let directory = line.directory ?? orders.directory ?? home
     do throws(CommandRefusal) {
       let path = try places.find(line.words[0], path: variables["PATH"], directory: directory).get()
-      return program(path, line.words.map { Array($0.utf8) }, variables, in: directory)
+      return ChildProcess.Program(
+        path: path, words: line.words.map { ByteText.bytes(of: $0) }, environment: variables,
+        directory: directory, limits: ResourceLimit.lowest(of: line.limits + limits),
+        mask: line.mask ?? orders.mask)
     } catch {
       throw Unserved(failure: judgement.failure(of: error))
     }
-  }
-
-  private func program(
-    _ path: String, _ words: [[UInt8]], _ variables: [String: String], in directory: String?
-  ) -> ChildProcess.Program {
-    ChildProcess.Program(
-      path: path, words: words, environment: variables, directory: directory, limits: limits)
   }
 
   private func file(of assignment: Assignment, ending: String) -> String? {

@@ -68,6 +68,8 @@ extension ConfigurationError {
     case .badVariable(let name):
       return
         "\(quoted(name)) (\(subject)) can be the name of no variable; leave out \"=\", and do not begin with \"BANK_\", which the bank sets"
+    case .badMask(let text):
+      return "\(subject) is \(quoted(text)); write the permissions to take away in base eight, as \"022\""
     case .badEnding(let name):
       return
         "\(quoted(name)) (\(subject)) is no ending; write a code from 0 to 255, \"signal\", \"timeout\" or \"other\""
@@ -147,6 +149,8 @@ extension ConfigurationError {
     case .badVariable(let name):
       return
         "환경 변수의 이름으로 쓸 수 없습니다: \(quoted(name)) (\(subject)). \"=\"를 빼고, 은행이 정하는 \"BANK_\"로 시작하지 마세요."
+    case .badMask(let text):
+      return "\(subject) 값이 umask가 아닙니다: \(quoted(text)). \"022\"처럼 뺄 권한을 8진수로 쓰세요."
     case .badEnding(let name):
       return
         "종료 방식이 아닙니다: \(quoted(name)) (\(subject)). 0부터 255까지의 코드나 \"signal\", \"timeout\", \"other\"를 쓰세요."

@@ -57,6 +57,8 @@ public struct ConfigurationError: Error, Sendable, Hashable {
     case notAbsolute(String)
     /// The name of a variable that none can have, or that the bank sets.
     case badVariable(String)
+    /// What is no mask of new files.
+    case badMask(String)
     /// What is no exit code and no name of another ending.
     case badEnding(String)
     /// A word that no program can be given: too long, or with a zero byte.

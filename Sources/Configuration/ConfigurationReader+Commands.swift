@@ -2,6 +2,7 @@
 // Invariant: nothing is taken that execve(2) would not: no zero byte, no name of a variable with "=" in it.
 
 import BankModel
+import Posix
 
 extension ConfigurationReader {
   /// Words of a command at most.
@@ -38,17 +39,24 @@ extension ConfigurationReader {
   }
 
   /// Variables of an environment.
-  func variables() throws(ConfigurationError) -> [String: String] {
-    var variables: [String: String] = [:]
+  func variables() throws(ConfigurationError) -> Variables {
+    var variables = Variables()
     for (name, value) in try freeMembers() {
       guard !name.isEmpty, name.utf8.count <= Self.longestWord, !name.utf8.contains(UInt8(ascii: "=")),
         !name.utf8.contains(0), !name.hasPrefix("BANK_")
       else { throw value.fail(.badVariable(name)) }
-      guard variables.updateValue(try value.word(), forKey: name) == nil else {
-        throw value.fail(.duplicateKey)
-      }
+      let word = try value.word()
+      guard variables[name] == nil else { throw value.fail(.duplicateKey) }
+      variables[name] = word
     }
     return variables
+  }
+
+  /// A mask of new files, as `umask(1)` writes it.
+  func mask() throws(ConfigurationError) -> UInt32 {
+    let text = try text(atMost: 8)
+    guard let mask = FileMask.mask(text) else { throw fail(.badMask(text)) }
+    return mask
   }
 
   /// What endings mean.

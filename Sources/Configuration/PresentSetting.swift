@@ -4,6 +4,7 @@
 
 import Arguments
 import BankModel
+import Posix
 
 /// The value of a setting, as a file has it.
 public enum SettingValue: Sendable, Hashable {
@@ -19,7 +20,7 @@ public enum SettingValue: Sendable, Hashable {
   case words(String)
   case list([String])
   /// Texts by their keys, in the order of the keys.
-  case table([String: String])
+  case table(Variables)
 
   /// The value as it stands in a file: `"10s"`, `5`, `true`.
   public var written: String {
@@ -32,7 +33,7 @@ public enum SettingValue: Sendable, Hashable {
     case .words(let text): Self.quoted(text)
     case .list(let words): "[\(words.map(Self.quoted).joined(separator: ", "))]"
     case .table(let table):
-      "{\(table.sorted { $0.key < $1.key }.map { "\(Self.quoted($0)): \(Self.quoted($1))" }.joined(separator: ", "))}"
+      "{\(table.inOrder.map { "\(Self.quoted($0.key)): \(Self.quoted($0.value))" }.joined(separator: ", "))}"
     }
   }
 

@@ -2,6 +2,7 @@
 // Invariant: what is nil was not said, and the branch's own rules hold.
 
 import BankModel
+import Posix
 import Time
 
 /// The settings of one service.
@@ -18,15 +19,21 @@ public struct ServiceSettings: Sendable, Equatable {
   /// From SIGTERM to SIGKILL. `grace`
   public var grace: TimeSpan?
   /// The environment of a command or worker, beside the variables that each has. `environment`
-  public var environment: [String: String] = [:]
+  public var environment: Variables = [:]
   /// Where a command or worker starts. `directory`
   public var directory: String?
   /// Bytes of address space. `limits.memory`
   public var memory: Int64?
   /// Processor time. `limits.processor`
   public var processor: TimeSpan?
-  /// Open files. `limits.files`
-  public var files: Int64?
+  /// The mask of new files; nil for the one with which the bank was opened. `umask`
+  public var mask: UInt32?
+  /// Open files; nil for as many as where the bank was opened. `limits.open_files`
+  public var files: Int64? { openFiles ?? formerOpenFiles }
+  /// `limits.open_files`
+  var openFiles: Int64?
+  /// What `limits.open_files` was called before. `limits.files`
+  var formerOpenFiles: Int64?
   /// Bytes of each stream of a command that are written to a file. `limits.output`
   public var output: Int64?
   /// Bytes of a result, or of each stream of a command, that are kept with the receipt. `result_bytes`

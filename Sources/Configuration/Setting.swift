@@ -6,6 +6,7 @@
 
 import Arguments
 import BankModel
+import Posix
 import Time
 
 struct Setting {
@@ -35,7 +36,9 @@ struct Setting {
     case command(WritableKeyPath<BankConfiguration, [String]?>)
     /// A program and its words, of which there is one at least.
     case program(WritableKeyPath<BankConfiguration, [String]?>)
-    case variables(WritableKeyPath<BankConfiguration, [String: String]>)
+    case variables(WritableKeyPath<BankConfiguration, Variables>)
+    /// A mask of new files.
+    case mask(WritableKeyPath<BankConfiguration, UInt32?>)
     case meanings(WritableKeyPath<BankConfiguration, [String: EndingMeaning]>)
     /// One of the two accounts that a transfer moves.
     case side(WritableKeyPath<BankConfiguration, PostingRule.Side?>)
@@ -115,13 +118,17 @@ struct Setting {
       Setting(above + "grace", .openSpan(\.[service].grace, .zero...day), of: started),
       Setting(above + "directory", .path(\.[service].directory), of: started),
       Setting(above + "environment", .variables(\.[service].environment), of: started),
+      Setting(above + "umask", .mask(\.[service].mask), of: started),
       Setting(above + "exit", .meanings(\.[service].exit), of: [.run]),
       Setting(
         above + "result_bytes", .openNumber(\.[service].resultBytes, 0...Int64(Excerpt.longest)),
         of: programs),
       Setting(above + "limits.memory", .openNumber(\.[service].memory, leastMemory...1 << 50), of: started),
       Setting(above + "limits.processor", .openSpan(\.[service].processor, .seconds(1)...year), of: started),
-      Setting(above + "limits.files", .openNumber(\.[service].files, leastFiles...1_048_576), of: started),
+      Setting(
+        above + "limits.open_files", .openNumber(\.[service].openFiles, leastFiles...1_048_576), of: started),
+      Setting(
+        above + "limits.files", .openNumber(\.[service].formerOpenFiles, leastFiles...1_048_576), of: started),
       Setting(above + "limits.output", .openNumber(\.[service].output, 0...1 << 50), of: [.run]),
     ]
   }
@@ -241,6 +248,7 @@ struct Setting {
     case .command(let place): configuration[keyPath: place] = try value.command()
     case .program(let place): configuration[keyPath: place] = try value.program()
     case .variables(let place): configuration[keyPath: place] = try value.variables()
+    case .mask(let place): configuration[keyPath: place] = try value.mask()
     case .meanings(let place): configuration[keyPath: place] = try value.meanings()
     case .side(let place): configuration[keyPath: place] = try value.side()
     case .speed: configuration.speed = try value.speed()
@@ -272,7 +280,10 @@ struct Setting {
     case .command(let place), .program(let place):
       configuration[keyPath: place].map { .list($0) } ?? .null
     case .variables(let place): .table(configuration[keyPath: place])
-    case .meanings(let place): .table(configuration[keyPath: place].mapValues(\.rawValue))
+    case .mask(let place): configuration[keyPath: place].map { .text(FileMask.text($0)) } ?? .null
+    case .meanings(let place):
+      .table(
+        Variables(configuration[keyPath: place].map { (key: $0.key, value: $0.value.rawValue) }))
     case .side(let place): configuration[keyPath: place].map { .text($0.name) } ?? .null
     case .speed: .text(configuration.speed.text)
     case .language: configuration.language.map { .text($0.code) } ?? .null

@@ -3,6 +3,7 @@
 // A home that cannot be used is a failure with its reason, and nothing is left behind in it.
 
 import BankModel
+import ByteText
 import Glibc
 import Posix
 import Wire
@@ -71,7 +72,7 @@ struct BankHome: Sendable {
       if let facts = try FileFacts.inspect(path), facts.mode & 0o077 != 0 { try shut(facts) }
       try Directory.create(path: run)
       try Directory.create(path: logs)
-      guard path.withCString({ access($0, W_OK | X_OK) }) == 0 else {
+      guard path.withByteString({ access($0, W_OK | X_OK) }) == 0 else {
         throw SystemError(call: "access", subject: path, code: errno)
       }
     } catch { throw failure(error) }
@@ -86,7 +87,7 @@ struct BankHome: Sendable {
     let names = try Directory.entries(of: path)
     let isShared = facts.mode & 0o1000 != 0
     if !isShared, names.contains("bank.db") || names.allSatisfy(Self.ownNames.contains) {
-      _ = path.withCString { chmod($0, 0o700) }
+      _ = path.withByteString { chmod($0, 0o700) }
     } else if facts.mode & 0o022 != 0 {
       throw SystemError(call: "chmod", subject: path, code: EPERM)
     }

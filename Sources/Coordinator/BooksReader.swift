@@ -40,7 +40,7 @@ final class BooksReader {
 
   /// - Parameter arguments: of the inspector, such as `--inspect --store URL`. It ends with this process.
   init(
-    program: String, arguments: [String], environment: [String: String], loop: EventLoop,
+    program: String, arguments: [String], environment: Variables, loop: EventLoop,
     server: ControlServer, policy: RestartPolicy = RestartPolicy(), seed: UInt64
   ) {
     self.server = server

@@ -39,7 +39,7 @@ final class Guardianship {
   private let log: LogFile
   private let notifier: ServiceNotifier?
   private let executable: String
-  private let environment: [String: String]
+  private let environment: Variables
   private var phase = Phase.opening
   private var watched: Watched?
   private var history: RestartHistory
@@ -58,7 +58,7 @@ final class Guardianship {
   init(
     _ home: BankHome, _ options: CoordinatorOptions, lock: HomeLock, loop: EventLoop, log: LogFile,
     pulse: Pulse, executable: String,
-    environment: [String: String] = Environment.all()
+    environment: Variables = Environment.all()
   ) {
     self.home = home
     self.options = options

@@ -13,7 +13,7 @@ package final class HomeTies {
   private let home: BankHome
   private let lock: HomeLock
   private let executable: String
-  private let environment: [String: String]
+  private let environment: Variables
   private var guardianship: Guardianship?
   /// Whether everything is kept, and the guardian was told so.
   package private(set) var hasClosed = false
@@ -26,7 +26,7 @@ package final class HomeTies {
   /// - Throws: why there can be no bank, as the guardian has found out or the lock says.
   init(
     _ options: CoordinatorOptions, lock inherited: consuming FileDescriptor?, guardian executable: String,
-    environment: [String: String] = Environment.all()
+    environment: Variables = Environment.all()
   ) throws(Failure) {
     self.options = options
     self.executable = executable

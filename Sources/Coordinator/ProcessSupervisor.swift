@@ -35,7 +35,7 @@ protocol ProcessSupervisor: AnyObject {
   static var limits: ProcessLimits { get }
   var loop: EventLoop { get }
   var log: LogFile { get }
-  var environment: [String: String] { get }
+  var environment: Variables { get }
   /// Workers for whom no process is started; nil where all have one.
   var residents: ResidentWorkers? { get }
 

@@ -39,7 +39,7 @@ final class ReaderProcess {
   struct Program {
     var path: String
     var arguments: [String]
-    var environment: [String: String]
+    var environment: Variables
   }
 
   /// What has become of it, for the log.

@@ -27,7 +27,7 @@ final class RowCount {
   /// Starts it.
   /// - Parameter onEnd: hears what was found, or nil where the process ended without a word or was stopped.
   init(
-    home: BankHome, program: String, environment: [String: String], loop: EventLoop,
+    home: BankHome, program: String, environment: Variables, loop: EventLoop,
     onEnd: @escaping (AuditReport?) -> Void
   ) throws(SystemError) {
     self.loop = loop

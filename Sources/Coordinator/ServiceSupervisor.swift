@@ -19,7 +19,7 @@ package final class ServiceSupervisor {
 
   let loop: EventLoop
   let log: LogFile
-  let environment: [String: String]
+  let environment: Variables
   var residents: ResidentWorkers?
   /// The rules of starting again; they may change while the bank is open.
   var policy: RestartPolicy { didSet { for post in posts { post.history.adopt(policy) } } }

@@ -64,7 +64,7 @@ package final class TellerSupervisor {
   var workerTerms: ((Window) -> WorkerTerms)?
   /// What runners that have ended have left behind is ended before they are succeeded.
   var clearings: [Window: ProcessTree] = [:]
-  let environment: [String: String]
+  let environment: Variables
   /// What commands and workers are recognized by.
   var lineage: Lineage?
   /// Where commands and workers are; nil where this machine has no groups for them, and before the first of them.

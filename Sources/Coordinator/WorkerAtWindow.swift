@@ -3,6 +3,7 @@
 // a start that fails, and is tried again as any other.
 
 import BankModel
+import ByteText
 import CommandRunner
 import Configuration
 import Glibc
@@ -25,7 +26,7 @@ extension BankConfiguration {
       throw SystemError(call: "execve", subject: window, code: ENOENT)
     }
     var environment = CommandSurroundings.common(
-      settings.environment.map { "\($0)=\($1)" }, own: Environment.all())
+      settings.environment.settings, own: Environment.all())
     environment[Orphans.variable] = key
     environment["BANK_WINDOW"] = window
     environment["BANK_SERVICE"] = service.text
@@ -43,7 +44,7 @@ extension BankConfiguration {
       processorSeconds: settings.processor.map { UInt64(max(1, $0.milliseconds / 1_000)) },
       openFiles: settings.files.map { UInt64(max(0, $0)) })
     return ChildProcess.Program(
-      path: path, words: words.map { Array($0.utf8) }, environment: environment, directory: directory,
-      limits: limits.all, isSubreaper: true)
+      path: path, words: words.map { ByteText.bytes(of: $0) }, environment: environment, directory: directory,
+      limits: limits.all, mask: settings.mask, isSubreaper: true)
   }
 }

@@ -68,12 +68,12 @@ extension BankConfiguration {
     }
     return CommandOrders(
       words: words, directory: settings.directory,
-      environment: settings.environment.sorted { $0.key < $1.key }.map { "\($0)=\($1)" },
+      environment: settings.environment.inOrder.map { "\($0.key)=\($0.value)" },
       timeoutMilliseconds: settings.timeout?.milliseconds,
       graceMilliseconds: (settings.grace ?? ServiceSettings.standardGrace).milliseconds, limits: limits,
       resultBytes: settings.resultBytes ?? Int64(Excerpt.longest),
       outputBytes: settings.output ?? ServiceSettings.standardOutput, outputDirectory: outputDirectory,
-      meanings: meanings)
+      meanings: meanings, mask: settings.mask)
   }
 
   /// The rules of the queue for a service, where they are not those of all.

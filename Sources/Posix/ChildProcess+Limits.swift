@@ -3,49 +3,9 @@
 // Invariant: the child has descriptors 0, 1, 2, and 3 where a channel was given, and no others, every signal at its default
 // and none blocked, and is killed when the thread that started it ends.
 // Failure: SystemError, whose call is the step that failed: `chdir` for the directory, `execve` for the program.
+import ByteText
 import CLinux
 import Glibc
-
-/// What a process may use at most. A limit is only ever lowered. `setrlimit(2)`
-public struct ResourceLimit: Sendable, Hashable {
-  /// What is limited.
-  public enum Resource: Sendable, Hashable {
-    /// Bytes of address space. RLIMIT_AS
-    case memory
-    /// Seconds of processor time. RLIMIT_CPU
-    case processorSeconds
-    /// The number above the highest descriptor. RLIMIT_NOFILE
-    case openFiles
-    /// Bytes of a file that it writes. RLIMIT_FSIZE
-    case fileSize
-    /// Microseconds that a process of a real-time class computes without a pause. RLIMIT_RTTIME
-    case realTime
-  }
-
-  /// What is limited.
-  public let resource: Resource
-  /// What is kept to; the process may raise it as far as `hard`.
-  public let soft: UInt64
-  /// What it can never go beyond.
-  public let hard: UInt64
-
-  /// A limit; one without `hard` cannot be raised.
-  public init(_ resource: Resource, _ soft: UInt64, hard: UInt64? = nil) {
-    (self.resource, self.soft, self.hard) = (resource, soft, hard ?? soft)
-  }
-
-  var inC: linux_limit {
-    let resource =
-      switch resource {
-      case .memory: LINUX_MEMORY
-      case .processorSeconds: LINUX_PROCESSOR_SECONDS
-      case .openFiles: LINUX_OPEN_FILES
-      case .fileSize: LINUX_FILE_SIZE
-      case .realTime: LINUX_REAL_TIME
-      }
-    return linux_limit(resource: resource, soft: soft, hard: hard)
-  }
-}
 
 extension ChildProcess {
   /// A program that is not ours, and all that it begins with.
@@ -55,23 +15,25 @@ extension ChildProcess {
     /// Its words, its own name first, of any bytes but zero.
     public var words: [[UInt8]]
     /// All of its environment; nothing else is inherited.
-    public var environment: [String: String]
+    public var environment: Variables
     /// Where it starts; nil for where the parent is. A relative path of the program is looked for from there.
     public var directory: String?
-    /// What it may use.
+    /// What it may use. Beside these it has the limit of open files that this process was started with.
     public var limits: [ResourceLimit]
+    /// The mask of its new files; nil for the one that this process was started with.
+    public var mask: UInt32?
     /// Whether descendants of its own whose parents have ended become its children.
     public var isSubreaper: Bool
     /// Where it begins, with everything that it will start; nil for the group of the parent.
     public var group: ControlGroup?
 
     public init(
-      path: String, words: [[UInt8]], environment: [String: String], directory: String? = nil,
-      limits: [ResourceLimit] = [], isSubreaper: Bool = false, group: ControlGroup? = nil
+      path: String, words: [[UInt8]], environment: Variables, directory: String? = nil,
+      limits: [ResourceLimit] = [], mask: UInt32? = nil, isSubreaper: Bool = false, group: ControlGroup? = nil
     ) {
       (self.path, self.words, self.environment) = (path, words, environment)
       (self.directory, self.limits, self.isSubreaper) = (directory, limits, isSubreaper)
-      self.group = group
+      (self.group, self.mask) = (group, mask)
     }
   }
 
@@ -119,8 +81,8 @@ extension ChildProcess {
     if let kernel = Kernel.simulated {
       let pid = try systemCall("execve", on: program.path) {
         kernel.spawn(
-          program.path, arguments: program.words.map { String(decoding: $0, as: UTF8.self) },
-          environment: variables.map { String(decoding: $0, as: UTF8.self) },
+          program.path, arguments: program.words.map { ByteText.text(of: $0) },
+          environment: variables.map { ByteText.text(of: $0) },
           descriptors: [sources.0, sources.1, sources.2, sources.3, -1], leadsSession: true)
       }
       return try watched(pid)
@@ -131,20 +93,26 @@ extension ChildProcess {
   private static func start(
     _ program: Program, _ variables: [[UInt8]], _ sources: (CInt, CInt, CInt, CInt)
   ) throws(SystemError) -> ChildProcess {
-    let limits = program.limits.map(\.inC)
+    var limits = program.limits
+    // This process may have raised its own. The others it has as it was given them.
+    if !limits.contains(where: { $0.resource == .openFiles }), let files = Surroundings.limit(.openFiles) {
+      limits.append(files)
+    }
+    let mask = program.mask.map { CInt($0) } ?? linux_inherited_mask()
+    let limitsInC = limits.map(\.inC)
     let group = try program.group?.opened()
     let groupNumber = number(of: group)
     var (pid, watch): (pid_t, CInt) = (-1, -1)
     var step = LINUX_STEP_CLONE
     let code = withCStrings(program.words) { words in
       withCStrings(variables) { variables in
-        program.path.withCString { path in
+        program.path.withByteString { path in
           withOptionalCString(program.directory) { directory in
-            limits.withUnsafeBufferPointer { limits in
+            limitsInC.withUnsafeBufferPointer { limits in
               var start = linux_program(
                 path: path, arguments: words, environment: variables, working_directory: directory,
                 sources: (sources.0, sources.1, sources.2), channel: sources.3, limits: limits.baseAddress,
-                limit_count: CInt(limits.count), ends_with_parent: true,
+                limit_count: CInt(limits.count), mask: mask, ends_with_parent: true,
                 is_subreaper: program.isSubreaper, group: groupNumber)
               return linux_start(&start, &pid, &watch, &step)
             }
@@ -167,12 +135,10 @@ extension ChildProcess {
     var settings: [[UInt8]] = []
     settings.reserveCapacity(program.environment.count)
     for (name, value) in program.environment {
-      var setting: [UInt8] = []
-      setting.reserveCapacity(name.utf8.count + value.utf8.count + 1)
-      setting.append(contentsOf: name.utf8)
+      var setting = ByteText.bytes(of: name)
       guard !setting.isEmpty, !setting.contains(UInt8(ascii: "=")) else { throw refusal(name) }
       setting.append(UInt8(ascii: "="))
-      setting.append(contentsOf: value.utf8)
+      setting.append(contentsOf: ByteText.bytes(of: value))
       guard !setting.contains(0) else { throw refusal(name) }
       settings.append(setting)
     }
@@ -229,5 +195,5 @@ private func withOptionalCString<Result>(
   _ string: String?, _ body: (UnsafePointer<CChar>?) -> Result
 ) -> Result {
   guard let string else { return body(nil) }
-  return string.withCString { body($0) }
+  return string.withByteString { body($0) }
 }

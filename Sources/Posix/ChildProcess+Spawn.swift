@@ -1,8 +1,10 @@
 // Owns the start of a child: exactly which descriptors, signals, arguments and environment it begins with.
 // No Swift runs between fork and exec: posix_spawn does all of it.
 // Invariant: the child has descriptors 0, 1, 2, 3 where a channel and 4 where a secondDescriptor was given, and no others;
-// every signal is at its default and none is blocked.
+// every signal is at its default and none is blocked. The mask of new files and the limit of open files are those that this
+// process was started with.
 // Failure: SystemError; a child that was started and cannot be watched is killed and reaped first.
+import ByteText
 import CLinux
 import Glibc
 
@@ -29,7 +31,7 @@ extension ChildProcess {
   /// - Throws: as ``spawn(executable:arguments:environment:channel:secondDescriptor:standardInput:standardOutput:standardError:newSession:workingDirectory:)``
   ///   does, and what `watch` throws.
   public static func spawn(
-    executable: String, arguments: [String], environment: [String: String],
+    executable: String, arguments: [String], environment: Variables,
     watch: (ChildProcess, consuming FileDescriptor) throws(SystemError) -> Void
   ) throws(SystemError) {
     let pair = try UnixSocket.pair()
@@ -54,14 +56,14 @@ extension ChildProcess {
   ///   - workingDirectory: where it starts; nil for where the parent is.
   /// - Throws: ENOENT, EACCES, ENOEXEC for what cannot be run; EAGAIN where no more processes are allowed.
   public static func spawn(
-    executable: String, arguments: [String] = [], environment: [String: String],
+    executable: String, arguments: [String] = [], environment: Variables,
     channel: consuming FileDescriptor? = nil, secondDescriptor: consuming FileDescriptor? = nil,
     standardInput: Input = .null,
     standardOutput: Output = .inherit, standardError: Output = .inherit, newSession: Bool = false,
     workingDirectory: String? = nil
   ) throws(SystemError) -> ChildProcess {
     let words = [executable] + arguments
-    let settings = environment.map { "\($0.key)=\($0.value)" }
+    let settings = environment.settings
     for text in words + settings + [workingDirectory ?? ""] where text.utf8.contains(0) {
       throw SystemError(call: "posix_spawn", subject: text, code: EINVAL)
     }
@@ -144,7 +146,7 @@ extension ChildProcess {
 
 extension CurrentProcess {
   /// Becomes another program. The process, its terminal, its directory, its environment and whatever it has open that is not
-  /// to be closed stay. `execv(3)`
+  /// to be closed stay. The mask of new files is again that with which this process was started. `execv(3)`
   ///
   /// - Parameters:
   ///   - executable: the path of the program; no search is made.
@@ -154,8 +156,14 @@ extension CurrentProcess {
     executable: String, name: String, arguments: [String]
   ) throws(SystemError) -> Never {
     let code = withCStrings([name] + arguments) { words in
-      execv(executable, words)
-      return errno
+      executable.withByteString { path in
+        var own = linux_lent()
+        linux_lend_surroundings(&own)
+        execv(path, words)
+        let code = errno
+        linux_take_back_surroundings(&own)
+        return code
+      }
     }
     throw SystemError(call: "execv", subject: executable, code: code)
   }
@@ -165,7 +173,7 @@ extension CurrentProcess {
 private func withCStrings<Result>(
   _ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
 ) -> Result {
-  var pointers = strings.map { strdup($0) } + [nil]
+  var pointers = strings.map { $0.withByteString { strdup($0) } } + [nil]
   defer { for pointer in pointers { free(pointer) } }
   return pointers.withUnsafeMutableBufferPointer { body(UnsafePointer($0.baseAddress!)) }
 }
@@ -174,5 +182,5 @@ private func withOptionalCString<Result>(
   _ string: String?, _ body: (UnsafePointer<CChar>?) -> Result
 ) -> Result {
   guard let string else { return body(nil) }
-  return string.withCString { body($0) }
+  return string.withByteString { body($0) }
 }

@@ -4,6 +4,7 @@
 // Invariant: nothing is changed in a group that this process has not made; one call of the kernel ends all processes of a
 // group, and no process in the group can start another meanwhile.
 // Failure: where there is no such group there is nil, and nobody has to know why. A simulated machine has none.
+import ByteText
 import CLinux
 import Glibc
 
@@ -31,7 +32,8 @@ public struct ControlGroup: Sendable, Hashable {
   public static func divisible() -> ControlGroup? {
     guard Kernel.simulated == nil, Environment.value(variable) != "no", let group = own() else { return nil }
     let members = Paths.join(group.path, "cgroup.procs")
-    return linux_may_write(group.path) == 0 && linux_may_write(members) == 0 ? group : nil
+    func mayWrite(_ path: String) -> Bool { path.withByteString { linux_may_write($0) } == 0 }
+    return mayWrite(group.path) && mayWrite(members) ? group : nil
   }
 
   /// The group that this process is in, wherever cgroup2 is mounted; nil where it is not, or not with this group.

@@ -1,6 +1,7 @@
 // Owns making, reading and syncing directories, and the names in them.
 // Invariant: a directory made here never had more permissions than asked for.
 // Failure: SystemError with the path that failed, which may be a parent of the one asked for.
+import ByteText
 import Glibc
 
 /// Directories.
@@ -9,7 +10,7 @@ public enum Directory {
   public static func current() throws(SystemError) -> String {
     guard let path = getcwd(nil, 0) else { throw SystemError(call: "getcwd", subject: ".", code: errno) }
     defer { free(path) }
-    return String(cString: path)
+    return ByteText.text(of: path)
   }
 
   /// Makes a directory; one that is there already stays as it is. `mkdir(2)`
@@ -53,7 +54,7 @@ public enum Directory {
         return names
       }
       let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { ByteText.text(of: $0) }
       }
       if name != "." && name != ".." { names.append(name) }
     }
@@ -62,7 +63,7 @@ public enum Directory {
   /// Gives a file another name, at which nothing or another file may have been. `rename(2)`
   public static func rename(_ path: String, to other: String) throws(SystemError) {
     guard !other.utf8.contains(0) else { throw SystemError(call: "rename", subject: other, code: EINVAL) }
-    try pathCall("rename", path) { from in other.withCString { Kernel.rename(from, to: $0) } }
+    try pathCall("rename", path) { from in other.withByteString { Kernel.rename(from, to: $0) } }
   }
 
   /// Takes a name away; the file goes with the last descriptor. `unlink(2)`
@@ -76,7 +77,7 @@ public enum Directory {
     guard let facts = try? FileFacts.inspect(path, followLinks: false) else { return }
     guard facts.isDirectory else { return _ = try? unlink(path) }
     for name in (try? entries(of: path)) ?? [] { removeTree(Paths.join(path, name)) }
-    rmdir(path)
+    _ = path.withByteString { rmdir($0) }
   }
 
   /// Removes a directory in which nothing is; any other stays. `rmdir(2)`
@@ -84,7 +85,7 @@ public enum Directory {
   /// - Returns: whether it is gone.
   @discardableResult
   public static func removeEmpty(_ path: String) -> Bool {
-    path.withCString { rmdir($0) } == 0 || errno == ENOENT
+    path.withByteString { rmdir($0) } == 0 || errno == ENOENT
   }
 
   /// Makes the names in a directory durable: a file just created, renamed or removed. `fsync(2)`

@@ -1,5 +1,6 @@
 // Owns the reading of a directory piece by piece, where it may have more names than one turn of a loop has time for.
 // Invariant: a name that is there from the first piece to the last is told once. Failure: SystemError with the path.
+import ByteText
 import Glibc
 
 /// The names in a directory. `opendir(3)`, `readdir(3)`
@@ -43,7 +44,7 @@ public final class DirectoryStream {
         break
       }
       let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { ByteText.text(of: $0) }
       }
       if name != ".", name != ".." { names.append(name) }
     }

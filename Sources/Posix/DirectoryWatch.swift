@@ -1,6 +1,7 @@
 // Owns the inotify descriptor: the kernel says what happened in a directory, and nobody has to look again and
 // again. Invariant: an event names the watch it belongs to; where the kernel had to drop events, one event
 // says so. Failure: SystemError. A path that is not there is ENOENT, too many watches are ENOSPC.
+import ByteText
 import Glibc
 
 /// Reports changes in directories; whoever wants to wait registers its descriptor. `inotify(7)`
@@ -88,7 +89,7 @@ public final class DirectoryWatch {
         let padded = buffer[start..<(start + Int(header.len))]
         let token = header.wd == -1 ? nil : Token(number: header.wd)
         // The kernel fills the name up with zeros so that the next event is aligned.
-        let name = String(decoding: padded.prefix { $0 != 0 }, as: UTF8.self)
+        let name = ByteText.text(of: padded.prefix { $0 != 0 })
         events.append(Event(token: token, changes: Changes(rawValue: header.mask), name: name))
         offset = start + Int(header.len)
       }

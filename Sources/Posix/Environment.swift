@@ -1,29 +1,28 @@
 // Owns what belongs to this process: its variables, its name for `ps`, how much of the machine it may use, and the
 // one place where chance enters it. Invariant: the environment is only read; a limit is only raised, never beyond
 // what the administrator allows; chance is the kernel's, never a clock or a pid.
+import ByteText
 import CLinux
 import Glibc
 
-/// The environment variables of this process. `environ(7)`
+/// The environment variables of this process, of any bytes. `environ(7)`
 public enum Environment {
   /// The value of a variable; nil where it is not set. A variable that is set to nothing is the empty string.
   /// `getenv(3)`
   public static func value(_ name: String) -> String? {
     if let kernel = Kernel.simulated { return kernel.environment[name] }
-    guard !name.isEmpty, let value = getenv(name) else { return nil }
-    return String(cString: value)
+    guard !name.isEmpty, let value = name.withByteString({ getenv($0) }) else { return nil }
+    return ByteText.text(of: value)
   }
 
   /// All variables; of one that is set twice, the first, which is what `getenv` finds.
-  public static func all() -> [String: String] {
+  public static func all() -> Variables {
     if let kernel = Kernel.simulated { return kernel.environment }
     guard var entry = linux_environment() else { return [:] }
-    var variables: [String: String] = [:]
+    var variables = Variables()
     while let text = entry.pointee {
-      let setting = String(cString: text)
-      if let equals = setting.firstIndex(of: "="), equals != setting.startIndex {
-        let name = String(setting[..<equals])
-        if variables[name] == nil { variables[name] = String(setting[setting.index(after: equals)...]) }
+      if let (name, value) = Variables.parts(of: ByteText.text(of: text)), variables[name] == nil {
+        variables[name] = value
       }
       entry += 1
     }
@@ -39,6 +38,15 @@ public enum CurrentProcess {
   public static var parentPid: pid_t { Kernel.simulated?.parentID ?? getppid() }
   /// The effective user. `geteuid(2)`
   public static var uid: uid_t { Kernel.simulated?.effectiveUser ?? geteuid() }
+
+  /// The arguments, the name of the program first, of any bytes. They are those that `execve(2)` handed over, also if the
+  /// environment has moved or there is no `/proc`.
+  public static let arguments: [String] = {
+    let count = linux_argument_count()
+    // Only a C library that is not GNU's says nothing of them.
+    guard count >= 0 else { return Swift.CommandLine.arguments }
+    return (0..<count).compactMap { place in linux_argument(place).map { ByteText.text(of: $0) } }
+  }()
 
   /// Sets the short name that `ps -o comm` shows, cut to 15 bytes. `prctl(2)` PR_SET_NAME
   public static func setName(_ name: String) {

@@ -1,6 +1,7 @@
 // Owns looking at what is behind a path, or behind an open descriptor, whatever its name is by now.
 // Invariant: the facts of a descriptor are of the open file and not of a path, so no rename can come between.
 // Failure: SystemError; a path that leads nowhere is nil.
+import ByteText
 import CLinux
 import Glibc
 
@@ -66,7 +67,7 @@ extension FileFacts {
       guard let facts = kernel.facts(of: path) else { return errno }
       return facts.mode & 0o111 == 0 ? EACCES : 0
     }
-    return uninterrupted { linux_may_execute(path) } == 0 ? 0 : errno
+    return path.withByteString { path in uninterrupted { linux_may_execute(path) } == 0 ? 0 : errno }
   }
 }
 

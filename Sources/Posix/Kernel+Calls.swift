@@ -1,5 +1,6 @@
 // Owns the two ways of each call: to the kernel of a simulation where this thread has one, and to Linux otherwise.
 // Failure: as the calls themselves: -1 and errno.
+import ByteText
 import CLinux
 import Glibc
 import Time
@@ -7,7 +8,7 @@ import Time
 extension Kernel {
   @inline(__always)
   static func open(_ path: UnsafePointer<CChar>, flags: CInt, _ mode: mode_t) -> CInt {
-    simulated?.open(String(cString: path), flags: flags, mode: mode)
+    simulated?.open(ByteText.text(of: path), flags: flags, mode: mode)
       ?? Glibc.open(path, flags | O_CLOEXEC, mode)
   }
 
@@ -124,7 +125,7 @@ extension Kernel {
   }
 
   static func connect(_ socket: CInt, to path: UnsafePointer<CChar>) -> CInt {
-    simulated?.connect(socket, to: String(cString: path)) ?? linux_unix_connect(socket, path)
+    simulated?.connect(socket, to: ByteText.text(of: path)) ?? linux_unix_connect(socket, path)
   }
 
   static func accept(_ socket: CInt) -> CInt { simulated?.accept(socket) ?? linux_accept(socket) }
@@ -174,7 +175,7 @@ extension Kernel {
   }
 
   static func bind(_ socket: CInt, to path: UnsafePointer<CChar>) -> CInt {
-    if let simulated { return simulated.bind(socket, to: String(cString: path)) }
+    if let simulated { return simulated.bind(socket, to: ByteText.text(of: path)) }
     return linux_unix_bind(socket, path)
   }
 
@@ -184,15 +185,15 @@ extension Kernel {
   }
 
   static func unlink(_ path: UnsafePointer<CChar>) -> CInt {
-    simulated?.unlink(String(cString: path)) ?? Glibc.unlink(path)
+    simulated?.unlink(ByteText.text(of: path)) ?? Glibc.unlink(path)
   }
 
   static func rename(_ path: UnsafePointer<CChar>, to other: UnsafePointer<CChar>) -> CInt {
-    simulated?.rename(String(cString: path), to: String(cString: other)) ?? Glibc.rename(path, other)
+    simulated?.rename(ByteText.text(of: path), to: ByteText.text(of: other)) ?? Glibc.rename(path, other)
   }
 
   static func makeDirectory(_ path: UnsafePointer<CChar>, mode: mode_t) -> CInt {
-    simulated?.makeDirectory(String(cString: path), mode: mode) ?? mkdir(path, mode)
+    simulated?.makeDirectory(ByteText.text(of: path), mode: mode) ?? mkdir(path, mode)
   }
 
   static func makeWatch() -> CInt {

@@ -106,7 +106,7 @@ public protocol SystemCalls: AnyObject {
   /// `getppid(2)`
   var parentID: pid_t { get }
   /// The variables that the process was started with. `environ(7)`
-  var environment: [String: String] { get }
+  var environment: Variables { get }
   /// `geteuid(2)`
   var effectiveUser: uid_t { get }
   /// Starts a program; its process id, or -1. The descriptors are those that the child gets as 0, 1, 2, 3 and 4, or -1. One

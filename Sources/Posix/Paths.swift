@@ -1,6 +1,7 @@
 // Owns paths as text: joining, taking apart, making absolute.
 // Invariant: the pieces of a path join to a path of the same file.
 // Failure: SystemError where the kernel has to be asked (the working directory, the executable).
+import ByteText
 import Glibc
 
 /// Paths, as text.
@@ -24,7 +25,7 @@ public enum Paths {
     guard !bytes.isEmpty else { return path.isEmpty ? "." : "/" }
     guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else { return "." }
     let before = trimmed(bytes[..<slash])
-    return before.isEmpty ? "/" : String(decoding: before, as: UTF8.self)
+    return before.isEmpty ? "/" : ByteText.text(of: before)
   }
 
   /// The last part: `c` for `/a/b/c` and for `/a/b/c/`; `/` for the root. `basename(3)`
@@ -32,9 +33,9 @@ public enum Paths {
     let bytes = trimmed(path)
     guard !bytes.isEmpty else { return path.isEmpty ? "." : "/" }
     guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else {
-      return String(decoding: bytes, as: UTF8.self)
+      return ByteText.text(of: bytes)
     }
-    return String(decoding: bytes[(slash + 1)...], as: UTF8.self)
+    return ByteText.text(of: bytes[(slash + 1)...])
   }
 
   /// The same path from the root, by the present working directory. Dots and links stay. `getcwd(3)`
@@ -64,10 +65,10 @@ public enum Paths {
         readlink(link, $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
       }
     }
-    return String(decoding: buffer[..<count], as: UTF8.self)
+    return ByteText.text(of: buffer[..<count])
   }
 
-  private static func trimmed(_ path: String) -> ArraySlice<UInt8> { trimmed(Array(path.utf8)[...]) }
+  private static func trimmed(_ path: String) -> ArraySlice<UInt8> { trimmed(ByteText.bytes(of: path)[...]) }
 
   private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     var bytes = bytes
@@ -76,6 +77,6 @@ public enum Paths {
   }
 
   private static func text(_ buffer: [CChar]) -> String {
-    String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    ByteText.text(of: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) })
   }
 }

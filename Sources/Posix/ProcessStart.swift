@@ -27,8 +27,8 @@ public enum ProcessStart {
   ///   the kernel would reap the children, and nobody would learn how they ended. `signal(7)`, `wait(2)`
   /// - A service that is aborted ends at once, as the process that aborts it expects.
   /// - What is made is for its owner alone. `umask(2)`
-  /// - A service may have as many files open as the hard limit allows. `getrlimit(2)` Other limits are whoever set them
-  ///   meant: they are met, and not lifted.
+  /// - A service may have as many files open as the hard limit allows. `getrlimit(2)` Other limits are met, and not lifted.
+  /// - What the parent handed over of these two is kept for the children: ``Surroundings/inherited``.
   public static func prepare(as kind: Kind) {
     StandardStreams.fillGaps()
     let kept = kind == .command ? Self.kept : []
@@ -37,7 +37,8 @@ public enum ProcessStart {
     Signals.ignorePipe()
     Signals.ignoreFileSizeLimit()
     if kind == .service { Signals.endAtOnceWhenAborted() }
-    _ = umask(0o077)
+    // What a child shall have is kept before it is changed here.
+    linux_keep_surroundings(0o077)
     // With fewer the process does what it can: it says so when one more is wanted.
     if kind == .service { _ = try? ResourceLimits.raiseOpenFiles() }
   }

@@ -27,7 +27,7 @@ public struct ServiceNotifier: Sendable, Equatable {
   /// The manager that an environment names.
   ///
   /// - Parameter pid: this process; a watchdog that is meant for another one is none.
-  public init?(environment: [String: String], pid: pid_t = CurrentProcess.pid) {
+  public init?(environment: Variables, pid: pid_t = CurrentProcess.pid) {
     guard let address = environment[Self.addressVariable], address.utf8.count > 1,
       address.hasPrefix("/") || address.hasPrefix("@")
     else { return nil }
@@ -38,7 +38,7 @@ public struct ServiceNotifier: Sendable, Equatable {
   }
 
   /// An environment for children who shall not speak with this process's manager.
-  public static func strip(_ environment: [String: String]) -> [String: String] {
+  public static func strip(_ environment: Variables) -> Variables {
     environment.filter { !variables.contains($0.key) }
   }
 

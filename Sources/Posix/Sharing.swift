@@ -1,5 +1,6 @@
 // Owns how a file or a directory is opened to a group of the system, and which day it is where this process lives.
 // It knows no word of the domain. A group that does not exist is a SystemError with ENOENT.
+import ByteText
 import Glibc
 
 /// Opening what is the owner's alone to a group.
@@ -18,10 +19,12 @@ public enum Sharing {
 
   /// Gives what has this path to a group, with exactly these permissions. See chown(2) and chmod(2).
   public static func share(_ path: String, with group: gid_t, mode: mode_t) throws(SystemError) {
-    guard chown(path, uid_t.max, group) == 0 else {
+    guard path.withByteString({ chown($0, uid_t.max, group) }) == 0 else {
       throw SystemError(call: "chown", subject: path, code: errno)
     }
-    guard chmod(path, mode) == 0 else { throw SystemError(call: "chmod", subject: path, code: errno) }
+    guard path.withByteString({ chmod($0, mode) }) == 0 else {
+      throw SystemError(call: "chmod", subject: path, code: errno)
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 // keep anything back: there is no buffer that a crash could lose. Invariant: what was written is the
 // beginning of what was asked for, also where somebody made the terminal non-blocking. Failure: SystemError
 // (a full disk); a reader that left is an outcome. SIGPIPE has to be ignored first.
+import CLinux
 import Glibc
 
 /// Standard output and standard error.
@@ -34,6 +35,10 @@ public enum StandardStreams {
       _ = open("/dev/null", O_RDWR)
     }
   }
+
+  /// Whether something stands on standard input that was not read: in a pipe, a socket or a file. What a person types is
+  /// nothing of the kind.
+  public static var hasUnreadInput: Bool { linux_unread(STDIN_FILENO) > 0 }
 
   /// Writes all of the text. See ``write(_:to:)-([UInt8],_)``.
   @discardableResult

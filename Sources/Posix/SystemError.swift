@@ -1,6 +1,7 @@
 // Owns the one error of this floor, and the one place where a system call is retried and its failure is read.
 // Invariant: `code` is the errno of `call`, read before anything else could change it.
 // Failure: this is how failure looks.
+import ByteText
 import CLinux
 import Glibc
 
@@ -33,7 +34,7 @@ extension SystemError: CustomStringConvertible {
   /// `open("/x/y"): Permission denied (EACCES)`. Control characters of a path are escaped.
   public var description: String {
     let isPlain = subject.isEmpty || subject.hasPrefix("descriptor ") || subject.hasPrefix("process ")
-    let shown = isPlain ? subject : String(reflecting: subject)
+    let shown = isPlain ? subject : ByteText.quoted(subject)
     return "\(call)(\(shown)): \(reason) (\(symbol))"
   }
 }
@@ -74,5 +75,5 @@ func pathCall<Result: SignedInteger>(
   _ name: String, _ path: String, _ call: (UnsafePointer<CChar>) -> Result
 ) throws(SystemError) -> Result {
   guard !path.utf8.contains(0) else { throw SystemError(call: name, subject: path, code: EINVAL) }
-  return try systemCall(name, on: path) { path.withCString(call) }
+  return try systemCall(name, on: path) { path.withByteString(call) }
 }

@@ -1,6 +1,7 @@
 // Owns the way from a path to a socket address, for paths of any length, and the removal of leftover socket
 // files. Invariant: nothing but a socket that nobody answers is ever unlinked. Failure: SystemError with the
 // path as the caller wrote it.
+import ByteText
 import CLinux
 import Glibc
 
@@ -37,7 +38,7 @@ extension UnixSocket {
   }
 
   /// Removes the name of a socket that is listened on no more; whether it was there does not matter. `unlink(2)`
-  public static func remove(_ path: String) { _ = path.withCString { Kernel.unlink($0) } }
+  public static func remove(_ path: String) { _ = path.withByteString { Kernel.unlink($0) } }
 
   /// Hands `call` a path that fits into a socket address and means the same file.
   ///
@@ -46,7 +47,7 @@ extension UnixSocket {
   static func atAddress(
     of path: String, call name: String, _ call: (UnsafePointer<CChar>) -> CInt
   ) throws(SystemError) {
-    guard path.utf8.count > Int(LINUX_SOCKET_PATH_LIMIT) else {
+    guard ByteText.bytes(of: path).count > Int(LINUX_SOCKET_PATH_LIMIT) else {
       try pathCall(name, path, call)
       return
     }

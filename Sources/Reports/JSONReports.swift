@@ -2,6 +2,7 @@
 // Invariant: instants are RFC 3339 in UTC with milliseconds; what does not exist is null and never left out,
 // unless the shape says that the field is only there in a certain state.
 import BankModel
+import ByteText
 import Posix
 import Wire
 
@@ -65,8 +66,8 @@ extension JSONValue {
 
   private static func trouble(_ failure: Failure) -> JSONValue {
     [
-      "code": .string(failure.code.rawValue), "file": .string(failure.subject),
-      "detail": .string(failure.detail),
+      "code": .string(failure.code.rawValue), "file": .string(ByteText.shown(failure.subject)),
+      "detail": .string(ByteText.shown(failure.detail)),
     ]
   }
 
@@ -250,7 +251,8 @@ extension JSONValue {
   }
 
   package static func error(code: String, message: String) -> JSONValue {
-    ["version": 1, "error": ["code": .string(code), "message": .string(message)]]
+    let message = ByteText.shown(message)
+    return ["version": 1, "error": ["code": .string(code), "message": .string(message)]]
   }
 }
 

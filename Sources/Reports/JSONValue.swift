@@ -3,6 +3,7 @@
 // Invariant: what is written is valid JSON (RFC 8259) in UTF-8 on one line; a number is exact, in 64 bits and beyond.
 
 import Arguments
+import ByteText
 import JSON
 
 /// A JSON value that remembers the order of its fields.
@@ -32,6 +33,17 @@ package enum JSONValue: Sendable, Equatable {
 
   package init(_ text: String?) { self = text.map { .string($0) } ?? .null }
   package init(_ truth: Bool) { self = .bool(truth) }
+
+  /// A path under a name. JSON is UTF-8: what is not stands there as `\xE9`, and the bytes follow as base64 under `NAME_b64`.
+  package static func path(_ path: String?, named name: String) -> JSONValue {
+    guard let path, ByteText.carriesForeignBytes(path) else {
+      return .object([Field(name: name, value: JSONValue(path))])
+    }
+    return .object([
+      Field(name: name, value: .string(ByteText.shown(path))),
+      Field(name: name + "_b64", value: .string(Base64.encode(ByteText.bytes(of: path)))),
+    ])
+  }
 
   /// The object with more fields behind its own.
   package func adding(_ more: JSONValue) -> JSONValue {

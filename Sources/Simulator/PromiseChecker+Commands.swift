@@ -18,7 +18,7 @@ extension PromiseChecker {
       let ticket = variables["BANK_TICKET"].flatMap({ TicketNumber($0) }),
       let service = variables["BANK_SERVICE"].flatMap({ ServiceName($0) })
     else {
-      violate(.process, "a command begins and is not told whose it is: \(variables.keys.sorted())")
+      violate(.process, "a command begins and is not told whose it is: \(variables.inOrder.map(\.key))")
       return nil
     }
     let name = TicketName(day: day, ticket: ticket)

@@ -3,6 +3,7 @@
 // Invariant: whoever uses such a directory has it locked, so what is not locked belongs to nobody. Only directories of this
 // user that have the name of a copy are looked at, and only files that a copy consists of are removed.
 
+import ByteText
 import Glibc
 
 final class CopyPlace {
@@ -11,6 +12,9 @@ final class CopyPlace {
   private static let prefix = "bank-copy-"
   private static let name = "copy"
   private static let suffixes = ["", "-wal", "-journal", "-shm"]
+
+  /// The directory for such things that the environment names; nil if it names none.
+  static var wish: String? { getenv("TMPDIR").map { ByteText.text(of: UnsafePointer($0)) } }
 
   var database: String { "\(path)/\(Self.name)" }
 
@@ -31,11 +35,11 @@ final class CopyPlace {
   static func make(in place: String) -> Result<CopyPlace, Trouble> {
     // Somebody who sweeps may be quicker than the lock, and takes it for one that was left.
     for _ in 0..<16 {
-      var template = Array("\(place)/\(prefix)XXXXXX".utf8CString)
+      var template = ByteText.bytes(of: "\(place)/\(prefix)XXXXXX").map { CChar(bitPattern: $0) } + [0]
       guard mkdtemp(&template) != nil else {
         return .failure(Trouble(text: "mkdtemp in \(place): \(String(cString: strerror(errno)))"))
       }
-      let path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+      let path = ByteText.text(of: template.dropLast().map(UInt8.init(bitPattern:)))
       if let descriptor = lock(path) { return .success(CopyPlace(path, descriptor)) }
     }
     return .failure(Trouble(text: "in \(place) somebody else removes every directory"))
@@ -43,11 +47,11 @@ final class CopyPlace {
 
   /// Takes away what processes have left that were killed.
   static func sweep(_ place: String) {
-    guard let directory = opendir(place) else { return }
+    guard let directory = place.withByteString({ opendir($0) }) else { return }
     defer { closedir(directory) }
     while let entry = readdir(directory) {
       let found = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: Int(entry.pointee.d_reclen)) { String(cString: $0) }
+        $0.withMemoryRebound(to: CChar.self, capacity: Int(entry.pointee.d_reclen)) { ByteText.text(of: $0) }
       }
       guard found.hasPrefix(prefix), let descriptor = lock("\(place)/\(found)") else { continue }
       remove("\(place)/\(found)", descriptor)
@@ -57,12 +61,12 @@ final class CopyPlace {
 
   /// Opens and locks a directory of this user; nil where it is none, is gone, or is somebody's.
   private static func lock(_ path: String) -> CInt? {
-    let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    let descriptor = path.withByteString { open($0, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
     guard descriptor >= 0 else { return nil }
     var own = stat()
     var named = stat()
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, fstat(descriptor, &own) == 0, own.st_uid == geteuid(),
-      lstat(path, &named) == 0, named.st_ino == own.st_ino, named.st_dev == own.st_dev
+      path.withByteString({ lstat($0, &named) }) == 0, named.st_ino == own.st_ino, named.st_dev == own.st_dev
     else {
       close(descriptor)
       return nil
@@ -72,6 +76,6 @@ final class CopyPlace {
 
   private static func remove(_ path: String, _ descriptor: CInt) {
     for suffix in suffixes { unlinkat(descriptor, name + suffix, 0) }
-    rmdir(path)
+    _ = path.withByteString { rmdir($0) }
   }
 }

@@ -7,6 +7,7 @@
 // Failure: StoreError with the path that is looked at, wherever the copy lies.
 
 import BankModel
+import ByteText
 import CSQLite
 import Glibc
 import QueueCore
@@ -47,7 +48,7 @@ extension Database {
 
   /// A copy in the first place that has room for it.
   private static func copied(_ path: String, _ schema: Schema) throws(StoreError) -> Database {
-    let wish = getenv("TMPDIR").map { String(cString: $0) }
+    let wish = CopyPlace.wish
     var trouble = ""
     for place in [wish, "/tmp", "/var/tmp", "/dev/shm"].compactMap(\.self) where place.hasPrefix("/") {
       CopyPlace.sweep(place)
@@ -93,10 +94,12 @@ extension Database {
     func words(_ call: String, _ name: String) -> String {
       "\(call) of \(name): \(String(cString: strerror(errno)))"
     }
-    let from = Glibc.open(source, O_RDONLY | O_CLOEXEC)
+    let from = source.withByteString { Glibc.open($0, O_RDONLY | O_CLOEXEC) }
     guard from >= 0 else { throw .failed(path: path, detail: Remark(quoting: words("open", source))) }
     defer { Glibc.close(from) }
-    let to = Glibc.open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    let to = target.withByteString {
+      Glibc.open($0, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    }
     guard to >= 0 else { return words("open", target) }
     defer { Glibc.close(to) }
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)

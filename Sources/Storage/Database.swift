@@ -3,6 +3,7 @@
 // What fails is thrown as a StoreError; after a failed write that matters the owner abandons the connection.
 
 import BankModel
+import ByteText
 import CSQLite
 import Glibc
 import QueueCore
@@ -52,7 +53,7 @@ final class Database {
     self.volume = volume
     var opened: OpaquePointer?
     let flags = mode | SQLITE_OPEN_NOMUTEX
-    let code = sqlite3_open_v2(name, &opened, flags, volume.vfs)
+    let code = name.withByteString { sqlite3_open_v2($0, &opened, flags, volume.vfs) }
     guard code == SQLITE_OK, let opened else {
       let error = StoreError(sqlite: opened, code: code, path: path, while: "opening the file")
       sqlite3_close_v2(opened)
@@ -106,8 +107,8 @@ final class Database {
 
   /// A path as it stands in a URI: whatever is no letter, digit or one of `/._-` is written as its number.
   private static func escaped(_ path: String) -> String {
-    path.utf8.map { byte in
-      switch UInt8(byte) {
+    ByteText.bytes(of: path).map { byte in
+      switch byte {
       case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
         UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "_"),
         UInt8(ascii: "-"):

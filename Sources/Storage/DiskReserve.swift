@@ -3,6 +3,7 @@
 // can take them; giving some back never fails. Where the file system cannot allocate ahead, or the file cannot be
 // used at all, there is no reserve, and `isPossible` says so.
 
+import ByteText
 import Glibc
 
 final class DiskReserve: Reserve {
@@ -14,7 +15,7 @@ final class DiskReserve: Reserve {
   /// Opens the reserve at a path or makes an empty one, mode 0600. See open(2).
   init(path: String) {
     self.path = path
-    descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    descriptor = path.withByteString { Glibc.open($0, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600) }
     isPossible = descriptor >= 0
     var facts = stat()
     guard isPossible, fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else {
@@ -70,7 +71,7 @@ final class DiskReserve: Reserve {
 
   /// Makes a file longer, with room on the disk; it stays as it is where there is none.
   static func extend(_ path: String, by bytes: Int64) {
-    let file = Glibc.open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+    let file = path.withByteString { Glibc.open($0, O_RDWR | O_CLOEXEC | O_NOFOLLOW) }
     guard file >= 0 else { return }
     defer { close(file) }
     var facts = stat()

@@ -3,6 +3,7 @@
 // loses power.
 // Invariant: a database and everything beside it are on one volume, and SQLite finds the same files there as the store.
 
+import ByteText
 import Glibc
 
 /// The place where databases lie, under paths of its own.
@@ -51,18 +52,20 @@ public struct SystemVolume: Volume {
   /// See lstat(2).
   public func isMissing(_ path: String) -> Bool {
     var status = stat()
-    return lstat(path, &status) != 0 && errno == ENOENT
+    return path.withByteString { lstat($0, &status) } != 0 && errno == ENOENT
   }
 
   /// See stat(2).
   public func length(of path: String) -> Int64 {
     var status = stat()
-    return stat(path, &status) == 0 ? Int64(status.st_size) : 0
+    return path.withByteString { stat($0, &status) } == 0 ? Int64(status.st_size) : 0
   }
 
   /// See open(2).
   public func create(_ path: String) -> Int32 {
-    let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    let descriptor = path.withByteString {
+      Glibc.open($0, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    }
     guard descriptor >= 0 else { return errno == EEXIST ? 0 : errno }
     Glibc.close(descriptor)
     return 0

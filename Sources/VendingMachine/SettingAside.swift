@@ -41,9 +41,7 @@ enum SettingAside {
     }
     for suffix in ["-wal", "-journal", "-shm", ""] where try FileFacts.inspect(home.database + suffix) != nil
     {
-      guard Glibc.rename(home.database + suffix, target + suffix) == 0 else {
-        throw SystemError(call: "rename", subject: home.database + suffix, code: errno)
-      }
+      try Directory.rename(home.database + suffix, to: target + suffix)
     }
     try Directory.sync(home.path)
     try beginAnew(home)

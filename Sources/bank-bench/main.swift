@@ -6,16 +6,16 @@ import Posix
 
 ProcessStart.prepare(as: .command)
 // A worker of the ping-pong is this same program.
-if CommandLine.arguments.dropFirst() == [PingPong.echoWord] { exit(PingPong.echo()) }
-if CommandLine.arguments.count == 3, CommandLine.arguments[1] == BeanstalkCrew.workerWord {
-  exit((try? BeanstalkCrew.serve(CommandLine.arguments[2])) == nil ? 1 : 0)
+if CurrentProcess.arguments.dropFirst() == [PingPong.echoWord] { exit(PingPong.echo()) }
+if CurrentProcess.arguments.count == 3, CurrentProcess.arguments[1] == BeanstalkCrew.workerWord {
+  exit((try? BeanstalkCrew.serve(CurrentProcess.arguments[2])) == nil ? 1 : 0)
 }
 // So are those who look at a page or at a terminal beside a measurement.
-if let companion = CommandLine.arguments.dropFirst().first,
+if let companion = CurrentProcess.arguments.dropFirst().first,
   [WebViewers.word, TerminalReader.word].contains(companion)
 {
   do {
-    let words = Array(CommandLine.arguments.dropFirst(2))
+    let words = Array(CurrentProcess.arguments.dropFirst(2))
     if companion == TerminalReader.word {
       try TerminalReader.watch(words)
     } else if words.count == 2, let count = Int(words[1]) {
@@ -27,11 +27,12 @@ if let companion = CommandLine.arguments.dropFirst().first,
     exit(1)
   }
 }
-if CommandLine.arguments.count == 5, CommandLine.arguments[1] == WorkPath.word,
-  let work = WorkPath.Work(rawValue: CommandLine.arguments[2]), let count = Int(CommandLine.arguments[3])
+if CurrentProcess.arguments.count == 5, CurrentProcess.arguments[1] == WorkPath.word,
+  let work = WorkPath.Work(rawValue: CurrentProcess.arguments[2]),
+  let count = Int(CurrentProcess.arguments[3])
 {
   do {
-    try WorkPath(in: CommandLine.arguments[4], for: work).perform(work, count)
+    try WorkPath(in: CurrentProcess.arguments[4], for: work).perform(work, count)
     exit(0)
   } catch {
     _ = try? StandardStreams.write("bank-bench: \(error)\n", to: .error)

@@ -2,7 +2,8 @@
 // It must not hold any logic.
 import Console
 import Glibc
+import Posix
 
-if let code = ChaosRelay.run(Array(CommandLine.arguments.dropFirst())) { exit(code) }
-if let code = WorkMode.run(Array(CommandLine.arguments.dropFirst())) { exit(code) }
+if let code = ChaosRelay.run(Array(CurrentProcess.arguments.dropFirst())) { exit(code) }
+if let code = WorkMode.run(Array(CurrentProcess.arguments.dropFirst())) { exit(code) }
 exit(Program.run(BankctlTable.chaosProgram, ChaosProgram.run))

@@ -2,6 +2,7 @@
 // It must not hold any logic.
 
 import Glibc
+import Posix
 import Guardian
 
-exit(GuardianProcess.run(arguments: Array(CommandLine.arguments.dropFirst())))
+exit(GuardianProcess.run(arguments: Array(CurrentProcess.arguments.dropFirst())))

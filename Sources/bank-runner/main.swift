@@ -9,7 +9,7 @@ import Teller
 exit(
   TellerProgram.run(as: "bank-runner", role: .runner) { loop throws(SystemError) -> (any Provider)? in
     // NAME GENERATION COORDINATOR HOME [MARK [GROUP]]
-    let words = CommandLine.arguments.dropFirst(4)
+    let words = CurrentProcess.arguments.dropFirst(4)
     // Commands inherit it.
     words.dropFirst().first.flatMap { ProcessMark($0) }?.adopt()
     let group = words.dropFirst(2).first.flatMap { $0.isEmpty ? nil : ControlGroup(path: $0) }

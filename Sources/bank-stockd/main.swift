@@ -2,6 +2,7 @@
 // It must not hold any logic.
 
 import Glibc
+import Posix
 import StockService
 
-exit(StockProcess.run(arguments: Array(CommandLine.arguments.dropFirst())))
+exit(StockProcess.run(arguments: Array(CurrentProcess.arguments.dropFirst())))

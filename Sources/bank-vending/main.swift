@@ -2,6 +2,7 @@
 // It must not hold any logic.
 
 import Glibc
+import Posix
 import VendingMachine
 
-exit(VendingProcess.run(arguments: Array(CommandLine.arguments.dropFirst())))
+exit(VendingProcess.run(arguments: Array(CurrentProcess.arguments.dropFirst())))

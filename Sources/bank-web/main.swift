@@ -2,6 +2,7 @@
 // It must not hold any logic.
 
 import Glibc
+import Posix
 import WebInterface
 
-exit(WebProcess.run(arguments: Array(CommandLine.arguments.dropFirst())))
+exit(WebProcess.run(arguments: Array(CurrentProcess.arguments.dropFirst())))

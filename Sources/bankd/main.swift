@@ -4,6 +4,7 @@
 
 import Coordinator
 import Glibc
+import Posix
 
 #if HAS_POSTGRES
   import SharedBranch
@@ -13,4 +14,4 @@ import Glibc
   private let shared: (any SharedBooksOpener)? = nil
 #endif
 
-exit(CoordinatorProcess.run(arguments: Array(CommandLine.arguments.dropFirst()), shared: shared))
+exit(CoordinatorProcess.run(arguments: Array(CurrentProcess.arguments.dropFirst()), shared: shared))

@@ -18,7 +18,7 @@ struct ImpliedOperandTests {
             OperandSpec("N", .integer(1...9), replacedBy: "from", impliedBy: names, summary: Self.summary)
           ],
           options: [
-            OptionSpec("note", .anyText, summary: Self.summary),
+            OptionSpec("note", .bytes, summary: Self.summary),
             OptionSpec("from", .path, summary: Self.summary),
           ])
       ], exitCodes: [])

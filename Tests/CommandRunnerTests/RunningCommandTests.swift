@@ -250,7 +250,9 @@ import Time
     #expect(try start(directory.file("text"))?.exitCode == 126)
     #expect(
       try start(directory.file("script"))
-        == .notExecutable(directory.file("script"), reason: "the interpreter that it names is missing"))
+        == .notExecutable(
+          directory.file("script"),
+          reason: "its first line names the interpreter \"/no/such/interpreter\", which is not there"))
     #expect(try start(directory.file("locked"))?.exitCode == 126)
     #expect(try start("/bin") ?? .zeroByteInArgument == .notExecutable("/bin", reason: "Permission denied"))
     #expect(

@@ -1,5 +1,8 @@
 // Owns the tests of what a customer brings who brings a command line.
 // Failure: a failed expectation.
+import ByteText
+import JSON
+import Posix
 import Testing
 
 @testable import CommandWindow
@@ -36,6 +39,54 @@ import Testing
       (#"{"command":["a"],"environment":["A=1"]}"#, "\"environment\" is no object of names and values"),
       (#"{"command":["a"],"environment":{"A=B":"1"}}"#, "no variable can be called \"A=B\""),
       (#"{"command":["a"],"environment":{"A":1}}"#, "the variable \"A\" is no text"),
+    ])
+  func faults(payload: String, words: String) {
+    #expect(throws: CommandLinePayload.Fault(words)) { try CommandLinePayload(bytes(payload)) }
+  }
+}
+
+@Suite("Bytes in a command line") struct CommandLineBytesTests {
+  private static let e9 = ByteText.text(of: [0x61, 0xe9])
+
+  @Test("what is no UTF-8 stands there as base64")
+  func bytesOfAnyKind() throws {
+    let word = Base64.encode([0x61, 0xe9])
+    let variable = Base64.encode(Array("N=".utf8) + [0xe9])
+    let line = try CommandLinePayload(
+      bytes(
+        """
+        {"command_b64":["\(Base64.encode(bytes("sh")))","\(word)"],"directory_b64":"\(Base64.encode([0x2f, 0xe9]))",\
+        "environment":{"A":"1"},"environment_b64":["\(variable)"],"input_b64":"\(Base64.encode([0, 0xff]))",\
+        "umask":"0022","limits":{"nofile":[100,null],"core":[0,0]}}
+        """))
+    #expect(line.words.map(ByteText.bytes) == [bytes("sh"), [0x61, 0xe9]])
+    #expect(line.directory.map(ByteText.bytes) == [0x2f, 0xe9])
+    #expect(line.environment == ["A": "1", "N": ByteText.text(of: [0xe9])])
+    #expect(line.input == [0, 0xff] && line.mask == 0o022)
+    #expect(
+      line.limits == [ResourceLimit(.openFiles, 100, hard: ResourceLimit.unlimited), ResourceLimit(.core, 0)])
+  }
+
+  @Test("names that Unicode takes for the same are two variables")
+  func names() throws {
+    let line = try CommandLinePayload(
+      bytes("{\"command\":[\"a\"],\"environment\":{\"\u{e9}\":\"1\",\"e\u{301}\":\"2\"}}"))
+    #expect(line.environment?.count == 2)
+  }
+
+  @Test(
+    "whatever else it is, a sentence says what is wrong",
+    arguments: [
+      (#"{"command":["a"],"command_b64":["YQ=="]}"#, "\"command\" and \"command_b64\" exclude each other"),
+      (#"{"command_b64":["YQ"]}"#, "a word of \"command_b64\" is no base64 at character 3"),
+      (#"{"command_b64":["AA=="]}"#, "a word of \"command_b64\" holds a zero byte"),
+      (#"{"command":["\udbff\udfe9"]}"#, "a word of \"command\" holds a private character"),
+      (
+        #"{"command":["a"],"environment_b64":["YQ=="]}"#, "a variable of \"environment_b64\" is no NAME=VALUE"
+      ),
+      (#"{"command":["a"],"umask":"9"}"#, "\"umask\" is no mask of new files"),
+      (#"{"command":["a"],"limits":{"speed":[1,1]}}"#, "no limit is called \"speed\""),
+      (#"{"command":["a"],"limits":{"nofile":[2,1]}}"#, "the limit \"nofile\" is no pair of numbers"),
     ])
   func faults(payload: String, words: String) {
     #expect(throws: CommandLinePayload.Fault(words)) { try CommandLinePayload(bytes(payload)) }

@@ -16,7 +16,7 @@ import Wire
   private let now = WallTime(milliseconds: 1_795_000_000_000)
 
   private func plan(
-    _ script: String = "exit 0", timeout: Int64? = nil, home: String? = "/", own: [String: String] = [:],
+    _ script: String = "exit 0", timeout: Int64? = nil, home: String? = "/", own: Variables = [:],
     change: (inout CommandOrders) -> Void = { _ in }
   ) throws -> CommandPlan {
     let orders = orders(script, timeout: timeout, change: change)
@@ -25,7 +25,7 @@ import Wire
 
   @Test("the environment is the service's, six variables of the bank's own, and what is told of the customer")
   func environment() throws {
-    let own = [
+    let own: Variables = [
       "PATH": "/own", "HOME": "/h", "TZ": "Asia/Seoul", "BANK_HOME": "/bank", "BANK_CONFIG": "c",
       "SECRET": "s",
     ]
@@ -45,7 +45,7 @@ import Wire
     let variables = try plan { $0.environment = [] }.order(for: assignment(), at: now).program.environment
     #expect(variables["BANK_DEADLINE"] == nil)
     #expect(variables["PATH"] == ProgramSearch.usualPath)
-    #expect(variables.keys.filter { !$0.hasPrefix("BANK_") } == ["PATH"])
+    #expect(variables.map(\.key).filter { !$0.hasPrefix("BANK_") } == ["PATH"])
   }
 
   @Test("a customer without a key of the books has the day and the ticket as one")

@@ -47,6 +47,21 @@ import Time
     #expect(configuration.windows[thumbs] == 3)
   }
 
+  @Test("the mask of new files and the number of open files are read, the latter also by its former name")
+  func surroundings() throws {
+    func settings(_ text: String) throws -> ServiceSettings {
+      try read(#"{"services": {"thumbs": {"run": ["true"], \#(text)}}}"#).configuration[thumbs]
+    }
+    #expect(try settings(#""umask": "0027""#).mask == 0o027)
+    #expect(try settings(#""limits": {"open_files": 70}"#).files == 70)
+    #expect(try settings(#""limits": {"files": 71}"#).files == 71)
+    let none = try settings(#""windows": 1"#)
+    #expect(none.mask == nil && none.files == nil)
+    #expect(throws: ConfigurationError.self) { try settings(#""umask": "9""#) }
+    let named = try settings("\"environment\": {\"\u{e9}\": \"1\", \"e\u{301}\": \"2\"}").environment
+    #expect(named.count == 2)
+  }
+
   @Test("what contradicts itself or no program can be given is refused, with its place")
   func refused() throws {
     #expect(reason(#"{"windows": 1}"#) == .noKind)

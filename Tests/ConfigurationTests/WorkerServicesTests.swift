@@ -112,6 +112,8 @@ import Time
       ("limits.memory", #""limits": {"memory": 4194304}"#, [.run, .worker]),
       ("limits.processor", #""limits": {"processor": "1s"}"#, [.run, .worker]),
       ("limits.files", #""limits": {"files": 64}"#, [.run, .worker]),
+      ("limits.open_files", #""limits": {"open_files": 64}"#, [.run, .worker]),
+      ("umask", #""umask": "022""#, [.run, .worker]),
       ("limits.output", #""limits": {"output": 0}"#, [.run]),
       ("lease", #""lease": "1s""#, ServiceKind.allCases),
       ("prefetch", #""prefetch": 2"#, ServiceKind.allCases),

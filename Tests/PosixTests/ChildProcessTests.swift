@@ -8,7 +8,7 @@ import PosixFixture
 import Testing
 
 @Suite struct ChildProcessTests {
-  private static let path = ["PATH": "/usr/bin:/bin"]
+  private static let path: Variables = ["PATH": "/usr/bin:/bin"]
 
   private func shell(
     _ script: String, channel: consuming FileDescriptor? = nil, output: ChildProcess.Output = .null,

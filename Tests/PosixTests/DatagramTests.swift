@@ -141,7 +141,7 @@ import Time
 
   @Test("the manager is the one that the environment names, and its watchdog is for one process")
   func environment() {
-    let variables = ["NOTIFY_SOCKET": "/run/x", "WATCHDOG_USEC": "2000000", "WATCHDOG_PID": "7", "A": "b"]
+    let variables: Variables = ["NOTIFY_SOCKET": "/run/x", "WATCHDOG_USEC": "2000000", "WATCHDOG_PID": "7", "A": "b"]
     #expect(ServiceNotifier(environment: [:]) == nil)
     for odd in ["", "/", "relative", "vsock:2:1"] {
       #expect(ServiceNotifier(environment: ["NOTIFY_SOCKET": odd]) == nil)
@@ -150,7 +150,7 @@ import Time
     #expect(ServiceNotifier(environment: variables, pid: 8)?.watchdog == nil)
     #expect(ServiceNotifier(environment: variables, pid: 8)?.address == "/run/x")
     for odd in ["", "0", "-5", "soon", "99999999999999999999"] {
-      let odd = ["NOTIFY_SOCKET": "@x", "WATCHDOG_USEC": odd]
+      let odd: Variables = ["NOTIFY_SOCKET": "@x", "WATCHDOG_USEC": odd]
       #expect(ServiceNotifier(environment: odd)?.watchdog == nil)
     }
     #expect(ServiceNotifier.strip(variables) == ["A": "b"])

@@ -18,6 +18,8 @@ enum CallRules {
     Ban(word: "async let", instead: "the event loop; a process is one thread"),
     Ban(word: "usle" + "ep(", instead: "a timer of the event loop"),
     Ban(word: "sle" + "ep(", instead: "a timer of the event loop"),
+    Ban(word: "Command" + "Line.arguments", instead: "CurrentProcess.arguments, which keep every byte"),
+    Ban(word: "get" + "env(", instead: "Environment.value, which keeps every byte"),
   ]
 
   static let inTests: [Ban] = [
@@ -54,7 +56,8 @@ enum CallRules {
 
   /// The pure floors see no system at all; the small processes link no Foundation, which would double them.
   static let pureTargets: Set<String> = [
-    "Time", "BankModel", "Arguments", "JSON", "QueueCore", "StockCore", "VendingCore", "Wire", "WebPages",
+    "Time", "ByteText", "BankModel", "Arguments", "JSON", "QueueCore", "StockCore", "VendingCore", "Wire",
+    "WebPages",
     "WebCore",
   ]
   static let smallTargets: Set<String> = [

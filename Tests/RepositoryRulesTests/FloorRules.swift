@@ -4,7 +4,8 @@
 
 enum FloorRules {
   static let floors: [String: Int] = [
-    "CLinux": 0, "CSQLite": 0, "CBuild": 0, "CMicrohttpd": 0, "CWebAssets": 0, "Time": 0, "SlowDisk": 0,
+    "CLinux": 0, "CSQLite": 0, "CBuild": 0, "CMicrohttpd": 0, "CWebAssets": 0, "Time": 0, "ByteText": 0,
+    "SlowDisk": 0,
     "CPostgres": 0,
     "ServiceFixture": 4, "PosixFixture": 3, "PostgresFixture": 4,
     "BankModel": 1, "Arguments": 1, "JSON": 1,

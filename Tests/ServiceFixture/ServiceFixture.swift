@@ -103,7 +103,7 @@ open class ServiceFixture {
   }
 
   /// Starts the service alone, as nobody's child worker.
-  public final func startAlone(_ more: [String] = [], environment: [String: String] = [:]) throws {
+  public final func startAlone(_ more: [String] = [], environment: Variables = [:]) throws {
     try spawn(more, environment, nil)
   }
 
@@ -122,7 +122,7 @@ open class ServiceFixture {
   }
 
   private final func spawn(
-    _ more: [String], _ environment: [String: String], _ channel: consuming FileDescriptor?
+    _ more: [String], _ environment: Variables, _ channel: consuming FileDescriptor?
   ) throws {
     precondition(process.map { $0.isReaped } ?? true, "one service at a time")
     process = try ChildProcess.spawn(

@@ -28,7 +28,7 @@ final class VendingFixture: ServiceFixture {
       standardOutput: .null, standardError: .append(path: errors + "-stock"))
   }
 
-  func startMachine(_ more: [String] = [], environment: [String: String] = [:]) throws {
+  func startMachine(_ more: [String] = [], environment: Variables = [:]) throws {
     try startAlone(more, environment: environment)
   }
 

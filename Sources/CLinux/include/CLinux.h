@@ -84,9 +84,32 @@ int linux_pidfd_signal(int pidfd, int signal);
 // wait4(2). 1: reaped; 0: still running (only with wait == false); -1: errno.
 int linux_reap(pid_t pid, bool wait, struct linux_ending *ending);
 
+// The arguments as execve(2) handed them over, the name of the program first. -1 if the C library does not say.
+int linux_argument_count(void);
+const char *linux_argument(int place);
+
+// The mask of new files and the limits that this process was started with. The first call keeps them, and every call sets the
+// mask of this process. umask(2), getrlimit(2)
+enum { LINUX_LIMITS = 16 };
+void linux_keep_surroundings(uint32_t own_mask);
+// -1 if they were never kept.
+int32_t linux_inherited_mask(void);
+// One of the kernel's RLIMIT_ numbers; UINT64_MAX is no limit. False if it is unknown.
+bool linux_inherited_limit(int resource, uint64_t *soft, uint64_t *hard);
+// Puts the mask and the limit of open files back for the moment in which a child is made, and takes this process's own again.
+struct linux_lent {
+  bool is_lent;
+  uint32_t mask;
+  // The soft limit of this process; 0 if it was not changed.
+  uint64_t files;
+};
+void linux_lend_surroundings(struct linux_lent *own);
+void linux_take_back_surroundings(const struct linux_lent *own);
+
 // posix_spawn(3). sources[i] becomes descriptor i of the child; -1 leaves 0, 1, 2 inherited and 3, 4 closed.
 // Each source is LINUX_SPAWN_SOURCES or more, so that no duplication overwrites the source of another. Signals
-// are reset; every other descriptor is closed. Returns an errno value, 0 for success.
+// are reset; every other descriptor is closed. The mask of new files and the limit of open files are those that this process
+// was started with, if they were kept. Returns an errno value, 0 for success.
 enum { LINUX_SPAWN_SOURCES = 5 };
 int linux_spawn(pid_t *pid, const char *path, char *const arguments[], char *const environment[],
                 const int sources[LINUX_SPAWN_SOURCES], bool new_session, const char *working_directory);
@@ -94,9 +117,9 @@ int linux_spawn(pid_t *pid, const char *path, char *const arguments[], char *con
 // Starts a program under limits, as the leader of a session of its own (spawn.c). sources[i], each 3 or more, becomes
 // descriptor i of the child; every other descriptor is closed and signals are reset. Returns an errno value, 0 for
 // success; `step` then says which step has failed, and there is no child.
-enum linux_resource { LINUX_MEMORY, LINUX_PROCESSOR_SECONDS, LINUX_OPEN_FILES, LINUX_FILE_SIZE, LINUX_REAL_TIME };
 struct linux_limit {
-  enum linux_resource resource;
+  // One of the kernel's RLIMIT_ numbers.
+  int resource;
   uint64_t soft;
   uint64_t hard;
 };
@@ -112,6 +135,8 @@ struct linux_program {
   int channel;
   const struct linux_limit *limits;
   int limit_count;
+  // The mask of new files; -1 for that of this process.
+  int mask;
   // The child is killed when the thread that starts it ends.
   bool ends_with_parent;
   // Descendants whose own parents have ended become children of the child. prctl(2) PR_SET_CHILD_SUBREAPER
@@ -155,6 +180,8 @@ ssize_t linux_unix_send_to(int fd, const char *address, const void *bytes, size_
 // Descriptors.
 int linux_open_directory_path(const char *path);
 int linux_set_nonblocking(int fd, bool nonblocking);
+// How many bytes are there to be read from a pipe, a socket or a file; 0 for a terminal and whatever does not say. ioctl(2) FIONREAD
+int linux_unread(int fd);
 int linux_duplicate(int fd, int lowest);
 int linux_pipe(int pair[2]);
 // fcntl(2) F_SETPIPE_SZ: so many bytes at least.

@@ -43,7 +43,11 @@ enum ConfigCommands {
       let path = program.path ?? session.surroundings.variable("PATH") ?? ProgramSearch.usualPath
       let directory = program.directory ?? session.home.path
       do throws(CommandRefusal) {
-        _ = try ProgramSearch.find(program.name, path: path, directory: directory).get()
+        let place = Paths.join(
+          directory, try ProgramSearch.find(program.name, path: path, directory: directory).get())
+        if let fault = FirstLine.fault(of: place, search: path, directory: directory) {
+          throw .notExecutable(place, reason: fault)
+        }
       } catch {
         let reason: ConfigurationError.Reason =
           if case .notExecutable(let place, let why) = error { .notExecutable(place, why) } else {

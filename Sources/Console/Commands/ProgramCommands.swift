@@ -9,7 +9,7 @@ enum ProgramCommands {
 
   /// Becomes the program, with every word of the line that does not name the command.
   static func chaos(_ session: Session) throws(CommandError) {
-    let arguments = BankctlTable.table.withoutCommand(Array(CommandLine.arguments.dropFirst()))
+    let arguments = BankctlTable.table.withoutCommand(Array(CurrentProcess.arguments.dropFirst()))
     do throws(SystemError) {
       let place = Paths.join(Paths.directory(of: try Paths.executable()), chaosProgram)
       try CurrentProcess.become(executable: place, name: "bankctl", arguments: arguments)

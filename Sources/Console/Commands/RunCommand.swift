@@ -14,12 +14,11 @@ enum RunCommand {
       try session.invocation.text("service").map { name throws(CommandError) in
         try session.service(named: name)
       } ?? BankctlTable.commandLines
-    var line = try fromSystem(
-      CommandLinePayload(session.invocation.operands.texts("COMMAND"), Environment.all()))
+    var line = try commandLine(session)
     line.isWaited = session.invocation.flag("wait")
     let payload = line.bytes
     guard payload.count <= Limits.payloadLength else {
-      throw .usage(session.words.commandLineTooLong(payload.count))
+      throw .usage(session.words.commandLineTooLong(payload.count, line, limit: Int64(Limits.payloadLength)))
     }
     // Sent again after a lost connection it adds nobody twice.
     let key = "run-" + String(RandomSeed.fromSystem(), radix: 36) + String(RandomSeed.fromSystem(), radix: 36)
@@ -27,8 +26,9 @@ enum RunCommand {
       count: 1, service: service, priority: EnqueueCommand.priority(session.invocation), amount: nil,
       account: nil, seed: 0,
       key: key, payload: payload, isCommandLine: true)
-    let (report, coordinator) = try EnqueueCommand.issue(order, at: CoordinatorClient.open(session), session)
+    let (report, coordinator) = try issue(order, line, session)
     let (day, number) = (report.day, report.first)
+    noteInput(session)
     guard session.invocation.flag("wait") else {
       try session.show(
         ["version": 1, "day": .init(day), "ticket": .init(number)], or: [session.words.commandTaken(number)])
@@ -45,6 +45,39 @@ enum RunCommand {
     if session.asJSON { try session.show(.ticket(ticket), or: []) }
     try session.output.flush()
     return end(of: ticket, session)
+  }
+
+  /// The command line, with the standard input if `--stdin` asks for it.
+  private static func commandLine(_ session: Session) throws(CommandError) -> CommandLinePayload {
+    var line: CommandLinePayload
+    do throws(SystemError) {
+      line = try CommandLinePayload(session.invocation.operands.texts("COMMAND"), Environment.all())
+    } catch {
+      throw error.isMissing
+        ? .complaint("no_directory", .failed, session.words.presentDirectoryGone) : .system(error)
+    }
+    if session.invocation.flag("stdin") { line.input = try PayloadSource.standardInput(session) }
+    return line
+  }
+
+  /// If the bank takes no payload of this length, the refusal names its parts: the largest is mostly the environment.
+  private static func issue(
+    _ order: EnqueueOrder, _ line: CommandLinePayload, _ session: Session
+  ) throws(CommandError) -> (EnqueuedReport, CoordinatorClient) {
+    do throws(CommandError) {
+      return try EnqueueCommand.issue(order, at: CoordinatorClient.open(session), session)
+    } catch {
+      guard case .failure(let failure) = error, let remark = failure.remark, remark.kind == .payloadAtMost,
+        let limit = remark.values.first.flatMap({ Int64($0) })
+      else { throw error }
+      throw .usage(session.words.commandLineTooLong(line.bytes.count, line, limit: limit))
+    }
+  }
+
+  /// A person who pipes something in expects that it is read.
+  private static func noteInput(_ session: Session) {
+    guard !session.invocation.flag("stdin"), StandardStreams.hasUnreadInput else { return }
+    session.note(session.words.inputIsNotRead)
   }
 
   /// The command's own code; 128 and the signal's number where it was killed, as a shell has it.

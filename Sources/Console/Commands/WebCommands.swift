@@ -2,6 +2,7 @@
 // Invariant: a link is printed only when it can be followed. Whatever is missing is said before anything is begun.
 // Failure: CommandError; exit code 3 where the bank is not open, 1 where there is no server of the page to begin.
 import BankModel
+import ByteText
 import ControlClient
 import JSON
 import Posix
@@ -108,7 +109,8 @@ enum WebCommands {
 
     var document: JSONValue {
       [
-        "version": 1, "url": .init(url), "port_refused": .init(portRefusal), "socket": .string(socket),
+        "version": 1, "url": .init(url), "port_refused": .init(portRefusal),
+        "socket": .string(ByteText.shown(socket)),
         "read_only": .bool(isReadOnly),
         "chaos": .bool(hasChaos), "origin": .init(origin), "role": .string(role), "run": .bool(mayRun),
         "manager_code": .string(managerCode),

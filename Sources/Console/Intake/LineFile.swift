@@ -37,7 +37,7 @@ final class LineFile {
     let directory = Environment.value("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
     let path = Paths.join(directory, "bankctl-\(CurrentProcess.pid)-\(RandomSeed.fromSystem())")
     let file = try FileDescriptor.open(path, [.readWrite, .create, .exclusive])
-    _ = unlink(path)
+    try Directory.unlink(path)
     var need = StreamNeed()
     try stream.forEachPortion(of: portion) { portion throws(SystemError) in
       try file.writeAll(portion)

@@ -3,6 +3,7 @@
 // Failure: a sentence that names the option or the file; nothing was asked by then.
 import Arguments
 import BankModel
+import ByteText
 import Glibc
 import Posix
 
@@ -10,7 +11,7 @@ enum PayloadSource {
   /// What each customer carries; nil where nothing is given.
   static func read(_ session: Session) throws(CommandError) -> [UInt8]? {
     if let text = session.invocation.text("payload") {
-      let bytes = Array(text.utf8)
+      let bytes = ByteText.bytes(of: text)
       guard bytes.count <= Limits.payloadLength else { throw tooLong(session.words.payloadOption, session) }
       return bytes
     }
@@ -20,6 +21,16 @@ enum PayloadSource {
       throw .complaint("unreadable_file", .notFound, session.words.unreadablePayload(path, error))
     }
     guard let bytes else { throw tooLong(session.words.file(path), session) }
+    return bytes
+  }
+
+  /// All of standard input, as what a command reads.
+  static func standardInput(_ session: Session) throws(CommandError) -> [UInt8] {
+    let bytes: [UInt8]?
+    do throws(SystemError) { bytes = try contents(of: "-") } catch {
+      throw .complaint("unreadable_file", .notFound, session.words.unreadablePayload("-", error))
+    }
+    guard let bytes else { throw .usage(session.words.inputTooLong) }
     return bytes
   }
 

@@ -6,10 +6,9 @@ import Configuration
 extension JSONValue {
   /// `config check`, of files in which nothing is wrong.
   static func checked(_ files: BranchFiles) -> JSONValue {
-    [
-      "version": 1, "ok": true, "file": .init(files.configuration), "stock_file": .init(files.assortment),
-      "vending_file": .init(files.products),
-    ]
+    (["version": 1, "ok": true] as JSONValue).adding(.path(files.configuration, named: "file"))
+      .adding(.path(files.assortment, named: "stock_file"))
+      .adding(.path(files.products, named: "vending_file"))
   }
 
   /// `config show`.
@@ -17,8 +16,8 @@ extension JSONValue {
   static func settings(
     _ settings: [PresentSetting], of file: ChosenConfiguration?, inUse: [PresentSetting]
   ) -> JSONValue {
-    [
-      "version": 1, "file": .init(file?.path), "file_source": .init(file?.chooser.name),
+    (["version": 1] as JSONValue).adding(.path(file?.path, named: "file")).adding([
+      "file_source": .init(file?.chooser.name),
       "settings": .array(
         settings.map { setting in
           guard let other = inUse.first(where: { $0.key == setting.key }) else {
@@ -26,7 +25,7 @@ extension JSONValue {
           }
           return Self.setting(setting).adding(["in_use": .init(other.value)])
         }),
-    ]
+    ])
   }
 
   private static func setting(_ setting: PresentSetting) -> JSONValue {
@@ -54,7 +53,7 @@ extension JSONValue {
       case .list(let words): .array(words.map { .string($0) })
       case .table(let table):
         .object(
-          table.sorted { $0.key < $1.key }.map { JSONValue.Field(name: $0.key, value: .string($0.value)) })
+          table.inOrder.map { JSONValue.Field(name: $0.key, value: .string($0.value)) })
       }
   }
 }

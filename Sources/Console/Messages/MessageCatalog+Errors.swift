@@ -3,6 +3,7 @@
 // Invariant: every error has a code, an exit code and a sentence of one line in both languages.
 import Arguments
 import BankModel
+import ByteText
 import Wire
 
 extension MessageCatalog {
@@ -101,6 +102,14 @@ extension MessageCatalog {
         "일어나는 일이 너무 많아 나머지는 보여 드리지 않습니다. 은행 업무는 계속됩니다. 처리된 고객은 'bankctl receipts'로 모두 볼 수 있습니다.")
     case .damaged, .newerSchema, .badHome, .windowsFailed, .system, .removed: grave(failure, detail, home)
     }
+  }
+
+  /// - Parameter offset: so many bytes stand before it.
+  func notText(_ name: String, _ byte: UInt8, behind offset: Int) -> String {
+    let spelled = ByteText.spelled(byte)
+    return say(
+      "\(name) must be text in UTF-8, but its byte \(offset + 1) is \(spelled). Write it in UTF-8.",
+      "\(name) 값은 UTF-8 텍스트여야 하지만 \(offset + 1)번째 바이트가 \(spelled)입니다. UTF-8로 쓰세요.")
   }
 
   private func alreadyOpen(home: String, coordinator: String) -> String {

@@ -32,12 +32,59 @@ extension MessageCatalog {
       "\(ticket)번이 보류되었습니다\(reason). 다시 시도하려면 bankctl requeue \(ticket)")
   }
 
-  func commandLineTooLong(_ count: Int) -> String {
+  /// Names the largest variables: those are what can be left out.
+  /// - Parameter limit: what the bank lets a customer carry.
+  func commandLineTooLong(_ count: Int, _ line: CommandLinePayload, limit: Int64) -> String {
+    let isHighest = limit >= Int64(Limits.payloadLength)
+    let (most, highest) = (Self.grouped(limit), Self.grouped(Int64(Limits.payloadLength)))
+    let raising =
+      isHighest
+      ? ""
+      : say(
+        ", or raise max_payload of the configuration, up to \(highest)",
+        " 설정의 max_payload를 \(highest)까지 늘려도 됩니다.")
+    let total = Self.grouped(Int64(count))
+    func size(_ variable: (key: String, value: String)) -> Int {
+      variable.key.utf8.count + variable.value.utf8.count + 1
+    }
+    let variables = line.environment.inOrder.sorted { size($0) > size($1) }
+    let environment = Self.grouped(Int64(variables.reduce(0) { $0 + size($1) }))
+    let largest = variables.prefix(3).map { "\(safe($0.key)) (\(Self.grouped(Int64(size($0)))))" }
+      .joined(separator: ", ")
+    let input =
+      line.input.isEmpty
+      ? ""
+      : say(
+        ", standard input \(Self.grouped(Int64(line.input.count)))",
+        ", 표준 입력이 \(Self.grouped(Int64(line.input.count)))바이트")
+    let first = variables.first.map { safe($0.key) } ?? ""
+    return say(
+      "The command line has \(total) bytes as a customer carries it, and at most \(most) are allowed: its environment has "
+        + "\(environment)\(input). The largest variables: \(largest). Leave one out (env -u \(first) bankctl run …)\(raising). "
+        + "No customer was added.",
+      "명령이 모두 \(total)바이트입니다. \(most)바이트까지 맡길 수 있습니다. 환경 변수가 \(environment)바이트\(input)입니다. 큰 변수: \(largest). "
+        + "env -u \(first) bankctl run …처럼 빼고 실행하세요.\(raising) 추가된 고객이 없습니다.")
+  }
+
+  var inputTooLong: String {
+    let limit = Self.grouped(Limits.payloadLength)
+    return say(
+      "Standard input has more than \(limit) bytes, and no customer carries more: put it into a file, and let the command read the "
+        + "file. No customer was added.",
+      "표준 입력이 \(limit)바이트보다 깁니다. 그보다 많이 맡길 수 없으니, 파일에 담고 명령이 그 파일을 읽게 하세요. 추가된 고객이 없습니다.")
+  }
+
+  var inputIsNotRead: String {
     say(
-      "The command line has \(Self.grouped(Int64(count))) bytes with its environment; at most "
-        + "\(Self.grouped(Int64(Limits.payloadLength))) are allowed. Leave variables out with env -i.",
-      "명령과 환경 변수가 \(Self.grouped(Int64(count)))바이트입니다. \(Self.grouped(Int64(Limits.payloadLength)))바이트까지 쓸 수 있습니다. env -i 로 변수를 줄이세요."
-    )
+      "Standard input is not read: the command gets none. To hand it over: bankctl run --stdin -- COMMAND",
+      "표준 입력은 읽지 않으며, 명령의 표준 입력은 비어 있습니다. 넘겨주려면 bankctl run --stdin -- 명령")
+  }
+
+  var presentDirectoryGone: String {
+    say(
+      "The present directory is gone: it was removed, or cannot be reached any more. Go to one that is there (cd), and try again. "
+        + "No customer was added.",
+      "현재 디렉터리가 없습니다. 삭제되었거나 더는 접근할 수 없습니다. 있는 디렉터리로 옮긴 뒤(cd) 다시 실행하세요. 추가된 고객이 없습니다.")
   }
 
   /// - Parameter words: What the worker said; its first line is the reason.

@@ -2,6 +2,7 @@
 // Invariant: lines come out whole and in order; after the reader has gone nothing more is written. Standard output that
 // is a file never counts as left.
 // Failure: CommandError, `readerGone` where nobody reads any more, `system` for a full disk.
+import ByteText
 import Logbook
 import Posix
 
@@ -27,7 +28,7 @@ package final class Output {
   }
 
   func line(_ text: String) throws(CommandError) {
-    buffer.append(contentsOf: text.utf8)
+    buffer.append(contentsOf: ByteText.shown(text).utf8)
     try finishLine()
   }
 
@@ -46,7 +47,7 @@ package final class Output {
     try flushIfFull()
   }
 
-  func write(_ text: String) { buffer.append(contentsOf: text.utf8) }
+  func write(_ text: String) { buffer.append(contentsOf: ByteText.shown(text).utf8) }
 
   private func finishLine() throws(CommandError) {
     buffer.append(UInt8(ascii: "\n"))
@@ -72,7 +73,7 @@ enum Notes {
 
   /// What is written for a text, on a terminal that wide.
   static func lines(_ text: String, columns: Int?) -> String {
-    text.split(separator: "\n", omittingEmptySubsequences: false)
+    ByteText.shown(text).split(separator: "\n", omittingEmptySubsequences: false)
       .flatMap { Screen.folded(String($0), columns: columns) }.reduce(into: "") { $0 += $1 + "\n" }
   }
 

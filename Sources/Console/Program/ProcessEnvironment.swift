@@ -2,6 +2,7 @@
 // Invariant: a flag beats the environment, the environment a file, a file the default. Paths are absolute.
 // Failure: CommandError, where no home can be named or a variable says what is no language.
 import BankModel
+import ByteText
 import Configuration
 import ControlClient
 import Posix
@@ -77,6 +78,9 @@ package struct ProcessEnvironment {
   ) throws(CommandError) -> (address: StoreAddress, source: SettingSource)? {
     let name = "BANK_STORE"
     guard let text = flag ?? variable(name) else { return nil }
+    if let (byte, offset) = ByteText.firstForeignByte(in: text) {
+      throw .usage(words.notText(flag == nil ? name : option, byte, behind: offset))
+    }
     do throws(StoreAddress.Fault) {
       return (try StoreAddress(text), flag == nil ? .environment(name) : .option(option))
     } catch {

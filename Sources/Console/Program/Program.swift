@@ -8,10 +8,10 @@ import Posix
 package struct Program {
   /// The name by which it was called, with which its messages begin. A program that a command of bankctl has become speaks for
   /// that one.
-  private static let name = CommandLine.arguments.first.map(Paths.lastPart) ?? ""
+  private static let name = CurrentProcess.arguments.first.map(Paths.lastPart) ?? ""
 
   private let table: CommandTable
-  private let arguments = Array(CommandLine.arguments.dropFirst())
+  private let arguments = Array(CurrentProcess.arguments.dropFirst())
   private let surroundings = ProcessEnvironment.actual
   private let output: Output
 

@@ -22,7 +22,10 @@ extension BankctlTable {
         + "services have neither. "
         + "With --at or --in they are not served before that: they are delayed, and stand in line at the place of their numbers "
         + "when the time has come, also after a restart. --at is a moment in RFC 3339 (2026-11-24T09:00:00+09:00) or a time of "
-        + "today here (09:00); for a moment that has passed they wait at once. "
+        + "today here (09:00). For a moment that has passed they stand in line at once; a time of today that has passed is refused, "
+        + "because tomorrow's may be meant. --in becomes such a moment when the bank takes them in. The moment is one of the "
+        + "machine's clock (the database server's, if branches share their books): if that clock is set, they come sooner or "
+        + "later with it. "
         + "A payload is for a service whose command or worker reads it; for any other service it is refused. "
         + "With --wait the exit code is 0 if all of them were served, and 1 if one was cancelled or is a dead letter. "
         + "With --from every line is an object such as {\"service\":\"deposit\",\"grade\":\"vip\",\"amount\":50000,\"account\":12,"
@@ -32,7 +35,9 @@ extension BankctlTable {
       "번호표가 디스크에 기록되면 끝납니다. 업무와 금액, 계좌는 주지 않으면 무작위로 정합니다. "
         + "설정에서 ledger가 있는 업무의 고객은 금액과 계좌를 모두 주어야 하고, 설정의 다른 업무는 둘 다 받지 않습니다. --at이나 --in을 주면 "
         + "그때까지 미루었다가 번호 순서대로 줄에 세우며, 은행을 다시 열어도 그대로입니다. --at은 RFC 3339 시점(2026-11-24T09:00:00+09:00)이나 오늘의 이곳 "
-        + "시각(09:00)이고, 지나간 시점이면 바로 줄을 섭니다. 맡기는 내용은 명령이나 작업 프로그램이 "
+        + "시각(09:00)입니다. 지나간 시점이면 바로 줄을 서고, 오늘의 지나간 시각은 내일을 뜻할 수도 있어 거절합니다. --in은 은행이 받는 때부터 세어 그런 시점으로 "
+        + "정합니다. 시점은 컴퓨터의 시계를 따르고(여러 지점이 장부를 함께 쓰면 데이터베이스 서버의 시계), 시계를 바꾸면 그만큼 빨라지거나 늦어집니다. "
+        + "맡기는 내용은 명령이나 작업 프로그램이 "
         + "읽는 업무에만 줄 수 있습니다. --wait를 쓰면 모두 처리되었을 때 종료 코드가 0이고, 취소되거나 보류된 고객이 있으면 1입니다. --from은 한 줄에 하나씩 "
         + "{\"service\":\"deposit\",\"grade\":\"vip\",\"amount\":50000,\"account\":12,\"key\":\"a-1\"} 같은 "
         + "객체를 읽으며, 각 항목은 뺄 수 있습니다. 잘못된 줄이 있으면 줄 번호를 알리고 아무도 추가하지 않습니다. 나중에 받을 고객은 RFC 3339 시점 \"at\"이나 "
@@ -90,16 +95,19 @@ extension BankctlTable {
           + "refused.",
         "명령을 되풀이할 수 있게 합니다. 같은 키는 같은 번호표를 돌려주고, 다른 요청에 쓰면 거절합니다."),
       OptionSpec(
-        "payload", .anyText, excludes: ["payload-file"], "What each of them carries, as text.",
+        "payload", .bytes, excludes: ["payload-file"], "What each of them carries, as text.",
         "각자가 맡기는 내용입니다."),
       OptionSpec(
         "payload-file", .path, "The same from a file of at most 1 MiB, '-' for standard input.",
         "맡기는 내용을 1 MiB까지의 파일에서 읽습니다. '-'는 표준 입력입니다."),
       OptionSpec(
-        "at", .text, value: "TIME", excludes: ["in"], "Not before this moment, or this time of today.",
-        "이 시점이나 오늘의 이 시각 전에는 처리하지 않습니다."),
+        "at", .text, value: "TIME", excludes: ["in"],
+        "Not before this moment of the machine's clock, or this time of today; a moment that has passed is at once.",
+        "컴퓨터 시계의 이 시점이나 오늘의 이 시각 전에는 처리하지 않습니다. 지나간 시점이면 바로 처리합니다."),
       OptionSpec(
-        "in", .duration, value: "DURATION", "Not before so much time has passed.", "이만큼 지나기 전에는 처리하지 않습니다."),
+        "in", .duration, value: "DURATION",
+        "Not before so much time has passed by that clock, counted from when the bank takes them in.",
+        "은행이 받은 때부터 그 시계로 이만큼 지나기 전에는 처리하지 않습니다."),
       OptionSpec(
         "from", .path,
         excludes: [
@@ -116,12 +124,12 @@ extension BankctlTable {
   private static let commandLine = CommandSpec(
     "run", group: group, "Have the bank run a command.", "명령을 은행이 실행하게 합니다.",
     details: Text(
-      "The command line becomes a customer with its directory and its environment, and is started when a window is free: "
+      "The command line becomes a customer with its directory, environment, umask and limits, and is started when a window is free: "
         + "also after kill -9 of everything, or a restart of the machine. No shell reads it. It may be started more than "
         + "once, always with the same BANK_KEY in its environment. With --wait this program shows what it writes and ends "
         + "with its exit code; 128 and the number of the signal where it was killed. A command that was cancelled, or is a "
         + "dead letter, never ends with 0: where it has no code of its own, the exit code is 1.",
-      "명령을 현재 디렉터리와 환경 변수와 함께 줄에 세우고, 창구가 비면 실행합니다. 모든 프로세스를 kill -9로 종료하거나 컴퓨터를 다시 켜도 남아 있습니다. "
+      "명령을 현재 디렉터리, 환경 변수, umask, 자원 제한과 함께 줄에 세우고, 창구가 비면 실행합니다. 모든 프로세스를 kill -9로 종료하거나 컴퓨터를 다시 켜도 남아 있습니다. "
         + "셸을 거치지 않습니다. 두 번 이상 시작될 수 있지만 환경 변수 BANK_KEY는 늘 같습니다. --wait를 쓰면 출력을 보여 주고 명령의 종료 코드로 끝납니다. "
         + "시그널로 종료되면 128에 시그널 번호를 더한 값입니다. 취소되거나 보류된 명령은 0으로 끝나지 않습니다. 명령에 종료 코드가 없으면 1입니다."),
     examples: [
@@ -133,11 +141,15 @@ extension BankctlTable {
     ],
     operands: [
       OperandSpec(
-        "COMMAND", .anyText, .repeatingOnceOrMore,
+        "COMMAND", .bytes, .repeatingOnceOrMore,
         summary: Text("The program and its words, behind --.", "-- 뒤에 프로그램과 인자를 씁니다."))
     ],
     options: [
       OptionSpec("wait", "Wait for the command, and end with its code.", "명령을 기다려 그 종료 코드로 끝납니다."),
+      OptionSpec(
+        "stdin",
+        "The command reads what stands on standard input here. Without it the command reads nothing.",
+        "여기의 표준 입력을 명령이 읽습니다. 쓰지 않으면 명령의 표준 입력은 비어 있습니다."),
       OptionSpec(
         "service", .text, value: "NAME", default: Text("run"),
         "A service of the configuration that takes command lines: one with \"run\": [].",

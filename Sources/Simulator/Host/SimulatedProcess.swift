@@ -40,7 +40,7 @@ final class SimulatedProcess {
   var openFiles: Int
   var descriptors: [CInt: OpenFile] = [:]
   var executable = "/bank/bin/program"
-  var environment: [String: String] = [:]
+  var environment: Variables = [:]
   /// Whether it goes on when whoever has started it ends: all others have asked for PR_SET_PDEATHSIG.
   var outlivesParent = false
   /// Whoever has started it; its parent may be another by now.

@@ -64,23 +64,25 @@ public struct CommandOrders: Codable, Sendable, Equatable {
   public var outputDirectory: String
   /// What its endings mean, where that is not what they mean everywhere.
   public var meanings: [Meaning]
+  /// The mask of its new files; nil for the one with which the bank was opened, or which the customer brings.
+  public var mask: UInt32?
 
   /// Orders with every part.
   public init(
     words: [String], directory: String?, environment: [String], timeoutMilliseconds: Int64?,
     graceMilliseconds: Int64, limits: Limits, resultBytes: Int64, outputBytes: Int64, outputDirectory: String,
-    meanings: [Meaning]
+    meanings: [Meaning], mask: UInt32? = nil
   ) {
     (self.words, self.directory, self.environment) = (words, directory, environment)
     (self.timeoutMilliseconds, self.graceMilliseconds) = (timeoutMilliseconds, graceMilliseconds)
     (self.limits, self.resultBytes, self.outputBytes) = (limits, resultBytes, outputBytes)
-    (self.outputDirectory, self.meanings) = (outputDirectory, meanings)
+    (self.outputDirectory, self.meanings, self.mask) = (outputDirectory, meanings, mask)
   }
 
   enum CodingKeys: Int, CodingKey {
     case words = 1, directory, environment, timeoutMilliseconds, graceMilliseconds, limits, resultBytes,
       outputBytes,
-      outputDirectory, meanings
+      outputDirectory, meanings, mask
   }
 }
 

@@ -118,7 +118,7 @@ enum CommandRival: String, CaseIterable {
 /// One round of a rival: a directory of its own, and its program under a name in there, by which it is found.
 final class RivalRound {
   /// What the program is told; it can find others.
-  var environment = ["PATH": Environment.value("PATH") ?? "/usr/bin:/bin", "LANG": "C.UTF-8"]
+  var environment: Variables = ["PATH": Environment.value("PATH") ?? "/usr/bin:/bin", "LANG": "C.UTF-8"]
   /// The words with which whoever serves in the background ends; empty where nobody does.
   var atEnd: [String] = []
   private let directory: String

@@ -187,9 +187,9 @@ final class ChaosServer {
   }
 
   /// What the library of the server's takes from the environment.
-  private static var variables: [String: String] {
+  private static var variables: Variables {
     Environment.all().filter { $0.key.hasPrefix("PG") || $0.key == "HOME" }
-      .merging(["PGCONNECT_TIMEOUT": "3"]) { $1 }
+      .overlaid(by: ["PGCONNECT_TIMEOUT": "3"])
   }
 
   /// A process of the server for a branch.

@@ -14,13 +14,13 @@ struct ChaosTool {
   let scratch: String
 
   /// Runs a program to its end. The first word is looked for where programs of the system are.
-  func run(_ words: [String], environment: [String: String] = [:]) -> Outcome {
+  func run(_ words: [String], environment: Variables = [:]) -> Outcome {
     guard let program = Self.find(words[0]) else {
       return Outcome(code: 127, output: "\(words[0]): not found")
     }
     let file = Paths.join(scratch, "tool-\(CurrentProcess.pid)")
     defer { try? Directory.unlink(file) }
-    let variables = Self.variables.merging(environment) { $1 }
+    let variables = Self.variables.overlaid(by: environment)
     guard
       let child = try? ChildProcess.spawn(
         executable: program, arguments: Array(words.dropFirst()), environment: variables,
@@ -34,15 +34,15 @@ struct ChaosTool {
   }
 
   /// Starts a program of which nobody wants to know what it writes; nil where it cannot be started.
-  func begin(_ words: [String], environment: [String: String] = [:]) -> ChildProcess? {
+  func begin(_ words: [String], environment: Variables = [:]) -> ChildProcess? {
     guard let program = Self.find(words[0]) else { return nil }
     return try? ChildProcess.spawn(
       executable: program, arguments: Array(words.dropFirst()),
-      environment: Self.variables.merging(environment) { $1 },
+      environment: Self.variables.overlaid(by: environment),
       standardOutput: .null, standardError: .null)
   }
 
-  static let variables = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C", "TZ": "UTC"]
+  static let variables: Variables = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C", "TZ": "UTC"]
 
   /// The path of a program; a word with a slash is one.
   static func find(_ word: String) -> String? {

@@ -1,0 +1,150 @@
+// Owns the text that carries any bytes: words of a command line, values of the environment and paths need not be UTF-8, and a
+// String of Swift's always is. Each byte that belongs to no UTF-8 stands in the text as one scalar of its own, U+10FF00 plus
+// the byte (U+10FF80 to U+10FFFF, private characters without a meaning). Such a scalar in the input is itself carried byte by byte.
+// Invariant: `bytes(of: text(of: bytes))` are the bytes, and two different sequences of bytes have two different texts.
+
+/// Text that carries any bytes without loss.
+public enum ByteText {
+  /// The text of these bytes. Valid UTF-8 is itself.
+  public static func text(of bytes: some Collection<UInt8>) -> String {
+    let whole = bytes.withContiguousStorageIfAvailable(exactText)
+    return whole ?? Array(bytes).withUnsafeBufferPointer(exactText)
+  }
+
+  /// The text of bytes that end before a zero byte.
+  public static func text(of string: UnsafePointer<CChar>) -> String {
+    var count = 0
+    while string[count] != 0 { count += 1 }
+    return string.withMemoryRebound(to: UInt8.self, capacity: count) {
+      exactText(UnsafeBufferPointer(start: $0, count: count))
+    }
+  }
+
+  /// The bytes that a text carries.
+  public static func bytes(of text: String) -> [UInt8] {
+    guard carriesForeignBytes(text) else { return Array(text.utf8) }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(text.utf8.count)
+    for scalar in text.unicodeScalars {
+      if let byte = foreignByte(scalar) {
+        bytes.append(byte)
+      } else {
+        bytes.append(contentsOf: UTF8.encode(scalar)!)
+      }
+    }
+    return bytes
+  }
+
+  /// Whether some of the bytes that a text carries are no UTF-8.
+  public static func carriesForeignBytes(_ text: String) -> Bool {
+    var text = text
+    // All these scalars begin with the bytes F4 8F BE or F4 8F BF. Hardly a text has an F4.
+    return text.withUTF8 { bytes in
+      guard bytes.contains(0xf4) else { return false }
+      return bytes.indices.contains { place in
+        bytes[place] == 0xf4 && bytes[place + 1] == 0x8f && bytes[place + 2] >= 0xbe
+      }
+    }
+  }
+
+  /// The first byte that is no UTF-8, and how many bytes stand before it; nil for what is text as a whole.
+  public static func firstForeignByte(in text: String) -> (byte: UInt8, offset: Int)? {
+    guard carriesForeignBytes(text) else { return nil }
+    var offset = 0
+    for scalar in text.unicodeScalars {
+      if let byte = foreignByte(scalar) { return (byte, offset) }
+      offset += UTF8.width(scalar)
+    }
+    return nil
+  }
+
+  /// What people read: each byte that is no UTF-8 as `\xE9`.
+  public static func shown(_ text: String) -> String {
+    guard carriesForeignBytes(text) else { return text }
+    var shown = ""
+    for scalar in text.unicodeScalars {
+      if let byte = foreignByte(scalar) {
+        shown += spelled(byte)
+      } else {
+        shown.unicodeScalars.append(scalar)
+      }
+    }
+    return shown
+  }
+
+  /// The text in quotes, as a program's own text would have it: control characters are escaped, and each byte that is no UTF-8 is
+  /// `\xE9`.
+  public static func quoted(_ text: String) -> String {
+    guard carriesForeignBytes(text) else { return String(reflecting: text) }
+    var (quoted, run) = ("\"", "")
+    func flush() {
+      quoted += String(reflecting: run).dropFirst().dropLast()
+      run = ""
+    }
+    for scalar in text.unicodeScalars {
+      guard let byte = foreignByte(scalar) else {
+        run.unicodeScalars.append(scalar)
+        continue
+      }
+      flush()
+      quoted += spelled(byte)
+    }
+    flush()
+    return quoted + "\""
+  }
+
+  /// A byte as people read it: `\xE9`.
+  public static func spelled(_ byte: UInt8) -> String {
+    let digits = String(byte, radix: 16, uppercase: true)
+    return "\\x" + (byte < 0x10 ? "0" : "") + digits
+  }
+
+  private static let first: UInt32 = 0x10ff00
+
+  private static func foreignByte(_ scalar: Unicode.Scalar) -> UInt8? {
+    scalar.value >= first + 0x80 ? UInt8(scalar.value - first) : nil
+  }
+
+  private static func exactText(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
+    // The usual case copies the bytes once.
+    if let text = String(validating: bytes, as: UTF8.self), !carriesForeignBytes(text) { return text }
+    var text = ""
+    var place = 0
+    while place < bytes.count {
+      if let scalar = scalar(in: bytes, at: place), foreignByte(scalar) == nil {
+        text.unicodeScalars.append(scalar)
+        place += UTF8.width(scalar)
+      } else {
+        text.unicodeScalars.append(Unicode.Scalar(first + UInt32(bytes[place]))!)
+        place += 1
+      }
+    }
+    return text
+  }
+
+  /// The scalar whose whole and shortest encoding begins here.
+  private static func scalar(in bytes: UnsafeBufferPointer<UInt8>, at place: Int) -> Unicode.Scalar? {
+    let length: Int
+    switch bytes[place] {
+    case 0..<0x80: length = 1
+    case 0xc2..<0xe0: length = 2
+    case 0xe0..<0xf0: length = 3
+    case 0xf0..<0xf5: length = 4
+    default: return nil
+    }
+    guard place + length <= bytes.count else { return nil }
+    let piece = UnsafeBufferPointer(rebasing: bytes[place..<(place + length)])
+    return String(validating: piece, as: UTF8.self)?.unicodeScalars.first
+  }
+}
+
+extension UTF8 {
+  fileprivate static func width(_ scalar: Unicode.Scalar) -> Int {
+    switch scalar.value {
+    case 0..<0x80: 1
+    case 0x80..<0x800: 2
+    case 0x800..<0x10000: 3
+    default: 4
+    }
+  }
+}

@@ -1,0 +1,21 @@
+// Owns the mask of new files as people write it. Invariant: three or four digits of base eight, and no other text, are a mask.
+// Failure: nil for what is none.
+
+/// The mask of new files as text. `umask(1)`
+public enum FileMask {
+  /// `0022` for 0o022.
+  public static func text(_ mask: UInt32) -> String {
+    let digits = String(mask & 0o777, radix: 8)
+    return String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits
+  }
+
+  /// 0o022 for `022` and `0022`; nil for what is no mask of permissions.
+  public static func mask(_ text: String) -> UInt32? {
+    let digits = Array(text.utf8)
+    guard (3...4).contains(digits.count),
+      digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "7")).contains($0) }),
+      let mask = UInt32(text, radix: 8), mask <= 0o777
+    else { return nil }
+    return mask
+  }
+}
