@@ -47,6 +47,16 @@ public final class Orphans {
   /// The processes that were started with `BANK_KEY=key`, without those that they have started without it.
   public static func find(key: String) -> [pid_t] { OrphanTraces(key: key).find() }
 
+  /// Whether a process was started with `BANK_KEY=key`.
+  public static func belongs(_ pid: pid_t, toKey key: String) -> Bool {
+    EnvironmentSearch(variable, key).matches(pid)
+  }
+
+  /// Whether a process was started with a `BANK_KEY` that begins so.
+  public static func belongs(_ pid: pid_t, toKeysFrom prefix: String) -> Bool {
+    EnvironmentSearch(variable, prefix, isPrefix: true).matches(pid)
+  }
+
   /// Whether none is left, or none that could be ended. False until ``end(grace:at:)``.
   public var areGone: Bool { ending.isDone }
   /// Those that are known to be left: they could not be ended, or have not ended yet.

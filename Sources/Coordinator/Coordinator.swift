@@ -110,7 +110,7 @@ package final class Coordinator {
     marks = DatabaseMarks(ground)
     services = BranchServices(ground, programs, stock, marks)
     page = PageServer(ground, programs)
-    windows = WindowPlan(ground, tellers, outside, services, marks)
+    windows = WindowPlan(ground, tellers, outside, services, marks, reports)
 
     selections = Selections(ground, readings)
     reader = shared?.address.map { address in
@@ -129,7 +129,7 @@ package final class Coordinator {
     output = OutputKeeper(ground)
     router = RequestRouter(
       ground, readings, reports, views, streams, intake, long, windows, opening, ending, audits,
-      WindowEndings(ground, reports), selections, page, reader)
+      WindowEndings(ground, reports), selections, page, OwnWork(ground, outside), reader)
     branch = BranchDesk(ground, intake, router, ending)
     connect()
   }

@@ -60,14 +60,16 @@ final class Ending: BankPart {
 
   // MARK: - What is asked
 
-  func stop(_ order: StopOrder, _ seat: Seat) {
+  /// - Parameter status: the answer to a client that does not wait.
+  func stop(_ order: StopOrder, _ seat: Seat, _ status: () -> StatusReport) {
     if let timeout = order.timeoutMilliseconds, timeout < 0 {
       return server.answer(seat, .failure(Failure(.badRequest, remark: Remark(.timeoutNegative))))
     }
-    if state != nil { tell(progress(), to: [seat]) }
+    let waits = order.noWait != true
+    if state != nil, waits { tell(progress(), to: [seat]) }
     begin(now: order.now)
-    state?.seats.append(seat)
     if order.leavesDelayed == true { state?.leavesDelayed = true }
+    if waits { state?.seats.append(seat) } else { server.answer(seat, .status(status())) }
     if order.endsBank == true, let shared {
       shared.beginToDrain()
       shared.books.drainBank(for: requests.open(seat, for: .drain))

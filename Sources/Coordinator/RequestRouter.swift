@@ -22,6 +22,7 @@ final class RequestRouter: BankPart {
   private let endings: WindowEndings
   private let page: PageServer
   private let selections: Selections
+  private let ownWork: OwnWork
   /// Who reads shared books for clients; nil where they are this bank's own.
   let reader: BooksReader?
   /// Those who wait for tickets of shared books; nil where they are this bank's own.
@@ -33,8 +34,9 @@ final class RequestRouter: BankPart {
     _ ground: BankPart, _ readings: Readings, _ reports: BankReports, _ views: LiveViews,
     _ streams: AnswerStreams, _ intake: Intake, _ long: LongRequests, _ windows: WindowPlan,
     _ opening: Opening, _ ending: Ending, _ audits: Audits, _ endings: WindowEndings,
-    _ selections: Selections, _ page: PageServer, _ reader: BooksReader?
+    _ selections: Selections, _ page: PageServer, _ ownWork: OwnWork, _ reader: BooksReader?
   ) {
+    self.ownWork = ownWork
     self.reader = reader
     waits = ground.shared == nil ? nil : SharedWaits(ground, reader)
     self.selections = selections
@@ -99,6 +101,9 @@ final class RequestRouter: BankPart {
   }
 
   private func route(_ request: ControlRequest, _ seat: Seat) {
+    if let refusal = ownWork.refusal(of: request.command, from: seat.session) {
+      return server.answer(seat, .failure(refusal))
+    }
     if shared != nil, isAnsweredElsewhere(request.command, seat) { return }
     switch request.command {
     case .status: server.answer(seat, .status(reports.status()))
@@ -106,8 +111,8 @@ final class RequestRouter: BankPart {
     case .follow: views.begin(seat, .events)
     case .board: views.begin(seat, .board)
     case .awaitOpen: windows.awaitOpen(seat)
-    case .scale(let wanted): windows.scale(wanted, seat)
-    case .reload: windows.reload(seat)
+    case .scale(let wanted): windows.scale(wanted, seat, isAskedFromWithin: ownWork.isAskedFromWithin)
+    case .reload: windows.reload(seat, isAskedFromWithin: ownWork.isAskedFromWithin)
     case .enqueue(let order): intake.take(order, seat)
     case .enqueueList(let part): intake.take(part, seat)
     case .tickets(let query): streams.beginTickets(query, seat)
@@ -127,7 +132,7 @@ final class RequestRouter: BankPart {
     case .withdraw(let given):
       if !views.withdraw(given, of: seat.session) { intake.withdraw(given, of: seat.session) }
     case .stop(let order) where order.endsBank == true && shared == nil: refuse("stop --bank", seat)
-    case .stop(let order): ending.stop(order, seat)
+    case .stop(let order): ending.stop(order, seat) { reports.status() }
     case .branches:
       if let shared { server.answer(seat, .branches(shared.branchReports)) } else { refuse("branches", seat) }
     // The books of an open bank are not moved.
@@ -206,6 +211,7 @@ final class RequestRouter: BankPart {
     crowded.removeAll { $0 === session }
     followers.forget(session)
     ending.forget(session)
+    ownWork.forget(session)
     audits.forget(session)
     reader?.forget(session)
     waits?.forget(session)

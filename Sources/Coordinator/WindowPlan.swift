@@ -15,12 +15,14 @@ final class WindowPlan: BankPart {
   private let tellers: Tellers
   private let outside: OutsideWorkers
   private let services: BranchServices
+  private let reports: BankReports
   private let marks: DatabaseMarks
 
   init(
     _ ground: BankPart, _ tellers: Tellers, _ outside: OutsideWorkers, _ services: BranchServices,
-    _ marks: DatabaseMarks
+    _ marks: DatabaseMarks, _ reports: BankReports
   ) {
+    self.reports = reports
     self.tellers = tellers
     self.outside = outside
     self.services = services
@@ -29,7 +31,9 @@ final class WindowPlan: BankPart {
   }
 
   /// A client asks for other numbers of windows, and waits until they are as they shall be.
-  func scale(_ wanted: [ServiceWindows], _ seat: Seat) {
+  ///
+  /// - Parameter isAskedFromWithin: whether the client is a part of the work at a window, which may be one that closes.
+  func scale(_ wanted: [ServiceWindows], _ seat: Seat, isAskedFromWithin: (ControlSession) -> Bool) {
     if refusesWhileEnding(seat) { return }
     guard Set(wanted.map(\.service)).count == wanted.count else {
       return server.answer(seat, .failure(Failure(.badRequest, remark: Remark(.serviceTwice))))
@@ -57,17 +61,19 @@ final class WindowPlan: BankPart {
     noteWindows()
     tellerSupervisor.retryGivenUp(at: context.now)
     serviceSupervisor.retryFailing(at: context.now)
-    awaitWindows(seat)
+    awaitWindows(seat, unless: isAskedFromWithin)
   }
 
   /// A client asks for the configuration to be read again, and waits until the windows follow it.
-  func reload(_ seat: Seat) {
+  ///
+  /// - Parameter isAskedFromWithin: see ``scale(_:_:isAskedFromWithin:)``.
+  func reload(_ seat: Seat, isAskedFromWithin: (ControlSession) -> Bool) {
     if refusesWhileEnding(seat) { return }
     // Before the others are tried again: what they find then nobody has read yet.
     let known = marks.mismatched
     if let failure = reload() { return server.answer(seat, .failure(failure)) }
     marks.accept(known)
-    awaitWindows(seat)
+    awaitWindows(seat, unless: isAskedFromWithin)
   }
 
   func awaitOpen(_ seat: Seat) { if !refusesWhileEnding(seat) { awaitWindows(seat) } }
@@ -85,6 +91,13 @@ final class WindowPlan: BankPart {
   private func refusesWhileEnding(_ seat: Seat) -> Bool {
     if context.isEnding { server.answer(seat, .failure(Failure(.draining))) }
     return context.isEnding
+  }
+
+  /// A client that is a part of the work at a window is answered with what there is now: its window may be waiting for it.
+  private func awaitWindows(_ seat: Seat, unless isAskedFromWithin: (ControlSession) -> Bool) {
+    guard isAskedFromWithin(seat.session) else { return awaitWindows(seat) }
+    followers.changed = true
+    server.answer(seat, .status(reports.status()))
   }
 
   private func awaitWindows(_ seat: Seat) {

@@ -226,7 +226,7 @@ extension Failure.Code {
     case .queueFull, .draining, .diskFull, .inspected, .notOpen, .leaseLost: 503
     case .noSuchTicket, .noSuchDay, .noSuchService, .noSuchWindow: 404
     case .alreadyOpen, .wrongState, .wrongDay, .keyConflict, .otherProcess, .notShared,
-      .notInSharedBank, .notMoved, .booksMoved:
+      .notInSharedBank, .notMoved, .booksMoved, .fromOwnWork:
       409
     case .badRequest, .badConfiguration: 400
     case .damaged, .newerSchema, .badHome, .windowsFailed, .system, .removed, .withdrawn, .tooSlow: 500

@@ -1,5 +1,6 @@
 // Owns `stop`: ends a bank and tells what became of everyone.
-// Invariant: when it returns the coordinator's process has ended, and its guardian's, which follows it at once.
+// Invariant: when it returns the coordinator's process has ended, and its guardian's, which follows it at once; with `--no-wait` it
+// returns when the bank has begun to close.
 import Glibc
 import Posix
 import Time
@@ -16,7 +17,14 @@ enum StopCommand {
       now: session.invocation.flag("now"),
       timeoutMilliseconds: session.invocation.duration("timeout")?.milliseconds,
       endsBank: session.invocation.flag("bank") ? true : nil,
-      leavesDelayed: session.invocation.flag("leave-delayed") ? true : nil)
+      leavesDelayed: session.invocation.flag("leave-delayed") ? true : nil,
+      noWait: session.invocation.flag("no-wait") ? true : nil)
+    if order.noWait == true {
+      let report = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
+        try coordinator.status(.stop(order))
+      }
+      return try session.show(.status(report), or: [session.words.isClosing])
+    }
     var guardian: OtherProcess?
     let report = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
       // Held before the bank closes: afterwards its number may be another process's.

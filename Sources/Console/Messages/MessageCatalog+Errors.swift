@@ -62,6 +62,7 @@ extension MessageCatalog {
     case .otherProcess: otherProcess(subject)
     case .notShared, .leaseLost, .notInSharedBank: ofBranches(failure, detail)
     case .notMoved, .booksMoved: ofMove(failure, detail, home: home)
+    case .fromOwnWork: fromOwnWork(failure)
     case .noSuchDay:
       say(
         "There was no business day \(subject)\(detail). 'bankctl status' names the present one.",

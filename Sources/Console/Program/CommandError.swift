@@ -72,7 +72,7 @@ package enum ProgramExit: Int32, Sendable, CaseIterable {
       case .notOpen: .notOpen
       case .noSuchTicket, .noSuchDay, .noSuchService, .noSuchWindow: .notFound
       case .alreadyOpen, .wrongState, .wrongDay, .keyConflict, .otherProcess, .notShared, .notInSharedBank,
-        .notMoved, .booksMoved:
+        .notMoved, .booksMoved, .fromOwnWork:
         .refused
       case .badRequest, .badConfiguration: .usage
       case .damaged, .newerSchema, .badHome, .windowsFailed, .system, .removed, .withdrawn, .tooSlow: .failed

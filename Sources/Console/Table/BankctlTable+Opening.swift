@@ -151,6 +151,10 @@ extension BankctlTable {
         "각 단계에 걸릴 수 있는 시간입니다. 남은 고객은 다음 개점을 기다립니다."),
       OptionSpec("now", "Finish only those being served.", "업무중인 고객만 마칩니다."),
       OptionSpec(
+        "no-wait",
+        "Return when the bank has begun to close; a command of the bank itself can close it in no other way.",
+        "마감을 시작하게 하고 바로 돌아옵니다. 은행이 실행한 명령이 그 은행을 마감하려면 이 옵션이 필요합니다."),
+      OptionSpec(
         "leave-delayed", excludes: ["now"],
         summary: Text(
           "Leave delayed customers for the next start, and serve the others.",

@@ -237,13 +237,17 @@ public struct StopOrder: Codable, Sendable, Equatable {
   public var endsBank: Bool?
   /// True if delayed customers stay for the next start and the others are served; nil from a build that does not say.
   public var leavesDelayed: Bool?
+  /// Whether the answer is the state of the bank that has begun to close; nil for the last word of one that has closed.
+  public var noWait: Bool?
 
   public init(
     now: Bool, timeoutMilliseconds: Int64?, step: DrainStep? = nil, endsBank: Bool? = nil,
-    leavesDelayed: Bool? = nil
+    leavesDelayed: Bool? = nil, noWait: Bool? = nil
   ) {
     (self.now, self.timeoutMilliseconds, self.step) = (now, timeoutMilliseconds, step)
-    (self.endsBank, self.leavesDelayed) = (endsBank, leavesDelayed)
+    (self.endsBank, self.leavesDelayed, self.noWait) = (endsBank, leavesDelayed, noWait)
   }
-  enum CodingKeys: Int, CodingKey { case now = 1, timeoutMilliseconds, step, endsBank, leavesDelayed }
+  enum CodingKeys: Int, CodingKey {
+    case now = 1, timeoutMilliseconds, step, endsBank, leavesDelayed, noWait
+  }
 }

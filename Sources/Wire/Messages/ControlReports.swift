@@ -68,6 +68,9 @@ public struct Failure: Codable, Sendable, Equatable, Error {
     /// The books of the home were moved; `subject` is where they are, and `detail` the file that says so. Where a remark says
     /// more, it is not known whether the move has come to its end.
     case booksMoved = "books_moved"
+    /// The client runs inside of the bank's own work, for whose end it would wait; `subject` is what it asked for, and `detail` the
+    /// window and the number of who is served there.
+    case fromOwnWork = "from_own_work"
   }
 
   /// The reason.

@@ -1,0 +1,129 @@
+// A command or a worker that asks its own bank for what would wait for its end: it is refused by name, nothing of it runs again at the
+// next start, and the bank closes behind it where that is asked.
+import Foundation
+import Glibc
+import Testing
+
+private let services = #"""
+  {"services": {
+     "batch": {"run": [], "windows": 1}, "pair": {"run": [], "windows": 2},
+     "closing": {"run": ["sh", "-c", "exec \"$@\" 2>&1", "sh", "BANKCTL", "--home", "HOME", "stop"], "exit": {"5": "served"}},
+     "worker": {"worker": ["sh", "SCRIPT"]}},
+   "windows": {"deposit": 1, "loan": 0, "juice": 0}}
+  """#
+
+private let worker = #"""
+  printf '{"hello":{"version":1,"role":"worker"}}\n' >&3
+  read -r welcome <&3
+  printf '{"ready":{}}\n' >&3
+  while read -r line <&3; do
+    case $line in *'"close"'*) exit 0 ;; *'"assign"'*) ;; *) continue ;; esac
+    names=$(printf %s "$line" | grep -o '"\(ticket\|attempt\|generation\)":[0-9]*' | tr '\n' ',')
+    'BANKCTL' --home 'HOME' stop 3>&- >/dev/null 2>&1
+    printf '{"done":{%s"result":"%s"}}\n' "$names" $? >&3
+  done
+  """#
+
+@Suite("A bank that is asked by its own work", .serialized)
+struct OwnWorkTests {
+  private func withServices(_ test: (Branch) throws -> Void) throws {
+    try withBranch { branch in
+      func filled(_ text: String) -> String {
+        text.replacing("BANKCTL", with: Binaries.bankctl).replacing("HOME", with: branch.home)
+      }
+      let script = try branch.write(filled(worker), to: "worker.sh")
+      let file = try branch.write(filled(services).replacing("SCRIPT", with: script), to: "bank.json")
+      try branch.start("--config", file, "--speed", "max")
+      try test(branch)
+      try branch.expectNobodyLeft()
+    }
+  }
+
+  /// Has the bank run a command of bankctl on itself.
+  private func inside(
+    _ branch: Branch, service: String = "batch", _ words: String..., language: Tongue = .en,
+    at location: SourceLocation = #_sourceLocation
+  ) throws -> Outcome {
+    let line = ["run", "--wait", "--service", service, "--", Binaries.bankctl, "--home", branch.home] + words
+    return try branch.launch(line, language: language).finish(at: location)
+  }
+
+  @Test("stop, wait and reset are refused by name, and the bank stays open")
+  func refused() throws {
+    try withServices { branch in
+      for words in [
+        ["stop"], ["stop", "--now"], ["stop", "--timeout", "1s"], ["wait"], ["reset", "--yes"],
+      ] {
+        let line =
+          ["run", "--wait", "--service", "batch", "--", Binaries.bankctl, "--home", branch.home] + words
+        let outcome = try branch.launch(line).finish(within: .seconds(10))
+        #expect(outcome.code == 5, outcome.story)
+        #expect(outcome.err.contains("batch-1"), outcome.story)
+      }
+      let stop = try inside(branch, "stop")
+      #expect(stop.err.contains("--no-wait"), stop.story)
+      let json = try inside(branch, "stop", "--json")
+      #expect(json.out.contains("\"from_own_work\""), json.story)
+      // A service's own command, and a worker.
+      try branch.done("enqueue", "--service", "closing", "--payload", "x", "--wait")
+      let closing = try #require(try branch.receipts().last)
+      #expect(closing["exit_code"].integer == 5, "\(closing)")
+      try branch.done("enqueue", "--service", "worker", "--payload", "x", "--wait")
+      #expect(try branch.receipts().last?["result"].text == "5")
+      #expect(try branch.status().state == "open")
+      try branch.done("stop")
+    }
+  }
+
+  @Test("a process that has left its session and its parent is known by its key")
+  func detached() throws {
+    try withServices { branch in
+      let said = branch.path("said")
+      let script =
+        "setsid sh -c '\"\(Binaries.bankctl)\" --home \"\(branch.home)\" stop; echo $? > \"\(said)\"' & wait"
+      try branch.done("run", "--wait", "--service", "batch", "--", "sh", "-c", script)
+      #expect(try String(contentsOfFile: said, encoding: .utf8) == "5\n")
+      try branch.done("stop")
+    }
+  }
+
+  @Test("with --no-wait the bank closes behind the command, and nothing of it runs again")
+  func behind() throws {
+    try withServices { branch in
+      let outcome = try inside(branch, "stop", "--no-wait")
+      #expect(outcome.code == 0, outcome.story)
+      try branch.waitUntil("the bank has closed") { try branch.run("status").code == 3 }
+      let receipts = try branch.receipts()
+      #expect(receipts.count == 1 && receipts[0]["attempts"].integer == 1, "\(receipts)")
+      try branch.start("--speed", "max")
+      #expect(try branch.json("status")["queue"]["issued"].integer == 0, "a new day")
+      try branch.done("enqueue", "1", "--service", "deposit", "--wait")
+      #expect(try branch.status().state == "open")
+      try branch.done("stop")
+    }
+  }
+
+  @Test("windows are closed without waiting for the command at one of them")
+  func scaled() throws {
+    try withServices { branch in
+      let scaled = try inside(branch, "scale", "batch=0")
+      #expect(scaled.code == 0, scaled.story)
+      try branch.done("stop")
+    }
+  }
+
+  @Test("waiting for a ticket that no window is left for is refused; where one is left it is served")
+  func nested() throws {
+    try withServices { branch in
+      let alone = try inside(branch, "run", "--wait", "--service", "batch", "--", "true")
+      #expect(alone.code == 5 && alone.err.contains("--wait"), alone.story)
+      let beside = try inside(
+        branch, service: "pair", "run", "--wait", "--service", "pair", "--", "echo", "beside")
+      #expect(beside.code == 0 && beside.out.contains("beside"), beside.story)
+      let other = try inside(branch, "enqueue", "2", "--service", "deposit", "--wait")
+      #expect(other.code == 0, other.story)
+      try branch.done("wait", "--timeout", "20s")
+      try branch.done("stop")
+    }
+  }
+}
