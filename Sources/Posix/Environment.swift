@@ -44,7 +44,7 @@ public enum CurrentProcess {
   public static let arguments: [String] = {
     let count = linux_argument_count()
     // Only a C library that is not GNU's says nothing of them.
-    guard count >= 0 else { return Swift.CommandLine.arguments }
+    guard count >= 0 else { return ProcessTable.arguments(of: getpid()) }
     return (0..<count).compactMap { place in linux_argument(place).map { ByteText.text(of: $0) } }
   }()
 

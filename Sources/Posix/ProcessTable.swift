@@ -2,6 +2,7 @@
 // Invariant: a zombie is not alive. A pid together with its start time names one process, although pids are
 // used again.
 // Failure: nil, false or an empty list; whatever is read here may have changed by the time it is looked at.
+import ByteText
 import Glibc
 import Time
 
@@ -48,9 +49,13 @@ public enum ProcessTable {
   /// The words of a process's command line, its own name first; empty for a zombie, and where there is none.
   /// /proc/PID/cmdline
   public static func arguments(of pid: pid_t) -> [String] {
-    guard let text = text(of: "/proc/\(pid)/cmdline", limit: 1 << 20) else { return [] }
+    guard let file = try? FileDescriptor.open("/proc/\(pid)/cmdline", .readOnly),
+      let bytes = try? file.readAll(limit: 1 << 20)
+    else { return [] }
     // Each word is ended, not parted, by a zero byte.
-    return text.split(separator: "\0", omittingEmptySubsequences: false).dropLast().map { String($0) }
+    return bytes.split(separator: 0, omittingEmptySubsequences: false).dropLast().map {
+      ByteText.text(of: $0)
+    }
   }
 
   /// The parent's pid; nil where there is no such process.

@@ -141,7 +141,9 @@ import Time
 
   @Test("the manager is the one that the environment names, and its watchdog is for one process")
   func environment() {
-    let variables: Variables = ["NOTIFY_SOCKET": "/run/x", "WATCHDOG_USEC": "2000000", "WATCHDOG_PID": "7", "A": "b"]
+    let variables: Variables = [
+      "NOTIFY_SOCKET": "/run/x", "WATCHDOG_USEC": "2000000", "WATCHDOG_PID": "7", "A": "b",
+    ]
     #expect(ServiceNotifier(environment: [:]) == nil)
     for odd in ["", "/", "relative", "vsock:2:1"] {
       #expect(ServiceNotifier(environment: ["NOTIFY_SOCKET": odd]) == nil)

@@ -19,7 +19,6 @@ enum CallRules {
     Ban(word: "usle" + "ep(", instead: "a timer of the event loop"),
     Ban(word: "sle" + "ep(", instead: "a timer of the event loop"),
     Ban(word: "Command" + "Line.arguments", instead: "CurrentProcess.arguments, which keep every byte"),
-    Ban(word: "get" + "env(", instead: "Environment.value, which keeps every byte"),
   ]
 
   static let inTests: [Ban] = [
