@@ -68,7 +68,9 @@ struct CommandLinePayload: Equatable {
       self.mask = mask
     case "limits": limits = try Self.limits(value)
     case "waited":
-      guard case .bool(let isWaited) = value.content else { throw Fault("\"waited\" is neither true nor false") }
+      guard case .bool(let isWaited) = value.content else {
+        throw Fault("\"waited\" is neither true nor false")
+      }
       self.isWaited = isWaited
     default: throw Fault("\(Self.quoted(member.key)) has no meaning there")
     }
