@@ -85,7 +85,7 @@ struct WorkCommand {
 
   private func leaveBehind(
     generations: Int, of customer: [String], holding lock: consuming FileDescriptor, keepsPipe: Bool,
-    environment: [String: String]
+    environment: Variables
   ) throws(SystemError) {
     let words = [WorkMode.descendant.rawValue, mark, witness.directory, String(generations)] + customer
     _ = try ChildProcess.spawn(
