@@ -108,6 +108,8 @@ extension PromiseChecker {
     } else if let place = holders.firstIndex(where: { $0.lease.ticket == attempt.ticket }) {
       switch attempt.end {
       case .leaseExpired where leaseEnd(of: holders[place]) <= now.attended:
+        step.stuck.append(holders[place].window)
+      case .leaseExpired where hasOutlivedItsTime(holders[place], at: now):
         checkExpiry(at: holders[place].window, holders[place].lease.generation)
         step.stuck.append(holders[place].window)
       case .recalled:

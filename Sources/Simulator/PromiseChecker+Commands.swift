@@ -197,14 +197,19 @@ extension PromiseChecker {
     }
   }
 
-  /// A lease at a command ends only where whoever runs it stands still: the time of the command is over long before.
+  /// The time of a command, its grace and the patience with its runner are over, whatever progress the runner makes.
+  func hasOutlivedItsTime(_ holder: Holder, at now: Moment) -> Bool {
+    policy[holder.window.service.index].timeout.map { holder.heldSince + $0 <= now.attended } ?? false
+  }
+
+  /// The time of a command is over long before the patience with its runner, which ends the command if it works.
   func checkExpiry(at window: Window, _ generation: Generation) {
     guard window.service.isForCommands,
       let runner = world.workers.first(where: { $0.window == window && $0.generation == generation }),
       !runner.process.standsStill(at: world.clock.now)
     else { return }
     violate(
-      .process, "the lease of \(window) has run out, and its runner works: its command goes on for ever")
+      .process, "the time of \(window) has run out, and its runner works: its command does not end")
   }
 
   // MARK: - Receipts

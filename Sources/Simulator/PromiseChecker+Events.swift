@@ -324,7 +324,9 @@ extension PromiseChecker {
 
   private func hold(_ window: Window, _ lease: Lease, _ customer: Customer, at now: Moment, isInTurn: Bool) {
     let begins = isInTurn ? now.attended : MonotonicTime(nanoseconds: .max)
-    holders.append(Holder(window: window, lease: lease, customer: customer, progressAt: begins))
+    holders.append(
+      Holder(
+        window: window, lease: lease, customer: customer, progressAt: begins, heldSince: now.attended))
   }
 }
 

@@ -20,6 +20,8 @@ final class PromiseChecker {
     var customer: Customer
     /// When it was heard last that the customer is being served; the end of time before its turn.
     var progressAt: MonotonicTime
+    /// When it was handed out.
+    var heldSince = MonotonicTime(nanoseconds: 0)
   }
 
   enum Question {
