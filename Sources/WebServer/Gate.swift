@@ -20,8 +20,11 @@ final class Gate {
     let origin: Origin
     var registration: Registration?
     var deadline: MonotonicTime
-    /// When the head is looked at again though nothing says that more has come.
+    /// When the head is looked at again though nothing says that more has come, and how long that takes the next time.
     var nextLook: MonotonicTime?
+    var pause = Gate.firstPause
+    /// Bytes that were there at the last look.
+    var seen = 0
     /// True after an answer was sent: what still comes is read and forgotten.
     var isAnswered = false
 
@@ -42,7 +45,7 @@ final class Gate {
   private var room = [UInt8](repeating: 0, count: HeadCheck.longest + 1)
 
   /// A head that comes in pieces is looked at again after this time: its first bytes stay unread, so nothing says that more came.
-  private static let pause = TimeSpan.milliseconds(20)
+  private static let (firstPause, longestPause) = (TimeSpan.milliseconds(10), TimeSpan.milliseconds(320))
   /// How long the rest of a refused request is read, so that the client can read the answer.
   private static let farewell = TimeSpan.seconds(2)
 
@@ -88,6 +91,9 @@ final class Gate {
     }
     if count < 0, [EAGAIN, EINTR].contains(errno) { return lookLater(newcomer) }
     guard count > 0 else { return close(newcomer) }
+    // What a client has sent piece by piece and left stays there, and the end behind it is not read.
+    if count == newcomer.seen { return hasEnded(newcomer) ? close(newcomer) : lookLater(newcomer) }
+    newcomer.seen = count
     switch HeadCheck(Array(room[..<count])) {
     case .incomplete: lookLater(newcomer)
     case .good: handOver(newcomer)
@@ -98,7 +104,15 @@ final class Gate {
   /// The bytes that are there stay unread, so the descriptor stays readable: it is not watched for a moment.
   private func lookLater(_ newcomer: Newcomer) {
     unwatch(newcomer)
-    newcomer.nextLook = SystemClock.monotonic() + Self.pause
+    newcomer.nextLook = SystemClock.monotonic() + newcomer.pause
+    newcomer.pause = min(newcomer.pause * 2, Self.longestPause)
+  }
+
+  private func hasEnded(_ newcomer: Newcomer) -> Bool {
+    // The bits of epoll are those of poll(2).
+    let closed = Int16(truncatingIfNeeded: Interest.peerClosed.rawValue)
+    var item = pollfd(fd: newcomer.socket.rawValue, events: closed, revents: 0)
+    return poll(&item, 1, 0) > 0
   }
 
   private func handOver(_ newcomer: Newcomer) {

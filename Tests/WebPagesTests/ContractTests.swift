@@ -305,7 +305,11 @@ struct ContractTests {
     var page = SamplePage.bank
     page.waiting = (1...200).map { WaitingRow(ticket: 1_000_000 + $0, service: .deposit) }
     let html = page.html(PageFrame(language: .korean, key: String(repeating: "k", count: 32)))
-    let loaded = ["style.css", "page.js", "live.js", "timer.js", "dialog.js", "icon.svg"]
+    let loaded = [
+      "style.css", "page.js", "live.js", "timer.js", "dialog.js", "server.js", "proof.js", "shared.js",
+      "stream.js",
+      "icon.svg",
+    ]
     #expect(!html.contains("more.css"))
     let assets = assets
     let total = loaded.reduce(html.utf8.count) { $0 + (assets[$1]?.bytes.count ?? 60_000) }
