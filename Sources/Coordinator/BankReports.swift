@@ -19,7 +19,9 @@ final class BankReports: BankPart {
     let books = queue.machine.books
     let issued = queue.machine.issuedCount
     let waiting = queue.machine.waitingCount
-    let oldest = oldestWaiting().map { max(0, context.now.wall.milliseconds - $0.milliseconds) } ?? 0
+    // Those in no branch's hands, and in other branches', are known by the last look at the books.
+    let waitingSince = [oldestWaiting(), shared?.numbers.oldest].compactMap { $0 }.min()
+    let oldest = waitingSince.map { max(0, context.now.wall.milliseconds - $0.milliseconds) } ?? 0
     let customers = QueueReport(
       issued: issued, waiting: waiting, delayed: queue.machine.delayedCount, serving: queue.machine.serving,
       served: books.served, dead: books.dead, cancelled: books.cancelled, oldestWaitMilliseconds: oldest,

@@ -87,7 +87,8 @@ public enum CoordinatorProcess {
     if let address, let opener {
       var branch = JoiningBranch(
         address: address, name: configuration.store.branch ?? home.branchName, host: Machine.name,
-        services: configuration.services, language: options.language ?? configuration.language ?? .english)
+        services: configuration.services, language: options.language ?? configuration.language ?? .english,
+        proof: BranchProof.text(of: home), isReturning: options.isRecovery)
       let note = BooksNote.read(from: home.booksNote)
       branch.known = note?.mark(of: branch.name)
       branch.isElsewhere = note.map { $0.address != address } ?? false

@@ -5,6 +5,7 @@
 
 import BankModel
 import Posix
+import QueueCore
 import Supervision
 import Time
 import Wire
@@ -22,6 +23,8 @@ final class Ending: BankPart {
     var last: (report: StoppedReport, picture: StatusReport)?
     /// The shared books were told that this branch leaves.
     var isLeaving = false
+    /// Why the day of the whole bank could not be ended.
+    var refusal: StoreError?
     /// Customers who were there when the present step began.
     var total: Int64 = 0
     /// Customers who had been served when it began.
@@ -71,7 +74,7 @@ final class Ending: BankPart {
     if order.leavesDelayed == true { state?.leavesDelayed = true }
     if waits { state?.seats.append(seat) } else { server.answer(seat, .status(status())) }
     if order.endsBank == true, let shared {
-      shared.beginToDrain()
+      shared.askToDrain()
       shared.books.drainBank(for: requests.open(seat, for: .drain))
     }
     state?.drain.ask(
@@ -146,6 +149,9 @@ final class Ending: BankPart {
   /// The queue has nobody left who can be served, and no window is busy.
   func drained() { state?.isDrained = true }
 
+  /// The database has refused to end the day of the whole bank.
+  func dayNotEnded(_ error: StoreError) { state?.refusal = error }
+
   /// Lets the drain look at the bank, and does what it wants.
   func advance() {
     guard let state, !state.isLooking else { return }
@@ -155,8 +161,10 @@ final class Ending: BankPart {
       self.state?.drain.ask(for: .finishServing, at: context.now.monotonic)
     }
     let sight = DrainSight(
-      isTakingIn: queue.machine.isTakingIn || !intake.isEmpty, hasWaiting: queue.machine.hasWaitingToServe,
-      isDrained: state.isDrained,
+      isTakingIn: queue.machine.isTakingIn || !intake.isEmpty,
+      hasWaiting: queue.machine.hasWaitingToServe || shared?.owesLook != nil,
+      // Of a shared bank customers may come into hand after nobody was left.
+      isDrained: state.isDrained && queue.machine.serving == 0,
       tellers: tellerSupervisor.posts.values.count { $0.child != nil } + serviceSupervisor.count)
     for action in self.state?.drain.look(at: sight, now: context.now.monotonic) ?? [] { perform(action) }
     self.state?.isLooking = false
@@ -321,7 +329,9 @@ final class Ending: BankPart {
     words.tellLookersOn(picture)
     context.bindings.close()
     words.tellLastEvents()
-    for seat in state.seats { server.answer(seat, .stopped(report)) }
+    for seat in state.seats {
+      server.answer(seat, state.refusal.map { .failure(Failure(store: $0)) } ?? .stopped(report))
+    }
     server.flush()
     context.end(with: 0)
   }

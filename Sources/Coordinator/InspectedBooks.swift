@@ -82,7 +82,7 @@ public protocol SharedBooksOpener {
 public struct JoiningBranch: Sendable {
   /// The address of the books.
   public var address: String
-  /// The branch's name: of two with one name the later ends the earlier.
+  /// The branch's name. A home is refused whose name another home has, as long as the branch there is open.
   public var name: String
   /// The machine, for whoever looks at the branches.
   public var host: String
@@ -94,11 +94,19 @@ public struct JoiningBranch: Sendable {
   public var known: BooksMark?
   /// True if ``known`` is of books at another address.
   public var isElsewhere = false
+  /// Which home on which running machine this is; see ``BranchProof``.
+  public var proof: String
+  /// Bytes of a request for tickets that goes to the books as a whole; nil for what is good on any line.
+  public var wholeBytes: Int?
+  /// Whether it was open before and its guardian opens it again: then it waits for a database that is away.
+  public var isReturning: Bool
 
   package init(
-    address: String, name: String, host: String, services: [ServiceName], language: Language = .english
+    address: String, name: String, host: String, services: [ServiceName], language: Language = .english,
+    proof: String = "", isReturning: Bool = false, wholeBytes: Int? = nil
   ) {
     (self.address, self.name, self.host, self.services) = (address, name, host, services)
-    self.language = language
+    (self.language, self.proof, self.isReturning) = (language, proof, isReturning)
+    self.wholeBytes = wholeBytes
   }
 }

@@ -226,7 +226,7 @@ final class RequestRouter: BankPart {
     if case .enqueued(let tickets) = answer { followers.noteIssued(tickets, at: context.now.wall) }
     guard let entry = requests.close(request) else { return }
     let seat = entry.seat
-    if case .drain = entry.purpose { return }
+    if case .drain = entry.purpose { return shared?.drainIsKnown(at: context.now.monotonic) ?? () }
     if case .selected(let ticket, let work) = entry.purpose {
       return selections.note(answer, ticket, of: work)
     }

@@ -32,7 +32,8 @@ public final class PostgresConnection {
     public var bytes = 8 << 20
     /// Bytes of all results of one segment.
     public var resultBytes = 32 << 20
-    /// How long the server may take for the oldest segment, in the time that the loop has attended.
+    /// How long the server may take for the oldest segment, in the time that the loop has attended. On a connection that hears no
+    /// notifications it is counted anew while an answer is coming, which takes its time on a slow line.
     public var patience: TimeSpan = .seconds(10)
 
     public init() {}
@@ -66,6 +67,9 @@ public final class PostgresConnection {
   private var registration: Registration?
   /// What has ended the connection and was not told yet, because it was found within a call of the caller's.
   private var trouble: PostgresError.Reason?
+  /// When something came that can only be an answer.
+  private var heardAt = MonotonicTime(nanoseconds: 0)
+  private var isListening = false
 
   /// Begins to connect; the handler hears what became of it from a later turn of the loop.
   public init(to place: PostgresPlace, loop: EventLoop, limits: Limits = Limits()) {
@@ -122,6 +126,7 @@ public final class PostgresConnection {
   public func listen(
     to channel: String, _ finish: @escaping (PostgresOutcome) -> Void = { _ in }
   ) throws(PostgresError) {
+    isListening = true
     try send([.once("LISTEN \(PostgresStatement.quoted(channel))")], finish)
   }
 
@@ -154,7 +159,7 @@ public final class PostgresConnection {
   private var deadline: MonotonicTime? {
     switch stage {
     case .connecting, .greeting: beganAt + .seconds(Int64(place.connectSeconds))
-    case .ready: (pipeline?.oldest ?? played?.oldest).map { $0 + limits.patience }
+    case .ready: (pipeline?.oldest ?? played?.oldest).map { max($0, heardAt) + limits.patience }
     case .over: nil
     }
   }
@@ -235,6 +240,7 @@ public final class PostgresConnection {
   private func hear() {
     guard let library, let pipeline else { return }
     let isWell = PQconsumeInput(library) == 1
+    if !isListening { heardAt = loop.attended.now }
     let found = pipeline.drain()
     guard stage != .over else { return }
     if let reason = trouble ?? found { return end(reason) }

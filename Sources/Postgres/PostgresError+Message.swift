@@ -64,6 +64,10 @@ extension PostgresError {
         "several of these servers take changes, and none of them follows another; give the address of the one with the books"
     case .lost(let why):
       return "the connection was lost\(behind(why)); what was under way may have taken effect or not"
+    case .refused("25006", _):
+      return
+        "the database takes no changes now (default_transaction_read_only), as a server does whose disk is nearly full; the "
+        + "branch waits until it takes them again"
     case .refused(let state, let message):
       return
         "the server refused it: \(Self.oneLine(message)) (SQLSTATE \(state)); nothing of it has taken effect"
@@ -119,6 +123,9 @@ extension PostgresError {
       return "변경을 받는 서버가 둘 이상이고 서로 이어받은 사이가 아닙니다. 장부가 있는 서버의 주소를 쓰세요"
     case .lost(let why):
       return "연결이 끊어졌습니다\(behind(why)). 진행 중이던 일은 반영되었을 수도, 아닐 수도 있습니다"
+    case .refused("25006", _):
+      return "데이터베이스가 지금 변경을 받지 않습니다(default_transaction_read_only). 디스크가 거의 찬 서버가 그렇게 합니다. 지점은 "
+        + "다시 받을 때까지 기다립니다"
     case .refused(let state, let message):
       return "서버가 거절했습니다: \(Self.oneLine(message)) (SQLSTATE \(state)). 반영된 것은 없습니다"
     case .tooLarge(let limit):

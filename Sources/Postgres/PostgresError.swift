@@ -67,6 +67,9 @@ public struct PostgresError: Error, Sendable, Hashable {
     return nil
   }
 
+  /// Whether the server takes no changes for a while, as a managed one does whose disk is nearly full.
+  public var takesNoChanges: Bool { sqlState == "25006" }
+
   /// Whether the same may succeed later without anybody changing anything: nobody listens yet, the server is busy or was
   /// just promoted, or the connection was lost.
   public var mayPass: Bool {
@@ -75,7 +78,8 @@ public struct PostgresError: Error, Sendable, Hashable {
     // What the server says of itself (57P03 cannot connect now, 53300 too many connections) and of others in the way
     // (40001, 40P01).
     case .refused(let state, _):
-      ["57P", "53", "40", "08"].contains { state.hasPrefix($0) }
+      // A server that takes no changes now (25006) takes them again.
+      ["57P", "53", "40", "08", "25006"].contains { state.hasPrefix($0) }
     default: false
     }
   }

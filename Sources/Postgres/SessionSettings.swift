@@ -27,7 +27,6 @@ struct SessionSettings: Sendable, Hashable {
       Setting(name: "search_path", value: searchPath),
       // A lock and the rows that it guards are two statements: the second must see the commits before the lock.
       Setting(name: "default_transaction_isolation", value: "read committed"),
-      Setting(name: "default_transaction_read_only", value: readsAlone ? "on" : "off"),
       Setting(name: "default_transaction_deferrable", value: "off"),
       Setting(name: "client_encoding", value: "UTF8"),
       Setting(name: "TimeZone", value: "UTC"), Setting(name: "DateStyle", value: "ISO, YMD"),
@@ -45,15 +44,14 @@ struct SessionSettings: Sendable, Hashable {
       Setting(name: "row_security", value: "off"),
       // The statements use physical positions of rows.
       Setting(name: "default_table_access_method", value: "heap"),
-    ]
+      // A server that takes no changes for a while, as one whose disk is nearly full, is not overruled: a branch waits.
+    ] + (readsAlone ? [Setting(name: "default_transaction_read_only", value: "on")] : [])
   }
 
-  /// The part of the table that counts before the first statement and in it. The library looks at the second setting.
+  /// The part of the table that counts before the first statement and in it.
   var startOptions: [String] {
-    [
-      "search_path=\(searchPath)", "default_transaction_read_only=\(readsAlone ? "on" : "off")",
-      "statement_timeout=0",
-    ]
+    ["search_path=\(searchPath)"] + (readsAlone ? ["default_transaction_read_only=on"] : [])
+      + ["statement_timeout=0"]
   }
 
   /// Sets everything, and restores the durability of a commit if the role or the server gave it up. Other choices of an operator

@@ -12,8 +12,23 @@ extension PostgresReading {
   /// Checks everything that can be checked from the shared books. See `QueueReading`.
   ///
   /// Nothing is said of days whose receipts were pruned. Who has claimed whom is known of the present day alone.
+  ///
+  /// A large request that has its tickets and is still coming in is waited for, a while.
   public func audit() throws(StoreError) -> StoreAudit {
+    for _ in 0..<Self.looksAtArriving {
+      if let audit = try audit(amidst: false) { return audit }
+      _ = try connection.ask(.once("SELECT pg_sleep(0.1)"))
+    }
+    return try audit(amidst: true) ?? StoreAudit()
+  }
+
+  private static let looksAtArriving = 300
+
+  /// - Parameter amidst: whether it is made while a request is coming in; otherwise it is nil then.
+  private func audit(amidst: Bool) throws(StoreError) -> StoreAudit? {
     try connection.inSnapshot { () throws(StoreError) in
+      let isComing = try connection.ask(.once("SELECT EXISTS (SELECT FROM bank.batch)"))[0].boolean(0, 0)
+      if isComing == true, !amidst { return nil }
       // Here whole tables are read, where other questions look for a key.
       _ = try connection.ask(
         .once("SET LOCAL enable_seqscan = on"), .once("SET LOCAL enable_bitmapscan = on"))

@@ -49,6 +49,7 @@ struct IntakeColumns {
       (keys[one.place], digests[one.place]) = (one.key, one.digest ?? Self.noDigest)
     }
     hasOwnKeys = !request.keyed.isEmpty
+    for place in 0..<count { size += size(at: place) }
   }
 
   private mutating func add(_ order: CustomerOrder) {
@@ -74,6 +75,41 @@ struct IntakeColumns {
     }
   }
 
+  /// What it takes on its way to the server, about, in bytes.
+  private(set) var size = 0
+
+  private func size(at place: Int) -> Int {
+    76 + (articles[place]?.utf8.count ?? 0) + (payloads[place]?.count ?? 0) + (keys[place]?.utf8.count ?? 0)
+  }
+
+  /// The customers from one on that go together in one slice, at least one.
+  func slice(from first: Int, bytes: Int, customers: Int) -> Range<Int> {
+    var (end, sum) = (first, 0)
+    while end < count, end - first < customers {
+      sum += size(at: end)
+      if sum > bytes, end > first { break }
+      end += 1
+    }
+    return first..<end
+  }
+
+  /// One slice as the parameters of ``PostgresStatements/arrive`` behind the part's number.
+  func arriving(_ slice: Range<Int>, lanes: [Line: Int64]) -> [PostgresValue] {
+    var counts: [Int32: (waiting: Int64, delayed: Int64)] = [:]
+    for place in slice {
+      if dues[place] == 0 {
+        counts[places[place], default: (0, 0)].waiting += 1
+      } else {
+        counts[places[place], default: (0, 0)].delayed += 1
+      }
+    }
+    let order = counts.sorted { $0.key < $1.key }
+    return [
+      .integer(Int64(slice.lowerBound)), .integers(order.map { lanes[lines[Int($0.key)]] ?? 0 }),
+      .integers(order.map(\.value.waiting)), .integers(order.map(\.value.delayed)),
+    ] + columns(slice, lanes: lanes) + [.texts(Array(keys[slice])), .integers(Array(digests[slice]))]
+  }
+
   /// Whether somebody is not to be served at once.
   var hasDelayed: Bool { dues.contains { $0 > 0 } }
 
@@ -81,19 +117,21 @@ struct IntakeColumns {
   static let noDigest = Int64.min
 
   /// The columns of positions (without tickets), amounts, accounts, moments, articles and payloads.
-  func columns(lanes: [Line: Int64]) -> [PostgresValue] {
+  func columns(lanes: [Line: Int64]) -> [PostgresValue] { columns(0..<count, lanes: lanes) }
+
+  private func columns(_ slice: Range<Int>, lanes: [Line: Int64]) -> [PostgresValue] {
     let bases = lines.map { line in
       (
         waiting: PostgresPosition.of(state: 1, lane: lanes[line] ?? 0, ticket: 0),
         delayed: PostgresPosition.of(state: 2, lane: lanes[line] ?? 0, ticket: 0)
       )
     }
-    let positions = zip(places, dues).map { place, due in
-      due == 0 ? bases[Int(place)].waiting : bases[Int(place)].delayed
+    let positions = slice.map { place in
+      dues[place] == 0 ? bases[Int(places[place])].waiting : bases[Int(places[place])].delayed
     }
     return [
-      .integers(positions), .integers(amounts), .integers(accounts),
-      .integers(dues), .texts(articles), .manyBytes(payloads),
+      .integers(positions), .integers(Array(amounts[slice])), .integers(Array(accounts[slice])),
+      .integers(Array(dues[slice])), .texts(Array(articles[slice])), .manyBytes(Array(payloads[slice])),
     ]
   }
 

@@ -14,15 +14,21 @@ public enum MovingStatements {
     .once("LOCK TABLE bank.branch, bank.day, bank.customer IN EXCLUSIVE MODE"),
   ]
 
-  /// The number of the books; whether nobody has ever been there; how many branches are open.
+  /// The number of the books; whether nobody has ever been there; how many branches are open; and the mark of the home from
+  /// which they came, as ``mark`` has written it.
   public static let look = PostgresCall.once(
     """
     SELECT (SELECT value FROM bank.meta WHERE name = 'books'),
       (SELECT max(day) = 1 AND count(*) = 1 FROM bank.day) AND NOT EXISTS (SELECT FROM bank.intake)
         AND NOT EXISTS (SELECT FROM bank.customer) AND NOT EXISTS (SELECT FROM bank.receipt)
         AND NOT EXISTS (SELECT FROM bank.attempt) AND NOT EXISTS (SELECT FROM bank.claim),
-      (SELECT count(*) FROM bank.branch WHERE NOT closed AND expires_at > clock_timestamp())
+      (SELECT count(*) FROM bank.branch WHERE NOT closed AND expires_at > clock_timestamp()),
+      (SELECT value FROM bank.meta WHERE name = 'moved state')
     """)
+
+  /// The mark of everything that was in the home when it was moved: a home that has another one has gone on since.
+  public static let mark = PostgresStatement(
+    "move-mark", [.integer], "INSERT INTO bank.meta VALUES ('moved state', $1)")
 
   /// The branch to which belongs what has happened before. Name and host; back come its number and epoch.
   public static let branch = PostgresStatement(

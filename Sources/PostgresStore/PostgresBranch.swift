@@ -38,16 +38,22 @@ public struct PostgresBranch: Sendable, Hashable {
 
   /// A branch begins. One of the same name that was before has ended by this, and what it had is given back.
   ///
-  /// - Parameter epoch: the last one of which it knows that it had it.
+  /// - Parameters:
+  ///   - epoch: the last one of which it knows that it had it.
+  ///   - proof: which home on which running machine it is. Of another home whose lease runs it takes nothing over.
   public static func join(
-    _ name: String, lease: TimeSpan, host: String = "", after epoch: Int64 = 0
+    _ name: String, lease: TimeSpan, host: String = "", after epoch: Int64 = 0, proof: String = ""
   ) -> PostgresRequest<(branch: PostgresBranch, returned: [Range])> {
-    PostgresRequest(segment: joining(name, lease: lease, host: host, after: epoch), read: joined)
+    PostgresRequest(
+      segment: joining(name, lease: lease, host: host, after: epoch, proof: proof), read: joined)
   }
 
-  static func joining(_ name: String, lease: TimeSpan, host: String, after epoch: Int64) -> [PostgresCall] {
+  static func joining(
+    _ name: String, lease: TimeSpan, host: String, after epoch: Int64, proof: String
+  ) -> [PostgresCall] {
     [
-      PostgresStatements.join(.text(name), .integer(lease.milliseconds), .text(host), .integer(epoch)),
+      PostgresStatements.join(
+        .text(name), .integer(lease.milliseconds), .text(host), .integer(epoch), .text(proof)),
       PostgresStatements.giveBack(), PostgresStatements.tellReturned(),
     ]
   }
@@ -62,13 +68,21 @@ public struct PostgresBranch: Sendable, Hashable {
   /// Goes on for another lease; false where the branch was fenced. Says how many windows it has, and of how many of its
   /// transactions it knows.
   public func renew(lease: TimeSpan, windows: Int64 = 0, commits: Int64 = 0) -> PostgresRequest<Bool> {
-    let request = renewal(lease: lease, windows: windows, commits: commits)
+    let request = renewal(lease: lease, windows: windows, commits: commits, oldest: nil)
     return PostgresRequest(segment: request.segment) { request.read($0).map { $0 != nil } }
   }
 
   /// The same, with how many of its transactions the books had counted at the renewal before; nil where the branch was fenced.
-  func renewal(lease: TimeSpan, windows: Int64, commits: Int64) -> PostgresRequest<Int64?> {
-    let values: [PostgresValue] = [.integer(lease.milliseconds), .integer(windows), .integer(commits)]
+  ///
+  /// - Parameter oldest: when the customer was issued who has waited longest in its hands, in milliseconds since 1970 by the
+  ///   database's clock; nil for none.
+  func renewal(
+    lease: TimeSpan, windows: Int64, commits: Int64, oldest: Int64?
+  ) -> PostgresRequest<Int64?> {
+    let values: [PostgresValue] = [
+      .integer(lease.milliseconds), .integer(windows), .integer(commits),
+      oldest.map { .integer($0) } ?? .null,
+    ]
     return PostgresRequest(segment: [PostgresStatements.renew.with(fence + values)]) {
       $0.first.map { $0.count == 1 ? $0.integer(0, 0) : nil }
     }
@@ -85,7 +99,9 @@ public struct PostgresBranch: Sendable, Hashable {
   /// - Parameter unmoved: the end of its lease, in microseconds since 1970, which was not moved for the length of the lease by
   ///   the steady clock of the caller; 0 where the database's clock decides.
   public static func rescue(_ expired: PostgresBranch, unmoved: Int64 = 0) -> PostgresRequest<[Range]?> {
-    ending(PostgresStatements.fenceExpired.with(expired.fence + [.integer(unmoved)]))
+    ending(
+      PostgresStatements.fenceExpired.with(expired.fence + [.integer(unmoved)]),
+      PostgresStatements.forgetArrivingOfEnded())
   }
 
   /// Ends its own epoch and gives back what it has. nil where it was fenced before.
@@ -114,11 +130,20 @@ public struct PostgresBranch: Sendable, Hashable {
 
   // MARK: - Claiming
 
-  /// Claims of a lane what was given back, and else the next page. Where there is both, both come: customers in the order of
+  /// Claims of a lane, in pages of some hundred customers without long payloads, what was given back, and else the next page. Where there is both, both come: customers in the order of
   /// their tickets, those that were given back first.
   ///
   /// - Parameter number: by which the branch asks for the page again where it was not told; see ``claimed(_:)``.
   public func claim(lane: Int64, atMost count: Int, number: Int64 = 0) -> PostgresRequest<[ClaimedCustomer]> {
+    let request = claimPage(lane: lane, atMost: count, number: number)
+    return PostgresRequest(segment: request.segment) { request.read($0).flatMap(\.self) }
+  }
+
+  /// The same for pages of any length: nil if the page was claimed and is too long to be sent under the lane's lock. Then
+  /// ``claimed(_:)`` has it.
+  public func claimPage(
+    lane: Int64, atMost count: Int, number: Int64
+  ) -> PostgresRequest<[ClaimedCustomer]?> {
     let values = fence + [.integer(lane), .integer(Int64(count)), .integer(number)]
     return PostgresRequest(segment: [
       PostgresStatements.lockLane(.integer(lane)), PostgresStatements.claimReturned.with(values),
@@ -127,7 +152,8 @@ public struct PostgresBranch: Sendable, Hashable {
       guard results.count == 3, let returned = Self.customers(results[1]),
         let next = Self.customers(results[2])
       else { return nil }
-      return returned + next
+      let page = returned + next
+      return .some(page.contains { $0.position == PostgresStatements.elsewhere } ? nil : page)
     }
   }
 

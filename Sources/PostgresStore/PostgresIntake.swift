@@ -17,6 +17,8 @@ struct PostgresIntake {
     case conflict(String)
     /// The bank takes no new customers.
     case draining
+    /// Slices of it are missing at the server: nothing was done.
+    case unstaged
 
     /// nil where the branch was fenced.
     init?(_ rows: PostgresRows, isList: Bool) {
@@ -40,7 +42,10 @@ struct PostgresIntake {
         case .draining:
           self = .draining
           return
-        case nil:
+        case .unstaged:
+          self = .unstaged
+          return
+        case .conflict, nil:
           self = .conflict(rows.text(row, 4) ?? "")
           return
         }
@@ -71,6 +76,8 @@ struct PostgresIntake {
   var commit: Int64
   /// The epoch in which it was first made, and its number there.
   var name: (epoch: Int64, number: Int64)
+  /// Whether its customers have arrived in slices before.
+  var isStaged = false
 
   /// The statement for a branch in its present epoch.
   func call(_ branch: PostgresBranch) -> PostgresCall {
@@ -79,6 +86,7 @@ struct PostgresIntake {
     let columns = customers.columns(lanes: lanes)
     let issued = PostgresValue.integer(customers.issuedAt.milliseconds)
     let own: [PostgresValue] = [.integer(name.epoch), .integer(name.number)]
+    if isStaged { return issue(fence, issued, own) }
     if customers.hasOwnKeys {
       var values = fence
       values.append(issued)
@@ -98,6 +106,21 @@ struct PostgresIntake {
     values += own
     values += columns
     return PostgresStatements.intake.with(values)
+  }
+
+  /// The statement that gives tickets to customers who have arrived.
+  private func issue(
+    _ fence: [PostgresValue], _ issued: PostgresValue, _ own: [PostgresValue]
+  ) -> PostgresCall {
+    let count = PostgresValue.integer(Int64(customers.count))
+    guard !customers.hasOwnKeys else {
+      return PostgresStatements.issueList.with(fence + [issued] + own + [count])
+    }
+    let key: [PostgresValue] = [
+      customers.key.map { .text($0) } ?? .null, customers.digest.map { .integer($0) } ?? .null, count,
+    ]
+    let numbers = Set(customers.lines.compactMap { lanes[$0] }).sorted()
+    return PostgresStatements.issue.with(fence + key + [issued] + own + [.integers(numbers)])
   }
 
   func read(_ rows: PostgresRows) -> Answer? { Answer(rows, isList: customers.hasOwnKeys) }

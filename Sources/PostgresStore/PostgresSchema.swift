@@ -30,7 +30,7 @@ enum PostgresSchema {
   static let lockMigration = "SELECT pg_advisory_xact_lock(\(lockClass), \(migrationLock))"
 
   /// One list of statements a version: the first makes version 1 out of nothing, the n-th makes version n out of n − 1.
-  static let migrations: [[String]] = [version1, version2]
+  static let migrations: [[String]] = [version1, version2, version3]
 
   static var version: Int64 { Int64(migrations.count) }
 

@@ -7,8 +7,8 @@ import Postgres
 extension PostgresStatements {
   // MARK: - Taking out
 
-  /// Takes a customer out, whoever has it. Branch, epoch, number of the commit, ticket. Back comes whether the epoch goes on,
-  /// and in which state the customer was.
+  /// Takes a customer out, whoever has it: the branch that has it in hand hears of it and ends the work. Branch, epoch, number
+  /// of the commit, ticket. Back comes whether the epoch goes on, and in which state the customer was.
   static let cancel = PostgresStatement(
     "bank-cancel", [.integer, .integer, .integer, .integer],
     """
@@ -18,7 +18,20 @@ extension PostgresStatements {
         AND EXISTS (SELECT FROM fence)
       RETURNING *
     ), \(cancelled)
-    SELECT EXISTS (SELECT FROM fence), (SELECT position >> 60 FROM gone)
+    SELECT EXISTS (SELECT FROM fence), (SELECT position >> 60 FROM gone), (
+      SELECT count(pg_notify('\(channel)', '\(takenOut)' || \(today) || ' ' || $4)) FROM gone)
+    """)
+
+  /// What stands before the day and the ticket of a customer who was taken out, in a notification.
+  static let takenOut = "out "
+
+  /// The tickets of the present day that were taken out of the claims of a branch. Branch, epoch.
+  static let takenOutOf = PostgresStatement(
+    "bank-taken-out", [.integer, .integer],
+    """
+    SELECT array_agg(r.ticket) FROM bank.receipt r WHERE r.day = \(today) AND r.outcome = 2 AND (
+      SELECT k.first <= r.ticket AND k.branch = $1 AND k.epoch = $2 FROM bank.claim k
+      WHERE k.lane = r.lane AND k.last >= r.ticket ORDER BY k.last LIMIT 1)
     """)
 
   /// Takes everybody out, where it is still that day. Branch, epoch, number of the commit, day.
@@ -107,7 +120,7 @@ extension PostgresStatements {
     WITH \(fence), ended AS (
       UPDATE bank.day SET closed_ms = \(PostgresSchema.nowMilliseconds), draining = false
       WHERE day = $3 AND day = \(today) AND EXISTS (SELECT FROM fence)
-        AND NOT EXISTS (SELECT FROM bank.customer WHERE position > 0 LIMIT 1)
+        AND NOT EXISTS (SELECT FROM bank.customer WHERE position > 0 LIMIT 1) AND NOT EXISTS (SELECT FROM bank.batch)
       RETURNING day, closed_ms
     ), begun AS (INSERT INTO bank.day (day, opened_ms) SELECT day + 1, closed_ms FROM ended RETURNING day)
     SELECT EXISTS (SELECT FROM fence), coalesce((SELECT day FROM begun), \(today)), (SELECT count(pg_notify('\(channel)', '')) FROM begun)
@@ -145,7 +158,8 @@ extension PostgresStatements {
     "bank-look-lane", [.integer], "SELECT \(hasUnclaimed("$1"))")
 
   /// The day, when it began, whether it drains, the clock, the moment of who is due next, how many services have numbers, the
-  /// number of the books, and the last ticket of the day.
+  /// number of the books, the last ticket of the day, and when the customer was issued who has waited longest: of those whom no
+  /// branch has, and of those who wait in line at one.
   static let lookAtDay = PostgresStatement(
     "bank-look-day", [],
     """
@@ -153,17 +167,35 @@ extension PostgresStatements {
       (SELECT due_ms FROM bank.customer WHERE due_ms IS NOT NULL ORDER BY due_ms LIMIT 1),
       (SELECT number FROM bank.service ORDER BY number DESC LIMIT 1),
       (SELECT value FROM bank.meta WHERE name = 'books'),
-      coalesce((SELECT last FROM bank.intake i WHERE i.day = d.day ORDER BY last DESC LIMIT 1), 0)
+      coalesce((SELECT last FROM bank.intake i WHERE i.day = d.day ORDER BY last DESC LIMIT 1), 0),
+      least((SELECT min(first.issued_ms) FROM bank.lane l CROSS JOIN LATERAL (
+          SELECT issued_ms FROM bank.customer
+          WHERE position > \(base("l.number")) + \(front("l.number")) AND position < \(base("(l.number + 1)"))
+          ORDER BY position LIMIT 1) AS first),
+        (SELECT min(first.issued_ms) FROM (
+          SELECT lane, first, last FROM bank.returned ORDER BY lane, first LIMIT \(piecesLookedAt)) AS r CROSS JOIN LATERAL (
+          SELECT issued_ms FROM bank.customer WHERE position BETWEEN \(base("r.lane")) + r.first AND \(base("r.lane")) + r.last
+          ORDER BY position LIMIT 1) AS first),
+        (SELECT min(oldest_ms) FROM bank.branch WHERE NOT closed AND expires_at > clock_timestamp()))
     FROM bank.day d ORDER BY day DESC LIMIT 1
     """)
 
-  /// The numbers of the day by branch and lane.
+  /// Pieces in `returned` that are looked at for the one who has waited longest: the oldest of a lane come first.
+  private static let piecesLookedAt = 256
+
+  /// The numbers of the day by branch and lane, with those of large requests who have tickets and are still coming in.
   static let lookAtNumbers = PostgresStatement(
     "bank-look-numbers", [],
     """
     SELECT branch, lane, sum(issued)::bigint, sum(waiting)::bigint, sum(delayed)::bigint, sum(dead)::bigint,
       sum(served)::bigint, sum(out_of_stock)::bigint, sum(cancelled)::bigint
-    FROM bank.tally WHERE day = \(today) AND lane > 0 GROUP BY branch, lane
+    FROM (
+      SELECT branch, lane, issued, waiting, delayed, dead, served, out_of_stock, cancelled FROM bank.tally
+      WHERE day = \(today) AND lane > 0
+      UNION ALL SELECT a.branch, c.lane, c.waiting + c.delayed, c.waiting, c.delayed, 0, 0, 0, 0
+      FROM bank.batch b JOIN bank.arriving a ON a.branch = b.branch AND a.epoch = b.epoch AND a.number = b.number
+        CROSS JOIN LATERAL unnest(a.lanes, a.waiting, a.delayed) AS c (lane, waiting, delayed)) AS n
+    GROUP BY branch, lane
     """)
 
   /// The branches.

@@ -13,11 +13,15 @@ extension PostgresStatements {
   enum IntakeKind: Int64 {
     case new = 0
     case known, repeated, draining
+    /// A key was given for something else.
+    case conflict
+    /// Slices of the request are missing, so they are to be sent again.
+    case unstaged
   }
 
-  private static let presentDay =
+  static let presentDay =
     "today AS MATERIALIZED (SELECT day, draining FROM bank.day ORDER BY day DESC LIMIT 1)"
-  private static let number = """
+  static let number = """
     coalesce((SELECT last FROM bank.intake WHERE day = today.day ORDER BY last DESC LIMIT 1), 0)
     """
   /// What is counted of those who were added.
@@ -83,13 +87,20 @@ extension PostgresStatements {
       .texts,
       .manyBytes, .texts, .integers, .texts,
     ],
+    list(
+      given: """
+        given AS MATERIALIZED (
+          SELECT * FROM unnest($7, $8, $9, $10, $11, $12, $13, $14) WITH ORDINALITY
+            AS g (base, amount, account, due, article, payload, key, digest, place)
+        )
+        """, keys: "$15", bases: "$7", isWhole: "true"))
+
+  /// Gives tickets to a list, whose customers come from where `given` says. `$1` to `$6` are as in ``intakeList``.
+  static func list(given: String, keys: String, bases: String, isWhole: String) -> String {
     """
-    WITH \(fence), \(presentDay), given AS MATERIALIZED (
-      SELECT * FROM unnest($7, $8, $9, $10, $11, $12, $13, $14) WITH ORDINALITY
-        AS g (base, amount, account, due, article, payload, key, digest, place)
-    ), known AS MATERIALIZED (
+    WITH \(fence), \(presentDay), \(given), known AS MATERIALIZED (
       SELECT i.day, i.first, i.last, i.request, i.key, i.branch = $1 AND i.epoch = $5 AND i.number = $6 AS is_own
-      FROM bank.intake i WHERE i.key = ANY ($15)
+      FROM bank.intake i WHERE i.key = ANY (\(keys))
     ), conflict AS MATERIALIZED (
       SELECT known.key FROM known JOIN given ON given.key = known.key
       WHERE known.request <> given.digest AND given.digest <> -9223372036854775807 - 1 LIMIT 1
@@ -97,7 +108,7 @@ extension PostgresStatements {
       SELECT day, first, last FROM bank.intake WHERE branch = $1 AND epoch = $5 AND number = $6
     ), number AS MATERIALIZED (
       SELECT day, \(number) AS last FROM today WHERE NOT draining AND EXISTS (SELECT FROM fence)
-        AND NOT EXISTS (SELECT FROM conflict) AND NOT EXISTS (SELECT FROM repeated)
+        AND NOT EXISTS (SELECT FROM conflict) AND NOT EXISTS (SELECT FROM repeated) AND \(isWhole)
     ), fresh AS MATERIALIZED (
       SELECT given.*, number.day, number.last + row_number() OVER (ORDER BY place) AS ticket
       FROM given LEFT JOIN known ON known.key = given.key CROSS JOIN number WHERE known.key IS NULL
@@ -111,7 +122,7 @@ extension PostgresStatements {
     ), added AS (
       INSERT INTO bank.customer (position, amount, account, issued_ms, due_ms, article, payload)
       SELECT base | ticket, amount, account, $4, nullif(due, 0), article, payload FROM fresh RETURNING position
-    ), \(counted), \(told("$7"))
+    ), \(counted), \(told(bases))
     SELECT 0::bigint, day, first, last, NULL::text, told.count FROM taken CROSS JOIN told
     UNION ALL SELECT 2, day, first, last, NULL, 0 FROM repeated WHERE EXISTS (SELECT FROM fence)
     UNION ALL SELECT 1, day, first, last, NULL, 0 FROM known WHERE EXISTS (SELECT FROM fence)
@@ -120,7 +131,10 @@ extension PostgresStatements {
     UNION ALL SELECT 3, day, 0, 0, NULL, 0 FROM today WHERE draining AND EXISTS (SELECT FROM fence)
       AND NOT EXISTS (SELECT FROM conflict) AND NOT EXISTS (SELECT FROM repeated)
       AND EXISTS (SELECT FROM given LEFT JOIN known ON known.key = given.key WHERE known.key IS NULL)
-    """)
+    UNION ALL SELECT 5, day, 0, 0, NULL, 0 FROM today WHERE NOT draining AND EXISTS (SELECT FROM fence)
+      AND NOT EXISTS (SELECT FROM repeated) AND NOT \(isWhole)
+    """
+  }
 
   /// Which services a branch has paused. Its name.
   static let paused = PostgresStatement(

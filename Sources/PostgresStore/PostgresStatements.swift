@@ -45,24 +45,27 @@ enum PostgresStatements {
   static func hasUnclaimed(_ lane: String) -> String {
     """
     (EXISTS (SELECT FROM bank.returned WHERE lane = \(lane)) OR (SELECT position FROM bank.customer
-      WHERE position > \(base(lane)) + \(front(lane)) AND position < \(base("(\(lane) + 1)"))
+      WHERE position > \(base(lane)) + \(front(lane)) AND position < \(base(lane)) + \(gate(lane))
       ORDER BY position LIMIT 1) IS NOT NULL)
     """
   }
 
   // MARK: - A branch and its lease
 
-  /// A branch begins, or begins anew. The name, how long the lease is in milliseconds, the machine, and the epoch in which it
-  /// was as far as it knows: a server that follows a lost one may know less.
+  /// A branch begins, or begins anew. The name, how long the lease is in milliseconds, the machine, the epoch in which it
+  /// was as far as it knows, and the proof of which home on which running machine it is. A server that follows a lost one may
+  /// know less. Nothing comes back if the name belongs to another home whose lease still runs.
   static let join = PostgresStatement(
-    "bank-join", [.text, .integer, .text, .integer],
+    "bank-join", [.text, .integer, .text, .integer, .text],
     """
-    INSERT INTO bank.branch AS b (name, epoch, expires_at, fencing, host, opened_ms, version)
+    INSERT INTO bank.branch AS b (name, epoch, expires_at, fencing, host, opened_ms, version, proof)
     VALUES ($1, $4 + 1, clock_timestamp() + $2 * interval '1 ms', pg_current_xact_id(), $3,
-      \(PostgresSchema.nowMilliseconds), \(PostgresSchema.version))
+      \(PostgresSchema.nowMilliseconds), \(PostgresSchema.version), $5)
     ON CONFLICT (name) DO UPDATE
     SET epoch = greatest(b.epoch, $4) + 1, expires_at = excluded.expires_at, fencing = pg_current_xact_id(),
-      host = excluded.host, opened_ms = excluded.opened_ms, version = excluded.version, closed = false
+      host = excluded.host, opened_ms = excluded.opened_ms, version = excluded.version, proof = excluded.proof,
+      closed = false, oldest_ms = NULL
+    WHERE b.proof = $5 OR b.closed OR b.expires_at <= clock_timestamp()
     RETURNING id, epoch
     """)
 
@@ -70,21 +73,29 @@ enum PostgresStatements {
   static let former = PostgresStatement(
     "bank-former", [.text], "SELECT epoch, commits FROM bank.branch WHERE name = $1")
 
-  /// Branch, epoch, how long the lease is from now on, windows, and transactions so far. Back comes how many transactions the
-  /// books have counted before.
+  /// The branch of a name as another home has it: its epoch, its machine, and when its lease ends, in microseconds. The name.
+  static let namesake = PostgresStatement(
+    "bank-namesake", [.text],
+    "SELECT epoch, host, \(leaseEnd) FROM bank.branch WHERE name = $1 AND NOT closed"
+  )
+
+  /// Branch, epoch, how long the lease is from now on, windows, transactions so far, and the moment of issue of the customer
+  /// who has waited longest in its hands. Back comes how many transactions the books have counted before.
   static let renew = PostgresStatement(
-    "bank-renew", [.integer, .integer, .integer, .integer, .integer],
+    "bank-renew", [.integer, .integer, .integer, .integer, .integer, .integer],
     """
-    UPDATE bank.branch SET expires_at = clock_timestamp() + $3 * interval '1 ms', windows = $4, commits = $5
+    UPDATE bank.branch SET expires_at = clock_timestamp() + $3 * interval '1 ms', windows = $4, commits = $5, oldest_ms = $6
     WHERE id = $1 AND epoch = $2 RETURNING (SELECT commits FROM bank.branch WHERE id = $1)
     """)
 
-  /// The branches whose lease has run out and who may have something.
+  /// The branches whose lease has run out and who may have something, or have left slices of a request without tickets.
   static let expired = PostgresStatement(
     "bank-expired", [],
     """
     SELECT id, epoch, name FROM bank.branch b WHERE expires_at < clock_timestamp()
-    AND EXISTS (SELECT FROM bank.claim k WHERE k.branch = b.id AND k.epoch = b.epoch)
+    AND (EXISTS (SELECT FROM bank.claim k WHERE k.branch = b.id AND k.epoch = b.epoch) OR EXISTS (
+      SELECT FROM bank.arriving a WHERE a.branch = b.id AND NOT EXISTS (
+        SELECT FROM bank.batch t WHERE t.branch = a.branch AND t.epoch = a.epoch AND t.number = a.number)))
     """)
 
   /// Ends the epoch of a branch whose lease has run out. Branch, epoch, and the end of the lease in microseconds, which a rescuer
@@ -104,7 +115,7 @@ enum PostgresStatements {
     "bank-leave", [.integer, .integer],
     """
     UPDATE bank.branch SET epoch = epoch + 1, expires_at = '-infinity', fencing = pg_current_xact_id(), closed = true,
-      windows = 0
+      windows = 0, oldest_ms = NULL
     WHERE id = $1 AND epoch = $2 RETURNING id
     """)
 
@@ -162,6 +173,16 @@ enum PostgresStatements {
   static let pageColumns = 11
   /// Bytes of payloads with which a page ends.
   static let longestPayloads = 8 << 20
+  /// More than this is not sent while the lane is locked, in bytes: it is asked for by the claim's number. A customer without a
+  /// payload takes about 128.
+  private static let longestUnderLock = 32 << 10
+  /// The position of the row that comes in the place of such a page.
+  static let elsewhere: Int64 = -1
+  private static let marker =
+    "SELECT \(elsewhere)::bigint, 0, 0, 0, 0, 0, 0, 0, false, NULL::text, NULL::bytea"
+  private static func isHeavy(_ bytes: String) -> String {
+    "count(*) * 128 + coalesce(sum(\(bytes)), 0) > \(longestUnderLock)"
+  }
 
   /// When a page is claimed: not before the last page in front, also if the database's clock was set back since. By these moments
   /// the audit finds a page that was claimed out of turn.
@@ -184,12 +205,18 @@ enum PostgresStatements {
       RETURNING lane, first, last
     ), taken AS (
       INSERT INTO bank.claim SELECT lane, first, last, $1, $2, \(claimedAt), $5 FROM gone RETURNING lane, first, last
+    ), weight AS MATERIALIZED (
+      SELECT \(isHeavy("octet_length(c.payload)")) AS is_heavy FROM taken CROSS JOIN LATERAL (
+        SELECT payload FROM bank.customer
+        WHERE position BETWEEN \(base("taken.lane")) + taken.first AND \(base("taken.lane")) + taken.last OFFSET 0) AS c
     )
     SELECT \(page) FROM taken CROSS JOIN LATERAL (
       SELECT * FROM bank.customer
       WHERE position BETWEEN \(base("taken.lane")) + taken.first AND \(base("taken.lane")) + taken.last
       ORDER BY position OFFSET 0) AS c
-    ORDER BY c.position
+    WHERE NOT (SELECT is_heavy FROM weight)
+    UNION ALL \(marker) FROM weight WHERE is_heavy
+    ORDER BY position
     """)
 
   /// Claims the next page of a lane, behind everything that was ever claimed of it, and tells who is in it. Behind the lane's
@@ -199,7 +226,7 @@ enum PostgresStatements {
     """
     WITH \(fence), long AS MATERIALIZED (
       SELECT position, octet_length(payload) AS bytes FROM bank.customer
-      WHERE EXISTS (SELECT FROM fence) AND position < \(base("($3 + 1)"))
+      WHERE EXISTS (SELECT FROM fence) AND position < \(base("$3")) + \(gate("$3"))
         AND position > \(base("$3")) + \(front("$3"))
       ORDER BY position LIMIT $4
     ), page AS MATERIALIZED (
@@ -207,7 +234,7 @@ enum PostgresStatements {
         SELECT max(position) FROM (
           SELECT position, sum(bytes) OVER (ORDER BY position ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
           FROM long) AS l
-        WHERE before IS NULL OR before < \(longestPayloads)) ELSE max(position) END AS last
+        WHERE before IS NULL OR before < \(longestPayloads)) ELSE max(position) END AS last, \(isHeavy("bytes")) AS is_heavy
       FROM long
     ), taken AS (
       INSERT INTO bank.claim
@@ -215,7 +242,9 @@ enum PostgresStatements {
       WHERE first IS NOT NULL
     )
     SELECT \(page) FROM bank.customer c
-    WHERE position BETWEEN (SELECT first FROM page) AND (SELECT last FROM page) ORDER BY position
+    WHERE position BETWEEN (SELECT first FROM page) AND (SELECT last FROM page) AND NOT (SELECT is_heavy FROM page)
+    UNION ALL \(marker) FROM page WHERE first IS NOT NULL AND is_heavy
+    ORDER BY position
     """)
 
   /// Who is in the pages that were claimed under a number. Branch, epoch, number.

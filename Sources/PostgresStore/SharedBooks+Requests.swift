@@ -54,6 +54,7 @@ extension SharedBooks {
   /// The whole bank takes no new customers any more, until the day has ended.
   public func drainDay(_ request: RequestNumber) {
     requests.ask(request, SharedOperations.drain(context.day))
+    context.lookSoon()
   }
 
   /// Ends a day of the whole bank, where nobody is left; one that has ended before is left as it is.

@@ -31,11 +31,18 @@ public final class SharedBooks {
     public var known: BooksMark?
     /// True if ``known`` is of books at another place, so that there may be others here.
     public var isElsewhere = false
+    /// Which home on which running machine this branch is: another home has another proof, and so has a copied machine.
+    public var proof = ""
+    /// How much of a request for tickets goes at once.
+    public var bounds = IntakeBounds()
     /// How long what is in hand stays the branch's when nothing is heard of it.
     public var lease: TimeSpan = .seconds(4)
 
-    public init(place: PostgresPlace, name: String, host: String, services: [ServiceName] = []) {
+    public init(
+      place: PostgresPlace, name: String, host: String, services: [ServiceName] = [], proof: String = ""
+    ) {
       (self.place, self.name, self.host, self.services) = (place, name, host, services)
+      self.proof = proof
     }
   }
 
@@ -79,7 +86,7 @@ public final class SharedBooks {
     work = SharedLink(to: settings.place, loop: loop, limits: limits)
     commits = SharedCommits(context, work)
     claims = SharedClaims(context, work)
-    requests = SharedRequests(context, office)
+    requests = SharedRequests(context, office, settings.bounds)
     watch = SharedWatch(context, watchLink, commits, settings)
     context.known = settings.known
     isElsewhere = settings.isElsewhere
@@ -120,6 +127,7 @@ public final class SharedBooks {
       }
     }
     watchLink.notified = { [unowned self] payload in watch.heard(payload) }
+    context.onNoChanges = { [unowned self] error in requests.refuseNewcomers(error) }
     context.fenced = { [unowned self] in lose(.fenced) }
     context.lookSoon = { [unowned self] in watch.lookSoon() }
     claims.wasShort = { [unowned self] line in watch.recheck(line) }
@@ -128,6 +136,7 @@ public final class SharedBooks {
     watch.ranOut = { [unowned self] in lose(.leaseRanOut) }
     watch.refused = { [unowned self] failure in refuse(failure) }
     watch.due = { [unowned self] in callDue() }
+    watch.left = { [unowned self] name in requests.unpack(name) }
   }
 
   // MARK: - The server
@@ -196,6 +205,7 @@ public final class SharedBooks {
     context.tell(.joined(opening))
     for link in links where link !== watchLink { link.lookAgain() }
     makeRoom(for: opening.day)
+    requests.resumeLarge(opening.branch)
     commits.pump()
     requests.pump()
   }
@@ -260,8 +270,10 @@ public final class SharedBooks {
 
   // MARK: - The lease, and the loop
 
-  /// So many windows are open: told with the next renewal.
-  public func note(windows: Int) { watch.windows = Int64(windows) }
+  /// So many windows are open, and since then has somebody waited in this branch's hands: told with the next renewal.
+  public func note(windows: Int, oldest: WallTime?) {
+    (watch.windows, watch.oldest) = (Int64(windows), oldest)
+  }
 
   /// Ends the branch in good order: what is in hand is given back behind everything that was handed over before. Called once
   /// when that has come to an end, or cannot.

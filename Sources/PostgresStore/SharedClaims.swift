@@ -11,6 +11,8 @@ final class SharedClaims {
   private enum State {
     case waiting
     case sent
+    /// It is claimed, and too long to be sent under the lane's lock: it is asked for by its number.
+    case claimed
     case unknown
     case here([SharedCustomer])
   }
@@ -43,6 +45,10 @@ final class SharedClaims {
   func pump() {
     guard let branch = context.branch, !isResolving, link.isOpen, !context.isInDoubt else { return }
     for index in claims.indices {
+      if case .claimed = claims[index].state {
+        guard fetch(index, branch) else { break }
+        continue
+      }
       guard case .waiting = claims[index].state else { continue }
       let claim = claims[index]
       guard let lane = context.lanes[claim.line] else {
@@ -50,7 +56,7 @@ final class SharedClaims {
         claims[index].state = .here([])
         continue
       }
-      let request = branch.claim(lane: lane, atMost: claim.limit, number: claim.number)
+      let request = branch.claimPage(lane: lane, atMost: claim.limit, number: claim.number)
       let isTaken = link.send(request) { [weak self] answer in
         guard let self, self.context.branch == branch else { return }
         self.hear(answer, claim)
@@ -61,12 +67,36 @@ final class SharedClaims {
     tell()
   }
 
-  private func hear(_ answer: PostgresAnswer<[ClaimedCustomer]>, _ claim: Claim) {
+  /// Asks for a page that is claimed; false if nothing is taken now.
+  private func fetch(_ index: Int, _ branch: PostgresBranch) -> Bool {
+    let claim = claims[index]
+    let isTaken = link.send(branch.claimed(claim.number)) { [weak self] answer in
+      guard let self, self.context.branch == branch,
+        let index = self.claims.firstIndex(where: { $0.number == claim.number })
+      else { return }
+      switch answer {
+      case .done(let page): self.come(page ?? [], index)
+      case .unknown: self.claims[index].state = .unknown
+      case .refused: self.claims[index].state = .claimed
+      }
+      self.tell()
+    }
+    if isTaken { claims[index].state = .sent }
+    return isTaken
+  }
+
+  private func come(_ page: [ClaimedCustomer], _ index: Int) {
+    if page.count < claims[index].limit { wasShort(claims[index].line) }
+    claims[index].state = .here(context.customers(page, in: claims[index].line))
+  }
+
+  private func hear(_ answer: PostgresAnswer<[ClaimedCustomer]?>, _ claim: Claim) {
     guard let index = claims.firstIndex(where: { $0.number == claim.number }) else { return }
     switch answer {
-    case .done(let page):
-      if page.count < claim.limit { wasShort(claim.line) }
-      claims[index].state = .here(context.customers(page, in: claim.line))
+    case .done(let page?): come(page, index)
+    case .done(nil):
+      claims[index].state = .claimed
+      return pump()
     case .unknown: claims[index].state = .unknown
     case .refused(let error) where error.isPassing: claims[index].state = .waiting
     // There is no room for a claim. Whoever waits is found by the next look.

@@ -94,7 +94,9 @@ final class SharedCommits {
       if context.branch == branch { context.fenced() }
     case .refused where index == 0 && Kernel.makes("takesARefusalForACommit"): settle([])
     case .refused(let error) where error.isPassing: retryAt = SystemClock.monotonic() + Self.pause
-    case .refused(let error): refusal = refusal ?? error
+    case .refused(let error):
+      context.takesNoChanges(error)
+      refusal = refusal ?? error
     case .unknown: flights[index].state = .unknown
     }
     guard sent == 0, let error = refusal else { return }

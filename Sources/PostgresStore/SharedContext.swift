@@ -44,6 +44,23 @@ final class SharedContext {
 
   var hasHappenings: Bool { taken < happenings.count }
 
+  /// The database takes no changes since then, as its refusal said; nil as far as is known it does.
+  private(set) var noChanges: PostgresError?
+  /// Requests that come now are refused.
+  var onNoChanges: (PostgresError) -> Void = { _ in }
+
+  /// Notes a refusal which says that the database takes no changes for a while: said once, until a change was taken.
+  func takesNoChanges(_ error: PostgresError) {
+    guard error.takesNoChanges else { return }
+    let isNew = noChanges == nil
+    noChanges = error
+    if isNew { tell(.interrupted(error)) }
+    onNoChanges(error)
+  }
+
+  /// A change was taken.
+  func takesChanges() { noChanges = nil }
+
   func tell(_ happening: SharedHappening) {
     if case .mayWait(let line) = happening, !waiting.insert(line).inserted { return }
     happenings.append(happening)
@@ -129,7 +146,9 @@ final class SharedContext {
 
   /// What the database's refusal is to the queue. Whatever it is short of may be there again later.
   func storeError(_ error: PostgresError) -> StoreError {
-    if error.sqlState?.hasPrefix("53") == true { return .diskFull(detail: Remark(quoting: "\(error)")) }
+    if error.sqlState?.hasPrefix("53") == true || error.takesNoChanges {
+      return .diskFull(detail: Remark(quoting: "\(error)"))
+    }
     return .failed(path: place, detail: Remark(quoting: "\(error)"))
   }
 }

@@ -30,6 +30,8 @@ public enum SharedHappening: Sendable, Equatable {
   case page(Line, [SharedCustomer])
   /// Somebody whom nobody has may stand in this line.
   case mayWait(Line)
+  /// Another branch has taken a customer out, who may be in this branch's hands.
+  case takenOut(TicketNumber)
   /// A request is answered.
   case answered(RequestNumber, SharedAnswer)
   /// The numbers of the whole bank have changed.
@@ -71,12 +73,23 @@ public enum SharedBooksFailure: Error, Sendable, Hashable {
   case server(PostgresError)
   /// What is in the database cannot be used.
   case books(PostgresPreparation.Failure)
+  /// Another home has a branch of this name, which is open on that machine.
+  case nameTaken(String, host: String)
 
   /// The sentence for people.
   public func message(in language: Language) -> String {
     switch self {
     case .server(let error): error.message(in: language)
     case .books(let failure): failure.message(in: language)
+    case .nameTaken(let name, let host):
+      switch language {
+      case .english:
+        "a branch named \(name) is open in another home, on \(host); stop that one, or give this one a name of its own: "
+          + "{\"store\": {\"branch\": \"NAME\"}} in config/bank.json"
+      case .korean:
+        "\(name) 지점이 다른 홈에서 열려 있습니다(컴퓨터: \(host)). 그 지점을 닫거나, config/bank.json의 "
+          + "{\"store\": {\"branch\": \"이름\"}} 설정으로 이 지점에 다른 이름을 주세요"
+      }
     }
   }
 }

@@ -44,6 +44,7 @@ final class SharedLink: PostgresHandler {
   private static let longestPauseSoon = TimeSpan.milliseconds(150)
   private static let longestPause = TimeSpan.seconds(1)
   private static let soon = TimeSpan.seconds(60)
+  private static let pauseBehindRefusal = TimeSpan.milliseconds(250)
   /// How long one host of several may take before a sister's is tried.
   private static let patience = TimeSpan.milliseconds(300)
 
@@ -97,6 +98,17 @@ final class SharedLink: PostgresHandler {
     dropConnection()
     pause = Self.firstPause
     nextAttempt = SystemClock.monotonic()
+  }
+
+  /// Lets the connection go and makes another after a pause.
+  ///
+  /// - Parameter error: what was refused; nil for nothing that is worth a word.
+  func retry(after error: PostgresError?) {
+    guard stage != .closed else { return }
+    dropConnection()
+    pauseBeforeNext()
+    nextAttempt = max(nextAttempt, SystemClock.monotonic() + Self.pauseBehindRefusal)
+    if let error, !error.takesNoChanges { lost(error) }
   }
 
   /// Somebody else has just found the server there: no pause any more.

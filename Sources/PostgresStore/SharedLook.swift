@@ -25,6 +25,8 @@ struct SharedLook {
   var issued: Int64
   /// How many services have numbers.
   var services: Int64
+  /// When the customer was issued who has waited longest of those at no window, by the database's clock; nil for none.
+  var oldest: Int64?
   /// Of the day by branch and lane: tickets that were given, and how the others are counted.
   private var counts: [(branch: Int64, lane: Int64, issued: Int64, BankNumbers.ServiceCounts)] = []
   private var branches: [BankNumbers.Branch] = []
@@ -32,6 +34,8 @@ struct SharedLook {
   private(set) var leases: [SeenLease] = []
   /// For which tickets the branch's stock is to be asked.
   var releases: [OwedRelease] = []
+  /// Large requests that have their tickets and are still coming in: those of the branch, and those left by others.
+  var batches: [ArrivingName] = []
 
   static func request(of branch: PostgresBranch) -> PostgresRequest<SharedLook> {
     PostgresRequest(
@@ -39,11 +43,12 @@ struct SharedLook {
         PostgresStatements.lookAtLanes(), PostgresStatements.expired(), PostgresStatements.lookAtDay(),
         PostgresStatements.lookAtNumbers(), PostgresStatements.lookAtBranches(),
         PostgresStatements.lookAtReleases(.integer(branch.id)),
+        PostgresStatements.lookAtBatches(.integer(branch.id)),
       ], read: SharedLook.init)
   }
 
   init?(_ results: [PostgresRows]) {
-    guard results.count == 6, let expired = PostgresBranch.branches(results[1]) else { return nil }
+    guard results.count == 7, let expired = PostgresBranch.branches(results[1]) else { return nil }
     self.expired = expired
     lanes = results[0]
     for row in 0..<lanes.count where lanes.boolean(row, 4) == true {
@@ -56,6 +61,7 @@ struct SharedLook {
     (books, self.issued) = (days.integer(0, 6), issued)
     (self.day, openedAt, isDraining, self.services) = (day, WallTime(milliseconds: opened), drains, services)
     self.now = now
+    oldest = days.integer(0, 8)
     due = days.integer(0, 4).map { .milliseconds(max(0, $0.subtractingReportingOverflow(now).partialValue)) }
     for row in 0..<results[3].count {
       let numbers = (0..<9).compactMap { results[3].integer(row, $0) }
@@ -72,6 +78,11 @@ struct SharedLook {
         SeenLease(
           branch: PostgresBranch(id: branch.identity.number, epoch: branch.identity.epoch),
           end: branch.state == .closed ? nil : results[4].integer(row, 8)))
+    }
+    for row in 0..<results[6].count {
+      let numbers = (0..<3).compactMap { results[6].integer(row, $0) }
+      guard numbers.count == 3 else { return nil }
+      batches.append(ArrivingName(branch: numbers[0], epoch: numbers[1], number: numbers[2]))
     }
     for row in 0..<results[5].count {
       guard let day = results[5].integer(row, 0), let ticket = results[5].integer(row, 1),

@@ -182,6 +182,26 @@ enum SharedOperations {
     }
   }
 
+  /// The next slices of a large request come in: how many calls more are needed, at least.
+  static func unpack(_ name: ArrivingName) -> SharedRequests.Make {
+    { _, _, _ in
+      let request = PostgresBranch.unpack(name)
+      return PostgresRequest(segment: request.segment) { results in
+        request.read(results).map { .answer(.requeued($0 ? 1 : 0)) }
+      }
+    }
+  }
+
+  /// Forgets slices for which no tickets were given, besides those of these requests of the branch.
+  static func forgetArriving(besides kept: [(epoch: Int64, number: Int64)]) -> SharedRequests.Make {
+    { branch, _, _ in
+      let values: [PostgresValue] = [.integers(kept.map(\.epoch)), .integers(kept.map(\.number))]
+      return PostgresRequest(segment: [PostgresStatements.forgetArriving.with(branch.fence + values)]) {
+        $0.first?.boolean(0, 0).map { $0 ? .answer(.done) : .fenced }
+      }
+    }
+  }
+
   /// Folds what nobody asks for any more.
   static func fold(below number: Int64) -> SharedRequests.Make {
     { branch, _, _ in

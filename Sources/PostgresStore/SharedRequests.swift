@@ -27,7 +27,7 @@ final class SharedRequests {
     }
   }
 
-  private struct Asked {
+  struct Asked {
     let id: Int64
     /// Who asks; nil for the branch itself.
     let request: RequestNumber?
@@ -35,6 +35,10 @@ final class SharedRequests {
     /// Customers who ask for tickets; such requests go together.
     var arriving: IntakeColumns?
     var name: (epoch: Int64, number: Int64)?
+    /// How far a request has come that is too large to go as a whole; nil for all others.
+    var staging: SharedStaging?
+    /// Whether it can be sent as a transaction that gives tickets, or does whatever else is asked.
+    var isReady: Bool { commit == nil && (staging.map { $0.isWhole && $0.given == nil } ?? true) }
     /// Whether it is worth anything in another epoch.
     var outlives = true
     /// Whether it goes alone, because somebody who went with it was refused.
@@ -53,37 +57,47 @@ final class SharedRequests {
           ? .issued(SharedTickets(known: [tickets])) : .keyConflict(arriving?.key ?? "")
       case .conflict(let key): .keyConflict(key)
       case .draining: .draining
+      case .unstaged: preconditionFailure("its slices are sent again")
       }
     }
   }
 
   private static let atOnce = 8
   private static let together = 64
-  private static let customersTogether = 20_000
-  private static let pause = TimeSpan.milliseconds(5)
+  static let pause = TimeSpan.milliseconds(5)
 
   var isEmpty: Bool { tasks.isEmpty }
   /// When something is to be sent again; nil while it could not be, and whatever lets it be sent wakes whoever sleeps.
   var nextDeadline: MonotonicTime? { context.branch != nil && link.isOpen && !isAddingLanes ? retryAt : nil }
-  private var retryAt: MonotonicTime?
-  private let context: SharedContext
-  private let link: SharedLink
-  private var tasks: [Asked] = []
+  var retryAt: MonotonicTime?
+  let context: SharedContext
+  let link: SharedLink
+  var tasks: [Asked] = []
   private var lastID: Int64 = 0
   private var sent = 0
   private var isAddingLanes = false
 
-  init(_ context: SharedContext, _ link: SharedLink) { (self.context, self.link) = (context, link) }
+  let bounds: IntakeBounds
+  /// Large requests that have their tickets, and of which the next slices are being asked to come in.
+  var unpacking: Set<ArrivingName> = []
+
+  init(_ context: SharedContext, _ link: SharedLink, _ bounds: IntakeBounds = IntakeBounds()) {
+    (self.context, self.link, self.bounds) = (context, link, bounds)
+  }
 
   // MARK: - Asking
 
   func takeIn(_ request: RequestNumber, _ customers: IntakeRequest) {
     guard !customers.orders.isEmpty else { return context.tell(.answered(request, .issued(SharedTickets()))) }
+    if let error = context.noChanges {
+      return context.tell(.answered(request, .refused(context.storeError(error))))
+    }
     var task = Asked(id: nextID(), request: request) { _, _, _ in
       preconditionFailure("customers go another way")
     }
     task.arriving = IntakeColumns(customers)
     task.arriving?.tell(by: context.clock, at: SystemClock.moment())
+    if let size = task.arriving?.size, size > bounds.whole { task.staging = SharedStaging() }
     tasks.append(task)
     pump()
   }
@@ -115,7 +129,8 @@ final class SharedRequests {
       guard SystemClock.monotonic() >= retryAt else { return }
       self.retryAt = nil
     }
-    while sent < Self.atOnce, let first = tasks.firstIndex(where: { $0.commit == nil }) {
+    for task in tasks where task.staging?.isWhole == false { sendSlices(of: task.id, branch) }
+    while sent < Self.atOnce, let first = tasks.firstIndex(where: \.isReady) {
       let isTaken = tasks[first].arriving == nil ? send(first, branch) : sendArriving(from: first, branch)
       guard isTaken else { return }
     }
@@ -151,11 +166,14 @@ final class SharedRequests {
   private func sendArriving(from first: Int, _ branch: PostgresBranch) -> Bool {
     var batch: [PostgresIntake] = []
     var ids: [Int64] = []
-    var count = 0
+    var size = 0
     for index in first..<tasks.count {
-      guard tasks[index].commit == nil, let customers = tasks[index].arriving,
+      guard tasks[index].isReady, let customers = tasks[index].arriving else { break }
+      let isStaged = tasks[index].staging != nil
+      let more = isStaged ? 0 : customers.size
+      guard
         batch.isEmpty
-          || batch.count < Self.together && count + customers.count <= Self.customersTogether
+          || batch.count < Self.together && size + more <= bounds.whole
             && !tasks[index].isAlone && !tasks[first].isAlone
       else { break }
       guard customers.lines.allSatisfy({ context.lanes[$0] != nil }) else {
@@ -168,9 +186,9 @@ final class SharedRequests {
       tasks[index].commit = number
       batch.append(
         PostgresIntake(
-          customers: customers, lanes: context.lanes, commit: number, name: name))
+          customers: customers, lanes: context.lanes, commit: number, name: name, isStaged: isStaged))
       ids.append(tasks[index].id)
-      count += customers.count
+      size += more
     }
     guard !batch.isEmpty else { return false }
     let isTaken = link.send(branch.take(batch)) { [weak self] answer in
@@ -201,7 +219,7 @@ final class SharedRequests {
         } else {
           context.numbers.release(commit)
         }
-        if let index = tasks.firstIndex(where: { $0.id == id }) { end(id, tasks[index].answer(answer)) }
+        settle(id, answer)
       case .refused(let error) where ids.count > 1 && !error.isPassing:
         if let index = tasks.firstIndex(where: { $0.id == id }) { tasks[index].isAlone = true }
       case .refused(let error): refused(id, error)
@@ -214,7 +232,22 @@ final class SharedRequests {
     pump()
   }
 
-  private func addLanes(_ lines: [Line], for own: Int64) -> Bool {
+  /// What came of a request for tickets. One whose slices are missing sends them again, and one that arrived in slices has its
+  /// customers come in before its client is answered.
+  func settle(_ id: Int64, _ answer: PostgresIntake.Answer) {
+    guard let index = tasks.firstIndex(where: { $0.id == id }) else { return }
+    switch answer {
+    case .unstaged: tasks[index].staging = SharedStaging()
+    case .given where tasks[index].staging != nil && tasks[index].arriving?.hasOwnKeys == false:
+      guard let name = tasks[index].name, let branch = context.branch else { return }
+      let given = tasks[index].answer(answer)
+      tasks[index].staging?.given = given
+      unpack(ArrivingName(branch: branch.id, epoch: name.epoch, number: name.number))
+    default: end(id, tasks[index].answer(answer))
+    }
+  }
+
+  func addLanes(_ lines: [Line], for own: Int64) -> Bool {
     let segment = [
       PostgresStatements.lockNumbers(),
       PostgresStatements.addLanes(
@@ -249,7 +282,7 @@ final class SharedRequests {
     return commit
   }
 
-  private func end(_ id: Int64, _ answer: SharedAnswer?) {
+  func end(_ id: Int64, _ answer: SharedAnswer?) {
     guard let index = tasks.firstIndex(where: { $0.id == id }) else { return }
     let task = tasks.remove(at: index)
     // Nobody asks any more what has come of its tries.
@@ -262,15 +295,23 @@ final class SharedRequests {
       context.tell(.answered(request, answer))
     }
     if task.arriving?.hasDelayed == true { context.lookSoon() }
+    if task.staging != nil { forgetLeft() }
     pump()
   }
 
-  private func refused(_ id: Int64, _ error: PostgresError) {
+  func refused(_ id: Int64, _ error: PostgresError) {
+    context.takesNoChanges(error)
     if error.isPassing {
       retryAt = SystemClock.monotonic() + Self.pause
     } else {
       end(id, .refused(context.storeError(error)))
     }
+  }
+
+  /// The database takes no changes: clients are refused whose request certainly had no effect. The others wait.
+  func refuseNewcomers(_ error: PostgresError) {
+    let waiting = tasks.filter { $0.request != nil && $0.commit == nil && $0.tries.unknown.isEmpty }
+    for task in waiting { end(task.id, .refused(context.storeError(error))) }
   }
 
   private func unknown(_ id: Int64, _ branch: PostgresBranch, _ commit: Int64) {
@@ -282,6 +323,7 @@ final class SharedRequests {
   func lose() {
     guard let branch = context.lastBranch else { return }
     for index in tasks.indices {
+      if tasks[index].staging?.given == nil { tasks[index].staging?.beginAgain() }
       guard let commit = tasks[index].commit else { continue }
       tasks[index].tries.unknown.append((branch.epoch, commit))
       tasks[index].commit = nil

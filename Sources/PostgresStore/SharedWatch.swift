@@ -12,6 +12,8 @@ final class SharedWatch {
   private static let lookEvery = TimeSpan.seconds(1)
   private static let soon = TimeSpan.milliseconds(20)
   private static let recheckAfter = TimeSpan.milliseconds(5)
+  /// From one look at a branch of the same name to the next.
+  private static let namesakePause = TimeSpan.milliseconds(250)
 
   /// The branch has an epoch, or has one again.
   var joined: (SharedOpening) -> Void = { _ in }
@@ -20,10 +22,14 @@ final class SharedWatch {
   var refused: (SharedBooksFailure) -> Void = { _ in }
   /// Transactions that were told as committed are gone.
   var replaced: () -> Void = {}
+  /// A large request has its tickets and is still coming in.
+  var left: (ArrivingName) -> Void = { _ in }
   /// Somebody is due.
   var due: () -> Void = {}
   /// Windows, as they are told with the next renewal.
   var windows: Int64 = 0
+  /// When the customer was issued who has waited longest in this branch's hands, by its own clock; told as ``windows``.
+  var oldest: WallTime?
   private(set) var leaseEnd: MonotonicTime?
 
   private let context: SharedContext
@@ -45,6 +51,8 @@ final class SharedWatch {
   /// The leases of the others.
   private var leases = LeaseWatch()
   private var toldMark: BooksMark?
+  /// The branch of the same name in another home, as it was seen first, and when to look again.
+  private var namesake: (seen: SharedNamesake, again: MonotonicTime)?
   /// Everybody who is due was called, and the books were not looked at since.
   private var isCalling = false
 
@@ -59,10 +67,12 @@ final class SharedWatch {
   /// The connection is there.
   func linkOpened() {
     (isLooking, isRenewing, isRescuing) = (false, false, false)
+    namesake?.again = SystemClock.monotonic() + settings.lease
     guard let branch = context.branch else { return prepare() }
     renew()
     look()
     findForgotten(branch)
+    findTakenOut(branch)
   }
 
   private func prepare() {
@@ -86,8 +96,9 @@ final class SharedWatch {
     segment +=
       PostgresBranch.joining(
         settings.name, lease: settings.lease, host: settings.host,
-        after: max(former?.epoch ?? 0, context.known?.epoch ?? 0))
+        after: max(former?.epoch ?? 0, context.known?.epoch ?? 0), proof: settings.proof)
       + [
+        PostgresStatements.namesake(.text(settings.name)),
         PostgresStatements.lockNumbers(),
         PostgresStatements.addServices(.texts(settings.services.map(\.text))),
         PostgresStatements.services(), PostgresStatements.lanes(), PostgresStatements.lookAtDay(),
@@ -104,16 +115,34 @@ final class SharedWatch {
       switch answer {
       case .done(let rows): self.joined(Array(rows.dropFirst(2)), self.context.lastBranch, sentAt, rows[0])
       case .refused(let error) where !error.mayPass: self.refused(.server(error))
-      case .refused: self.link.renew()
+      case .refused(let error):
+        self.context.takesNoChanges(error)
+        self.link.retry(after: error)
       case .unknown: break
       }
     }
   }
 
+  /// Another home has the name, and its lease runs. One that does not renew it is gone, and the name is free when it ends.
+  private func meet(_ found: SharedNamesake) {
+    if let seen = namesake?.seen, seen.epoch != found.epoch || seen.leaseEnd != found.leaseEnd {
+      return refused(.nameTaken(settings.name, host: found.host))
+    }
+    namesake = (namesake?.seen ?? found, SystemClock.monotonic() + Self.namesakePause)
+  }
+
   /// - Parameter row: the branch as it was in the books before.
   private func joined(
-    _ rows: [PostgresRows], _ former: PostgresBranch?, _ sentAt: MonotonicTime, _ row: PostgresRows
+    _ all: [PostgresRows], _ former: PostgresBranch?, _ sentAt: MonotonicTime, _ row: PostgresRows
   ) {
+    var rows = all
+    let other = rows.remove(at: 3)
+    if rows[0].count == 0 {
+      // It may have closed in this very moment.
+      guard let found = SharedNamesake(other) else { return link.retry(after: nil) }
+      return meet(found)
+    }
+    namesake = nil
     let days = rows[7]
     if let now = days.integer(0, 3) {
       context.clock.hear(now, at: SystemClock.wall(), SystemClock.monotonic())
@@ -172,6 +201,7 @@ final class SharedWatch {
   }
 
   private func begin(_ opening: SharedOpening, _ sentAt: MonotonicTime) {
+    context.takesChanges()
     context.branch = opening.branch
     context.lastBranch = opening.branch
     context.numbers = CommitNumbers()
@@ -199,18 +229,23 @@ final class SharedWatch {
     renewAt = nil
     let sentAt = SystemClock.monotonic()
     let committed = context.numbers.committed
-    let request = branch.renewal(lease: settings.lease, windows: windows, commits: committed)
+    let request = branch.renewal(
+      lease: settings.lease, windows: windows, commits: committed,
+      oldest: oldest.map { context.clock.theirs($0) })
     isRenewing = link.send(request) { [weak self] answer in
       guard let self, self.context.branch == branch else { return }
       self.isRenewing = false
       switch answer {
       case .done(.some(let before)):
+        self.context.takesChanges()
         if let counted = self.counted, before < counted { return self.wentBack(commits: before) }
         self.counted = committed
         self.context.known?.note(epoch: branch.epoch, commits: committed)
         self.hold(sentAt)
       case .done(nil): self.context.fenced()
-      case .refused: self.renewAt = SystemClock.monotonic() + Self.soon
+      case .refused(let error):
+        self.context.takesNoChanges(error)
+        self.renewAt = SystemClock.monotonic() + (error.takesNoChanges ? Self.namesakePause : Self.soon)
       case .unknown: break
       }
     }
@@ -275,8 +310,24 @@ final class SharedWatch {
 
   func heard(_ payload: String) {
     guard context.branch != nil else { return }
+    if payload.hasPrefix(PostgresStatements.takenOut) { return hearOfOneTakenOut(payload) }
     guard let lane = Int64(payload), context.line(lane) != nil else { return look() }
     if let line = context.ownLine(lane) { context.tell(.mayWait(line)) }
+  }
+
+  private func hearOfOneTakenOut(_ payload: String) {
+    let words = payload.dropFirst(PostgresStatements.takenOut.count).split(separator: " ")
+    guard words.count == 2, Int64(words[0]) == context.day, let ticket = Int64(words[1]) else { return }
+    context.tell(.takenOut(ticket))
+  }
+
+  /// Those who were taken out while no connection could tell it.
+  private func findTakenOut(_ branch: PostgresBranch) {
+    let call = PostgresStatements.takenOutOf.with(branch.fence)
+    _ = link.send(PostgresRequest(segment: [call]) { $0.first }) { [weak self] answer in
+      guard let self, self.context.branch == branch, case .done(let rows) = answer else { return }
+      for ticket in rows.integers(0, 0) ?? [] { self.context.tell(.takenOut(ticket)) }
+    }
   }
 
   /// A page of the line was short. Whoever has come while it was claimed may not have been told of, because somebody else
@@ -324,7 +375,9 @@ final class SharedWatch {
       seenReleases = look.releases
       context.tell(.releases(look.releases))
     }
-    let numbers = look.numbers(context.services.count, context.line)
+    for batch in look.batches { left(batch) }
+    var numbers = look.numbers(context.services.count, context.line)
+    numbers.oldest = look.oldest.map { context.clock.ours($0) }
     if numbers.withoutLeases != seen {
       seen = numbers.withoutLeases
       context.tell(.numbers(numbers))
@@ -370,7 +423,7 @@ final class SharedWatch {
   // MARK: - The turn of the loop
 
   var nextDeadline: MonotonicTime? {
-    guard context.branch != nil else { return nil }
+    guard context.branch != nil else { return link.isOpen ? namesake?.again : nil }
     let onLink =
       link.isOpen
       ? MonotonicTime.earliest(isRenewing ? nil : renewAt, isLooking ? nil : lookAt, recheckAt.first?.0) : nil
@@ -378,8 +431,12 @@ final class SharedWatch {
   }
 
   func endTurn() {
-    guard context.branch != nil else { return }
     let now = SystemClock.monotonic()
+    guard context.branch != nil else {
+      guard let namesake, link.isOpen, now >= namesake.again else { return }
+      self.namesake?.again = now + settings.lease
+      return join()
+    }
     if let leaseEnd, now >= leaseEnd { return ranOut() }
     if let dueAt, now >= dueAt, !isCalling {
       isCalling = true

@@ -19,8 +19,9 @@ public protocol BranchStore: QueueStore {
   /// Does something with customers whom this branch has not in hand.
   func perform(_ order: OperatorOrder, for request: RequestNumber)
 
-  /// So many windows are open here, for whoever looks at the branches.
-  func note(windows: Int64)
+  /// What other branches see of this one: its open windows, and when the customer was issued who has waited longest in its
+  /// hands (nil for none).
+  func note(windows: Int64, oldest: WallTime?)
 
   /// These services are paused in this branch, and no others: so it is again when it joins under its name.
   func keepPaused(_ services: [Service], for request: RequestNumber)
@@ -76,6 +77,8 @@ public enum BranchNews: Sendable {
   case draining
   /// The day has ended for which this branch was opened, and the next one is for those who open again.
   case dayEnded
+  /// The database has refused to end the day of the whole bank; the branch leaves all the same.
+  case dayNotEnded(StoreError)
   /// The lease was lost, and why: the queue hears `.branchLost` first of all. It is joined again by itself.
   case lost(Remark)
   /// The branch has its lease again, in another epoch.
@@ -233,6 +236,8 @@ public struct BankNumbers: Sendable, Equatable {
   public var services: [ServiceCounts]
   /// In the order of their numbers.
   public var branches: [Branch]
+  /// When the customer was issued who has waited longest of those at no window; nil for none.
+  public var oldest: WallTime?
 
   public init(day: BusinessDay, issued: Int64 = 0, services: [ServiceCounts] = [], branches: [Branch] = []) {
     (self.day, self.issued, self.services, self.branches) = (day, issued, services, branches)

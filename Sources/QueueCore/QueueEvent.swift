@@ -32,6 +32,8 @@ public enum QueueEvent: Sendable {
   case pageLoaded(Line, [Customer])
   /// Of books that several branches share: somebody may wait in a line whom no branch has claimed.
   case somebodyMayWait(Line)
+  /// Another branch has taken a customer out who may be in this one's hands: the receipt is written.
+  case takenOut(TicketNumber)
   /// The branch may hand out until this moment, because no other one takes its customers before.
   case leaseHolds(until: MonotonicTime)
   /// In the transaction that is settled next these were finished by somebody else before, and nothing was done of them.

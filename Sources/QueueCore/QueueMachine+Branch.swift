@@ -72,6 +72,40 @@ extension QueueMachine {
     books.servedByService[receipt.service.index] -= 1
   }
 
+  /// Another branch has taken a customer out: a worker that has it is asked to give it back, and nothing is written of it here.
+  /// A completion that was handed over before finds no customer, and has no effect.
+  mutating func lose(_ ticket: TicketNumber, at now: Moment, into effects: inout [QueueEffect]) {
+    takeBackStarts(into: &effects)
+    for place in lines.indices {
+      guard lines[place].remove(ticket) != nil else { continue }
+      books.waiting[place] -= 1
+      books.issued -= 1
+      return
+    }
+    for service in windows.indices {
+      for place in windows[service].indices where windows[service][place].holds(ticket) {
+        let window = windows[service][place].window
+        let index = windows[service][place].ahead.firstIndex { $0.customer.ticket == ticket }
+        let customer: Customer
+        if let index {
+          customer = windows[service][place].ahead.remove(at: index).customer
+          servingCount -= 1
+        } else {
+          guard let released = release(service, place) else { return }
+          customer = released
+        }
+        let lease = windows[service][place].lease(of: customer)
+        books.waiting[customer.line] -= 1
+        books.issued -= 1
+        effects.append(.announce(.interrupted, window, lease, customer))
+        effects.append(.recall(window, lease))
+        windows[service][place].recalled.append(lease)
+        if index == nil { goOn(service, place, now, into: &effects) }
+        return
+      }
+    }
+  }
+
   /// The branch has lost its lease: whom it has in hand is not its own, and what is not on disk never will be.
   mutating func loseEverybody(at now: Moment, into effects: inout [QueueEffect]) {
     branch.leaseEnd = nil

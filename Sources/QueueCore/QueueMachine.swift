@@ -155,6 +155,7 @@ public struct QueueMachine: ~Copyable, Sendable {
     case .somebodyMayWait(let line): lines[index(of: line)].hearOfMore()
     case .leaseHolds(let end): branch.leaseEnd = end
     case .withoutEffect(let tickets): takeBackEffects(of: tickets, into: &effects)
+    case .takenOut(let ticket): lose(ticket, at: now, into: &effects)
     case .branchLost: loseEverybody(at: now, into: &effects)
     case .remains(let tally): branch.remaining = tally
     case .delayedLoaded(let page): join(page, at: now)

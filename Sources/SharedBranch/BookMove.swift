@@ -53,7 +53,7 @@ final class BookMove {
     total = rows[.tickets]
     try connection.prepareBooks()
     return try connection.inTransaction {
-      if let former = try brought() { return former }
+      if let former = try brought(rows) { return former }
       try fill()
       return try verified(audit, rows)
     } isCommitting: {
@@ -61,15 +61,26 @@ final class BookMove {
     }
   }
 
-  /// What an earlier move has brought; nil where nobody has ever been there.
-  private func brought() throws -> MovedBooks? {
+  /// What an earlier move has brought; nil where nobody has ever been there. A home that has gone on since, such as a restored
+  /// copy that was opened alone, is refused: what it has besides is not there.
+  private func brought(_ rows: ExportedRows) throws -> MovedBooks? {
     let look = try connection.ask(all: MovingStatements.hold + [MovingStatements.look]).last
     guard let look, let number = look.integer(0, 0), let isEmpty = look.boolean(0, 1),
       let open = look.integer(0, 2)
     else { throw StoreError.damaged(path: connection.name, detail: Remark(.noBusinessDay)) }
     if number == books.name.number {
+      let moved = try count()
+      if let mark = look.integer(0, 3) {
+        guard try MovedState(source, rows).mark == mark else {
+          let kind = rows.difference(from: moved) ?? .receipts
+          throw refusal(.movedOtherwise, kind.rawValue, rows[kind], moved[kind])
+        }
+      } else if rows[.tickets] > moved[.tickets] {
+        // Books that an older program has moved have no mark.
+        throw refusal(.movedOtherwise, "tickets", rows[.tickets], moved[.tickets])
+      }
       return MovedBooks(
-        place: connection.name, rows: try count(),
+        place: connection.name, rows: moved,
         balance: try PostgresReading(on: connection).trialBalance(), isRepeated: true)
     }
     guard isEmpty else { throw refusal(.sharedBooksFull) }
@@ -89,6 +100,8 @@ final class BookMove {
       throw StoreError.damaged(path: connection.name, detail: Remark(.rowMeaningless, "bank.branch", 0))
     }
     owner = (id, epoch)
+    _ = try connection.ask(
+      MovingStatements.mark(.integer(try MovedState(source, source.countRows()).mark)))
     try moveServices()
     try moveDays()
     try moveKeys()

@@ -49,7 +49,9 @@ package final class SharedJoining {
   private let name: String
   private let language: Language
   private let place: PostgresPlace
-  private let until = SystemClock.monotonic() + SharedBranch.patience
+  private var until = SystemClock.monotonic() + SharedBranch.patience
+  /// Whether it waits for as long as the database can be expected back.
+  private let isPatient: Bool
   private var trouble: PostgresError?
   private var early: [SharedHappening] = []
 
@@ -60,9 +62,13 @@ package final class SharedJoining {
     }
     (name, language) = (branch.name, branch.language)
     var settings = SharedBooks.Settings(
-      place: place, name: branch.name, host: branch.host, services: branch.services)
+      place: place, name: branch.name, host: branch.host, services: branch.services, proof: branch.proof)
     (settings.known, settings.isElsewhere) = (branch.known, branch.isElsewhere)
+    if let bytes = branch.wholeBytes {
+      (settings.bounds.whole, settings.bounds.slice) = (bytes, bytes)
+    }
     books = SharedBooks(settings, loop: loop)
+    isPatient = branch.isReturning
   }
 
   /// When to look at the latest.
@@ -73,7 +79,7 @@ package final class SharedJoining {
 
   /// The books and what there is in them, once it has joined.
   package func look() throws -> (books: any BranchStore, opening: BranchOpening)? {
-    guard SystemClock.monotonic() < until else {
+    guard isPatient || SystemClock.monotonic() < until else {
       throw trouble.map { Self.failure($0, language) }
         ?? Failure(.system, subject: place.description, detail: "the books were not joined in time")
     }
@@ -114,6 +120,7 @@ package final class SharedJoining {
     switch failure {
     case .books(.newer): return Failure(.newerSchema, subject: "bank", detail: words)
     case .books: return Failure(.system, subject: "postgres", detail: words)
+    case .nameTaken(let name, _): return Failure(.system, subject: name, detail: words)
     case .server(let error): return Failure(.system, subject: error.place, detail: words)
     }
   }

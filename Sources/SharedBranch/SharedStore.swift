@@ -148,7 +148,7 @@ final class SharedStore: BranchStore {
     }
   }
 
-  func note(windows: Int64) { books.note(windows: Int(windows)) }
+  func note(windows: Int64, oldest: WallTime?) { books.note(windows: Int(windows), oldest: oldest) }
   func keepPaused(_ services: [Service], for request: RequestNumber) { books.keepPaused(request, services) }
   func drainBank(for request: RequestNumber) {
     // Whoever has asked for it may leave before it is heard of.
@@ -207,6 +207,9 @@ final class SharedStore: BranchStore {
       for one in page { payloads[one.customer.ticket] = one.payload }
       events.append(.pageLoaded(line, page.map(\.customer)))
     case .mayWait(let line): events.append(.somebodyMayWait(line))
+    case .takenOut(let ticket):
+      payloads[ticket] = nil
+      events.append(.takenOut(ticket))
     case .answered(let request, let answer): hear(answer, to: request)
     case .releases(let owed): news.append(.releases(owed))
     case .numbers(let numbers): news.append(.numbers(numbers))
@@ -260,6 +263,7 @@ final class SharedStore: BranchStore {
   private func hear(_ answer: SharedAnswer, to request: RequestNumber) {
     guard request != closing else {
       closing = nil
+      if case .refused(let error) = answer { news.append(.dayNotEnded(error)) }
       return leaveNow()
     }
     let ticket = asked.removeValue(forKey: request) ?? 0

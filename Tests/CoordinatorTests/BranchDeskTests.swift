@@ -145,7 +145,10 @@ struct BranchDeskTests {
     hear(bank)
     var last = numbers(waiting: [0, 0, 4], juices: [0, 4])
     last.branches[1].state = .closed
+    books.say(.answered(books.drains[0], .queue(.done)))
     books.say(.numbers(last))
+    hear(bank)
+    books.say(.looked(askedAt: SystemClock.monotonic()))
     hear(bank)
     bank.coordinator.ending.advance()
     #expect(books.isLeaving, "nobody is left who can be served here")
@@ -293,10 +296,53 @@ struct BranchDeskTests {
     #expect(books.arrived.isEmpty)
   }
 
+  @Test("a bank counts as empty when it was looked at after the books knew of the drain, and not before")
+  func looksAgain() throws {
+    let (bank, client, books) = try bank()
+    bank.openWindows(1)
+    books.say(.numbers(numbers(waiting: [0], juices: [])))
+    hear(bank)
+    _ = ask(.stop(StopOrder(now: false, timeoutMilliseconds: nil, endsBank: true)), client, bank)
+    let early = SystemClock.monotonic()
+    books.say(.answered(books.drains[0], .queue(.done)))
+    books.say(.looked(askedAt: early))
+    hear(bank)
+    bank.coordinator.ending.advance()
+    #expect(!books.isLeaving, "customers may have come elsewhere until then")
+    books.say(.numbers(numbers(waiting: [5], juices: [])))
+    books.say(.looked(askedAt: SystemClock.monotonic()))
+    hear(bank)
+    bank.coordinator.ending.advance()
+    #expect(!books.isLeaving, "somebody is left")
+    books.say(.numbers(numbers(waiting: [0], juices: [])))
+    hear(bank)
+    bank.coordinator.ending.advance()
+    #expect(bank.log.contains("step=finish_serving"))
+  }
+
+  @Test("the client who ends the day of the whole bank is told why the database has not let it end")
+  func dayNotEnded() throws {
+    let (bank, client, books) = try bank()
+    let number = ask(.stop(StopOrder(now: false, timeoutMilliseconds: nil, endsBank: true)), client, bank)
+    books.say(.answered(books.drains[0], .queue(.done)))
+    hear(bank)
+    books.say(.looked(askedAt: SystemClock.monotonic()))
+    hear(bank)
+    bank.coordinator.ending.advance()
+    #expect(books.isLeaving)
+    books.say(.dayNotEnded(.failed(path: "books", detail: Remark(quoting: "no replica identity"))))
+    books.say(.left)
+    hear(bank)
+    let failure = try client.answers(to: number, bank.coordinator).last?.failure
+    #expect(failure?.code == .system && failure?.detail.contains("no replica identity") == true)
+    #expect(bank.log.contains("event=day_not_ended"))
+  }
+
   @Test("when the bank drains this branch ends with it")
   func draining() throws {
     let (bank, _, books) = try bank()
     books.say(.draining)
+    books.say(.looked(askedAt: MonotonicTime(nanoseconds: 1)))
     hear(bank)
     bank.coordinator.ending.advance()
     #expect(bank.coordinator.context.isEnding && books.isLeaving)

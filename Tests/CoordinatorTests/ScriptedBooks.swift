@@ -75,7 +75,7 @@ final class ScriptedBooks: BranchStore {
   func takeNews() -> BranchNews? { news.isEmpty ? nil : news.removeFirst() }
   func takeIn(_ customers: IntakeRequest, for request: RequestNumber) { arrived.append((request, customers)) }
   func perform(_ order: OperatorOrder, for request: RequestNumber) { orders.append((request, order)) }
-  func note(windows: Int64) { self.windows.append(windows) }
+  func note(windows: Int64, oldest: WallTime?) { self.windows.append(windows) }
   func keepPaused(_ services: [Service], for request: RequestNumber) { paused.append((request, services)) }
   func drainBank(for request: RequestNumber) { drains.append(request) }
   func leave() { isLeaving = true }

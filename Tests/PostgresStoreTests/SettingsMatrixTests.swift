@@ -24,7 +24,6 @@ struct SettingsMatrixTests {
     [("default_transaction_isolation", "'\($0)'")]
   }
   private static let others: [[(String, String)]] = [
-    [("default_transaction_read_only", "on")],
     [("search_path", "public, pg_catalog")],
     [("statement_timeout", "'1ms'"), ("lock_timeout", "'1ms'")],
     [

@@ -24,7 +24,7 @@ struct SharedBooksTests {
     #expect(one.day == 1 && !one.isDraining && one.name == two.name && one.branch.id != two.branch.id)
     #expect(one.services.names == ServiceName.branch + [mail])
     #expect(two.services.names == ServiceName.branch + [mail, stamps])
-    first.books.note(windows: 7)
+    first.books.note(windows: 7, oldest: nil)
     try stage.turn {
       first.numbers?.branches.map(\.windows) == [7, 0]
         && first.told.contains { if case .services = $0 { true } else { false } }

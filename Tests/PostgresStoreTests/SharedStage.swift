@@ -31,6 +31,8 @@ final class SharedBranch {
   /// For which tickets its stock is to be asked, as it was told last.
   private(set) var owed: [OwedRelease] = []
   private(set) var isDraining = false
+  /// Customers whom another branch has taken out, or this one.
+  private(set) var takenOut: [TicketNumber] = []
   /// Pages in the order in which they came.
   private(set) var pages: [(line: Line, customers: [SharedCustomer])] = []
   /// Customers in hand.
@@ -56,14 +58,15 @@ final class SharedBranch {
 
   init(
     _ name: String, _ address: String, _ loop: EventLoop, lease: TimeSpan = .seconds(4),
-    services: [ServiceName] = [], knowing known: BooksMark? = nil, isElsewhere: Bool = false
+    services: [ServiceName] = [], knowing known: BooksMark? = nil, isElsewhere: Bool = false,
+    proof: String = "", bounds: IntakeBounds = IntakeBounds()
   )
     throws
   {
     self.name = name
     var settings = SharedBooks.Settings(
-      place: try .ofBooks(address), name: name, host: "\(name).example", services: services)
-    settings.lease = lease
+      place: try .ofBooks(address), name: name, host: "\(name).example", services: services, proof: proof)
+    (settings.lease, settings.bounds) = (lease, bounds)
     (settings.known, settings.isElsewhere) = (known, isElsewhere)
     books = SharedBooks(settings, loop: loop)
   }
@@ -146,6 +149,9 @@ final class SharedBranch {
       pages.append((line, page))
       inHand += page
     case .mayWait(let line): mayWait.insert(line)
+    case .takenOut(let ticket):
+      takenOut.append(ticket)
+      inHand.removeAll { $0.customer.ticket == ticket }
     case .answered(let request, let answer):
       #expect(answers[request] == nil, "a request is answered once")
       answers[request] = answer
@@ -178,12 +184,14 @@ final class SharedStage {
   /// A branch that has joined.
   func open(
     _ name: String, at address: String? = nil, lease: TimeSpan = .seconds(4), services: [ServiceName] = [],
-    knowing known: BooksMark? = nil, isElsewhere: Bool = false
+    knowing known: BooksMark? = nil, isElsewhere: Bool = false, proof: String = "",
+    bounds: IntakeBounds = IntakeBounds()
   ) throws
     -> SharedBranch
   {
     let branch = try begin(
-      name, at: address, lease: lease, services: services, knowing: known, isElsewhere: isElsewhere)
+      name, at: address, lease: lease, services: services, knowing: known, isElsewhere: isElsewhere,
+      proof: proof, bounds: bounds)
     try turn { branch.opening != nil || !branch.failures.isEmpty }
     if let failure = branch.failures.first { throw failure }
     return branch
@@ -192,11 +200,12 @@ final class SharedStage {
   /// A branch that is about to join.
   func begin(
     _ name: String, at address: String? = nil, lease: TimeSpan = .seconds(4), services: [ServiceName] = [],
-    knowing known: BooksMark? = nil, isElsewhere: Bool = false
+    knowing known: BooksMark? = nil, isElsewhere: Bool = false, proof: String = "",
+    bounds: IntakeBounds = IntakeBounds()
   ) throws -> SharedBranch {
     let branch = try SharedBranch(
       name, address ?? stage.address, loop, lease: lease, services: services, knowing: known,
-      isElsewhere: isElsewhere)
+      isElsewhere: isElsewhere, proof: proof, bounds: bounds)
     branches.append(branch)
     return branch
   }

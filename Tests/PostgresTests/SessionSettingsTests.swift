@@ -15,7 +15,7 @@ struct SessionSettingsTests {
   /// Settings under which statements of a bank would mean something else, or fail.
   private static let hostile: KeyValuePairs = [
     "search_path": "public, pg_catalog", "default_transaction_isolation": "serializable",
-    "default_transaction_read_only": "on", "default_transaction_deferrable": "on",
+    "default_transaction_deferrable": "on",
     "client_encoding": "LATIN1",
     "TimeZone": "Asia/Seoul", "DateStyle": "SQL, DMY", "IntervalStyle": "sql_standard",
     "extra_float_digits": "-15",

@@ -39,6 +39,38 @@ import Time
     #expect(branch.machine.books.issued == 3 && branch.machine.waitingCount == 2)
   }
 
+  @Test("a worker that has come by itself has pages claimed, and gets who is in them")
+  func outside() {
+    let branch = branch()
+    branch.happen(.somebodyMayWait(Self.regular))
+    let came = branch.happen(.workerCame([.deposit], number: 1, 77, pid: 9, inHand: 2))
+    #expect(came.last == .loadPage(Self.regular, after: 0, limit: 4))
+    #expect(branch.happen(.pageLoaded(Self.regular, customers(3...5))).assigned == [3, 4])
+  }
+
+  @Test(
+    "whom another branch takes out leaves the line, the window and the hand of a worker, without a receipt")
+  func takenOut() {
+    let branch = branch { $0.prefetch = 2 }
+    branch.happen(.somebodyMayWait(Self.regular))
+    branch.open(.deposit)
+    branch.happen(.pageLoaded(Self.regular, customers(1...6)))
+    #expect(branch.machine.serving == 2)
+    #expect(branch.happen(.takenOut(5)) == [], "nobody has begun it")
+    #expect(branch.tickets(.deposit) == [3, 4, 6])
+    for ticket: TicketNumber in [2, 1] {
+      let effects = branch.happen(.takenOut(ticket))
+      #expect(
+        effects.contains {
+          if case .recall(.deposit1, let lease) = $0 { lease.ticket == ticket } else { false }
+        },
+        "\(effects)")
+      #expect(!effects.contains { if case .stage(.finish) = $0 { true } else { false } })
+    }
+    #expect(branch.happen(.takenOut(77)) == [])
+    #expect(branch.machine.books.cancelled == 0 && branch.machine.books.served == 0)
+  }
+
   @Test("an empty page is no error, and is not asked for again before somebody may wait")
   func empty() throws {
     let branch = branch()

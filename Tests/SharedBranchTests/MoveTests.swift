@@ -168,6 +168,30 @@ struct MoveTests {
     }
   }
 
+  @Test("A restored copy that went on by itself is refused by name, and opens alone as before")
+  func restored() throws {
+    let stage = try MoveStage()
+    _ = try stage.move()
+    // The note went with the home that was lost, and the copy was opened and served somebody.
+    try Directory.unlink(stage.home.movedNote)
+    let store = try SQLiteStore(path: stage.home.database)
+    var books = try store.load(now: WallTime(milliseconds: 95_000)).books
+    books.issued += 1
+    let one = Customer(
+      ticket: books.issued, service: .deposit, priority: .regular, amount: 5, account: 1,
+      issuedAt: WallTime(milliseconds: 95_000), attempts: 0, crashes: 0, failures: 0)
+    try store.stage(.insert(one))
+    books.waiting[one.line] += 1
+    try store.commit(books)
+    try store.close()
+    let error = #expect(throws: Failure.self) { _ = try stage.move() }
+    #expect(
+      error?.code == .notMoved && error?.remark?.kind == .movedOtherwise, "\(String(describing: error))")
+    #expect(error?.remark?.values.first == "tickets")
+    #expect(MovedNote.read(from: stage.home.movedNote) == nil)
+    try stage.home.requireOwnBooks()
+  }
+
   @Test(
     "A home whose books are elsewhere is not opened by mistake; the same move again finds out, another is refused"
   )

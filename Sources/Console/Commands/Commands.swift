@@ -9,7 +9,7 @@ package enum Commands {
     case "open": OpenCommand.run
     case "console": done(ConsoleCommand.run)
     case "start": StartCommand.run
-    case "stop": done(StopCommand.run)
+    case "stop": StopCommand.run
     case "move": done(MoveCommand.run)
     case "status": done(StatusCommand.run)
     case "branches": done(BranchesCommand.run)

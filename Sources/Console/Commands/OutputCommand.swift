@@ -8,8 +8,9 @@ enum OutputCommand {
     let number = session.number("N")
     let stream: OutputWatch.Stream = session.invocation.flag("stderr") ? .errors : .output
     let question = ControlCommand.ticket(number: number, day: session.invocation.integer("day"))
-    let ticket = try CoordinatorClient.consult(session) { coordinator throws(CommandError) in
-      try coordinator.answer(to: question).ticket
+    let (ticket, server) = try CoordinatorClient.consult(session) { coordinator throws(CommandError) in
+      let ticket = try coordinator.answer(to: question).ticket
+      return (ticket, OutputElsewhere.branch(of: ticket, coordinator))
     }
     if session.invocation.flag("follow"), ticket.state != .done, ticket.state != .dead {
       let wait = try InterruptibleWait()
@@ -19,6 +20,9 @@ enum OutputCommand {
       _ = try watch.untilItEnds(streams: [stream])
       return
     }
-    try OutputWatch.show(ticket, stream, session)
+    let isWhole = try OutputWatch.show(ticket, stream, session)
+    if !isWhole, let server {
+      throw .complaint("output_elsewhere", .notFound, session.words.outputElsewhere(ticket.ticket, server))
+    }
   }
 }

@@ -44,6 +44,9 @@ enum RunCommand {
     }
     if session.asJSON { try session.show(.ticket(ticket), or: []) }
     try session.output.flush()
+    if watch.hasLost, let server = OutputElsewhere.branch(of: ticket, watch.coordinator) {
+      session.note(session.words.outputElsewhere(number, server))
+    }
     return end(of: ticket, session)
   }
 

@@ -12,7 +12,7 @@ enum StopCommand {
   /// How long the guardian of a closed bank may take to end.
   private static let patience = TimeSpan.seconds(10)
 
-  static func run(_ session: Session) throws(CommandError) {
+  static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let order = StopOrder(
       now: session.invocation.flag("now"),
       timeoutMilliseconds: session.invocation.duration("timeout")?.milliseconds,
@@ -42,6 +42,9 @@ enum StopCommand {
     let deadline = SystemClock.monotonic() + .seconds(1)
     while session.home.isGuarded, SystemClock.monotonic() < deadline { Pause.momentarily() }
     try session.show(.stopped(report), or: session.words.stopped(report))
+    // Who is left was not to be left: neither a dead letter nor juice of a branch that is gone keeps the day open.
+    let isLeft = report.waiting > 0 && report.branches == nil
+    return order.endsBank == true && !report.isDayClosed && isLeft ? .failed : .done
   }
 
   /// Waits until a guardian has ended; not for ever, because a person may have stopped it.

@@ -40,6 +40,10 @@ extension MessageCatalog {
         "The bank is closing and takes no new customers\(detail): nobody was added. Try again after the next "
           + "start.",
         "은행이 마감 중이라 새 고객을 받지 않습니다\(detail). 추가된 고객이 없습니다. 다음 개점 뒤에 다시 시도하세요.")
+    case .diskFull where failure.remark?.description.hasPrefix("PostgreSQL") == true:
+      say(
+        "The database has no room, or takes no changes now\(detail): nothing was changed. Try again when it takes them.",
+        "데이터베이스에 공간이 없거나 지금은 변경을 받지 않습니다\(detail). 바뀐 것은 없습니다. 다시 받을 때 시도하세요.")
     case .diskFull:
       say(
         "The disk is full\(detail): nothing was changed. Make room for \(home) and try again.",

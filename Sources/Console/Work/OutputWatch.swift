@@ -25,7 +25,9 @@ final class OutputWatch {
   private let day: Int64
   private let ticket: Int64
   private let session: Session
-  private var coordinator: CoordinatorClient
+  private(set) var coordinator: CoordinatorClient
+  /// Whether something that the command may have written was not passed on.
+  private(set) var hasLost = false
   private let wait: InterruptibleWait
 
   init(
@@ -71,6 +73,7 @@ final class OutputWatch {
     for (stream, follower) in followers {
       let lost = try follower.finish(report.receipt?.result.map(stream.kept))
       if lost > 0 { Self.tell(lost, of: report, stream, session) }
+      if lost > 0 || report.receipt?.result == nil && follower.count == 0 { hasLost = true }
     }
   }
 
@@ -109,7 +112,11 @@ final class OutputWatch {
   }
 
   /// What is there of a stream now, of a ticket that may be over.
-  static func show(_ report: TicketReport, _ stream: Stream, _ session: Session) throws(CommandError) {
+  ///
+  /// - Returns: whether it is everything that the command has written, as far as is known here.
+  static func show(
+    _ report: TicketReport, _ stream: Stream, _ session: Session
+  ) throws(CommandError) -> Bool {
     let follower = OutputFollower(path(session.home.path, day: report.day, ticket: report.ticket, stream)) {
       bytes throws(CommandError) in try session.output.write(bytes)
     }
@@ -117,5 +124,6 @@ final class OutputWatch {
     let lost = try follower.finish(report.receipt?.result.map(stream.kept))
     try session.output.flush()
     if lost > 0 { tell(lost, of: report, stream, session) }
+    return lost == 0 && (report.receipt?.result != nil || follower.count > 0)
   }
 }

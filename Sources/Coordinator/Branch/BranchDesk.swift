@@ -12,7 +12,7 @@ final class BranchDesk: BankPart {
   private let intake: Intake
   private let router: RequestRouter
   private let ending: Ending
-  private var toldWindows: Int64 = -1
+  private var told: (windows: Int64, oldest: WallTime?) = (-1, nil)
 
   init(_ ground: BankPart, _ intake: Intake, _ router: RequestRouter, _ ending: Ending) {
     self.intake = intake
@@ -51,6 +51,9 @@ final class BranchDesk: BankPart {
     case .dayEnded:
       context.write(event: "day_ended") { $0.field("day", queue.machine.books.day) }
       ending.stopBehindTheDay()
+    case .dayNotEnded(let error):
+      context.write(event: "day_not_ended", level: .error) { $0.field("msg", error.description) }
+      ending.dayNotEnded(error)
     case .lost(let reason):
       shared.lost()
       context.write(event: "lease_lost", level: .error) { fields in
@@ -103,12 +106,13 @@ final class BranchDesk: BankPart {
     fields.field("epoch", identity.epoch)
   }
 
-  /// Tells the books how many windows are open here.
+  /// Tells the books how many windows are open here, and since when the first in line has waited.
   func advance() {
     guard let shared else { return }
     let windows = context.services.directory.services.reduce(0) { $0 + queue.machine.numbers(of: $1).windows }
-    guard windows != toldWindows else { return }
-    toldWindows = windows
-    shared.books.note(windows: windows)
+    let oldest = queue.machine.oldestWaiting
+    guard windows != told.windows || oldest != told.oldest else { return }
+    told = (windows, oldest)
+    shared.books.note(windows: windows, oldest: oldest)
   }
 }

@@ -11,6 +11,8 @@ import Wire
 extension Intake {
   /// Customers of one request, where several branches share the books: they are one transaction.
   static let sharedAtMost: Int64 = 1_000_000
+  /// Those of them with keys of their own, each of which is written down while nobody else gets tickets.
+  static let sharedKeysAtMost = 100_000
 
   /// Gathers requests, as far as there is time, and hands in those that are whole.
   func handIn(to shared: SharedBank, until: MonotonicTime) {
@@ -21,6 +23,11 @@ extension Intake {
         continue
       }
       gathered = nil
+      guard customers.keyed.count <= Self.sharedKeysAtMost else {
+        let remark = Remark(.customersRange, Self.sharedKeysAtMost, customers.keyed.count)
+        requests.fail(order.request, Failure(.badRequest, remark: remark))
+        continue
+      }
       guard !customers.orders.isEmpty else {
         // Everybody of it stands twice.
         requests.fail(order.request, Failure(.badRequest, remark: Remark(.listEmpty)))

@@ -17,6 +17,9 @@ final class SharedBank {
   private(set) var lookedAt: MonotonicTime?
   /// Whether the day is about to end.
   private(set) var isDraining: Bool
+  /// The bank is looked at once more, at this moment or later, before it counts as empty: customers may have come elsewhere just
+  /// before the books knew of the drain. nil if that is done, or nobody drains.
+  private(set) var owesLook: MonotonicTime?
   /// Whether the branch has its lease, as far as it has heard.
   private(set) var isJoined = true
   /// Whether it has given back everybody and is no branch of the bank any more.
@@ -48,12 +51,28 @@ final class SharedBank {
     self.before = (served, now)
   }
 
-  func looked(askedAt: MonotonicTime) { lookedAt = askedAt }
+  func looked(askedAt: MonotonicTime) {
+    lookedAt = askedAt
+    if let owesLook, askedAt >= owesLook { self.owesLook = nil }
+  }
   func hear(_ releases: [OwedRelease]) { self.releases = releases }
   /// The stock has given back what it held for a ticket.
   func released(_ ticket: TicketOfDay) { releases.removeAll { $0.ticket == ticket } }
 
-  func beginToDrain() { isDraining = true }
+  /// The bank drains as the books say, with the look that is being heard.
+  func beginToDrain() {
+    isDraining = true
+    if owesLook == nil { owesLook = MonotonicTime(nanoseconds: 0) }
+  }
+
+  /// A client of this branch asks for the drain, of which the books do not know yet.
+  func askToDrain() {
+    isDraining = true
+    owesLook = MonotonicTime(nanoseconds: .max)
+  }
+
+  /// The books know of the drain from this moment on: nobody comes behind it.
+  func drainIsKnown(at now: MonotonicTime) { if owesLook != nil { owesLook = now } }
   func lost() { isJoined = false }
   func joined(_ identity: BranchIdentity) { (self.identity, isJoined) = (identity, true) }
   func left() { hasLeft = true }

@@ -14,6 +14,11 @@
       let name = call.text(0) ?? ""
       var branch =
         branches.first { $0.name == name } ?? Branch(id: newBranch(), name: name, expires: now)
+      let proof = call.text(4) ?? ""
+      guard branch.epoch == 0 || branch.proof == proof || branch.isClosed || branch.expires <= now else {
+        return []
+      }
+      branch.proof = proof
       branch.epoch = max(branch.epoch, call.integer(3)) + 1
       extend(&branch, call.integer(1))
       branch.host = call.text(2) ?? ""
@@ -24,6 +29,12 @@
       let owner = BranchOwner(branch: branch.id, epoch: branch.epoch)
       checker.joined(owner, until: now + .milliseconds(call.integer(1)))
       return [[.integer(branch.id), .integer(branch.epoch)]]
+    }
+
+    func namesake(_ call: PostgresCall) -> [[PostgresValue]] {
+      branches.filter { $0.name == call.text(0) && !$0.isClosed }.map {
+        [.integer($0.epoch), .text($0.host), .integer($0.expires.nanoseconds / 1_000)]
+      }
     }
 
     /// When a lease ends that begins now.
@@ -74,7 +85,8 @@
     func expired() -> [[PostgresValue]] {
       branches.filter { branch in
         branch.expires < now
-          && claims.contains { $0.owner == BranchOwner(branch: branch.id, epoch: branch.epoch) }
+          && (hasLeftSlices(branch.id)
+            || claims.contains { $0.owner == BranchOwner(branch: branch.id, epoch: branch.epoch) })
       }.map { [.integer($0.id), .integer($0.epoch), .text($0.name)] }
     }
 
@@ -146,7 +158,10 @@
     func hasUnclaimed(_ lane: Int64) -> Bool {
       if returned.contains(where: { $0.lane == lane }) { return true }
       let front = front(lane)
-      return customers.values.contains { $0.state == 1 && $0.lane == lane && $0.ticket > front }
+      let gate = gate(lane)
+      return customers.values.contains {
+        $0.state == 1 && $0.lane == lane && $0.ticket > front && $0.ticket < gate
+      }
     }
 
     private func mayClaim(_ owner: BranchOwner) -> Bool {
@@ -169,7 +184,7 @@
         taken += tickets(in: lane, piece.first...piece.last)
       }
       checker.claimed(taken.sorted(), by: call.owner, isNext: false)
-      return page(taken)
+      return underLock(taken)
     }
 
     func claimNext(_ call: PostgresCall) -> [[PostgresValue]] {
@@ -177,16 +192,22 @@
       let lane = call.integer(2)
       var front = front(lane)
       if strikes(.claimsOverlap) { front = max(0, front - 2) }
-      var page = Array(tickets(in: lane, (front + 1)...Int64.max).prefix(Int(call.integer(3))))
-      if makes(.claimsTheLastFirst) {
-        page = Array(tickets(in: lane, (front + 1)...Int64.max).suffix(Int(call.integer(3))))
-      }
+      let gate = gate(lane)
+      let open = tickets(in: lane, (front + 1)...Int64.max).filter { $0 < gate }
+      var page = Array(open.prefix(Int(call.integer(3))))
+      if makes(.claimsTheLastFirst) { page = Array(open.suffix(Int(call.integer(3)))) }
       guard let first = page.first, let last = page.last else { return [] }
       claims.append(
         Claim(lane: lane, first: first, last: last, owner: call.owner, number: call.integer(4)))
       checker.claimed(page, by: call.owner, isNext: true)
       world.statistics.pages += 1
-      return self.page(page)
+      return underLock(page)
+    }
+
+    /// A page of three, or of six, stands for one that is too long to be sent under the lane's lock.
+    private func underLock(_ tickets: [Int64]) -> [[PostgresValue]] {
+      guard !tickets.isEmpty, tickets.count % 3 == 0 else { return page(tickets) }
+      return [[.integer(-1)] + Array(repeating: .integer(0), count: 7) + [.boolean(false), .null, .null]]
     }
 
     private func page(_ tickets: [Int64]) -> [[PostgresValue]] {

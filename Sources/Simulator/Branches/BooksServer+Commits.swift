@@ -138,11 +138,20 @@
       }
       receipts[ticket] = Written(owner: call.owner, commit: call.integer(2), outcome: 2, row: row)
       checker.cancelled(ticket, by: call.owner)
+      world.network.notify("out \(day) \(ticket)")
       owe(row)
       var change = Tally(leaving: row.state)
       change.cancelled = 1
       add(change, call.owner, call.integer(2), lane: row.lane)
       return [[.boolean(true), .integer(row.state)]]
+    }
+
+    /// Those whom this branch has claimed and somebody has taken out.
+    func takenOut(_ call: PostgresCall) -> [[PostgresValue]] {
+      let tickets = receipts.values.filter { receipt in
+        receipt.outcome == 2 && claims.contains { $0.owner == call.owner && $0.holds(receipt.row) }
+      }
+      return [[tickets.isEmpty ? .null : .integers(tickets.map(\.row.ticket).sorted())]]
     }
 
     func whereabouts(_ call: PostgresCall) -> [[PostgresValue]] {
@@ -173,7 +182,7 @@
 
     func endDay(_ call: PostgresCall, _ turn: inout Turn) -> [[PostgresValue]] {
       let isThere = isPresent(call.owner)
-      if isThere, call.integer(2) == day, customers.isEmpty || makes(.endsTheDayEarly) {
+      if isThere, call.integer(2) == day, customers.isEmpty && batches.isEmpty || makes(.endsTheDayEarly) {
         checker.dayEnds()
         day += 1
         isDraining = false
@@ -192,11 +201,15 @@
 
     func lookAtDay() -> [[PostgresValue]] {
       let due = customers.values.compactMap(\.due).min()
+      let unclaimed = customers.values.filter { row in
+        row.state == 1 && !claims.contains { $0.holds(row) }
+      }
       return [
         [
           .integer(day), .integer(1_000), .boolean(isDraining), .integer(nowMilliseconds),
           due.map { .integer($0) } ?? .null, .integer(Int64(ServiceName.branch.count)),
           .integer(Self.number), .integer(lastTicket),
+          unclaimed.map(\.issued).min().map { .integer($0) } ?? .null,
         ]
       ]
     }
@@ -211,7 +224,7 @@
     }
 
     func lookAtNumbers() -> [[PostgresValue]] {
-      var sums: [[Int64]: Tally] = [:]
+      var sums = comingIn()
       for (key, counts) in tally where key.day == day && key.lane > 0 {
         sums[[key.owner.branch, key.lane], default: Tally()] += counts
       }

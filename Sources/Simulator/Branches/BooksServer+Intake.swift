@@ -9,10 +9,21 @@
 
   extension BooksServer {
     /// What is asked for, in columns.
-    private struct Arriving {
-      var bases, amounts, accounts, dues: [Int64]
-      var articles: [String?]
-      var payloads: [[UInt8]?]
+    struct Arriving {
+      var bases: [Int64] = [], amounts: [Int64] = [], accounts: [Int64] = [], dues: [Int64] = []
+      var articles: [String?] = []
+      var payloads: [[UInt8]?] = []
+
+      init() {}
+
+      mutating func append(_ more: Arriving) {
+        bases += more.bases
+        amounts += more.amounts
+        accounts += more.accounts
+        dues += more.dues
+        articles += more.articles
+        payloads += more.payloads
+      }
 
       init(_ call: PostgresCall, from place: Int) {
         (bases, amounts) = (call.integers(place), call.integers(place + 1))
@@ -23,8 +34,12 @@
 
     var lastTicket: Int64 { intake.lazy.filter { $0.day == self.day }.map(\.last).max() ?? 0 }
 
-    private func add(
-      _ place: Int, of arriving: Arriving, as ticket: Int64, issued: Int64, for call: PostgresCall
+    /// - Parameters:
+    ///   - by: the branch that has asked; nil for one that may be gone.
+    ///   - owner: whose count it is, and by which commit.
+    func add(
+      _ place: Int, of arriving: Arriving, as ticket: Int64, issued: Int64, for by: BranchOwner?,
+      _ owner: BranchOwner, _ commit: Int64
     ) {
       let base = arriving.bases[place]
       let due = arriving.dues[place]
@@ -35,10 +50,9 @@
         due: due == 0 ? nil : due, article: arriving.articles[place],
         payload: arriving.payloads[place])
       customers[ticket] = row
-      checker.issued(row, by: call.owner)
+      checker.issued(row, by: by)
       add(
-        row.state == 2 ? Tally(issued: 1, delayed: 1) : Tally(issued: 1, waiting: 1), call.owner,
-        call.integer(2),
+        row.state == 2 ? Tally(issued: 1, delayed: 1) : Tally(issued: 1, waiting: 1), owner, commit,
         lane: row.lane)
     }
 
@@ -53,8 +67,26 @@
     private var isShut: Bool { isDraining && !makes(.takesInWhileItDrains) || checker.dayHasEnded }
 
     func takeIn(_ call: PostgresCall) -> [[PostgresValue]] {
+      takeIn(call, whole: true) { given in
+        let arriving = Arriving(call, from: 9)
+        let told = empty(arriving.bases)
+        for place in 0..<Int(call.integer(5)) {
+          add(
+            place, of: arriving, as: given.first + Int64(place), issued: call.integer(6), for: call.owner,
+            call.owner, call.integer(2))
+        }
+        for lane in told { world.network.notify("\(lane)") }
+      }
+    }
+
+    /// - Parameters:
+    ///   - isWhole: whether everything that is asked for is there.
+    ///   - fill: called when there are tickets.
+    func takeIn(
+      _ call: PostgresCall, whole isWhole: Bool, _ fill: (Given) -> Void
+    ) -> [[PostgresValue]] {
       guard isPresent(call.owner) else { return [] }
-      let (key, digest, count, issued) = (call.text(3), call.optional(4), call.integer(5), call.integer(6))
+      let (key, digest, count) = (call.text(3), call.optional(4), call.integer(5))
       let (epoch, number) = (call.integer(7), call.integer(8))
       if let given = repeated(call.owner.branch, epoch, number).first {
         world.statistics.repeatedRequests += 1
@@ -71,8 +103,7 @@
       guard !isShut else {
         return [[.integer(3), .integer(day), .integer(0), .integer(0), .null, .integer(0)]]
       }
-      let arriving = Arriving(call, from: 9)
-      let told = empty(arriving.bases)
+      guard isWhole else { return [row(5)] }
       let first = firstNumber()
       let given = Given(
         first: first, last: first + count - 1, branch: call.owner.branch, key: key, request: digest,
@@ -80,11 +111,12 @@
         number: number, day: day)
       intake.append(given)
       checker.gives(given.first...given.last, key: key, isDraining: isDraining)
-      for place in 0..<Int(count) {
-        add(place, of: arriving, as: first + Int64(place), issued: issued, for: call)
-      }
-      for lane in told { world.network.notify("\(lane)") }
+      fill(given)
       return [row(0, given)]
+    }
+
+    private func row(_ kind: Int64) -> [PostgresValue] {
+      [.integer(kind), .integer(day), .integer(0), .integer(0), .null, .integer(0)]
     }
 
     private func row(_ kind: Int64, _ given: Given) -> [PostgresValue] {
@@ -101,13 +133,18 @@
     }
 
     func takeInList(_ call: PostgresCall) -> [[PostgresValue]] {
+      takeInList(
+        call, Arriving(call, from: 6), keys: call.texts(12), digests: call.integers(13), whole: true)
+    }
+
+    func takeInList(
+      _ call: PostgresCall, _ arriving: Arriving, keys: [String?], digests: [Int64], whole isWhole: Bool
+    ) -> [[PostgresValue]] {
       guard isPresent(call.owner) else { return [] }
       let (issued, epoch, number) = (call.integer(3), call.integer(4), call.integer(5))
-      let arriving = Arriving(call, from: 6)
-      let (keys, digests) = (call.texts(12), call.integers(13))
       let given = repeated(call.owner.branch, epoch, number)
       var known: [Given] = []
-      for key in call.texts(14) {
+      for key in keys {
         if let key, let found = self.known(key, call.owner) { known.append(found) }
       }
       func others(_ given: Given) -> Bool {
@@ -132,6 +169,7 @@
           + (fresh.isEmpty
             ? [] : [[.integer(3), .integer(day), .integer(0), .integer(0), .null, .integer(0)]])
       }
+      guard isWhole else { return [row(5)] }
       let told = empty(fresh.map { arriving.bases[$0] })
       var next = firstNumber()
       var rows: [[PostgresValue]] = []
@@ -141,7 +179,8 @@
           request: digests[place] == .min ? nil : digests[place], epoch: epoch, number: number, day: day)
         intake.append(one)
         checker.gives(next...next, key: keys[place], isDraining: isDraining)
-        add(place, of: arriving, as: next, issued: issued, for: call)
+        add(
+          place, of: arriving, as: next, issued: issued, for: call.owner, call.owner, call.integer(2))
         rows.append(row(0, one))
         next += 1
       }

@@ -29,6 +29,7 @@
       var windows: Int64 = 0
       var commits: Int64 = 0
       var paused: [Int64] = []
+      var proof = ""
     }
 
     struct Row {
@@ -118,6 +119,9 @@
     var returned: [Piece] = []
     var receipts: [Int64: Written] = [:]
     var intake: [Given] = []
+    /// Slices of requests that have no tickets yet or are still coming in, and those of them that have their tickets.
+    var arriving: [RequestName: [Int64: ArrivingSlice]] = [:]
+    var batches: [Batch] = []
     var tally: [TallyKey: Tally] = [:]
     var commits: Set<Commit> = []
     var attempts: Set<[Int64]> = []
@@ -176,6 +180,7 @@
 
     private static let writing: Set = [
       "bank-complete", "bank-complete-results", "bank-begin-commit", "bank-intake", "bank-intake-list",
+      "bank-arrive", "bank-issue", "bank-issue-list", "bank-unpack",
       "bank-cancel",
       "bank-claim-next", "bank-return-due", "bank-return-dead", "bank-return-dead-ticket",
       "bank-return-unserved",
@@ -201,6 +206,7 @@
       case "bank-note-clock": return []
       case "bank-end-former": return endFormer(call, turn)
       case "bank-join": return join(call, &turn)
+      case "bank-namesake": return namesake(call)
       case "bank-renew": return renew(call)
       case "bank-expired": return expired()
       case "bank-fence": return fenceExpired(call, &turn)
@@ -235,7 +241,15 @@
       case "bank-fold": return [[.integer(0)]]
       case "bank-intake": return takeIn(call)
       case "bank-intake-list": return takeInList(call)
+      case "bank-arrive": return arrive(call)
+      case "bank-issue": return issue(call)
+      case "bank-issue-list": return issueList(call)
+      case "bank-unpack": return unpack(call)
+      case "bank-look-batches": return lookAtBatches(call)
+      case "bank-forget-arriving": return forgetArriving(call)
+      case "bank-forget-ended": return forgetArrivingOfEnded(turn)
       case "bank-cancel": return cancel(call)
+      case "bank-taken-out": return takenOut(call)
       case "bank-whereabouts": return whereabouts(call)
       case "bank-return-due", "bank-return-dead", "bank-return-dead-ticket", "bank-return-unserved":
         return comeBack(call)
@@ -251,7 +265,7 @@
       case "bank-look-branches": return lookAtBranches()
       case "bank-forget-former_claim", "bank-hold-branches": return []
       case "bank-lock-intake", "bank-lock-all-lanes", "bank-lock-numbers", "bank-lock-lane", "bank-lock-due",
-        "bank-lock-dead",
+        "bank-lock-dead", "bank-lock-batch", "bank-arrive-unawaited",
         "bank-lock-dead-ticket":
         return [[.integer(0)]]
       default:

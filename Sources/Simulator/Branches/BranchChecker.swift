@@ -151,8 +151,8 @@
       keys[key] = tickets
     }
 
-    func issued(_ row: BooksServer.Row, by owner: BranchOwner) {
-      if !isPresent(owner) { violate(.fence, "\(owner) has ended, and gets ticket \(row.ticket)") }
+    func issued(_ row: BooksServer.Row, by owner: BranchOwner?) {
+      if let owner, !isPresent(owner) { violate(.fence, "\(owner) has ended, and gets ticket \(row.ticket)") }
       if people[row.ticket] != nil || finished[row.ticket] != nil {
         violate(.duplicate, "ticket \(row.ticket) is given twice")
       }

@@ -35,6 +35,8 @@
     /// Whether juice is ordered, which each branch makes for those who have come there. No stock answers: what there is to be
     /// given back is owed until the end.
     let hasJuice: Bool
+    /// Bytes of requests for tickets that go as a whole, and of the slices of others; nil for what is usual.
+    let wholeBytes: Int?
 
     init(seed: UInt64) {
       var chance = SeededGenerator(seed: seed ^ 0xB4A2_C4E5_0000_0001)
@@ -82,6 +84,7 @@
       endsInAHurry = chance.draw(0...3) == 0
       hasHardCustomers = chance.draw(0...1) == 0
       hasJuice = chance.draw(0...2) == 0
+      wholeBytes = chance.draw(0...1) == 0 ? Int(chance.draw(1...300)) : nil
     }
 
     func draw(_ chance: inout SeededGenerator) -> BranchFault? {

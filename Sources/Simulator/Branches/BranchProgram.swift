@@ -34,7 +34,7 @@
       watch = BranchWatch(of: process, office, in: world)
       var branch = JoiningBranch(
         address: "postgres://bank@books/bank", name: office.name, host: "machine-\(office.place)",
-        services: [])
+        services: [], proof: "home \(office.place)", wholeBytes: world.plan.wholeBytes)
       branch.known = office.mark
       joining = try SharedJoining(branch, on: loop)
     }

@@ -18,6 +18,8 @@ public struct BranchStatistics: Sendable, Equatable {
   package var withoutEffect: Int64 = 0, toldWithoutEffect: Int64 = 0
   /// Transactions that were refused because there was no room.
   package var refusals: Int64 = 0
+  /// Slices of large requests that have arrived, and that have come in.
+  package var slices: Int64 = 0, unpacked: Int64 = 0
   /// Faults, by ``BranchFault/rawValue``.
   package var faults = [Int64](repeating: 0, count: BranchFault.allCases.count)
 
@@ -39,7 +41,8 @@ public struct BranchStatistics: Sendable, Equatable {
     ("receipts", \.receipts), ("transactions of zombies", \.ofZombies),
     ("late words of connections", \.lateTurns), ("requests done before", \.repeatedRequests),
     ("transactions without effect", \.withoutEffect), ("customers told of it", \.toldWithoutEffect),
-    ("refused for want of room", \.refusals),
+    ("refused for want of room", \.refusals), ("slices that arrived", \.slices),
+    ("slices that came in", \.unpacked),
   ]
 
   /// Adds another part.

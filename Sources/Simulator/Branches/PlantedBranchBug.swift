@@ -24,6 +24,10 @@ public enum PlantedBranchBug: String, CaseIterable, Sendable {
   case cancelsWithoutEffect = "A customer who is done is told to be taken out."
   case keepsSilentAboutNoEffect = "A branch is told that it has finished whom somebody else had."
   case endsTheDayEarly = "The day ends while somebody is left."
+  case issuesWhatHasNotArrived = "A request gets its tickets before all of its slices have arrived."
+  case claimsPastTheArriving = "Somebody behind a large request is claimed before its customers have come in."
+  case forgetsTheRestOfARequest =
+    "Of a large request that has its tickets the customers of one slice come in."
   case forgetsWhatIsOwed = "Nobody notes that a stock may hold something for somebody who was cancelled."
   // In a branch: what it says to the books.
   case makesTheJuiceOfOthers = "A branch claims those who have ordered a juice at another."
@@ -75,6 +79,8 @@ public enum PlantedBranchBug: String, CaseIterable, Sendable {
     case .forgetsRequests: [.duplicate, .repeatedKey]
     case .forgetsKeysOfOtherEpochs: [.repeatedKey]
     case .leavesGaps: [.series]
+    case .issuesWhatHasNotArrived, .forgetsTheRestOfARequest: [.lostTicket, .notDrained, .answer, .books]
+    case .claimsPastTheArriving: [.order, .notDrained, .lostTicket]
     case .takesInWhileItDrains: [.overfull]
     case .callsTooEarly: [.early]
     case .cancelsWithoutEffect, .tellsTicketsTooEarly: [.notDurable]

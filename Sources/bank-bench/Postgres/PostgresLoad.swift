@@ -27,6 +27,7 @@
       var commits: Int64 = 0
       /// Pages that were asked for, and not come.
       var claims = 0
+      var lastClaim: Int64 = 0
       var hasEverything = false
       init(_ connection: PostgresConnection) { self.connection = connection }
     }
@@ -136,18 +137,40 @@
     private func claim(_ worker: Worker, _ page: Int, _ count: @escaping (Int) -> Void) throws {
       guard let branch = worker.branch, !worker.hasEverything else { return }
       worker.claims += 1
-      try worker.connection.send(branch.claim(lane: Self.lane, atMost: page)) {
+      worker.lastClaim += 1
+      let number = worker.lastClaim
+      try worker.connection.send(branch.claimPage(lane: Self.lane, atMost: page, number: number)) {
         [weak self, weak worker] answer in
         guard let self, let worker else { return }
-        worker.claims -= 1
         switch answer {
-        case .done(let customers):
-          guard !customers.isEmpty else { return worker.hasEverything = true }
-          self.attempt { try self.complete(worker, customers, count) }
-          self.attempt { try self.claim(worker, page, count) }
+        case .done(let customers?): self.come(customers, to: worker, page, count)
+        // A long page comes behind the claim, when the lane is free.
+        case .done(nil): self.attempt { try self.fetch(number, worker, page, count) }
         case .refused(let error), .unknown(let error): self.trouble = error
         }
       }
+    }
+
+    private func fetch(
+      _ number: Int64, _ worker: Worker, _ page: Int, _ count: @escaping (Int) -> Void
+    ) throws {
+      guard let branch = worker.branch else { return }
+      try worker.connection.send(branch.claimed(number)) { [weak self, weak worker] answer in
+        guard let self, let worker else { return }
+        switch answer {
+        case .done(let customers): self.come(customers ?? [], to: worker, page, count)
+        case .refused(let error), .unknown(let error): self.trouble = error
+        }
+      }
+    }
+
+    private func come(
+      _ customers: [ClaimedCustomer], to worker: Worker, _ page: Int, _ count: @escaping (Int) -> Void
+    ) {
+      worker.claims -= 1
+      guard !customers.isEmpty else { return worker.hasEverything = true }
+      attempt { try complete(worker, customers, count) }
+      attempt { try claim(worker, page, count) }
     }
 
     private func complete(

@@ -1,0 +1,187 @@
+// Large requests for tickets, with a real server: they arrive in slices before any lock is taken, get their tickets at once, and
+// their customers come in whoever dies meanwhile. And pages that are too long to be sent under a lane's lock.
+
+import BankModel
+import Postgres
+import PostgresFixture
+import QueueCore
+import Testing
+import Time
+
+@testable import PostgresStore
+
+@Suite("Large requests for tickets", .enabled(if: PostgresCluster.isInstalled))
+struct SharedArrivingTests {
+  private var small: IntakeBounds {
+    var bounds = IntakeBounds()
+    (bounds.whole, bounds.slice, bounds.customers) = (1_000, 4_000, 40)
+    return bounds
+  }
+
+  @Test(
+    "Its tickets are one series, its customers are served once with what they carry, and others go between")
+  func served() throws {
+    let stage = try SharedStage()
+    let branches = try ["a", "b"].map { try stage.open($0, bounds: small) }
+    for branch in branches { branch.servesAtOnce = true }
+    let large = stage.request()
+    branches[0].books.takeIn(large, SharedStage.customers(900, key: "k", digest: 7, payload: [1, 2, 3]))
+    for _ in 0..<5 { try stage.enqueue(branches[1], 3) }
+    try stage.turn { branches[0].answers[large] != nil }
+    guard case .issued(let tickets)? = branches[0].answers[large] else {
+      Issue.record("\(String(describing: branches[0].answers[large]))")
+      return
+    }
+    #expect(tickets.new.count == 1 && tickets.count == 900)
+    try stage.turn { branches.map(\.done.count).reduce(0, +) == 915 }
+    let payloads = branches.flatMap(\.pages).flatMap(\.customers).filter { $0.payload == [1, 2, 3] }
+    #expect(payloads.count == 900 && branches.allSatisfy { $0.withoutEffect.isEmpty })
+    // The key is known, and nothing is left of the second request.
+    let again = try stage.ask(branches[1]) {
+      $0.takeIn($1, SharedStage.customers(900, key: "k", digest: 7, payload: [1, 2, 3]))
+    }
+    #expect(again == .issued(SharedTickets(known: tickets.new)))
+    try stage.turn { try stage.number("SELECT count(*) FROM bank.arriving") == 0 }
+    #expect(try stage.number("SELECT count(*) FROM bank.batch") == 0)
+    try stage.check()
+  }
+
+  @Test(
+    "A list of customers with keys of their own arrives in the same way, and known ones get no other ticket")
+  func list() throws {
+    let stage = try SharedStage()
+    let branch = try stage.open("a", bounds: small)
+    func list(_ keys: Range<Int>) -> IntakeRequest {
+      var customers = IntakeRequest(issuedAt: WallTime(milliseconds: 1_000))
+      for key in keys {
+        customers.add(
+          CustomerOrder(service: .deposit, priority: .regular, amount: 5, account: 1), key: "key \(key)",
+          digest: Int64(key))
+      }
+      return customers
+    }
+    guard case .issued(let first) = try stage.ask(branch, { $0.takeIn($1, list(0..<100)) }),
+      case .issued(let second) = try stage.ask(branch, { $0.takeIn($1, list(50..<250)) })
+    else {
+      Issue.record("no tickets were given")
+      return
+    }
+    #expect(first.count == 100 && second.count == 150)
+    #expect(second.known.reduce(0) { $0 + $1.last - $1.first + 1 } == 50)
+    try stage.turn { try stage.number("SELECT count(*) FROM bank.arriving") == 0 }
+    try stage.check()
+  }
+
+  @Test("Slices arrive while another has the lock of the intake, and a small request waits for no slice")
+  func lock() throws {
+    let stage = try SharedStage()
+    let branch = try stage.open("a", bounds: small)
+    let other = try stage.stage.another()
+    try other.run("SELECT pg_advisory_lock(\(PostgresSchema.lockClass), \(PostgresSchema.intakeLock))")
+    let large = stage.request()
+    branch.books.takeIn(large, SharedStage.customers(400))
+    try stage.turn { try stage.number("SELECT coalesce(sum(count), 0)::bigint FROM bank.arriving") == 400 }
+    #expect(try stage.number("SELECT count(*) FROM bank.customer") == 0 && branch.answers[large] == nil)
+    try other.run("SELECT pg_advisory_unlock(\(PostgresSchema.lockClass), \(PostgresSchema.intakeLock))")
+    try stage.turn { branch.answers[large] != nil }
+    #expect(try stage.number("SELECT count(*) FROM bank.customer") == 400)
+    try stage.check()
+  }
+
+  @Test("What a branch has left that died before its request had tickets is cleaned by another")
+  func leftBefore() throws {
+    let stage = try SharedStage()
+    let living = try stage.open("b")
+    let dead = try stage.stage.join("a")
+    let customers = IntakeColumns(SharedStage.customers(10))
+    let lanes = [SharedStage.deposits: StoreStage.deposits]
+    for (part, slice) in [0..<5, 5..<10].enumerated() {
+      #expect(
+        try stage.stage.ask(
+          stage.stage.client, dead.arrive(customers, slice, part: Int64(part), as: (1, 900), lanes: lanes)))
+    }
+    #expect(try stage.number("SELECT count(*) FROM bank.arriving") == 2)
+    try stage.stage.expire(dead)
+    try stage.turn { try stage.number("SELECT count(*) FROM bank.arriving") == 0 }
+    #expect(living.losses.isEmpty)
+    try stage.enqueue(living, 3)
+    try stage.check()
+  }
+
+  @Test(
+    "A request that has its tickets comes in though its branch has died, and nobody behind it is claimed before"
+  )
+  func leftBehind() throws {
+    let stage = try SharedStage()
+    let living = try stage.open("b")
+    try stage.enqueue(living, 1)
+    let lane = try #require(try stage.number("SELECT number FROM bank.lane WHERE service = 1"))
+    let dead = try stage.stage.join("a")
+    let columns = IntakeColumns(SharedStage.customers(10))
+    let lanes = [SharedStage.deposits: lane]
+    for (part, slice) in [0..<5, 5..<10].enumerated() {
+      try stage.stage.ask(
+        stage.stage.client, dead.arrive(columns, slice, part: Int64(part), as: (1, 900), lanes: lanes))
+    }
+    var intake = PostgresIntake(customers: columns, lanes: lanes, commit: 901, name: (1, 900))
+    intake.isStaged = true
+    let answer = try stage.stage.ask(stage.stage.client, dead.take([intake]))[0]
+    guard case .given(let tickets, true)? = answer else {
+      Issue.record("\(String(describing: answer))")
+      return
+    }
+    #expect(tickets.new.map(\.first) == [2] && tickets.new.map(\.last) == [11])
+    // Somebody comes behind them, and the lane is open to those before them alone.
+    try stage.enqueue(living, 2)
+    living.claim(SharedStage.deposits)
+    try stage.turn { !living.pages.isEmpty }
+    #expect(living.inHand.map(\.customer.ticket) == [1])
+    try stage.stage.expire(dead)
+    try stage.turn { try stage.number("SELECT count(*) FROM bank.customer") == 13 }
+    living.servesAtOnce = true
+    try stage.turn { living.done.count == 13 }
+    #expect(living.done.sorted() == Array(1...13))
+    #expect(try stage.number("SELECT count(*) FROM bank.batch") == 0)
+    try stage.check()
+  }
+
+  @Test("A request whose slices are gone when it is to get its tickets sends them again")
+  func sentAgain() throws {
+    let stage = try SharedStage()
+    let branch = try stage.open("a", bounds: small)
+    let other = try stage.stage.another()
+    try other.run("SELECT pg_advisory_lock(\(PostgresSchema.lockClass), \(PostgresSchema.intakeLock))")
+    let large = stage.request()
+    branch.books.takeIn(large, SharedStage.customers(200))
+    try stage.turn { try stage.number("SELECT coalesce(sum(count), 0)::bigint FROM bank.arriving") == 200 }
+    try other.run("DELETE FROM bank.arriving WHERE part = 1")
+    try other.run("SELECT pg_advisory_unlock(\(PostgresSchema.lockClass), \(PostgresSchema.intakeLock))")
+    try stage.turn { branch.answers[large] != nil }
+    guard case .issued(let tickets)? = branch.answers[large] else {
+      Issue.record("\(String(describing: branch.answers[large]))")
+      return
+    }
+    #expect(tickets.count == 200)
+    #expect(try stage.number("SELECT count(*) FROM bank.customer") == 200)
+    try stage.check()
+  }
+
+  @Test("A page that is too long to be sent under the lane's lock comes behind it, in its place")
+  func longPage() throws {
+    let stage = try SharedStage()
+    let branch = try stage.open("a")
+    let payload = [UInt8](repeating: 7, count: 20_000)
+    _ = try stage.ask(branch) { $0.takeIn($1, SharedStage.customers(6, payload: payload)) }
+    let lane = try #require(try stage.number("SELECT number FROM bank.lane WHERE service = 1"))
+    let own = try #require(branch.opening?.branch)
+    let page = try stage.stage.ask(stage.stage.client, own.claimPage(lane: lane, atMost: 2, number: 50))
+    #expect(page == nil, "nothing of it is sent under the lock")
+    let there = try stage.stage.ask(stage.stage.client, own.claimed(50))
+    #expect(there?.map(\.ticket) == [1, 2] && there?.allSatisfy { $0.payload == payload } == true)
+    branch.pageSize = 3
+    for _ in 0..<2 { branch.claim(SharedStage.deposits) }
+    try stage.turn { branch.pages.count == 2 }
+    #expect(branch.pages.map { $0.customers.map(\.customer.ticket) } == [[3, 4, 5], [6]])
+    #expect(branch.inHand.allSatisfy { $0.payload == payload })
+  }
+}

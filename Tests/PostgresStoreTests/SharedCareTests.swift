@@ -1,0 +1,114 @@
+// What an operator and a server's own care ask of a branch, with a real server: a time without changes, a publication of all
+// tables, customers whom another branch takes out, and who has waited longest.
+
+import BankModel
+import Postgres
+import PostgresFixture
+import QueueCore
+import Testing
+import Time
+
+@testable import PostgresStore
+
+@Suite("Care for shared books", .enabled(if: PostgresCluster.isInstalled))
+struct SharedCareTests {
+  private func refuseChanges(_ isOn: Bool, _ stage: SharedStage) throws {
+    let rows = try stage.stage.client.rows(.once("SELECT current_database()"))[0]
+    let name = try #require(rows.text(0, 0))
+    try stage.stage.client.run(
+      isOn
+        ? "ALTER DATABASE \(name) SET default_transaction_read_only = on"
+        : "ALTER DATABASE \(name) RESET default_transaction_read_only",
+      """
+      SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+      WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name = 'bank'
+      """)
+  }
+
+  @Test("While the database takes no changes newcomers are refused, and behind that the branch goes on")
+  func readOnly() throws {
+    let stage = try SharedStage()
+    let branch = try stage.open("a", lease: .seconds(2))
+    branch.servesAtOnce = true
+    try stage.enqueue(branch, 5)
+    try stage.turn { branch.done.count == 5 }
+    try refuseChanges(true, stage)
+    // The first one is told when the database has refused a change, all others at once.
+    let first = try stage.ask(branch) { $0.takeIn($1, SharedStage.customers(3)) }
+    let second = try stage.ask(branch) { $0.takeIn($1, SharedStage.customers(3)) }
+    for answer in [first, second] {
+      guard case .refused(.diskFull(let why)) = answer else {
+        Issue.record("\(answer)")
+        continue
+      }
+      #expect(why.description.contains("no changes"))
+    }
+    try stage.turn { branch.losses == [.leaseRanOut] }
+    #expect(branch.failures.isEmpty)
+    let words = branch.told.compactMap { if case .interrupted(let error) = $0 { error } else { nil } }
+    #expect(words.contains { $0.takesNoChanges }, "it is said")
+    try refuseChanges(false, stage)
+    try stage.turn { branch.joins.count == 2 }
+    try stage.enqueue(branch, 4)
+    try stage.turn { branch.done.count == 9 }
+    #expect(branch.failures.isEmpty)
+    try stage.check()
+  }
+
+  @Test("With a publication for all tables pages are given back and the day ends")
+  func publication() throws {
+    let stage = try SharedStage()
+    let branch = try stage.open("a")
+    let keyless = """
+      SELECT count(*) FROM pg_class c WHERE relnamespace = 'bank'::regnamespace AND relkind IN ('r', 'p')
+        AND NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary)
+      """
+    #expect(try stage.number(keyless) == 0, "each table has a key")
+    try stage.stage.client.run("CREATE PUBLICATION everything FOR ALL TABLES")
+    try stage.enqueue(branch, 5)
+    try stage.claimAll(branch)
+    stage.abandon(branch)
+    // It has begun anew: what it had is given back.
+    let again = try stage.open("a")
+    #expect(try stage.number("SELECT count(*) FROM bank.former_claim") ?? 0 > 0)
+    try stage.claimAll(again)
+    again.serve()
+    try stage.turn { again.done.count == 5 }
+    #expect(try stage.ask(again) { $0.endDay($1) } == .done)
+    #expect(try stage.number("SELECT max(day) FROM bank.day") == 2)
+    #expect(try stage.number("SELECT count(*) FROM bank.former_claim") == 0)
+  }
+
+  @Test("Whom another branch takes out the one that has it hears of, also behind a lost connection")
+  func takenOut() throws {
+    let stage = try SharedStage()
+    let (one, two) = (try stage.open("a"), try stage.open("b"))
+    try stage.enqueue(one, 6)
+    try stage.claimAll(one)
+    #expect(one.inHand.count == 6)
+    #expect(try stage.ask(two) { $0.cancel($1, 2) } == .done)
+    try stage.turn { one.takenOut == [2] }
+    // Nothing is heard by a connection that is being made anew.
+    try stage.stage.client.run("SELECT pg_terminate_backend(\(one.books.backends[2]))")
+    #expect(try stage.ask(two) { $0.cancel($1, 4) } == .done)
+    try stage.turn { one.takenOut.contains(4) }
+    one.serve()
+    try stage.turn { one.isSettled }
+    #expect(one.done == [1, 3, 5, 6] && one.withoutEffect.isEmpty)
+    #expect(try stage.number("SELECT count(*) FROM bank.receipt WHERE outcome = 2") == 2)
+    try stage.check()
+  }
+
+  @Test("Who has waited longest counts in the whole bank, whoever has it in hand")
+  func oldest() throws {
+    let stage = try SharedStage()
+    let (one, two) = (try stage.open("a"), try stage.open("b"))
+    try stage.enqueue(one, 3)
+    let issued = WallTime(milliseconds: 1_000)
+    try stage.turn { [one, two].allSatisfy { $0.numbers?.oldest == issued } }
+    try stage.claimAll(one)
+    try stage.turn { [one, two].allSatisfy { $0.numbers?.oldest == nil } }
+    one.books.note(windows: 0, oldest: issued)
+    try stage.turn { two.numbers?.oldest == issued }
+  }
+}

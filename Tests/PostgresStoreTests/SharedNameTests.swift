@@ -1,0 +1,71 @@
+// Two homes with one name for their branch, with a real server: the second is refused while the first is open, and never ends its
+// epoch.
+
+import BankModel
+import Posix
+import Postgres
+import PostgresFixture
+import Testing
+import Time
+
+@testable import PostgresStore
+
+@Suite("Branches of one name", .enabled(if: PostgresCluster.isInstalled))
+struct SharedNameTests {
+  @Test("A second home with the name of an open branch is refused by name, and the first keeps its epoch")
+  func taken() throws {
+    let stage = try SharedStage()
+    let first = try stage.open("seoul", proof: "machine one")
+    let failure = #expect(throws: SharedBooksFailure.self) {
+      _ = try stage.open("seoul", proof: "machine two")
+    }
+    #expect(failure == .nameTaken("seoul", host: "seoul.example"))
+    for language in Language.allCases {
+      #expect(failure?.message(in: language).contains("store") == true)
+    }
+    #expect(first.losses.isEmpty && first.joins.count == 1)
+    #expect(try stage.number("SELECT epoch FROM bank.branch") == 1)
+  }
+
+  @Test("A home takes the name over when the lease of a dead branch has ended, and at once if it was closed")
+  func takenOver() throws {
+    let stage = try SharedStage()
+    let first = try stage.open("seoul", lease: .seconds(2), proof: "machine one")
+    // It is never turned again, as after a loss of power.
+    stage.abandon(first)
+    let second = try stage.open("seoul", proof: "machine two")
+    #expect(second.opening?.branch.epoch == 2)
+    var hasLeft = false
+    second.books.leave { hasLeft = true }
+    try stage.turn { hasLeft }
+    stage.abandon(second)
+    let closed = SystemClock.monotonic()
+    _ = try stage.open("seoul", proof: "machine three")
+    #expect(SystemClock.monotonic().since(closed) < .seconds(2))
+  }
+
+  @Test("The same home on the same machine has its name back at once, whatever its lease")
+  func sameHome() throws {
+    let stage = try SharedStage()
+    let first = try stage.open("seoul", lease: .seconds(60), proof: "machine one")
+    stage.abandon(first)
+    let again = try stage.open("seoul", proof: "machine one")
+    #expect(again.opening?.branch.epoch == 2)
+  }
+
+  @Test("A branch that was away while another home took its name is refused by name when it comes back")
+  func late() throws {
+    let stage = try SharedStage()
+    let first = try stage.open("seoul", lease: .seconds(2), proof: "machine one")
+    stage.abandon(first)
+    let second = try stage.open("seoul", proof: "machine two")
+    let until = SystemClock.monotonic() + .seconds(20)
+    while first.failures.isEmpty, SystemClock.monotonic() < until {
+      try stage.turn { true }
+      _ = try stage.loop.runOnce(until: SystemClock.monotonic() + .milliseconds(20))
+      for branch in [first, second] { branch.endTurn() }
+    }
+    #expect(first.failures == [.nameTaken("seoul", host: "seoul.example")] && first.losses == [.leaseRanOut])
+    #expect(second.losses.isEmpty && second.joins.count == 1)
+  }
+}
