@@ -59,10 +59,11 @@ final class SharedBank {
   /// The stock has given back what it held for a ticket.
   func released(_ ticket: TicketOfDay) { releases.removeAll { $0.ticket == ticket } }
 
-  /// The bank drains as the books say, with the look that is being heard.
+  /// The bank drains as the books say, with the look that is being heard: that look counts, also if the client who has asked for
+  /// the drain has gone and nobody hears the answer.
   func beginToDrain() {
     isDraining = true
-    if owesLook == nil { owesLook = MonotonicTime(nanoseconds: 0) }
+    owesLook = MonotonicTime(nanoseconds: 0)
   }
 
   /// A client of this branch asks for the drain, of which the books do not know yet.
