@@ -21,6 +21,18 @@ struct HTMLTests {
     #expect(HTML(escaping: "a\u{0}b\u{1B}[2Jc\u{7F}\n\td").text == "a\u{FFFD}b\u{FFFD}[2Jc\u{FFFD}\n\td")
   }
 
+  @Test(
+    "no mark that turns the direction of text gets into a document, and what begins with the same byte stays")
+  func directions() {
+    for mark: Unicode.Scalar in [
+      "\u{202A}", "\u{202B}", "\u{202C}", "\u{202D}", "\u{202E}", "\u{2066}", "\u{2067}", "\u{2068}",
+      "\u{2069}",
+    ] { #expect(HTML(escaping: "a\(mark)b").text == "a\u{FFFD}b", "\(mark.value)") }
+    for text in ["a–b…c • ✓ ✗ €", "\u{2029}\u{202F}\u{2065}\u{206A}", "שלום 7"] {
+      #expect(HTML(escaping: text).text == text)
+    }
+  }
+
   @Test("Korean, emoji and numbers stay as they are; nothing is nothing")
   func plain() {
     let none: HTML? = nil
