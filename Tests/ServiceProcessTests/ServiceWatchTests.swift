@@ -25,7 +25,9 @@ import Wire
     var troubles: [String] = []
     var reserves = 0
 
-    private var files: [String] { [home.database, home.databaseLog, home.databaseReserve, home.socket] }
+    private var files: [String] {
+      [home.database, home.databaseLog, home.databaseReserve, home.socket, home.lock, home.log]
+    }
 
     init() throws {
       var template = Array("/tmp/bank-watch-XXXXXX".utf8CString)
@@ -36,6 +38,7 @@ import Wire
       home = ServiceHome(path: path, name: "stock")
       loop = try EventLoop()
       try Directory.create(path: home.run)
+      try Directory.create(path: home.logs)
       for file in files { try Self.write(file) }
       let remedies = ServiceWatch.Remedies(
         rescueLog: { [unowned self] in rescues += 1 },
@@ -48,6 +51,8 @@ import Wire
           reserves += 1
           try? Self.write(home.databaseReserve)
         },
+        retakeLock: { [unowned self] in (try? Self.write(home.lock)) != nil },
+        restoreLog: { [unowned self] in try? Self.write(home.log) },
         listen: { [unowned self] path in
           bound.append(path)
           try Self.write(path)
