@@ -310,7 +310,9 @@ final class SharedRequests {
 
   /// The database takes no changes: clients are refused whose request certainly had no effect. The others wait.
   func refuseNewcomers(_ error: PostgresError) {
-    let waiting = tasks.filter { $0.request != nil && $0.commit == nil && $0.tries.unknown.isEmpty }
+    let waiting = tasks.filter { task in
+      task.request != nil && task.commit == nil && task.tries.unknown.isEmpty && task.staging?.given == nil
+    }
     for task in waiting { end(task.id, .refused(context.storeError(error))) }
   }
 
