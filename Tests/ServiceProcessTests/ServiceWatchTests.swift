@@ -67,6 +67,7 @@ import Wire
     deinit {
       for file in files { unlink(file) }
       rmdir(home.run)
+      rmdir(home.logs)
       rmdir(home.path)
     }
 
