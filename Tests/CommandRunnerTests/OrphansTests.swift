@@ -85,14 +85,14 @@ import Time
   }
 
   /// Has a process of the mark run, and what the script starts, and says when they are there.
-  private func abandon(_ script: String, mark: ProcessMark, environment: [String: String] = [:]) throws {
+  private func abandon(_ script: String, mark: ProcessMark, environment: Variables = [:]) throws {
     let directory = try TemporaryDirectory("command-tests")
     let file = directory.file("ready")
     let words = ["sh", "-c", "(\(script)) >/dev/null 2>&1 & touch \(file)"]
     let child = try ChildProcess.start(
       ChildProcess.Program(
         path: "/bin/sh", words: words.map { Array($0.utf8) },
-        environment: environment.merging(["PATH": path]) { $1 }, limits: [try #require(mark.limit())]),
+        environment: environment.overlaid(by: ["PATH": path]), limits: [try #require(mark.limit())]),
       input: try FileDescriptor.open("/dev/null", .readOnly),
       output: try FileDescriptor.open("/dev/null", .writeOnly),
       errors: try FileDescriptor.open("/dev/null", .writeOnly))
