@@ -34,6 +34,8 @@ struct LeaseWatch {
   /// By how much the clocks may differ between two looks before the database's counts as set, besides the time of a question.
   private static let tolerance: Int64 = 300
 
+  /// True if the database's clock was set between the last two looks.
+  private(set) var wasSet = false
   private var known: [Int64: Known] = [:]
   private var last: (database: Int64, askedAt: MonotonicTime, at: MonotonicTime)?
 
@@ -48,7 +50,7 @@ struct LeaseWatch {
     _ leases: [SeenLease], past: [PostgresBranch], database: Int64, askedAt: MonotonicTime,
     at now: MonotonicTime, own: TimeSpan
   ) -> [Expired] {
-    let wasSet = isSet(database, askedAt: askedAt, at: now)
+    wasSet = isSet(database, askedAt: askedAt, at: now)
     let former = last?.askedAt
     last = (database, askedAt, now)
     var next: [Int64: Known] = [:]

@@ -159,12 +159,14 @@ extension PostgresStatements {
 
   /// The day, when it began, whether it drains, the clock, the moment of who is due next, how many services have numbers, the
   /// number of the books, the last ticket of the day, and when the customer was issued who has waited longest: of those whom no
-  /// branch has, and of those who wait in line at one.
+  /// branch has, and of those who wait in line at one. For how long somebody may be due, in milliseconds: behind those who were
+  /// called the index has entries of dead rows while a snapshot is held, and each would be visited.
   static let lookAtDay = PostgresStatement(
-    "bank-look-day", [],
+    "bank-look-day", [.integer],
     """
     SELECT day, opened_ms, draining, \(PostgresSchema.nowMilliseconds),
-      (SELECT due_ms FROM bank.customer WHERE due_ms IS NOT NULL ORDER BY due_ms LIMIT 1),
+      (SELECT due_ms FROM bank.customer WHERE due_ms > (SELECT \(PostgresSchema.nowMilliseconds) - $1)
+        ORDER BY due_ms LIMIT 1),
       (SELECT number FROM bank.service ORDER BY number DESC LIMIT 1),
       (SELECT value FROM bank.meta WHERE name = 'books'),
       coalesce((SELECT last FROM bank.intake i WHERE i.day = d.day ORDER BY last DESC LIMIT 1), 0),

@@ -28,9 +28,12 @@ extension PostgresStatements {
     var claim = "true"
   }
 
+  /// Both ends as subqueries: only so the index is entered at the first moment, and left at the last.
   private static let due = Return(
-    name: "due", parameters: [],
-    condition: "due_ms <= \(PostgresSchema.nowMilliseconds)", counted: "delayed")
+    name: "due", parameters: [.integer],
+    condition: """
+      due_ms <= (SELECT \(PostgresSchema.nowMilliseconds)) AND due_ms > (SELECT \(PostgresSchema.nowMilliseconds) - $4)
+      """, counted: "delayed")
   private static let dead = Return(
     name: "dead", parameters: [.integer],
     condition: "position BETWEEN (3::bigint << 60) AND (4::bigint << 60) - 1",
@@ -43,9 +46,11 @@ extension PostgresStatements {
     name: "unserved", parameters: [.integers], condition: "position = ANY ($4)",
     claim: "k.branch = $1 AND k.epoch = $2")
 
-  /// Locks the lanes of those who are due.
-  static let lockDue = locking("bank-lock-due", [], due.condition, limit: "\(returnedAtOnce)")
-  /// Those who are due wait again. Branch, epoch, number of the commit; how many there are.
+  /// Locks the lanes of those who are due. For how long they may be due, in milliseconds.
+  static let lockDue = locking(
+    "bank-lock-due", [.integer], due.condition.replacing("$4", with: "$1"), limit: "\(returnedAtOnce)")
+  /// Those who are due wait again. Branch, epoch, number of the commit, and for how long they may be due, in milliseconds; how
+  /// many there are.
   static let reviveDue = returning(due, limit: "\(returnedAtOnce)")
   /// Locks the lanes of dead letters. How many at most.
   static let lockDead = locking(

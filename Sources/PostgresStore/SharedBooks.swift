@@ -135,7 +135,7 @@ public final class SharedBooks {
     watch.replaced = { [unowned self] in lose(.booksReplaced) }
     watch.ranOut = { [unowned self] in lose(.leaseRanOut) }
     watch.refused = { [unowned self] failure in refuse(failure) }
-    watch.due = { [unowned self] in callDue() }
+    watch.due = { [unowned self] window in callDue(within: window) }
     watch.left = { [unowned self] name in requests.unpack(name) }
   }
 
@@ -263,9 +263,16 @@ public final class SharedBooks {
 
   // MARK: - Who is due
 
-  private func callDue() {
+  private func callDue(within window: Int64) {
     requests.ask(
-      nil, outlives: false, finish: { [unowned self] _ in watch.lookSoon() }, SharedOperations.reviveDue())
+      nil, outlives: false,
+      finish: { [unowned self] answer in
+        // More of them may be left than go at once.
+        if case .requeued(let count) = answer, count >= Int64(PostgresStatements.returnedAtOnce) {
+          watch.lookBack()
+        }
+        watch.lookSoon()
+      }, SharedOperations.reviveDue(within: window))
   }
 
   // MARK: - The lease, and the loop

@@ -37,10 +37,14 @@ struct SharedLook {
   /// Large requests that have their tickets and are still coming in: those of the branch, and those left by others.
   var batches: [ArrivingName] = []
 
-  static func request(of branch: PostgresBranch) -> PostgresRequest<SharedLook> {
+  /// - Parameter window: for how long somebody may be due to be seen, in milliseconds.
+  static func request(
+    of branch: PostgresBranch, within window: Int64 = DueWindow.everything
+  ) -> PostgresRequest<SharedLook> {
     PostgresRequest(
       segment: [
-        PostgresStatements.lookAtLanes(), PostgresStatements.expired(), PostgresStatements.lookAtDay(),
+        PostgresStatements.lookAtLanes(), PostgresStatements.expired(),
+        PostgresStatements.lookAtDay(.integer(window)),
         PostgresStatements.lookAtNumbers(), PostgresStatements.lookAtBranches(),
         PostgresStatements.lookAtReleases(.integer(branch.id)),
         PostgresStatements.lookAtBatches(.integer(branch.id)),

@@ -84,12 +84,12 @@ enum SharedOperations {
     }
   }
 
-  /// Those who are due wait again.
-  static func reviveDue() -> SharedRequests.Make {
+  /// Customers wait again who are due, and have been for no longer than so many milliseconds.
+  static func reviveDue(within window: Int64) -> SharedRequests.Make {
     { branch, number, _ in
       returning([
-        PostgresStatements.lockDue(), PostgresStatements.holdBranches(),
-        PostgresStatements.reviveDue.with(branch.fence + [.integer(number)]),
+        PostgresStatements.lockDue(.integer(window)), PostgresStatements.holdBranches(),
+        PostgresStatements.reviveDue.with(branch.fence + [.integer(number), .integer(window)]),
       ])
     }
   }

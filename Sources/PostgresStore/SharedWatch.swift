@@ -13,7 +13,7 @@ final class SharedWatch {
   private static let soon = TimeSpan.milliseconds(20)
   private static let recheckAfter = TimeSpan.milliseconds(5)
   /// From one look at a branch of the same name to the next.
-  private static let namesakePause = TimeSpan.milliseconds(250)
+  static let namesakePause = TimeSpan.milliseconds(250)
 
   /// The branch has an epoch, or has one again.
   var joined: (SharedOpening) -> Void = { _ in }
@@ -25,17 +25,17 @@ final class SharedWatch {
   /// A large request has its tickets and is still coming in.
   var left: (ArrivingName) -> Void = { _ in }
   /// Somebody is due.
-  var due: () -> Void = {}
+  var due: (_ window: Int64) -> Void = { _ in }
   /// Windows, as they are told with the next renewal.
   var windows: Int64 = 0
   /// When the customer was issued who has waited longest in this branch's hands, by its own clock; told as ``windows``.
   var oldest: WallTime?
   private(set) var leaseEnd: MonotonicTime?
 
-  private let context: SharedContext
-  private let link: SharedLink
-  private let commits: SharedCommits
-  private let settings: SharedBooks.Settings
+  let context: SharedContext
+  let link: SharedLink
+  let commits: SharedCommits
+  let settings: SharedBooks.Settings
   private var renewAt: MonotonicTime?
   private var lookAt: MonotonicTime?
   private var dueAt: MonotonicTime?
@@ -43,18 +43,20 @@ final class SharedWatch {
   private var isLooking = false
   private var isRenewing = false
   private var isRescuing = false
-  private var seen: BankNumbers?
+  var seen: BankNumbers?
   private var seenReleases: [OwedRelease] = []
   /// How many transactions of this epoch the books have counted with the last renewal; nil before the first.
-  private var counted: Int64?
-  private var isDraining = false
+  var counted: Int64?
+  var isDraining = false
   /// The leases of the others.
   private var leases = LeaseWatch()
-  private var toldMark: BooksMark?
+  /// What was told last of the books.
+  var toldMark: BooksMark?
   /// The branch of the same name in another home, as it was seen first, and when to look again.
-  private var namesake: (seen: SharedNamesake, again: MonotonicTime)?
+  var namesake: (seen: SharedNamesake, again: MonotonicTime)?
   /// Everybody who is due was called, and the books were not looked at since.
   private var isCalling = false
+  private var window = DueWindow()
 
   init(
     _ context: SharedContext, _ link: SharedLink, _ commits: SharedCommits, _ settings: SharedBooks.Settings
@@ -68,6 +70,7 @@ final class SharedWatch {
   func linkOpened() {
     (isLooking, isRenewing, isRescuing) = (false, false, false)
     namesake?.again = SystemClock.monotonic() + settings.lease
+    window.reset()
     guard let branch = context.branch else { return prepare() }
     renew()
     look()
@@ -75,149 +78,9 @@ final class SharedWatch {
     findTakenOut(branch)
   }
 
-  private func prepare() {
-    link.prepare { [weak self] result in
-      switch result {
-      case .success: self?.join()
-      // The connection was lost, or the server has refused what it may take later.
-      case .failure(.failed(let error)) where error.mayPass: self?.link.renew()
-      case .failure(let failure): self?.refused(.books(failure))
-      }
-    }
-  }
-
-  private func join() {
-    let former = context.lastBranch
-    let sentAt = SystemClock.monotonic()
-    var segment = [
-      PostgresStatements.former(.text(settings.name)),
-      PostgresStatements.goOnWithTheDay(.text(settings.name)),
-    ]
-    segment +=
-      PostgresBranch.joining(
-        settings.name, lease: settings.lease, host: settings.host,
-        after: max(former?.epoch ?? 0, context.known?.epoch ?? 0), proof: settings.proof)
-      + [
-        PostgresStatements.namesake(.text(settings.name)),
-        PostgresStatements.lockNumbers(),
-        PostgresStatements.addServices(.texts(settings.services.map(\.text))),
-        PostgresStatements.services(), PostgresStatements.lanes(), PostgresStatements.lookAtDay(),
-        PostgresStatements.booksName(), PostgresStatements.paused(.text(settings.name)),
-      ]
-    let count = segment.count
-    _ = link.send(
-      PostgresRequest(segment: segment) { rows in
-        rows.count == count ? rows : nil
-      }
-    ) {
-      [weak self] answer in
-      guard let self else { return }
-      switch answer {
-      case .done(let rows): self.joined(Array(rows.dropFirst(2)), self.context.lastBranch, sentAt, rows[0])
-      case .refused(let error) where !error.mayPass: self.refused(.server(error))
-      case .refused(let error):
-        self.context.takesNoChanges(error)
-        self.link.retry(after: error)
-      case .unknown: break
-      }
-    }
-  }
-
-  /// Another home has the name, and its lease runs. One that does not renew it is gone, and the name is free when it ends.
-  private func meet(_ found: SharedNamesake) {
-    if let seen = namesake?.seen, seen.epoch != found.epoch || seen.leaseEnd != found.leaseEnd {
-      return refused(.nameTaken(settings.name, host: found.host))
-    }
-    namesake = (namesake?.seen ?? found, SystemClock.monotonic() + Self.namesakePause)
-  }
-
-  /// - Parameter row: the branch as it was in the books before.
-  private func joined(
-    _ all: [PostgresRows], _ former: PostgresBranch?, _ sentAt: MonotonicTime, _ row: PostgresRows
-  ) {
-    var rows = all
-    let other = rows.remove(at: 3)
-    if rows[0].count == 0 {
-      // It may have closed in this very moment.
-      guard let found = SharedNamesake(other) else { return link.retry(after: nil) }
-      return meet(found)
-    }
-    namesake = nil
-    let days = rows[7]
-    if let now = days.integer(0, 3) {
-      context.clock.hear(now, at: SystemClock.wall(), SystemClock.monotonic())
-    }
-    guard let branch = PostgresBranch.joined(rows)?.branch, let day = days.integer(0, 0),
-      let opened = days.integer(0, 1), let drains = days.boolean(0, 2), let number = rows[8].integer(0, 0),
-      let firstDay = rows[8].integer(0, 1), let firstTicket = rows[8].integer(0, 2),
-      let issued = days.integer(0, 7), let sight = link.sight
-    else {
-      return refused(.books(.foreign))
-    }
-    compare(
-      with: BooksMark(
-        books: number, system: sight.system, timeline: sight.timeline, day: day, ticket: issued,
-        epoch: row.integer(0, 0) ?? 0, commits: row.integer(0, 1) ?? 0))
-    context.known?.note(epoch: branch.epoch)
-    context.know(services: rows[5])
-    context.forgetLanes()
-    context.know(lanes: rows[6], for: branch.id)
-    let opening = SharedOpening(
-      branch: branch, day: day, openedAt: context.clock.ours(opened), isDraining: drains,
-      services: context.services, name: BooksName(number: number, day: firstDay, ticket: firstTicket),
-      paused: context.pausedServices(rows[9]))
-    guard let former else { return begin(opening, sentAt) }
-    let isAsked = commits.settleFormer(former, on: link) { [weak self] isSettled in
-      guard let self else { return }
-      if isSettled { self.findForgotten(former, before: opening, sentAt) } else { self.link.renew() }
-    }
-    if !isAsked { link.renew() }
-  }
-
-  /// What the books are found to be when the branch joins, against what was known of them.
-  private func compare(with found: BooksMark) {
-    if let known = context.known, known.books == found.books,
-      known.isAhead(day: found.day, ticket: found.ticket)
-        || known.isAhead(epoch: found.epoch, commits: found.commits)
-    {
-      context.tell(.older(OlderBooks(known: known, found: found)))
-    }
-    context.known = found
-  }
-
-  /// Transactions of the former epoch that were told as committed may be gone with their server, too.
-  private func findForgotten(_ former: PostgresBranch, before opening: SharedOpening, _ sentAt: MonotonicTime)
-  {
-    let numbers = context.numbers.recent
-    guard !numbers.isEmpty else { return begin(opening, sentAt) }
-    let isAsked = link.send(former.kept(numbers)) { [weak self] answer in
-      guard let self else { return }
-      guard case .done(let kept) = answer else { return self.link.renew() }
-      let gone = self.context.numbers.missing(of: numbers, found: kept)
-      if !gone.isEmpty { self.context.tell(.forgotten(commits: gone)) }
-      self.begin(opening, sentAt)
-    }
-    if !isAsked { link.renew() }
-  }
-
-  private func begin(_ opening: SharedOpening, _ sentAt: MonotonicTime) {
-    context.takesChanges()
-    context.branch = opening.branch
-    context.lastBranch = opening.branch
-    context.numbers = CommitNumbers()
-    context.day = opening.day
-    isDraining = opening.isDraining
-    seen = nil
-    counted = nil
-    joined(opening)
-    if let known = context.known { context.tell(.known(known)) }
-    hold(sentAt)
-    look()
-  }
-
   // MARK: - The lease
 
-  private func hold(_ sentAt: MonotonicTime) {
+  func hold(_ sentAt: MonotonicTime) {
     let end = sentAt + settings.lease - settings.lease / 8
     leaseEnd = end
     renewAt = sentAt + settings.lease / 4
@@ -258,54 +121,6 @@ final class SharedWatch {
     isCalling = false
   }
 
-  // MARK: - Books that went back
-
-  /// The books are those of before, and were brought back to an older state while the branch was at work.
-  private func wentBack(day: BusinessDay? = nil, ticket: TicketNumber? = nil, commits: Int64? = nil) {
-    guard let known = context.known else { return }
-    var found = known
-    (found.day, found.ticket) = (day ?? known.day, ticket ?? known.ticket)
-    found.commits = commits ?? known.commits
-    context.known = found
-    context.tell(.older(OlderBooks(known: known, found: found)))
-    replaced()
-  }
-
-  /// - Returns: false if these are not the books that the branch knows.
-  private func recognize(_ look: SharedLook) -> Bool {
-    guard let known = context.known, !Kernel.makes("usesAnyBooks") else { return true }
-    guard look.books == known.books else {
-      // The next connection finds out what is there.
-      replaced()
-      return false
-    }
-    guard !known.isAhead(day: look.day, ticket: look.issued) else {
-      wentBack(day: look.day, ticket: look.issued)
-      return false
-    }
-    guard known.day != look.day || known.ticket != look.issued || toldMark != known else { return true }
-    var mark = known
-    (mark.day, mark.ticket) = (look.day, look.issued)
-    (context.known, toldMark) = (mark, mark)
-    context.tell(.known(mark))
-    return true
-  }
-
-  // MARK: - What is lost with a server
-
-  private func findForgotten(_ branch: PostgresBranch) {
-    let numbers = context.numbers.recent
-    guard !numbers.isEmpty else { return }
-    _ = link.send(branch.kept(numbers)) { [weak self] answer in
-      guard let self, self.context.branch == branch, case .done(let kept) = answer else { return }
-      let gone = self.context.numbers.missing(of: numbers, found: kept)
-      guard !gone.isEmpty else { return }
-      self.context.numbers.forget(gone)
-      self.context.tell(.forgotten(commits: gone))
-      self.replaced()
-    }
-  }
-
   // MARK: - Looking
 
   func heard(_ payload: String) {
@@ -337,16 +152,20 @@ final class SharedWatch {
     recheckAt.append((SystemClock.monotonic() + Self.recheckAfter, line))
   }
 
+  /// The next look finds everybody who is due, however long.
+  func lookBack() { window.reset() }
+
   func lookSoon() {
     if Kernel.makes("neverLooks") { return }
     lookAt = .earlier(lookAt, SystemClock.monotonic() + Self.soon)
   }
 
-  private func look() {
+  func look() {
     guard let branch = context.branch, !isLooking else { return }
     let askedAt = SystemClock.monotonic()
     lookAt = Kernel.makes("neverLooks") ? nil : askedAt + Self.lookEvery
-    isLooking = link.send(SharedLook.request(of: branch)) { [weak self] answer in
+    isLooking = link.send(SharedLook.request(of: branch, within: window.next(at: askedAt))) {
+      [weak self] answer in
       guard let self, self.context.branch == branch else { return }
       self.isLooking = false
       if case .done(let look) = answer { self.see(look, of: branch, askedAt) }
@@ -388,6 +207,10 @@ final class SharedWatch {
     let expired = leases.see(
       look.leases.filter { $0.branch.id != branch.id }, past: look.expired, database: look.now,
       askedAt: askedAt, at: SystemClock.monotonic(), own: settings.lease)
+    if leases.wasSet {
+      window.reset()
+      lookSoon()
+    }
     if let first = expired.first, !Kernel.makes("neverRescues") { rescue(first) }
   }
 
@@ -440,7 +263,7 @@ final class SharedWatch {
     if let leaseEnd, now >= leaseEnd { return ranOut() }
     if let dueAt, now >= dueAt, !isCalling {
       isCalling = true
-      if !Kernel.makes("neverCallsTheDue") { due() }
+      if !Kernel.makes("neverCallsTheDue") { due(window.last) }
     }
     guard link.isOpen else { return }
     if let renewAt, now >= renewAt { renew() }

@@ -186,13 +186,29 @@ struct AuditTests {
     #expect(try stage.reading().audit().problems == [])
     try stage.run("UPDATE bank.receipt SET finished_ms = 2000")
     #expect(try stage.reading().audit().remarks.map(\.kind) == [.servedOutOfTurn])
+    #expect(try stage.reading().clockNote() == nil)
+  }
+
+  @Test("On a day on which a clock was set back the order of service is a note, and no problem")
+  func clockSetBack() throws {
+    let stage = try stage()
+    try stage.run(
+      "UPDATE bank.receipt SET started_ms = started_ms - 900 WHERE ticket > 7",
+      "INSERT INTO bank.meta VALUES ('clock set back', 1)")
+    #expect(try stage.reading().audit().problems == [])
+    #expect(try stage.reading().clockNote() == Remark(.clockSetBack, 1))
+    try stage.run("UPDATE bank.meta SET value = 0 WHERE name = 'clock set back'")
+    #expect(try stage.reading().audit().remarks.map(\.kind) == [.servedOutOfTurn])
   }
 
   @Test("What the server does not promise is a problem, and what it promises a note")
   func server() throws {
+    // Each session waits for the disk in any case, and for a standby unless the operator has chosen otherwise.
     let cluster = try PostgresCluster(["fsync=off", "synchronous_commit=off"])
     let books = try ReadingStage(on: cluster).reading()
-    #expect(try books.audit().remarks.map(\.kind) == [.fsyncOff, .commitsUnawaited])
+    #expect(try books.audit().remarks.map(\.kind) == [.fsyncOff])
+    let local = try PostgresCluster(["synchronous_standby_names=nowhere", "synchronous_commit=local"])
+    #expect(try ReadingStage(on: local).reading().audit().remarks.map(\.kind) == [.commitsUnawaited])
     #expect(try books.replicationNote().kind == .standbyUnawaited)
     let good = try ReadingStage()
     #expect(try good.reading().replicationNote().kind == .standbyUnawaited)

@@ -258,6 +258,36 @@ struct ReadingTests {
     }
   }
 
+  @Test("A reader refuses other books than are known, and a server from which another one has taken over")
+  func recognized() throws {
+    let stage = try ReadingStage()
+    let numbers = try stage.client.rows(
+      .once(
+        "SELECT (SELECT value FROM bank.meta WHERE name = 'books'), (SELECT system_identifier FROM pg_control_system())"
+      ))[0]
+    let mark = BooksMark(
+      books: try #require(numbers.integer(0, 0)), system: try #require(numbers.integer(0, 1)), timeline: 1)
+    #expect(try PostgresReading(stage.address, knowing: { mark }).look().day == 1)
+    var (other, later) = (mark, mark)
+    other.books &+= 1
+    later.timeline = 2
+    for (known, words) in [(other, "other books"), (later, "pg_rewind")] {
+      let error = #expect(throws: StoreError.self) {
+        _ = try PostgresReading(stage.address, knowing: { known })
+      }
+      #expect(error?.description.contains(words) == true, "\(String(describing: error))")
+    }
+    // What is known may change while it reads.
+    var known = mark
+    let books = try PostgresReading(stage.address, knowing: { known })
+    known.timeline = 2
+    #expect(try books.look().day == 1, "a connection that is open stays")
+    try stage.run(
+      "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = 'bank-reader' AND datname = current_database()"
+    )
+    #expect(throws: StoreError.self) { _ = try books.look() }
+  }
+
   // MARK: - Servers that go
 
   @Test("A reader changes nothing, holds up nobody, and goes on behind a server that was killed")

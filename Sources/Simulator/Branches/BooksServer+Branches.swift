@@ -280,7 +280,8 @@
       switch kind {
       case "bank-return-due":
         let now = nowMilliseconds + (makes(.callsTooEarly) ? 60_000 : 0)
-        return rows.filter { $0.due.map { $0 <= now } ?? false }.map(\.ticket)
+        let first = nowMilliseconds - call.integer(3)
+        return rows.filter { $0.due.map { $0 <= now && $0 > first } ?? false }.map(\.ticket)
       case "bank-return-dead":
         return Array(rows.filter { $0.state == 3 }.map(\.ticket).prefix(Int(call.integer(3))))
       case "bank-return-dead-ticket":

@@ -199,8 +199,9 @@
 
     // MARK: - Looking
 
-    func lookAtDay() -> [[PostgresValue]] {
-      let due = customers.values.compactMap(\.due).min()
+    func lookAtDay(_ call: PostgresCall) -> [[PostgresValue]] {
+      let first = nowMilliseconds - call.integer(0)
+      let due = customers.values.compactMap(\.due).filter { $0 > first }.min()
       let unclaimed = customers.values.filter { row in
         row.state == 1 && !claims.contains { $0.holds(row) }
       }

@@ -258,7 +258,7 @@
       case "bank-end-day": return endDay(call, &turn)
       case "bank-forget-claim": return forget(turn) { claims.removeAll() }
       case "bank-forget-returned": return forget(turn) { returned.removeAll() }
-      case "bank-look-day": return lookAtDay()
+      case "bank-look-day": return lookAtDay(call)
       case "bank-look-lanes": return lookAtLanes()
       case "bank-look-lane": return [[.boolean(hasUnclaimed(call.integer(0)))]]
       case "bank-look-numbers": return lookAtNumbers()

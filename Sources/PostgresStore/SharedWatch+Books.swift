@@ -1,0 +1,56 @@
+// Owns how an open branch notices that its books are not what they were: other ones, an older state of them, or a copy without the
+// last transactions. Invariant: what is missing is told once, and then nothing in hand is the branch's any more.
+import BankModel
+import Posix
+import Postgres
+import QueueCore
+
+extension SharedWatch {
+  // MARK: - Books that went back
+
+  /// The books are those of before, and were brought back to an older state while the branch was at work.
+  func wentBack(day: BusinessDay? = nil, ticket: TicketNumber? = nil, commits: Int64? = nil) {
+    guard let known = context.known else { return }
+    var found = known
+    (found.day, found.ticket) = (day ?? known.day, ticket ?? known.ticket)
+    found.commits = commits ?? known.commits
+    context.known = found
+    context.tell(.older(OlderBooks(known: known, found: found)))
+    replaced()
+  }
+
+  /// - Returns: false if these are not the books that the branch knows.
+  func recognize(_ look: SharedLook) -> Bool {
+    guard let known = context.known, !Kernel.makes("usesAnyBooks") else { return true }
+    guard look.books == known.books else {
+      // The next connection finds out what is there.
+      replaced()
+      return false
+    }
+    guard !known.isAhead(day: look.day, ticket: look.issued) else {
+      wentBack(day: look.day, ticket: look.issued)
+      return false
+    }
+    guard known.day != look.day || known.ticket != look.issued || toldMark != known else { return true }
+    var mark = known
+    (mark.day, mark.ticket) = (look.day, look.issued)
+    (context.known, toldMark) = (mark, mark)
+    context.tell(.known(mark))
+    return true
+  }
+
+  // MARK: - What is lost with a server
+
+  func findForgotten(_ branch: PostgresBranch) {
+    let numbers = context.numbers.recent
+    guard !numbers.isEmpty else { return }
+    _ = link.send(branch.kept(numbers)) { [weak self] answer in
+      guard let self, self.context.branch == branch, case .done(let kept) = answer else { return }
+      let gone = self.context.numbers.missing(of: numbers, found: kept)
+      guard !gone.isEmpty else { return }
+      self.context.numbers.forget(gone)
+      self.context.tell(.forgotten(commits: gone))
+      self.replaced()
+    }
+  }
+}

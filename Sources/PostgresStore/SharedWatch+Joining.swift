@@ -1,0 +1,150 @@
+// Owns how a branch joins the bank, for the first time or again: the books are brought to the present version, the branch gets an
+// epoch, and finds out what became of its former one. Invariant: what was under way is told before the branch has an epoch again.
+import BankModel
+import Posix
+import Postgres
+import QueueCore
+import Time
+
+extension SharedWatch {
+  func prepare() {
+    link.prepare { [weak self] result in
+      switch result {
+      case .success: self?.join()
+      // The connection was lost, or the server has refused what it may take later.
+      case .failure(.failed(let error)) where error.mayPass: self?.link.renew()
+      case .failure(let failure): self?.refused(.books(failure))
+      }
+    }
+  }
+
+  func join() {
+    let former = context.lastBranch
+    let sentAt = SystemClock.monotonic()
+    var segment = [
+      PostgresStatements.former(.text(settings.name)),
+      PostgresStatements.goOnWithTheDay(.text(settings.name)),
+    ]
+    segment +=
+      PostgresBranch.joining(
+        settings.name, lease: settings.lease, host: settings.host,
+        after: max(former?.epoch ?? 0, context.known?.epoch ?? 0), proof: settings.proof)
+      + [
+        PostgresStatements.namesake(.text(settings.name)),
+        PostgresStatements.lockNumbers(),
+        PostgresStatements.addServices(.texts(settings.services.map(\.text))),
+        PostgresStatements.services(), PostgresStatements.lanes(),
+        PostgresStatements.lookAtDay(.integer(DueWindow.everything)),
+        PostgresStatements.booksName(), PostgresStatements.paused(.text(settings.name)),
+      ]
+    let count = segment.count
+    _ = link.send(
+      PostgresRequest(segment: segment) { rows in
+        rows.count == count ? rows : nil
+      }
+    ) {
+      [weak self] answer in
+      guard let self else { return }
+      switch answer {
+      case .done(let rows): self.joined(Array(rows.dropFirst(2)), self.context.lastBranch, sentAt, rows[0])
+      case .refused(let error) where !error.mayPass: self.refused(.server(error))
+      case .refused(let error):
+        self.context.takesNoChanges(error)
+        self.link.retry(after: error)
+      case .unknown: break
+      }
+    }
+  }
+
+  /// Another home has the name, and its lease runs. One that does not renew it is gone, and the name is free when it ends.
+  private func meet(_ found: SharedNamesake) {
+    if let seen = namesake?.seen, seen.epoch != found.epoch || seen.leaseEnd != found.leaseEnd {
+      return refused(.nameTaken(settings.name, host: found.host))
+    }
+    namesake = (namesake?.seen ?? found, SystemClock.monotonic() + Self.namesakePause)
+  }
+
+  /// - Parameter row: the branch as it was in the books before.
+  private func joined(
+    _ all: [PostgresRows], _ former: PostgresBranch?, _ sentAt: MonotonicTime, _ row: PostgresRows
+  ) {
+    var rows = all
+    let other = rows.remove(at: 3)
+    if rows[0].count == 0 {
+      // It may have closed in this very moment.
+      guard let found = SharedNamesake(other) else { return link.retry(after: nil) }
+      return meet(found)
+    }
+    namesake = nil
+    let days = rows[7]
+    if let now = days.integer(0, 3) {
+      context.clock.hear(now, at: SystemClock.wall(), SystemClock.monotonic())
+    }
+    guard let branch = PostgresBranch.joined(rows)?.branch, let day = days.integer(0, 0),
+      let opened = days.integer(0, 1), let drains = days.boolean(0, 2), let number = rows[8].integer(0, 0),
+      let firstDay = rows[8].integer(0, 1), let firstTicket = rows[8].integer(0, 2),
+      let issued = days.integer(0, 7), let sight = link.sight
+    else {
+      return refused(.books(.foreign))
+    }
+    compare(
+      with: BooksMark(
+        books: number, system: sight.system, timeline: sight.timeline, day: day, ticket: issued,
+        epoch: row.integer(0, 0) ?? 0, commits: row.integer(0, 1) ?? 0))
+    context.known?.note(epoch: branch.epoch)
+    context.know(services: rows[5])
+    context.forgetLanes()
+    context.know(lanes: rows[6], for: branch.id)
+    let opening = SharedOpening(
+      branch: branch, day: day, openedAt: context.clock.ours(opened), isDraining: drains,
+      services: context.services, name: BooksName(number: number, day: firstDay, ticket: firstTicket),
+      paused: context.pausedServices(rows[9]))
+    guard let former else { return begin(opening, sentAt) }
+    let isAsked = commits.settleFormer(former, on: link) { [weak self] isSettled in
+      guard let self else { return }
+      if isSettled { self.findForgotten(former, before: opening, sentAt) } else { self.link.renew() }
+    }
+    if !isAsked { link.renew() }
+  }
+
+  /// What the books are found to be when the branch joins, against what was known of them.
+  private func compare(with found: BooksMark) {
+    if let known = context.known, known.books == found.books,
+      known.isAhead(day: found.day, ticket: found.ticket)
+        || known.isAhead(epoch: found.epoch, commits: found.commits)
+    {
+      context.tell(.older(OlderBooks(known: known, found: found)))
+    }
+    context.known = found
+  }
+
+  /// Transactions of the former epoch that were told as committed may be gone with their server, too.
+  private func findForgotten(_ former: PostgresBranch, before opening: SharedOpening, _ sentAt: MonotonicTime)
+  {
+    let numbers = context.numbers.recent
+    guard !numbers.isEmpty else { return begin(opening, sentAt) }
+    let isAsked = link.send(former.kept(numbers)) { [weak self] answer in
+      guard let self else { return }
+      guard case .done(let kept) = answer else { return self.link.renew() }
+      let gone = self.context.numbers.missing(of: numbers, found: kept)
+      if !gone.isEmpty { self.context.tell(.forgotten(commits: gone)) }
+      self.begin(opening, sentAt)
+    }
+    if !isAsked { link.renew() }
+  }
+
+  private func begin(_ opening: SharedOpening, _ sentAt: MonotonicTime) {
+    context.takesChanges()
+    context.branch = opening.branch
+    context.lastBranch = opening.branch
+    context.numbers = CommitNumbers()
+    context.day = opening.day
+    isDraining = opening.isDraining
+    seen = nil
+    counted = nil
+    joined(opening)
+    if let known = context.known { context.tell(.known(known)) }
+    hold(sentAt)
+    look()
+  }
+}
