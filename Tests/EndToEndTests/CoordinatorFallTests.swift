@@ -26,7 +26,7 @@ import Testing
     try branch.waitUntil("attempt \(attempt) has begun", within: .seconds(40)) {
       begun(ticket, branch).count == attempt
     }
-    var pid: Int32 = 0
+    var pid = 0
     try branch.waitUntil("there is a coordinator") {
       pid = try branch.statusIfAnswered()?.pid ?? 0
       return pid > 0
