@@ -36,7 +36,7 @@ final class OwnWork: BankPart {
   func refusal(of command: ControlCommand, from session: ControlSession) -> Failure? {
     // A client that asks for something else does not wait any more.
     if !waiters.isEmpty { forget(session) }
-    switch command {
+    return switch command {
     case .stop(let order) where order.noWait != true: refusal("stop", place(of: session))
     case .reset: refusal("reset", place(of: session))
     case .awaitIdle: refusal("wait", place(of: session))
