@@ -23,7 +23,8 @@ enum StopCommand {
       let report = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
         try coordinator.status(.stop(order))
       }
-      return try session.show(.status(report), or: [session.words.isClosing])
+      try session.show(.status(report), or: [session.words.isClosing])
+      return .done
     }
     var guardian: OtherProcess?
     let report = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
