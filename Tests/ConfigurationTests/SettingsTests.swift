@@ -236,6 +236,7 @@ import Time
     case .command, .program:
       return .list(["program"] + (0..<chance.draw(0...3)).map { _ in words(&chance) })
     case .variables: return .table(["LANG": "ko_KR.UTF-8", "A": words(&chance)])
+    case .mask: return .text(["0022", "0077", "0000", "0027"][Int(chance.draw(0...3))])
     case .meanings: return .table(["3": "served", "signal": "dead", "75": "pause"])
     case .side: return .text(PostingRule.Side.names[Int(chance.draw(0...2))])
     case .language: return [.null, .text("ko"), .text("en")][Int(chance.draw(0...2))]
