@@ -119,7 +119,7 @@ extension PageTests {
         let first = try site.page()
         let second = try site.page("/windows", beside: first)
         let stranger = try site.page()
-        try first.view(width: 1280, height: 900)
+        try first.view(width: 1280, height: 1_100)
         try first.click("[data-action=\"logout\"]")
         try first.wait(for: "document.readyState === 'complete' && location.pathname === '/login'")
         #expect(try first.cookies().isEmpty)
