@@ -195,7 +195,7 @@ struct ConfigCommandsTests {
         // What services of one's own say, and where shared books are, may be as long as it likes.
         case .address, .openName, .openNumber, .openSmallNumber, .openSpan, .openFraction, .path, .command,
           .program, .variables,
-          .meanings, .side:
+          .meanings, .side, .mask:
           .null
         }
       return PresentSetting(key: setting.key, value: longest, source: .file(line: 100_000))

@@ -132,7 +132,7 @@ import Wire
     #expect(order.program.directory == "/tmp")
     #expect(order.payload.isEmpty)
     #expect(
-      order.program.environment.keys.sorted() == [
+      order.program.environment.inOrder.map(\.key) == [
         "BANK_ATTEMPT", "BANK_DAY", "BANK_KEY", "BANK_SERVICE", "BANK_TICKET", "PATH",
       ])
     #expect(order.program.environment["BANK_DAY"] == "3")

@@ -159,7 +159,7 @@ import Wire
     runner.child.kill(SIGKILL)
     #expect(try runner.ending() == .signal(SIGKILL, coreDumped: false))
     let loop = try EventLoop()
-    let orphans = Orphans(key: runner.key, on: loop)
+    let orphans = Orphans(OrphanTraces(key: runner.key), on: loop)
     orphans.end(grace: .zero, at: SystemClock.monotonic())
     let end = SystemClock.monotonic() + patience
     while !orphans.areGone, SystemClock.monotonic() < end {
