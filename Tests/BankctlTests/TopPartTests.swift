@@ -1,5 +1,6 @@
 // The parts of the dashboard that know no key: plots of what was served, small bars, the lines that are written to a
 // terminal, how many colours it has.
+import Arguments
 import Posix
 import Testing
 import Time
