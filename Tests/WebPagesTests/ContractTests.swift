@@ -256,6 +256,10 @@ struct ContractTests {
       html {
         $0.state = .serving; $0.receipt = nil
       }.contains(unsaid))
+    let receipt = ReceiptRow(
+      sequence: 1, day: 1, ticket: 1, service: .loan, outcome: .served, finishedAt: 0,
+      result: ShownText("a"), errors: ShownText("b"), exitCode: 3)
+    #expect(receipt.result?.first == "a" && receipt.errors?.first == "b" && receipt.exitCode == 3)
     #expect(html { _ in }.contains(language == .korean ? "출력이 없습니다." : "Nothing was written."))
   }
 

@@ -164,7 +164,7 @@ public struct ReceiptRow: Sendable, Equatable {
     (self.sequence, self.day, self.ticket, self.service) = (sequence, day, ticket, service)
     (self.priority, self.outcome, self.window, self.attempts) = (priority, outcome, window, attempts)
     (self.amount, self.debit, self.credit, self.finishedAt) = (amount, debit, credit, finishedAt)
-    (self.result, self.exitCode, self.missing) = (result, exitCode, missing)
+    (self.result, self.errors, self.exitCode, self.missing) = (result, errors, exitCode, missing)
   }
 }
 
