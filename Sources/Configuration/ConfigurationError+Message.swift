@@ -88,7 +88,8 @@ extension ConfigurationError {
     case .noSuchProgram(let name):
       return "\(subject): there is no program \(quoted(name)); install it, or write its whole path"
     case .notExecutable(let name, let why):
-      return "\(subject): \(quoted(name)) cannot be run (\(shown(why))); make it executable, or write another"
+      return
+        "\(subject): \(quoted(name)) cannot be run (\(shown(why, atMost: 400))); make it executable, or write another"
     case .sameAccount(let name):
       return "\(subject) debits and credits \(quoted(name)); write another account for one of the two"
     case .notAChoice(let text, let choices):
@@ -169,7 +170,7 @@ extension ConfigurationError {
       return "프로그램이 없습니다: \(quoted(name)) (\(subject)). 설치하거나 전체 경로를 쓰세요."
     case .notExecutable(let name, let why):
       return
-        "프로그램을 실행할 수 없습니다: \(quoted(name)) (\(subject), \(shown(why))). 실행 권한을 주거나 다른 프로그램을 쓰세요."
+        "프로그램을 실행할 수 없습니다: \(quoted(name)) (\(subject), \(shown(why, atMost: 400))). 실행 권한을 주거나 다른 프로그램을 쓰세요."
     case .sameAccount(let name):
       return "\(subject)에서 debit과 credit이 모두 \(quoted(name))입니다. 둘 중 하나를 다른 계정으로 쓰세요."
     case .notAChoice(let text, let choices):
@@ -222,8 +223,8 @@ extension ConfigurationError {
   private func quoted(_ text: String) -> String { "\"\(shown(text))\"" }
 
   /// Text from outside, on one line and no longer than a person reads.
-  private func shown(_ text: String) -> String {
-    let cut = text.count > 80 ? text.prefix(80) + "…" : text[...]
+  private func shown(_ text: String, atMost limit: Int = 80) -> String {
+    let cut = text.count > limit ? text.prefix(limit) + "…" : text[...]
     return cut.unicodeScalars.reduce(into: "") { shown, scalar in
       let isControl =
         scalar.properties.generalCategory == .control || scalar.properties.generalCategory == .format

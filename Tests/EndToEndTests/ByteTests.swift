@@ -113,6 +113,22 @@ struct ByteTests {
     }
   }
 
+  @Test(
+    "a script whose first line ends with a carriage return is explained, by run and before the bank opens")
+  func firstLine() throws {
+    try withServices { branch in
+      let script = try branch.write("#!/bin/sh\r\necho\r\n", to: "script")
+      chmod(script, 0o700)
+      let file = try branch.write(#"{"services": {"x": {"run": ["\#(script)"]}}}"#, to: "other.json")
+      for outcome in [
+        try branch.run("run", "--wait", "--", script), try branch.run("config", "check", file),
+      ] {
+        #expect(outcome.code != 0 && outcome.err.contains(#""/bin/sh\r""#), outcome.story)
+        #expect(outcome.err.contains("carriage return"), outcome.story)
+      }
+    }
+  }
+
   @Test("a piped input that is not taken is named, and one that is too long is refused")
   func input() throws {
     try withServices { branch in

@@ -25,7 +25,9 @@ extension MessageCatalog {
 
   /// - Parameter words: The last lines of the command, or why it did not begin.
   func commandPutAside(_ ticket: Int64, _ words: String) -> String {
-    let last = words.split(whereSeparator: \.isNewline).first.map { safe(String($0)) } ?? ""
+    let last =
+      words.split(whereSeparator: \.isNewline).first
+      .map { safe(String($0), atMost: Self.longestReason) } ?? ""
     let reason = last.isEmpty ? "" : " (\(last))"
     return say(
       "Ticket \(ticket) was put aside as a dead letter\(reason). To try it again: bankctl requeue \(ticket)",
@@ -89,7 +91,9 @@ extension MessageCatalog {
 
   /// - Parameter words: What the worker said; its first line is the reason.
   func hasPaused(_ service: ServiceName, because words: String) -> String {
-    let reason = words.split(whereSeparator: \.isNewline).first.map { safe(String($0)) } ?? ""
+    let reason =
+      words.split(whereSeparator: \.isNewline).first
+      .map { safe(String($0), atMost: Self.longestReason) } ?? ""
     return say(
       "\(service.text) has paused: \(reason). Mend it, then: bankctl resume \(service.text)",
       "\(service.text) 업무가 멈췄습니다: \(reason). 고친 뒤 bankctl resume \(service.text) 로 다시 시작하세요.")

@@ -32,11 +32,14 @@ package struct MessageCatalog: Sendable {
   /// spelled out.
   package func quoted(_ text: String) -> String { "'\(safe(text))'" }
 
-  /// The same without the quotes.
-  func safe(_ text: String) -> String {
+  /// Long enough for the reason why a program cannot be run, which names its file and its interpreter.
+  static let longestReason = 400
+
+  /// The same without the quotes, cut after so many characters.
+  func safe(_ text: String, atMost limit: Int = 60) -> String {
     var shown = ""
     for (index, scalar) in text.unicodeScalars.enumerated() {
-      if index == 60 {
+      if index == limit {
         shown += "…"
         break
       }
