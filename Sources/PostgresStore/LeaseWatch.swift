@@ -61,10 +61,13 @@ struct LeaseWatch {
       let left = TimeSpan.milliseconds(end / 1_000 - database)
       let one = renewed(lease, left, wasSet: wasSet, after: former, at: now, own: own)
       next[lease.branch.id] = one
-      let isStill = now.since(one.renewedAt) >= one.length - one.length / 16
+      let silence = now.since(one.renewedAt)
       if past.contains(lease.branch) {
-        if isStill || !one.isAlive { expired.append(Expired(branch: lease.branch)) }
-      } else if isStill, left > .zero {
+        // Both clocks agree, as far as the time of a question goes.
+        if silence >= one.length - one.length / 16 || !one.isAlive {
+          expired.append(Expired(branch: lease.branch))
+        }
+      } else if silence >= one.length + one.length / 16, left > .zero {
         expired.append(Expired(branch: lease.branch, unmoved: end))
       }
     }
