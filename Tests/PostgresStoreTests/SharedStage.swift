@@ -149,9 +149,7 @@ final class SharedBranch {
       pages.append((line, page))
       inHand += page
     case .mayWait(let line): mayWait.insert(line)
-    case .takenOut(let ticket):
-      takenOut.append(ticket)
-      inHand.removeAll { $0.customer.ticket == ticket }
+    case .takenOut(let ticket): takenOut.append(ticket)
     case .answered(let request, let answer):
       #expect(answers[request] == nil, "a request is answered once")
       answers[request] = answer

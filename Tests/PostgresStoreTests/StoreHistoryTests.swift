@@ -50,7 +50,7 @@ struct StoreHistoryTests {
         _ = try? watcher.rows(
           .once("UPDATE bank.branch SET expires_at = '-infinity' WHERE id = \(sleeper.id)"))
         _ = try? watcher.rows(
-          PostgresStatements.fenceExpired(.integer(sleeper.id), .integer(sleeper.epoch)),
+          PostgresStatements.fenceExpired(.integer(sleeper.id), .integer(sleeper.epoch), .integer(0)),
           PostgresStatements.giveBack())
       }
       actions[
