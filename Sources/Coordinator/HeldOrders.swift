@@ -28,6 +28,8 @@ struct HeldOrders {
   }
 
   private var waiting: [Peer: [Order]] = [:]
+  /// Bytes that waited for each reader when it was last looked at.
+  private var backlogs: [Peer: Int] = [:]
 
   var isEmpty: Bool { waiting.isEmpty }
   /// In an order of their own, which is no dictionary's.
@@ -36,6 +38,13 @@ struct HeldOrders {
       ($0.value[0].window, $0.value[0].lease.ticket) < ($1.value[0].window, $1.value[0].lease.ticket)
     }
     .map(\.key)
+  }
+
+  func orders(of peer: Peer) -> [Order] { waiting[peer] ?? [] }
+
+  /// - Returns: true if the reader has taken something since the last look.
+  mutating func hasRead(_ peer: Peer, backlog: Int) -> Bool {
+    backlog < backlogs.updateValue(backlog, forKey: peer) ?? 0
   }
 
   func holds(_ peer: Peer) -> Bool { waiting[peer] != nil }
@@ -58,6 +67,6 @@ struct HeldOrders {
   private mutating func change(_ peer: Peer, _ body: (inout [Order]) -> Void) {
     guard var orders = waiting.removeValue(forKey: peer) else { return }
     body(&orders)
-    if !orders.isEmpty { waiting[peer] = orders }
+    if orders.isEmpty { backlogs[peer] = nil } else { waiting[peer] = orders }
   }
 }

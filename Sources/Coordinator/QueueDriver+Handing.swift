@@ -50,23 +50,37 @@ extension QueueDriver {
     guard !heldOrders.isEmpty, !context.isCutOff, engine.isWorking else { return false }
     var hasSent = false
     for peer in heldOrders.peers {
+      renewHeldLeases(of: peer)
       while let order = heldOrders.first(of: peer) {
         let isHeld = machine.holds(order.lease, at: order.window)
         guard !isHeld || backlog(at: order.window) < HeldOrders.room else { break }
         heldOrders.removeFirst(of: peer)
         guard isHeld else { continue }
         hasSent = true
-        let kind = context.kinds[order.window.service]
         // The lease begins with the order: a worker makes no progress with a customer that it has not been told of.
-        if kind.isForeign {
-          apply(.tellerProgressed(order.window, order.lease.generation, order.lease))
-        }
-        tell(of: order.customer, order.lease, at: order.window, kind)
+        renew(order)
+        tell(of: order.customer, order.lease, at: order.window, context.kinds[order.window.service])
         guard !context.isCutOff, engine.isWorking else { break }
       }
     }
-    if hasSent { perform() }
+    perform()
     return hasSent
+  }
+
+  /// While a worker reads, the leases of the customers behind do not run out: it is the bank that has not told it of them. One that
+  /// reads nothing for a lease loses them.
+  private func renewHeldLeases(of peer: HeldOrders.Peer) {
+    guard let first = heldOrders.first(of: peer),
+      heldOrders.hasRead(peer, backlog: backlog(at: first.window))
+    else { return }
+    for order in heldOrders.orders(of: peer) where machine.holds(order.lease, at: order.window) {
+      renew(order)
+    }
+  }
+
+  private func renew(_ order: HeldOrders.Order) {
+    guard context.kinds[order.window.service].isForeign else { return }
+    apply(.tellerProgressed(order.window, order.lease.generation, order.lease))
   }
 
   /// Asks for a customer back. One whose order was never sent is back already.
