@@ -31,7 +31,7 @@ struct PlantedBugTests {
     .renewsEveryLeaseOfAWorker: 614, .saysThatCutOutputIsWhole: 28, .pausesWithoutAWord: 35,
     .buriesWhatCannotRun: 35, .timesOutInWords: 118, .leavesOrphansAtTheStart: 94,
     .succeedsBesideTheTree: 348, .cancelsInWords: 356,
-    .notesNoCommands: 3_951, .startsTooEarly: 199, .forgetsStarts: 388,
+    .notesNoCommands: 3_951, .startsTooEarly: 199, .forgetsStarts: 388, .forgetsWhoWasInHand: 58,
     .leavesTheBankUnguarded: 12,  // One in a thousand histories has a guardian that looks at that moment.
     .endsTheSilent: 1_162,
   ]
