@@ -72,8 +72,8 @@ private struct OwnFamily {
 
 /// Looks for such processes again and again, until none is left.
 final class OrphanSearch {
-  /// For how long after the last trace of an orphan a process that ended unseen may have been one.
-  private static let suspicion = TimeSpan.milliseconds(100)
+  /// For how long after the last trace of an orphan, and for how many looks, a process that ended unseen may have been one.
+  private static let (suspicion, looks) = (TimeSpan.milliseconds(100), 10)
 
   private let traces: OrphanTraces
   /// Processes without a trace, by their numbers: a look at new processes alone is soon done.
@@ -81,6 +81,8 @@ final class OrphanSearch {
   /// Whether the next look passes over the known strangers. The last look never does.
   private var isQuick = false
   private var seenAt: MonotonicTime?
+  /// Looks since then.
+  private var looksSince = 0
   /// All that were found, with their services.
   private(set) var found: [Orphans.Left] = []
 
@@ -94,7 +96,7 @@ final class OrphanSearch {
     var looked = ProcessEnding.Found()
     var (hasLost, hasMissed) = (false, false)
     // The newest first: an orphan that replaces itself is among them, and not for long.
-    for pid in ProcessTable.all().sorted(by: >) where !strangers.contains(pid) && !isHeld(pid) {
+    for pid in ProcessTable.newestFirst() where !strangers.contains(pid) && !isHeld(pid) {
       guard looked.processes.count < room else { break }
       guard let kinship = ProcessTable.kinship(of: pid) else {
         hasMissed = true
@@ -115,8 +117,10 @@ final class OrphanSearch {
   /// Decides whether to look again at once.
   private func settle(hasLost: Bool, hasMissed: Bool, _ looked: inout ProcessEnding.Found) {
     let now = SystemClock.monotonic()
-    if hasLost || !looked.processes.isEmpty || seenAt == nil { seenAt = now }
-    let isSuspicious = hasMissed && seenAt.map { now.since($0) < Self.suspicion } == true
+    if hasLost || !looked.processes.isEmpty || seenAt == nil { (seenAt, looksSince) = (now, 0) }
+    looksSince += 1
+    let isRecent = looksSince <= Self.looks || seenAt.map { now.since($0) < Self.suspicion } == true
+    let isSuspicious = hasMissed && isRecent
     let isQuiet = !hasLost && !isSuspicious
     looked.isChanging = !isQuiet || isQuick
     isQuick = !isQuiet

@@ -46,6 +46,16 @@ public enum ProcessTable {
     Kernel.simulated?.processes ?? ((try? Directory.entries(of: "/proc")) ?? []).compactMap { pid_t($0) }
   }
 
+  /// The same, those that have started last first, as far as their numbers tell: numbers are used again from the lowest.
+  /// /proc/loadavg, `proc_loadavg(5)`
+  public static func newestFirst() -> [pid_t] {
+    // The last word is the number that was given last.
+    let last =
+      Kernel.simulated == nil ? text(of: "/proc/loadavg", limit: 256)?.split(separator: "\n").first : nil
+    let latest = last?.split(separator: " ").last.flatMap { pid_t($0) } ?? pid_t.max
+    return all().sorted { ($0 <= latest ? 1 : 0, $0) > ($1 <= latest ? 1 : 0, $1) }
+  }
+
   /// The words of a process's command line, its own name first; empty for a zombie, and where there is none.
   /// /proc/PID/cmdline
   public static func arguments(of pid: pid_t) -> [String] {
