@@ -31,7 +31,8 @@ import Testing
       try branch.waitUntil("it begins again") { begun(branch) == 2 }
       #expect(try branch.json("ticket", "1")["attempts"].items.map { $0["end"].text } == ["lease_expired"])
       #expect(try branch.status().worker("slow-1")?.pid != runner.pid)
-      try branch.done("stop", "--now")
+      try branch.done("cancel", "1")
+      try branch.done("stop")
       try branch.expectNobodyLeft()
     }
   }
