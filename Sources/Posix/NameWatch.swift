@@ -27,6 +27,8 @@ public final class NameWatch {
   private var registration: Registration?
   private var names: [(path: String, expectation: Expectation)] = []
   private var known: [String: FileFacts.Identity] = [:]
+  /// Names that were told to be lost since they were last remembered.
+  private var told: Set<String> = []
 
   /// Watches nothing yet.
   ///
@@ -45,17 +47,31 @@ public final class NameWatch {
     names += paths.map { ($0, expectation) }
   }
 
-  /// Takes what is there now for what belongs there, and watches the directories that there are now.
+  /// Takes what is there now for what belongs there, and watches the directories that there are now. A name that was lost
+  /// since the last call of ``losses()``, such as during a repair, stays lost.
   public func remember() throws(SystemError) {
     repairAt = nil
     let changes = DirectoryWatch.Changes.names.union(.itself)
     for directory in directories { _ = try notices.add(directory, changes) }
+    let former = known
     known.removeAll()
     adopt()
+    for (path, expectation) in names {
+      guard let identity = former[path], !told.contains(path), known[path] != identity else { continue }
+      if expectation == .same || known[path] == nil { known[path] = identity }
+    }
+    told.removeAll()
+    if !missing().isEmpty { putOff() }
   }
 
   /// The names that do not lead where they did, now.
   public func losses() -> [String] {
+    let lost = missing()
+    told.formUnion(lost)
+    return lost
+  }
+
+  private func missing() -> [String] {
     names.filter { path, expectation in
       guard let identity = known[path] else { return false }
       let present = file(at: path)

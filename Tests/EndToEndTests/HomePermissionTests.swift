@@ -74,7 +74,7 @@ struct HomePermissionTests {
       }
       // The file is found again, from wherever the coordinator is.
       try branch.done("reload")
-      try branch.done("enqueue", "--service", "where", "--wait")
+      try branch.done("enqueue", "1", "--service", "where", "--wait")
       #expect(try branch.json("ticket", "1")["result"].text == branch.home + "\n")
       let asked = try branch.launch(
         ["-c", "cd \(place) && exec \(Binaries.bankctl) run --wait -- pwd"], program: "/bin/sh"

@@ -259,7 +259,7 @@ struct RemovedFilesTests {
         """#, to: "bank.json")
       try branch.start("--config", file, "--speed", "max")
       try branch.done("web", "--no-open")
-      try branch.done("enqueue", "--service", "long", "--wait")
+      try branch.done("enqueue", "1", "--service", "long", "--wait")
       try test(branch)
     }
   }
@@ -285,7 +285,8 @@ struct RemovedFilesTests {
       let missing = HomeTable.entries.filter { $0.isAlwaysThere && !present.contains($0) }
       #expect(missing.isEmpty, "\(missing.map(\.path))")
       for owner in HomeEntry.Owner.allCases { #expect(present.contains { $0.owner == owner }, "\(owner)") }
-      for entry in present where entry.remedy != .ends {
+      // The log of a database comes back with the next row, and tests of its own lose it.
+      for entry in present where entry.remedy == .remade {
         // What stood below a directory that was removed before comes back a moment after it.
         try branch.waitUntil("\(entry.path) is there") { mode(entry, of: branch) != nil }
         try remove(entry.path, of: branch)

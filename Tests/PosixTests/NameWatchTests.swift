@@ -88,6 +88,23 @@ import Time
     try watcher.wait("the next loss is told") { watcher.told.contains([path]) }
   }
 
+  @Test("what is removed in the midst of a repair is repaired next, and not forgotten")
+  func duringRepair() throws {
+    let directory = try TemporaryDirectory()
+    let (one, other) = (directory.file("one"), directory.file("other"))
+    for path in [one, other] { try write(path) }
+    let watcher = try Watcher([directory.path], same: [one, other])
+    unlink(one)
+    try watcher.wait("the loss is told") { watcher.told == [[one]] }
+    try write(one)
+    unlink(other)
+    try watcher.watch.remember()
+    #expect(watcher.watch.repairAt != nil && watcher.watch.losses() == [other])
+    // What was told and is not made again is given up: whoever looks after it has decided so.
+    try watcher.watch.remember()
+    #expect(watcher.watch.repairAt == nil && watcher.watch.losses() == [])
+  }
+
   @Test("a name that leads nowhere yet is watched from the moment on in which it does")
   func newcomer() throws {
     let directory = try TemporaryDirectory()
