@@ -38,7 +38,7 @@ struct WebAnswersTests {
       #expect(busy.status == 202 && busy.json["said"].text == "refused~unfinished", "\(busy.body)")
       #expect(busy.json["to"].text?.hasPrefix("/ticket/2?day=1&said=") == true, "\(busy.body)")
       #expect(try branch.status().queue("cancelled") == 0)
-      try branch.done("pause", "--service", "juice")
+      try branch.done("pause", "juice")
       let away = try order("two")
       #expect(away.status == 409 && away.json["said"].text == "refused~no_station", "\(away.body)")
       #expect(try branch.status().queue("cancelled") == 1)

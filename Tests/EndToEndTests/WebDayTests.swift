@@ -22,10 +22,10 @@ struct WebDayTests {
       try branch.done("pause")
       try branch.done("enqueue", "8", "--service", "deposit")
       let web = try branch.web()
-      let list = try web.local("/tickets?state=waiting").body
-      let question = try web.local(
-        "/tickets/cancel", "-d",
-        try fields(of: list, form: "/tickets/cancel").joined(separator: "&") + "&ticket=5&ticket=6")
+      let list = try fields(of: try web.local("/tickets?state=waiting").body, form: "/tickets/cancel")
+      let ticked = list.filter { !$0.hasPrefix("ticket=") } + ["ticket=5", "ticket=6"]
+      #expect(ticked.contains("day=1"))
+      let question = try web.local("/tickets/cancel", "-d", ticked.joined(separator: "&"))
       #expect(question.status == 200 && question.body.contains("day 1, tickets 5, 6"), "\(question.body)")
       let sure = try fields(of: question.body, form: "/tickets/cancel").joined(separator: "&")
       let all = try web.local("/tickets/cancel", "-d", "state=waiting&all=1&day=1&key=b").body
