@@ -1,6 +1,6 @@
 // The customers in the hands of commands and workers, as the next coordinator finds them when this one is killed. They lie in memory
 // that outlives the process: a word is written when a customer is handed out and when it leaves the hand, and no disk is waited for.
-// Invariants: whoever was told of a customer stands in the table before that. What a table says of other books, another day or
+// Invariants: a customer stands in the table before its worker hears of it. What a table says of other books, another day or
 // a machine that has lost its power since is nothing. The table has room for `buckets * ways` customers; those beyond are not noted.
 
 import BankModel
@@ -49,7 +49,7 @@ package final class HandTable {
   /// Customers in the table: while there are none, nothing is looked for.
   private var count = 0
 
-  /// A table in memory that somebody else keeps.
+  /// A table in memory that its owner keeps.
   ///
   /// - Parameters:
   ///   - words: ``wordCount`` of them, all zero for a table that was never used.
@@ -97,8 +97,8 @@ package final class HandTable {
 
   private func takeOver(wasClosed: Bool) -> [TicketNumber: CoordinatorFall] {
     let places = (Self.header..<Self.wordCount).filter { words[$0] != 0 }
-    // A coordinator that dies with nobody in hand dies by itself, and perhaps did so before.
-    let isNobodysFault = !wasClosed && !places.contains { Entry(word: words[$0]).isInHand }
+    // A coordinator that dies with no customer in hand dies by itself, and perhaps did so before.
+    let isNoCustomersFault = !wasClosed && !places.contains { Entry(word: words[$0]).isInHand }
     var falls: [TicketNumber: CoordinatorFall] = [:]
     count = 0
     for place in places {
@@ -106,7 +106,7 @@ package final class HandTable {
       if entry.isInHand {
         (entry.isInHand, entry.isUnrecorded) = (false, true)
         entry.falls += 1
-      } else if isNobodysFault {
+      } else if isNoCustomersFault {
         entry.falls = entry.isUnrecorded ? 1 : 0
       }
       guard entry.falls > 0 else {
@@ -120,7 +120,7 @@ package final class HandTable {
     return falls
   }
 
-  /// This process ends by itself: whoever is in hand has lost nobody.
+  /// This process ends by itself, and no customer is lost with it.
   package func close() {
     guard !isDead() else { return }
     leaveAll()
@@ -161,7 +161,7 @@ package final class HandTable {
     count += 1
   }
 
-  /// The attempt at a customer was recorded: nobody has it in hand.
+  /// The attempt at a customer was recorded: no worker has it in hand.
   package func leave(_ ticket: TicketNumber) {
     guard count > 0, let place = place(of: ticket), !isDead() else { return }
     change(place) { ($0.isInHand, $0.isUnrecorded) = (false, false) }
@@ -174,7 +174,7 @@ package final class HandTable {
     free(place)
   }
 
-  /// Nobody has anybody in hand any more.
+  /// No worker has a customer in hand any more.
   package func leaveAll() {
     guard !isDead() else { return }
     for place in Self.header..<Self.wordCount where words[place] != 0 {

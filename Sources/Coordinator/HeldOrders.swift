@@ -52,7 +52,7 @@ struct HeldOrders {
   mutating func add(_ order: Order) { waiting[Peer(order.window), default: []].append(order) }
   mutating func removeFirst(of peer: Peer) { change(peer) { $0.removeFirst() } }
 
-  /// Removes what is in nobody's hands any more.
+  /// Removes orders of customers who have left the hand.
   mutating func removeStale(of peer: Peer, unless isHeld: (Order) -> Bool) {
     change(peer) { $0.removeAll { !isHeld($0) } }
   }

@@ -1,7 +1,7 @@
 // Words of 64 bits in a file, as memory of this process: a word that was written is there for the next process that maps the file,
 // however this one ends. No call of the kernel is made for it, and no disk is waited for: a machine that loses its power keeps
 // any of them.
-// A page of a file can be taken away (the file is cut, the disk is full), and whoever touches it gets SIGBUS. The words are worth
+// A page of a file can be taken away (the file is cut, the disk is full), and a process that touches it gets SIGBUS. The words are worth
 // less than the process: such a page is empty memory from then on.
 // Invariant: the words stay usable, whatever happens to the file; a fault anywhere else ends the process as ever.
 // Failure: SystemError where the file cannot be made, or has no room.
@@ -60,7 +60,7 @@ final class MappedWords {
           page, Int(guarded.page), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0)
         if fresh != MAP_FAILED { return }
       }
-      // The same instruction faults again, and this time nobody is in the way.
+      // The same instruction faults again, and ends the process.
       var standard = sigaction()
       standard.__sigaction_handler.sa_handler = SIG_DFL
       sigaction(signal, &standard, nil)

@@ -18,7 +18,7 @@ extension QueueDriver {
     tell(of: customer, lease, at: window, kind)
   }
 
-  /// Tells whoever is to serve a customer now.
+  /// Sends the order of a customer to its worker.
   private func tell(of customer: Customer, _ lease: Lease, at window: Window, _ kind: ServiceKind) {
     var payload: [UInt8]?
     if kind.takesPayload {
@@ -91,7 +91,7 @@ extension QueueDriver {
     apply(.tellerAnswered(window, lease.generation, lease, .returned))
   }
 
-  /// Bytes that were sent to whoever stands at a window, and that wait there to be read.
+  /// Bytes that were sent to the worker of a window and that it has not read.
   private func backlog(at window: Window) -> Int {
     if let number = window.outsideNumber { return outsideBacklog(number) }
     return tellerSupervisor.posts[window]?.channel?.backlog ?? 0

@@ -8,12 +8,12 @@ import Time
 
 /// Customers with whom a coordinator has died, as those know who see the commands.
 struct FallLedger {
-  /// Whoever was handed out by the present coordinator.
+  /// Customers whom the present coordinator has handed out.
   private var handedOut: Set<TicketName> = []
-  /// Whoever may have been in the hands of one that has died, and with how many at most.
+  /// Customers who may have been in hand when a coordinator died, and with how many at most.
   private var counts: [TicketName: Int] = [:]
   private var possible: Set<TicketName> = []
-  /// Whoever was in the hands of one for certain.
+  /// Customers who were in hand at a death for certain.
   private var certain: Set<TicketName> = []
 
   mutating func handOut(_ name: TicketName) { handedOut.insert(name) }
@@ -25,7 +25,7 @@ struct FallLedger {
     handedOut.removeAll()
   }
 
-  /// The coordinator has ended by itself, and nobody was lost with it.
+  /// The coordinator has ended by itself, and no customer was lost with it.
   mutating func leave() { handedOut.removeAll() }
 
   /// An attempt is recorded as lost: with how many coordinators its customer may have been; nil if it cannot have been lost.
@@ -67,7 +67,7 @@ extension PromiseChecker {
     falls.handOut(name)
   }
 
-  /// Whoever was lost with a coordinator stands in line again: it may count as a crash then.
+  /// A customer who was lost with a coordinator stands in line again. It may count as a crash then.
   func judgeFall(of customer: Customer) {
     guard let most = step.fallen.removeValue(forKey: customer.ticket),
       var known = view.customers[customer.ticket], customer.crashes != known.crashes

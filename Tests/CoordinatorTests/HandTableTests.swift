@@ -1,4 +1,4 @@
-// The table of customers in hand: what the next coordinator finds in it, and that it harms nobody, whatever happens to its file.
+// The table of customers in hand: what the next coordinator finds in it, and that it does no harm, whatever happens to its file.
 
 import BankModel
 import Glibc
@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test("whoever is in hand at a death is found, and nobody else") func found() {
+  @Test("each customer in hand at a death is found, and no other") func found() {
     let memory = Memory()
     let (table, none) = memory.begin()
     #expect(none.isEmpty)
@@ -42,8 +42,8 @@ import Testing
     #expect(memory.begin().falls == [1: 2, 5: 1, 6: 1])
   }
 
-  @Test("a coordinator that ends by itself has lost nobody, and what was counted before stays") func closed()
-  {
+  @Test("a coordinator that ends by itself has lost no customer, and what was counted before stays")
+  func closed() {
     let memory = Memory()
     memory.begin().table.take(1)
     let (table, falls) = memory.begin()
@@ -55,7 +55,7 @@ import Testing
     #expect(memory.begin().falls == [1: 1])
   }
 
-  @Test("a death with nobody in hand is nobody's fault, and what was counted before is forgotten")
+  @Test("a death with no customer in hand is no customer's fault, and what was counted before is forgotten")
   func forgiven() {
     let memory = Memory()
     memory.begin().table.take(1)
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test("with a new day the numbers begin anew") func newDay() {
+  @Test("with a new day the numbers begin again") func newDay() {
     let memory = Memory()
     let table = memory.begin().table
     table.take(1)
@@ -89,7 +89,7 @@ import Testing
     #expect(memory.begin(day: 4).falls == [9: 1])
   }
 
-  @Test("more than there is room for are not noted, and disturb nobody") func full() {
+  @Test("more than there is room for are not noted, and disturb no other") func full() {
     let memory = Memory()
     let table = memory.begin().table
     let colliding = (0..<20).map { TicketNumber(5 + $0 * 1_024) }

@@ -1,5 +1,5 @@
 // Customers in hand when a coordinator died: each lost attempt is recorded once, a customer who kills its coordinator is put aside in
-// the end, and whoever was only there is not.
+// the end, and a customer who was only there is not.
 
 import BankModel
 @testable import QueueCore
@@ -146,7 +146,7 @@ import Time
     #expect(effects.attempts.map(\.end) == [.lost], "recorded once, though two know of it")
   }
 
-  @Test("an operator who brings a dead letter back begins with it anew")
+  @Test("an operator who brings a dead letter back begins with it again")
   func requeued() {
     let branch = TestBranch(policy: policy(), falls: [1: fall(5)])
     branch.open(Self.mail)

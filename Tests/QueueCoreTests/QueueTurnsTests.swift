@@ -27,7 +27,7 @@ import Time
       + branch.happen(.committed)
   }
 
-  /// One worker serves everybody, one after the other; the services in the order of their customers.
+  /// One worker serves all customers, one after the other; the services in the order of their customers.
   private func serveAll(_ services: [Service], at branch: TestBranch) -> [Service] {
     var effects = branch.happen(.workerCame(services, number: 1, 77, pid: 9, inHand: 1))
     var served: [Service] = []
@@ -65,7 +65,7 @@ import Time
   }
 
   @Test(
-    "whatever comes: nobody of a lower priority first, and nobody is passed over twice by one service",
+    "whatever comes: no customer of a lower priority first, and no service is passed over twice by one other",
     arguments: 1...60)
   func histories(seed: Int) {
     let branch = branch()
