@@ -48,7 +48,7 @@ func exitCodes() {
     .wrongState: 5, .badRequest: 2, .badConfiguration: 2, .damaged: 1, .newerSchema: 1, .badHome: 1,
     .windowsFailed: 1, .system: 1, .inspected: 75, .removed: 1, .keyConflict: 5, .wrongDay: 5, .withdrawn: 1,
     .tooSlow: 1, .noSuchService: 4, .noSuchWindow: 4, .otherProcess: 5, .notShared: 5, .leaseLost: 75,
-    .notInSharedBank: 5, .notMoved: 5, .booksMoved: 5,
+    .notInSharedBank: 5, .notMoved: 5, .booksMoved: 5, .fromOwnWork: 5,
   ]
   for code in Failure.Code.allCases { #expect(ProgramExit(code).rawValue == expected[code], "\(code)") }
   let documented = Set(BankctlTable.table.exitCodes.map(\.code))
