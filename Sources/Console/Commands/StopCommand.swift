@@ -26,11 +26,9 @@ enum StopCommand {
       try session.show(.status(report), or: [session.words.isClosing])
       return .done
     }
-    var guardian: OtherProcess?
+    // Held before the bank closes: afterwards its number may be another process's.
+    let guardians = session.home.guardians.compactMap { try? OtherProcess(pid: $0) }
     let report = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
-      // Held before the bank closes: afterwards its number may be another process's.
-      let pid = (try? coordinator.status(.status))?.guardianPid
-      guardian = pid.flatMap { try? OtherProcess(pid: $0) }
       let report = try stop(order, at: coordinator, session)
       guard coordinator.connection.awaitEnd(until: SystemClock.monotonic() + farewell) else {
         throw .control(.timedOut(what: "its end"))
@@ -39,7 +37,7 @@ enum StopCommand {
     }
     // The guardian follows. Another one may have taken its place meanwhile; that is waited for no longer than a second, because
     // it could be the guardian of the next bank already.
-    if let guardian { awaitEnd(of: guardian) }
+    for guardian in guardians { awaitEnd(of: guardian) }
     let deadline = SystemClock.monotonic() + .seconds(1)
     while session.home.isGuarded, SystemClock.monotonic() < deadline { Pause.momentarily() }
     try session.show(.stopped(report), or: session.words.stopped(report))
