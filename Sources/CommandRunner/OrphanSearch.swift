@@ -72,16 +72,20 @@ private struct OwnFamily {
 
 /// Looks for such processes again and again, until none is left.
 final class OrphanSearch {
-  /// For how long after the last trace of an orphan, and for how many looks, a process that ended unseen may have been one.
+  /// For how long after the last trace of an orphan, and for how many whole looks, a process that ended unseen may have been
+  /// one.
   private static let (suspicion, looks) = (TimeSpan.milliseconds(100), 10)
+  /// After such a look so many follow at the processes that were started last, as far back as this. Each takes less time than a
+  /// process needs to start another and end.
+  private static let (chases, reach) = (20, 32)
 
   private let traces: OrphanTraces
-  /// Processes without a trace, by their numbers: a look at new processes alone is soon done.
+  /// Processes without a trace, by their numbers. A whole look forgets them.
   private var strangers: Set<pid_t> = []
-  /// Whether the next look passes over the known strangers. The last look never does.
-  private var isQuick = false
+  /// Looks at the newest processes that are still to come before the next whole one.
+  private var chasesLeft = 0
   private var seenAt: MonotonicTime?
-  /// Looks since then.
+  /// Whole looks since then.
   private var looksSince = 0
   /// All that were found, with their services.
   private(set) var found: [Orphans.Left] = []
@@ -91,12 +95,14 @@ final class OrphanSearch {
   /// One look. See ``ProcessEnding/Search``
   func look(for signal: CInt, room: Int, _ isHeld: (pid_t) -> Bool) throws(SystemError) -> ProcessEnding.Found
   {
-    if !isQuick { strangers.removeAll() }
+    let isChase = chasesLeft > 0
+    if isChase { chasesLeft -= 1 } else { strangers.removeAll() }
     let family = OwnFamily()
     var looked = ProcessEnding.Found()
     var (hasLost, hasMissed) = (false, false)
     // The newest first: an orphan that replaces itself is among them, and not for long.
-    for pid in ProcessTable.newestFirst() where !strangers.contains(pid) && !isHeld(pid) {
+    let pids = isChase ? ProcessTable.latest(Self.reach) : ProcessTable.newestFirst()
+    for pid in pids where !strangers.contains(pid) && !isHeld(pid) {
       guard looked.processes.count < room else { break }
       guard let kinship = ProcessTable.kinship(of: pid) else {
         hasMissed = true
@@ -110,20 +116,23 @@ final class OrphanSearch {
       let orphan = Orphans.Left(pid: pid, startTime: kinship.startTime, service: service)
       if try !take(orphan, signal, room: room, &looked, isHeld) { hasLost = true }
     }
-    settle(hasLost: hasLost, hasMissed: hasMissed, &looked)
+    settle(isChase: isChase, hasLost: hasLost, hasMissed: hasMissed, &looked)
     return looked
   }
 
-  /// Decides whether to look again at once.
-  private func settle(hasLost: Bool, hasMissed: Bool, _ looked: inout ProcessEnding.Found) {
+  /// Decides whether to look again at once, and at what.
+  private func settle(isChase: Bool, hasLost: Bool, hasMissed: Bool, _ looked: inout ProcessEnding.Found) {
     let now = SystemClock.monotonic()
     if hasLost || !looked.processes.isEmpty || seenAt == nil { (seenAt, looksSince) = (now, 0) }
-    looksSince += 1
-    let isRecent = looksSince <= Self.looks || seenAt.map { now.since($0) < Self.suspicion } == true
-    let isSuspicious = hasMissed && isRecent
-    let isQuiet = !hasLost && !isSuspicious
-    looked.isChanging = !isQuiet || isQuick
-    isQuick = !isQuiet
+    var isChanging = hasLost
+    if !isChase {
+      looksSince += 1
+      let isRecent = looksSince <= Self.looks || seenAt.map { now.since($0) < Self.suspicion } == true
+      if hasMissed && isRecent { isChanging = true }
+    }
+    if isChanging { chasesLeft = Self.chases }
+    // The last look is a whole one.
+    looked.isChanging = isChanging || isChase
   }
 
   /// Holds an orphan and what descends from it, and sends each the signal. Descendants come first: with the death of their
@@ -136,6 +145,11 @@ final class OrphanSearch {
   ) throws(SystemError) -> Bool {
     let process: OtherProcess?
     do throws(SystemError) { process = try OtherProcess(pid: orphan.pid) } catch {
+      // The number of a thread: its process has another one, and is found by that.
+      if error.code == EINVAL || error.code == ENOENT {
+        strangers.insert(orphan.pid)
+        return true
+      }
       // Those that could be held are, and the others are found when these have ended.
       guard looked.processes.isEmpty else { return true }
       throw error

@@ -47,13 +47,26 @@ public enum ProcessTable {
   }
 
   /// The same, those that have started last first, as far as their numbers tell: numbers are used again from the lowest.
-  /// /proc/loadavg, `proc_loadavg(5)`
   public static func newestFirst() -> [pid_t] {
-    // The last word is the number that was given last.
-    let last =
-      Kernel.simulated == nil ? text(of: "/proc/loadavg", limit: 256)?.split(separator: "\n").first : nil
-    let latest = last?.split(separator: " ").last.flatMap { pid_t($0) } ?? pid_t.max
-    return all().sorted { ($0 <= latest ? 1 : 0, $0) > ($1 <= latest ? 1 : 0, $1) }
+    let last = lastNumber ?? pid_t.max
+    let pids = all()
+    let (newer, older) = (pids.filter { $0 <= last }, pids.filter { $0 > last })
+    return newer.sorted(by: >) + older.sorted(by: >)
+  }
+
+  /// The numbers that were given last, the last one first, to threads, too, and to processes that have ended. It is known sooner
+  /// than ``all()``.
+  public static func latest(_ count: Int) -> [pid_t] {
+    guard let last = lastNumber else { return newestFirst() }
+    return (0..<pid_t(clamping: count)).map { last - $0 }.filter { $0 > 0 }
+  }
+
+  /// The last word of /proc/loadavg, `proc_loadavg(5)`
+  private static var lastNumber: pid_t? {
+    guard Kernel.simulated == nil,
+      let line = text(of: "/proc/loadavg", limit: 256)?.split(separator: "\n").first
+    else { return nil }
+    return line.split(separator: " ").last.flatMap { pid_t($0) }
   }
 
   /// The words of a process's command line, its own name first; empty for a zombie, and where there is none.
