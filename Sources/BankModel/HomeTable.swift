@@ -35,8 +35,11 @@ public struct HomeEntry: Sendable, Hashable {
 
   /// The name below the home.
   public let path: String
+  /// The kind of file that belongs there.
   public let kind: Kind
+  /// The process that repairs it.
   public let owner: Owner
+  /// The consequence of its loss.
   public let remedy: Remedy
   /// True for a name that is there for as long as its owner is at work; false for one that comes with its first use.
   public let isAlwaysThere: Bool
