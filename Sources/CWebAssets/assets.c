@@ -91,6 +91,29 @@ struct bank_web_asset bank_web_asset_at(size_t place) {
   return assets[place < last ? place : last];
 }
 
+static size_t is_comment(const unsigned char *line, size_t length, const char *type) {
+  if (type == script) return length >= 2 && line[0] == '/' && line[1] == '/';
+  // A comment of a sheet that is a line of its own.
+  return type == css && length >= 4 && line[0] == '/' && line[1] == '*' && line[length - 2] == '*' && line[length - 1] == '/';
+}
+
+size_t bank_web_asset_plain(struct bank_web_asset asset, unsigned char *into) {
+  size_t count = 0, place = 0;
+  int is_plain = asset.type != script && asset.type != css;
+  while (place < asset.length) {
+    size_t end = place;
+    while (end < asset.length && asset.bytes[end] != '\n') end++;
+    if (!is_plain) while (place < end && asset.bytes[place] == ' ') place++;
+    size_t length = end - place;
+    if (is_plain || (length > 0 && !is_comment(asset.bytes + place, length, asset.type))) {
+      for (size_t byte = place; byte < end; byte++) into[count++] = asset.bytes[byte];
+      if (end < asset.length) into[count++] = '\n';
+    }
+    place = end + 1;
+  }
+  return count;
+}
+
 uint64_t bank_web_asset_digest(struct bank_web_asset asset) {
   uint64_t digest = 14695981039346656037u;
   for (size_t place = 0; place < asset.length; place++) {

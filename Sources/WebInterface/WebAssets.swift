@@ -24,7 +24,9 @@ struct WebAssets {
       ("ETag", tag), ("Cache-Control", "no-cache"), ("Content-Type", String(cString: asset.type)),
     ]
     if request.headers["if-none-match"] == tag { return HTTPResponse(304, headers: Array(headers.prefix(2))) }
-    return HTTPResponse(
-      200, headers: headers, body: Array(UnsafeBufferPointer(start: asset.bytes, count: asset.length)))
+    let body = [UInt8](unsafeUninitializedCapacity: asset.length) { room, count in
+      count = room.baseAddress.map { bank_web_asset_plain(asset, $0) } ?? 0
+    }
+    return HTTPResponse(200, headers: headers, body: body)
   }
 }
