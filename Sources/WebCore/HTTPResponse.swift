@@ -59,7 +59,9 @@ public struct HTTPResponse: Sendable, Equatable {
   }
 
   private static let reasons = [
-    200: "OK", 400: "Bad Request", 408: "Request Timeout", 413: "Content Too Large",
+    200: "OK", 303: "See Other", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found",
+    405: "Method Not Allowed", 421: "Misdirected Request", 501: "Not Implemented", 408: "Request Timeout",
+    413: "Content Too Large",
     431: "Request Header Fields Too Large", 503: "Service Unavailable", 505: "HTTP Version Not Supported",
   ]
 

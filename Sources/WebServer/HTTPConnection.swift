@@ -25,6 +25,14 @@ final class HTTPConnection {
     return own >= 0 ? own : nil
   }
 
+  /// Writes what has room, around the library; false if nothing has. Only before the library has written for this request.
+  func say(_ bytes: [UInt8]) -> Bool {
+    descriptor >= 0
+      && bytes.withUnsafeBytes {
+        send(descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT))
+      } > 0
+  }
+
   /// Nothing is read from it any more, and nothing written. `shutdown(2)`
   func end() {
     isEnding = true

@@ -33,6 +33,7 @@ public final class HTTPExchange {
   private var answer: Answer?
   private var isSuspended = false
   private var isAbandoned = false
+  private let began = SystemClock.monotonic()
   /// Bytes of the body that were too many, and read to be forgotten.
   private var excess = 0
   private let connection: HTTPConnection
@@ -105,6 +106,7 @@ public final class HTTPExchange {
         return send(refusal)
       }
       refusedWith = refusal
+      server.give(connection, Self.restPatience)
       return httpd_yes()
     case .reading where !upload.isEmpty:
       unread = 0
@@ -133,6 +135,16 @@ public final class HTTPExchange {
     guard headers["expect"] == nil else { return false }
     return headers["transfer-encoding"] != nil
       || (headers["content-length"].flatMap { UInt64($0) }).map { 1...UInt64(Self.mostExcess) ~= $0 } ?? false
+  }
+
+  /// How long the rest of a refused request may pause before it is answered all the same.
+  private static let restPatience = TimeSpan.seconds(1)
+
+  /// Answers a refused request whose body does not come; false if there is none. The library answers only what it has read.
+  func answerLate() -> Bool {
+    guard stage == .reading, let refusedWith, connection.say(refusedWith.written()) else { return false }
+    stage = .sent
+    return true
   }
 
   /// Bytes of a body that are read to be forgotten. The time for a request bounds them, too.
@@ -172,6 +184,10 @@ public final class HTTPExchange {
     guard refusedWith == nil, request.body.count + upload.count <= server.limits.body else {
       // It is heard out, so that it hears why; a client that sends on and on does not.
       excess += upload.count
+      if refusedWith != nil {
+        let end = began + server.limits.request
+        server.give(connection, min(Self.restPatience, end.since(SystemClock.monotonic())))
+      }
       return excess <= Self.mostExcess ? httpd_yes() : httpd_no()
     }
     request.body.append(contentsOf: upload)
@@ -212,6 +228,8 @@ public final class HTTPExchange {
     isAbandoned = true
     isSuspended = false
     stage = .sent
+    // A handler may keep a request that was answered; its connection is idle all the same.
+    connection.exchange = nil
     if server.isClosing {
       // It has been written, and there is no next request.
       connection.end()

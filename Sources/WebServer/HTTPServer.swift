@@ -204,6 +204,7 @@ public final class HTTPServer {
     for connection in connections.values {
       guard let deadline = connection.deadline else { continue }
       if deadline <= now {
+        _ = connection.exchange?.answerLate()
         give(connection, nil)
         connection.end()
         owesRun = true
