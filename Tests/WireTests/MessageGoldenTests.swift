@@ -109,6 +109,7 @@ struct MessageGoldenTests {
       later: [
         .keyConflict, .wrongDay, .inspected, .removed, .withdrawn, .tooSlow, .noSuchService, .noSuchWindow,
         .otherProcess, .notShared, .leaseLost, .notInSharedBank, .notMoved, .booksMoved,
+        .fromOwnWork,
       ])
     try expectGolden([.teller] as [WorkerRole], "values-worker-role")
     try expectGolden([.client, .teller] as [PeerRole], "values-peer-role")

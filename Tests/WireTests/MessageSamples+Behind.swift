@@ -31,6 +31,9 @@ extension ControlCommand {
       "command-stop-undelayed",
       ControlCommand.stop(StopOrder(now: false, timeoutMilliseconds: nil, leavesDelayed: true))),
     Sample(
+      "command-stop-behind",
+      ControlCommand.stop(StopOrder(now: false, timeoutMilliseconds: nil, noWait: true))),
+    Sample(
       "command-enqueueList-payload",
       ControlCommand.enqueueList(
         EnqueueList(

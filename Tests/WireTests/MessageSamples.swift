@@ -158,14 +158,20 @@ extension WindowMessage {
           ])))
   }()
 
-  private static let ordersOfCommandLines = WindowMessage.welcome(
-    TellerOrders(
-      name: "run-1", service: BankModel.Service(number: 5), generation: 1, workMicroseconds: 0,
-      beatMicroseconds: 2_000_000, language: .english, logPath: "", logLimit: 8_388_608, logKeep: 0,
-      logsCustomers: false,
-      command: CommandOrders(
-        words: [], directory: nil, environment: [], timeoutMilliseconds: nil, graceMilliseconds: 10_000,
-        limits: CommandOrders.Limits(), resultBytes: 0, outputBytes: 0, outputDirectory: "", meanings: [])))
+  private static let ordersOfCommandLines = commandLines(mask: nil)
+  private static let ordersWithMask = commandLines(mask: 0o022)
+
+  private static func commandLines(mask: UInt32?) -> WindowMessage {
+    .welcome(
+      TellerOrders(
+        name: "run-1", service: BankModel.Service(number: 5), generation: 1, workMicroseconds: 0,
+        beatMicroseconds: 2_000_000, language: .english, logPath: "", logLimit: 8_388_608, logKeep: 0,
+        logsCustomers: false,
+        command: CommandOrders(
+          words: [], directory: nil, environment: [], timeoutMilliseconds: nil, graceMilliseconds: 10_000,
+          limits: CommandOrders.Limits(), resultBytes: 0, outputBytes: 0, outputDirectory: "", meanings: [],
+          mask: mask)))
+  }
 
   private static let carrier: WindowMessage = {
     guard case .assign(var assignment) = ofOtherService else { return ofOtherService }
@@ -214,6 +220,7 @@ extension WindowMessage {
       Sample("window-assign-order", namedOrderOfJuice),
       Sample("window-welcome-juice", ordersOfStation), Sample("window-welcome-runner", ordersOfRunner),
       Sample("window-welcome-run", ordersOfCommandLines), Sample("window-assign-payload", carrier),
+      Sample("window-welcome-mask", ordersWithMask),
       Sample("window-entrust-bare", bareOrder), Sample("window-entrust-text", ordersInText),
     ]
 }

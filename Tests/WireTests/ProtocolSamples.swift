@@ -97,7 +97,7 @@ struct ProtocolValues: Sendable {
       "values-failure-code-withdrawn", "values-failure-code-tooSlow", "values-failure-code-noSuchService",
       "values-failure-code-noSuchWindow", "values-failure-code-otherProcess", "values-failure-code-notShared",
       "values-failure-code-leaseLost", "values-failure-code-notInSharedBank", "values-failure-code-notMoved",
-      "values-failure-code-booksMoved"),
+      "values-failure-code-booksMoved", "values-failure-code-fromOwnWork"),
     words(
       StockFailure.Code.self, "stock-failure-code", "values-stock-failure-code",
       "values-stock-failure-code-tooSlow"),
