@@ -37,6 +37,8 @@ struct ContainerTests {
       }
       try branch.waitUntil("the bank is open") {
         first = children(of: container.pid).first ?? 0
+        // It answers before it has opened, and a bank that dies before that is not opened again.
+        guard container.lines.contains(where: { $0.contains("deposit-1") }) else { return false }
         return first != 0 ? try inside(Binaries.bankctl, "status").code == 0 : false
       }
       for _ in 1...5 {
