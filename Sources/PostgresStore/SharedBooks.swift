@@ -308,6 +308,8 @@ public final class SharedBooks {
     isLeaving = watchLink.send(branch.leave(endsDrain: endsDrain)) { [weak self] _ in
       self?.lookBack(of: branch)
     }
+    // A renewal behind the end of its own epoch would be taken for a loss.
+    if isLeaving { watch.lose() }
   }
 
   /// How the bank is that it leaves, for whoever asked for that.
