@@ -44,7 +44,7 @@ import Wire
       let end = SystemClock.monotonic() + patience
       while window.answers.isEmpty, SystemClock.monotonic() < end {
         window.provider.endTurn()
-        usleep(1_000)
+        sched_yield()
       }
       guard case .failed(let failure) = try #require(window.answers.first) else {
         Issue.record("\(window.answers)")
