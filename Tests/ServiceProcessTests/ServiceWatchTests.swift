@@ -140,8 +140,11 @@ import Wire
   func home() throws {
     let service = try Service()
     let home = service.home
-    for file in [home.socket, home.databaseReserve, home.databaseLog, home.database] { unlink(file) }
-    #expect(rmdir(home.run) == 0 && rmdir(home.path) == 0)
+    let files = [
+      home.socket, home.databaseReserve, home.databaseLog, home.database, home.lock, home.log,
+    ]
+    for file in files { unlink(file) }
+    #expect(rmdir(home.run) == 0 && rmdir(home.logs) == 0 && rmdir(home.path) == 0)
     try service.wait("the service ends") { !service.ends.isEmpty }
     try service.wait("what cannot be made again is said") { !service.troubles.isEmpty }
     #expect(try FileFacts.inspect(home.path) == nil && service.bound == [])
