@@ -32,7 +32,9 @@ struct LineRows {
   private func row(_ service: BoardService) -> TopRow {
     var row = TopRow(key: "service " + service.service.text, service: service.service)
     let name = words.phrases.service(service.service)
-    row.add(.init(words.safe(name), service.service == .loan ? .loan : nil), .text(service.service.text))
+    row.add(
+      .init(words.safe(name, atMost: TopList.longestName), service.service == .loan ? .loan : nil),
+      .text(service.service.text))
     row.add(
       .init(service.paused ? words.paused : words.state(BankState.open), service.paused ? .alarm : nil),
       .number(service.paused ? 0 : 1))
@@ -100,7 +102,7 @@ struct LineRows {
   ) -> TopRow {
     var row = TopRow(key: key, service: service, ticket: ticket)
     row.add(.init(String(ticket)), .number(ticket))
-    let name = words.safe(words.phrases.service(service))
+    let name = words.safe(words.phrases.service(service), atMost: TopList.longestName)
     row.add(.init(name, service == .loan ? .loan : nil), .text(service.text))
     row.add(.init(grade), .number(rank))
     return row
@@ -115,7 +117,9 @@ struct LineRows {
       let time = Timestamp.utc(milliseconds: event.time).dropFirst(11).dropLast()
       row.add(.init(String(time), .quiet), .number(event.time))
       row.add(.init(words.boardEvent(event), Self.role(event.kind)), .text(""))
-      row.add(.init(event.service.map { words.safe(words.phrases.service($0)) } ?? ""), .text(""))
+      row.add(
+        .init(event.service.map { words.safe(words.phrases.service($0), atMost: TopList.longestName) } ?? ""),
+        .text(""))
       row.add(.init(event.pid.map { "\(words.column(.pid)) \($0)" } ?? "", .quiet), .text(""))
       return row
     }

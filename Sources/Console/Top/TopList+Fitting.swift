@@ -36,6 +36,8 @@ extension TopList {
     return (places, widths)
   }
 
+  /// Letters of a name that are kept before it is shortened: the longest service, a sign and the number of a window.
+  static let longestName = 96
   /// Letters of a name that still say something, with the mark.
   private static let leastWidth = 8
 

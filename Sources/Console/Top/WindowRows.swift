@@ -38,7 +38,9 @@ struct WindowRows {
     let since = window.since.map { wall > $0 ? wall &- $0 : 0 }
     var row = TopRow(
       key: window.window, window: window, service: window.service, ticket: window.tickets.first)
-    row.add(.init(words.safe(window.window), window.service == .loan ? .loan : nil), .text(window.window))
+    row.add(
+      .init(words.safe(window.window, atMost: TopList.longestName), window.service == .loan ? .loan : nil),
+      .text(window.window))
     row.add(.init(words.phrases.service(window.service)), .text(window.service.text))
     row.add(.init(window.pid.map { String($0) } ?? "-"), .number(Int64(window.pid ?? 0)))
     row.add(.init(window.generation), .number(window.generation))
