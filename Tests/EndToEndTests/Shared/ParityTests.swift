@@ -32,11 +32,12 @@ struct ParityTests {
     }
   }
 
-  private static func configuration(windows: Int) -> String {
+  /// By the mark a command is known as one of its branch: no variable of the bank's own is inherited.
+  private static func configuration(_ branch: Branch, windows: Int) -> String {
     """
     {"services": {
        "echo": {"run": ["cat"], "windows": \(windows)},
-       "slow": {"run": ["sleep", "4711"], "windows": \(windows)},
+       "slow": {"run": ["env", "\(ProcessTable.mark)=\(branch.path("").dropLast())", "sleep", "4711"], "windows": \(windows)},
        "fails": {"run": ["sh", "-c", "echo told; exit 3"], "windows": \(windows), "retries": {"failures": 1}},
        "mail": {"outside": true}, "run": {"windows": \(windows), "retries": {"failures": 1}}},
      "windows": {"deposit": \(windows), "loan": 0, "juice": 0}}
@@ -117,8 +118,8 @@ struct ParityTests {
         #expect(receipts.count == 1, "one receipt")
       },
       Row("status says for how long the first in line has waited") { bank in
-        let tickets = try bank.asked.json("enqueue", "2", "--service", "slow", "--payload", "")
-        let numbers = [tickets["first"].integer, tickets["last"].integer].compactMap { $0 }
+        let tickets = try bank.asked.json("enqueue", "4", "--service", "slow", "--payload", "")
+        let numbers = try Array(#require(tickets["first"].integer)...#require(tickets["last"].integer))
         try bank.asked.waitUntil("one waits") {
           try bank.asked.json("status")["queue"]["oldest_wait_ms"].integer ?? 0 >= 1_500
         }
@@ -167,7 +168,7 @@ struct ParityTests {
 
   /// Commands of the service `slow` that run for a branch.
   private static func commands(of branch: Branch) -> Int {
-    branch.processes.all().count { branch.processes.name($0) == "sleep" }
+    branch.processes.all().count { branch.processes.name($0).hasPrefix("sleep 4711") }
   }
 
   @Test("each command of the table does what it does at a home", arguments: Place.allCases)
@@ -182,14 +183,14 @@ struct ParityTests {
     }
     guard place != .home else {
       return try withBranch { home in
-        let file = try home.write(Self.configuration(windows: 2), to: "bank.json")
+        let file = try home.write(Self.configuration(home, windows: 2), to: "bank.json")
         try home.start("--config", file, "--speed", "max")
         try attempt(Setting(place: place, asked: home, serving: home))
       }
     }
     try withSharedBank { bank, branches in
       for (branch, windows) in zip(branches, [2, 0]) {
-        let file = try branch.write(Self.configuration(windows: windows), to: "bank.json")
+        let file = try branch.write(Self.configuration(branch, windows: windows), to: "bank.json")
         try bank.open(branch, speed: "max", "--config", file)
       }
       let asked = place == .serving ? branches[0] : branches[1]
