@@ -20,7 +20,7 @@ struct ControlGroupTests {
     case cleared
     /// They become another user, too, which only root can.
     case otherUser
-    /// They take off the limit that is their mark, too, which only root can.
+    /// They set the limit that is their mark, too.
     case unmarked
 
     var words: String {
@@ -28,7 +28,7 @@ struct ControlGroupTests {
       case .none: ""
       case .cleared: "env -i PATH=/usr/bin:/bin "
       case .otherUser: "env -i PATH=/usr/bin:/bin setpriv --reuid=65534 --regid=65534 --clear-groups "
-      case .unmarked: "env -i PATH=/usr/bin:/bin prlimit --rttime=unlimited:unlimited "
+      case .unmarked: "env -i PATH=/usr/bin:/bin prlimit --rttime=999999999 "
       }
     }
   }
@@ -128,7 +128,7 @@ struct ControlGroupTests {
       try open(branch, in: group)
       #expect(branch.events("groups", in: "coordinator").count == 1)
       #expect(group.below.count { !$0.contains("/") } == 1, "one group for the bank: \(group.below)")
-      try kill(branch, isRoot ? .unmarked : .cleared, reopen: { try open(branch, in: group) }) {
+      try kill(branch, .unmarked, reopen: { try open(branch, in: group) }) {
         let name = try #require(group.below.first { $0.contains("/job-1/") }, "\(group.below)")
         let runner = try #require(try branch.status().worker("job-1"))
         #expect(group.members(of: name).count >= 4)
@@ -183,7 +183,7 @@ struct ControlGroupTests {
       try open(branch, in: nil)
       let path = try #require(branch.events("groups", in: "coordinator").first?["path"])
       #expect(path.hasPrefix(group), "\(path) is below \(group)")
-      try kill(branch, isRoot ? .unmarked : .cleared, reopen: { try open(branch, in: nil) })
+      try kill(branch, .unmarked, reopen: { try open(branch, in: nil) })
       try branch.done("stop", "--now")
       try branch.expectNobodyLeft()
       #expect(access(path, F_OK) != 0, "a bank that has closed leaves no group")
@@ -218,7 +218,6 @@ struct ControlGroupTests {
 
   @Test("without group, mark and environment a process is found by the guardian that it has fallen to")
   func fallenToTheGuardian() throws {
-    guard isRoot else { return print("NOT CHECKED: a process without a mark: only root takes it off") }
     try withBranch { branch in
       let reopen = { try open(branch, in: nil, makesGroups: false) }
       try reopen()
