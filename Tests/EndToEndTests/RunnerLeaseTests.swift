@@ -9,7 +9,7 @@ import Testing
     let begun = branch.path("begun")
     let file = try branch.write(
       """
-      {"services": {"slow": {"run": ["sh", "-c", "echo begun >> \(begun); read s; exec sleep $s"], "lease": "1s",
+      {"services": {"slow": {"run": ["sh", "-c", "echo begun >> \(begun); read s; exec sleep $s"], "lease": "3s",
          "retries": {"crashes": 9}}},
        "windows": {"deposit": 0, "loan": 0, "juice": 0}}
       """, to: "bank.json")
@@ -28,8 +28,8 @@ import Testing
       try branch.waitUntil("it has begun") { begun(branch) == 1 }
       let runner = try #require(try branch.status().worker("slow-1"))
       branch.processes.signal(runner.pid, SIGSTOP)
-      try branch.waitUntil("it begins again") { begun(branch) == 2 }
-      #expect(try branch.json("ticket", "1")["attempts"].items.map { $0["end"].text } == ["lease_expired"])
+      try branch.waitUntil("it begins again", within: .seconds(40)) { begun(branch) >= 2 }
+      #expect(try branch.json("ticket", "1")["attempts"].items.first?["end"].text == "lease_expired")
       #expect(try branch.status().worker("slow-1")?.pid != runner.pid)
       try branch.done("cancel", "1")
       try branch.done("stop")
@@ -41,7 +41,7 @@ import Testing
   func silent() throws {
     try withBranch { branch in
       try start(branch)
-      try branch.done("enqueue", "--service", "slow", "--payload", "4\n", "--wait", timeout: .seconds(60))
+      try branch.done("enqueue", "--service", "slow", "--payload", "10\n", "--wait", timeout: .seconds(120))
       #expect(begun(branch) == 1)
       #expect(try branch.receipts().map { $0["attempts"].integer } == [1])
       try branch.done("stop")
