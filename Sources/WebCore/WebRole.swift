@@ -65,6 +65,7 @@ public enum WebRole: String, Sendable, CaseIterable {
 
 /// What a link gives to the session that it begins.
 public struct WebGrant: Sendable, Equatable {
+  /// The pages and actions that are open to the session.
   public var role: WebRole
   /// True if the session may have command lines run by the bank's user.
   public var mayRun: Bool
