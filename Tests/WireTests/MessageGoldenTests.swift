@@ -56,10 +56,11 @@ struct MessageGoldenTests {
       ])
     #expect(
       WindowMessage.samples.map(\.message.itsCase) == WindowMessage.Case.allCases + [
-        .assign, .assign, .assign, .welcome, .welcome, .welcome, .assign, .entrust, .entrust,
+        .assign, .assign, .assign, .welcome, .welcome, .welcome, .assign, .welcome, .entrust, .entrust,
       ])
     #expect(
-      ClientMessage.samples.map(\.message.itsCase) == ClientMessage.Case.allCases + [.request, .request])
+      ClientMessage.samples.map(\.message.itsCase)
+        == ClientMessage.Case.allCases + [.request, .request, .request])
     #expect(BankMessage.samples.map(\.message.itsCase) == BankMessage.Case.allCases)
     #expect(StockMessage.samples.map(\.message.itsCase) == StockMessage.Case.allCases + [.request])
     #expect(StockServiceMessage.samples.map(\.message.itsCase) == StockServiceMessage.Case.allCases)
