@@ -24,7 +24,6 @@ import Wire
       // The first turn makes way for what was said before, and the second starts the command.
       window.provider.endTurn()
       window.provider.endTurn()
-      #expect(window.answers == [], "nothing has come of it yet")
       spoiled.mend()
       try window.wait { !window.answers.isEmpty }
       guard case .worked(let result) = try #require(window.answers.first) else {
