@@ -73,6 +73,8 @@ public enum HomeTable {
       HomeEntry("run/configuration.json", .file, .coordinator),
       HomeEntry("run/store", .file, .coordinator),
       HomeEntry("run/commands", .file, .coordinator),
+      HomeEntry("run/hands", .file, .coordinator),
+      HomeEntry("run/pauses", .file, .coordinator),
       HomeEntry("run/web.order", .file, .coordinator),
       HomeEntry("logs/coordinator.log", .file, .coordinator, isAlwaysThere: true),
       HomeEntry("logs/bankd.stderr", .file, .coordinator),

@@ -67,6 +67,9 @@ package final class HandTable {
     self.init(mapped.words, boot: Self.boot, owner: mapped)
   }
 
+  /// Makes the file of the table again, with what the table says. A table without a file has nothing to renew.
+  func renew(at path: String) throws(SystemError) { try (owner as? MappedWords)?.move(to: path) }
+
   /// What tells this start of the machine from every other; nil if the kernel does not tell. `random(4)`
   private static var boot: [UInt8]? {
     try? FileDescriptor.open("/proc/sys/kernel/random/boot_id", .readOnly).readAll(limit: 64)

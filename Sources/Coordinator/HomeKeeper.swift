@@ -69,6 +69,7 @@ final class HomeKeeper: BankPart {
         try server.listen(at: home.socket)
       }
       if losses.contains(.workerSocket) { try outside.listenAgain() }
+      if losses.contains(.hands) { try context.bindings.hands?.renew(at: home.hands) }
     } catch {
       noteTrouble(error.description)
       return watch.putOff()
@@ -77,6 +78,7 @@ final class HomeKeeper: BankPart {
       windows.keepNotes()
       page.keepNote()
       tellerSupervisor.keepCommandsNote()
+      queue.keepPauseReasons()
       context.bindings.renewStoreNote()
     }
     if losses.contains(.reserve) { context.bindings.renewReserve() }
@@ -185,7 +187,7 @@ final class HomeKeeper: BankPart {
 final class HomeWatch {
   /// Entries of the table that are lost and repaired together.
   enum Loss: CaseIterable {
-    case database, log, reserve, lock, socket, workerSocket, answers, output, notes, logs, standardError
+    case database, log, reserve, lock, hands, socket, workerSocket, answers, output, notes, logs, standardError
 
     var entries: [HomeEntry] { Self.table[self] ?? [] }
 
@@ -200,6 +202,7 @@ final class HomeWatch {
         case (_, _, .rescued): .log
         case ("bank.db-reserve", _, _): .reserve
         case ("bank.lock", _, _): .lock
+        case ("run/hands", _, _): .hands
         case ("run/worker.sock", _, _): .workerSocket
         case ("run/answers.sock", _, _): .answers
         case (_, .socket, _): .socket
@@ -214,14 +217,14 @@ final class HomeWatch {
     var mayEndByItself: Bool {
       switch self {
       case .notes, .workerSocket, .answers: true
-      case .database, .log, .reserve, .lock, .socket, .output, .logs, .standardError: false
+      case .database, .log, .reserve, .lock, .hands, .socket, .output, .logs, .standardError: false
       }
     }
 
     fileprivate var expectation: NameWatch.Expectation {
       switch self {
       case .notes, .output, .logs: .any
-      case .database, .log, .reserve, .lock, .socket, .workerSocket, .answers, .standardError: .same
+      case .database, .log, .reserve, .lock, .hands, .socket, .workerSocket, .answers, .standardError: .same
       }
     }
   }

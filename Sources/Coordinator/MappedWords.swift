@@ -23,14 +23,7 @@ final class MappedWords {
   init(path: String, count: Int) throws(SystemError) {
     precondition(count > 0, "there is at least one word")
     bytes = count * MemoryLayout<UInt64>.stride
-    let file = try FileDescriptor.open(path, [.readWrite, .create, .noFollow, .nonBlocking], mode: 0o600)
-    guard try file.facts().isFile else { throw SystemError(call: "open", subject: path, code: EINVAL) }
-    // Every page has its place on the disk before it is touched.
-    let missing = posix_fallocate(file.rawValue, 0, off_t(bytes))
-    guard missing == 0 else { throw SystemError(call: "posix_fallocate", subject: path, code: missing) }
-    guard ftruncate(file.rawValue, off_t(bytes)) == 0 else {
-      throw SystemError(call: "ftruncate", subject: path, code: errno)
-    }
+    let file = try Self.file(at: path, bytes: bytes)
     guard guarded.first == 0 else { throw SystemError(call: "mmap", subject: path, code: EBUSY) }
     let mapped = mmap(nil, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.rawValue, 0)
     guard let mapped, mapped != MAP_FAILED else {
@@ -48,6 +41,29 @@ final class MappedWords {
     guarded.first = 0
     guarded.end = 0
     munmap(base, bytes)
+  }
+
+  /// Continues in another file at this path, with the words as they are: the former file has lost its name.
+  ///
+  /// - Throws: what `open(2)`, `posix_fallocate(3)`, `pwrite(2)` and `mmap(2)` say; the words stay usable.
+  func move(to path: String) throws(SystemError) {
+    let file = try Self.file(at: path, bytes: bytes)
+    try file.write(UnsafeRawBufferPointer(start: base, count: bytes), at: 0)
+    guard mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file.rawValue, 0) != MAP_FAILED else {
+      throw SystemError(call: "mmap", subject: path, code: errno)
+    }
+  }
+
+  /// A file of this length. Every page has its place on the disk before it is touched.
+  private static func file(at path: String, bytes: Int) throws(SystemError) -> FileDescriptor {
+    let file = try FileDescriptor.open(path, [.readWrite, .create, .noFollow, .nonBlocking], mode: 0o600)
+    guard try file.facts().isFile else { throw SystemError(call: "open", subject: path, code: EINVAL) }
+    let missing = posix_fallocate(file.rawValue, 0, off_t(bytes))
+    guard missing == 0 else { throw SystemError(call: "posix_fallocate", subject: path, code: missing) }
+    guard ftruncate(file.rawValue, off_t(bytes)) == 0 else {
+      throw SystemError(call: "ftruncate", subject: path, code: errno)
+    }
+    return file
   }
 
   private static func survive() {

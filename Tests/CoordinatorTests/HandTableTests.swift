@@ -111,6 +111,24 @@ import Testing
     #expect(table.begin(books: Self.books, day: 1) == [12: CoordinatorFall(count: 1, isUnrecorded: true)])
   }
 
+  @Test("a file that was removed is made again with what the table says, and what follows is written there")
+  func renewed() throws {
+    let directory = try TemporaryDirectory("bank-hands")
+    let path = directory.file("hands")
+    do {
+      let table = try HandTable(at: path)
+      _ = table.begin(books: Self.books, day: 1)
+      table.take(12)
+      try Directory.unlink(path)
+      try table.renew(at: path)
+      table.take(13)
+      table.forget(12)
+      table.take(14)
+    }
+    let table = try HandTable(at: path)
+    #expect(table.begin(books: Self.books, day: 1).mapValues(\.count) == [13: 1, 14: 1])
+  }
+
   @Test("a file that is cut under an open bank costs what stood in it, and not the process") func cut() async
   {
     await #expect(processExitsWith: .success) {
