@@ -18,7 +18,7 @@ import Wire
     await #expect(processExitsWith: .success) {
       let directory = try TemporaryDirectory("command-window")
       let log = directory.file("log")
-      let (window, spoiled) = try Spoiled.window(orders("echo begun >>\(log); echo done"))
+      let (window, spoiled) = try SpoiledLoop.find { try Window(orders("echo begun >>\(log); echo done")) }
       spoiled.spoil()
       window.provide()
       // The first turn makes way for what was said before, and the second starts the command.
@@ -37,7 +37,9 @@ import Wire
 
   @Test("its end is found without a watch, and it is ended at its time") func unwatchedEnd() async {
     await #expect(processExitsWith: .success) {
-      let (window, spoiled) = try Spoiled.window(orders("exec sleep 600", timeout: 50, grace: 0))
+      let (window, spoiled) = try SpoiledLoop.find {
+        try Window(orders("exec sleep 600", timeout: 50, grace: 0))
+      }
       spoiled.spoil()
       window.provide()
       let end = SystemClock.monotonic() + patience
@@ -52,39 +54,5 @@ import Wire
       #expect(failure.words.hasPrefix("took longer than 50ms"))
       spoiled.mend()
     }
-  }
-}
-
-/// The event loop of a window, which can watch nothing for a while.
-private struct Spoiled {
-  private let number: CInt
-  private let kept: CInt
-
-  /// A window whose loop can be spoiled; in a process of its own.
-  static func window(_ orders: TellerOrders) throws -> (Window, Spoiled) {
-    let others = loops
-    let window = try Window(orders)
-    let number = try #require(loops.subtracting(others).first)
-    return (window, Spoiled(number: number, kept: dup(number)))
-  }
-
-  func spoil() {
-    let file = open("/dev/null", O_RDONLY | O_CLOEXEC)
-    dup2(file, number)
-    close(file)
-  }
-
-  func mend() { dup2(kept, number) }
-
-  private static var loops: Set<CInt> {
-    let names = (try? Directory.entries(of: "/proc/self/fd")) ?? []
-    return Set(
-      names.compactMap { CInt($0) }.filter { descriptor in
-        var text = [CChar](repeating: 0, count: 64)
-        let count = readlink("/proc/self/fd/\(descriptor)", &text, text.count)
-        return count > 0
-          && String(decoding: text[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
-            == "anon_inode:[eventpoll]"
-      })
   }
 }

@@ -8,6 +8,7 @@ import Glibc
 import Guardian
 import Logbook
 import Posix
+import PosixFixture
 import Supervision
 import Testing
 import Wire
@@ -104,12 +105,9 @@ private final class Spoiled {
   ) throws {
     home = "/tmp/bank-spoiled-\(CurrentProcess.pid)-\(RandomSeed.fromSystem())"
     try Directory.create(path: home)
-    let others = Self.loops
-    (loop, owner) = try make(home)
-    guard isSpoiled else { return }
-    let file = open("/dev/null", O_RDONLY | O_CLOEXEC)
-    for descriptor in Self.loops.subtracting(others) { dup2(file, descriptor) }
-    close(file)
+    let (made, loops) = try SpoiledLoop.find { [home] in try make(home) }
+    (loop, owner) = made
+    if isSpoiled { loops.spoil() }
   }
 
   deinit { Self.remove(home) }
@@ -139,18 +137,6 @@ private final class Spoiled {
     setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &narrow)
     defer { setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &before) }
     action()
-  }
-
-  private static var loops: Set<CInt> {
-    let names = (try? Directory.entries(of: "/proc/self/fd")) ?? []
-    return Set(
-      names.compactMap { CInt($0) }.filter { descriptor in
-        var text = [CChar](repeating: 0, count: 64)
-        let count = readlink("/proc/self/fd/\(descriptor)", &text, text.count)
-        return count > 0
-          && String(decoding: text[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
-            == "anon_inode:[eventpoll]"
-      })
   }
 
   private static func remove(_ path: String) {

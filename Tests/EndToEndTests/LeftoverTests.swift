@@ -4,7 +4,9 @@ import Foundation
 import Glibc
 import Testing
 
-@Suite("What cannot be ended", .serialized)
+@Suite(
+  "What cannot be ended", .serialized,
+  .enabled(if: geteuid() == 0, "only root can make a process that the bank may not end"))
 struct LeftoverTests {
   private static let services = #"""
     {"services": {"job": {"run": ["sh", "{payload}"], "windows": 1,
@@ -36,27 +38,25 @@ struct LeftoverTests {
     """
   }
 
-  private func lines(_ note: String) -> [String] {
-    ((try? String(contentsOfFile: note, encoding: .utf8)) ?? "").split(separator: "\n").map(String.init)
+  /// Enqueues a job, and returns its note and the process that its first attempt leaves.
+  private func begin(_ branch: Branch, last: String) throws -> (note: String, left: Int32) {
+    let note = branch.path("note")
+    let file = try branch.write(script(note, last: last), to: "job.sh")
+    try branch.done("enqueue", "--service", "job", "--payload", file)
+    try branch.waitUntil("the first attempt is there") { lines(note).count == 2 }
+    return (note, try #require(Int32(lines(note)[1])))
   }
 
-  private var isRoot: Bool {
-    if geteuid() == 0 { return true }
-    print("NOT CHECKED: a process that the bank may not end: only root can make one")
-    return false
+  private func lines(_ note: String) -> [String] {
+    ((try? String(contentsOfFile: note, encoding: .utf8)) ?? "").split(separator: "\n").map(String.init)
   }
 
   @Test(
     "after the death of the coordinator its service waits visibly, the others go on, and its end is enough")
   func afterTheCoordinator() throws {
-    guard isRoot else { return }
     try withBranch { branch in
       try open(branch)
-      let note = branch.path("note")
-      let file = try branch.write(script(note, last: "exec tail -f /dev/null"), to: "job.sh")
-      try branch.done("enqueue", "--service", "job", "--payload", file)
-      try branch.waitUntil("the first attempt is there") { lines(note).count == 2 }
-      let left = try #require(Int32(lines(note)[1]))
+      let (note, left) = try begin(branch, last: "exec tail -f /dev/null")
       defer { Glibc.kill(left, SIGKILL) }
       branch.processes.signal(try branch.status().pid, SIGKILL)
       try branch.waitUntil("the window waits") {
@@ -80,14 +80,9 @@ struct LeftoverTests {
 
   @Test("after a failure the customer stays at its window until the end of what the command has left")
   func afterAFailure() throws {
-    guard isRoot else { return }
     try withBranch { branch in
       try open(branch)
-      let note = branch.path("note")
-      let file = try branch.write(script(note, last: "exit 1"), to: "job.sh")
-      try branch.done("enqueue", "--service", "job", "--payload", file)
-      try branch.waitUntil("the first attempt is there") { lines(note).count == 2 }
-      let left = try #require(Int32(lines(note)[1]))
+      let (note, left) = try begin(branch, last: "exit 1")
       defer { Glibc.kill(left, SIGKILL) }
       let errors = "\(branch.home)/logs/bankd.stderr"
       try branch.waitUntil("the runner has given it up", within: .seconds(30)) {
