@@ -253,7 +253,12 @@ extension PageTests {
         try site.branch.done("web", "stop")
         try site.branch.waitUntil("the page has ended") { try site.branch.status().worker("web") == nil }
         let program = """
-          import http.server, sys
+          import http.server, socketserver
+          class Server(http.server.ThreadingHTTPServer):
+              allow_reuse_address = True
+              def server_bind(self):
+                  # Not HTTPServer's: it looks for a name of the address, and waits where no resolver answers.
+                  socketserver.TCPServer.server_bind(self)
           class Impostor(http.server.BaseHTTPRequestHandler):
               def answer(self):
                   print("cookie" if self.headers["Cookie"] else "none", self.path.split("?")[0], flush=True)
@@ -264,8 +269,7 @@ extension PageTests {
                   self.wfile.write(body)
               do_GET = do_POST = answer
               def log_message(self, *words): pass
-          http.server.ThreadingHTTPServer.allow_reuse_address = True
-          http.server.ThreadingHTTPServer(("127.0.0.1", \(port)), Impostor).serve_forever()
+          Server(("127.0.0.1", \(port)), Impostor).serve_forever()
           """
         let impostor = try site.branch.launch(["-c", program], program: "/usr/bin/python3")
         defer { impostor.end() }

@@ -136,7 +136,7 @@ struct ParityTests {
         _ = try worker.finish()
       },
       Row("wait, receipts, ledger, account and audit") { bank in
-        try bank.asked.done("enqueue", "6", "--seed", "1")
+        try bank.asked.done("enqueue", "6", "--service", "deposit", "--seed", "1")
         try bank.asked.done("wait", "--timeout", "60s", timeout: .seconds(70))
         let receipts = try bank.asked.lines("receipts")
         #expect(Set(receipts.map { $0["ticket"].integer ?? 0 }).count == receipts.count)
