@@ -105,7 +105,8 @@ final class OwnWork: BankPart {
     var above = pid
     for _ in 0..<Self.highest {
       if let post = windows.first(where: { $0.pid == above }) { return place(at: post.window) }
-      if let worker = workers.first(where: { $0.pid == above }) {
+      // A worker that came by itself is waited for while it has a customer, and no longer.
+      if let worker = workers.first(where: { $0.pid == above }), !worker.holding.isEmpty {
         let window = worker.places.first
         return Place(
           window: window, name: window.map { context.name(of: $0) } ?? "",

@@ -270,8 +270,8 @@ struct CommandServicesTests {
       #expect(isNobodyLeft(of: notes()[1]), "the second attempt was ended before the third began")
       try branch.waitUntil("it is served") { try branch.statusIfAnswered()?.queue("served") == 1 }
       #expect(Set(notes().map(\.[0])).count == 1, "one key a customer")
-      // Of the attempt of a coordinator that was killed nobody has heard.
-      #expect(notes().map(\.[1]) == ["1", "2", "2"])
+      // The attempt that was lost with its coordinator is recorded by the next one.
+      #expect(notes().map(\.[1]) == ["1", "2", "3"])
       try branch.waitUntil("nothing of it is left") { isNobodyLeft(of: notes()[2]) }
       #expect(try branch.json("ticket", "1")["key"].text == notes()[0][0])
       #expect(try branch.json("audit")["ok"].flag == true)

@@ -80,8 +80,12 @@ struct HomePermissionTests {
         ["-c", "cd \(place) && exec \(Binaries.bankctl) run --wait -- pwd"], program: "/bin/sh"
       ).finish()
       #expect(asked.out == place + "\n", asked.story)
-      try branch.killCoordinator()
-      try branch.waitUntil("it is back") { try branch.statusIfAnswered() != nil }
+      let pid = try branch.status().pid
+      branch.processes.signal(pid, SIGKILL)
+      try branch.waitUntil("it is back", within: .seconds(30)) {
+        guard let status = try branch.statusIfAnswered() else { return false }
+        return status.pid != pid
+      }
       for pid in branch.processes.all() {
         let directory = try files.destinationOfSymbolicLink(atPath: "/proc/\(pid)/cwd")
         #expect(directory == "/", "\(pid)")

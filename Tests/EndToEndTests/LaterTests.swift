@@ -54,7 +54,7 @@ struct LaterTests {
       try branch.done("enqueue", "2", "--service", "deposit", "--in", "1d")
       let due = try #require(try branch.json("ticket", "1")["due_at"].text)
       #expect(try branch.json("status")["queue"]["delayed_until"].text == due)
-      let stops = try Tongue.allCases.map { try branch.launch(["stop"], language: $0) }
+      let stops = try [Tongue.en, .ko].map { try branch.launch(["stop"], language: $0) }
       for (stop, words) in zip(
         stops, ["2 of them are delayed, the first until \(due)", "2명은 예약되어 미뤄진 고객입니다"])
       {

@@ -108,7 +108,7 @@ struct WebAnswersTests {
       // From here, and for scripts, it is the refusal that it was.
       let here = navigating + host + ["-H", "Sec-Fetch-Site: same-origin"]
       #expect(try web.curl(here + [address]).status == 401)
-      #expect(try web.curl(foreign + [web.url + "/api/v1/status"]).status == 401)
+      #expect(try web.curl(foreign + host + [web.url + "/api/v1/status"]).status == 401)
       #expect(try web.curl(foreign + ["-d", "x=1", address]).status == 403)
     }
   }

@@ -178,7 +178,7 @@ struct WebDoorTests {
         #expect(try web.remote(path, "-H", mine).status == 200)
       }
       let large = "Cookie: a=" + String(repeating: "x", count: 60_000)
-      let refused = try web.remote("/", "-H", large, "-H", "Accept-Language: ko")
+      let refused = try web.remote("/", "-H", "Accept-Language: ko", "-H", large)
       #expect(refused.status == 431 && refused.body.contains("쿠키"), "\(refused)")
       #expect(try web.remote("/api/v1/status", "-H", large).json["error"]["message"].text?.isEmpty == false)
     }

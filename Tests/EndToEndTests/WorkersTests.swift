@@ -282,7 +282,8 @@ struct WorkersTests {
         "import os, sys\n\(noise)\nos.execvp(\"python3\", [\"python3\", \"\(worker)\"])\n", to: "noisy.py")
       let file = try branch.write(
         """
-        {"services": {"n": {"worker": ["python3", "\(program)"], "windows": 1}},
+        {"services": {"n": {"windows": 1,
+           "worker": ["env", "\(ProcessTable.mark)=\(branch.path("").dropLast())", "python3", "\(program)"]}},
          "log": {"rotate_bytes": 65536, "keep": 2}, "windows": {"deposit": 0, "loan": 0, "juice": 0}}
         """, to: "bank.json")
       try branch.start("--config", file, "--speed", "max")

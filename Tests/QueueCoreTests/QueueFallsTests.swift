@@ -95,7 +95,9 @@ import Time
   @Test("of several suspects one at a time is in any hands, so that an innocent one outlives the guilty")
   func oneAtATime() {
     let falls = [1: fall(2), 2: fall(2)] as [TicketNumber: CoordinatorFall]
-    let branch = TestBranch(policy: policy(), falls: falls)
+    var policy = policy()
+    policy.lease = .seconds(100_000)
+    let branch = TestBranch(policy: policy, falls: falls)
     branch.open(Self.mail, windows: 3)
     #expect(arrive(3, at: branch).assigned == [3])
     var assigned: [TicketNumber] = []

@@ -109,7 +109,7 @@ extension BoardEvent {
     case .issued: (event.ticket, event.last, event.service) = (1, 10, .deposit)
     case .started, .served, .failed, .deferred, .recalled, .dead:
       (event.ticket, event.service, event.window, event.pid) = (4, .deposit, "deposit-1", 4_243)
-      event.attempt = 2
+      (event.attempt, event.day) = (2, 3)
       if kind == .failed { event.code = 7 }
     case .cancelled: (event.ticket, event.service) = (5, .loan)
     case .died: (event.window, event.pid, event.signal) = ("deposit-1", 4_243, 9)

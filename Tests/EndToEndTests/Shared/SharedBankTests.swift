@@ -133,9 +133,10 @@ struct SharedBankTests {
       #expect(waiting.isRunning && everybody.isRunning && bank.receipts == 0, "nobody serves them")
       try a.done("cancel", "7")
       try bank.open(b)
-      for outcome in [try waiting.finish(), try everybody.finish()] {
-        #expect(outcome.code == 0, outcome.story)
-      }
+      let (theirs, all) = (try waiting.finish(), try everybody.finish())
+      #expect(theirs.code == 1, "one of them was cancelled: \(theirs.story)")
+      #expect(try theirs.json()["cancelled"].integer == 1, theirs.story)
+      #expect(all.code == 0, all.story)
       #expect(bank.receipts == 30)
       #expect(bank.number("SELECT count(*) FROM bank.receipt WHERE outcome <> 1") == 1)
       try a.done("enqueue", "5", "--wait")
