@@ -1,5 +1,6 @@
 // What the coordinator makes of the text that a worker program writes beside its channel: lines of any bytes, in bounds.
 
+import Glibc
 import Posix
 import Testing
 import Time
@@ -30,7 +31,11 @@ import Time
       var rest = bytes[...]
       while !rest.isEmpty {
         let result = try rest.withUnsafeBytes { try end?.write($0) ?? .wouldBlock }
-        if case .bytes(let count) = result { rest = rest.dropFirst(count) }
+        switch result {
+        case .bytes(let count): rest = rest.dropFirst(count)
+        case .wouldBlock: break
+        case .peerClosed: throw SystemError(call: "write", subject: "pipe", code: EPIPE)
+        }
         try loop.runOnce(until: SystemClock.monotonic() + .milliseconds(1))
       }
     }

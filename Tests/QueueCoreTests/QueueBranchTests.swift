@@ -41,7 +41,7 @@ import Time
 
   @Test("a worker that has come by itself has pages claimed, and gets who is in them")
   func outside() {
-    let branch = branch()
+    let branch = branch { $0.prefetch = 2 }
     branch.happen(.somebodyMayWait(Self.regular))
     let came = branch.happen(.workerCame([.deposit], number: 1, 77, pid: 9, inHand: 2))
     #expect(came.last == .loadPage(Self.regular, after: 0, limit: 4))
