@@ -265,7 +265,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .startsTooEarly, .settlesAllWithTheFirst, .answersAtTheSeal, .forgetsToSeal: [.notDurable]
     // What is said of the tickets of the newest comes before what is said of the others.
     case .settlesTheNewest: [.notDurable, .board]
-    case .forgetsStarts: [.tooManyAttempts]
+    case .forgetsStarts: [.tooManyAttempts, .attempt]
     case .putsAsideWhoWasBeside: [.deadLetter]
     case .forgetsResultsOfCommands, .keepsTheResultOfTheOneBefore, .saysThatCutOutputIsWhole,
       .takesLaterForFailure, .takesSignalsForFailures:

@@ -150,7 +150,7 @@ struct ProductionTests {
         ]),
         [
           "Simulator.BankProgram", "Simulator.SimulatedProcess", "Simulator.SimulatedQueueStore",
-          "Simulator.QueueWatch",
+          "Simulator.QueueWatch", "Simulator.HandMemory",
         ]
       ),
     ]

@@ -18,10 +18,10 @@
       ]
     }
 
-    /// Whoever asks more than who the server is has seen that.
+    /// A branch that asks more than who the server is has seen that.
     func noteServer(of session: BooksSession, _ segment: [PostgresCall]) {
       let office = world.offices[session.place]
-      guard session.process === office.process,
+      guard session.isOf(office.process),
         segment.contains(where: { !["bank-begin", "bank-sight"].contains($0.statement.name) })
       else { return }
       office.knownTimeline = timeline

@@ -10,6 +10,8 @@
   final class BooksSession: PostgresSession, FarEnd {
     unowned let network: BooksNetwork
     unowned let process: SimulatedProcess
+    /// The same process as long as it exists: what it has sent may come to the server when it is gone.
+    private weak var sender: SimulatedProcess?
     /// The branch from which it comes, by its place in the world.
     let place: Int
     let backend: Int32
@@ -31,7 +33,11 @@
 
     init(_ network: BooksNetwork, of process: SimulatedProcess, _ place: Int, backend: Int32) {
       (self.network, self.process, self.place, self.backend) = (network, process, place, backend)
+      sender = process
     }
+
+    /// Whether a process that exists has made it.
+    func isOf(_ process: SimulatedProcess?) -> Bool { process.map { $0 === sender } ?? false }
 
     func take(_ descriptor: Int32) { self.descriptor = descriptor }
 
