@@ -101,14 +101,16 @@ struct CommandServicesTests {
     }
   }
 
-  @Test("a closed bank tells the key of a customer's attempts as the open one did")
+  @Test("an open bank and a closed one tell the key of a customer's attempts, with the ticket and with the receipt")
   func keyOfClosedBank() throws {
     try withBranch { branch in
       try branch.start("--config", try branch.write(services, to: "bank.json"), "--speed", "max")
       try branch.done("enqueue", "--service", "upper", "--payload", "x", "--wait")
       let key = try #require(try branch.json("ticket", "1")["key"].text)
+      #expect(try branch.receipts().map { $0["key"].text } == [key])
       try branch.done("stop")
       #expect(try branch.json("ticket", "1")["key"].text == key)
+      #expect(try branch.receipts().map { $0["key"].text } == [key])
       try branch.expectNobodyLeft()
     }
   }

@@ -110,6 +110,20 @@ struct LaterTests {
       }
       wait.signal(SIGINT)
       _ = try wait.finish()
+      // The reason outlives the coordinator, and a start of another day's process.
+      let pid = try branch.status().pid
+      branch.processes.signal(pid, SIGKILL)
+      try branch.waitUntil("the next coordinator is there", within: .seconds(30)) {
+        guard let status = try branch.statusIfAnswered() else { return false }
+        return status.pid != pid
+      }
+      #expect(try branch.json("status")["services"].items.contains {
+        $0["paused_because"].text?.contains("/no/such/program") == true
+      })
+      try branch.done("stop", "--now")
+      try branch.start("--config", file, "--speed", "max")
+      let again = try branch.run("wait", "--unless-paused")
+      #expect(again.code == 5 && again.err.contains("/no/such/program"), again.story)
       // Others are served meanwhile, and waited for.
       try branch.done("enqueue", "2", "--service", "deposit", "--wait", "--unless-paused")
       try branch.done("stop", "--now")

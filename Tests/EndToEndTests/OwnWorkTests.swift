@@ -76,12 +76,17 @@ struct OwnWorkTests {
     }
   }
 
-  @Test("a process that has left its session and its parent is known by its key")
-  func detached() throws {
+  @Test(
+    "a process that has left its session, its parent and its environment is known all the same",
+    arguments: ["", "env -i"])
+  func detached(cleared: String) throws {
     try withServices { branch in
       let said = branch.path("said")
-      let script =
-        "setsid sh -c '\"\(Binaries.bankctl)\" --home \"\(branch.home)\" stop; echo $? > \"\(said)\"' & wait"
+      let script = """
+        setsid --fork \(cleared) sh -c '
+          "\(Binaries.bankctl)" --home "\(branch.home)" stop; echo $? > "\(said).new"; mv "\(said).new" "\(said)"'
+        while [ ! -e "\(said)" ]; do sleep 0.01; done
+        """
       try branch.done("run", "--wait", "--service", "batch", "--", "sh", "-c", script)
       #expect(try String(contentsOfFile: said, encoding: .utf8) == "5\n")
       try branch.done("stop")
