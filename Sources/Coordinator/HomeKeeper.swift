@@ -187,7 +187,8 @@ final class HomeKeeper: BankPart {
 final class HomeWatch {
   /// Entries of the table that are lost and repaired together.
   enum Loss: CaseIterable {
-    case database, log, reserve, lock, hands, socket, workerSocket, answers, output, notes, logs, standardError
+    case database, log, reserve, lock, hands, socket, workerSocket, answers, output, notes, logs,
+      standardError
 
     var entries: [HomeEntry] { Self.table[self] ?? [] }
 

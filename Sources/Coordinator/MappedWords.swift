@@ -49,7 +49,8 @@ final class MappedWords {
   func move(to path: String) throws(SystemError) {
     let file = try Self.file(at: path, bytes: bytes)
     try file.write(UnsafeRawBufferPointer(start: base, count: bytes), at: 0)
-    guard mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file.rawValue, 0) != MAP_FAILED else {
+    guard mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file.rawValue, 0) != MAP_FAILED
+    else {
       throw SystemError(call: "mmap", subject: path, code: errno)
     }
   }

@@ -101,7 +101,9 @@ struct CommandServicesTests {
     }
   }
 
-  @Test("an open bank and a closed one tell the key of a customer's attempts, with the ticket and with the receipt")
+  @Test(
+    "an open bank and a closed one tell the key of a customer's attempts, with the ticket and with the receipt"
+  )
   func keyOfClosedBank() throws {
     try withBranch { branch in
       try branch.start("--config", try branch.write(services, to: "bank.json"), "--speed", "max")

@@ -117,9 +117,10 @@ struct LaterTests {
         guard let status = try branch.statusIfAnswered() else { return false }
         return status.pid != pid
       }
-      #expect(try branch.json("status")["services"].items.contains {
-        $0["paused_because"].text?.contains("/no/such/program") == true
-      })
+      #expect(
+        try branch.json("status")["services"].items.contains {
+          $0["paused_because"].text?.contains("/no/such/program") == true
+        })
       try branch.done("stop", "--now")
       try branch.start("--config", file, "--speed", "max")
       let again = try branch.run("wait", "--unless-paused")
