@@ -152,4 +152,17 @@ struct ByteTests {
       #expect(try branch.json("status")["queue"]["issued"].integer == 3)
     }
   }
+
+  @Test(
+    "arguments are whole though /proc is not there",
+    .enabled(if: geteuid() == 0, "only root can take it away"))
+  func withoutProc() throws {
+    try withBranch { branch in
+      let script = "mount -t tmpfs none /proc && exec \"$0\" \"$@\""
+      let outcome = try branch.launch(
+        ["-m", "sh", "-c", script, Binaries.bankctl, "enqueue", "--help"], program: "/usr/bin/unshare"
+      ).finish()
+      #expect(outcome.code == 0 && outcome.out.contains("bankctl enqueue 10"), outcome.story)
+    }
+  }
 }
