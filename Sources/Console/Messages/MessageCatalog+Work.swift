@@ -133,12 +133,16 @@ extension MessageCatalog {
   }
 
   /// The name of a branch that has none of its own is its machine and its home.
-  func outputElsewhere(_ ticket: Int64, _ branch: BranchReport) -> String {
-    let name = safe(branch.name)
+  func outputElsewhere(_ ticket: Int64, _ branch: OutputElsewhere) -> String {
+    let (english, korean) =
+      branch.report.map { report in
+        let (name, host) = (safe(report.name), safe(report.host))
+        return (" (\(name)) on \(host)", "(\(name), 컴퓨터 \(host))")
+      } ?? ("", "")
     return say(
-      "Ticket \(ticket) was served at branch \(branch.number) (\(name)) on \(safe(branch.host)), which keeps what its command "
+      "Ticket \(ticket) was served at branch \(branch.number)\(english), which keeps what its command "
         + "wrote in its own home. There: bankctl output \(ticket)",
-      "\(ticket)번 고객은 지점 \(branch.number)(\(name), 컴퓨터 \(safe(branch.host)))에서 처리했고, 명령이 쓴 내용은 그 지점의 홈에 있습니다. "
+      "\(ticket)번 고객은 지점 \(branch.number)\(korean)에서 처리했고, 명령이 쓴 내용은 그 지점의 홈에 있습니다. "
         + "그 지점에서: bankctl output \(ticket)")
   }
 

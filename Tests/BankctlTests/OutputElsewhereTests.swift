@@ -1,0 +1,24 @@
+// What is said of the output of a command that another branch has served, also of a branch that has joined a moment ago.
+
+import Testing
+import Wire
+
+@testable import Console
+
+@Suite("Output at another branch") struct OutputElsewhereTests {
+  @Test("the branch is named by its number, and by its name and machine as far as they are known")
+  func words() {
+    let report = BranchReport(
+      number: 2, name: "north", host: "box", epoch: 1, state: .open, leaseMilliseconds: 0, windows: 0,
+      served: 0,
+      rate: nil, commits: 0, isThis: false)
+    let (english, korean) = (MessageCatalog(language: .english), MessageCatalog(language: .korean))
+    let known = OutputElsewhere(number: 2, report: report)
+    #expect(english.outputElsewhere(7, known).contains("branch 2 (north) on box, which keeps"))
+    #expect(korean.outputElsewhere(7, known).contains("지점 2(north, 컴퓨터 box)에서"))
+    let unseen = OutputElsewhere(number: 2, report: nil)
+    #expect(english.outputElsewhere(7, unseen).contains("branch 2, which keeps"))
+    #expect(korean.outputElsewhere(7, unseen).contains("지점 2에서"))
+    #expect(korean.outputElsewhere(7, unseen).contains("bankctl output 7"))
+  }
+}
