@@ -4,11 +4,12 @@
 # measures may come to it.
 # shellcheck shell=bash
 
-# What people are told before they wait. Measured on two cores; the script that builds says in the end how long it was.
-quick_ko='코어 둘에서 30초쯤 걸리고, 디스크를 270MB 씁니다.'
-quick_en='On two cores this takes about half a minute, and 270 MB of disk.'
-fast_ko='코어 둘에서 1분 반쯤 걸리고, 디스크를 400MB 씁니다.'
-fast_en='On two cores that takes a minute and a half, and 400 MB of disk.'
+# What people read before they wait. Measured on two cores of a fast and of a slow machine; the script that builds says in the
+# end how long it was.
+quick_ko='코어 둘에서 프로세서에 따라 30초에서 2분 걸리고, 디스크를 270MB 씁니다.'
+quick_en='On two cores this takes from half a minute to two minutes, depending on the processor, and 270 MB of disk.'
+fast_ko='코어 둘에서 프로세서에 따라 1분 반에서 5분 걸리고, 디스크를 400MB 씁니다.'
+fast_en='On two cores that takes from a minute and a half to five minutes, depending on the processor, and 400 MB of disk.'
 
 programs=(bankctl bank-chaos bankd bank-guardian bank-juice bank-runner bank-stockd bank-teller bank-vending)
 
