@@ -336,7 +336,11 @@ final class Ending: BankPart {
     context.end(with: 0)
   }
 
-  private var isKept: Bool { queue.engine.isWorking && !queue.engine.isUnderway }
+  /// Whether everything that has happened is on disk. What a commit brings about may be staged right behind it, as after a full
+  /// disk, and is committed in its turn.
+  private var isKept: Bool {
+    queue.engine.isWorking && !queue.engine.isUnderway && !queue.engine.hasStaged
+  }
 
   // MARK: - Without an end
 
