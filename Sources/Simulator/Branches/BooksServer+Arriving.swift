@@ -43,8 +43,7 @@
     }
 
     private func isWhole(_ name: RequestName, _ count: Int64) -> Bool {
-      makes(.issuesWhatHasNotArrived)
-        || slices(name).reduce(0) { $0 + Int64($1.arriving.bases.count) } == count
+      slices(name).reduce(0) { $0 + Int64($1.arriving.bases.count) } == count
     }
 
     func issue(_ call: PostgresCall) -> [[PostgresValue]] {

@@ -37,15 +37,8 @@
       }
     }
 
-    /// When a lease ends that begins now.
-    private func expiry(of name: String, _ milliseconds: Int64) -> MonotonicTime {
-      let end = now + .milliseconds(milliseconds)
-      guard makes(.leasesByTheLocalClock) else { return end }
-      return end + .milliseconds(world.calendarError(of: name) - calendarError)
-    }
-
     private func extend(_ branch: inout Branch, _ milliseconds: Int64) {
-      branch.expires = expiry(of: branch.name, milliseconds)
+      branch.expires = now + .milliseconds(milliseconds)
       branch.expiresByCalendar = (nowMilliseconds + branch.expires.since(now).milliseconds) * 1_000
     }
 

@@ -14,7 +14,6 @@ public enum PlantedBranchBug: String, CaseIterable, Sendable {
   case losesTheReturned = "Whoever a dead branch has left is in no claim and is not given back."
   case losesTheRevived =
     "A dead letter that is brought back, and stood before the last claim, is found by nobody."
-  case leasesByTheLocalClock = "A lease ends by the calendar of the branch."
   case forgetsRequests = "A request for tickets that is repeated gets tickets again."
   case forgetsKeysOfOtherEpochs = "A key is known in the epoch only in which it came."
   case leavesGaps = "Now and then a number is left out."
@@ -24,7 +23,6 @@ public enum PlantedBranchBug: String, CaseIterable, Sendable {
   case cancelsWithoutEffect = "A customer who is done is told to be taken out."
   case keepsSilentAboutNoEffect = "A branch is told that it has finished whom somebody else had."
   case endsTheDayEarly = "The day ends while somebody is left."
-  case issuesWhatHasNotArrived = "A request gets its tickets before all of its slices have arrived."
   case claimsPastTheArriving = "Somebody behind a large request is claimed before its customers have come in."
   case forgetsTheRestOfARequest =
     "Of a large request that has its tickets the customers of one slice come in."
@@ -75,11 +73,11 @@ public enum PlantedBranchBug: String, CaseIterable, Sendable {
     // Whoever is in no claim any more is claimed again as if nobody ever had been.
     case .losesTheReturned: [.lostTicket, .order, .notDrained, .claim]
     case .losesTheRevived: [.lostTicket, .order, .notDrained, .claim]
-    case .leasesByTheLocalClock, .handsOutBehindTheLease: [.lease, .notDrained]
+    case .handsOutBehindTheLease: [.lease, .notDrained]
     case .forgetsRequests: [.duplicate, .repeatedKey]
     case .forgetsKeysOfOtherEpochs: [.repeatedKey]
     case .leavesGaps: [.series]
-    case .issuesWhatHasNotArrived, .forgetsTheRestOfARequest: [.lostTicket, .notDrained, .answer, .books]
+    case .forgetsTheRestOfARequest: [.lostTicket, .notDrained, .answer, .books]
     case .claimsPastTheArriving: [.order, .notDrained, .lostTicket]
     case .takesInWhileItDrains: [.overfull]
     case .callsTooEarly: [.early]
