@@ -113,7 +113,7 @@ extension QueueDriver {
   private func assignment(
     of customer: Customer, _ lease: Lease, _ payload: [UInt8]?, kind: ServiceKind
   ) -> WindowMessage {
-    let day = machine.books.day
+    let day = effectsDay
     guard kind.takesPayload || customer.service.drawsOnStock else {
       return .assign(Assignment(day: day, customer: customer, lease: lease))
     }

@@ -66,6 +66,9 @@ final class QueueDriver {
   private let releases: ReleaseQueue
   private var effects: [QueueEffect] = []
   private var isPerforming = false
+  /// The business day of the effects that are being performed. A reset among the events behind them has ended it for the queue
+  /// already: what was handed out before the reset is still an order of that day.
+  private(set) var effectsDay: BusinessDay
   /// Whether those are being told who have waited for a commit.
   var isTelling = false
   /// Whether a request is being answered: what the queue says of it is on disk, whatever else is not.
@@ -78,6 +81,7 @@ final class QueueDriver {
     _ tellerSupervisor: TellerSupervisor, _ followers: Followers, _ releases: ReleaseQueue
   ) {
     hands = context.bindings.hands
+    effectsDay = machine.books.day
     self.machine = machine
     self.engine = engine
     self.context = context
@@ -127,7 +131,8 @@ final class QueueDriver {
   func perform() {
     guard !isPerforming, !isTelling else { return }
     isPerforming = true
-    defer { isPerforming = false }
+    if effectsDay != machine.books.day { effectsDay = firstEndedDay ?? machine.books.day }
+    defer { (isPerforming, effectsDay) = (false, machine.books.day) }
     let isShuffled = Kernel.makes("performsLastFirst")
     var place = 0
     while place < effects.count, !context.isCutOff {
@@ -141,6 +146,11 @@ final class QueueDriver {
     effects.removeAll(keepingCapacity: true)
   }
 
+  /// The day that the first reset among the effects ends; nil if there is none.
+  private var firstEndedDay: BusinessDay? {
+    effects.lazy.compactMap { if case .stage(.cancelEveryone(let day, _)) = $0 { day } else { nil } }.first
+  }
+
   /// A mistake that is never made outside of a simulation: a change is staged after the one that follows it.
   private func swapStages(from place: Int) {
     guard case .stage = effects[place] else { return }
@@ -150,7 +160,9 @@ final class QueueDriver {
 
   private func perform(_ effect: QueueEffect) {
     switch effect {
-    case .stage(let change): stage(change)
+    case .stage(let change):
+      if case .cancelEveryone(let ended, _) = change { effectsDay = ended + 1 }
+      stage(change)
     case .loadPage, .loadDelayed, .lookUp, .loadDead: read(effect)
     case .forward(let request, let order): onForward(order, request)
     case .assign(let window, let lease, let customer):
@@ -175,8 +187,8 @@ final class QueueDriver {
       }
     case .announce(let happening, let window, let lease, let customer):
       if happening != .started, !progress.isEmpty { progress[lease.ticket] = nil }
-      journal.announce(happening, window, lease, customer, day: machine.books.day)
-      followers.announce(happening, window, lease, customer, day: machine.books.day, in: context)
+      journal.announce(happening, window, lease, customer, day: effectsDay)
+      followers.announce(happening, window, lease, customer, day: effectsDay, in: context)
     case .reportDead(let customer, let window, let end, let processEnd):
       reportDead(customer, window, end, processEnd)
     case .reportWithoutEffect(let customer, let receipt):
@@ -234,7 +246,7 @@ final class QueueDriver {
   ) {
     followers.noteDead(customer, window, processEnd, at: context.now.wall)
     context.write(event: "dead", level: .warn) {
-      $0.field("day", machine.books.day)
+      $0.field("day", effectsDay)
       $0.field("ticket", customer.ticket)
       $0.field("service", context.services.directory[customer.service].text)
       if !window.isUnknown { $0.field("window", context.name(of: window)) }

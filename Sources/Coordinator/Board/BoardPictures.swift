@@ -26,7 +26,7 @@ final class BoardPictures: BankPart {
       at: ground.context.now.monotonic)
     super.init(ground)
     followers.onRareChange = { [dead] change in dead.note(change) }
-    followers.events.presentDay = { [unowned queue] in queue.machine.books.day }
+    followers.events.presentDay = { [unowned queue] in queue.effectsDay }
   }
 
   /// Looks how many were served and came, now and then, whether anybody wants to know or not.
