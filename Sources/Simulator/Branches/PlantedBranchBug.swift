@@ -62,7 +62,7 @@ public enum PlantedBranchBug: String, CaseIterable, Sendable {
   /// The promises that it can break first.
   public var breaks: Set<Violation.Kind> {
     switch self {
-    case .keepsItsCustomersOverTheLoss: [.fence, .notDrained]
+    case .keepsItsCustomersOverTheLoss: [.fence, .notDrained, .notDurable]
     case .completesWithoutTheEpoch, .keepsItsCommitsOverTheLoss:
       [.fence]
     case .claimsWithoutTheEpoch: [.fence, .claim]
@@ -93,7 +93,9 @@ public enum PlantedBranchBug: String, CaseIterable, Sendable {
     case .takesARefusalForACommit: [.notDurable, .notDrained]
     case .leavesWithoutAWord: [.conversation]
     case .forgetsToAskTellersBack: [.conversation]
-    case .countsWhatHadNoEffect, .addsUpInOneLane: [.books]
+    case .countsWhatHadNoEffect: [.books]
+    // A client that waits by wrong counts waits on.
+    case .addsUpInOneLane: [.books, .notDrained]
     case .losesARefusedTransaction: [.notDrained, .books, .lostTicket]
     }
   }
