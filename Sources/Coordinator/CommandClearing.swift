@@ -90,7 +90,6 @@ package final class CommandClearing {
   /// Says to the next one that a command may have been started. It is for the death of processes and not of the machine,
   /// which leaves none, so no disk is waited for. Where it cannot be kept those who wait still say so.
   static func note(in home: BankHome, _ groups: WindowGroups?) {
-    if Kernel.makes("notesNoCommands") { return }
     guard
       let note = try? FileDescriptor.open(home.commandsNote, [.writeOnly, .create, .truncate], mode: 0o600)
     else { return }

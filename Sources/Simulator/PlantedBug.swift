@@ -197,7 +197,6 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case succeedsBesideTheTree = "Of a runner that has died what it has left behind is not ended."
   case forgetsWhoWasInHand =
     "A start does not look for the customers with whom the coordinator before it has died."
-  case notesNoCommands = "A start looks for what is left of commands only where somebody waits for one."
   case leavesOrphansAtTheStart = "A start does not look for what is left of the commands of before."
   case carriesThePayloadOfAnother = "Whoever is served is handed out with the payload of the ticket before."
   case auditsTheDismissed = "An audit of a bank that closes fails, because its services were told to go."
@@ -273,7 +272,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .pausesWithoutAWord: [.paused]
     case .buriesWhatCannotRun: [.result]
     case .putsTheAttemptIntoTheKey, .cancelsInWords, .timesOutInWords, .leavesTheTreeOfTheEnded,
-      .succeedsBesideTheTree, .leavesOrphansAtTheStart, .notesNoCommands:
+      .succeedsBesideTheTree, .leavesOrphansAtTheStart:
       [.process]
     case .carriesThePayloadOfAnother: [.payload]
     case .renewsEveryLeaseOfAWorker, .leavesTheExpiredInHand: [.lease]
