@@ -80,7 +80,12 @@ public final class PostgresPreparation {
         // Another branch was sooner: 42P06, 42P07 and 23505 for a schema that is there, and our own word for a version.
         let isOvertaken = ["42P06", "42P07", "23505", PostgresSchema.otherVersion].contains(
           error.sqlState ?? "")
-        if isOvertaken, self.refusals < 3 { self.look() } else { self.finish(.failure(.failed(error))) }
+        // Others can be sooner once a version, one after the other.
+        if isOvertaken, self.refusals <= PostgresSchema.migrations.count {
+          self.look()
+        } else {
+          self.finish(.failure(.failed(error)))
+        }
       }
     ) { _ in
       self.refusals = 0
