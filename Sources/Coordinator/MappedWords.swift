@@ -48,7 +48,8 @@ final class MappedWords {
   /// - Throws: what `open(2)`, `posix_fallocate(3)`, `pwrite(2)` and `mmap(2)` say; the words stay usable.
   func move(to path: String) throws(SystemError) {
     let file = try Self.file(at: path, bytes: bytes)
-    try file.write(UnsafeRawBufferPointer(start: base, count: bytes), at: 0)
+    // Copied here and not by the kernel, for which a page that was taken away is an error: here it is empty memory.
+    try file.writeAll([UInt8](UnsafeRawBufferPointer(start: base, count: bytes)))
     guard mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file.rawValue, 0) != MAP_FAILED
     else {
       throw SystemError(call: "mmap", subject: path, code: errno)

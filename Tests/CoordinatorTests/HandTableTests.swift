@@ -138,6 +138,11 @@ import Testing
       _ = table.begin(books: BooksName(number: 7, day: 1, ticket: 1), day: 1)
       table.take(1)
       #expect(truncate(path, 0) == 0)
+      // Removed as well, and made again with what is left of it.
+      try Directory.unlink(path)
+      try table.renew(at: path)
+      table.take(2)
+      #expect(truncate(path, 0) == 0)
       for ticket in 1...5_000 as ClosedRange<TicketNumber> { table.take(ticket) }
       for ticket in 1...5_000 as ClosedRange<TicketNumber> { table.leave(ticket) }
       table.close()
