@@ -88,12 +88,13 @@ final class Audits: BankPart {
   /// How often it is looked at most for a service that is starting: ten seconds.
   private static let startingLooks = 50
 
-  /// True while the stock or the vending machine is starting: it answers in a moment, and then its books are no finding.
+  /// True while the stock or the vending machine is starting, or its process has just ended and another one is to start: it answers
+  /// in a moment, and then its books are no finding.
   private var isStarting: Bool {
     guard context.bindings.hasHome, !context.isEnding else { return false }
     return serviceSupervisor.posts.contains { post in
       [.stock, .vending].contains(post.specification.workerRole) && post.isWanted && !post.isGivenUp
-        && post.phase != .ready && post.phase != .leaving
+        && post.phase != .ready
     }
   }
 
