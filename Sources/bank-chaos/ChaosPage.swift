@@ -1,15 +1,16 @@
 // Owns the view that a chaos run has of the bank's page: somebody who follows its events, as a browser does, and asks for the
 // state, as a script does, over the socket in the home.
-// Invariant: behind each kill both are to be right again within a bound: the page names the coordinator that is there, and
-// tells events that came after the kill. Whoever is killed again meanwhile moves nothing: the bound is that of the first.
-// Failure: a lost connection is opened again for as long as it takes; a bound that is missed is told, once for each time.
+// Invariant: behind each kill both are to be right again within a bound: an answer that was asked for after the kill names the
+// coordinator that is there, and an event has come after the kill. Each kill has a bound of its own: the next one moves nothing.
+// Failure: a lost connection is opened again for as long as it takes; a bound that is missed is counted, once for all kills that
+// are open then.
 import ControlClient
 import JSON
 import Posix
 import Time
 
 final class ChaosPage {
-  /// How long the page may be wrong behind a kill, whoever else is killed meanwhile.
+  /// How long the page may be wrong behind a kill, whatever else is killed meanwhile.
   static let patience = TimeSpan.seconds(10)
 
   /// From a kill until the page was right again.
@@ -24,10 +25,9 @@ final class ChaosPage {
   private var askedAt = MonotonicTime(nanoseconds: 0)
   private var nextQuestion = MonotonicTime(nanoseconds: 0)
   private var nextStream = MonotonicTime(nanoseconds: 0)
-  /// The first kill behind which the page has not been right yet.
-  private var wrongSince: MonotonicTime?
-  /// The last kill: an answer that was asked for before it, and events that came before it, say nothing.
-  private var killedAt = MonotonicTime(nanoseconds: 0)
+  /// The kills behind which the page has not been right yet, the oldest first.
+  private var kills: [MonotonicTime] = []
+  /// When the last right answer was asked for.
   private var rightAt = MonotonicTime(nanoseconds: 0)
   private var eventAt = MonotonicTime(nanoseconds: 0)
   private static let (pause, rest) = (TimeSpan.milliseconds(20), TimeSpan.milliseconds(5))
@@ -39,26 +39,22 @@ final class ChaosPage {
     self.loop = loop
   }
 
-  var isSettled: Bool { wrongSince == nil }
+  var isSettled: Bool { kills.isEmpty }
 
-  /// Somebody of whom the page shows something, or its own server, was killed.
-  func killed(at now: MonotonicTime) {
-    wrongSince = wrongSince ?? now
-    killedAt = now
-  }
+  /// A process of which the page shows something, or its own server, was killed.
+  func killed(at now: MonotonicTime) { kills.append(now) }
 
   /// - Parameter coordinator: who is at work, as the bank itself says; nil where it says nothing now.
   func turn(_ now: MonotonicTime, coordinator: Int32?) {
     follow(now)
     ask(now, coordinator)
-    guard let since = wrongSince else { return }
-    if rightAt > killedAt, eventAt > killedAt {
-      times.append(now.since(since))
-      wrongSince = nil
-    } else if now.since(since) > Self.patience {
-      late += 1
-      wrongSince = nil
+    while let kill = kills.first, rightAt > kill, eventAt > kill {
+      times.append(now.since(kill))
+      kills.removeFirst()
     }
+    guard let kill = kills.first, now.since(kill) > Self.patience else { return }
+    late += 1
+    kills.removeAll()
   }
 
   private func follow(_ now: MonotonicTime) {
@@ -83,9 +79,7 @@ final class ChaosPage {
     }
     question.read()
     guard !question.isOpen || now.since(askedAt) > Self.silence else { return }
-    if let coordinator, askedAt > killedAt, Self.coordinator(in: question.text) == Int64(coordinator) {
-      rightAt = now
-    }
+    if let coordinator, Self.coordinator(in: question.text) == Int64(coordinator) { rightAt = askedAt }
     self.question = nil
   }
 
