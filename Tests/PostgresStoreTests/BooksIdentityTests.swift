@@ -169,7 +169,7 @@ struct BooksIdentityTests {
     close(file)
     try #require(kill(try standby.postmaster, SIGUSR1) == 0)
     try #require(
-      try eventually(within: .seconds(30)) { (try? PostgresClient.connected(standby.address())) != nil })
+      try eventually { (try? PostgresClient.connected(standby.address())) != nil })
   }
 
   private static func sessions(at cluster: PostgresCluster) throws -> Int64 {

@@ -24,7 +24,7 @@ struct LostClaimTests {
     let both =
       "postgres://\(PostgresCluster.user)@/\(name)?host=\(primary.directory),\(standby.directory)"
       + "&port=\(primary.port),\(standby.port)"
-    let one = try stage.open("one", at: both)
+    let one = try stage.open("one", at: both, lease: .seconds(60))
     one.pageSize = 3
     try stage.enqueue(one, 10)
     one.claim(SharedStage.deposits)
@@ -52,8 +52,8 @@ struct LostClaimTests {
     #expect(kill(try standby.postmaster, SIGUSR1) == 0)
     // What it does to them before it has heard comes to nothing.
     one.serve()
-    try stage.turn(within: .seconds(40)) { one.joins.count == 2 }
-    #expect(one.losses == [.booksReplaced] && one.forgotten.isEmpty)
+    try stage.turn(within: .seconds(120)) { one.joins.count == 2 }
+    #expect(one.losses == [.booksReplaced] && one.forgotten.isEmpty, "\(one.losses) \(one.forgotten)")
     #expect(one.dropped == [4, 5, 6] && one.done == [1, 2, 3])
     one.servesAtOnce = true
     try stage.turn { one.done.count == 10 }

@@ -458,7 +458,7 @@ struct PostgresStoreTests {
 
   private func waitsForLock(_ stage: StoreStage, _ client: PostgresClient) throws {
     let watcher = try PostgresClient.connected(stage.address)
-    let end = SystemClock.monotonic() + .seconds(20)
+    let end = SystemClock.monotonic() + .seconds(120)
     while try watcher.rows(
       .once(
         """

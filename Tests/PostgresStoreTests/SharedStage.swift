@@ -1,5 +1,5 @@
 // Owns books of a test that several branches share, and the branches, all on one loop: each claims what may wait, serves it and
-// keeps account of what it was told. Failure: what does not come to be within twenty seconds fails the test.
+// keeps account of what it was told. Failure: what does not come to be within two minutes fails the test.
 import BankModel
 import Posix
 import Postgres
@@ -57,7 +57,7 @@ final class SharedBranch {
   private var asked: Set<Line> = []
 
   init(
-    _ name: String, _ address: String, _ loop: EventLoop, lease: TimeSpan = .seconds(4),
+    _ name: String, _ address: String, _ loop: EventLoop, lease: TimeSpan = .seconds(20),
     services: [ServiceName] = [], knowing known: BooksMark? = nil, isElsewhere: Bool = false,
     proof: String = "", bounds: IntakeBounds = IntakeBounds()
   )
@@ -181,7 +181,7 @@ final class SharedStage {
 
   /// A branch that has joined.
   func open(
-    _ name: String, at address: String? = nil, lease: TimeSpan = .seconds(4), services: [ServiceName] = [],
+    _ name: String, at address: String? = nil, lease: TimeSpan = .seconds(20), services: [ServiceName] = [],
     knowing known: BooksMark? = nil, isElsewhere: Bool = false, proof: String = "",
     bounds: IntakeBounds = IntakeBounds()
   ) throws
@@ -197,7 +197,7 @@ final class SharedStage {
 
   /// A branch that is about to join.
   func begin(
-    _ name: String, at address: String? = nil, lease: TimeSpan = .seconds(4), services: [ServiceName] = [],
+    _ name: String, at address: String? = nil, lease: TimeSpan = .seconds(20), services: [ServiceName] = [],
     knowing known: BooksMark? = nil, isElsewhere: Bool = false, proof: String = "",
     bounds: IntakeBounds = IntakeBounds()
   ) throws -> SharedBranch {
@@ -212,7 +212,7 @@ final class SharedStage {
   func abandon(_ branch: SharedBranch) { branches.removeAll { $0 === branch } }
 
   func turn(
-    within span: TimeSpan = .seconds(20), until condition: () throws -> Bool,
+    within span: TimeSpan = .seconds(120), until condition: () throws -> Bool,
     sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
     let end = SystemClock.monotonic() + span

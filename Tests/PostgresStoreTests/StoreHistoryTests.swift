@@ -59,7 +59,7 @@ struct StoreHistoryTests {
     }
     // The last thing that happened may have been a crash.
     var opened: StoreStage?
-    _ = try eventually(within: .seconds(30)) {
+    _ = try eventually {
       opened = try? StoreStage(at: stage.address)
       return opened != nil
     }
