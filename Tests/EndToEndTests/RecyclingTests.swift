@@ -24,7 +24,8 @@ struct RecyclingTests {
         deposit: 3, loan: 1, depositWork: "4ms", loanWork: "4ms", more: #", "recycle_after_customers": 5"#)
       let first = Status(try branch.start("--config", file)).workers
       try branch.done("enqueue", "120", "--wait")
-      let exits = try branch.events("recycling", in: "coordinator", count: 8)
+      // How many there are depends on how quickly a new process is there; that each window has one does not.
+      let exits = try branch.events("recycling", in: "coordinator", count: 4)
       #expect(exits.allSatisfy { $0["reason"] == "customers" && (Int($0["customers"] ?? "") ?? 0) >= 5 })
       expectOneAtATime(branch)
       let receipts = try branch.receipts()
