@@ -43,7 +43,7 @@ private final class Script {
   func end() {
     let bytes = (try? FileDescriptor.open(directory + "/pids", .readOnly).readAll(limit: 4096)) ?? []
     for pid in String(decoding: bytes, as: UTF8.self).split(separator: "\n").compactMap({ pid_t($0) }) {
-      let until = SystemClock.monotonic() + .seconds(10)
+      let until = SystemClock.monotonic() + .seconds(120)
       while waitpid(pid, nil, WNOHANG) == 0 {
         if SystemClock.monotonic() > until { kill(pid, SIGKILL) }
         _ = poll(nil, 0, 2)

@@ -1,6 +1,6 @@
 // Owns what several tests need: a command of a shell, a wait on a loop with an end, a directory that goes away.
 // It must not know what is tested with it.
-// Invariant: nothing here waits longer than twenty seconds; a command that a test leaves is killed with its group.
+// Invariant: nothing here waits longer than two minutes; a command that a test leaves is killed with its group.
 // Failure: an error that the test lets out.
 import CommandRunner
 import Glibc
@@ -64,11 +64,11 @@ final class Run {
   }
 
   private func until(_ condition: () -> Bool, turn: () -> Void) throws {
-    let end = SystemClock.monotonic() + .seconds(20)
+    let end = SystemClock.monotonic() + .seconds(120)
     while true {
       turn()
       if condition() { return }
-      try #require(SystemClock.monotonic() < end, "nothing has come for twenty seconds")
+      try #require(SystemClock.monotonic() < end, "nothing has come for two minutes")
       try loop.runOnce(until: MonotonicTime.earlier(command.deadline, end))
     }
   }

@@ -173,7 +173,7 @@ import Time
         "i=0; while [ $i -lt 20 ]; do (true &); i=$((i+1)); done; echo ready; read line; sleep 600",
         grace: .zero)
       #expect(
-        try eventually(within: .seconds(20)) {
+        try eventually {
           run.command.collect()
           return Subreaper.children() == [run.command.pid]
         })
@@ -194,7 +194,7 @@ import Time
       let tree = ProcessTree(root: nil, on: loop, adopts: { _ in true })
       #expect(!tree.isGone)
       tree.end(grace: .zero, at: SystemClock.monotonic())
-      let end = SystemClock.monotonic() + .seconds(20)
+      let end = SystemClock.monotonic() + .seconds(120)
       while !tree.isGone, SystemClock.monotonic() < end {
         try loop.runOnce(until: MonotonicTime.earlier(tree.deadline, end))
         tree.turn(at: SystemClock.monotonic())

@@ -213,7 +213,7 @@ import Time
   @Test("a command that has ended is not ended again")
   func tooLate() throws {
     let run = try Run(shell("exit 7"))
-    #expect(try eventually(within: .seconds(20)) { !ProcessTable.alive(run.command.pid) })
+    #expect(try eventually { !ProcessTable.alive(run.command.pid) })
     run.command.cancel(at: SystemClock.monotonic())
     let outcome = try run.outcome()
     #expect(outcome.ending == .code(7))
@@ -228,7 +228,7 @@ import Time
     try run?.hears("ready")
     let pid = try #require(run?.command.pid)
     run = nil
-    #expect(try eventually(within: .seconds(20)) { kill(-pid, 0) == -1 || !ProcessTable.alive(pid) })
+    #expect(try eventually { kill(-pid, 0) == -1 || !ProcessTable.alive(pid) })
   }
 
   @Test("a command that cannot begin is refused, with what is wrong")
@@ -278,7 +278,7 @@ import Time
     // A program that was just written may still be open in a child that another test is starting.
     var outcome: CommandOutcome?
     #expect(
-      try eventually(within: .seconds(20)) {
+      try eventually {
         do { outcome = try Run(order).outcome() } catch let error as SystemError where error.code == ETXTBSY {
         }
         return outcome != nil

@@ -16,7 +16,7 @@ import Wire
 
 @testable import CommandWindow
 
-let patience = TimeSpan.seconds(30)
+let patience = TimeSpan.seconds(120)
 
 /// The orders of a window whose command is a script of the shell.
 func orders(
@@ -107,7 +107,7 @@ final class Window {
   func wait(until condition: () throws -> Bool) throws {
     let end = SystemClock.monotonic() + patience
     while try !condition() {
-      try #require(SystemClock.monotonic() < end, "nothing has come for thirty seconds: \(answers)")
+      try #require(SystemClock.monotonic() < end, "nothing has come for two minutes: \(answers)")
       // What is asked of the world outside of this loop is asked again soon.
       let soon = SystemClock.monotonic() + .milliseconds(20)
       try loop.runOnce(until: .earlier(provider.nextDeadline, soon))
@@ -203,7 +203,7 @@ final class SpawnedRunner {
     while try !condition() {
       let said = (try? complaints()) ?? ""
       try #require(
-        SystemClock.monotonic() < end, "nothing has come for thirty seconds: \(heard), \(said)")
+        SystemClock.monotonic() < end, "nothing has come for two minutes: \(heard), \(said)")
       try loop.runOnce(until: SystemClock.monotonic() + .milliseconds(10))
     }
   }

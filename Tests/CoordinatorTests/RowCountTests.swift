@@ -37,7 +37,7 @@ struct RowCountTests {
       let pid = try #require(count.pid)
       defer { kill(pid, SIGKILL) }
       #expect(bank.coordinator.audits.knownProcesses.contains(pid))
-      let deadline = SystemClock.monotonic() + .seconds(60)
+      let deadline = SystemClock.monotonic() + .seconds(120)
       while heard.isEmpty || count.pid != nil, SystemClock.monotonic() < deadline {
         try loop.runOnce(until: deadline)
       }

@@ -28,7 +28,7 @@ struct SelectionTests {
     let number = client.ask(.tickets(query), bank.coordinator)
     var found: [Int64] = []
     // Between two pages there is a rest.
-    let deadline = SystemClock.monotonic() + .seconds(20)
+    let deadline = SystemClock.monotonic() + .seconds(120)
     while SystemClock.monotonic() < deadline {
       bank.round()
       for reply in try client.answers(bank.coordinator) where reply.number == number {
@@ -139,7 +139,7 @@ struct SelectionTests {
       bank, client, .cancelAll(TicketSelection(spans: [TicketNumbers(first: 1, last: 33)])))
     func receipts(_ query: ReceiptQuery) throws -> [Int64] {
       let number = client.ask(.receipts(query), bank.coordinator)
-      let deadline = SystemClock.monotonic() + .seconds(20)
+      let deadline = SystemClock.monotonic() + .seconds(120)
       while SystemClock.monotonic() < deadline {
         bank.round()
         let answers = try client.answers(to: number, bank.coordinator)

@@ -67,7 +67,7 @@ struct GuardianshipTests {
     /// Begins without a guardian, and starts one.
     func beginWithGuardian() throws {
       guardianship.begin()
-      let deadline = SystemClock.monotonic() + .seconds(60)
+      let deadline = SystemClock.monotonic() + .seconds(120)
       while guardianship.pid == nil, SystemClock.monotonic() < deadline { _ = try turn() }
       try #require(guardianship.pid != nil)
     }
@@ -75,7 +75,7 @@ struct GuardianshipTests {
     /// The words with which the guardian was started that stays.
     func words() throws -> String {
       let path = Paths.join(home.path, "guardian.words")
-      let deadline = SystemClock.monotonic() + .seconds(60)
+      let deadline = SystemClock.monotonic() + .seconds(120)
       while SystemClock.monotonic() < deadline {
         if let file = try? FileDescriptor.open(path, .readOnly) {
           return String(decoding: try file.readAll(), as: UTF8.self)
@@ -127,7 +127,7 @@ struct GuardianshipTests {
     let tie = try Tie(guardian: program)
     tie.guardianship.begin()
     var pauses: [TimeSpan] = []
-    let deadline = SystemClock.monotonic() + .seconds(60)
+    let deadline = SystemClock.monotonic() + .seconds(120)
     while pauses.count < 30 {
       if let pause = try tie.turn() { pauses.append(pause) }
       try #require(SystemClock.monotonic() < deadline, "\(pauses.count) have died")

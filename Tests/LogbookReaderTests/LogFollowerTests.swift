@@ -33,7 +33,7 @@ import Time
 
     /// Runs until the condition holds; gives up, and fails the test, after a minute.
     func listen(until isDone: (Listener) -> Bool) throws {
-      let end = SystemClock.monotonic() + .seconds(60)
+      let end = SystemClock.monotonic() + .seconds(120)
       while !isDone(self) {
         while let record = try follower.next() { records.append(record) }
         if isDone(self) { return }

@@ -127,7 +127,7 @@ import Time
           try loop.register(fd: pairs[index].near.rawValue, interest: .read, handler: handler))
       }
       for pair in pairs { try pair.far.writeAll([1]) }
-      #expect(try loop.runOnce(until: SystemClock.monotonic() + .seconds(5)) == 2)
+      #expect(try loop.runOnce(until: SystemClock.monotonic() + .seconds(120)) == 2)
       let first = try #require(firstCalled)
       #expect(strangerHeard.isEmpty)
       #expect(loop.count == 2)
@@ -156,7 +156,7 @@ import Time
         })
       try pair.far.writeAll([1])
     }
-    #expect(try loop.runOnce(until: SystemClock.monotonic() + .seconds(5)) == 2)
+    #expect(try loop.runOnce(until: SystemClock.monotonic() + .seconds(120)) == 2)
     #expect(calls == 1)
     #expect(loop.count == 0)
     #expect(try loop.runOnce(until: SystemClock.monotonic()) == 0)
@@ -169,10 +169,10 @@ import Time
     var heard: [Readiness] = []
     let registration = try loop.register(fd: pair.near.rawValue, interest: .write) { heard.append($0) }
     try pair.far.writeAll([1])
-    try loop.runOnce(until: SystemClock.monotonic() + .seconds(5))
+    try loop.runOnce(until: SystemClock.monotonic() + .seconds(120))
     #expect(heard == [.write])
     try loop.modify(registration, interest: [.read, .write])
-    try loop.runOnce(until: SystemClock.monotonic() + .seconds(5))
+    try loop.runOnce(until: SystemClock.monotonic() + .seconds(120))
     #expect(heard == [.write, [.read, .write]])
     try loop.modify(registration, interest: [])
     #expect(try loop.runOnce(until: SystemClock.monotonic()) == 0)
@@ -223,8 +223,8 @@ import Time
       _ = try loop.register(fd: pair.near.rawValue, interest: .read) { _ in heard.insert(index) }
       try pair.far.writeAll([1])
     }
-    #expect(try loop.runOnce(until: SystemClock.monotonic() + .seconds(5)) == 256)
-    try loop.runOnce(until: SystemClock.monotonic() + .seconds(5))
+    #expect(try loop.runOnce(until: SystemClock.monotonic() + .seconds(120)) == 256)
+    try loop.runOnce(until: SystemClock.monotonic() + .seconds(120))
     #expect(heard.count == 300)
   }
 

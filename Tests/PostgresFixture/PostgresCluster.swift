@@ -91,7 +91,7 @@ public final class PostgresCluster: @unchecked Sendable {
     try write(Self.password, to: "password", readable: true)
     try write("*:*:*:\(Self.user):\(Self.password)\n", to: "pgpass")
     try order(primary.map { "copy -h \($0.directory) -p \($0.port)" } ?? "make")
-    let isMade = try eventually(within: .seconds(60)) {
+    let isMade = try eventually {
       access(file("made"), F_OK) == 0 || access(file("failed"), F_OK) == 0
     }
     try #require(isMade && access(file("made"), F_OK) == 0, "initdb: \(log)")
@@ -126,7 +126,7 @@ public final class PostgresCluster: @unchecked Sendable {
   public func start() throws {
     let former = words().first
     try order("start")
-    let isReady = try eventually(within: .seconds(60)) {
+    let isReady = try eventually {
       let words = words()
       // After a kill the file of the former server is still there.
       return words.count > 7 && words[0] != former
@@ -143,7 +143,7 @@ public final class PostgresCluster: @unchecked Sendable {
   private func end(_ word: String) throws {
     unlink(file("stopped"))
     try order(word)
-    try #require(try eventually(within: .seconds(60)) { access(file("stopped"), F_OK) == 0 })
+    try #require(try eventually { access(file("stopped"), F_OK) == 0 })
   }
 
   /// Kills the first process of the server, and waits until the others have found out and are gone, too: before that no
@@ -154,7 +154,7 @@ public final class PostgresCluster: @unchecked Sendable {
       Self.parent(of: $0) == first
     }
     try #require(kill(first, SIGKILL) == 0)
-    try #require(try eventually(within: .seconds(30)) { others.allSatisfy { Self.parent(of: $0) == nil } })
+    try #require(try eventually { others.allSatisfy { Self.parent(of: $0) == nil } })
   }
 
   /// The parent of a process; nil for one that has ended, collected or not. proc(5)

@@ -11,7 +11,7 @@ import Wire
 /// What the tests of every service's process have in common; each adds how its service is asked.
 open class ServiceFixture {
   /// Longer than anything takes that a test waits for.
-  public static let patience = TimeSpan.seconds(30)
+  public static let patience = TimeSpan.seconds(120)
 
   /// The directory of the service.
   public final let home: String

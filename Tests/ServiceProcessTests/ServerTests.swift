@@ -16,7 +16,7 @@ import Wire
 struct ServerTests {
   /// A home with a bell at work.
   private final class BellFixture {
-    static let patience = TimeSpan.seconds(30)
+    static let patience = TimeSpan.seconds(120)
 
     let store = BellStore()
     let loop: EventLoop

@@ -77,7 +77,7 @@ import Wire
 
     /// Turns of the service until `condition` holds.
     func wait(_ what: String, until condition: () -> Bool) throws {
-      let deadline = SystemClock.monotonic() + .seconds(30)
+      let deadline = SystemClock.monotonic() + .seconds(120)
       while !condition() {
         let now = SystemClock.monotonic()
         try #require(now < deadline, "\(what): it did not happen; \(troubles), \(repaired)")

@@ -92,7 +92,7 @@ struct MoveTests {
     #expect(opening.identity.number == 1 && opening.identity.epoch == 2 && opening.books.day == 2)
     _ = try store.ask(.page(Line(service: .deposit, priority: .regular), after: 0, limit: 100))
     var tickets: [TicketNumber]?
-    let until = SystemClock.monotonic() + .seconds(20)
+    let until = SystemClock.monotonic() + .seconds(120)
     while tickets == nil, SystemClock.monotonic() < until {
       store.endTurn()
       while let event = try store.takeResult() {
@@ -227,14 +227,14 @@ struct MoveTests {
     let first = try begin()
     _ = try first.connection.send(.move(MoveOrder(address: stage.database.address)))
     // Something of it is in the database by then.
-    let reply = try first.connection.next(until: SystemClock.monotonic() + .seconds(60))
+    let reply = try first.connection.next(until: SystemClock.monotonic() + .seconds(120))
     guard case .progress(let progress)? = reply?.answer else {
       Issue.record("\(String(describing: reply))")
       return
     }
     #expect(progress.phase == .moving && progress.done > 0 && progress.done < progress.total)
     try #require(kill(first.process.pid, SIGKILL) == 0)
-    _ = first.awaitExit(until: SystemClock.monotonic() + .seconds(20))
+    _ = first.awaitExit(until: SystemClock.monotonic() + .seconds(120))
     #expect(MovedNote.read(from: stage.home.movedNote) == nil)
     try stage.database.client.turn {
       try stage.database.number(
@@ -260,6 +260,6 @@ struct MoveTests {
       !report.isRepeated && report.rows.contains(MovedRows(name: "receipts", before: 20_005, after: 20_005)))
     #expect(try stage.database.reading().audit().problems == [])
     second.connection.hangUp()
-    _ = second.awaitExit(until: SystemClock.monotonic() + .seconds(20))
+    _ = second.awaitExit(until: SystemClock.monotonic() + .seconds(120))
   }
 }

@@ -48,7 +48,7 @@ final class ReaderStage {
   }
 
   /// Turns the loop until something has come to be.
-  func turn(within limit: TimeSpan = .seconds(60), until condition: () throws -> Bool) throws {
+  func turn(within limit: TimeSpan = .seconds(120), until condition: () throws -> Bool) throws {
     let end = SystemClock.monotonic() + limit
     while try !condition() {
       try #require(SystemClock.monotonic() < end, "it has not come to be in time")

@@ -37,7 +37,7 @@ struct SharedStoreTests {
     }
 
     func turn(until isDone: () throws -> Bool) throws {
-      let end = SystemClock.monotonic() + .seconds(20)
+      let end = SystemClock.monotonic() + .seconds(120)
       while try !isDone() {
         try #require(SystemClock.monotonic() < end, "nothing has come of it in time")
         _ = try stage.client.loop.runOnce(until: SystemClock.monotonic() + .milliseconds(5))

@@ -55,7 +55,7 @@ extension TellerFixture {
   static func wait<InProcessTeller: TellerFixture>(
     _ teller: InProcessTeller, until condition: (InProcessTeller) -> Bool
   ) throws {
-    let deadline = SystemClock.monotonic() + .seconds(20)
+    let deadline = SystemClock.monotonic() + .seconds(120)
     while !condition(teller) {
       try #require(SystemClock.monotonic() < deadline, "heard \(teller.heard), ended \(teller.ends)")
       try teller.turn(until: deadline)

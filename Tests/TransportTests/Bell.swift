@@ -15,7 +15,7 @@ typealias BellOutcome = Result<BellAnswer, ServiceClientError<BellCommand>>
 
 /// A directory with the bell's socket.
 final class BellFixture {
-  static let patience = TimeSpan.seconds(30)
+  static let patience = TimeSpan.seconds(120)
 
   let loop: EventLoop
   let socket: BellSocket

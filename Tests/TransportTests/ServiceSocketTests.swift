@@ -53,7 +53,7 @@ import Wire
     }
 
     func wait(until condition: () throws -> Bool) throws {
-      let deadline = SystemClock.monotonic() + .seconds(30)
+      let deadline = SystemClock.monotonic() + .seconds(120)
       while try !condition() {
         let now = SystemClock.monotonic()
         try #require(now < deadline, "it did not happen")
