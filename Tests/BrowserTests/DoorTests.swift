@@ -274,7 +274,8 @@ extension PageTests {
         let impostor = try site.branch.launch(["-c", program], program: "/usr/bin/python3")
         defer { impostor.end() }
         try site.branch.waitUntil("the page has asked who is there") {
-          impostor.lines.contains { $0.hasSuffix("/identity") }
+          try #require(impostor.isRunning, "\(impostor.errors)")
+          return impostor.lines.contains { $0.hasSuffix("/identity") }
         }
         try page.becomes("document.querySelector('#lost').textContent.includes('Another program')")
         try page.click("[data-action=\"add\"]")

@@ -15,13 +15,13 @@ public final class PostgresClient: PostgresHandler {
 
   /// - Parameter loop: one that several clients share; one of its own otherwise.
   public convenience init(
-    _ address: String, limits: PostgresConnection.Limits = .init(), loop: EventLoop? = nil
+    _ address: String, limits: PostgresConnection.Limits = .patient, loop: EventLoop? = nil
   ) throws {
     try self.init(to: PostgresPlace(address, schemas: ["public"]), limits: limits, loop: loop)
   }
 
   public init(
-    to place: PostgresPlace, limits: PostgresConnection.Limits = .init(), loop: EventLoop? = nil
+    to place: PostgresPlace, limits: PostgresConnection.Limits = .patient, loop: EventLoop? = nil
   ) throws {
     self.loop = try loop ?? EventLoop()
     connection = PostgresConnection(to: place, loop: self.loop, limits: limits)
@@ -30,13 +30,13 @@ public final class PostgresClient: PostgresHandler {
 
   /// A client whose connection is ready.
   public static func connected(
-    _ address: String, limits: PostgresConnection.Limits = .init(), loop: EventLoop? = nil
+    _ address: String, limits: PostgresConnection.Limits = .patient, loop: EventLoop? = nil
   ) throws -> PostgresClient {
     try connected(to: PostgresPlace(address, schemas: ["public"]), limits: limits, loop: loop)
   }
 
   public static func connected(
-    to place: PostgresPlace, limits: PostgresConnection.Limits = .init(), loop: EventLoop? = nil
+    to place: PostgresPlace, limits: PostgresConnection.Limits = .patient, loop: EventLoop? = nil
   ) throws -> PostgresClient {
     let client = try PostgresClient(to: place, limits: limits, loop: loop)
     try client.turn { client.server != nil || !client.losses.isEmpty }
@@ -81,5 +81,14 @@ public final class PostgresClient: PostgresHandler {
   /// Sends statements, one segment each, and waits for the last.
   public func run(_ texts: String...) throws {
     for text in texts { try rows(.once(text)) }
+  }
+}
+
+extension PostgresConnection.Limits {
+  /// Of a test that waits for what must come, on any machine.
+  public static var patient: Self {
+    var limits = Self()
+    limits.patience = .seconds(120)
+    return limits
   }
 }
