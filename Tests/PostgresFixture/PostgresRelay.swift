@@ -14,6 +14,9 @@ public final class PostgresRelay {
   public var isSilent = false
   /// Whether what the server says is not handed on any more.
   public var holdsReplies = false
+  /// How much of what the server says is handed on at once, and how long nothing is handed on behind it: a slow line.
+  public var bytesAtOnce = 64 << 10
+  public var pause = TimeSpan.zero
   /// Whether the client is told another number of the process than the server's.
   public var hidesProcess = false
 
@@ -21,6 +24,8 @@ public final class PostgresRelay {
   private let target: String
   private let listener: FileDescriptor
   private var ends: [CInt: End] = [:]
+  /// Until then the slow line is busy.
+  private var freeAt = MonotonicTime(nanoseconds: 0)
 
   private final class End {
     let socket: FileDescriptor
@@ -67,7 +72,11 @@ public final class PostgresRelay {
 
   private func pass(from end: End) throws {
     guard !isSilent, !(holdsReplies && end.isServer) else { return }
-    var chunk = [UInt8](repeating: 0, count: 64 << 10)
+    if end.isServer {
+      guard SystemClock.monotonic() >= freeAt else { return }
+      freeAt = SystemClock.monotonic() + pause
+    }
+    var chunk = [UInt8](repeating: 0, count: end.isServer ? bytesAtOnce : 64 << 10)
     guard case .bytes(let count) = try chunk.withUnsafeMutableBytes({ try end.socket.receive(into: $0) })
     else { return finish(end) }
     var bytes = Array(chunk[..<count])

@@ -79,6 +79,24 @@ struct SharedCareTests {
     #expect(try stage.number("SELECT count(*) FROM bank.former_claim") == 0)
   }
 
+  @Test("A branch that finds the database's clock set back notes the day in the database")
+  func clockSetBack() throws {
+    let stage = try SharedStage()
+    let branch = try stage.open("a")
+    let noted = "SELECT coalesce(max(value), 0) FROM bank.meta WHERE name = 'clock set back'"
+    #expect(try stage.number(noted) == 0)
+    // As if it had been an hour ahead when it was read last.
+    let wall = SystemClock.wall()
+    branch.books.context.clock.hear(wall.milliseconds + 3_600_000, at: wall, SystemClock.monotonic())
+    try stage.turn { try stage.number(noted) == 1 }
+    // Once is enough: it is not set back by every look.
+    try stage.stage.client.run("DELETE FROM bank.meta WHERE name = 'clock set back'")
+    func looks() -> Int { branch.told.count { if case .looked = $0 { true } else { false } } }
+    let before = looks()
+    try stage.turn { looks() > before + 1 }
+    #expect(try stage.number(noted) == 0)
+  }
+
   @Test("Whom another branch takes out the one that has it hears of, also behind a lost connection")
   func takenOut() throws {
     let stage = try SharedStage()

@@ -58,7 +58,8 @@ struct SharedJuiceTests {
   @Test("Of a branch that is gone everybody else comes to the others, and its juice waits until it is back")
   func gone() throws {
     let stage = try SharedStage()
-    let (one, other) = (try stage.open("one", lease: .milliseconds(600)), try stage.open("other"))
+    let one = try stage.open("one", lease: .milliseconds(600))
+    let other = try stage.open("other", lease: .seconds(4))
     let juice = try order(4, at: one, on: stage)
     try stage.enqueue(one, 3)
     one.pageSize = 2

@@ -229,6 +229,28 @@ struct PostgresConnectionTests {
     #expect(client.losses.map(\.reason) == [.silent(milliseconds: 1000)])
   }
 
+  @Test("An answer that takes longer than the patience on a slow line is read to its end, while it is coming")
+  func slowLine() throws {
+    let loop = try EventLoop()
+    let relay = try PostgresRelay(to: cluster, loop: loop)
+    var limits = PostgresConnection.Limits()
+    limits.patience = .seconds(1)
+    let client = try PostgresClient.connected(
+      "postgres://bank@/postgres?host=\(relay.directory)&port=\(cluster.port)", limits: limits, loop: loop)
+    (relay.bytesAtOnce, relay.pause) = (10_000, .milliseconds(100))
+    let began = SystemClock.monotonic()
+    let rows = try client.rows(.once("SELECT repeat('x', 250000)"))[0]
+    #expect(rows.text(0, 0)?.utf8.count == 250_000)
+    #expect(SystemClock.monotonic().since(began) >= .seconds(2), "twice the patience, by the line's pauses")
+    // Where it stops in the middle, that is noticed.
+    try client.connection.send([.once("SELECT repeat('x', 250000)")]) { _ in }
+    let middle = SystemClock.monotonic() + .milliseconds(500)
+    try client.turn { SystemClock.monotonic() >= middle }
+    relay.isSilent = true
+    try client.turn { !client.losses.isEmpty }
+    #expect(client.losses.map(\.reason) == [.silent(milliseconds: 1000)])
+  }
+
   @Test("A standby is refused, and among several hosts the primary is found")
   func hosts() throws {
     let empty = try TemporaryDirectory("postgres-nobody")
