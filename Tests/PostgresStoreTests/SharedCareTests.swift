@@ -2,6 +2,7 @@
 // tables, customers whom another branch takes out, and who has waited longest.
 
 import BankModel
+import Posix
 import Postgres
 import PostgresFixture
 import QueueCore
