@@ -33,7 +33,7 @@ struct SharedBooksTests {
     #expect(
       branches.map(\.identity.name) == ["first", "second"] && branches.allSatisfy { $0.state == .open })
     #expect(branches.map(\.host) == ["first.example", "second.example"])
-    #expect(branches.allSatisfy { (1...4_000).contains($0.leaseMilliseconds) })
+    #expect(branches.allSatisfy { (1...20_000).contains($0.leaseMilliseconds) })
     #expect(first.leaseUntil != nil && first.joins.count == 1)
   }
 

@@ -33,7 +33,7 @@ struct SharedBankTests {
         return try branch.write(lines.joined(separator: "\n") + "\n", to: "\(count).jsonl")
       }
       let refused = try branch.run("enqueue", "--from", list(100_001))
-      #expect(refused.code == 5 && refused.err.contains("1 to 100000 customers"), refused.story)
+      #expect(refused.code == 2 && refused.err.contains("1 to 100000 customers"), refused.story)
       #expect(bank.number("SELECT count(*) FROM bank.customer") == 0)
       #expect(try branch.json("enqueue", "--from", list(100_000))["count"].integer == 100_000)
     }
