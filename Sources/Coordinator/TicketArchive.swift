@@ -30,13 +30,15 @@ struct TicketArchive {
     return report
   }
 
+  /// The receipt is read first and the customer second, and a database that several branches share may commit between the two.
+  /// So a customer who is not there is looked up among the receipts once more: the ticket was finished meanwhile.
   private func look(for ticket: TicketNumber, day: BusinessDay) throws(Failure) -> TicketReport? {
     do throws(StoreError) {
-      let attempts = try store.attempts(day: day, ticket: ticket).map { AttemptReport($0, store.services) }
-      if let receipt = try store.receipt(day: day, ticket: ticket) {
-        return TicketReport(receipt, store.services, attempts: attempts, key: booksName.key(of: receipt))
+      if let finished = try finished(ticket, day: day) { return finished }
+      guard day == presentDay, let stored = try store.find(ticket) else {
+        return try finished(ticket, day: day)
       }
-      guard day == presentDay, let stored = try store.find(ticket) else { return nil }
+      let attempts = try store.attempts(day: day, ticket: ticket).map { AttemptReport($0, store.services) }
       var report = TicketReport(stored, store.services, day: day, attempts: attempts)
       report.payload = try store.payload(of: ticket)
       if stored.state == .waiting, let attempt = isServed(ticket) {
@@ -46,6 +48,12 @@ struct TicketArchive {
       }
       return report
     } catch { throw Failure(store: error) }
+  }
+
+  private func finished(_ ticket: TicketNumber, day: BusinessDay) throws(StoreError) -> TicketReport? {
+    guard let receipt = try store.receipt(day: day, ticket: ticket) else { return nil }
+    let attempts = try store.attempts(day: day, ticket: ticket).map { AttemptReport($0, store.services) }
+    return TicketReport(receipt, store.services, attempts: attempts, key: booksName.key(of: receipt))
   }
 }
 
