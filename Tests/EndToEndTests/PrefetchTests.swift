@@ -9,12 +9,14 @@ struct PrefetchTests {
   func killedTeller() throws {
     try withBranch { branch in
       let file = try branch.configuration(
-        deposit: 1, loan: 0, depositWork: "800ms", more: #", "prefetch": 4"#)
+        deposit: 1, loan: 0, depositWork: "2s", more: #", "prefetch": 4"#)
       try branch.start("--config", file)
       try branch.done("enqueue", "6", "--service", "deposit")
-      try branch.waitUntil("four are in hand") { try branch.status().queue("serving") == 4 }
-      let status = try branch.status()
-      #expect(status.queue("waiting") == 2 && status.isBalanced)
+      try branch.waitUntil("four are in hand") {
+        let status = try branch.status()
+        #expect(status.isBalanced, "\(status.document)")
+        return status.queue("serving") == 4 && status.queue("waiting") == 2
+      }
       #expect(try branch.json("ticket", "4")["state"].text == "serving")
       try branch.kill(worker: "deposit-1")
       try branch.done("wait", timeout: .seconds(60))

@@ -23,19 +23,16 @@ struct SharedBankTests {
     }
   }
 
-  @Test("a list with more keys than one transaction holds is refused by its size, one with as many taken")
+  @Test("a list with more keys than one transaction may hold is refused by its size, and adds no customer")
   func keys() throws {
     try withSharedBank { bank, branches in
       let branch = branches[0]
       try bank.open(branch, speed: "1")
-      func list(_ count: Int) throws -> String {
-        let lines = (1...count).map { #"{"service":"loan","key":"k\#($0)"}"# }
-        return try branch.write(lines.joined(separator: "\n") + "\n", to: "\(count).jsonl")
-      }
-      let refused = try branch.run("enqueue", "--from", list(100_001))
+      let lines = (1...100_001).map { #"{"service":"loan","key":"k\#($0)"}"# }
+      let file = try branch.write(lines.joined(separator: "\n") + "\n", to: "list.jsonl")
+      let refused = try branch.launch(["enqueue", "--from", file]).finish(within: .seconds(120))
       #expect(refused.code == 2 && refused.err.contains("1 to 100000 customers"), refused.story)
       #expect(bank.number("SELECT count(*) FROM bank.customer") == 0)
-      #expect(try branch.json("enqueue", "--from", list(100_000))["count"].integer == 100_000)
     }
   }
 
