@@ -347,7 +347,7 @@ extension Remark {
     case payloadOfNobody = "304 ticket {0} has a payload, and nobody with this number is kept"
     case processCode = "270 code {0}"
     case processSignal = "271 {0}"
-    case processUnseen = "272 unseen"
+    case processUnseen = "272 exit status unknown"
     case processCodeSaying = "403 code {0}; its last words: {1}"
     case processSignalSaying = "404 {0}; its last words: {1}"
     case cannotBeginCode = "273 the process cannot begin: code {0}"

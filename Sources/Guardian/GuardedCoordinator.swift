@@ -71,12 +71,12 @@ extension CoordinatorEnd {
 }
 
 extension CoordinatorEnd: CustomStringConvertible {
-  /// `code 7`, `SIGKILL`.
+  /// `code 7`, `SIGKILL` or `exit status unknown`.
   public var description: String {
     switch self {
     case .code(let code): "code \(code)"
     case .signal(let signal): Signals.name(signal)
-    case .unseen: "unseen"
+    case .unseen: "exit status unknown"
     }
   }
 }

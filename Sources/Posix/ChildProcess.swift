@@ -116,12 +116,12 @@ public struct ExitStatus: Sendable, Hashable, CustomStringConvertible {
   /// Whether it ended by itself with code 0.
   public var isSuccess: Bool { ending == .code(0) }
 
-  /// `code 7`, `SIGKILL`, `SIGSEGV (core dumped)`, or `unseen`.
+  /// `code 7`, `SIGKILL`, `SIGSEGV (core dumped)`, or `exit status unknown`.
   public var description: String {
     switch ending {
     case .code(let code): "code \(code)"
     case .signal(let signal, let coreDumped): Signals.name(signal) + (coreDumped ? " (core dumped)" : "")
-    case .unseen: "unseen"
+    case .unseen: "exit status unknown"
     }
   }
 }

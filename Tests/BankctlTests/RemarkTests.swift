@@ -117,7 +117,7 @@ struct RemarkTests {
     let ends: [(Posix.ExitStatus.Ending, String, String)] = [
       (.code(7), "code 7", "종료 코드 7"), (.signal(9, coreDumped: false), "SIGKILL", "신호 SIGKILL"),
       (.signal(11, coreDumped: true), "SIGSEGV (core dumped)", "신호 SIGSEGV (core dumped)"),
-      (.unseen, "unseen", "끝난 까닭을 알 수 없음"),
+      (.unseen, "exit status unknown", "끝난 까닭을 알 수 없음"),
     ]
     for (ending, first, second) in ends {
       let status = Posix.ExitStatus(ending: ending, maxResidentBytes: 0)
@@ -133,6 +133,13 @@ struct RemarkTests {
       #expect(korean.sentence(Guardian.News.ended(end, pid: 5))?.contains("(\(told))") == true)
       #expect(Remark(end).description == "\(end)")
     }
+    #expect(
+      english.sentence(Guardian.News.ended(.unseen, pid: 5))
+        == "The coordinator (pid 5) has exited; its exit status is unknown. Nothing is lost.")
+    #expect(english.reopeningFailed(.unseen).contains("ended each time (exit status unknown)."))
+    #expect(
+      english.coordinatorDied(Remark(CoordinatorEnd.unseen))
+        .hasPrefix("The coordinator has exited; its exit status is unknown. Nothing is lost"))
     var older = worker(Posix.ExitStatus(ending: .code(7), maxResidentBytes: 0))
     older.troubleRemark = nil
     #expect(korean.trouble(of: older) == "code 7", "an older coordinator says no more")

@@ -62,7 +62,7 @@ extension MessageCatalog {
         "은행의 프로그램이 \(places.joined(separator: ", "))에 없습니다. 모든 프로그램을 함께 빌드하거나 설치하세요.")
     case .coordinatorEnded(let status):
       say(
-        "The coordinator ended with \(status) before it had answered. See 'bankctl logs'.",
+        "The coordinator ended before it had answered (\(status)). See 'bankctl logs'.",
         "코디네이터가 대답하기 전에 끝났습니다(\(particular(Remark(status)))). 'bankctl logs'를 보세요.")
     }
   }

@@ -120,7 +120,7 @@ extension MessageCatalog {
     case .ended(.code(0), _): nil
     case .ended(let end, let pid):
       say(
-        "The coordinator (pid \(pid)) ended with \(end). Nothing is lost.",
+        "The coordinator (pid \(pid)) \(Self.exited(Remark(end))). Nothing is lost.",
         "코디네이터(pid \(pid))가 갑자기 끝났습니다(\(particular(Remark(end)))). 잃은 것은 없습니다.")
     case .pausing(let pause):
       say("The bank is opened again in \(pause.milliseconds) ms.", "\(pause.milliseconds) ms 뒤에 은행을 다시 엽니다.")
@@ -129,9 +129,14 @@ extension MessageCatalog {
     }
   }
 
+  /// The end of a coordinator in English, behind its name: "ended with code 7".
+  static func exited(_ end: Remark) -> String {
+    end.kind == .processUnseen ? "has exited; its exit status is unknown" : "ended with \(end)"
+  }
+
   func reopeningFailed(_ end: CoordinatorEnd) -> String {
     say(
-      "The bank could not be opened again, and the coordinator ended with \(end) each time. Nothing is lost. See "
+      "The bank could not be opened again; the coordinator ended each time (\(end)). Nothing is lost. See "
         + "'bankctl logs coordinator guardian' and bankd.stderr beside the logs.",
       "은행을 다시 열지 못했습니다. 코디네이터가 매번 갑자기 끝났습니다(\(particular(Remark(end)))). 잃은 것은 없습니다. 'bankctl logs coordinator "
         + "guardian'과 로그 옆의 bankd.stderr를 보세요.")

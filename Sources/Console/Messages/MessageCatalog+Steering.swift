@@ -132,7 +132,7 @@ extension MessageCatalog {
 
   func coordinatorDied(_ end: Remark) -> String {
     say(
-      "The coordinator ended with \(end). Nothing is lost: those who had tickets wait for the next start. "
+      "The coordinator \(Self.exited(end)). Nothing is lost: those who had tickets wait for the next start. "
         + "See 'bankctl logs'.",
       "코디네이터가 갑자기 끝났습니다(\(particular(end))). 잃은 것은 없습니다. 번호표가 있는 고객은 다음 개점을 기다립니다. 'bankctl logs'를 보세요.")
   }
