@@ -10,11 +10,13 @@ public enum Arity: Sendable, Hashable {
   case repeating
   /// Once or more often. Only the last operand may repeat.
   case repeatingOnceOrMore
+  /// The program and the arguments of another command line, written after `--`. Only the last operand may be one.
+  case commandLine
 
   /// Whether more than one word may be given.
-  public var repeats: Bool { self == .repeating || self == .repeatingOnceOrMore }
+  public var repeats: Bool { self == .repeating || self == .repeatingOnceOrMore || self == .commandLine }
   /// Whether at least one word must be given.
-  public var isRequired: Bool { self == .required || self == .repeatingOnceOrMore }
+  public var isRequired: Bool { self == .required || self == .repeatingOnceOrMore || self == .commandLine }
 }
 
 /// One positional operand of a command: the `N` of `put N`.
@@ -43,13 +45,14 @@ public struct OperandSpec: Sendable, Hashable {
     (self.kind, self.replacedBy, self.summary) = (kind, replacedBy, summary)
   }
 
-  /// The operand as a usage line shows it: `N`, `[N]`, `[AISLE …]`, `SHELF=N …`.
+  /// The operand as a usage line shows it: `N`, `[N]`, `[AISLE …]`, `SHELF=N …`, `COMMAND [ARG …]`.
   public var synopsis: String {
     switch arity {
     case .required: name
     case .optional: "[\(name)]"
     case .repeating: "[\(name) …]"
     case .repeatingOnceOrMore: "\(name) …"
+    case .commandLine: "\(name) [ARG …]"
     }
   }
 }
@@ -101,6 +104,10 @@ public struct CommandSpec: Sendable, Hashable {
 
   /// The command's words in one string: `shelf admin add`.
   public var name: String { path.joined(separator: " ") }
+  /// The operands as a usage line shows them, with `--` before another command line.
+  var operandSynopses: [String] {
+    operands.flatMap { $0.arity == .commandLine ? ["--", $0.synopsis] : [$0.synopsis] }
+  }
   /// The option of this command with that long name.
   public func option(named name: String) -> OptionSpec? { options.first { $0.name == name } }
 }

@@ -94,6 +94,8 @@ extension CommandTable {
   func usages(of command: CommandSpec, _ language: TextLanguage) -> [[String]] {
     let start = [([program] + command.path).joined(separator: " ")]
     let end = command.options.isEmpty ? [] : [HelpMessages.options[language]]
+    // Everything after `--` belongs to the other command line, so the options come first.
+    if command.operands.last?.arity == .commandLine { return [start + end + command.operandSynopses] }
     var usages = [start + command.operands.map(\.synopsis) + end]
     var replacing: [String] = []
     for operand in command.operands {
@@ -111,7 +113,7 @@ extension CommandTable {
   }
 
   private func entry(_ command: CommandSpec, _ language: TextLanguage) -> PageLayout.Entry {
-    let term = ([command.name] + command.operands.map(\.synopsis)).joined(separator: " ")
+    let term = ([command.name] + command.operandSynopses).joined(separator: " ")
     return .init(term: term, explanation: command.summary[language])
   }
 

@@ -108,7 +108,7 @@ struct LineScan {
     let name = String(body[..<(equals ?? body.endIndex)])
     let attached = equals.map { String(body[body.utf8.index(after: $0)...]) }
     guard let option = table.option(long: name, under: path) else {
-      optionError = optionError ?? unknown("--" + name)
+      optionError = optionError ?? unknownHere("--" + name)
       return
     }
     take(option, spelling: option.spelling, attached: attached)
@@ -120,7 +120,7 @@ struct LineScan {
       guard let option = table.option(short: letter, under: path) else {
         // A whole word behind one dash is named whole: `-json` is a slip for `--json`, not four letters.
         let isFirst = letters.count == word.count - 2
-        optionError = optionError ?? unknown(isFirst ? word : "-\(letter)")
+        optionError = optionError ?? unknownHere(isFirst ? word : "-\(letter)")
         return
       }
       // A value stands behind `=`, or at once behind the letter of an option that takes one.
@@ -167,6 +167,13 @@ struct LineScan {
     let near =
       bare.count == 1 ? [] : Suggestions.nearest(to: bare, among: options.map(\.name)).map { "--" + $0 }
     return failure(.unknownOption(spelling, suggestions: near))
+  }
+
+  /// The error for an unknown option at the present place of the line. After the first word of another command line
+  /// it is probably an option of that program.
+  private func unknownHere(_ spelling: String) -> UsageError {
+    guard command?.operands.last?.arity == .commandLine, !operands.isEmpty else { return unknown(spelling) }
+    return failure(.optionWithoutDashes(spelling))
   }
 
   private func failure(_ reason: UsageError.Reason) -> UsageError {

@@ -17,6 +17,8 @@ extension UsageError {
       return "Unknown command \(Self.quoted(whole)).\(Self.didYouMean(meant))"
     case .unknownOption(let option, let suggestions):
       return "Unknown option \(Self.quoted(option)) for '\(commandLine)'.\(Self.didYouMean(suggestions))"
+    case .optionWithoutDashes(let option):
+      return "Unknown option \(Self.quoted(option)) for '\(commandLine)'. Put -- before the command."
     case .missingValue(let option, let placeholder):
       return "Option \(option) needs a value: write '\(option) \(placeholder)'."
     case .valueForFlag(let option, let value):

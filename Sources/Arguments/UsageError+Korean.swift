@@ -19,6 +19,8 @@ extension UsageError {
       return "알 수 없는 명령입니다: \(Self.quoted(whole)).\(Self.perhaps(meant))"
     case .unknownOption(let option, let suggestions):
       return "'\(commandLine)' 명령에 없는 옵션입니다: \(Self.quoted(option)).\(Self.perhaps(suggestions))"
+    case .optionWithoutDashes(let option):
+      return "'\(commandLine)' 명령에 없는 옵션입니다: \(Self.quoted(option)). 실행할 명령 앞에 --를 쓰세요."
     case .missingValue(let option, let placeholder):
       return "\(option) 옵션에는 값이 필요합니다: '\(option) \(placeholder)' 형식으로 쓰세요."
     case .valueForFlag(let option, let value):

@@ -23,6 +23,8 @@ public struct UsageError: Error, Sendable, Hashable {
     case unknownCommand(String, under: [String], suggestions: [String])
     /// An option, as written, that the command does not have.
     case unknownOption(String, suggestions: [String])
+    /// An unknown option, as written, after the first word of another command line that has no `--` before it.
+    case optionWithoutDashes(String)
     /// An option without its value; `placeholder` is the value's word in help.
     case missingValue(option: String, placeholder: String)
     /// A value for an option that has none.

@@ -141,8 +141,8 @@ extension BankctlTable {
     ],
     operands: [
       OperandSpec(
-        "COMMAND", .bytes, .repeatingOnceOrMore,
-        summary: Text("The program and its words, behind --.", "-- 뒤에 프로그램과 인자를 씁니다."))
+        "COMMAND", .bytes, .commandLine,
+        summary: Text("The program and its arguments, after --.", "-- 뒤에 쓰는 프로그램과 그 인수입니다."))
     ],
     options: [
       OptionSpec("wait", "Wait for the command, and end with its code.", "명령을 기다려 그 종료 코드로 끝납니다."),
