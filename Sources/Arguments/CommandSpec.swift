@@ -45,6 +45,14 @@ public struct OperandSpec: Sendable, Hashable {
     (self.kind, self.replacedBy, self.summary) = (kind, replacedBy, summary)
   }
 
+  /// What belongs there, for an error: the words of a choice, or else the summary.
+  var wanted: Text {
+    guard case .choice(let choices) = kind, let last = choices.last, choices.count > 1 else { return summary }
+    let words = choices.map(\.value)
+    return Text(
+      words.dropLast().joined(separator: ", ") + " or \(last.value)", words.joined(separator: ", "))
+  }
+
   /// The operand as a usage line shows it: `N`, `[N]`, `[AISLE …]`, `SHELF=N …`, `COMMAND [ARG …]`.
   public var synopsis: String {
     switch arity {

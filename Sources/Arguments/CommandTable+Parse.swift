@@ -105,7 +105,7 @@ extension CommandTable {
       let count = spec.arity.repeats ? words.count : min(1, words.count)
       let isImplied = scan.occurrences.contains { spec.impliedBy.contains($0.name) }
       if count == 0 && spec.arity.isRequired && !isImplied {
-        throw failure(.missingOperand(name: spec.name, summary: spec.summary), command)
+        throw failure(.missingOperand(name: spec.name, summary: spec.wanted), command)
       }
       for word in words.prefix(count) {
         do { values.add(try spec.kind.check(word), to: spec.name) } catch {

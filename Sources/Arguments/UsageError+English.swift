@@ -26,7 +26,8 @@ extension UsageError {
     case .repeatedOption(let option): return "Option \(option) was given more than once: write it once."
     case .conflictingOptions(let first, let second):
       return "Options \(first) and \(second) exclude each other: write only one of them."
-    case .missingOperand(let name, let summary): return "'\(commandLine)' needs \(name): \(summary.english)"
+    case .missingOperand(let name, let summary):
+      return "'\(commandLine)' needs \(name) (\(Self.remark(summary.english)))."
     case .unexpectedOperand(let word, let expected):
       return "\(Self.quoted(word)) is one operand too many: '\(commandLine)' takes \(Self.count(expected))."
     case .operandWithOption(let operand, let value, let option):
@@ -42,7 +43,7 @@ extension UsageError {
       return
         "\(name) must be text in UTF-8, but its byte \(offset + 1) is \(ByteText.spelled(byte)): \(quoted(text)). Write it in UTF-8."
     case .notANumber(let text, let range):
-      return "\(name) is not a number: \(quoted(text)). Write a whole number \(english(range))."
+      return "\(name) \(quoted(text)) is not a number. Write a whole number \(english(range))."
     case .outOfRange(let text, let range): return "\(name) must be \(english(range)), not \(shortened(text))."
     case .notAChoice(let text, let choices, let suggestions):
       let list = choices.joined(separator: ", ")
@@ -52,14 +53,20 @@ extension UsageError {
       let list = words.joined(separator: " or ")
       return "\(name) must be a whole number \(english(range)) or \(list), not \(quoted(text))."
     case .duration(let text, let failure):
-      return "\(name) is not a duration: \(quoted(text)). \(english(failure))"
-    case .speed(let text, let failure): return "\(name) is not a speed: \(quoted(text)). \(english(failure))"
+      return "\(name) \(quoted(text)) is not a duration. \(english(failure))"
+    case .speed(let text, let failure): return "\(name) \(quoted(text)) is not a speed. \(english(failure))"
     case .notADate(let text):
-      return "\(name) is not a date: \(quoted(text)). Write a day that exists, such as 2026-07-01."
+      return "\(name) \(quoted(text)) is not a date. Write a day that exists, such as 2026-07-01."
     case .notAnAssignment(let text):
-      return "\(name) is not of the form NAME=N: \(quoted(text)). Write a name, '=' and a whole number."
+      return "\(name) \(quoted(text)) is not of the form NAME=N. Write a name, '=' and a whole number."
     case .inAssignment(let inner, let error): return english(inner, error)
     }
+  }
+
+  /// A summary as a remark in parentheses: without a capital at its start or a full stop at its end.
+  private static func remark(_ summary: String) -> String {
+    let text = summary.hasSuffix(".") ? summary.dropLast() : summary[...]
+    return text.prefix(1).lowercased() + text.dropFirst()
   }
 
   private static func english(_ range: ClosedRange<Int64>) -> String {

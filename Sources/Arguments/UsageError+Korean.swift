@@ -28,9 +28,10 @@ extension UsageError {
     case .repeatedOption(let option): return "\(option) 옵션이 두 번 이상 쓰였습니다. 한 번만 쓰세요."
     case .conflictingOptions(let first, let second): return "\(first) 옵션과 \(second) 옵션은 함께 쓸 수 없습니다. 하나만 쓰세요."
     case .missingOperand(let name, let summary):
-      return "'\(commandLine)' 명령에 \(name) 값이 없습니다: \(summary.korean)"
+      return "'\(commandLine)' 명령에 \(name) 인수가 필요합니다(\(Self.remark(summary.korean)))."
     case .unexpectedOperand(let word, let expected):
-      return "\(Self.quoted(word)) 값은 너무 많습니다: '\(commandLine)' 명령은 \(Self.amount(expected))."
+      let whose = Particle.topic.on(Self.quoted(word))
+      return "\(whose) 필요 없는 인수입니다. '\(commandLine)' 명령\(Self.amount(expected))."
     case .operandWithOption(let operand, let value, let option):
       return "\(operand) 값(\(Self.quoted(value)))과 \(option) 옵션은 함께 쓸 수 없습니다. 하나만 쓰세요."
     case .invalidValue(let subject, let error): return Self.korean(subject.name, error)
@@ -60,6 +61,15 @@ extension UsageError {
       return "\(name) 값이 NAME=N 형식이 아닙니다: \(quoted(text)). 이름, '=', 정수를 붙여 쓰세요."
     case .inAssignment(let inner, let error): return korean(inner, error)
     }
+  }
+
+  /// A summary as a remark in parentheses: its first sentence, without the ending of a sentence.
+  private static func remark(_ summary: String) -> String {
+    var text = summary[...]
+    if let end = text.firstRange(of: ". ") { text = text[..<end.lowerBound] }
+    if text.hasSuffix(".") { text.removeLast() }
+    if text.hasSuffix("입니다") { text.removeLast(3) }
+    return String(text)
   }
 
   private static func korean(_ range: ClosedRange<Int64>) -> String {
@@ -99,6 +109,6 @@ extension UsageError {
   }
 
   private static func amount(_ operands: Int) -> String {
-    operands == 0 ? "값을 받지 않습니다" : "값을 \(operands)개까지만 받습니다"
+    operands == 0 ? "은 인수를 받지 않습니다" : "의 인수는 \(operands)개까지입니다"
   }
 }

@@ -32,7 +32,7 @@ public struct UsageError: Error, Sendable, Hashable {
     case repeatedOption(String)
     /// Two options that exclude each other, as written.
     case conflictingOptions(String, String)
-    /// An operand that is not there; its summary says what belongs there.
+    /// An operand that is not there; `summary` says what belongs there.
     case missingOperand(name: String, summary: Text)
     /// One operand more than the command takes.
     case unexpectedOperand(String, expected: Int)

@@ -125,25 +125,28 @@ struct UsageErrorTests {
   @Test("a missing operand is explained")
   func missingOperand() throws {
     try expect(
-      "put", says: "'depot put' needs N: How many parcels.", "'depot put' 명령에 N 값이 없습니다: 소포의 수.",
+      "put", says: "'depot put' needs N (how many parcels).", "'depot put' 명령에 N 인수가 필요합니다(소포의 수).",
       help: "depot put")
     try expect(
-      "resize", says: "'depot resize' needs SHELF=N: A shelf and its size.",
-      "'depot resize' 명령에 SHELF=N 값이 없습니다: 선반과 크기.", help: "depot resize")
+      "resize", says: "'depot resize' needs SHELF=N (a shelf and its size).",
+      "'depot resize' 명령에 SHELF=N 인수가 필요합니다(선반과 크기).", help: "depot resize")
+    try expect(
+      "shelf", "add", says: "'depot shelf add' needs ITEM (apple or pear).",
+      "'depot shelf add' 명령에 ITEM 인수가 필요합니다(apple, pear).", help: "depot shelf add")
   }
 
   @Test("an operand too many says how many there may be")
   func unexpectedOperand() throws {
     try expect(
       "put", "3", "4", says: "'4' is one operand too many: 'depot put' takes only one.",
-      "'4' 값은 너무 많습니다: 'depot put' 명령은 값을 1개까지만 받습니다.", help: "depot put")
+      "'4'는 필요 없는 인수입니다. 'depot put' 명령의 인수는 1개까지입니다.", help: "depot put")
     try expect(
       "close", "4", says: "'4' is one operand too many: 'depot close' takes none.",
-      "'4' 값은 너무 많습니다: 'depot close' 명령은 값을 받지 않습니다.", help: "depot close")
+      "'4'는 필요 없는 인수입니다. 'depot close' 명령은 인수를 받지 않습니다.", help: "depot close")
     try expect(
       "shelf", "add", "pear", "3", "x",
       says: "'x' is one operand too many: 'depot shelf add' takes only 2.",
-      "'x' 값은 너무 많습니다: 'depot shelf add' 명령은 값을 2개까지만 받습니다.", help: "depot shelf add")
+      "'x'는 필요 없는 인수입니다. 'depot shelf add' 명령의 인수는 2개까지입니다.", help: "depot shelf add")
   }
 
   @Test("an operand together with the option that stands in for it is refused")
@@ -175,7 +178,7 @@ struct UsageErrorTests {
   func notANumber(word: String) throws {
     try expect(
       "put", "3", "--weight=\(word)",
-      says: "--weight is not a number: '\(word)'. Write a whole number between 1 and 5,000.",
+      says: "--weight '\(word)' is not a number. Write a whole number between 1 and 5,000.",
       "--weight 값이 숫자가 아닙니다: '\(word)'. 1 이상 5,000 이하의 정수를 쓰세요.", help: "depot put")
   }
 
@@ -212,7 +215,7 @@ struct UsageErrorTests {
   func notADate(day: String) throws {
     try expect(
       "shelf", "admin", "add", "--made", day,
-      says: "--made is not a date: '\(day)'. Write a day that exists, such as 2026-07-01.",
+      says: "--made '\(day)' is not a date. Write a day that exists, such as 2026-07-01.",
       "--made 값이 날짜가 아닙니다: '\(day)'. 2026-07-01처럼 실제로 있는 날짜를 쓰세요.", help: "depot shelf admin add")
   }
 
@@ -220,13 +223,13 @@ struct UsageErrorTests {
   func assignments() throws {
     try expect(
       "resize", "left",
-      says: "SHELF=N is not of the form NAME=N: 'left'. Write a name, '=' and a whole number.",
+      says: "SHELF=N 'left' is not of the form NAME=N. Write a name, '=' and a whole number.",
       "SHELF=N 값이 NAME=N 형식이 아닙니다: 'left'. 이름, '=', 정수를 붙여 쓰세요.", help: "depot resize")
     try expect(
       "resize", "left=99", says: "left must be between 0 and 64, not 99.",
       "left 값은 0 이상 64 이하의 정수여야 합니다 (받은 값: 99).", help: "depot resize")
     try expect(
-      "resize", "left=x", says: "left is not a number: 'x'. Write a whole number between 0 and 64.",
+      "resize", "left=x", says: "left 'x' is not a number. Write a whole number between 0 and 64.",
       "left 값이 숫자가 아닙니다: 'x'. 0 이상 64 이하의 정수를 쓰세요.", help: "depot resize")
     try expect(
       "resize", "left=", says: "left must not be empty.", "left 값은 비어 있을 수 없습니다.", help: "depot resize")
@@ -263,7 +266,7 @@ struct UsageErrorTests {
     ]
     for (text, english, korean) in cases {
       try expect(
-        "close", "--timeout", text, says: "--timeout is not a duration: '\(text)'. \(english)",
+        "close", "--timeout", text, says: "--timeout '\(text)' is not a duration. \(english)",
         "--timeout 값이 시간이 아닙니다: '\(text)'. \(korean)", help: "depot close")
     }
   }
@@ -290,7 +293,7 @@ struct UsageErrorTests {
     ]
     for (text, english, korean) in cases {
       try expect(
-        "put", "3", "--speed", text, says: "--speed is not a speed: '\(text)'. \(english)",
+        "put", "3", "--speed", text, says: "--speed '\(text)' is not a speed. \(english)",
         "--speed 값이 속도가 아닙니다: '\(text)'. \(korean)", help: "depot put")
     }
   }

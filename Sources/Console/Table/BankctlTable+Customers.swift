@@ -64,7 +64,7 @@ extension BankctlTable {
     operands: [
       OperandSpec(
         "N", customerCount, replacedBy: "from", impliedBy: ["payload", "payload-file"],
-        "How many customers; 1 where it is left out with a payload.",
+        "The number of customers; 1 if it is left out with a payload.",
         "고객의 수입니다. 맡기는 내용이 있으면 뺄 수 있고, 그때는 한 명입니다.")
     ],
     options: enqueueOptions)
