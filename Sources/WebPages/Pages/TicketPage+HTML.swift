@@ -136,7 +136,7 @@ extension TicketPage {
       "<div><dt>\(words.estimate)</dt><dd>\(words.phrases.span(milliseconds: $0))</dd></div>"
     }
     let at: HTML? = window.map { "<div><dt>\(words.window)</dt><dd>\($0)</dd></div>" }
-    let due: HTML? = dueAt.map { "<div><dt>\(words.estimate)</dt><dd>\(frame.date($0))</dd></div>" }
+    let due: HTML? = dueAt.map { "<div><dt>\(words.scheduled)</dt><dd>\(frame.date($0))</dd></div>" }
     return """
       <p><b class="badge \(state.name)">\(words.mark(state))</b></p>
       <dl class="facts">\(place)\(wait)\(at)\(due)</dl>\(frame.progressBar(percent, progress))

@@ -87,6 +87,7 @@ struct FixedWords: Sendable {
   let queueNow = Text("The lines now", "지금 대기 현황")
   let place = Text("Place in line", "순서")
   let estimate = Text("Expected wait", "예상 대기")
+  let scheduled = Text("Scheduled for", "예약 시각")
   let window = Text("Window", "창구")
   let progress = Text("Progress", "진행")
   let story = Text("What happened", "진행 내역")
@@ -126,7 +127,7 @@ struct FixedWords: Sendable {
 
   // The vending machine.
   let balance = Text("Balance", "잔액")
-  let giveChange = Text("Give change", "거스름돈 받기")
+  let giveChange = Text("Return change", "거스름돈 받기")
   let otherAmount = Text("Another amount", "다른 금액")
   let insert = Text("Put in", "넣기")
   let buy = Text("Buy", "구매")
@@ -175,7 +176,7 @@ struct FixedWords: Sendable {
   let pid = Text("pid", "pid")
   let generationHeading = Text("Generation", "세대")
   let ticket = Text("Ticket", "번호")
-  let since = Text("For", "경과")
+  let since = Text("Elapsed", "경과")
   let restarts = Text("Restarts", "재시작")
   let memoryHeading = Text("Memory", "메모리")
   let log = Text("Log", "로그")
@@ -185,7 +186,7 @@ struct FixedWords: Sendable {
   let noLogLines = Text("There are no such lines in the logs.", "그런 기록은 없습니다.")
   let lines = Text("Lines", "줄")
   let tenMinutes = Text("served in the last ten minutes", "지난 10분 처리")
-  let steering = Text("Services", "업무별 창구")
+  let steering = Text("Windows per service", "업무별 창구")
 
   // Records.
   let filter = Text("Filter", "거르기")
@@ -200,7 +201,7 @@ struct FixedWords: Sendable {
   let requeueSelected = Text("Selected back in line", "선택한 고객 다시 줄 세우기")
   let cancelAll = Text("Cancel all of this filter", "이 조건 모두 취소")
   let requeueAll = Text("All of this filter back in line", "이 조건 모두 다시 줄 세우기")
-  let afterNumber = Text("From number", "번호 뒤부터")
+  let afterNumber = Text("After number", "이 번호 다음부터")
   let outcome = Text("Outcome", "결과")
   let attempts = Text("Attempts", "시도")
   let finished = Text("Finished at", "끝난 시각")
@@ -217,7 +218,7 @@ struct FixedWords: Sendable {
   let notChecked = Text("could not be checked", "확인하지 못함")
   let problems = Text("What is wrong", "문제")
   let notes = Text("Worth knowing", "참고")
-  let inHouse = Text("In line or served", "대기·업무중")
+  let inHouse = Text("Waiting or being served", "대기·업무중")
   let promiseHeading = Text("Promise", "약속")
   let difference = Text("Difference", "차이")
   let debit = Text("Debit", "차변")
