@@ -146,7 +146,11 @@ extension MessageCatalog {
             ? "취소되어 처리되지 않았습니다." : "\(all)명 중 \(Self.grouped(cancelled))명이 취소되어 처리되지 않았습니다."))
     }
     guard sentences.isEmpty else { return sentences }
-    return [say(count == 1 ? "It is done." : "All \(all) are done.", "\(all)명의 업무가 모두 끝났습니다.")]
+    return [
+      say(
+        count == 1 ? "The customer is finished." : "All \(all) customers are finished.",
+        "\(all)명의 업무가 모두 끝났습니다.")
+    ]
   }
 
   func unknownWhetherIssued(isKeyed: Bool) -> String {
