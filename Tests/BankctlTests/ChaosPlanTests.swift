@@ -56,6 +56,19 @@ struct ChaosPlanTests {
     }
   }
 
+  @Test("help and completions list every target, by the same word as an error does")
+  func helpOfTargets() throws {
+    #expect(BankctlTable.targets == ChaosTarget.allCases.map(\.rawValue))
+    #expect(BankctlTable.branchTargets == SharedAct.allCases.map(\.rawValue))
+    let option = try #require(BankctlTable.chaos.options.first { $0.name == "kill" })
+    #expect(Set(option.offers) == Set(BankctlTable.targets + BankctlTable.branchTargets))
+    let words = MessageCatalog(language: .english)
+    #expect(words.noSuchVictim("x").contains(BankctlTable.targets.joined(separator: ", ")))
+    for target in option.offers {
+      #expect(option.summary.english.contains(target) && option.summary.korean.contains(target))
+    }
+  }
+
   @Test("median, 99th percentile and maximum are whole milliseconds, rounded up")
   func times() {
     let times = ChaosTimes((1...200).reversed().map { .microseconds($0 * 1000 - 1) })

@@ -132,7 +132,8 @@ struct EnqueueTests {
       let outcome = try branch.done("enqueue", "--from", file, "--wait")
       #expect(
         outcome.out
-          == "Nobody was added: 3 customers were there already: tickets 1–3 (day 1)\nAll 3 customers are finished.\n")
+          == "Nobody was added: 3 customers were there already: tickets 1–3 (day 1)\n"
+          + "All 3 customers are finished.\n")
       #expect(try branch.status().queue("served") == 3, "they were waited for")
       let again = try branch.json("enqueue", "--from", file, "--wait")
       #expect(again["known"].flag == true && again["known_count"].integer == 3, "\(again)")

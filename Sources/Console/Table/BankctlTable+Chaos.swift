@@ -13,6 +13,26 @@ extension BankctlTable {
       exitCodes: exitCodes)
   }
 
+  /// What can be killed of one bank.
+  package static let targets = [
+    "teller", "coordinator", "guardian", "stock", "juice", "vending", "runner", "command", "descendant",
+    "worker", "outside", "web",
+  ]
+  /// What can be done to a bank of several branches.
+  package static let branchTargets = [
+    "teller", "coordinator", "branch", "session", "backend", "stop", "server", "partition", "zombie",
+  ]
+
+  private static var kill: OptionSpec {
+    let one = targets.joined(separator: ", ")
+    let several = branchTargets.joined(separator: ", ")
+    return OptionSpec(
+      "kill", .text, value: "LIST", default: Text("all of them", "모두"),
+      offers: targets + branchTargets.filter { !targets.contains($0) },
+      "Comma-separated targets: \(one). With --branches: \(several).",
+      "강제 종료할 대상을 쉼표로 나눠 씁니다: \(one). --branches와 함께 쓸 때: \(several).")
+  }
+
   private static func chaos(_ name: String, typed words: String) -> CommandSpec {
     CommandSpec(
       name, group: Text("Oversight", "점검"),
@@ -48,15 +68,7 @@ extension BankctlTable {
           "With --branches: a database without a bank, on a server that is there. Its processes and network are left alone.",
           "--branches와 함께: 이미 있는 서버의, 은행이 없는 데이터베이스입니다. 서버의 프로세스와 네트워크는 건드리지 않습니다."),
         OptionSpec("for", .duration, default: "30s", "How long processes are killed.", "강제 종료를 이어 가는 시간입니다."),
-        OptionSpec(
-          "kill", .text, value: "WHOM", default: Text("everybody", "모두"),
-          offers: [
-            "tellers", "coordinator", "guardian", "stock", "juice", "vending", "runners", "commands",
-            "descendants",
-            "workers", "outside", "web", "branch", "session", "backend", "stop", "server", "partition",
-            "zombie",
-          ],
-          "Whom to kill, with commas between.", "강제 종료할 대상을 쉼표로 나눠 씁니다."),
+        kill,
         OptionSpec(
           "kills", .integer(1...10_000_000), default: Text("no limit", "제한 없음"),
           "End after so many kills.", "이만큼 강제 종료하면 끝냅니다."),
