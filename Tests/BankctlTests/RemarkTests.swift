@@ -65,6 +65,29 @@ struct RemarkTests {
         && korean.particular("as it came", nil) == "as it came")
   }
 
+  @Test("the particle after a value follows its last sound", arguments: Remark.Kind.allCases)
+  func particlesAfterValues(kind: Remark.Kind) {
+    // 삼 ends in a consonant, 이 in a vowel.
+    for (value, wrong) in [("3", ["가", "는", "를", "와", "로"]), ("2", ["이", "은", "을", "과", "으로"])] {
+      var remark = Remark(kind)
+      remark.values = Array(repeating: value, count: 6)
+      let text = korean.particular(remark)
+      for particle in wrong { #expect(!text.contains("\(value)\(particle) "), "\(text)") }
+    }
+  }
+
+  @Test("the particle after the number of a process or an option follows its last sound")
+  func particlesInSentences() {
+    for (pid, by) in [(123 as Int32, "으로"), (122, "로"), (121, "로")] {
+      let waiting = korean.keptByGuardian(home: "/h", coordinator: 1, guardian: pid, isStopped: false)
+      let stopped = korean.keptByGuardian(home: "/h", coordinator: 1, guardian: pid, isStopped: true)
+      #expect(waiting.contains("'kill \(pid)'\(by) "))
+      #expect(stopped.contains("'kill -CONT \(pid)'\(by) ") && stopped.contains("'kill -KILL \(pid)'\(by) "))
+    }
+    #expect(korean.chaosNotOverBranches("juice").hasPrefix("--juice는 "))
+    #expect(korean.chaosNotOverBranches("cut").hasPrefix("--cut은 "))
+  }
+
   @Test("a refusal says its particulars in the reader's language")
   func refusals() {
     let day = Failure(.noSuchDay, subject: "9", remark: Remark(.presentDay, 3))

@@ -134,15 +134,16 @@ extension MessageCatalog {
           + "\(guardian)) has not opened it again yet. See 'bankctl logs guardian', or end the guardian with 'kill "
           + "\(guardian)' and start again.",
         "\(home)의 은행은 열려 있지 않습니다. 코디네이터(프로세스 \(coordinator))가 끝났고, 가디언(프로세스 \(guardian))이 아직 "
-          + "다시 열지 못했습니다. 'bankctl logs guardian'을 보거나 'kill \(guardian)'로 가디언을 끝낸 뒤 다시 시작하세요.")
+          + "다시 열지 못했습니다. 'bankctl logs guardian'을 보거나 "
+          + "\(Particle.by.on("'kill \(guardian)'")) 가디언을 끝낸 뒤 다시 시작하세요.")
     }
     return say(
       "The bank in \(home) is not open: its coordinator (process \(coordinator)) has ended, and its guardian (process "
         + "\(guardian)), which would open it again, is stopped. Let it continue with 'kill -CONT \(guardian)', or end it with "
         + "'kill -KILL \(guardian)' and start again.",
       "\(home)의 은행은 열려 있지 않습니다. 코디네이터(프로세스 \(coordinator))가 끝났고, 은행을 다시 여는 가디언(프로세스 "
-        + "\(guardian))은 멈춰 있습니다. 'kill -CONT \(guardian)'로 계속하게 하거나, 'kill -KILL \(guardian)'로 끝낸 뒤 다시 "
-        + "시작하세요.")
+        + "\(guardian))은 멈춰 있습니다. \(Particle.by.on("'kill -CONT \(guardian)'")) 계속하게 하거나, "
+        + "\(Particle.by.on("'kill -KILL \(guardian)'")) 끝낸 뒤 다시 시작하세요.")
   }
 
   private func grave(_ failure: Failure, _ detail: String, _ home: String) -> String {

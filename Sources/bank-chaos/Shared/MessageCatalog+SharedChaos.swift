@@ -73,7 +73,9 @@ extension MessageCatalog {
   }
 
   func chaosNotOverBranches(_ option: String) -> String {
-    say("--\(option) cannot be used together with --branches.", "--\(option)은 --branches와 함께 쓸 수 없습니다.")
+    say(
+      "--\(option) cannot be used together with --branches.",
+      "\(Particle.topic.on("--\(option)")) --branches와 함께 쓸 수 없습니다.")
   }
 
   func noSuchAct(_ name: String, _ acts: [SharedAct]) -> String {
