@@ -136,7 +136,7 @@ extension ConfigurationError {
     case .tooManyServices(let limit):
       return "업무는 \(limit)개까지 쓸 수 있습니다: \(subject). 줄이세요."
     case .badName(let name):
-      return "\(subject) 값을 쓸 수 없습니다: \(quoted(name)). 영어 소문자로 시작해 소문자, 숫자, \"-\"만 쓰세요."
+      return "\(subject) 값이 올바르지 않습니다: \(quoted(name)). 영어 소문자로 시작해 소문자, 숫자, \"-\"만 쓰세요."
     case .nameTwice(let name): return "같은 이름이 두 번 나옵니다: \(quoted(name)) (\(subject)). 서로 다르게 쓰세요."
     case .unknownFruit(let name, let suggestion):
       let hint = suggestion.map { "혹시 \(quoted($0))인가요?" } ?? "과일 목록에 먼저 쓰세요."

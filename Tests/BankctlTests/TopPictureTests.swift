@@ -176,7 +176,7 @@ import Wire
       ]
       : [
         "  03:15:41.500  1–10번 번호표 발급", "  03:15:42.100  1번 업무 시작 · deposit-1",
-        "▸ 03:15:42.800  2번 업무 중 프로세스 종료 · deposit-2 · SIGKILL  예금  pid 4951",
+        "▸ 03:15:42.800  2번 업무중 프로세스 종료 · deposit-2 · SIGKILL  예금  pid 4951",
       ]
     for line in wanted { #expect(lines.contains { $0.hasPrefix(line) }, "\(lines)") }
   }

@@ -9,7 +9,7 @@ struct SteeringTests {
       try branch.start("--speed", "max")
       #expect(
         try branch.done("pause", "loan", language: .ko).out
-          == "대출업무를 멈췄습니다. 'bankctl resume loan'으로 다시 시작합니다.\n")
+          == "대출 업무를 멈췄습니다. 'bankctl resume loan'으로 다시 시작합니다.\n")
       try branch.done("enqueue", "3", "--service", "loan")
       try branch.done("enqueue", "3", "--service", "deposit")
       try branch.waitUntil("the deposits are served") { try branch.status().queue("served") == 3 }
@@ -25,7 +25,7 @@ struct SteeringTests {
       #expect(
         try branch.done("pause", "loan").out == "The service loan is paused; 'bankctl resume loan' goes on.\n"
       )
-      #expect(try branch.done("resume", "deposit", language: .ko).out == "예금업무를 다시 시작합니다.\n")
+      #expect(try branch.done("resume", "deposit", language: .ko).out == "예금 업무를 다시 시작합니다.\n")
       #expect(try branch.done("resume", "deposit").out == "The service deposit goes on.\n")
       let resumed = try branch.json("resume", "loan")
       #expect(resumed.differences(from: Samples.status) == [])

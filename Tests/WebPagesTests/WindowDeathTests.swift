@@ -21,11 +21,11 @@ struct WindowDeathTests {
       (.died(ticket: nil), "No successor yet", "다음 프로세스를 준비하는 중", nil),
       (
         .served(ticket: 24, window: "loan-2", milliseconds: 5, isExact: true),
-        "Customer 24 was being served again at loan-2 after", "24번 고객이 loan-2에서 다시 업무를 보기까지", "5 ms"
+        "Customer 24 was being served again at loan-2 after", "24번 고객의 업무가 loan-2에서 다시 시작될 때까지", "5 ms"
       ),
       (
         .served(ticket: 24, window: "loan-2", milliseconds: 1_050, isExact: false),
-        "Customer 24 was being served again at loan-2 after", "24번 고객이 loan-2에서 다시 업무를 보기까지", "≤ 1,050 ms"
+        "Customer 24 was being served again at loan-2 after", "24번 고객의 업무가 loan-2에서 다시 시작될 때까지", "≤ 1,050 ms"
       ),
       (
         .succeeded(generation: 4, milliseconds: nil), "It has a successor: generation 4", "4세대 프로세스가 준비되었습니다",
@@ -35,7 +35,7 @@ struct WindowDeathTests {
         .succeeded(generation: 4, milliseconds: 12), "It had nobody; generation 4 was ready after",
         "고객은 없었습니다. 4세대 프로세스가 준비될 때까지", "12 ms"
       ),
-      (.ended(ticket: 24), "Customer 24 was not served again", "24번 고객은 다시 업무를 보지 않았습니다", nil),
+      (.ended(ticket: 24), "Customer 24 was not served again", "24번 고객의 업무가 다시 시작되지 않았습니다", nil),
     ] as [(WindowDeath.Stage, String, String, String?)])
   func stages(stage: WindowDeath.Stage, english: String, korean: String, figure: String?) throws {
     for (language, words) in [(Language.english, english), (.korean, korean)] {

@@ -112,7 +112,7 @@ extension MessageCatalog {
       case .deferred: say("\(ticket) later", "\(ticket)번 나중에 다시 시도")
       case .recalled: say("\(ticket) taken back", "\(ticket)번 다시 대기")
       case .died:
-        event.ticket.map { say("the process died, serving \($0)", "\($0)번 업무 중 프로세스 종료") }
+        event.ticket.map { say("the process died, serving \($0)", "\($0)번 업무중 프로세스 종료") }
           ?? say("the process died", "프로세스 종료")
       case .reset: say("the bank was reset", "초기화")
       }

@@ -7,7 +7,7 @@ import Wire
 extension MessageCatalog {
   /// What is refused because the bank has other branches, or because it has none.
   func ofBranches(_ failure: Failure, _ detail: String) -> String {
-    let asked = failure.subject.isEmpty ? say("That", "이 요청") : quoted(failure.subject)
+    let asked = failure.subject.isEmpty ? say("That", "이") : quoted(failure.subject)
     return switch failure.code {
     case .leaseLost:
       say(
@@ -25,14 +25,14 @@ extension MessageCatalog {
       say(
         "\(asked) is not offered yet in a bank with several branches\(detail). Nothing was changed; a bank that has its books "
           + "in its home, opened without --store, offers it.",
-        "여러 지점이 함께 쓰는 은행에서는 아직 할 수 없습니다: \(asked)\(detail). 바뀐 것은 없습니다. --store 없이 연, 홈에 장부가 있는 은행에서는 할 수 "
-          + "있습니다.")
+        "\(asked) 명령은 장부를 공유하는 은행에서는 아직 지원하지 않습니다\(detail). 바뀐 것은 없습니다. --store 없이 연, 홈에 장부가 있는 은행에서는 "
+          + "쓸 수 있습니다.")
     default:
       say(
         "\(asked) is for a bank with several branches, and this one has its books in its own home\(detail). Nothing was "
           + "changed. A bank that is opened with 'bankctl start --store postgres://…' shares them.",
-        "여러 지점이 있는 은행에서 하는 일인데, 이 은행의 장부는 홈에 있습니다: \(asked)\(detail). 바뀐 것은 없습니다. 'bankctl start --store "
-          + "postgres://…'로 연 은행은 장부를 함께 씁니다.")
+        "\(asked) 명령은 장부를 공유하는 은행에서만 쓸 수 있습니다. 이 은행의 장부는 홈에 있습니다\(detail). 바뀐 것은 없습니다. 'bankctl start --store "
+          + "postgres://…'로 연 은행은 장부를 공유합니다.")
     }
   }
 

@@ -12,12 +12,13 @@ extension MessageCatalog {
     }
     return say(
       "The service \(service.text) is paused; 'bankctl resume \(service.text)' goes on.",
-      "\(phrases.service(service))업무를 멈췄습니다. \(Particle.by.on("'bankctl resume \(service.text)'")) 다시 시작합니다.")
+      "\(phrases.service(service)) 업무를 멈췄습니다. "
+        + "\(Particle.by.on("'bankctl resume \(service.text)'")) 다시 시작합니다.")
   }
 
   func resumed(_ service: ServiceName?) -> String {
     guard let service else { return say("Every service goes on.", "모든 업무를 다시 시작합니다.") }
-    return say("The service \(service.text) goes on.", "\(phrases.service(service))업무를 다시 시작합니다.")
+    return say("The service \(service.text) goes on.", "\(phrases.service(service)) 업무를 다시 시작합니다.")
   }
 
   func namedTwice(_ service: ServiceName) -> String {

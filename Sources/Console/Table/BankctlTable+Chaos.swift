@@ -43,7 +43,7 @@ extension BankctlTable {
           + "remember, and the stock with what was brought and what was drunk. Exit code 1 when a promise was broken. "
           + "The same seed draws the same kills again. Ctrl-C ends the killing and shows the result.",
         "임시 홈(또는 아무도 기다리지 않는 --home)에 은행을 열고, 고객이 오는 동안 프로세스를 SIGKILL로 종료합니다. 그 뒤 남은 "
-          + "고객을 모두 처리하고 영수증을 고객이 기억하는 것과, 재고를 들여온 것과 마신 것과 비교합니다. 지켜지지 않은 약속이 있으면 종료 코드는 1입니다. "
+          + "고객을 모두 처리하고, 영수증은 고객이 받은 응답과, 재고는 입고·판매 기록과 비교합니다. 지켜지지 않은 약속이 있으면 종료 코드는 1입니다. "
           + "시드가 같으면 같은 순서로 강제 종료합니다. Ctrl-C를 누르면 강제 종료를 그만두고 결과를 보여 줍니다."),
       examples: [
         Example(Text(stringLiteral: words + " --for 10s"), "Kill for ten seconds.", "10초 동안 시험합니다."),

@@ -19,30 +19,29 @@ extension BankctlTable {
     details: Text(
       "Ends when the tickets are on disk. Service, amount and account are drawn at random where they are not given. "
         + "Customers of a service that has a ledger in the configuration need amount and account; those of its other "
-        + "services have neither. "
+        + "services have neither. A payload is for a service whose command or worker reads it; for any other service it is "
+        + "refused. With --wait the exit code is 0 if all of them were served, and 1 if one was cancelled or is a dead letter.\n\n"
         + "With --at or --in they are not served before that: they are delayed, and stand in line at the place of their numbers "
         + "when the time has come, also after a restart. --at is a moment in RFC 3339 (2026-11-24T09:00:00+09:00) or a time of "
         + "today here (09:00). For a moment that has passed they stand in line at once; a time of today that has passed is refused, "
         + "because tomorrow's may be meant. --in becomes such a moment when the bank takes them in. The moment is one of the "
         + "machine's clock (the database server's, if branches share their books): if that clock is set, they come sooner or "
-        + "later with it. "
-        + "A payload is for a service whose command or worker reads it; for any other service it is refused. "
-        + "With --wait the exit code is 0 if all of them were served, and 1 if one was cancelled or is a dead letter. "
+        + "later with it.\n\n"
         + "With --from every line is an object such as {\"service\":\"deposit\",\"grade\":\"vip\",\"amount\":50000,\"account\":12,"
-        + "\"key\":\"a-1\"}, where each field may be left out; a bad line is named by its number and "
-        + "nobody is added. For later stands there as \"at\", a moment in RFC 3339, or as \"in\", such as \"5m\". What a customer carries stands there as \"payload\", a text, or as \"payload_b64\", bytes in "
-        + "base64.",
-      "번호표가 디스크에 기록되면 끝납니다. 업무와 금액, 계좌는 주지 않으면 무작위로 정합니다. "
-        + "설정에서 ledger가 있는 업무의 고객은 금액과 계좌를 모두 주어야 하고, 설정의 다른 업무는 둘 다 받지 않습니다. --at이나 --in을 주면 "
-        + "그때까지 미루었다가 번호 순서대로 줄에 세우며, 은행을 다시 열어도 그대로입니다. --at은 RFC 3339 시점(2026-11-24T09:00:00+09:00)이나 오늘의 이곳 "
-        + "시각(09:00)입니다. 지나간 시점이면 바로 줄을 서고, 오늘의 지나간 시각은 내일을 뜻할 수도 있어 거절합니다. --in은 은행이 받는 때부터 세어 그런 시점으로 "
-        + "정합니다. 시점은 컴퓨터의 시계를 따르고(여러 지점이 장부를 함께 쓰면 데이터베이스 서버의 시계), 시계를 바꾸면 그만큼 빨라지거나 늦어집니다. "
-        + "맡기는 내용은 명령이나 작업 프로그램이 "
-        + "읽는 업무에만 줄 수 있습니다. --wait를 쓰면 모두 처리되었을 때 종료 코드가 0이고, 취소되거나 보류된 고객이 있으면 1입니다. --from은 한 줄에 하나씩 "
-        + "{\"service\":\"deposit\",\"grade\":\"vip\",\"amount\":50000,\"account\":12,\"key\":\"a-1\"} 같은 "
-        + "객체를 읽으며, 각 항목은 뺄 수 있습니다. 잘못된 줄이 있으면 줄 번호를 알리고 아무도 추가하지 않습니다. 나중에 받을 고객은 RFC 3339 시점 \"at\"이나 "
-        + "\"5m\" 같은 \"in\"으로 적습니다. 고객이 맡기는 내용은 글이면 \"payload\", "
-        + "바이트면 base64로 \"payload_b64\"에 씁니다."),
+        + "\"key\":\"a-1\"}, where each field may be left out; a bad line is named by its number and no customer is added. For "
+        + "later stands there as \"at\", a moment in RFC 3339, or as \"in\", such as \"5m\". What a customer carries stands "
+        + "there as \"payload\", a text, or as \"payload_b64\", bytes in base64.",
+      "이 명령은 번호표가 디스크에 기록되면 끝납니다. 업무, 금액, 계좌를 지정하지 않으면 무작위로 정합니다. 설정에 ledger가 있는 업무에는 금액과 계좌를 모두 "
+        + "지정해야 하고, 설정의 다른 업무에는 둘 다 쓸 수 없습니다. 맡기는 내용은 명령이나 작업 프로그램이 읽는 업무에만 쓸 수 있습니다. --wait를 쓰면 종료 "
+        + "코드는 고객이 모두 처리되었을 때 0이고, 취소되거나 보류된 고객이 있으면 1입니다.\n\n"
+        + "--at과 --in은 고객을 예약합니다. 예약한 고객은 그때까지 미루었다가 번호 순서대로 줄에 세우며, 은행을 다시 열어도 예약은 그대로입니다. --at에는 RFC "
+        + "3339 시점(2026-11-24T09:00:00+09:00)이나 이곳의 오늘 시각(09:00)을 씁니다. 지나간 시점을 쓰면 고객이 바로 줄을 서고, 오늘의 지나간 시각은 "
+        + "내일을 뜻할 수도 있어 거절합니다. --in은 은행이 고객을 받은 때부터 세어 그런 시점으로 바꿉니다. 시점은 컴퓨터의 시계를 따르며(여러 지점이 장부를 "
+        + "함께 쓰면 데이터베이스 서버의 시계), 시계를 바꾸면 예약도 그만큼 빨라지거나 늦어집니다.\n\n"
+        + "--from은 파일에서 한 줄에 하나씩 {\"service\":\"deposit\",\"grade\":\"vip\",\"amount\":50000,\"account\":12,"
+        + "\"key\":\"a-1\"} 같은 객체를 읽습니다. 각 항목은 뺄 수 있습니다. 잘못된 줄이 있으면 줄 번호를 알리고 고객을 한 명도 추가하지 않습니다. "
+        + "예약은 RFC 3339 시점 \"at\"이나 \"5m\" 같은 \"in\"으로 적고, 고객이 맡기는 내용은 텍스트면 \"payload\", 바이트면 base64로 "
+        + "\"payload_b64\"에 적습니다."),
     examples: [
       Example("bankctl enqueue 10", "Ten customers, drawn at random.", "무작위로 정한 고객 열 명을 추가합니다."),
       Example(

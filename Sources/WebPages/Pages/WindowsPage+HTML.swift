@@ -54,7 +54,7 @@ extension WindowsPage {
     case .served(let ticket, let window, let milliseconds, let isExact):
       let after = words.say(
         "\(words.customer(ticket)) was being served again at \(window) after",
-        "\(words.customer(ticket))이 \(window)에서 다시 업무를 보기까지")
+        "\(words.customer(ticket))의 업무가 \(window)에서 다시 시작될 때까지")
       return banner("good", "\(ended) \(after)", milliseconds, isExact: isExact)
     case .succeeded(let generation, nil):
       let there = words.say(
@@ -68,7 +68,7 @@ extension WindowsPage {
       return banner("good", "\(ended) \(ready)", milliseconds)
     case .ended(let ticket):
       let gone = words.say(
-        "\(words.customer(ticket)) was not served again.", "\(words.customer(ticket))은 다시 업무를 보지 않았습니다.")
+        "\(words.customer(ticket)) was not served again.", "\(words.customer(ticket))의 업무가 다시 시작되지 않았습니다.")
       return banner("bad", "\(ended) \(gone)")
     }
   }
