@@ -168,6 +168,7 @@ struct VendingBoardTests {
     ])
   func hints(language: Language) {
     let words = MessageCatalog(language: language)
+    #expect(words.customerKeys.contains(" , . "), "the keys that scroll the purchases are named")
     for hint in [words.customerKeys, words.managerKeys, words.editorKeys] {
       #expect(DisplayWidth.of(hint) <= 80, "\(DisplayWidth.of(hint)): \(hint)")
       for columns in [20, 40, 80] {

@@ -91,8 +91,8 @@ package struct FixedSentences: Sendable {
   let addAnyway = Text("Put them in anyway?", "그래도 넣을까요?")
   let nothingChanged = Text("Nothing was changed.", "바뀐 것은 없습니다.")
   let customerKeys = Text(
-    "1 ₩1,000 · 5 ₩5,000 · arrows · Enter buys · r change · a manager · q leaves",
-    "1 천원 · 5 오천원 · 화살표 고르기 · Enter 구매 · r 반환 · a 관리자 · q 나가기")
+    "1 ₩1,000 · 5 ₩5,000 · ↑↓←→ · Enter buys · r change · , . list · a admin · q quit",
+    "1 천원 · 5 오천원 · 화살표 · Enter 구매 · r 반환 · , . 내역 · a 관리 · q 나가기")
   let managerKeys = Text(
     "↑ ↓ choose · + − one · 0 ten more · e expired only · d discard expired · q back",
     "↑ ↓ 고르기 · + − 한 개 · 0 열 개 추가 · e 기한 지난 것만 · d 폐기 · q 돌아가기")

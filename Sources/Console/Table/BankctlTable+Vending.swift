@@ -24,10 +24,10 @@ extension BankctlTable {
     "vending", group: machine,
     "Show the vending machine, on a terminal as a full screen.", "자판기를 보여 줍니다. 터미널에서는 전체 화면으로 엽니다.",
     details: Text(
-      "On a terminal: 1 and 5 put in 1,000 and 5,000 won, the arrows choose, Enter buys, r gives the change back, a "
-        + "opens the manager's screen, q leaves. What others buy is shown at once.",
-      "터미널에서는 1과 5로 1,000원과 5,000원을 넣고, 화살표로 골라 Enter로 삽니다. r은 반환, a는 관리자 화면, q는 나가기입니다. 다른 사람이 "
-        + "사도 바로 보입니다."),
+      "On a terminal: 1 and 5 put in 1,000 and 5,000 won, the arrows choose, Enter buys, r gives the change back, the comma and "
+        + "the full stop scroll through the purchases, a opens the manager's screen, q leaves. What others buy is shown at once.",
+      "터미널에서는 1과 5로 1,000원과 5,000원을 넣고, 화살표로 골라 Enter로 삽니다. r은 반환, 쉼표와 마침표는 구매 내역 "
+        + "넘기기, a는 관리자 화면, q는 나가기입니다. 다른 사람이 사도 바로 보입니다."),
     examples: [
       Example("bankctl vending", "Look, and buy.", "보고 삽니다."),
       Example("bankctl vending --json", "One document, for a script.", "스크립트가 읽도록 JSON으로 씁니다."),
