@@ -88,7 +88,7 @@ public struct Phrasebook: Sendable {
     let seconds = Self.seconds(business)
     return say(
       "업무가 마감되었습니다. 오늘 업무를 처리한 고객은 총 \(served)명이며, 총 업무시간은 \(seconds)초입니다.",
-      "The branch has closed. Customers served today: \(served). Total business time: \(seconds) seconds.")
+      "The bank has closed. Customers served today: \(served). Total business time: \(seconds) seconds.")
   }
 
   /// Seconds with two decimals, rounded half up: `4.41`.

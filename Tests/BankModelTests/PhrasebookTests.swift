@@ -27,7 +27,7 @@ import Time
         == "업무가 마감되었습니다. 오늘 업무를 처리한 고객은 총 10명이며, 총 업무시간은 4.41초입니다.")
     #expect(
       english.closing(served: 10, business: .milliseconds(4_405))
-        == "The branch has closed. Customers served today: 10. Total business time: 4.41 seconds.")
+        == "The bank has closed. Customers served today: 10. Total business time: 4.41 seconds.")
   }
 
   @Test(

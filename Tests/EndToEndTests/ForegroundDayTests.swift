@@ -44,7 +44,7 @@ struct ForegroundDayTests {
       #expect(completed.compactMap { Int($0.1) }.sorted() == Array(1...8), outcome.story)
       #expect(
         outcome.lastLine.wholeMatch(
-          of: /The branch has closed\. Customers served today: 8\. Total business time: \d+\.\d\d seconds\./)
+          of: /The bank has closed\. Customers served today: 8\. Total business time: \d+\.\d\d seconds\./)
           != nil,
         outcome.story)
       #expect(branch.log("deposit-4").contains("event=ready") && !branch.log("loan-1").isEmpty)
@@ -95,7 +95,7 @@ struct ForegroundDayTests {
       let outcome = try day.finish()
       #expect(outcome.code == 0, outcome.story)
       #expect(outcome.out.contains("interrupted at \(busy), back in line"), outcome.story)
-      #expect(outcome.lastLine.hasPrefix("The branch has closed. Customers served today: 4."), outcome.story)
+      #expect(outcome.lastLine.hasPrefix("The bank has closed. Customers served today: 4."), outcome.story)
       try branch.expectOneReceiptEach(4)
     }
   }
@@ -201,7 +201,7 @@ struct ForegroundDayTests {
       #expect(
         outcome.out.hasPrefix("1 : Open the bank\n2 : Exit\nInput : That is not on the menu.\n"),
         outcome.story)
-      #expect(outcome.out.contains("The branch has closed. Customers served today: "), outcome.story)
+      #expect(outcome.out.contains("The bank has closed. Customers served today: "), outcome.story)
       #expect(try branch.run("console", "--json").code == 2)
     }
   }

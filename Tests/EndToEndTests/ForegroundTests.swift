@@ -114,7 +114,7 @@ struct ForegroundTests {
       let outcome = try bank.finish()
       #expect(outcome.code == 0, outcome.story)
       #expect(outcome.err.contains("\(before.pid)") && outcome.err.contains("SIGKILL"), outcome.story)
-      #expect(outcome.lastLine.hasPrefix("The branch has closed. Customers served today: 20."), outcome.story)
+      #expect(outcome.lastLine.hasPrefix("The bank has closed. Customers served today: 20."), outcome.story)
       try branch.expectNobodyLeft()
       try branch.expectOneReceiptEach(20)
     }

@@ -65,7 +65,7 @@ struct MainStoryTests {
       let next = try branch.done("stop")
       #expect(
         next.out.wholeMatch(
-          of: /The branch has closed\. Customers served today: 1\. Total business time: \d+\.\d\d seconds\.\n/
+          of: /The bank has closed\. Customers served today: 1\. Total business time: \d+\.\d\d seconds\.\n/
         ) != nil,
         next.story)
     }
@@ -180,7 +180,7 @@ struct MainStoryTests {
       #expect(
         outcome.lastLine.hasPrefix(
           tongue == .ko
-            ? "업무가 마감되었습니다. 오늘 업무를 처리한 고객은 총 6명이며," : "The branch has closed. Customers served today: 6."),
+            ? "업무가 마감되었습니다. 오늘 업무를 처리한 고객은 총 6명이며," : "The bank has closed. Customers served today: 6."),
         outcome.story)
       try branch.expectNobodyLeft()
       try branch.expectOneReceiptEach(6)

@@ -48,7 +48,7 @@ struct MannersTests {
       try branch.done("enqueue", "2", "--wait")
       let closing = try branch.done("stop")
       #expect(
-        closing.outLines.last?.hasPrefix("The branch has closed. Customers served today: 3.") == true,
+        closing.outLines.last?.hasPrefix("The bank has closed. Customers served today: 3.") == true,
         closing.story)
       #expect(closing.outLines.contains("Sent away because too little was in stock: 1."), closing.story)
       try branch.expectClean()

@@ -5,7 +5,7 @@ import Arguments
 extension MessageCatalog {
   func webOpen(_ url: String, managerCode: String) -> [String] {
     [
-      say("The branch is at this link, which works once:", "지점 페이지의 링크입니다. 한 번만 쓸 수 있습니다."), url,
+      say("The bank is at this link, which works once:", "은행 페이지의 링크입니다. 한 번만 쓸 수 있습니다."), url,
       say(
         "The vending machine's manager types in \(managerCode).", "자판기 관리자 코드는 \(managerCode)입니다."),
     ]
@@ -34,8 +34,8 @@ extension MessageCatalog {
   func webAtSocket(_ socket: String, managerCode: String) -> [String] {
     [
       say(
-        "The branch is at this socket alone, for 'curl --unix-socket', or for a proxy that passes on the name of --host:",
-        "지점 페이지는 이 소켓에서만 열립니다. 'curl --unix-socket'으로, 또는 --host로 정한 이름을 넘겨주는 프록시로 볼 수 있습니다."), socket,
+        "The bank is at this socket alone, for 'curl --unix-socket', or for a proxy that passes on the name of --host:",
+        "은행 페이지는 이 소켓에서만 열립니다. 'curl --unix-socket'으로, 또는 --host로 정한 이름을 넘겨주는 프록시로 볼 수 있습니다."), socket,
       say(
         "The vending machine's manager types in \(managerCode).", "자판기 관리자 코드는 \(managerCode)입니다."),
     ]

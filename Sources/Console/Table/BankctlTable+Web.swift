@@ -9,7 +9,7 @@ extension BankctlTable {
   static var web: [CommandSpec] { [webOpen, webStop, webSessions] }
 
   private static let webOpen = CommandSpec(
-    "web", group: page, "The branch as a page in a browser.", "지점을 브라우저의 페이지로 봅니다.",
+    "web", group: page, "The bank as a page in a browser.", "은행을 브라우저의 페이지로 봅니다.",
     details: Text(
       "Starts the page of the open bank if it is not there, and prints a link that lets you in once; at a desktop it opens. "
         + "The link begins a session, which ends at a logout, with 'web sessions --end', and with the page or the bank. "
@@ -38,8 +38,8 @@ extension BankctlTable {
         "페이지 앞에 둔 TLS 서버의 이름입니다."),
       OptionSpec(
         "role", .choice(["viewer", "kiosk", "operator", "manager"]), default: Text("operator", "operator"),
-        "What the link allows: to look, a public screen, to steer the branch, or also the vending machine's manager.",
-        "링크로 할 수 있는 일입니다. viewer는 보기, kiosk는 공용 화면, operator는 지점 운영, manager는 자판기 관리까지입니다."),
+        "What the link allows: to look, a public screen, to steer the bank, or also the vending machine's manager.",
+        "링크로 할 수 있는 일입니다. viewer는 보기, kiosk는 공용 화면, operator는 은행 운영, manager는 자판기 관리까지입니다."),
       OptionSpec(
         "allow-run",
         "The link may also run command lines, as the user of the bank: it gives a shell.",

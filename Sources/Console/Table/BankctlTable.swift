@@ -53,8 +53,8 @@ package enum BankctlTable {
     CommandTable(
       program: "bankctl",
       summary: Text(
-        "opens, watches and closes a bank branch made of real processes",
-        "실제 프로세스로 이루어진 은행 지점을 열고, 살피고, 닫습니다"),
+        "opens, watches and closes a bank made of real processes",
+        "실제 프로세스로 이루어진 은행을 열고, 살피고, 닫습니다"),
       examples: [
         Example(
           "bankctl open", "One business day, from the first customer to the closing message.",

@@ -23,6 +23,8 @@ struct PageDocument {
     let server: HTML? =
       frame.server.isEmpty ? nil : #" data-server="\#(frame.server)" data-stranger="\#(words.otherServer)""#
     let more = sheets.map { #"<link rel="stylesheet" href="/assets/\#($0)">"# as HTML }
+    // The page of the bank has the bank's own name, once.
+    let whole = title == words.bank ? title : "\(title) · \(words.bank)"
     let document: HTML = """
       <!DOCTYPE html>
       <html lang="\(frame.language.code)"\(theme)>
@@ -30,7 +32,7 @@ struct PageDocument {
       <meta charset="utf-8">
       <meta name="viewport" content="width=device-width, initial-scale=1">
       <meta name="color-scheme" content="\(frame.theme == .automatic ? "light dark" : frame.theme.rawValue)">
-      <title>\(title) · \(words.bank)</title>
+      <title>\(whole)</title>
       <link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
       <link rel="stylesheet" href="/assets/style.css">\(more)
       <script type="module" src="/assets/page.js"></script>

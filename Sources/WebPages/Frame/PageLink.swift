@@ -15,7 +15,7 @@ struct PageLink {
   var icon: HTML { #"<svg viewBox="0 0 24 24" aria-hidden="true"><path d="\#(drawing)"/></svg>"# }
 
   static let all: [PageLink] = [
-    PageLink(path: "/", name: \.branch, drawing: "M3 10 12 4l9 6M5 10v9m14-9v9M9 10v9m6-9v9M3 20h18"),
+    PageLink(path: "/", name: \.bank, drawing: "M3 10 12 4l9 6M5 10v9m14-9v9M9 10v9m6-9v9M3 20h18"),
     PageLink(
       path: "/kiosk", name: \.kiosk, drawing: "M7 3h10v18l-2.500-2-2.500 2-2.500-2L7 21zM10 8h4m-4 4h4"),
     PageLink(path: "/lobby", name: \.lobby, drawing: "M3 5h18v12H3zM8 21h8m-4-4v4M8 11h4"),

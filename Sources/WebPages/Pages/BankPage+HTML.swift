@@ -4,7 +4,7 @@ import BankModel
 
 extension BankPage {
   /// The name of the page.
-  public func title(_ frame: PageFrame) -> String { frame.words.branch }
+  public func title(_ frame: PageFrame) -> String { frame.words.bank }
 
   /// None: whoever comes first sees this page, and shall see it soon.
   public var sheets: [String] { [] }
@@ -31,7 +31,7 @@ extension BankPage {
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
     let words = frame.words
     return """
-      <h1 class="unseen">\(words.branch)</h1>
+      <h1 class="unseen">\(words.bank)</h1>
       \(regions.place("spoken", "p", " hidden"))
       <section class="bank">
       <div class="bank-head">

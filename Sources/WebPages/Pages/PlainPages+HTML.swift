@@ -128,7 +128,7 @@ extension ErrorPage {
     let detail: HTML? = detail.map { #"<p class="quiet">\#($0)</p>"# }
     return """
       <section class="card confirm"><h1><b class="number">\(status)</b></h1><p>\(sentence(frame.words))</p>\(detail)\
-      <p><a class="button strong" href="/">\(frame.words.toBranch)</a></p></section>
+      <p><a class="button strong" href="/">\(frame.words.toBank)</a></p></section>
       """
   }
 

@@ -36,7 +36,6 @@ struct FixedWords: Sendable {
   let live = Text("live", "실시간")
 
   // The pages by name.
-  let branch = Text("Branch", "은행")
   /// Those of a bank whose books several share.
   let branches = Text("Branches", "지점")
   let kiosk = Text("Take a ticket", "번호표 뽑기")
@@ -240,6 +239,6 @@ struct FixedWords: Sendable {
     "That link has been used, or the bank's page was started anew since.", "이미 쓴 링크이거나, 그 뒤에 새로 시작된 페이지입니다.")
   let oneMoment = Text("One moment …", "잠시만 기다려 주세요 …")
   let goOn = Text("Go on to the page", "페이지로 이동")
-  let toBranch = Text("To the branch", "은행으로")
+  let toBank = Text("To the bank", "은행으로")
   let ok = Text("OK", "확인")
 }
