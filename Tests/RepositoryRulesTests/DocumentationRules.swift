@@ -41,6 +41,25 @@ enum DocumentationRules {
     return parts.joined(separator: "/")
   }
 
+  /// A file or a directory of the repository that a page or a schema names is there.
+  ///
+  /// - Parameter paths: Every file and directory of the repository, from its root.
+  static func checkPlaces(_ file: File, _ paths: Set<String>) -> [Violation] {
+    guard file.path.hasSuffix(".md") || file.path.hasSuffix(".cddl") else { return [] }
+    let places = /(?:Sources|Tests|scripts|config)\/[A-Za-z0-9_.\/+\-]+/
+    return file.lines.enumerated().flatMap { offset, line -> [Violation] in
+      line.matches(of: places).compactMap { match -> Violation? in
+        // The end of a longer path is none from the root.
+        let before = line[..<match.range.lowerBound].last
+        guard before.map({ $0.isLetter || $0.isNumber || "/._-".contains($0) }) != true else { return nil }
+        var name = match.output
+        while let last = name.last, "./-".contains(last) { name.removeLast() }
+        guard !paths.contains(String(name)) else { return nil }
+        return Violation(file.path, line: offset + 1, "names \(name), which is not there")
+      }
+    }
+  }
+
   struct Ban {
     let word: String
     let instead: String

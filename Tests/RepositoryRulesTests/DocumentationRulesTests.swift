@@ -28,6 +28,19 @@ struct DocumentationRulesTests {
     #expect(lines("Sources/A/A.swift", "let a = b[c](d)").isEmpty)
   }
 
+  @Test("a place that a page or a schema names is in the repository")
+  func places() {
+    let paths: Set = ["Tests/ATests/OneTests.swift", "Tests/ATests/Golden", "scripts/check"]
+    func lines(_ path: String, _ text: String) -> [Int?] {
+      DocumentationRules.checkPlaces(File(path, text), paths).map(\.line)
+    }
+    #expect(lines("Sources/A/A.docc/a.cddl", "; Tests/ATests/OneTests.swift, scripts/check.").isEmpty)
+    #expect(lines("Sources/A/A.docc/a.cddl", "x\n; Tests/ATests/TwoTests.swift holds it.") == [2])
+    #expect(lines("README.md", "`Tests/ATests/Golden/*.hex` and `/srv/config/a.json`").isEmpty)
+    #expect(lines("README.md", "`scripts/chekc`") == [1])
+    #expect(lines("Sources/A/A.swift", "// Tests/ATests/TwoTests.swift").isEmpty)
+  }
+
   @Test(
     "a particle that nobody has chosen, another politeness and another spelling are refused",
     arguments: DocumentationRules.inKorean.map(\.word))

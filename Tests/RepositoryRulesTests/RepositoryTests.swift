@@ -70,6 +70,7 @@ struct RepositoryTests {
     #expect(paths.contains("README.md"))
     expectNone(files.flatMap(DocumentationRules.checkReadme))
     expectNone(files.flatMap { DocumentationRules.checkLinks($0, paths) })
+    expectNone(files.flatMap { DocumentationRules.checkPlaces($0, paths) })
     expectNone(files.flatMap(DocumentationRules.checkKorean))
   }
 
