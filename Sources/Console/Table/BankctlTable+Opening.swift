@@ -146,9 +146,9 @@ extension BankctlTable {
     ],
     options: [
       OptionSpec(
-        "timeout", .duration, value: "T", default: Text("no bound", "제한 없음"),
-        "How long each step may take; whoever is left by it waits for the next start.",
-        "각 단계에 걸릴 수 있는 시간입니다. 남은 고객은 다음 개점을 기다립니다."),
+        "timeout", .duration, value: "T", default: Text("no limit", "제한 없음"),
+        "Time limit of each step; customers who are not served by then wait for the next start.",
+        "각 단계의 시간 제한입니다. 그때까지 처리하지 못한 고객은 다음 개점을 기다립니다."),
       OptionSpec("now", "Finish only those being served.", "업무중인 고객만 마칩니다."),
       OptionSpec(
         "no-wait",

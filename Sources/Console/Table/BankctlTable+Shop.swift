@@ -20,8 +20,8 @@ extension BankctlTable {
 
   private static let patience = OptionSpec(
     "timeout", .duration, value: "T", default: Text("10s", "10초"),
-    "How long to wait for a service that does not answer; exit code 75 then.",
-    "대답하지 않는 서비스를 기다리는 시간입니다. 지나면 종료 코드는 75입니다.")
+    "Time limit for an answer of the stock or the vending machine; then the exit code is 75.",
+    "재고나 자판기의 응답을 기다리는 시간 제한입니다. 지나면 종료 코드는 75입니다.")
 
   private static let fruit = OperandSpec(
     "FRUIT", .text, offers: Assortment.standard.fruits.map(\.id.name),
@@ -60,8 +60,8 @@ extension BankctlTable {
     options: [
       OptionSpec(
         "timeout", .duration, value: "T", default: Text("10s", "10초"),
-        "How long to wait while the stock or the juice station stands still; then the order is taken out, exit code 75.",
-        "재고나 쥬스 스테이션이 멈춰 있을 때 기다리는 시간입니다. 지나면 주문을 취소하고 종료 코드는 75입니다.")
+        "Time limit for a stock or a juice station that is stuck; then the order is cancelled, and the exit code is 75.",
+        "멈춘 재고나 쥬스 스테이션을 기다리는 시간 제한입니다. 지나면 주문을 취소하고 종료 코드는 75입니다.")
     ])
 
   private static let stock = CommandSpec(

@@ -67,8 +67,8 @@ extension BankctlTable {
     ],
     options: [
       OptionSpec(
-        "timeout", .duration, value: "T", default: Text("no bound", "제한 없음"),
-        "How long to wait.", "기다리는 시간입니다."),
+        "timeout", .duration, value: "T", default: Text("no limit", "제한 없음"),
+        "Time limit of the whole wait; then the exit code is 75.", "기다리기 전체의 시간 제한입니다. 지나면 종료 코드는 75입니다."),
       OptionSpec(
         "leave-delayed", "Do not wait for delayed customers.", "예약되어 미뤄진 고객은 기다리지 않습니다."),
       unlessPaused,
