@@ -93,7 +93,7 @@ struct StockReckoning {
         }
       }
       stage = known.last.map { .orders(after: $0.id) } ?? .end
-    case (_, .failure(let failure)): fail(Remark(.refuses, "\(failure.code.rawValue) \(failure.detail)"))
+    case (_, .failure(let failure)): fail(Remark(.refuses, "\(failure.code.name) \(failure.detail)"))
     default: fail(Remark(.strangeAnswer))
     }
   }

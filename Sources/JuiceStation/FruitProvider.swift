@@ -108,7 +108,7 @@ public final class FruitProvider: Provider {
     case .success(.failure(let failure)) where failure.code == .diskFull:
       .later("the stock has no room on its disk")
     case .success(.failure(let failure)):
-      .unknown("the stock refuses: \(failure.code.rawValue) \(failure.subject)")
+      .unknown("the stock refuses: \(failure.code.name) \(failure.subject)")
     case .success: .unknown("the stock gave an answer that does not belong here")
     }
   }

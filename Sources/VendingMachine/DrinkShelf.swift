@@ -122,7 +122,7 @@ final class DrinkShelf {
       let seen = picture?.sequence ?? 0
       if !Kernel.makes("gatesStayShut") { openGates { $0 <= seen } }
     case .refused(let failure):
-      trouble = failure.remark ?? Remark(quoting: "\(failure.code.rawValue) \(failure.detail)")
+      trouble = failure.remark ?? Remark(quoting: "\(failure.code.name) \(failure.detail)")
     }
   }
 
@@ -144,7 +144,7 @@ final class DrinkShelf {
       isIntroducing = false
       switch result {
       case .success(.failure(let failure)):
-        trouble = failure.remark ?? Remark(quoting: "\(failure.code.rawValue) \(failure.detail)")
+        trouble = failure.remark ?? Remark(quoting: "\(failure.code.name) \(failure.detail)")
       case .failure(let error): trouble = error.remark
       case .success: (trouble, isIntroduced) = (nil, true)
       }

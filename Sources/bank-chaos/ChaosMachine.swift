@@ -92,7 +92,7 @@ final class ChaosMachine {
       case .stockUnavailable where wish.command.side == .manager: return
       case .tooLittleMoney, .soldOut, .onlyExpired, .stockUnavailable: break
       default:
-        problems.append(Remark(.wasRefused, "\(wish.command)", "\(failure.code.rawValue) \(failure.detail)"))
+        problems.append(Remark(.wasRefused, "\(wish.command)", "\(failure.code.name) \(failure.detail)"))
       }
     case .success(let other): problems.append(Remark(.wasAnsweredOtherwise, "\(wish.command)", "\(other)"))
     // Nobody answered in time: the same is asked again.

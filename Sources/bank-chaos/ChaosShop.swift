@@ -98,7 +98,7 @@ final class ChaosShop {
       seen = picture.sequence
       shelves = picture.quantities
     case .changes(let changes): for change in changes { look(at: change) }
-    case .refused(let failure): gaps.append(Remark(.viewRefused, failure.code.rawValue))
+    case .refused(let failure): gaps.append(Remark(.viewRefused, failure.code.name))
     }
   }
 

@@ -150,7 +150,7 @@ struct FruitProviderTests {
       Issue.record("\(station.provided)")
       return
     }
-    #expect(words.contains("other_order"))
+    #expect(words.contains("key_conflict"))
     #expect(try fixture.quantities() == [10, 10, 10, 7, 10])
   }
 }

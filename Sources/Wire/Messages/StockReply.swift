@@ -65,7 +65,7 @@ extension StockResult: Codable {
 
 /// Why something asked of the stock was not done. Nothing was changed.
 public struct StockFailure: Codable, Sendable, Equatable, Error {
-  /// A reason that a script can rely on.
+  /// A reason that a script can rely on, by its ``name``.
   public enum Code: String, Sendable, Codable, CaseIterable {
     /// The stock has no such item; `subject` is its name.
     case unknownItem = "unknown_item"
@@ -87,6 +87,16 @@ public struct StockFailure: Codable, Sendable, Equatable, Error {
     case crowded
     /// More has changed than could be told to somebody who follows and reads slowly; no more is told.
     case tooSlow = "too_slow"
+
+    /// The code outside of messages, such as in the JSON error: one condition has one name, whichever part of the bank
+    /// refuses. The raw value is the word of the messages, which never changes.
+    public var name: String {
+      switch self {
+      case .unknownItem: "no_such_item"
+      case .otherOrder: "key_conflict"
+      default: rawValue
+      }
+    }
   }
 
   /// The reason.

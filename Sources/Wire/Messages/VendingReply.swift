@@ -59,7 +59,7 @@ extension VendingResult: Codable {
 
 /// Why something asked of a vending machine was not done. Nothing was changed.
 public struct VendingFailure: Codable, Sendable, Equatable, Error {
-  /// A reason that a script can rely on.
+  /// A reason that a script can rely on, by its ``name``.
   public enum Code: String, Sendable, Codable, CaseIterable {
     /// The machine sells no such product; `subject` is its name.
     case unknownProduct = "unknown_product"
@@ -87,6 +87,16 @@ public struct VendingFailure: Codable, Sendable, Equatable, Error {
     case crowded
     /// More has changed than could be told to somebody who follows and reads slowly; no more is told.
     case tooSlow = "too_slow"
+
+    /// The code outside of messages, such as in the JSON error: one condition has one name, whichever part of the bank
+    /// refuses. The raw value is the word of the messages, which never changes.
+    public var name: String {
+      switch self {
+      case .unknownProduct: "no_such_product"
+      case .otherOrder: "key_conflict"
+      default: rawValue
+      }
+    }
   }
 
   /// The reason.
