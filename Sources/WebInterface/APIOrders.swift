@@ -136,7 +136,7 @@ extension APIRoutes {
       guard let juice = assortment.juice(called: name)?.id else {
         let known = assortment.juices.map(\.id.name).joined(separator: ", ")
         return exchange.respond(
-          Self.refusal(404, "no_such_juice", "there is no such juice; there are: \(known)"))
+          Self.refusal(.noSuchJuice, "there is no such juice; there are: \(known)"))
       }
       order(juice, key, exchange)
     }
@@ -157,7 +157,7 @@ extension APIRoutes {
       if case .failure = outcome {
         return exchange.respond(
           Self.refusal(
-            503, "unfinished", "ticket \(ticket.first) is not done yet; ask again with the same key"))
+            .unfinished, "ticket \(ticket.first) is not done yet; ask again with the same key"))
       }
       control.ask(.ticket(number: ticket.first, day: ticket.day)) { [self] outcome in
         switch outcome.only(\.ticket) {

@@ -1,5 +1,6 @@
 // Owns `GET /api/v1/…`: what scripts can ask over HTTP, in the shapes of `--json`. It knows no page.
-// Invariant: a failure has the same code as in `bankctl --json`, and a status that says what its exit code means.
+// Invariant: a failure has the same code as in `bankctl --json`, or one of `WebErrorCode`, and a status that says what its exit
+// code means.
 import BankModel
 import Posix
 import Reports
@@ -173,11 +174,11 @@ final class APIRoutes {
 
   func missing(_ exchange: HTTPExchange) {
     let path = exchange.request.target.path
-    exchange.respond(Self.refusal(404, "not_found", "there is nothing at \(path)"))
+    exchange.respond(Self.refusal(.notFound, "there is nothing at \(path)"))
   }
 
   func misunderstood(_ exchange: HTTPExchange, _ message: String) {
-    exchange.respond(Self.refusal(400, "bad_request", message))
+    exchange.respond(Self.refusal(.badRequest, message))
   }
 
   /// Refuses the request because of one field, by its name.
@@ -185,32 +186,36 @@ final class APIRoutes {
 
   static func refusal(_ failure: Failure) -> HTTPResponse {
     let words = [failure.subject, failure.detail].filter { !$0.isEmpty }.joined(separator: ": ")
-    if failure.isUnanswered { return refusal(503, "in_doubt", words) }
+    if failure.isUnanswered { return refusal(.inDoubt, words) }
     return refusal(
       failure.code.httpStatus, failure.code.rawValue, words.isEmpty ? failure.code.rawValue : words)
   }
 
-  static func refusal(_ status: Int, _ code: String, _ message: String) -> HTTPResponse {
+  static func refusal(_ code: WebErrorCode, _ message: String) -> HTTPResponse {
+    refusal(code.status, code.rawValue, message)
+  }
+
+  private static func refusal(_ status: Int, _ code: String, _ message: String) -> HTTPResponse {
     .json(Array(JSONValue.error(code: code, message: message).text.utf8), status: status)
   }
 
   static func refusal(_ answer: Result<StockResult, StockClientError>) -> HTTPResponse {
     switch answer {
     case .success(.failure(let failure)):
-      refusal(failure.code.httpStatus, failure.code.rawValue, words(failure.subject, failure.detail))
+      refusal(failure.code.httpStatus, failure.code.name, words(failure.subject, failure.detail))
     case .success(.short(let shortages)):
-      refusal(409, "out_of_stock", shortages.map(\.item.name).joined(separator: ", "))
-    case .success: refusal(500, "failed", "the stock gave an answer to another question")
-    case .failure(let error): refusal(503, "stock_unavailable", error.description)
+      refusal(.outOfStock, shortages.map(\.item.name).joined(separator: ", "))
+    case .success: refusal(.failed, "the stock gave an answer to another question")
+    case .failure(let error): refusal(.stockUnavailable, error.description)
     }
   }
 
   static func refusal(_ answer: Result<VendingResult, VendingClientError>) -> HTTPResponse {
     switch answer {
     case .success(.failure(let failure)):
-      refusal(failure.code.httpStatus, failure.code.rawValue, words(failure.subject, failure.detail))
-    case .success: refusal(500, "failed", "the machine gave an answer to another question")
-    case .failure(let error): refusal(503, "vending_unavailable", error.description)
+      refusal(failure.code.httpStatus, failure.code.name, words(failure.subject, failure.detail))
+    case .success: refusal(.failed, "the machine gave an answer to another question")
+    case .failure(let error): refusal(.vendingUnavailable, error.description)
     }
   }
 

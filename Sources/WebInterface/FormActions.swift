@@ -275,7 +275,7 @@ extension Notice {
       case .readOnly, .noChaos, .notManager, .wrongCode, .notAllowed, .runNotAllowed: 403
       case .codePause: 429
       case .unfinished: 202
-      case .noSuchTicket, .noSuchService, .noSuchWindow, .noSuchItem: 404
+      case .noSuchTicket, .noSuchService, .noSuchWindow, .noSuchItem, .noSuchJuice, .noSuchProduct: 404
       case .notOpen, .draining, .queueFull, .diskFull, .crowded, .stockAway, .machineAway, .inDoubt,
         .leaseLost:
         503

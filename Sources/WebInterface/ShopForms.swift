@@ -48,7 +48,7 @@ final class ShopForms {
         return form.refuse(.stockAway, at: "/juice")
       }
       guard assortment.juices.contains(where: { $0.id == juice }) else {
-        return form.refuse(.noSuchItem, at: "/juice")
+        return form.refuse(.noSuchJuice, at: "/juice")
       }
       order(form, juice, key)
     }
@@ -285,7 +285,7 @@ extension PageRefusal {
   init(_ failure: VendingFailure) {
     self =
       switch failure.code {
-      case .unknownProduct: .noSuchItem
+      case .unknownProduct: .noSuchProduct
       case .badRequest: .badForm
       case .otherOrder: .keyConflict
       case .tooLittleMoney: .tooLittleMoney

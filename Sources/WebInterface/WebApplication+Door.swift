@@ -60,13 +60,13 @@ extension WebApplication {
   /// A new link, for the owner alone.
   func issueLink(_ request: HTTPRequest) -> HTTPResponse {
     guard admission.isOwners(request) else {
-      return refusal(request, 403, "forbidden", "links are given out over the socket in the home")
+      return refusal(request, .forbidden, "links are given out over the socket in the home")
     }
-    guard request.method == .post else { return refusal(request, 405, "method_not_allowed", "POST") }
+    guard request.method == .post else { return refusal(request, .methodNotAllowed, "POST") }
     let query = request.target.query
     guard let role = WebRole(rawValue: query["role"] ?? WebRole.operator.rawValue) else {
       let known = WebRole.allCases.map(\.rawValue).joined(separator: ", ")
-      return refusal(request, 400, "bad_request", "a role is one of: \(known)")
+      return refusal(request, .badRequest, "a role is one of: \(known)")
     }
     let grant = WebGrant(role: role, mayRun: query["run"] == "1")
     let token = credentials.issue(grant, at: SystemClock.monotonic()) { RandomSeed.fromSystem() }
@@ -99,14 +99,14 @@ extension WebApplication {
   /// `GET /sessions`: all of them. `POST /sessions?end=ID` or `?end=all` ends first.
   func tellSessions(_ request: HTTPRequest) -> HTTPResponse {
     guard admission.isOwners(request) else {
-      return refusal(request, 403, "forbidden", "sessions are told over the socket in the home")
+      return refusal(request, .forbidden, "sessions are told over the socket in the home")
     }
     removeExpired()
     var ended: [String] = []
     if request.method == .post, let id = request.target.query["end"] {
       ended = credentials.sessions.all.map(\.id).filter { id == "all" || $0 == id }
       guard id == "all" || !ended.isEmpty else {
-        return refusal(request, 404, "no_such_session", "there is no session \(id)")
+        return refusal(request, .noSuchSession, "there is no session \(id)")
       }
       end(ended)
     }
@@ -158,7 +158,7 @@ extension WebApplication {
     }
     if request.target.segments.first == "api" {
       return refusal(
-        request, 403, "run_not_allowed", "a command runs only by a link of 'bankctl web --allow-run'")
+        request, .runNotAllowed, "a command runs only by a link of 'bankctl web --allow-run'")
     }
     return refused(request, .runNotAllowed)
   }
@@ -182,7 +182,7 @@ extension WebApplication {
 
   func forbidden(_ request: HTTPRequest, _ role: WebRole) -> HTTPResponse {
     if request.target.segments.first == "api" {
-      return refusal(request, 403, "forbidden", "the role \(role.rawValue) may not do this")
+      return refusal(request, .forbidden, "the role \(role.rawValue) may not do this")
     }
     return refused(request, .notAllowed)
   }
@@ -200,7 +200,7 @@ extension WebApplication {
     let query = request.target.query
     guard let session = query["session"], let question = query["question"], session.utf8.count == 8,
       (16...128).contains(question.utf8.count), let host = request.headers["host"]
-    else { return refusal(request, 400, "bad_request", "a session and a question are needed") }
+    else { return refusal(request, .badRequest, "a session and a question are needed") }
     return .words(200, credentials.proof(of: session, host: host, question: question))
   }
 
@@ -214,7 +214,7 @@ extension WebApplication {
 
   func answer(refused status: Int, _ request: HTTPRequest) -> HTTPResponse {
     if isForScripts(request) {
-      return refusal(request, status, "bad_request", Self.reasons[status] ?? "refused")
+      return refusal(request, WebErrorCode(refusedHead: status), Self.reasons[status] ?? "refused")
     }
     return .page(ErrorPage(status: status).html(director.frame(request)), status: status)
   }

@@ -67,12 +67,12 @@ final class WebApplication: HTTPHandler {
   func admit(_ request: HTTPRequest) -> HTTPResponse? {
     switch admission.refusal(of: request) {
     case .method:
-      var response = refusal(request, 405, "method_not_allowed", "only GET, HEAD and POST are understood")
+      var response = refusal(request, .methodNotAllowed, "only GET, HEAD and POST are understood")
       response.set("Allow", "GET, HEAD, POST")
       return response
-    case .host: return .words(421, "this server has another name")
+    case .host: return refusal(request, .wrongHost, "this server has another name")
     case .origin:
-      return refusal(request, 403, "foreign_origin", "a change must come from a page of this server")
+      return refusal(request, .foreignOrigin, "a change must come from a page of this server")
     case nil: break
     }
     if isOpenToAll(request) { return nil }
@@ -155,9 +155,9 @@ final class WebApplication: HTTPHandler {
       }
       guard request.method == .get, !paths.isEmpty, paths.count == addresses.count,
         paths.count <= PageDirector.mostTogether, isManager || !paths.contains(.vendingAdmin)
-      else { return exchange.respond(refusal(request, 404, "not_found", "there is no such page")) }
+      else { return exchange.respond(refusal(request, .notFound, "there is no such page")) }
       follow(paths, exchange, visitor)
-    } catch { exchange.respond(refusal(request, 400, "bad_request", error.message)) }
+    } catch { exchange.respond(refusal(request, .badRequest, error.message)) }
   }
 
   private func postForm(_ exchange: HTTPExchange) {
@@ -181,7 +181,7 @@ final class WebApplication: HTTPHandler {
   private func readOnly(_ request: HTTPRequest) -> HTTPResponse {
     let notice = Notice.refused(.readOnly)
     if request.target.segments.first == "api" {
-      return refusal(request, 403, "read_only", "nobody may change anything here")
+      return refusal(request, .readOnly, "nobody may change anything here")
     }
     if request.wantsJSON {
       return .json(Array(notice.json(Preferences.language(of: request)).utf8), status: 403)
@@ -193,7 +193,7 @@ final class WebApplication: HTTPHandler {
     if let address = admission.ownAddress(of: request) { return .seeOther(address) }
     if let answer = answerFromElsewhere(request) { return answer }
     if isForScripts(request) {
-      return refusal(request, 401, "unknown", "follow a link of 'bankctl web' first, or use run/web.sock")
+      return refusal(request, .unauthenticated, "follow a link of 'bankctl web' first, or use run/web.sock")
     }
     return .page(LoginPage(wasUsed: wasUsed).html(director.frame(request)), status: 401)
   }
@@ -202,9 +202,8 @@ final class WebApplication: HTTPHandler {
     request.target.segments.first == "api" || request.wantsJSON
   }
 
-  func refusal(_ request: HTTPRequest, _ status: Int, _ code: String, _ message: String) -> HTTPResponse {
-    guard isForScripts(request) else { return .words(status, message) }
-    return .json(Array(JSONValue.error(code: code, message: message).text.utf8), status: status)
+  func refusal(_ request: HTTPRequest, _ code: WebErrorCode, _ message: String) -> HTTPResponse {
+    isForScripts(request) ? APIRoutes.refusal(code, message) : .words(code.status, message)
   }
 
   // MARK: - Turns

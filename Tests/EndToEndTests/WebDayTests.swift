@@ -36,13 +36,13 @@ struct WebDayTests {
       try branch.done("enqueue", "8", "--service", "loan")
       for body in [sure, allSure, "state=waiting&all=1&confirmed=\(digits)", "ticket=5&ticket=6&day=1"] {
         let answer = try web.local("/tickets/cancel", "-d", body, "-H", "Accept: application/json")
-        #expect(answer.status == 409 && said(answer) == "refused~day_changed", "\(body): \(answer.body)")
+        #expect(answer.status == 409 && said(answer) == "refused~wrong_day", "\(body): \(answer.body)")
       }
       #expect(try web.local("/tickets/cancel", "-d", "ticket=5&confirmed=1").status == 400)
       #expect(try branch.status().queue("waiting") == 8, "none of the second day was cancelled")
       #expect(
         try web.local("/tickets/cancel", "-d", sure, "-H", "Accept-Language: ko").header("Location")?
-          .contains("day_changed") == true)
+          .contains("wrong_day") == true)
     }
   }
 

@@ -52,7 +52,8 @@ public enum Notice: Sendable, Equatable {
   }
 }
 
-/// Why something was not done. Nothing was changed, but for `inDoubt`.
+/// Why something was not done. Nothing was changed, but for `inDoubt`. A condition that a script can meet, too, has the code that
+/// a script sees.
 public enum Refusal: String, Sendable, CaseIterable {
   case notOpen = "not_open"
   case draining
@@ -63,13 +64,15 @@ public enum Refusal: String, Sendable, CaseIterable {
   case noSuchService = "no_such_service"
   case noSuchWindow = "no_such_window"
   case noSuchItem = "no_such_item"
+  case noSuchJuice = "no_such_juice"
+  case noSuchProduct = "no_such_product"
   case wrongState = "wrong_state"
   /// What was confirmed is something else by now.
   case changed
   /// The business day is another one by now, and its numbers are other customers.
-  case dayChanged = "day_changed"
+  case dayChanged = "wrong_day"
   /// Another process is at the window by now.
-  case otherGeneration = "other_generation"
+  case otherGeneration = "other_process"
   case keyConflict = "key_conflict"
   case tooLittleMoney = "too_little_money"
   case soldOut = "sold_out"
@@ -77,9 +80,9 @@ public enum Refusal: String, Sendable, CaseIterable {
   case tillFull = "till_full"
   case shelfFull = "shelf_full"
   /// There would be fewer than none.
-  case tooFew = "too_few"
-  case stockAway = "stock_away"
-  case machineAway = "machine_away"
+  case tooFew = "out_of_stock"
+  case stockAway = "stock_unavailable"
+  case machineAway = "vending_unavailable"
   /// Nobody makes juice: no station, or paused.
   case noStation = "no_station"
   /// The juice was ordered and is not ready yet.
@@ -91,12 +94,12 @@ public enum Refusal: String, Sendable, CaseIterable {
   /// It is not known whether it was done.
   case inDoubt = "in_doubt"
   case nothingSelected = "nothing_selected"
-  case badForm = "bad_form"
+  case badForm = "bad_request"
   case readOnly = "read_only"
   case noChaos = "no_chaos"
   case notManager = "not_manager"
   /// The role of the session does not allow it.
-  case notAllowed = "not_allowed"
+  case notAllowed = "forbidden"
   /// A command line needs a link that allows it.
   case runNotAllowed = "run_not_allowed"
   case wrongCode = "wrong_code"

@@ -69,7 +69,7 @@ extension PageWords {
     case .noSuchTicket: say("There is no such ticket.", "그런 번호표는 없습니다.")
     case .noSuchService: say("There is no such service.", "그런 업무는 없습니다.")
     case .noSuchWindow: say("There is no such window.", "그런 창구는 없습니다.")
-    case .noSuchItem: say("There is nothing of that name.", "그런 이름의 상품은 없습니다.")
+    case .noSuchItem, .noSuchJuice, .noSuchProduct: say("There is nothing of that name.", "그런 이름의 상품은 없습니다.")
     case .wrongState:
       say("That cannot be done in its present state. Nothing was changed.", "지금 상태에서는 할 수 없습니다. 바뀐 것은 없습니다.")
     case .changed:
