@@ -42,7 +42,7 @@ enum ChaosProgram {
     let hasPage = isScratch ? try openPage(inner) : false
     if !hasPage { rules.targets.removeAll { $0 == .web } }
     guard !rules.targets.isEmpty else {
-      throw .complaint("web_missing", .failed, session.words.chaosHasNoPage)
+      throw .complaint(.webMissing, session.words.chaosHasNoPage)
     }
     let report = try chaos(inner, bank, order, rules, services, hasPage: hasPage, seed: seed, name: name)
     bank.end()
@@ -240,7 +240,7 @@ enum ChaosProgram {
   private static func baseline(_ session: Session, _ closing: ChaosClosing) throws(CommandError) -> Int64 {
     let queue = try CoordinatorClient.reopen(session).status(.status).queue
     guard queue.waiting + queue.delayed + queue.serving + queue.dead == 0 else {
-      throw .complaint("wrong_state", .refused, session.words.chaosNeedsIdle)
+      throw .complaint(as: .wrongState, session.words.chaosNeedsIdle)
     }
     return try closing.receipts(after: 0).map(\.sequence).max() ?? 0
   }

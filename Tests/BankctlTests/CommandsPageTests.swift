@@ -13,23 +13,48 @@ import Wire
   private static let begin = "<!-- commands: produced from the command table -->\n"
   private static let end = "<!-- end of commands -->"
 
-  private static var file: URL {
-    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+  private static var root: URL {
+    URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
-    return root.appendingPathComponent("Sources/Console/Console.docc/Commands.md")
+  }
+  private static var file: URL {
+    root.appendingPathComponent("Sources/Console/Console.docc/Commands.md")
   }
 
-  @Test("the page names every code of a failure beside its exit code")
-  func codes() throws {
+  /// Every code that a command can end with, and its exit codes, of which there is one.
+  private func codes() throws -> [String: Set<Int32>] {
+    var codes: [String: Set<Int32>] = [:]
+    func add(_ code: String, _ exit: ProgramExit) { codes[code, default: []].insert(exit.rawValue) }
+    for code in ErrorCode.allCases { add(code.rawValue, code.exit) }
+    for code in Failure.Code.allCases { add(code.rawValue, ProgramExit(code)) }
+    for code in StockFailure.Code.allCases { add(code.name, ProgramExit(code)) }
+    for code in VendingFailure.Code.allCases { add(code.name, ProgramExit(code)) }
+    // The script that builds the programs fails before any of them runs.
+    let script = try String(contentsOf: Self.root.appendingPathComponent("scripts/bankctl"), encoding: .utf8)
+    let own = script.matches(of: /"code":"([a-z_]+)"/)
+    #expect(!own.isEmpty)
+    for match in own { add(String(match.output.1), .failed) }
+    return codes
+  }
+
+  @Test("the table of error codes has every code once, in order, with its exit code, and no other row")
+  func table() throws {
     let page = try String(contentsOf: Self.file, encoding: .utf8)
-    let places =
-      Failure.Code.allCases.map { (ProgramExit($0), $0.rawValue) }
-      + StockFailure.Code.allCases.map { (ProgramExit($0), $0.rawValue) }
-      + VendingFailure.Code.allCases.map { (ProgramExit($0), $0.rawValue) }
-    for (exit, code) in places {
-      let line = page.split(separator: "\n").first { $0.hasPrefix("| \(exit.rawValue) | `") }
-      #expect(line?.contains("`\(code)`") == true, "\(code) has exit code \(exit.rawValue)")
+    let begin = try #require(page.range(of: "## Error codes\n")?.upperBound)
+    let end = try #require(page[begin...].range(of: "\n## ")?.lowerBound)
+    let rows = page[begin..<end].split(separator: "\n").filter { $0.hasPrefix("|") }.dropFirst(2)
+    let codes = try codes()
+    var listed: [String] = []
+    for row in rows {
+      guard let match = row.wholeMatch(of: /\| `([a-z_]+)` \| (\d+) \| (\S.*\.) \|/) else {
+        Issue.record("is no row of a code: \(row)")
+        continue
+      }
+      let (code, exit) = (String(match.output.1), Int32(match.output.2))
+      listed.append(code)
+      #expect(codes[code] == Set([exit ?? -1]), "\(code) is said to have exit code \(match.output.2)")
     }
+    #expect(listed == codes.keys.sorted())
   }
 
   @Test("the page names the fields that only some answers have")

@@ -154,10 +154,21 @@ private func hasHangul(_ text: String) -> Bool {
     ]
     for words in [english, korean] {
       let complaint = words.complaint(about: StockFailure(code, subject: "kiwi", detail: "why"))
-      #expect(complaint.code == code.rawValue && complaint.exit.rawValue == expected[code])
+      #expect(complaint.code == code.name && complaint.exit.rawValue == expected[code])
       #expect(
         !complaint.message.contains("\n") && hasHangul(complaint.message) == (words.language == .korean))
     }
+  }
+
+  @Test("one condition has one code, whichever part of the bank refuses")
+  func sharedCodes() {
+    let conflict = Failure.Code.keyConflict.rawValue
+    #expect(StockFailure.Code.otherOrder.name == conflict && VendingFailure.Code.otherOrder.name == conflict)
+    #expect(StockFailure.Code.unknownItem.name == "no_such_item")
+    #expect(VendingFailure.Code.unknownProduct.name == "no_such_product")
+    #expect(StockFailure.Code.diskFull.name == Failure.Code.diskFull.rawValue)
+    // The words of the messages stay.
+    #expect(StockFailure.Code.unknownItem.rawValue == "unknown_item")
   }
 
   @Test("a service that is away is told with its reason, and with exit code 75")

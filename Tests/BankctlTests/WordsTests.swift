@@ -72,11 +72,13 @@ func connections() {
       #expect(hasHangul(message) == (words.language == .korean) && !message.contains("\n"))
     }
   }
-  #expect(ProgramExit(.notOpen(socket: "", stale: false)) == .notOpen)
-  #expect(ProgramExit(.refused(crowded)) == .later)
-  #expect(ProgramExit(.lost) == .failed)
+  func complaint(_ error: ControlError) -> Complaint { english.complaint(inConversation: error, home: "/h") }
+  let notOpen = complaint(.notOpen(socket: "", stale: false))
+  #expect(notOpen.exit == .notOpen && notOpen.code == "not_open")
+  #expect(complaint(.refused(crowded)).exit == .later && complaint(.refused(crowded)).code == "busy")
+  #expect(complaint(.lost).exit == .failed && complaint(.lost).code == "connection_lost")
   // Nothing was asked of it, so that trying again does nothing twice.
-  #expect(ProgramExit(.notGreeted) == .later)
+  #expect(complaint(.notGreeted).exit == .later)
   #expect(english.complaint(about: .readerGone, home: "/h") == nil)
 }
 

@@ -155,8 +155,8 @@ struct JuiceTests {
     try withBranch { branch in
       try branch.start("--speed", "max")
       try branch.expectRefusal(4, "no_such_juice", of: "juice", "order", "bannana")
-      try branch.expectRefusal(4, "no_such_fruit", of: "stock", "set", "strawbery", "3")
-      try branch.expectRefusal(4, "no_such_fruit", of: "stock", "add", "durian", "3")
+      try branch.expectRefusal(4, "no_such_item", of: "stock", "set", "strawbery", "3")
+      try branch.expectRefusal(4, "no_such_item", of: "stock", "add", "durian", "3")
       #expect(try branch.order("bannana").err.contains("혹시 banana인가요?"))
       #expect(try branch.run("stock", "set", "망거", "1").err.contains("Did you mean mango?"))
       #expect(try branch.run("stock", "set", "durian", "1").err.contains("There are: strawberry, banana"))

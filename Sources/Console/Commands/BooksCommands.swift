@@ -20,7 +20,7 @@ enum LedgerCommand {
     guard case .account(let report) = answer else { throw answer.unexpected }
     // An account begins with its first business; one that was never used is no account of zero won.
     if report.row.transfers == 0, report.latest.isEmpty {
-      throw .complaint("no_such_account", .notFound, session.words.noSuchAccount(number))
+      throw .complaint(.noSuchAccount, session.words.noSuchAccount(number))
     }
     try session.show(
       .account(report),

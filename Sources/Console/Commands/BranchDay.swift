@@ -136,7 +136,7 @@ final class BranchDay {
       return .failed
     }
     guard let stopped else {
-      throw .complaint("coordinator_ended", .failed, session.words.coordinatorDied(Remark(status)))
+      throw .complaint(.coordinatorEnded, session.words.coordinatorDied(Remark(status)))
     }
     try session.show(.stopped(stopped), or: session.words.stopped(stopped))
     return wasInterrupted ? .failed : .done

@@ -31,7 +31,7 @@ enum BranchesCommand {
     let branches = try branches(session)
     guard let branch = branches.first(where: { $0.number == number }) else {
       throw .complaint(
-        "no_such_branch", .notFound, session.words.noSuchBranch(number, among: branches.map(\.number)))
+        .noSuchBranch, session.words.noSuchBranch(number, among: branches.map(\.number)))
     }
     return branch
   }
@@ -56,7 +56,7 @@ extension CommandError {
   fileprivate var saysClosed: Bool {
     switch self {
     case .failure(let failure): failure.code == .notOpen
-    case .control(let error): ProgramExit(error) == .notOpen
+    case .control(.notOpen): true
     default: false
     }
   }

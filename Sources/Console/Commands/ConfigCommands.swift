@@ -96,7 +96,7 @@ enum ConfigCommands {
       guard configuration.services.contains(choice.service) else {
         let near = Suggestions.nearest(to: choice.service.text, among: known)
         throw .complaint(
-          "no_such_service", .notFound, session.words.noSuchService(choice.service.text, near, known))
+          as: .noSuchService, session.words.noSuchService(choice.service.text, near, known))
       }
       guard choice.count == 0 || !configuration.isOutside(choice.service) else {
         throw .failure(Failure(.badRequest, remark: Remark(.noWindowsOutside, choice.service.text)))

@@ -61,7 +61,7 @@ final class EnqueueCommand {
 
   private func interrupted(_ error: CommandError) -> CommandError {
     guard case .failure(let failure) = error, failure.code == .withdrawn else { return error }
-    return .complaint(failure.code.rawValue, .failed, session.words.withdrawn(isKeyed: order.isRepeatable))
+    return .complaint(as: failure.code, session.words.withdrawn(isKeyed: order.isRepeatable))
   }
 
   private func run() throws(CommandError) -> ProgramExit {
@@ -135,9 +135,9 @@ final class EnqueueCommand {
   private static func refuse(
     _ refusal: CustomerList.Refusal, _ path: String, _ session: Session
   ) -> CommandError {
-    let isLine = if case .unreadable = refusal { false } else { true }
-    return .complaint(
-      isLine ? "bad_input" : "system", isLine ? .usage : .failed, session.words.sentence(refusal, file: path))
+    let sentence = session.words.sentence(refusal, file: path)
+    if case .unreadable = refusal { return .complaint(as: .system, sentence) }
+    return .complaint(.badInput, sentence)
   }
 
   // MARK: Issuing
@@ -157,7 +157,7 @@ final class EnqueueCommand {
       let file = session.invocation.text("from")
     else { return error }
     return .complaint(
-      failure.code.rawValue, .notFound, session.words.noSuchService(failure, line: line, file: file))
+      as: failure.code, session.words.noSuchService(failure, line: line, file: file))
   }
 
   private func issue() throws(CommandError) -> EnqueuedReport {
@@ -175,7 +175,7 @@ final class EnqueueCommand {
         deadline = limit
         guard order.isRepeatable, try reunite(until: limit) else {
           throw .complaint(
-            "connection_lost", .failed, session.words.unknownWhetherIssued(isKeyed: order.isRepeatable))
+            .connectionLost, session.words.unknownWhetherIssued(isKeyed: order.isRepeatable))
         }
       }
     }
@@ -235,7 +235,7 @@ final class EnqueueCommand {
       let isFirst = heard == 0 && wait.count == 1
       heard = wait.count
       guard isFirst else {
-        throw .complaint("interrupted", .failed, session.words.leftUnknown(isKeyed: order.isRepeatable))
+        throw .complaint(.interrupted, session.words.leftUnknown(isKeyed: order.isRepeatable))
       }
       meter.say(session.words.withdrawing)
       try coordinator.send(.withdraw(number))
@@ -289,7 +289,7 @@ final class EnqueueCommand {
         guard error.isLoss else { throw error }
         if try reunite(until: SystemClock.monotonic() + CoordinatorClient.reunion) { continue }
         if wait?.signal != nil { return nil }
-        throw .complaint("connection_lost", .failed, session.words.waitingLost(span))
+        throw .complaint(.connectionLost, session.words.waitingLost(span))
       }
     }
     return sum

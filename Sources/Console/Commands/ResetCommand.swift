@@ -24,7 +24,7 @@ enum ResetCommand {
       return .done
     }
     let message = session.words.resetByAnother(try CoordinatorClient.picture(session))
-    throw .complaint("wrong_state", .refused, message)
+    throw .complaint(as: .wrongState, message)
   }
 
   /// Resets the bank on this day; nil where that day is over, and not by this.

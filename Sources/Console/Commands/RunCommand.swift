@@ -57,7 +57,7 @@ enum RunCommand {
       line = try CommandLinePayload(session.invocation.operands.texts("COMMAND"), Environment.all())
     } catch {
       throw error.isMissing
-        ? .complaint("no_directory", .failed, session.words.presentDirectoryGone) : .system(error)
+        ? .complaint(.noDirectory, session.words.presentDirectoryGone) : .system(error)
     }
     if session.invocation.flag("stdin") { line.input = try PayloadSource.standardInput(session) }
     return line

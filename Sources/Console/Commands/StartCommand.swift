@@ -40,7 +40,7 @@ enum StartCommand {
     else { return error }
     let isStopped = ProcessTable.activity(of: guardian)?.state == .stopped
     return .complaint(
-      failure.code.rawValue, .refused,
+      as: failure.code,
       session.words.keptByGuardian(
         home: session.home.path, coordinator: coordinator, guardian: guardian, isStopped: isStopped))
   }
@@ -77,7 +77,7 @@ enum StartCommand {
 
   private static func closedMeanwhile(_ session: Session) -> CommandError {
     .complaint(
-      Failure.Code.draining.rawValue, .later, session.words.closedWhileOpening(home: session.home.path))
+      as: .draining, session.words.closedWhileOpening(home: session.home.path))
   }
 
   /// A coordinator in the background must hold nobody's terminal or pipe. What it cannot log any more, such

@@ -35,7 +35,7 @@ enum StockCommands {
     let fruit = try session.fruit(named: session.name("FRUIT"), in: assortment)
     let name = fruit.name(in: session.words.language)
     if let shortage = try counter.change(command(fruit.id, session.number("N"))).first {
-      throw .complaint("out_of_stock", .refused, session.words.belowZero(shortage, of: name))
+      throw .complaint(.outOfStock, session.words.belowZero(shortage, of: name))
     }
     let picture = try counter.picture(of: assortment)
     try session.show(.stock(picture), or: [session.words.nowInStock(name, picture.quantity(of: fruit.id))])

@@ -72,7 +72,7 @@ enum StopCommand {
       guard let reply = try wait.next(at: coordinator, until: nil, evenAfter: interruptions) else {
         interruptions += 1
         guard let step = reporter.goFurther() else {
-          throw .complaint("interrupted", .failed, session.words.leftAlone)
+          throw .complaint(.interrupted, session.words.leftAlone)
         }
         try coordinator.send(.stop(StopOrder(now: false, timeoutMilliseconds: nil, step: step)))
         continue

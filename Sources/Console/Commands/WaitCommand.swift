@@ -38,6 +38,6 @@ enum WaitCommand {
   }
 
   private static func timeIsUp(_ session: Session, _ progress: WaitProgress) -> CommandError {
-    .complaint("timed_out", .later, session.words.stillBusy(progress.report))
+    .complaint(.timedOut, session.words.stillBusy(progress.report))
   }
 }

@@ -24,7 +24,7 @@ enum WebCommands {
       try coordinator.status(.status)
     }
     guard (try? FileFacts.inspect(program))?.isFile == true else {
-      throw .complaint("web_missing", .failed, session.words.webMissing)
+      throw .complaint(.webMissing, session.words.webMissing)
     }
     _ = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
       try coordinator.status(.web(order))
@@ -137,7 +137,7 @@ enum WebCommands {
       try coordinator.status(.status)
     }
     let worker = report.workers.first { $0.role == .web }
-    throw .complaint("web_failed", .failed, session.words.webFailed(worker?.trouble ?? ""))
+    throw .complaint(.webFailed, session.words.webFailed(worker?.trouble ?? ""))
   }
 
   /// At a desktop the page opens by itself; elsewhere there is nobody who could look at it.

@@ -23,17 +23,17 @@ enum WebSessions {
     let deadline = SystemClock.monotonic() + .seconds(5)
     let ended = session.invocation.text("end")
     if let ended, ended != "all", !isName(ended) {
-      throw .complaint("no_such_session", .notFound, session.words.noSuchSession(ended))
+      throw .complaint(.noSuchSession, session.words.noSuchSession(ended))
     }
     let answer =
       ended.map { LocalExchange.post("/sessions?end=\($0)", to: socket, until: deadline) }
       ?? LocalExchange.get("/sessions", from: socket, until: deadline)
-    guard let answer else { throw .complaint("web_closed", .refused, session.words.webIsClosed) }
+    guard let answer else { throw .complaint(.webClosed, session.words.webIsClosed) }
     if answer.status == 404, let ended {
-      throw .complaint("no_such_session", .notFound, session.words.noSuchSession(ended))
+      throw .complaint(.noSuchSession, session.words.noSuchSession(ended))
     }
     guard answer.status == 200, let (rows, count, document) = read(answer.body) else {
-      throw .complaint("web_failed", .failed, session.words.webFailed(""))
+      throw .complaint(.webFailed, session.words.webFailed(""))
     }
     try session.show(document, or: lines(rows, ended == nil ? nil : count, session))
   }

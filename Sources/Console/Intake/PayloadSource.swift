@@ -18,7 +18,7 @@ enum PayloadSource {
     guard let path = session.invocation.text("payload-file") else { return nil }
     let bytes: [UInt8]?
     do throws(SystemError) { bytes = try contents(of: path) } catch {
-      throw .complaint("unreadable_file", .notFound, session.words.unreadablePayload(path, error))
+      throw .complaint(.unreadableFile, session.words.unreadablePayload(path, error))
     }
     guard let bytes else { throw tooLong(session.words.file(path), session) }
     return bytes
@@ -28,7 +28,7 @@ enum PayloadSource {
   static func standardInput(_ session: Session) throws(CommandError) -> [UInt8] {
     let bytes: [UInt8]?
     do throws(SystemError) { bytes = try contents(of: "-") } catch {
-      throw .complaint("unreadable_file", .notFound, session.words.unreadablePayload("-", error))
+      throw .complaint(.unreadableFile, session.words.unreadablePayload("-", error))
     }
     guard let bytes else { throw .usage(session.words.inputTooLong) }
     return bytes

@@ -5,20 +5,22 @@ import ControlClient
 import Wire
 
 extension MessageCatalog {
-  /// The name of such an error for scripts.
-  static func code(_ error: ControlError) -> String {
+  /// Such an error with its code for scripts.
+  func complaint(inConversation error: ControlError, home: String) -> Complaint {
+    let sentence = sentence(error, home: home)
     switch error {
-    case .notOpen: "not_open"
-    case .notPermitted: "not_permitted"
-    case .busy, .notGreeted: "busy"
-    case .otherVersion: "other_version"
-    case .refused(let refusal): refusal.reason == .crowded ? "busy" : "connection_refused"
-    case .lost: "connection_lost"
-    case .timedOut: "no_answer"
-    case .malformed, .unexpected: "malformed_answer"
-    case .system: "system"
-    case .programMissing: "program_missing"
-    case .coordinatorEnded: "coordinator_ended"
+    case .notOpen: return Complaint(as: .notOpen, sentence)
+    case .notPermitted: return Complaint(.notPermitted, sentence)
+    case .busy, .notGreeted: return Complaint(.busy, sentence)
+    case .otherVersion: return Complaint(.otherVersion, sentence)
+    case .refused(let refusal):
+      return Complaint(refusal.reason == .crowded ? .busy : .connectionRefused, sentence)
+    case .lost: return Complaint(.connectionLost, sentence)
+    case .timedOut: return Complaint(.noAnswer, sentence)
+    case .malformed, .unexpected: return Complaint(.malformedAnswer, sentence)
+    case .system: return Complaint(as: .system, sentence)
+    case .programMissing: return Complaint(.programMissing, sentence)
+    case .coordinatorEnded: return Complaint(.coordinatorEnded, sentence)
     }
   }
 

@@ -11,10 +11,10 @@ extension MessageCatalog {
   func complaint(about error: CommandError, home: String) -> Complaint? {
     switch error {
     case .failure(let failure):
-      Complaint(failure.code.rawValue, ProgramExit(failure.code), sentence(failure, home: home))
-    case .control(let error): Complaint(Self.code(error), ProgramExit(error), sentence(error, home: home))
+      Complaint(as: failure.code, sentence(failure, home: home))
+    case .control(let error): complaint(inConversation: error, home: home)
     case .system(let error):
-      Complaint("system", .failed, say("The system refused: \(error).", "시스템이 거절했습니다: \(error)."))
+      Complaint(as: .system, say("The system refused: \(error).", "시스템이 거절했습니다: \(error)."))
     case .complaint(let complaint): complaint
     case .readerGone: nil
     }

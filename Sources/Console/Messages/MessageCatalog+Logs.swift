@@ -24,7 +24,7 @@ extension MessageCatalog {
     case .noDirectory(let path):
       let shown = LogPresentation.visible(path)
       return Complaint(
-        "not_open", .notOpen,
+        as: .notOpen,
         say(
           "There are no logs in \(shown): the bank has not been opened here. Open it with 'bankctl start', or "
             + "name another home with --home.",
@@ -32,7 +32,7 @@ extension MessageCatalog {
     case .unknownWorker(let name, let known): return noSuchWorker(name, known)
     case .system(let error):
       return Complaint(
-        "system", .failed, say("The logs cannot be read: \(error).", "기록을 읽을 수 없습니다: \(error)."))
+        as: .system, say("The logs cannot be read: \(error).", "기록을 읽을 수 없습니다: \(error)."))
     }
   }
 
@@ -43,7 +43,7 @@ extension MessageCatalog {
     let all = known.isEmpty ? say("none", "없음") : known.count > 20 ? names + " …" : names
     let hint = near.isEmpty ? "" : say(" Did you mean \(near)?", " 혹시 \(near)인가요?")
     return Complaint(
-      "no_such_worker", .notFound,
+      .noSuchWorker,
       say("No worker '\(visible(name))' has a log.", "'\(visible(name))'의 기록이 없습니다.") + hint
         + say(" There are: \(all).", " 있는 기록: \(all)."))
   }

@@ -50,7 +50,7 @@ extension MessageCatalog {
   }
 
   func complaint(about failure: StockFailure) -> Complaint {
-    Complaint(failure.code.rawValue, ProgramExit(failure.code), sentence(failure))
+    Complaint(stock: failure.code, sentence(failure))
   }
 
   private func sentence(_ failure: StockFailure) -> String {

@@ -106,7 +106,7 @@ extension MessageCatalog {
   }
 
   func complaint(about failure: VendingFailure) -> Complaint {
-    Complaint(failure.code.rawValue, ProgramExit(failure.code), sentence(failure))
+    Complaint(vending: failure.code, sentence(failure))
   }
 
   private func sentence(_ failure: VendingFailure) -> String {

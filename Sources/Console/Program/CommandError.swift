@@ -1,6 +1,6 @@
 // Owns the ways in which a command can end: with an exit code, and without having done what was asked.
-// Invariant: every refusal has exactly one code, and a name and a sentence; see MessageCatalog+Errors. Scripts rely on
-// the numbers.
+// Invariant: every refusal has exactly one code, with its exit code, and a sentence; see ErrorCode and MessageCatalog+Errors.
+// Scripts rely on the numbers and the codes.
 import ControlClient
 import Posix
 import Wire
@@ -19,13 +19,18 @@ package enum CommandError: Error, Sendable, Equatable {
 }
 
 extension CommandError {
-  package static func complaint(_ code: String, _ exit: ProgramExit, _ message: String) -> CommandError {
-    .complaint(Complaint(code, exit, message))
+  package static func complaint(_ code: ErrorCode, _ message: String) -> CommandError {
+    .complaint(Complaint(code, message))
+  }
+
+  /// The same for a condition that has a code of the coordinator's.
+  package static func complaint(as code: Failure.Code, _ message: String) -> CommandError {
+    .complaint(Complaint(as: code, message))
   }
 
   /// The command line asks for what is never possible.
-  package static func usage(_ message: String) -> CommandError { .complaint("usage", .usage, message) }
-  package static func failed(_ message: String) -> CommandError { .complaint("failed", .failed, message) }
+  package static func usage(_ message: String) -> CommandError { .complaint(.usage, message) }
+  package static func failed(_ message: String) -> CommandError { .complaint(.failed, message) }
 }
 
 /// What the system refuses, as the reason why a command did not do what was asked.
@@ -48,10 +53,26 @@ package struct Complaint: Error, Sendable, Equatable {
   /// What failed, on what, why, and what to do: one line.
   var message: String
 
-  package init(_ code: String, _ exit: ProgramExit, _ message: String) {
+  private init(code: String, exit: ProgramExit, message: String) {
     self.code = code
     self.exit = exit
     self.message = message
+  }
+
+  package init(_ code: ErrorCode, _ message: String) {
+    self.init(code: code.rawValue, exit: code.exit, message: message)
+  }
+
+  package init(as code: Failure.Code, _ message: String) {
+    self.init(code: code.rawValue, exit: ProgramExit(code), message: message)
+  }
+
+  init(stock code: StockFailure.Code, _ message: String) {
+    self.init(code: code.name, exit: ProgramExit(code), message: message)
+  }
+
+  init(vending code: VendingFailure.Code, _ message: String) {
+    self.init(code: code.name, exit: ProgramExit(code), message: message)
   }
 }
 
@@ -76,18 +97,6 @@ package enum ProgramExit: Int32, Sendable, CaseIterable {
         .refused
       case .badRequest, .badConfiguration: .usage
       case .damaged, .newerSchema, .badHome, .windowsFailed, .system, .removed, .withdrawn, .tooSlow: .failed
-      }
-  }
-
-  init(_ error: ControlError) {
-    self =
-      switch error {
-      case .notOpen: .notOpen
-      case .busy, .notGreeted: .later
-      case .refused(let refusal): refusal.reason == .crowded ? .later : .failed
-      case .notPermitted, .otherVersion, .lost, .timedOut, .malformed, .unexpected, .system, .programMissing,
-        .coordinatorEnded:
-        .failed
       }
   }
 }

@@ -82,7 +82,7 @@ extension WaitProgress {
     for paused in report.wholeServices
     where paused.paused && paused.waiting > 0 && (service == nil || service == paused.service) {
       let words = words.waitsForPaused(paused)
-      if endsWhenPaused { throw .complaint("paused", .refused, words) }
+      if endsWhenPaused { throw .complaint(.paused, words) }
       tell(words, once: paused.service.text + (paused.pausedBecause ?? ""))
     }
     let queue = report.wholeQueue

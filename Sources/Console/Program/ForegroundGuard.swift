@@ -156,6 +156,6 @@ final class ForegroundGuard {
   }
 
   private func complaint(_ message: String) -> CommandError {
-    .complaint("coordinator_ended", .failed, message)
+    .complaint(.coordinatorEnded, message)
   }
 }

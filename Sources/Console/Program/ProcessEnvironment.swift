@@ -40,7 +40,7 @@ package struct ProcessEnvironment {
     } else {
       let words = MessageCatalog(language: languageWithoutFile)
       throw .complaint(
-        "bad_home", .failed,
+        as: .badHome,
         words.say(
           "There is no home for the bank: neither --home, BANK_HOME, XDG_STATE_HOME nor HOME names one.",
           "은행의 홈을 알 수 없습니다. --home, BANK_HOME, XDG_STATE_HOME, HOME 중 아무것도 정해지지 않았습니다."))

@@ -13,8 +13,8 @@ import VendingClient
 /// What people and scripts are told of a service, beyond what its clients know.
 protocol PresentableCommand: ServiceCommand {
   static var role: WorkerRole { get }
-  /// The name that scripts see in JSON where nobody answers.
-  static var absence: String { get }
+  /// The code that scripts see in JSON if the service does not answer.
+  static var absence: ErrorCode { get }
 
   /// What people read where nobody answers.
   /// - Parameter isInDoubt: Whether the service was sent a change, and may have made it.
@@ -74,12 +74,12 @@ final class ServiceRequests<Command: PresentableCommand> {
       let isInDoubt = client.isInDoubt
       if !isInDoubt, let reason = session.whyNobodyComes(to: Command.role) {
         client.close()
-        throw .complaint(Command.absence, .later, reason)
+        throw .complaint(Command.absence, reason)
       }
       guard session.isBankClosed else { continue }
       client.close()
       guard isInDoubt else { throw .control(.notOpen(socket: session.home.socket, stale: false)) }
-      throw .complaint("not_open", .notOpen, session.words.closedMeanwhile(home: session.home.path))
+      throw .complaint(as: .notOpen, session.words.closedMeanwhile(home: session.home.path))
     }
   }
 }
@@ -92,7 +92,7 @@ extension MessageCatalog {
     switch error {
     case .tryLater(let detail, let isInDoubt):
       let message = Command.silence(trouble ?? particular(detail), isInDoubt: isInDoubt, self)
-      return .complaint(Command.absence, .later, message)
+      return .complaint(Command.absence, message)
     case .notPermitted(let socket): return .control(.notPermitted(socket: socket))
     case .otherVersion(let theirs, let build): return .control(.otherVersion(theirs: theirs, build: build))
     case .system(let error): return .system(error)

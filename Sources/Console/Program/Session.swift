@@ -56,7 +56,7 @@ package struct Session {
     }
     guard let service = ServiceName(name) else {
       let near = Suggestions.nearest(to: name, among: ServiceName.branch.map(\.text))
-      throw .complaint("no_such_service", .notFound, words.noSuchService(name, near, []))
+      throw .complaint(as: .noSuchService, words.noSuchService(name, near, []))
     }
     return service
   }

@@ -53,8 +53,7 @@ final class JuiceBill {
         juice, first.fate, first.order, undone: undone.count, of: made + short + undone.count,
         trouble: session.stationTrouble)
       throw .complaint(
-        isUnfinished ? "unfinished" : first.fate == .cancelled ? "cancelled" : "station_stands_still",
-        isUnfinished ? .failed : .later, message)
+        isUnfinished ? .unfinished : first.fate == .cancelled ? .cancelled : .stationStandsStill, message)
     }
     guard short > 0 else { return .done }
     guard !session.asJSON else { return .refused }

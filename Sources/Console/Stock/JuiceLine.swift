@@ -194,7 +194,7 @@ final class JuiceLine {
       if wait.signal != known { break }
       Pause.momentarily()
     }
-    throw .complaint("connection_lost", .failed, session.words.juiceLost(tickets))
+    throw .complaint(.connectionLost, session.words.juiceLost(tickets))
   }
 }
 

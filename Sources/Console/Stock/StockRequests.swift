@@ -11,7 +11,7 @@ typealias StockRequests = ServiceRequests<StockCommand>
 
 extension StockCommand: PresentableCommand {
   static var role: WorkerRole { .stock }
-  static var absence: String { "stock_unavailable" }
+  static var absence: ErrorCode { .stockUnavailable }
 
   static func silence(_ why: String, isInDoubt: Bool, _ words: MessageCatalog) -> String {
     words.stockSilent(why, isInDoubt)
@@ -78,13 +78,13 @@ extension Session {
     if let fruit = ShopNames.fruit(named: name, in: assortment) { return fruit }
     let near = ShopNames.suggestions(for: name, among: assortment.fruits.map { ($0.id, $0.korean) })
     let message = words.noSuchFruit(name, near, assortment.fruits.map(\.id.name))
-    throw .complaint("no_such_fruit", .notFound, message)
+    throw .complaint(Complaint(stock: .unknownItem, message))
   }
 
   func juice(named name: String, in assortment: Assortment) throws(CommandError) -> Juice {
     if let juice = ShopNames.juice(named: name, in: assortment) { return juice }
     let near = ShopNames.suggestions(for: name, among: assortment.juices.map { ($0.id, $0.korean) })
     let message = words.noSuchJuice(name, near, assortment.juices.map(\.id.name))
-    throw .complaint("no_such_juice", .notFound, message)
+    throw .complaint(.noSuchJuice, message)
   }
 }

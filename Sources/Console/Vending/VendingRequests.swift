@@ -17,7 +17,7 @@ private let glance = ControlConnection.Patience(hello: .milliseconds(100))
 
 extension VendingCommand: PresentableCommand {
   static var role: WorkerRole { .vending }
-  static var absence: String { "vending_unavailable" }
+  static var absence: ErrorCode { .vendingUnavailable }
 
   static func silence(_ why: String, isInDoubt: Bool, _ words: MessageCatalog) -> String {
     words.machineSilent(why, isInDoubt)
@@ -83,7 +83,7 @@ extension Session {
     if called.count == 1 { return called[0] }
     let near = ShopNames.suggestions(for: name, among: picture.products.map { ($0.id, $0.name) })
     let message = words.noSuchProduct(name, near, picture.products.map(\.id.name))
-    throw .complaint("no_such_product", .notFound, message)
+    throw .complaint(Complaint(vending: .unknownProduct, message))
   }
 
   private static func plain(_ name: String) -> String { name.filter { !$0.isWhitespace }.lowercased() }

@@ -120,7 +120,7 @@ final class OutputWatch {
     let follower = OutputFollower(path(session.home.path, day: report.day, ticket: report.ticket, stream)) {
       bytes throws(CommandError) in try session.output.write(bytes)
     }
-    if let words = removed(report, stream, session) { throw .complaint("output_removed", .notFound, words) }
+    if let words = removed(report, stream, session) { throw .complaint(.outputRemoved, words) }
     let lost = try follower.finish(report.receipt?.result.map(stream.kept))
     try session.output.flush()
     if lost > 0 { tell(lost, of: report, stream, session) }

@@ -33,7 +33,7 @@ final class ChaosServer {
   /// A scratch server, which does not run yet.
   init(scratch tool: ChaosTool, _ session: Session) throws(CommandError) {
     guard let programs = Self.findPrograms() else {
-      throw .complaint("postgres_missing", .failed, session.words.chaosHasNoServer)
+      throw .complaint(.postgresMissing, session.words.chaosHasNoServer)
     }
     (self.programs, self.tool, given) = (programs, tool, "")
     let directory = "/tmp/bank-chaos-pg-\(String(RandomSeed.fromSystem() >> 20, radix: 36))"

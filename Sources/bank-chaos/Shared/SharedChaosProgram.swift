@@ -112,7 +112,7 @@ struct SharedChaosProgram {
     guard let found = server.sql("SELECT to_regnamespace('bank') IS NULL") else {
       throw .failed(session.words.chaosServerSilent)
     }
-    guard found == "t" else { throw .complaint("wrong_state", .refused, session.words.chaosNeedsNoBank) }
+    guard found == "t" else { throw .complaint(as: .wrongState, session.words.chaosNeedsNoBank) }
   }
 
   /// Every second branch has a network of its own where that can be made; the others come by a relay, which is slow now and then.
