@@ -181,7 +181,7 @@ final class WebApplication: HTTPHandler {
   private func readOnly(_ request: HTTPRequest) -> HTTPResponse {
     let notice = Notice.refused(.readOnly)
     if request.target.segments.first == "api" {
-      return refusal(request, .readOnly, "nobody may change anything here")
+      return refusal(request, .readOnly, "the page was started with --read-only")
     }
     if request.wantsJSON {
       return .json(Array(notice.json(Preferences.language(of: request)).utf8), status: 403)
