@@ -48,6 +48,11 @@ extension Page {
     try ask("Emulation.setScriptExecutionDisabled", ["value": .flag(!allowed)])
   }
 
+  /// A script that the next documents run before their own.
+  package func runFirst(_ script: String) throws(BrowserError) {
+    try ask("Page.addScriptToEvaluateOnNewDocument", ["source": .text(script)])
+  }
+
   /// Whether the next documents are asked for as if nothing had ever been kept.
   package func ignoreCache(_ ignored: Bool) throws(BrowserError) {
     try ask("Network.setCacheDisabled", ["cacheDisabled": .flag(ignored)])

@@ -244,6 +244,26 @@ extension PageTests {
       }
     }
 
+    @Test("a page whose shared stream could not be loaded makes sure of the server, and is live again")
+    func unloadedStream() throws {
+      try withSite("--speed", "0.01") { site in
+        let page = try site.page()
+        try page.runFirst(
+          """
+          const Real = SharedWorker;
+          window.begun = 0;
+          window.SharedWorker = function (path, options) {
+            window.begun += 1;
+            return window.begun > 1 ? new Real(path, options) : new Real('/assets/nothing.js', { ...options, name: 'none' });
+          };
+          """)
+        try page.reload()
+        try page.becomes("window.begun === 2")
+        try page.click("[data-action=\"add\"]")
+        try page.becomes("document.querySelectorAll('[data-list] [data-ticket]').length === 10")
+      }
+    }
+
     @Test("a program that takes the port of a bank that is gone gets no cookie of an open page")
     func impostor() throws {
       try withSite { site in

@@ -1,6 +1,6 @@
 // Keeps a page live: hears what has changed and puts it in place. It knows names of regions and keys of rows and nothing of what they
 // mean. The stream is open only while a page is seen, and all windows of a browser share it.
-import { doubt, server, trust } from './server.js';
+import { doubt, makeSure, server, trust } from './server.js';
 
 const body = document.body;
 const lost = document.getElementById('lost');
@@ -153,15 +153,41 @@ async function lookAgain() {
   else if (answer && !answer.ok && answer.status < 500) close();
 }
 
-// What brings the events: the stream that all windows share, or one of its own where a browser has no such worker.
+// The stream that all windows share. A server that ends before the browser has loaded its scripts leaves a worker that never sends
+// anything. It is replaced when the server has proven itself, because a browser loads scripts with its cookie.
+function shared() {
+  let port = null;
+  let followed = null;
+  const start = () => {
+    const worker = new SharedWorker('/assets/shared.js', { type: 'module', name: 'bank' });
+    worker.addEventListener('error', () => {
+      port = null;
+      hear('lost');
+      retry();
+    });
+    port = worker.port;
+    port.addEventListener('message', (event) => hear(event.data.kind, event.data.data));
+    port.start();
+    if (followed) port.postMessage(followed);
+  };
+  const retry = () => setTimeout(async () => {
+    doubt();
+    const isKnown = await makeSure().catch(() => null);
+    if (isKnown) return start();
+    hear(isKnown === false ? 'stranger' : 'lost');
+    retry();
+  }, 1000);
+  start();
+  return (page) => {
+    followed = page === null ? null : { page, lang: body.dataset.lang, server };
+    port?.postMessage(followed);
+  };
+}
+
+// The source of events: the shared stream, or a stream of this window if the browser has no shared workers.
 async function way() {
   if (typeof SharedWorker === 'function') {
-    try {
-      const { port } = new SharedWorker('/assets/shared.js', { type: 'module', name: 'bank' });
-      port.addEventListener('message', (event) => hear(event.data.kind, event.data.data));
-      port.start();
-      return (page) => port.postMessage(page === null ? null : { page, lang: body.dataset.lang, server });
-    } catch { /* A browser that allows none has the other way. */ }
+    try { return shared(); } catch { /* A browser that allows none has the other way. */ }
   }
   const { Stream } = await import('./stream.js');
   const stream = new Stream(body.dataset.lang, (page, kind, data) => hear(kind, data));
