@@ -1,7 +1,7 @@
-// Owns the requests for tickets that wait to be taken in: one after the other, the large ones in slices, so that the
-// windows are served in between, and the small ones beside them. It yields slices of customers.
-// Invariant: of two large requests the second begins only after the last slice of the first, and no request overtakes
-// another one of its client, or one whose key it has.
+// Waiting line of enqueue requests. Requests are admitted one after the other: large ones in slices, so that
+// windows are served in between, and small ones beside them.
+// Invariant: of two large requests the second starts only after the last slice of the first. No request
+// overtakes another request of its client, or one with the same key.
 
 import BankModel
 import QueueCore
@@ -10,7 +10,7 @@ import Wire
 
 final class EnqueueIntake {
   enum Source {
-    /// With what each of them carries.
+    /// One draw of equal customers, with the payload that each of them carries.
     case drawn(SlicedDraw, ([UInt8], PayloadShare)?)
     case list(SlicedList)
   }
@@ -19,12 +19,12 @@ final class EnqueueIntake {
     let request: RequestNumber
     var source: Source
     let key: String?
-    /// By what the request is known again under its key.
+    /// Digest that recognizes a repetition of the request under its key.
     var digest: Int64?
-    /// When all of it was here, by the calendar.
+    /// Wall-clock time at which the request was complete.
     let asked: WallTime
     let total: Int64
-    /// Whether it is more than is taken in at once.
+    /// True if it is larger than one slice.
     let comesInSlices: Bool
     /// Customers taken so far, new or known.
     var taken: Int64 = 0
@@ -32,7 +32,7 @@ final class EnqueueIntake {
     var knownTickets = KnownTickets()
     var toldAt: MonotonicTime?
 
-    /// - Parameter source: of a list, all of it.
+    /// - Parameter source: A list must be complete.
     init(
       request: RequestNumber, source: Source, key: String?, digest: Int64?, asked: WallTime, total: Int64
     ) {
@@ -45,7 +45,7 @@ final class EnqueueIntake {
         }
     }
 
-    /// Customers who come before those taken so far, and follow; see `QueueMachine`.
+    /// Customers that are numbered last although they come first in the request; see `QueueMachine`.
     var heldBack: Int64 {
       switch source {
       case .drawn(let draw, _): draw.heldBack
@@ -53,12 +53,12 @@ final class EnqueueIntake {
       }
     }
 
-    /// Where the next slice of this many customers stands.
+    /// Numbers for the next slice of this many customers.
     ///
     /// - Parameters:
-    ///   - left: how many are held back from then on.
-    ///   - arriving: where those stand who have come; nil before the first slice.
-    ///   - issued: the highest number that is somebody's.
+    ///   - left: Number of customers still held back after this slice.
+    ///   - arriving: Numbers of the customers admitted so far; nil before the first slice.
+    ///   - issued: The highest assigned number.
     func placement(
       of count: Int64, heldBack left: Int64, after arriving: ArrivingRequest?, issued: TicketNumber
     ) -> ArrivingRequest.Placement {
@@ -66,10 +66,11 @@ final class EnqueueIntake {
       return stand.placement(of: count, heldBack: left, issued: issued)
     }
 
-    /// The part of a list that has to be looked through before any is taken; nil where there is none.
+    /// Next part of a list whose keys must be looked up before the first customer is admitted; nil if there
+    /// is none.
     var uncounted: Int? { if case .list(let list) = source { list.uncounted } else { nil } }
 
-    /// Forgets which keys were known: some were taken back.
+    /// Discards the results of key look-ups, because some keys were rolled back.
     mutating func lookAnew() {
       guard case .list(var list) = source else { return }
       list.lookAnew()
@@ -78,7 +79,7 @@ final class EnqueueIntake {
       knownTickets = KnownTickets()
     }
 
-    /// The keys of a request that is not long.
+    /// Keys of a request that fits into one slice.
     var keys: [String] {
       switch source {
       case .drawn: key.map { [$0] } ?? []
@@ -86,7 +87,7 @@ final class EnqueueIntake {
       }
     }
 
-    /// Whether this one, which is not long, must not overtake another one because of a key.
+    /// True if this small request must not overtake the other one because both may have the same key.
     func mayShareKey(with other: Order) -> Bool {
       if let key, let known = other.key { return key.utf8.elementsEqual(known.utf8) }
       switch (source, other.source) {
@@ -97,7 +98,7 @@ final class EnqueueIntake {
     }
   }
 
-  /// How many of those who wait are looked at, whether they may come in beside the first one.
+  /// Number of waiting requests that are examined for admission beside the first one.
   private static let sight = 64
 
   private var waiting: [Order] = []
@@ -106,7 +107,7 @@ final class EnqueueIntake {
 
   func append(_ order: Order) { waiting.append(order) }
 
-  /// The next request becomes the current one; nil when there is none.
+  /// Makes the next request the current one; nil if none waits.
   func advance() -> Order? {
     guard current == nil, head < waiting.count else { return current }
     current = waiting[head]
@@ -114,10 +115,11 @@ final class EnqueueIntake {
     return current
   }
 
-  /// Takes the next small request out of the line that need not wait for the large ones before it: for the one that is
-  /// half taken in, or the first that waits. None that is not first may belong to the client of one before it.
-  /// - Parameter client: whose a request is; nil where its client has gone.
-  /// - Parameter mayCome: whether one that need not wait for another may come at all.
+  /// Removes and returns the next small request that need not wait for the large requests before it, that is,
+  /// for the partly admitted one or for the first in line. A request that is not first must not belong to the
+  /// client of an earlier one.
+  /// - Parameter client: Client of a request; nil if it has disconnected.
+  /// - Parameter mayCome: False for a request that must not be admitted now for another reason.
   func takeBeside(
     room: Int64, client: (RequestNumber) -> ObjectIdentifier?, mayCome: (Order) -> Bool
   ) -> Order? {
@@ -132,7 +134,7 @@ final class EnqueueIntake {
         before.append(order)
         continue
       }
-      // Those that are passed are few, and those behind may be very many.
+      // Shift the skipped requests: they are few, and the requests after this one may be very many.
       for passed in (head..<place).reversed() { waiting[passed + 1] = waiting[passed] }
       dropFirst()
       return order
@@ -150,13 +152,14 @@ final class EnqueueIntake {
 
   var isLarge: Bool { current != nil || head < waiting.count && waiting[head].comesInSlices }
   var isEmpty: Bool { current == nil && head == waiting.count }
-  /// Nothing more of this request is taken in.
+  /// Ends the current request: nothing more of it is admitted.
   func end(_ order: Order) { if current?.request == order.request { current = nil } }
 
-  /// Forgets the request that is half taken in: the queue has refused it. One of which nobody has come is not refused.
+  /// Drops the current request, which the queue has refused. If none of its customers was admitted it stays,
+  /// and its keys are looked up again.
   func abandon() { if current?.taken == 0 { current?.lookAnew() } else { current = nil } }
 
-  /// Takes a request out that nobody has begun to take in; false where it is none of those.
+  /// Removes a request of which nothing was admitted; false if it is not waiting here.
   func remove(_ request: RequestNumber) -> Bool {
     guard let place = waiting[head...].firstIndex(where: { $0.request == request }) else { return false }
     waiting.remove(at: place)
@@ -172,28 +175,29 @@ final class EnqueueIntake {
   }
 }
 
-/// The tickets of those customers of a list whose keys were known: so many of them that memory is bounded, as spans of
-/// consecutive numbers. Invariant: every ticket that was added is in a span; there are at most `TicketSpan.limit` spans,
-/// and beyond it the last one also holds tickets that were not added.
+/// Tickets of the customers of a list whose keys were known, as spans of consecutive numbers in bounded
+/// memory.
+/// Invariant: every added ticket is in a span, and there are at most `TicketSpan.limit` spans. Beyond the
+/// limit the last span also covers tickets that were not added.
 struct KnownTickets {
   private var spans: [TicketSpan] = []
 
   mutating func add(_ tickets: IssuedTickets) {
     let new = TicketSpan(day: tickets.day, first: tickets.first, last: tickets.last)
-    // Mostly a list is repeated in its order, and the next customer has the next number.
+    // A list is mostly repeated in its order, so the next customer has the next number.
     if let last = spans.last, let joined = last.joined(with: new) { return spans[spans.count - 1] = joined }
     spans.append(new)
     if spans.count > TicketSpan.limit { pack() }
   }
 
-  /// The spans in the order of days and numbers; nil where there is none.
+  /// Spans ordered by day and number; nil if there is none.
   var report: [TicketSpan]? {
     var packed = self
     packed.pack()
     return packed.spans.isEmpty ? nil : packed.spans
   }
 
-  /// Sorts the spans and joins what belongs together; too many that do not are joined all the same, day by day.
+  /// Sorts the spans and joins adjacent ones. If too many remain, spans of one day are joined across gaps.
   private mutating func pack() {
     spans.sort { ($0.day, $0.first) < ($1.day, $1.first) }
     var packed: [TicketSpan] = []
@@ -210,13 +214,13 @@ struct KnownTickets {
         packed[packed.count - 1].last = max(last.last, span.last)
       }
     }
-    // Of so many days the latest count: everybody of a day that is over has a receipt.
+    // Too many days: keep the latest ones. Every customer of an ended day has a receipt.
     spans = packed.suffix(TicketSpan.limit)
   }
 }
 
 extension TicketSpan {
-  /// Both spans as one where no number lies between them; nil otherwise.
+  /// Union of both spans if no number lies between them; nil otherwise.
   fileprivate func joined(with other: TicketSpan) -> TicketSpan? {
     guard day == other.day, other.first <= last + 1, first <= other.last + 1 else { return nil }
     return TicketSpan(day: day, first: min(first, other.first), last: max(last, other.last))
@@ -224,9 +228,9 @@ extension TicketSpan {
 }
 
 extension WallTime {
-  /// The moment for which somebody orders; nil for at once.
+  /// Due time of an order; nil if the customer is due at once.
   ///
-  /// - Parameter asked: when all of the request was here.
+  /// - Parameter asked: The moment at which the request was complete.
   init?(dueAt: Int64?, delay: Int64?, asked: WallTime) {
     if let dueAt {
       self.init(milliseconds: dueAt)

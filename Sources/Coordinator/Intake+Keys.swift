@@ -1,6 +1,6 @@
-// Owns what becomes of a request whose key is known: it is answered with the tickets of the first time, when these are on disk, or
-// refused where it asks for something else. Failure: a key that cannot be looked up is the end of the request, and of this process
-// where the disk is in doubt.
+// Answers to requests whose key is known: the tickets of the first request, after these are on disk, or a
+// refusal if the new request differs.
+// Errors: a failed key look-up ends the request, and also this process if the state of the disk is in doubt.
 
 import BankModel
 import Posix
@@ -8,7 +8,7 @@ import QueueCore
 import Wire
 
 extension Intake {
-  /// Answers a request whose key is known; false where it is not.
+  /// Answers a request with a known key; false if the key is unknown.
   func answerKnown(_ key: String, _ order: EnqueueIntake.Order) -> Bool {
     do throws(StoreError) { guard try store.request(forKey: key) != nil else { return false } } catch {
       lookUpFailed(error, order)
@@ -16,10 +16,10 @@ extension Intake {
     }
     line.end(order)
     guard let entry = requests.close(order.request) else { return true }
-    // The key may have been staged a moment ago: nothing is spoken that is not on disk, nor a key that is taken back.
+    // The key may be staged only. Nothing is sent before it is on disk, and a key can still be rolled back.
     let tell = Kernel.makes("answersAKeyTooEarly") ? readings.tellAtOnce : readings.tellKept
     tell(entry.seat) { [engine = queue.engine] store throws(StoreError) in
-      // Meanwhile it may have been taken back, and have come again with a request that is not whole.
+      // Until then the key may have been rolled back, and stored again with a request that is incomplete.
       let kept = engine.keptBooks
       guard let known = try store.request(forKey: key),
         known.tickets.day < kept.day || known.tickets.last <= kept.issued
@@ -33,8 +33,8 @@ extension Intake {
     return true
   }
 
-  /// A key cannot be looked up. A full disk is one to whoever asked, and everybody waits for room; anything worse keeps its
-  /// name, and is the end of this process as it is everywhere.
+  /// Handles a failed key look-up. A full disk is reported to the client, and all requests wait for disk
+  /// space. Any worse error is reported under its own code and ends this process, as everywhere.
   func lookUpFailed(_ error: StoreError, _ order: EnqueueIntake.Order) {
     line.end(order)
     requests.fail(order.request, Failure(store: error))

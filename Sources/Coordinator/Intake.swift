@@ -1,10 +1,11 @@
-// Owns how requests for tickets reach the queue: checked, made repeatable by their keys, and cut into slices.
-// A known key is answered with the tickets of the first time, and only when these are on disk; with another request it is
-// refused. What is peculiar to lists stands in `ListSlices.swift`.
-// Small requests do not wait for a large one: they come in between two of its slices. While others are served a large
-// one rests after each turn for longer than the turn took.
-// Invariant: at most one request is half taken in, by the queue as well as here, and of one that is given up nobody keeps a
-// part: who of it is on disk is taken out before its numbers are anybody else's.
+// Intake of enqueue requests: checks them, makes them repeatable by their keys, and cuts them into slices for the
+// queue.
+// A known key is answered with the tickets of the first request, after these are on disk. The same key with a different
+// request is refused. `ListSlices.swift` handles the details of lists.
+// Small requests do not wait for a large one: they are admitted between two of its slices. While other customers are
+// served, a large request rests after each iteration for longer than that iteration took.
+// Invariant: at most one request is partly admitted, in the queue as well as here. A request that is given up leaves
+// nothing behind: its customers on disk are removed before their numbers are assigned again.
 
 import BankModel
 import Posix
@@ -13,22 +14,19 @@ import Time
 import Wire
 
 final class Intake: BankPart {
-  /// How long customers are taken in before everybody else is heard again.
+  /// Time limit for admitting customers in one loop iteration, so that other work is not delayed.
   private static let intakeTime = TimeSpan.milliseconds(4)
   private static let progressPause = TimeSpan.milliseconds(200)
 
   let readings: Readings
   let limits: CoordinatorLimits
   let line = EnqueueIntake()
-  /// When a large request rests, because others are served.
   private(set) var pacing = IntakePacing()
-  /// There was no time for all who could come in beside a large request.
+  /// True if time ran out before every small request beside a large one was admitted.
   private var hasMoreBeside = false
-  /// Payloads of requests that wait.
   private let payloads = PayloadRoom()
-  /// What has been gathered of the request that is handed in to shared books next.
+  /// Part read so far of the request that is submitted to the shared database next.
   var gathered: IntakeRequest?
-  /// Bytes of payloads that were staged since this was last a matter of the commit.
   private var stagedBytes = 0
 
   init(_ ground: BankPart, _ readings: Readings, _ limits: CoordinatorLimits) {
@@ -37,7 +35,7 @@ final class Intake: BankPart {
     super.init(ground)
   }
 
-  // MARK: - What is asked
+  // MARK: - Requests
 
   func take(_ order: EnqueueOrder, _ seat: Seat) {
     if let fault = order.fault(maxPayload: context.configuration.maxPayload, now: context.now.wall) {
@@ -69,7 +67,7 @@ final class Intake: BankPart {
     append(.drawn(sliced, carried), key: order.key, digest: digest, order.count, seat)
   }
 
-  /// Says why a payload would be lost or taken for something else; nil if the service reads it.
+  /// Reason why the service would lose or misread the payload; nil if it reads payloads.
   private func unreadPayload(_ order: EnqueueOrder, _ service: Service?) -> Remark? {
     guard let service, let name = order.service else {
       return limits.keepsUnreadPayloads ? nil : Remark(.payloadWithoutService)
@@ -115,8 +113,8 @@ final class Intake: BankPart {
     line.append(.init(request: request, source: source, key: key, digest: digest, asked: asked, total: total))
   }
 
-  /// A client gives a request of its own up. Where it was not taken in the client is told so, and nobody was added;
-  /// where it was, it is answered as ever.
+  /// Withdraws a client's own request. If it was not admitted completely, the client receives the refusal
+  /// `withdrawn` and no customer is added. If it was, the client receives the usual answer.
   func withdraw(_ number: UInt32, of session: ControlSession) {
     if session.list?.number == number {
       session.list = nil
@@ -135,20 +133,21 @@ final class Intake: BankPart {
     queue.commit()
   }
 
-  /// Customers who are held back at most, so that others have numbers. Shared books give the numbers themselves.
+  /// Upper limit of customers that are numbered last, so that other requests get numbers meanwhile. Zero for
+  /// a shared database, which assigns the numbers itself.
   private var gap: Int64 { shared == nil ? limits.gap : 0 }
 
-  // MARK: - What is there to do
+  // MARK: - Pending work
 
-  /// The request that is being taken in, as far as it has come.
+  /// Request being admitted, with its progress.
   var current: EnqueueIntake.Order? { line.current }
   var isEmpty: Bool { line.isEmpty }
   var hasWork: Bool { queue.mayTakeIn && (!line.isEmpty || isWithdrawing) }
   var hasWorkNow: Bool { hasWork && (isDue || hasMoreBeside) }
   var nextDeadline: MonotonicTime? { hasWork ? pacing.restsUntil : nil }
 
-  /// The first number of a request that will never be whole and is still to be taken out; nil where there is none. One
-  /// whose last slice is not on disk yet is whole by the books.
+  /// First number of a request that can no longer complete and whose customers are still to be removed; nil
+  /// if there is none. A request whose last slice is not on disk yet counts as complete.
   var remains: TicketNumber? {
     guard let first = store.arrivingFrom, !queue.machine.isTakingIn, first > queue.machine.books.issued,
       !Kernel.makes("keepsAPartOfTheWithdrawn")
@@ -156,13 +155,15 @@ final class Intake: BankPart {
     return first
   }
 
-  /// Whether it is to be taken out now. While the disk is full whoever comes is refused, and need not wait for that.
+  /// True if those customers are to be removed now. While the disk is full new requests are refused, so the
+  /// removal delays none of them.
   private var isWithdrawing: Bool { queue.engine.isWorking && remains != nil }
   private var isDue: Bool { pacing.isDue(at: context.now.monotonic) }
-  /// Whether customers of a large request were taken in, or out, in this turn while others are served or come in.
+  /// True if customers of a large request were admitted or removed in this iteration while other customers
+  /// are served or admitted.
   var isShared: Bool { pacing.isShared(serving: queue.machine.serving) }
 
-  // MARK: - One turn
+  // MARK: - One loop iteration
 
   func advance() {
     guard hasWork else { return }
@@ -177,7 +178,7 @@ final class Intake: BankPart {
       beginTurn()
       return withdrawArrivals()
     }
-    // Where one is given up, those who were committed of it are to be taken out first.
+    // If a request is given up, its committed customers must be removed first.
     while hasWork, !isWithdrawing, let order = line.advance() {
       if order.taken == 0, let key = order.key, answerKnown(key, order) { continue }
       if order.comesInSlices {
@@ -190,23 +191,24 @@ final class Intake: BankPart {
     }
   }
 
-  /// Payloads are long, and what is staged and not committed is held by the store.
+  /// Commits early: payloads are long, and the store holds everything that is staged in memory.
   private func commitIfHeavy() {
     guard stagedBytes >= limits.transactionBytes else { return }
     stagedBytes = 0
     queue.commit()
   }
 
-  /// The turn has ended in which customers were taken in and, perhaps, committed: others come first for a while.
+  /// Ends an iteration in which customers were admitted and possibly committed. Other work comes first for a
+  /// while.
   func endTurn() {
     if pacing.began != nil { pacing.end(at: SystemClock.monotonic(), serving: queue.machine.serving) }
   }
 
-  /// Nobody of a large request is taken in, or out, before this moment.
+  /// Suspends admission and removal for a large request until this moment.
   func rest(until moment: MonotonicTime?) { pacing.rest(until: moment) }
   private func beginTurn() { if pacing.began == nil { pacing.begin(at: SystemClock.moment().monotonic) } }
 
-  /// Takes those in who need not wait for a large request, nor for those of one who are to be taken out.
+  /// Admits small requests that need not wait for a large request or for the removal of an incomplete one.
   private func takeInBeside(until: MonotonicTime) {
     hasMoreBeside = false
     while hasWork,
@@ -226,8 +228,8 @@ final class Intake: BankPart {
     }
   }
 
-  /// Whether a request has none of the keys of those who are nobody: who are to be taken out, or are in of a request that
-  /// is not whole.
+  /// True if no key of the request belongs to customers who do not count yet: customers to be removed, or
+  /// admitted customers of an incomplete request.
   private func hasNoKeyOfNobody(_ order: EnqueueIntake.Order) -> Bool {
     guard remains != nil || queue.machine.isTakingIn else { return true }
     let (day, issued) = (queue.machine.books.day, queue.machine.books.issued)
@@ -237,22 +239,23 @@ final class Intake: BankPart {
     }
   }
 
-  /// Numbers for those who come beside a large request.
+  /// Numbers available to requests beside a large one.
   private var roomBeside: Int64 {
     remains.map { $0 - 1 - queue.machine.books.issued } ?? queue.machine.roomBeside
   }
 
-  /// Customers of a request that was broken off by a full disk, by the end of a coordinator or by its own: nobody was told
-  /// of them, and their numbers are free when they are gone.
+  /// Removes customers of a request that was cut off by a full disk, by a coordinator's exit or by its
+  /// withdrawal. No client received their numbers, and the removal frees the numbers.
   private func withdrawArrivals() {
     guard !queue.withdrawArrivals(limit: limits.withdrawn) else { return }
-    // Taking them out takes room as well: the others are not held up again at once.
+    // The removal needs disk space too. After a failure the waiting requests proceed for a second before the
+    // next attempt.
     rest(until: context.now.monotonic + .seconds(1))
   }
 
   // MARK: - Slices
 
-  /// Looks whom of a part of a list the store knows; see ``SlicedList``.
+  /// Finds out which customers of a part of a list the store knows; see ``SlicedList``.
   private func lookThrough(_ part: Int, of order: EnqueueIntake.Order) {
     var order = order
     do throws(SliceTrouble) { try slices.lookThrough(part, of: &order) } catch { return refuse(order, error) }
@@ -277,7 +280,7 @@ final class Intake: BankPart {
     let isLast = order.taken >= order.total
     if isLast { line.end(order) } else { line.current = order }
     requests.setKnown(order.known, order.knownTickets, for: order.request)
-    // Customers who are known already need no room.
+    // Customers with known keys need no capacity.
     let known = Kernel.makes("countsTheKnownTwice") ? 0 : order.known
     queue.happen(
       .enqueue(
@@ -286,7 +289,7 @@ final class Intake: BankPart {
     let isTaken =
       isLast ? queue.machine.books.issued == issued + count : queue.machine.arriving?.request == order.request
     guard isTaken || Kernel.makes("goesOnAfterARefusal"), queue.engine.isWorking else {
-      // The queue has refused it and has answered; nothing more of it is taken.
+      // The queue has refused and answered the request: admit nothing more of it.
       return line.end(order)
     }
     for entry in baggage.payloads { queue.stage(.attach(payload: entry.payload, to: entry.tickets)) }
@@ -304,8 +307,8 @@ final class Intake: BankPart {
     tellProgress(of: order)
   }
 
-  /// - Parameter arriving: Where those of it stand who have come; nil before the first slice.
-  /// - Parameter issued: The highest number that is somebody's.
+  /// - Parameter arriving: Numbers of the customers admitted so far; nil before the first slice.
+  /// - Parameter issued: The highest assigned number.
   func nextSlice(
     of order: inout EnqueueIntake.Order, with baggage: inout SliceBaggage, after arriving: ArrivingRequest?,
     issued: TicketNumber
@@ -342,7 +345,7 @@ final class Intake: BankPart {
     server.answer(entry.seat, .progress(report), more: true)
   }
 
-  // MARK: - What is not taken in
+  // MARK: - Refusals
 
   func refuse(_ order: EnqueueIntake.Order, _ trouble: SliceTrouble) {
     switch trouble {
@@ -354,17 +357,19 @@ final class Intake: BankPart {
     }
   }
 
-  /// The trouble of this request is nobody else's.
+  /// Ends this request alone: its failure does not affect other requests.
   private func breakOff(_ order: EnqueueIntake.Order, _ failure: Failure) {
     line.end(order)
     if order.taken == 0 { requests.fail(order.request, failure) } else { giveUp(because: failure) }
   }
 
-  /// Gives the request up that is half taken in, if there is one: nothing of it is kept, and its client learns why.
+  /// Gives up the partly admitted request, if there is one. Nothing of it remains, and its client receives
+  /// the reason.
   ///
-  /// What others have staged is committed first. What is on disk of the request stands under numbers that nobody has, and
-  /// is taken out before they are anybody else's.
-  /// - Returns: whether there was one; a full disk may have refused it just now, and its client was told so.
+  /// Other staged changes are committed first. Customers of the request that are on disk have unassigned
+  /// numbers, and are removed before these numbers are assigned.
+  /// - Returns: true if there was one. A full disk may have refused it during the commit; its client was
+  ///   notified then.
   @discardableResult
   func giveUp(because failure: Failure) -> Bool {
     guard queue.machine.isTakingIn else { return false }
@@ -376,10 +381,10 @@ final class Intake: BankPart {
     return true
   }
 
-  /// The disk is full: the queue has refused what was half taken in.
+  /// Drops the partly admitted request, which the queue has refused because the disk is full.
   func diskIsFull() { line.abandon() }
 
-  /// Requests that are not taken in are refused, where none is half taken in.
+  /// Refuses all waiting requests. The caller makes sure that none is partly admitted.
   func refuseAll(because failure: Failure) {
     for request in abandonAll() { requests.fail(request, failure) }
   }
@@ -389,7 +394,7 @@ final class Intake: BankPart {
     return line.abandonAll()
   }
 
-  /// Requests that are not taken in, or half, are refused; nothing of them is kept.
+  /// Refuses all waiting requests and the partly admitted one, of which nothing remains.
   func turnAway(because failure: Failure) {
     let waiting = abandonAll()
     giveUp(because: failure)

@@ -1,30 +1,30 @@
-// Owns when a large request rests, because others are served or come in beside it.
-// Invariant: whoever is alone does not rest, and others keep more than half of what they had, also where the disk or a core
-// that both need is the slower part: after a turn in which customers were taken in and committed beside others, these
-// have the coordinator for themselves for twice as long as that took.
+// Rest periods of a large request while other customers are served or admitted beside it.
+// Invariant: a request without competition does not rest. Others keep more than half of their throughput,
+// even if the bottleneck is the disk or a shared core. After an iteration that admitted and committed
+// customers beside others, these have the coordinator to themselves for twice as long.
 
 import Time
 
 struct IntakePacing {
-  /// The rest after a turn, in durations of that turn.
+  /// Rest after an iteration, in durations of that iteration.
   private static let restFactor: Int64 = 2
-  /// What took less held nobody up.
+  /// Shorter work delays no other work noticeably.
   private static let unnoticed = TimeSpan.milliseconds(1)
 
-  /// In a turn in which customers of a large request are taken in, or out: since when.
+  /// Start of the admission or removal in this iteration; nil if there was none.
   private(set) var began: MonotonicTime?
-  /// Until then nobody of a large request is taken in, or out.
+  /// End of the rest, during which no customer of a large request is admitted or removed.
   private(set) var restsUntil: MonotonicTime?
-  /// Somebody came in beside it since its last turn.
+  /// True if a small request was admitted since the last iteration of the large one.
   private var cameBeside = false
 
   func isDue(at now: MonotonicTime) -> Bool { restsUntil.map { $0 <= now } ?? true }
-  /// Whether some were taken in in this turn, beside others who came in or are being served.
+  /// True if customers were admitted in this iteration while others are admitted or served.
   func isShared(serving: Int64) -> Bool { began != nil && (serving > 0 || cameBeside) }
   mutating func begin(at moment: MonotonicTime) { began = began ?? moment }
   mutating func someoneCame() { cameBeside = true }
 
-  /// The turn has ended in which some were taken in and, perhaps, committed.
+  /// Ends an iteration in which customers were admitted and possibly committed, and starts the rest.
   mutating func end(at moment: MonotonicTime, serving: Int64) {
     guard let began else { return }
     let isShared = isShared(serving: serving)
@@ -34,6 +34,6 @@ struct IntakePacing {
     rest(until: moment + span * Self.restFactor)
   }
 
-  /// Nobody is taken in, or out, before a moment, and this turn does not count.
+  /// Suspends admission and removal until a moment. This iteration is not measured.
   mutating func rest(until moment: MonotonicTime?) { (began, restsUntil) = (nil, moment) }
 }

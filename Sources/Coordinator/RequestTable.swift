@@ -1,6 +1,7 @@
-// Owns which client is owed which answer by the queue.
-// Invariant: a number is given once, and forgotten with the answer or with the client. So every request is answered at most
-// once, whoever answers it: the queue, or the part in which it has failed before the queue heard of it.
+// Open requests to the queue, and the client and purpose of each.
+// Invariant: a number is assigned once, and is forgotten with the answer or with the client. So each request
+// is answered at most once, either by the queue or by the part in which it failed before it reached the
+// queue.
 
 import BankModel
 import QueueCore
@@ -8,17 +9,17 @@ import Wire
 
 final class RequestTable {
   enum Purpose {
-    /// Tickets; some customers of a list may have been known already, and have these.
+    /// Tickets; some customers of a list may have been known already, and keep their tickets.
     case enqueue(known: Int64, KnownTickets)
     case status
-    /// One ticket, which is taken out of the queue or not.
+    /// One ticket, whose report is returned after a cancellation or without one.
     case ticket(TicketNumber, BusinessDay, cancels: Bool)
-    /// The state of the bank after a reset, and how many it has cancelled.
+    /// State of the bank after a reset, and the number of cancelled customers.
     case reset
     case requeueDead
-    /// That the whole bank drains: nobody is owed an answer by it.
+    /// Drain of all branches of the bank; no client waits for an answer.
     case drain
-    /// One of several tickets.
+    /// One of several selected tickets.
     case selected(TicketNumber, SelectionWork)
   }
 
@@ -40,7 +41,7 @@ final class RequestTable {
     return last
   }
 
-  /// Takes the request out, with the answer on its way; nil when the client has gone.
+  /// Removes the request and returns its entry, for the answer; nil if its client has disconnected.
   func close(_ request: RequestNumber) -> Entry? {
     guard let entry = entries.removeValue(forKey: request) else { return nil }
     entry.seat.session.openRequests -= 1
@@ -54,8 +55,8 @@ final class RequestTable {
 
   func entry(_ request: RequestNumber) -> Entry? { entries[request] }
 
-  /// A client's request for tickets that is still open; nil where it was answered, or was another one. Of two with one
-  /// number it is the first.
+  /// A client's open enqueue request; nil if it was answered or is a request of another kind. If two have the
+  /// same number, the first.
   func enqueue(_ number: UInt32, of session: ControlSession) -> RequestNumber? {
     var first: RequestNumber?
     for (request, entry) in entries where entry.seat.session === session && entry.seat.number == number {
@@ -64,12 +65,12 @@ final class RequestTable {
     return first
   }
 
-  /// A request has failed: its client is told so, if it is still there and was not answered.
+  /// Sends the failure to the client, if it is still connected and was not answered.
   func fail(_ request: RequestNumber, _ failure: Failure) {
     if let entry = close(request) { server.answer(entry.seat, .failure(failure)) }
   }
 
-  /// Forgets everything that a client was owed. What it asked for is done all the same.
+  /// Forgets all answers owed to a client. Its requests are carried out all the same.
   func forget(_ session: ControlSession) {
     guard session.openRequests > 0 else { return }
     entries = entries.filter { $0.value.seat.session !== session }
