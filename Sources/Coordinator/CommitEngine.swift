@@ -1,9 +1,9 @@
-// Owns how changes get into the store: what is staged and since when, when it is committed, what is on its way to the disk,
-// and what waits while the disk is full, while a reset is being written, or because it takes long to read.
-// Invariant: while the disk is full nothing is staged, read or committed, because the store has forgotten what was staged
-// and the queue is ahead of it; what was to be read meanwhile is read when there is room. After the process was cut off
-// nothing is staged, read or committed ever again.
-// Failure: StoreError, which `QueueDriver.fail(_:)` deals with.
+// Transactions of the store: staged changes, the deadline of their commit, and transactions in flight. It also defers
+// reads that cannot run while the disk is full, while a reset is written, or because they take long.
+// Invariant: while the disk is full nothing is staged, read or committed, because the store has discarded staged
+// changes and the queue is ahead of it. Deferred reads run when there is disk space. After a cut-off nothing is staged,
+// read or committed again.
+// Errors: StoreError, handled by `QueueDriver.fail(_:)`.
 
 import BankModel
 import Posix
@@ -11,34 +11,34 @@ import QueueCore
 import Time
 
 final class CommitEngine {
-  /// How long a full disk is left alone before it is tried again.
+  /// Pause before a full disk is retried.
   static let diskPause = TimeSpan.milliseconds(250)
 
-  /// How long nothing may be told of what the store shows, because a part of it is always on its way.
+  /// Longest time without an answer from the store because some transaction is always in flight.
   static let longestUnkept = TimeSpan.milliseconds(250)
 
   private(set) var keptBooks: Books
-  /// After a full disk: when it is tried again.
+  /// Time of the next attempt after a full disk; nil while the disk works.
   private(set) var retryAt: MonotonicTime?
 
   private let context: BankContext
   private let store: any QueueStore
-  /// Whether the store is behind a network, and has something to say at any time.
+  /// True for a store behind a network, which can report results at any time.
   private let isFar: Bool
-  /// The first change since the last commit was staged then; nil while nothing is staged.
+  /// Time at which the first change of the open transaction was staged; nil if nothing is staged.
   private var stagedSince: MonotonicTime?
   private var pacing = CommitPacing()
-  /// The books of the transactions that are on their way, the oldest first.
+  /// Day counters of the transactions in flight, oldest first.
   private var underway: [Books] = []
-  /// Questions that were asked and are not answered.
+  /// Number of store queries without a result.
   private var open = 0
-  /// Since when the store has shown what is not on disk.
+  /// Time since which the store contains changes that are not on disk.
   private var unkeptSince = MonotonicTime(nanoseconds: 0)
-  /// What could not be read while the disk was full.
+  /// Reads that failed because the disk was full.
   private var heldBack: [QueueEffect] = []
-  /// What is to be read in a later turn.
+  /// Reads for a later iteration.
   private var postponed: [QueueEffect] = []
-  /// While the store is short of room: when it looks again.
+  /// Schedule of the checks for disk space while the store is short of it.
   private var room = RoomWatch()
 
   init(_ store: any QueueStore, kept books: Books, _ context: BankContext) {
@@ -48,15 +48,16 @@ final class CommitEngine {
     keptBooks = books
   }
 
-  /// Whether something can be staged or read now.
+  /// True if changes can be staged and read now.
   var isWorking: Bool { retryAt == nil && !context.isCutOff }
-  /// Whether everything that the store shows is on disk: nothing is staged, and nothing is on its way.
+  /// True if the store contains only what is on disk: nothing is staged or in flight.
   var isKept: Bool { !context.isCutOff && !store.hasStagedChanges }
-  /// Whether a reset is being written: whatever is staged stays in an open transaction until it is done.
+  /// True while a reset is written; staged changes stay in the open transaction until it is complete.
   var isEmptying: Bool { store.emptying != nil }
   var emptying: EmptyingProgress? { store.emptying }
 
-  /// Adds a change to the open transaction; while the disk is full the queue remembers it.
+  /// Adds a change to the open transaction. While the disk is full the change is dropped, and the queue keeps
+  /// it.
   func stage(_ change: StoreChange) throws(StoreError) {
     guard isWorking || Kernel.makes("stagesTwice") && !context.isCutOff else { return }
     try store.stage(change)
@@ -68,24 +69,24 @@ final class CommitEngine {
     if underway.isEmpty { unkeptSince = context.now.monotonic }
   }
 
-  /// Whether anything was staged since the last transaction was handed over.
+  /// True if changes were staged since the last commit was started.
   var hasStaged: Bool { stagedSince != nil }
 
-  /// Takes out some of those whose request was never whole; nobody was told of them.
+  /// Removes some customers of requests that stayed incomplete; no client received their tickets.
   func withdrawArrivals(limit: Int) throws(StoreError) {
     guard isWorking else { return }
     try store.withdrawArrivals(limit: limit)
     if stagedSince == nil { noteStaged() }
   }
 
-  /// Reads what the queue has asked for; what has happened then. While the disk is full the store has forgotten what was
-  /// staged, and a page could show who has long gone: reading waits as well.
+  /// Runs a read that the queue has requested, and returns its result. It is deferred while the disk is full:
+  /// the store has discarded staged changes, and a page could contain customers who have left the queue.
   func read(_ effect: QueueEffect) throws(StoreError) -> QueueEvent? {
     guard isWorking else {
       if !Kernel.makes("forgetsWhatItHeldBack") { heldBack.append(effect) }
       return nil
     }
-    // A million dead letters are not brought back in one breath.
+    // Bringing back very many dead letters takes more than one iteration.
     let isLong = if case .loadDead = effect { true } else { false }
     if isEmptying
       || isLong && SystemClock.monotonic().since(context.now.monotonic) >= LongRequests.turn
@@ -98,7 +99,7 @@ final class CommitEngine {
       if answer == nil { open += 1 }
       return answer
     } catch {
-      // Nothing else would ask for it again, and a line whose page never comes is served no more.
+      // The queue does not repeat a read, and a line whose page never arrives would not be served any more.
       heldBack.append(effect)
       throw error
     }
@@ -121,22 +122,24 @@ final class CommitEngine {
     return postponed
   }
 
-  /// Writes more of a reset, until a moment at most.
+  /// Continues to write a reset until a deadline.
   func emptyFurther(until: MonotonicTime) throws(StoreError) {
     while isEmptying, SystemClock.monotonic() < until { try store.emptyFurther() }
   }
 
-  /// Whether what is staged may be committed now. While a reset is being written it may not. While the disk is full the
-  /// store has forgotten what was staged, and the books would be kept without it. A request that is half taken in is
-  /// nobody's before its last slice, whatever is committed meanwhile; see ``QueueMachine/arriving``.
+  /// True if the staged changes may be committed now. Not while a reset is written. Not while the disk is
+  /// full: the store has discarded the staged changes, and the counters would be stored without them.
+  /// Customers of a partly admitted request may be committed, but do not count before its last slice; see
+  /// ``QueueMachine/arriving``.
   var canCommit: Bool {
     (isWorking || Kernel.makes("commitsToAFullDisk") && !context.isCutOff) && !isEmptying
   }
 
-  /// When the open transaction is to be committed; nil while there is nothing to commit.
+  /// Deadline of the commit of the open transaction; nil if there is nothing to commit.
   ///
-  /// Whoever waits for a reply is not kept waiting. Completions alone, for which nobody waits, are gathered while
-  /// the bank is busy, as ``CommitPacing`` says, and are committed at once when it was quiet.
+  /// If a client waits for a reply, the commit is due at once. Completions alone, for which no client waits,
+  /// are gathered while the bank is busy; see ``CommitPacing``. After a quiet time they are committed at
+  /// once.
   func due(isUnsettled: Bool, isAwaited: Bool) -> MonotonicTime? {
     guard canCommit else { return nil }
     guard let stagedSince else { return isUnsettled ? context.now.monotonic : nil }
@@ -144,7 +147,7 @@ final class CommitEngine {
       ? stagedSince : pacing.due(stagedSince: stagedSince, gather: context.configuration.gather)
   }
 
-  /// Puts everything that is staged on disk, with the books as they are, or on its way there. It is later then.
+  /// Commits staged changes and these day counters, or starts the commit. Updates the current time.
   func commit(_ books: Books, arriving: ArrivingRequest?) throws(StoreError) -> CommitProgress {
     precondition(
       canCommit, "nothing is committed beside what the store has forgotten, or in the middle of a reset")
@@ -163,21 +166,21 @@ final class CommitEngine {
     return progress
   }
 
-  /// Whether something is on its way to the disk.
+  /// True if a transaction is in flight.
   var isUnderway: Bool { !underway.isEmpty }
 
-  /// Whether something may have come to pass.
+  /// True if results may arrive.
   var mayHaveResults: Bool { isUnderway || open > 0 || isFar }
 
-  /// What has come to pass of what is on its way or was asked for, or what others have done with shared books; nil where
-  /// there is nothing to say yet.
+  /// Next result of a transaction or query, or the next change by another branch of a shared database; nil if
+  /// there is none yet.
   func takeResult() throws(StoreError) -> QueueEvent? {
     guard mayHaveResults, isWorking, let event = try store.takeResult() else { return nil }
     context.takeTime()
     switch event {
     case .committed: keptBooks = underway.removeFirst()
     case .pageLoaded, .delayedLoaded, .found, .deadLoaded: open -= 1
-    // Nothing that was asked before is answered any more.
+    // Queries from before the loss of the branch get no results.
     case .branchLost: forgetUncertain()
     default: break
     }
@@ -190,26 +193,26 @@ final class CommitEngine {
     open = 0
   }
 
-  /// Returns when the result of everything that is on its way can be taken. It is later then.
+  /// Blocks until the results of all transactions in flight can be taken. Updates the current time.
   func awaitResults() {
     guard isUnderway, isWorking, !isFar else { return }
     store.awaitResults()
     context.takeTime()
   }
 
-  /// Whether there was no moment for so long in which everything that the store shows is on disk, that one is to be made:
-  /// where one transaction follows the other there is none by itself, and whoever asks what is kept would wait for ever.
+  /// True if the store has contained changes that are not on disk for too long. With transactions back to
+  /// back this would never end by itself, and clients that query the store would wait forever.
   var isKeptTooRarely: Bool {
     isUnderway && !isFar && unkeptSince + Self.longestUnkept <= context.now.monotonic
   }
 
-  /// What a customer of the present day carries.
+  /// Payload of a customer of the present day.
   func payload(of ticket: TicketNumber) throws(StoreError) -> [UInt8]? { try store.payload(of: ticket) }
   var services: ServiceDirectory { store.services }
 
-  /// Gives numbers to services that have none.
+  /// Assigns numbers to services that have none.
   ///
-  /// - Throws: `.diskFull` also where something is staged that could not be committed just now.
+  /// - Throws: `.diskFull` also if staged changes could not be committed just now.
   func giveNumbers(to names: [ServiceName]) throws(StoreError) {
     guard isWorking, !store.hasStagedChanges else { throw .diskFull(detail: Remark(quoting: "not now")) }
     try store.giveNumbers(to: names)
@@ -218,8 +221,8 @@ final class CommitEngine {
 
   func tidyUp() throws(StoreError) { if isWorking { try store.tidyUp() } }
 
-  /// The disk is full: what was staged and what was on its way is forgotten. The store has made what room it could, so at
-  /// the first time it is tried again at once.
+  /// Discards staged changes and transactions in flight, after a full disk. The store has freed what space it
+  /// could, so the first retry is immediate.
   func rollBack(isFirst: Bool) {
     store.rollBack()
     stagedSince = nil
@@ -228,7 +231,7 @@ final class CommitEngine {
   }
 
   func beginRetry() { retryAt = nil }
-  /// Something is performed when there is room again.
+  /// Defers an effect until the disk has free space.
   func holdBack(_ effect: QueueEffect) { heldBack.append(effect) }
 
   func takeHeldBack() -> [QueueEffect] {
@@ -236,40 +239,40 @@ final class CommitEngine {
     return heldBack
   }
 
-  /// When the engine has to be looked after by itself next: the commit apart.
+  /// Next deadline of the engine, apart from the commit.
   var nextDeadline: MonotonicTime? {
     let own = MonotonicTime.earlier(retryAt, room.dueAt)
     guard mayHaveResults, let next = store.nextResult else { return own }
-    // While a full disk is left alone nothing is taken of what is there, and so it wakes nobody.
+    // While a full disk is left alone results are not taken, so they must not wake the loop.
     return isWorking || next > context.now.monotonic ? .earlier(own, next) : own
   }
 
-  /// Whether the store lives on its reserve, as it has found out last. While it does it is asked again every second, and
-  /// otherwise never, so that an idle bank sleeps.
+  /// True if the store is using its disk reserve, as of its last check. While it does, the check repeats
+  /// every second. Otherwise there are no checks, so that an idle bank sleeps.
   func noteRoom() -> Bool {
     let isShort = store.isShort
     room.note(isShort: isShort, at: context.now.monotonic)
     return isShort
   }
 
-  /// Has the store look for room where it was left alone long enough; whether it has.
+  /// Lets the store check for disk space if the pause is over; true if it did.
   func lookForRoomIfDue() -> Bool {
     guard room.takeDue(at: context.now.monotonic) else { return false }
     store.lookForRoom()
     return true
   }
 
-  /// Whether there is room for so many customers to get their receipts in one transaction.
+  /// True if one transaction has disk space for the receipts of this many customers.
   func hasRoom(toMove customers: Int64) -> Bool { store.hasRoom(toMove: customers) }
   func holdBack(forJuicesOf assortment: Assortment) { store.holdBack(forJuicesOf: assortment) }
 }
 
-/// The decision when the open transaction is committed while nobody waits for it.
-/// Invariant: what is staged is committed within `gather` or `longestPause` of the last commit, whichever is longer.
+/// Schedule of commits for which no client waits.
+/// Invariant: staged changes are committed within `gather` or `longestPause` of the last commit, whichever is longer.
 struct CommitPacing {
-  /// The pause after a commit, in durations of that commit.
+  /// Pause after a commit, in durations of that commit.
   static let rest: Int64 = 32
-  /// The longest pause that a slow disk can bring about; those who watch the receipts see them so much later.
+  /// Longest pause caused by a slow disk; clients that follow receipts see them this much later.
   static let longestPause = TimeSpan.milliseconds(25)
 
   private var lastCommit = MonotonicTime(nanoseconds: 0)
@@ -282,7 +285,7 @@ struct CommitPacing {
       wanted.overflow ? Self.longestPause : min(TimeSpan(nanoseconds: wanted.partialValue), Self.longestPause)
   }
 
-  /// When changes that nobody waits for are committed: at once after a quiet time.
+  /// Deadline of a commit for which no client waits; immediate after a quiet time.
   func due(stagedSince: MonotonicTime, gather: TimeSpan) -> MonotonicTime {
     max(stagedSince, lastCommit + max(gather, pause))
   }

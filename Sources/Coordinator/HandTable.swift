@@ -1,18 +1,20 @@
-// The customers in the hands of commands and workers, as the next coordinator finds them when this one is killed. They lie in memory
-// that outlives the process: a word is written when a customer is handed out and when it leaves the hand, and no disk is waited for.
-// Invariants: a customer stands in the table before its worker hears of it. What a table says of other books, another day or
-// a machine that has lost its power since is nothing. The table has room for `buckets * ways` customers; those beyond are not noted.
+// Table of customers in flight at commands and workers, which the next coordinator reads after this one was killed. The
+// memory outlives the process: one 64-bit word is written when a customer is assigned and when its attempt ends,
+// without waiting for a disk.
+// Invariants: a customer is in the table before its worker receives it. Contents for another database, another day or
+// an earlier boot of the machine are ignored. The table has room for `buckets * ways` customers; further ones are not
+// recorded.
 
 import BankModel
 import Posix
 import QueueCore
 
 package final class HandTable {
-  /// Buckets, a power of two: numbers that follow each other lie in different ones.
+  /// Power of two; consecutive numbers are in different buckets.
   private static let buckets = 1_024
   private static let ways = 8
   private static let header = 8
-  /// Words of 64 bits.
+  /// Size in words of 64 bits.
   package static let wordCount = header + buckets * ways
 
   private enum Head {
@@ -20,7 +22,7 @@ package final class HandTable {
   }
   private static let format: UInt64 = 0x6261_6e6b_6861_6e01
 
-  /// A customer: the ticket below, how often a coordinator has died with it, and two flags.
+  /// One customer: the ticket in the low bits, the number of coordinator crashes with it, and two flags.
   private struct Entry {
     static let ticketMask: UInt64 = 1 << 40 - 1
     static let mostFalls = 255
@@ -44,47 +46,47 @@ package final class HandTable {
   private let words: UnsafeMutableBufferPointer<UInt64>
   private let boot: UInt64
   private let owner: AnyObject?
-  /// Whether the process is dead, and nothing that it still does has an effect: in a simulation alone.
+  /// True if the simulated process is dead, so that its writes have no effect. Simulation only.
   package var isDead: () -> Bool = { false }
-  /// Customers in the table: while there are none, nothing is looked for.
+  /// Number of customers in the table; searches are skipped while it is zero.
   private var count = 0
 
-  /// A table in memory that its owner keeps.
+  /// Table in memory that its owner provides.
   ///
   /// - Parameters:
-  ///   - words: ``wordCount`` of them, all zero for a table that was never used.
-  ///   - boot: by which this start of the machine is known; nil if it cannot be told.
-  ///   - owner: held for as long as the words are used.
+  ///   - words: ``wordCount`` words, all zero for a new table.
+  ///   - boot: Identifies this boot of the machine; nil if unknown.
+  ///   - owner: Retained while the words are in use.
   package init(_ words: UnsafeMutableBufferPointer<UInt64>, boot: [UInt8]?, owner: AnyObject? = nil) {
     precondition(words.count == Self.wordCount, "a table has room for its words")
     (self.words, self.owner) = (words, owner)
     self.boot = Self.digest(boot ?? [])
   }
 
-  /// The table of a home.
+  /// Table of a home.
   convenience init(at path: String) throws(SystemError) {
     let mapped = try MappedWords(path: path, count: Self.wordCount)
     self.init(mapped.words, boot: Self.boot, owner: mapped)
   }
 
-  /// Makes the file of the table again, with what the table says. A table without a file has nothing to renew.
+  /// Creates the file of the table again, with its contents. Does nothing for a table without a file.
   func renew(at path: String) throws(SystemError) { try (owner as? MappedWords)?.move(to: path) }
 
-  /// What tells this start of the machine from every other; nil if the kernel does not tell. `random(4)`
+  /// Identifier of this boot of the machine; nil if the kernel does not provide it. See `random(4)`.
   private static var boot: [UInt8]? {
     try? FileDescriptor.open("/proc/sys/kernel/random/boot_id", .readOnly).readAll(limit: 64)
   }
 
-  /// Whether no customer is noted.
+  /// True if no customer is recorded.
   var isEmpty: Bool { count == 0 }
-  /// Whether the coordinator of this table has ended by itself.
+  /// True if the coordinator of this table has exited cleanly.
   package var isClosed: Bool { words[Head.isClosed] == 1 }
 
-  // MARK: - The start and the end
+  // MARK: - Start and end
 
-  /// Takes the table over from the coordinator before this one.
+  /// Takes the table over from the previous coordinator.
   ///
-  /// - Returns: the customers with whom coordinators have died.
+  /// - Returns: Customers that were in flight at coordinator crashes.
   package func begin(books: BooksName, day: BusinessDay) -> [TicketNumber: CoordinatorFall] {
     let isKnown =
       boot != 0 && words[Head.format] == Self.format && words[Head.boot] == boot
@@ -100,7 +102,8 @@ package final class HandTable {
 
   private func takeOver(wasClosed: Bool) -> [TicketNumber: CoordinatorFall] {
     let places = (Self.header..<Self.wordCount).filter { words[$0] != 0 }
-    // A coordinator that dies with no customer in hand dies by itself, and perhaps did so before.
+    // A crash with no customer in flight has another cause, which may also explain earlier crashes: reset the
+    // counts.
     let isNoCustomersFault = !wasClosed && !places.contains { Entry(word: words[$0]).isInHand }
     var falls: [TicketNumber: CoordinatorFall] = [:]
     count = 0
@@ -123,14 +126,14 @@ package final class HandTable {
     return falls
   }
 
-  /// This process ends by itself, and no customer is lost with it.
+  /// Marks a clean exit: no customer is in flight.
   package func close() {
     guard !isDead() else { return }
     leaveAll()
     words[Head.isClosed] = 1
   }
 
-  /// Another day begins, with other numbers.
+  /// Starts another day, whose ticket numbers are different.
   package func begin(day: BusinessDay) {
     guard !isDead() else { return }
     clear()
@@ -144,7 +147,7 @@ package final class HandTable {
 
   // MARK: - Customers
 
-  /// A customer is handed out.
+  /// Records that a customer is assigned.
   package func take(_ ticket: TicketNumber) {
     guard !isDead() else { return }
     let bucket = bucket(of: ticket)
@@ -164,20 +167,20 @@ package final class HandTable {
     count += 1
   }
 
-  /// The attempt at a customer was recorded: no worker has it in hand.
+  /// Records that an attempt has ended and is stored, so no worker holds the customer.
   package func leave(_ ticket: TicketNumber) {
     guard count > 0, let place = place(of: ticket), !isDead() else { return }
     change(place) { ($0.isInHand, $0.isUnrecorded) = (false, false) }
     if Entry(word: words[place]).falls == 0 { free(place) }
   }
 
-  /// A customer has a receipt, or is put aside.
+  /// Removes a customer that has a receipt or is a dead letter.
   package func forget(_ ticket: TicketNumber) {
     guard count > 0, let place = place(of: ticket), !isDead() else { return }
     free(place)
   }
 
-  /// No worker has a customer in hand any more.
+  /// Records that no worker holds any customer.
   package func leaveAll() {
     guard !isDead() else { return }
     for place in Self.header..<Self.wordCount where words[place] != 0 {
@@ -207,7 +210,7 @@ package final class HandTable {
     bucket(of: ticket).first { words[$0] != 0 && Entry(word: words[$0]).ticket == ticket }
   }
 
-  /// FNV-1a: it tells starts of a machine apart, and keeps no secret.
+  /// FNV-1a hash; it distinguishes boots of the machine and is not a security measure.
   private static func digest(_ bytes: [UInt8]) -> UInt64 {
     guard !bytes.isEmpty else { return 0 }
     return bytes.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
@@ -215,7 +218,7 @@ package final class HandTable {
 }
 
 extension QueueDriver {
-  /// Notes in the table what a change says of the customers in hand.
+  /// Updates the table after a change to a customer in flight.
   func noteHands(_ change: StoreChange) {
     guard let hands else { return }
     if hands.isEmpty {

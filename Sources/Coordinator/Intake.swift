@@ -133,8 +133,7 @@ final class Intake: BankPart {
     queue.commit()
   }
 
-  /// Upper limit of customers that are numbered last, so that other requests get numbers meanwhile. Zero for
-  /// a shared database, which assigns the numbers itself.
+  /// Most customers numbered last, to leave numbers to others. A shared database assigns numbers itself.
   private var gap: Int64 { shared == nil ? limits.gap : 0 }
 
   // MARK: - Pending work
@@ -146,8 +145,8 @@ final class Intake: BankPart {
   var hasWorkNow: Bool { hasWork && (isDue || hasMoreBeside) }
   var nextDeadline: MonotonicTime? { hasWork ? pacing.restsUntil : nil }
 
-  /// First number of a request that can no longer complete and whose customers are still to be removed; nil
-  /// if there is none. A request whose last slice is not on disk yet counts as complete.
+  /// First number of a request that cannot complete, if its customers are still to be removed. A request
+  /// whose last slice is not on disk yet counts as complete.
   var remains: TicketNumber? {
     guard let first = store.arrivingFrom, !queue.machine.isTakingIn, first > queue.machine.books.issued,
       !Kernel.makes("keepsAPartOfTheWithdrawn")
@@ -155,8 +154,7 @@ final class Intake: BankPart {
     return first
   }
 
-  /// True if those customers are to be removed now. While the disk is full new requests are refused, so the
-  /// removal delays none of them.
+  /// True if they are to be removed now. While the disk is full requests are refused, so none is delayed.
   private var isWithdrawing: Bool { queue.engine.isWorking && remains != nil }
   private var isDue: Bool { pacing.isDue(at: context.now.monotonic) }
   /// True if customers of a large request were admitted or removed in this iteration while other customers
@@ -248,8 +246,7 @@ final class Intake: BankPart {
   /// withdrawal. No client received their numbers, and the removal frees the numbers.
   private func withdrawArrivals() {
     guard !queue.withdrawArrivals(limit: limits.withdrawn) else { return }
-    // The removal needs disk space too. After a failure the waiting requests proceed for a second before the
-    // next attempt.
+    // The removal needs disk space too: after a failure the waiting requests proceed for a second.
     rest(until: context.now.monotonic + .seconds(1))
   }
 

@@ -1,8 +1,8 @@
-// Owns when what is staged is committed, and what follows when it is on disk: at once, or later, where a store answers later.
-// Then the bank goes on serving and staging into the next transaction meanwhile, and the results are taken once in each turn.
-// Invariants: the queue hears of a seal before anything else can be staged, so that what it takes for a transaction is what
-// the store has been given; and of results in the order in which they come.
-// Failure: StoreError, which `fail(_:)` deals with.
+// Commits of staged changes and their consequences. With a store that confirms later, the bank continues to serve and
+// stages into the next transaction meanwhile. Results are taken once in each iteration.
+// Invariants: the machine receives `sealed` before anything else is staged, so its transactions match those given to
+// the store. Results are handled in the order in which they arrive.
+// Errors: StoreError, handled by `fail(_:)`.
 
 import BankModel
 import Posix
@@ -10,9 +10,11 @@ import QueueCore
 import Time
 
 extension QueueDriver {
-  /// When what is staged is to be committed; nil while there is nothing to commit, or as many are on their way as may be.
-  /// - Parameter isHurried: Whether it is committed in its own turn, though nobody waits for it. What a slice of a large
-  ///   request has staged beside others who are served is, so that the time for it is the intake's.
+  /// Deadline of the next commit; nil if there is nothing to commit or the limit of transactions in flight is
+  /// reached.
+  /// - Parameter isHurried: True to commit in this iteration although no client waits. A slice of a large
+  ///   request that was staged while other customers are served is committed so, to charge its time to the
+  ///   intake.
   func commitDue(isHurried: Bool) -> MonotonicTime? {
     guard machine.hasRoomUnderway else { return nil }
     return engine.due(
@@ -20,18 +22,19 @@ extension QueueDriver {
       isAwaited: machine.hasPromises || followers.tickets.owesAnEnd || isHurried)
   }
 
-  /// Commits where it is time to; see ``commitDue(isHurried:)``.
+  /// Commits if the deadline has passed; see ``commitDue(isHurried:)``.
   func commitIfDue(isHurried: Bool) {
     guard let due = commitDue(isHurried: isHurried), due <= context.now.monotonic else { return }
     commit()
   }
 
-  /// Puts everything that is staged on disk, where that may be done now, and tells everybody who waits for it; or puts it on
-  /// its way. Where as many are on their way as may be these are waited for.
+  /// Commits everything that is staged, and notifies waiting clients if it is on disk. A store that confirms
+  /// later only starts the commit. If the limit of transactions in flight is reached, their results are
+  /// awaited first.
   func commit() {
     if !machine.hasRoomUnderway { awaitResults() }
     guard machine.hasRoomUnderway else { return }
-    // The time of business alone can wait for what is on its way.
+    // If only the time of business has changed, the commit can wait for the transactions in flight.
     guard engine.canCommit, !engine.isUnderway || engine.hasStaged || machine.isUnsealed else { return }
     let isSaidBefore = Kernel.makes("saysCommittedTooEarly") && !machine.isTakingIn
     if isSaidBefore { happen(.committed) }
@@ -53,14 +56,14 @@ extension QueueDriver {
     if engine.isKeptTooRarely { awaitResults() }
   }
 
-  /// Waits until nothing is on its way any more, and does what follows from it.
+  /// Blocks until no transaction is in flight, and handles the results.
   func awaitResults() {
     engine.awaitResults()
     takeResults()
   }
 
-  /// Hears what has come to the disk since the last time, and tells everybody who waits for it: of one transaction after the
-  /// other, because what one brings about may be in the way of what waits for the next.
+  /// Handles the results that have arrived, and notifies waiting clients after each transaction: its effects
+  /// may change what the clients of the next one are sent.
   func takeResults() {
     while engine.mayHaveResults {
       let wasJammed = machine.isJammed
@@ -83,9 +86,9 @@ extension QueueDriver {
     }
   }
 
-  /// Before anything of this is performed, and so before anything is staged again: now the store shows what is on disk, where
-  /// nothing else is on its way. Who is told may bring about more, as an audit that hears what the stock has given back: that
-  /// is performed behind the rest.
+  /// Notifies waiting clients before any effect is performed, and so before anything is staged. If no other
+  /// transaction is in flight, the store now contains only what is on disk. A notified part may cause more
+  /// effects, for example an audit that receives released stock; these are performed after the others.
   private func tell() {
     isTelling = true
     onCommitted()

@@ -1,6 +1,6 @@
-// Owns how a customer is handed out: what whoever serves it is told, and what the customer carries with it.
-// Invariant: nobody is handed out without what it carries. Failure: while the disk is full that cannot be read, and the customer
-// comes later; after anything worse the process ends.
+// Assignment of customers: builds the message to a worker, with the customer's payload.
+// Invariant: no customer is assigned without its payload.
+// Errors: if a full disk prevents reading the payload, the customer is deferred. Any worse error ends the process.
 
 import BankModel
 import Configuration
@@ -9,10 +9,10 @@ import QueueCore
 import Wire
 
 extension QueueDriver {
-  /// Tells whoever is to serve a customer, with what the customer carries.
+  /// Sends a customer with its payload to its worker, or holds the message back.
   func entrust(_ customer: Customer, _ lease: Lease, at window: Window) {
     let kind = context.kinds[window.service]
-    // Who was held back may have been taken back meanwhile.
+    // A customer that was held back may have been recalled meanwhile.
     guard kind != .run || machine.holds(lease, at: window) else { return }
     guard !kind.takesPayload || !holdsOrder(of: customer, lease, at: window) else { return }
     tell(of: customer, lease, at: window, kind)
@@ -32,9 +32,9 @@ extension QueueDriver {
     tell(window, assignment(of: customer, lease, payload, kind: kind))
   }
 
-  /// Holds an order back if as much waits for its reader as may.
+  /// Holds an order back if the limit of unread bytes is reached.
   ///
-  /// - Returns: true if it was held back.
+  /// - Returns: True if it was held back.
   private func holdsOrder(of customer: Customer, _ lease: Lease, at window: Window) -> Bool {
     let peer = HeldOrders.Peer(window)
     if !heldOrders.isEmpty { heldOrders.removeStale(of: peer) { machine.holds($0.lease, at: $0.window) } }
@@ -43,9 +43,9 @@ extension QueueDriver {
     return true
   }
 
-  /// Sends orders that were held back, as far as their readers have made room.
+  /// Sends orders that were held back, up to the limit of unread bytes of each worker.
   ///
-  /// - Returns: true if one was sent.
+  /// - Returns: True if one was sent.
   func sendHeldOrders() -> Bool {
     guard !heldOrders.isEmpty, !context.isCutOff, engine.isWorking else { return false }
     var hasSent = false
@@ -57,7 +57,8 @@ extension QueueDriver {
         heldOrders.removeFirst(of: peer)
         guard isHeld else { continue }
         hasSent = true
-        // The lease begins with the order: a worker makes no progress with a customer that it has not been told of.
+        // The lease starts with the order: a worker cannot make progress with a customer that it has not
+        // received.
         renew(order)
         tell(of: order.customer, order.lease, at: order.window, context.kinds[order.window.service])
         guard !context.isCutOff, engine.isWorking else { break }
@@ -67,8 +68,8 @@ extension QueueDriver {
     return hasSent
   }
 
-  /// While a worker reads, the leases of the customers behind do not run out: it is the bank that has not told it of them. One that
-  /// reads nothing for a lease loses them.
+  /// Renews the leases of customers whose orders are held back, while their worker reads: the delay is the
+  /// bank's. A worker that reads nothing for the duration of a lease loses them.
   private func renewHeldLeases(of peer: HeldOrders.Peer) {
     guard let first = heldOrders.first(of: peer),
       heldOrders.hasRead(peer, backlog: backlog(at: first.window))
@@ -83,7 +84,7 @@ extension QueueDriver {
     apply(.tellerProgressed(order.window, order.lease.generation, order.lease))
   }
 
-  /// Asks for a customer back. One whose order was never sent is back already.
+  /// Recalls a customer. If its order was never sent, the customer counts as returned at once.
   func recall(_ lease: Lease, from window: Window) {
     guard !heldOrders.isEmpty, heldOrders.remove(lease, of: HeldOrders.Peer(window)) else {
       return tell(window, .recall(lease))
@@ -91,14 +92,15 @@ extension QueueDriver {
     apply(.tellerAnswered(window, lease.generation, lease, .returned))
   }
 
-  /// Bytes that were sent to the worker of a window and that it has not read.
+  /// Bytes sent to the worker of a window that it has not read.
   private func backlog(at window: Window) -> Int {
     if let number = window.outsideNumber { return outsideBacklog(number) }
     return tellerSupervisor.posts[window]?.channel?.backlog ?? 0
   }
 
-  /// While the disk is full it cannot be read what a customer carries, and nobody works without that: the customer comes
-  /// later, and it is nobody's failure. Whose turn has not come at a runner waits there until there is room.
+  /// Defers a customer whose payload cannot be read because the disk is full. The customer is retried later,
+  /// and no failure is counted. A customer that is queued at a runner, but not yet started, waits there until
+  /// there is disk space.
   private func putOff(_ customer: Customer, _ lease: Lease, at window: Window, _ kind: ServiceKind) {
     guard kind != .run || machine.numbers(of: window)?.lease == lease else {
       if machine.holds(lease, at: window) { engine.holdBack(.assign(window, lease, customer)) }
@@ -109,7 +111,7 @@ extension QueueDriver {
     apply(.tellerAnswered(window, lease.generation, lease, .failed(failure)))
   }
 
-  /// What whoever serves a customer is told of it.
+  /// Message that assigns a customer to its worker.
   private func assignment(
     of customer: Customer, _ lease: Lease, _ payload: [UInt8]?, kind: ServiceKind
   ) -> WindowMessage {

@@ -1,11 +1,11 @@
-// Owns the reasons of services that have paused by themselves, over the death and the restart of the coordinator.
+// Reasons of services that the queue has paused, stored so that they survive a restart of the coordinator.
 // Invariant: a service that is not paused has no reason.
 
 import BankModel
 import QueueCore
 
 extension QueueDriver {
-  /// Reads why services are paused that a coordinator before this one has left so.
+  /// Reads the reasons for services that an earlier coordinator has paused.
   func readPauseReasons() {
     guard machine.books.paused.contains(true) else { return }
     for (name, reason) in PauseNote.read(from: context.home.pauses) {
@@ -17,7 +17,7 @@ extension QueueDriver {
     }
   }
 
-  /// Keeps the reasons for the next coordinator.
+  /// Stores the reasons for the next coordinator.
   func keepPauseReasons() {
     let directory = context.services.directory
     let named = pauseReasons.map { (directory[$0.key], $0.value) }

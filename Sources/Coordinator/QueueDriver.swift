@@ -1,8 +1,8 @@
-// Owns the queue's machine and how it is driven: every event reaches it here, and what it wants is performed here, in order.
-// Failure: a store that leaves the disk in doubt ends everything; see `BankContext.cutOff(with:)`.
-// Invariants: an event reaches the machine through `apply(_:into:)` and through nothing else; a change is staged before
-// anything that was wanted after it; what waits for a commit is performed before anything else can be staged. How a commit
-// comes about stands in `QueueDriver+Commits.swift`.
+// Driver of the queue's state machine: it applies every event and performs the resulting effects in order.
+// `QueueDriver+Commits.swift` handles commits.
+// Invariants: events reach the machine only through `apply(_:into:)`. A change is staged before any effect requested
+// after it. Effects that wait for a commit are performed before anything else can be staged.
+// Errors: a store error that leaves the disk in doubt ends the process; see `BankContext.cutOff(with:)`.
 
 import BankModel
 import Posix
@@ -10,14 +10,14 @@ import QueueCore
 import Time
 import Wire
 
-/// Looks at everything that happens to a queue, and lets it happen.
+/// Observer of a queue, through which every event is applied.
 package protocol QueueWitness: AnyObject {
-  /// Lets an event happen to the queue at a moment; what it wants is appended, and will be performed in order.
+  /// Applies an event at a moment and appends the requested effects, which are performed in order.
   func apply(
     _ event: QueueEvent, to machine: inout QueueMachine, at now: Moment, into effects: inout [QueueEffect])
 }
 
-/// What the queue wants of a worker that has come by itself.
+/// Effect for an outside worker.
 enum OutsideWish {
   case tell(WindowMessage)
   case expel(Generation, reason: String)
@@ -27,53 +27,54 @@ final class QueueDriver {
   private(set) var machine: QueueMachine
   let engine: CommitEngine
 
-  /// Something is to be done with a worker that has come by itself.
+  /// Called with an effect for an outside worker.
   var onOutside: (OutsideWish, Window) -> Void = { _, _ in }
-  /// Shared books are to do something with customers who are not in this branch's hands.
+  /// Called with an order for customers whom this branch has not claimed; the shared database performs it.
   var onForward: (OperatorOrder, RequestNumber) -> Void = { _, _ in }
-  /// A service has paused by itself.
+  /// Called when the queue has paused a service.
   var onPaused: () -> Void = {}
   var onReply: (RequestNumber, QueueAnswer) -> Void = { _, _ in }
-  /// Nobody is left who can be served, and no window is busy.
+  /// Called when no customer can be served any more and no window is busy.
   var onDrained: () -> Void = {}
-  /// Everything is on disk, and nothing is staged yet: now the store shows what may be told.
+  /// Called when everything is on disk and nothing is staged yet, so that the store may be read for answers.
   var onCommitted: () -> Void = {}
-  /// The disk is full, and the queue has refused whoever was not on disk.
+  /// Called when the disk is full and the queue has refused all customers who were not on disk.
   var onRefused: () -> Void = {}
-  /// The store has failed and nobody knows any more what is on disk: the last words are to be spoken.
+  /// Called when the store has failed and the state of the disk is unknown, so that the final messages are
+  /// sent.
   var onBroken: (StoreError) -> Void = { _ in }
 
-  /// Why services have paused by themselves, as long as they are paused.
+  /// Reasons of services that the queue has paused, until they are resumed.
   var pauseReasons: [Service: String] = [:]
 
-  /// How far workers have come with customers in their hands, as they said last.
+  /// Latest progress reports of workers, for customers in flight.
   private(set) var progress: [TicketNumber: WorkProgress] = [:]
 
   var witness: (any QueueWitness)?
 
-  /// What workers that keep no log have in its place.
+  /// Log entries for workers that keep no log of their own.
   let journal: WorkerJournal
 
   let context: BankContext
   let tellerSupervisor: TellerSupervisor
-  /// The customers in the hands of commands and workers, for the coordinator after this one.
+  /// Customers in flight at commands and workers, stored for the next coordinator; nil if there is no table.
   let hands: HandTable?
-  /// Orders for workers that have not read what was sent before.
+  /// Orders for workers that have not read earlier messages.
   var heldOrders = HeldOrders()
-  /// Bytes that wait for the worker of a number that has come by itself.
+  /// Unread bytes sent to the outside worker of a number.
   var outsideBacklog: (Int32) -> Int = { _ in 0 }
   let followers: Followers
   private let releases: ReleaseQueue
   private var effects: [QueueEffect] = []
   private var isPerforming = false
-  /// The business day of the effects that are being performed. A reset among the events behind them has ended it for the queue
-  /// already: what was handed out before the reset is still an order of that day.
+  /// Business day of the effects being performed. A reset later in the list has already ended that day in the
+  /// machine. Assignments made before the reset are still orders of that day.
   private(set) var effectsDay: BusinessDay
-  /// Whether those are being told who have waited for a commit.
+  /// True while the clients that waited for a commit are notified.
   var isTelling = false
-  /// Whether a request is being answered: what the queue says of it is on disk, whatever else is not.
+  /// True while a request is answered: the facts in the reply are on disk, even if other changes are not.
   private(set) var isReplying = false
-  /// Changes to come that were staged before, when the disk was full, and were counted then.
+  /// Number of upcoming changes that were staged, and counted by followers, before the disk was full.
   private var repeats = 0
 
   init(
@@ -93,16 +94,16 @@ final class QueueDriver {
 
   // MARK: - Events
 
-  /// Lets an event happen and does everything that follows from it.
+  /// Applies an event and performs its effects.
   func happen(_ event: QueueEvent) {
     apply(event)
     perform()
   }
 
-  /// Lets an event happen; what follows from it is done with the next ``perform()``.
+  /// Applies an event; the next ``perform()`` performs its effects.
   func apply(_ event: QueueEvent) { apply(event, into: &effects) }
 
-  /// The one way in which anything happens to the queue.
+  /// Single entry point for events.
   private func apply(_ event: QueueEvent, into effects: inout [QueueEffect]) {
     if case .resume(_, let service) = event, !pauseReasons.isEmpty {
       if let service { pauseReasons[service] = nil } else { pauseReasons.removeAll() }
@@ -112,7 +113,7 @@ final class QueueDriver {
     witness.apply(event, to: &machine, at: context.now, into: &effects)
   }
 
-  /// A worker says how far it has come. It is remembered for those whom the queue knows to be in its hands.
+  /// Stores a worker's progress report if the worker holds the lease.
   func note(_ progress: WorkProgress, of lease: Lease, at window: Window) {
     guard machine.holds(lease, at: window) else { return }
     self.progress[lease.ticket] = progress
@@ -120,14 +121,14 @@ final class QueueDriver {
   }
 
   func adopt(_ policy: QueuePolicy) { machine.adopt(policy) }
-  /// How many a reset has cancelled that is answered now; nil for every other request.
+  /// Number of customers cancelled by the reset that is answered now; nil for other requests.
   func takeCancelled(by request: RequestNumber) -> Int64? { machine.takeCancelled(by: request) }
 
   // MARK: - Effects
 
-  /// Performs everything that the queue wants, also what follows from performing it.
+  /// Performs all pending effects.
   ///
-  /// Performing can make something happen that wants more: that is appended, and performed in its turn.
+  /// An effect can cause events with more effects; these are appended and performed in order.
   func perform() {
     guard !isPerforming, !isTelling else { return }
     isPerforming = true
@@ -137,7 +138,7 @@ final class QueueDriver {
     var place = 0
     while place < effects.count, !context.isCutOff {
       if isShuffled { swapStages(from: place) }
-      // Taken and not copied: what it holds would be counted up and down again.
+      // Moved, not copied, to avoid retain and release of its contents.
       var effect = QueueEffect.reportDrained
       swap(&effect, &effects[place])
       place += 1
@@ -146,12 +147,12 @@ final class QueueDriver {
     effects.removeAll(keepingCapacity: true)
   }
 
-  /// The day that the first reset among the effects ends; nil if there is none.
+  /// Day that the first reset among the effects ends; nil if there is none.
   private var firstEndedDay: BusinessDay? {
     effects.lazy.compactMap { if case .stage(.cancelEveryone(let day, _)) = $0 { day } else { nil } }.first
   }
 
-  /// A mistake that is never made outside of a simulation: a change is staged after the one that follows it.
+  /// Fault injection in simulations only: stages a change after its successor.
   private func swapStages(from place: Int) {
     guard case .stage = effects[place] else { return }
     let next = effects[(place + 1)...].firstIndex { if case .stage = $0 { true } else { false } }
@@ -169,7 +170,7 @@ final class QueueDriver {
       if let hands, context.kinds[window.service].takesPayload { hands.take(lease.ticket) }
       entrust(customer, lease, at: window)
     case .acknowledge(let window, let lease):
-      // A worker that is no teller is told nothing that its page does not name, whichever encoding it speaks.
+      // A worker other than a teller receives only the messages of the worker protocol, in either encoding.
       guard !window.isOutside, !context.kinds[window.service].isForeign else { break }
       tellerSupervisor.tell(window, .acknowledged(lease), canWait: machine.numbers(of: window)?.lease != nil)
     case .recall(let window, let lease): recall(lease, from: window)
@@ -214,7 +215,7 @@ final class QueueDriver {
     }
   }
 
-  /// Says something at a window, or to a worker that has come by itself.
+  /// Sends a message to the teller or outside worker at a window.
   func tell(_ window: Window, _ message: WindowMessage) {
     if window.isOutside { onOutside(.tell(message), window) } else { tellerSupervisor.tell(window, message) }
   }
@@ -233,7 +234,7 @@ final class QueueDriver {
     do throws(StoreError) { if let event = try engine.read(effect) { apply(event) } } catch { fail(error) }
   }
 
-  /// Reads what was put off because it takes long, as if it had been asked for now.
+  /// Performs the reads that were postponed because they take long.
   func readPostponed() {
     guard engine.hasPostponed else { return }
     context.takeTime()
@@ -263,12 +264,12 @@ final class QueueDriver {
     }
   }
 
-  // MARK: - What the store is asked for
+  // MARK: - Requests to the store
 
-  /// Whether customers may be taken in, or out, in this turn.
+  /// True if customers may be admitted or removed in this iteration.
   var mayTakeIn: Bool { !context.isCutOff && !engine.isEmptying && !machine.holdsBackIntake }
 
-  /// Gives numbers to the services that have none, durable when it returns; what was staged is committed first.
+  /// Assigns numbers to services that have none, durably. Staged changes are committed first.
   func giveNumbers(to names: [ServiceName]) throws(StoreError) {
     guard names.contains(where: { engine.services[$0] == nil }) else { return }
     commit()
@@ -276,10 +277,10 @@ final class QueueDriver {
     try engine.giveNumbers(to: names)
   }
 
-  /// Everybody has been told: the store does what it has put off.
+  /// Lets the store do deferred maintenance, after all replies of this iteration were sent.
   func tidyUp() { do throws(StoreError) { try engine.tidyUp() } catch { fail(error) } }
 
-  /// Takes out some of those whose request was never whole, and commits that; false where it could not be done.
+  /// Removes some customers of requests that stayed incomplete, and commits that; false on failure.
   func withdrawArrivals(limit: Int) -> Bool {
     do throws(StoreError) { try engine.withdrawArrivals(limit: limit) } catch {
       fail(error)
@@ -289,7 +290,7 @@ final class QueueDriver {
     return true
   }
 
-  /// Writes more of a reset, until a moment at most; false where the store has failed.
+  /// Continues to write a reset until a deadline; false if the store has failed.
   func emptyFurther(until: MonotonicTime) -> Bool {
     do throws(StoreError) { try engine.emptyFurther(until: until) } catch {
       fail(error)
@@ -298,10 +299,10 @@ final class QueueDriver {
     return true
   }
 
-  // MARK: - A store that fails
+  // MARK: - Store failures
 
-  /// The store could not do something. A full disk is waited for; after anything worse nobody knows what is on disk, and
-  /// this process ends so that the next one reads it again.
+  /// Handles a store error. A full disk is retried later. After any other error the state of the disk is
+  /// unknown, so this process exits and the next one reads the disk again.
   func fail(_ error: StoreError) {
     guard !context.isCutOff else { return }
     var isFull = false
@@ -318,8 +319,8 @@ final class QueueDriver {
     if isFirst { refuse(because: error) }
   }
 
-  /// The queue refuses tickets that nobody was told of, and these learn it now. What it stages again is staged when the
-  /// disk is tried again, and not twice.
+  /// Lets the queue refuse tickets that were not sent to clients yet; their clients receive the refusal now.
+  /// The changes that the machine stages again are dropped here, and staged once when the disk is retried.
   private func refuse(because error: StoreError) {
     context.write(event: "disk_full", level: .error) { $0.field("msg", error.description) }
     var refused: [QueueEffect] = []
@@ -337,34 +338,34 @@ final class QueueDriver {
     perform()
   }
 
-  /// Tries a full disk again where it was left alone long enough.
+  /// Retries a full disk if the pause is over.
   func retryIfDue() { if let due = engine.retryAt, due <= context.now.monotonic { retry() } }
 
-  /// After a full disk: everything that is not on disk yet is staged again.
+  /// Stages everything again that is not on disk, after a full disk.
   func retry() {
     engine.beginRetry()
     stageAgain()
     guard engine.isWorking else { return }
     commit()
     guard engine.isWorking else { return }
-    // Where it comes later it is said then.
+    // If the result arrives later, `takeResults()` writes the log entry.
     if !machine.isJammed { noteRoomAgain() }
     effects.append(contentsOf: engine.takeHeldBack())
     perform()
   }
 
-  /// Everything that was staged and forgotten is staged again. What happens in the same event besides is new.
+  /// Stages all discarded changes again. Other changes caused by the same event are new.
   private func stageAgain() {
     repeats = machine.unsettledCount
     happen(.commitRefused)
     repeats = 0
   }
 
-  // MARK: - Room
+  // MARK: - Disk space
 
   func noteRoomAgain() { context.write(event: "disk_available") }
 
-  /// Tells the queue whether the store lives on its reserve.
+  /// Notifies the queue if the store has started or stopped using its disk reserve.
   func noteRoom() {
     let isShort = engine.noteRoom()
     guard isShort != machine.isShort else { return }
@@ -378,10 +379,10 @@ final class QueueDriver {
     happen(.roomChanged(isShort: isShort))
   }
 
-  /// Looks whether there is room again, where a store that is short has been left alone long enough.
+  /// Lets a store that is short of disk space check again if the pause is over.
   func lookForRoomIfDue() { if engine.lookForRoomIfDue() { noteRoom() } }
   var nextDeadline: MonotonicTime? { .earlier(nextRetry, engine.nextDeadline) }
   var nextRetry: MonotonicTime? { Kernel.makes("neverWakes") ? nil : machine.nextRetry }
-  /// When a lease runs out next, in the time that was attended.
+  /// Earliest end of a lease, in attended time.
   var nextLeaseEnd: MonotonicTime? { Kernel.makes("neverWakes") ? nil : machine.nextLeaseEnd }
 }
