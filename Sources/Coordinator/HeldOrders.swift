@@ -1,18 +1,19 @@
-// Orders that were not sent because their worker has not read what was sent before: customers with large payloads, mostly.
-// Invariant: `room` bytes and one message at most wait for one reader. So no worker is sent away for what the bank itself has
-// sent, and the orders of one reader are sent in the order in which its customers were handed out.
+// Orders that are held back because their worker has not read earlier messages, mostly for customers with large
+// payloads.
+// Invariant: at most `room` bytes and one message wait for one reader. So no worker is disconnected because of the
+// amount that the bank itself has sent. The orders of one reader are sent in the order of assignment.
 
 import BankModel
 import QueueCore
 
 struct HeldOrders {
-  /// Bytes that may wait for one reader when the next order is sent.
+  /// Limit of unread bytes of one reader for sending the next order.
   static let room = 4 << 20
 
   /// One connection.
   enum Peer: Hashable {
     case window(Window)
-    /// A worker that has come by itself, which has a window for each of its services.
+    /// Outside worker, with a window for each of its services on one connection.
     case outside(Int32)
 
     init(_ window: Window) {
@@ -20,7 +21,7 @@ struct HeldOrders {
     }
   }
 
-  /// A customer who was handed out, with nothing of its payload.
+  /// Assigned customer; its payload is read when the order is sent.
   struct Order {
     var customer: Customer
     var lease: Lease
@@ -28,11 +29,11 @@ struct HeldOrders {
   }
 
   private var waiting: [Peer: [Order]] = [:]
-  /// Bytes that waited for each reader when it was last looked at.
+  /// Unread bytes of each reader at its last check.
   private var backlogs: [Peer: Int] = [:]
 
   var isEmpty: Bool { waiting.isEmpty }
-  /// In an order of their own, which is no dictionary's.
+  /// Peers in a deterministic order, unlike that of the dictionary.
   var peers: [Peer] {
     waiting.sorted {
       ($0.value[0].window, $0.value[0].lease.ticket) < ($1.value[0].window, $1.value[0].lease.ticket)
@@ -42,7 +43,7 @@ struct HeldOrders {
 
   func orders(of peer: Peer) -> [Order] { waiting[peer] ?? [] }
 
-  /// - Returns: true if the reader has taken something since the last look.
+  /// - Returns: True if the reader has read something since the last check.
   mutating func hasRead(_ peer: Peer, backlog: Int) -> Bool {
     backlog < backlogs.updateValue(backlog, forKey: peer) ?? 0
   }
@@ -52,12 +53,12 @@ struct HeldOrders {
   mutating func add(_ order: Order) { waiting[Peer(order.window), default: []].append(order) }
   mutating func removeFirst(of peer: Peer) { change(peer) { $0.removeFirst() } }
 
-  /// Removes orders of customers who have left the hand.
+  /// Removes orders of customers that are no longer in flight.
   mutating func removeStale(of peer: Peer, unless isHeld: (Order) -> Bool) {
     change(peer) { $0.removeAll { !isHeld($0) } }
   }
 
-  /// - Returns: true if the order was there.
+  /// - Returns: True if the order was held back.
   mutating func remove(_ lease: Lease, of peer: Peer) -> Bool {
     guard waiting[peer]?.contains(where: { $0.lease == lease }) == true else { return false }
     change(peer) { $0.removeAll { $0.lease == lease } }

@@ -1,6 +1,7 @@
-// Owns the conversation with whoever stands behind a window, as far as it is no customer's: who may speak, when, and how
-// often. What is said of customers is passed on as it is.
-// Invariant: nobody is heard before the hello, and whoever speaks out of turn is ended, its word passed on no more than once.
+// Protocol states of the process at a window: which messages are allowed, when, and how often. Messages about customers
+// are passed on unchanged.
+// Invariant: no message is accepted before the hello. A process that sends a message out of order is killed, and that
+// message is passed on at most once.
 
 import BankModel
 import Configuration
@@ -56,7 +57,7 @@ extension TellerSupervisor {
     tell(post.window, .welcome(orders))
   }
 
-  /// A program of no build: the version of the protocol is all that it must have in common with this one.
+  /// Accepts a worker program: it need not be of the same build, only speak the same protocol version.
   private func engage(_ hello: Hello, at post: SupervisedTeller) {
     let reason: Refusal.Reason? =
       hello.version != protocolVersion ? .version : hello.role != .worker ? .hello : nil
@@ -74,32 +75,32 @@ extension TellerSupervisor {
   }
 }
 
-/// One window as the supervisor of tellers sees it: the teller behind it, and what is counted about it.
+/// State of one window in the supervisor: the teller process and its counters.
 final class SupervisedTeller: SupervisedProcess<TellerMessage, WindowMessage> {
   let window: Window
-  /// What the present process is, whatever is configured by now.
+  /// Kind of the present process, even if the configuration has changed since.
   var kind = ServiceKind.work
-  /// Customers that a worker takes at once, as it says itself.
+  /// Number of customers that a worker takes at once, as it reported.
   var inHand: Int32?
-  /// Whether something is to be written to the teller at the end of the turn.
+  /// True if messages are to be flushed at the end of the iteration.
   var isUnflushed = false
   var beats = BeatCount()
-  /// The present teller was told orders that have changed since.
+  /// True if the orders have changed since the present teller received them.
   var isOutdated = false
   var lastExit: ProcessEnd?
-  /// What a worker program writes beside its channel; nil for a teller.
+  /// Output of a worker program outside its channel; nil for a teller.
   var speech: WorkerSpeech?
-  /// Why the window waits for the end of former processes; nil where it does not.
+  /// Reason why the window waits for the end of earlier processes; nil if it does not.
   var holdUp: Remark?
-  /// When it was killed because it was of no use any more; a moment of the time that was attended.
+  /// Time of the kill, in attended time; nil if it was not killed.
   var killedAt: MonotonicTime?
-  /// When it is named, should it not have ended by then.
+  /// Time at which a process that has still not exited after the kill is logged.
   var undyingAt: MonotonicTime? { killedAt.map { $0 + .seconds(10) } }
   override var nextJudgement: MonotonicTime? { .earlier(super.nextJudgement, undyingAt) }
   var customers: Int64 = 0
-  /// The generation that is to go because it has worked long enough.
+  /// Generation that is being replaced because it has worked long enough.
   var recycledGeneration: Generation = 0
-  /// The memory of the present teller, and when it was looked at; the moment outlives the teller.
+  /// Memory of the present teller and the time of measurement. The time outlives the teller.
   var residentBytes: Int64?
   var measuredAt = MonotonicTime(nanoseconds: 0)
 

@@ -1,6 +1,6 @@
-// The part of the supervisor that looks after what attempts leave behind: the groups in which commands and workers start, the
-// end of what a dead runner has left, and the windows that wait because something could not be ended.
-// Invariant: no process starts at a window while anything lives that an attempt of its service has left.
+// Cleanup after attempts: the control groups of commands and workers, the processes left by dead runners, and the
+// windows that wait for processes that cannot be killed.
+// Invariant: no process starts at a window while a process left by an attempt of its service exists.
 
 import BankModel
 import CommandRunner
@@ -9,13 +9,13 @@ import Posix
 import Time
 
 extension TellerSupervisor {
-  /// Takes over what belongs to former coordinators, before a window opens.
+  /// Takes over the marks and leftover processes of earlier coordinators, before a window opens.
   package func inherit(_ lineage: Lineage?, _ left: [Orphans.Left]) {
     self.lineage = lineage
     leftovers.add(left)
   }
 
-  /// The groups for commands and workers, which are made for the first of them.
+  /// Control groups of commands and workers, created for the first of them.
   func windowGroups() -> WindowGroups? {
     guard !hasLookedForGroups else { return groups }
     hasLookedForGroups = true
@@ -24,13 +24,13 @@ extension TellerSupervisor {
     return groups
   }
 
-  /// Whether it waits for the end of what a runner has left.
+  /// True while processes left by a runner are being killed.
   var isClearing: Bool { !clearings.isEmpty }
 
-  /// The bank has closed.
+  /// Removes the groups when the bank has closed.
   func leaveGroups() { groups?.removeAll() }
 
-  /// Whether nothing of a former attempt at this service is left that could not be ended.
+  /// True if no process of an earlier attempt at this service remains.
   func mayStart(_ post: SupervisedTeller, at now: Moment) -> Bool {
     let pids =
       kinds[post.window.service].leavesProcesses ? leftovers.holding(post.window.service) : []
@@ -43,7 +43,7 @@ extension TellerSupervisor {
     return false
   }
 
-  /// Says that a window waits for the end of processes that cannot be ended.
+  /// Logs that a window waits for processes that cannot be killed.
   private func holdUp(_ post: SupervisedTeller, _ pids: [pid_t], at now: Moment) {
     let reason = Remark(.leftBehind, pids.map(String.init).joined(separator: ", "))
     guard post.holdUp != reason else { return }
@@ -51,22 +51,24 @@ extension TellerSupervisor {
     write("held_up", .error, about: post, at: now) { $0.field("msg", reason.description) }
   }
 
-  /// Names a process that was killed long ago and has not ended: it waits for a dead disk, and its service waits for it.
+  /// Logs a process that was killed long ago and has not exited: for example, it waits for a failed disk. Its
+  /// service waits for it.
   func nameUndying(_ post: SupervisedTeller, heard: MonotonicTime, at now: Moment) {
     guard let due = post.undyingAt, due <= heard else { return }
     post.killedAt = nil
     if post.pid > 0 { holdUp(post, [post.pid], at: now) }
   }
 
-  /// Whether nothing is left of the commands of a runner that has ended. What there is falls to this process, as the nearest
-  /// above that is a sub-reaper, and is ended before the runner's customers go back to their line.
+  /// True if no process of a dead runner's commands remains. Orphans are reparented to this process, the
+  /// nearest sub-reaper. They are killed before the runner's customers return to their line.
   func isCleared(_ post: SupervisedTeller, at now: Moment) -> Bool {
-    // All at once, also those who would go on forking while they are looked for; below they are collected.
+    // Kills the whole group at once, including processes that fork during a search. The exits are collected
+    // below.
     if post.kind.leavesProcesses, clearings[post.window] == nil {
       groups?.end(services.name(of: post.window))
     }
     guard post.kind.leavesProcesses, Subreaper.hasChildren, !Kernel.makes("succeedsBesideTheTree") else {
-      // Whoever was watched is gone, too: a deadline of theirs would keep this process awake for nothing.
+      // Discard the tree: its deadlines would wake this process without need.
       clearings[post.window] = nil
       return true
     }
@@ -74,13 +76,13 @@ extension TellerSupervisor {
       tree.turn(at: now.monotonic)
       guard tree.isGone else { return false }
       guard tree.remaining.isEmpty else {
-        // It keeps the customers of the window, and so nothing starts beside it.
+        // The process holds the customers of the window, so nothing starts beside it.
         holdUp(post, tree.remaining, at: now)
         return false
       }
       post.holdUp = nil
       clearings[post.window] = nil
-      // What the last ones have started meanwhile has fallen to this process.
+      // Processes started by the last ones have been reparented to this process meanwhile.
       guard Subreaper.children().contains(where: { !ChildProcess.isOwn($0) }) else { return true }
     }
     let tree = ProcessTree(root: nil, on: loop, adopts: { !ChildProcess.isOwn($0) })

@@ -1,6 +1,6 @@
-// Owns the teller processes: starting one behind every window that shall be open, hearing what they say, noticing
-// every way in which they end, and starting their successors. It knows no queue: what it hears it passes on.
-// Invariant: a teller that has ended is reported exactly once, after its process was reaped and its channel closed.
+// Supervisor of the teller processes: starts one at every open window, passes on its messages, detects every kind of
+// exit, and starts the successor.
+// Invariant: the exit of a teller is reported exactly once, after its process was reaped and its channel closed.
 
 import BankModel
 import CommandRunner
@@ -16,66 +16,68 @@ import Wire
 package final class TellerSupervisor {
   package var onEvent: ((Window, Generation, Word) -> Void)?
 
-  /// What is to be logged of the text of a worker program.
+  /// Text output of a worker program, for the log.
   enum SpokenLine {
     case line([UInt8])
-    /// So many lines were left out, because the program wrote too many in a second.
+    /// Number of lines dropped because the program wrote too many within a second.
     case omitted(Int64)
   }
 
   package enum Word {
     case ready(pid: Int32)
-    /// The same of a worker that is no teller, and takes so many customers at once; nil where it leaves that to the service.
+    /// Ready report of a worker program, with the number of customers that it takes at once; nil leaves that
+    /// to the service.
     case workerReady(pid: Int32, inHand: Int32?)
-    /// The teller has answered a lease, or made progress.
+    /// An answer to a lease, or progress.
     case said(TellerMessage)
     case ended(ProcessEnd)
-    /// The window is no longer tried: too many tellers died before they were ready.
+    /// Retries at the window have ended: too many tellers exited before they were ready.
     case givenUp(lastEnd: Remark)
   }
 
-  /// Whether the bank has opened. Until then a window that does not open is given up soon: somebody is waiting.
+  /// True after the bank has opened. Before that a failing window is given up early, because a client waits.
   package var hasOpened = false
-  /// What a teller is told when it comes: everything but its name and generation.
+  /// Orders of a teller for its welcome, apart from its name and generation.
   package var orders: ((Window, Generation) -> TellerOrders)?
   private(set) var posts = WindowTable<SupervisedTeller>()
-  /// The same in the order of the windows: everybody is looked after in it.
+  /// The same in window order, for periodic work.
   var inOrder: [SupervisedTeller] = []
-  /// The last generation at each window, also where there is none any more: a window that is opened again goes on
-  /// with it, because the queue hears no generation that it has heard before.
+  /// Last generation at each window, also of removed windows. A reopened window continues the count, because
+  /// the queue accepts no generation twice.
   var generations: [Window: Generation] = [:]
-  /// Whether the home says that a command may have been started.
+  /// True if the marker file for commands was written.
   private var hasNotedCommands = false
 
-  /// Stands in the command line of each teller, so that it can be seen whose it is.
+  /// Argument of every teller process, so that process lists show which bank it belongs to.
   let home: String
   let loop: EventLoop
   let log: LogFile
   let programs: WorkerPrograms
-  /// What the services are called.
+  /// Service names by number.
   package var services: ServiceDirectory
-  /// Who serves the customers of which service.
+  /// Kind of worker of each service.
   var kinds = ServiceKinds()
-  /// The program that stands behind a window, where it is none of this build.
+  /// Program of a window that is served by a configured worker program.
   var workerAt: ((Window) throws(SystemError) -> ChildProcess.Program)?
-  /// Called with a line that the worker program at a window has written beside its channel.
+  /// Called with a line that the worker program at a window has written to its output, outside its channel.
   var onSpeech: ((Window, Generation, _ pid: Int32, SpokenLine) -> Void)?
-  /// On what terms it works.
+  /// Terms for a worker program at a window.
   var workerTerms: ((Window) -> WorkerTerms)?
-  /// What runners that have ended have left behind is ended before they are succeeded.
+  /// Process trees left by dead runners, to be killed before a new runner starts.
   var clearings: [Window: ProcessTree] = [:]
   let environment: Variables
-  /// What commands and workers are recognized by.
+  /// Marks that identify commands and workers of this bank.
   var lineage: Lineage?
-  /// Where commands and workers are; nil where this machine has no groups for them, and before the first of them.
+  /// Control groups of commands and workers; nil without support on this machine, and before the first of
+  /// them.
   var groups: WindowGroups?
   var hasLookedForGroups = false
-  /// What is left of former attempts.
+  /// Processes left by earlier attempts.
   var leftovers = Leftovers()
   var residents: ResidentWorkers?
   var policy: RestartPolicy { didSet { for post in inOrder { post.history.adopt(policy) } } }
   private var chance: SeededGenerator
-  /// Posts to whose tellers something is to be written at the end of the turn.
+  /// Tellers with unflushed messages, flushed at the end of the iteration.
   private var unflushed: [SupervisedTeller] = []
 
   package init(
@@ -94,7 +96,7 @@ package final class TellerSupervisor {
 
   // MARK: - Orders from the queue
 
-  /// A teller shall stand at this window from now on.
+  /// Opens a window: a teller is kept running there from now on.
   package func open(_ window: Window, at now: Moment) {
     let post = posts[window] ?? add(window)
     post.isWanted = true
@@ -118,8 +120,8 @@ package final class TellerSupervisor {
     inOrder.removeAll { $0.window == window }
   }
 
-  /// No teller shall stand at this window any more. One with a customer in hand is dismissed later, by the queue;
-  /// one that is not at work ends at once.
+  /// Closes a window. The queue dismisses a teller with a customer in flight later; a teller that is not
+  /// ready is killed at once.
   package func close(_ window: Window) {
     guard let post = posts[window] else { return }
     post.isWanted = false
@@ -135,7 +137,7 @@ package final class TellerSupervisor {
     }
   }
 
-  /// The teller at this window has free hands and shall go. It does so at once, unless it stands still.
+  /// Asks an idle teller to leave. It does so at once, unless it is stuck; then it is killed after a timeout.
   package func dismiss(_ window: Window, at now: Moment) {
     guard let post = posts[window] else { return }
     post.phase = .leaving
@@ -144,15 +146,16 @@ package final class TellerSupervisor {
   }
 
   /// Sends a message to the teller at a window.
-  /// - Parameter canWait: The message leaves with the next one. An acknowledgement to a teller at work is no reason to
-  /// wake it: on its own it was a quarter of everything that was sent.
+  /// - Parameter canWait: True to send the message together with the next one. Waking a busy teller for an
+  ///   acknowledgement alone accounted for a quarter of all sends.
   package func tell(_ window: Window, _ message: WindowMessage, canWait: Bool = false) {
     guard let post = posts[window], let channel = post.channel else { return }
     channel.send(message)
     if !canWait { flushLater(post) }
   }
 
-  /// Ends a teller that makes no progress: SIGABRT, so that a core may tell why, and SIGKILL soon after.
+  /// Kills a teller without progress: SIGABRT first, so that a core dump shows the cause, and SIGKILL soon
+  /// after.
   package func abort(_ window: Window, _ generation: Generation, at now: Moment) {
     guard let post = posts[window], post.generation == generation, let child = post.child else { return }
     log.write(event: "stuck", level: .warn, at: now) {
@@ -163,7 +166,7 @@ package final class TellerSupervisor {
     abort(post, at: now)
   }
 
-  /// Ends a teller that broke the rules of the conversation.
+  /// Kills a teller that violated the protocol.
   package func expel(_ window: Window, _ generation: Generation, reason: String, at now: Moment) {
     guard let post = posts[window], post.generation == generation else { return }
     log.write(event: "rogue", level: .warn, at: now) {
@@ -179,7 +182,7 @@ package final class TellerSupervisor {
     }
   }
 
-  /// Ends the teller at a window at once, whatever it is doing.
+  /// Kills the teller at a window at once.
   package func kill(_ window: Window, reason: String, at now: Moment) {
     guard let post = posts[window], let child = post.child else { return }
     log.write(event: "killing", level: .warn, at: now) {
@@ -192,14 +195,14 @@ package final class TellerSupervisor {
     child.kill(SIGKILL)
   }
 
-  // MARK: - Time and the end of a turn
+  // MARK: - Deadlines and the end of an iteration
 
   package var nextDeadline: MonotonicTime? {
     clearings.values.reduce(nextDeadline(of: inOrder)) { .earlier($0, $1.deadline) }
   }
   package var nextJudgement: MonotonicTime? { nextJudgement(of: inOrder) }
 
-  /// Does what is due. Everything that was said has been heard before.
+  /// Applies deadlines that have passed. The caller has handled all received messages before.
   package func keepTime(_ now: Moment) {
     let heard = Kernel.makes("blamesTellersForItsOwnPause") ? now.monotonic : now.attended
     if !clearings.isEmpty { goOnClearing(at: now) }
@@ -216,7 +219,7 @@ package final class TellerSupervisor {
   }
 
   package func flush() {
-    // A channel that ends while it is flushed can make others speak.
+    // A channel that closes during its flush can cause messages to other tellers.
     while !unflushed.isEmpty {
       let waiting = unflushed
       unflushed.removeAll(keepingCapacity: true)
@@ -227,8 +230,8 @@ package final class TellerSupervisor {
     }
   }
 
-  /// Whether the windows are as they shall be: every one has a teller at work who knows the present orders, and
-  /// those that were to be closed are gone. A window that waits for the end of former processes is as it can be.
+  /// True if every window has a ready teller with the current orders, and all closed windows are gone. A
+  /// window that waits for the end of earlier processes counts as settled.
   package var isSettled: Bool {
     inOrder.allSatisfy { $0.isWanted && ($0.phase == .ready && !$0.isOutdated || $0.holdUp != nil) }
   }
@@ -248,15 +251,15 @@ package final class TellerSupervisor {
   }
 }
 
-// MARK: - The life of a process
+// MARK: - Process life cycle
 
-/// A teller without a channel is of no use to anybody.
+/// A teller whose channel has closed is killed.
 extension TellerSupervisor: ProcessSupervisor {
   typealias Incoming = TellerMessage
   typealias Outgoing = WindowMessage
   typealias Post = SupervisedTeller
 
-  /// Deaths before being ready after which the bank does not open.
+  /// Exits before ready after which the bank does not open.
   static let openingPatience = 3
   static let limits = ProcessLimits(frame: TellerLimits.frame, unread: TellerLimits.unread)
 
@@ -282,7 +285,7 @@ extension TellerSupervisor: ProcessSupervisor {
 
   func speech(of post: SupervisedTeller) throws(SystemError) -> FileDescriptor {
     post.speech = nil
-    // A simulated worker writes to its channel alone.
+    // A simulated worker writes to its channel only.
     guard Kernel.isLinux else { return try FileDescriptor.open("/dev/null", .writeOnly) }
     let pipe = try DescriptorPair.pipe()
     let speech = try WorkerSpeech(pipe.first, on: loop)
@@ -307,7 +310,7 @@ extension TellerSupervisor: ProcessSupervisor {
 
   func began(_ post: SupervisedTeller, at now: Moment) {
     post.kind = kinds[post.window.service]
-    // Nobody is handed out before this is written: it has no customer yet.
+    // The marker file is written before the process gets its first customer.
     if post.kind.leavesProcesses, !hasNotedCommands {
       hasNotedCommands = true
       keepCommandsNote()
@@ -318,15 +321,16 @@ extension TellerSupervisor: ProcessSupervisor {
     if !Kernel.makes("waitsForTheUnready") { post.readyBy = now.attended + TellerLimits.ready }
   }
 
-  /// Writes the note again after it was lost: without it the next coordinator would not look for what commands have left.
+  /// Writes the marker file again after it was removed: without it, the next coordinator would not look for
+  /// processes left by commands.
   func keepCommandsNote() { if hasNotedCommands { CommandClearing.note(in: BankHome(home), groups) } }
 
-  /// A teller that dies closes its channel just before its process is reported as ended, so only those who broke the
-  /// channel themselves are named here.
+  /// Handles the end of a channel. A teller that dies closes its channel just before its exit is reported, so
+  /// only a teller that broke the channel itself is logged here.
   func channelEnded(_ post: SupervisedTeller, _ end: ChannelEnd) {
     switch end {
     case .endOfFile where post.phase == .leaving:
-      // It was told to go and is going.
+      // The teller was asked to leave and is doing so.
       post.killAt = loop.moment().attended + TellerLimits.exit
       return
     case .endOfFile, .closedHere: break
@@ -346,7 +350,7 @@ extension TellerSupervisor: ProcessSupervisor {
       switch status.ending {
       case .code(let code): .code(code)
       case .signal(let signal, _): .signal(signal)
-      // A process that somebody else has reaped: what is certain is that it did not end as it should.
+      // Another reaper has collected the exit status: report a failure.
       case .unseen: .code(1)
       }
     post.speech?.finish()
@@ -360,7 +364,7 @@ extension TellerSupervisor: ProcessSupervisor {
   func decide(_ post: SupervisedTeller, at now: Moment, couldNotStart: Bool) {
     if couldNotStart { post.lastExit = nil }
     guard post.isWanted else { return remove(post.window) }
-    // While the bank opens somebody is waiting.
+    // While the bank opens a client is waiting, so give up early.
     succeed(
       post, at: now,
       isHopeless: !hasOpened && (couldNotStart || post.history.deathsInARow >= Self.openingPatience))

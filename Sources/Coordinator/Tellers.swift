@@ -1,8 +1,7 @@
-// Owns what the coordinator makes of its tellers' words: what they are told when they come, what the queue hears of them,
-// and when those that have worked long enough are replaced: between two customers, one window at a time. It decides neither
-// who has worked long enough nor whose turn it is, and knows no process: the supervisor does.
-// Invariants: the queue hears of every teller exactly what the supervisor has heard, in its order; a teller is asked to go
-// for its age only with free hands, so nobody's attempt ends by it, and nobody is replaced while the bank ends.
+// Link between tellers and the queue: the orders that a teller receives, the queue events for its messages, and its
+// replacement after long use. Tellers are replaced between two customers, one window at a time.
+// Invariants: the queue receives the events of each teller in the order in which the supervisor reported them. A teller
+// is replaced for its age only while idle, so no attempt ends by it, and none is replaced while the bank closes.
 
 import BankModel
 import Posix
@@ -12,7 +11,7 @@ import Time
 import Wire
 
 final class Tellers: BankPart {
-  /// A window is not tried any more; how its last teller has ended.
+  /// Called when retries at a window have ended, with the exit of the last teller.
   var onGivenUp: (Window, Remark) -> Void = { _, _ in }
 
   private var recycling = Recycling<Window>()
@@ -31,7 +30,7 @@ final class Tellers: BankPart {
     }
   }
 
-  /// Whatever tellers say or do from here on, nothing follows from it.
+  /// Ignores all further events of tellers.
   func stopListening() { tellerSupervisor.onEvent = nil }
 
   private func hear(_ word: TellerSupervisor.Word, from window: Window, _ generation: Generation) {
@@ -45,14 +44,14 @@ final class Tellers: BankPart {
         .workerReady(window, generation, pid: pid, inHand: room), at: window, generation, pid)
     case .said(let message):
       hear(message, from: window, generation)
-      // The next customer leaves before the next teller is heard: a teller that waited for the end of the turn would
-      // leave a core without work meanwhile. Who has said more in one breath gets all answers in one.
+      // Send the next assignment before the next teller is handled: waiting for the end of the iteration
+      // would leave a core idle. A teller with several messages in one read gets all answers together.
       if tellerSupervisor.posts[window]?.channel?.isMidFrame != true, !context.isCutOff {
         tellerSupervisor.flush()
       }
     case .ended(let end):
       context.takeTime()
-      // Whoever was told to go and has gone has not died.
+      // Exit code 0 is the requested exit, and not a failure.
       if end != .code(0) {
         followers.noteDeath(
           at: window, generation, pid: tellerSupervisor.posts[window]?.lastPid ?? 0, end,
@@ -76,7 +75,7 @@ final class Tellers: BankPart {
       $0.field("child_gen", generation)
     }
     queue.happen(event)
-    // Orders that changed after this teller had heard them, and before it was ready.
+    // The orders have changed after this teller received them, and before it was ready.
     if tellerSupervisor.posts[window]?.isOutdated == true { queue.happen(.replace(window)) }
     followers.changed = true
   }
@@ -118,7 +117,7 @@ final class Tellers: BankPart {
       command: configuration.commandOrders(of: service, outputDirectory: context.home.output))
   }
 
-  /// The program that stands behind a window.
+  /// Program at a window that is served by a configured worker program.
   private func worker(at window: Window) throws(SystemError) -> ChildProcess.Program {
     let name = context.services.directory[window.service]
     return try context.configuration.worker(
@@ -126,7 +125,7 @@ final class Tellers: BankPart {
       home: context.home)
   }
 
-  /// What they were told is not true any more: each makes way for a successor when its hands are free.
+  /// Replaces all tellers, each when it is idle, because their orders have changed.
   func replaceAll() {
     for post in tellerSupervisor.posts.values {
       post.isOutdated = true
@@ -134,8 +133,8 @@ final class Tellers: BankPart {
     }
   }
 
-  /// A teller answers a lease. This is looked at before the queue hears of it: afterwards the teller would already have
-  /// the next customer.
+  /// Counts an answer and checks the teller's age. Called before the queue handles the answer: afterwards the
+  /// teller would already hold its next customer.
   private func considerRecycling(_ window: Window) {
     guard let post = tellerSupervisor.posts[window] else { return }
     post.customers += 1
@@ -146,7 +145,7 @@ final class Tellers: BankPart {
     }
   }
 
-  /// Goes on with the next window when the one before has a teller at work again.
+  /// Continues with the next window when the window before has a ready teller again.
   func continueRecycling() {
     while let window = recycling.current, !context.isEnding {
       if let post = tellerSupervisor.posts[window], post.isWanted, !post.isGivenUp,
@@ -154,7 +153,7 @@ final class Tellers: BankPart {
       {
         return
       }
-      // It may have died meanwhile, and its successor has not worked long enough.
+      // The teller may have died meanwhile, and its successor is not due.
       guard let next = recycling.settled() else { return }
       if let post = tellerSupervisor.posts[next], post.phase == .ready, isDue(post) != nil { recycle(post) }
     }

@@ -1,12 +1,11 @@
-// Owns how whatever is kept of a window is found by it. Invariant: what was put in is found until it is taken out, and all of
-// it comes in the order of the windows.
+// Table of one value per window, in window order.
 
 import BankModel
 
-/// Something for each of the branch's windows. The coordinator looks into it several times for every customer. Numbers
-/// are small and dense, so finding one needs no hashing.
+/// Values by window. The coordinator accesses it several times per customer, and window numbers are small and dense, so
+/// no hashing is needed.
 struct WindowTable<Value> {
-  /// By the service's index and the window's place.
+  /// Indexed by service index and window place.
   private var rows: [[Value?]] = []
 
   subscript(window: Window) -> Value? {
@@ -23,7 +22,7 @@ struct WindowTable<Value> {
     }
   }
 
-  /// Everything that is there, in the order of the windows.
+  /// All values in window order.
   var values: [Value] { rows.flatMap { $0.compactMap(\.self) } }
   var count: Int { rows.reduce(0) { $0 + $1.count { $0 != nil } } }
 }
