@@ -1,7 +1,7 @@
-// Owns what every part of the coordinator goes by: whose bank this is, its configuration, its log, the moment of the present
-// turn, and how far the process is from its end.
-// Invariant: all parts of one turn go by one moment, and whatever ends the process is said here and nowhere else: an exit
-// code, and whether the process stops where it stands. Once it does nothing more is staged, kept or told.
+// State that all parts of the coordinator share: identity of the bank, configuration, log, time of the present
+// iteration, and the state of the process's exit.
+// Invariant: all parts of one iteration use one time. The exit of the process is decided only here: its exit code, and
+// whether it is cut off. After a cut-off nothing more is staged, stored or sent.
 
 import BankModel
 import Configuration
@@ -16,24 +16,24 @@ final class BankContext {
   let loop: EventLoop
   let log: LogFile
   let incarnation: Int64
-  /// What the orders of this bank's tickets are called by at the stock.
+  /// Prefix of the orders of this bank's tickets at the stock.
   let booksName: BooksName
-  /// What its commands and workers are recognized by; nil where nothing can be.
+  /// Marks that identify the bank's commands and workers; nil if they cannot be identified.
   let lineage: Lineage?
   let openedAt: Moment
-  /// What ties this bank to its home besides the queue's store.
+  /// Resources that tie the bank to its home, besides the queue's store.
   let bindings: HomeBindings
 
   private(set) var configuration: BankConfiguration
-  /// What the services are called, and which of them the configuration names.
+  /// Service names, and the set of configured ones.
   private(set) var services: OfferedServices
-  /// Both clocks, as of the beginning of this turn.
+  /// Both clocks at the start of this iteration.
   private(set) var now: Moment
   private(set) var isEnding = false
-  /// Set when the process is to end, with its exit code.
+  /// Exit code of the process; nil while it runs.
   private(set) var exitCode: Int32?
-  /// Whether nothing is promised any more, because nobody knows what is on disk or the database is gone: of what was staged
-  /// or said, nothing is kept and nothing leaves.
+  /// True if no guarantee can be given any more, because the state of the disk is unknown or the database is
+  /// gone. Staged changes are not stored, and queued messages are not sent.
   private(set) var isCutOff = false
 
   init(
@@ -56,18 +56,17 @@ final class BankContext {
     openedAt = now
   }
 
-  /// Who serves the customers of which service.
+  /// Kind of worker of each service.
   private(set) var kinds: ServiceKinds
 
-  /// What a window is called.
   func name(of window: Window) -> String { services.directory.name(of: window) }
 
   var language: Language { options.language ?? configuration.language ?? .english }
   func takeTime() { now = loop.moment() }
-  /// It is the moment at which the loop has found somebody to hear.
+  /// Sets the time to that at which the loop woke up with events.
   func takeTimeOfWaking() { now = loop.momentOfWaking() }
 
-  /// However long a turn was, it counts for a fraction of a lease, and of what a silent process behind the windows has.
+  /// Limits the share of a lease or of a service's timeout that one iteration of any length counts for.
   func listenByLease() {
     let shortest = min(configuration.lease, configuration.standstill)
     loop.attend(inStridesOf: min(shortest / 4, .seconds(1)))
@@ -85,34 +84,34 @@ final class BankContext {
   }
 
   func beginEnding() { isEnding = true }
-  /// The process ends after this turn.
+  /// Ends the process after this iteration.
   func end(with code: Int32) { if !isCutOff { exitCode = code } }
 
-  /// Nothing is promised from here on.
-  /// - Parameter code: The exit code of the process, which ends at once; nil while the last words are still to be spoken.
+  /// Cuts the process off: no guarantees from here on.
+  /// - Parameter code: Exit code, to end at once; nil while the final messages are still to be sent.
   func cutOff(with code: Int32?) { (isCutOff, exitCode) = (true, code) }
 }
 
-/// What ties an open bank to its home on disk besides the queue's store. A bank without a home has none of it.
+/// Resources that tie an open bank to its home on disk, besides the queue's store. A bank without a home has none.
 struct HomeBindings {
-  /// True if everything of the home's table is there: false in a world without a disk.
+  /// True if all files of the home exist: false in a simulation without a disk.
   var hasHome = false
-  /// What the books remember of the databases beside them.
+  /// Store with its record of the databases beside it.
   var memory: SQLiteStore?
-  /// What is done when the store's files are removed.
+  /// Files of the store, for the check that they were not removed.
   var files: DatabaseFiles?
-  /// The customers in the hands of commands and workers, for the coordinator after this one; nil if they are not noted.
+  /// Customers in flight at commands and workers, for the next coordinator; nil if they are not recorded.
   var hands: HandTable?
-  /// The tie to whoever opens the bank again when this process dies.
+  /// Link to the guardian, which restarts this process when it dies.
   var guardianship: Guardianship?
-  /// Closes the store and gives up the lock, when everything is kept and before the last word is spoken.
+  /// Closes the store and releases the lock, after everything is stored and before the final message is sent.
   var close: () -> Void = {}
-  /// Takes the lock again, whose file was removed; false where somebody else has it at this moment.
+  /// Takes the lock again after its file was removed; false if another process holds it now.
   var retakeLock: () -> Bool = { true }
-  /// Holds room back again, which was removed.
+  /// Allocates the disk reserve again after it was removed.
   var renewReserve: () -> Void = {}
-  /// Writes the note again that says which books the bank has opened.
+  /// Writes the marker file again that names the opened database.
   var renewStoreNote: () -> Void = {}
-  /// Sends standard error to the logs again, whose directory was removed and is there again.
+  /// Redirects standard error again after the log directory was removed and created again.
   var renewLogs: () -> Void = {}
 }

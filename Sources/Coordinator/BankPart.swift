@@ -1,7 +1,6 @@
-// Owns the ground on which the parts of the coordinator stand: whose bank this is, its queue and its store, who works in
-// it, and who is told of it.
-// Invariant: a part knows this ground and the parts that were made before it; what those have to say to it is passed on by
-// `Coordinator.connect()`.
+// Base class of the coordinator's parts, with the objects that all parts share.
+// Invariant: a part refers only to these objects and to parts created before it. Messages in the other direction are
+// connected in `Coordinator.connect()`.
 
 import QueueCore
 
@@ -9,7 +8,7 @@ class BankPart {
   final let context: BankContext
   final let queue: QueueDriver
   final let store: any QueueReading
-  /// The books, where other branches share them; nil where they are this bank's own.
+  /// Database shared with other branches; nil if the bank has its own.
   final let shared: SharedBank?
   final let server: ControlServer
   final let requests: RequestTable

@@ -1,8 +1,7 @@
-// Owns how the customers of one part of a list are told apart: who is new, who has a key that the store knows, and who
-// stands twice. Keys are compared byte by byte, in a list as in the store. It remembers nothing and changes nothing but the
-// order that it is handed.
-// Invariant: before the first customer of a list comes it is certain how many are held back, so that the numbers of the
-// list follow one another in the end, whoever has come beside it; see `SlicedList`.
+// Classification of the customers in one part of a list: new ones, ones with a key known to the store, and repeated
+// ones. Keys are compared byte by byte, in a list as in the store.
+// Invariant: the number of held-back customers is known before the first customer of a list is admitted, so the numbers
+// of the list are consecutive in the end, even if other requests were admitted beside it; see `SlicedList`.
 
 import BankModel
 import Posix
@@ -15,14 +14,14 @@ struct SliceKey {
   var digest: Int64?
   var ticket: TicketNumber
 
-  /// Whether a customer under the same key is the same one.
+  /// True if a customer with the same key and this digest is a repetition.
   func isRepeated(by other: Int64?) -> Bool { digest == nil || other == nil || digest == other }
 }
 
 enum SliceTrouble: Error {
-  /// Something is wrong with the request, and with nothing else.
+  /// The request itself is invalid.
   case request(Failure)
-  /// What was kept of the list cannot be read back.
+  /// The spooled list cannot be read back.
   case spool(Failure)
   case store(StoreError)
 }
@@ -32,8 +31,8 @@ struct ListSlices {
   let services: ServiceDirectory
   let day: BusinessDay
 
-  /// Looks whom of a part the store knows. The part is held back, and before anybody of the list comes in it has to be
-  /// certain for how many.
+  /// Counts the customers of a held-back part that are new to the store. All held-back parts are counted
+  /// before any customer of the list is admitted.
   func lookThrough(_ part: Int, of order: inout EnqueueIntake.Order) throws(SliceTrouble) {
     guard case .list(var list) = order.source else { return }
     let entries = try read { () throws(Failure) in try list.list.part(part) }
@@ -56,9 +55,9 @@ struct ListSlices {
     order.source = .list(list)
   }
 
-  /// The new customers of the next part.
-  /// - Parameter arriving: Where those of the list stand who have come; nil before the first part.
-  /// - Parameter issued: The highest number that is somebody's.
+  /// New customers of the next part.
+  /// - Parameter arriving: Numbers of the customers admitted so far; nil before the first part.
+  /// - Parameter issued: The highest assigned number.
   func next(
     of sliced: SlicedList, _ order: inout EnqueueIntake.Order, with baggage: inout SliceBaggage,
     after arriving: ArrivingRequest?, issued: TicketNumber
@@ -74,7 +73,8 @@ struct ListSlices {
     order.source = .list(list)
     let slice = try newcomers(
       among: entries, of: &order, with: &baggage, at: place, areKnownCounted: expected != nil)
-    // Only a full disk takes back keys that were known when they were counted: there would be numbers of nobody.
+    // Keys known during the count can vanish only by the rollback after a full disk. Admission would leave
+    // unassigned numbers.
     guard expected == nil || expected == Int64(slice.count) else { throw .request(Failure(.diskFull)) }
     order.taken += Int64(entries.count)
     return slice
@@ -86,14 +86,14 @@ struct ListSlices {
   ) throws(SliceTrouble) -> [CustomerOrder] {
     var slice: [CustomerOrder] = []
     slice.reserveCapacity(entries.count)
-    // By their bytes, as the store keeps them: a text of Swift's is equal to one that is spelled otherwise.
+    // Indexed by bytes, as in the store: strings in Swift are equal under canonical equivalence.
     var fresh: [[UInt8]: Int] = [:]
     for entry in entries {
       if let key = entry.key {
         let digest = entry.digest(for: service(of: entry))
         let bytes = Array(key.utf8)
         if let first = fresh[bytes] {
-          // Whoever stands twice in this list has the ticket of the first time.
+          // A repeated entry gets the ticket of its first occurrence in this list.
           guard baggage.keys[first].isRepeated(by: digest) else { throw .request(.conflict(key)) }
           order.known += 1
           let ticket = baggage.keys[first].ticket
@@ -123,7 +123,7 @@ struct ListSlices {
     return slice
   }
 
-  /// Whoever is in the list came for a service that had its number.
+  /// Service of an entry; checked to have a number when the list arrived.
   private func service(of entry: EnqueueEntry) -> Service {
     guard let service = services[entry.service] else {
       preconditionFailure("the list was checked when it came")
@@ -142,23 +142,24 @@ struct ListSlices {
 
 extension Failure { static func conflict(_ key: String) -> Failure { Failure(.keyConflict, subject: key) } }
 
-/// The order in which the parts of a long list are taken in: the first of them last, so that there is a gap before the
-/// others as long as the list is not whole, and other requests have numbers; see `QueueMachine`.
-/// Invariant: each part comes once, and `heldBack` is exactly how many tickets those are issued who are still held back.
-/// So whoever of them has a known key is counted before anybody of the list comes in, and a list that names one of them
-/// twice holds nobody back: how many those are would be known too late.
+/// Order in which the parts of a long list are admitted. The first parts come last, so that a gap before the others
+/// leaves numbers for other requests until the list is complete; see `QueueMachine`.
+/// Invariant: each part is admitted once, and `heldBack` is exactly the number of tickets still to be issued to
+/// held-back customers. So all held-back customers with known keys are counted before the first admission. If a key of
+/// the watched parts may repeat in the list, no part is held back: the count would be known too late.
 struct SlicedList {
   let list: ListSpool
-  /// New customers who are held back: they come before those who were taken, by the order of the list.
+  /// Number of new customers that are held back: they precede the admitted ones in list order.
   private(set) var heldBack: Int64 = 0
   private let begin: Int
-  /// New customers in each of them, as far as they were counted.
+  /// Number of new customers in each counted part.
   private var fresh: [Int64] = []
-  /// The hashes of their keys. Whoever is counted as new must find nobody under the key in the end.
+  /// Hashes of the keys of held-back new customers; no other request may use these keys before the list is
+  /// complete.
   private var keysHeldBack: Set<Int> = []
   private var taken = 0
 
-  /// At most so many are held back, and never more than half; with 0 all come in their order.
+  /// Holds back at most `limit` customers, and at most half of the parts; 0 admits all parts in list order.
   init(_ list: ListSpool, heldBackAtMost limit: Int64) {
     self.list = list
     let most = list.hasKeys ? ListSpool.watchedParts : Int(limit) / list.partLimit
@@ -166,33 +167,32 @@ struct SlicedList {
     lookAnew()
   }
 
-  /// The part that has to be looked through before any is taken; nil when the customers of all who are held back were
-  /// counted.
+  /// Next part to be counted before the first admission; nil if all held-back parts are counted.
   var uncounted: Int? { fresh.count < begin ? fresh.count : nil }
 
-  /// So many of the part that was looked through are new, those under these keys among them.
+  /// Adds the count of new customers of a part and the keys among them.
   mutating func count(fresh count: Int64, under keys: [String]) {
     fresh.append(count)
     heldBack += count
     for key in keys { keysHeldBack.insert(ListSpool.hash(of: key)) }
   }
 
-  /// Whether nobody may come before the list under this key. Of a long list that is so for those who were counted as new
-  /// and are held back. Any other finds whoever has come before, or was found by the store.
+  /// True if no request with this key may be admitted before the list. For a long list, that is a key of a
+  /// held-back customer counted as new. Any other key is looked up when its part is admitted.
   func reserves(_ key: String) -> Bool {
     list.hasSeveralParts ? keysHeldBack.contains(ListSpool.hash(of: key)) : list.hasKeyInRest(key)
   }
 
-  /// Forgets what was counted: keys were taken back.
+  /// Discards the counts, because keys were rolled back.
   mutating func lookAnew() {
     precondition(taken == 0, "what was counted has become certain with the first part that was taken")
-    // Nobody without a key is known.
+    // Without keys every customer is new.
     fresh = list.hasKeys ? [] : (0..<begin).map { Int64(list.count(ofPart: $0)) }
     heldBack = fresh.reduce(0, +)
     keysHeldBack = []
   }
 
-  /// How many of the next part are new, where it is one that is held back.
+  /// Number of new customers in the next part if it is a held-back one; nil otherwise.
   var expected: Int64? { taken < list.parts - begin ? nil : fresh[nextPart] }
   private var nextPart: Int { taken < list.parts - begin ? begin + taken : list.parts - 1 - taken }
 

@@ -1,7 +1,8 @@
-// Owns a list of customers that comes in parts, until it is whole: its last customers in memory, the others in a file that
-// has no name. A client can be slow, or vanish, without holding anything up, and a long list takes no memory.
-// Every entry is checked before it is kept. Invariant: all parts that are kept but the last are as full as they can be, by
-// their number or by what they weigh, however small those were that came.
+// Spool of a list of customers that arrives in parts: the last customers are in memory, the others in an unnamed file.
+// A slow or vanished client delays no other work, and a long list takes little memory. Every entry is checked before it
+// is stored.
+// Invariant: all stored parts except the last are full, by count or by weight, regardless of the size of the received
+// parts.
 
 import BankModel
 import Glibc
@@ -11,15 +12,15 @@ import Time
 import Wire
 
 final class ListSpool {
-  /// Of so many parts from the beginning it is known whether one of their keys stands twice in the list.
+  /// Number of parts from the start that are checked for repeated keys.
   static let watchedParts = 32
 
   let number: UInt32
   private(set) var count: Int64 = 0
-  /// Why the list cannot be taken; it is answered with the last part.
+  /// Reason for refusing the list, sent as the answer to its last part.
   private(set) var failure: Failure?
   private(set) var hasKeys = false
-  /// Whether somebody of the watched parts may stand twice in the list: some key has the hash of one of theirs.
+  /// True if a key of the watched parts may repeat in the list: another key has the same hash.
   private(set) var mayRepeat = false
 
   let partLimit: Int
@@ -27,19 +28,19 @@ final class ListSpool {
   private let share: PayloadShare
   private let readsPayload: (Service) -> Bool
   private let directory: String
-  /// Those who are not in the file.
+  /// Entries that are not in the file.
   private var rest: [EnqueueEntry] = []
   private var file: FileDescriptor?
-  /// Where each part in the file ends.
+  /// End offset of each part in the file.
   private var ends: [Int64] = []
-  /// How many are in each of them.
+  /// Number of entries of each part in the file.
   private var counts: [Int] = []
   private var restWeight = 0
   private var watched: Set<Int> = []
 
   /// - Parameters:
-  ///   - share: counts the payloads of those who are in memory.
-  ///   - readsPayload: false for a service whose tellers read none; a payload for it is refused.
+  ///   - share: Counter for the payloads in memory.
+  ///   - readsPayload: False for a service whose tellers read no payload; an entry with one is refused.
   init(
     number: UInt32, directory: String, partLimit: Int = EnqueueList.partLimit, maxPayload: Int64,
     share: PayloadShare, readsPayload: @escaping (Service) -> Bool
@@ -54,9 +55,9 @@ final class ListSpool {
   var hasSeveralParts: Bool { !ends.isEmpty }
 
   /// - Parameters:
-  ///   - services: for which somebody can come.
-  ///   - policy: says whose customers move money.
-  ///   - now: by the calendar.
+  ///   - services: Services that accept customers.
+  ///   - policy: Rules that define which services post amounts.
+  ///   - now: Wall-clock time.
   func append(
     _ entries: [EnqueueEntry], for services: OfferedServices, by policy: QueuePolicy, at now: WallTime
   ) {
@@ -105,7 +106,7 @@ final class ListSpool {
     restWeight += entry.weight
   }
 
-  /// How many customers are in a part.
+  /// Number of customers in a part.
   func count(ofPart part: Int) -> Int { part < counts.count ? counts[part] : rest.count }
 
   func end() {
@@ -116,7 +117,7 @@ final class ListSpool {
   var keysOfRest: [String] { rest.compactMap(\.key) }
   func hasKeyInRest(_ key: String) -> Bool { rest.contains { $0.key?.utf8.elementsEqual(key.utf8) ?? false } }
 
-  /// Tells keys apart by their bytes, as the store keeps them; two may have the same.
+  /// Hash of a key's bytes, as keys are compared in the store; different keys may collide.
   static func hash(of key: String) -> Int {
     var hasher = Hasher()
     for byte in key.utf8 { hasher.combine(byte) }
@@ -147,7 +148,7 @@ final class ListSpool {
     file = nil
   }
 
-  /// A file that vanishes with this process.
+  /// File that is deleted with this process.
   private static func unnamedFile(in directory: String) throws(SystemError) -> FileDescriptor {
     let path = Paths.join(directory, "list-\(CurrentProcess.pid)-\(RandomSeed.fromSystem())")
     let file = try FileDescriptor.open(path, [.readWrite, .create, .exclusive], mode: 0o600)

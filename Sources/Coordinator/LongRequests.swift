@@ -1,8 +1,8 @@
-// Owns the requests that take the coordinator long and are served in pieces, so that everybody else is heard in between: a
-// reset that cancels millions, and dead letters that are brought back. It knows who waits for them, and who is told how far
-// they are; what they do is decided by the queue and written by the store.
-// Invariant: while a reset is being written the transaction stays open, nobody is taken in, and nobody reads the store;
-// whoever asks something that has to be read is answered when it is done, in the order of asking.
+// Requests that take long and run in pieces, so that other clients are served in between: a reset of millions of
+// customers, and dead letters that are requeued. This part tracks their clients and sends progress; the queue decides
+// and the store writes.
+// Invariant: while a reset is written the transaction stays open, no customer is admitted, and the store is not read.
+// Requests that read the store are answered afterwards, in order of arrival.
 
 import BankModel
 import Posix
@@ -11,14 +11,14 @@ import Time
 import Wire
 
 final class LongRequests: BankPart {
-  /// How long a turn may work on them, and how often clients are told.
+  /// Time limit for this work in one loop iteration.
   static let turn = TimeSpan.milliseconds(4)
   private static let tellPause = TimeSpan.milliseconds(200)
 
   private let intake: Intake
-  /// Requests that have to wait for the end of a reset.
+  /// Requests that wait for the end of a reset.
   private var held: [(request: ControlRequest, session: ControlSession)] = []
-  /// Requests whose clients want to hear how far they have come, and of how many.
+  /// Requests whose clients receive progress, with the total of each.
   private var told: [RequestNumber: Int64] = [:]
   private var toldAt = MonotonicTime(nanoseconds: 0)
 
@@ -27,8 +27,8 @@ final class LongRequests: BankPart {
     super.init(ground)
   }
 
-  /// Everyone's receipt is one transaction: it is not begun where there is no room for it, nor on another day than it
-  /// was meant for. It cancels everybody, and waits for nobody: a request that is half taken in is given up.
+  /// Cancels all customers. All receipts are one transaction, so the reset is refused without disk space for
+  /// it, or on another day than requested. It waits for no customer: a partly admitted request is given up.
   func reset(on day: BusinessDay?, _ seat: Seat, tellsProgress: Bool) {
     let books = queue.machine.books
     if let day, day != books.day {
@@ -39,8 +39,8 @@ final class LongRequests: BankPart {
     guard queue.engine.hasRoom(toMove: everyone) else {
       return server.answer(seat, .failure(Failure(.diskFull)))
     }
-    // Where it will be refused for want of room nothing is given up for it. Otherwise those who were let in a moment ago
-    // are on disk first: nobody can be cancelled whose ticket may still be refused.
+    // If the reset will be refused for lack of disk space, nothing is given up for it. Otherwise recently
+    // admitted customers are committed first: a ticket that may still be refused cannot be cancelled.
     if !queue.machine.isJammed, !queue.machine.isShort {
       intake.giveUp(because: Failure(.withdrawn, remark: Remark(.resetMeanwhile)))
       if queue.machine.hasUnsettledTickets { queue.commit() }
@@ -56,7 +56,7 @@ final class LongRequests: BankPart {
     queue.happen(.requeueDead(request))
   }
 
-  /// Keeps a request for later that has to read the store; false where it can be served now.
+  /// Holds back a request that reads the store; false if it can run now.
   func hold(_ request: ControlRequest, for session: ControlSession) -> Bool {
     guard queue.engine.isEmptying, request.command.readsStore else { return false }
     held.append((request, session))
@@ -64,14 +64,14 @@ final class LongRequests: BankPart {
   }
 
   func count(of session: ControlSession) -> Int { held.count { $0.session === session } }
-  /// A request was answered: there is nothing more to tell of it.
+  /// Stops progress reports of an answered request.
   func forget(_ request: RequestNumber) { told[request] = nil }
 
   var hasWork: Bool {
     queue.engine.isWorking && (queue.engine.isEmptying || queue.engine.hasPostponed || !held.isEmpty)
   }
 
-  /// - Returns: the requests that have waited, in the order of asking, when nothing is in their way any more.
+  /// - Returns: The requests that have waited, in order of arrival, when they can run.
   func advance() -> [(request: ControlRequest, session: ControlSession)] {
     guard hasWork else { return [] }
     let until = SystemClock.monotonic() + Self.turn
@@ -107,7 +107,7 @@ final class LongRequests: BankPart {
 }
 
 extension ControlCommand {
-  /// Whether the answer is read from the store, or found by reading it.
+  /// True if the answer requires reading the store.
   fileprivate var readsStore: Bool {
     switch self {
     case .tickets, .ticket, .receipts, .awaitTickets, .cancel, .requeue, .requeueDead, .reset, .audit,

@@ -1,19 +1,18 @@
-// Owns whether the bank has opened, and what becomes of one that cannot: why, and how long it stays to say so. It opens
-// nothing itself: the windows open by the supervisor.
-// Invariants: a bank opens once, when every window has a teller at work, and whoever waits for its windows is told when they
-// are as they shall be; one that cannot open ends by itself, and serves nobody before.
+// Opening of the bank, and the end of a bank that cannot open.
+// Invariants: a bank opens once, when every window has a ready teller. Clients that wait for the windows are answered
+// when these are settled. A bank that cannot open ends after it has reported why, and serves no customer before.
 
 import BankModel
 import Time
 import Wire
 
 final class Opening: BankPart {
-  /// How long a bank that cannot open waits for somebody to whom it could say so.
+  /// Time for which a bank that cannot open waits for a client to report it to.
   private static let failurePatience = TimeSpan.seconds(5)
 
   private let reports: BankReports
   private var isOpen = false
-  /// Why the bank cannot open, and until when it stays to say so.
+  /// Reason why the bank cannot open, reported until `tellUntil`.
   private var failure: Failure?
   private var tellUntil: MonotonicTime?
 
@@ -22,8 +21,8 @@ final class Opening: BankPart {
     super.init(ground)
   }
 
-  /// Whoever waits until the windows are as they shall be is told when they are. This is looked at when the turn ends
-  /// and not when a teller is heard: a window that was closed is gone only after its teller's end has been dealt with.
+  /// Answers clients that wait for settled windows. Checked at the end of an iteration and not with a
+  /// teller's event: a closed window is gone only after its teller's exit was handled.
   func tellWaiting() {
     guard failure == nil, !isOpen || !followers.windowWaiters.isEmpty, tellerSupervisor.isSettled,
       serviceSupervisor.isSettled
@@ -41,7 +40,8 @@ final class Opening: BankPart {
     for seat in seats { server.answer(seat, .status(report)) }
   }
 
-  /// A window was given up. A bank that has never opened ends; an open one goes on with the others.
+  /// Handles a window that was given up. A bank that has never opened ends; an open one continues with the
+  /// other windows.
   func windowGivenUp(_ window: Window, lastEnd: Remark) {
     let failure = Failure(.windowsFailed, subject: context.name(of: window), remark: lastEnd)
     let seats = followers.takeWindowWaiters()
@@ -50,7 +50,7 @@ final class Opening: BankPart {
     self.failure = failure
     tellerSupervisor.closeAll()
     tellerSupervisor.killAll()
-    // Whoever started this process may not have asked yet: it is told when it does, if it does soon.
+    // The process that started this one may not have sent its request yet: wait a while for it.
     if seats.isEmpty, !server.sessions.isEmpty {
       tellUntil = context.now.monotonic + Self.failurePatience
     } else {
@@ -58,13 +58,13 @@ final class Opening: BankPart {
     }
   }
 
-  /// Answers whoever asks a bank that could not be opened, which was all that it was still there for. Who begins by
-  /// following asks for something next.
-  /// - Returns: false where the bank has opened, or still may.
+  /// Answers a request to a bank that could not open, and then ends. A follow request is ignored, because its
+  /// client sends another request next.
+  /// - Returns: False if the bank has opened or still may.
   func refuses(_ request: ControlRequest, _ session: ControlSession) -> Bool {
     guard let failure else { return false }
     if case .follow = request.command { return true }
-    // A list has one answer for all of its parts, whoever answers the later ones.
+    // A list gets one answer for all its parts, so later parts must not get another one.
     server.turnAway(request, of: session, saying: failure)
     context.end(with: 1)
     return true
