@@ -1,5 +1,5 @@
-// Owns what somebody needs who runs a coordinator on a machine of his own and looks on: a bank in a home that nobody else
-// knows, its queue, and how far it is from its end. It decides nothing, and whoever looks on changes nothing but by events.
+// Access for hosts that run a coordinator themselves, such as the simulation: constructors, the queue, and the state of
+// the exit. A host changes the queue only through events.
 
 import BankModel
 import Configuration
@@ -10,12 +10,11 @@ import Time
 import Wire
 
 extension Coordinator {
-  /// A coordinator in a home that nothing else ties it to: no lock, no guardian, and a store that is closed by whoever has
-  /// opened it.
-  /// - Parameter configurationFile: What is read when the configuration is to be read again.
-  /// - Parameter policy: The rules of the queue, where they are not those of the configuration.
-  /// - Parameter ties: What ties it to its home all the same; nil for nothing.
-  /// - Parameter hands: What the coordinator before it has left; nil for nothing.
+  /// Coordinator with a home of its own: no lock, no guardian, and a store that the caller closes.
+  /// - Parameter configurationFile: File that is read on a reload.
+  /// - Parameter policy: Rules of the queue, in place of those of the configuration.
+  /// - Parameter ties: Lock and guardian of the home; nil for none.
+  /// - Parameter hands: Table left by the previous coordinator; nil for none.
   package convenience init(
     home: String, configurationFile: String, configuration: BankConfiguration, policy: QueuePolicy,
     limits: CoordinatorLimits, loop: EventLoop, server: ControlServer, log: LogFile,
@@ -43,7 +42,7 @@ extension Coordinator {
       bindings: bindings)
   }
 
-  /// A coordinator of a branch that has joined a bank whose books it shares, in a home that nothing else ties it to.
+  /// Coordinator of a branch that has joined a shared database, with a home without lock or guardian.
   package convenience init(
     home: String, configurationFile: String, configuration: BankConfiguration, policy: QueuePolicy,
     limits: CoordinatorLimits, loop: EventLoop, server: ControlServer, log: LogFile,
@@ -65,7 +64,7 @@ extension Coordinator {
     set { queue.witness = newValue }
   }
 
-  /// Has its workers begin by this from here on, and no process be started.
+  /// Runs all workers in this process from now on (simulation), in place of starting processes.
   package func begin(_ residents: @escaping ResidentWorkers) {
     (tellerSupervisor.residents, serviceSupervisor.residents) = (residents, residents)
   }
@@ -77,8 +76,8 @@ extension Coordinator {
 
   package var exitCode: Int32? { context.exitCode }
   package var hasDismissedServices: Bool { services.isDismissed }
-  /// Whether every window has had a teller at work.
+  /// True after every window has had a ready teller.
   package var hasOpened: Bool { tellerSupervisor.hasOpened }
-  /// Whether nothing that was staged or said is kept any more: the process ends where it stands.
+  /// True if staged changes and queued messages are discarded: the process exits at once.
   package var isCutOff: Bool { context.isCutOff }
 }

@@ -1,19 +1,18 @@
-// Owns when the coordinator's loop wakes up by itself, and by which of its times somebody is judged. It remembers nothing.
-// Invariant: whatever a part waits for is asked for here.
+// Deadlines of the coordinator's loop, and the clock for each of them.
+// Invariant: every deadline of a part is considered here.
 
 import Posix
 import QueueCore
 import Time
 
-/// Whatever a part waits for is asked for here, or the loop would sleep over it; and whoever is judged by what was heard is
-/// judged in the time that was attended.
+/// A deadline missing here would be slept over. Timeouts for silent processes use attended time.
 extension Coordinator {
-  /// Whether a moment of the steady clock has come.
+  /// True if a time of the monotonic clock has passed.
   func isDue(_ moment: MonotonicTime?) -> Bool { moment.map { $0 <= context.now.monotonic } ?? false }
-  /// Whether a moment of the time that was attended has come.
+  /// True if a point in attended time has passed.
   func isJudged(_ moment: MonotonicTime?) -> Bool { moment.map { $0 <= context.now.attended } ?? false }
 
-  /// When somebody is judged next by what was heard, in the time that was attended.
+  /// Next timeout for silence, in attended time.
   private var nextJudgement: MonotonicTime? {
     var earliest = MonotonicTime.earlier(queue.nextLeaseEnd, tellerSupervisor.nextJudgement)
     earliest = .earlier(earliest, serviceSupervisor.nextJudgement)
@@ -22,17 +21,18 @@ extension Coordinator {
     return .earlier(earliest, context.bindings.guardianship?.nextJudgement)
   }
 
-  /// A drain that takes customers from their windows judges, too.
+  /// Includes steps of a drain that take customers from their windows.
   var isJudgementDue: Bool { isJudged(nextJudgement) || isDue(ending.nextStep) }
 
-  /// Whether there is something to do for which nobody has to speak.
+  /// True if there is work that no message will trigger.
   var hasOwnWork: Bool {
-    // While something is staged nothing can be read, and the commit that comes wakes whoever waits for it.
+    // While changes are staged the store cannot be read for answers; the commit wakes the parts that wait for
+    // it.
     let canRead = queue.engine.isKept && (streams.isDue || audits.canGoOn)
     return intake.hasWorkNow || long.hasWork || selections.hasWork || canRead || router.canHearCrowded
   }
 
-  /// When the loop has to wake up by itself.
+  /// Time at which the loop has to wake up without a message.
   var nextDeadline: MonotonicTime? {
     if hasOwnWork { return context.now.monotonic }
     var earliest = queue.nextDeadline

@@ -1,8 +1,8 @@
-// Owns how the parts of the coordinator are put together, and its turn: one loop on which the queue, its store, the tellers
-// and the clients meet. The turn: hear everyone, perform what the queue wants, send what was assigned, commit, send what
-// was promised. Assignments leave before the commit because they wait for no disk; replies leave after it.
-// Invariant: a part knows those that were made before it; what those have to say to it is passed on here, in `connect()`.
-// When the store fails in a way that leaves the disk in doubt, the process ends, and a new one reads the disk again.
+// Composition of the coordinator's parts, and its event loop, which serves the queue, the store, the tellers and the
+// clients. One iteration: handle received messages, perform effects, send assignments, commit, send replies.
+// Assignments are sent before the commit because they need no disk write; replies are sent after it.
+// Invariant: a part refers only to parts created before it. Calls in the other direction are connected in `connect()`.
+// If the store fails and leaves the disk in doubt, the process exits, and a new one reads the disk again.
 
 import BankModel
 import Configuration
@@ -43,20 +43,21 @@ package final class Coordinator {
   let audits: Audits
   let home: HomeKeeper
   let output: OutputKeeper
-  /// Who reads shared books for clients; nil where they are this bank's own.
+  /// Reader of a shared database for clients; nil if the bank has its own.
   let reader: BooksReader?
   let router: RequestRouter
   let branch: BranchDesk
 
-  /// How long the coordinator stays awake after a word: about as long as a teller takes to answer who has nothing to do.
-  /// With tellers who sleep it made 38,000 customers a second of 36,000, and theirs builds on it; see `TellerProcess`.
+  /// Time for which the coordinator polls after a message, about as long as an idle teller takes to answer.
+  /// Without it throughput was 36,000 customers a second, with it 38,000; see `TellerProcess`, which relies
+  /// on it.
   private static let wakefulness = TimeSpan.microseconds(50)
   static let roundPause = TimeSpan.milliseconds(1)
-  /// Whether other branches share the books.
+  /// True if other branches share the database.
   let sharesBooks: Bool
-  /// Somebody has just spoken and may speak again.
+  /// True after a message, because the next one may follow soon.
   private var isAwaited = false
-  /// Nothing was heard since the last round.
+  /// True if no message was handled since the last round.
   private var wasRound = true
   private var roundDue = MonotonicTime(nanoseconds: 0)
 
@@ -163,7 +164,7 @@ package final class Coordinator {
     server.onEnd = { [unowned router] session in router.forget(session) }
   }
 
-  // MARK: - From the opening to the end
+  // MARK: - From opening to exit
 
   package func open() throws(SystemError) {
     context.loop.onWake = { [unowned context] in context.takeTimeOfWaking() }
@@ -192,7 +193,7 @@ package final class Coordinator {
     return leave()
   }
 
-  /// What is left to be done after the last turn; the process's exit code.
+  /// Cleans up after the last iteration and returns the exit code.
   @discardableResult
   package func leave() -> Int32 {
     if !context.isCutOff {
@@ -205,24 +206,26 @@ package final class Coordinator {
     return context.exitCode ?? 0
   }
 
-  /// Ends as if this process had been killed itself, and only tidier.
+  /// Exits as after a kill, but with its processes cleaned up.
   func leaveAtOnce() {
     ending.breakOff()
-    // The last words are still sent while those who were killed end, and others may answer: nothing follows from it.
+    // The final messages are still being sent while killed processes exit and others may answer: ignore
+    // these.
     tellers.stopListening()
     services.stopListening()
     home.stop()
     ending.leave()
   }
 
-  /// Nobody knows any more what is on disk: this process ends, and the next one reads it again.
+  /// Reports a store error that leaves the state of the disk unknown, so this process exits and the next one
+  /// reads the disk again.
   private func sayLastWords(_ error: StoreError) {
     context.write(event: "store_failed", level: .error) { $0.field("msg", error.description) }
     context.log.flush()
     _ = try? StandardStreams.write("bankd: \(error.description)\n", to: .error)
   }
 
-  /// A signal asks for something; after the end, while the last words leave, none does anything.
+  /// Handles a signal. Signals are ignored after the bank has ended, while the final messages are sent.
   package func hear(signal: Int32) {
     guard mayBegin else { return }
     context.takeTime()
@@ -230,14 +233,15 @@ package final class Coordinator {
   }
 
   package func openerIsGone() { if mayBegin { ending.openerIsGone() } }
-  /// Whether something can be begun that takes more than the present turn.
+  /// True if work may start that takes more than one iteration.
   private var mayBegin: Bool { context.exitCode == nil && !context.isCutOff }
 
-  // MARK: - The turn
+  // MARK: - Loop iteration
 
-  /// Hears who has something to say, serves customers and commits; now and then looks after everything else.
+  /// Runs one iteration: handles messages, serves customers and commits. A round also does the periodic work
+  /// of all other parts.
   ///
-  /// Once the process was cut off nothing leaves any more, whatever was said before.
+  /// After a cut-off nothing more is sent, whatever was queued before.
   package func turn() throws(SystemError) {
     if context.isCutOff { return home.sayFarewell() }
     let isRound = try hear()
@@ -246,9 +250,9 @@ package final class Coordinator {
     queue.takeResults()
     if sharesBooks { branch.hear() }
     guard !context.isCutOff else { return }
-    // Whoever is still talking is heard before the disk is asked, within bounds.
+    // Clients that keep sending are read before the disk is written, within limits.
     if isRound { try keepTime() }
-    // The bank has ended: everything was said, and the store is closed.
+    // The bank has ended: all messages are sent, and the store is closed.
     guard mayBegin else { return }
     intake.advance()
     router.advanceLongRequests()
@@ -288,11 +292,12 @@ package final class Coordinator {
     roundDue = context.now.monotonic + Self.roundPause
   }
 
-  /// Hears whoever speaks, and waits for it.
+  /// Waits for messages and handles them.
   ///
-  /// While one word follows another only these are heard, and a round is made once a millisecond: at every turn it was a
-  /// fifth of the coordinator's own time, by perf. After the last word there is always one, before the loop sleeps.
-  /// - Returns: whether a round is to be made in this turn.
+  /// In a burst only messages are handled, with one round per millisecond: a round in each iteration took a
+  /// fifth of the coordinator's CPU time (measured with perf). After the last message there is always a round
+  /// before the loop sleeps.
+  /// - Returns: True if this iteration includes a round.
   private func hear() throws(SystemError) -> Bool {
     if isAwaited, try context.loop.runAwake(for: hasOwnWork ? .zero : Self.wakefulness) > 0 {
       wasRound = false
@@ -310,7 +315,7 @@ package final class Coordinator {
 
   private func keepTime() throws(SystemError) {
     if isJudgementDue {
-      // Whatever somebody has said until now is heard before anybody is judged by silence.
+      // Handle everything received so far before silence is taken for a hang.
       try context.loop.hearEverybody()
       context.takeTime()
       guard mayBegin else { return }
@@ -337,14 +342,15 @@ package final class Coordinator {
     opening.tellWaiting()
     pictures.look()
     views.tell()
-    // Whoever begins to wait for tickets that have ended already is answered with those who have waited.
+    // Clients that start to wait for tickets that have already ended are answered with the others.
     answerReadings()
     followers.tickets.count(at: context.now.monotonic)
     if followers.tickets.owesAnEnd, !queue.machine.isUnsettled, queue.engine.isKept { answerTicketWatches() }
     if !followers.idleWaiters.isEmpty, queue.machine.isIdleBesidesDelayed, !queue.machine.isUnsettled,
       intake.isEmpty
     {
-      // What other branches have taken in may not have been heard of yet: the bank is looked at once more first.
+      // Customers admitted by other branches may not be known here yet: query the shared database once more
+      // first.
       if !sharesBooks || branch.shared?.lookedAt != nil {
         let seats = followers.takeIdleWaiters(
           since: branch.shared?.lookedAt, hasDelayed: !queue.machine.isIdle)
@@ -358,7 +364,7 @@ package final class Coordinator {
     router.hearCrowded()
   }
 
-  /// Tells what the store keeps to everybody who has waited for a moment in which nothing is staged.
+  /// Answers all clients that have waited for an iteration without staged changes.
   private func answerReadings() {
     guard queue.engine.isKept else { return }
     readings.answerWaiting()

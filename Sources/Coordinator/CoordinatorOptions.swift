@@ -1,5 +1,4 @@
-// Owns what the coordinator is told when it is started: the words on its command line. People never type them;
-// bankctl does. It knows nothing of what follows from them.
+// Command-line options of the coordinator. Users never type them; bankctl and the guardian do.
 
 import Arguments
 import BankModel
@@ -9,50 +8,52 @@ import QueueCore
 import Supervision
 import Wire
 
-/// The coordinator's command line: `bankd --home DIR [--config FILE] [--lang ko|en] [--deposit N] [--loan N]
-/// [--speed X]`, `bankd --inspect --home DIR`, or `bankd --count PID --home DIR`.
-/// `--store URL` names books that several branches share; `bankd --inspect --store URL` reads them and needs no home. A guardian adds `--guardian PID` and hands the home's lock on as
-/// descriptor 4; `--recover` after a crash; `--occupied PID`, `--inspected` or `--unusable REASON` where there can be no bank. A bank in
-/// the foreground of its client is opened with `--opener PID`.
+/// Command line: `bankd --home DIR [--config FILE] [--lang ko|en] [--deposit N] [--loan N] [--speed X]`, `bankd
+/// --inspect --home DIR`, or `bankd --count PID --home DIR`.
+/// `--store URL` names a database shared by several branches; `bankd --inspect --store URL` reads it and needs no home.
+/// A guardian adds `--guardian PID` and passes the home's lock as descriptor 4. It adds `--recover` after a crash, and
+/// `--occupied PID`, `--inspected` or `--unusable REASON` if no bank can open. `--opener PID` opens a bank in the
+/// foreground of its client.
 struct CoordinatorOptions: Sendable, Equatable {
-  /// The home, absolute.
+  /// Absolute path of the home.
   var home = ""
-  /// The configuration; nil for the built-in one.
+  /// Path of the configuration file; nil for the built-in configuration.
   var config: String?
-  /// The address of the books that this branch shares with others; nil for those in its home.
+  /// Address of the database shared with other branches; nil for the database in the home.
   var store: String?
-  /// The language of the logs; nil for what the configuration says.
+  /// Language of the logs; nil for that of the configuration.
   var language: Language?
-  /// Windows that the caller asked for, instead of those in the configuration.
+  /// Requested numbers of windows, in place of the configured ones.
   var windows: [ServiceName: Int64] = [:]
-  /// The speed that the caller asked for.
+  /// Requested speed.
   var speed: String?
-  /// Only answer questions about a bank that is not open, on descriptor 3.
+  /// True to answer queries about a closed bank only, on descriptor 3.
   var isInspection = false
-  /// Only count the rows of the database as it lies, for this coordinator, and tell what was found on descriptor 3.
+  /// Process id of the coordinator for which the database rows are counted; the result is sent on descriptor
+  /// 3. Nil for other work.
   var countsFor: Int32?
-  /// The process that restarts this one when it dies; nil where nobody does.
+  /// Process id of the guardian, which restarts this process when it dies; nil without a guardian.
   var guardian: Int32?
-  /// The process without which there shall be no bank: whoever opened one in its foreground.
+  /// Process id of the client that opened the bank in its foreground; the bank ends with it.
   var opener: Int32?
-  /// The coordinator before this one has died: the windows are those it had.
+  /// True after a crash of the previous coordinator: the numbers of windows stay as they were.
   var isRecovery = false
-  /// Why there can be no bank, as far as the guardian has found out.
+  /// Reason found by the guardian why no bank can open.
   var obstacle: Obstacle?
-  /// The words that every coordinator of this bank is started with.
+  /// Arguments that every coordinator of this bank is started with.
   var lasting: [String] = []
 
-  /// What a guardian has found in the way.
+  /// Obstacle to the opening, found by the guardian.
   enum Obstacle: Sendable, Equatable {
-    /// Another process has the home.
+    /// Another process holds the home.
     case occupied(by: String)
-    /// Somebody has been looking into the closed bank for long.
+    /// Another process has been inspecting the closed bank for too long.
     case inspected
     /// The home cannot be used.
     case unusable(String)
   }
 
-  /// Reads the words behind the program's name.
+  /// Parses the arguments after the program name.
   init(_ arguments: [String]) throws(Failure) {
     var words = arguments[...]
     while let word = words.popFirst() {
@@ -73,7 +74,7 @@ struct CoordinatorOptions: Sendable, Equatable {
     }
   }
 
-  /// The same with a configuration file that is found from any directory.
+  /// The same options with an absolute path of the configuration file.
   func absolute() throws(Failure) -> CoordinatorOptions {
     guard let config, !config.hasPrefix("/") else { return self }
     var options = self
@@ -86,7 +87,7 @@ struct CoordinatorOptions: Sendable, Equatable {
     return options
   }
 
-  /// Takes an option; whether every coordinator of this bank is started with it.
+  /// Applies an option; true if every coordinator of this bank is started with it.
   private mutating func take(_ option: String, _ value: String) throws(Failure) -> Bool {
     switch option {
     case "--guardian": guardian = try Self.process(option, value)
@@ -140,13 +141,12 @@ struct CoordinatorOptions: Sendable, Equatable {
   }
 }
 
-/// How the command line and the configuration file become one configuration: what the caller asked for goes before what
-/// the file says.
+/// Merges the command line and the configuration file; options take precedence.
 extension CoordinatorOptions {
-  /// The files by which the bank goes.
+  /// Files that configure the bank.
   var files: BranchFiles { BranchFiles(home: home, configuration: config) }
 
-  /// The configuration file, read now, with the caller's own choices on top.
+  /// Reads the configuration file now and applies the options to it.
   func configuration() throws(Failure) -> BankConfiguration {
     let read: ReadConfiguration
     do throws(ConfigurationError) { read = try files.readConfiguration() } catch {
@@ -155,7 +155,7 @@ extension CoordinatorOptions {
     return try configuration(over: read)
   }
 
-  /// What was read of a file, with the caller's own choices on top.
+  /// Applies the options to a configuration that was read.
   func configuration(over read: ReadConfiguration) throws(Failure) -> BankConfiguration {
     var configuration = read.configuration
     for (service, count) in windows.sorted(by: { $0.key < $1.key }) {
@@ -183,9 +183,9 @@ extension CoordinatorOptions {
 }
 
 extension BankConfiguration {
-  /// The rules of the queue.
+  /// Rules of the queue.
   ///
-  /// - Parameter directory: the numbers of the services.
+  /// - Parameter directory: Numbers of the services.
   func policy(_ directory: ServiceDirectory) -> QueuePolicy {
     var policy = QueuePolicy()
     policy.maxWaiting = maxWaiting
@@ -204,7 +204,7 @@ extension BankConfiguration {
     return policy
   }
 
-  /// When the successor of a teller that has died comes.
+  /// Pauses before the successor of a dead teller starts.
   var restarts: RestartPolicy {
     var policy = RestartPolicy()
     policy.firstPause = restartFirst

@@ -1,5 +1,6 @@
-// Owns the life of the process: from its command line to its exit code. Whatever keeps a bank from opening is told to
-// whoever started it, on descriptor 3, in the words of the protocol; without a descriptor 3 it is told on standard error.
+// Life cycle of the process, from its command line to its exit code.
+// Errors: a reason that keeps the bank from opening is sent to the process that started this one, on descriptor 3 by
+// the control protocol, or to standard error without a descriptor 3.
 
 import BankModel
 import CommandRunner
@@ -13,11 +14,11 @@ import Time
 import Transport
 import Wire
 
-/// The coordinator as a process.
+/// Coordinator process.
 public enum CoordinatorProcess {
-  /// Runs until the bank has ended; the exit code of the process.
+  /// Runs until the bank has ended, and returns the exit code.
   ///
-  /// - Parameter shared: opens a store with an address; nil where this build knows none.
+  /// - Parameter shared: Opener of a store with an address; nil if this build has none.
   public static func run(arguments: [String], shared opener: (any SharedBooksOpener)? = nil) -> Int32 {
     ProcessStart.prepare(as: .service)
     let starter = inheritedSocket()
@@ -30,7 +31,7 @@ public enum CoordinatorProcess {
       if options.store != nil, opener == nil {
         throw Failure(.badRequest, subject: "--store", remark: Remark(.noPostgres))
       }
-      // Before anything else is opened, or the number would be another's.
+      // Takes descriptor 4 before anything else is opened, or another file could get its number.
       let shared = options.guardian == nil ? nil : inheritedLock()
       let loop = try EventLoop()
       let server = ControlServer(loop: loop, build: BuildIdentity.current)
@@ -44,7 +45,7 @@ public enum CoordinatorProcess {
     return 1
   }
 
-  /// Descriptor 3, if it is a socket; whoever started this process is at its other end.
+  /// Descriptor 3, if it is a socket connected to the process that started this one.
   private static func inheritedSocket() -> CInt? {
     var kind: CInt = 0
     var length = socklen_t(MemoryLayout<CInt>.size)
@@ -53,7 +54,7 @@ public enum CoordinatorProcess {
     return 3
   }
 
-  /// Descriptor 4, where a guardian shares the home's lock.
+  /// Descriptor 4, if a guardian shares the home's lock.
   private static func inheritedLock() -> FileDescriptor? {
     guard fcntl(4, F_GETFD) != -1 else { return nil }
     _ = fcntl(4, F_SETFD, FD_CLOEXEC)
@@ -75,7 +76,7 @@ public enum CoordinatorProcess {
     }
     if address == nil { try home.requireOwnBooks() }
     if address == nil, options.isRecovery, try FileFacts.inspect(home.database) == nil {
-      // Opening again what is not there would make another, empty bank.
+      // Opening a missing database would create another, empty bank.
       throw Failure(.badHome, subject: home.path, remark: Remark(.databaseRemoved))
     }
     try home.prepare()
@@ -106,7 +107,7 @@ public enum CoordinatorProcess {
     } else {
       WindowsRecord.remove(home.windows)
     }
-    // Also for whoever looks into the books when the bank has closed.
+    // The record also serves inspections after the bank has closed.
     var opened = configuration.store
     if let address { opened.address = try? StoreAddress(address) }
     if !options.isRecovery { StoreRecord.keep(opened, at: home.storeNote) }
@@ -132,7 +133,7 @@ public enum CoordinatorProcess {
     }
     if let starter { try server.adopt(FileDescriptor(owning: starter)) }
     ties.begin()
-    // What runners leave behind falls to this process.
+    // Orphans of runners are reparented to this process.
     try Subreaper.become()
     let others = try collectOthers(of: coordinator, on: loop)
     defer { withExtendedLifetime(others) {} }
@@ -142,14 +143,14 @@ public enum CoordinatorProcess {
       pulse.progressed()
     }
     coordinator.tellerSupervisor.inherit(coordinator.context.lineage, clearing.left)
-    // Nothing is opened for somebody who is gone by now.
+    // The client that opened the bank may have exited by now; then it is not opened.
     let openerWatch = try options.opener.map { try OpenerWatch($0, on: loop) { coordinator.openerIsGone() } }
     if coordinator.context.exitCode == nil { try coordinator.open() }
     let code = try coordinator.run()
     withExtendedLifetime((signals, openerWatch)) {}
     guard !coordinator.context.isCutOff else {
-      // The database stays as it lies: whoever closed it now would write to a disk that is in doubt, or to another bank's
-      // files. The lock goes with the process.
+      // The database is not closed: closing would write to a disk that is in doubt, or to another bank's
+      // files. The lock is released with the process.
       _ = Unmanaged.passRetained(coordinator)
       return code
     }
@@ -161,7 +162,7 @@ public enum CoordinatorProcess {
     return code
   }
 
-  /// Without the table nobody is blamed for the death of a coordinator, and everything else goes on.
+  /// Without the table a coordinator crash is attributed to no customer; everything else works.
   private static func hands(of home: BankHome, _ log: LogFile) -> HandTable? {
     do throws(SystemError) { return try HandTable(at: home.hands) } catch {
       log.write(event: "hands_unknown", level: .warn) { $0.field("msg", error.description) }
@@ -169,8 +170,8 @@ public enum CoordinatorProcess {
     }
   }
 
-  /// As process 1 of a container the coordinator collects all orphans there. While it ends those of a runner they are left to
-  /// that: the end of each is waited for.
+  /// As process 1 of a container, the coordinator reaps all orphans. While it kills those of a runner they
+  /// are left to that code, which waits for each exit.
   private static func collectOthers(
     of coordinator: Coordinator, on loop: EventLoop
   ) throws(SystemError) -> SignalSource? {
@@ -184,7 +185,7 @@ public enum CoordinatorProcess {
     Paths.join(Paths.directory(of: try Paths.executable()), name)
   }
 
-  /// Opens as many windows as the coordinator had that died.
+  /// Opens as many windows as the crashed coordinator had.
   private static func recoverWindows(
     of configuration: inout BankConfiguration, _ home: BankHome, _ log: LogFile
   ) {
@@ -199,10 +200,10 @@ public enum CoordinatorProcess {
     }
   }
 
-  /// Bytes of the file behind standard error, after which the next opening begins another and keeps this one.
+  /// Size of the standard error file in bytes above which the next opening rotates it.
   private static let longestStandardError: Int64 = 1 << 20
 
-  /// A broken invariant speaks on standard error; nobody reads the terminal of a daemon.
+  /// Redirects standard error to a file: a broken invariant is reported there, and a daemon has no terminal.
   private static func redirectStandardError(to path: String) {
     if let facts = try? FileFacts.inspect(path), facts.size > longestStandardError {
       try? Directory.rename(path, to: path + ".1")
@@ -212,7 +213,7 @@ public enum CoordinatorProcess {
     }
   }
 
-  // MARK: - Books that are only read
+  // MARK: - Inspection of a closed bank
 
   private static func inspect(
     _ options: CoordinatorOptions, _ opener: (any SharedBooksOpener)?, _ starter: CInt?, _ loop: EventLoop,
@@ -221,7 +222,7 @@ public enum CoordinatorProcess {
     let home = BankHome(options.home)
     let store = options.store ?? StoreRecord.read(from: home.storeNote)?.address?.description
     if let store, let opener {
-      // A coordinator that has this process read its books is its opener, and may die while the books are waited for.
+      // A coordinator that uses this process as its reader is its opener, and may die while the database is waited for.
       if let opener = options.opener, !ParentDeath.followParent(expectedParent: opener) { return 0 }
       CurrentProcess.setName("bank-reader")
       let branch = StoreRecord.read(from: home.storeNote)?.branch ?? home.branchName
@@ -256,9 +257,9 @@ public enum CoordinatorProcess {
     return 0
   }
 
-  // MARK: - Not even that
+  // MARK: - Failure to start
 
-  /// Answers the first request of whoever started this process with the reason why there is no bank.
+  /// Answers the first request of the process that started this one with the reason of the failure.
   private static func tell(_ failure: Failure, on starter: CInt?) {
     let words = [failure.code.rawValue, failure.subject, failure.detail].filter { !$0.isEmpty }
     guard let starter, fcntl(starter, F_GETFD) != -1, let loop = try? EventLoop() else {
@@ -272,8 +273,8 @@ public enum CoordinatorProcess {
     server.onCommand = { session, request in
       server.answer(session, request.number, .failure(failure))
       server.flush()
-      // The client hangs up when it has read this. Closing first would break its next request off, and it might take
-      // that for a death.
+      // The client disconnects after reading the answer. Closing first would cut off its next request, which
+      // the client might take for a crash.
       until = min(until, SystemClock.monotonic() + .seconds(2))
     }
     guard (try? server.adopt(FileDescriptor(owning: starter))) != nil else { return }
@@ -284,17 +285,18 @@ public enum CoordinatorProcess {
   }
 }
 
-/// Noticing that whoever opened a bank in its foreground has ended, however that came. It must not know what is done
-/// then, nor the conversation with that process: one that reads too slowly can lose it, and is alive all the same.
-/// Failure: SystemError where the kernel has no way to watch left; the bank is not opened then.
+/// Watch on the process that opened the bank in its foreground, independent of the connection to it: a slow client can
+/// lose its connection and still run.
+/// Errors: SystemError if the kernel provides no free watch; the bank is not opened then.
 final class OpenerWatch {
   private let process: OtherProcess?
 
-  /// Begins to watch; where the process has ended already that is told before this returns.
-  /// - Parameter pid: the process that has started this one.
+  /// Starts the watch. If the process has already exited, `onEnd` is called before this returns.
+  /// - Parameter pid: Process that started this one.
   init(_ pid: Int32, on loop: EventLoop, onEnd: @escaping () -> Void) throws(SystemError) {
     process = try OtherProcess(pid: pid)
-    // After the process is held, its number cannot become a stranger's; before, it was the parent's.
+    // Once the process is held its number cannot be reused. If it was still the parent after that, it is the
+    // right process.
     guard let process, CurrentProcess.parentPid == pid else {
       onEnd()
       return
