@@ -1,6 +1,5 @@
-// Owns what a branch hears of the books that it shares: answers to what was asked of them, how the whole bank is, that its lease
-// was lost and is there again. It decides nothing about customers: the queue does, and the books.
-// Invariant: whatever the books have said is heard in the turn in which it came, behind what the queue has heard.
+// Handler of events from a shared database: answers, counts of the whole bank, loss and renewal of the lease.
+// Invariant: an event is handled in the iteration in which it arrived, after the queue's own results.
 
 import BankModel
 import Logbook
@@ -21,7 +20,7 @@ final class BranchDesk: BankPart {
     super.init(ground)
   }
 
-  /// Hears what the books have to say.
+  /// Handles all pending events.
   func hear() {
     guard let shared else { return }
     while !context.isCutOff, let news = shared.books.takeNews() {
@@ -38,7 +37,8 @@ final class BranchDesk: BankPart {
       shared.hear(numbers, at: context.now.monotonic)
       followers.changed = true
       queue.happen(.remains(shared.remaining))
-      // It was joined while it drains: who can be served here is known by now, and it ends with the others.
+      // The branch joined during a drain: the customers it can serve are known now, and it ends with the
+      // others.
       if shared.isDraining { ending.stopWithTheBank() }
     case .looked(let askedAt): shared.looked(askedAt: askedAt)
     case .releases(let owed):
@@ -106,7 +106,7 @@ final class BranchDesk: BankPart {
     fields.field("epoch", identity.epoch)
   }
 
-  /// Tells the books how many windows are open here, and since when the first in line has waited.
+  /// Reports the number of open windows and the waiting time of the first customer in line to the database.
   func advance() {
     guard let shared else { return }
     let windows = context.services.directory.services.reduce(0) { $0 + queue.machine.numbers(of: $1).windows }

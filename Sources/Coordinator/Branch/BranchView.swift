@@ -1,7 +1,6 @@
-// Owns what a branch of a shared bank can say of the books without asking anybody: what it heard of them last. What only the books
-// know is asked of the reader, which may wait; see `BooksReader`. A question for that which gets here all the same is refused,
-// and nobody waits.
-// Invariant: nothing here waits, and nothing is told that the books have not said.
+// Queries that a branch answers from its last events of the shared database, without blocking. Other queries need the
+// reader, which may block; see `BooksReader`. If such a query arrives here it is refused.
+// Invariant: nothing here blocks, and answers contain only what the database has reported.
 
 import BankModel
 import QueueCore
@@ -12,22 +11,22 @@ final class BranchView: QueueReading {
 
   init(_ bank: SharedBank) { self.bank = bank }
 
-  // What is staged is in the hands of the branch, and in no answer.
+  // Staged changes are held by the branch and appear in no answer.
   var hasStagedChanges: Bool { false }
   var services: ServiceDirectory { bank.books.services }
   var arrivingFrom: TicketNumber? { nil }
 
-  // Whoever is in nobody's hands is claimed, and not looked at.
+  // Unclaimed customers are claimed, not listed.
   func page(of line: Line, after: TicketNumber, limit: Int) throws(StoreError) -> [Customer] { [] }
   func delayed(after: DuePlace, limit: Int) throws(StoreError) -> [DelayedCustomer] { [] }
   func countWaiting(
     in line: Line, after first: TicketNumber, below last: TicketNumber
   ) throws(StoreError) -> Int64 { 0 }
 
-  // Keys are looked at where the tickets are given.
+  // Keys are looked up in the transaction that issues the tickets.
   func request(forKey key: String) throws(StoreError) -> KeyedRequest? { nil }
 
-  // Of this branch's own stock, as it was heard last.
+  // Releases owed by this branch's own stock, as of the last report.
   func unreleased(after ticket: TicketOfDay?, limit: Int) throws(StoreError) -> [TicketOfDay] {
     let place = ticket.map { ($0.day, $0.ticket) } ?? (.min, .min)
     return Array(bank.releases.lazy.map(\.ticket).filter { ($0.day, $0.ticket) > place }.prefix(limit))
@@ -41,7 +40,7 @@ final class BranchView: QueueReading {
 
   func payload(of ticket: TicketNumber) throws(StoreError) -> [UInt8]? { try bank.books.payload(of: ticket) }
 
-  // MARK: - What only the books know
+  // MARK: - Queries for the reader
 
   func find(_ ticket: TicketNumber) throws(StoreError) -> StoredCustomer? { throw .elsewhere }
   func customers(

@@ -1,6 +1,7 @@
-// Owns how requests for tickets are handed in to books that several branches share: gathered whole, because there a request is one
-// transaction, and told apart by its keys there. Invariant: nothing of a request is handed in before all of it was gathered, so
-// one that is withdrawn or refused until then leaves nothing.
+// Submission of enqueue requests to a database shared by several branches. A request is one transaction there, so it is
+// gathered completely first, and its keys are compared there.
+// Invariant: nothing of a request is submitted before all of it was gathered, so a request withdrawn or refused earlier
+// leaves nothing behind.
 
 import BankModel
 import Posix
@@ -9,12 +10,12 @@ import Time
 import Wire
 
 extension Intake {
-  /// Customers of one request, where several branches share the books: they are one transaction.
+  /// Limit of customers per request in a shared database: they are one transaction.
   static let sharedAtMost: Int64 = 1_000_000
-  /// Those of them with keys of their own, each of which is written down while nobody else gets tickets.
+  /// Limit of customers with keys of their own: no other request gets tickets while these keys are stored.
   static let sharedKeysAtMost = 100_000
 
-  /// Gathers requests, as far as there is time, and hands in those that are whole.
+  /// Gathers requests until a deadline, and submits those that are complete.
   func handIn(to shared: SharedBank, until: MonotonicTime) {
     while hasWork, let order = line.advance() {
       guard order.taken > 0 || mayCome(order, shared) else { continue }
@@ -29,7 +30,7 @@ extension Intake {
         continue
       }
       guard !customers.orders.isEmpty else {
-        // Everybody of it stands twice.
+        // Every entry repeats a known key.
         requests.fail(order.request, Failure(.badRequest, remark: Remark(.listEmpty)))
         continue
       }
@@ -38,7 +39,7 @@ extension Intake {
     }
   }
 
-  /// Whether a request may be taken in; one that may not is answered.
+  /// True if the request may be admitted; otherwise it is answered.
   private func mayCome(_ order: EnqueueIntake.Order, _ shared: SharedBank) -> Bool {
     let failure: Failure
     if queue.machine.stage != .open || shared.isDraining {
@@ -53,7 +54,7 @@ extension Intake {
     return false
   }
 
-  /// Gathers a request further; true when all of it is there.
+  /// Gathers more of a request; true when it is complete.
   private func gather(_ given: EnqueueIntake.Order, until: MonotonicTime) -> Bool {
     var order = given
     var customers = gathered ?? IntakeRequest(issuedAt: order.asked, key: order.key, digest: order.digest)
@@ -61,7 +62,7 @@ extension Intake {
     while order.taken < order.total {
       var baggage = SliceBaggage()
       do throws(SliceTrouble) {
-        // Numbers stand for places in this slice, from 1.
+        // Ticket numbers are positions in this slice, from 1.
         let slice = try nextSlice(of: &order, with: &baggage, after: nil, issued: 0)
         order.known += try customers.add(slice, baggage)
       } catch {
@@ -79,7 +80,7 @@ extension Intake {
     return true
   }
 
-  /// The books have answered.
+  /// Handles the answer of the database.
   func finish(_ request: RequestNumber, _ answer: BranchAnswer) {
     guard let entry = requests.close(request) else { return }
     let result: ControlAnswer
@@ -100,7 +101,7 @@ extension Intake {
     if case .enqueue(let count, let tickets) = purpose { (knownBefore, spans) = (count, tickets) }
     let found = known.reduce(0) { $0 + $1.last - $1.first + 1 }
     guard let tickets else {
-      // The whole request was made before.
+      // The whole request is a repetition.
       guard known.count == 1, knownBefore == 0, let first = known.first else {
         for tickets in known { spans.add(tickets) }
         return EnqueuedReport(
@@ -118,10 +119,10 @@ extension Intake {
 }
 
 extension IntakeRequest {
-  /// Adds a slice of customers. Whoever of a list stands in it for the second time has the ticket of the first time.
+  /// Adds a slice of customers. An entry that repeats an earlier one of the list gets its ticket.
   ///
-  /// - Parameter baggage: with the places in the slice, from 1, as tickets.
-  /// - Returns: how many stand twice.
+  /// - Parameter baggage: Its ticket numbers are positions in the slice, from 1.
+  /// - Returns: Number of repeated entries.
   fileprivate mutating func add(
     _ slice: [CustomerOrder], _ baggage: SliceBaggage
   ) throws(SliceTrouble) -> Int64 {
@@ -142,7 +143,8 @@ extension IntakeRequest {
       keyed.append((place, entry.key, entry.digest))
     }
     for entry in baggage.payloads {
-      // A list has one customer in each; what everybody carries belongs to a request without keys of their own.
+      // A payload in a list belongs to one customer. A payload shared by all customers belongs to a request
+      // without keys per customer.
       let new = entry.tickets.compactMap { newPlaces[Int($0 - 1)] }
       if let first = new.first, let last = new.last { payloads.append((entry.payload, first..<last + 1)) }
     }

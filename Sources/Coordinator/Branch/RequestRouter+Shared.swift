@@ -1,12 +1,12 @@
-// Owns which requests of clients the branch of a shared bank does not answer itself: what only the books know is asked of their
-// reader, and what is not done with shared books is refused by its name.
+// Requests that a branch of a shared bank does not answer itself: those for the reader of the database, and those that
+// a shared bank refuses.
 
 import BankModel
 import QueueCore
 import Wire
 
 extension RequestRouter {
-  /// Whether somebody else answers a request, or it was refused.
+  /// True if the reader answers the request, or it was refused.
   func isAnsweredElsewhere(_ command: ControlCommand, _ seat: Seat) -> Bool {
     switch command {
     case .receipts(let query) where query.follow: follow(query, seat)
@@ -18,12 +18,12 @@ extension RequestRouter {
     return true
   }
 
-  /// Has a request answered by the reader of the books.
+  /// Passes a request to the reader of the database.
   func read(_ command: ControlCommand, _ seat: Seat) {
     if let reader { reader.pass(command, seat) } else { server.answer(seat, .failure(Failure(.notOpen))) }
   }
 
-  /// A follower sees the receipts of the day on which it came, and of all days after it.
+  /// A follower receives the receipts of the day of its request and of all later days.
   private func follow(_ query: ReceiptQuery, _ seat: Seat) {
     guard server.mayView(seat, besides: reader?.followers(of: seat.session) ?? 0) else { return }
     var query = query

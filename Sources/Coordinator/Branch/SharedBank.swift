@@ -1,5 +1,5 @@
-// Owns what this branch knows of the bank that it shares with others: who it is there, and how the whole bank was when it was
-// looked at last. It changes nothing of the books.
+// State of the shared bank as known to this branch: its identity, and the last counts of the whole bank. It does not
+// change the database.
 
 import BankModel
 import QueueCore
@@ -7,26 +7,27 @@ import Time
 
 final class SharedBank {
   let books: any BranchStore
-  /// Where they are, for the process that reads them; nil where nobody is to read them.
+  /// Address of the database, for the reader process; nil if there is no reader.
   let address: String?
-  /// Who this branch is, in its present epoch.
+  /// Identity of this branch in its present epoch.
   private(set) var identity: BranchIdentity
-  /// How the whole bank was, not long ago.
+  /// Last known counts of the whole bank.
   private(set) var numbers: BankNumbers
-  /// It was so at this moment, or later; nil before it was looked at.
+  /// The counts are of this time or later; nil before the first query.
   private(set) var lookedAt: MonotonicTime?
-  /// Whether the day is about to end.
+  /// True while the day is being ended.
   private(set) var isDraining: Bool
-  /// The bank is looked at once more, at this moment or later, before it counts as empty: customers may have come elsewhere just
-  /// before the books knew of the drain. nil if that is done, or nobody drains.
+  /// Earliest time of the query that must confirm an empty bank before it counts as empty: another branch may
+  /// have admitted customers just before the database stored the drain. Nil if that is done, or without a
+  /// drain.
   private(set) var owesLook: MonotonicTime?
-  /// Whether the branch has its lease, as far as it has heard.
+  /// True while the branch holds its lease, as far as it knows.
   private(set) var isJoined = true
-  /// Whether it has given back everybody and is no branch of the bank any more.
+  /// True after the branch has returned all its claims and left the bank.
   private(set) var hasLeft = false
-  /// For which cancelled tickets this branch's stock is to be asked; some of them, the oldest first.
+  /// Cancelled tickets whose stock this branch has to release; some of them, oldest first.
   private(set) var releases: [OwedRelease] = []
-  /// Whom each branch had served when it was looked at before, and when that was: its rate.
+  /// Customers served by each branch at an earlier query, and its time, to compute rates.
   private var before: (served: [Int64: Int64], at: MonotonicTime)?
   private var rates: [Int64: Double] = [:]
 
@@ -56,37 +57,37 @@ final class SharedBank {
     if let owesLook, askedAt >= owesLook { self.owesLook = nil }
   }
   func hear(_ releases: [OwedRelease]) { self.releases = releases }
-  /// The stock has given back what it held for a ticket.
+  /// Removes a ticket whose stock was released.
   func released(_ ticket: TicketOfDay) { releases.removeAll { $0.ticket == ticket } }
 
-  /// The bank drains as the books say, with the look that is being heard: that look counts, also if the client who has asked for
-  /// the drain has gone and nobody hears the answer.
+  /// Starts a drain that the database has reported. The query that reported it counts as confirmation, even
+  /// if the client that requested the drain has disconnected.
   func beginToDrain() {
     isDraining = true
     owesLook = MonotonicTime(nanoseconds: 0)
   }
 
-  /// A client of this branch asks for the drain, of which the books do not know yet.
+  /// Starts a drain requested by a client of this branch, which the database has not stored yet.
   func askToDrain() {
     isDraining = true
     owesLook = MonotonicTime(nanoseconds: .max)
   }
 
-  /// The books know of the drain from this moment on: nobody comes behind it.
+  /// Records that the database has stored the drain at this time: no customer is admitted after it.
   func drainIsKnown(at now: MonotonicTime) { if owesLook != nil { owesLook = now } }
   func lost() { isJoined = false }
   func joined(_ identity: BranchIdentity) { (self.identity, isJoined) = (identity, true) }
   func left() { hasLeft = true }
 
-  /// Whom a branch serves a second; nil where nobody knows yet.
+  /// Customers that a branch serves per second; nil if unknown.
   func rate(of branch: Int64) -> Double? { rates[branch] }
 
   func counts(of service: Service) -> BankNumbers.ServiceCounts {
     service.index < numbers.services.count ? numbers.services[service.index] : .init()
   }
 
-  /// Who is not finished, is no dead letter, and may be served here, by the index of the service. What lies in the stock of
-  /// another branch is that branch's business.
+  /// Customers by service index who are neither finished nor dead letters, and may be served here. Customers
+  /// bound to the stock of another branch are served by that branch.
   var remaining: [Int64] {
     numbers.services.indices.map { index in
       let counts = numbers.services[index]
@@ -94,6 +95,6 @@ final class SharedBank {
     }
   }
 
-  /// Who waits for what lies in this branch's stock.
+  /// Customers waiting for this branch's stock.
   private var juices: Int64 { numbers.branches.first { $0.identity.number == identity.number }?.juices ?? 0 }
 }

@@ -1,12 +1,11 @@
-// Owns how a shared bank is described to clients: its branches, and the numbers of all of them together. It remembers nothing,
-// and knows no more than the bank was heard to be last.
+// Reports of a shared bank to clients: its branches, and the total counts, as of the last query.
 
 import BankModel
 import QueueCore
 import Wire
 
 extension BankReports {
-  /// What the books say of a ticket, with who is at a window here and now: that stands in no books.
+  /// Adds the attempt in progress at a local window to a ticket report: the database does not contain it.
   func withWhoeverIsHere(_ answer: ControlAnswer) -> ControlAnswer {
     guard case .ticket(var report) = answer, report.state == .waiting,
       report.day == queue.machine.books.day,
@@ -24,7 +23,7 @@ extension BankReports {
 }
 
 extension SharedBank {
-  /// The branches, by their numbers.
+  /// Branches, by number.
   var branchReports: [BranchReport] {
     numbers.branches.prefix(BranchReport.inAnswer).map { branch in
       var report = BranchReport(
@@ -38,7 +37,7 @@ extension SharedBank {
     }
   }
 
-  /// Whether no other branch is open, as was heard last.
+  /// True if no other branch was open at the last query.
   var isAlone: Bool {
     !numbers.branches.contains { $0.state == .open && $0.identity.number != identity.number }
   }
@@ -46,9 +45,10 @@ extension SharedBank {
   /// This branch.
   var ownReport: BranchReport? { branchReports.first(where: \.isThis) }
 
-  /// The numbers of all branches together.
+  /// Counts of all branches together.
   ///
-  /// - Parameter serving: how many are at windows here: who is served elsewhere is among those who wait.
+  /// - Parameter serving: Customers at local windows. Customers at windows of other branches are counted as
+  ///   waiting.
   func counts(serving: Int64) -> BoardCounts {
     let all = numbers.all
     let serving = min(serving, all.waiting)
@@ -57,9 +57,10 @@ extension SharedBank {
       served: all.served, cancelled: all.cancelled, dead: all.dead)
   }
 
-  /// All branches together.
+  /// Report of all branches together.
   ///
-  /// - Parameter own: what this branch tells of its services: who is served elsewhere is among those who wait.
+  /// - Parameter own: This branch's report of its services. Customers at windows of other branches are
+  ///   counted as waiting.
   func report(_ directory: ServiceDirectory, own: StatusReport) -> SharedBankReport {
     let all = numbers.all
     let serving = min(own.queue.serving, all.waiting)

@@ -1,6 +1,7 @@
-// Owns those who wait until some tickets of a shared bank have come to their end. Any branch may serve them, so the books are asked
-// now and then, and where they cannot be read for a while, later.
-// Invariant: whoever waits is answered once, or has left; and one question is asked at a time, for each in turn.
+// Clients that wait until some tickets of a shared bank are finished. Any branch may serve these tickets, so the
+// database is polled, and later again if it cannot be read.
+// Invariant: each client is answered once, unless it has disconnected. One query runs at a time, for each client in
+// turn.
 
 import BankModel
 import Time
@@ -13,7 +14,7 @@ final class SharedWaits: BankPart {
     let tickets: ClosedRange<TicketNumber>
   }
 
-  /// From one look to the next.
+  /// Time between two queries.
   private static let pause = TimeSpan.milliseconds(100)
 
   private let reader: BooksReader?
@@ -40,7 +41,7 @@ final class SharedWaits: BankPart {
 
   var nextDeadline: MonotonicTime? { waits.isEmpty || isAsking ? nil : dueAt }
 
-  /// Asks for the next one, where it is time to.
+  /// Sends the next query if it is due.
   func look() {
     guard !isAsking, let next = waits.first, dueAt <= context.now.monotonic else { return }
     isAsking = true
@@ -52,7 +53,7 @@ final class SharedWaits: BankPart {
   private func hear(_ answer: ControlAnswer, of wait: Wait) {
     isAsking = false
     dueAt = context.now.monotonic + Self.pause
-    // It may have left meanwhile.
+    // The client may have disconnected meanwhile.
     guard
       let place = waits.firstIndex(where: {
         $0.seat.session === wait.seat.session && $0.seat.number == wait.seat.number
@@ -61,11 +62,11 @@ final class SharedWaits: BankPart {
     let wait = waits.remove(at: place)
     switch answer {
     case .progress:
-      // The others first.
+      // Query for the other clients first.
       waits.append(wait)
       if waits.count > 1 { dueAt = context.now.monotonic + Self.pause / Int64(waits.count) }
     case .failure(let failure) where failure.code == .system:
-      // The tickets are as safe as they were, and their customers are served when the server is there again.
+      // The tickets are safe, and will be served when the server is available again.
       waits.append(wait)
       dueAt = context.now.monotonic + BooksReader.troublePause
     default: server.answer(wait.seat, answer)

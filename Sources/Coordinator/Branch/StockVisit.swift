@@ -1,7 +1,7 @@
-// Owns the part of an audit of shared books that is about what lies in this home: whether the juices of its branch and the orders
-// at its stock tell the same story, and the purchases at its machine. Of an open branch the services are asked, by the process
-// that reads the books; of a closed one their databases are looked into. It judges nothing and changes nothing.
-// Invariant: who does not answer in time is a finding, and the rest of the audit is told all the same.
+// Part of a shared bank's audit about this home: its branch's juice tickets against the orders at its stock, and the
+// purchases at its machine. For an open branch the reader process queries the services; for a closed one it reads their
+// databases. It changes nothing.
+// Invariant: a service that does not answer in time is a finding, and the rest of the audit is reported all the same.
 
 import BankModel
 import Posix
@@ -13,20 +13,20 @@ import Wire
 
 struct StockVisit {
   let home: BankHome
-  /// What the branch of this home is called in the books.
+  /// Name of this home's branch in the database.
   let branch: String
-  /// Whether somebody has it open, and its services can be asked.
+  /// True if the branch is open, so its services can be queried.
   let isOpen: Bool
   let loop: EventLoop
 
-  /// How long a service may take to say anything at all, and to count every row of its own.
+  /// Timeout of a service for an answer, and for counting all its rows.
   private static let patience = TimeSpan.seconds(10)
   private static let longestCount = TimeSpan.minutes(5)
-  /// All receipts are looked through at once: nobody else waits for this process.
+  /// All receipts in one step: no other work waits for this process.
   static let stride: Int64 = 1 << 60
 
   func audit(_ books: any InspectedBooks, into report: inout AuditReport) throws(StoreError) {
-    // Whoever has never joined the bank has nothing in common with it.
+    // A home that has never joined the bank shares nothing with it.
     guard let reading = try books.stockReading(ofBranch: branch) else { return }
     let numbers = try books.look()
     guard isOpen else {
