@@ -1,7 +1,7 @@
-// Owns the life of a supervised process, whatever it is for: spawned with its channel on descriptor 3, heard, reaped, and
-// succeeded by another one. Death is noticed by the pidfd. What a process says is its supervisor's own.
-// Invariant: the end of a process is told exactly once, after it was reaped and its channel closed, and before its successor
-// starts.
+// Life cycle of a supervised process: started with its channel on descriptor 3, read, reaped, and replaced. Exits are
+// detected by the pidfd. Each supervisor handles the messages of its processes itself.
+// Invariant: the exit of a process is reported exactly once, after it was reaped and its channel closed, and before its
+// successor starts.
 
 import BankModel
 import Glibc
@@ -15,18 +15,18 @@ import Wire
 struct ProcessLimits {
   var frame = FrameLimits.teller
   var unread: Int
-  /// How long the channel of a process that has ended may stay open: only as long as it takes to read what is left.
+  /// Time for which the channel of an exited process may stay open, to read the remaining messages.
   var drain = TimeSpan.milliseconds(100)
-  /// How long a process that is of no use any more has between SIGABRT and SIGKILL.
+  /// Time between SIGABRT and SIGKILL for a process that is being killed.
   var abort = TimeSpan.milliseconds(200)
 }
 
-/// Where workers live in the coordinator's own process: has the worker begin that a program with these arguments would be,
-/// and gives this end of its channel.
+/// Starts a worker inside the coordinator's own process (simulation), in place of a program with these arguments, and
+/// returns this end of its channel.
 package typealias ResidentWorkers =
   (_ program: String, _ arguments: [String]) throws(SystemError) -> FileDescriptor
 
-/// Starts processes of one kind, notices every way in which they end, and starts their successors.
+/// Supervisor of processes of one kind.
 protocol ProcessSupervisor: AnyObject {
   associatedtype Incoming: FrameMessage
   associatedtype Outgoing: FrameMessage
@@ -36,39 +36,39 @@ protocol ProcessSupervisor: AnyObject {
   var loop: EventLoop { get }
   var log: LogFile { get }
   var environment: Variables { get }
-  /// Workers for whom no process is started; nil where all have one.
+  /// Starter of workers without processes; nil if each has a process.
   var residents: ResidentWorkers? { get }
 
-  /// The field by which log lines name a post.
+  /// Log field that identifies a post.
   func name(of post: Post) -> (key: StaticString, value: String)
   func command(for post: Post) -> (program: String, arguments: [String])
-  /// What is started in the place of ``command(for:)`` where it is no program of this build.
+  /// Program started in place of ``command(for:)`` if it does not belong to this build.
   func foreignProgram(for post: Post) throws(SystemError) -> ChildProcess.Program?
-  /// Where such a program writes what it writes beside its channel.
+  /// Descriptor for the output of such a program outside its channel.
   func speech(of post: Post) throws(SystemError) -> FileDescriptor
   func nextGeneration(at post: Post) -> Generation
-  /// The longest line of a process that may speak in lines; nil for one that speaks in frames.
+  /// Longest line of a process that may send lines; nil for a process that sends frames.
   func lineLimit(for post: Post) -> Int?
-  /// Whether a process may start at this post now. If not, the supervisor sets when it is asked again.
+  /// True if a process may start at this post now. Otherwise the supervisor sets the time of the next check.
   func mayStart(_ post: Post, at now: Moment) -> Bool
-  /// A process was started; what is expected of it begins.
+  /// Called after a process was started, to set its deadlines.
   func began(_ post: Post, at now: Moment)
   func hear(_ message: Incoming, from post: Post)
-  /// A process that has not ended has closed its channel, or broken it.
+  /// Called when a running process has closed or broken its channel.
   func channelEnded(_ post: Post, _ end: ChannelEnd)
-  /// Whether nothing is left of what a process has started that has ended. Asked again until it is so.
+  /// True if no child process of an exited process remains. Checked again until it is true.
   func isCleared(_ post: Post, at now: Moment) -> Bool
-  /// A process is gone, and nobody is in its place yet.
+  /// Called after a process has exited, before its successor starts.
   func ended(_ post: Post, _ status: ExitStatus)
-  /// What is to become of a post without a process is decided: ``succeed(_:at:isHopeless:)`` unless something of its own
-  /// happens.
+  /// Decides what happens to a post without a process: ``succeed(_:at:isHopeless:)`` unless the supervisor
+  /// has another rule.
   func decide(_ post: Post, at now: Moment, couldNotStart: Bool)
-  /// A post has no process and gets none by itself.
+  /// Called when a post has no process and gets none automatically.
   func gaveUp(_ post: Post)
 }
 
 extension ProcessSupervisor {
-  /// It starts nothing that could outlive it.
+  /// Default for processes that start no children that could outlive them.
   func isCleared(_ post: Post, at now: Moment) -> Bool { true }
   func foreignProgram(for post: Post) throws(SystemError) -> ChildProcess.Program? { nil }
   func speech(of post: Post) throws(SystemError) -> FileDescriptor {
@@ -111,7 +111,7 @@ extension ProcessSupervisor {
     began(post, at: now)
   }
 
-  /// Takes a process that was started into care. Whatever fails, the post stays as it is.
+  /// Registers a started process. On an error the post is unchanged.
   private func watch(
     _ child: ChildProcess?, _ descriptor: consuming FileDescriptor, at post: Post
   ) throws(SystemError) {
@@ -120,8 +120,9 @@ extension ProcessSupervisor {
       descriptor: descriptor, loop: loop, incomingLimit: limits.frame, backlogLimit: limits.unread,
       lineLimit: lineLimit(for: post))
     let generation = post.generation
-    // The post is held until its channel and its child have ended, as they always do. A weak reference would send
-    // every other one to the same object the slow way for good: 8 % of the coordinator's own time, by perf.
+    // The post is retained until its channel and child have ended, which always happens. A weak reference
+    // would permanently make all other references to the object slower: 8 % of the coordinator's CPU time
+    // (measured with perf).
     channel.onMessage = { [unowned self] message in
       if post.generation == generation { hear(message, from: post) }
     }
@@ -140,7 +141,7 @@ extension ProcessSupervisor {
     post.channel = channel
   }
 
-  /// Why a process that has said hello cannot be what was started; nil where it can.
+  /// Reason for refusing a hello of an unexpected process; nil if it is the expected one.
   func objection(to hello: Hello, as role: PeerRole) -> Refusal.Reason? {
     hello.version != protocolVersion
       ? .version : hello.build != BuildIdentity.current ? .build : hello.role != role ? .hello : nil
@@ -156,9 +157,10 @@ extension ProcessSupervisor {
     post.channel?.closeAfterFlush()
   }
 
-  // MARK: - The end
+  // MARK: - Process exit
 
-  /// The process has ended. What it said before may still be on its way: the end is settled with the channel's.
+  /// Reaps an exited process. Its last messages may still be unread: the exit is settled when the channel has
+  /// ended, too.
   private func processEnded(_ post: Post) {
     guard let child = post.child, let status = child.reap() else { return }
     if let registration = post.childRegistration { loop.deregister(registration) }
@@ -172,7 +174,7 @@ extension ProcessSupervisor {
     }
   }
 
-  /// Process and channel have ended: it is told, and what becomes of the post is decided.
+  /// Reports the exit and decides on a successor, when process and channel have both ended.
   func settleEnd(of post: Post) {
     guard let child = post.child, let status = post.exitStatus else { return }
     let now = loop.moment()
@@ -181,7 +183,7 @@ extension ProcessSupervisor {
     (post.channel, post.drainBy) = (nil, nil)
     guard isCleared(post, at: now) else { return }
     (post.channel, post.child, post.exitStatus, post.drainBy) = (nil, nil, nil, nil)
-    // It may have been told to go after it had ended, and its successor was not.
+    // The request to leave may have arrived after the exit, and is not for the successor.
     if !Kernel.makes("killsTheSuccessor") { post.killAt = nil }
     post.phase = .empty
     report(status, of: child.pid, at: post, now)
@@ -203,8 +205,8 @@ extension ProcessSupervisor {
     }
   }
 
-  /// Starts a successor, now or later, unless there were too many deaths in a row.
-  /// - Parameter isHopeless: Whether nobody waits for a later one; asked when the death was counted.
+  /// Starts a successor, at once or after a pause, unless there were too many exits in a row.
+  /// - Parameter isHopeless: True to give up in place of a pause; evaluated after the exit was counted.
   func succeed(_ post: Post, at now: Moment, isHopeless: @autoclosure () -> Bool = false) {
     switch post.history.died(at: now.monotonic) {
     case .atOnce: start(post, at: now)
@@ -219,7 +221,7 @@ extension ProcessSupervisor {
     }
   }
 
-  /// No process comes to this post by itself any more.
+  /// Gives up a post: no process is started there automatically any more.
   func giveUp(_ post: Post, at now: Moment) {
     post.isGivenUp = true
     write("given_up", .error, about: post, at: now) {
@@ -229,22 +231,22 @@ extension ProcessSupervisor {
     gaveUp(post)
   }
 
-  /// Ends a process that is of no use any more: SIGABRT, so that a core may tell why, and SIGKILL soon after.
+  /// Kills a process: SIGABRT first, so that a core dump shows the cause, and SIGKILL soon after.
   func abort(_ post: Post, at now: Moment) {
     post.phase = .leaving
     post.child?.kill(SIGABRT)
-    // Whoever is stopped dies when it goes on.
+    // A stopped process dies when it is continued.
     post.child?.kill(SIGCONT)
     if !Kernel.makes("abortsOnly") { post.killAt = now.attended + Self.limits.abort }
   }
 
-  // MARK: - Time
+  // MARK: - Deadlines
 
   func nextDeadline(of posts: some Collection<Post>) -> MonotonicTime? {
     posts.reduce(nil) { .earlier($0, $1.nextDeadline) }
   }
 
-  /// When somebody is judged next who has not said or done what was expected, in the time that was attended.
+  /// Next timeout of a process that has not sent or done what was expected, in attended time.
   func nextJudgement(of posts: some Collection<Post>) -> MonotonicTime? {
     posts.reduce(nil) { .earlier($0, $1.nextJudgement) }
   }
@@ -255,8 +257,8 @@ extension ProcessSupervisor {
     start(post, at: now)
   }
 
-  /// Ends whoever was to have gone, and reads no longer than until now whoever has ended.
-  /// - Parameter heard: Until when everything that was said has been heard.
+  /// Kills a process whose time to leave is over, and stops reading an exited one.
+  /// - Parameter heard: Time up to which all received messages were handled.
   func endOverdue(_ post: Post, heard: MonotonicTime) {
     if let due = post.killAt, due <= heard {
       post.killAt = nil
@@ -265,7 +267,7 @@ extension ProcessSupervisor {
     if let due = post.drainBy, due <= heard { settleEnd(of: post) }
   }
 
-  // MARK: - Words
+  // MARK: - Log
 
   func write(
     _ event: StaticString, _ level: LogLevel = .info, about post: Post, at now: Moment = SystemClock.moment(),
@@ -279,52 +281,52 @@ extension ProcessSupervisor {
   }
 }
 
-/// One process as its supervisor sees it: the process, the channel on its descriptor 3, and its deaths. Invariant:
-/// `channel` and `child` are of the same generation.
+/// Phase of a supervised process.
 enum ProcessPhase: Equatable {
   case empty
-  /// Started, and has not said hello.
+  /// Started; no hello received.
   case starting
-  /// Has said hello, and not that it is ready.
+  /// Hello received, but not ready.
   case welcomed
   case ready
-  /// It has been told to go, or is being ended.
+  /// Asked to leave, or being killed.
   case leaving
 }
 
-/// A place for a process, and the process that is there.
+/// Post for a process, and the process running there: its channel on descriptor 3 and its history of exits.
+/// Invariant: `channel` and `child` are of the same generation.
 package class SupervisedProcess<Incoming: FrameMessage, Outgoing: FrameMessage> {
   typealias Channel = MessageChannel<Incoming, Outgoing>
 
   final var phase = ProcessPhase.empty
   package final var generation: Generation = 0
   final var child: ChildProcess?
-  /// The process that was started here last, also when it has ended; 0 for none.
+  /// Last process started here, even if it has exited; 0 for none.
   final var lastPid: Int32 = 0
   final var childRegistration: Registration?
   final var channel: Channel?
   final var isWanted = true
-  /// When the successor starts; nil while there is a process or none shall come.
+  /// Start time of the successor; nil while a process runs or none is to start.
   final var restartAt: MonotonicTime?
-  /// Until when the present process must be ready. This and the next two are moments of the time that was attended.
+  /// Time by which the process must be ready. This and the next two are in attended time.
   final var readyBy: MonotonicTime?
   final var killAt: MonotonicTime?
   final var drainBy: MonotonicTime?
-  /// How the process has ended, while its channel is still being read.
+  /// Exit status, while the channel is still being read.
   final var exitStatus: ExitStatus?
   final var startedAt: MonotonicTime?
   final var history: RestartHistory
   final var restarts: Int64 = 0
   final var isGivenUp = false
-  /// How the last process here ended, or why none could be started or could begin.
+  /// Exit of the last process here, or the reason why none could start.
   final var lastEnd: Remark?
 
   init(history: RestartHistory) { self.history = history }
 
   final var pid: Int32 { child.map { $0.isReaped ? 0 : $0.pid } ?? 0 }
   var nextDeadline: MonotonicTime? { restartAt }
-  /// When it is judged by what it has said, in the time that was attended.
+  /// Next timeout, in attended time.
   var nextJudgement: MonotonicTime? { .earlier(readyBy, .earlier(killAt, drainBy)) }
-  /// Nothing is expected of it any more: it has ended.
+  /// Removes the deadlines of a process that has exited.
   func expectNothing() { (readyBy, killAt) = (nil, nil) }
 }

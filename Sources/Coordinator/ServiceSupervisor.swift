@@ -1,6 +1,6 @@
-// Owns the processes behind the windows, such as the stock: starting them, noticing every way in which they end or
-// stand still, and starting their successors. It knows no queue and nothing of what they do; the bank goes on
-// without them. Invariant: a process is reaped before its successor starts, so two never have the same database.
+// Supervisor of the service processes behind the windows, such as the stock: starts them, detects exits and hangs, and
+// starts successors. The bank continues without them.
+// Invariant: a process is reaped before its successor starts, so two never use the same database.
 
 import BankModel
 import Glibc
@@ -21,13 +21,13 @@ package final class ServiceSupervisor {
   let log: LogFile
   let environment: Variables
   var residents: ResidentWorkers?
-  /// The rules of starting again; they may change while the bank is open.
+  /// Restart rules; they may change while the bank is open.
   var policy: RestartPolicy { didSet { for post in posts { post.history.adopt(policy) } } }
-  /// How often a process is asked for a sign of life, and how long it may take to give it before it is looked at.
+  /// Interval of health checks, and time for an answer before the process is examined.
   var standstill: TimeSpan
   private var chance: SeededGenerator
 
-  /// How long a process may take until it is ready: a large database is looked at first.
+  /// Timeout for becoming ready: a large database is checked first.
   static let patience = TimeSpan.seconds(60)
   static let leaveGrace = TimeSpan.seconds(3)
   package init(
@@ -42,8 +42,8 @@ package final class ServiceSupervisor {
     environment = ServiceNotifier.strip(Environment.all())
   }
 
-  /// Starts a process that shall run as long as the bank is open.
-  /// - Parameter hasDatabase: whether it has worked with a database under the coordinator before this one.
+  /// Starts a process that runs as long as the bank is open.
+  /// - Parameter hasDatabase: True if it used a database under the previous coordinator.
   @discardableResult
   package func open(
     _ specification: SupervisedService.Specification, hasDatabase: Bool = false, at now: Moment
@@ -55,14 +55,14 @@ package final class ServiceSupervisor {
     return post
   }
 
-  /// Ends a process for good, as far as nobody brings it back.
+  /// Stops a process until `bringBack` starts it again.
   func dismiss(_ post: SupervisedService, at now: Moment) {
     (post.isWanted, post.restartAt, post.isReplaced) = (false, nil, false)
     if post.child != nil { leave(post, at: now) }
     onChange?()
   }
 
-  /// Starts a process of the present specification, as soon as the one that is there has made way.
+  /// Starts a process of the present specification, after the running one has left.
   func bringBack(_ post: SupervisedService, at now: Moment) {
     post.history.forgive()
     (post.isWanted, post.isGivenUp, post.restartAt) = (true, false, nil)
@@ -72,7 +72,7 @@ package final class ServiceSupervisor {
     post.isReplaced = true
   }
 
-  /// Tries at once what was given up, or waits for its next attempt, or is about to fail once more.
+  /// Retries processes at once that were given up, wait for their next attempt, or failed recently.
   package func retryFailing(at now: Moment) {
     for post in posts where post.isWanted && !post.isReplaced && post.phase != .ready {
       guard post.isGivenUp || post.restartAt != nil || post.history.earlyDeaths > 0 else { continue }
@@ -86,13 +86,12 @@ package final class ServiceSupervisor {
     }
   }
 
-  /// Has a process make way for another one, because what it was started with or told is not true any more. What was
-  /// asked of it is answered first.
+  /// Replaces a process whose specification or orders have changed. It answers its open requests first.
   func replace(_ post: SupervisedService, at now: Moment) {
     guard post.isWanted, !post.isReplaced else { return }
     post.history.forgive()
     guard post.child != nil else {
-      // The next one is of the new kind anyway; nothing stands in its way any more.
+      // The next process uses the new specification anyway, so start it now.
       return (post.isGivenUp, post.restartAt) = (false, now.monotonic)
     }
     post.isReplaced = true
@@ -105,16 +104,16 @@ package final class ServiceSupervisor {
     }
   }
 
-  /// Whether nothing has still to be waited for when a bank opens: everything is at work, or will not be soon.
+  /// True if the opening of the bank need not wait for any process: each is ready, or has failed.
   var isSettled: Bool {
     posts.allSatisfy { $0.phase == .ready || $0.isGivenUp || !$0.isReplaced && $0.history.deathsInARow > 0 }
   }
 
-  /// Whether no stock service comes any more by itself.
+  /// True if the stock service was given up.
   var isStockGivenUp: Bool { posts.contains { $0.specification.workerRole == .stock && $0.isGivenUp } }
   package var count: Int { posts.count { $0.child != nil } }
 
-  /// Everyone shall go: what was asked of them is answered first.
+  /// Asks all processes to leave; they answer their open requests first.
   package func closeAll(at now: Moment) {
     for post in posts {
       (post.isWanted, post.restartAt) = (false, nil)
@@ -131,19 +130,19 @@ package final class ServiceSupervisor {
 
   package func killAll() { for post in posts { post.child?.kill(SIGKILL) } }
 
-  // MARK: - Time
+  // MARK: - Deadlines
 
   package var nextDeadline: MonotonicTime? { nextDeadline(of: posts) }
-  /// When somebody is judged next by what it has said, in the time that was attended.
+  /// Next timeout, in attended time.
   package var nextJudgement: MonotonicTime? { nextJudgement(of: posts) }
 
-  /// Does what is due. Everything that was said has been heard before.
+  /// Applies deadlines that have passed. The caller has handled all received messages before.
   package func keepTime(_ now: Moment) {
     let heard = Kernel.makes("blamesServicesForItsOwnPause") ? now.monotonic : now.attended
     for post in posts {
       restartIfDue(post, at: now)
       if let due = post.readyBy, due <= heard {
-        // Whoever waits for a disk cannot report how it goes on.
+        // A process that waits for a disk cannot report progress.
         let isExcused = post.sight == .excused
         post.readyBy = isExcused ? now.attended + Self.patience : nil
         if !isExcused { abort(post, reason: "was not ready in time", at: now) }
@@ -158,8 +157,8 @@ package final class ServiceSupervisor {
     }
   }
 
-  /// Asks for a sign of life, which is given by the loop that does the work, or by a long work as it goes on. Whether one
-  /// that gives none is stuck depends on what it is seen doing; see ``Standstill``.
+  /// Sends a health check. It is answered by the loop that does the work, or by long work as it proceeds. A
+  /// process that does not answer is examined before it counts as stuck; see ``Standstill``.
   private func check(_ post: SupervisedService, at now: Moment) {
     post.checkAt = Kernel.makes("checksOnce") ? nil : now.monotonic + standstill
     guard post.unanswered == nil else { return }
@@ -169,7 +168,7 @@ package final class ServiceSupervisor {
     say(.check(post.checks), to: post)
   }
 
-  /// Ends a process that is of no use any more: SIGABRT, so that a core may tell why, and SIGKILL soon after.
+  /// Kills a process: SIGABRT first, so that a core dump shows the cause, and SIGKILL soon after.
   func abort(_ post: SupervisedService, reason: String, at now: Moment) {
     write("stuck", .warn, about: post, at: now) {
       $0.field("child", post.pid)
@@ -181,7 +180,7 @@ package final class ServiceSupervisor {
   }
 }
 
-// MARK: - The life of a process
+// MARK: - Process life cycle
 
 extension ServiceSupervisor: ProcessSupervisor {
   typealias Incoming = WorkerMessage
@@ -210,7 +209,7 @@ extension ServiceSupervisor: ProcessSupervisor {
     case (.starting, .hello(let hello)): greet(hello, at: post)
     case (.welcomed, .ready): becomeReady(post)
     case (.welcomed, .failed(let failure)), (.ready, .failed(let failure)):
-      // The process ends by itself; this is why.
+      // The process is about to exit, for this reason.
       post.failure = failure
       post.lastEnd = Self.remark(on: failure)
       post.hasExplained = true
@@ -229,7 +228,7 @@ extension ServiceSupervisor: ProcessSupervisor {
       post.history.didWork()
     case (.welcomed, .database(let mark)), (.ready, .database(let mark)): onDatabase?(post, mark)
     case (.leaving, _): break
-    // Whoever has ended is judged no more by what it said before: of what it was asked nothing is known any more.
+    // An exited process is not aborted for earlier messages: the state of its requests is no longer known.
     default:
       if post.exitStatus == nil || Kernel.makes("killsTheSuccessor") {
         abort(post, reason: "spoke out of turn", at: loop.moment())
@@ -265,7 +264,7 @@ extension ServiceSupervisor: ProcessSupervisor {
     onChange?()
   }
 
-  /// Without a channel nobody can tell it to go; a process that is going anyway is given the time to.
+  /// A process without a channel cannot be asked to leave; it gets the time to exit.
   func channelEnded(_ post: SupervisedService, _ end: ChannelEnd) {
     guard post.child != nil else { return }
     post.phase = .leaving
@@ -274,7 +273,7 @@ extension ServiceSupervisor: ProcessSupervisor {
   }
 
   func ended(_ post: SupervisedService, _ status: ExitStatus) {
-    // Where it has said itself why it cannot begin, the code says less.
+    // If the process has reported a reason itself, the exit code says less.
     if !post.hasExplained { (post.lastEnd, post.failure) = (Remark(status), nil) }
     post.hasExplained = false
   }
@@ -287,7 +286,7 @@ extension ServiceSupervisor: ProcessSupervisor {
       post.history.forgive()
       return start(post, at: now)
     }
-    // What was removed does not come back by itself, and what is damaged does not heal.
+    // Removed or damaged data does not recover without help.
     if let code = post.failure?.code, [.removed, .damaged, .newerSchema].contains(code) {
       return giveUp(post, at: now)
     }
@@ -296,17 +295,17 @@ extension ServiceSupervisor: ProcessSupervisor {
 
   func gaveUp(_ post: SupervisedService) {}
 
-  /// Why a process cannot work, in a few words.
+  /// Reason of a failure, in a few words.
   private static func remark(on failure: Failure) -> Remark {
     if failure.code == .damaged { return Remark(.fileDamaged, failure.subject, failure.detail) }
     return failure.remark ?? Remark(quoting: failure.detail.isEmpty ? failure.code.rawValue : failure.detail)
   }
 }
 
-/// One process behind the windows as the coordinator sees it: the stock, or the vending machine.
+/// Post of one service process: the stock, the vending machine or the web server.
 package final class SupervisedService: SupervisedProcess<WorkerMessage, SupervisorMessage> {
   package struct Specification {
-    /// The worker's name in reports and logs: `stock`.
+    /// Name in reports and logs, for example `stock`.
     package var name: String
     var peerRole: PeerRole
     var workerRole: WorkerRole
@@ -315,26 +314,25 @@ package final class SupervisedService: SupervisedProcess<WorkerMessage, Supervis
   }
 
   package var specification: Specification
-  /// Since a process was asked for a sign of life that it has not given; nil while it has given all.
+  /// Examination of a process that has not answered a health check; nil if all are answered.
   var silence: Standstill?
   var checkAt: MonotonicTime?
-  /// The number of the check that was not answered yet.
+  /// Number of the unanswered health check.
   var unanswered: Int64?
   var checks: Int64 = 0
-  /// What the present process was told when it came; nil before.
+  /// Orders sent to the present process; nil before.
   var told: WorkerOrders?
-  /// Whether the present process was told to go because another one shall take its place.
+  /// True if the present process is leaving to be replaced.
   var isReplaced = false
-  /// What the last process said of it itself; nil where it said nothing, or its successor works.
+  /// Failure reported by the last process; nil if it reported none, or its successor works.
   var failure: Failure?
-  /// Whether there is a database with which a process has worked since the bank was opened: its successors make no new one
-  /// in its place.
+  /// True if a process has used a database since the bank was opened: successors must not create a new one.
   var hasDatabase = false
-  /// What is wrong between its database and the bank's; nil where nothing is, or the operator goes on with it.
+  /// Mismatch between its database and the bank's; nil if there is none or the operator has accepted it.
   var mismatch: DatabaseMismatch?
-  /// Whether the operator goes on with the database that is there.
+  /// True if the operator has accepted the present database.
   var isAccepted = false
-  /// Whether the present process has said itself why it cannot begin.
+  /// True if the present process has reported why it cannot work.
   var hasExplained = false
 
   init(_ specification: Specification, history: RestartHistory) {
@@ -356,7 +354,7 @@ package final class SupervisedService: SupervisedProcess<WorkerMessage, Supervis
     case .stopped: .stopped
     case .sleeping: .asleep(processorTicks: activity.processorTicks)
     case .running: .running(processorTicks: activity.processorTicks)
-    // A slow disk, or a debugger, cannot be helped by ending it.
+    // Killing does not help a process that waits for a slow disk or is being debugged.
     case .waitingForDisk, .traced, .ended: .excused
     }
   }
