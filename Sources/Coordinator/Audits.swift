@@ -1,9 +1,9 @@
-// Owns the audits of an open bank: what is kept, what is in memory, who may enter the home, and who works in its name.
-// They change nothing. The rows of a large database are read by another process, from the file as it was when the audit
-// began, so that the bank goes on meanwhile. A process that is not known may just be ending, so it is looked for again a
-// moment later, and the clients wait that long; everybody else does not.
-// Invariant: one audit at a time, because each reads every row. Who asks while one is made shares the next, and so every
-// answer rests on what was there after it was asked for.
+// Audits of an open bank: the stored rows, the state in memory, the permissions of the home, and the processes that
+// work in its name. An audit changes nothing. For a large database another process reads the rows, from the file as it
+// was at the start, so the bank continues meanwhile. An unknown process may just be exiting, so it is checked again a
+// moment later, and only the audit's clients wait.
+// Invariant: one audit at a time, because each reads all rows. Clients that ask during an audit share the next one, so
+// every answer reflects a state after its request.
 
 import BankModel
 import Posix
@@ -19,9 +19,9 @@ final class Audits: BankPart {
   private let marks: DatabaseMarks
   private let outside: OutsideWorkers
   private(set) var current: Auditing?
-  /// Those who share the next one.
+  /// Clients that share the next audit.
   private(set) var seats: [Seat] = []
-  /// Who reads rows for one, or ends after it.
+  /// Reader processes of audits, until they are reaped.
   private var readers: [RowCount] = []
 
   init(
@@ -46,11 +46,11 @@ final class Audits: BankPart {
   func forget(_ session: ControlSession) {
     seats.removeAll { $0.session === session }
     current?.seats.removeAll { $0.session === session }
-    // Nobody waits for the rows any more.
+    // No client waits for the rows any more.
     if current?.seats.isEmpty == true { current?.count?.stop() }
   }
 
-  /// Begins an audit for everybody who has asked for one, where none is being made.
+  /// Starts an audit for all waiting clients, if none is running.
   private func begin() {
     guard current == nil, !seats.isEmpty else { return }
     let (strangers, missing) = (strangers, missing)
@@ -60,7 +60,7 @@ final class Audits: BankPart {
     seats.removeAll()
   }
 
-  /// Those who wait for services that the configuration does not name any more: nobody serves them.
+  /// Customers of services that are not configured any more: no window serves them.
   private var takenOut: [Remark] {
     context.services.takenOut.compactMap { service in
       let waiting = queue.machine.numbers(of: service).waiting
@@ -73,7 +73,7 @@ final class Audits: BankPart {
     HomeAudit(home: context.home).strangers(known: knownProcesses)
   }
 
-  /// Names of the home that are lost. They are repaired in a moment, and then they are no finding.
+  /// Missing files of the home. They are restored within moments, and are then not reported.
   private var missing: Set<HomeEntry> {
     guard context.bindings.hasHome, !context.isEnding else { return [] }
     var owners: Set<HomeEntry.Owner> = [.coordinator]
@@ -85,11 +85,11 @@ final class Audits: BankPart {
     return HomeAudit(home: context.home).missing(of: owners)
   }
 
-  /// How often it is looked at most for a service that is starting: ten seconds.
+  /// Most checks of a starting service; they take ten seconds.
   private static let startingLooks = 50
 
-  /// True while the stock or the vending machine is starting, or its process has just ended and another one is to start: it answers
-  /// in a moment, and then its books are no finding.
+  /// True while the stock or the vending machine starts or restarts: it answers within moments, so its
+  /// silence is not a finding yet.
   private var isStarting: Bool {
     guard context.bindings.hasHome, !context.isEnding else { return false }
     return serviceSupervisor.posts.contains { post in
@@ -98,7 +98,7 @@ final class Audits: BankPart {
     }
   }
 
-  /// Looks again for strangers and missing names that were seen a moment ago.
+  /// Checks again for unknown processes and missing files found earlier.
   func keepTime() {
     guard !queue.engine.isEmptying, let audit = current, let due = audit.nextLook,
       due <= context.now.monotonic
@@ -113,12 +113,12 @@ final class Audits: BankPart {
     audit.nextLook = isDone ? nil : context.now.monotonic + HomeAudit.nextLook
   }
 
-  // MARK: - The rows
+  // MARK: - Rows
 
-  /// How often the rows are given to another process before this one reads them.
+  /// Attempts to have another process read the rows before this one does.
   private static let counts = 3
 
-  /// What is kept and in memory, and what is seen from outside; false where that is still to come.
+  /// Examines rows, memory and home; false if the result is still pending.
   private func examine(_ audit: Auditing) throws(StoreError) -> Bool {
     var report: AuditReport
     if let rows = audit.takeRows() {
@@ -133,7 +133,7 @@ final class Audits: BankPart {
     return true
   }
 
-  /// What there is to say at this moment besides the rows.
+  /// Findings of this moment, apart from the rows.
   private func besides(
     _ strangers: Set<HomeAudit.Stranger>, _ missing: Set<HomeEntry>
   ) -> AuditReport {
@@ -145,8 +145,8 @@ final class Audits: BankPart {
     return report
   }
 
-  /// Has the rows of a large database read by another process, from what is committed now; false where this one is to do
-  /// it: there are few, or the disk has no room for the log that grows meanwhile.
+  /// Starts another process that reads the rows of a large database as of the last commit. False if this
+  /// process has to read them: there are few, or the disk has no space for the log that grows meanwhile.
   private func beginCount(_ audit: Auditing) throws(StoreError) -> Bool {
     guard let memory = context.bindings.memory, audit.counts < Self.counts, try memory.isLong() else {
       return false
@@ -176,20 +176,20 @@ final class Audits: BankPart {
     }
   }
 
-  /// Somebody reads rows in the name of this bank, and belongs to it until it is collected.
+  /// Registers a reader of rows as one of this bank's processes until it is reaped.
   func know(_ reader: RowCount) {
     readers.removeAll { $0.pid == nil }
     readers.append(reader)
   }
 
-  // MARK: - The stock
+  // MARK: - Stock
 
-  /// How long the stock may take to say anything at all, and how long it and the machine may count every row of theirs.
+  /// Timeout for an answer of the stock, and for the stock or the machine to count all rows.
   private static let patience = TimeSpan.seconds(10)
   private static let longestCount = TimeSpan.minutes(5)
 
-  /// Whether there is somebody to be asked. Where the services were told to go nothing can be asked any more, and that is no
-  /// finding: the bank closes in a moment, and whoever wants to know looks into the closed one.
+  /// True if the stock can be queried. After the services were dismissed it cannot, and that is not a
+  /// finding: the bank is closing, and a client can audit the closed bank.
   private var canAskStock: Bool { !services.isDismissed || Kernel.makes("auditsTheDismissed") }
   var canGoOn: Bool { canAskStock && current?.canGoOn == true }
   var nextDeadline: MonotonicTime? { current?.nextLook }
@@ -197,7 +197,7 @@ final class Audits: BankPart {
   func advance() {
     guard queue.engine.isKept, canGoOn, let audit = current else { return }
     do throws(StoreError) {
-      // Nobody waits for it any more.
+      // All clients of this audit have disconnected.
       if audit.seats.isEmpty { return end() }
       try advance(audit)
     } catch {
@@ -210,7 +210,7 @@ final class Audits: BankPart {
     current?.count?.stop()
     current = nil
     begin()
-    // Nothing else is asked of the machine; its connection goes with the last audit.
+    // Only audits query the machine, so its connection closes with the last one.
     if current == nil { services.vending.close() }
   }
 
@@ -218,7 +218,7 @@ final class Audits: BankPart {
     if audit.isStockDone { return try advanceMachine(audit) }
     if !audit.hasBegun { guard try examine(audit) else { return } }
     if let trouble = services.trouble(of: .stock) { audit.reckoning.fail(trouble) }
-    // With `canAskStock` a mistake that is never made outside of a simulation.
+    // Fault injection only, in combination with `canAskStock`.
     if services.isDismissed { audit.reckoning.fail(Remark(.noAnswer)) }
     switch try audit.takeAnswer() {
     case .stock(let result): try audit.reckoning.hear(result, store, day: queue.engine.keptBooks.day)
@@ -243,7 +243,7 @@ final class Audits: BankPart {
     services.stock.endTurn()
   }
 
-  /// The vending machine comes after the stock, because it is compared with it.
+  /// Queries the vending machine after the stock, because the two are compared.
   private func advanceMachine(_ audit: Auditing) throws(StoreError) {
     if let trouble = services.trouble(of: .vending) ?? services.trouble(of: .stock) {
       audit.vending.fail(trouble)
@@ -270,7 +270,8 @@ final class Audits: BankPart {
     }
   }
 
-  /// Everybody whom this coordinator knows: itself, its guardian, its tellers and services, and whoever reads for an audit.
+  /// Processes known to this coordinator: itself, its guardian, its tellers and services, and readers of
+  /// audits.
   var knownProcesses: Set<Int32> {
     Set(
       [CurrentProcess.pid, context.bindings.guardianship?.pid ?? 0]
@@ -279,17 +280,17 @@ final class Audits: BankPart {
   }
 }
 
-/// What one audit of an open bank has found so far and what it waits for: the rows, the stock, the machine, or processes
-/// that nobody knows and that may just be ending.
+/// State of one audit: its findings and the pending answer, from rows, stock, machine, or the check for unknown
+/// processes.
 /// Invariant: it waits for one answer at a time, and each answer is taken once.
 final class Auditing {
-  /// What somebody has answered.
+  /// Answer of a service.
   enum Answer {
     case stock(StockResult)
     case machine(VendingResult)
-    /// Nobody has, for this reason.
+    /// No answer, for this reason.
     case silent(Remark)
-    /// There was no room for the look: nothing is said of anything then.
+    /// The service had no disk space for the query: the audit fails without findings.
     case diskFull(Remark)
 
     init(_ answer: Result<StockResult, StockClientError>) {
@@ -312,13 +313,13 @@ final class Auditing {
   }
 
   var seats: [Seat]
-  /// Processes that nobody knows, when they are looked for again, and how often they were.
+  /// Unknown processes, the time of their next check, and the number of checks.
   var strangers: Set<HomeAudit.Stranger>
-  /// Names of the home that are lost.
+  /// Missing files of the home.
   var missing: Set<HomeEntry>
   var nextLook: MonotonicTime?
   var looks = 0
-  /// What was found so far; what is kept comes first.
+  /// Findings so far; set after the rows were examined.
   var report: AuditReport {
     get {
       guard let examined else { preconditionFailure("what is kept is looked at before anybody is asked") }
@@ -329,16 +330,16 @@ final class Auditing {
   var hasBegun: Bool { examined != nil }
   private var examined: AuditReport?
   var count: RowCount?
-  /// How often somebody was asked to.
+  /// Number of readers started.
   var counts = 0
-  /// What was seen besides the rows when that began.
+  /// Findings apart from the rows, as of the start of the reader.
   var besides = AuditReport(StoreAudit())
   private var rows: AuditReport?
   var reckoning: StockReckoning
   var vending = VendingReckoning()
-  /// Whether the stock has said everything.
+  /// True if all answers of the stock were handled.
   var isStockDone = false
-  /// Whether it waits for an answer.
+  /// True while an answer is pending.
   private var isWaiting = false
   private var answer: Answer?
 
@@ -360,7 +361,7 @@ final class Auditing {
     isWaiting = false
   }
 
-  /// The rows were read, or there is nobody any more who reads them.
+  /// Takes the result of the reader of rows; nil if it has failed.
   func hear(_ rows: AuditReport?) {
     count = nil
     self.rows = rows
@@ -372,7 +373,7 @@ final class Auditing {
     return rows
   }
 
-  /// The answer, if it has come.
+  /// The answer, if it has arrived.
   func takeAnswer() throws(StoreError) -> Answer? {
     defer { answer = nil }
     if case .diskFull(let detail) = answer { throw .diskFull(detail: detail) }
@@ -385,7 +386,7 @@ extension AuditReport {
 }
 
 extension HomeEntry.Owner {
-  /// The owner that a service of this name is; nil for any other service.
+  /// Owner for the service of this name; nil for any other service.
   fileprivate init?(serviceNamed name: String) {
     switch name {
     case "stock": self = .stock

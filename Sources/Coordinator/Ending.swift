@@ -1,7 +1,7 @@
-// Owns the end of the bank: what the drain wants is done here, step by step, logged, and told to whoever asked, and the
-// last word is spoken when nothing is left to be done. It decides nothing about the steps: the drain does.
-// Invariants: whoever was told "stopped" can start the bank again at once; a day is closed once, however often the disk is
-// full; and a drain that is being looked at is not looked at by what it wants done.
+// Shutdown of the bank: performs the steps that the drain decides, logs them, reports them to clients, and sends the
+// final answer.
+// Invariants: a client that received "stopped" can start the bank again at once. A day is closed once, even if the disk
+// is full repeatedly. The drain is not evaluated again by effects of its own evaluation.
 
 import BankModel
 import Posix
@@ -17,27 +17,27 @@ final class Ending: BankPart {
     var drain: Drain
     var seats: [Seat] = []
     var toldAt = MonotonicTime(nanoseconds: 0)
-    /// Everything was handed to the store when nobody was left.
+    /// True after the final commit was started, when no customer was left.
     var isHandedOver = false
-    /// The last word and the last picture, once the day is closed.
+    /// Final answer and final status report, once the day is closed.
     var last: (report: StoppedReport, picture: StatusReport)?
-    /// The shared books were told that this branch leaves.
+    /// True after the branch started to leave the shared database.
     var isLeaving = false
-    /// Why the day of the whole bank could not be ended.
+    /// Error of the database when it ended the day of the whole bank.
     var refusal: StoreError?
-    /// Customers who were there when the present step began.
+    /// Customers present at the start of the current step.
     var total: Int64 = 0
-    /// Customers who had been served when it began.
+    /// Customers served before it.
     var servedBefore: Int64
     /// Windows whose tellers had to be killed.
     var killed: Set<Window> = []
-    /// The queue has reported that nobody is at a window any more, and nobody will be.
+    /// True after the queue reported that no customer is at a window or will be.
     var isDrained = false
-    /// There is nobody left; the day can be closed.
+    /// True if no process is left, so that the day can be closed.
     var isOver = false
-    /// Delayed customers stay for the next start.
+    /// True if delayed customers stay for the next start.
     var leavesDelayed = false
-    /// The drain is being looked at: what it wants done makes other things happen.
+    /// True while the drain is being evaluated; its actions cause other events.
     var isLooking = false
     var isTold: Bool { !seats.isEmpty && drain.step != .kill }
   }
@@ -47,7 +47,7 @@ final class Ending: BankPart {
   private let services: BranchServices
   private let words: LastWords
   private var state: State?
-  /// Whether nobody is left for whom this bank was open.
+  /// True if the process that opened this bank in its foreground has exited.
   private(set) var isAbandoned = false
 
   init(
@@ -61,9 +61,9 @@ final class Ending: BankPart {
     super.init(ground)
   }
 
-  // MARK: - What is asked
+  // MARK: - Requests
 
-  /// - Parameter status: the answer to a client that does not wait.
+  /// - Parameter status: Answer to a client that does not wait.
   func stop(_ order: StopOrder, _ seat: Seat, _ status: () -> StatusReport) {
     if let timeout = order.timeoutMilliseconds, timeout < 0 {
       return server.answer(seat, .failure(Failure(.badRequest, remark: Remark(.timeoutNegative))))
@@ -81,33 +81,33 @@ final class Ending: BankPart {
       for: [order.step, order.now || isOnlyThisBranch(order) ? .finishServing : nil].compactMap { $0 }.max(),
       bound: order.timeoutMilliseconds.map { .milliseconds($0) }, at: context.now.monotonic)
     advance()
-    // The last ones may have been served by a drain that was in no hurry, as far as they could be.
+    // The drain may already be in its last step: make the queue leave the waiting customers.
     if order.now, state?.drain.step == .finishServing { queue.happen(.finish) }
   }
 
-  /// Whether a branch closes alone: whom it has claimed goes back at once, and is served by the others.
+  /// True if only this branch closes. Its claims are returned at once, and other branches serve them.
   private func isOnlyThisBranch(_ order: StopOrder) -> Bool {
     guard let shared else { return false }
     return order.endsBank != true && !shared.isDraining
   }
 
-  /// The bank that this branch shares ends its day: nobody new comes anywhere, and who waits is served.
+  /// Starts the drain of the whole shared bank: no branch admits customers, and the waiting ones are served.
   func stopWithTheBank() {
     guard state == nil else { return }
     begin(now: false)
     advance()
   }
 
-  /// The day has ended for which this branch was opened, as it may hear when it was cut off for a while: it gives back whom it
-  /// has of the next one, and waits for nobody of it.
+  /// Stops because the branch's day has ended, as it may learn after a lost connection. It returns its claims
+  /// of the next day and serves none of them.
   func stopBehindTheDay() {
     begin(now: false)
     state?.drain.ask(for: .finishServing, at: context.now.monotonic)
     advance()
   }
 
-  /// A signal asks for the end: everyone is served, or only those at a window, and everyone else waits for the next
-  /// start. Each further one goes one step further.
+  /// Handles a signal: serves all customers first, or only those at windows, while the others wait for the
+  /// next start. Each further signal skips to the next step.
   func stopBySignal(now isUrgent: Bool) {
     if state != nil {
       state?.drain.askFurther(at: context.now.monotonic)
@@ -120,7 +120,7 @@ final class Ending: BankPart {
     advance()
   }
 
-  /// Whoever opened this bank in its foreground was killed.
+  /// Handles the exit of the process that opened this bank in its foreground.
   func openerIsGone() {
     context.write(event: "opener_lost", level: .warn) {
       $0.field("waiting", queue.machine.waitingCount)
@@ -144,15 +144,15 @@ final class Ending: BankPart {
     context.bindings.guardianship?.stopping()
   }
 
-  // MARK: - The steps
+  // MARK: - Drain steps
 
-  /// The queue has nobody left who can be served, and no window is busy.
+  /// Records that no customer can be served any more and no window is busy.
   func drained() { state?.isDrained = true }
 
-  /// The database has refused to end the day of the whole bank.
+  /// Records that the database could not end the day of the whole bank.
   func dayNotEnded(_ error: StoreError) { state?.refusal = error }
 
-  /// Lets the drain look at the bank, and does what it wants.
+  /// Evaluates the drain and performs its actions.
   func advance() {
     guard let state, !state.isLooking else { return }
     self.state?.isLooking = true
@@ -163,7 +163,7 @@ final class Ending: BankPart {
     let sight = DrainSight(
       isTakingIn: queue.machine.isTakingIn || !intake.isEmpty,
       hasWaiting: queue.machine.hasWaitingToServe || shared?.owesLook != nil,
-      // Of a shared bank customers may come into hand after nobody was left.
+      // In a shared bank customers may be claimed after the queue was drained.
       isDrained: state.isDrained && queue.machine.serving == 0,
       tellers: tellerSupervisor.posts.values.count { $0.child != nil } + serviceSupervisor.count)
     for action in self.state?.drain.look(at: sight, now: context.now.monotonic) ?? [] { perform(action) }
@@ -171,8 +171,8 @@ final class Ending: BankPart {
     if self.state?.isOver == true { finishDay() }
   }
 
-  /// Nobody will come to windows that were given up, nor can those serve who depend on a stock that was: a drain does not
-  /// wait for them.
+  /// Closes services without working windows, and services that depend on a failed stock: the drain does not
+  /// wait for their customers.
   private func closeFailedServices() {
     for service in context.services.directory.services {
       let posts = tellerSupervisor.posts.values.filter { $0.window.service == service }
@@ -215,19 +215,19 @@ final class Ending: BankPart {
     state?.toldAt = context.now.monotonic
   }
 
-  /// Requests that are not taken in, or half, are refused; everything else is kept.
+  /// Refuses requests that are not completely admitted; everything else is stored.
   func turnAway() {
     intake.turnAway(because: Failure(.draining))
     queue.commit()
   }
 
-  /// The same where no turn comes any more: it is waited for until that is on disk.
+  /// The same, but waits until that is on disk, because no further iteration follows.
   func turnAwayForGood() {
     turnAway()
     queue.awaitResults()
   }
 
-  /// Everyone at a window goes back to the line, and the tellers who served them are killed.
+  /// Returns all customers at windows to their lines, and kills their tellers.
   private func takeBack() {
     let windows = queue.machine.atWindows.map(\.window).filter { !$0.isOutside }
     queue.happen(.vacate)
@@ -238,12 +238,12 @@ final class Ending: BankPart {
     }
   }
 
-  // MARK: - What is told
+  // MARK: - Progress
 
-  /// Answers that a client is waiting for here.
+  /// Number of answers that a client waits for here.
   func count(of session: ControlSession) -> Int { state?.seats.count { $0.session === session } ?? 0 }
   func forget(_ session: ControlSession) { state?.seats.removeAll { $0.session === session } }
-  /// When the drain cuts a step short, for which everybody is heard first who has spoken until then.
+  /// Time at which the drain cuts a step short. All messages received by then are handled first.
   var nextStep: MonotonicTime? { state?.drain.nextDeadline }
 
   var nextDeadline: MonotonicTime? {
@@ -291,22 +291,22 @@ final class Ending: BankPart {
     self.state?.toldAt = context.now.monotonic
   }
 
-  // MARK: - The last word
+  // MARK: - Final answer
 
-  /// Everyone has gone: the day is closed if it is finished, and the bank ends.
+  /// Closes the day if it is finished, and ends the bank, after all processes have exited.
   private func finishDay() {
     guard context.exitCode == nil, !queue.engine.isEmptying, let state else { return }
-    // With the day goes whoever came with a request that was never whole: a few in each turn. Where the day goes on, the
-    // next start does it.
+    // Customers of incomplete requests are removed with the day, a few per iteration. If the day continues,
+    // the next start removes them.
     guard intake.remains == nil || !queue.machine.books.isFinished else { return }
-    // What is on its way has its own books; those of the end come behind it.
+    // Transactions in flight contain their own counters; the final counters are committed after them.
     let isOwed = !state.isHandedOver && !queue.engine.isUnderway
     if isOwed || queue.engine.hasStaged || queue.machine.isUnsealed {
       self.state?.isHandedOver = true
       queue.commit()
     }
-    // A full disk: the bank cannot say that it has ended before everything is kept. It is tried again. What is on its way
-    // is waited for, and looked at again when it has come.
+    // If the disk is full, retry: "stopped" is sent only after everything is on disk. If a transaction is in
+    // flight, its result leads here again.
     guard isKept, !queue.machine.isUnsettled else { return }
     if let shared, !shared.hasLeft {
       if !state.isLeaving {
@@ -324,7 +324,7 @@ final class Ending: BankPart {
     guard isKept, let (report, picture) = self.state?.last else { return }
     words.log(report)
     server.stopListening()
-    // Who came in this very turn, after the drain had looked at the door.
+    // Requests that arrived in this iteration, after the drain's evaluation.
     intake.refuseAll(because: Failure(.notOpen))
     words.tellLookersOn(picture)
     context.bindings.close()
@@ -336,16 +336,16 @@ final class Ending: BankPart {
     context.end(with: 0)
   }
 
-  /// Whether everything that has happened is on disk. What a commit brings about may be staged right behind it, as after a full
-  /// disk, and is committed in its turn.
+  /// True if everything is on disk. Effects of a commit may be staged right after it, for example after a
+  /// full disk, and need a commit of their own.
   private var isKept: Bool {
     queue.engine.isWorking && !queue.engine.isUnderway && !queue.engine.hasStaged
   }
 
-  // MARK: - Without an end
+  // MARK: - Exit without a drain
 
-  /// Breaks everything off as if this process had been killed itself, and only tidier: what has happened is kept, who is at
-  /// a window waits again at the head of the line, and of a request that is half taken in nothing is kept.
+  /// Exits as after a kill, but with its processes cleaned up. All results are stored, customers at windows
+  /// return to the head of their lines, and a partly admitted request leaves nothing behind.
   func breakOff() {
     tellerSupervisor.killAll()
     let isTakingIn = queue.machine.isTakingIn

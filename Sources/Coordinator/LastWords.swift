@@ -1,6 +1,6 @@
-// Owns what is said of a day when the bank ends: the report for whoever asked for the end, the last picture for those who
-// look on, and the line in the log. It remembers nothing: that each is said once is the ending's matter.
-// Failure: a store that cannot say how many were sent away leaves that count unsaid.
+// Final messages of a bank: the answer to the client that stopped it, the last status for subscribers, and the log
+// entry. `Ending` makes sure that each is sent once.
+// Errors: if the store cannot count the customers sent away, the count is omitted.
 
 import BankModel
 import QueueCore
@@ -24,20 +24,20 @@ final class LastWords: BankPart {
     super.init(ground)
   }
 
-  /// What whoever asked for the end is told, of a day that is not closed yet.
+  /// Answer to the stop request, for a day that is not closed yet.
   func report(servedBefore: Int64, killed: Int, _ drain: Drain) -> StoppedReport {
     let books = queue.machine.books
     var report = StoppedReport(
       day: books.day, served: books.served,
       businessMilliseconds: queue.machine.businessTime(at: context.now.monotonic).milliseconds,
       waiting: books.waitingInAll + books.delayed, dead: books.dead, isDayClosed: books.isFinished,
-      // A reset in the middle of a drain begins to count anew.
+      // A reset during the drain restarts the counter.
       finished: max(0, books.served - servedBefore), killed: Int64(killed),
       steps: drain.spans(at: context.now.monotonic).map {
         DrainStepReport(step: $0.step, milliseconds: $0.span.milliseconds)
       }, sentAway: sentAway(books))
     guard let shared else { return report }
-    // The day is the bank's: it ends when nobody is left at any branch.
+    // The day belongs to the whole bank: it ends when no branch has customers left.
     if shared.isDraining {
       let bank = wholeBank(shared, report)
       if bank.isDayClosed || shared.isAlone { return bank }
@@ -47,8 +47,8 @@ final class LastWords: BankPart {
     return report
   }
 
-  /// What a branch of a bank that ends its day says of all of it, as was heard last: whether it has ended, and whom nobody could
-  /// serve.
+  /// Report of the whole bank whose day is being ended, from its last counts: its end, and the customers that
+  /// could not be served.
   private func wholeBank(_ shared: SharedBank, _ own: StoppedReport) -> StoppedReport {
     var report = own
     report.isDayClosed = shared.numbers.day > report.day
@@ -62,7 +62,7 @@ final class LastWords: BankPart {
     return report
   }
 
-  /// How many of those whom the books count as served were sent away. Everything is on disk by now.
+  /// Number of served customers who were sent away. Everything is on disk by now.
   private func sentAway(_ books: Books) -> Int64? {
     guard books.servedByService[Service.juice.index] > 0 else { return 0 }
     return try? store.countSentAway(on: books.day)
@@ -85,8 +85,8 @@ final class LastWords: BankPart {
     context.log.flush()
   }
 
-  /// Those who look on see the bank close: the last receipts are sent while there is a store to read them from, and
-  /// the last picture is one that no other follows.
+  /// Sends the closing of the bank to subscribers: the last receipts while the store is open, and a final
+  /// status report.
   func tellLookersOn(_ picture: StatusReport) {
     streams.endAll()
     for seat in followers.views.takeAll(of: .state) { server.answer(seat, .status(picture)) }
@@ -95,7 +95,7 @@ final class LastWords: BankPart {
       let frame = board.last()
       for seat in viewers { server.answer(seat, .board(frame)) }
     }
-    // Whoever waited for this very moment has not waited in vain.
+    // Clients that waited for an idle bank are answered if it is idle now.
     let queue = picture.queue
     let isIdle = queue.waiting + queue.serving + queue.delayed == 0
     for seat in followers.takeIdleWaiters() {
