@@ -1,48 +1,48 @@
-// Owns everyone who waits for something to happen, or watches it happen: no polling, they are told.
-// Invariant: whoever has left is forgotten at once. What a served
-// customer costs here does not grow with the number of those who wait: they are counted in turn, in a share of the time.
+// Clients that wait for an event or subscribe to changes.
+// Invariant: a client that has disconnected is forgotten at once. The cost of a served customer here does not grow with
+// the number of waiting clients: their tickets are counted in batches, in a bounded share of the time.
 
 import BankModel
 import QueueCore
 import Time
 import Wire
 
-/// A client that waits until nobody waits or is served.
+/// Client that waits until no customer waits or is served.
 struct IdleWaiter {
   var seat: Seat
   var since: MonotonicTime
-  /// Delayed customers are not waited for.
+  /// True to ignore delayed customers.
   var leavesDelayed: Bool
 }
 
 final class Followers {
-  /// Told every change: the events, or the state.
+  /// Subscriptions to events or state.
   var views = Views()
-  /// Told when all of some tickets have come to their end.
+  /// Clients that wait until some tickets are finished.
   var tickets = TicketWatches()
-  /// Told when nobody waits or is served, and since when they want to hear that.
+  /// Clients that wait for an idle bank, with the time of each request.
   private(set) var idleWaiters: [IdleWaiter] = []
-  /// Told when the windows are as they shall be.
+  /// Clients that wait for settled windows.
   private(set) var windowWaiters: [Seat] = []
-  /// Something has changed that watchers want to see.
+  /// True after a change for subscribers to the state.
   var changed = false { didSet { if changed { hasChangedForBoards = true } } }
-  /// Something has changed that boards are to show.
+  /// True after a change for dashboards.
   var hasChangedForBoards = false
-  /// The last things that happened, for boards.
+  /// Last events, for dashboards.
   let events = EventRing()
-  /// A change was staged that is rare and was not staged before.
+  /// Called when a rare change is staged for the first time.
   var onRareChange: (StoreChange) -> Void = { _ in }
   var toldAt = MonotonicTime(nanoseconds: 0)
 
   static let watchPause = TimeSpan.milliseconds(100)
 
-  /// Events whose receipts are on disk, and those behind them that still wait for it.
+  /// Events whose receipts are on disk, followed by those that are not on disk yet.
   private var certainEvents: [BranchEvent] = []
   private var pendingEvents: [BranchEvent] = []
-  /// How many of these are on their way there, by transaction, the oldest first.
+  /// Number of pending events per transaction in flight, oldest first.
   private var sealedEvents: [Int] = []
 
-  /// When those who look on, or wait for tickets, are to be looked after.
+  /// Next deadline of subscriptions and of waits for tickets.
   func nextDeadline(isTimerRunning: Bool) -> MonotonicTime? {
     var earliest = tickets.nextDeadline
     if let due = views.audience.nextDeadline {
@@ -64,8 +64,8 @@ final class Followers {
     seat.session.seats += 1
   }
 
-  /// Those who have waited since then or longer; all where no moment is named.
-  /// - Parameter hasDelayed: Customers are delayed, so that those alone are meant who do not wait for them.
+  /// Removes and returns clients that have waited since `latest` or longer; all if it is nil.
+  /// - Parameter hasDelayed: True if customers are delayed: then only clients that ignore these.
   func takeIdleWaiters(since latest: MonotonicTime? = nil, hasDelayed: Bool = false) -> [Seat] {
     func isMeant(_ waiter: IdleWaiter) -> Bool {
       (waiter.leavesDelayed || !hasDelayed) && latest.map { waiter.since <= $0 } ?? true
@@ -117,19 +117,19 @@ final class Followers {
         window: context.name(of: window), attempt: lease.attempt))
   }
 
-  /// Everything that was announced is on its way to the disk.
+  /// Marks all announced events as part of a transaction in flight.
   func sealEvents() {
     events.seal()
     sealedEvents.append(pendingEvents.count - sealedEvents.reduce(0, +))
   }
 
-  /// Nothing is on its way any more.
+  /// Marks all announced events as part of no transaction.
   func unsealEvents() {
     events.unseal()
     sealedEvents.removeAll()
   }
 
-  /// What is not on disk never will be, and is told to nobody.
+  /// Discards all events that are not on disk: they never will be.
   func forgetUncertainEvents() {
     events.forgetUncertain()
     sealedEvents.removeAll()
@@ -137,7 +137,7 @@ final class Followers {
     changed = true
   }
 
-  /// What was on its way longest is on disk; everything that was announced where nothing was.
+  /// Confirms the events of the oldest transaction in flight, or all events if there is none.
   func confirmEvents() {
     events.confirm()
     let count = sealedEvents.isEmpty ? pendingEvents.count : sealedEvents.removeFirst()
@@ -146,8 +146,8 @@ final class Followers {
     pendingEvents.removeFirst(count)
   }
 
-  /// Hands the events that are on disk to those who follow, in their order.
-  /// - Parameter isSettled: Whether nothing waits for the disk, so that these are all.
+  /// Sends the events that are on disk to subscribers, in order.
+  /// - Parameter isSettled: True if nothing waits for the disk, so that all events are confirmed.
   func publishEvents(all isSettled: Bool) {
     if isSettled { confirmEvents() }
     guard !certainEvents.isEmpty else { return }
@@ -155,7 +155,7 @@ final class Followers {
     certainEvents.removeAll(keepingCapacity: true)
   }
 
-  /// A change was staged; one that is staged again after a full disk was counted the first time.
+  /// Handles a staged change. A change staged again after a full disk was counted the first time.
   func note(_ change: StoreChange, isRepeated: Bool, at now: WallTime) {
     changed = true
     guard !isRepeated else { return }
@@ -178,7 +178,7 @@ final class Followers {
     events.append(event)
   }
 
-  /// A customer is put aside.
+  /// Records that a customer became a dead letter.
   func noteDead(
     _ customer: Customer, _ window: Window, _ processEnd: ProcessEnd?, at now: WallTime
   ) {
@@ -188,13 +188,13 @@ final class Followers {
         window: window, end: processEnd, attempt: customer.attempts))
   }
 
-  /// A customer was taken out of the queue, and whoever has asked for it is told so.
+  /// Records a cancellation that its client was answered for.
   func noteCancelled(_ ticket: TicketNumber, at now: WallTime) {
     changed = true
     events.append(EventRing.Event(kind: .cancelled, time: now.milliseconds, ticket: ticket))
   }
 
-  /// Tickets were issued, and are on disk.
+  /// Records tickets that were issued and are on disk.
   func noteIssued(_ tickets: IssuedTickets, at now: WallTime) {
     guard tickets.first <= tickets.last else { return }
     changed = true
@@ -202,9 +202,9 @@ final class Followers {
       EventRing.Event(kind: .issued, time: now.milliseconds, ticket: tickets.first, last: tickets.last))
   }
 
-  /// A process at a window has ended.
+  /// Records the exit of a process at a window.
   ///
-  /// - Parameter ticket: whom it was serving; nil for nobody.
+  /// - Parameter ticket: Ticket that it was serving; nil for none.
   func noteDeath(
     at window: Window, _ generation: Generation, pid: Int32, _ end: ProcessEnd?, ticket: TicketNumber?,
     at now: WallTime
@@ -218,7 +218,7 @@ final class Followers {
 }
 
 extension StoreChange {
-  /// Whether it is none of those that every customer makes who comes and is served.
+  /// False for changes that every regular customer causes.
   fileprivate var isRare: Bool {
     switch self {
     case .bury, .revive, .record, .cancelEveryone: true
@@ -228,7 +228,8 @@ extension StoreChange {
 }
 
 extension BoardEvent.Kind {
-  /// What an attempt that has ended without a receipt is to those who look on. The end of a process is told by itself.
+  /// Kind of event for an attempt that ended without a receipt; nil if the exit of the process is reported as
+  /// its own event.
   fileprivate init?(endOfAttempt end: AttemptEnd) {
     switch end {
     case .failed, .leaseExpired, .lost: self = .failed

@@ -1,8 +1,9 @@
-// Owns how long the files are kept into which commands have written (`keep_output`): at the start, when a day has ended, and once
-// an hour all of them are looked at, a few in a turn, and those go that nobody has written to for so long.
-// Invariants: no file goes of a customer who is at a window; before the first one goes it is noted in the home up to which moment
-// they may be gone, so whoever looks for one is told why it is not there. Whoever has a file open reads it to its end.
-// Failure: what cannot be read or removed stays, and the next round tries it again; the log says so once a round.
+// Removal of old output files of commands (`keep_output`). At the start, after the end of a day and once an hour all
+// files are checked, a few per iteration, and those not written to for the configured time are removed.
+// Invariants: files of customers at windows are not removed. Before the first removal a marker file in the home records
+// the time limit, so that a client that looks for a removed file learns the reason. A client that has a file open can
+// read it to the end.
+// Errors: a file that cannot be read or removed stays for the next round; the log contains one entry per round.
 
 import Arguments
 import BankModel
@@ -11,13 +12,13 @@ import Posix
 import Time
 
 final class OutputKeeper: BankPart {
-  /// Between two rounds, and between two parts of one.
+  /// Pause between two rounds, and between two parts of a round.
   private static let (rest, pause) = (TimeSpan.seconds(3_600), TimeSpan.milliseconds(5))
-  /// Each costs the kernel some microseconds; more of them at once would hold up a customer.
+  /// Each file costs the kernel some microseconds; larger parts would delay customers.
   private static let atOnce = 64
 
   private struct Round {
-    /// What was not written to since then goes.
+    /// Files last written before this time are removed.
     let horizon: WallTime
     var days: ArraySlice<BusinessDay>
     var names: DirectoryStream?
@@ -64,7 +65,7 @@ final class OutputKeeper: BankPart {
       horizon: WallTime(milliseconds: horizon), days: days.compactMap { BusinessDay($0) }.sorted()[...])
   }
 
-  /// One part of a round; whether it was the last.
+  /// Runs one part of a round; true if it was the last.
   private func go(on round: inout Round) -> Bool {
     guard let day = round.days.first else { return true }
     let directory = Paths.join(output, String(day))
@@ -78,7 +79,8 @@ final class OutputKeeper: BankPart {
         return false
       }
     } catch { round.trouble = error }
-    // One that is empty goes, but for the present day's, into which files come. `rmdir(2)` refuses any other.
+    // Removes an empty directory of an earlier day; the present day's is in use. `rmdir(2)` refuses
+    // directories with files.
     if day < self.day { Directory.removeEmpty(directory) }
     round.names = nil
     round.days.removeFirst()
@@ -111,7 +113,8 @@ final class OutputKeeper: BankPart {
     day == queue.machine.books.day && queue.machine.atWindows.contains { $0.customer.ticket == ticket }
   }
 
-  /// Says up to which moment files may be gone. The clock may have gone back; what is gone stays gone.
+  /// Records the time up to which files may be removed. The clock may have been set back, so the record never
+  /// decreases.
   private func note(_ horizon: WallTime) throws(SystemError) {
     let path = OutputNote.path(in: context.home.path)
     if let former = OutputNote.read(path), former >= horizon { return }

@@ -1,20 +1,19 @@
-// Owns the one way in which clients are told what the store keeps: tickets, receipts, accounts, lists, audits.
-// A client may be told only what is on disk. The store's connection also shows what is staged and what is on its way there, so
-// a question is answered at once where nothing is, and otherwise right after the commit with which nothing is any more, before
-// anything else can be staged.
-// Invariant: no answer that quotes the store leaves while something is staged or on its way, but for what the queue says of its
-// own requests, each with its own transaction; `ControlServer` traps where one would.
-// A question neither commits anything nor hurries a commit, so whoever looks costs those who are served nothing.
+// Answers that quote the store: tickets, receipts, accounts, lists, audits. A client may receive only facts that are on
+// disk, but the store's connection also returns staged changes and transactions in flight. So a query is answered at
+// once if there are none, or else right after the commit that leaves none, before anything else is staged.
+// Invariant: no answer that quotes the store is sent while changes are staged or in flight. The exception is the
+// queue's reply to its own request, which has its own transaction. `ControlServer` traps on a violation.
+// A query neither commits nor hurries a commit, so queries do not slow down customers.
 
 import BankModel
 import QueueCore
 import Wire
 
 final class Readings: BankPart {
-  /// A question that waits until nothing is staged.
+  /// Query that waits until nothing is staged.
   private struct Question {
     var seat: Seat
-    /// Whether the answer must fit the queue in memory: not while the disk is full and the queue is ahead of it.
+    /// True if the answer must match the queue in memory, which is ahead of the disk while the disk is full.
     var isInStep: Bool
     var look: (any QueueReading) throws(StoreError) -> Void
   }
@@ -22,9 +21,10 @@ final class Readings: BankPart {
   private var waiting: [Question] = []
   var isEmpty: Bool { waiting.isEmpty }
 
-  /// Has a client's question answered as soon as everything that the store shows is on disk.
-  /// - Parameter isInStep: Whether the queue in memory must not be ahead of the disk either, as it is while the disk is full.
-  /// - Parameter look: Asks the store and answers; what it throws is told to the client, by its name.
+  /// Answers a client's query as soon as the store contains only what is on disk.
+  /// - Parameter isInStep: True to wait also while the disk is full, when the queue in memory is ahead of the
+  ///   disk.
+  /// - Parameter look: Queries the store and answers. Its error is sent to the client under its own code.
   func whenKept(
     _ seat: Seat, isInStep: Bool = false, _ look: @escaping (any QueueReading) throws(StoreError) -> Void
   ) {
@@ -38,13 +38,14 @@ final class Readings: BankPart {
     whenKept(seat) { [server] store throws(StoreError) in server.answer(seat, try answer(store)) }
   }
 
-  /// A mistake that is never made outside of a simulation: what is told may be only staged, and leaves before the commit.
+  /// Fault injection in simulations only: the answer may contain staged changes and is sent before the
+  /// commit.
   func tellAtOnce(_ seat: Seat, _ answer: @escaping (any QueueReading) throws(StoreError) -> ControlAnswer) {
     do throws(StoreError) { server.answer(seat, try answer(store)) } catch { failed(error, seat) }
     server.flush()
   }
 
-  /// Answers everything that has waited for the present moment, in which nothing is staged.
+  /// Answers all waiting queries, while nothing is staged.
   func answerWaiting() {
     guard !waiting.isEmpty else { return }
     let questions = waiting
@@ -65,7 +66,7 @@ final class Readings: BankPart {
     session.openReadings = 0
   }
 
-  /// What a client asked for cannot be read: it is told so by the error's own name, and so is the log.
+  /// Sends the store's error to the client and logs it.
   func failed(_ error: StoreError, _ seat: Seat) {
     context.write(event: "not_read", level: .error) { $0.field("msg", error.description) }
     server.answer(seat, .failure(Failure(store: error)))
@@ -83,10 +84,11 @@ final class Readings: BankPart {
 }
 
 extension ControlAnswer {
-  /// Whether it tells something that a client may rely on after a crash, so that it must be on disk before.
+  /// True if a client may rely on the answer after a crash, so that its facts must be on disk.
   ///
-  /// The numbers of a status and of a progress may run ahead of the disk. Events are held back by ``Followers`` until
-  /// their own commit, and a refusal quotes nothing that was read, or is asked through ``Readings/whenKept(_:isInStep:_:)``.
+  /// Counts in status and progress reports may be ahead of the disk. ``Followers`` holds back events until
+  /// their commit. A refusal either quotes nothing from the store, or is sent through
+  /// ``Readings/whenKept(_:isInStep:_:)``.
   var quotesWhatIsKept: Bool {
     switch self {
     case .enqueued, .tickets, .ticket, .receipts, .ended, .requeued, .stopped, .audit, .ledger, .account,
@@ -97,8 +99,7 @@ extension ControlAnswer {
   }
 }
 
-/// How the ledger is told to clients, of an open bank and of a closed one. A sum need not fit in 64 bits, and is told as
-/// it is.
+/// Ledger reports to clients, for an open bank and for a closed one. Sums may exceed 64 bits and are reported exactly.
 extension QueueReading {
   func ledgerAnswer() throws(StoreError) -> ControlAnswer {
     .ledger(try trialBalance().rows)
@@ -117,7 +118,7 @@ extension QueueReading {
 }
 
 extension TrialBalance {
-  /// As it is told.
+  /// Rows of the ledger report.
   var rows: [LedgerRow] {
     [
       LedgerRow(account: "cash", cash), LedgerRow(account: "loans", loans),

@@ -1,6 +1,6 @@
-// Owns what each command of a client leads to, and what the queue's answer becomes; and who is not heard for a while
-// because it has asked for too much at once. It decides nothing about customers: the queue does.
-// Invariant: every request is answered exactly once with a last answer, unless it watches or follows, or its client leaves.
+// Router of client commands to the parts of the coordinator, and of the queue's answers back to clients. It also pauses
+// clients that have requested too much at once.
+// Invariant: every request gets exactly one final answer, unless it is a subscription or its client disconnects.
 
 import BankModel
 import Posix
@@ -23,11 +23,11 @@ final class RequestRouter: BankPart {
   private let page: PageServer
   private let selections: Selections
   private let ownWork: OwnWork
-  /// Who reads shared books for clients; nil where they are this bank's own.
+  /// Reader of a shared database for clients; nil if the bank has its own.
   let reader: BooksReader?
-  /// Those who wait for tickets of shared books; nil where they are this bank's own.
+  /// Waits for tickets of a shared database; nil if the bank has its own.
   let waits: SharedWaits?
-  /// Clients who have as many requests open as they may, and are not heard until some are answered.
+  /// Clients that reached a limit and are not read until some of their requests are answered.
   private var crowded: [ControlSession] = []
 
   init(
@@ -55,9 +55,9 @@ final class RequestRouter: BankPart {
     super.init(ground)
   }
 
-  // MARK: - What is asked
+  // MARK: - Requests
 
-  /// What a client says now: it must fit behind what the same client has said before.
+  /// Handles a request, which must be allowed after the client's earlier ones.
   func hear(_ request: ControlRequest, from session: ControlSession) {
     guard isHeard(request, from: session) else { return }
     if session.list != nil {
@@ -69,12 +69,12 @@ final class RequestRouter: BankPart {
     serve(request, for: session)
   }
 
-  /// Whether anything is still done for this request; one for which nothing is has been answered where it can be.
+  /// True if the request is to be processed. Otherwise it has been answered, if it can be.
   private func isHeard(_ request: ControlRequest, from session: ControlSession) -> Bool {
-    // Nothing is said any more in the name of this process.
+    // After a cut-off nothing is sent in the name of this process.
     guard !context.isCutOff, !opening.refuses(request, session) else { return false }
     guard context.exitCode != nil else { return true }
-    // It was read together with the word that has ended the bank.
+    // The request was read together with the one that ended the bank.
     server.turnAway(request, of: session)
     return false
   }
@@ -135,7 +135,7 @@ final class RequestRouter: BankPart {
     case .stop(let order): ending.stop(order, seat) { reports.status() }
     case .branches:
       if let shared { server.answer(seat, .branches(shared.branchReports)) } else { refuse("branches", seat) }
-    // The books of an open bank are not moved.
+    // The database of an open bank cannot be moved.
     case .move:
       server.answer(
         seat, .failure(Failure(.alreadyOpen, subject: "\(CurrentProcess.pid)", detail: context.home.path)))
@@ -152,7 +152,7 @@ final class RequestRouter: BankPart {
     }
   }
 
-  /// Something is asked of the other branches of a bank that has its books in its home.
+  /// Refuses a request about other branches: this bank has its database in its home.
   private func refuse(_ asked: String, _ seat: Seat) {
     server.answer(seat, .failure(Failure(.notShared, subject: asked)))
   }
@@ -164,22 +164,23 @@ final class RequestRouter: BankPart {
     } catch { server.answer(seat, .failure(error)) }
   }
 
-  /// A service, or all of them, is paused or goes on; also one that nobody offers any more.
+  /// Pauses or resumes a service or all of them, including services that are not configured any more.
   private func steer(_ name: ServiceName?, _ seat: Seat, _ event: (RequestNumber, Service?) -> QueueEvent) {
     do throws(Failure) {
       var service: Service?
       if let name { service = try context.services.known(name) }
       let request = requests.open(seat, for: .status)
       guard let shared else { return queue.happen(event(request, service)) }
-      // The queue's answer is nobody's: whoever asks is answered when the books know it.
+      // Request number 0: the queue's answer is dropped, and the client is answered when the database has
+      // stored the change.
       queue.happen(event(0, service))
       shared.books.keepPaused(queue.machine.pausedServices, for: request)
     } catch { server.answer(seat, .failure(error)) }
   }
 
-  /// Whether a client is not to be heard for a while: the queue has enough work of it, it does not read its answers,
-  /// or the turn has lasted long enough. One read can bring thousands of requests, and the tellers shall not wait for
-  /// all of them.
+  /// True if the client is not to be read for a while: it has too many open requests, it does not read its
+  /// answers, or this iteration has lasted long enough. One read can contain thousands of requests, and
+  /// tellers must not wait for all of them.
   private func asksTooMuch(_ session: ControlSession) -> Bool {
     session.openRequests >= ClientLimits.openRequests || session.openReadings >= ClientLimits.openReadings
       || session.payloadBytes >= PayloadRoom.ofClient || session.channel.backlog >= server.share
@@ -196,15 +197,15 @@ final class RequestRouter: BankPart {
 
   var canHearCrowded: Bool { crowded.contains { $0.canBeHeard(within: server.share) } }
 
-  /// Works for a while on what takes long, and serves those who have waited for it.
+  /// Continues long requests for a while, and serves the requests that were waiting for them.
   func advanceLongRequests() {
-    // What the same client has said since may have been served by now.
+    // A later request of the same client may have been served by now.
     for (request, session) in long.advance() where session.isOpen && isHeard(request, from: session) {
       serve(request, for: session)
     }
   }
 
-  /// A client has left: nobody is told any more, and what it asked for is done all the same.
+  /// Forgets a client that has disconnected. Its requests are carried out, but not answered.
   func forget(_ session: ControlSession) {
     requests.forget(session)
     readings.forget(session)
@@ -217,7 +218,7 @@ final class RequestRouter: BankPart {
     waits?.forget(session)
   }
 
-  // MARK: - What is answered
+  // MARK: - Answers
 
   func finish(_ request: RequestNumber, with answer: QueueAnswer) {
     guard request > 0 else { return }
@@ -231,7 +232,8 @@ final class RequestRouter: BankPart {
       return selections.note(answer, ticket, of: work)
     }
     if case .ticket(let ticket, let day, let cancels) = entry.purpose, answer != .refused(.diskFull) {
-      // Of a day that was ended meanwhile nothing is shown behind its end: the number is somebody else's.
+      // If the day has ended since, do not announce the cancellation: the number now belongs to another
+      // customer.
       if cancels, answer == .done, day == queue.machine.books.day {
         followers.noteCancelled(ticket, at: context.now.wall)
       }
@@ -241,7 +243,7 @@ final class RequestRouter: BankPart {
         }
         return server.answer(seat, .failure(Failure(refusal: refusal, context.services.directory)))
       }
-      // What is said of a ticket, a refusal too, may rest on something that is only staged.
+      // An answer about a ticket, even a refusal, may depend on staged changes.
       return readings.whenKept(seat, isInStep: true) { [unowned self] store throws(StoreError) in
         server.answer(seat, try ticketAnswer(to: answer, ticket, of: day, store))
       }
@@ -269,7 +271,7 @@ final class RequestRouter: BankPart {
     }
   }
 
-  /// A client wants something done with one ticket.
+  /// Changes one ticket.
   private func change(
     _ ticket: TicketNumber, of day: BusinessDay?, _ seat: Seat, cancels: Bool = false,
     _ event: (RequestNumber) -> QueueEvent
@@ -277,12 +279,12 @@ final class RequestRouter: BankPart {
     onDay(day, seat) { queue.happen(event(requests.open(seat, for: .ticket(ticket, $0, cancels: cancels)))) }
   }
 
-  /// Does something with tickets of the present day. Numbers begin anew every day, so those of another day are not looked for:
-  /// by now the numbers are somebody else's.
+  /// Acts on tickets of the present day. Numbers start again every day, so tickets of another day are
+  /// refused: their numbers now belong to other customers.
   private func onDay(_ day: BusinessDay?, _ seat: Seat, _ act: (BusinessDay) -> Void) {
     let present = queue.machine.books.day
     guard let day, day != present, !Kernel.makes("takesEveryDayForToday") else { return act(present) }
-    // That day may have ended a moment ago, and its end may not be on disk.
+    // That day may have just ended, and its end may not be on disk.
     readings.whenKept(seat, isInStep: true) { [queue, server] _ in
       let keptDay = queue.engine.keptBooks.day
       let code: Failure.Code = (1..<keptDay).contains(day) ? .wrongDay : .noSuchDay
@@ -290,7 +292,7 @@ final class RequestRouter: BankPart {
     }
   }
 
-  /// What a client is told who has changed one ticket, or could not.
+  /// Answer to a client that has changed one ticket, or could not.
   private func ticketAnswer(
     to answer: QueueAnswer, _ ticket: TicketNumber, of day: BusinessDay, _ store: any QueueReading
   ) throws(StoreError) -> ControlAnswer {
@@ -305,14 +307,14 @@ final class RequestRouter: BankPart {
     guard first >= 1, first <= last else {
       return server.answer(seat, .failure(Failure(.badRequest, remark: Remark(.noRange, first, last))))
     }
-    // From here on they are counted by what is staged, so the count must begin where nothing is.
+    // From here on staged changes are counted, so the count must start when nothing is staged.
     readings.whenKept(seat, isInStep: true) { [queue, server, followers] store throws(StoreError) in
       guard day == queue.engine.keptBooks.day else {
         let cancelled = try store.countCancelled(first...last, on: day)
         return server.answer(seat, .ended(EndedReport(dead: 0, counting: cancelled)))
       }
       let (remaining, dead) = (try store.countUnfinished(first...last), try store.countDead(first...last))
-      // The count reads all receipts of the day, so it is made only for a day with a cancelled customer.
+      // This query reads all receipts of the day, so it runs only if the day has a cancelled customer.
       let cancelled =
         queue.engine.keptBooks.cancelled > 0 ? try store.countCancelled(first...last, on: day) : 0
       followers.tickets.add(

@@ -1,7 +1,7 @@
-// Owns requests that are about several tickets at once: each of them is done with as if it had been asked for by itself, a few in
-// each turn, and one answer tells with how many it was done and with which it was not, and why.
-// Invariants: it is checked before anything is done; a ticket is asked for once, however often it was named; and the answer
-// leaves when everything that it tells is on disk. Where the day ends in between, the rest is refused.
+// Requests about several tickets. Each ticket is processed like a single request, a few per iteration. One answer
+// reports the number of successes, and each refusal with its reason.
+// Invariants: the selection is checked before anything is done. A ticket is processed once, even if it was named
+// repeatedly. The answer is sent when all its facts are on disk. If the day ends meanwhile, the rest is refused.
 
 import BankModel
 import Posix
@@ -9,7 +9,7 @@ import QueueCore
 import Time
 import Wire
 
-/// What is done with each of them.
+/// Action on each ticket.
 enum SelectionAct {
   case cancel, requeue
 
@@ -21,14 +21,14 @@ enum SelectionAct {
   }
 }
 
-/// A selection with which something is being done.
+/// Selection in progress.
 final class SelectionWork {
   let seat: Seat
   let act: SelectionAct
   let day: BusinessDay
-  /// Those that were not asked for yet, the lowest last.
+  /// Unprocessed tickets, lowest last.
   fileprivate var left: [TicketNumber]
-  /// Those that were asked for and are not answered yet.
+  /// Number of tickets sent to the queue and not answered yet.
   fileprivate var open = 0
   fileprivate var done: Int64 = 0
   fileprivate var refused: [(ticket: TicketNumber, refusal: QueueRefusal)] = []
@@ -48,13 +48,13 @@ final class Selections: BankPart {
     super.init(ground)
   }
 
-  /// Whether there is something to do for which nobody has to speak.
+  /// True if there is work that no message will trigger.
   var hasWork: Bool { !works.isEmpty && !context.isCutOff && !queue.engine.isEmptying }
   func count(of session: ControlSession) -> Int { works.count { $0.seat.session === session } }
 
-  /// Begins with a selection, or says why not. Answer: `selection`.
+  /// Starts a selection or refuses it. Answer: `selection`.
   ///
-  /// - Parameter day: the present one, which the selection means.
+  /// - Parameter day: The present day, to which the selection applies.
   func begin(_ selection: TicketSelection, _ act: SelectionAct, _ seat: Seat, on day: BusinessDay) {
     guard let tickets = Self.tickets(of: selection) else {
       return server.answer(
@@ -65,7 +65,7 @@ final class Selections: BankPart {
     works.append(work)
   }
 
-  /// The tickets of a selection in the order of their numbers, each once; nil where they are too many or no tickets.
+  /// Tickets of a selection in ascending order without repetition; nil if they are too many or invalid.
   static func tickets(of selection: TicketSelection) -> [TicketNumber]? {
     guard selection.spans.count <= TicketSelection.ticketsAtMost else { return nil }
     var last: TicketNumber = 0
@@ -81,7 +81,7 @@ final class Selections: BankPart {
     return tickets
   }
 
-  /// Asks for a few more of each, for as long as a turn may take.
+  /// Sends a few more tickets to the queue, within the time limit of an iteration.
   func advance() {
     guard hasWork else { return }
     let until = SystemClock.monotonic() + ClientLimits.turn
@@ -101,7 +101,7 @@ final class Selections: BankPart {
     }
   }
 
-  /// The queue has answered for one of them.
+  /// Handles the queue's answer for one ticket.
   func note(_ answer: QueueAnswer, _ ticket: TicketNumber, of work: SelectionWork) {
     work.open -= 1
     if case .refused(let refusal) = answer {
@@ -118,7 +118,7 @@ final class Selections: BankPart {
   }
 
   private func tell(_ work: SelectionWork) {
-    // What is said of a ticket, a refusal too, may rest on something that is only staged.
+    // An answer about a ticket, even a refusal, may depend on staged changes.
     readings.whenKept(work.seat, isInStep: !queue.machine.isJammed) { [server] store throws(StoreError) in
       var refused: [RefusedTicket] = []
       for (ticket, refusal) in work.refused {

@@ -1,7 +1,7 @@
-// Owns those who wait until some tickets of the present day have come to their end, and how many are left for each.
-// Invariant: nobody is taken out while changes are not counted yet, and what has happened before somebody came is not
-// counted for it. Few are counted with each change; many in turn, for all changes since the last time at once, and then
-// they rest: a customer who is served must not cost as much as there are clients who wait.
+// Clients that wait until some tickets of the present day are finished, with the number of unfinished tickets of each.
+// Invariant: no client is removed while changes are uncounted, and changes before a client's request are not counted
+// for it. For few clients each change is counted at once. For many, changes are counted in batches with pauses, so that
+// the cost of a served customer does not grow with the number of clients.
 
 import BankModel
 import Posix
@@ -26,9 +26,9 @@ struct TicketWatches {
   }
 
   static let few = 16
-  /// Changes that are put off at most.
+  /// Largest number of uncounted changes.
   private static let longest = 1 << 16
-  /// After counting there is a rest of so many times as long.
+  /// Pause after a batch, in durations of that batch.
   private static let rest: Int64 = 9
 
   private(set) var counts = 0
@@ -37,15 +37,15 @@ struct TicketWatches {
   private var due = MonotonicTime(nanoseconds: 0)
 
   var isEmpty: Bool { watches.isEmpty }
-  /// Whether the next commit ends what somebody waits for, as far as it is known.
+  /// True if the next commit finishes the tickets of a client, as far as counted.
   private(set) var owesAnEnd = false
-  /// When ``count(at:)`` is to be called; nil while everything is counted.
+  /// Time at which ``count(at:)`` is due; nil if everything is counted.
   var nextDeadline: MonotonicTime? { changes.isEmpty ? nil : due }
 
-  /// Takes in somebody who waits, with what is left by the store, in which everything until now is counted.
+  /// Adds a client, with the counts from the store, which include all changes so far.
   mutating func add(_ watch: Watch) {
     var watch = watch
-    // These will be counted for everybody.
+    // These changes are in the client's counts, and will be counted for all clients later.
     for change in changes where watch.tickets.contains(change.ticket) {
       watch.remaining -= change.remaining
       watch.dead -= change.dead
@@ -67,7 +67,7 @@ struct TicketWatches {
     case .revive(let customer, .dead): note(Change(ticket: customer.ticket, remaining: 1, dead: -1))
     case .cancelEveryone:
       countAll()
-      // A reset cancels the dead letters, too.
+      // A reset cancels dead letters, too.
       for index in watches.indices {
         watches[index].cancelled += watches[index].remaining + watches[index].dead
         (watches[index].remaining, watches[index].dead) = (0, 0)
@@ -83,7 +83,7 @@ struct TicketWatches {
     if changes.count >= Self.longest { countAll() }
   }
 
-  /// Counts what was put off, if there was a rest since the last time.
+  /// Counts the batch if the pause is over.
   mutating func count(at now: MonotonicTime) {
     guard !changes.isEmpty, now >= due else { return }
     let begin = SystemClock.monotonic()
@@ -97,7 +97,7 @@ struct TicketWatches {
     changes.removeAll(keepingCapacity: true)
   }
 
-  /// Counts changes, in the order of their tickets, for everybody: what is before a ticket is added up beforehand.
+  /// Counts changes, sorted by ticket, for all clients: prefix sums give the total of any range.
   private mutating func count(_ changes: [Change]) {
     guard changes.count > 1 else {
       for change in changes { count(change) }
@@ -134,7 +134,7 @@ struct TicketWatches {
     }
   }
 
-  /// How many changes are of a ticket before this one, or of this one.
+  /// Number of changes before this ticket; with `isBehind` including this ticket.
   private static func place(of ticket: TicketNumber, isBehind: Bool, in changes: [Change]) -> Int {
     var (low, high) = (0, changes.count)
     while low < high {
@@ -145,7 +145,7 @@ struct TicketWatches {
     return low
   }
 
-  /// Takes out those whose tickets have all come to their end; nobody while something is not counted yet.
+  /// Removes and returns clients whose tickets are all finished; none while changes are uncounted.
   mutating func takeEnded() -> [Watch] {
     guard owesAnEnd, changes.isEmpty else { return [] }
     owesAnEnd = false
@@ -162,7 +162,7 @@ struct TicketWatches {
 }
 
 extension EndedReport {
-  /// Counts of a watch; a change that is counted twice over for a moment leaves none below zero.
+  /// Counts of a wait; never negative, although a change may be counted twice for a moment.
   init(dead: Int64, counting cancelled: Int64) {
     self.init(dead: max(0, dead), cancelled: cancelled > 0 ? cancelled : nil)
   }
