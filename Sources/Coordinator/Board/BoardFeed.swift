@@ -1,8 +1,8 @@
-// Owns when a frame of the board is made: at once for whoever begins to look, and then where something has changed, at most
-// twenty times a second, or ten where more happens than anybody sees; and once more when a rate has run out. It knows no
-// connection: `LiveViews` gives every viewer the newest frame, which is encoded once.
-// Invariants: a bank at which nobody looks makes no frame and wakes for none; one in which nothing happens makes none either,
-// once all rates have been shown as zero; and no frame follows one that shows the same.
+// Schedule of dashboard snapshots. A new viewer gets one at once. Later ones follow a change, at most twenty a second,
+// or ten a second at full speed. One more is sent when a rate has run out. `LiveViews` sends each viewer the newest
+// snapshot, which is encoded once.
+// Invariants: without viewers no snapshot is made and the loop does not wake for one. Without changes none is made
+// either, once all rates have been shown as zero. A snapshot is not sent if it shows the same as the one before.
 
 import BankModel
 import Posix
@@ -10,23 +10,23 @@ import Time
 import Wire
 
 final class BoardFeed: BankPart {
-  /// Between two frames.
+  /// Pause between two snapshots.
   static let pause = TimeSpan.milliseconds(50)
-  /// Between two frames of a bank that has served so many since the last one: a frame is made of the time in which others
-  /// would be served, and shows lists in which everybody is another one.
+  /// Pause if at least `fullSpeed` customers were served since the last snapshot: making one takes time from
+  /// serving, and its lists change completely each time anyway.
   static let (pauseAtFullSpeed, fullSpeed) = (TimeSpan.milliseconds(100), Int64(100))
-  /// So long a frame waits for the commit that is about to come, so that it shows what has happened; the next one would be a
-  /// whole pause later.
+  /// Time for which a snapshot waits for the next commit, to include its changes. Otherwise they would be
+  /// shown a whole pause later.
   private static let patience = TimeSpan.milliseconds(5)
 
   private let pictures: BoardPictures
   private var shown: BoardFrame?
   private var shownAt = MonotonicTime(nanoseconds: .min)
-  /// Until the next frame.
+  /// Pause before the next snapshot.
   private(set) var pause = BoardFeed.pause
-  /// When a rate is to be shown anew.
+  /// Time at which a rate has to be shown again.
   private var rateDue: MonotonicTime?
-  /// Since when a frame waits for a commit.
+  /// Time since which a snapshot waits for a commit; nil if none waits.
   private var waitsSince: MonotonicTime?
 
   init(_ ground: BankPart, _ pictures: BoardPictures) {
@@ -34,10 +34,10 @@ final class BoardFeed: BankPart {
     super.init(ground)
   }
 
-  /// The newest frame for somebody who begins to look.
+  /// Newest snapshot for a new viewer.
   func begin() -> BoardFrame {
     followers.events.isWatched = true
-    // Whoever comes beside others sees what they see: nobody makes frames faster by coming often.
+    // A further viewer gets the current snapshot, so frequent requests do not cause more snapshots.
     if followers.views.count(of: .board) > 0 { show() }
     var frame = shown ?? make()
     frame.time = context.now.wall.milliseconds
@@ -46,7 +46,7 @@ final class BoardFeed: BankPart {
     return frame
   }
 
-  /// Makes a frame where one is due, and shows it to everybody who looks.
+  /// Makes a snapshot if one is due, and sends it to all viewers.
   func show() {
     guard followers.events.isWatched else { return }
     guard followers.views.count(of: .board) > 0 else { return end() }
@@ -77,7 +77,7 @@ final class BoardFeed: BankPart {
     (shown, shownAt) = (frame, context.now.monotonic)
     rateDue = pictures.throughput.nextShow(after: shownAt)
     waitsSince = nil
-    // What is not on disk yet is not shown, and the commit makes no other noise.
+    // Changes that are not on disk yet are not in this snapshot, and their commit sets no flag of its own.
     followers.hasChangedForBoards = queue.machine.isUnsettled
     return frame
   }
@@ -89,7 +89,7 @@ final class BoardFeed: BankPart {
     pictures.forget()
   }
 
-  /// The last frame there is.
+  /// Final snapshot of a closing bank.
   func last() -> BoardFrame {
     var frame = pictures.frame()
     frame.state = .closed
@@ -99,11 +99,12 @@ final class BoardFeed: BankPart {
     return frame
   }
 
-  /// When a frame is due; nil where nobody looks, or nothing is to be shown.
+  /// Time at which a snapshot is due; nil without viewers or changes.
   var nextDeadline: MonotonicTime? {
     guard followers.events.isWatched, followers.views.count(of: .board) > 0 else { return nil }
     if let waitsSince { return waitsSince + Self.patience }
-    // Nothing is shown within the pause: a rate that runs out in it would wake the loop again and again for nothing.
+    // No snapshot is made within the pause: a rate that runs out in it would wake the loop repeatedly without
+    // effect.
     let next = shownAt + pause
     return followers.hasChangedForBoards ? next : rateDue.map { max($0, next) }
   }

@@ -1,7 +1,6 @@
-// Owns how the bank is described to screens: one frame of the board. It changes nothing that others see; what it remembers is
-// how fast customers came and were served, and what saves it asking twice.
-// Invariant: a frame is bounded whatever the bank holds; of customers, and of what has become of them, it names only what is
-// on disk, and where they stand may run ahead of it, as every number of a running bank may.
+// Snapshots of the bank for dashboards. This part keeps only rates of arrival and service, and cached query results.
+// Invariant: a snapshot has bounded size. It names only customers and events that are on disk. Positions may be ahead
+// of the disk, like every count of a running bank.
 
 import BankModel
 import Posix
@@ -29,21 +28,21 @@ final class BoardPictures: BankPart {
     followers.events.presentDay = { [unowned queue] in queue.effectsDay }
   }
 
-  /// Looks how many were served and came, now and then, whether anybody wants to know or not.
+  /// Samples the counters for the rates, with or without viewers.
   func look() {
     throughput.note(
       day: queue.machine.books.day, served: queue.machine.books.served, issued: queue.machine.books.issued,
       byService: queue.machine.books.servedByService, at: context.now.monotonic)
   }
 
-  /// Nobody looks any more.
+  /// Drops all caches, after the last viewer has left.
   func forget() {
     waiting.forget()
     dead.forget()
     memory = MemoryReadings()
   }
 
-  /// The bank at this moment.
+  /// Snapshot of the bank.
   func frame() -> BoardFrame {
     look()
     dead.prepare()
@@ -103,7 +102,7 @@ final class BoardPictures: BankPart {
     }
   }
 
-  /// What was served before somebody looked, of the services that the frames show.
+  /// Numbers served before the viewer came, for the services in the snapshots.
   func history() -> BoardHistory {
     look()
     let parts = throughput.servedByStep(of: queue.machine.books.servedByService)
@@ -115,7 +114,7 @@ final class BoardPictures: BankPart {
       })
   }
 
-  /// The first priorities by themselves, and all others as one.
+  /// The first priorities separately, and all others as one entry.
   static func grades(_ all: [(priority: Priority, count: Int64)]) -> [BoardGrade] {
     var grades = all.prefix(BoardService.gradesAtMost).map {
       BoardGrade(priority: $0.priority, count: $0.count)
@@ -166,7 +165,7 @@ final class BoardPictures: BankPart {
 }
 
 extension BoardWindow {
-  /// A window as a status has it, and whom it has in hand.
+  /// Window entry from a status report, with its customers in flight.
   fileprivate init(_ report: WorkerReport, service: ServiceName, tickets: [Int64], since: Int64?) {
     self.init(
       window: report.name, service: service, pid: report.pid > 0 ? report.pid : nil,
@@ -178,7 +177,7 @@ extension BoardWindow {
 }
 
 extension BoardFrame {
-  /// Whether it shows what another one shows, beside the time that has passed.
+  /// True if both snapshots differ only in the time that has passed.
   func showsTheSame(as other: BoardFrame) -> Bool {
     var other = other
     (other.time, other.businessTime) = (time, businessTime)

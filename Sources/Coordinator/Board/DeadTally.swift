@@ -1,6 +1,7 @@
-// Owns how many dead letters there are of each service, which the books do not say. It is counted once, when somebody wants
-// to know, and followed from there. Invariant: the sum is that of the books, or it is counted again; but not more often than
-// once a second, and not while the store must not be asked.
+// Number of dead letters per service, which the day's counters do not contain. It is counted on the first request and
+// updated from then on.
+// Invariant: the sum equals the day's counter, or the letters are counted again. A count runs at most once a second,
+// and not while the store must not be queried.
 
 import BankModel
 import QueueCore
@@ -12,15 +13,15 @@ final class DeadTally: BankPart {
   private var counts: [Service: Int64] = [:]
   private var countedAt: MonotonicTime?
 
-  /// Dead letters of a service.
   subscript(service: Service) -> Int64 { counts[service] ?? 0 }
 
-  /// A change was staged, and not for the second time.
+  /// Updates the counts after a change that is staged for the first time.
   func note(_ change: StoreChange) {
     guard countedAt != nil else { return }
     switch change {
     case .bury(let customer): counts[customer.service, default: 0] += 1
-    // A dead letter that is cancelled makes the sum another one than that of the books, and they are counted again.
+    // After the cancellation of a dead letter the sum differs from the day's counter, so the letters are
+    // counted again.
     case .revive(let customer, from: .dead):
       counts[customer.service, default: 0] -= 1
     case .cancelEveryone: counts = [:]
@@ -28,7 +29,7 @@ final class DeadTally: BankPart {
     }
   }
 
-  /// Sees to it that the counts are right, before they are shown.
+  /// Counts again if the counts are wrong. Call before they are shown.
   func prepare() {
     let dead = queue.machine.books.dead
     guard dead > 0 else { return (counts, countedAt) = ([:], context.now.monotonic) }
@@ -46,6 +47,6 @@ final class DeadTally: BankPart {
     } catch { queue.fail(error) }
   }
 
-  /// Nobody looks any more.
+  /// Drops the counts, after the last viewer has left.
   func forget() { (counts, countedAt) = ([:], nil) }
 }

@@ -1,14 +1,13 @@
-// Owns the last things that happened in the branch, as a board shows them. It knows no client and no disk: it is told what
-// happens, and when everything that has happened is on disk.
-// Invariants: an event has its number for the life of this process, and they have no gap; nobody is shown one that is not on
-// disk; whoever looks for the first time sees the last ones. An event costs a few words of memory that are used again.
+// Last events of the bank for dashboards, in a ring buffer.
+// Invariants: an event keeps its sequence number for the life of this process, and the numbers have no gap. An event is
+// shown only after it is on disk. A new viewer gets the last events. An event takes a few words of reused memory.
 
 import BankModel
 import QueueCore
 import Wire
 
 final class EventRing {
-  /// An event as it is remembered: numbers alone.
+  /// Stored event: numbers only.
   struct Event: Equatable {
     var kind: BoardEvent.Kind
     /// In milliseconds since 1970.
@@ -18,32 +17,32 @@ final class EventRing {
     var last: TicketNumber = 0
     var service: Service?
     var window: Window?
-    /// Of the process at the window; 0 for none.
+    /// Process at the window; 0 for none.
     var generation: Generation = 0
     var pid: Int32 = 0
     var end: ProcessEnd?
     var attempt: Int32 = 0
-    /// The business day on which it happened; 0 if the owner of the ring tells none.
+    /// Business day of the event; 0 if the owner of the ring provides none.
     fileprivate(set) var day: BusinessDay = 0
-    /// Its place among all events.
+    /// Sequence number among all events.
     fileprivate(set) var sequence: Int64 = 0
   }
 
-  /// As many are remembered: those that may not be shown yet are among them.
+  /// Number of stored events, including those not on disk yet.
   private static let size: Int64 = 64
 
   private var events: [Event]
   private var count: Int64 = 0
-  /// Those up to here are on disk.
+  /// Sequence number of the last event on disk.
   private var certain: Int64 = 0
-  /// Up to where they are on their way to the disk, by transaction, the oldest first.
+  /// Sequence number of the last event of each transaction in flight, oldest first.
   private var sealed: [Int64] = []
-  /// The last ones that are on disk, where somebody looks: the ring may be full of others before they are wanted.
+  /// Last events on disk while there are viewers; later events may have overwritten them in the ring.
   private var shown: [Event] = []
-  /// Whether somebody looks.
+  /// True while there are viewers.
   var isWatched = false { didSet { if isWatched, !oldValue { keepCertain() } } }
 
-  /// Tells the present business day, which an event keeps.
+  /// Provider of the present business day, which is stored with each event.
   var presentDay: () -> BusinessDay = { 0 }
 
   init() { events = Array(repeating: Event(kind: .reset, time: 0), count: Int(Self.size)) }
@@ -55,7 +54,7 @@ final class EventRing {
     events[Int(count & (Self.size - 1))] = event
   }
 
-  /// A customer is put aside. That the last attempt failed was said just before, and is said with it.
+  /// Records a dead letter. Replaces the event of its last failed attempt, if that was the event just before.
   func append(dead event: Event) {
     let place = Int(count & (Self.size - 1))
     if count > certain, events[place].kind == .failed, events[place].ticket == event.ticket {
@@ -67,18 +66,18 @@ final class EventRing {
     }
   }
 
-  /// Everything that has happened is on its way to the disk.
+  /// Marks all events as part of a transaction in flight.
   func seal() { sealed.append(count) }
-  /// Nothing is on its way any more: it goes there with what happens next.
+  /// Marks all events as part of no transaction: they will be in the next one.
   func unseal() { sealed.removeAll() }
 
-  /// What is not on disk never will be.
+  /// Discards events that are not on disk: they never will be.
   func forgetUncertain() {
     sealed.removeAll()
     count = certain
   }
 
-  /// What was on its way longest is on disk; everything that has happened where nothing was.
+  /// Confirms the events of the oldest transaction in flight, or all events if there is none.
   func confirm() {
     let last = sealed.isEmpty ? count : sealed.removeFirst()
     guard certain != last else { return }
@@ -92,14 +91,14 @@ final class EventRing {
     shown = (first...certain).map { events[Int($0 & (Self.size - 1))] }
   }
 
-  /// The last ones that are on disk, the oldest first.
+  /// Last events on disk, oldest first.
   var latest: [Event] { shown }
 }
 
 extension BoardEvent {
-  /// An event as clients see it.
+  /// Event for clients.
   ///
-  /// - Parameter pid: the process of a generation at a window, where somebody knows it.
+  /// - Parameter pid: Process of a generation at a window, if known.
   init(_ event: EventRing.Event, _ directory: ServiceDirectory, pid: (Window, Generation) -> Int32?) {
     self.init(
       sequence: event.sequence, time: event.time, kind: event.kind,

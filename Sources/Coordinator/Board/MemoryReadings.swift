@@ -1,11 +1,12 @@
-// Owns how much memory the processes of the windows take, for those who look at them. Invariant: a process is looked at when
-// somebody asks for it, at most once a second, and only so many in one go: whoever is not looked at now is the next time.
+// Memory of the processes at the windows, for viewers.
+// Invariant: a process is measured on request, at most once a second, and at most 16 per snapshot; the others follow in
+// later snapshots.
 
 import Posix
 import Time
 
 struct MemoryReadings {
-  /// How long a reading holds, and how many are made in one go.
+  /// Lifetime of a measurement, and largest number of measurements per snapshot.
   private static let (life, inOneGo) = (TimeSpan.seconds(1), 16)
 
   private var readings: [Int32: (bytes: Int64?, at: MonotonicTime, isWanted: Bool)] = [:]
@@ -13,18 +14,18 @@ struct MemoryReadings {
   private var made = 0
   private let read: (Int32) -> Int64?
 
-  /// - Parameter read: bytes of a process in RAM; nil where it is gone.
+  /// - Parameter read: Resident bytes of a process; nil if it has exited.
   init(read: @escaping (Int32) -> Int64? = ProcessMemory.residentBytes) { self.read = read }
 
-  /// A picture is made at this moment.
+  /// Starts a snapshot at this moment.
   mutating func begin(at now: MonotonicTime) {
     (self.now, made) = (now, 0)
-    // Whoever was in no picture since the last one has gone.
+    // Processes that were not in the last snapshot have exited.
     readings = readings.filter { $0.value.isWanted }
     for pid in readings.keys { readings[pid]?.isWanted = false }
   }
 
-  /// Bytes of a process; nil where nobody knows yet.
+  /// Resident bytes of a process; nil if not measured yet.
   mutating func bytes(of pid: Int32) -> Int64? {
     if let known = readings[pid], now.since(known.at) < Self.life || made >= Self.inOneGo {
       readings[pid]?.isWanted = true

@@ -1,21 +1,21 @@
-// Owns how fast customers come and are served: the sums so far, and what they were at the last moments of two scales, a tenth
-// of a second and six seconds. It knows no clock and no queue: sums and moments go in, rates come out.
-// Invariant: what has happened is counted from the first look after it, and a rate is zero as soon as nothing has happened for
-// its span and one step more. To be looked at costs one comparison, however often that is; what lies between two looks is as
-// it was at the first of them, so nobody has to wake for it.
+// Rates of arrival and service, from running totals and their values at the last steps of two scales: a tenth of a
+// second and six seconds. Totals and times are passed in by the caller.
+// Invariant: events are counted from the first sample after them. A rate is zero one step after nothing has happened
+// for its span. A sample costs one comparison. Between two samples the values of the first one apply, so no wake-up is
+// needed.
 
 import BankModel
 import Time
 import Wire
 
 struct Throughput {
-  /// Sums that only grow.
+  /// Totals that only grow.
   private struct Sums: Equatable {
     var served: Int64 = 0
     var issued: Int64 = 0
   }
 
-  /// A rate: so many steps of a scale.
+  /// Spans of the rates in steps of a scale.
   static let steps = 10
   static let longSteps = BoardHistory.partsAtMost - 1
   static let step = TimeSpan.milliseconds(100)
@@ -24,11 +24,11 @@ struct Throughput {
   private let openedAt: MonotonicTime
   private var now: MonotonicTime
   private var sums = Sums()
-  /// The last steps of a tenth of a second, of ten seconds.
+  /// Steps of a tenth of a second, for ten seconds.
   private var short: StepRing<Sums>
-  /// The last steps of six seconds, of ten minutes, and who was served by the index of the service.
+  /// Steps of six seconds, for ten minutes, with the number served by service index.
   private var long: StepRing<(sums: Sums, byService: [Int64])>
-  /// When something has happened last.
+  /// Time of the last change.
   private var changedAt: MonotonicTime?
 
   private var day: BusinessDay
@@ -36,7 +36,7 @@ struct Throughput {
   private var issued: Int64
   private var byService: [Int64]
 
-  /// Nothing has happened yet; so many were served and came today, before.
+  /// Starts with these numbers of today.
   init(day: BusinessDay, served: Int64, issued: Int64, byService: [Int64], at now: MonotonicTime) {
     (self.day, self.served, self.issued, self.byService) = (day, served, issued, byService)
     (openedAt, self.now) = (now, now)
@@ -44,9 +44,9 @@ struct Throughput {
     long = StepRing((Sums(), byService), step: Self.longStep, count: Self.longSteps + 1, at: now)
   }
 
-  /// Looks at the numbers of the day. Where another day has begun they begin anew, and those by service with them.
+  /// Samples the day's counters. With a new day they start again from zero, as do those by service.
   ///
-  /// - Parameter byService: customers served today, by the index of the service; it is asked for now and then.
+  /// - Parameter byService: Customers served today, by service index; evaluated only when a long step is due.
   mutating func note(
     day: BusinessDay, served: Int64, issued: Int64, byService: @autoclosure () -> [Int64],
     at now: MonotonicTime
@@ -55,19 +55,19 @@ struct Throughput {
     if day != self.day { begin(day) }
     if short.isDue(at: now) { short.advance(to: now, with: sums) }
     if long.isDue(at: now) {
-      // Where somebody was served since the last look, what there was before is known from the last step.
+      // If customers were served since the last sample, `present` is too late: use the last step's values.
       let present = byService()
       long.advance(to: now, with: (sums, served == self.served ? present : self.byService))
       self.byService = present
     }
     guard served != self.served || issued != self.issued else { return }
-    // Tickets that a full disk has taken back were never issued.
+    // Tickets rolled back by a full disk were never issued.
     add(served: max(0, served - self.served), issued: max(0, issued - self.issued))
     (self.served, self.issued) = (served, issued)
   }
 
-  /// The numbers of the day are zero again: what was served before stands below zero from now on, so that differences stay
-  /// what they were.
+  /// Handles a new day, whose counters start at zero. Earlier values become negative, so that differences
+  /// stay the same.
   private mutating func begin(_ day: BusinessDay) {
     let before = byService
     long.mapAll { ($0.sums, Self.difference($0.byService, before)) }
@@ -81,7 +81,7 @@ struct Throughput {
     changedAt = now
   }
 
-  /// The rates as of the last look.
+  /// Rates as of the last sample.
   var rates: BoardRates {
     let (second, ten, tenMinutes) = (short.back(Self.steps), short.back(Self.longSteps), longBack)
     return BoardRates(
@@ -97,21 +97,21 @@ struct Throughput {
     long.back(Self.longSteps)
   }
 
-  /// Customers served of each service over ten minutes, in thousandths a second.
+  /// Customers served per service over ten minutes, in thousandths per second.
   ///
-  /// - Parameter present: customers served today, by the index of the service.
+  /// - Parameter present: Customers served today, by service index.
   func servedTenMinutes(of present: [Int64]) -> [Int64] {
     let (before, at) = longBack
     return Self.difference(present, before.byService).map { rate(max(0, $0), since: at) }
   }
 
-  /// When the long step that runs has begun.
+  /// Start of the current long step.
   var longStepBegan: MonotonicTime { long.back(0).at }
 
-  /// Customers served of each service in the last long steps, the oldest first, and in the one that runs; without the zeros in
-  /// front.
+  /// Customers served per service in each long step, oldest first, including the current one, without leading
+  /// zeros.
   ///
-  /// - Parameter present: customers served today, by the index of the service.
+  /// - Parameter present: Customers served today, by service index.
   func servedByStep(of present: [Int64]) -> [[Int64]] {
     var parts = [[Int64]](repeating: [], count: present.count)
     for step in stride(from: Self.longSteps, through: 0, by: -1) {
@@ -124,42 +124,43 @@ struct Throughput {
     return parts
   }
 
-  /// What is more in the first, service by service; one that is missing has none.
+  /// Difference per service; a missing entry counts as zero.
   private static func difference(_ now: [Int64], _ before: [Int64]) -> [Int64] {
     (0..<max(now.count, before.count)).map { index in
       (index < now.count ? now[index] : 0) - (index < before.count ? before[index] : 0)
     }
   }
 
-  /// Thousandths a second. Over less than a second nobody can say anything.
+  /// Rate in thousandths per second. Spans below a second are too short to be meaningful and count as a
+  /// second.
   private func rate(_ count: Int64, since begin: MonotonicTime) -> Int64 {
     let span = max(now.since(max(begin, openedAt)), .seconds(1))
     let (thousandths, isTooMany) = count.multipliedReportingOverflow(by: 1_000_000)
     return isTooMany ? .max : thousandths / max(1, span.milliseconds)
   }
 
-  /// When a rate is to be shown anew although nothing happens: soon after it has run out, and the slower ones now and then
-  /// before. Nil where all are zero.
+  /// Time at which a rate must be shown again without a change: soon after it has run out, and slower rates
+  /// now and then before. Nil if all are zero.
   func nextShow(after shown: MonotonicTime) -> MonotonicTime? {
     guard let changedAt else { return nil }
     let ends = [
       short.outlives(changedAt, by: Self.steps), short.outlives(changedAt, by: Self.longSteps),
       long.outlives(changedAt, by: Self.longSteps),
     ]
-    // What has run out when it was shown was shown as zero.
+    // Rates that had run out when shown were shown as zero.
     let left = ends.filter { $0 > shown }
     guard let first = left.first else { return nil }
     return left.count == 3 ? first : min(first, shown + (left.count == 2 ? .seconds(1) : .seconds(60)))
   }
 }
 
-/// What a value was at the last steps of a scale.
+/// Values at the last steps of a scale.
 private struct StepRing<Value> {
   private let step: Int64
   private var values: [Value]
-  /// The place of the value at the last step.
+  /// Index of the value at the last step.
   private var last = 0
-  /// The last step that has passed, counted from the origin of the clock.
+  /// Number of the last step, counted from the origin of the clock.
   private var passed: Int64
 
   init(_ value: Value, step: TimeSpan, count: Int, at now: MonotonicTime) {
@@ -170,7 +171,7 @@ private struct StepRing<Value> {
 
   func isDue(at now: MonotonicTime) -> Bool { now.nanoseconds - passed * step >= step }
 
-  /// Until now the value was this.
+  /// Stores the value for all steps up to now.
   mutating func advance(to now: MonotonicTime, with value: Value) {
     let new = now.nanoseconds / step
     for _ in 0..<min(max(0, new - passed), Int64(values.count)) {
@@ -184,13 +185,13 @@ private struct StepRing<Value> {
     for place in values.indices { values[place] = change(values[place]) }
   }
 
-  /// The value so many steps before the last one, and when that was.
+  /// Value this many steps before the last one, and the time of that step.
   func back(_ steps: Int) -> (value: Value, at: MonotonicTime) {
     let place = (last + values.count - steps) % values.count
     return (values[place], MonotonicTime(nanoseconds: (passed - Int64(steps)) * step))
   }
 
-  /// When what has happened at a moment is no part of so many steps any more.
+  /// Time at which an event at `moment` drops out of a span of this many steps.
   func outlives(_ moment: MonotonicTime, by steps: Int) -> MonotonicTime {
     MonotonicTime(nanoseconds: (moment.nanoseconds / step + 1) * step) + TimeSpan(nanoseconds: step)
       * Int64(steps)

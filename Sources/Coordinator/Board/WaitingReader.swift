@@ -1,7 +1,7 @@
-// Owns who waits first in the lines, as far as the queue has them in the store alone: what was read of them is remembered as
-// long as it holds, so that a picture many times a second asks the store for nothing that has not changed.
-// Invariant: only those are named whose tickets are on disk and who are at no window. While the store must not be asked, because
-// it is being emptied or has forgotten what was staged, nobody is named who stands in it alone.
+// First waiting customers of lines that the queue holds only in the store. Results are cached while they are valid, so
+// that frequent snapshots do not query unchanged data.
+// Invariant: only customers with tickets on disk who are at no window are listed. While the store must not be queried,
+// because a reset is written or staged changes were discarded, customers that are only in the store are omitted.
 
 import BankModel
 import Posix
@@ -11,10 +11,10 @@ final class WaitingReader: BankPart {
   private struct Page {
     var beyond: QueueMachine.BeyondMemory
     var numbers: [TicketNumber] = []
-    /// Everybody who was there is among them.
+    /// True if the page contains all customers of the line.
     var isWhole = false
 
-    /// Whether it still shows who stands there.
+    /// True if the page is still valid.
     func holds(for present: QueueMachine.BeyondMemory) -> Bool {
       var same = present
       if !isWhole { same.count = beyond.count }
@@ -22,22 +22,22 @@ final class WaitingReader: BankPart {
     }
   }
 
-  /// So many are read at first, and so many further ones: most lines have few among the first.
+  /// Page sizes of the first and of later reads: most lines have few customers among the first.
   private static let (firstPage, nextPage) = (32, 200)
 
   private var pages: [Int: Page] = [:]
   private var day: BusinessDay = 0
-  /// Those at windows, who stand in the store as well; nil until somebody is read.
+  /// Tickets at windows, which are in the store as well; nil until the first read.
   private var atWindows: Set<TicketNumber>?
 
-  /// The first who wait in the order of their numbers, over all lines.
+  /// First waiting customers over all lines, by ticket number.
   func first(_ limit: Int) -> [(ticket: TicketNumber, line: Line)] {
     atWindows = nil
-    // The numbers begin anew with a day.
+    // Ticket numbers start again with each day.
     if day != queue.machine.books.day { forget() }
     day = queue.machine.books.day
     defer { atWindows = nil }
-    // The queue is told of it when it is not being looked at any more.
+    // The error is reported after the read: `queue.machine` is borrowed until then.
     var failure: StoreError?
     let first = queue.machine.firstWaiting(limit: limit) { beyond, after in
       guard failure == nil else { return [] }
@@ -50,7 +50,7 @@ final class WaitingReader: BankPart {
     return Kernel.makes("leavesTheFirstOffTheBoard") ? Array(first.dropFirst()) : first
   }
 
-  /// Nobody looks any more.
+  /// Drops the cache, after the last viewer has left.
   func forget() { pages = [:] }
 
   private func numbers(
@@ -72,7 +72,7 @@ final class WaitingReader: BankPart {
     var last = page.numbers.last ?? page.beyond.after
     let atWindows = atWindows ?? Set(queue.machine.atWindows.map(\.customer.ticket))
     self.atWindows = atWindows
-    // Newcomers stand at the end, and have no tickets yet.
+    // New customers are at the end, and their tickets are not on disk yet.
     let issued = queue.engine.keptBooks.issued
     while true {
       let found = try store.page(of: page.beyond.line, after: last, limit: limit).map(\.ticket)
@@ -88,7 +88,7 @@ final class WaitingReader: BankPart {
 }
 
 extension [TicketNumber] {
-  /// The place of the first number behind another, where they are in order.
+  /// Index of the first number after `ticket` in a sorted array.
   fileprivate func partition(after ticket: TicketNumber) -> Int {
     var (low, high) = (0, count)
     while low < high {

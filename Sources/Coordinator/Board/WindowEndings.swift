@@ -1,7 +1,6 @@
-// Owns how somebody has the process of a window ended: at once, whatever it is doing, as if it had been killed from outside.
-// Its customer is served by another, as after any death. It knows nothing of what follows.
-// Invariant: only the process that was meant is ended, by its descriptor; where another one is there by now nobody is. Workers
-// that have come by themselves are not the bank's to end.
+// Kill of the process at a window on request, like a kill from outside: another teller serves its customer.
+// Invariant: only the named process is killed, by its descriptor. If another process is at the window by now, nothing
+// is killed. Outside workers are not killed by the bank.
 
 import BankModel
 import Glibc
@@ -16,7 +15,7 @@ final class WindowEndings: BankPart {
     super.init(ground)
   }
 
-  /// Ends the process of a window if its generation and its process are these, and answers.
+  /// Kills the process of a window if generation and process id match, and answers.
   func end(_ name: String, _ generation: Int64, _ pid: Int32, _ seat: Seat) {
     guard let post = tellerSupervisor.posts.values.first(where: { context.name(of: $0.window) == name })
     else {
