@@ -1,7 +1,8 @@
-// Owns the question whether a client runs inside of this bank's own work: below the process at a window, or below a worker that has
-// come by itself. Such a client must not be waited for by what it waits for itself: a bank that closes waits for its command.
-// Invariant: the kernel names the process that has connected and those above it, and its environment holds the key of its work; no
-// word of the client counts. Failure: a process that cannot be looked at belongs to no work.
+// Detection of clients that run inside the bank's own work: as descendants of the process at a window or of an outside
+// worker. Such a client must not wait for itself: a closing bank waits for its command, for example.
+// Invariant: the kernel identifies the connected process and its ancestors, and its environment contains the key of its
+// work. Claims of the client itself are not used.
+// Errors: a process that cannot be examined counts as outside of any work.
 
 import BankModel
 import CommandRunner
@@ -10,21 +11,21 @@ import QueueCore
 import Wire
 
 final class OwnWork: BankPart {
-  /// Whose work a client is a part of.
+  /// Work that contains a client.
   struct Place: Equatable {
-    /// The window, or the worker; nil for work whose process is not above the client any more.
+    /// Window of the work; nil if its process is not an ancestor of the client any more.
     var window: Window?
-    /// Its name; empty if that is unknown.
+    /// Name of the window; empty if unknown.
     var name: String
-    /// The customer who is served there.
+    /// Ticket of the customer being served there.
     var ticket: TicketNumber?
   }
 
-  /// Processes above a client that are looked at.
+  /// Largest number of ancestors examined.
   private static let highest = 256
 
   private let outside: OutsideWorkers
-  /// Clients inside of work that wait for tickets, with their windows.
+  /// Clients inside work that wait for tickets, with their windows.
   private var waiters: [(session: ControlSession, window: Window)] = []
 
   init(_ ground: BankPart, _ outside: OutsideWorkers) {
@@ -32,9 +33,9 @@ final class OwnWork: BankPart {
     super.init(ground)
   }
 
-  /// Why a request is refused that its client would wait for for ever; nil for one that can be served.
+  /// Refusal of a request that would wait forever; nil if it can be served.
   func refusal(of command: ControlCommand, from session: ControlSession) -> Failure? {
-    // A client that asks for something else does not wait any more.
+    // A client that sends another request has stopped waiting.
     if !waiters.isEmpty { forget(session) }
     return switch command {
     case .stop(let order) where order.noWait != true: refusal("stop", place(of: session))
@@ -46,24 +47,25 @@ final class OwnWork: BankPart {
     }
   }
 
-  /// Whether what a client has asked for is done without it: it may be what has to end first.
+  /// True if the client is part of the bank's own work: its request must not wait for effects that need its exit.
   func isAskedFromWithin(_ session: ControlSession) -> Bool { place(of: session) != nil }
 
-  /// A client waits for tickets no more.
+  /// Removes a client that no longer waits for tickets.
   func forget(_ session: ControlSession) { waiters.removeAll { $0.session === session } }
 
   private func refusal(_ asked: String, _ place: Place?) -> Failure? {
     place.map { Failure(.fromOwnWork, subject: asked, detail: Self.words($0)) }
   }
 
-  /// The name and the number of who is served, as far as they are known: `run-1 12`.
+  /// Window name and ticket of the work, as far as known, for example `run-1 12`.
   private static func words(_ place: Place) -> String {
     [place.name, place.ticket.map { "\($0)" } ?? ""].filter { !$0.isEmpty }.joined(separator: " ")
   }
 
-  // MARK: - Waiting for tickets
+  // MARK: - Waits for tickets
 
-  /// A client waits in vain for its own ticket, and for those whom only windows could serve that all wait in this way.
+  /// Refusal of a wait for the client's own ticket, or for tickets of a service whose windows are all blocked
+  /// by such waits; nil otherwise.
   private func refusal(
     _ day: BusinessDay, _ tickets: ClosedRange<TicketNumber>, _ session: ControlSession
   ) -> Failure? {
@@ -78,21 +80,22 @@ final class OwnWork: BankPart {
     return Failure(.fromOwnWork, subject: isOwn ? "ticket" : "tickets", detail: Self.words(place))
   }
 
-  /// Whether every other window of a service has a command that waits already, and a customer of this service is among the tickets.
+  /// True if every other window of the service is blocked by a waiting command, and one of the tickets is of
+  /// this service.
   private func isHeldUp(_ window: Window, _ tickets: ClosedRange<TicketNumber>) -> Bool {
     guard !window.isOutside else { return false }
     let others = tellerSupervisor.posts.values.filter {
       $0.window.service == window.service && $0.window != window && !$0.isGivenUp
     }
     guard others.allSatisfy({ other in waiters.contains { $0.window == other.window } }) else { return false }
-    // The first and the last tell enough: a request is of one service, and of a list these two are a part.
+    // Checking the first and the last ticket is enough: a request has one service, and a list contains both.
     return [tickets.lowerBound, tickets.upperBound].contains { number in
       guard let stored = try? store.find(number), stored.state != .dead else { return false }
       return stored.customer.service == window.service
     }
   }
 
-  // MARK: - Who asks
+  // MARK: - Location of a client
 
   private func place(of session: ControlSession) -> Place? {
     let pid = session.channel.peerPid
@@ -105,7 +108,7 @@ final class OwnWork: BankPart {
     var above = pid
     for _ in 0..<Self.highest {
       if let post = windows.first(where: { $0.pid == above }) { return place(at: post.window) }
-      // A worker that came by itself is waited for while it has a customer, and no longer.
+      // The bank waits for an outside worker only while it holds a customer.
       if let worker = workers.first(where: { $0.pid == above }), !worker.holding.isEmpty {
         let window = worker.places.first
         return Place(
@@ -118,7 +121,7 @@ final class OwnWork: BankPart {
       above = parent
     }
     guard Orphans.belongs(pid, toKeysFrom: context.booksName.prefix) else {
-      // A process that has lost its parents and its environment keeps the mark.
+      // A process without its parents and environment still has the mark.
       let isMarked = tellerSupervisor.lineage.map { lineage in
         ProcessMark.marks(of: pid).contains { $0.isKin(of: lineage.mark) }
       }

@@ -1,7 +1,7 @@
-// Owns how many windows there shall be, and the configuration that says so: it is read again here, and everybody who works by
-// it is told. It starts no process, and waits for none.
-// Invariant: a configuration in which something is wrong changes nothing; and where a guardian would open this bank again,
-// it is noted how many windows are wanted before the first of them opens.
+// Number of windows of each service, and the configuration that sets it. A reload is performed here and passed on to
+// all parts that depend on it.
+// Invariant: an invalid configuration changes nothing. If a guardian would restart this bank, the wanted numbers of
+// windows are stored before the first window opens.
 
 import BankModel
 import Configuration
@@ -10,7 +10,7 @@ import QueueCore
 import Wire
 
 final class WindowPlan: BankPart {
-  /// Whether windows for command lines were opened: by the first of them, or by somebody.
+  /// True after windows for command lines were opened, by the first such customer or by a client.
   private var hasOpenedForCommandLines = false
   private let tellers: Tellers
   private let outside: OutsideWorkers
@@ -30,9 +30,10 @@ final class WindowPlan: BankPart {
     super.init(ground)
   }
 
-  /// A client asks for other numbers of windows, and waits until they are as they shall be.
+  /// Changes the numbers of windows. The client waits until they are settled.
   ///
-  /// - Parameter isAskedFromWithin: whether the client is a part of the work at a window, which may be one that closes.
+  /// - Parameter isAskedFromWithin: True if the client is part of the work at a window, which may be one that
+  ///   closes.
   func scale(_ wanted: [ServiceWindows], _ seat: Seat, isAskedFromWithin: (ControlSession) -> Bool) {
     if refusesWhileEnding(seat) { return }
     guard Set(wanted.map(\.service)).count == wanted.count else {
@@ -64,12 +65,12 @@ final class WindowPlan: BankPart {
     awaitWindows(seat, unless: isAskedFromWithin)
   }
 
-  /// A client asks for the configuration to be read again, and waits until the windows follow it.
+  /// Reloads the configuration. The client waits until the windows are settled.
   ///
-  /// - Parameter isAskedFromWithin: see ``scale(_:_:isAskedFromWithin:)``.
+  /// - Parameter isAskedFromWithin: See ``scale(_:_:isAskedFromWithin:)``.
   func reload(_ seat: Seat, isAskedFromWithin: (ControlSession) -> Bool) {
     if refusesWhileEnding(seat) { return }
-    // Before the others are tried again: what they find then nobody has read yet.
+    // Taken before services are retried: mismatches found afterwards are unknown to the operator.
     let known = marks.mismatched
     if let failure = reload() { return server.answer(seat, .failure(failure)) }
     marks.accept(known)
@@ -78,10 +79,10 @@ final class WindowPlan: BankPart {
 
   func awaitOpen(_ seat: Seat) { if !refusesWhileEnding(seat) { awaitWindows(seat) } }
 
-  /// SIGHUP asks for the same as the command, but for one thing: a signal comes from log rotations and service managers as
-  /// well, and none of them has read what is wrong with a database.
+  /// Reloads after SIGHUP, without accepting database mismatches: log rotation and service managers send this
+  /// signal as well, and they have not read the mismatches.
   func reloadBySignal() {
-    // Windows that were opened now would be there for nobody, and the bank would wait for their tellers.
+    // New windows would serve no customer, and the closing bank would wait for their tellers.
     guard !context.isEnding || Kernel.makes("opensWindowsWhileItCloses") else {
       return context.write(event: "reload_refused", level: .warn) { $0.field("msg", "the bank closes") }
     }
@@ -93,7 +94,7 @@ final class WindowPlan: BankPart {
     return context.isEnding
   }
 
-  /// A client that is a part of the work at a window is answered with what there is now: its window may be waiting for it.
+  /// Answers a client inside the work at a window at once: its window may be waiting for it.
   private func awaitWindows(_ seat: Seat, unless isAskedFromWithin: (ControlSession) -> Bool) {
     guard isAskedFromWithin(seat.session) else { return awaitWindows(seat) }
     followers.changed = true
@@ -105,13 +106,13 @@ final class WindowPlan: BankPart {
     followers.changed = true
   }
 
-  /// Opens the windows of the configuration, or those that the start asked for. Whoever is at a window of a service that the
-  /// configuration does not name any more is served, and then that window is closed.
+  /// Opens the windows of the configuration or those requested at the start. A window of a service that is
+  /// not configured any more is closed after its present customer.
   func open() {
     let services = context.services
     for service in services.directory.services {
       let name = services.directory[service]
-      // Where nobody has ever brought a command line there is no process that waits for one.
+      // Windows for command lines are opened only after the first such customer.
       let isOpen = services[name] != nil && (name != .run || hasOpenedForCommandLines || isWaitedFor(service))
       if name == .run, isOpen { hasOpenedForCommandLines = true }
       let windows = isOpen ? context.configuration.windows[name] : 0
@@ -121,7 +122,7 @@ final class WindowPlan: BankPart {
     queue.perform()
   }
 
-  /// The first customer with a command line has come: the windows open that such customers have.
+  /// Opens the windows for command lines when the first such customer has come.
   func openForCommandLines() {
     guard !hasOpenedForCommandLines, !context.isEnding, let service = context.services.commandLines,
       isWaitedFor(service)
@@ -137,13 +138,13 @@ final class WindowPlan: BankPart {
       || shared.map { $0.counts(of: service).waiting > 0 } == true
   }
 
-  /// Keeps the notes for the next coordinator again, which somebody has removed.
+  /// Writes the files for the next coordinator again after they were removed.
   func keepNotes() {
     noteWindows()
     RecoveryNote.keepConfiguration(of: context.options, context.home)
   }
 
-  /// Writes down how many windows are wanted, for the next coordinator if this one is killed.
+  /// Stores the wanted numbers of windows for the next coordinator, in case this one is killed.
   private func noteWindows() {
     guard context.bindings.guardianship?.isGuarded == true else { return }
     let names = context.services.names.filter { $0 != .run || hasOpenedForCommandLines }
@@ -153,7 +154,7 @@ final class WindowPlan: BankPart {
     WindowsRecord.keep(Dictionary(uniqueKeysWithValues: windows), at: context.home.windows)
   }
 
-  /// Reads the configuration again and makes the windows follow it; what is wrong with it otherwise.
+  /// Reads the configuration again and applies it; returns the error if it is invalid.
   private func reload() -> Failure? {
     let fresh: BankConfiguration
     let (assortment, products): (Assortment, ProductTable)

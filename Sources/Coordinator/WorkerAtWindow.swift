@@ -1,6 +1,6 @@
-// Owns what stands behind a window where the configuration names a program: its words, its surroundings, its limits.
-// Invariant: it is told nothing of the bank's own surroundings, as a command is not. Failure: a program that cannot be found is
-// a start that fails, and is tried again as any other.
+// Program at a window of a service with a configured worker: its arguments, environment and limits.
+// Invariant: like a command, it does not inherit the bank's own environment.
+// Errors: a program that cannot be found is a failed start and is retried like any other.
 
 import BankModel
 import ByteText
@@ -12,12 +12,13 @@ import Time
 import Wire
 
 extension BankConfiguration {
-  /// The program behind a window of a service.
+  /// Program at a window of a service.
   ///
   /// - Parameters:
-  ///   - window: what the window is called.
-  ///   - key: what it is known by, with whatever it starts, where both this process and the worker were killed.
-  /// - Throws: ENOENT, EACCES for a program that is not there or cannot be run.
+  ///   - window: Name of the window.
+  ///   - key: Value in its environment that identifies the worker and its child processes after both it and
+  ///     this process were killed.
+  /// - Throws: ENOENT or EACCES for a program that does not exist or cannot be run.
   func worker(
     of service: ServiceName, window: String, key: String, home: BankHome
   ) throws(SystemError) -> ChildProcess.Program {

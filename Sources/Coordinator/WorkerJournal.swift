@@ -1,7 +1,7 @@
-// Owns the logs of workers that keep none themselves: programs that are not of this build. What tellers write of their
-// customers is written here for them, as far as the queue sees it, so that every window has a log that can be followed.
-// Invariant: the names of events and fields are those of a teller's log. Failure: a log that cannot be opened is said once, and
-// nobody waits for it: customers come first.
+// Logs of workers that keep none themselves: programs that are not of this build. The entries that tellers write about
+// their customers are written here from the queue's events, so that every window has a log.
+// Invariant: event and field names are those of a teller's log.
+// Errors: a log that cannot be opened is reported once per worker, and delays no customer.
 
 import BankModel
 import Logbook
@@ -13,26 +13,26 @@ final class WorkerJournal {
   private struct Entry {
     var file: LogFile
     var generation: Generation
-    /// Since when its customers are in its hands.
+    /// Start times of the attempts in flight.
     var began: [Lease: MonotonicTime] = [:]
   }
 
   private unowned let context: BankContext
   private var entries: [Window: Entry] = [:]
-  /// Workers without a log, so that each is reported once.
+  /// Workers without a log, each reported once.
   private var logless: [Window: Generation] = [:]
 
   init(_ context: BankContext) { self.context = context }
 
-  /// A worker is ready.
+  /// Logs that a worker is ready.
   ///
-  /// - Parameter places: where it serves; the first names its log.
+  /// - Parameter places: Windows of the worker; the first one names its log.
   func open(_ places: [Window], _ generation: Generation, pid: Int32) {
     guard let file = file(places, generation, pid: pid) else { return }
     file.write(event: "ready", at: context.now) { $0.field("service", service(of: places[0])) }
   }
 
-  /// A worker program has written something beside its channel, perhaps before it was ready.
+  /// Logs output that a worker program has written outside its channel, perhaps before it was ready.
   func note(_ spoken: TellerSupervisor.SpokenLine, at window: Window, _ generation: Generation, pid: Int32) {
     guard let file = file([window], generation, pid: pid) else { return }
     switch spoken {
@@ -41,7 +41,7 @@ final class WorkerJournal {
     }
   }
 
-  /// The log of a worker of this generation, which is opened with its first line.
+  /// Log of a worker of this generation, opened with its first line.
   private func file(_ places: [Window], _ generation: Generation, pid: Int32) -> LogFile? {
     if let entry = entries[places[0]], entry.generation == generation { return entry.file }
     guard logless[places[0]] != generation else { return nil }
@@ -64,7 +64,7 @@ final class WorkerJournal {
     }
   }
 
-  /// A worker has gone.
+  /// Logs that a worker has exited or disconnected.
   func close(_ places: [Window], _ reason: String) {
     guard let file = places.lazy.compactMap({ self.entries[$0]?.file }).first else { return }
     file.write(event: "exit", at: context.now) { $0.field("reason", reason) }
@@ -101,7 +101,7 @@ final class WorkerJournal {
     }
   }
 
-  /// An attempt has ended without a receipt.
+  /// Logs an attempt that ended without a receipt.
   func note(_ attempt: Attempt) {
     guard !entries.isEmpty, let entry = entries[attempt.window] else { return }
     let (event, level): (StaticString, LogLevel) =
@@ -120,7 +120,7 @@ final class WorkerJournal {
     }
   }
 
-  /// When lines are to be written that wait; nil while none does.
+  /// Time at which buffered lines are to be written; nil if there are none.
   var nextFlush: MonotonicTime? { entries.values.reduce(nil) { .earlier($0, $1.file.nextFlush) } }
   func flushIfDue(_ now: MonotonicTime) { for entry in entries.values { entry.file.flushIfDue(now) } }
   func flush() { for entry in entries.values { entry.file.flush() } }

@@ -1,5 +1,5 @@
-// Owns who works at the windows of which service: as what a program there greets, as what a status shows it, and what it is told
-// of the commands that it runs. Where these programs are is `WorkerPrograms`'s.
+// Kinds of workers per service: the role of a program in its hello and in a status, and the orders for commands.
+// `WorkerPrograms` has the paths of the programs.
 
 import BankModel
 import Configuration
@@ -8,13 +8,13 @@ import Time
 import Wire
 
 extension ServiceKind {
-  /// Whether it is handed what a customer carries.
+  /// True if the worker receives the customer's payload.
   var takesPayload: Bool { self != .work }
 
-  /// Whether whoever serves is a program that need not be of this build.
+  /// True if the worker is a program that need not be of this build.
   var isForeign: Bool { self == .worker || self == .outside }
 
-  /// Whether whoever stands at its windows starts programs that are not of this build, or is one.
+  /// True if the process at its windows starts programs that are not of this build, or is one.
   var leavesProcesses: Bool { self == .run || self == .worker }
 
   func peerRole(of service: Service) -> PeerRole {
@@ -35,7 +35,7 @@ extension ServiceKind {
   }
 }
 
-/// Who serves which customers; asked for with every customer who is handed out.
+/// Kind of each service; read for every assigned customer.
 struct ServiceKinds: Sendable {
   private var byIndex: [ServiceKind] = []
 
@@ -55,7 +55,7 @@ struct ServiceKinds: Sendable {
 }
 
 extension BankConfiguration {
-  /// What a runner is told of the commands of a service; nil where none are run.
+  /// Orders of a runner for the commands of a service; nil if it runs none.
   func commandOrders(of service: ServiceName, outputDirectory: String) -> CommandOrders? {
     let settings = self[service]
     guard let words = settings.command else { return nil }
@@ -76,7 +76,7 @@ extension BankConfiguration {
       meanings: meanings, mask: settings.mask)
   }
 
-  /// The rules of the queue for a service, where they are not those of all.
+  /// Queue rules of a service; nil if they are the common ones.
   func policy(of service: ServiceName, common: ServicePolicy) -> ServicePolicy? {
     let settings = self[service]
     var policy = common
@@ -92,39 +92,41 @@ extension BankConfiguration {
     policy.postingRule = settings.postingRule
     policy.endsWorkFirst = settings.command != nil || settings.worker != nil
     if settings.command != nil {
-      // A command says nothing while it runs. Its runner ends it at its time, and the runner's own progress renews the lease.
+      // A command sends no messages while it runs. Its runner enforces the timeout, and the runner's progress
+      // renews the lease.
       let grace = settings.grace ?? ServiceSettings.standardGrace
       policy.recall = grace + Self.runnersPatience
       policy.timeout = settings.timeout.map { $0 + grace + Self.runnersPatience }
       if settings.prefetch == nil { policy.prefetch = 1 }
     } else if settings.worker != nil || settings.isOutside {
       policy.timeout = settings.timeout
-      // How many it takes a worker says itself; see `workerRoom(of:offering:)`.
+      // The worker itself limits the number it takes at once; see `workerRoom(of:offering:)`.
       if settings.prefetch == nil { policy.prefetch = BankModel.Limits.customersInHand }
     }
     return policy == common ? nil : policy
   }
 
-  /// How many customers of these services a worker has in hand at most that takes so many.
+  /// Largest number of customers in flight at a worker of these services that offers to take `inHand`.
   func workerRoom(of services: [ServiceName], offering inHand: Int32?) -> Int {
     let most = services.compactMap { self[$0].prefetch }.max()
     let wanted = inHand ?? most ?? 1
     return Int(max(1, min(wanted, most ?? wanted, Int32(BankModel.Limits.customersInHand))))
   }
 
-  /// On what terms the customers of these services are served: those of the strictest.
+  /// Terms for a worker of these services: the strictest of them.
   func workerTerms(of services: [ServiceName]) -> WorkerTerms {
     let strictest = services.map { self[$0].lease ?? lease }.min() ?? lease
     return WorkerTerms(
       leaseMilliseconds: strictest.milliseconds, beatMilliseconds: max(1, strictest.milliseconds / 4))
   }
 
-  /// How much longer than its command a runner may take, on a busy machine.
+  /// Additional time for a runner after its command's timeout, on a busy machine.
   private static let runnersPatience = TimeSpan.seconds(30)
 }
 
 extension BankContext {
-  /// What a worker answers with a result: cut to what is kept of it; and nothing where the service's receipts have none.
+  /// Answer for a worker's result: cut to the configured length, or none if the service's receipts have no
+  /// results.
   func answer(_ result: WorkResult, at window: Window) -> TellerAnswer {
     guard window.service.leavesResults else { return .done }
     guard kinds[window.service] != .run,
@@ -135,7 +137,7 @@ extension BankContext {
 }
 
 extension CommandOrders.Meaning {
-  /// The number of an ending as a configuration names it.
+  /// Code of a kind of exit, from its name in the configuration.
   static func code(named name: String) -> Int32 {
     switch name {
     case "signal": signals

@@ -1,6 +1,6 @@
-// Owns the socket on which programs connect that serve customers and come by themselves, and what each of them holds.
-// Invariants: nobody is started or ended here; a worker answers only for those whom it holds, and whoever breaks that, or any
-// other rule of the conversation, is sent away by name, and others serve its customers.
+// Server of outside workers: programs that connect to serve customers, and the leases that each of them holds.
+// Invariants: no process is started or killed here. A worker can answer only for leases that it holds. A worker that
+// violates this or another rule of the protocol is disconnected with a reason, and other workers serve its customers.
 
 import BankModel
 import Configuration
@@ -11,22 +11,22 @@ import Time
 import Transport
 import Wire
 
-/// One program that has connected.
+/// Connection of one worker.
 final class WorkerSession: ClientSession<TellerMessage, WindowMessage> {
-  /// What it serves, by its hello; empty before.
+  /// Services named in its hello; empty before.
   var services: [Service] = []
   var inHand = 1
-  /// What tells it from others in its leases; 0 before it is ready.
+  /// Generation in its leases; 0 before it is ready.
   var generation: Generation = 0
-  /// Its number among those that are there, from 1.
+  /// Its number among the present workers, from 1.
   var number: Int32 = 0
   var pid: Int32 = 0
-  /// Where those stand whom it holds, also those who were taken back and whom it has not given back yet.
+  /// Windows of the leases that it holds, including recalled ones it has not returned yet.
   var holding: [Lease: Window] = [:]
   var beats = BeatCount()
 
   var isReady: Bool { generation != 0 }
-  /// Where its customers stand, one for each service.
+  /// Its windows, one per service.
   var places: [Window] { services.map { .outside($0, number: number) } }
 }
 
@@ -41,13 +41,13 @@ final class WorkerServer: ClientServer<TellerMessage, WindowMessage, WorkerSessi
 
   override func hear(_ message: TellerMessage, from session: WorkerSession) { onMessage(message, session) }
 
-  /// A hello was accepted.
+  /// Accepts a hello.
   func accept(_ session: WorkerSession, on terms: WorkerTerms) {
     session.isGreeted = true
     send(.engaged(terms), to: session)
   }
 
-  /// Nobody else is let in, and whoever is there is told that nobody comes any more.
+  /// Stops accepting workers, and sends `close` to the connected ones.
   func close() {
     stopListening()
     for session in present {
@@ -57,10 +57,10 @@ final class WorkerServer: ClientServer<TellerMessage, WindowMessage, WorkerSessi
   }
 }
 
-/// The workers that have come by themselves, as the queue knows them.
+/// Outside workers as seen by the queue.
 final class OutsideWorkers: BankPart {
   private let workers: WorkerServer
-  /// Workers that have become ready since the process began.
+  /// Number of workers that became ready since the process started.
   private var count: Int64 = 0
   private var byNumber: [Int32: WorkerSession] = [:]
 
@@ -73,8 +73,8 @@ final class OutsideWorkers: BankPart {
     queue.outsideBacklog = { [unowned self] number in byNumber[number]?.channel.backlog ?? 0 }
   }
 
-  /// Begins to listen, where a service is there for such workers; and sends those away whose services are not offered any
-  /// more, which happens where the configuration was read again.
+  /// Starts listening if a configured service accepts outside workers. Disconnects workers whose services
+  /// were removed by a reload.
   func follow() throws(SystemError) {
     let isWanted = context.configuration.services.contains { context.configuration.isOutside($0) }
     for session in workers.present where session.isGreeted {
@@ -87,7 +87,7 @@ final class OutsideWorkers: BankPart {
     isListening = isWanted
   }
 
-  /// Binds the socket again after its name was lost.
+  /// Binds the socket again after its file was removed.
   func listenAgain() throws(SystemError) {
     guard isListening else { return }
     workers.stopListening()
@@ -106,10 +106,10 @@ final class OutsideWorkers: BankPart {
   var nextJudgement: MonotonicTime? { workers.nextCheck }
   func keepTime(_ now: Moment) { workers.keepTime(now.monotonic, attended: now.attended) }
 
-  /// Those that are there, in the order of their numbers.
+  /// Present workers, by number.
   var present: [WorkerSession] { byNumber.values.sorted { $0.number < $1.number } }
 
-  // MARK: - What the queue wants
+  // MARK: - Effects of the queue
 
   private func perform(_ wish: OutsideWish, at window: Window) {
     guard let number = window.outsideNumber, let session = byNumber[number] else { return }
@@ -132,7 +132,7 @@ final class OutsideWorkers: BankPart {
     workers.refuse(session, .malformed, reason)
   }
 
-  // MARK: - What workers say
+  // MARK: - Messages of workers
 
   private func hear(_ message: TellerMessage, from session: WorkerSession) {
     switch message {
@@ -150,7 +150,7 @@ final class OutsideWorkers: BankPart {
       if let window { queue.note(progress, of: lease, at: window) }
     case .ready, .outOfStock: expel(session, "the worker spoke out of turn")
     }
-    // What follows leaves before the next word is heard, unless more was said in one breath.
+    // Replies are sent before the next message is handled, unless more messages came in the same read.
     if !session.channel.isMidFrame, !context.isCutOff { workers.writeAll() }
   }
 
@@ -196,9 +196,9 @@ final class OutsideWorkers: BankPart {
     followers.changed = true
   }
 
-  /// What stands in the leases of a worker. One that outlives this process may still answer a lease of before, and the next
-  /// process has given the same attempt to somebody else: no two of them may have one number. They are different for 65,535
-  /// workers of 32,767 processes in a row.
+  /// Generation in the leases of a worker. A worker that outlives this process may still answer an old lease,
+  /// while the next process has assigned the same attempt to another worker. So generations must differ: they
+  /// do for 65,535 workers of each of 32,767 processes in a row.
   static func generation(incarnation: Int64, _ count: Int64) -> Generation {
     let incarnation = Kernel.makes("numbersWorkersAnew") ? 0 : incarnation
     return Generation(truncatingIfNeeded: (incarnation & 0x7fff) << 16 | ((count - 1) % 0xffff + 1))
@@ -219,7 +219,8 @@ final class OutsideWorkers: BankPart {
     queue.happen(.tellerProgressed(window, session.generation, lease))
   }
 
-  /// Where somebody stands whom a worker holds; nil, and the worker is sent away, where it holds no such customer.
+  /// Window of a lease held by this worker. Disconnects the worker and returns nil if it does not hold the
+  /// lease.
   private func holding(_ lease: Lease, _ session: WorkerSession) -> Window? {
     guard session.isReady else {
       expel(session, "the worker spoke out of turn")

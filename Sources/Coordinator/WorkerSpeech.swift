@@ -1,27 +1,27 @@
-// Text that a worker program writes to its standard output and its standard error, read from one pipe and cut into lines.
-// Invariant: the program is never held up, because everything is read; the bytes that are kept of a line, the lines that are
-// passed on in a second and the reading of one turn are bounded. What is left out is counted, and the last lines are passed on.
+// Text that a worker program writes to standard output and standard error, read from one pipe and split into lines.
+// Invariant: the program is never blocked, because everything is read. The stored bytes of a line, the lines per second
+// and the reading per iteration are limited. Dropped lines are counted, and the last lines are always passed on.
 
 import Glibc
 import Posix
 import Time
 
 final class WorkerSpeech {
-  /// Bytes of a line that are kept; the log writes no longer value.
+  /// Stored bytes of a line; the log writes no longer value.
   static let longestLine = 4_096
-  /// Lines, and bytes of them, that are passed on in one second.
+  /// Lines and bytes passed on in one second.
   static let (linesInASecond, bytesInASecond) = (200, 128 << 10)
-  /// Lines that are kept for the message about a program that has ended.
+  /// Lines stored for the message about a program that has exited.
   static let lastLines = 3
   private static let pieceSize = 64 << 10
-  /// Bytes that are read before everybody else is heard again.
+  /// Bytes read before other events are handled.
   private static let mostInOneTurn = 4 * pieceSize
-  /// A pipe holds 1 MiB where its user has asked for that: so much is certainly all that is there.
+  /// A pipe holds 1 MiB if its user has asked for that, so this covers everything in it.
   private static let mostAtTheEnd = 2 << 20
 
   /// Called with each line without its line feed. The bytes need not be UTF-8.
   var onLine: ([UInt8]) -> Void = { _ in }
-  /// Called with the number of lines that were left out.
+  /// Called with the number of dropped lines.
   var onOmitted: (Int64) -> Void = { _ in }
 
   private let loop: EventLoop
@@ -30,13 +30,13 @@ final class WorkerSpeech {
   private var registration: Registration?
   private var line: [UInt8] = []
   private var omitted: Int64 = 0
-  /// The last lines, and how many of them, from the end, were not passed on.
+  /// Last lines, and the number of them, from the end, that were dropped.
   private var last: [[UInt8]] = []
   private var unsaid = 0
   private var budget = (lines: linesInASecond, bytes: bytesInASecond)
   private var second = MonotonicTime(nanoseconds: 0)
 
-  /// Takes over the reading end of a pipe, and has the loop read what comes.
+  /// Takes ownership of the reading end of a pipe and reads it in the loop.
   init(_ pipe: consuming FileDescriptor, on loop: EventLoop) throws(SystemError) {
     try pipe.setNonBlocking(true)
     self.loop = loop
@@ -49,13 +49,14 @@ final class WorkerSpeech {
 
   deinit { if let registration { loop.deregister(registration) } }
 
-  /// Reads what is there, passes the last lines on, and closes the pipe, whichever process still holds the other end.
+  /// Reads the rest, passes on the last lines and closes the pipe, even if another process still holds the
+  /// other end.
   func finish() {
     read(atMost: Self.mostAtTheEnd)
     close()
   }
 
-  /// The last lines as one text, for a message: without control characters, and no longer than a person reads.
+  /// Last lines as one text for a message, without control characters and shortened.
   var lastWords: String? {
     let lines = last.map { line in
       String(decoding: line.prefix(300), as: UTF8.self).unicodeScalars
@@ -88,7 +89,7 @@ final class WorkerSpeech {
 
   private func readOnce(into piece: UnsafeMutableRawBufferPointer) -> ReadResult {
     switch pipe {
-    // A pipe of ours that cannot be read has nothing more to say.
+    // If reading fails, the pipe counts as ended.
     case .some(let open): (try? open.read(into: piece)) ?? .endOfFile
     case .none: .endOfFile
     }
@@ -106,7 +107,7 @@ final class WorkerSpeech {
   }
 
   private func append(_ bytes: UnsafeRawBufferPointer) {
-    // One byte more than is kept tells the log that the line goes on.
+    // One byte beyond the limit makes the log mark the line as shortened.
     line.append(contentsOf: bytes.prefix(Self.longestLine + 1 - line.count))
   }
 
@@ -144,7 +145,7 @@ final class WorkerSpeech {
     pipe = nil
     if !line.isEmpty { endLine() }
     guard omitted > 0 else { return }
-    // The reason of an end stands in the last lines, so they are passed on whatever came before them.
+    // The last lines contain the reason of an exit, so they are passed on in any case.
     let kept = last.suffix(unsaid)
     if omitted > Int64(kept.count) { onOmitted(omitted - Int64(kept.count)) }
     for line in kept { onLine(line) }
