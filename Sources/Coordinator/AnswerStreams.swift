@@ -1,6 +1,7 @@
-// Owns the long answers: lists of tickets and of receipts, page by page, as fast as the client reads them; and what of the
-// coordinator's time they get. It changes nothing. Invariant: a page is made only while nothing is staged, so nothing is
-// shown that is not on disk, and nobody who has left the queue; and every client gets its turn, in the order of their ids.
+// Long answers: lists of tickets and receipts, sent page by page as fast as the client reads, in a limited share of the
+// coordinator's time.
+// Invariant: a page is made only while nothing is staged, so it contains only what is on disk and no customer who has
+// left the queue. Every client gets its turn, in the order of their ids.
 
 import BankModel
 import Posix
@@ -9,51 +10,51 @@ import Time
 import Transport
 import Wire
 
-/// A long answer. A slow reader holds nothing up, because the next page is only made when the one before has left.
+/// Long answer. A slow reader delays no other work, because the next page is made only after the one before was sent.
 enum AnswerStream {
-  /// Receipts; with `follows` it goes on with those still to come.
+  /// Receipts; with `follows` also future ones.
   case receipts(ReceiptStream)
   /// Customers of several states, one state after the other.
   case tickets(states: [CustomerState], cursor: TicketCursor?)
-  /// Customers of several states in the order of their numbers.
+  /// Customers of several states by ticket number.
   case numbered(NumberedTickets)
 
   var isFollowing: Bool { if case .receipts(let stream) = self { stream.follows } else { false } }
 
-  /// Entries on one page.
+  /// Entries per page.
   static let page = 500
 }
 
-/// What is left of an answer of receipts.
+/// Remaining part of an answer with receipts.
 struct ReceiptStream {
   var day: BusinessDay?
-  /// Behind this place in the order of commits.
+  /// Position in the order of commits after which the rest starts.
   var after: Int64
   var follows: Bool
-  /// Of one service; nil for all.
+  /// Service filter; nil for all.
   var service: Service?
-  /// So many at most; nil for all.
+  /// Largest number of further entries; nil for all.
   var left: Int64?
 }
 
-/// What is left of an answer of customers by number.
+/// Remaining part of an answer with customers by number.
 struct NumberedTickets {
   var states: [CustomerState]
   var service: Service?
   var after: TicketNumber
-  /// So many at most.
+  /// Largest number of further entries.
   var left: Int64
 }
 
 final class AnswerStreams: BankPart {
   private let readings: Readings
-  /// Clients whose long answers can go on.
+  /// Clients whose long answers can continue.
   private var ready: Set<UInt64> = []
-  /// Before this the next pages are not made.
+  /// Time before which no more pages are made.
   private var due = MonotonicTime(nanoseconds: 0)
-  /// Whose pages come first then.
+  /// Client that comes first then.
   private var next: UInt64 = 0
-  /// A commit has come, so there may be new receipts.
+  /// True after a commit, because there may be new receipts.
   private var hasNews = false
 
   init(_ ground: BankPart, _ readings: Readings) {
@@ -64,9 +65,9 @@ final class AnswerStreams: BankPart {
     }
   }
 
-  /// Whether a page is to be made now, where nothing is staged.
+  /// True if a page is to be made now, provided that nothing is staged.
   var isDue: Bool { !ready.isEmpty && due <= context.now.monotonic }
-  /// When the next page is to be made; nil where nobody waits for one.
+  /// Time of the next page; nil if no client waits for one.
   var nextDeadline: MonotonicTime? { !ready.isEmpty && queue.engine.isKept ? due : nil }
   func noteCommit() { hasNews = true }
 
@@ -75,7 +76,7 @@ final class AnswerStreams: BankPart {
     ready.insert(seat.session.id)
   }
 
-  /// Begins an answer of receipts, or says why there is none.
+  /// Starts an answer with receipts, or refuses it.
   func beginReceipts(_ query: ReceiptQuery, _ seat: Seat) {
     let presentDay = queue.engine.keptBooks.day
     let day: BusinessDay?
@@ -94,7 +95,7 @@ final class AnswerStreams: BankPart {
       if query.follow, left != nil { throw Failure(.badRequest, detail: "a limit, and no end") }
       let service = try service(query.service)
       if query.follow, !server.mayView(seat) { return }
-      // A follower sees the receipts of the day on which it came, and of all days after it.
+      // A follower receives the receipts of the day of its request and of all later days.
       begin(
         .receipts(
           ReceiptStream(
@@ -102,7 +103,7 @@ final class AnswerStreams: BankPart {
     } catch { server.answer(seat, .failure(error)) }
   }
 
-  /// Begins a list of customers, or says why there is none.
+  /// Starts a list of customers, or refuses it.
   func beginTickets(_ query: TicketQuery, _ seat: Seat) {
     let states = query.state.map { [$0] } ?? Self.listedStates
     guard query.isByNumber else { return begin(.tickets(states: states, cursor: nil), seat) }
@@ -116,7 +117,7 @@ final class AnswerStreams: BankPart {
     } catch { server.answer(seat, .failure(error)) }
   }
 
-  /// The states that a list without a choice shows, in this order.
+  /// States in a list without a state filter, in this order.
   private static let listedStates: [CustomerState] = [.serving, .waiting, .delayed, .dead]
 
   private func service(_ name: ServiceName?) throws(Failure) -> Service? {
@@ -124,7 +125,7 @@ final class AnswerStreams: BankPart {
     return try context.services.known(name)
   }
 
-  /// How many are wanted at most; nil where all are.
+  /// Checked limit of entries; nil for all.
   static func bound(_ limit: Int64?) throws(Failure) -> Int64? {
     if let limit, !(1...TicketQuery.limitAtMost).contains(limit) {
       throw Failure(.badRequest, detail: "a limit of 1 to \(TicketQuery.limitAtMost)")
@@ -141,14 +142,14 @@ final class AnswerStreams: BankPart {
     let begin = SystemClock.monotonic()
     defer {
       let end = SystemClock.monotonic()
-      // While customers are served the pages have an eighth of the time, however many are wanted.
+      // While customers are served the pages get an eighth of the time.
       let rest = queue.machine.serving > 0 ? end.since(begin) * ViewingTime.rest : .zero
       due = end + max(Coordinator.roundPause, rest)
     }
     let until = begin + ClientLimits.turn
     let clients = ready.sorted()
     ready.removeAll()
-    // Whoever was next when the time was up comes first now.
+    // Start with the client that was next when the time was up.
     let place = clients.firstIndex { $0 >= next } ?? 0
     var isInTime = true
     for id in clients[place...] + clients[..<place] {
@@ -159,17 +160,17 @@ final class AnswerStreams: BankPart {
         continue
       }
       guard let session = server.sessions[id] else { continue }
-      // Nothing would ever be too much for a client that has gone and is still being read.
+      // The peer has stopped reading, so the backlog never fills: drop its streams.
       if session.channel.isPeerDeaf { session.streams.removeAll() }
       for number in session.streams.keys.sorted() {
         pump(Seat(session: session, number: number), until: until)
-        // One that does not read is not asked again for every one of its lists.
+        // A client that does not read is not tried again for each of its lists.
         if !session.isOpen || session.channel.backlog >= server.share { break }
       }
     }
   }
 
-  /// The bank ends: the last receipts are sent while there is a store to read them from, and nothing goes on after them.
+  /// Sends the last receipts while the store is open, and ends all streams.
   func endAll() {
     hasNews = true
     due = context.now.monotonic
@@ -181,12 +182,12 @@ final class AnswerStreams: BankPart {
     let (session, number) = (seat.session, seat.number)
     while session.isOpen, let stream = session.streams[number] {
       guard SystemClock.monotonic() < until else {
-        // The windows come first; the rest is made in the next turn.
+        // Windows come first; the rest follows in the next iteration.
         ready.insert(session.id)
         return
       }
       guard session.channel.backlog < server.share else {
-        // The rest is made when this has left; if the kernel takes it at once nobody says so.
+        // The rest follows after this was sent. If the kernel takes it at once there is no event for that.
         session.channel.flush()
         if session.isOpen, session.channel.backlog < server.share { ready.insert(session.id) }
         return
@@ -204,7 +205,7 @@ final class AnswerStreams: BankPart {
     }
   }
 
-  /// One page of receipts; false when there is nothing more for now.
+  /// Sends one page of receipts; false if there is nothing more for now.
   private func sendReceipts(_ stream: ReceiptStream, _ seat: Seat) throws(StoreError) -> Bool {
     let directory = context.services.directory
     let page = try store.receipts(day: stream.day, after: stream.after, limit: AnswerStream.page)
@@ -223,7 +224,7 @@ final class AnswerStreams: BankPart {
     return !isWhole
   }
 
-  /// One page of customers by number.
+  /// Sends one page of customers by number.
   private func sendNumbered(_ stream: NumberedTickets, _ seat: Seat) throws(StoreError) {
     let (day, issued) = (queue.engine.keptBooks.day, queue.engine.keptBooks.issued)
     let directory = context.services.directory
@@ -283,7 +284,7 @@ final class AnswerStreams: BankPart {
 }
 
 extension TicketReport {
-  /// Somebody at a window.
+  /// Report of a customer at a window.
   fileprivate init(at entry: QueueMachine.AtWindow, _ directory: ServiceDirectory, day: BusinessDay) {
     self.init(
       StoredCustomer(customer: entry.customer, state: .serving, dueAt: nil), directory, day: day, attempts: []
@@ -294,7 +295,7 @@ extension TicketReport {
 }
 
 extension [Receipt] {
-  /// Those of a service, or all, and so many at most.
+  /// First receipts of a service, or of all, up to a limit.
   func first(_ limit: Int64?, of service: Service?) -> [Receipt] {
     let chosen = service == nil ? self : filter { $0.service == service }
     return Array(chosen.prefix(Int(Swift.min(limit ?? .max, Int64(chosen.count)))))

@@ -1,5 +1,5 @@
-// Owns how the bank is described to clients: the status, and a ticket's story. It remembers nothing and changes nothing.
-// A store that cannot answer makes a failure, which the client is told.
+// Reports of the bank to clients: the status, and the history of a ticket.
+// Errors: a store error becomes a failure that is sent to the client.
 
 import BankModel
 import Posix
@@ -19,7 +19,7 @@ final class BankReports: BankPart {
     let books = queue.machine.books
     let issued = queue.machine.issuedCount
     let waiting = queue.machine.waitingCount
-    // Those in no branch's hands, and in other branches', are known by the last look at the books.
+    // Customers not claimed by this branch are known from the last query of the shared database.
     let waitingSince = [oldestWaiting(), shared?.numbers.oldest].compactMap { $0 }.min()
     let oldest = waitingSince.map { max(0, context.now.wall.milliseconds - $0.milliseconds) } ?? 0
     let customers = QueueReport(
@@ -49,16 +49,16 @@ final class BankReports: BankPart {
     return status
   }
 
-  /// What the branch as a whole is doing.
   var state: BankState { context.isEnding ? .draining : queue.machine.isPaused ? .paused : .open }
 
-  /// The services that are told of, with their numbers.
+  /// Reported services and their numbers.
   var services: [(service: Service, name: ServiceName, numbers: QueueMachine.ServiceNumbers)] {
     (context.services.names.compactMap { context.services[$0] } + context.services.takenOut).compactMap {
       service in
       let numbers = queue.machine.numbers(of: service)
       let name = context.services.directory[service]
-      // Of those that nobody offers any more are shown whoever still waits, or came today; and of command lines.
+      // Services that are not configured any more, and command lines, are listed only if they have customers
+      // today.
       if context.services[name] == nil || name == .run, numbers.isEmpty { return nil }
       return (service, name, numbers)
     }
@@ -68,18 +68,19 @@ final class BankReports: BankPart {
     numbers.isPaused ? queue.pauseReasons[service] : nil
   }
 
-  /// The windows and the workers that have come by themselves, and the places that each of them serves at.
+  /// Windows and outside workers, with the windows that each serves.
   ///
-  /// - Parameter memory: bytes of a process in RAM; nil where nobody knows.
+  /// - Parameter memory: Resident bytes of a process; nil if unknown.
   func windows(memory: (Int32) -> Int64?) -> [(report: WorkerReport, places: [Window])] {
     tellerSupervisor.posts.values.map { (report(on: $0, memory), [$0.window]) }
       + outside.present.map { (report(on: $0, memory), $0.places) }
   }
 
-  /// When the ticket was issued that has waited longest; nil when nobody waits.
+  /// Issue time of the ticket that has waited longest; nil if no customer waits.
   private func oldestWaiting() -> WallTime? {
     var oldest = queue.machine.oldestWaiting
-    // While the disk is full the store has forgotten what was staged, and would show who has long gone.
+    // While the disk is full the store has discarded staged changes and could return customers who have left
+    // the queue.
     guard queue.engine.isWorking else { return oldest }
     for (line, cursor) in queue.machine.unreadLines {
       do throws(StoreError) {
@@ -110,7 +111,7 @@ final class BankReports: BankPart {
     return report
   }
 
-  /// A worker that has come by itself. Of many customers in its hands the first is named.
+  /// Report of an outside worker. If it holds several customers, one is named.
   private func report(on session: WorkerSession, _ memory: (Int32) -> Int64?) -> WorkerReport {
     let places = session.places
     let numbers = places.compactMap { queue.machine.numbers(of: $0) }
@@ -160,7 +161,7 @@ final class BankReports: BankPart {
     return report
   }
 
-  /// One ticket's story, of the present day unless another is named. Asked for only while nothing is staged.
+  /// History of one ticket, of the present day unless another is given. Call only while nothing is staged.
   func ticket(_ ticket: Int64, day: Int64?) -> ControlAnswer {
     let keptBooks = queue.engine.keptBooks
     var archive = TicketArchive(
@@ -185,7 +186,7 @@ final class BankReports: BankPart {
     } catch { return .failure(error) }
   }
 
-  /// Where a waiting customer stands, and when it may expect to be served.
+  /// Adds the position of a waiting customer and the expected time until it is served.
   private func addPlace(to report: inout TicketReport) throws(Failure) {
     guard let service = context.services.directory[report.service] else { return }
     let customer = Customer(

@@ -1,10 +1,10 @@
-// Owns what clients ask of shared books, which wait for a server far away: the coordinator has them read by processes of its own,
-// and passes on what they say. It reads nothing itself and knows no database.
+// Queries of clients to a shared database on a distant server: the coordinator passes them to reader processes of its
+// own, and passes on the answers.
 //
-// A list is asked for part by part, each when its client has read what was said before: so a client that reads slowly, or not
-// at all, costs nobody memory and holds nobody up, and every client gets its turn. What goes over all books, such as an audit,
-// has a process of its own, so that a question about one ticket does not wait for it.
-// Invariant: every request that is passed is answered once with a last answer, unless its client leaves.
+// A list is queried part by part, each after its client has read the part before. So a slow client needs no memory and
+// delays no other, and every client gets its turn. Queries over all rows, such as an audit, have a process of their
+// own, so that a query about one ticket does not wait for them.
+// Invariant: every request gets exactly one final answer, unless its client disconnects.
 
 import BankModel
 import Posix
@@ -14,31 +14,33 @@ import Transport
 import Wire
 
 final class BooksReader {
-  /// What may be changed in an answer before it is told, such as who is at a window here and now.
+  /// Changes an answer before it is sent, for example by adding the attempt in progress at a local window.
   var decorate: (ControlAnswer) -> ControlAnswer = { $0 }
-  /// What has become of the processes, for the log.
+  /// Called with events of the processes, for the log.
   var onEvent: ((_ event: String, _ pid: Int32, _ words: String) -> Void)? {
     didSet { for reader in readers { reader.onEvent = onEvent } }
   }
-  /// The processes that there are.
+  /// Process ids of the readers.
   var pids: [Int32] { readers.compactMap(\.pid) }
 
   private let server: ControlServer
-  /// For questions about a few rows.
+  /// Process for queries about a few rows.
   private let quick: ReaderProcess
-  /// For those about all rows.
+  /// Process for queries about all rows.
   private let thorough: ReaderProcess
   private var readers: [ReaderProcess] { [quick, thorough] }
   private var passages: [ReaderPassage] = []
 
-  /// How long a part of a list may take, and what goes over all books.
+  /// Timeouts for a part of a list, and for a query over all rows.
   private static let patience = TimeSpan.minutes(3)
   private static let longPatience = TimeSpan.minutes(60)
-  /// Followers who have seen everything are looked after so often; and so often while the books cannot be read.
+  /// Query interval of followers that have received everything, and interval while the database cannot be
+  /// read.
   private static let followPause = TimeSpan.milliseconds(100)
   static let troublePause = TimeSpan.seconds(1)
 
-  /// - Parameter arguments: of the inspector, such as `--inspect --store URL`. It ends with this process.
+  /// - Parameter arguments: Arguments of the inspector, such as `--inspect --store URL`. It exits with this
+  ///   process.
   init(
     program: String, arguments: [String], environment: Variables, loop: EventLoop,
     server: ControlServer, policy: RestartPolicy = RestartPolicy(), seed: UInt64
@@ -52,7 +54,7 @@ final class BooksReader {
 
   // MARK: - Requests
 
-  /// Whether a request is about books.
+  /// True if a request needs the reader.
   static func reads(_ command: ControlCommand) -> Bool {
     switch command {
     case .receipts, .tickets, .ticket, .ledger, .account, .audit: true
@@ -60,7 +62,7 @@ final class BooksReader {
     }
   }
 
-  /// Has a request answered from the books; one that ``reads(_:)`` is false of is refused.
+  /// Answers a request from the database. A request for which ``reads(_:)`` is false is refused.
   func pass(_ command: ControlCommand, _ seat: Seat) {
     do throws(Failure) {
       let passage = try ReaderPassage(command, seat)
@@ -69,7 +71,7 @@ final class BooksReader {
     } catch { server.answer(seat, .failure(error)) }
   }
 
-  /// Asks the books for the coordinator itself, about a few rows.
+  /// Sends a query of the coordinator itself, about a few rows.
   func look(_ command: ControlCommand, _ hear: @escaping (ControlAnswer) -> Void) {
     quick.ask(
       ReaderQuestion(command, patience: Self.patience, onePart: false) { answer, more in
@@ -77,15 +79,15 @@ final class BooksReader {
       })
   }
 
-  /// How many requests of a client are open.
+  /// Number of a client's open requests.
   func count(of session: ControlSession) -> Int { passages.count { $0.seat.session === session } }
 
-  /// How many requests of a client go on with what is still to come.
+  /// Number of a client's requests that follow future receipts.
   func followers(of session: ControlSession) -> Int {
     passages.count { $0.seat.session === session && $0.follows }
   }
 
-  /// A client has left, and waits for nothing.
+  /// Withdraws the requests of a client that has disconnected.
   func forget(_ session: ControlSession) {
     for passage in passages where passage.seat.session === session { withdraw(passage) }
   }
@@ -113,7 +115,7 @@ final class BooksReader {
   }
 
   private func hear(_ answer: ControlAnswer, _ more: Bool, for passage: ReaderPassage) {
-    // Nobody asks for it any more.
+    // The request was withdrawn while the reader was working on it.
     guard passage.question != nil else { return }
     if !more || passage.isList { passage.question = nil }
     if passage.follows { return hear(answer, more, forFollower: passage) }
@@ -123,7 +125,8 @@ final class BooksReader {
     if passage.question == nil { goOn(passage) }
   }
 
-  /// A follower waits for what is still to come, and for books that cannot be read at the moment.
+  /// Handles an answer for a follower, which also waits for future receipts and for a database that cannot be
+  /// read at the moment.
   private func hear(_ answer: ControlAnswer, _ more: Bool, forFollower passage: ReaderPassage) {
     let now = SystemClock.monotonic()
     if case .failure(let failure) = answer {
@@ -143,23 +146,23 @@ final class BooksReader {
 
   private func goOn(_ passage: ReaderPassage) {
     let session = passage.seat.session
-    // Nothing would ever be too much for a client that has gone and is still being read.
+    // The peer has stopped reading, so the backlog never fills.
     guard session.isOpen, !session.channel.isPeerDeaf else { return withdraw(passage) }
     passage.isParked = session.channel.backlog >= server.share
     if !passage.isParked { ask(passage) }
   }
 
-  // MARK: - The turn of the loop
+  // MARK: - Loop iteration
 
-  /// When to call ``endTurn()`` at the latest.
+  /// Latest time for the next call of ``endTurn()``.
   var nextDeadline: MonotonicTime? {
     .earliest(
       .earliest(quick.nextDeadline, thorough.nextDeadline),
       passages.compactMap(\.dueAt).min { $0.nanoseconds < $1.nanoseconds })
   }
 
-  /// Goes on with the lists whose clients have read what was said before, starts processes whose time has come, and gives up
-  /// those that say nothing.
+  /// Continues lists whose clients have read the last part, starts processes that are due, and gives up
+  /// processes that do not answer.
   func endTurn() {
     for passage in passages where passage.isParked { goOn(passage) }
     let now = SystemClock.monotonic()
@@ -170,7 +173,8 @@ final class BooksReader {
     for reader in readers { reader.keepTime() }
   }
 
-  /// Ends the processes. Whoever waits is told so; followers are not, for their list has no end.
+  /// Ends the processes. Open requests are answered with a failure, except followers, whose lists have no
+  /// end.
   func close() {
     for passage in passages where passage.follows { passage.question = nil }
     passages.removeAll(where: \.follows)

@@ -1,6 +1,7 @@
-// Owns when those who look on are told, and how much of the coordinator's time they get: a share of it, however many they
-// are, so that whoever is served does not wait for them. Everybody gets a piece in turn.
-// Whoever follows events and falls too far behind is told `too_slow` and no more; nobody is told with a gap.
+// Delivery of changes to subscribers, in a limited share of the coordinator's time for any number of them, so that
+// customers do not wait. Each subscriber gets a piece in turn.
+// Invariant: a subscriber to events receives them without a gap. One that falls too far behind receives `too_slow` and
+// nothing more.
 
 import BankModel
 import Posix
@@ -17,7 +18,7 @@ final class LiveViews: BankPart {
     super.init(ground)
   }
 
-  /// Begins to tell a client of changes, unless it is told of as many as it may be.
+  /// Starts a subscription, unless the client has reached its limit.
   func begin(_ seat: Seat, _ topic: Views.Topic) {
     guard server.mayView(seat) else { return }
     switch topic {
@@ -28,7 +29,7 @@ final class LiveViews: BankPart {
     followers.views.admit(seat, to: topic)
   }
 
-  /// Tells a client of no more pictures of the board, as it wishes; false where the request is none for these.
+  /// Ends a subscription to the dashboard on request; false if the request is not one.
   func withdraw(_ number: UInt32, of session: ControlSession) -> Bool {
     guard let view = followers.views.view(number, of: session), view.topic == .board else { return false }
     followers.views.end(view)
@@ -41,14 +42,14 @@ final class LiveViews: BankPart {
     showPictureIfDue()
     board.show()
     guard followers.views.audience.isOwed, !context.isCutOff else { return }
-    // Whoever has asked for something comes first.
+    // Answers to requests are sent first.
     server.flush()
     if followers.views.audience.tell(at: context.now.monotonic, show) {
       followers.views.tidy()
     }
   }
 
-  /// Those who watch see the timer run, also while nothing else happens.
+  /// Subscribers to the state see the running timer, even without other changes.
   private func showPictureIfDue() {
     guard followers.changed || queue.machine.isTimerRunning, followers.views.count(of: .state) > 0,
       context.now.monotonic.since(followers.toldAt) >= Followers.watchPause
@@ -58,7 +59,8 @@ final class LiveViews: BankPart {
     followers.toldAt = context.now.monotonic
   }
 
-  /// Gives a view its next piece. It is written at once, so that the time which that takes is part of their share.
+  /// Sends a subscription its next piece. The piece is written at once, so that the time for it counts for
+  /// their share.
   private func show(_ view: Views.View) -> Audience<Views.View>.Step {
     guard followers.views.isBehind(view) else { return .isCurrent }
     guard !followers.views.isLost(view) else {
@@ -66,11 +68,11 @@ final class LiveViews: BankPart {
       return .wasTold
     }
     let channel = view.seat.session.channel
-    // Of the board whoever reads slowly is shown the newest picture when the last one has left, and none is kept back.
+    // A slow viewer of the dashboard gets the newest snapshot after the last one was sent, so none is queued.
     let room = view.topic == .board ? 1 : server.share
     if channel.backlog >= room { channel.flush() }
     guard channel.backlog < room else { return .waits }
-    // Its client may have left just now.
+    // The flush may have ended the connection.
     guard followers.views.isBehind(view) else { return .isCurrent }
     channel.send(frames: followers.views.next(for: view))
     channel.flush()
@@ -84,7 +86,7 @@ final class LiveViews: BankPart {
     context.write(event: "follower_lost", level: .warn)
   }
 
-  /// The last events, when the bank ends: as much of them as may wait for all clients together.
+  /// Sends the last events when the bank ends, within the limit of unread bytes of all clients together.
   func tellLast() {
     followers.publishEvents(all: true)
     var room = server.limits.unreadInAll
@@ -104,9 +106,9 @@ final class LiveViews: BankPart {
 }
 
 extension ControlServer {
-  /// Whether a client may have another request that is told of changes; it is refused otherwise.
+  /// True if a client may have another subscription; it is refused otherwise.
   ///
-  /// - Parameter others: those it has of somebody else.
+  /// - Parameter others: Number of its subscriptions in other parts.
   func mayView(_ seat: Seat, besides others: Int = 0) -> Bool {
     let receipts = seat.session.streams.values.count(where: \.isFollowing) + others
     guard seat.session.views + receipts >= limits.openViews else { return true }

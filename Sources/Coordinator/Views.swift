@@ -1,20 +1,19 @@
-// Owns those who look on without end: who follows the events, who watches the state or the board, and what each has seen of
-// it. Invariant: what all are shown is encoded once; a view of events loses none of them, or is ended; a view of pictures may
-// miss some, and never the latest.
+// Subscriptions of clients to events, to the state or to the dashboard, with the position of each.
+// Invariant: what all subscribers receive is encoded once. A subscription to events loses no event, or is ended. A
+// subscription to snapshots may skip some, but never the latest.
 
 import Transport
 import Wire
 
 struct Views {
-  /// What is looked at.
   enum Topic {
-    /// Who began and ended, one after the other.
+    /// Starts and ends of attempts, one after the other.
     case events
-    /// Pictures of the bank, as a status has it, or as a screen does.
+    /// Snapshots of the bank: status reports or dashboard snapshots.
     case state, board
   }
 
-  /// One request that is told of changes until its client leaves.
+  /// One request that receives changes until its client disconnects.
   final class View {
     let seat: Seat
     let topic: Topic
@@ -31,13 +30,13 @@ struct Views {
     }
   }
 
-  /// Everybody, and their share of the time.
+  /// All subscriptions, and their share of the time.
   let audience = Audience<View>()
   private(set) var feed = AnswerFeed(frame: ClientLimits.frame)
   private(set) var followerCount = 0
   private var boardCount = 0
 
-  /// How many look at something.
+  /// Number of subscriptions to a topic.
   func count(of topic: Topic) -> Int {
     switch topic {
     case .events: followerCount
@@ -46,7 +45,7 @@ struct Views {
     }
   }
 
-  /// The last picture, and how many there were.
+  /// Latest encoded snapshot, and the number of snapshots so far.
   private struct Picture {
     var tail: [UInt8] = []
     var number: UInt64 = 0
@@ -54,7 +53,7 @@ struct Views {
   private var state = Picture()
   private var board = Picture()
 
-  /// Takes in somebody who has seen everything until now.
+  /// Adds a subscription that has received everything until now.
   mutating func admit(_ seat: Seat, to topic: Topic) {
     audience.admit(View(seat, topic, feed.end, picture(of: topic).number))
     change(topic, by: 1)
@@ -86,19 +85,19 @@ struct Views {
 
   private func picture(of topic: Topic) -> Picture { topic == .board ? board : state }
 
-  /// Ends every view of a topic; their seats.
+  /// Ends all subscriptions to a topic and returns their seats.
   mutating func takeAll(of topic: Topic) -> [Seat] {
     let views = audience.all.filter { $0.topic == topic }
     for view in views { end(view) }
     return views.map(\.seat)
   }
 
-  /// The view of a request; nil where it is none that looks on.
+  /// Subscription with this request number; nil if there is none.
   func view(_ number: UInt32, of session: ControlSession) -> View? {
     audience.all.first { $0.seat.session === session && $0.seat.number == number }
   }
 
-  /// Something has happened, and is on disk as far as it has to be.
+  /// Adds events, which must be on disk as far as required.
   mutating func publish(_ events: [BranchEvent]) {
     guard followerCount > 0, !events.isEmpty else { return }
     for event in events { feed.append { AnswerTail.append(event, to: &$0) } }
@@ -122,10 +121,10 @@ struct Views {
     return view.isOfEvents ? view.place != feed.end : view.picture != picture(of: view.topic).number
   }
 
-  /// Whether a view has lost events because it was too slow.
+  /// True if a subscription was too slow and has lost events.
   func isLost(_ view: View) -> Bool { view.isOfEvents && !feed.keeps(view.place) }
 
-  /// The frames with what comes next for a view, which has seen it from now on.
+  /// Next frames for a subscription, which count as received from now on.
   mutating func next(for view: View) -> [UInt8] {
     guard view.isOfEvents else {
       let picture = picture(of: view.topic)
@@ -138,7 +137,7 @@ struct Views {
     return feed.next(behind: &view.place, for: view.seat.number)
   }
 
-  /// Forgets what everybody has seen.
+  /// Discards events that all subscribers have received.
   mutating func tidy() {
     guard followerCount > 0 else { return feed.forgetAll() }
     var earliest = feed.end
