@@ -1,37 +1,37 @@
-// Owns the move of a closed bank's books to those that branches share: it is tried at most once at a time, under the lock of
-// the home, and the note in the home says where the books are.
-// Invariant: the books in the home stay as they are. Whatever dies: either nothing has been moved, or everything, and the
-// next move to the same place finds out which.
-// Failure: Failure or StoreError.
+// Move of a closed bank's database to a shared one. One move runs at a time, under the lock of the home, and a marker
+// file in the home records the new place.
+// Invariant: the database in the home is unchanged. After any crash either nothing has been moved, or everything, and
+// the next move to the same place finds out which.
+// Errors: Failure or StoreError.
 
 import BankModel
 import Posix
 import QueueCore
 import Wire
 
-/// The books of a home, on their way to others.
+/// Move of a home's database to a shared one.
 public struct MovingBooks {
-  /// What is moved.
+  /// Data to be moved.
   public var source: any QueueExport
-  /// What the books are called; they are called so there, too.
+  /// Identity of the bank, which it keeps.
   public var name: BooksName
-  /// The branch to which belongs what has happened so far: the one that this home becomes.
+  /// Name of the branch that this home becomes, and to which the history so far belongs.
   public var branch: String
-  /// The machine.
+  /// Name of the machine.
   public var host: String
-  /// Where to.
+  /// Address of the destination.
   public var address: String
 }
 
-/// What a move has brought.
+/// Result of a move.
 public struct MovedBooks {
-  /// The place as it may be shown.
+  /// Destination without secrets, for display.
   public var place: String
-  /// How many rows there are now.
+  /// Number of rows there.
   public var rows: ExportedRows
-  /// The sums of the ledger there.
+  /// Sums of the ledger there.
   public var balance: TrialBalance
-  /// Whether an earlier move has brought it.
+  /// True if an earlier move has brought the data.
   public var isRepeated: Bool
 
   public init(place: String, rows: ExportedRows, balance: TrialBalance, isRepeated: Bool) {
@@ -39,11 +39,11 @@ public struct MovedBooks {
   }
 }
 
-/// Who hears how a move goes on.
+/// Observer of a move.
 public protocol MoveWatch: AnyObject {
-  /// So many of so many tickets are there, and nobody sees them yet; whether it shall go on.
+  /// Reports the number of tickets moved so far, which are not visible yet; returns false to cancel.
   func moved(_ done: Int64, of total: Int64) -> Bool
-  /// From now on it may have come to its end.
+  /// Called before the commit: from now on the move may be complete.
   func isCommitting() throws
 }
 
@@ -58,11 +58,11 @@ final class HomeMove: MoveWatch {
     (self.home, self.books, self.opener) = (home, books, opener)
   }
 
-  /// Moves the books.
+  /// Moves the database.
   ///
-  /// - Parameter told: how far it has come; whether it shall go on.
+  /// - Parameter told: Receives progress; returns false to cancel.
   func run(_ order: MoveOrder, _ told: @escaping (ProgressReport) -> Bool) throws -> MoveReport {
-    // To the same place again: it is found out what has come of it.
+    // A move to the same place again finds out the result of the earlier one.
     if let former = MovedNote.read(from: home.movedNote), former.address != order.address {
       throw home.booksMoved(former)
     }
@@ -96,10 +96,10 @@ final class HomeMove: MoveWatch {
 }
 
 extension BankHome {
-  /// The note of where the books are since they were moved.
+  /// Marker file with the new place of the database after a move.
   var movedNote: String { Paths.join(path, "moved") }
 
-  /// Refuses a home whose books are somewhere else by now.
+  /// Refuses a home whose database was moved away.
   func requireOwnBooks() throws(Failure) {
     if let note = MovedNote.read(from: movedNote) { throw booksMoved(note) }
   }

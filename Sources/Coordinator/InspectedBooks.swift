@@ -1,30 +1,31 @@
-// Owns what an inspector needs of the books that it reads, and how books with an address are opened. It knows no database:
-// a closed bank's lie in its home, and those that branches share wherever a module above this one opens them.
+// Protocols for inspecting a database and for opening a shared one. A closed bank's database is in its home. A database
+// shared by branches is opened by a module above this one.
 
 import BankModel
 import Posix
 import QueueCore
 import Wire
 
-/// Books that are looked into by a process of its own, which may wait for them.
+/// Database inspected by a separate process, which may block.
 public protocol InspectedBooks: AnyObject {
-  /// What they are asked.
+  /// Queries of the database.
   var reading: any QueueReading { get }
-  /// What the present day is by now, and which services there are: before each answer.
+  /// Present day and services, read before each answer.
   func look() throws(StoreError) -> InspectedNumbers
-  /// The receipts of all branches behind what was seen of each, for whoever follows them: from a day on, of a service or all,
-  /// about so many. Nil of books with one order of commits.
+  /// Receipts of all branches after the given position of each, from a day on, of a service or of all, about
+  /// `limit` of them. Nil for a database with a single order of commits.
   func receipts(
     from day: BusinessDay, behind marks: [ReceiptMark], of service: Service?, limit: Int
   ) throws(StoreError) -> MergedReceipts?
-  /// Everything that an audit finds; nil where somebody is just about to open the bank, who comes first.
+  /// Findings of an audit; nil if a process is just opening the bank, which has priority.
   func audit() throws(StoreError) -> AuditReport?
-  /// The same books where only the juice of one branch counts; nil where there is no such branch, or there are no branches.
+  /// The same database, restricted to juice tickets of one branch; nil without such a branch, or without
+  /// branches.
   func stockReading(ofBranch name: String) throws(StoreError) -> (any QueueReading)?
 }
 
 extension InspectedBooks {
-  /// Books in a home have no branches.
+  /// A database in a home has no branches.
   public func stockReading(ofBranch name: String) throws(StoreError) -> (any QueueReading)? { nil }
 }
 
@@ -34,13 +35,13 @@ extension InspectedBooks {
   ) throws(StoreError) -> MergedReceipts? { nil }
 }
 
-/// What is known of the present day of inspected books.
+/// State of the present day of an inspected database.
 public struct InspectedNumbers: Sendable, Equatable {
-  /// By which the attempts at their customers are known from those at any other bank's.
+  /// Identity of the bank in the keys of its attempts.
   public var name: BooksName
-  /// The day that is meant where none is named: of a closed bank the last one on which it was open.
+  /// Default day of queries: for a closed bank the last day on which it was open.
   public var presentDay: BusinessDay
-  /// The highest number that was issued on it.
+  /// Highest number issued on that day.
   public var issued: TicketNumber
 
   public init(name: BooksName, presentDay: BusinessDay, issued: TicketNumber) {
@@ -48,57 +49,58 @@ public struct InspectedNumbers: Sendable, Equatable {
   }
 }
 
-/// How a store with an address (`--store postgres://…`) is opened. The program hands one in where its build has what it takes:
-/// this module knows no such store.
+/// Opener of a store with an address (`--store postgres://…`). The program passes one in if its build supports it; this
+/// module contains none.
 public protocol SharedBooksOpener {
-  /// Opens the books at an address to be read, by a process that may wait for them.
+  /// Opens a shared database for reading, by a process that may block.
   ///
   /// - Parameters:
-  ///   - language: in which is told what goes wrong with them.
-  ///   - known: returns what the home knows of the books at this address at that moment, by which they are recognized.
-  /// - Throws: ``Wire/Failure`` or ``QueueCore/StoreError``, to be told to whoever started this process.
+  ///   - language: Language of error messages.
+  ///   - known: Returns the home's present record of the database at this address, to recognize it.
+  /// - Throws: ``Wire/Failure`` or ``QueueCore/StoreError``, for the process that started this one.
   func inspect(
     _ address: String, in language: Language, knowing known: @escaping () -> BooksMark?
   ) throws -> any InspectedBooks
 
-  /// Moves everything into the books at an address, in which nobody may ever have been. It waits for that.
+  /// Moves all data into an unused shared database. Blocks.
   ///
-  /// - Returns: what is there now, also where an earlier move has brought it.
-  /// - Throws: ``Wire/Failure`` `not_moved` where nothing has come of it, and else ``Wire/Failure`` or
+  /// - Returns: Contents after the move, also if an earlier move has brought them.
+  /// - Throws: ``Wire/Failure`` `not_moved` if nothing was moved, and otherwise ``Wire/Failure`` or
   ///   ``QueueCore/StoreError``.
   func move(_ books: MovingBooks, told watch: any MoveWatch) throws -> MovedBooks
 
-  /// Joins the bank whose books are at an address, as a branch. It waits for that, and has whoever waits for it know that it
-  /// goes on.
+  /// Joins the bank with this database as a branch. Blocks, and reports progress meanwhile.
   ///
-  /// - Parameter progressed: called now and then.
-  /// - Throws: ``Wire/Failure`` or ``QueueCore/StoreError``, to be told to whoever started this process.
+  /// - Parameter progressed: Called now and then.
+  /// - Throws: ``Wire/Failure`` or ``QueueCore/StoreError``, for the process that started this one.
   func join(
     _ branch: JoiningBranch, on loop: EventLoop, progressed: () -> Void
   ) throws -> (books: any BranchStore, opening: BranchOpening)
 }
 
-/// A branch that joins a shared bank.
+/// Branch that joins a shared bank.
 public struct JoiningBranch: Sendable {
-  /// The address of the books.
+  /// Address of the database.
   public var address: String
-  /// The branch's name. A home is refused whose name another home has, as long as the branch there is open.
+  /// Name of the branch. A home is refused while an open branch of another home has this name.
   public var name: String
-  /// The machine, for whoever looks at the branches.
+  /// Name of the machine, for reports.
   public var host: String
-  /// Services that are to have numbers.
+  /// Services that need numbers.
   public var services: [ServiceName]
-  /// In which is told what goes wrong with the books.
+  /// Language of error messages.
   public var language: Language
-  /// What the home knows of shared books from the last time; nil for nothing.
+  /// The home's record of a shared database from the last time; nil for none.
   public var known: BooksMark?
-  /// True if ``known`` is of books at another address.
+  /// True if ``known`` is the record of a database at another address.
   public var isElsewhere = false
-  /// Which home on which running machine this is; see ``BranchProof``.
+  /// Identity of the home and the boot of its machine; see ``BranchProof``.
   public var proof: String
-  /// Bytes of a request for tickets that goes to the books as a whole; nil for what is good on any line.
+  /// Size in bytes of an enqueue request that is sent to the database as a whole; nil for a default that
+  /// suits any connection.
   public var wholeBytes: Int?
-  /// Whether it was open before and its guardian opens it again: then it waits for a database that is away.
+  /// True if the branch was open before and is restarted by its guardian: it then waits for an unavailable
+  /// database.
   public var isReturning: Bool
 
   package init(

@@ -1,6 +1,6 @@
-// Owns the answers about books that nobody works with in this process: the same questions as of an open bank, asked of the
-// books alone, by one client on descriptor 3. It changes nothing and may wait, because nobody is served here: a bank that is
-// not open is looked into by it, and the coordinator of a shared bank has one read for its clients.
+// Answers about a database that this process only reads, to one client on descriptor 3. The commands are those of an
+// open bank. It changes nothing and may block, because no customer is served here. It inspects a closed bank, and reads
+// a shared database for the coordinator's clients.
 
 import BankModel
 import Posix
@@ -12,12 +12,12 @@ final class Inspector {
   private let loop: EventLoop
   private let server: ControlServer
   private let books: any InspectedBooks
-  /// Moves the books to another place, where they can be moved.
+  /// Moves the database to another store; nil if that is not possible.
   private let move: HomeMove?
-  /// Looks into what lies in the home of a branch; nil where the books do.
+  /// Audits the services in the home of a branch; nil if the database is in the home.
   private let stock: StockVisit?
-  /// What was asked and is not answered. It is answered between the turns of the loop: a long answer lets the loop turn
-  /// until its reader has room, which no handler may.
+  /// Unanswered requests. They are answered outside of event handlers: a long answer runs the loop until its
+  /// reader has room, which a handler must not do.
   private var asked: [(request: ControlRequest, session: ControlSession)] = []
   private var hasEnded = false
 
@@ -36,7 +36,7 @@ final class Inspector {
   func run() throws(SystemError) {
     server.onCommand = { [unowned self] session, request in
       asked.append((request, session))
-      // One at a time: a client that asks for more is heard when it has its answer.
+      // One request at a time: the client is read again after its answer.
       session.channel.pauseReading()
     }
     server.onEnd = { [unowned self] _ in hasEnded = true }
@@ -52,7 +52,7 @@ final class Inspector {
     while !asked.isEmpty {
       let (request, session) = asked.removeFirst()
       serve(request, Seat(session: session, number: request.number))
-      // What was held back is delivered before this returns.
+      // Messages held back are delivered before this returns.
       session.channel.resumeReading()
     }
   }
@@ -88,8 +88,7 @@ final class Inspector {
     } catch { server.answer(seat, .failure(Failure(store: error))) }
   }
 
-  /// How many of these tickets are not finished, at this moment: `ended` where nobody is, `progress` otherwise. A day that is
-  /// over has nobody left.
+  /// Number of unfinished tickets, as `progress`; `ended` if there are none. A day that has ended has none.
   private func left(
     of tickets: ClosedRange<TicketNumber>, on day: BusinessDay, _ numbers: InspectedNumbers
   ) throws(StoreError) -> ControlAnswer {
@@ -102,7 +101,7 @@ final class Inspector {
     return .progress(ProgressReport(phase: .serving, done: max(0, total - left), total: total))
   }
 
-  /// Whoever asked is told how far it has come; where nobody hears it any more, it is given up.
+  /// Moves the database with progress reports; cancelled if the client disconnects.
   private func move(_ order: MoveOrder, _ seat: Seat) {
     guard let move else {
       return server.answer(seat, .failure(Failure(.badRequest, remark: Remark(.noPostgres))))
@@ -154,7 +153,8 @@ final class Inspector {
       let shown = page.first(left, of: service)
       left = left.map { $0 - Int64(shown.count) }
       let more = left != 0 && page.mayGoOn(limit: AnswerStream.page)
-      // Whoever wants one part goes on behind the last receipt that it was shown.
+      // For a single part the client continues after the last receipt that it received, so an empty part is
+      // skipped.
       if onePart, more, shown.isEmpty, let last = page.last {
         after = last.sequence
         continue
@@ -167,7 +167,7 @@ final class Inspector {
     }
   }
 
-  /// What there is of all branches by now; false where there are no branches.
+  /// Sends the receipts of all branches up to now; false if the database has no branches.
   private func tellFollower(
     _ query: ReceiptQuery, _ numbers: InspectedNumbers, from day: BusinessDay, of service: Service?,
     _ seat: Seat, onePart: Bool
@@ -189,14 +189,14 @@ final class Inspector {
     return true
   }
 
-  /// A service that the books know.
+  /// Service known to the database.
   private func service(_ name: ServiceName?) throws(Failure) -> Service? {
     guard let name else { return nil }
     guard let service = store.services[name] else { throw Failure(.noSuchService, subject: name.text) }
     return service
   }
 
-  /// Customers by number: as many as may be asked for are one answer.
+  /// Sends customers by number, up to the limit of one query.
   private func tellNumbered(
     _ query: TicketQuery, _ states: [CustomerState], day: BusinessDay, _ seat: Seat
   ) throws(StoreError) {
@@ -239,10 +239,10 @@ final class Inspector {
     server.answer(seat, .tickets([]))
   }
 
-  /// Whether the client is still there to read an answer.
+  /// True if the client is still reading.
   private func isHeard(_ seat: Seat) -> Bool { seat.session.isOpen && !seat.session.channel.isPeerDeaf }
 
-  /// Nobody else is waiting, so a slow reader may be waited for.
+  /// Waits for a slow reader; no other client is waiting.
   private func waitForReader(_ session: ControlSession) throws(StoreError) {
     server.flush()
     while session.isOpen, session.channel.backlog > server.share {

@@ -1,5 +1,5 @@
-// Owns how far the answer to one request of a client has come that is read from shared books: which part is to be asked for next.
-// It knows no process. Invariant: each receipt and each customer is shown once, and no more of them than were asked for.
+// Progress of one client's request to a shared database: the next part to query.
+// Invariant: each receipt and each customer is sent once, and no more than were requested.
 
 import BankModel
 import Time
@@ -7,20 +7,21 @@ import Wire
 
 final class ReaderPassage {
   let seat: Seat
-  /// What is being asked for it now.
+  /// Query in flight; nil if there is none.
   var question: ReaderQuestion?
-  /// Whether its client has to read first.
+  /// True while the client has to read before the next query.
   var isParked = false
   private var rest: Rest
 
-  /// When a follower to whom everything was shown is to be looked after again; nil while it is being asked for it.
+  /// Time of the next query for a follower that has received everything; nil while a query is in flight.
   var dueAt: MonotonicTime?
 
   private enum Rest {
     case receipts(ReceiptQuery)
-    /// Receipts of all branches, and those still to come.
+    /// Receipts of all branches, including future ones.
     case following(ReceiptQuery)
-    /// Customers of these states, one state after the other; of the first of them behind a number. `left` are wanted at most.
+    /// Customers of these states, one state after the other, after a number in the first state; at most
+    /// `left` of them.
     case tickets(TicketQuery, states: [CustomerState], left: Int64)
     case other(ControlCommand)
   }
@@ -35,7 +36,7 @@ final class ReaderPassage {
     case .tickets(var query):
       let left = try AnswerStreams.bound(query.limit) ?? .max
       let states: [CustomerState] = query.state.map { [$0] } ?? [.waiting, .delayed, .dead]
-      // By number a client wants all states as one list.
+      // By number, a query without a state covers all states in one list.
       let isOneList = query.isByNumber && query.state == nil
       query.after = query.after ?? 0
       rest = .tickets(query, states: isOneList ? [] : states, left: left)
@@ -45,7 +46,7 @@ final class ReaderPassage {
     }
   }
 
-  /// Whether it goes over all books.
+  /// True if the query reads all rows.
   var isThorough: Bool {
     switch rest {
     case .other(.audit), .other(.ledger), .other(.account): true
@@ -53,15 +54,15 @@ final class ReaderPassage {
     }
   }
 
-  /// Whether it goes on with what is still to come.
+  /// True if it follows future receipts.
   var follows: Bool { if case .following = rest { true } else { false } }
 
-  /// Whether its answer is a list, which is asked for part by part.
+  /// True if the answer is a list, which is queried part by part.
   var isList: Bool {
     if case .other = rest { false } else { true }
   }
 
-  /// What to ask for next; nil at the end of a list.
+  /// Next query; nil at the end of a list.
   var next: ControlCommand? {
     switch rest {
     case .receipts(let query), .following(let query): return .receipts(query)
@@ -73,14 +74,14 @@ final class ReaderPassage {
     }
   }
 
-  /// A part has come; whether there is another one to be asked for, or to come by itself.
+  /// Records a part of the answer; true if another part is to be queried or will follow.
   func take(_ answer: ControlAnswer, more: Bool) -> Bool {
     switch (rest, answer) {
     case (.receipts(var query), .receipts(let receipts)):
       query.limit = query.limit.map { max(0, $0 - Int64(receipts.count)) }
       guard more, query.limit != 0, let last = receipts.last else { return false }
       query.after = last.sequence
-      // The present day may be another by the next part.
+      // The day may end before the next part.
       if case .present = query.days { query.days = .day(last.day) }
       rest = .receipts(query)
       return true
@@ -94,7 +95,7 @@ final class ReaderPassage {
       if tickets.count >= AnswerStream.page, let last = tickets.last {
         query.after = last.ticket
       } else {
-        // Of a list without states this was the end.
+        // End of a list without states.
         guard states.count > 1 else { return false }
         states.removeFirst()
         query.after = 0
@@ -107,7 +108,7 @@ final class ReaderPassage {
 }
 
 extension ControlAnswer {
-  /// Whether it is a part of a list without an entry.
+  /// True for a part of a list without entries.
   var showsNothing: Bool {
     switch self {
     case .tickets(let tickets): tickets.isEmpty

@@ -1,8 +1,8 @@
-// Owns one process that reads books for this one: its start when the first question comes, its end, and its successors; and the
-// questions that wait for it, of which it has one in hand.
-// Invariant: every question is told something last, an answer or why there is none, unless it is withdrawn. One of which nothing
-// was told is asked of the successor once. A process is collected before its successor starts.
-// Failure: whoever asks is told; nobody else notices.
+// One process that reads the database for this one: its start with the first query, its exit and its successors.
+// Queries wait here, and one is in flight.
+// Invariant: every query ends with an answer or an error unless it is withdrawn. A query without any answer yet is
+// retried once on the next process. A process is reaped before its successor starts.
+// Errors: a failure is reported to the caller of the query only.
 
 import BankModel
 import Glibc
@@ -12,14 +12,14 @@ import Time
 import Transport
 import Wire
 
-/// A question to a process that reads books.
+/// Query to a reader process.
 final class ReaderQuestion {
   let command: ControlCommand
-  /// How long it may take from the moment at which the process has it.
+  /// Timeout from the moment at which the query is sent.
   let patience: TimeSpan
-  /// Whether one part of a list is wanted, which says whether there is a rest.
+  /// True to request one part of a list; the answer tells if there is more.
   let onePart: Bool
-  /// Hears each part of the answer, and whether there is more of it.
+  /// Called with each part of the answer, and true if there is more.
   fileprivate let onAnswer: (ControlAnswer, Bool) -> Void
   fileprivate var isTold = false
   fileprivate var deaths = 0
@@ -35,16 +35,16 @@ final class ReaderQuestion {
 final class ReaderProcess {
   private typealias Channel = MessageChannel<BankMessage, ClientMessage>
 
-  /// How it is started.
+  /// Command to start the process.
   struct Program {
     var path: String
     var arguments: [String]
     var environment: Variables
   }
 
-  /// What has become of it, for the log.
+  /// Called with events of the process, for the log.
   var onEvent: ((_ event: String, _ pid: Int32, _ words: String) -> Void)?
-  /// The process, until it is collected.
+  /// Process id, until it is reaped.
   var pid: Int32? { child?.pid }
 
   private let program: Program
@@ -57,15 +57,15 @@ final class ReaderProcess {
   private var waiting: [ReaderQuestion] = []
   private var current: (question: ReaderQuestion, number: UInt32, until: MonotonicTime)?
   private var lastNumber: UInt32 = 0
-  /// Before this no successor is started.
+  /// Earliest start time of a successor.
   private var restartAt: MonotonicTime?
-  /// Why there is none.
+  /// Reason why there is no process.
   private var trouble = ""
-  /// Whether it was ended because nobody needs it.
+  /// True if the process was ended because it is not needed any more.
   private var isEnding = false
   private var isClosed = false
 
-  /// How long a question may wait for a successor; one that would wait longer is told so at once.
+  /// Longest wait of a query for a successor; a query that would wait longer fails at once.
   private static let longestWait = TimeSpan.seconds(2)
   private static let backlogLimit = 1 << 20
 
@@ -74,7 +74,7 @@ final class ReaderProcess {
     history = RestartHistory(policy: policy, seed: seed)
   }
 
-  // MARK: - Questions
+  // MARK: - Queries
 
   func ask(_ question: ReaderQuestion) {
     guard !isClosed else { return fail(question, Remark(.readerEnded)) }
@@ -85,8 +85,8 @@ final class ReaderProcess {
     goOn()
   }
 
-  /// Nobody waits for its answer any more. One that is being worked on for long is given up with its process: it would keep
-  /// the others waiting, and a server busy.
+  /// Withdraws a query. With `endsWork` the process that works on it is killed: it would keep other queries
+  /// waiting and the database server busy.
   func withdraw(_ question: ReaderQuestion, endsWork: Bool) {
     waiting.removeAll { $0 === question }
     guard endsWork, current?.question === question else { return }
@@ -127,7 +127,7 @@ final class ReaderProcess {
     question.onAnswer(.failure(Failure(.system, remark: remark)), false)
   }
 
-  // MARK: - The process
+  // MARK: - Process
 
   private func start() {
     guard child == nil, !isClosed else { return }
@@ -156,13 +156,13 @@ final class ReaderProcess {
       self?.trouble = "\(reason)"
       self?.end("reader_lost")
     }
-    // Until it is collected it keeps this object, though nobody else does any more.
+    // This closure retains the object until the process is reaped, even if no other part does.
     registration = try loop.register(fd: child.fd, interest: .read) { [self] _ in collect() }
     self.child = child
     self.channel = channel
   }
 
-  /// Nothing more is heard of it; what it had in hand is for its successor.
+  /// Stops reading from the process and kills it; its query in flight is left for the successor.
   private func end(_ event: String, isWanted: Bool = true) {
     guard let channel else { return }
     self.channel = nil
@@ -176,7 +176,7 @@ final class ReaderProcess {
   private func collect() {
     guard let status = child?.reap(), let registration else { return }
     loop.deregister(registration)
-    // What it has said before its end may not be read yet.
+    // Its last messages may be unread.
     while channel?.receiveNow() == true {}
     if channel != nil { trouble = "\(Remark(status))" }
     end("reader_lost")
@@ -190,7 +190,7 @@ final class ReaderProcess {
     case .atOnce: restartAt = nil
     case .after(let pause): restartAt = now + pause
     case .giveUp:
-      // Whoever asks later is reason enough for another try.
+      // A later query is reason enough for another attempt.
       restartAt = now + policy.longestPause
       history.forgive()
     }
@@ -211,7 +211,7 @@ final class ReaderProcess {
     goOn()
   }
 
-  /// Ends the process; whoever waits is told so.
+  /// Ends the process; open queries fail.
   func close() {
     guard !isClosed else { return }
     isClosed = true
@@ -221,13 +221,13 @@ final class ReaderProcess {
     for question in open { fail(question, Remark(.readerEnded)) }
   }
 
-  // MARK: - Time
+  // MARK: - Deadlines
 
   var nextDeadline: MonotonicTime? {
     MonotonicTime.earliest(waiting.isEmpty || channel != nil ? nil : restartAt, current?.until)
   }
 
-  /// Starts the successor whose time has come, and gives up a process that says nothing.
+  /// Starts a successor that is due, and kills a process that does not answer in time.
   func keepTime() {
     let now = SystemClock.monotonic()
     if let current, current.until <= now, channel != nil {

@@ -1,5 +1,5 @@
-// Owns how a ticket's story is put together from what the store keeps, of an open bank as well as of a closed one. It changes
-// nothing: a story can be told at any moment in which nothing is staged.
+// History of a ticket, assembled from the store of an open or a closed bank. It changes nothing. For an open bank, call
+// it only while nothing is staged.
 
 import BankModel
 import QueueCore
@@ -7,13 +7,13 @@ import Wire
 
 struct TicketArchive {
   let store: any QueueReading
-  /// By which the attempts at a customer are known from those at any other bank's.
+  /// Identity of the bank in the keys of its attempts.
   let booksName: BooksName
-  /// The day that is meant where none is named.
+  /// Default day.
   let presentDay: BusinessDay
-  /// The highest number that was spoken on the present day.
+  /// Highest number issued on the present day.
   let issued: TicketNumber
-  /// The attempt under way at a ticket of the present day, where there is one.
+  /// Attempt in progress for a ticket of the present day; nil if there is none.
   var isServed: (TicketNumber) -> AttemptReport? = { _ in nil }
 
   func story(of ticket: TicketNumber, day: BusinessDay?) throws(Failure) -> TicketReport {
@@ -58,7 +58,8 @@ struct TicketArchive {
 }
 
 extension QueueReading {
-  /// Rows of a list. A dead letter says how its last attempt ended: by that an operator decides what becomes of it.
+  /// Rows of a list. A dead letter includes the end of its last attempt, which an operator needs for a
+  /// decision.
   func listed(
     _ found: [StoredCustomer], _ services: ServiceDirectory, day: BusinessDay
   ) throws(StoreError) -> [TicketReport] {
@@ -77,7 +78,8 @@ extension QueueReading {
 }
 
 extension BooksName {
-  /// The key that every attempt at a finished customer was told; nil if its work leaves no result, and was told none.
+  /// Key sent with every attempt at a finished customer; nil if its work leaves no result, because then none
+  /// was sent.
   func key(of receipt: Receipt) -> String? { receipt.result.map { _ in order(of: receipt).text } }
 }
 
@@ -125,7 +127,8 @@ extension AttemptReport {
     if !attempt.words.isEmpty { words = attempt.words }
   }
 
-  /// What a list tells of an attempt: of its words the end, where the reason stands, because a page of a list is one message.
+  /// Attempt in a list. Only the end of its text is included, which contains the reason, because a page of a
+  /// list is one message.
   fileprivate init(inList attempt: Attempt, _ services: ServiceDirectory) {
     self.init(attempt, services)
     words = remark.map { $0.count > Self.longestInList ? "…" + $0.suffix(Self.longestInList) : $0 }
