@@ -1,6 +1,6 @@
-// Owns where a bank lives: the paths under its home, and whether the home may be used at all.
-// It knows no database and no socket. Invariant: the home and everything in it belongs to this user alone.
-// A home that cannot be used is a failure with its reason, and nothing is left behind in it.
+// Home directory of a bank: its paths, and the check that it can be used.
+// Invariant: the home and everything in it belong to this user alone.
+// Errors: an unusable home is a failure with its reason, and nothing is left behind in it.
 
 import BankModel
 import ByteText
@@ -17,45 +17,46 @@ struct BankHome: Sendable {
   var lock: String { Paths.join(path, "bank.lock") }
   var run: String { Paths.join(path, "run") }
   var socket: String { Paths.join(run, "bank.sock") }
-  /// Where the guardian answers the coordinator's signs of progress.
+  /// Socket on which the guardian's answers to heartbeats arrive.
   var answers: String { Paths.join(run, "answers.sock") }
   var stockSocket: String { Paths.join(run, "stock.sock") }
   var windows: String { Paths.join(run, "windows") }
-  /// Why services have paused by themselves.
+  /// Marker file with the reasons of paused services.
   var pauses: String { Paths.join(run, "pauses") }
-  /// The customers in the hands of commands and workers.
+  /// Table of customers in flight at commands and workers.
   var hands: String { Paths.join(run, "hands") }
   var configurationCopy: String { Paths.join(run, "configuration.json") }
-  /// Which books the bank has opened.
+  /// Marker file that names the opened database.
   var storeNote: String { Paths.join(run, "store") }
-  /// There where a command may have been started, and nobody has looked since for what is left of those of before.
+  /// Marker file that exists if a command may have been started and its leftovers were not searched for
+  /// since.
   var commandsNote: String { Paths.join(run, "commands") }
-  /// What commands have written, in a directory for each day.
+  /// Output of commands, in one directory per day.
   var output: String { Paths.join(path, "output") }
   var logs: String { Paths.join(path, "logs") }
   func log(of worker: String) -> String { Paths.join(logs, worker + ".log") }
 
-  /// What the branch in this home is called among those that share its books, where nobody has named it.
+  /// Default name of this home's branch in a shared database.
   var branchName: String { "\(Machine.name):\(path)" }
 
-  /// Where programs connect that serve customers and come by themselves.
+  /// Socket for outside workers.
   var workerSocket: String { Paths.join(run, "worker.sock") }
 
-  /// Where whatever the coordinator says outside its log goes, such as the last words of a broken invariant.
+  /// File for output of the coordinator outside its log, such as the message of a broken invariant.
   var standardError: String { Paths.join(logs, "bankd.stderr") }
 
-  /// The same for a child; nowhere while somebody has removed the place.
+  /// The same for a child process; `.null` while its directory is missing.
   var placeForErrors: ChildProcess.Output {
     let isThere =
       (try? FileDescriptor.open(standardError, [.writeOnly, .create, .append], mode: 0o600)) != nil
     return isThere ? .append(path: standardError) : .null
   }
 
-  /// The longest path of a database that SQLite opens, with room for the names of the files beside it. See
+  /// Longest path of a database that SQLite opens, with room for the names of the files beside it. See
   /// MAX_PATHNAME in https://sqlite.org/src/file/src/os_unix.c.
   private static let longestDatabase = 500
 
-  /// Makes the home where it is missing, and refuses one that is another user's or open to others.
+  /// Creates the home if it is missing, and refuses one that belongs to another user or is open to others.
   func prepare() throws(Failure) {
     guard database.utf8.count <= Self.longestDatabase else {
       let most = Self.longestDatabase - (database.utf8.count - path.utf8.count)
@@ -78,11 +79,11 @@ struct BankHome: Sendable {
     } catch { throw failure(error) }
   }
 
-  /// What stands in a home before its database, whoever put it there.
+  /// Names that may exist in a home before its database.
   private static let ownNames: Set<String> = ["bank.json", "bank.lock", "logs", "run"]
 
-  /// Closes a home that is open to others. A directory that was not made for a bank is not ours to close (it may be
-  /// /tmp): it stays as it is, where nobody else can put something in the place of what is ours.
+  /// Closes a home that is open to others. A directory that was not made for a bank, such as /tmp, is left as
+  /// it is, provided that no other user can replace the bank's files in it.
   private func shut(_ facts: FileFacts) throws(SystemError) {
     let names = try Directory.entries(of: path)
     let isShared = facts.mode & 0o1000 != 0
@@ -93,10 +94,10 @@ struct BankHome: Sendable {
     }
   }
 
-  /// Refuses a database that has lost its contents, or that is missing beside its log.
+  /// Refuses a database that has lost its contents, or is missing although its log exists.
   ///
-  /// An empty file is what a crash while it is made leaves behind, and SQLite takes it for a new one. But the log
-  /// comes after the database, so a bank that has logged had one.
+  /// A crash during creation leaves an empty file, which SQLite takes for a new database. But the log file is
+  /// created after the database, so a bank with a log had one.
   func examineDatabase() throws(Failure) {
     let wal = database + "-wal"
     if (try? FileFacts.inspect(database, followLinks: false)) ?? nil == nil,

@@ -1,9 +1,8 @@
-// Owns the coordinator's side of being guarded: it tells how the bank is, and replaces a guardian that has died.
-// Invariant: nothing here waits, and no death of a guardian changes anything for a customer.
-// A guardian that does not answer signs of progress stands still; it is ended first, and only then another one comes, so
-// there are never two.
-// Failure: a guardian that cannot live is started again slower and slower, but never less often than once a second, for as
-// long as the bank is open: a bank without one would end with the next death of its coordinator.
+// The coordinator's link to its guardian: reports the state of the bank, and replaces a guardian that has died.
+// Invariant: nothing here blocks, and the death of a guardian has no effect on customers. A guardian that does not
+// answer heartbeats is stuck. It is killed before another one starts, so there are never two.
+// Errors: a guardian that fails repeatedly is restarted with growing pauses, of at most one second, as long as the bank
+// is open. A bank without a guardian would end with the next death of its coordinator.
 
 import Glibc
 import Logbook
@@ -12,24 +11,24 @@ import Supervision
 import Time
 
 final class Guardianship {
-  /// How far the bank has come, in the words of the guardian's command line.
+  /// Phase of the bank, as in the guardian's command line.
   private enum Phase: String { case opening, open, stopping, closed }
 
   private enum Watched {
-    /// The one that has started this process.
+    /// Guardian that started this process.
     case parent(OtherProcess, Registration)
-    /// One that this process has started.
+    /// Guardian started by this process.
     case child(ChildProcess, Registration)
   }
 
-  /// Deaths of guardians in a row, which are told as an error from here on.
+  /// Deaths of guardians in a row after which an error is logged.
   private static let worry = 10
-  /// How long a guardian that stands still has between SIGABRT and SIGKILL.
+  /// Time between SIGABRT and SIGKILL for a stuck guardian.
   private static let abortGrace = TimeSpan.milliseconds(200)
   private static let proof = TimeSpan.seconds(1)
-  /// With this field the guardian knows that everything is kept and the home is free.
+  /// Field that reports to the guardian that everything is stored and the home is free.
   private static let closedField = "X_BANK_CLOSED"
-  /// What a guardian that was only just started could not hear is told again after this time.
+  /// Pause before a message is repeated to a new guardian that was not listening yet.
   private static let repetition = TimeSpan.milliseconds(50)
 
   private let home: BankHome
@@ -44,13 +43,13 @@ final class Guardianship {
   private var watched: Watched?
   private var history: RestartHistory
   private var startAt: MonotonicTime?
-  /// What no guardian has heard of the bank, and when it is told again.
+  /// Message that no guardian has received, and the time of its next attempt.
   private var unheard: (message: ServiceMessage, repeatAt: MonotonicTime)?
   private var provenAt: MonotonicTime?
   private let pulse: Pulse
-  /// Since a sign of progress was given that the guardian has not answered; nil while it has answered all.
+  /// Examination of a guardian that has not answered a heartbeat; nil if all are answered.
   private var silence: Standstill?
-  /// Whether the present guardian has ever answered: one of an older build does not know how to.
+  /// True if the present guardian has ever answered: one of an older build cannot.
   private var hasAnswered = false
   private var isSuspended = false
   private var killAt: MonotonicTime?
@@ -84,7 +83,7 @@ final class Guardianship {
     }
   }
 
-  /// The guardian's process; nil where there is none at the moment, or none is wanted.
+  /// Process id of the guardian; nil if there is none now, or none is wanted.
   var pid: Int32? {
     switch watched {
     case .parent(let process, _): process.pid
@@ -95,15 +94,15 @@ final class Guardianship {
 
   var isGuarded: Bool { options.guardian != nil }
 
-  /// Begins to watch the guardian that has started this process, if one has.
+  /// Starts to watch the guardian that started this process, if there is one.
   func begin() {
     guard let guardian = options.guardian else { return }
     let process = try? OtherProcess(pid: guardian)
-    // The number is only certain to be the guardian's while it is this process's parent.
+    // The number is certain to be the guardian's only while it is this process's parent.
     guard let process, CurrentProcess.parentPid == guardian, watch(process) else { return guardianEnded(nil) }
   }
 
-  // MARK: - What is told
+  // MARK: - Reports
 
   func opened(windows: Int, day: Int64) {
     guard phase == .opening else { return }
@@ -117,28 +116,28 @@ final class Guardianship {
     report(.stopping.with("STATUS", "The bank is closing."))
   }
 
-  /// Everything is kept; the lock is still held.
+  /// Reports that everything is stored; the lock is still held.
   func closed() {
     phase = .closed
     (startAt, unheard) = (nil, nil)
     pulse.close()
     if Kernel.makes("keepsTheEndToItself") { return }
     let isTold = tell(ServiceMessage().with(Self.closedField, "1").with("STATUS", "The bank is closed."))
-    // A guardian that does not listen yet would find this process gone, and open the bank again.
+    // A guardian that is not listening yet would find this process gone, and open the bank again.
     if !isTold, case .child(let guardian, _) = watched {
       guardian.kill(SIGKILL)
     }
   }
 
-  /// The database is gone: nobody shall make another, empty bank in its place.
+  /// Reports that the database is gone, so that the guardian does not create another, empty bank.
   func lost() {
     phase = .closed
     (startAt, unheard) = (nil, nil)
     tell(ServiceMessage().with(Self.closedField, "lost").with("STATUS", "The database is gone."))
   }
 
-  /// Tells how the bank is, now or as soon as somebody listens: the guardian that was started last was told, in its words,
-  /// how it was then.
+  /// Reports the state of the bank, and repeats the report until a guardian receives it: the last guardian's
+  /// command line contained the earlier state.
   private func report(_ message: ServiceMessage) {
     let isTold = tell(message)
     unheard = isTold ? nil : (message, loop.moment().monotonic + Self.repetition)
@@ -151,17 +150,17 @@ final class Guardianship {
 
   func adopt(_ patience: TimeSpan) { pulse.patience = patience }
 
-  // MARK: - Time
+  // MARK: - Deadlines
 
   var nextDeadline: MonotonicTime? { .earliest(startAt, unheard?.repeatAt, provenAt, pulse.nextDeadline) }
 
-  /// When the guardian is judged next, in the time that was attended.
+  /// Time of the next check of a silent guardian, in attended time.
   var nextJudgement: MonotonicTime? {
     guard watched != nil else { return nil }
     return killAt ?? silence?.lookAt
   }
 
-  /// Does what is due. The sign of progress comes from here, so it is the loop that gives it.
+  /// Applies deadlines that have passed. The heartbeat is sent from here, so it proves that the loop runs.
   func keepTime(_ moment: Moment) {
     let now = moment.monotonic
     pulse.progressed()
@@ -184,10 +183,10 @@ final class Guardianship {
     history.didWork()
   }
 
-  /// The guardian has been silent for long, or was told to go.
+  /// Examines a guardian that has been silent for too long, or kills one that was told to exit.
   private func judge(_ now: Moment) {
     if killAt != nil {
-      // It is dead before another one comes; that is seen like every other end.
+      // Its exit is detected like any other, before another guardian starts.
       killAt = now.attended + Self.abortGrace
       return signal(SIGKILL)
     }
@@ -205,7 +204,7 @@ final class Guardianship {
     guard let activity = ProcessTable.activity(of: pid) else { return .excused }
     switch activity.state {
     case .stopped where activity.hasTerminal:
-      // Somebody has suspended it at a terminal, and means to go on with it.
+      // Stopped by job control on a terminal: the user will resume it, so it is not stuck.
       if !isSuspended { log.write(event: "guardian_suspended", level: .warn) { $0.field("child", pid) } }
       isSuspended = true
       return .excused
@@ -258,7 +257,7 @@ final class Guardianship {
     switch history.died(at: now.monotonic) {
     case .atOnce: startGuardian()
     case .after(let pause): startAt = now.monotonic + pause
-    // It is never given up, and only rests for as long as it may.
+    // A guardian is never given up; after too many deaths it pauses for the longest time.
     case .giveUp: startAt = now.monotonic + .seconds(1)
     }
     if history.deathsInARow >= Self.worry, let startAt {
@@ -270,8 +269,9 @@ final class Guardianship {
     }
   }
 
-  /// Starts a guardian for the bank as it is now. Should the bank open, and this process die, before that one listens, it
-  /// would never hear of the opening: it is told beforehand to open the bank again, as if it had been open.
+  /// Starts a guardian for the present state of the bank. If this process dies before that guardian listens,
+  /// it cannot have received the opening. So it is told in advance to open the bank again, as if it had been
+  /// open.
   private func startGuardian() {
     let isForgetful = Kernel.makes("forgetsThatItWasOpen")
     let words =
@@ -280,7 +280,7 @@ final class Guardianship {
         (isForgetful ? Phase.opening : phase).rawValue, "--patience", "\(pulse.patience.milliseconds)",
       ] + (isForgetful ? [] : ["--opened"]) + ["--"] + options.lasting
     do throws(SystemError) {
-      // A session of its own, and no tie to this process: it is there for when this process dies.
+      // It has a session of its own and no tie to this process, because it must outlive it.
       let child = try ChildProcess.spawn(
         executable: executable, arguments: words, environment: environment, secondDescriptor: lock.share(),
         standardOutput: .null, standardError: home.placeForErrors, newSession: true)

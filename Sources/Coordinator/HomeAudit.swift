@@ -1,6 +1,5 @@
-// Owns what an audit looks at outside of the database: which names of the home's table are there, who may enter the home, and
-// who works in its name. It changes nothing and knows no queue. What cannot be looked at is a finding: nobody can promise
-// anything of it.
+// Checks of an audit outside of the database: missing files of the home's table, permissions of the home, and processes
+// that work in its name. It changes nothing. A file that cannot be examined is a finding.
 
 import BankModel
 import Glibc
@@ -10,46 +9,46 @@ import Time
 struct HomeAudit {
   let home: BankHome
 
-  /// After how long it is looked again for a process that nobody knows, and how often: one that is just ending may need
-  /// a while on a busy machine, and whoever is still there afterwards is reported.
+  /// Pause before an unknown process is checked again, and number of checks. A process that is exiting may
+  /// need a while on a busy machine; one that remains is reported.
   static let nextLook = TimeSpan.milliseconds(200)
   private static let looks = 15
-  /// How often it is looked at most where somebody may be on the way to an end, or to a bank.
+  /// Most checks if a process may be exiting or opening a bank.
   private static let longestLooks = 150
 
   struct Stranger: Hashable {
     var pid: Int32
     var name: String
-    /// Together with the number it is one process, although numbers are used again.
+    /// Identifies the process together with its id, because ids are reused.
     var startedAt: UInt64
 
-    /// Whether it may be a guardian or a coordinator that waits for the lock of the home, or is about to say that it cannot
-    /// have it. They wait for 5 seconds, and on a busy machine longer.
+    /// True if it may be a guardian or coordinator that waits for the lock of the home, or is about to report
+    /// that it cannot get it. It waits for 5 seconds, and longer on a busy machine.
     var mayBeOpening: Bool {
       ["bankd", "bank-guardian"].contains(name) && (ProcessTable.age(of: pid) ?? .zero) < HomeAudit.opening
     }
 
-    /// Whether it has something to do, and only waits for a processor or a disk: it may be ending.
+    /// True if it is running or waiting for a disk: it may be exiting.
     fileprivate var isAtWork: Bool {
       guard let state = ProcessTable.activity(of: pid)?.state else { return false }
       return state == .running || state == .waitingForDisk
     }
   }
 
-  /// How long it may take somebody to open a bank that is being looked into.
+  /// Longest time for opening a bank that is being inspected.
   private static let opening = TimeSpan.seconds(12)
 
-  /// Whether those who are still there after so many looks are there to stay.
+  /// True if processes that remain after this many checks are to be reported.
   static func areToStay(_ strangers: Set<Stranger>, after looks: Int) -> Bool {
     looks >= longestLooks || looks >= Self.looks && !strangers.contains { $0.mayBeOpening || $0.isAtWork }
   }
 
-  /// The programs of a bank, by the names that the kernel keeps of them.
+  /// Programs of a bank, by their process names.
   private static let programs = [
     "bankd", "bank-guardian", "bank-teller", "bank-juice", "bank-runner", "bank-stockd", "bank-vending",
   ]
 
-  /// The processes of this bank that are not among the known ones.
+  /// Processes of this bank that are not among the known ones.
   func strangers(known: Set<Int32>) -> Set<Stranger> {
     guard let facts = try? FileFacts.inspect(home.path) else { return [] }
     var found: Set<Stranger> = []
@@ -63,7 +62,7 @@ struct HomeAudit {
     return found
   }
 
-  /// Whether a word of a command line is this home, by whatever path.
+  /// True if an argument is the path of this home, also by another path to the same directory.
   private func names(_ word: String, _ facts: FileFacts) -> Bool {
     let path = word.hasPrefix("--home=") ? String(word.dropFirst("--home=".count)) : word
     if path == home.path { return true }
@@ -71,17 +70,17 @@ struct HomeAudit {
     return other.isDirectory && other.inode == facts.inode && other.device == facts.device
   }
 
-  /// What there is to say of strangers.
+  /// Findings about unknown processes.
   static func remarks(on strangers: Set<Stranger>) -> [Remark] {
     strangers.sorted { $0.pid < $1.pid }.map { Remark(.stranger, $0.pid, $0.name) }
   }
 
-  /// Names of the table that are missing although their owners are at work.
+  /// Files of the table that are missing although their owners are running.
   func missing(of owners: Set<HomeEntry.Owner>) -> Set<HomeEntry> {
     Set(
       HomeTable.entries.filter { entry in
         guard entry.isAlwaysThere, owners.contains(entry.owner) else { return false }
-        // What cannot be looked at is found with the permissions.
+        // A file that cannot be examined is reported by `permissions()`.
         do throws(SystemError) {
           return try FileFacts.inspect(Paths.join(home.path, entry.path)) == nil
         } catch {
@@ -90,12 +89,12 @@ struct HomeAudit {
       })
   }
 
-  /// What there is to say of missing names.
+  /// Findings about missing files.
   static func remarks(on missing: Set<HomeEntry>) -> [Remark] {
     missing.sorted { $0.path < $1.path }.map { Remark(.missingInHome, $0.path, $0.owner.rawValue) }
   }
 
-  /// Everything that others could enter, read or write.
+  /// Findings about files that other users could enter, read or write.
   func permissions() -> [Remark] {
     var found: [Remark] = []
     let shared = sharedWithCustomers
@@ -113,8 +112,8 @@ struct HomeAudit {
     return found + paths.compactMap { problem($0, isHome: false, shared) }
   }
 
-  /// What a group of customers may pass or use, with the bits that it needs: the socket of the vending machine, where it
-  /// was opened to one, and the way to it.
+  /// Permissions granted to a group of customers on purpose, by path: for the socket of the vending machine,
+  /// if it is open to a group, and the directories above it.
   private var sharedWithCustomers: [String: UInt32] {
     let socket = Paths.join(home.run, "vending.sock")
     guard let facts = try? FileFacts.inspect(socket, followLinks: false), facts.mode & 0o060 == 0o060 else {
@@ -126,13 +125,13 @@ struct HomeAudit {
   private func problem(_ path: String, isHome: Bool, _ shared: [String: UInt32]) -> Remark? {
     let facts: FileFacts
     do throws(SystemError) {
-      // A symbolic link lets nobody in by itself, whatever its mode says: what it leads to is judged.
+      // A symbolic link grants nothing itself, whatever its mode: its target is checked.
       guard let found = try FileFacts.inspect(path) else { return nil }
       facts = found
     } catch { return Remark(.cannotLook, path, error.description) }
     let mode = String(facts.mode & 0o7777, radix: 8)
     if facts.owner != CurrentProcess.uid { return Remark(.otherOwner, path, facts.owner) }
-    // A directory that everybody shares, such as /tmp, was not made for a bank; what is in it keeps others out.
+    // A shared directory such as /tmp was not made for a bank; the permissions of its contents protect them.
     if isHome, facts.mode & 0o1000 != 0 { return nil }
     let wanted = facts.isDirectory ? "700" : "600"
     return UInt32(facts.mode) & 0o077 & ~(shared[path] ?? 0) == 0

@@ -1,8 +1,8 @@
-// Owns what is done when somebody removes the bank's files while it is open: what can be made again is made again, and
-// without its database a bank ends at once, because nothing that it promised from then on would be kept.
-// A log without a name is copied at once and begun anew a moment later; see `DatabaseFiles`.
-// Invariants: what was removed and could not be made good is owed until it is; and once the database is gone nothing is
-// promised, and the store of a home that is gone is never closed: by then the same names can belong to another bank.
+// Repair of the bank's files that are removed while it is open. Without its database a bank ends at once, because none
+// of its later guarantees would hold. A database log without a name is copied at once and created again a moment later;
+// see `DatabaseFiles`.
+// Invariants: a file that could not be restored is retried until it is. Without the database no guarantee is given, and
+// the store of a removed home is never closed: its file names may belong to another bank by then.
 
 import BankModel
 import Posix
@@ -11,21 +11,21 @@ import Time
 import Wire
 
 final class HomeKeeper: BankPart {
-  /// How long a bank without its database stays to say so. Whoever removes a whole home has time to finish, and no guardian
-  /// opens another bank in its place meanwhile.
+  /// Time for which a bank without its database reports that. A process that removes a whole home can finish
+  /// meanwhile, and no guardian opens another bank in its place.
   private static let farewell = TimeSpan.milliseconds(500)
 
   private let windows: WindowPlan
   private let outside: OutsideWorkers
   private let page: PageServer
-  /// Notices when the home is removed; nil where the system has no watch left.
+  /// Watch on the files of the home; nil if the system has no free watch.
   private var watch: HomeWatch?
-  /// What was removed a moment ago, and what could not be made good at once: the lock and the database's log.
+  /// Recent losses, and losses that could not be repaired at once: the lock and the database's log.
   private var freshLosses: [HomeWatch.Loss] = []
   private var owed: Set<HomeWatch.Loss> = []
-  /// Names that were lost and are not known to be repaired.
+  /// Files that were lost and are not known to be restored.
   private var lostPaths: Set<String> = []
-  /// Why nobody is served any more, and until when that is said; nil while the database is there.
+  /// Reason why no customer is served any more, and the end of its reporting; nil while the database exists.
   private var leave: (failure: Failure, until: MonotonicTime)?
 
   init(_ ground: BankPart, _ windows: WindowPlan, _ outside: OutsideWorkers, _ page: PageServer) {
@@ -43,7 +43,7 @@ final class HomeKeeper: BankPart {
     } catch { context.write(event: "home_unwatched", level: .warn) { $0.field("msg", error.description) } }
   }
 
-  /// Whatever is removed from here on, nothing is made of it.
+  /// Ignores all further losses.
   func stop() { watch?.onLoss = nil }
   var nextDeadline: MonotonicTime? { watch?.repairAt }
 
@@ -55,7 +55,7 @@ final class HomeKeeper: BankPart {
     if losses.contains(.log), !owed.contains(.log) { rescueLog() }
   }
 
-  /// Makes good what is missing, when whoever has removed it has had the time to finish.
+  /// Restores missing files, after the process that removed them has had time to finish.
   func keepTime() {
     guard let watch, let due = watch.repairAt, due <= context.now.monotonic else { return }
     let losses = watch.losses()
@@ -96,8 +96,8 @@ final class HomeKeeper: BankPart {
     noteRepair(of: HomeWatch.Loss.allCases.filter { lost.contains($0) && !owed.contains($0) })
   }
 
-  /// Names what was made again. A name that the bank itself takes away, such as the socket of workers that are not offered any
-  /// more, is among them only if it is there.
+  /// Logs the restored files. A file that the bank itself removes, such as the socket of workers that are not
+  /// configured any more, is listed only if it exists.
   private func noteRepair(of mended: [HomeWatch.Loss]) {
     var paths: [String] = []
     for loss in mended {
@@ -113,12 +113,12 @@ final class HomeKeeper: BankPart {
     }
   }
 
-  /// What cannot be made good at once is tried again, whatever has its name by then.
+  /// Keeps a loss for further attempts, even if another file has its name by then.
   private func owe(_ loss: HomeWatch.Loss, unless isMended: Bool) {
     if isMended { owed.remove(loss) } else { owed.insert(loss) }
   }
 
-  /// The log of the database has lost its name: what was promised is copied to where the next coordinator finds it.
+  /// Copies the database log that has lost its name to where the next coordinator finds it.
   private func rescueLog() {
     owed.insert(.log)
     context.write(event: "log_lost", level: .error) {
@@ -146,7 +146,7 @@ final class HomeKeeper: BankPart {
     context.write(event: "home_not_repaired", level: .error) { $0.field("msg", words) }
   }
 
-  /// Nothing is promised any more. Whoever asks is told why, and then the process ends; see ``sayFarewell()``.
+  /// Gives up all guarantees. Clients receive the reason, and then the process ends; see ``sayFarewell()``.
   private func databaseIsGone() {
     context.cutOff(with: nil)
     let words = "the database \(home.database) was removed or renamed while the bank was open"
@@ -154,7 +154,7 @@ final class HomeKeeper: BankPart {
     context.log.flush()
     _ = try? StandardStreams.write("bankd: \(words)\n", to: .error)
     context.bindings.files?.abandon()
-    // Nobody is served any more, and nothing that a worker says is kept.
+    // No customer is served any more, and messages of workers are ignored.
     tellerSupervisor.onEvent = { _, _, _ in }
     tellerSupervisor.closeAll()
     tellerSupervisor.killAll()
@@ -166,26 +166,26 @@ final class HomeKeeper: BankPart {
     leave = (failure, SystemClock.monotonic() + Self.farewell)
   }
 
-  /// One turn of a bank whose database is gone: whoever asks is told why, for as long as it stays. Then it ends.
+  /// Runs one iteration of a bank whose database is gone: clients receive the reason until the time is over,
+  /// and then the process ends.
   func sayFarewell() {
     guard let leave else { return }
     if SystemClock.monotonic() < leave.until, (try? context.loop.runOnce(until: leave.until)) != nil {
       return server.flush()
     }
     server.close(saying: leave.failure)
-    // Its guardian shall not open a new bank in the place of the one that somebody has removed.
+    // The guardian must not create a new bank in place of the removed one.
     context.bindings.guardianship?.lost()
     context.cutOff(with: 1)
   }
 }
 
-/// Notices when a name in the home is removed or renamed that the coordinator owns, by the table of the home.
-/// Invariant: what is missing is known by the file behind the name, so that another file in its place counts as missing.
-/// Notes, logs and the directory of output are replaced in the ordinary course of a bank, and count as missing if the name
-/// leads nowhere.
-/// Failure: SystemError where the kernel has no watch left; a bank lives without one.
+/// Watch on the coordinator's files in the home, by the table of the home; reports removed and renamed files.
+/// Invariant: a file is identified by its inode, so another file with its name counts as missing. Marker files, logs
+/// and the output directory are replaced in regular operation, and count as missing only if the name does not exist.
+/// Errors: SystemError if the kernel has no free watch; a bank works without one.
 final class HomeWatch {
-  /// Entries of the table that are lost and repaired together.
+  /// Entries of the table that are lost and restored together.
   enum Loss: CaseIterable {
     case database, log, reserve, lock, hands, socket, workerSocket, answers, output, notes, logs,
       standardError
@@ -214,7 +214,7 @@ final class HomeWatch {
         }
     }
 
-    /// True for names that the bank takes away in its ordinary course.
+    /// True for files that the bank removes in regular operation.
     var mayEndByItself: Bool {
       switch self {
       case .notes, .workerSocket, .answers: true
@@ -230,13 +230,13 @@ final class HomeWatch {
     }
   }
 
-  /// Called with what is missing as soon as it is.
+  /// Called with the missing files as soon as they are missing.
   var onLoss: (([Loss]) -> Void)?
 
   private let home: BankHome
   private let names: NameWatch
 
-  /// Takes everything that is in the home now for what belongs there.
+  /// Takes the present files of the home as the expected ones.
   init(_ home: BankHome, on loop: EventLoop) throws(SystemError) {
     self.home = home
     names = try NameWatch(in: [home.path, home.run, home.logs], on: loop)
@@ -247,9 +247,9 @@ final class HomeWatch {
 
   var repairAt: MonotonicTime? { names.repairAt.map { MonotonicTime(nanoseconds: $0.nanoseconds) } }
   func losses() -> [Loss] { losses(in: names.losses()) }
-  /// Takes what is there now for what belongs there.
+  /// Takes the present files as the expected ones.
   func remember() throws(SystemError) { try names.remember() }
-  /// What is missing could not be made good: it is tried again later.
+  /// Postpones the repair, because it failed.
   func putOff() { names.putOff() }
   func lostPaths() -> [String] { names.losses() }
 

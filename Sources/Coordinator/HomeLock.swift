@@ -1,5 +1,6 @@
-// Owns the lock of a home: one coordinator, or one inspector, at a time.
-// A lock that a coordinator has is a failure that names its pid; an inspector is waited for, and then one of its own.
+// Lock of a home: one coordinator or one inspector at a time.
+// Errors: a lock held by a coordinator is a failure that names its process id. An inspector is waited for, and is a
+// failure of its own after that.
 
 import Glibc
 import Posix
@@ -9,13 +10,13 @@ import Wire
 final class HomeLock {
   private var lock: LockFile?
 
-  /// How long whoever only looks into a closed bank is waited for.
+  /// Time to wait for an inspector of a closed bank.
   private static let patience = TimeSpan.seconds(5)
-  /// The same, where an open bank waits meanwhile.
+  /// The same while an open bank is waiting.
   private static let shortPatience = TimeSpan.milliseconds(100)
 
-  /// Takes the lock, or says who has it.
-  /// - Parameter inherited: the lock that a guardian has taken for this coordinator, and shares.
+  /// Takes the lock, or throws a failure that names its holder.
+  /// - Parameter inherited: Lock that a guardian has taken and shares with this coordinator.
   init(_ home: BankHome, inherited: consuming FileDescriptor? = nil) throws(Failure) {
     let outcome: LockFile.Outcome
     do throws(SystemError) {
@@ -28,7 +29,7 @@ final class HomeLock {
     lock = try Self.lock(outcome, home)
   }
 
-  /// Keeps coordinators and other inspectors off, for as long as this object lives.
+  /// Keeps coordinators and other inspectors out for the lifetime of this object.
   init(visiting home: BankHome) throws(Failure) {
     let outcome: LockFile.Outcome
     do throws(SystemError) { outcome = try LockFile.visit(path: home.lock) } catch {
@@ -48,8 +49,8 @@ final class HomeLock {
     }
   }
 
-  /// A lock whose file was removed while the guardian had it is worth nothing; the one that has its name now may be
-  /// free.
+  /// Joins the guardian's lock. If its file was removed meanwhile, the lock is useless, and the file that has
+  /// the name now may be free.
   private static func join(
     _ inherited: consuming FileDescriptor, _ path: String
   ) throws(SystemError) -> LockFile.Outcome {
@@ -59,17 +60,18 @@ final class HomeLock {
     }
   }
 
-  /// A descriptor with which a guardian takes part in the lock.
+  /// Descriptor that lets a guardian share the lock.
   func share() throws(SystemError) -> FileDescriptor {
     guard lock != nil else { throw SystemError(call: "flock", subject: "", code: EBADF) }
     return try lock!.share()
   }
 
-  /// Takes the lock again after somebody has removed its file. Where somebody else is quicker, the lock that SQLite
-  /// keeps on the database still holds him off.
-  /// - Returns: false where somebody else has the file that has its name now, as one does who is just being refused.
+  /// Takes the lock again after its file was removed. If another process is quicker, the lock of SQLite on
+  /// the database still keeps that process out.
+  /// - Returns: False if another process holds the file with this name now, for example one that is just
+  ///   being refused.
   func retake(_ home: BankHome) -> Bool {
-    // Whoever had moved it away may have put it back.
+    // The file may have been moved away and put back.
     if lock != nil, lock!.isAt(path: home.lock) { return true }
     guard case .acquired(let fresh)? = try? LockFile.acquire(path: home.lock, patience: Self.shortPatience)
     else { return false }
@@ -77,7 +79,6 @@ final class HomeLock {
     return true
   }
 
-  /// Gives the lock back, whoever shares it.
-  /// Gives the lock back, whoever shares it.
+  /// Releases the lock, even if other processes share it.
   func release() { if let lock = lock.take() { lock.unlock() } }
 }

@@ -1,13 +1,13 @@
-// Owns what ties a coordinator to its home and to whoever opens the bank again when it dies: the home's lock, its signs of
-// progress, and its guardian. It opens no store.
-// Invariant: the lock comes before the store, and is given up after the guardian was told that everything is kept.
+// Ties of a coordinator to its home and guardian: the lock of the home, the heartbeats and the guardian.
+// Invariant: the lock is taken before the store is opened, and released after the guardian was notified that everything
+// is stored.
 
 import Logbook
 import Posix
 import Time
 import Wire
 
-/// The ties of a coordinator that has its home.
+/// Ties of a coordinator that holds the lock of its home.
 package final class HomeTies {
   let options: CoordinatorOptions
   private let home: BankHome
@@ -15,15 +15,15 @@ package final class HomeTies {
   private let executable: String
   private let environment: Variables
   private var guardianship: Guardianship?
-  /// Whether everything is kept, and the guardian was told so.
+  /// True after everything was stored and the guardian was notified.
   package private(set) var hasClosed = false
 
   /// Takes the lock, or joins the guardian's.
   ///
   /// - Parameters:
-  ///   - inherited: the lock that a guardian shares; nil where none was handed on.
-  ///   - executable: the guardian's program.
-  /// - Throws: why there can be no bank, as the guardian has found out or the lock says.
+  ///   - inherited: Lock shared by a guardian; nil if none was passed.
+  ///   - executable: Path of the guardian's program.
+  /// - Throws: Reason why no bank can open, found by the guardian or by the lock.
   init(
     _ options: CoordinatorOptions, lock inherited: consuming FileDescriptor?, guardian executable: String,
     environment: Variables = Environment.all()
@@ -36,14 +36,14 @@ package final class HomeTies {
     lock = try HomeLock(home, inherited: inherited)
   }
 
-  /// The same by the words of a command line.
+  /// The same from the arguments of a command line.
   package convenience init(
     _ words: [String], lock inherited: consuming FileDescriptor?, guardian executable: String
   ) throws(Failure) {
     try self.init(try CoordinatorOptions(words), lock: inherited, guardian: executable)
   }
 
-  /// Says what a guardian has found in the way; the reasons that can be seen from here were looked at before.
+  /// Throws the obstacle that a guardian has found. Reasons visible to this process were checked before.
   private static func refuse(
     _ obstacle: CoordinatorOptions.Obstacle?, _ home: BankHome
   ) throws(Failure) {
@@ -55,7 +55,7 @@ package final class HomeTies {
     }
   }
 
-  /// The signs of progress, which begin before the store is opened: that may take long.
+  /// Starts the heartbeats, before the store is opened, because that may take long.
   func beginPulse(loop: EventLoop, patience: TimeSpan) -> Pulse {
     let pulse = Pulse(
       home, ServiceNotifier(environment: environment), isGuarded: options.guardian != nil,
@@ -64,9 +64,9 @@ package final class HomeTies {
     return pulse
   }
 
-  /// What the coordinator has of its home.
+  /// Bindings of the coordinator to its home.
   ///
-  /// - Parameter closeStore: done before anybody is told that everything is kept.
+  /// - Parameter closeStore: Called before the guardian is notified that everything is stored.
   func bindings(
     _ pulse: Pulse, loop: EventLoop, log: LogFile, closeStore: @escaping () -> Void = {}
   ) -> HomeBindings {
@@ -85,6 +85,6 @@ package final class HomeTies {
       retakeLock: { [lock, home] in lock.retake(home) })
   }
 
-  /// Begins to watch the guardian, before the bank is opened.
+  /// Starts to watch the guardian, before the bank is opened.
   package func begin() { guardianship?.begin() }
 }
