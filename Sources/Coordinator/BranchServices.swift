@@ -1,7 +1,7 @@
-// Owns which processes stand behind the windows of this bank, what they are told, and by which files they work; and the way
-// to them for what the coordinator itself has to ask. It knows nothing of what they do, and no process: the supervisor does.
-// Invariant: the bank opens and serves whether they come or not; why one does not is told in a status. What was read of a
-// file is what the present process has read: the file is read when a process is told its orders, and by it afterwards.
+// Service processes of this bank, such as the stock: their orders, their files, and the coordinator's own connections
+// to them.
+// Invariant: the bank opens and serves even if they fail; the reason is reported in a status. The recorded contents of
+// a file are those that the present process has read: the file is read when the process gets its orders.
 
 import BankModel
 import Configuration
@@ -13,17 +13,17 @@ import VendingClient
 import Wire
 
 final class BranchServices: BankPart {
-  /// The way to the stock service, and to the manager's side of the vending machine.
+  /// Connections to the stock service, and to the manager's socket of the vending machine.
   let stock: StockClient
   let vending: VendingClient
-  /// Whether everybody was sent home: the stock and the machine can be asked no more.
+  /// True after the services were dismissed: stock and machine cannot be queried any more.
   private(set) var isDismissed = false
 
   private let programs: WorkerPrograms
   private let marks: DatabaseMarks
-  /// The fruits and juices by which the present stock service works; nil where their file made no sense.
+  /// Fruits and juices read by the present stock service; nil if the file is invalid.
   private var assortmentAtWork: Assortment?
-  /// The products that the present vending machine has read; nil where they could not be read.
+  /// Products read by the present vending machine; nil if the file is invalid.
   private var productsAtWork: ProductTable?
 
   init(_ ground: BankPart, _ programs: WorkerPrograms, _ stock: StockClient, _ marks: DatabaseMarks) {
@@ -44,7 +44,8 @@ final class BranchServices: BankPart {
 
   private func listen() {
     serviceSupervisor.orders = { [unowned self] post in
-      // It reads its file after it was told its orders, so what stands there now is what it works by.
+      // The process reads its file after it has received its orders, so the present contents are what it
+      // uses.
       switch post.specification.workerRole {
       case .stock:
         assortmentAtWork = try? files.readAssortment()
@@ -57,7 +58,7 @@ final class BranchServices: BankPart {
     serviceSupervisor.onDatabase = { [unowned marks] post, mark in marks.hear(mark, from: post) }
     serviceSupervisor.onChange = { [followers] in followers.changed = true }
     releases.onReleased = { [unowned self] ticket in
-      // While the disk is full the note stays, and the stock is asked again.
+      // While the disk is full the record is kept, and the stock is asked again.
       guard queue.engine.isWorking else { return releases.putOff() }
       queue.stage(.released(ticket))
       shared?.released(ticket)
@@ -71,25 +72,26 @@ final class BranchServices: BankPart {
     }
   }
 
-  /// Whatever they say or do from here on, nothing follows from it.
+  /// Ignores all further events of the services.
   func stopListening() {
     (serviceSupervisor.onDatabase, serviceSupervisor.onChange) = (nil, nil)
     (releases.onReleased, releases.onTrouble) = (nil, nil)
   }
 
-  /// Sends everybody home: what was asked of them is answered first.
+  /// Asks all services to leave; they answer open requests first.
   func dismiss() {
     isDismissed = true
     serviceSupervisor.closeAll(at: context.now)
   }
 
-  /// Whether there must be a database of a service: it has worked while the bank was open, and only the coordinator is new.
+  /// True if a service must have a database: it worked while the bank was open, and only the coordinator is
+  /// new.
   private func hadDatabase(of name: String) -> Bool {
     guard context.options.isRecovery else { return false }
     return ((try? FileFacts.inspect(context.home.log(of: name)))?.size ?? 0) > 0
   }
 
-  /// After the configuration was read again: whoever works by what is not true any more makes way for a successor.
+  /// Replaces services whose orders or files have changed, after a reload.
   func renew(_ assortment: Assortment, _ products: ProductTable) {
     serviceSupervisor.policy = context.configuration.restarts
     for post in serviceSupervisor.posts where post.specification.workerRole != .web {
@@ -104,7 +106,7 @@ final class BranchServices: BankPart {
     }
   }
 
-  /// Why there is no use in asking one of them now; nil where there is.
+  /// Reason why querying a service is useless now; nil if it is not.
   func trouble(of role: WorkerRole) -> Remark? {
     guard let post = serviceSupervisor.posts.first(where: { $0.specification.workerRole == role }),
       post.phase != .ready, post.isGivenUp || post.history.deathsInARow > 0
@@ -120,7 +122,7 @@ final class BranchServices: BankPart {
       logLimit: configuration.log.rotateBytes, logKeep: configuration.log.keep)
   }
 
-  /// Asks the stock to give back what cancelled tickets hold, and writes what is to be written of the databases.
+  /// Asks the stock to release what cancelled tickets hold, and stores records of the databases.
   func advance() {
     marks.keep()
     if queue.engine.canCommit {
@@ -132,9 +134,9 @@ final class BranchServices: BankPart {
     if vending.nextDeadline != nil { vending.endTurn() }
   }
 
-  /// When something has to be done by itself next; see also ``ServiceSupervisor/nextDeadline``.
+  /// Next deadline of this part; see also ``ServiceSupervisor/nextDeadline``.
   var nextDeadline: MonotonicTime? {
-    // While the disk is full nothing is given back, and a moment that has passed must not keep the loop awake.
+    // While the disk is full nothing is released, and a past deadline must not keep the loop awake.
     let release = queue.engine.isWorking ? releases.nextDeadline : nil
     let other = MonotonicTime.earlier(
       stock.nextDeadline.map { MonotonicTime(nanoseconds: $0.nanoseconds) },
@@ -142,9 +144,9 @@ final class BranchServices: BankPart {
     return .earlier(release, other)
   }
 
-  /// What is held back for those who want juice follows the recipes that the present or the next stock service reads.
+  /// Adjusts the disk space reserved for juice customers to the recipes of the present or next stock service.
   func holdBackForJuices() {
-    // A file that makes no sense makes no juice; what was held back before is held back still.
+    // With an invalid file no juice is made; the present reservation stays.
     guard let assortment = assortmentAtWork ?? (try? files.readAssortment()) else { return }
     queue.engine.holdBack(forJuicesOf: assortment)
     queue.noteRoom()
@@ -169,7 +171,7 @@ final class BranchServices: BankPart {
 
   private var files: BranchFiles { context.options.files }
 
-  /// All files of the bank as they are now. Throws `badConfiguration` with what is wrong in the first bad one.
+  /// Reads all files of the bank. Throws `badConfiguration` for the first invalid one.
   func readFiles() throws(Failure) -> (
     configuration: ReadConfiguration, assortment: Assortment, products: ProductTable
   ) {
@@ -180,13 +182,13 @@ final class BranchServices: BankPart {
 }
 
 extension Remark {
-  /// Why a process that ends so again and again has nothing to say.
+  /// Reason why a process that exits repeatedly cannot start.
   fileprivate init(cannotBegin lastEnd: Remark) {
     switch lastEnd.kind {
     case .processCode: self.init(.cannotBeginCode, lastEnd.values.first ?? "")
     case .processSignal: self.init(.cannotBeginSignal, lastEnd.values.first ?? "")
     case .quoted, .processUnseen, nil: self.init(.cannotBegin, lastEnd)
-    // It has said itself why.
+    // The process has reported the reason itself.
     default: self = lastEnd
     }
   }

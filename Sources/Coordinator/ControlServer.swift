@@ -1,5 +1,5 @@
-// Owns what is told on the control socket, and how it closes: no answer tells what may be gone after a crash, and every
-// request that was sent is answered, or fails at whoever sends it. It knows no command.
+// Server of the control socket.
+// Invariants: no answer contains facts that a crash could undo. Every request is answered, or fails at its client.
 
 import BankModel
 import Posix
@@ -9,7 +9,7 @@ import Wire
 
 package final class ControlServer: ClientServer<ClientMessage, BankMessage, ControlSession> {
   package var onCommand: ((ControlSession, ControlRequest) -> Void)?
-  /// Whether everything that the store shows is on disk, so that it may be told.
+  /// True if the store contains only what is on disk, so that answers may quote it.
   var mayQuote: () -> Bool = { true }
   private var turnedAway: Set<Asked> = []
 
@@ -24,8 +24,8 @@ package final class ControlServer: ClientServer<ClientMessage, BankMessage, Cont
     }
   }
 
-  /// Ends every conversation. What was asked and not heard before the end is answered now: nothing of it was done; what
-  /// is asked after this fails at whoever asks. So nobody is in doubt about what became of a request.
+  /// Ends all connections. Requests sent before the end and not handled yet are refused now, so nothing of
+  /// them was done. Later ones fail at the client. So no client is uncertain about a request.
   package func close(saying refusal: Failure = Failure(.notOpen)) {
     turnEverybodyAway(saying: refusal)
     for session in present { session.channel.hearOut() }
@@ -33,16 +33,16 @@ package final class ControlServer: ClientServer<ClientMessage, BankMessage, Cont
     for session in present { session.channel.closeAfterFlush() }
   }
 
-  /// Does nothing more of what is asked, and says why to whoever asks.
+  /// Refuses all further requests for this reason.
   func turnEverybodyAway(saying refusal: Failure) {
     onCommand = { [unowned self] session, request in turnAway(request, of: session, saying: refusal) }
   }
 
-  /// Answers a request of which nothing is done, because the bank has ended.
+  /// Refuses a request because the bank has ended.
   func turnAway(
     _ request: ControlRequest, of session: ControlSession, saying refusal: Failure = Failure(.notOpen)
   ) {
-    // A withdrawal has no answer of its own, and a list has one for all of its parts.
+    // A withdrawal has no answer of its own, and a list has one for all its parts.
     if case .withdraw = request.command { return }
     let isFirst = turnedAway.insert(Asked(session: session.id, number: request.number)).inserted
     guard isFirst || Kernel.makes("answersEveryPart") else { return }
@@ -54,9 +54,9 @@ package final class ControlServer: ClientServer<ClientMessage, BankMessage, Cont
     let number: UInt32
   }
 
-  /// Answers a request; it leaves at the end of the turn.
+  /// Answers a request; the answer is sent at the end of the iteration.
   ///
-  /// Every answer passes here, so this is where it is made sure that none tells what may be gone after a crash.
+  /// All answers pass through here, so the check that none contains facts that a crash could undo is here.
   package func answer(
     _ session: ControlSession, _ number: UInt32, _ answer: ControlAnswer, more: Bool = false
   ) {
@@ -70,10 +70,10 @@ package final class ControlServer: ClientServer<ClientMessage, BankMessage, Cont
 
   package func flush() { writeAll() }
 
-  /// When the listener, for which there was no descriptor left, is to be heard again.
+  /// Time at which the listener, which had no free descriptor, is tried again.
   package var nextDeadline: MonotonicTime? { nextListening }
 
-  /// When somebody is judged next by what was heard, in the time that was attended.
+  /// Next timeout of a silent client, in attended time.
   package var nextJudgement: MonotonicTime? { nextCheck.map { MonotonicTime(nanoseconds: $0.nanoseconds) } }
 
   package func keepTime(_ now: Moment) {
@@ -82,20 +82,20 @@ package final class ControlServer: ClientServer<ClientMessage, BankMessage, Cont
   }
 }
 
-/// What the coordinator knows of one client of the control socket: what it is in the middle of, and what it is owed.
+/// State of one client of the control socket: its list in progress and its open answers.
 package final class ControlSession: ClientSession<ClientMessage, BankMessage> {
-  /// A list of customers that is still coming.
+  /// List of customers that is still being received.
   var list: ListSpool?
-  /// Long answers that are being sent page by page, by request.
+  /// Long answers being sent page by page, by request.
   var streams: [UInt32: AnswerStream] = [:]
-  /// Requests that wait among the followers, these too.
+  /// Requests waiting in `Followers`, including subscriptions.
   var seats = 0
-  /// Questions that wait until what they ask for is on disk.
+  /// Queries waiting until the store contains only what is on disk.
   var openReadings = 0
-  /// Bytes of payloads of requests that are not taken in yet.
+  /// Payload bytes of requests that are not admitted yet.
   var payloadBytes = 0
 
-  /// Whether a client that was not heard for a while can be heard again.
+  /// True if a paused client can be read again.
   func canBeHeard(within share: Int) -> Bool {
     openRequests < ClientLimits.openRequests / 2 && openReadings < ClientLimits.openReadings / 2
       && payloadBytes < PayloadRoom.ofClient / 2 && channel.backlog < share
@@ -107,9 +107,8 @@ struct Seat {
   var number: UInt32
 }
 
-/// The last words of a bank that has ended, on their way to clients that read slowly.
-/// Invariant: nothing is begun any more, and nobody is waited for longer than a second, which is enough for any that
-/// reads.
+/// Final messages of a bank that has ended, for clients that read slowly.
+/// Invariant: no new work is started, and the wait is at most one second, which is enough for a client that reads.
 package final class Farewell {
   private static let patience = TimeSpan.seconds(1)
 
@@ -117,7 +116,7 @@ package final class Farewell {
   private let loop: EventLoop
   private let until: MonotonicTime
 
-  /// Ends every conversation; see ``ControlServer/close(saying:)``.
+  /// Ends all connections; see ``ControlServer/close(saying:)``.
   package init(_ server: ControlServer, _ loop: EventLoop) {
     self.server = server
     self.loop = loop
@@ -125,8 +124,8 @@ package final class Farewell {
     server.close()
   }
 
-  /// Waits until somebody has read something.
-  /// - Returns: whether everything was said, or nobody is waited for any more.
+  /// Waits for the next event.
+  /// - Returns: True if everything was sent, or the time is over.
   package func turn() throws(SystemError) -> Bool {
     guard !server.sessions.isEmpty, SystemClock.monotonic() < until else { return true }
     try loop.runOnce(until: until)

@@ -1,8 +1,7 @@
-// Owns whether this bank has a server of its page, and how that was asked for. What the server does it does not know, and the
-// supervisor has its process.
-// Invariant: there is at most one; it is there until somebody ends it or the bank, also over a coordinator that was killed and
-// brought back: how it was asked for stands in a file meanwhile. The bank opens and serves whether it comes or not.
-// Failure: what is asked for and cannot be is refused; a file that makes no sense asks for nothing.
+// Web server process of this bank, and the order it was started with. The supervisor manages its process.
+// Invariant: there is at most one. It runs until it or the bank is stopped, also across a restart of a killed
+// coordinator, because its order is stored in a file. The bank opens and serves even if it fails.
+// Errors: an order that cannot be fulfilled is refused; an invalid file counts as no order.
 
 import BankModel
 import Configuration
@@ -20,16 +19,16 @@ final class PageServer: BankPart {
     super.init(ground)
   }
 
-  /// The one of the coordinator before this one goes on; one of a bank that was closed does not.
+  /// Restarts the web server of a crashed coordinator; that of a closed bank stays off.
   func open() {
-    // No simulation has a page, and its histories stay what they are.
+    // Simulations have no web server, and their recorded runs must not change.
     guard Kernel.isLinux else { return }
     guard context.options.isRecovery, let order = remembered() else { return forget() }
     self.order = order
     begin(order)
   }
 
-  /// Begins one, or ends it where there is no order.
+  /// Starts a web server, or stops it if there is no order.
   func take(_ wanted: WebOrder?, _ seat: Seat) throws(Failure) {
     guard let wanted else {
       order = nil
@@ -47,7 +46,7 @@ final class PageServer: BankPart {
       throw Failure(.system, subject: programs.web, detail: "this build has no server of the page")
     }
     if let order, wanted.isMet(by: order), post?.isGivenUp == false { return }
-    // A server that was just ended may have kept a session behind its end.
+    // A web server that was just stopped may have left a stored session.
     if order == nil { forget() }
     order = wanted
     remember(wanted)
@@ -84,10 +83,10 @@ final class PageServer: BankPart {
     RecoveryNote.keep(Array(text.utf8), at: note)
   }
 
-  /// Writes the note again after it was lost.
+  /// Writes the file again after it was removed.
   func keepNote() { if let order { remember(order) } }
 
-  /// The page is closed, and every session of it has ended.
+  /// Removes the order, and all stored sessions of the web server.
   private func forget() {
     try? Directory.unlink(note)
     try? Directory.unlink(Paths.join(context.home.path, "run", "web.sessions"))

@@ -1,8 +1,7 @@
-// Owns the way in which what was put by for a cancelled ticket gets back to the shelves: the notes that the store keeps,
-// and the stock that is asked under the ticket's name. It knows no queue. Invariant: a note goes only after the stock
-// has answered, and asking twice gives back once, so a crash anywhere leaves nothing out and does nothing twice.
-// A stock that does not answer is asked again; nobody waits for it. What it refuses holds up nothing behind it: the notes
-// are walked through to their end, and those that were refused are asked for again with a longer pause.
+// Release of stock held by cancelled tickets: reads the store's records and asks the stock under the ticket's name.
+// Invariant: a record is removed only after the stock has answered, and repeating the request releases once. So no
+// crash loses or repeats a release. A stock that does not answer is asked again later. A refusal does not block other
+// records: each walk covers all of them, and refused ones are retried after a longer pause.
 
 import BankModel
 import Posix
@@ -11,36 +10,36 @@ import StockClient
 import Time
 
 package final class ReleaseQueue {
-  /// Called when the stock has given back, or knows that it holds nothing.
+  /// Called when the stock has released, or reports that it holds nothing.
   package var onReleased: ((TicketOfDay) -> Void)?
-  /// Called when the stock refuses, which it has no reason to: for the log.
+  /// Called when the stock refuses, which is never expected; for the log.
   package var onTrouble: ((TicketOfDay, String) -> Void)?
 
   private let stock: StockClient
   private let books: BooksName
   private let patience: TimeSpan
   private var asked: Set<TicketOfDay> = []
-  /// There may be notes that no walk has come by.
+  /// True if there may be records that no walk has covered.
   private var isDue = true
-  /// Where the present walk through the notes has come to; nil while there is none.
+  /// Position of the present walk through the records; nil if there is none.
   private var walk: Walk?
   private var retryAt: MonotonicTime?
-  /// What the stock has refused, with its words.
+  /// Refused tickets, with the stock's message.
   private(set) var refused: [TicketOfDay: String] = [:]
   private var refusedAt: MonotonicTime?
 
   private struct Walk {
-    /// The last note that it has come by.
+    /// Last record covered.
     var place: TicketOfDay?
-    /// Whether it asks for what was refused before, too.
+    /// True to retry refused tickets, too.
     var isThorough: Bool
   }
 
-  /// Tickets that are asked for at a time.
+  /// Requests in flight at a time.
   static let limit = 64
-  /// Refused tickets that are remembered as such; of the others it is found out again with each walk.
+  /// Largest number of refused tickets in memory; others are refused again with each walk.
   static let remembered = 4_096
-  /// The pause after the stock did not answer, and after it has refused.
+  /// Pauses after the stock did not answer, and after it has refused.
   private static let pause = TimeSpan.seconds(1)
   static let longPause = TimeSpan.seconds(30)
 
@@ -52,8 +51,8 @@ package final class ReleaseQueue {
 
   package func look() { isDue = true }
 
-  /// The disk is full: what is given back cannot be noted. It looks again after a pause, because a note that the store
-  /// has forgotten would be asked for at once, again and again.
+  /// Postpones the walk because the disk is full and releases cannot be recorded. Continues after a pause:
+  /// otherwise a record that the store has discarded would be requested again at once, repeatedly.
   package func putOff() {
     isDue = false
     if !Kernel.makes("putsOffForGood") { tryLater() }
@@ -61,8 +60,8 @@ package final class ReleaseQueue {
 
   package var nextDeadline: MonotonicTime? { .earlier(retryAt, refusedAt) }
 
-  /// Asks for what is noted in the store and was not asked for yet. Only what is on disk is asked for: a cancellation
-  /// that is lost with a crash must have given nothing back.
+  /// Requests the release of recorded tickets. Only records on disk are used: a cancellation that a crash
+  /// undoes must not have released anything.
   package func advance(_ store: any QueueReading, now: MonotonicTime) throws(StoreError) {
     if let due = retryAt, due <= now {
       retryAt = nil
@@ -78,12 +77,12 @@ package final class ReleaseQueue {
     try goOn(store)
   }
 
-  /// Goes on with the walk as far as the stock may be asked at once.
+  /// Continues the walk within the limit of requests in flight.
   private func goOn(_ store: any QueueReading) throws(StoreError) {
     while asked.count < Self.limit, let walk {
       let page = try store.unreleased(after: walk.place, limit: Self.limit)
       for ticket in page where asked.count < Self.limit {
-        // Whoever was asked may have answered at once that there is no use in going on.
+        // An immediate answer may have ended the walk.
         guard self.walk != nil else { return }
         self.walk?.place = ticket
         guard walk.isThorough || refused[ticket] == nil else { continue }
@@ -106,7 +105,7 @@ package final class ReleaseQueue {
       if !Kernel.makes("asksForEachTicketOnce") { self.asked.remove(ticket) }
       switch result {
       case .success(.done): self.released(ticket)
-      // It was given back by somebody else before.
+      // It was released before.
       case .success(.failure(let failure)) where failure.code == .givenBack: self.released(ticket)
       case .success(.failure(let failure)) where failure.code == .diskFull:
         if Kernel.makes("takesAFullStockForGivenBack") { self.released(ticket) } else { self.tryLater() }
@@ -118,7 +117,7 @@ package final class ReleaseQueue {
     }
   }
 
-  /// What cannot be given back, of many the first.
+  /// Problems with releases, the first ones of many.
   func problems(limit: Int = 100) -> [Remark] {
     let tickets = refused.keys.sorted { ($0.day, $0.ticket) < ($1.day, $1.ticket) }
     let told = tickets.prefix(limit).map { Remark(.notReturned, $0.ticket, $0.day, refused[$0] ?? "") }
@@ -138,7 +137,7 @@ package final class ReleaseQueue {
     onTrouble?(ticket, words)
   }
 
-  /// There is no use in going on: it begins anew after a pause.
+  /// Ends the walk and starts another one after a pause.
   private func tryLater() {
     walk = nil
     retryAt = retryAt ?? SystemClock.monotonic() + Self.pause

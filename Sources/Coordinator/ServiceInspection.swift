@@ -1,6 +1,7 @@
-// Owns the look into the stock and the vending machine of a closed bank: their databases, opened under their own locks,
-// because nobody is there to be asked. It judges nothing and changes nothing. Invariant: what cannot be looked at is a
-// finding with its reason, and the rest of the audit is told all the same.
+// Audit of the stock and the vending machine of a closed bank, by their databases, which are opened under their own
+// locks because no service is running. It changes nothing.
+// Invariant: a database that cannot be read is a finding with its reason, and the rest of the audit is reported all the
+// same.
 
 import BankModel
 import Glibc
@@ -14,19 +15,19 @@ import Wire
 
 struct ServiceInspection {
   let home: BankHome
-  /// The business day that comes next, or has begun.
+  /// Business day that comes next, or has started.
   let day: BusinessDay
-  /// What the orders of the bank's tickets are called by.
+  /// Identity of the bank in the orders of its tickets.
   let books: BooksName
-  /// The bank's own database, with what it remembers of the others; nil where it has none.
+  /// The bank's own database, with its records of the others; nil if it has none.
   let bank: SQLiteStore?
-  /// The bank's books.
+  /// Queries of the bank's database.
   let reading: any QueueReading
 
-  /// Books that several branches share are looked through at once: nobody else waits.
+  /// A shared database is read in one step: no other work waits here.
   private var stride: Int64 { bank == nil ? StockVisit.stride : 20_000 }
 
-  /// How long a service that is just ending may keep its lock.
+  /// Time for which an exiting service may keep its lock.
   private static let patience = TimeSpan.seconds(3)
 
   private var stockHome: ServiceHome { ServiceHome(path: home.path, name: "stock") }
@@ -62,7 +63,7 @@ struct ServiceInspection {
       let store = try SQLiteVendingStore(inspecting: file)
       let name = try store.load(newMachine: 1).machine
       try compare(store, named: "vending", identity: name, into: &report)
-      // Where there is no stock it has given out nothing. It is not made here.
+      // Without a stock nothing was taken from it; no database is created here.
       let stock = isThere(stockHome) ? try SQLiteStockStore(inspecting: try database(of: stockHome)) : nil
       _ = try stock?.load(newLedger: 1)
       while let question = reckoning.question {
@@ -94,14 +95,14 @@ struct ServiceInspection {
     report.add(try DatabaseMismatch.find(mark, of: name, books: books, bank), of: name)
   }
 
-  /// Why a service could not be looked at. A look that sorts what it reads needs room as well: without it nothing is said of
-  /// anything, be it good or bad.
+  /// Reason why a service could not be audited. Sorting needs disk space: if it is full, the audit fails
+  /// without findings.
   private func reason(of error: StoreError) throws(StoreError) -> Remark {
     if case .diskFull = error { throw error }
     return Remark(quoting: error.description)
   }
 
-  /// Keeps services off meanwhile. The lock ends with the value.
+  /// Keeps services out. The lock is released with the value.
   private func visit(_ service: ServiceHome) throws(StoreError) -> LockFile {
     let until = SystemClock.monotonic() + Self.patience
     do throws(SystemError) {

@@ -1,8 +1,7 @@
-// Owns one judgement of the audit: whether the queue's tickets and the stock's orders tell the same story. The stock is
-// asked page by page, and whoever holds this decides when; it knows no socket and no file.
-// Every juice that was made has taken, nobody who was sent away has, and nobody holds anything for a ticket that was
-// cancelled or never was. What looks wrong is looked at once more, because both go on while they are asked.
-// Invariant: memory grows with a page, never with the bank.
+// Audit of the queue's juice tickets against the stock's orders. The caller queries the stock page by page. Every juice
+// that was made has taken its fruits. No customer who was sent away has, and no order holds anything for a cancelled or
+// unknown ticket. A suspicious ticket is checked a second time, because queue and stock continue to work meanwhile.
+// Invariant: memory grows with a page, not with the bank.
 
 import BankModel
 import QueueCore
@@ -27,18 +26,18 @@ struct StockReckoning {
     self.stride = stride
   }
 
-  /// Receipts that are looked at for a page at most, whatever their service. The stock is asked also where there is no juice
-  /// among them, so that the others are heard in between.
+  /// Most receipts read per page, of all services. The stock is queried even if a page has no juice, so that
+  /// other work runs in between.
   private let stride: Int64
-  /// Problems that are told; the rest are counted.
+  /// Largest number of reported problems; further ones are counted.
   private static let told = 100
 
   private var stage = Stage.greeting
   private var page: [Receipt] = []
   private var pageEnd: Int64 = 0
-  /// Tickets that looked wrong and are looked at once more.
+  /// Suspicious tickets that are checked a second time.
   private var suspects: [Suspect] = []
-  /// Orders that were made for tickets of other books.
+  /// Orders that belong to another bank's tickets.
   private var foreign: Int64 = 0
   private var difference: Int64 = 0
   private var problems: [Remark] = []
@@ -87,7 +86,7 @@ struct StockReckoning {
         case .others: foreign += 1
         case .own(let day, let number):
           let ticket = TicketOfDay(day: day, ticket: number)
-          // Whoever has a receipt was looked at with it.
+          // Tickets with a receipt were checked with it.
           if try receipt(of: ticket, order.id, store) != nil { continue }
           try suspect(ticket, order.id, [order.id: order], store, presentDay)
         }
@@ -98,7 +97,7 @@ struct StockReckoning {
     }
   }
 
-  /// Has a ticket and its order looked at once more where they look wrong.
+  /// Adds a suspicious ticket to the second check.
   private mutating func suspect(
     _ ticket: TicketOfDay, _ order: OrderID, _ known: [OrderID: KeptOrder], _ store: any QueueReading,
     _ day: BusinessDay
@@ -136,7 +135,7 @@ struct StockReckoning {
     suspects = []
   }
 
-  /// What is wrong with a ticket and its order; nil where nothing is. `pieces` are those that are on the wrong side.
+  /// Problem of a ticket and its order, with the number of misplaced pieces; nil if there is none.
   private func verdict(
     _ ticket: TicketOfDay, _ name: OrderID, _ order: KeptOrder?, _ store: any QueueReading, _ day: BusinessDay
   ) throws(StoreError) -> (remark: Remark, pieces: Int64)? {
@@ -160,8 +159,8 @@ struct StockReckoning {
     }
   }
 
-  /// The receipt of the ticket for which an order of this name was made; that of another ticket of the same number, in
-  /// another copy of the books, is none.
+  /// Receipt of the ticket for which this order was made. A receipt with the same number from another copy of
+  /// the database does not count.
   private func receipt(
     of ticket: TicketOfDay, _ name: OrderID, _ store: any QueueReading
   ) throws(StoreError) -> Receipt? {
@@ -169,7 +168,7 @@ struct StockReckoning {
     return receipt.map(books.order) == name ? receipt : nil
   }
 
-  /// The same for a customer of the present day who has none yet.
+  /// True if a waiting customer of the present day has this order.
   private func isKept(
     _ ticket: TicketOfDay, _ name: OrderID, _ store: any QueueReading
   ) throws(StoreError) -> Bool {

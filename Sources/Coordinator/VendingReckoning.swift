@@ -1,9 +1,8 @@
-// Owns one judgement of the audit: whether the vending machine's purchases and the stock's orders tell the same story.
-// Both are asked, and whoever holds this decides when; it knows no socket and no file.
-// Every drink that was paid for has left the stock, and none left it that was not, beyond those of purchases under way.
-// The machine is asked before and after the stock, because both go on while they are asked; a purchase that began and was
-// taken back between is in neither answer, so what differs is looked at again before it is a finding.
-// Invariant: memory grows with a page, never with the machine's history.
+// Audit of the vending machine's purchases against the stock's orders. The caller queries both. Every paid drink has
+// left the stock, and no other, except for purchases in progress. The machine is queried before and after the stock,
+// because both continue to work. A purchase that was started and cancelled in between is in neither answer, so a
+// difference is checked again before it is a finding.
+// Invariant: memory grows with a page, not with the machine's history.
 
 import BankModel
 import VendingCore
@@ -20,7 +19,7 @@ struct VendingReckoning {
     case orders(after: OrderID)
   }
 
-  /// As many looks that differ are a finding. What really is missing is missing in each of them.
+  /// Number of checks that must differ for a finding. A real difference appears in each of them.
   private let looks: Int
   private var stage = Stage.before
   private var look = 1
@@ -30,7 +29,7 @@ struct VendingReckoning {
   private var problems: [Remark] = []
   private var isIncomplete = false
 
-  /// - Parameter looks: 1 where nothing goes on meanwhile.
+  /// - Parameter looks: 1 if nothing changes meanwhile.
   init(looks: Int = 3) { self.looks = looks }
 
   var question: Question? {
