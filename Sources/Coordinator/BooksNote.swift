@@ -1,25 +1,26 @@
-// Owns the note of which shared books this home has joined, beside the sockets: the next start recognizes them by it, and so do
-// the processes that read them.
-// Invariant: the file is replaced whole, so a reader finds all of one moment. It holds no password, because no address does.
-// Failure: a note that cannot be written or read is none, and the books are recognized by nothing.
+// File that records the shared database that this home has joined. The next start and the reader processes recognize
+// the database by it.
+// Invariant: the file is replaced as a whole, so it contains the state of one moment. It contains no password, because
+// addresses have none.
+// Errors: a file that cannot be written or read counts as missing; then the database is not checked.
 
 import Posix
 import QueueCore
 
 struct BooksNote: Equatable {
-  /// The address of the books.
+  /// Address of the database.
   var address: String
-  /// The name of the branch there.
+  /// Name of the branch there.
   var branch: String
-  /// What is known of them.
+  /// Last known state of the database.
   var mark: BooksMark
 
   private static let longest = 1 << 14
 
-  /// Keeps it. It is for the death of a process, so the disk is not waited for.
+  /// Stores the record. The file is needed after the death of the process only, so it is not synced.
   func keep(at path: String) { RecoveryNote.keep(Array(text.utf8), at: path) }
 
-  /// What was kept; nil where nothing was, or it cannot be relied on.
+  /// Stored record; nil if the file is missing or invalid.
   static func read(from path: String) -> BooksNote? {
     guard let file = try? FileDescriptor.open(path, [.readOnly, .noFollow]),
       let bytes = try? file.readAll(limit: longest)
@@ -46,7 +47,7 @@ struct BooksNote: Equatable {
     return BooksNote(address: String(lines[0]), branch: String(lines[1]), mark: mark)
   }
 
-  /// What is known of the branch of this name: of another one nothing but the books.
+  /// Last known state for the branch of this name; without epoch and commits for another branch.
   func mark(of branch: String) -> BooksMark {
     guard branch != self.branch else { return mark }
     var mark = mark
@@ -56,6 +57,6 @@ struct BooksNote: Equatable {
 }
 
 extension BankHome {
-  /// The note of which shared books were joined.
+  /// File with the record of the joined database.
   var booksNote: String { Paths.join(run, "books") }
 }

@@ -1,5 +1,5 @@
-// Owns the books of a bank in a home that is not open: its database, and what an audit sees around it. Whoever has one holds
-// the lock of the home, so that no coordinator opens the bank meanwhile. It changes nothing.
+// Database of a closed bank, and the audit of its home. The caller holds the lock of the home, so no coordinator opens
+// the bank meanwhile. It changes nothing.
 
 import BankModel
 import Glibc
@@ -13,9 +13,9 @@ final class ClosedBank: InspectedBooks {
   private let home: BankHome
   private let store: SQLiteStore
   private let numbers: InspectedNumbers
-  /// What the books are called; nil where they were never given a name.
+  /// Identity of the bank; nil if none was ever assigned.
   let name: BooksName?
-  /// The day that comes next, or has begun.
+  /// Day that comes next, or has started.
   private let day: BusinessDay
 
   init(_ home: BankHome, now: WallTime) throws(StoreError) {
@@ -31,14 +31,14 @@ final class ClosedBank: InspectedBooks {
   }
 
   var reading: any QueueReading { store }
-  /// The same, to be carried to another place.
+  /// The same store, for a move.
   var export: any QueueExport { store }
 
-  /// Nobody can change them meanwhile.
+  /// No process can change the database meanwhile.
   func look() -> InspectedNumbers { numbers }
 
-  /// Nobody else is waiting, so a stranger who may just be ending is waited for. One who may just be opening the bank
-  /// waits for this process to leave, so it leaves at once: nil.
+  /// Audits the bank. No other client waits, so an unknown process that may be exiting is waited for. One
+  /// that may be opening the bank waits for this process to exit: then the result is nil.
   func audit() throws(StoreError) -> AuditReport? {
     let outside = HomeAudit(home: home)
     var strangers = outside.strangers(known: [CurrentProcess.pid])

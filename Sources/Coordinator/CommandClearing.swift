@@ -1,9 +1,10 @@
-// The end of what is left of the commands and workers of a coordinator that died together with its runners, before their
-// customers are assigned again. It is in the groups of the home's windows where there are such groups, and is recognized by its
-// mark, its environment or its new parent everywhere. A note in the home says that there may be some, and in which group: a
-// customer with a receipt does not wait any more, and may have left a process behind all the same.
-// Invariant: no customer is assigned before it is done. Where there is no note, no customer waits for a command, and there are no
-// workers, there is nothing to look for. Failure: what cannot be ended is named in the log, and its services wait for its end.
+// Search and kill of processes that commands and workers of a dead coordinator have left, before their customers are
+// assigned again. Such processes are in the control groups of the home's windows, if there are any. They are also
+// recognized by their mark, their environment or their new parent. A marker file in the home records that there may be
+// some, and in which group: a customer with a receipt does not wait any more, but its command may have left a process.
+// Invariant: no customer is assigned before the search is complete. Without a marker file, waiting customers for
+// commands, or workers, there is nothing to search.
+// Errors: a process that cannot be killed is logged, and its service waits until it exits.
 
 import CommandRunner
 import Configuration
@@ -12,24 +13,24 @@ import Posix
 import QueueCore
 import Time
 
-/// What comes first in a coordinator that may have had a predecessor.
+/// First step of a coordinator that may have had a predecessor.
 package final class CommandClearing {
   private let context: BankContext
-  /// Nil where there is nothing to look for, and when nothing is left.
+  /// Search by marks and environments; nil if it is not needed or complete.
   private var orphans: Orphans?
-  /// Groups with processes that were ended and are not gone.
+  /// Groups whose processes were killed and have not exited yet.
   private var groups: [ControlGroup] = []
-  /// When those that are left are given up.
+  /// Time at which remaining processes are given up.
   private let giveUpAt: MonotonicTime
-  /// Those that could not be ended. Complete when ``isDone`` is true.
+  /// Processes that could not be killed. Complete when ``isDone`` is true.
   private(set) var left: [Orphans.Left] = []
 
-  /// From SIGKILL until whatever is left is given up, and from one look at a group to the next.
+  /// Time from SIGKILL until remaining processes are given up, and pause between two checks of a group.
   private static let (patience, pause) = (TimeSpan.seconds(10), TimeSpan.milliseconds(1))
-  /// The program of a guardian, whose children are coordinators and what they have left.
+  /// Program name of a guardian, whose child processes are coordinators and their orphans.
   private static let guardian = "bank-guardian"
 
-  /// - Parameter books: as the coordinator begins.
+  /// - Parameter books: Counters at the start of the coordinator.
   package init(of coordinator: Coordinator, _ books: Books) {
     context = coordinator.context
     let now = context.loop.moment().monotonic
@@ -45,10 +46,10 @@ package final class CommandClearing {
     settle(at: now)
   }
 
-  /// Whether nothing is left, or nothing that could be ended.
+  /// True if no process is left that could be killed.
   package var isDone: Bool { orphans == nil && groups.isEmpty }
 
-  /// Waits for the next thing to happen, and does what there is to do.
+  /// Waits for the next event and handles it.
   package func turn() throws(SystemError) {
     let nextLook = groups.isEmpty ? nil : context.loop.moment().monotonic + Self.pause
     _ = try context.loop.runOnce(until: .earlier(orphans?.deadline, nextLook))
@@ -78,8 +79,9 @@ package final class CommandClearing {
     }
   }
 
-  /// The guardian that has started this process, if it is a program of its own: it is a subreaper, and whatever a former
-  /// coordinator has left falls to it. A person's `bankctl` may have other children, and process 1 has those of the machine.
+  /// Process id of the guardian that started this process, if it is the guardian program. It is a subreaper,
+  /// so orphans of an earlier coordinator are reparented to it. Not for other parents: a user's `bankctl` may
+  /// have other child processes, and process 1 has those of the machine.
   private static func keeper(_ context: BankContext) -> pid_t? {
     guard let guardian = context.options.guardian, guardian > 1, CurrentProcess.parentPid == guardian,
       ProcessTable.name(of: guardian) == Self.guardian
@@ -87,8 +89,9 @@ package final class CommandClearing {
     return guardian
   }
 
-  /// Says to the next one that a command may have been started. It is for the death of processes and not of the machine,
-  /// which leaves none, so no disk is waited for. Where it cannot be kept those who wait still say so.
+  /// Writes the marker file that a command may have been started. It is needed after the death of processes,
+  /// but not of the machine, which leaves none, so it is not synced. If it cannot be written, waiting
+  /// customers still cause a search.
   static func note(in home: BankHome, _ groups: WindowGroups?) {
     guard
       let note = try? FileDescriptor.open(home.commandsNote, [.writeOnly, .create, .truncate], mode: 0o600)
@@ -99,7 +102,7 @@ package final class CommandClearing {
   private static func isWanted(_ context: BankContext, _ books: Books) -> Bool {
     if (try? FileFacts.inspect(context.home.commandsNote)) != nil { return true }
     let kinds = context.kinds
-    // A worker is there, and may have started others, whether anybody waits or not.
+    // Workers run, and may have started processes, even if no customer waits.
     let hasWorkers = context.configuration.services.contains { context.configuration.worker(of: $0) != nil }
     return hasWorkers
       || books.waiting.lines.indices.contains {

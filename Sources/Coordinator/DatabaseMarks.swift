@@ -1,7 +1,6 @@
-// Owns whether the databases beside the bank's are those that it knows, and what is to be written down of them.
-// Invariant: a database is told to write down the present opening only where nothing is wrong, or where what is wrong was
-// done on purpose, or where the operator has said 'reload' to go on with it; the bank follows when it has, as soon as
-// nothing is staged.
+// Check that the databases beside the bank's are those that it knows, and the records about them.
+// Invariant: a database records the present opening only if it matches, if the mismatch was made on purpose, or if the
+// operator has accepted it by 'reload'. The bank stores its own record after that, as soon as nothing is staged.
 
 import BankModel
 import QueueCore
@@ -10,15 +9,16 @@ import Time
 import Wire
 
 final class DatabaseMarks: BankPart {
-  /// What is to be written down of the databases.
+  /// Records to be stored, by service name.
   private var notes: [String: KnownDatabase] = [:]
 
-  /// This opening, as the databases beside the bank's write it down.
+  /// Mark of this opening, which the other databases record.
   private var mark: BankMark {
     BankMark(books: context.booksName.number, opening: context.incarnation, openedAt: context.openedAt.wall)
   }
 
-  /// A service tells of its database: before it is ready, and when it has written down this opening.
+  /// Handles the mark of a service's database, before the service is ready and after it has recorded this
+  /// opening.
   func hear(_ database: DatabaseMark, from post: SupervisedService) {
     guard let memory = context.bindings.memory, !context.isCutOff else { return }
     let name = post.specification.name
@@ -29,7 +29,7 @@ final class DatabaseMarks: BankPart {
       }
       let mismatch = try DatabaseMismatch.find(database, of: name, books: context.booksName, memory)
       let isProblem = mismatch?.isProblem == true && !post.isAccepted
-      // Whoever sets a file aside while the bank is open has just been told what becomes of it.
+      // A user who sets a file aside while the bank is open has been informed of the consequences.
       post.mismatch = mismatch == .newDatabase && post.generation > 1 || post.isAccepted ? nil : mismatch
       if let mismatch { write(mismatch, of: name) }
       if !isProblem { serviceSupervisor.say(.bank(mark), to: post) }
@@ -38,7 +38,7 @@ final class DatabaseMarks: BankPart {
 
   var mismatched: [SupervisedService] { serviceSupervisor.posts.filter { $0.mismatch?.isProblem == true } }
 
-  /// The configuration was read again by somebody who may know nothing of what is wrong with a database: it stays wrong.
+  /// Keeps mismatches after a reload by a process that may not have reported them to the operator.
   func insist() {
     for post in mismatched {
       if let mismatch = post.mismatch { write(mismatch, of: post.specification.name) }
@@ -55,7 +55,7 @@ final class DatabaseMarks: BankPart {
     }
   }
 
-  /// Writes down which databases have written down this opening, as soon as nothing is staged.
+  /// Stores the records of databases that have recorded this opening, as soon as nothing is staged.
   func keep() {
     guard !notes.isEmpty, queue.engine.isKept, queue.engine.isWorking, let memory = context.bindings.memory
     else { return }
@@ -66,7 +66,7 @@ final class DatabaseMarks: BankPart {
         try memory.remember(database, of: name)
       }
     } catch {
-      // Without the note an older copy is not noticed by this opening, and nothing else is wrong.
+      // Without the record this opening does not detect an older copy; nothing else is affected.
       guard case .diskFull = error else { return queue.fail(error) }
     }
   }
@@ -104,7 +104,7 @@ extension DatabaseMismatch {
 }
 
 extension AuditReport {
-  /// Adds what is wrong with a database beside the bank's: a note where it was done on purpose, and a problem otherwise.
+  /// Adds a mismatch of a database: a note if it was made on purpose, and a problem otherwise.
   mutating func add(_ mismatch: DatabaseMismatch?, of name: String) {
     guard let mismatch else { return }
     if mismatch.isProblem { add(mismatch.remark(on: name)) } else { note(mismatch.remark(on: name)) }

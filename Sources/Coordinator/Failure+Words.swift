@@ -1,5 +1,5 @@
-// Owns how refusals of the queue and errors of the store are told to clients: a code that scripts know, and particulars.
-// It decides nothing and finds no words; those are the client's.
+// Conversion of the queue's refusals and the store's errors to failures for clients: a code for scripts, and
+// particulars. The client finds the text.
 
 import BankModel
 import Configuration
@@ -8,7 +8,7 @@ import Time
 import Wire
 
 extension Failure {
-  /// - Parameter services: what they are called.
+  /// - Parameter services: Names of the services.
   init(refusal: QueueRefusal, _ services: ServiceDirectory) {
     switch refusal {
     case .queueFull(let waiting, let limit):
@@ -27,7 +27,7 @@ extension Failure {
     }
   }
 
-  /// A file that cannot be used, in the language of whoever has asked for it.
+  /// Failure for an invalid file, in the client's language.
   init(_ error: ConfigurationError, in language: Language) {
     self.init(.badConfiguration, subject: error.path, detail: error.message(in: language))
   }
@@ -44,10 +44,10 @@ extension Failure {
   }
 }
 
-/// What can be wrong with a request for tickets by itself, before anybody knows of it: every limit that a customer
-/// keeps. What is found is a remark, so that it can be said in any language.
+/// Checks of an enqueue request by itself: every limit that a customer must keep. The result is a remark, so that it
+/// can be reported in any language.
 extension EnqueueOrder {
-  /// - Parameter now: by the calendar.
+  /// - Parameter now: Wall-clock time.
   func fault(maxPayload: Int64, now: WallTime) -> Remark? {
     if !(1...BankModel.Limits.customersPerCommand).contains(count) {
       return Remark(.customersRange, BankModel.Limits.customersPerCommand, count)
@@ -72,9 +72,10 @@ extension EnqueueOrder {
 }
 
 extension EnqueueOrder {
-  /// The service for which they come, whose customers bring what is asked of them; nil where it is drawn.
+  /// Service of the request, after the check that its customers bring what the service needs; nil if the
+  /// service is drawn.
   ///
-  /// - Parameter policy: says whose customers move money.
+  /// - Parameter policy: Rules that define which services post amounts.
   func knownService(among services: OfferedServices, by policy: QueuePolicy) throws(Failure) -> Service? {
     guard let name = self.service else { return nil }
     let service = try services.service(name)
@@ -88,8 +89,8 @@ extension EnqueueOrder {
 
 extension EnqueueEntry {
   /// - Parameters:
-  ///   - now: by the calendar.
-  ///   - place: in the list, from 1.
+  ///   - now: Wall-clock time.
+  ///   - place: Position in the list, from 1.
   func fault(maxPayload: Int64, now: WallTime, place: Int64) -> Remark? {
     if service == .juice { return Remark(.notInList, service.text) }
     if !((service.movesMoney ? 1 : 0)...BankModel.Limits.amount).contains(amount) {
@@ -105,12 +106,12 @@ extension EnqueueEntry {
   }
 }
 
-/// Whether a customer brings what serving one moves, and nothing where nothing is moved. What a deposit or a loan does not say
-/// is drawn.
+/// Checks that customers bring the amount and account that their service posts, and none if it posts nothing. Missing
+/// values of a deposit or loan are drawn.
 ///
 /// - Parameters:
-///   - rule: of the service.
-///   - place: in a list, from 1; nil for customers who are all alike.
+///   - rule: Posting rule of the service.
+///   - place: Position in a list, from 1; nil for equal customers.
 func moneyFault(
   _ service: ServiceName, _ rule: PostingRule?, amount: Won, account: AccountNumber, place: Int64?
 ) -> Remark? {
@@ -125,13 +126,13 @@ func moneyFault(
 }
 
 extension ServiceName {
-  /// True if its customers order something by its name. Without a name no station could ever serve them.
+  /// True if its customers order something by its name. Without a name no station could serve them.
   fileprivate var ordersByName: Bool { self == .juice }
-  /// Whether its customers carry a payload. Whoever orders by name has said everything with the name.
+  /// True if its customers may carry a payload. An order by name needs none.
   fileprivate var carriesPayload: Bool { !ordersByName }
 }
 
-/// For a moment that has passed somebody is served at once; beyond ten years it is rather a mistake than an order.
+/// Checks a due time. A past time means at once; more than ten years ahead is more likely a mistake than an order.
 private func dueFault(_ dueAt: Int64?, _ delay: Int64?, now: WallTime, place: Int64?) -> Remark? {
   if dueAt != nil, delay != nil { return Remark(.dueTwice) }
   let (ahead, overflow) = (dueAt ?? now.milliseconds).subtractingReportingOverflow(now.milliseconds)

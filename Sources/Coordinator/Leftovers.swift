@@ -1,6 +1,6 @@
-// Processes of former attempts that could not be ended, and the services that wait for their end.
-// Invariant: no window of such a service gets a process while one of them lives.
-// Failure: a process of an unknown service holds up all services whose work is done by processes.
+// Processes of earlier attempts that could not be killed, and the services that wait for their exit.
+// Invariant: no process starts at a window of such a service while one of them exists.
+// Errors: a process of an unknown service blocks all services that use commands or workers.
 
 import BankModel
 import CommandRunner
@@ -8,9 +8,9 @@ import Glibc
 import Posix
 import Time
 
-/// What is left of former attempts.
+/// Processes left by earlier attempts.
 struct Leftovers {
-  /// How often a service looks whether they have ended.
+  /// Pause between two checks.
   static let pause = TimeSpan.seconds(1)
 
   private var processes: [Orphans.Left] = []
@@ -19,7 +19,7 @@ struct Leftovers {
     for process in others where !processes.contains(process) { processes.append(process) }
   }
 
-  /// The numbers of those that live and hold up this service.
+  /// Process ids of existing processes that block this service.
   mutating func holding(_ service: Service) -> [pid_t] {
     guard !processes.isEmpty else { return [] }
     processes.removeAll { !$0.isAlive }

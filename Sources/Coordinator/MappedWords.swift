@@ -1,25 +1,27 @@
-// Words of 64 bits in a file, as memory of this process: a word that was written is there for the next process that maps the file,
-// however this one ends. No call of the kernel is made for it, and no disk is waited for: a machine that loses its power keeps
-// any of them.
-// A page of a file can be taken away (the file is cut, the disk is full), and a process that touches it gets SIGBUS. The words are worth
-// less than the process: such a page is empty memory from then on.
-// Invariant: the words stay usable, whatever happens to the file; a fault anywhere else ends the process as ever.
-// Failure: SystemError where the file cannot be made, or has no room.
+// Array of 64-bit words in a file mapped into memory. A written word is available to the next process that maps the
+// file, after any kind of exit of this one. A write needs no system call and no disk access. After a power failure any
+// subset of the words may have been stored.
+// A page of the file can become unavailable (the file was truncated, the disk is full), and an access then raises
+// SIGBUS. The process is more important than the words, so such a page is replaced by empty memory.
+// Invariant: the words stay usable, whatever happens to the file. A fault at any other address ends the process as
+// usual.
+// Errors: SystemError if the file cannot be created or has no disk space.
 
 import Glibc
 import Posix
 
-/// A file of words in memory. There is one of it in a process. `mmap(2)`
+/// File of words in memory. At most one exists per process. `mmap(2)`
 final class MappedWords {
-  /// The words. They are valid for as long as this object is held.
+  /// Valid while this object is retained.
   let words: UnsafeMutableBufferPointer<UInt64>
   private let base: UnsafeMutableRawPointer
   private let bytes: Int
 
-  /// Maps a file, which is made or brought to this length where it has another one.
+  /// Maps a file, which is created or resized to this length if necessary.
   ///
-  /// - Parameter count: words, at least 1.
-  /// - Throws: EBUSY for a second one in this process; what `open(2)`, `posix_fallocate(3)` and `mmap(2)` say.
+  /// - Parameter count: Number of words, at least 1.
+  /// - Throws: EBUSY for a second instance in this process; errors of `open(2)`, `posix_fallocate(3)` and
+  ///   `mmap(2)`.
   init(path: String, count: Int) throws(SystemError) {
     precondition(count > 0, "there is at least one word")
     bytes = count * MemoryLayout<UInt64>.stride
@@ -43,12 +45,12 @@ final class MappedWords {
     munmap(base, bytes)
   }
 
-  /// Continues in another file at this path, with the words as they are: the former file has lost its name.
+  /// Continues in another file at this path with the same words, because the present file has lost its name.
   ///
-  /// - Throws: what `open(2)`, `posix_fallocate(3)`, `pwrite(2)` and `mmap(2)` say; the words stay usable.
+  /// - Throws: Errors of `open(2)`, `posix_fallocate(3)`, `pwrite(2)` and `mmap(2)`; the words stay usable.
   func move(to path: String) throws(SystemError) {
     let file = try Self.file(at: path, bytes: bytes)
-    // Copied here and not by the kernel, for which a page that was taken away is an error: here it is empty memory.
+    // Copied in user space: for the kernel an unavailable page is an error, and here it is empty memory.
     try file.writeAll([UInt8](UnsafeRawBufferPointer(start: base, count: bytes)))
     guard mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file.rawValue, 0) != MAP_FAILED
     else {
@@ -56,7 +58,7 @@ final class MappedWords {
     }
   }
 
-  /// A file of this length. Every page has its place on the disk before it is touched.
+  /// File of this length. Every page is allocated on the disk before it is accessed.
   private static func file(at path: String, bytes: Int) throws(SystemError) -> FileDescriptor {
     let file = try FileDescriptor.open(path, [.readWrite, .create, .noFollow, .nonBlocking], mode: 0o600)
     guard try file.facts().isFile else { throw SystemError(call: "open", subject: path, code: EINVAL) }
@@ -78,7 +80,7 @@ final class MappedWords {
           page, Int(guarded.page), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0)
         if fresh != MAP_FAILED { return }
       }
-      // The same instruction faults again, and ends the process.
+      // The same instruction faults again and ends the process.
       var standard = sigaction()
       standard.__sigaction_handler.sa_handler = SIG_DFL
       sigaction(signal, &standard, nil)
@@ -94,5 +96,5 @@ private struct Guarded {
   var page: UInt = 4_096
 }
 
-/// Read by the handler, and written where there is no mapping yet or any more.
+/// Read by the signal handler; written only while there is no mapping.
 private nonisolated(unsafe) var guarded = Guarded()

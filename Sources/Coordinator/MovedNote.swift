@@ -1,21 +1,21 @@
-// Owns the note of where the books of a home are since they were moved to others, in the home itself: a bank that is opened
-// without their address would work on with books that nobody looks into any more.
-// Invariant: before the books can be there it stands that they are being moved, and that they have been moved is written when
-// they are. It is on the disk when ``keep(_:at:)`` returns. No address holds a password.
-// Failure: a note that cannot be kept is no move; one that cannot be read counts as one of books that are being moved.
+// Marker file in a home whose database was moved to a shared one, with its new address. Without it a bank opened
+// without that address would continue with a database that is not used any more.
+// Invariant: the file says "moving" before the data can be at the new place, and "moved" after they are. It is on disk
+// when ``keep(_:at:)`` returns. Addresses contain no passwords.
+// Errors: if the file cannot be written there is no move. A file that cannot be read counts as "moving".
 
 import Configuration
 import Posix
 
 struct MovedNote: Equatable {
-  /// Where the books are.
+  /// Address of the database.
   var address: String
-  /// Whether they are known to be there: a move may have ended before it was found out.
+  /// True if the data are known to be there. False if the move may have ended without a result.
   var isDone: Bool
 
   private static let longest = 1 << 14
 
-  /// Keeps it.
+  /// Writes the file durably.
   func keep(at path: String) throws(SystemError) {
     let fresh = path + ".new"
     let file = try FileDescriptor.open(fresh, [.writeOnly, .create, .truncate], mode: 0o600)
@@ -26,7 +26,7 @@ struct MovedNote: Equatable {
     try Directory.sync(Paths.directory(of: path))
   }
 
-  /// The note of a home; nil where its books are its own.
+  /// Marker file of a home; nil if the home uses its own database.
   static func read(from path: String) -> MovedNote? {
     guard (try? FileFacts.inspect(path)) ?? nil != nil else { return nil }
     let bytes = try? FileDescriptor.open(path, [.readOnly, .noFollow]).readAll(limit: longest)

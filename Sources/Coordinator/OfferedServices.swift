@@ -1,24 +1,24 @@
-// Owns the edge between names and numbers: clients, files and logs know a service by its name, and the queue by its number.
-// Invariant: every service that the queue can speak of has a name here. New customers and windows are only for those that
-// the configuration names; the others keep their names for as long as anything of them is on disk.
+// Mapping between names and numbers of services: clients, files and logs use names, and the queue uses numbers.
+// Invariant: every service that the queue can refer to has a name here. Only configured services accept new customers
+// and windows; the others keep their names as long as any of their data is on disk.
 
 import BankModel
 import Wire
 
-/// The services of an open bank.
+/// Services of an open bank.
 struct OfferedServices: Sendable {
-  /// Every service that ever had a number.
+  /// All services that ever had a number.
   let directory: ServiceDirectory
-  /// Those that the configuration names, in its order.
+  /// Configured services, in the order of the configuration.
   let names: [ServiceName]
-  /// The service for command lines, which every bank offers; nil before it has a number.
+  /// Service for command lines, which every bank offers; nil before it has a number.
   let commandLines: Service?
   private let offered: [ServiceName: Service]
-  /// Of the services that every branch comes with, those that are offered. Their names are compared, and not hashed: nearly
-  /// everybody comes for one of them.
+  /// Offered services among the built-in ones. Their names are compared without hashing, because nearly all
+  /// customers use one of them.
   private let branch: [(name: ServiceName, service: Service)]
 
-  /// - Parameter names: those of the configuration. One without a number is not offered.
+  /// - Parameter names: Configured services. One without a number is not offered.
   init(_ directory: ServiceDirectory, offering names: [ServiceName]) {
     self.directory = directory
     self.names = names.filter { directory[$0] != nil }
@@ -29,22 +29,22 @@ struct OfferedServices: Sendable {
     commandLines = offered[.run]
   }
 
-  /// The service of a name for which somebody can come; nil where it is not offered.
+  /// Offered service of this name; nil if it is not offered.
   subscript(name: ServiceName) -> Service? {
     for known in branch where known.name == name { return known.service }
     return offered[name]
   }
 
-  /// Services that the configuration does not name any more.
+  /// Services that are not configured any more.
   var takenOut: [Service] { directory.services.filter { offered[directory[$0]] == nil } }
 
-  /// The service of a name for which somebody can come.
+  /// Offered service of this name.
   func service(_ name: ServiceName) throws(Failure) -> Service {
     guard let service = self[name] else { throw unknown(name) }
     return service
   }
 
-  /// The service of a name, whether somebody can come for it or not.
+  /// Service of this name, offered or not.
   func known(_ name: ServiceName) throws(Failure) -> Service {
     guard let service = directory[name] else { throw unknown(name) }
     return service
@@ -52,7 +52,7 @@ struct OfferedServices: Sendable {
 
   private static let told = 40
 
-  /// Names those that there are: of very many the first.
+  /// The error lists the existing services, up to a limit.
   private func unknown(_ name: ServiceName) -> Failure { Self.unknown(name, among: names) }
 
   static func unknown(_ name: ServiceName, among names: [ServiceName]) -> Failure {

@@ -1,5 +1,5 @@
-// Owns what a coordinator needs of its books when it opens, wherever they are: in its home, or shared with other branches.
-// Invariant: books in the home are read before anything is written to them, so that damaged ones are left as they are.
+// Opened database of a coordinator, in its home or shared with other branches.
+// Invariant: a database in the home is read before anything is written to it, so a damaged one is left as it is.
 
 import BankModel
 import Posix
@@ -10,18 +10,18 @@ import Time
 struct OpenedBooks {
   let store: any QueueStore
   let reading: any QueueReading
-  /// Where other branches share them.
+  /// Database shared with other branches; nil for one in the home.
   let shared: SharedBank?
   let contents: StoredQueue
-  /// How often they were opened, or joined by this branch.
+  /// Number of openings, or the epoch of this branch.
   let incarnation: Int64
   let name: BooksName
   let openedAt: Moment
-  /// What remembers the databases beside them; nil for nothing.
+  /// Store with records of the databases beside it; nil for none.
   let memory: SQLiteStore?
   let close: () -> Void
 
-  /// Those in a home.
+  /// Opens the database in a home.
   init(of home: BankHome, services: [ServiceName], progressed: @escaping () -> Void) throws {
     try home.examineDatabase()
     let store = try SQLiteStore(path: home.database) { progressed() }
@@ -37,7 +37,7 @@ struct OpenedBooks {
     close = { try? store.close() }
   }
 
-  /// Those of a bank that was joined.
+  /// Database of a bank that was joined.
   init(_ joined: (books: any BranchStore, opening: BranchOpening), address: String?) {
     openedAt = SystemClock.moment()
     let bank = SharedBank(joined.books, joined.opening, address: address)

@@ -1,7 +1,7 @@
-// The note of why services have paused by themselves, beside the sockets: a service stays paused over a restart, and the next
-// coordinator says why.
-// Invariant: the file is replaced whole; a reason is of a service that is paused, or it is not shown.
-// Failure: a note that cannot be written or read is none, and the service is paused without a reason.
+// File with the reasons of services that the queue has paused: they stay paused over a restart, and the next
+// coordinator reports why.
+// Invariant: the file is replaced as a whole. A reason is shown only while its service is paused.
+// Errors: a file that cannot be written or read counts as missing, and the service is paused without a reason.
 
 import BankModel
 import Posix
@@ -9,13 +9,13 @@ import Posix
 enum PauseNote {
   private static let longest = 1 << 22
 
-  /// Keeps the reasons, or takes the note away where there are none.
+  /// Stores the reasons, or removes the file if there are none.
   static func keep(_ reasons: [ServiceName: String], at path: String) {
     guard !reasons.isEmpty else { return _ = try? Directory.unlink(path) }
     RecoveryNote.keep(bytes(of: reasons), at: path)
   }
 
-  /// What was kept; nothing where nothing was, or it cannot be relied on.
+  /// Stored reasons; empty if the file is missing or invalid.
   static func read(from path: String) -> [ServiceName: String] {
     guard let file = try? FileDescriptor.open(path, [.readOnly, .noFollow, .nonBlocking]),
       let bytes = try? file.readAll(limit: longest)
@@ -23,7 +23,7 @@ enum PauseNote {
     return parse(bytes) ?? [:]
   }
 
-  /// Each reason behind a line with its service and its length in bytes, and `end` at last.
+  /// Each reason follows a line with its service and its length in bytes; the last line is `end`.
   static func bytes(of reasons: [ServiceName: String]) -> [UInt8] {
     var bytes: [UInt8] = []
     for (service, reason) in reasons.sorted(by: { $0.key < $1.key }) {

@@ -1,17 +1,17 @@
-// Owns the signs of progress that a coordinator gives to whoever watches over it, and the answers to them. They are given
-// by the loop as it turns, and by long works on the database as they go on; no timer gives one.
-// Invariant: nothing here waits: a watcher that does not read costs nothing.
-// Failure: without a socket for the answers there are none; the signs are given all the same.
+// Heartbeats of a coordinator to its guardian and service manager, and the guardian's answers. They are sent by the
+// running loop and by long database work as it proceeds, never by a timer.
+// Invariant: nothing here blocks: a watcher that does not read costs nothing.
+// Errors: without a socket for answers there are none; heartbeats are sent all the same.
 
 import Glibc
 import Posix
 import Time
 
 final class Pulse {
-  /// Called with every answer, and with the process that gave it.
+  /// Called with the process id of each answer's sender.
   var onAnswer: ((Int32) -> Void)?
   var onBeat: (() -> Void)?
-  /// How long this process may be silent, as its guardian is told.
+  /// Time without heartbeats after which the guardian considers this process stuck.
   var patience: TimeSpan
 
   private let notifier: ServiceNotifier?
@@ -32,18 +32,18 @@ final class Pulse {
     dueAt = loop.moment().monotonic
   }
 
-  /// When the next sign is due; nil where nobody wants any.
+  /// Time of the next heartbeat; nil if none are wanted.
   var nextDeadline: MonotonicTime? { pause == nil ? nil : dueAt }
 
-  /// The span between two signs: a guardian and a manager get two within their patience. Each sign wakes two processes twice,
-  /// and an idle bank shall wake at most once a second in all.
+  /// Interval of heartbeats: guardian and service manager get two within their timeouts. Each heartbeat wakes
+  /// two processes twice, and an idle bank must wake at most once a second in total.
   private var pause: TimeSpan? {
     let guardians = isGuarded ? patience / 5 * 2 : nil
     let managers = notifier?.watchdog.map { $0 / 2 }
     return [guardians, managers].compactMap { $0 }.min()
   }
 
-  /// The process has come further: a sign is given where one is due. To be called by work, and never by a clock.
+  /// Sends a heartbeat if one is due. Call after work was done, never from a timer.
   func progressed() {
     guard let pause else { return }
     let now = SystemClock.monotonic()
@@ -66,9 +66,9 @@ final class Pulse {
     socket = nil
   }
 
-  /// Listens for answers; also again, where somebody has removed the socket.
+  /// Listens for answers, also again after the socket was removed.
   private func listen() {
-    // Where that cannot be found out nobody has removed it: without a descriptor it could not be made again.
+    // An unknown result counts as still there: without a free descriptor the socket could not be created again.
     if socket != nil, Datagrams.isReceived(at: path) != false { return }
     if let registration { loop.deregister(registration) }
     registration = nil
@@ -78,7 +78,7 @@ final class Pulse {
   }
 
   private func hear() {
-    // Bounded, because anybody of this user may write here.
+    // Bounded, because any process of this user may write here.
     for _ in 0..<64 {
       guard socket != nil, let bytes = try? Datagrams.receive(from: socket!) else { return }
       let message = ServiceMessage(bytes)

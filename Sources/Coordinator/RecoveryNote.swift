@@ -1,8 +1,8 @@
-// Owns how a coordinator leaves a note for the one that is started after it was killed, and the copy of its configuration
-// among those notes: somebody may be in the middle of editing the file when the next one reads it.
-// Invariant: a note is replaced whole, so a reader finds all of one moment. They are for the death of a process and not of
-// the machine, so no disk is waited for.
-// Failure: a note that cannot be kept is taken away: rather none than one of another moment.
+// Files that a coordinator leaves for its successor after a kill, including a copy of its configuration: a user may be
+// editing the original when the successor starts.
+// Invariant: a file is replaced as a whole, so it contains the state of one moment. The files are needed after the
+// death of the process, but not of the machine, so they are not synced.
+// Errors: a file that cannot be written is removed: no file is better than an outdated one.
 
 import BankModel
 import Configuration
@@ -11,7 +11,7 @@ import Posix
 import Wire
 
 enum RecoveryNote {
-  /// The longest configuration that is copied, in bytes: longer ones are refused when they are read.
+  /// Longest configuration that is copied, in bytes; longer ones are refused when they are read.
   private static let longest = 1 << 20
 
   static func keep(_ bytes: [UInt8], at path: String) {
@@ -28,7 +28,7 @@ enum RecoveryNote {
     do throws(SystemError) { try Directory.rename(fresh, to: path) } catch { try? Directory.unlink(path) }
   }
 
-  /// Copies the configuration that was just read and found good.
+  /// Copies the configuration that was just read and is valid.
   static func keepConfiguration(of options: CoordinatorOptions, _ home: BankHome) {
     guard options.guardian != nil else { return }
     let bytes = options.config.flatMap { try? FileDescriptor.open($0, .readOnly).readAll(limit: longest) }
@@ -39,9 +39,9 @@ enum RecoveryNote {
     }
   }
 
-  /// The configuration; after a crash that with which the bank was open before, where the file is not good any more, and in any
-  /// case with the books that it had opened.
-  /// - Parameter trouble: what is wrong with the file then.
+  /// Configuration at the start. After a crash it is the previous one if the file is invalid now, and in any
+  /// case with the database that was open before.
+  /// - Parameter trouble: Set to the error of the file in that case.
   static func configuration(
     of options: CoordinatorOptions, _ home: BankHome, trouble: inout Failure?
   ) throws(Failure) -> BankConfiguration {
@@ -64,22 +64,22 @@ enum RecoveryNote {
   }
 }
 
-/// The note of how many windows are wanted, beside the sockets: what the next coordinator opens after this one has been
-/// killed.
-/// Invariant: the file is replaced whole, so a reader finds all of the numbers of one moment.
-/// Failure: a note that cannot be written or read is none, and the configuration says how many windows there are.
+/// File with the wanted numbers of windows, which the next coordinator opens after a kill of this one.
+/// Invariant: the file is replaced as a whole, so its numbers are of one moment.
+/// Errors: a file that cannot be written or read counts as missing; then the configuration sets the numbers.
 enum WindowsRecord {
   private static let longest = 1 << 17
 
-  /// Keeps the numbers. It is for the death of a process and not of the machine, so the disk is not waited for.
+  /// Stores the numbers. The file is needed after the death of the process, but not of the machine, so it is
+  /// not synced.
   static func keep(_ windows: [ServiceName: Int32], at path: String) {
     RecoveryNote.keep(Array(text(windows).utf8), at: path)
   }
 
-  /// Takes away what was kept for a bank that was open before, and is opened anew.
+  /// Removes the file of an earlier opening.
   static func remove(_ path: String) { try? Directory.unlink(path) }
 
-  /// What was kept; nil where nothing was, or it cannot be relied on.
+  /// Stored numbers; nil if the file is missing or invalid.
   static func read(from path: String) -> [ServiceName: Int32]? {
     guard let file = try? FileDescriptor.open(path, [.readOnly, .noFollow]),
       let bytes = try? file.readAll(limit: longest)

@@ -1,7 +1,7 @@
-// Owns the one part of an audit that takes long, the reading of every row, as a process of its own: the coordinator keeps
-// the file of the database as it is meanwhile, and goes on. It changes nothing, and ends with the coordinator.
-// Invariant: what is found is told exactly once, whole, or not at all. Whoever is told nothing reads the rows by itself, so
-// that whatever goes wrong here has its name there.
+// Reading of all rows for an audit, in a process of its own. The coordinator keeps the database file in its present
+// state meanwhile and continues. The process changes nothing and exits with the coordinator.
+// Invariant: the result is passed on exactly once, completely or not at all. Without a result the caller reads the rows
+// itself, so that any error is reported there.
 
 import Glibc
 import Posix
@@ -17,15 +17,16 @@ final class RowCount {
   private var child: ChildProcess?
   private var channel: Channel?
   private var registration: Registration?
-  /// Called once; nil where nothing was found out.
+  /// Called once; nil if there is no result.
   private var onEnd: ((AuditReport?) -> Void)?
   private static let backlogLimit = 1 << 20
 
-  /// The process, until it is collected: for so long it belongs to the bank, and is no stranger in its home.
+  /// Process id, until it is reaped: until then the process belongs to the bank and is not reported as
+  /// unknown.
   var pid: Int32? { registration == nil ? nil : child?.pid }
 
-  /// Starts it.
-  /// - Parameter onEnd: hears what was found, or nil where the process ended without a word or was stopped.
+  /// Starts the process.
+  /// - Parameter onEnd: Called with the result, or with nil if the process exited without one or was stopped.
   init(
     home: BankHome, program: String, environment: Variables, loop: EventLoop,
     onEnd: @escaping (AuditReport?) -> Void
@@ -46,7 +47,7 @@ final class RowCount {
       self?.finish(report)
     }
     channel.onEnd = { [weak self] _ in self?.finish(nil) }
-    // Until it is collected it keeps itself, though nobody else does any more.
+    // This closure retains the object until the process is reaped, even if no other part does.
     registration = try loop.register(fd: child.fd, interest: .read) { [self] _ in collect() }
     self.child = child
     self.channel = channel
@@ -54,7 +55,7 @@ final class RowCount {
 
   func stop() { finish(nil) }
 
-  /// It has nothing more to say, and so nothing more to do.
+  /// Ends the process after its result, or without one.
   private func finish(_ report: AuditReport?) {
     child?.kill(SIGKILL)
     channel = nil
@@ -67,14 +68,14 @@ final class RowCount {
     guard child?.reap() != nil, let registration else { return }
     loop.deregister(registration)
     self.registration = nil
-    // Its descriptor goes with it, however long somebody still knows of this count.
+    // Closes the descriptor with the process, even if this object is still referenced.
     child = nil
   }
 
   static func run(_ home: BankHome, for coordinator: Int32, on descriptor: CInt?) -> Int32 {
     guard let descriptor else { return 1 }
     let channel = FileDescriptor(owning: descriptor)
-    // Whoever is served comes first.
+    // Customers have priority.
     _ = nice(10)
     guard ParentDeath.followParent(expectedParent: coordinator) else { return 0 }
     do throws(StoreError) {

@@ -1,8 +1,9 @@
-// Owns the note of which books a bank has opened, beside the sockets: those the next coordinator opens after this one has been
-// killed, whatever the configuration says by then. Another address in an edited file is for the next start: a coordinator that
-// went by it after a crash would be in another bank, with none of its customers.
-// Invariant: the file is replaced whole, so a reader finds all of one moment. It holds no password, because no address does.
-// Failure: a note that cannot be written or read is none, and the configuration says where the books are.
+// File that names the database that a bank has opened. After a kill the next coordinator opens the same one, even if
+// the configuration has changed: another address in an edited file is for the next regular start. A coordinator that
+// used it after a crash would be in another bank, without its customers.
+// Invariant: the file is replaced as a whole, so it contains the state of one moment. It contains no password, because
+// addresses have none.
+// Errors: a file that cannot be written or read counts as missing; then the configuration names the database.
 
 import Configuration
 import Posix
@@ -10,12 +11,13 @@ import Posix
 enum StoreRecord {
   private static let longest = 1 << 14
 
-  /// Keeps what is said of the books. It is for the death of a process and not of the machine, so the disk is not waited for.
+  /// Stores the setting. The file is needed after the death of the process, but not of the machine, so it is
+  /// not synced.
   static func keep(_ store: BankConfiguration.Store, at path: String) {
     RecoveryNote.keep(Array(text(store).utf8), at: path)
   }
 
-  /// What was kept; nil where nothing was, or it cannot be relied on.
+  /// Stored setting; nil if the file is missing or invalid.
   static func read(from path: String) -> BankConfiguration.Store? {
     guard let file = try? FileDescriptor.open(path, [.readOnly, .noFollow]),
       let bytes = try? file.readAll(limit: longest)
@@ -44,7 +46,7 @@ enum StoreRecord {
 }
 
 extension BankConfiguration {
-  /// The same with other books: an open bank keeps those that it has opened.
+  /// The same configuration with another store: an open bank keeps the database that it has opened.
   func keeping(_ store: Store) -> BankConfiguration {
     var kept = self
     kept.store = store
