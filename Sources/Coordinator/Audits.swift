@@ -284,7 +284,6 @@ final class Audits: BankPart {
 /// processes.
 /// Invariant: it waits for one answer at a time, and each answer is taken once.
 final class Auditing {
-  /// Answer of a service.
   enum Answer {
     case stock(StockResult)
     case machine(VendingResult)

@@ -1,6 +1,6 @@
 // Home directory of a bank: its paths, and the check that it can be used.
 // Invariant: the home and everything in it belong to this user alone.
-// Errors: an unusable home is a failure with its reason, and nothing is left behind in it.
+// Errors: an unusable home is a failure with its reason, and the check leaves no files in it.
 
 import BankModel
 import ByteText
@@ -45,7 +45,7 @@ struct BankHome: Sendable {
   /// File for output of the coordinator outside its log, such as the message of a broken invariant.
   var standardError: String { Paths.join(logs, "bankd.stderr") }
 
-  /// The same for a child process; `.null` while its directory is missing.
+  /// Standard error of a child process, in that file; `.null` while its directory is missing.
   var placeForErrors: ChildProcess.Output {
     let isThere =
       (try? FileDescriptor.open(standardError, [.writeOnly, .create, .append], mode: 0o600)) != nil
@@ -56,7 +56,7 @@ struct BankHome: Sendable {
   /// MAX_PATHNAME in https://sqlite.org/src/file/src/os_unix.c.
   private static let longestDatabase = 500
 
-  /// Creates the home if it is missing, and refuses one that belongs to another user or is open to others.
+  /// Creates the home if it is missing, and refuses a home that belongs to another user or is open to others.
   func prepare() throws(Failure) {
     guard database.utf8.count <= Self.longestDatabase else {
       let most = Self.longestDatabase - (database.utf8.count - path.utf8.count)
@@ -83,7 +83,7 @@ struct BankHome: Sendable {
   private static let ownNames: Set<String> = ["bank.json", "bank.lock", "logs", "run"]
 
   /// Closes a home that is open to others. A directory that was not made for a bank, such as /tmp, is left as
-  /// it is, provided that no other user can replace the bank's files in it.
+  /// it is. It is refused if other users can replace the bank's files in it.
   private func shut(_ facts: FileFacts) throws(SystemError) {
     let names = try Directory.entries(of: path)
     let isShared = facts.mode & 0o1000 != 0

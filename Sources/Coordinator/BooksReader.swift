@@ -1,9 +1,9 @@
-// Queries of clients to a shared database on a distant server: the coordinator passes them to reader processes of its
-// own, and passes on the answers.
+// Queries of clients to a shared database on a distant server: the coordinator passes them to its reader processes, and
+// passes on the answers.
 //
 // A list is queried part by part, each after its client has read the part before. So a slow client needs no memory and
-// delays no other, and every client gets its turn. Queries over all rows, such as an audit, have a process of their
-// own, so that a query about one ticket does not wait for them.
+// delays no other, and every client gets its turn. Queries over all rows, such as an audit, use a second process, so
+// that a query about one ticket does not wait for them.
 // Invariant: every request gets exactly one final answer, unless its client disconnects.
 
 import BankModel

@@ -31,14 +31,14 @@ final class ClosedBank: InspectedBooks {
   }
 
   var reading: any QueueReading { store }
-  /// The same store, for a move.
+  /// Row-by-row export of the store, for a move.
   var export: any QueueExport { store }
 
   /// No process can change the database meanwhile.
   func look() -> InspectedNumbers { numbers }
 
-  /// Audits the bank. No other client waits, so an unknown process that may be exiting is waited for. One
-  /// that may be opening the bank waits for this process to exit: then the result is nil.
+  /// Audits the bank. No other client waits, so an unknown process that may be exiting is waited for. A
+  /// process that may be opening the bank waits for this one to exit: then the result is nil.
   func audit() throws(StoreError) -> AuditReport? {
     let outside = HomeAudit(home: home)
     var strangers = outside.strangers(known: [CurrentProcess.pid])

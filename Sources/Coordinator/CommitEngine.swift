@@ -23,7 +23,7 @@ final class CommitEngine {
 
   private let context: BankContext
   private let store: any QueueStore
-  /// True for a store behind a network, which can report results at any time.
+  /// True for a store on a remote server, which can report results at any time.
   private let isFar: Bool
   /// Time at which the first change of the open transaction was staged; nil if nothing is staged.
   private var stagedSince: MonotonicTime?

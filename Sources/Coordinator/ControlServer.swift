@@ -42,7 +42,7 @@ package final class ControlServer: ClientServer<ClientMessage, BankMessage, Cont
   func turnAway(
     _ request: ControlRequest, of session: ControlSession, saying refusal: Failure = Failure(.notOpen)
   ) {
-    // A withdrawal has no answer of its own, and a list has one for all its parts.
+    // A withdrawal gets no answer, and a list gets one for all its parts.
     if case .withdraw = request.command { return }
     let isFirst = turnedAway.insert(Asked(session: session.id, number: request.number)).inserted
     guard isFirst || Kernel.makes("answersEveryPart") else { return }

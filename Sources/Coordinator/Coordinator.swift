@@ -49,8 +49,8 @@ package final class Coordinator {
   let branch: BranchDesk
 
   /// Time for which the coordinator polls after a message, about as long as an idle teller takes to answer.
-  /// Without it throughput was 36,000 customers a second, with it 38,000; see `TellerProcess`, which relies
-  /// on it.
+  /// With tellers that block between messages it raised throughput from 36,000 to 38,000 customers a second.
+  /// The polling of the tellers relies on it; see `TellerProcess`.
   private static let wakefulness = TimeSpan.microseconds(50)
   static let roundPause = TimeSpan.milliseconds(1)
   /// True if other branches share the database.
@@ -241,7 +241,7 @@ package final class Coordinator {
   /// Runs one iteration: handles messages, serves customers and commits. A round also does the periodic work
   /// of all other parts.
   ///
-  /// After a cut-off nothing more is sent, whatever was queued before.
+  /// After a cut-off nothing more is sent, including messages queued before.
   package func turn() throws(SystemError) {
     if context.isCutOff { return home.sayFarewell() }
     let isRound = try hear()

@@ -25,7 +25,6 @@ struct CoordinatorOptions: Sendable, Equatable {
   var language: Language?
   /// Requested numbers of windows, in place of the configured ones.
   var windows: [ServiceName: Int64] = [:]
-  /// Requested speed.
   var speed: String?
   /// True to answer queries about a closed bank only, on descriptor 3.
   var isInspection = false
@@ -74,7 +73,7 @@ struct CoordinatorOptions: Sendable, Equatable {
     }
   }
 
-  /// The same options with an absolute path of the configuration file.
+  /// Copy of the options with an absolute path of the configuration file.
   func absolute() throws(Failure) -> CoordinatorOptions {
     guard let config, !config.hasPrefix("/") else { return self }
     var options = self

@@ -1,6 +1,6 @@
 // Life cycle of the process, from its command line to its exit code.
-// Errors: a reason that keeps the bank from opening is sent to the process that started this one, on descriptor 3 by
-// the control protocol, or to standard error without a descriptor 3.
+// Errors: a reason that keeps the bank from opening is sent to the process that started this one. It is sent on
+// descriptor 3 by the control protocol, or written to standard error without a descriptor 3.
 
 import BankModel
 import CommandRunner
@@ -14,7 +14,7 @@ import Time
 import Transport
 import Wire
 
-/// Coordinator process.
+/// Entry point of `bankd`.
 public enum CoordinatorProcess {
   /// Runs until the bank has ended, and returns the exit code.
   ///

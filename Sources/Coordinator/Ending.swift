@@ -221,7 +221,7 @@ final class Ending: BankPart {
     queue.commit()
   }
 
-  /// The same, but waits until that is on disk, because no further iteration follows.
+  /// Refuses them like `turnAway()`, and waits until that is on disk, because no further iteration follows.
   func turnAwayForGood() {
     turnAway()
     queue.awaitResults()
@@ -345,7 +345,7 @@ final class Ending: BankPart {
   // MARK: - Exit without a drain
 
   /// Exits as after a kill, but with its processes cleaned up. All results are stored, customers at windows
-  /// return to the head of their lines, and a partly admitted request leaves nothing behind.
+  /// return to the head of their lines, and a partly admitted request leaves no data.
   func breakOff() {
     tellerSupervisor.killAll()
     let isTakingIn = queue.machine.isTakingIn

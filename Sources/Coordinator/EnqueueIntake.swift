@@ -45,7 +45,7 @@ final class EnqueueIntake {
         }
     }
 
-    /// Customers that are numbered last although they come first in the request; see `QueueMachine`.
+    /// Customers that are numbered last although they come first in the request; see `ArrivingRequest`.
     var heldBack: Int64 {
       switch source {
       case .drawn(let draw, _): draw.heldBack
@@ -115,9 +115,9 @@ final class EnqueueIntake {
     return current
   }
 
-  /// Removes and returns the next small request that need not wait for the large requests before it, that is,
-  /// for the partly admitted one or for the first in line. A request that is not first must not belong to the
-  /// client of an earlier one.
+  /// Removes and returns the next small request that need not wait for the large requests before it. These
+  /// are the partly admitted request and the first in line. A request that is not first must not belong to
+  /// the client of an earlier one.
   /// - Parameter client: Client of a request; nil if it has disconnected.
   /// - Parameter mayCome: False for a request that must not be admitted now for another reason.
   func takeBeside(
@@ -159,7 +159,7 @@ final class EnqueueIntake {
   /// and its keys are looked up again.
   func abandon() { if current?.taken == 0 { current?.lookAnew() } else { current = nil } }
 
-  /// Removes a request of which nothing was admitted; false if it is not waiting here.
+  /// Removes a waiting request that was not started; false if it is not waiting here.
   func remove(_ request: RequestNumber) -> Bool {
     guard let place = waiting[head...].firstIndex(where: { $0.request == request }) else { return false }
     waiting.remove(at: place)

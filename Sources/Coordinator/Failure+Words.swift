@@ -44,7 +44,7 @@ extension Failure {
   }
 }
 
-/// Checks of an enqueue request by itself: every limit that a customer must keep. The result is a remark, so that it
+/// Checks of an enqueue request that need no other state: every limit of a customer. The result is a remark, so that it
 /// can be reported in any language.
 extension EnqueueOrder {
   /// - Parameter now: Wall-clock time.

@@ -183,7 +183,7 @@ final class Guardianship {
     history.didWork()
   }
 
-  /// Examines a guardian that has been silent for too long, or kills one that was told to exit.
+  /// Examines a guardian that has been silent for too long, or kills it if its time to exit is over.
   private func judge(_ now: Moment) {
     if killAt != nil {
       // Its exit is detected like any other, before another guardian starts.
@@ -270,8 +270,8 @@ final class Guardianship {
   }
 
   /// Starts a guardian for the present state of the bank. If this process dies before that guardian listens,
-  /// it cannot have received the opening. So it is told in advance to open the bank again, as if it had been
-  /// open.
+  /// it cannot have received the opening. So its command line already contains `--opened`, to make it open
+  /// the bank again.
   private func startGuardian() {
     let isForgetful = Kernel.makes("forgetsThatItWasOpen")
     let words =
@@ -280,7 +280,7 @@ final class Guardianship {
         (isForgetful ? Phase.opening : phase).rawValue, "--patience", "\(pulse.patience.milliseconds)",
       ] + (isForgetful ? [] : ["--opened"]) + ["--"] + options.lasting
     do throws(SystemError) {
-      // It has a session of its own and no tie to this process, because it must outlive it.
+      // New session and no tie to this process, because the guardian must outlive it.
       let child = try ChildProcess.spawn(
         executable: executable, arguments: words, environment: environment, secondDescriptor: lock.share(),
         standardOutput: .null, standardError: home.placeForErrors, newSession: true)

@@ -63,7 +63,6 @@ package final class HandTable {
     self.boot = Self.digest(boot ?? [])
   }
 
-  /// Table of a home.
   convenience init(at path: String) throws(SystemError) {
     let mapped = try MappedWords(path: path, count: Self.wordCount)
     self.init(mapped.words, boot: Self.boot, owner: mapped)

@@ -10,7 +10,7 @@ struct HomeAudit {
   let home: BankHome
 
   /// Pause before an unknown process is checked again, and number of checks. A process that is exiting may
-  /// need a while on a busy machine; one that remains is reported.
+  /// need a while on a busy machine. A process that remains is reported.
   static let nextLook = TimeSpan.milliseconds(200)
   private static let looks = 15
   /// Most checks if a process may be exiting or opening a bank.
@@ -125,7 +125,7 @@ struct HomeAudit {
   private func problem(_ path: String, isHome: Bool, _ shared: [String: UInt32]) -> Remark? {
     let facts: FileFacts
     do throws(SystemError) {
-      // A symbolic link grants nothing itself, whatever its mode: its target is checked.
+      // The mode of a symbolic link grants nothing: its target is checked.
       guard let found = try FileFacts.inspect(path) else { return nil }
       facts = found
     } catch { return Remark(.cannotLook, path, error.description) }

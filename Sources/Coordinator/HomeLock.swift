@@ -1,6 +1,6 @@
 // Lock of a home: one coordinator or one inspector at a time.
-// Errors: a lock held by a coordinator is a failure that names its process id. An inspector is waited for, and is a
-// failure of its own after that.
+// Errors: a lock held by a coordinator is a failure that names its process id. An inspector is waited for; after the
+// timeout the failure is `inspected`.
 
 import Glibc
 import Posix
@@ -12,7 +12,7 @@ final class HomeLock {
 
   /// Time to wait for an inspector of a closed bank.
   private static let patience = TimeSpan.seconds(5)
-  /// The same while an open bank is waiting.
+  /// Time to wait for the new lock file while an open bank is blocked by the wait.
   private static let shortPatience = TimeSpan.milliseconds(100)
 
   /// Takes the lock, or throws a failure that names its holder.
@@ -68,8 +68,8 @@ final class HomeLock {
 
   /// Takes the lock again after its file was removed. If another process is quicker, the lock of SQLite on
   /// the database still keeps that process out.
-  /// - Returns: False if another process holds the file with this name now, for example one that is just
-  ///   being refused.
+  /// - Returns: False if another process holds the file with this name now, for example a coordinator that is
+  ///   just being refused.
   func retake(_ home: BankHome) -> Bool {
     // The file may have been moved away and put back.
     if lock != nil, lock!.isAt(path: home.lock) { return true }

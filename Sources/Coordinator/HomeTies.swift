@@ -36,7 +36,7 @@ package final class HomeTies {
     lock = try HomeLock(home, inherited: inherited)
   }
 
-  /// The same from the arguments of a command line.
+  /// Parses the arguments of a command line, then takes the lock.
   package convenience init(
     _ words: [String], lock inherited: consuming FileDescriptor?, guardian executable: String
   ) throws(Failure) {

@@ -19,8 +19,8 @@ public protocol InspectedBooks: AnyObject {
   ) throws(StoreError) -> MergedReceipts?
   /// Findings of an audit; nil if a process is just opening the bank, which has priority.
   func audit() throws(StoreError) -> AuditReport?
-  /// The same database, restricted to juice tickets of one branch; nil without such a branch, or without
-  /// branches.
+  /// View of the database restricted to the juice tickets of one branch; nil without such a branch, or
+  /// without branches.
   func stockReading(ofBranch name: String) throws(StoreError) -> (any QueueReading)?
 }
 

@@ -1,11 +1,11 @@
 // Intake of enqueue requests: checks them, makes them repeatable by their keys, and cuts them into slices for the
 // queue.
 // A known key is answered with the tickets of the first request, after these are on disk. The same key with a different
-// request is refused. `ListSlices.swift` handles the details of lists.
-// Small requests do not wait for a large one: they are admitted between two of its slices. While other customers are
-// served, a large request rests after each iteration for longer than that iteration took.
-// Invariant: at most one request is partly admitted, in the queue as well as here. A request that is given up leaves
-// nothing behind: its customers on disk are removed before their numbers are assigned again.
+// request is refused. `ListSlices.swift` handles the details of lists. Small requests do not wait for a large one: they
+// are admitted between two of its slices. While other customers are served, a large request rests after each iteration
+// for longer than that iteration took.
+// Invariant: at most one request is partly admitted, in the queue as well as here. A request that is given up leaves no
+// data: its customers on disk are removed before their numbers are assigned again.
 
 import BankModel
 import Posix
@@ -391,7 +391,7 @@ final class Intake: BankPart {
     return line.abandonAll()
   }
 
-  /// Refuses all waiting requests and the partly admitted one, of which nothing remains.
+  /// Refuses all waiting requests and the partly admitted one, and removes its customers.
   func turnAway(because failure: Failure) {
     let waiting = abandonAll()
     giveUp(because: failure)

@@ -1,7 +1,7 @@
 // Classification of the customers in one part of a list: new ones, ones with a key known to the store, and repeated
 // ones. Keys are compared byte by byte, in a list as in the store.
-// Invariant: the number of held-back customers is known before the first customer of a list is admitted, so the numbers
-// of the list are consecutive in the end, even if other requests were admitted beside it; see `SlicedList`.
+// Invariant: the number of held-back customers is known before the first customer of a list is admitted; see
+// `SlicedList`. So the numbers of the list are consecutive in the end, even if other requests were admitted beside it.
 
 import BankModel
 import Posix
@@ -143,7 +143,7 @@ struct ListSlices {
 extension Failure { static func conflict(_ key: String) -> Failure { Failure(.keyConflict, subject: key) } }
 
 /// Order in which the parts of a long list are admitted. The first parts come last, so that a gap before the others
-/// leaves numbers for other requests until the list is complete; see `QueueMachine`.
+/// leaves numbers for other requests until the list is complete; see `ArrivingRequest`.
 /// Invariant: each part is admitted once, and `heldBack` is exactly the number of tickets still to be issued to
 /// held-back customers. So all held-back customers with known keys are counted before the first admission. If a key of
 /// the watched parts may repeat in the list, no part is held back: the count would be known too late.

@@ -3,7 +3,7 @@
 // subset of the words may have been stored.
 // A page of the file can become unavailable (the file was truncated, the disk is full), and an access then raises
 // SIGBUS. The process is more important than the words, so such a page is replaced by empty memory.
-// Invariant: the words stay usable, whatever happens to the file. A fault at any other address ends the process as
+// Invariant: the words stay usable after any damage to the file. A fault at any other address ends the process as
 // usual.
 // Errors: SystemError if the file cannot be created or has no disk space.
 
@@ -80,7 +80,7 @@ final class MappedWords {
           page, Int(guarded.page), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0)
         if fresh != MAP_FAILED { return }
       }
-      // The same instruction faults again and ends the process.
+      // With the default action the repeated fault ends the process.
       var standard = sigaction()
       standard.__sigaction_handler.sa_handler = SIG_DFL
       sigaction(signal, &standard, nil)

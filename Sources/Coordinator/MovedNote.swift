@@ -1,7 +1,7 @@
 // Marker file in a home whose database was moved to a shared one, with its new address. Without it a bank opened
 // without that address would continue with a database that is not used any more.
-// Invariant: the file says "moving" before the data can be at the new place, and "moved" after they are. It is on disk
-// when ``keep(_:at:)`` returns. Addresses contain no passwords.
+// Invariant: the file contains "moving" before the data can be at the new place, and "moved" after they are. It is on
+// disk when ``keep(_:at:)`` returns. Addresses contain no passwords.
 // Errors: if the file cannot be written there is no move. A file that cannot be read counts as "moving".
 
 import Configuration

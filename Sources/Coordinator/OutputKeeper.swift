@@ -1,8 +1,8 @@
-// Removal of old output files of commands (`keep_output`). At the start, after the end of a day and once an hour all
-// files are checked, a few per iteration, and those not written to for the configured time are removed.
+// Removal of old output files of commands (`keep_output`). All files are checked at the start, after the end of a day
+// and once an hour, a few per iteration. Files not written to for the configured time are removed.
 // Invariants: files of customers at windows are not removed. Before the first removal a marker file in the home records
-// the time limit, so that a client that looks for a removed file learns the reason. A client that has a file open can
-// read it to the end.
+// the time limit, so that a request for a removed file can be answered with the reason. A client that has a file open
+// can read it to the end.
 // Errors: a file that cannot be read or removed stays for the next round; the log contains one entry per round.
 
 import Arguments

@@ -17,7 +17,7 @@ final class ReaderQuestion {
   let command: ControlCommand
   /// Timeout from the moment at which the query is sent.
   let patience: TimeSpan
-  /// True to request one part of a list; the answer tells if there is more.
+  /// True to request one part of a list; the answer's `more` flag is set if more follows.
   let onePart: Bool
   /// Called with each part of the answer, and true if there is more.
   fileprivate let onAnswer: (ControlAnswer, Bool) -> Void

@@ -105,7 +105,7 @@ package final class ReleaseQueue {
       if !Kernel.makes("asksForEachTicketOnce") { self.asked.remove(ticket) }
       switch result {
       case .success(.done): self.released(ticket)
-      // It was released before.
+      // An earlier request has released it.
       case .success(.failure(let failure)) where failure.code == .givenBack: self.released(ticket)
       case .success(.failure(let failure)) where failure.code == .diskFull:
         if Kernel.makes("takesAFullStockForGivenBack") { self.released(ticket) } else { self.tryLater() }

@@ -74,7 +74,7 @@ final class RequestRouter: BankPart {
     // After a cut-off nothing is sent in the name of this process.
     guard !context.isCutOff, !opening.refuses(request, session) else { return false }
     guard context.exitCode != nil else { return true }
-    // The request was read together with the one that ended the bank.
+    // The request was read together with the request that ended the bank.
     server.turnAway(request, of: session)
     return false
   }
@@ -271,7 +271,6 @@ final class RequestRouter: BankPart {
     }
   }
 
-  /// Changes one ticket.
   private func change(
     _ ticket: TicketNumber, of day: BusinessDay?, _ seat: Seat, cancels: Bool = false,
     _ event: (RequestNumber) -> QueueEvent
@@ -284,7 +283,7 @@ final class RequestRouter: BankPart {
   private func onDay(_ day: BusinessDay?, _ seat: Seat, _ act: (BusinessDay) -> Void) {
     let present = queue.machine.books.day
     guard let day, day != present, !Kernel.makes("takesEveryDayForToday") else { return act(present) }
-    // That day may have just ended, and its end may not be on disk.
+    // The requested day may have just ended, and its end may not be on disk.
     readings.whenKept(seat, isInStep: true) { [queue, server] _ in
       let keptDay = queue.engine.keptBooks.day
       let code: Failure.Code = (1..<keptDay).contains(day) ? .wrongDay : .noSuchDay

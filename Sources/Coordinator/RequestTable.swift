@@ -12,7 +12,7 @@ final class RequestTable {
     /// Tickets; some customers of a list may have been known already, and keep their tickets.
     case enqueue(known: Int64, KnownTickets)
     case status
-    /// One ticket, whose report is returned after a cancellation or without one.
+    /// Change of one ticket; `cancels` is true for a cancellation.
     case ticket(TicketNumber, BusinessDay, cancels: Bool)
     /// State of the bank after a reset, and the number of cancelled customers.
     case reset

@@ -1,5 +1,5 @@
-// Reading of all rows for an audit, in a process of its own. The coordinator keeps the database file in its present
-// state meanwhile and continues. The process changes nothing and exits with the coordinator.
+// Reading of all rows for an audit, in a separate process. The coordinator keeps the database file in its present state
+// meanwhile and continues. The process changes nothing and exits with the coordinator.
 // Invariant: the result is passed on exactly once, completely or not at all. Without a result the caller reads the rows
 // itself, so that any error is reported there.
 

@@ -1,5 +1,5 @@
-// Supervisor of the service processes behind the windows, such as the stock: starts them, detects exits and hangs, and
-// starts successors. The bank continues without them.
+// Supervisor of the bank's service processes, such as the stock: starts them, detects exits and hangs, and starts
+// successors. The bank continues without them.
 // Invariant: a process is reaped before its successor starts, so two never use the same database.
 
 import BankModel
@@ -273,7 +273,7 @@ extension ServiceSupervisor: ProcessSupervisor {
   }
 
   func ended(_ post: SupervisedService, _ status: ExitStatus) {
-    // If the process has reported a reason itself, the exit code says less.
+    // A reason reported by the process itself is more precise than its exit code.
     if !post.hasExplained { (post.lastEnd, post.failure) = (Remark(status), nil) }
     post.hasExplained = false
   }

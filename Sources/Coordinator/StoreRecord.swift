@@ -46,7 +46,7 @@ enum StoreRecord {
 }
 
 extension BankConfiguration {
-  /// The same configuration with another store: an open bank keeps the database that it has opened.
+  /// Copy of the configuration with this store: an open bank keeps the database that it has opened.
   func keeping(_ store: Store) -> BankConfiguration {
     var kept = self
     kept.store = store

@@ -57,7 +57,7 @@ extension TellerSupervisor {
     tell(post.window, .welcome(orders))
   }
 
-  /// Accepts a worker program: it need not be of the same build, only speak the same protocol version.
+  /// Accepts a worker program: it need not be of the same build, but must use the same protocol version.
   private func engage(_ hello: Hello, at post: SupervisedTeller) {
     let reason: Refusal.Reason? =
       hello.version != protocolVersion ? .version : hello.role != .worker ? .hello : nil

@@ -40,7 +40,7 @@ package final class TellerSupervisor {
   /// Orders of a teller for its welcome, apart from its name and generation.
   package var orders: ((Window, Generation) -> TellerOrders)?
   private(set) var posts = WindowTable<SupervisedTeller>()
-  /// The same in window order, for periodic work.
+  /// Posts in window order, for periodic work.
   var inOrder: [SupervisedTeller] = []
   /// Last generation at each window, also of removed windows. A reopened window continues the count, because
   /// the queue accepts no generation twice.
@@ -321,7 +321,7 @@ extension TellerSupervisor: ProcessSupervisor {
     if !Kernel.makes("waitsForTheUnready") { post.readyBy = now.attended + TellerLimits.ready }
   }
 
-  /// Writes the marker file again after it was removed: without it, the next coordinator would not look for
+  /// Writes the marker file again after it was removed: without it, the next coordinator would not search for
   /// processes left by commands.
   func keepCommandsNote() { if hasNotedCommands { CommandClearing.note(in: BankHome(home), groups) } }
 

@@ -45,7 +45,7 @@ struct TicketWatches {
   /// Adds a client, with the counts from the store, which include all changes so far.
   mutating func add(_ watch: Watch) {
     var watch = watch
-    // These changes are in the client's counts, and will be counted for all clients later.
+    // The counts from the store include these changes, which will be counted again for all clients later.
     for change in changes where watch.tickets.contains(change.ticket) {
       watch.remaining -= change.remaining
       watch.dead -= change.dead

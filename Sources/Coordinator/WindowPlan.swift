@@ -32,8 +32,8 @@ final class WindowPlan: BankPart {
 
   /// Changes the numbers of windows. The client waits until they are settled.
   ///
-  /// - Parameter isAskedFromWithin: True if the client is part of the work at a window, which may be one that
-  ///   closes.
+  /// - Parameter isAskedFromWithin: True if the client is part of the work at a window, because that window
+  ///   may close.
   func scale(_ wanted: [ServiceWindows], _ seat: Seat, isAskedFromWithin: (ControlSession) -> Bool) {
     if refusesWhileEnding(seat) { return }
     guard Set(wanted.map(\.service)).count == wanted.count else {

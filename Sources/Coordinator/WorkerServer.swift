@@ -41,7 +41,6 @@ final class WorkerServer: ClientServer<TellerMessage, WindowMessage, WorkerSessi
 
   override func hear(_ message: TellerMessage, from session: WorkerSession) { onMessage(message, session) }
 
-  /// Accepts a hello.
   func accept(_ session: WorkerSession, on terms: WorkerTerms) {
     session.isGreeted = true
     send(.engaged(terms), to: session)

@@ -10,7 +10,6 @@ import Time
 import Wire
 
 final class BoardFeed: BankPart {
-  /// Pause between two snapshots.
   static let pause = TimeSpan.milliseconds(50)
   /// Pause if at least `fullSpeed` customers were served since the last snapshot: making one takes time from
   /// serving, and its lists change completely each time anyway.

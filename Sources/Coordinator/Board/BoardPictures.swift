@@ -42,7 +42,6 @@ final class BoardPictures: BankPart {
     memory = MemoryReadings()
   }
 
-  /// Snapshot of the bank.
   func frame() -> BoardFrame {
     look()
     dead.prepare()

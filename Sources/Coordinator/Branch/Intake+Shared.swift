@@ -1,7 +1,7 @@
 // Submission of enqueue requests to a database shared by several branches. A request is one transaction there, so it is
 // gathered completely first, and its keys are compared there.
 // Invariant: nothing of a request is submitted before all of it was gathered, so a request withdrawn or refused earlier
-// leaves nothing behind.
+// leaves no data.
 
 import BankModel
 import Posix

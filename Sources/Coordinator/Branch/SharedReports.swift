@@ -42,7 +42,6 @@ extension SharedBank {
     !numbers.branches.contains { $0.state == .open && $0.identity.number != identity.number }
   }
 
-  /// This branch.
   var ownReport: BranchReport? { branchReports.first(where: \.isThis) }
 
   /// Counts of all branches together.
