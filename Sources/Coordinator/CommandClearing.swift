@@ -2,8 +2,8 @@
 // assigned again. Such processes are in the control groups of the home's windows, if there are any. They are also
 // recognized by their mark, their environment or their new parent. A marker file in the home records that there may be
 // some, and in which group: a customer with a receipt does not wait any more, but its command may have left a process.
-// Invariant: no customer is assigned before the search is complete. Without a marker file, waiting customers for
-// commands, or workers, there is nothing to search.
+// Invariant: no customer is assigned before the search is complete. The search is skipped if there is no marker file,
+// no customer waits for a command, and no worker is configured.
 // Errors: a process that cannot be killed is logged, and its service waits until it exits.
 
 import CommandRunner

@@ -364,7 +364,7 @@ package final class Coordinator {
     router.hearCrowded()
   }
 
-  /// Answers all clients that have waited for an iteration without staged changes.
+  /// Answers the clients that have waited until nothing is staged.
   private func answerReadings() {
     guard queue.engine.isKept else { return }
     readings.answerWaiting()

@@ -1,5 +1,5 @@
 // Limits on the coordinator's work per step, and its timeouts for its own requests.
-// Invariant: these numbers affect only how long something takes.
+// Invariant: these numbers affect durations only, not results.
 
 import BankModel
 import Posix

@@ -43,7 +43,7 @@ struct HomeAudit {
     looks >= longestLooks || looks >= Self.looks && !strangers.contains { $0.mayBeOpening || $0.isAtWork }
   }
 
-  /// Programs of a bank, by their process names.
+  /// Programs checked for unknown processes, by process name; `bank-web` and `bank-reader` are not among them.
   private static let programs = [
     "bankd", "bank-guardian", "bank-teller", "bank-juice", "bank-runner", "bank-stockd", "bank-vending",
   ]

@@ -1,6 +1,6 @@
 // Final messages of a bank: the answer to the client that stopped it, the last status for subscribers, and the log
 // entry. `Ending` makes sure that each is sent once.
-// Errors: if the store cannot count the customers sent away, the count is omitted.
+// Errors: if the store cannot count the customers sent away (out of stock), the count is omitted.
 
 import BankModel
 import QueueCore
@@ -62,7 +62,7 @@ final class LastWords: BankPart {
     return report
   }
 
-  /// Number of served customers who were sent away. Everything is on disk by now.
+  /// Number of customers sent away among those counted as served. Everything is on disk by now.
   private func sentAway(_ books: Books) -> Int64? {
     guard books.servedByService[Service.juice.index] > 0 else { return 0 }
     return try? store.countSentAway(on: books.day)

@@ -1,6 +1,7 @@
 // Audit of the queue's juice tickets against the stock's orders. The caller queries the stock page by page. Every juice
-// that was made has taken its fruits. No customer who was sent away has, and no order holds anything for a cancelled or
-// unknown ticket. A suspicious ticket is checked a second time, because queue and stock continue to work meanwhile.
+// that was made has taken its fruits. No customer sent away (out of stock) has taken any, and no order holds stock for
+// a cancelled or unknown ticket. A suspicious ticket is checked a second time, because queue and stock continue to work
+// meanwhile.
 // Invariant: memory grows with a page, not with the bank.
 
 import BankModel

@@ -1,4 +1,4 @@
-// Snapshots of the bank for dashboards. This part keeps only rates of arrival and service, and cached query results.
+// Snapshots of the bank for dashboards. Its only state is the rates of arrival and service, and cached query results.
 // Invariant: a snapshot has bounded size. It names only customers and events that are on disk. Positions may be ahead
 // of the disk, like every count of a running bank.
 
