@@ -1,6 +1,5 @@
-// Owns the order in which things happen in the simulated world: a binary heap by moment, then by the order of entry.
-// It must not know what the entries mean. Invariant: of two entries for one moment the one that was made first comes
-// first, so a history is the same every time. There is nothing that can fail.
+// Schedule of the simulated world: a binary heap by time, then by the order of insertion. Invariant: of two
+// entries for one time the earlier inserted one comes first, so a history is always the same. Errors: none.
 import BankModel
 import Time
 
@@ -9,21 +8,21 @@ enum Occurrence {
   case keeperActs(Int)
   case visitorActs(Int)
   case clientActs(Int)
-  /// A process gets back what it had run out of.
+  /// A process regains the resource that it had run out of.
   case relief(pid: Int32)
   case fault
-  /// Something goes wrong with the guardian, or the coordinator that it guards.
+  /// A fault of the guardian, or of the coordinator that it guards.
   case guardFault
   case calm
-  /// A client asks for what it was told to ask for.
+  /// A client sends the requests that a fault has planned for it.
   case clientMeddles(Int)
   case coordinatorEnds
-  /// A worker comes by itself, or something is wrong with one that is there.
+  /// An outside worker connects, or a fault hits a connected one.
   case foreignerComes(Int)
   case foreignFault
-  /// Something is wrong with a command, or with whoever runs it.
+  /// A fault hits a command or its runner.
   case commandFault
-  /// The bank has ended, and everybody has heard it.
+  /// The bank has closed, and every client has received the last message.
   case end
 }
 
@@ -80,12 +79,12 @@ struct Agenda<Occurrence> {
   }
 }
 
-/// The time of the simulated world: one clock that only moves forward, and a calendar that may jump. It must
-/// not know what happens at any moment. Nothing here reads a clock of the machine, so a history takes as long
-/// as it takes to compute. Invariant: the forward clock never goes back. There is nothing that can fail.
+/// Time in the simulated world: one monotonic clock, and a calendar that may jump. No clock of the real
+/// machine is read, so a history takes only its computing time. Invariant: the monotonic clock never goes
+/// back. Errors: none.
 struct VirtualClock {
   private(set) var now = MonotonicTime(nanoseconds: 1_000_000_000)
-  /// The calendar's reading when the forward clock stood at zero, in milliseconds since 1970.
+  /// The calendar's time when the monotonic clock was zero, in milliseconds since 1970.
   private var calendarOrigin: Int64 = 1_700_000_000_000
 
   var moment: Moment {
@@ -93,6 +92,6 @@ struct VirtualClock {
   }
 
   mutating func advance(to moment: MonotonicTime) { now = max(now, moment) }
-  /// Somebody sets the calendar: it jumps by so many milliseconds, forward or back.
+  /// Sets the calendar forward or back by a number of milliseconds.
   mutating func jump(byMilliseconds span: Int64) { calendarOrigin += span }
 }

@@ -1,7 +1,7 @@
-// Owns the coordinator's process in the simulated world: the production coordinator on the simulated host, opened as its own
-// main program does, with the store and the rules that this history has for it.
-// Invariant: nothing of the coordinator is copied here. Between any two calls of the kernel, or of its store, it may be
-// killed, and then does nothing more; what it had not sent is gone with it, and what was staged and not committed too.
+// The coordinator's process in the simulated world: the production coordinator on the simulated host, opened
+// as its own main program opens it, with the store and the rules of this history. Invariant: no code of the
+// coordinator is copied here. It may be killed between any two calls of the kernel or the store, and then
+// does nothing more. Unsent bytes and uncommitted changes are lost with it.
 import BankModel
 import Configuration
 import Coordinator
@@ -19,9 +19,9 @@ final class BankProgram: SimulatedProgram {
   private let coordinator: Coordinator
   private let watch: QueueWatch
   let store: SimulatedQueueStore
-  /// What it has of its home; nil where nobody guards it.
+  /// The guarded coordinator's use of its home; nil if no guardian runs.
   private let ties: HomeTies?
-  /// Makes what comes first: the end of what its predecessor has left behind.
+  /// Makes the first step: ending the processes that the predecessor has left behind.
   private var makeClearing: (() -> CommandClearing)?
   private var clearing: CommandClearing?
   private var hasBegun = false
@@ -61,7 +61,7 @@ final class BankProgram: SimulatedProgram {
       now: SystemClock.moment(), ties: ties, hands: world.hands)
     coordinator.witness = watch
     try Subreaper.become()
-    // Foreign workers leave nobody behind here, and who has no commands has nobody to look for.
+    // Concurrent workers leave no processes behind here, and without commands there is none to look for.
     if world.hasCommands {
       makeClearing = { [coordinator] in CommandClearing(of: coordinator, stored.books) }
     }
@@ -87,7 +87,7 @@ final class BankProgram: SimulatedProgram {
     configuration.language = .english
     configuration.lease = plan.policy.lease
     configuration.gather = plan.gather
-    // In some histories a service that stands still is soon found out.
+    // In some histories a hung service is detected soon.
     configuration.standstill = .seconds(chance.draw(0...1) == 0 ? 1 : 10)
     configuration.log.customers = world.keepsLogs
     (configuration.log.rotateBytes, configuration.log.keep) = (4_096, 2)
@@ -96,11 +96,12 @@ final class BankProgram: SimulatedProgram {
 
   var machine: QueueMachine { _read { yield coordinator.machine } }
   var hasDismissedServices: Bool { coordinator.hasDismissedServices }
-  /// Whether every window has had a teller at work.
+  /// True after every window has had a ready teller.
   var hasOpened: Bool { coordinator.hasOpened }
-  /// Whether its guardian was to be told that everything is kept and the bank is closed.
+  /// True after the coordinator has reported to its guardian that everything is durable and the bank is
+  /// closed.
   var hasClosed: Bool { ties?.hasClosed ?? false }
-  /// Whoever has opened the bank in the foreground was killed.
+  /// The process that opened the bank in the foreground was killed.
   func loseOpener() { process.call { coordinator.openerIsGone() } }
 
   func turn() throws(SystemError) -> Int32? {
@@ -120,7 +121,8 @@ final class BankProgram: SimulatedProgram {
     if let farewell { return try farewell.turn() ? coordinator.exitCode : nil }
     watch.beginTurn()
     while let word = watch.nextLateWord(at: process.clock) {
-      // Whoever was put off comes back with any event: first by itself, so that what follows a late word follows from it.
+      // Any event also returns the due customers to their lines. Do that first with a tick, so that the
+      // effects of a late message are its own.
       if let due = machine.nextRetry, due <= process.clock { coordinator.happen(.tick) }
       coordinator.happen(word)
     }

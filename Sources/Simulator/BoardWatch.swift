@@ -1,26 +1,26 @@
-// Owns what must be true of the pictures of the board: each by itself, beside those before it, and beside what is on disk. It
-// must not ask the coordinator for any of it. A picture is judged when it is written, which may be long after it was made where
-// its reader is slow: what the last commit has done must be in it only where it was made after that.
-// Invariant: nobody is in a picture twice, nobody is lost between its lists, and numbers stand in their order.
+// Checks of the board's snapshots: each alone, against earlier ones, and against the disk. Nothing is asked
+// of the coordinator. A snapshot is checked when it is written, which may be long after it was made if its
+// reader is slow. It must contain the last commit only if it was made after that commit. Invariant: a
+// customer is in a snapshot at most once, none is missing between its lists, and the numbers are in order.
 import BankModel
 import Time
 import Wire
 
 struct BoardWatch {
-  /// One request that looks on: when its first picture was written, and how many came since.
+  /// One subscription: the time when its first snapshot was written, and the number of snapshots since.
   private struct View: Hashable {
     var connection: Int
     var request: UInt32
   }
 
   private var views: [View: (first: MonotonicTime, pictures: Int64)] = [:]
-  /// The coordinator, by its starts, and what its pictures have told, by the number of the event.
+  /// Generation of the coordinator, and the events in its snapshots, by their number.
   private var generation: Int64 = 0
   private var told: [Int64: BoardEvent] = [:]
 
-  /// Judges a picture that is written; nil, or what is wrong with it.
+  /// Checks a snapshot that is written; nil, or a description of the fault.
   ///
-  /// - Parameter wall: what the coordinator's calendar says.
+  /// - Parameter wall: the coordinator's calendar.
   mutating func objection(
     to frame: BoardFrame, _ connection: Int, _ request: UInt32, by checker: PromiseChecker,
     at now: MonotonicTime,
@@ -28,7 +28,8 @@ struct BoardWatch {
   ) -> String? {
     if generation != frame.coordinator.generation { (generation, told) = (frame.coordinator.generation, [:]) }
     let view = View(connection: connection, request: request)
-    // To whoever begins to look an older picture is shown as of now; and a calendar may be set back.
+    // The first snapshot of a subscription may be an older one with the current time, and the calendar may be
+    // set back. Neither is compared with the disk.
     let isFresh =
       views[view] != nil && frame.time > checker.committedAt.milliseconds && frame.time <= wall.milliseconds
     return Self.objection(to: frame) ?? pace(of: view, at: now) ?? objection(to: frame.events)
@@ -36,8 +37,8 @@ struct BoardWatch {
       ?? (isFresh ? Self.objection(to: frame, onDisk: checker) : nil)
   }
 
-  /// At most twenty a second, whatever happens. The second one may come as soon as the first, and that one late in a turn at
-  /// the end of which the second is made.
+  /// Allows at most 20 snapshots a second. The second may follow the first at once: the first may be written
+  /// late in a loop iteration, at the end of which the second is made.
   private mutating func pace(of view: View, at now: MonotonicTime) -> String? {
     guard let (first, pictures) = views[view] else {
       views[view] = (now, 0)
@@ -48,7 +49,7 @@ struct BoardWatch {
     return "\(pictures + 2) pictures came in \(now.since(first).milliseconds) ms"
   }
 
-  // MARK: - One picture
+  // MARK: - One snapshot
 
   private static func objection(to frame: BoardFrame) -> String? {
     let counts = frame.counts
@@ -91,7 +92,7 @@ struct BoardWatch {
     return "of all services \(sums), and the counts are \(counts)"
   }
 
-  // MARK: - Beside the disk
+  // MARK: - Comparison with the disk
 
   private static func unknown(in frame: BoardFrame, to checker: PromiseChecker) -> String? {
     let named = frame.waiting.map(\.ticket) + frame.serving.map(\.ticket)
@@ -99,7 +100,7 @@ struct BoardWatch {
     return unknown.isEmpty ? nil : "tickets \(unknown) of day \(frame.day) are there, and are not on disk"
   }
 
-  /// Whoever is on disk and has no receipt is in a list, or among those who are counted beside the lists.
+  /// Every customer on disk without a receipt is in a list, or in the counts beside the lists.
   private static func objection(to frame: BoardFrame, onDisk checker: PromiseChecker) -> String? {
     guard let books = checker.diskBooks, books.day == frame.day else { return nil }
     let counts = frame.counts
@@ -114,8 +115,8 @@ struct BoardWatch {
     guard books.issued > 0 else { return nil }
     let unlisted = (1...books.issued).filter { outcome($0) == nil && !listed.contains($0) }
     let ended = books.issued - Int64((1...books.issued).count { outcome($0) == nil })
-    // Whoever is attended to or taken out is counted before the receipt is on disk.
-    // Whoever stands in the store alone is not named while that cannot be asked.
+    // A served or cancelled customer is counted before the receipt is on disk. Customers that only the store
+    // holds are not listed while the store cannot be queried.
     let isWhole =
       frame.waiting.count < BoardFrame.waitingAtMost && !checker.isShort && checker.world.isUntroubled
     let left = isWhole ? 0 : frame.hidden.waiting
@@ -126,7 +127,7 @@ struct BoardWatch {
     return "tickets \(unlisted) have no receipt, and \(beside) are counted beside the lists: \(counts)"
   }
 
-  // MARK: - What happened
+  // MARK: - Events
 
   private mutating func objection(to events: [BoardEvent]) -> String? {
     let numbers = events.map(\.sequence)
@@ -149,7 +150,8 @@ struct BoardWatch {
     return "tickets were issued out of order: \(issued)"
   }
 
-  /// What was told up to an event without a gap, since the queue was emptied last: the numbers of tickets begin anew with a day.
+  /// Events without a gap up to a number, since the queue was last emptied. Ticket numbers restart with each
+  /// day.
   private func eventsOfDay(until last: Int64) -> [BoardEvent] {
     var events: [BoardEvent] = []
     while let event = told[last - Int64(events.count)], event.kind != .reset { events.append(event) }

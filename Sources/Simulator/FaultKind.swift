@@ -1,71 +1,73 @@
-// Owns the names of everything that can go wrong in the simulated world. It must not know how any of it is done.
-// Invariant: the names stand in reports and scripts.
+// Names of all faults of the simulated world. Invariant: reports and scripts contain these names.
 
-/// Something that goes wrong.
+/// A kind of fault.
 public enum FaultKind: Int, CaseIterable, Sendable, Codable {
-  /// The coordinator is killed at a call, or stands still for a while.
+  /// The coordinator is killed at a call, or stalls for a while.
   case coordinatorKilled, coordinatorStalled
-  /// A teller is killed between two actions, stands still for good, or is slow, some beyond its lease.
+  /// A teller is killed between two actions, hangs permanently, or is slow, sometimes beyond its lease.
   case tellerKilled, tellerStuck, tellerSlow
-  /// A teller reports that it could not serve, says what it must not say, or sends bytes that are no message.
+  /// A teller reports that it could not serve, sends a message that it must not send, or sends bytes that are
+  /// not a message.
   case tellerFailed, tellerRogue, tellerBabbled
-  /// A teller dies before it is ready, is slow to start, or stands still before it is ready.
+  /// A teller is killed before it is ready, starts slowly, or hangs before it is ready.
   case tellerStillborn, tellerLate
   /// A client's connection breaks; bytes are lost with any connection.
   case connectionLost, messageLost
-  /// A word of a dead teller is heard after its death was reported.
+  /// A message of a dead teller is handled after its death was reported.
   case messageLate
-  /// A connection becomes slow, so that others overtake it.
+  /// A connection becomes slow, so that messages on others overtake it.
   case networkSlow
-  /// The disk is full for a while; a write or an fsync fails; what was staged is lost in a crash.
+  /// The disk is full for a while; a write or an fsync fails; staged changes are lost in a crash.
   case diskFull, diskFailed, commitLost
-  /// Somebody sets the calendar.
+  /// The calendar is set.
   case clockJumped
-  /// The machine of the coordinator loses its power, and what was not synced.
+  /// The coordinator's machine loses its power, and all unsynced data.
   case powerLost
   /// A client does not read for a while.
   case clientDeaf
-  /// The coordinator has no descriptor left for a while; a commit takes seconds.
+  /// The coordinator has no free descriptor for a while; a commit takes seconds.
   case coordinatorCrowded, commitSlow
-  /// Somebody closes the windows of a service and opens them again at once.
+  /// A client closes the windows of a service and opens them again at once.
   case windowsScaled
-  /// Whoever has opened the bank in the foreground is killed: it breaks everything off.
+  /// The process that opened the bank in the foreground is killed, which stops the bank at once.
   case openerKilled
-  /// A changed configuration is read again; a signal asks for the end.
+  /// A changed configuration is reloaded; a signal requests the stop.
   case configurationChanged, coordinatorSignalled
-  /// The guardian is killed, at once or at a call; it stands still, for a while or for good.
+  /// The guardian is killed, at once or at a call; it stalls, for a while or permanently.
   case guardianKilled, guardianStalled
   /// Guardian and coordinator are killed at once; an operator opens the bank again.
   case bankKilled
-  /// The guarded coordinator is stopped for good.
+  /// The guarded coordinator is stopped permanently.
   case coordinatorStuck
-  /// A foreign worker is killed, some between two bytes of an answer; does nothing more for one of its customers; stands still;
-  /// answers twice, or for somebody else; says half a message, or what nobody knows; goes away and comes back; answers then for
-  /// a lease of before.
+  /// A concurrent worker is killed, sometimes between two bytes of an answer; abandons one of its customers;
+  /// is stopped; answers twice, or for a customer of another worker; sends half a message, or an unknown one;
+  /// disconnects and returns; then answers an earlier lease.
   case workerKilled, workerHung, workerStopped, workerLied, workerBabbled, workerLeft, workerLate
-  /// Whoever runs commands is killed; a command is killed, or stopped; its program is taken away for a while; a customer is taken
-  /// out while a command runs.
+  /// A runner is killed; a command is killed, or stopped; its program file is removed for a while; a customer
+  /// is cancelled while its command runs.
   case runnerKilled, commandKilled, commandHung, commandRemoved, commandCancelled
-  /// The stock service is killed between two effects, stands still for a while, or for good; an audit takes long.
+  /// The stock service is killed between two effects, or stalls, for a while or permanently; an audit takes
+  /// long.
   case stockKilled, stockSlow, stockStuck, stockAuditLong
-  /// The stock's disk is full, or a write or an fsync fails; a connection to the stock breaks, or becomes slow.
+  /// The stock's disk is full, or a write or an fsync fails; a connection to the stock breaks, or becomes
+  /// slow.
   case stockDiskFull, stockDiskFailed, stockCut, stockLate
-  /// What the stock had staged is lost in a crash, or its commit takes seconds.
+  /// The stock's staged changes are lost in a crash, or its commit takes seconds.
   case stockCommitLost, stockCommitSlow
-  /// The stock has no descriptor left for a while; somebody who looks on does not read; the stock is asked to end.
+  /// The stock has no free descriptor for a while; a subscriber does not read; the stock is asked to exit.
   case stockCrowded, stockReaderDeaf, stockEnded
-  /// A juice station dies when it hears that its fruit was taken.
+  /// A juice station is killed when it receives the message that its fruit was taken.
   case stationKilled
-  /// Somebody empties the queue while a station waits for its fruit, and the stock is slow.
+  /// A client empties the queue while a station waits for its fruit, and the stock is slow.
   case stationRecalled
-  /// The coordinator dies, or its disk is full, when it hears that fruit was given back.
+  /// The coordinator is killed, or its disk is full, when it receives the message that fruit was given back.
   case releaseInterrupted
-  /// As with the stock service, for the vending machine.
+  /// The faults of the stock service, for the vending machine.
   case vendingKilled, vendingSlow, vendingStuck, vendingDiskFull, vendingDiskFailed, vendingCut, vendingLate
   case vendingCommitLost, vendingCommitSlow, vendingCrowded, vendingEnded
-  /// The vending machine dies when it hears that a drink was taken.
+  /// The vending machine is killed when it receives the message that a drink was taken.
   case purchaseInterrupted
-  /// The stock service dies soon after it is asked for a drink, while the machine waits.
+  /// The stock service is killed soon after it is asked for a drink, while the machine waits.
   case stockKilledInPurchase
 
   var isOfTheStock: Bool {
@@ -74,7 +76,7 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
 
   var isOfTheMachine: Bool { rawValue >= FaultKind.vendingKilled.rawValue }
 
-  /// The name in reports: words with hyphens.
+  /// The name in reports: lower-case words with hyphens.
   public var name: String {
     var words = ""
     for character in String(describing: self) {

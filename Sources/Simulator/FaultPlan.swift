@@ -1,6 +1,6 @@
-// Owns how much goes wrong in one history, and how large its world is: everything is drawn from the seed before the
-// history begins. It must not know how a fault is done. Invariant: the same seed gives the same plan in every build.
-// Some seeds are calm, so that what is broken without any fault is found, and some are terrible.
+// Amount of faults in one history and size of its world, all drawn from the seed before the history starts.
+// Invariant: the same seed gives the same plan in every build. Some seeds are calm, so that defects that need
+// no fault are found; some are terrible.
 import BankModel
 import QueueCore
 import Time
@@ -11,25 +11,25 @@ struct FaultPlan {
   }
 
   let temper: Temper
-  /// Between two faults, on average.
+  /// Average time between two faults.
   let interval: TimeSpan
-  /// How long things go wrong.
+  /// Time span in which faults happen.
   let duration: TimeSpan
   let weights: [(kind: FaultKind, weight: Int64)]
   let policy: QueuePolicy
   let windows: [ServiceName: Int32]
   let clients: Int
   let commands: Int
-  /// How much more slowly than usual the clients think.
+  /// Factor by which the clients wait longer than usual between requests.
   let thought: Int64
-  /// Customers of one slice of a large request.
+  /// Customers in one slice of a large request.
   let slice: Int64
   let workMicroseconds: Int64
   let timeOfChange: TimeSpan
   let gather: TimeSpan
-  /// Whether some customers are ordered for later.
+  /// True if some customers are ordered for later.
   let ordersLater: Bool
-  /// Whether clients look at the board.
+  /// True if clients subscribe to the board.
   let looksAtTheBoard: Bool
   let stock: StockPlan
   let vending: VendingPlan
@@ -65,7 +65,7 @@ struct FaultPlan {
     duration = temper == .calm ? .zero : .milliseconds(mean * chance.draw(10...40))
     var later = SeededGenerator(seed: seed ^ 0x1A7E_0000)
     ordersLater = later.draw(0...2) == 0
-    // So chosen that hardly any history is another one by it that is known by its number.
+    // The constant is chosen so that hardly any history that is known by its seed changes.
     var looks = SeededGenerator(seed: seed ^ 0xB_0AD7_461C)
     looksAtTheBoard = looks.draw(0...3) == 0
     stock = StockPlan(seed: seed)
@@ -73,7 +73,7 @@ struct FaultPlan {
     slowDisk = SlowDiskPlan(seed: seed)
     commandServices = CommandServicesPlan(seed: seed, besides: stock, foreign)
     vending = VendingPlan(seed: seed, besides: stock, isCalm: temper == .calm)
-    // Each history has its favourite faults, so that rare ones meet each other too.
+    // Each history favours some faults, so that rare ones also coincide.
     let kinds =
       Self.drawnKinds + (stock.isThere ? Self.stockKinds : []) + (vending.isThere ? Self.vendingKinds : [])
     var weights: [(kind: FaultKind, weight: Int64)] = kinds.map { kind in
@@ -83,7 +83,8 @@ struct FaultPlan {
       case .messageLate, .tellerFailed, .diskFull, .diskFailed, .stationKilled, .vendingDiskFull,
         .purchaseInterrupted, .releaseInterrupted:
         (kind, weight * 4)
-      // Whoever stands still for good is away for seconds, and whatever ends the bank ends a lot.
+      // A hung service is away for seconds, and a fault that ends the bank ends much else: draw these less
+      // often.
       case .stockStuck, .vendingStuck, .openerKilled, .coordinatorSignalled: (kind, weight / 2)
       case .configurationChanged: (kind, weight)
       default: (kind, weight * weight)
@@ -99,13 +100,14 @@ struct FaultPlan {
     policy.delayedLowWater = max(1, policy.delayedCapacity / 2)
     policy.maxCrashes = Int32(chance.draw(1...4))
     policy.maxFailures = Int32(chance.draw(1...4))
-    // Some leases are shorter than the work: then the beats of the tellers keep them.
+    // Some leases are shorter than the work, so that the tellers' beats have to extend them.
     policy.lease = .milliseconds(Int64(work) / 1_000 * chance.draw(1...8) / 2 + chance.draw(30...300))
-    // In some histories whoever is put off waits for long, and many are put off when the coordinator dies.
+    // In some histories the retry delay is long, and many customers are delayed when the coordinator is
+    // killed.
     policy.retryFirst = .milliseconds(
       chance.draw(0...3) == 0 ? chance.draw(500...3_000) : chance.draw(5...200))
     policy.retryLimit = max(policy.retryFirst, .milliseconds(chance.draw(200...2_000)))
-    // In half of the histories nobody is handed out ahead, as is the default.
+    // In half of the histories no customer is assigned ahead, which is the default.
     if chance.draw(0...1) == 0 { policy.prefetch = Int(chance.draw(2...6)) }
     policy.maxUnderway = slowDisk.depth
     foreign.adapt(&policy)
@@ -117,9 +119,9 @@ struct FaultPlan {
     slice = chance.draw(2...7)
     gather = .milliseconds(chance.draw(0...3))
     thought = [1, 1, 4, 25][Int(chance.draw(0...3))]
-    // In some histories large requests take more than one turn.
+    // In some histories a large request takes more than one loop iteration.
     timeOfChange = TimeSpan(nanoseconds: [200, 20_000, 1_200_000][Int(chance.draw(0...2))])
-    // A few things go wrong again and again.
+    // A few faults happen again and again.
     for _ in 0..<3 { weights[Int(chance.draw(0...Int64(kinds.count) - 1))].weight += 50 }
     self.weights = weights
   }
@@ -136,21 +138,20 @@ struct FaultPlan {
   }
 }
 
-/// What the stock's side of one history is like, drawn from the seed before the history begins. It must not
-/// know how anything is done. Invariant: the same seed gives the same plan in every build. There is always
-/// too little of something, so that customers meet over the last fruit.
+/// The stock in one history, drawn from the seed before the history starts. Invariant: the same seed gives
+/// the same plan in every build. Some fruit is always scarce, so that customers compete for the last one.
 struct StockPlan {
-  /// Whether there is a stock at all: the bank alone is simulated too.
+  /// False in the histories that simulate the bank without a stock.
   let isThere: Bool
   let stations: Int32
   let assortment: Assortment
-  /// Those who bring and take fruit by hand.
+  /// Clients that add and remove fruit by hand.
   let keepers: Int
   let changes: Int64
   let viewers: Int
-  /// Orders are gathered for so long before they are committed.
+  /// Time for which orders are collected before they are committed.
   let gather: TimeSpan
-  /// How long the coordinator waits until the stock has given something back.
+  /// Time that the coordinator waits for the stock to confirm that an order was given back.
   let releasePatience: TimeSpan
 
   init(seed: UInt64) {
@@ -167,30 +168,30 @@ struct StockPlan {
     changes = chance.draw(2...12)
     viewers = Int(chance.draw(0...2))
     gather = TimeSpan(nanoseconds: [0, 0, 50_000, 1_000_000][Int(chance.draw(0...3))])
-    // The real one is patient; here its patience ends over every pause of the stock.
+    // The production value is long. These values are shorter than some pauses of the stock.
     releasePatience = .milliseconds([3, 5, 15, 60, 2_000][Int(chance.draw(0...4))])
   }
 }
 
-/// What the vending machine's side of one history is like, drawn from the seed before the history begins. It
-/// must not know how anything is done. Invariant: the same seed gives the same plan in every build. The
-/// machine sells few products, so that customers meet over the last drink and the last coin.
+/// The vending machine in one history, drawn from the seed before the history starts. Invariant: the same
+/// seed gives the same plan in every build. The machine sells few products, so that customers compete for the
+/// last drink and the last coin.
 struct VendingPlan {
-  /// Whether there is a machine: only where there is a stock.
+  /// True if there is a machine, which needs a stock.
   let isThere: Bool
   let table: ProductTable
   let shoppers: Int
   let wishes: Int64
-  /// What the manager does in all.
+  /// Number of manager operations.
   let orders: Int64
-  /// Whether the stock's disk is full when the first machine begins.
+  /// True if the stock's disk is full when the first machine starts.
   let meetsAFullStock: Bool
-  /// How long the first machine comes later than the bank.
+  /// Delay of the first machine's start after the bank's.
   let arrival: TimeSpan
-  /// How long the stock may take to hand a drink out.
+  /// Time in which the stock has to hand out a drink.
   let patience: TimeSpan
   let managersPatience: TimeSpan
-  /// How long the machine waits until the stock has put something back, before it asks anew.
+  /// Time that the machine waits for the stock to take a drink back before it asks again.
   let releasePatience: TimeSpan
 
   init(seed: UInt64, besides stock: StockPlan, isCalm: Bool) {
@@ -205,7 +206,7 @@ struct VendingPlan {
     orders = chance.draw(3...10)
     arrival = chance.draw(0...2) == 0 ? .milliseconds(chance.draw(20...300)) : .zero
     meetsAFullStock = !isCalm && arrival > .zero && chance.draw(0...1) == 0
-    // The real one waits for seconds; here its patience ends over every pause of the stock.
+    // The production value is seconds. Some of these are shorter than the pauses of the stock.
     patience = .milliseconds([3, 8, 40, 300, 8_000][Int(chance.draw(0...4))])
     managersPatience = max(patience, .milliseconds(50))
     releasePatience = .milliseconds([3, 50, 3_600_000][Int(chance.draw(0...2))])

@@ -1,8 +1,8 @@
-// Owns the eye on the queue of a production coordinator: every event passes here on its way to the machine, and the checker
-// hears of it and of what the machine wants. A planted bug of the core is made here. At times the word of a dead worker comes
-// late: the supervisor closes the connection of whoever has ended, and here such words come all the same, which the queue must
-// let change nothing. It must not judge: the checker does.
-// Invariant: whatever a dead process does is nobody's business, and after a broken promise nobody looks any more.
+// Observer of a production coordinator's queue: every event passes through here to the machine, and the
+// checker receives it and the machine's effects. Planted bugs of the core act here. Sometimes it delivers a
+// late message of a dead worker. The supervisor closes such a connection, but the queue must ignore these
+// messages in any case. Invariant: events of a dead process are not checked, and after a broken promise
+// nothing is.
 import BankModel
 import Coordinator
 import QueueCore
@@ -14,14 +14,14 @@ final class QueueWatch: QueueWitness {
     let event: QueueEvent
   }
 
-  /// No turn has as many effects, with everything that follows from them.
+  /// More effects than any loop iteration has, with everything that follows from them.
   private static let longestTurn = 100_000
   private unowned let world: Simulation
   private unowned let process: SimulatedProcess
   private var mutant: MutantQueue?
   private var chance: SeededGenerator
   private var lateWords: [LateWord] = []
-  /// Effects of the present turn, and whether there were too many.
+  /// Effects of the current iteration.
   private var effectsOfTurn = 0
   private var abandonedAt: MonotonicTime?
 
@@ -56,7 +56,7 @@ final class QueueWatch: QueueWitness {
     effectsOfTurn += wanted.count
     if effectsOfTurn > Self.longestTurn { world.violate(.notDrained, "one turn has effects without an end") }
     guard world.violation != nil else { return }
-    // Who has broken a promise may be in no state to go on, and what it wants could end the whole program.
+    // After a broken promise the machine may be inconsistent, and its effects could crash the simulator.
     effects.removeSubrange(before...)
     process.kill()
   }
@@ -68,7 +68,7 @@ final class QueueWatch: QueueWitness {
       abandonedAt = now.monotonic
       world.statistics.withdrawnInPart += 1
     case .reset where abandonedAt == now.monotonic:
-      // It was given up for this.
+      // It was abandoned because of this reset.
       world.statistics.withdrawnInPart -= 1
       world.statistics.givenUpForResets += 1
     default: break

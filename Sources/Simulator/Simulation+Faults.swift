@@ -1,5 +1,5 @@
-// Owns how each fault is done to the simulated world. It must not know what the faults break.
-// Invariant: a fault is counted where it happens, not where it was planned: a coordinator that is gone cannot be killed.
+// Injection of each fault into the simulated world. Invariant: a fault is counted when it happens, not when
+// it was planned: a coordinator that has exited cannot be killed.
 import BankModel
 import Glibc
 import QueueCore
@@ -8,9 +8,11 @@ import Time
 import Wire
 
 extension Simulation {
-  /// Plans the next thing of a kind that goes wrong, while anything may: when, is drawn of the chance of its own kind.
+  /// Plans the next fault of a kind, unless the faults have ended. The time is drawn from the kind's own
+  /// generator.
   ///
-  /// - Parameter range: how far away, in nanoseconds, by those of the interval of the plan.
+  /// - Parameter range: the range of the delay in nanoseconds, computed from the plan's interval in
+  ///   nanoseconds.
   func planFault(
     _ fault: Occurrence, _ chance: inout SeededGenerator, within range: (Int64) -> ClosedRange<Int64>
   ) {
@@ -23,7 +25,7 @@ extension Simulation {
     guard !isCalm else { return }
     planFault(.fault, &chance) { $0 / 4...$0 * 2 }
     guard var kind = plan.draw(&chance) else { return }
-    // There are few histories on a disk that can lose what it was to sync.
+    // Few histories run on a disk that can lose unsynced data, so they get more disk failures.
     if disk.volume != nil, chance.draw(0...11) == 0 { kind = .diskFailed }
     trace.line(clock.now, "fault: \(kind.name)")
     switch kind {
@@ -63,7 +65,7 @@ extension Simulation {
       fullUntil = clock.now + .milliseconds(chance.draw(1...700))
       host.isFullUntil = fullUntil
     case .diskFailed:
-      // On a disk that can lose what it was to sync, the sync is what fails mostly.
+      // On a disk that can lose unsynced data, mostly the sync fails, not the write.
       failingCommit = chance.draw(0...(disk.volume == nil ? 1 : 3)) == 0 ? .commit : .commitThatIsKept
     case .clockJumped:
       statistics.note(kind)
@@ -79,7 +81,7 @@ extension Simulation {
     }
   }
 
-  /// The coordinator where it does not stand still.
+  /// The coordinator, unless it is stalled.
   private var hearingCoordinator: BankProgram? {
     coordinator.flatMap { $0.process.standsStill(at: clock.now) ? nil : $0 }
   }
@@ -90,11 +92,11 @@ extension Simulation {
       failingCommit = nil
       statistics.note(.diskFailed)
       disk.fail(failing, with: .failed(path: "disk", detail: "the fsync has failed"))
-      // Whoever lives on after that does not live for long: perhaps not until it has tried again.
+      // On such a disk, kill the coordinator soon after the failed sync, perhaps before it retries.
       if disk.volume != nil { coordinator?.process.fuse = Int(chance.draw(0...12)) }
     }
     guard fullUntil > clock.now else { return }
-    // Whoever has met the end of the disk lives on its reserve, for longer than the disk is full.
+    // After a full disk the store stays on its reserve for longer than the disk is full.
     disk.isShort = true
     let full = StoreError.diskFull(detail: "no space left")
     switch call {
@@ -115,18 +117,18 @@ extension Simulation {
     return slowCommit ?? TimeSpan(nanoseconds: chance.draw(10_000...200_000))
   }
 
-  /// How long the next commit takes, where something holds it up.
+  /// Duration of the next commit, if it is delayed; nil otherwise. Resets the delay.
   func takeSlowCommit() -> TimeSpan? {
     defer { slowCommit = nil }
     return slowCommit
   }
 
-  /// How long a commit takes that something holds up: in some cases longer than anybody is waited for.
+  /// Duration of a delayed commit; sometimes beyond every timeout.
   func timeOfSlowCommit() -> TimeSpan {
     .milliseconds(chance.draw(0...2) == 0 ? chance.draw(5_000...20_000) : chance.draw(20...5_000))
   }
 
-  /// Somebody writes the configuration: as it was at the beginning, or with something else in it.
+  /// Writes the configuration file: the initial one, or one with other settings.
   func writeConfiguration(isChanged: Bool) {
     var policy = plan.policy
     if let bug, bug.isOfTheCore { policy = MutantQueue(bug).spoil(policy) }
@@ -145,13 +147,13 @@ extension Simulation {
     host.files.write(Array(text.utf8), to: ConfigurationScribe.path)
   }
 
-  /// A service is asked for a sign of life. At times it dies when it has given it.
+  /// Called when a service is asked for a sign of life. Sometimes kills it right after it has answered.
   func serviceIsChecked(_ service: SimulatedProcess) {
     guard !isCalm, plan.temper != .calm, chance.draw(0...3) == 0 else { return }
     service.fuse = Int(chance.draw(2...14))
   }
 
-  /// What the configuration says of services that not every branch has.
+  /// Settings of the services that not every bank has.
   var serviceSettings: String {
     hasCommands ? plan.commandServices.settings : plan.foreign.settings
   }
@@ -168,14 +170,14 @@ extension Simulation {
   }
 }
 
-/// The configuration file of the simulated bank: what somebody writes into it, while the bank is open or
-/// before. It must not know who reads it. Invariant: the rules of the queue are those of the history,
-/// whatever else is written; where they are none that a file may have, the file is refused as a whole.
+/// The configuration file of the simulated bank, written while the bank is open or before. Invariant: the
+/// queue rules are those of the history, whatever else is written. If they are not valid in a file, the whole
+/// file is refused.
 struct ConfigurationScribe {
   static let path = "/bank/bank.json"
   let policy: QueuePolicy
   let keepsLogs: Bool
-  /// What is said of services that not every branch has.
+  /// Settings of the services that not every bank has, as JSON.
   let services: String
 
   func text(windows: [ServiceName: Int32], workMicroseconds: Int64, gather: TimeSpan, standstill: TimeSpan)

@@ -1,5 +1,5 @@
-// Owns the workers of the simulated world: what the path of a program starts, and what goes wrong with those who work.
-// It must not know what a worker says. Invariant: those in the list live, in the order in which they have begun.
+// The workers of the simulated world: the program that a path starts, and the faults of workers. Invariant:
+// the list contains the running workers in the order in which they started.
 import BankModel
 import Glibc
 import Posix
@@ -64,7 +64,7 @@ extension Simulation {
     case .tellerKilled:
       statistics.note(kind)
       guard chance.draw(0...1) == 0 else { return process.fuse = Int(chance.draw(0...12)) }
-      // What it said last may be lost with its connection.
+      // Its last message may be lost with its connection.
       if chance.draw(0...1) == 0, let stream = worker.stream { cut(stream) }
       process.kill()
     case .messageLate:
@@ -74,7 +74,8 @@ extension Simulation {
     case .tellerStuck:
       statistics.note(kind)
       let isStuck = chance.draw(0...1) == 0
-      // Nobody finds out that a runner stands still whose command may take as long as it likes.
+      // If a command has no time limit, the coordinator cannot detect that its runner hangs. So stall it only
+      // for a while.
       if isPatient(with: worker) {
         return process.stand(until: clock.now + .milliseconds(1_000))
       }
@@ -83,7 +84,7 @@ extension Simulation {
       statistics.note(kind)
       process.stand(until: clock.now + TimeSpan(nanoseconds: chance.draw(lease / 4...lease * 3)))
     case .tellerFailed:
-      // Most tellers need nothing that they could not get.
+      // Most tellers need nothing from the stock that they could fail to get.
       some(of: workers.filter { $0.provider != nil })?.provider?.failsNext = true
     case .tellerRogue:
       statistics.note(kind)
@@ -102,7 +103,8 @@ extension Simulation {
   }
 
   private func lie(_ worker: SimulatedWorker) {
-    // A station may not say by chance that its own customer is done: that is a lie which nobody could find out.
+    // A station or runner must not report by chance that its own customer is done: no check could detect that
+    // lie.
     let isKnown = worker.window.service.drawsOnStock || worker.window.service.isForCommands
     let away: TicketNumber = isKnown ? 1_000_000 : 0
     let other = Lease(
@@ -116,7 +118,7 @@ extension Simulation {
       case 3: .returned(holders.first { $0.window == worker.window }?.lease ?? other)
       case 4: .ready
       case 5:
-        // Somebody else's lease to the letter, but for the window.
+        // Exactly the lease of another window.
         .done(holders.first { $0.window != worker.window }?.lease ?? other)
       default: .hello(Hello(build: Self.build, role: .teller))
       }
@@ -124,7 +126,7 @@ extension Simulation {
   }
 
   private func say(_ bytes: [UInt8], by worker: SimulatedWorker) {
-    // One that has never come to life and says that it is ready would be believed for ever.
+    // A runner that hung before it was ready and sends `ready` would be trusted forever.
     guard let stream = worker.stream, !(worker.process.isStuck && isPatient(with: worker)) else { return }
     trace.mix(bytes)
     stream.send(bytes, at: clock.now, on: host)

@@ -1,6 +1,6 @@
-// Owns one simulated world: its clock, its network, its disk, its processes, and the loop that lets them happen.
-// It must not judge: the checker does. Invariant: a seed, and nothing else, decides what happens; no clock, no chance and
-// no order of a dictionary gets in. A broken promise ends the history at once and is its outcome.
+// One simulated world: its clock, network, disk and processes, and the loop that runs them. Broken promises
+// are judged by the checker. Invariant: the seed alone decides what happens; no real clock, randomness or
+// dictionary order has any influence. A broken promise ends the history at once and is its outcome.
 import BankModel
 import Coordinator
 import Glibc
@@ -10,20 +10,19 @@ import Time
 
 /// A history of the bank that is decided by a seed.
 public final class Simulation {
-  /// How a history ended.
+  /// Result of one history.
   public struct Outcome: Sendable, Equatable {
-    /// What decided it.
     public var seed: UInt64
-    /// The promise that was broken; nil where none was.
+    /// The promise that was broken; nil if none was.
     public var violation: Violation?
-    /// What was simulated.
+    /// Counts of what was simulated.
     public var statistics: Statistics
-    /// A digest of everything that happened.
+    /// Digest of everything that happened: equal for two runs of one seed.
     public var digest: UInt64
   }
 
   static let build = "simulated"
-  /// After the faults have ended everything comes to its end within this time.
+  /// After the faults have ended, the bank must be drained and closed within this time.
   private static let longestEnd = TimeSpan.seconds(200)
   private static let longestHistory: Int64 = 400_000
   let seed: UInt64
@@ -38,7 +37,7 @@ public final class Simulation {
   var chance: SeededGenerator
   var boardChance: SeededGenerator
   let disk: QueueDisk
-  /// Whether commits come back later.
+  /// True if commits complete asynchronously, after a delay.
   var hasSlowDisk: Bool { plan.slowDisk.isThere && disk.volume == nil }
   private(set) var days: Set<DayNumber> = []
   private var lastDay: DayNumber = .min
@@ -51,7 +50,8 @@ public final class Simulation {
   var coordinator: BankProgram?
   private(set) var coordinators = 0
   var workers: [SimulatedWorker] = []
-  /// What coordinators note of the customers in the hands of commands and workers; nil in a history without them.
+  /// Record of the customers that commands and workers hold, which outlives each coordinator; nil in a
+  /// history without commands and such workers.
   let hands: HandTable?
   private var hasLostPower = false
   let keepsLogs: Bool
@@ -62,16 +62,17 @@ public final class Simulation {
   private var isOver = false
   private(set) var violation: Violation?
   var fullUntil = MonotonicTime(nanoseconds: 0)
-  /// The next commit fails: before anything is kept, or after it.
+  /// The next commit fails, before or after its data is stored.
   var failingCommit: MemoryStore.Call?
   var slowCommit: TimeSpan?
-  /// So many tellers die before they are ready.
+  /// Number of tellers still to be killed before they are ready.
   var stillborn = 0
-  /// So many workers take long to begin, or never do.
+  /// Number of workers still to start late, or to hang before they are ready.
   var lateStarters = 0
-  /// Services that were told to go, or are of no use any more.
+  /// Service processes that a coordinator may kill: it has aborted them (SIGABRT), or they are of no more
+  /// use.
   var condemned: Set<pid_t> = []
-  /// Of so many of those who die with a customer a word is heard later.
+  /// Number of lost tellers with a customer whose message is still to arrive after their loss.
   var lateWords = 0
 
   private init(seed: UInt64, bug: PlantedBug?, trace: ((String) -> Void)?) {
@@ -81,7 +82,7 @@ public final class Simulation {
     foreign = ForeignScene(seed: seed)
     commands = CommandScene(seed: seed)
     host = SimulatedHost(seed: seed &* 13 &+ 7, now: clock.now)
-    // In some histories a socket takes little at a time, so that writing goes on later and readers are waited for.
+    // In some histories a socket takes few bytes at a time, so that writers have to wait for readers.
     if host.chance.draw(0...2) == 0 { host.streamCapacity = Int(host.chance.draw(300...4_000)) }
     host.files.makeDirectories(StockProgram.home.run)
     host.files.makeDirectories(StockProgram.home.logs)
@@ -136,13 +137,13 @@ public final class Simulation {
     }
   }
 
-  /// Lives through one history.
+  /// Runs one history to its end.
   ///
   /// - Parameters:
   ///   - seed: decides everything.
-  ///   - bug: what is wrong with the core or the shell; nil for the real ones.
-  ///   - trace: told every event and every effect in words; nil where nobody reads them.
-  ///   - look: looks into the world each time that something has happened.
+  ///   - bug: the defect planted in the core or the shell; nil for the real ones.
+  ///   - trace: receives a line of text for each event and effect; nil if there is no reader.
+  ///   - look: called with the world after each step.
   public static func run(
     seed: UInt64, bug: PlantedBug? = nil, trace: ((String) -> Void)? = nil,
     look: ((Simulation) -> Void)? = nil
@@ -188,7 +189,7 @@ public final class Simulation {
     trace.flush()
   }
 
-  /// Lets the next thing happen, on the host or beside it; false where nothing is to happen any more.
+  /// Runs the next step, on the host or of the agenda; false if none is left.
   private func happenNext() -> Bool {
     guard let moment = MonotonicTime.earlier(agenda.nextMoment, host.nextMoment) else { return false }
     clock.advance(to: moment)
@@ -255,7 +256,8 @@ public final class Simulation {
     if !isOpen { agenda.add(.coordinatorStart, at: clock.now + .milliseconds(chance.draw(2...150))) }
   }
 
-  /// Reads the store for the next coordinator, which begins with what it holds; false where it cannot be read now.
+  /// Reads the store for the next coordinator, which starts with its contents; false if the store cannot be
+  /// read now.
   func openStore(_ begin: (StoredQueue, Int64) -> BankProgram?) -> Bool {
     coordinators += 1
     statistics.starts += 1
@@ -274,7 +276,8 @@ public final class Simulation {
         return true
       }
       checker.began(started.machine)
-      // Whoever has read what a failed sync may have left behind does not live for long, and perhaps not with its machine.
+      // This coordinator may have read data that a failed sync did not make durable. Kill it soon; the power
+      // may fail with it.
       if disk.isSuspect, !isCalm { started.process.fuse = Int(chance.draw(50...1_500)) }
     } catch {
       guard disk.isToBlame(for: error) else {
@@ -289,7 +292,7 @@ public final class Simulation {
     return true
   }
 
-  /// What was noted of customers in hand was never synced.
+  /// The record of held customers was never synced, so a power loss erases it.
   private func forgetHandsWithThePower() {
     guard hasLostPower else { return }
     hasLostPower = false
@@ -309,7 +312,7 @@ public final class Simulation {
     forgetHandsWithThePower()
     coordinator = nil
     if isDone, isCalm, finale.hasAskedForTheEnd {
-      // The last words are on their way.
+      // The last messages are in flight.
       guarded.isOver = true
       agenda.add(.end, at: clock.now + .seconds(1))
     } else if !guarded.isThere {
@@ -338,7 +341,8 @@ public final class Simulation {
     calmVending()
   }
 
-  /// Whoever was ordered for later is not served before, however far the calendar was set back meanwhile.
+  /// Moves the calendar forward to the last due time if it was set back. A customer ordered for later is not
+  /// served before that time, so the bank could not drain in time.
   private func setTheCalendarRight() {
     let moments = checker.asked.values.map(\.milliseconds) + checker.view.due.values.map(\.milliseconds)
     guard let last = moments.max(), plan.ordersLater else { return }
@@ -348,7 +352,7 @@ public final class Simulation {
     host.calendarOrigin += behind * 1_000_000
   }
 
-  /// When every client is content, somebody opens what is closed, and ends the bank.
+  /// Once every client is content, has client 0 resume what is paused and stop the bank.
   private func sendClosingCommands() {
     guard coordinator != nil, clients.allSatisfy({ $0.isContent }), isStockContent,
       isVendingContent
@@ -358,28 +362,28 @@ public final class Simulation {
         windows: plan.windows, mayEnd: areForeignersServed && areCommandsHeard, isPaused: isSomethingPaused)
     else { return }
     clients[0].ask(wish)
-    // Somebody wants to know whether all is well, just when the services are sent home.
+    // An audit just when the services are being stopped.
     if finale.hasAskedForTheEnd, hasStock, chance.draw(0...2) == 0 {
       clients[0].ask(SimulatedClient.Wish(command: .audit))
     }
     if finale.hasAskedForTheEnd, plan.temper != .calm, chance.draw(0...1) == 0 {
-      // The last thing that goes wrong: the disk is full while the bank closes.
+      // The last fault: the disk is full while the bank closes.
       statistics.note(.diskFull)
       fullUntil = clock.now + .milliseconds(chance.draw(1...(chance.draw(0...2) == 0 ? 2_000 : 200)))
     } else if finale.hasAskedForTheEnd, plan.temper != .calm {
-      // Or the last commits take long, and somebody comes while the doors are closed.
+      // Or the last commits are slow, and clients send requests to a closing bank.
       statistics.note(.commitSlow)
       slowCommit = .milliseconds(chance.draw(20...400))
       for client in clients { client.comeTooLate() }
     }
   }
 
-  /// Nothing goes wrong, and nothing has for a while.
+  /// True if no fault is active, and none was for two seconds.
   var isUntroubled: Bool {
     plan.temper == .calm || isCalm && clock.now.since(calmSince) > .seconds(2) && fullUntil < clock.now
   }
 
-  /// A promise was not kept. The first one counts.
+  /// Records a broken promise. Only the first one counts.
   func violate(_ kind: Violation.Kind, _ words: @autoclosure () -> String) {
     guard violation == nil else { return }
     let found = Violation(kind: kind, at: clock.now.nanoseconds, words: words())
