@@ -1,5 +1,5 @@
-// Owns how the checker follows the changes and the answers that the core wants. It must not know the store.
-// Invariant: every change is one that may follow from where its customer stands in the checker's own tables.
+// Checks of the core's changes and answers. Invariant: every change is a valid transition from its customer's
+// state in the checker's own tables.
 import BankModel
 import QueueCore
 import Time
@@ -60,7 +60,8 @@ extension PromiseChecker {
     step.inserted += 1
   }
 
-  /// Who has ordered for later is called when the calendar says so; who has failed, after a pause of the steady clock.
+  /// A customer ordered for later is called by the calendar. A failed one is called after a delay of the
+  /// monotonic clock.
   private func comeBack(_ customer: Customer, at now: Moment) {
     let ticket = customer.ticket
     if view.newcomers.contains(ticket) {
@@ -89,7 +90,8 @@ extension PromiseChecker {
   private func record(_ attempt: Attempt, at now: Moment) {
     if attempt.end == .lost { return recordLost(attempt) }
     var holder: Holder?
-    // Who is recalled by a reset gets a receipt for this very attempt; who is recalled by a vacated bank waits again.
+    // A recall by a reset ends in a receipt for this attempt, so it is not added. After a recall by a vacated
+    // bank the customer waits again, and the attempt is added.
     var countsAsAttempt = attempt.end != .recalled
     if let place = step.owed.firstIndex(where: { $0.holder.lease.ticket == attempt.ticket }) {
       let owed = step.owed.remove(at: place)
@@ -113,7 +115,7 @@ extension PromiseChecker {
         checkExpiry(at: holders[place].window, holders[place].lease.generation)
         step.stuck.append(holders[place].window)
       case .recalled:
-        // A teller is asked for everyone whom it has in hand, or for the one who is taken out.
+        // A reset recalls all customers that the teller holds; a cancellation recalls one.
         for holder in holders
         where holder.window == holders[place].window
           && (step.cancelling == nil || holder.lease.ticket == attempt.ticket)
@@ -139,7 +141,7 @@ extension PromiseChecker {
           holders[next].progressAt = now.attended
         }
       } else if attempt.end == .recalled {
-        // A reset cancels those whose turn had not come with everybody who waits.
+        // A reset cancels the assigned customers that were not started together with the waiting ones.
         for other in holders where other.window == first.window {
           view.states[other.customer.ticket] = .waiting
           view.stand(other.customer)
@@ -231,7 +233,7 @@ extension PromiseChecker {
     }
   }
 
-  /// Nothing more is said of a request.
+  /// Closes a request: no answer follows.
   @discardableResult
   func close(_ request: RequestNumber) -> Question? {
     closed.insert(request)

@@ -1,6 +1,7 @@
-// Owns what must be true of commands: who may live beside whom, what each is told, when a customer may be answered for, what its
-// end means, and what stands in a receipt. It must not ask those who run commands for any of it: it sees the processes.
-// Invariant: a command is known by the variables that it has begun with, as everybody else would know it.
+// Checks of commands: which may run at the same time, their environment and input, when the runner may
+// answer, the meaning of their exit, and the receipt. The checker observes the processes; it asks no runner.
+// Invariant: a command is identified by the environment variables that it started with, as any program could
+// do.
 import BankModel
 import CommandRunner
 import Glibc
@@ -10,7 +11,7 @@ import Time
 import Wire
 
 extension PromiseChecker {
-  /// A command begins; nil where it cannot be known whose it is.
+  /// Registers a command that starts; nil if its customer cannot be identified.
   func commandBegins(_ process: SimulatedProcess, _ words: [String], at now: MonotonicTime) -> CommandTree? {
     let variables = process.environment
     guard let key = variables["BANK_KEY"], let attempt = variables["BANK_ATTEMPT"].flatMap({ Int32($0) }),
@@ -36,7 +37,7 @@ extension PromiseChecker {
         "attempt \(attempt) at ticket \(ticket) begins, and of command \(tree.root) of attempt \(tree.attempt) "
           + "these live: \(tree.living.sorted())")
     }
-    // Whoever is taken out may be on the way to a window.
+    // A cancelled customer may be in flight to a window.
     if outcomes[name] == .served {
       violate(.process, "ticket \(ticket) has its receipt, and a command begins")
     }
@@ -45,10 +46,10 @@ extension PromiseChecker {
     return tree
   }
 
-  /// No recall is longer on its way.
+  /// Upper bound of a recall's delay.
   private static let longestWay = TimeSpan.seconds(1)
 
-  /// A command has read what it was given, to the end.
+  /// A command has read its standard input to the end.
   func commandHasRead(_ pid: pid_t, _ bytes: [UInt8]) {
     guard let tree = commands[pid], let order = onDisk[tree.name] else { return }
     let expected = SimulatedPayload.of(tree.service, order.account, order.article) ?? []
@@ -71,7 +72,8 @@ extension PromiseChecker {
     }
     checkTime(of: tree, pid, at: moment)
     guard let cancelled = commands.cancelledAt[tree.name] else { return }
-    // A window that works hears of it soon, and a command has its time to go. One that does not work is ended in the end.
+    // A running runner receives the cancellation soon, and the command then has its grace time. A hung runner
+    // is killed later.
     let grace = world.plan.commandServices.grace
     var latest = cancelled + grace + CommandServicesPlan.runnersPatience + .seconds(15)
     if let runner = tree.runner, runner.isAlive, !runner.standsStill(at: world.host.now) {
@@ -82,7 +84,7 @@ extension PromiseChecker {
     }
   }
 
-  /// A command whose time is over has its grace, and no more, where whoever runs it works.
+  /// A command past its timeout gets its grace time and no more, if its runner is not stalled.
   private func checkTime(of tree: CommandTree, _ pid: pid_t, at moment: MonotonicTime) {
     guard pid == tree.root, tree.service == CommandServicesPlan.timed, let runner = tree.runner,
       runner.isAlive, !runner.standsStill(at: world.host.now)
@@ -97,7 +99,7 @@ extension PromiseChecker {
     }
   }
 
-  /// The bank has ended: nobody works any more.
+  /// The bank has closed: no command may run.
   func checkCommandsAreGone() {
     for tree in commands.living {
       violate(
@@ -109,7 +111,7 @@ extension PromiseChecker {
 
   // MARK: - Answers
 
-  /// A runner has answered for whom it holds.
+  /// A runner has answered for a customer that it holds.
   func hearCommand(_ holder: Holder, _ answer: TellerAnswer) {
     let ticket = holder.lease.ticket
     let name = TicketName(day: view.day, ticket: ticket)
@@ -177,7 +179,8 @@ extension PromiseChecker {
     }
   }
 
-  /// What an attempt at a command ends as, and what follows from it beside that.
+  /// The recorded end of a command's attempt. Also notes the further consequences: a dead letter, or a pause
+  /// of the service.
   func end(of failure: WorkFailure, _ holder: Holder) -> AttemptEnd {
     switch failure.consequence {
     case .again: return .failed
@@ -197,12 +200,14 @@ extension PromiseChecker {
     }
   }
 
-  /// The time of a command, its grace and the patience with its runner are over, whatever progress the runner makes.
+  /// True if the command's timeout, its grace and the patience with its runner have passed, whatever progress
+  /// the runner reports.
   func hasOutlivedItsTime(_ holder: Holder, at now: Moment) -> Bool {
     policy[holder.window.service.index].timeout.map { holder.heldSince + $0 <= now.attended } ?? false
   }
 
-  /// The time of a command is over long before the patience with its runner, which ends the command if it works.
+  /// The command's timeout ends long before the patience with its runner, and a working runner kills the
+  /// command then.
   func checkExpiry(at window: Window, _ generation: Generation) {
     guard window.service.isForCommands,
       let runner = world.workers.first(where: { $0.window == window && $0.generation == generation }),
@@ -214,7 +219,7 @@ extension PromiseChecker {
 
   // MARK: - Receipts
 
-  /// What a receipt says of a command is what its process has done, in the attempt that it names.
+  /// A receipt's result must be that of the command's process, in the attempt that the receipt names.
   func checkCommand(_ receipt: Receipt) {
     guard receipt.service.isForCommands else { return }
     guard receipt.outcome == .served else {
@@ -241,12 +246,12 @@ extension PromiseChecker {
     }
   }
 
-  /// By how far anybody has come who could have said so.
+  /// The most advanced clock of any process that could have reported it.
   private var latestMoment: MonotonicTime {
     max(world.clock.now, world.coordinator?.process.clock ?? world.clock.now)
   }
 
-  /// The same on disk, where the bytes may have been left out for want of room.
+  /// The same check on disk, where the output bytes may be missing if the disk was nearly full.
   func checkCommandOnDisk(_ receipt: Receipt, _ name: TicketName) {
     guard receipt.service.isForCommands else { return }
     if receipt.outcome == .cancelled { commands.cancelledAt[name] = latestMoment }

@@ -1,6 +1,5 @@
-// Owns what the checker asks after each step of the core: that its numbers add up, and that what had to follow did. It must not
-// know the store.
-// Invariant: it asks of the core only what the core says of itself, and holds it against the checker's own tables.
+// Checks after each step of the core: its numbers add up, and every required effect has happened. Invariant:
+// only numbers that the core reports about itself are read, and compared with the checker's own tables.
 import BankModel
 import QueueCore
 import Time
@@ -23,7 +22,8 @@ extension PromiseChecker {
     if let recall = step.toRecall.first {
       violate(.conversation, "\(recall.window) is not told that ticket \(recall.lease.ticket) was taken back")
     }
-    // Other words may wait behind a word: silence is judged when all have been heard, which is what a tick says.
+    // More messages may be queued after this one. Silence is judged only at a tick, which means that all have
+    // been handled.
     guard case .tick = event else { return }
     for holder in holders where leaseEnd(of: holder) <= now.attended {
       violate(

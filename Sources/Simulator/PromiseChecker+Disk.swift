@@ -1,11 +1,11 @@
-// Owns what must be true of what is on disk: after each commit for what is new, and at the end for everything. It must
-// not know who wrote it. Invariant: a ticket on disk is one that a client asked for, a receipt is the one receipt of its
-// ticket, and the money is what the clients brought.
+// Checks of the disk: of the new contents after each commit, and of everything at the end. Invariant: a
+// client requested every ticket on disk, each ticket has at most one receipt, and the money is the amount
+// that the clients brought.
 import BankModel
 import QueueCore
 
 extension PromiseChecker {
-  /// Numbers follow one another: with the books that have issued a number somebody has it.
+  /// Numbers are consecutive: each number that the day counters have issued belongs to a customer.
   func checkIssued(by core: borrowing QueueMachine) {
     guard core.books.day == view.day, core.books.issued > view.lastTicket else { return }
     for ticket in view.lastTicket + 1...core.books.issued where view.customers[ticket] == nil {
@@ -16,7 +16,7 @@ extension PromiseChecker {
 
   func staged(_ change: StoreChange) { staged.append(change) }
 
-  /// The open transaction was forgotten, as far as anybody knows.
+  /// The open transaction was rolled back, as far as the process can know.
   func rolledBack() {
     doubtful = staged
     staged.removeAll()
@@ -28,7 +28,7 @@ extension PromiseChecker {
     if isNew { world.statistics.commits += 1 }
     var day = diskBooks?.day ?? books.day
     var touched: [Int] = []
-    // Whoever has no number yet comes into force with the books that have issued it, or never.
+    // A customer without a number becomes valid with the commit whose counters have issued it, or never.
     let isSameDay = books.day == diskBooks?.day ?? books.day
     let changes = (isSameDay ? arriving : []) + staged
     arriving.removeAll()
@@ -76,7 +76,7 @@ extension PromiseChecker {
     committedAt = world.coordinator?.process.wall ?? world.host.wall
   }
 
-  /// Whoever was met by a change carries what was given, and nothing with a receipt.
+  /// Every customer that a change touched has its payload, and none after its receipt.
   private func checkPayloads(of changes: [StoreChange], day: BusinessDay, in store: QueueDisk) {
     guard day == diskBooks?.day ?? day else { return }
     var tickets: Set<TicketNumber> = []
@@ -107,7 +107,7 @@ extension PromiseChecker {
     }
   }
 
-  /// Whoever is put aside has an attempt after which that was done.
+  /// A dead letter has an attempt that is recorded as fatal.
   private func checkFatal(_ number: Int32, of ticket: TicketOfDay, in store: QueueDisk) {
     guard let attempts = try? store.attempts(day: ticket.day, ticket: ticket.ticket) else { return }
     if !attempts.contains(where: { $0.number == number && $0.isFatal }) {
@@ -189,7 +189,7 @@ extension PromiseChecker {
     if let problem = audit.problems.first { violate(.books, problem) }
   }
 
-  /// The bank has ended: everyone has a receipt or stands among the dead letters, and the money adds up.
+  /// The bank has closed: every customer has a receipt or is a dead letter, and the money adds up.
   func checkEnd(of store: QueueDisk) {
     do throws(StoreError) {
       try checkAudit(of: store)

@@ -1,6 +1,6 @@
-// Owns what must be true of one event and of what the core wants because of it. It must not know how effects are
-// performed. Invariant: every reason has its consequence in the same step and every consequence has its reason: a lease
-// that ended has its recorded attempt and its place in a line, a completion has its receipt.
+// Checks of one event and of the core's effects because of it. Invariant: in one step every cause has its
+// effect and every effect its cause. A lease that ended has its recorded attempt and its place in a line; a
+// completion has its receipt.
 import BankModel
 import QueueCore
 import Time
@@ -10,32 +10,32 @@ struct CheckedStep {
   var owed: [(holder: PromiseChecker.Holder, end: AttemptEnd)] = []
   /// The customer whose receipt must be written.
   var done: PromiseChecker.Holder?
-  /// Customers whose attempt was recorded and who must be put somewhere.
+  /// Customers whose attempt was recorded and who must get a new state.
   var afloat: [TicketNumber] = []
-  /// Tellers that must be ended, recalled or acknowledged.
+  /// Tellers that must be killed, and leases that must be recalled.
   var stuck: [Window] = []
   var toRecall: [(window: Window, lease: Lease)] = []
-  /// Somebody whom a client takes out, wherever the customer stands.
+  /// A customer that a client cancels, in any state.
   var cancelling: TicketNumber?
-  /// What is staged was staged before.
+  /// True if this step's changes were staged before, in a commit that was refused.
   var isRepeat = false
-  /// The word of a dead generation.
+  /// True if the message is of a dead generation.
   var isLate = false
-  /// A teller has said what it must not say.
+  /// The window of a teller that has violated the protocol.
   var rogue: Window?
-  /// A service that is to be paused, and whoever looks after the bank to be told why.
+  /// A service that must be paused, with the reason reported.
   var owedPause: Service?
   var inserted: Int64 = 0
-  /// Customers who waited when a new request came; nil where the event is none.
+  /// Customers who waited when a new request came; nil for any other event.
   var standing: Int64?
   var wasJammed = false
-  /// What the step means for customers of foreign workers.
+  /// Consequences of this step for customers of concurrent workers.
   var verdict = PromiseChecker.Verdict()
-  /// Customers of whom it is on disk since this step that they begin.
+  /// Customers whose start this step has made durable.
   var settledStarts: Set<TicketNumber> = []
-  /// Customers whose attempt was lost with a coordinator, and with how many of them at most.
+  /// Customers whose attempt was lost with a coordinator, and the maximum number of such coordinators.
   var fallen: [TicketNumber: Int] = [:]
-  /// Customers at whom nothing was begun.
+  /// Customers whose work was not started.
   var unbegun: Set<TicketNumber> = []
 }
 
@@ -49,7 +49,7 @@ extension PromiseChecker {
     switch event {
     case .enqueue(let request, _, _, let isLast, _):
       if takingIn != request {
-        // For all of a request that is half taken in there is room, and will be.
+        // Space for all of a partly taken in request is reserved already.
         step.standing = core.books.waitingInAll + core.books.delayed + (core.arriving?.total ?? 0)
       }
       if !isLast { takingIn = request } else if takingIn == request { takingIn = nil }
@@ -125,7 +125,7 @@ extension PromiseChecker {
     for index in paused.indices where service == nil || service?.index == index { paused[index] = isPaused }
   }
 
-  /// A teller has answered a lease, or reported progress where there is no answer.
+  /// A teller has answered a lease, or reported progress if the answer is nil.
   private func hear(
     _ window: Window, _ generation: Generation, _ lease: Lease, _ answer: TellerAnswer?, at now: Moment
   ) {
@@ -134,13 +134,13 @@ extension PromiseChecker {
       return
     }
     guard foreign[window] == nil else { return hearForeign(window, lease, answer, at: now) }
-    // Whatever is said about somebody who was taken out changes nothing, and the teller goes on with the others.
+    // Messages about a cancelled customer change nothing, and the teller continues with the others.
     if let place = cancelled.firstIndex(where: { $0.window == window && $0.lease == lease }) {
       if answer != nil { cancelled.remove(at: place) }
       return
     }
     guard let place = holders.firstIndex(where: { $0.window == window }) else {
-      // The teller holds nobody: its answer to a recall, a late word, or a lie.
+      // The teller holds no customer: this is its answer to a recall, a late message, or a lie.
       if answer != nil, recalled.contains(where: { $0.window == window && $0.lease == lease }) {
         recalled.removeAll { $0.window == window && $0.lease == lease }
       } else {
@@ -158,7 +158,7 @@ extension PromiseChecker {
       case .returned: step.owed.append((holder, .recalled))
       case .done, .worked, .outOfStock: step.done = holder
       }
-      // The next one in hand, if there is any, has its turn: its lease begins.
+      // The lease of the next assigned customer, if any, starts.
       if let next = holders.firstIndex(where: { $0.window == window }) {
         holders[next].progressAt = now.attended
       }
@@ -171,7 +171,8 @@ extension PromiseChecker {
     }
   }
 
-  /// The first one in hand has left this window without an answer: those whose turn had not come stand in line again.
+  /// The first customer of a window has left without an answer: the assigned ones that were not started
+  /// return to their line.
   func takeBackAhead(_ window: Window) {
     for holder in holders where holder.window == window { step.owed.append((holder, .recalled)) }
     holders.removeAll { $0.window == window }
@@ -181,7 +182,7 @@ extension PromiseChecker {
     guard foreign[window] == nil else { return loseForeign(generation, at: [window]) }
     recalled.removeAll { $0.window == window }
     cancelled.removeAll { $0.window == window }
-    // From now on every word of this teller is late.
+    // From now on every message of this teller is late.
     if generations[window] == generation { generations[window] = nil }
     guard let place = holders.firstIndex(where: { $0.window == window && $0.lease.generation == generation })
     else { return }
@@ -189,12 +190,12 @@ extension PromiseChecker {
     takeBackAhead(window)
   }
 
-  // MARK: - What the core wants
+  // MARK: - Effects of the core
 
   func didApply(
     _ event: QueueEvent, to core: borrowing QueueMachine, _ effects: ArraySlice<QueueEffect>, at now: Moment
   ) {
-    // Those whose moment has come are called with whatever event it is, and nothing else may follow from a late word.
+    // Any event also calls the customers who are due. A late message must have no other effect.
     let isCall = effects.first?.callsTheDelayed == true
     if step.isLate, let effect = isCall ? effects.first(where: { !$0.followsACall }) : effects.first {
       violate(.lateWord, "a word of a dead generation led to \(effect)")
@@ -222,7 +223,7 @@ extension PromiseChecker {
       }
     case .recall(let window, let lease):
       step.toRecall.removeAll { $0.window == window && $0.lease == lease }
-      // Whom a worker has still to give back counts among those whom it holds.
+      // A customer that a worker still has to return counts as held.
       if foreign[window] != nil
         || step.cancelling == lease.ticket
           && holders.contains(where: { $0.window == window })
@@ -342,7 +343,7 @@ extension QueueEvent {
 }
 
 extension QueueEffect {
-  /// Whether somebody joins the line whose moment has come, or those who are due next are asked for.
+  /// True if a due customer joins its line, or the next due ones are requested from the store.
   fileprivate var callsTheDelayed: Bool {
     switch self {
     case .stage(.revive(_, from: .delayed)), .loadDelayed: true
@@ -350,7 +351,7 @@ extension QueueEffect {
     }
   }
 
-  /// Whether it can follow from somebody's joining the line.
+  /// True if the effect can follow from a customer joining its line.
   fileprivate var followsACall: Bool {
     switch self {
     case .assign, .announce(.started, _, _, _), .loadPage: true

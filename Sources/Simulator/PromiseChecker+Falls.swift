@@ -1,19 +1,20 @@
-// Owns what must be true of customers in the hands of commands and workers when a coordinator dies: the attempt is recorded before the
-// customer is handed out again, and no attempt is recorded that no coordinator can have lost.
-// Invariant: what is certain was seen by the command itself, which had begun, and not by the core.
+// Checks of customers that commands and workers hold when a coordinator is killed. The attempt is recorded
+// before the customer is assigned again, and no attempt is recorded that no coordinator can have lost.
+// Invariant: a loss is certain only if the command itself had started, not because the core reported it.
 import BankModel
 import Coordinator
 import QueueCore
 import Time
 
-/// Customers with whom a coordinator has died, as those know who see the commands.
+/// Customers in flight when a coordinator was killed, as observed from the commands.
 struct FallLedger {
-  /// Customers whom the present coordinator has handed out.
+  /// Customers that the current coordinator has assigned.
   private var handedOut: Set<TicketName> = []
-  /// Customers who may have been in hand when a coordinator died, and with how many at most.
+  /// Customers that may have been in flight when a coordinator was killed, with the maximum number of such
+  /// coordinators.
   private var counts: [TicketName: Int] = [:]
   private var possible: Set<TicketName> = []
-  /// Customers who were in hand at a death for certain.
+  /// Customers that were certainly in flight then.
   private var certain: Set<TicketName> = []
 
   mutating func handOut(_ name: TicketName) { handedOut.insert(name) }
@@ -25,10 +26,11 @@ struct FallLedger {
     handedOut.removeAll()
   }
 
-  /// The coordinator has ended by itself, and no customer was lost with it.
+  /// The coordinator has exited by itself, and no customer was lost with it.
   mutating func leave() { handedOut.removeAll() }
 
-  /// An attempt is recorded as lost: with how many coordinators its customer may have been; nil if it cannot have been lost.
+  /// Takes a customer whose attempt is recorded as lost. Returns the maximum number of coordinators that it
+  /// was lost with; nil if it cannot have been lost.
   mutating func takeUnrecorded(_ name: TicketName) -> Int? {
     certain.remove(name)
     return possible.remove(name) == nil ? nil : counts[name]
@@ -54,10 +56,10 @@ extension PromiseChecker {
     falls.fall(certainly: certain)
   }
 
-  /// The power is gone, which is no customer's fault: what was noted is gone, too.
+  /// The power has failed: no customer is to blame, and the records are lost too.
   func forgetFalls() { falls = FallLedger() }
 
-  /// Follows a customer to a window.
+  /// Checks and records the assignment of a customer to a window.
   func checkFall(of customer: Customer, at window: Window) {
     guard window.service.isForCommands || window.service.isForForeigners else { return }
     let name = TicketName(day: view.day, ticket: customer.ticket)
@@ -67,7 +69,7 @@ extension PromiseChecker {
     falls.handOut(name)
   }
 
-  /// A customer who was lost with a coordinator stands in line again. It may count as a crash then.
+  /// A customer lost with a coordinator returns to its line. The loss may then count as a crash.
   func judgeFall(of customer: Customer) {
     guard let most = step.fallen.removeValue(forKey: customer.ticket),
       var known = view.customers[customer.ticket], customer.crashes != known.crashes
@@ -86,7 +88,7 @@ extension PromiseChecker {
     }
   }
 
-  /// Follows a suspect who is put off before it was handed out; false for any other.
+  /// Follows a suspect that is delayed before it was assigned; false for any other customer.
   func putsOffASuspect(_ customer: Customer) -> Bool {
     let ticket = customer.ticket
     guard !step.afloat.contains(ticket), falls.isSuspect(TicketName(day: view.day, ticket: ticket)) else {
@@ -101,7 +103,7 @@ extension PromiseChecker {
   }
 }
 
-/// The words of a table of hands, which outlive every coordinator.
+/// Memory of a `HandTable` that outlives every coordinator.
 final class HandMemory {
   private let words = UnsafeMutableBufferPointer<UInt64>.allocate(capacity: HandTable.wordCount)
   private init() { words.initialize(repeating: 0) }

@@ -1,34 +1,34 @@
-// Owns what must be true of workers that serve side by side: who may be in whose hands, how many, who must be alone there, what
-// counts against whom when one is gone, and whose result stands in a receipt. It must not ask the core for any of it.
-// Invariant: a worker that has come by itself is known by its generation, over all its places; one at a window by its window.
+// Checks of concurrent workers: which customers each holds and how many, which must be alone, which are
+// blamed when a worker is lost, and the result in a receipt. Nothing is asked of the core. Invariant: an
+// outside worker is identified by its generation, over all its places; a worker at a window by that window.
 import BankModel
 import QueueCore
 import Time
 
-/// A place of a worker that serves side by side.
+/// A place of a concurrent worker.
 struct ForeignPlace {
   let generation: Generation
   let capacity: Int
 }
 
 extension PromiseChecker {
-  /// Customers of a worker's services of which the present step decides what becomes of them.
+  /// Outcomes that the current step decides for customers of concurrent workers.
   struct Verdict {
-    /// Whoever was alone in the hands of the worker at each place when the step began.
+    /// The only customer of the worker at each place when the step started.
     var alone: [Window: TicketNumber] = [:]
-    /// Those who are to be put aside now, and those who must not be.
+    /// Customers that must become dead letters now (true), or must not (false).
     var isDead: [TicketNumber: Bool] = [:]
-    /// Those of whom a worker has said that they are not worth another attempt.
+    /// Customers that a worker has reported as not worth another attempt.
     var hopeless: Set<TicketNumber> = []
   }
 
-  /// All places of the worker who stands at one of them.
+  /// All places of the worker at one of them.
   private func places(of window: Window) -> [Window] {
     guard window.isOutside, let place = foreign[window] else { return [window] }
     return foreign.filter { $0.key.isOutside && $0.value.generation == place.generation }.map(\.key).sorted()
   }
 
-  /// Whoever is alone in somebody's hands, those counted who were taken back and not given back yet.
+  /// Records the customers that are alone with their worker. A recalled customer counts until it is returned.
   func noteWhoIsAlone() {
     guard !foreign.isEmpty else { return }
     for window in foreign.keys {
@@ -48,7 +48,7 @@ extension PromiseChecker {
     }
   }
 
-  /// A worker has answered a lease, or reported progress where there is no answer.
+  /// A worker has answered a lease, or reported progress if the answer is nil.
   func hearForeign(_ window: Window, _ lease: Lease, _ answer: TellerAnswer?, at now: Moment) {
     for list in [\PromiseChecker.cancelled, \.recalled] {
       guard let place = self[keyPath: list].firstIndex(where: { $0.window == window && $0.lease == lease })
@@ -59,7 +59,7 @@ extension PromiseChecker {
       return
     }
     guard let place = holders.firstIndex(where: { $0.window == window && $0.lease == lease }) else {
-      // Nobody gave it this one: everybody in its hands goes elsewhere.
+      // The worker was never assigned this lease: all its customers are reassigned.
       step.rogue = window
       for other in places(of: window) { takeAll(other) }
       return
@@ -78,7 +78,7 @@ extension PromiseChecker {
     }
   }
 
-  /// Everybody in the hands at one place has lost the worker.
+  /// All customers at one place have lost their worker.
   private func takeAll(_ window: Window) {
     for holder in holders where holder.window == window { step.owed.append((holder, .killed)) }
     holders.removeAll { $0.window == window }
@@ -94,17 +94,18 @@ extension PromiseChecker {
     }
   }
 
-  /// The places of a worker that has come by itself.
+  /// The places of an outside worker.
   func outsidePlaces(of generation: Generation) -> [Window] {
     foreign.filter { $0.key.isOutside && $0.value.generation == generation }.map(\.key).sorted()
   }
 
-  /// When the lease of a customer runs out of whom nothing more is heard.
+  /// Time when the lease runs out if there is no further message.
   func leaseEnd(of holder: Holder) -> MonotonicTime {
     holder.progressAt + policy[holder.window.service.index].lease
   }
 
-  /// A lease has run out, or a customer of one that is ended for that stands in line again; nil where it is neither.
+  /// True if the lease has run out, or if the customer returns to its line because the worker is killed for
+  /// such a lease.
   func endsForeignLease(_ attempt: Attempt, _ holder: Holder, at now: Moment) -> Bool {
     switch attempt.end {
     case .leaseExpired where holder.progressAt + policy.lease <= now.attended:
@@ -116,8 +117,8 @@ extension PromiseChecker {
     }
   }
 
-  /// An attempt of a worker's has ended without a receipt: whether its customer is to be put aside follows from how, and from
-  /// whether anybody else was there who could be to blame.
+  /// An attempt has ended without a receipt. Its end, and whether other customers could be to blame, decide
+  /// whether the customer becomes a dead letter.
   func judge(_ customer: Customer, _ end: AttemptEnd, at window: Window) {
     let isCrash = end == .killed || end == .leaseExpired
     let isToBlame = isCrash && step.verdict.alone[window] == customer.ticket
@@ -151,7 +152,7 @@ extension PromiseChecker {
     }
   }
 
-  /// What a worker left behind is of the attempt that the receipt names.
+  /// A worker's result must belong to the attempt that the receipt names.
   func checkForeign(_ receipt: Receipt) {
     guard receipt.service.isForForeigners, receipt.outcome == .served, let result = receipt.result else {
       return
@@ -165,7 +166,7 @@ extension PromiseChecker {
     }
   }
 
-  /// The same on disk, where the bytes may have been left out for want of room.
+  /// The same check on disk, where the bytes may be missing if the disk was nearly full.
   func checkResult(of receipt: Receipt, _ name: TicketName) {
     guard receipt.service.isForForeigners else { return }
     let found = receipt.result.map { String(decoding: $0.output.bytes, as: UTF8.self) }

@@ -1,6 +1,6 @@
-// Owns what must be true of services that count the attempts at a customer (`max_attempts`): by the core's words, that nobody
-// begins before it is on disk, and by what the workers have seen, that nobody begins more often than may be.
-// Invariant: the second count knows nothing of the first, and outlives every coordinator.
+// Checks of services that count attempts (`max_attempts`). By the core's effects, no attempt starts before it
+// is on disk. By the workers' own observations, no customer is started more often than allowed. Invariant:
+// the second count is independent of the first, and outlives every coordinator.
 import BankModel
 import QueueCore
 import Time
@@ -8,12 +8,13 @@ import Time
 extension PromiseChecker {
   func countsAttempts(of service: Service) -> Bool { policy[service.index].maxAttempts != nil }
 
-  /// Whether no attempt is left.
+  /// True if the customer has used all attempts.
   func hasNoAttemptLeft(_ customer: Customer) -> Bool {
     policy[customer.service.index].maxAttempts.map { customer.begun >= $0 } ?? false
   }
 
-  /// Follows a change by which somebody leaves the line to begin, or comes back who has not begun; false for any other.
+  /// Follows a change by which a customer leaves its line to start, or returns without a start; false for any
+  /// other change.
   func followStart(_ customer: Customer) -> Bool {
     let ticket = customer.ticket
     if customer.isBegun {
@@ -52,13 +53,13 @@ extension PromiseChecker {
     view.stand(customer)
   }
 
-  /// The disk is full: nobody begins.
+  /// The disk is full: no customer starts.
   func takeBackStarts() {
     for customer in starting.values { takeBack(customer) }
     starting.removeAll()
   }
 
-  /// An attempt is recorded that a coordinator of before had begun.
+  /// An attempt that an earlier coordinator started is recorded as lost.
   func recordLost(_ attempt: Attempt) {
     let fall = falls.takeUnrecorded(TicketName(day: view.day, ticket: attempt.ticket))
     guard var customer = view.customers[attempt.ticket], customer.isBegun || fall != nil,
@@ -73,7 +74,7 @@ extension PromiseChecker {
     if let fall { step.fallen[customer.ticket] = fall }
   }
 
-  /// An operator lets somebody begin anew.
+  /// An operator resets the attempts of a customer.
   func broughtBack(_ customer: Customer) {
     world.foreign.begun.bringBack(TicketName(day: view.day, ticket: customer.ticket))
     if customer.begun != 0 || customer.isBegun {
@@ -82,7 +83,7 @@ extension PromiseChecker {
   }
 }
 
-/// How often work was begun, as those know who begin it: over all coordinators.
+/// Number of starts of each customer, counted by the workers over all coordinators.
 struct BegunAttempts {
   private struct Count {
     var begun = 0
@@ -91,20 +92,20 @@ struct BegunAttempts {
   }
   private var counts: [TicketName: Count] = [:]
 
-  /// How many more than may be have begun, after one more has; 0 or less where all is well.
+  /// Counts one more start. Returns the number of starts above the limit; 0 or less is valid.
   mutating func begin(_ name: TicketName, most: Int) -> Int {
     counts[name, default: Count()].begun += 1
     let count = counts[name, default: Count()]
     return count.begun - count.givenBack - most * (1 + count.isFreshAgain)
   }
 
-  /// Whoever gives somebody back has begun nothing.
+  /// A worker that returns a customer has not started it.
   mutating func giveBack(_ name: TicketName) { counts[name, default: Count()].givenBack += 1 }
   mutating func bringBack(_ name: TicketName) { counts[name, default: Count()].isFreshAgain += 1 }
 }
 
 extension Simulation {
-  /// A worker was given a customer, and may begin.
+  /// A worker has received a customer, and may start it.
   func noteBegun(_ name: TicketName) {
     guard let most = plan.foreign.maxAttempts else { return }
     let excess = foreign.begun.begin(name, most: Int(most))

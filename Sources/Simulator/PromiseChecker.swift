@@ -1,7 +1,7 @@
-// Owns everything that is known of a history by somebody who sees it all: what clients asked for, what was spoken,
-// what is on disk, and who stands where. It must not ask the core for what it can know by itself, or it would believe
-// the core's mistakes. Invariant: it follows the core's words in their order, and falls back to what is on disk when a
-// process dies. What it finds is a violation, which ends the history.
+// Complete knowledge of a history from outside: the requests of clients, the answers, the contents of the
+// disk, and the state of each customer. Never asks the core for what it can find out itself, because it would
+// then repeat the core's mistakes. Invariant: it follows the core's effects in order, and falls back to the
+// contents of the disk when a process is killed. A contradiction is a violation, which ends the history.
 import BankModel
 import QueueCore
 import Time
@@ -13,14 +13,14 @@ struct TicketName: Hashable {
 }
 
 final class PromiseChecker {
-  /// A customer in the hands of a teller. The first of a window is served; the turn of the others comes in their order.
+  /// A customer assigned to a teller. The first of a window is being served; the others follow in order.
   struct Holder {
     var window: Window
     var lease: Lease
     var customer: Customer
-    /// When it was heard last that the customer is being served; the end of time before its turn.
+    /// Time of the last sign of progress; the end of time before the customer's turn.
     var progressAt: MonotonicTime
-    /// When it was handed out.
+    /// Time of the assignment.
     var heldSince = MonotonicTime(nanoseconds: 0)
   }
 
@@ -34,30 +34,31 @@ final class PromiseChecker {
     var orders: [CustomerOrder]
     var isList: Bool
     var isRepeated: Bool
-    /// The tickets on disk, by the place of the order.
+    /// The tickets on disk, by the index of the order.
     var tickets: [TicketName?]
     var filled = 0
     var asked = 0
-    /// Its client was told that nobody of it was added, and has not asked again.
+    /// True after its client received the answer that no customer was added, until it asks again.
     var isWithdrawn = false
 
-    /// Whose ticket it is that was given to such a customer: of a large request the first ones come last.
+    /// Index of the order that a new ticket belongs to. The first customers of a large request may get the
+    /// last numbers.
     func nextPlace(for order: CustomerOrder) -> Int {
       orders.indices.first { tickets[$0] == nil && orders[$0] == order }
         ?? tickets.firstIndex { $0 == nil } ?? orders.count
     }
   }
 
-  /// What is a part of a transaction that is on its way.
+  /// State that belongs to a transaction in flight.
   struct Seal {
-    /// Newcomers up to this number; none where a new day has begun since.
+    /// Newcomers up to this number are in it; 0 if a new day has started since.
     var issued: TicketNumber
     var paused: [Bool]
-    /// Customers who begin with it.
+    /// Customers whose start is in it.
     var starting: Set<TicketNumber>
   }
 
-  /// The word of a teller that the core may acknowledge.
+  /// A teller's answer that the core may acknowledge.
   struct Finished: Hashable {
     let window: Window
     let lease: Lease
@@ -66,15 +67,15 @@ final class PromiseChecker {
   unowned var world: Simulation!
   let policy: QueuePolicy
 
-  // What clients asked for.
+  // Requests of clients.
   private(set) var groups: [Group] = []
-  /// The group of each account, from account 1.
+  /// The index of each account's group, from account 1.
   private(set) var groupOfAccount: [Int] = []
   var open: [RequestNumber: Question] = [:]
-  /// Requests to the present coordinator that were answered.
+  /// Requests to the current coordinator that were answered.
   var closed: Set<RequestNumber> = []
 
-  // What was said and what is on disk.
+  // Answers and contents of the disk.
   var promised: [TicketName] = []
   var onDisk: [TicketName: CustomerOrder] = [:]
   var outcomes: [TicketName: Outcome] = [:]
@@ -87,48 +88,48 @@ final class PromiseChecker {
   var seenCommits = 0
   var servedToday: Int64 = 0
   var cancelledToday: Int64 = 0
-  /// Changes of the open transaction, and those of one of which nobody knows whether it was kept.
+  /// Changes of the open transaction, and of one that may or may not be on disk.
   var staged: [StoreChange] = []
   /// Customers who are on disk and have no number yet.
   var arriving: [StoreChange] = []
   var doubtful: [StoreChange] = []
 
-  // Who stands where, by the core's words.
+  // State of each customer, by the core's effects.
   var view = QueueView(day: 1)
   var holders: [Holder] = []
   var recalled: [(window: Window, lease: Lease)] = []
-  /// Customers of services that count attempts who stand at a window, and of whom nobody was told.
+  /// Customers at a window whose service counts attempts, and whose teller has not received them yet.
   var starting: [TicketNumber: Customer] = [:]
-  /// Customers who were taken out of a teller's hands while it goes on with others; its word about them is to come.
+  /// Customers cancelled while their teller continues with others. Its answers about them are still to come.
   var cancelled: [(window: Window, lease: Lease)] = []
-  /// Windows whose tellers were told that nobody comes after those in hand.
+  /// Windows whose tellers were notified that no customer follows those in flight.
   var closing: Set<Window> = []
   var generations: [Window: Generation] = [:]
-  /// Where those stand who serve side by side.
+  /// Capacity and generation of concurrent workers, by window.
   var foreign: [Window: ForeignPlace] = [:]
-  /// What workers have left behind, as it was staged.
+  /// Results of concurrent workers as staged.
   var results: [TicketName: String] = [:]
   /// The commands of customers, and their processes.
   var commands = CommandLedger()
-  /// For when somebody was ordered, by the account, where that was a moment of the calendar.
+  /// Requested due times by account, for customers ordered by the calendar.
   private(set) var asked: [AccountNumber: WallTime] = [:]
-  /// The latest that the calendar has ever said: it may have been set back since.
+  /// The latest time that the calendar has ever shown. It may have been set back since.
   var latestWall = WallTime(milliseconds: .min)
   var takingIn: RequestNumber?
   var paused = [Bool](repeating: false, count: ServiceName.branch.count)
-  /// The same as of the last commit.
+  /// Pauses as of the last commit.
   var settledPauses = [Bool](repeating: false, count: ServiceName.branch.count)
-  /// What the core has sealed and has not heard of since, the oldest first.
+  /// Sealed transactions of the core without an outcome, oldest first.
   var seals: [Seal] = []
-  /// Whether the store has said that there is hardly any room.
+  /// True after the store has reported that its disk is nearly full.
   var isShort = false
   var isDraining = false
   var isFinishing = false
   var hasDrained = false
   var hasEndedDay = false
-  /// Customers with whom a coordinator has died; see `PromiseChecker+Falls.swift`.
+  /// Customers in flight when a coordinator was killed; see `PromiseChecker+Falls.swift`.
   var falls = FallLedger()
-  /// When the present coordinator has begun.
+  /// Start time of the current coordinator.
   var coordinatorBegan = MonotonicTime(nanoseconds: 0)
   var step = CheckedStep()
   private(set) var stock: StockWatch!
@@ -163,7 +164,7 @@ final class PromiseChecker {
 
   func change(_ group: Int, _ body: (inout Group) -> Void) { body(&groups[group]) }
 
-  /// The group and the place of a customer's order; nil where nobody asked for this customer.
+  /// Index of the group that contains a customer's account; nil if no client requested this customer.
   func origin(of account: AccountNumber) -> Int? {
     guard account >= 1, account <= AccountNumber(groupOfAccount.count) else { return nil }
     return groupOfAccount[Int(account) - 1]
@@ -173,7 +174,7 @@ final class PromiseChecker {
     guard number > 0 else { return violate(.answer, "a client that asked for nothing was told of tickets") }
     let group = groups[number - 1]
     if !group.isList {
-      // Without a gap; those whom others have displaced stand at the end.
+      // Without a gap; customers displaced by others have the last numbers.
       let tickets = group.tickets.compactMap { $0 }.filter { $0.day == report.day }.map(\.ticket).sorted()
       let isSame =
         report.count == Int64(group.orders.count) && Int64(tickets.count) == report.count
@@ -198,8 +199,8 @@ final class PromiseChecker {
     groups[number - 1].isWithdrawn = false
   }
 
-  /// A client was told that nobody of its request was added, because it had withdrawn it. Where it has asked for the same
-  /// more than once, another time may have had them added.
+  /// A client received the answer that no customer of its request was added, because it had withdrawn it. If
+  /// it has sent the request more than once, another sending may have added them.
   func clientWithdrew(group number: Int) {
     let group = groups[number - 1]
     guard group.asked == 1 else { return }
@@ -214,11 +215,11 @@ final class PromiseChecker {
     violate(.repeatedKey, "request \(number) was refused, and has tickets")
   }
 
-  // MARK: - Life and death of the coordinator
+  // MARK: - Start and exit of the coordinator
 
-  /// The process is dead: what was staged is lost, unless the disk knows better.
+  /// The process has exited: staged changes are lost, unless the disk has stored them.
   ///
-  /// - Parameter isDone: whether it had ended by itself, and noted that it has lost no customer.
+  /// - Parameter isDone: true if it exited by itself after it had recorded that no customer was lost.
   func crashed(isDone: Bool) {
     if isDone { falls.leave() } else { noteFalls() }
     if !staged.isEmpty { doubtful = staged }
@@ -239,17 +240,18 @@ final class PromiseChecker {
     hasEndedDay = false
   }
 
-  /// A store was opened: everything that was spoken must be there, and nobody stands at a window.
+  /// A store was opened: every announced ticket must exist, and no customer is at a window.
   func restarted(with stored: StoredQueue, from store: QueueDisk) {
     if store.commits > seenCommits, diskBooks != nil {
-      // The disk had kept what it said it had not.
+      // The disk had stored a commit that it reported as failed.
       staged = doubtful
       committed(stored.books, in: store)
     }
     doubtful.removeAll()
-    // The last look at what is to be taken out may be kept by a process that dies before it says so, and changes nothing.
+    // The last step of a withdrawal may be durable although the process was killed before it reported it. It
+    // changes nothing else.
     if !store.hasArrivals { arriving.removeAll() }
-    // Services that have got their numbers since are served and paused by nobody.
+    // Services numbered since the last commit have zero counts and are not paused.
     diskBooks?.know(services: stored.books.paused.count)
     if let diskBooks, stored.books != diskBooks {
       violate(
@@ -291,7 +293,7 @@ final class PromiseChecker {
     }
   }
 
-  /// Makes a start read what is not so, for the planted bugs that do.
+  /// Falsifies what a start reads, for the planted bugs that need it.
   func spoil(_ stored: StoredQueue, as bug: PlantedBug) -> StoredQueue {
     var stored = stored
     if bug == .startsWithOldBooks, let olderBooks, olderBooks.day == stored.books.day {
@@ -317,17 +319,17 @@ final class PromiseChecker {
   }
 }
 
-/// Who stands where in one business day, as the checker has followed it: a second opinion, made of plain
-/// tables. It must not know leases or tellers. Invariant: each line is in the order of its numbers and holds
-/// those who wait, whose tickets are spoken, and who are at no window.
+/// State of the customers of one business day as the checker has followed it: an independent second model
+/// made of plain tables. Invariant: each line is in the order of its numbers. It contains the waiting
+/// customers whose tickets are announced and who are at no window.
 struct QueueView {
   var day: BusinessDay
   var lastTicket: TicketNumber = 0
   var customers: [TicketNumber: Customer] = [:]
   var states: [TicketNumber: CustomerState] = [:]
-  /// Those who have ordered for later, and the moment.
+  /// Due times of customers ordered for later.
   var due: [TicketNumber: WallTime] = [:]
-  /// Those whose tickets are not on disk.
+  /// Customers whose tickets are not on disk yet.
   var newcomers: [TicketNumber] = []
   private var standing: [Line: [TicketNumber]] = [:]
 
@@ -359,7 +361,7 @@ struct QueueView {
     newcomers.removeAll { $0 <= last }
   }
 
-  /// The request that was half taken in is given up: its customers never had a ticket.
+  /// Drops the request that was only partly taken in: its customers never had a ticket.
   mutating func dropArriving() {
     for ticket in newcomers where ticket > lastTicket {
       customers[ticket] = nil
