@@ -1,20 +1,20 @@
-// Owns the planted bugs of a core that has several transactions on their way. Invariant: as of all of them, the core is the real
-// one, and what is wrong is done from outside: events that come too early, and effects that come in another order.
+// Planted bugs of a core with several transactions in flight. Invariant: the core itself is the real one. The
+// fault comes from outside, as events that are too early or effects in another order.
 import QueueCore
 import Time
 
-/// What such a core has to remember.
+/// State of such a bug.
 struct MutantWay {
-  /// What was to be said when transactions were settled, and is not said yet.
+  /// Answers that were due when transactions were settled, and are not sent yet.
   var withheld: [[QueueEffect]] = []
-  /// Transactions on their way that were settled when they set out.
+  /// Number of transactions in flight that were settled when they were sealed.
   var settled = 0
-  /// Several were refused that were on their way.
+  /// True after several transactions in flight were refused.
   var hasLostTwo = false
 }
 
 extension MutantQueue {
-  /// Settles something else than the event says; false where it is to be applied as ever.
+  /// Settles other transactions than the event names; false if the event is to be applied as usual.
   mutating func settlesAnother(
     _ event: QueueEvent, of machine: inout QueueMachine, at now: Moment, into effects: inout [QueueEffect]
   ) -> Bool {
@@ -51,7 +51,8 @@ extension MutantQueue {
     }
   }
 
-  /// The core cannot settle the newest alone: it settles all of them, and what is said of the others is said later.
+  /// The core cannot settle the newest transaction alone. So all are settled, and the answers of the others
+  /// are sent later.
   private mutating func settleThroughTheNewest(
     of machine: inout QueueMachine, at now: Moment, into effects: inout [QueueEffect]
   ) {

@@ -1,6 +1,6 @@
-// Owns a queue's core with a planted bug: the real core, with events or effects that are dropped, changed or invented
-// around it. It must not know the checker. Invariant: it is wrong in the one way that its name says, as far as that can
-// be done from outside, and never traps, because a bug that traps needs no checker.
+// The queue's core with a planted bug: the real core, with events or effects dropped, changed or invented
+// around it. Invariant: its only fault is the one in the bug's name, as far as possible from outside. It
+// never traps, because no checker is needed for a bug that traps.
 import BankModel
 import QueueCore
 import Time
@@ -78,7 +78,8 @@ struct MutantQueue {
     case (.forgetsTheLost, .tellerLost(let window, let generation, _)):
       held(at: window, by: generation, machine) == nil ? [event] : [.tick]
     case (.ignoresGenerations, .tellerAnswered(let window, let generation, _, let answer)):
-      // Whoever speaks is taken for the present teller, with the customer whom that one holds.
+      // Takes any sender for the current teller, and its answer for the customer that the current teller
+      // holds.
       machine.numbers(of: window).flatMap { present in
         present.generation <= generation
           ? nil : present.lease.map { [.tellerAnswered(window, present.generation, $0, answer)] }
@@ -141,7 +142,7 @@ struct MutantQueue {
     }
   }
 
-  /// Progress with everybody at such windows.
+  /// Progress events for all customers at the matching windows.
   private func renewals(of machine: borrowing QueueMachine, _ isMeant: (Window) -> Bool) -> [QueueEvent] {
     machine.atWindows.filter { isMeant($0.window) }.compactMap { place in
       let lease = Lease(
@@ -195,7 +196,7 @@ struct MutantQueue {
     case (.putsAsideWhoWasBeside, .update(let customer))
     where customer.service.isForForeigners && customer.isBeside(event) && customer.begun == 0:
       return [.bury(customer)]
-    // Where attempts are counted such a change is also how one begins.
+    // In a service that counts attempts, a start is such a change too.
     case (.forgetsToPutBack, .update(let customer)) where customer.begun == 0 && !customer.isBegun: return []
     case (.forgetsToBury, .bury), (.forgetsToRevive, .revive),
       (.forgetsAttempts, .record), (.resetsWithoutReceipts, .cancelEveryone):
@@ -290,9 +291,8 @@ struct MutantQueue {
   }
 }
 
-/// The queue with its priorities upside down: what goes into a core and what comes out of it, with the first for the last.
-/// It must not know why. Invariant: twice mirrored is the same again, so a core between two mirrors does everything right
-/// but the order of the priorities.
+/// The queue with reversed priorities: mirrors a core's inputs and outputs. Invariant: two reflections cancel
+/// out, so a core between two mirrors is right in everything but the order of the priorities.
 enum GradeMirror {
   static func mirrored(_ priority: Priority) -> Priority {
     Priority(.max - priority.number)
@@ -358,14 +358,14 @@ enum GradeMirror {
 }
 
 extension Customer {
-  /// The same as if nobody had begun.
+  /// The same customer as if its attempt had not started.
   fileprivate var withoutItsStart: Customer {
     var customer = self
     if isBegun { (customer.begun, customer.isBegun) = (begun - 1, false) }
     return customer
   }
 
-  /// Whether the customer was in the hands of a worker that died.
+  /// True if the event is the loss of a worker that the customer was held by, together with others.
   fileprivate func isBeside(_ event: QueueEvent) -> Bool {
     switch event {
     case .workerGone, .tellerLost: crashes > 0

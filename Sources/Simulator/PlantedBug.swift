@@ -1,9 +1,9 @@
-// Owns the list of planted bugs: each a way in which a core or a shell could be wrong, told in a sentence, with the
-// promises that it breaks. Invariant: a checker that lets one of them pass is broken itself, which a test shows.
+// The planted bugs: each a possible defect of a core or a shell, described in a sentence, with the promises
+// that it breaks. Invariant: a checker that misses one of them is itself broken, which a test would show.
 
-/// Something that is wrong on purpose.
+/// A deliberate defect.
 public enum PlantedBug: String, CaseIterable, Sendable {
-  // In the core: what is staged.
+  // In the core: staged changes.
   case forgetsToPutBack = "A customer whose teller died is not put back into its line."
   case forgetsToBury = "A customer who is put aside is not kept among the dead letters."
   case forgetsToRevive = "A customer who is brought back is not kept as waiting."
@@ -18,14 +18,14 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case resetsWithoutReceipts = "A reset empties the queue and writes no receipts."
   case forgetsWhatIsUnsettled = "After a full disk what was staged is not staged again."
   case countsOneTooMany = "The books count one customer more than were served."
-  // In the core: what is said.
+  // In the core: answers.
   case acknowledgesTooEarly = "A completion is acknowledged before its commit."
   case acknowledgesTheNext = "An acknowledgement names the ticket after the one that was done."
   case repliesTooEarly = "Tickets are spoken when they are staged, not when they are on disk."
   case speaksRefusedTickets = "Tickets that the disk refused are spoken."
   case answersTwice = "A request is answered twice."
   case losesAnswers = "A request that was done is never answered."
-  // In the core: who is handed out, and to whom.
+  // In the core: assignments.
   case handsAcrossServices = "A customer is handed to a window of the other service."
   case assignsTwice = "A customer is handed to two windows."
   case gradesUpsideDown = "The lowest grade is served first."
@@ -45,7 +45,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case leavesTheStuck = "A teller whose lease has run out is not ended."
   case endsTheWrongGeneration = "Of a stuck teller its predecessor is ended."
   case swallowsRecalls = "A teller is not told that its customer was taken back."
-  // In the core: workers that serve side by side.
+  // In the core: concurrent workers.
   case putsAsideWhoWasBeside =
     "Everybody is put aside who was in the hands of a worker that died, beside others."
   case renewsEveryLeaseOfAWorker = "Progress with one customer renews the leases of all in a worker's hands."
@@ -72,7 +72,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case drainsNever = "The end of a drain is not reported."
   case drainsTooEarly = "A drain is reported as ended when it begins."
   case ignoresTheDrain = "A bank that is closing takes new customers."
-  // In the core: what is on its way to the disk.
+  // In the core: transactions in flight to the disk.
   case settlesAllWithTheFirst =
     "With the first transaction that is on disk everything is settled that is on its way."
   case answersAtTheSeal = "What waits for a transaction is settled when that is on its way."
@@ -151,14 +151,14 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     "A stock that would not hear of the machine's products at the first time is never told of them again."
   case vendingForgetsToRetry =
     "What a full disk has refused is not written when there is room, if something else was written before."
-  // In what both services stand on, and in those who ask them.
+  // In the common base of both services, and in their clients.
   case listenerStaysDeaf = "A service that had no descriptor left accepts nobody any more."
   case channelForgetsTheRest = "What a full socket did not take is not sent later."
   case neverResumesReading = "A client that has read nothing for a while is never heard again."
   case viewIsNotRenewed = "Somebody who looks on does not say so again to the next service."
   case gatesStayShut = "The machine never notices that its view shows what was done."
   case releasesAreNotRetried = "What the stock would not put back at the first time is never put back."
-  // In those who ask the stock.
+  // In the stock's clients.
   case neverGivesBack = "What a cancelled ticket holds is not given back."
   case givesBackTooEarly = "What a ticket holds is given back before its cancellation is on disk."
   case takesSilenceForGivenBack = "A stock that does not answer counts as one that has given back."
@@ -186,7 +186,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     "The workers that come by themselves have the same generations under each coordinator."
   case handsOutWithoutThePayload =
     "Where the disk is full a customer is handed out without what it carries."
-  // In those who run commands.
+  // In the runners of commands.
   case putsTheAttemptIntoTheKey = "Each attempt at a customer has a key of its own."
   case takesLaterForFailure = "A command that ends with 75 counts as one that has failed."
   case buriesWhatCannotRun = "A command that ends with 126 or 127 makes a dead letter, and pauses nothing."
@@ -216,7 +216,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case paintsThoseAtWindowsAsWaiting =
     "A picture of the board names whom a window has among those who wait, where they stand beyond the memory."
   case paintsWithoutAPause = "A picture of the board is made each time that something happens."
-  // In what the services and those who ask them share, in their shells, and in what is put by.
+  // In the code shared by services and their clients, in their shells, and in what is held back.
   case servicesBlameClients = "A slow commit of a service is held against its clients."
   case hearsTwice = "A request that was answered is answered once more at its deadline."
   case forgetsWhatWasHeldBack = "What came before a client was no longer heard is not delivered afterwards."
@@ -234,9 +234,9 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case keepsTheEndToItself = "A coordinator does not tell its guardian that the bank is closed."
   case forgetsThatItWasOpen = "A coordinator does not tell the next guardian that its bank is open."
 
-  /// Its name, as in `--bug`.
+  /// The name, as in `--bug`.
   public var name: String { String(describing: self) }
-  /// What it does, in a sentence.
+  /// One sentence that describes the defect.
   public var sentence: String { rawValue }
   var isOfTheStock: Bool { Self.stock.contains(self) }
   private static let stock: Set<Self> = [
@@ -250,10 +250,10 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     .forgetsIntents, .keepsWhatWasGivenUp, .chargesNothing,
   ]
 
-  /// Whether the queue's core is wrong, and not the shell around it. Those come first.
+  /// True if the defect is in the queue's core and not in the shell around it. Those cases come first.
   var isOfTheCore: Bool { Self.core.contains(self) }
   private static let core = Set(allCases.prefix { $0 != .saysCommittedTooEarly })
-  /// The promises that it can break first. An audit of the open bank can find any of them.
+  /// The promises that it may break first. An audit of the open bank can find any of them.
   public var breaks: Set<Violation.Kind> { promises.union([.audit]) }
   private var promises: Set<Violation.Kind> {
     switch self {
@@ -262,7 +262,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
       [.guarding]
     case .leavesTheFirstOffTheBoard, .paintsThoseAtWindowsAsWaiting, .paintsWithoutAPause: [.board]
     case .startsTooEarly, .settlesAllWithTheFirst, .answersAtTheSeal, .forgetsToSeal: [.notDurable]
-    // What is said of the tickets of the newest comes before what is said of the others.
+    // The newest transaction's tickets are announced before those of the others.
     case .settlesTheNewest: [.notDurable, .board]
     case .forgetsStarts: [.tooManyAttempts, .attempt]
     case .putsAsideWhoWasBeside: [.deadLetter]
@@ -276,12 +276,12 @@ public enum PlantedBug: String, CaseIterable, Sendable {
       [.process]
     case .carriesThePayloadOfAnother: [.payload]
     case .renewsEveryLeaseOfAWorker, .leavesTheExpiredInHand: [.lease]
-    // Whose result it is shows in a late word of a worker, and in the receipt of a command.
+    // A wrong result appears in a worker's late message, or in the receipt of a command.
     case .keepsTheResultOfAnother: [.lateWord, .result]
     case .numbersWorkersAnew: [.lateWord]
     case .keepsThoseOfTheGone: [.attempt, .lease]
     case .takesWorkersAnswersInTurn: [.attempt]
-    // What a worker still says of whom it was asked for is taken for a lie then.
+    // The worker's answers for recalled customers then look like lies.
     case .handsAsManyAgain: [.doubleLease, .conversation]
     case .forgetsWhoWasInHand: [.attempt]
     case .forgetsToPutBack: [.lostTicket, .order]
@@ -294,9 +294,9 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .writesReceiptsTwice: [.attempt, .duplicate, .storeContradiction]
     case .paysTheWrongAmount, .paysTheWrongAccount, .postsNothingForServices: [.ledger]
     case .issuesNumbersTwice: [.duplicate, .storeContradiction]
-    // Whoever was inserted twice may carry what was attached to another.
+    // A customer inserted twice may have the payload of another.
     case .stagesTwice: [.duplicate, .storeContradiction, .payload]
-    // The books begin a new day, and whoever comes then gets a ticket of the old one.
+    // The counters start a new day, and later customers still get tickets of the old one.
     case .resetsWithoutReceipts:
       [.storeContradiction, .lostTicket, .duplicate, .books, .notDurable, .halfRequest]
     case .forgetsWhatIsUnsettled, .stagesNothingAgainOfTwo:
@@ -335,7 +335,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .handsOutWithoutThePayload: [.payload]
     case .givesPayloadsToTheNeighbour: [.payload, .storeContradiction]
     case .forgetsKeys, .remembersTheFirstSliceOnly, .countsTheKnownTwice: [.repeatedKey]
-    // What is handed over to a disk that answers later, and was full, is waited for without end.
+    // A transaction handed over to a slow disk that was full is waited for forever.
     case .commitsToAFullDisk: [.books, .lostTicket, .storeContradiction, .notDrained]
     case .goesOnAfterARefusal: [.answer, .books]
     case .takesInTheWithdrawn: [.withdrawal]
@@ -356,7 +356,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .leavesOutAChange: [.news]
     case .showsTooEarly: [.notDurable, .news]
     case .sellsTheLatestFirst: [.drinks]
-    // Whoever repeats an order that was taken for done is answered otherwise by those who do it.
+    // When a client repeats an order whose success was only assumed, the stock answers differently.
     case .takesSilenceForDone: [.drinks, .repeatedOrder]
     case .paysInAgain, .countsCoinsTwice, .givesChangeOfIntents, .chargesNothing: [.money]
     case .buysAgain: [.purchase, .refusal, .repeatedOrder]

@@ -1,11 +1,10 @@
-// Owns how a client looks at the board: it asks for it, reads what comes, and now and then wants no more. It must not judge the
-// pictures: whoever hears them on the wire does.
-// Invariant: whether and when it looks is drawn apart from everything else that it wants.
+// A client's use of the board: it subscribes, reads snapshots, and sometimes unsubscribes. The snapshots are
+// checked where they are written to the wire. Invariant: its choices are drawn from a generator of their own.
 import BankModel
 import Wire
 
 extension SimulatedClient {
-  /// Begins to look at the board, or ends it, in a history in which clients do.
+  /// Subscribes to the board, or unsubscribes, in a history whose clients do.
   func lookAtTheBoard() {
     guard world.plan.looksAtTheBoard, world.boardChance.draw(0...3) == 0 else { return }
     if let place = outstanding.lastIndex(where: \.wish.isOfTheBoard) {

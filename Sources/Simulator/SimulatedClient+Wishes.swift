@@ -1,6 +1,6 @@
-// Owns what comes to a client's mind: which command, with which customers. It must not know what becomes of it.
-// Invariant: every order has an account of its own in the whole history, so that each ticket and each receipt can
-// be traced to the one customer for whom it was asked.
+// Choice of a client's next request: the command and its customers. Invariant: every order has an account of
+// its own in the whole history. So each ticket and each receipt can be traced to the one customer that it was
+// requested for.
 import BankModel
 import Time
 import Wire
@@ -19,7 +19,7 @@ extension SimulatedClient {
       let (day, ticket) = someTicket()
       return Wish(command: .cancel(ticket, day: chance.draw(0...1) == 0 ? day : nil))
     case 62..<67:
-      // Somebody who has forgotten the answer asks again, and must get the same.
+      // A client that has lost the answer asks again, and must get the same one.
       return answered ?? enqueue()
     case 67..<70:
       guard !known.isEmpty else { return enqueue() }
@@ -34,7 +34,7 @@ extension SimulatedClient {
       return Wish(command: .scale([windows]))
     case 95..<97:
       guard !world.isCalm else { return enqueue() }
-      // Many are too short for those at a window.
+      // Many timeouts are too short for the customers at the windows.
       let timeout: Int64? =
         chance.draw(0...1) == 0 ? nil : chance.draw(0...1) == 0 ? chance.draw(0...5) : chance.draw(0...500)
       return Wish(command: .stop(StopOrder(now: chance.draw(0...1) == 0, timeoutMilliseconds: timeout)))
@@ -67,7 +67,7 @@ extension SimulatedClient {
     [.vvip, .vip, Priority(500), .regular, .regular, Priority(5_000)][Int(chance.draw(0...5))]
   }
 
-  /// Mostly one of the last tickets, which may still wait.
+  /// Mostly one of the latest tickets, whose customers may still be waiting.
   private func someTicket() -> (day: Int64, ticket: Int64) {
     let back = min(Int64(known.count), chance.draw(0...3) == 0 ? Int64(known.count) : 12)
     return known[known.count - Int(chance.draw(1...back))]
@@ -96,7 +96,7 @@ extension SimulatedClient {
 
   private func someBank() -> ServiceName? { [.deposit, .loan, nil, nil][Int(chance.draw(0...3))] }
 
-  /// Customers who want the same juice. What they want says who they are, because a juice has no account.
+  /// Customers who want the same juice. The article identifies the customer, because a juice has no account.
   func juice() -> Wish {
     let count = chance.draw(0...5) == 0 ? chance.draw(5...20) : chance.draw(1...4)
     let juices = world.plan.stock.assortment.juices
@@ -109,7 +109,7 @@ extension SimulatedClient {
     }
   }
 
-  /// Customers of services that foreign workers serve.
+  /// Customers of services that concurrent workers serve.
   private func customersOfWorkers() -> Wish {
     let count = chance.draw(0...5) == 0 ? chance.draw(5...20) : chance.draw(1...5)
     let service = ForeignPlan.services[Int(chance.draw(0...Int64(ForeignPlan.services.count) - 1))]
@@ -122,7 +122,7 @@ extension SimulatedClient {
     return customers(of: services[Int(chance.draw(0...Int64(services.count) - 1))], count)
   }
 
-  /// What they want says who they are: most have no account.
+  /// The article identifies the customer: most have no account.
   private func customers(of service: ServiceName, _ count: Int64) -> Wish {
     let movesMoney = world.plan.foreign.ledger?.service == service
     return enqueue { account, key in
@@ -135,7 +135,8 @@ extension SimulatedClient {
     }
   }
 
-  /// In some histories some order for later. It follows from the account, so that no other history is another one by it.
+  /// In some histories some customers are ordered for later. This depends on the account and draws nothing,
+  /// so that other histories do not change.
   private func dueAt(_ account: AccountNumber) -> Int64? {
     guard world.plan.ordersLater, account % 3 == 0 else { return nil }
     let moment = world.clock.moment.wall.milliseconds + (account * 7_919) % 2_700 - 200
@@ -176,15 +177,16 @@ extension EnqueueOrder {
   }
 }
 
-/// The last commands of a history: what is paused goes on, every service has a window, the dead letters get
-/// another chance now and then, and the bank ends when everyone is served. Invariant: one command after the
-/// other; the end is asked for again after a coordinator that was lost.
+/// The last requests of a history. They resume what is paused, give every service a window, and stop the bank
+/// after every customer is served. Invariant: one request after the other; the stop is repeated after the
+/// loss of a coordinator.
 struct ClosingCommands {
   private var step = 0
   private(set) var hasAskedForTheEnd = false
 
-  /// - Parameter mayEnd: whether nobody is left whom a bank that closes does not wait for.
-  /// - Parameter isPaused: whether a command has paused its service, as the last of the faults may have let it.
+  /// - Parameter mayEnd: true if no customer is left that a closing bank would not wait for.
+  /// - Parameter isPaused: true if a command has paused its service, which the last of the faults may have
+  ///   caused.
   mutating func next(
     windows: [ServiceName: Int32], mayEnd: Bool, isPaused: Bool
   ) -> SimulatedClient.Wish? {

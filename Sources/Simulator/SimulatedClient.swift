@@ -1,6 +1,6 @@
-// Owns one client in the simulated world: what it wants, what it was promised, and how it behaves when its connection
-// breaks. It must not know the queue. Invariant: a request with a key is repeated until it is answered, always the
-// same; one without a key is never repeated. A client believes nothing that was not said to it.
+// One client in the simulated world: its requests, the answers that it received, and its behaviour when the
+// connection breaks. Invariant: a request with a key is repeated unchanged until it is answered; one without
+// a key is never repeated. A client assumes nothing that was not in an answer.
 import BankModel
 import Coordinator
 import Time
@@ -10,12 +10,12 @@ import Wire
 final class SimulatedClient {
   struct Wish {
     var command: ControlCommand
-    /// The orders that belong to it, by the checker's number; 0 for none.
+    /// The checker's number of its orders; 0 for none.
     var group = 0
     var isRepeated = false
-    /// A list goes out in parts of so many; 0 for all in one.
+    /// Number of entries in each part of a list; 0 for all in one part.
     var partLength = 0
-    /// The client has changed its mind, and waits to hear what has become of it.
+    /// True after the client has withdrawn the request and waits for its outcome.
     var isWithdrawn = false
 
     var count: Int64 {
@@ -26,7 +26,7 @@ final class SimulatedClient {
       }
     }
 
-    /// It is answered when others have done something, and nothing else waits for that.
+    /// True if the answer depends on other clients, and nothing else waits for it.
     var isPatient: Bool {
       switch command {
       case .awaitTickets, .board: true
@@ -46,14 +46,14 @@ final class SimulatedClient {
   let line: SimulatedLine
   var commandsLeft: Int
   private var lastRequest: UInt32 = 0
-  /// What was asked on this connection and not answered, in the order of the questions.
+  /// Requests of this connection without an answer, in the order in which they were sent.
   private(set) var outstanding: [(number: UInt32, wish: Wish)] = []
   private(set) var again: [Wish] = []
   private(set) var answered: Wish?
   var known: [(day: Int64, ticket: Int64)] = []
-  /// Requests of which it was told that they have their tickets.
+  /// Groups whose tickets an answer has confirmed.
   private var told: Set<Int> = []
-  /// So many lists come when nobody is let in any more.
+  /// Number of lists still to be sent while no customer is admitted any more.
   private var lateLists = 0
   private(set) var wasToldOfTheEnd = false
 
@@ -68,7 +68,7 @@ final class SimulatedClient {
   }
 
   var isContent: Bool { commandsLeft == 0 && outstanding.allSatisfy(\.wish.isPatient) && again.isEmpty }
-  /// The bank is about to close: somebody comes with a list while it does, in vain.
+  /// The bank is about to close: the client sends lists meanwhile, which must be refused.
   func comeTooLate() { lateLists = 3 }
 
   func reopenWindows() {
@@ -98,7 +98,7 @@ final class SimulatedClient {
           ask(again.removeFirst())
         } else if let wish = think() {
           ask(wish)
-          // Only at once can it be in time for a part.
+          // Only an immediate withdrawal can arrive when just a part is taken in.
           if wish.count > world.plan.slice {
             switch chance.draw(0...15) {
             case 0..<4: withdraw()
@@ -106,15 +106,16 @@ final class SimulatedClient {
             default: break
             }
           }
-          // Somebody who presses a button twice means it once.
+          // A double click: the same request twice, which must count once.
           if wish.isRepeated, chance.draw(0...9) == 0 { ask(wish) }
         }
       }
-      // Somebody types Ctrl-C, mostly in vain: what was asked a while ago was taken in.
+      // A Ctrl-C, mostly too late: an older request is taken in already.
       if chance.draw(0...9) == 0 { withdraw() }
       lookAtTheBoard()
     }
-    // Somebody who is content looks in from time to time, because the end of the history may want something.
+    // A content client keeps acting from time to time, because the end of the history may need it to send a
+    // request.
     let thought = chance.draw(1_000...90_000) * (world.isCalm ? 1 : world.plan.thought)
     let pause =
       lateLists > 0
@@ -146,7 +147,7 @@ final class SimulatedClient {
     } while !rest.isEmpty
   }
 
-  /// Gives up the last request for tickets. What has become of it says its answer.
+  /// Withdraws the last request for tickets. The answer contains the outcome.
   private func withdraw() {
     guard let place = outstanding.lastIndex(where: { $0.wish.group > 0 && !$0.wish.isWithdrawn }) else {
       return
@@ -175,7 +176,8 @@ final class SimulatedClient {
     }
   }
 
-  /// The connection is gone: what can be repeated will be, and the rest remains unknown.
+  /// The connection is lost: requests that can be repeated will be, and the outcome of the others stays
+  /// unknown.
   private func leave() {
     guard state != .away else { return }
     state = .away
@@ -219,7 +221,7 @@ final class SimulatedClient {
     }
   }
 
-  /// What is said of a ticket is said of that one, and not of another day's with its number.
+  /// A ticket's report must be about the requested ticket, not about that number on another day.
   private func hear(_ report: TicketReport, to wish: Wish) {
     let carried =
       report.receipt == nil ? SimulatedPayload.of(report.service, report.account, report.article ?? "") : nil
@@ -240,7 +242,8 @@ final class SimulatedClient {
     }
   }
 
-  /// Nobody was added, because the client did not want it any more or the queue was emptied. Some type the same once more, and shall have it then.
+  /// No customer was added, because the client has withdrawn the request or the queue was emptied. Some
+  /// clients send it again, and it must succeed then.
   private func withdrawn(_ wish: Wish, isByReset: Bool) {
     guard wish.isWithdrawn || isByReset else {
       return world.violate(.withdrawal, "client \(number) is told that it has withdrawn what it has not")
@@ -254,24 +257,25 @@ final class SimulatedClient {
     again.append(wish)
   }
 
-  /// Of a list in slices the coordinator knows only some when it looks for room.
+  /// True for a list in slices: the coordinator checks for space before it has received all of them.
   private func isSliced(_ wish: Wish) -> Bool {
     guard case .enqueueList = wish.command else { return false }
     return wish.count > world.plan.slice
   }
 
-  /// What is to be repeated is repeated as long as it was not refused for good.
+  /// Repeats a request that can be repeated, unless it was refused permanently.
   private func failed(_ wish: Wish, _ failure: Failure) {
     guard wish.isRepeated, !wish.isWithdrawn else { return }
     if failure.code == .queueFull {
       if told.contains(wish.group), !isSliced(wish) { return world.checker.gaveUp(group: wish.group) }
-      // Whoever finds no room asks what has become of the others.
+      // After a refusal for lack of space, the client asks again for the outcome of an earlier request.
       if let answered, chance.draw(0...1) == 0 { again.append(answered) }
     }
-    // The button was pressed twice, and the other request may have found room.
+    // The request was sent twice, and the other one may have found space.
     if wish.group > 0, outstanding.contains(where: { $0.wish.group == wish.group }) { return }
     switch failure.code {
-    // The bank closes, or could not open, or had no descriptor for a long list: another time it may go better.
+    // Transient refusals, to be retried: the bank closes, could not open, or had no descriptor for a long
+    // list.
     case .diskFull, .draining, .notOpen, .windowsFailed, .system: again.append(wish)
     case .queueFull where !world.isCalm: again.append(wish)
     case .queueFull where isSliced(wish): break

@@ -1,6 +1,6 @@
-// Owns the way of a transaction to a disk that answers later: handed over, on its way, and written to the disk of this history
-// when its time has come, or when the process that has handed it over was killed before.
-// Invariant: the checker hears of a transaction when it is on disk, and of its changes not before.
+// Transactions on a slow disk: handed over, in flight, and written to this history's disk when they are due,
+// or when the process that handed them over was killed before. Invariant: the checker receives a transaction
+// and its changes when it is on disk, not before.
 import BankModel
 import QueueCore
 import Storage
@@ -42,7 +42,7 @@ extension SimulatedQueueStore {
 
   var nextResult: MonotonicTime? { slow?.underway.first?.due }
 
-  /// The process is gone: of what was on its way a beginning has come to the disk.
+  /// The process has exited: a prefix of its transactions in flight has reached the disk.
   func processEnded() {
     world.disk.shown = nil
     guard let slow else { return }
@@ -60,7 +60,7 @@ extension SimulatedQueueStore {
   }
 
   private func write(_ transaction: SlowDisk.Transaction, _ meet: () -> Void) throws(StoreError) {
-    // What there was no room for was left out when it was staged.
+    // Bytes without space were left out when they were staged.
     let isShort = disk.isShort
     disk.isShort = false
     defer { if isShort { disk.isShort = true } }

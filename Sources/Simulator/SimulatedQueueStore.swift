@@ -1,8 +1,7 @@
-// Owns the disk of the simulated bank as the coordinator's process meets it: the disk of this history, with the time that a
-// commit takes, with what goes wrong there, and with an eye on what is kept. In some histories it answers later: then a
-// commit is handed over, and is written to the disk of this history when it has come there. It must not know a rule of the
-// queue.
-// Invariant: a process that was killed keeps nothing more. Whatever fails has taken the open transaction with it.
+// The bank's disk as the coordinator's process sees it: this history's disk, with the duration of commits,
+// its faults, and reports to the checker. In some histories the disk is slow: a commit is handed over, and
+// written to the disk when it is due. Invariant: a killed process stores nothing more. Any failure rolls back
+// the open transaction.
 import BankModel
 import QueueCore
 import Storage
@@ -12,9 +11,9 @@ final class SimulatedQueueStore: AskingStore {
   unowned let world: Simulation
   unowned let process: SimulatedProcess
   var disk: QueueDisk { world.disk }
-  /// What is on its way, where the disk answers later.
+  /// Transactions in flight; nil unless the disk is slow.
   private(set) var slow: SlowDisk?
-  /// What the process sees.
+  /// The store as the process sees it.
   private var shown: any LocalQueueStore { slow?.shown ?? disk }
 
   init(of process: SimulatedProcess, _ number: Int, in world: Simulation) {
@@ -85,7 +84,7 @@ final class SimulatedQueueStore: AskingStore {
     }
   }
 
-  /// The disk does so by itself, at times that it draws.
+  /// The disk does this itself, at times that it draws.
   func tidyUp() {}
   var emptying: EmptyingProgress? { disk.emptying }
 

@@ -1,6 +1,6 @@
-// Owns a worker's process in the simulated world: the production teller, or juice station, on the simulated
-// host, with the channel that its coordinator has given it. Invariant: nothing of a worker is copied here.
-// What goes wrong with one is done to its process, to its connection, or to what it gets its customers.
+// A worker's process in the simulated world: the production teller or juice station on the simulated host,
+// with the channel from its coordinator. Invariant: no code of a worker is copied here. Its faults are
+// injected into its process, its connection, or its provider.
 import BankModel
 import JuiceStation
 import Posix
@@ -12,8 +12,8 @@ final class SimulatedWorker {
   let process: SimulatedProcess
   let window: Window
   let generation: Generation
-  /// What gets its customers what they need; nil where nobody looks at its work. Held by its process: when that ends, it goes
-  /// as a process goes.
+  /// Provides what its customers need; nil for most tellers, which need nothing. The process owns it, so it
+  /// disappears with the process.
   fileprivate(set) weak var provider: SimulatedProvider?
 
   init(_ process: SimulatedProcess, _ window: Window, _ generation: Generation) {
@@ -23,7 +23,7 @@ final class SimulatedWorker {
   var stream: StreamEnd? { if case .stream(let end)? = process.descriptors[3] { end } else { nil } }
 }
 
-/// The process of a window, whatever its teller gets its customers: the production teller, turn by turn.
+/// The process of a window: the production teller, one loop iteration per turn, with any provider.
 protocol WindowProgram: SimulatedProgram {
   var teller: TellerProcess { get }
 }
@@ -47,7 +47,7 @@ final class WorkerProgram: WindowProgram {
     let isStation = worker.window.service.drawsOnStock
     fruit = isStation ? FruitProvider(loop: loop) : nil
     var provider: SimulatedProvider?
-    // Most tellers have nothing to get, as in production.
+    // Most tellers have no provider, as in production.
     if isStation || world.host.chance.draw(0...2) == 0 {
       provider = SimulatedProvider(of: worker.process, fruit, in: world)
     }
@@ -58,8 +58,7 @@ final class WorkerProgram: WindowProgram {
   }
 }
 
-/// What a simulated worker gets its customers: the fruit that the production provider gets, or nothing; and at times the
-/// work fails.
+/// The provider of a simulated worker: the production provider's fruit, or nothing. Sometimes the work fails.
 final class SimulatedProvider: Provider {
   var onProvided: ((Lease, Provision) -> Void)?
   var failsNext = false
@@ -71,7 +70,7 @@ final class SimulatedProvider: Provider {
   init(of process: SimulatedProcess, _ real: FruitProvider?, in world: Simulation) {
     (self.process, self.real, self.world) = (process, real, world)
     real?.onProvided = { [unowned self] lease, provision in
-      // What is put by is put by, and nobody has been told.
+      // The fruit is taken, and no other process has been notified yet.
       if provision == .ready, self.world.stationMeetsItsEnd(self.process) { return }
       finish(lease, provision)
     }
@@ -111,7 +110,7 @@ final class SimulatedProvider: Provider {
   }
 }
 
-/// What a simulated customer orders: a juice, and a number by which the order is known again.
+/// The article of a simulated customer: a juice, and an account number that identifies the order.
 struct JuiceOrder {
   let juice: ItemID
   let account: AccountNumber

@@ -1,33 +1,32 @@
-// Owns what is counted while histories are simulated. It must not know how they are. Invariant: counts of two parts
-// add up to the counts of the whole. There is nothing that can fail.
+// Counts of simulated histories. Invariant: the counts of two parts add up to the counts of the whole.
+// Errors: none.
 
-/// How much was simulated.
+/// The amount of what was simulated.
 public struct Statistics: Sendable, Equatable, Codable {
-  /// Histories that came to their end.
+  /// Histories that ended without a violation.
   package var histories: Int64 = 0
   package var occurrences: Int64 = 0
   package var events: Int64 = 0
   package var effects: Int64 = 0
-  /// Messages that went through the codec.
+  /// Messages that passed the codec.
   package var messages: Int64 = 0
   package var commits: Int64 = 0
-  /// Customers who were handed to a teller.
+  /// Customers assigned to a teller.
   package var assignments: Int64 = 0
   package var receipts: Int64 = 0
   package var deadLetters: Int64 = 0
   /// Requests for tickets that clients withdrew, in time or not.
   package var withdrawals: Int64 = 0
-  /// Those of which nobody was added.
+  /// Withdrawn requests without any added customer.
   package var withdrawn: Int64 = 0
   /// Requests that were withdrawn when a part of them was taken in.
   package var withdrawnInPart: Int64 = 0
-  /// Requests that were given up for a reset when a part of them was taken in.
+  /// Requests that were abandoned for a reset when a part of them was taken in.
   package var givenUpForResets: Int64 = 0
-  /// Commits of the queue that the production store has kept.
+  /// Commits of the queue that the production store has made.
   package var databaseCommits: Int64 = 0
-  /// Commits of the queue that were handed over to a disk that answers later, those of them with others before them on
-  /// their way, refusals of one with others behind it, and killed processes that left some of those on their way on the
-  /// disk and others not.
+  /// Commits handed over to a slow disk; those with earlier ones in flight; refused ones with later ones in
+  /// flight; and killed processes whose commits in flight were stored only in part.
   package var commitsUnderway: Int64 = 0
   package var commitsBesideOthers: Int64 = 0
   package var refusedBesideOthers: Int64 = 0
@@ -35,9 +34,9 @@ public struct Statistics: Sendable, Equatable, Codable {
   /// Coordinators that were started.
   package var starts: Int64 = 0
   package var guardianStarts: Int64 = 0
-  /// Coordinators that a new guardian has taken over from one that had died.
+  /// Coordinators that a new guardian took over after its predecessor was killed.
   package var adoptions: Int64 = 0
-  /// Commands that have begun, other processes that they have started, and commands that took too long.
+  /// Commands that were started, their child processes, and commands that reached their timeout.
   package var commands: Int64 = 0
   package var commandProcesses: Int64 = 0
   package var commandsTimedOut: Int64 = 0
@@ -47,29 +46,29 @@ public struct Statistics: Sendable, Equatable, Codable {
   package var stockCommits: Int64 = 0
   package var stockStarts: Int64 = 0
   package var juices: Int64 = 0
-  /// Customers who were sent away because too little was there.
+  /// Customers turned away because the stock had too little.
   package var shortages: Int64 = 0
-  /// Times that the stock was asked to give back what a cancelled ticket held.
+  /// Requests to the stock to give back what a cancelled ticket held.
   package var releases: Int64 = 0
-  /// Changes that somebody who looks on was told of.
+  /// Changes sent to subscribers of the stock.
   package var news: Int64 = 0
   package var vendingEvents: Int64 = 0
   package var vendingCommits: Int64 = 0
   package var vendingStarts: Int64 = 0
   package var wonInserted: Int64 = 0
   package var audits: Int64 = 0
-  /// Pictures of the board that clients have read.
+  /// Snapshots of the board that clients have read.
   package var boards: Int64 = 0
   package var purchases: Int64 = 0
-  /// Purchases that were begun and not made: there was none of the product, or the stock was away.
+  /// Purchases that were started and not made: the product was sold out, or the stock unavailable.
   package var refusedPurchases: Int64 = 0
-  /// Faults, by ``FaultKind/rawValue``.
+  /// Faults, indexed by ``FaultKind/rawValue``.
   package var faults = [Int64](repeating: 0, count: FaultKind.allCases.count)
 
-  /// Nothing yet.
+  /// All counts are zero.
   public init() {}
   package var faultsInAll: Int64 { faults.reduce(0, +) }
-  /// How often something went wrong.
+  /// Number of faults of a kind.
   public func count(of kind: FaultKind) -> Int64 { faults[kind.rawValue] }
   mutating func note(_ kind: FaultKind, _ times: Int = 1) { faults[kind.rawValue] += Int64(times) }
 
@@ -84,7 +83,7 @@ public struct Statistics: Sendable, Equatable, Codable {
     \.refusedPurchases,
   ]
 
-  /// Adds another part.
+  /// Adds the counts of another part.
   public static func += (left: inout Statistics, right: Statistics) {
     for count in counts { left[keyPath: count] += right[keyPath: count] }
     for place in left.faults.indices { left.faults[place] += right.faults[place] }

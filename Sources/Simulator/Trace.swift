@@ -1,15 +1,17 @@
-// Owns the record of a history: a digest of everything that happened, and lines for a person where they are wanted.
-// It must not decide anything. Invariant: two histories with the same digest went the same way, to the byte on the
-// wire. Words are made only where somebody reads them.
+// Record of a history: a digest of everything that happened, and lines of text if an output is given.
+// Invariant: two histories with the same digest were the same, to the byte on the wire. Text is only made if
+// there is an output.
 import BankModel
 import Time
 
 struct Trace {
-  /// A digest of everything so far, after FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/) over 64-bit words.
+  /// A digest of everything so far, after FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/) over 64-bit
+  /// words.
   private(set) var digest: UInt64 = 0xCBF2_9CE4_8422_2325
-  /// Where the lines go; nil where nobody reads them.
+  /// Receives the lines; nil if none are wanted.
   let output: ((String) -> Void)?
-  /// Lines that were made while a process of the simulated host was running, which could write to its own files only.
+  /// Lines made while a process of the simulated host was running: printing then would go to that process's
+  /// files.
   private final class Waiting { var lines: [String] = [] }
   private let waiting = Waiting()
 
@@ -33,7 +35,7 @@ struct Trace {
     waiting.lines.append("\(microseconds / 1_000_000).\(padded)  \(words())")
   }
 
-  /// Hands the lines out. No process is running.
+  /// Writes the lines. Call only while no process of the host is running.
   func flush() {
     guard let output else { return }
     for line in waiting.lines { output(line) }

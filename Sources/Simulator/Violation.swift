@@ -1,103 +1,106 @@
-// Owns the kinds of broken promises, and how one is told. It must not know how one is found.
-// Invariant: a history has at most one, the first. There is nothing that can fail.
+// Kinds of broken promises, and the text that reports one. Invariant: a history has at most one violation,
+// the first. Errors: none.
 
-/// A promise that was not kept.
+/// A broken promise.
 public struct Violation: Sendable, Equatable, CustomStringConvertible {
-  /// Which promise.
+  /// The kinds of promises.
   public enum Kind: String, Sendable, CaseIterable, Codable {
-    /// A ticket that was spoken stands nowhere.
+    /// An announced ticket does not exist.
     case lostTicket
     /// A ticket, or an order, has two receipts or two tickets.
     case duplicate
-    /// A receipt is not what the client asked for, or the money does not add up.
+    /// A receipt differs from the client's request, or the money does not add up.
     case ledger
-    /// The books and what they count do not agree.
+    /// The day counters disagree with what they count.
     case books
-    /// Somebody was handed out before whoever stood in front.
+    /// A customer was assigned before another who was ahead in line.
     case order
-    /// A window got a customer of another service.
+    /// A window was assigned a customer of another service.
     case crossedServices
-    /// Something was said that was not on disk.
+    /// An answer or message reported something that was not on disk.
     case notDurable
-    /// A teller holds two customers, or a customer is held by two tellers.
+    /// A teller holds more customers than it may, or a customer is held by two tellers.
     case doubleLease
-    /// A word of a dead generation changed something.
+    /// A message of a dead generation had an effect.
     case lateWord
     /// A repeated key gave other tickets.
     case repeatedKey
-    /// Half of a request was kept.
+    /// Only a part of a request was stored.
     case halfRequest
-    /// After the faults had ended not everything came to its end.
+    /// The bank was not drained in time after the faults had ended.
     case notDrained
-    /// A customer was put aside too early, too late or not at all.
+    /// A customer became a dead letter too early, too late or not at all.
     case deadLetter
-    /// A customer was begun more often than the service lets anybody begin, or after what is on disk could be.
+    /// A customer was started more often than its service allows, or than the disk permits.
     case tooManyAttempts
-    /// A customer who has ordered for later was called before that.
+    /// A customer ordered for later was called before that time.
     case early
-    /// A customer was handed out while the service was paused or the bank had finished.
+    /// A customer was assigned while its service was paused or the bank was finished.
     case paused
-    /// More customers were let in than may wait, or some while the bank was closing.
+    /// More customers were admitted than may wait, or some while the bank was closing.
     case overfull
-    /// A receipt, or the end of an attempt, for which there was no reason, or a reason without its end.
+    /// A receipt, or the end of an attempt, without a cause; or a cause without that effect.
     case attempt
-    /// A lease was ended before its time, or not at its time.
+    /// A lease was ended too early, or not in time.
     case lease
-    /// A teller was not told what it must be told, or the wrong teller was.
+    /// A teller, service or client violated its protocol, or was not sent a message that it must get.
     case conversation
     /// A request was answered twice, never, or wrongly.
     case answer
-    /// A refused request changed something.
+    /// A refused request had an effect.
     case refusal
-    /// A customer carries something else than what was given, or carries it no more, or carries it still with a receipt.
+    /// A customer's payload is wrong, missing, or still stored with the receipt.
     case payload
-    /// Something is left of a request whose client was told that it was withdrawn, or nobody had withdrawn it.
+    /// A part of a request remains after its client was sent that it is withdrawn, or no client had withdrawn
+    /// it.
     case withdrawal
-    /// An audit of the open bank finds what is not so, or cannot be made.
+    /// An audit of the open bank reports a false problem, or cannot be made.
     case audit
-    /// The stock's ledger, its shelves and its changes do not agree, or somebody was shown what was not there.
+    /// The stock's ledger, amounts and changes disagree, or a subscriber was shown a wrong amount.
     case stock
-    /// An order has taken something else than its juice is made of, or kept it, or none for a reason that was none.
+    /// An order took other fruit than its juice needs, or kept it; or it was refused without a valid reason.
     case taking
     /// The same order got two answers.
     case repeatedOrder
-    /// Somebody who looks on was told too little, too much, or out of order.
+    /// A subscriber was sent too few changes, too many, or in the wrong order.
     case news
-    /// A picture of the board shows what is not so, somebody twice or not at all, or pictures come too fast.
+    /// A snapshot of the board is wrong, lists a customer twice or not at all, or snapshots are too frequent.
     case board
-    /// The machine's ledger and what people put in, spent and were given back do not agree.
+    /// The machine's ledger disagrees with the money that was paid in, spent and returned.
     case money
-    /// A purchase was made of what nobody wanted, paid for nothing, has taken what it must not, or kept it.
+    /// A purchase that no client requested, or that has paid nothing, taken something wrong, or kept it.
     case purchase
-    /// A drink was sold that had expired, or before one that expires earlier, or drinks came or went without a reason.
+    /// An expired drink was sold, or one before another that expires earlier; or drinks appeared or
+    /// disappeared.
     case drinks
-    /// Two coordinators or two guardians were at work in one home, one that worked was ended, a bank that was closed was
-    /// opened again, or one that was not stayed without a coordinator or a guardian.
+    /// Two coordinators or two guardians ran in one home, or a working one was killed. Or a closed bank was
+    /// opened again, or an open one stayed without a coordinator or a guardian.
     case guarding
-    /// A process of a command lived longer than it may, or beside another of its customer, or was told what is another's.
+    /// A process of a command ran longer than allowed or beside another attempt of its customer, or received
+    /// data of another customer.
     case process
-    /// What is said of a command, or kept with a receipt, is not what its process has done.
+    /// A command's reported or stored result is not that of its process.
     case result
-    /// Something of an epoch that has ended has taken effect, or a branch has finished whom it has not had.
+    /// An epoch that has ended had an effect, or a branch has finished a customer that it did not hold.
     case fence
-    /// A customer was claimed, or given back, whom another branch has, or who was nobody's to claim.
+    /// A customer was claimed or returned while another branch held it, or could not be claimed.
     case claim
     /// The tickets of a bank of several branches are not one series.
     case series
-    /// A transaction came to the books a second time.
+    /// A transaction was committed to the shared database a second time.
     case repeatedTurn
-    /// The store was asked for what contradicts what it keeps.
+    /// The store was asked for a change that contradicts its contents.
     case storeContradiction
   }
 
-  /// Which promise.
+  /// The kind of promise.
   public var kind: Kind
-  /// When, in nanoseconds of the simulated world.
+  /// Time of the violation, in nanoseconds of the simulated world.
   public var at: Int64
-  /// What was seen.
+  /// Description of what was observed.
   public var words: String
 
-  /// One sentence.
+  /// One sentence with the kind, the time in milliseconds and the description.
   public var description: String {
     let milliseconds = at / 1_000_000
     return "\(kind.rawValue) at \(milliseconds) ms: \(words)"

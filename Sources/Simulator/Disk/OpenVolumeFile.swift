@@ -1,18 +1,18 @@
-// Owns one file of a simulated volume as one connection of SQLite has it open, and the methods that SQLite calls on it,
-// with the results of SQLite's own VFS for Unix where something goes wrong. It must not know what stands in the file.
-// Invariant: the first sync of a journal or of a log makes the names durable too, as that VFS does.
-// The extended codes are written as in sqlite3.h: the importer does not read macros that are computed.
+// One file of a simulated volume as one SQLite connection has it open: the methods that SQLite calls, with
+// the error codes of SQLite's own VFS for Unix. Invariant: the first sync of a journal or of a log also makes
+// the names durable, as that VFS does. The extended codes are spelled out as in sqlite3.h, because the
+// importer does not read computed macros.
 import CSQLite
 import Glibc
 
 final class OpenVolumeFile {
-  /// Where this object is found in SQLite's file: behind what SQLite has there.
+  /// Offset of the reference to this object in SQLite's file structure: after SQLite's own fields.
   static let place = MemoryLayout<sqlite3_file>.stride
   private let volume: SimulatedVolume
   private let file: VolumeFile
   private let transientName: String?
   private var owesNames: Bool
-  /// The file grows by multiples of so many bytes; 0 for as it comes. See SQLITE_FCNTL_CHUNK_SIZE.
+  /// The file grows by multiples of this number of bytes; 0 for any size. See SQLITE_FCNTL_CHUNK_SIZE.
   private var step = 0
   private var lastError: Int32 = 0
 
@@ -62,7 +62,8 @@ final class OpenVolumeFile {
 
   private static var methods: UnsafePointer<sqlite3_io_methods>? { UnsafePointer(bitPattern: sharedMethods) }
 
-  /// Of version 1: the stores lock their files for good, and then the index of a log is in memory.
+  /// Version 1, without shared memory: the stores lock their files permanently, and the index of the log is
+  /// then in memory.
   private static var newMethods: sqlite3_io_methods {
     var methods = sqlite3_io_methods()
     methods.iVersion = 1
@@ -102,7 +103,7 @@ final class OpenVolumeFile {
     guard !volume.isDead else { return fail(EIO, SQLITE_IOERR | 1 << 8) }
     let count = file.read(into: buffer, at: offset)
     guard count < buffer.count else { return SQLITE_OK }
-    // What is not there reads as zeros, and SQLite is told.
+    // Missing bytes read as zeros, and the code reports a short read.
     UnsafeMutableRawBufferPointer(rebasing: buffer[count...]).initializeMemory(as: UInt8.self, repeating: 0)
     return SQLITE_IOERR | 2 << 8
   }

@@ -1,12 +1,13 @@
-// Owns the questions to the queue's disk. Invariant: where there is a production store, it is asked and so is the model,
-// and both must give the same answer.
+// Queries to the queue's disk. Invariant: if there is a production store, both it and the model are queried,
+// and must give the same answer.
 import BankModel
 import QueueCore
 import Storage
 import Time
 
 protocol AskingStore: LocalQueueStore {
-  /// Puts a question to whoever knows the answer; `comparable` is of an answer what two of them must agree on.
+  /// Runs a query on each store that has the answer. `comparable` returns the part of an answer that must be
+  /// equal.
   func ask<Answer: Equatable>(
     _ question: @autoclosure () -> String, _ body: (any LocalQueueStore) throws(StoreError) -> Answer,
     comparable: (Answer) -> Answer
@@ -136,7 +137,7 @@ extension AskingStore {
 }
 
 extension Receipt {
-  /// What was missing is a set: the database gives it in the order of the names, and the model as it was said.
+  /// The shortages are a set: the database returns them by name, the model in the order of arrival.
   fileprivate var comparable: Receipt {
     var receipt = self
     receipt.shortages.sort { $0.item < $1.item }
@@ -164,7 +165,7 @@ extension QueueDisk: AskingStore {
     return try ask("the key \(key)") { store throws(StoreError) in try store.request(forKey: key) }
   }
 
-  /// The audit of what is committed. Where no process has the production store open, it is opened for this.
+  /// Audits what is committed. Opens the production store for this if no process has it open.
   func audit() throws(StoreError) -> StoreAudit {
     if volume != nil, store == nil { _ = try load(now: WallTime(milliseconds: 0)) }
     return try ask("the audit") { store throws(StoreError) in try store.audit() }
@@ -202,9 +203,9 @@ extension QueueDisk: AskingStore {
     return contents
   }
 
-  /// Compares the production store that was opened with the model. If a commit was under way, it was kept or lost.
+  /// Compares a newly opened production store with the model. A commit in flight was either stored or lost.
   func reconcile(_ stored: StoredQueue, of store: SQLiteStore) throws(StoreError) {
-    // From here on the commit that was under way is known to be kept, or known to be lost.
+    // From here on the outcome of the commit in flight is known.
     defer { doubt = nil }
     let now = stored.books.openedAt
     if let doubt { for change in doubt.changes { remember(change) } }
@@ -225,7 +226,7 @@ extension QueueDisk: AskingStore {
     } catch {
       return disagree("what was found at the start cannot be: \(error)")
     }
-    // The store may have taken out the last ones, and has still to look whether they were.
+    // The store may have removed the last arrivals already, but still has to check that none is left.
     owesWithdrawal = model.arrivingFrom == nil && store.arrivingFrom != nil && withdraws(doubt.changes)
     if try contents(of: store, stored) != contents(of: model, model.load(now: now)) {
       disagree(

@@ -1,8 +1,8 @@
-// Owns the queue's disk in one history. In most histories it is a store in memory. In one of eight the production store
-// keeps the queue on a simulated volume, and the store in memory is the model that it is compared with: whatever is read is
-// read of both, and after each crash the production store holds what the model held before the commit that was under way,
-// or what it held after it. Invariant: what the production store has said to be on disk is in the model; the model has
-// nothing else but what the production store was found to hold at a start.
+// The queue's disk in one history: mostly a store in memory. In one history of eight the production store is
+// on a simulated volume, and the store in memory is its model. Every read goes to both. After each crash the
+// production store must equal the model before the commit in flight, or after it. Invariant: the model
+// contains every commit that the production store has reported as durable, and besides only what the
+// production store contained at a start.
 import BankModel
 import QueueCore
 import Storage
@@ -14,7 +14,7 @@ final class QueueDisk {
     case withdrawal(limit: Int)
   }
 
-  /// A commit of which nobody knows whether it was kept.
+  /// A commit with an unknown outcome.
   struct Doubt {
     var changes: [Change]
     var books: Books
@@ -23,32 +23,33 @@ final class QueueDisk {
 
   private static let path = "/queue.db"
   let model = MemoryStore()
-  /// Where the production store is kept; nil in a history without one.
+  /// The volume of the production store; nil in a history without one.
   let volume: SimulatedVolume?
   private(set) var store: SQLiteStore?
-  /// What the present process sees, where it is shown what is on its way: there its calls fail, but for the commit.
+  /// The store that the current process sees if transactions can be in flight; its calls other than the
+  /// commit fail there.
   var shown: MemoryStore?
   var onDisagreement: ((String) -> Void)?
   var onPowerLoss: (() -> Void)?
   var isCalm = false { didSet { if isCalm { volume?.calm() } } }
   private var chance: SeededGenerator
-  /// Commits between two that copy the log; 0 for never.
+  /// Mean number of commits between two copies of the log; 0 for never.
   private let copying: Int64
   private(set) var staged: [Change] = []
   var doubt: Doubt?
-  /// A sync has failed since the machine was started, under the present process or one before it: what looks written may
-  /// not be.
+  /// True if a sync has failed since the machine started, under the current process or an earlier one:
+  /// written data may not be durable.
   private var hasFailedToSync = false
   private(set) var isSuspect = false
-  /// Tickets with attempts and keys that were written down in this history: what a comparison has to ask for by name.
+  /// Tickets with attempts, and keys, recorded in this history: a comparison has to query these by name.
   var attempted: Set<TicketOfDay> = []
   var keys: Set<String> = []
-  /// The production store has still to be asked to take out customers of whom the model has nobody left: it looks once
-  /// more whether there are any.
+  /// True if the production store must still be asked to withdraw arrivals although the model has none left:
+  /// it checks once more.
   var owesWithdrawal = false
 
-  /// The production store may have fewer left who are to be taken out than the model: a withdrawal was in doubt, and of
-  /// whoever never had a ticket nobody can ask how many are there.
+  /// True if the production store may have fewer arrivals left to withdraw than the model. A withdrawal was
+  /// in doubt, and customers without a ticket cannot be counted.
   private(set) var mayHaveWithdrawnMore = false
   var areArrivalsUnclear: Bool { owesWithdrawal || mayHaveWithdrawnMore }
 
@@ -64,7 +65,7 @@ final class QueueDisk {
     if !isCalm, chance.draw(0...5) == 0 { volume.fuse = Int(chance.draw(0...(model.commits == 0 ? 250 : 8))) }
     let store = try SQLiteStore(path: Self.path, on: volume)
     self.store = store
-    // Who has died over it may have given the numbers all the same.
+    // A process killed while numbering services may have stored the numbers.
     if !store.services.names.starts(with: model.services.names) {
       disagree("the services \(model.services.names) have become \(store.services.names)")
     }
@@ -84,12 +85,12 @@ final class QueueDisk {
     }
   }
 
-  /// The process that had the store open is gone, as it should or not, and what was staged with it.
+  /// The process that had the store open has exited, by itself or not. Its staged changes are lost.
   func processEnded(isDone: Bool) {
     model.crash()
     staged.removeAll()
     guard let volume else { return }
-    // Nothing is lost if the log cannot be copied now: the next start reads it.
+    // A failure to copy the log loses nothing: the next start reads the log.
     if isDone, !volume.isDead { try? store?.close() }
     let losingPower = chance.draw(0...2) == 0 || isSuspect && chance.draw(0...1) == 0
     isSuspect = hasFailedToSync && !losingPower
@@ -112,7 +113,7 @@ final class QueueDisk {
   func beginIncarnation(at now: WallTime) throws(StoreError) -> Int64 {
     guard let store else { return try model.beginIncarnation(at: now) }
     let number = try store.beginIncarnation(at: now)
-    // A start may be counted whose process has died before it knew.
+    // A start may be counted although its process was killed before it received the number.
     var known = try model.beginIncarnation(at: now)
     while known < number { known = try model.beginIncarnation(at: now) }
     if known != number { disagree("start \(known) is counted as \(number)") }
@@ -123,7 +124,7 @@ final class QueueDisk {
   var commits: Int { model.commits }
 
   func stage(_ change: StoreChange) throws(StoreError) {
-    // What is short of room keeps no bytes of results, of which the model knows nothing.
+    // A store short of space drops the bytes of results; the model cannot know that.
     let change = store?.isShort == true ? change.withoutBytes : change
     try stage(.change(change), { store throws(StoreError) in try store.stage(change) })
   }
@@ -173,7 +174,7 @@ final class QueueDisk {
     owesWithdrawal = model.arrivingFrom == nil && store.arrivingFrom != nil
     try check(changes)
     try tidyUp()
-    // Whoever dies now has committed and has told nobody.
+    // A process killed here has committed, and has answered no client.
     if volume.isDead { throw .failed(path: Self.path, detail: "the process is gone") }
     return .onDisk
   }
@@ -182,7 +183,7 @@ final class QueueDisk {
     guard let store, let volume else { return }
     try? store.tidyUp()
     guard copying > 0, !store.hasStagedChanges, chance.draw(0...copying) == 0 else { return }
-    // As when the queue is audited: the log is copied, and another process reads the database in its place.
+    // As in an audit of the queue: the log is copied, and another process reads the database meanwhile.
     guard (try? store.freeze {}) == true else { return }
     if chance.draw(0...3) == 0, let found = try? SQLiteStore(frozen: Self.path, on: volume).audit() {
       if try found != model.audit() { disagree("the frozen database holds other rows") }
@@ -193,13 +194,13 @@ final class QueueDisk {
   var emptying: EmptyingProgress? { store?.emptying }
   func emptyFurther() throws(StoreError) { try store?.emptyFurther() }
 
-  /// Whether nothing is free. The store in memory is told of each call that finds it so.
+  /// True if no space is free. The store in memory ignores this; ``fail(_:with:)`` makes its calls fail.
   var isFull: Bool {
     get { volume?.isFull ?? false }
     set { volume?.isFull = newValue }
   }
 
-  /// Makes a call of the store in memory fail, or what is written by it on the volume.
+  /// Makes a call of the store in memory fail, or the resulting write or sync on the volume.
   func fail(_ call: MemoryStore.Call, with error: StoreError) {
     guard let volume else {
       let isOfTheDisk = call == .commit || call == .commitThatIsKept
@@ -210,7 +211,7 @@ final class QueueDisk {
     if call != .commit { hasFailedToSync = true }
   }
 
-  /// Whether new customers are to be refused. The store in memory believes what it is told.
+  /// True if new customers are to be refused. The store in memory has the value that was set.
   var isShort: Bool {
     get { store?.isShort ?? model.isShort }
     set { if volume == nil { model.isShort = newValue } else if !newValue { store?.lookForRoom() } }
@@ -221,12 +222,12 @@ final class QueueDisk {
   func hasRoom(toMove customers: Int64) -> Bool { store?.hasRoom(toMove: customers) ?? true }
   func disagree(_ words: String) { onDisagreement?(words) }
 
-  /// The commit in doubt looks lost. A part of a withdrawal may have been kept and be seen by nobody.
+  /// The commit in doubt looks lost. A part of its withdrawal may be stored, which no query can show.
   func noteWithdrawalInDoubt(_ changes: [Change]) {
     if withdraws(changes) { mayHaveWithdrawnMore = true }
   }
 
-  /// Where the production store has nobody left to take out, the model has nobody either.
+  /// Withdraws the model's arrivals once the production store has none left.
   func followWithdrawal(of store: SQLiteStore, _ books: Books) throws(StoreError) {
     guard mayHaveWithdrawnMore, store.arrivingFrom == nil else { return }
     if model.arrivingFrom != nil {

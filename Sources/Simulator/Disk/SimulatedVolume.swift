@@ -1,7 +1,7 @@
-// Owns a simulated volume: its files by name, what of the names is durable, its size, and what goes wrong with it.
-// Invariant: a name is durable when the directory was synced since it was given or taken; of later ones the loss of power
-// keeps the first few, in their order, as a file system with a journal does. A process that is killed loses nothing that
-// it has written. From the moment at which a process or the power is gone nothing more is done to any file.
+// A simulated volume: its files by name, which names are durable, its size, and its faults. Invariant: a name
+// is durable once the directory was synced after its change. Of later changes a power loss keeps the first
+// few, in order, as a journaling file system does. A killed process loses nothing that it has written. After
+// the process or the power is gone, no file changes.
 import BankModel
 import Glibc
 import Storage
@@ -9,37 +9,38 @@ import Time
 
 final class SimulatedVolume: Volume {
   enum Call {
-    /// Nothing of it is written.
+    /// None of the bytes are written.
     case write
-    /// Nobody knows what of it is durable.
+    /// An unknown part of the unsynced bytes becomes durable.
     case sync
   }
 
-  /// What a sector of this volume takes, in bytes: of several some may be written when the power goes.
+  /// Sector size in bytes. If a write spans several sectors, a power loss may keep some of them.
   let sector: Int
-  /// Whether a full volume refuses also to write over what is there, as one that copies on write does.
+  /// True if a full volume also refuses to overwrite existing bytes, as a copy-on-write file system does.
   let copiesOnWrite: Bool
-  /// Whether a kernel that has failed to sync takes what it has not written for written.
+  /// True if the kernel marks unwritten data as clean after a failed sync.
   let forgetsAfterAFailedSync: Bool
   private let capacity: Int64
   private var names: [String: VolumeFile] = [:]
   private var durableNames: [String: VolumeFile] = [:]
-  /// Names that were given, or taken (nil), since the directory was synced.
+  /// Names that were given or removed (nil) since the directory was synced.
   private var unsyncedNames: [(name: String, file: VolumeFile?)] = []
   private var reserves: [String: Int64] = [:]
   private var chance: SeededGenerator
   private var registration: VolumeRegistration?
   private var abandonedConnections: [OpaquePointer] = []
   var mistake: String?
-  /// The process, or the power, is gone: whatever is asked for has no effect.
+  /// True after the process or the power is gone: no call has any effect.
   private(set) var isDead = false
-  /// Whatever is done to a file, so many times more, is done; then the process, or the power, is gone.
+  /// Number of further file operations that succeed; the one after that finds the process, or the power,
+  /// gone.
   var fuse: Int?
-  /// The number of the next call of a kind that fails: 1 for the next.
+  /// The next failing call: its kind, and its number among the calls of that kind, 1 for the next.
   private var failing: (call: Call, number: Int)?
   var isFull = false { didSet { if isFull != oldValue { fullAt = isFull ? used : nil } } }
   private var fullAt: Int64?
-  /// How long the next sync takes; whoever spends the time is told in ``onSlowSync``.
+  /// Duration of the next sync, which is reported to ``onSlowSync``.
   var slowSync: TimeSpan?
   var onSlowSync: ((TimeSpan) -> Void)?
   private(set) var syncs = 0
@@ -74,7 +75,7 @@ final class SimulatedVolume: Volume {
     file.resize(to: file.size + Int(bytes))
   }
 
-  /// SQLite frees it when nothing can reach the files any more: see ``endProcess(losingPower:_:)``.
+  /// SQLite frees the connection after the files are unreachable: see ``endProcess(losingPower:_:)``.
   func abandoned(_ connection: OpaquePointer) { abandonedConnections.append(connection) }
   func file(_ name: String) -> VolumeFile? { names[name] }
 
@@ -116,7 +117,7 @@ final class SimulatedVolume: Volume {
     return failing.number <= 1
   }
 
-  /// Makes a file durable, and perhaps the names; false where that has failed.
+  /// Makes a file durable, and the names if requested; false if that has failed.
   func sync(_ file: VolumeFile, names: Bool) -> Bool {
     guard passes() else { return false }
     if let time = slowSync {
@@ -133,8 +134,8 @@ final class SimulatedVolume: Volume {
     return true
   }
 
-  /// The process that has files open here is gone, killed or ended; its stores are forgotten. With the power goes what was
-  /// not synced.
+  /// The process with open files here has exited or was killed; `forget` drops its stores. A power loss also
+  /// discards unsynced data.
   func endProcess(losingPower: Bool, _ forget: () -> Void) {
     isDead = true
     forget()

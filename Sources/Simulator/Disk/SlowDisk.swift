@@ -1,14 +1,14 @@
-// Owns what one coordinator has on its way to a disk that answers later: what it has handed over, when that comes to the disk,
-// and what it is shown meanwhile. It must not judge, and no rule of the queue is known here.
-// Invariants: what is shown is what is on disk, with everything that was handed over and staged; transactions come to the disk
-// in the order in which they were handed over, and a killed process leaves a beginning of them there, drawn of the seed.
+// One coordinator's transactions in flight to a slow disk: their contents, the times at which they reach the
+// disk, and the store that the coordinator sees meanwhile. Invariants: the visible store is the disk plus
+// everything handed over and staged. Transactions reach the disk in the order in which they were handed over,
+// and a killed process leaves a prefix of them there, drawn from the seed.
 import BankModel
 import QueueCore
 import Storage
 import Time
 
 final class SlowDisk {
-  /// A transaction on its way.
+  /// A transaction in flight.
   struct Transaction {
     /// Each change as the queue has staged it, and as it is written.
     var changes: [(staged: StoreChange?, written: QueueDisk.Change)]
@@ -17,7 +17,7 @@ final class SlowDisk {
     var due: MonotonicTime
   }
 
-  /// What the coordinator sees.
+  /// The store that the coordinator sees.
   let shown: MemoryStore
   private(set) var underway: [Transaction] = []
   private var open: [(staged: StoreChange?, written: QueueDisk.Change)] = []
@@ -43,7 +43,7 @@ final class SlowDisk {
     open.append((nil, .withdrawal(limit: limit)))
   }
 
-  /// - Parameter slow: how long this one takes, where something holds it up.
+  /// - Parameter slow: duration of a delayed transaction; nil to draw it.
   func handOver(
     _ books: Books, arriving: ArrivingRequest?, at now: MonotonicTime, _ slow: TimeSpan?
   ) throws(StoreError) -> CommitProgress {
@@ -58,14 +58,14 @@ final class SlowDisk {
     return progress
   }
 
-  /// The oldest of those on their way is on disk.
+  /// The oldest transaction in flight is on disk.
   func takeFirst() throws(StoreError) {
     underway.removeFirst()
     shown.comeToDisk()
     _ = try shown.takeResult()
   }
 
-  /// Everything comes now.
+  /// Makes every transaction due at the latest at a time.
   func hurry(to moment: MonotonicTime) {
     for place in underway.indices { underway[place].due = min(underway[place].due, moment) }
   }
@@ -75,7 +75,7 @@ final class SlowDisk {
     forget()
   }
 
-  /// The process is gone: how many of those on their way come to the disk all the same.
+  /// Number of transactions in flight that reach the disk although the process was killed.
   func drawKept() -> Int { Int(chance.draw(0...Int64(underway.count))) }
 
   private func forget() {
@@ -91,18 +91,18 @@ final class SlowDisk {
   }
 }
 
-/// Whether the queue's disk answers later in one history, drawn from the seed before the history begins. Invariant: the same
-/// seed gives the same plan in every build, and draws nothing of the chance of others.
+/// Delays of the queue's disk in one history, drawn from the seed before the history starts. Invariant: the
+/// same seed gives the same plan in every build, and no other generator is used.
 struct SlowDiskPlan {
-  /// One history in four, of those whose disk is in memory.
+  /// True in one history of four. Ignored if the disk is a simulated volume.
   let isThere: Bool
-  /// Transactions on their way at once.
+  /// Maximum number of transactions in flight.
   let depth: Int
-  /// How long one is on its way, in nanoseconds.
+  /// Time in flight of a transaction, in nanoseconds.
   let latency: ClosedRange<Int64>
 
   init(seed: UInt64) {
-    // So chosen that no history is another one by it that is known by its number.
+    // The constant is chosen so that no history that is known by its seed changes.
     var chance = SeededGenerator(seed: seed ^ 0x510D_0000_7005_DEFB)
     isThere = chance.draw(0...3) == 0
     depth = Int(chance.draw(1...5))

@@ -1,7 +1,7 @@
-// Owns one file of a simulated volume in its two states: what processes see, and what would be there if the power went now.
-// Invariant: what was synced is durable to the byte. Of what was done since then the loss of power keeps nothing, all of
-// it, the beginning of it, or any of the sectors that were written, as the seed has it; of a sector it keeps the old bytes
-// or the new ones, and no byte changes beside those that were written.
+// One file of a simulated volume in two states: as processes see it, and as it would be after a power loss
+// now. Invariant: synced bytes are durable. Of later changes a power loss keeps none, all, a prefix, or any
+// set of written sectors, as the seed decides. Each sector has its old bytes or its new ones, and no byte
+// outside the writes changes.
 import BankModel
 
 final class VolumeFile {
@@ -38,7 +38,7 @@ final class VolumeFile {
     unsynced.append(change)
   }
 
-  /// Cuts the file off, or makes it longer with zeros.
+  /// Truncates the file, or extends it with zeros.
   func resize(to size: Int) {
     guard size != seen.count else { return }
     Self.apply(.resize(size), to: &seen)
@@ -50,8 +50,8 @@ final class VolumeFile {
     unsynced.removeAll(keepingCapacity: true)
   }
 
-  /// A sync has failed. Some of it is durable now, and nobody knows what. A kernel that forgets takes the rest for written
-  /// all the same, as Linux does: processes see it, and no later sync makes it durable.
+  /// A sync has failed: an unknown part of the changes is durable now. A kernel that forgets marks the rest
+  /// as clean, as Linux does. Processes still see it, but no later sync makes it durable.
   func failToSync(sector: Int, forgets: Bool, _ chance: inout SeededGenerator) {
     keepSome(sector, &chance)
     if forgets { unsynced.removeAll() }

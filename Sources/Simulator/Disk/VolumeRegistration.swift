@@ -1,6 +1,6 @@
-// Owns how SQLite finds a simulated volume: a VFS of its own for each, under a name of its own. It must not know what a
-// volume does with its files. Invariant: no connection outlives the registration, and nothing that SQLite asks for gets to
-// a real disk. See https://sqlite.org/vfs.html and https://sqlite.org/c3ref/vfs.html.
+// Registration of a simulated volume with SQLite: one VFS with its own name for each volume. Invariant: no
+// connection outlives the registration, and no call of SQLite reaches a real disk. See
+// https://sqlite.org/vfs.html and https://sqlite.org/c3ref/vfs.html.
 import BankModel
 import CSQLite
 import Glibc
@@ -9,9 +9,10 @@ final class VolumeRegistration {
   let name: String
   private let vfs: UnsafeMutablePointer<sqlite3_vfs>
   unowned let volume: SimulatedVolume
-  /// SQLite's own chance, apart from that of the faults.
+  /// Randomness for SQLite, separate from that of the faults.
   private var chance: SeededGenerator
-  /// No store asks SQLite for the time: it stands still. In milliseconds since noon in Greenwich on 24 November 4714 B.C.
+  /// A constant time, because no store asks SQLite for it, in milliseconds since noon in Greenwich on 24
+  /// November 4714 B.C.
   private static let julianMilliseconds: Int64 = 2_460_000 * 86_400_000
 
   init(of volume: SimulatedVolume, seed: UInt64) {
@@ -38,7 +39,8 @@ final class VolumeRegistration {
     sqlite3_close_v2(connection)
   }
 
-  /// As a store has it, and before SQLite is asked for anything else: whoever registers a VFS begins to use it.
+  /// The same setting as in a store. It must come before any other call, and registering a VFS initializes
+  /// SQLite.
   private static let settings: Void = { _ = sqlite_leave_out_memory_statistics() }()
 
   private static var methods: sqlite3_vfs {
@@ -64,7 +66,7 @@ final class VolumeRegistration {
     vfs.xAccess = { vfs, name, flags, result in
       guard let name else { return SQLITE_ERROR }
       let file = VolumeRegistration.of(vfs).volume.file(String(cString: name))
-      // An empty file counts as none, as in SQLite's own VFS.
+      // An empty file counts as missing, as in SQLite's own VFS.
       let isThere = flags == SQLITE_ACCESS_EXISTS ? (file?.size ?? 0) > 0 : file != nil
       result?.pointee = isThere ? 1 : 0
       return SQLITE_OK
@@ -81,7 +83,7 @@ final class VolumeRegistration {
       }
       return count
     }
-    // Nobody waits for a lock here: whoever has it has it for good.
+    // Locks are held permanently, so waiting for one is pointless.
     vfs.xSleep = { _, microseconds in microseconds }
     vfs.xCurrentTime = { _, days in
       days?.pointee = Double(VolumeRegistration.julianMilliseconds) / 86_400_000
@@ -100,7 +102,7 @@ final class VolumeRegistration {
     return Unmanaged<VolumeRegistration>.fromOpaque(data).takeUnretainedValue()
   }
 
-  /// Takes a name away; whoever has the file open has it still.
+  /// Removes a name. Connections that have the file open keep it.
   func delete(_ name: String, syncsNames: Bool) -> Int32 {
     guard volume.file(name) != nil else { return SQLITE_IOERR | 23 << 8 }
     guard volume.passes() else { return SQLITE_IOERR | 10 << 8 }
