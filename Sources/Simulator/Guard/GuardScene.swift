@@ -1,13 +1,13 @@
-// Owns what the simulated world knows of a guarded bank: whether this history has one, how its coordinator and its guardian
-// were seen last, and for how long something was missing. It must not know how anybody is guarded.
-// Invariant: chance comes from a generator of its own, so that histories without a guardian go as they went before.
+// State of a guarded bank in the simulated world: whether this history has one, the last observation of
+// coordinator and guardian, and how long something was missing. Invariant: it draws from a generator of its
+// own, so that histories without a guardian do not change.
 
 import BankModel
 import Time
 
 /// The guarded bank of a simulated world.
 struct GuardScene {
-  /// How long something may be so, while whoever has to mend it works.
+  /// Limit on the time that a condition may last while the process that has to end it is working.
   struct Patience {
     let bound: TimeSpan
     private var counts = false
@@ -15,10 +15,11 @@ struct GuardScene {
 
     init(_ bound: TimeSpan) { self.bound = bound }
 
-    /// So much time has passed, and now it is so, or is not.
+    /// Counts the time that has passed, and notes the condition for the time to come.
     ///
-    /// - Parameter isAble: whether the time that comes now counts: whoever has to mend it works.
-    /// - Returns: false where it has been so for too long.
+    /// - Parameter isAble: true if the time to come counts, because the process that has to end the condition
+    ///   is working.
+    /// - Returns: false if the condition has lasted too long.
     mutating func look(_ isSo: Bool, _ isAble: Bool = true, after passed: TimeSpan) -> Bool {
       if counts { time += passed }
       if !isSo { time = .zero }
@@ -27,27 +28,28 @@ struct GuardScene {
     }
   }
 
-  /// Whether this history has a guardian.
+  /// True if this history has a guardian.
   let isThere: Bool
   var chance: SeededGenerator
-  /// The bank has closed, and nobody has opened it since.
+  /// True after the bank was closed, until it is opened again.
   var isClosed = false
-  /// When that can be seen: a process that waits for its disk ends ahead of the others.
+  /// Time at which that is visible: a process that waits for its disk exits ahead of the others.
   var closedAt = MonotonicTime(nanoseconds: 0)
-  /// It may have been told to be closed, by a coordinator that died before it has ended.
+  /// True if the guardian may have received that the bank is closed, from a coordinator that was killed
+  /// before its exit.
   var mayBeClosed = false
-  /// The bank was open since an operator has opened it.
+  /// True if the bank was open since an operator has last opened it.
   var hasOpened = false
-  /// The history ends; nobody opens the bank again.
+  /// The history ends; the bank is not opened again.
   var isOver = false
-  /// When everybody was looked at last.
+  /// Time of the last check.
   var checkedAt = MonotonicTime(nanoseconds: 0)
 
-  /// A coordinator works, and there is no guardian at all: it starts one at least once a second.
+  /// A coordinator works, and no guardian exists: it starts one at least once a second.
   var missing = Patience(.milliseconds(1_500))
-  /// A coordinator works without a guardian that does: it waits for one that is silent first.
+  /// A coordinator works without a working guardian: it first waits for a silent one.
   var unguarded = Patience(.seconds(30))
-  /// A guardian works without a coordinator: the pauses between two that cannot open their store grow.
+  /// A guardian works without a coordinator: the pauses grow between starts that cannot open the store.
   var leaderless = Patience(.seconds(45))
   /// A guardian works, and its bank is closed.
   var leftOver = Patience(.seconds(2))

@@ -1,22 +1,22 @@
-// Owns the guardian's process in the simulated world: the production guardian on the simulated host, begun as its own main
-// program does. Invariant: nothing of the guardian is copied here.
+// The guardian's process in the simulated world: the production guardian on the simulated host, started as
+// its own main program starts it. Invariant: no code of the guardian is copied here.
 
 import Guardian
 import Posix
 
-/// A guardian that runs on a simulated host.
+/// A guardian on a simulated host.
 final class GuardianProgram: SimulatedProgram {
-  /// Where its program is, and the coordinator's.
+  /// Paths of its program and of the coordinator's.
   static let path = "/bank/bin/bank-guardian"
   static let coordinator = "/bank/bin/bankd"
 
   let guardian: Guardian
-  /// The coordinator that it has taken over; nil where it has started one.
+  /// The coordinator that it has taken over; nil if it has started one.
   let adopted: Int32?
-  /// How its work has ended.
+  /// Outcome of its work; nil while it runs.
   private(set) var end: GuardianEnd?
 
-  /// - Returns: nil where the coordinator that it was to take over has lost its home.
+  /// - Returns: nil if the coordinator that it was to take over has lost its home.
   init?(_ words: [String], in process: SimulatedProcess) throws {
     let options = try GuardianOptions(words)
     adopted = options.ward?.pid

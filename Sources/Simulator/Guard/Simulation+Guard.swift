@@ -1,7 +1,7 @@
-// Owns the guarded bank of the simulated world: its guardian and its coordinator, which start each other, the operator who
-// opens it when neither is left, and what goes wrong with them.
-// It must not judge; see Simulation+GuardPromises. Invariant: the world starts guardians only, and only where no process of
-// the bank is left: every coordinator is started by a guardian, and every other guardian by a coordinator.
+// The guarded bank of the simulated world: its guardian and its coordinator, which start each other, the
+// operator who opens it when both are gone, and their faults. See Simulation+GuardPromises for the checks.
+// Invariant: the world starts guardians only, and only if no process of the bank is left. A guardian starts
+// every coordinator, and a coordinator every other guardian.
 
 import BankModel
 import Coordinator
@@ -11,7 +11,8 @@ import Posix
 import Time
 
 extension Simulation {
-  /// The guardians and coordinators that live, whether or not they have begun, in the order in which they were started.
+  /// Running guardians and coordinators, also before their first turn, in the order in which they were
+  /// started.
   var guardedProcesses: [SimulatedProcess] {
     host.processes.values.filter { $0.outlivesParent && $0.isAlive }.sorted { $0.pid < $1.pid }
   }
@@ -20,7 +21,7 @@ extension Simulation {
 
   // MARK: - Processes
 
-  /// The operator looks in: opens a bank that has nobody left, and ends those who stand still where nobody else would.
+  /// The operator opens a bank without processes, and kills the processes if all of them are stopped.
   func lookAfterTheBank() {
     guard !guarded.isOver else { return }
     let processes = guardedProcesses
@@ -39,7 +40,7 @@ extension Simulation {
     (process.executable, process.outlivesParent) = (GuardianProgram.path, true)
   }
 
-  /// What the path of the guardian starts.
+  /// Maker of the program at the guardian's path.
   func guardianProgram(_ words: [String]) -> ((SimulatedProcess) -> (any SimulatedProgram)?)? {
     { [unowned self] process in
       statistics.guardianStarts += 1
@@ -50,7 +51,7 @@ extension Simulation {
     }
   }
 
-  /// What the path of the coordinator starts.
+  /// Maker of the program at the coordinator's path.
   func coordinatorProgram(_ words: [String]) -> ((SimulatedProcess) -> (any SimulatedProgram)?)? {
     { [unowned self] process in
       let ties: HomeTies
@@ -72,7 +73,7 @@ extension Simulation {
     }
   }
 
-  /// A process has ended. Where nobody is left, or nobody who works, the operator comes.
+  /// A process has exited. The operator comes later, in case no working process is left.
   func guardedProcessEnded(_ process: SimulatedProcess) {
     guard guarded.isThere, process.outlivesParent else { return }
     judgeEnd(of: process)
@@ -86,14 +87,14 @@ extension Simulation {
     agenda.add(.coordinatorStart, at: clock.now + patience)
   }
 
-  // MARK: - What goes wrong
+  // MARK: - Faults
 
-  /// Plans the next thing that goes wrong with those who guard and are guarded.
+  /// Plans the next fault of the guardian or of both processes.
   func planGuardFault() {
     if guarded.isThere { planFault(.guardFault, &guarded.chance) { $0 / 2...$0 * 6 } }
   }
 
-  /// Something is wrong with the guardian, or with both.
+  /// Injects a fault into the guardian, or into both processes.
   func troubleGuard() {
     guard !isCalm else { return }
     planGuardFault()
@@ -121,7 +122,7 @@ extension Simulation {
     }
   }
 
-  /// A process is stopped for good; some do not even hear SIGABRT.
+  /// Stops a process permanently. Some do not react to SIGABRT either.
   private func stop(_ process: SimulatedProcess) {
     if guarded.chance.draw(0...1) == 0 { process.stop() } else { process.getStuck() }
     callOperator()

@@ -1,7 +1,7 @@
-// Owns the promises of a guarded bank, judged by what the world sees of its processes: never two coordinators or two
-// guardians at work in one home; whoever works is not ended; whoever is missing comes back within a bounded time; a bank that
-// was closed stays closed. It must not know how guardian and coordinator agree on any of it.
-// Invariant: time in which whoever has to act stood still, or waited for its disk, is held against nobody.
+// Checks of a guarded bank, by what the world sees of its processes. Two coordinators or two guardians are
+// never at work in one home. A working process is not killed. A missing one is replaced within a bounded
+// time. A closed bank stays closed. Invariant: time in which the process that has to act was stalled, or
+// waited for its disk, does not count.
 
 import Glibc
 import Guardian
@@ -9,9 +9,10 @@ import Posix
 import Time
 
 extension Simulation {
-  // MARK: - Beginnings
+  // MARK: - Starts
 
-  /// A guardian has begun: it is the only one, and a coordinator that it was to take over is the one that was there.
+  /// Checks a guardian that has started: it is the only one, and the coordinator that it takes over is the
+  /// existing one.
   func judgeBeginning(of program: GuardianProgram, _ process: SimulatedProcess) {
     guard !process.isDoomed, program.guardian.hasHome else { return }
     for other in guardians where other !== process && other.body is GuardianProgram {
@@ -25,7 +26,7 @@ extension Simulation {
     }
   }
 
-  /// Whether a coordinator may begin that holds the lock.
+  /// True if a coordinator that holds the lock may start.
   func mayBegin(_ process: SimulatedProcess) -> Bool {
     guard !process.isDoomed, violation == nil else { return false }
     if let coordinator {
@@ -39,20 +40,20 @@ extension Simulation {
     return true
   }
 
-  // MARK: - Ends
+  // MARK: - Exits
 
-  /// A guardian or a coordinator gets a signal of the other: it may be ended if it stands still.
+  /// Checks a signal of a guardian to a coordinator or the reverse: it may only kill a stalled process.
   func judgeGuarding(_ sender: SimulatedProcess, _ target: SimulatedProcess, _ signal: CInt) {
     guard guarded.isThere, sender.outlivesParent, target.outlivesParent, target.body != nil,
       signal == SIGABRT || signal == SIGKILL
     else { return }
-    // It may go on again between the look at it and the signal.
+    // The target may resume between the sender's check and the signal.
     let moment = MonotonicTime(nanoseconds: sender.clock.nanoseconds - 5_000_000)
     guard !target.standsStill(at: moment) else { return }
     violate(.guarding, "process \(target.pid) works, and is ended by process \(sender.pid)")
   }
 
-  /// A guardian or a coordinator has ended.
+  /// Checks the exit of a guardian or a coordinator.
   func judgeEnd(of process: SimulatedProcess) {
     let how = process.ending?.status.ending
     trace.line(clock.now, "process \(process.pid) has ended: \(process.ending.map { "\($0.status)" } ?? "")")
@@ -86,17 +87,17 @@ extension Simulation {
 
   // MARK: - Time
 
-  /// Looks who is there and who is missing.
+  /// Checks which processes exist, and how long one was missing.
   func checkGuarding() {
     guard guarded.isThere, violation == nil else { return }
     let passed = clock.now.since(guarded.checkedAt)
     guarded.checkedAt = clock.now
     if coordinator?.hasOpened == true { guarded.hasOpened = true }
     let guardians = guardians
-    // One that has closed stays for a moment with those who have not heard its last words.
+    // A coordinator that has closed stays for a moment until its clients have received the last messages.
     let isOpen = coordinator.map { !$0.hasClosed } ?? false
     let hasGuardian = guardians.contains { !$0.standsStill(at: clock.now) }
-    // One that could not be started without a descriptor is tried again after a pause.
+    // A guardian that could not be started for lack of a descriptor is started again after a pause.
     let isCrowded = coordinator.map { $0.process.openFiles < 1_024 } ?? false
     let isMissing = isOpen && guardians.isEmpty && !isCrowded
     if !guarded.missing.look(isMissing, isAbleCoordinator, after: passed) {
@@ -115,14 +116,14 @@ extension Simulation {
     }
   }
 
-  /// Whether a coordinator is there that could start a guardian: not one that waits for its disk.
+  /// True if there is a coordinator that could start a guardian, and that does not wait for its disk.
   private var isAbleCoordinator: Bool {
     guard let process = coordinator?.process else { return false }
     let isAwaited = process.clock <= clock.now + .milliseconds(5)
     return isAwaited && !process.standsStill(at: clock.now)
   }
 
-  /// The history is over: whoever guarded a bank that has closed has gone.
+  /// The history is over: no guardian of a closed bank may be left.
   func checkGuardianIsGone() {
     guard guarded.isThere, let left = guardedProcesses.first(where: { !$0.standsStill(at: clock.now) }) else {
       return

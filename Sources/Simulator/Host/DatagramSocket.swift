@@ -1,19 +1,17 @@
-// Owns what the simulated kernel knows of datagrams, of locks on files, and of processes that are held by a descriptor.
-// It must not know who tells whom what. Invariant: a datagram is there for whoever receives as soon as it was sent, as on
-// Linux: nothing that a process has said before its end is heard after it. A lock lives with the open file, whoever has
-// descriptors for it, and ends with the last of them.
+// Datagrams, file locks and process descriptors of the simulated kernel. Invariant: a datagram can be
+// received as soon as it was sent, as on Linux, so a datagram sent before an exit never arrives after it. A
+// lock belongs to the open file, shared by all its descriptors, and ends with the last of them.
 
 import Glibc
 import Posix
 import Time
 
-/// A Unix datagram socket.
 final class DatagramSocket {
-  /// As many wait to be read; net.unix.max_dgram_qlen of Linux.
+  /// Maximum number of unread datagrams; net.unix.max_dgram_qlen of Linux.
   static let capacity = 10
 
   weak var owner: SimulatedProcess?
-  /// From when on nobody receives here.
+  /// Time from which no process receives here; nil while the socket is open.
   var closedAt: MonotonicTime?
   var waiting: [(due: MonotonicTime, bytes: [UInt8])] = []
 
@@ -24,7 +22,7 @@ final class DatagramSocket {
     waiting.first.map { $0.due <= moment } ?? false ? [.read, .write] : .write
   }
 
-  /// The next datagram, cut to the buffer; nil where there is none.
+  /// Reads the next datagram, truncated to the buffer; nil if there is none.
   func read(into buffer: UnsafeMutableRawBufferPointer, at moment: MonotonicTime) -> Int? {
     guard let first = waiting.first, first.due <= moment else { return nil }
     waiting.removeFirst()
@@ -53,14 +51,14 @@ extension SimulatedProcess {
     guard let receiver = host.receivers[path] else { return fail(ENOENT) }
     guard receiver.isOpen(at: clock), let owner = receiver.owner else { return fail(ECONNREFUSED) }
     guard receiver.waiting.count < DatagramSocket.capacity else { return fail(EAGAIN) }
-    // Several may send, and one of them is ahead of the others.
+    // Senders have different virtual clocks: insert in time order.
     let place = receiver.waiting.firstIndex { $0.due > clock } ?? receiver.waiting.count
     receiver.waiting.insert((clock, datagram), at: place)
     host.wake(owner, at: clock + host.delay())
     return 0
   }
 
-  /// Looks whether somebody receives datagrams under a name.
+  /// Checks that a process receives datagrams under a name; -1 and `errno` otherwise.
   func connectDatagrams(to path: String) -> CInt {
     guard let receiver = host.receivers[path] else { return fail(ENOENT) }
     return receiver.isOpen(at: clock) ? 0 : fail(ECONNREFUSED)
@@ -79,7 +77,7 @@ extension SimulatedProcess {
   }
 }
 
-/// Who has a file locked.
+/// Locks of one file.
 final class FileLocks {
   private struct Holder {
     weak var file: OpenedFile?
@@ -87,8 +85,7 @@ final class FileLocks {
   }
   private var holders: [Holder] = []
 
-  /// Takes the lock for an open file in place of the one that it has, or gives that one up; false where another open file
-  /// keeps it off.
+  /// Replaces or releases the lock of an open file; false if the lock of another open file is in conflict.
   func take(_ operation: CInt, for file: OpenedFile) -> Bool {
     holders.removeAll { $0.file == nil }
     let others = holders.filter { $0.file !== file }

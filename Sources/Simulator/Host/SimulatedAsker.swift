@@ -1,16 +1,17 @@
-// Owns somebody's way to a service in the simulated world: a process of its own with the production client in it.
-// Invariant: every request is answered exactly once, by the service or by its deadline, unless its process has ended.
+// Client of a service in the simulated world: a process of its own that contains the production client.
+// Invariant: every request gets exactly one answer, from the service or from its deadline, unless its process
+// has exited.
 import BankModel
 import Posix
 import Time
 import Transport
 
 final class SimulatedAsker<Command: ServiceCommand> {
-  /// What hears the answer; nil for none before the deadline.
+  /// Receives the answer; nil if there was none before the deadline.
   typealias Listener = (Command.Answer?) -> Void
   private unowned let world: Simulation
   private let process: SimulatedProcess
-  /// Held by its process: when that ends, it goes as a process goes.
+  /// Owned by its process, and released with it.
   private weak var program: ClientProgram<ServiceClient<Command>>?
 
   init(socket: String, world: Simulation) {
@@ -63,7 +64,7 @@ final class SimulatedAsker<Command: ServiceCommand> {
   func stand(_ isStanding: Bool) { if isStanding { process.stop() } else { process.goOn() } }
 }
 
-/// A process that only says and hears: an event loop, with a client of the production code in it.
+/// A process that only sends and receives: an event loop with a client of the production code.
 final class ClientProgram<Client>: SimulatedProgram {
   let loop: EventLoop
   var client: Client?

@@ -1,5 +1,5 @@
-// Owns what every disk of a simulated service has in common: a commit takes time and may fail, whoever was killed keeps
-// nothing more, and a planted bug says that something is on disk before it is.
+// Common part of the simulated services' disks: a commit takes time and may fail, a killed process stores
+// nothing more, and a planted bug reports a commit before it is on disk.
 import BankModel
 import QueueCore
 import StockCore
@@ -13,7 +13,7 @@ protocol SimulatedDisk: EntryStore where Failure == StoreError {
   var world: Simulation { get }
   var process: SimulatedProcess { get }
   var memory: Memory { get }
-  /// What a planted bug has said to be on disk, and is not yet.
+  /// True while a planted bug has reported a commit that is not on disk yet.
   var isOwed: Bool { get set }
   static var name: String { get }
   static var bugs: (answersTooEarly: PlantedBug, believesAFullDisk: PlantedBug) { get }
@@ -27,7 +27,7 @@ protocol SimulatedDisk: EntryStore where Failure == StoreError {
 extension SimulatedDisk {
   var hasStagedChanges: Bool { memory.hasStagedChanges }
 
-  /// The store in memory; whatever a process asks for that was killed has no effect.
+  /// The store in memory. Throws if the process was killed, so that its calls have no effect.
   func alive() throws(StoreError) -> Memory {
     guard process.survives() else { throw .failed(path: Self.name, detail: "the process is dead") }
     return memory
@@ -58,7 +58,7 @@ extension SimulatedDisk {
     world.trace.line(process.clock, "  \(Self.name): committed")
   }
 
-  /// A planted bug: what was said to be on disk is put there when everything was answered.
+  /// For a planted bug: makes the commit that was reported too early, after the answers were sent.
   func payOff() {
     guard isOwed, process.survives() else { return }
     isOwed = false
@@ -71,8 +71,8 @@ extension SimulatedDisk {
   }
 }
 
-/// The disk of the simulated stock service as its process meets it: the store in memory, with the time that a
-/// commit takes and with what goes wrong there. Invariant: a process that was killed keeps nothing more.
+/// The stock service's disk as its process sees it: the store in memory, with the duration of commits and
+/// with faults. Invariant: a killed process stores nothing more.
 final class SimulatedStockStore: StockStore, SimulatedDisk {
   static let name = "stock"
   static let bugs = (
@@ -127,8 +127,8 @@ final class SimulatedStockStore: StockStore, SimulatedDisk {
   }
 }
 
-/// The disk of the simulated vending machine as its process meets it: the store in memory, with the time that
-/// a commit takes and with what goes wrong there. Invariant: a process that was killed keeps nothing more.
+/// The vending machine's disk as its process sees it: the store in memory, with the duration of commits and
+/// with faults. Invariant: a killed process stores nothing more.
 final class SimulatedVendingStore: VendingStore, SimulatedDisk {
   static let name = "vending"
   static let bugs = (

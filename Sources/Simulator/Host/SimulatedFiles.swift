@@ -1,6 +1,6 @@
-// Owns the files and directories of the simulated host, in memory. Invariant: a path is absolute and plain; a name stands in
-// a directory that is there. A file lives for as long as a name or a descriptor leads to it. Everybody may do everything:
-// there is one user. Sockets have their names in ``SimulatedHost``. Failure: the number of the error, as Linux says it.
+// Files and directories of the simulated host, in memory. Sockets have their names in ``SimulatedHost``.
+// Invariant: a path is absolute and normalized, and its directory exists. A file exists while a name or a
+// descriptor refers to it. There is one user, with all permissions. Errors: the error number of Linux.
 import Glibc
 import Posix
 
@@ -26,10 +26,10 @@ final class OpenedFile {
   var isReadable: Bool { flags & O_ACCMODE != O_WRONLY && !file.isDirectory }
   var isWritable: Bool { flags & O_ACCMODE != O_RDONLY }
 
-  /// Whether the lock was taken, or given up. `flock(2)`
+  /// Takes or releases the lock; false if it is held elsewhere. `flock(2)`
   func lock(_ operation: CInt) -> Bool { file.locks.take(operation, for: self) }
 
-  /// Reads from the position, or from an offset; how many bytes there were.
+  /// Reads from the position, or from an offset. Returns the number of bytes.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64? = nil) -> Int {
     let start = offset.map { Int($0) } ?? position
     guard start < file.bytes.count else { return 0 }
@@ -40,7 +40,7 @@ final class OpenedFile {
   }
 
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64? = nil) {
-    // As on Linux, where a file that is appended to is appended to wherever somebody says.
+    // As on Linux, where a file opened for appending ignores the offset.
     let start = flags & O_APPEND != 0 ? file.bytes.count : offset.map { Int($0) } ?? position
     if file.bytes.count < start { truncate(to: start) }
     let end = start + bytes.count
@@ -61,7 +61,7 @@ struct SimulatedFiles {
   init() { names["/"] = SimulatedFile(inode: 2, isDirectory: true, mode: 0o755) }
   subscript(path: String) -> SimulatedFile? { names[path] }
 
-  /// Why a name cannot be made or looked for; nil where its directory is there.
+  /// Error number that forbids to create or look up a name; nil if its directory exists.
   func objection(to path: String) -> CInt? {
     guard let above = names[Paths.directory(of: path)] else { return ENOENT }
     return above.isDirectory ? nil : ENOTDIR
@@ -102,7 +102,7 @@ struct SimulatedFiles {
     return .success(OpenedFile(make(path, isDirectory: false, mode: mode), flags: flags))
   }
 
-  /// Takes a name away; an error's number where it cannot be. `unlink(2)`
+  /// Removes a name; the error number if that is impossible. `unlink(2)`
   mutating func unlink(_ path: String) -> CInt? {
     guard let file = names[path] else { return objection(to: path) ?? ENOENT }
     if file.isDirectory { return EISDIR }
@@ -110,7 +110,7 @@ struct SimulatedFiles {
     return nil
   }
 
-  /// Gives a file another name; an error's number where it cannot be. `rename(2)`
+  /// Renames a file; the error number if that is impossible. `rename(2)`
   mutating func rename(_ path: String, to other: String) -> CInt? {
     guard let file = names[path] else { return objection(to: path) ?? ENOENT }
     if let code = objection(to: other) { return code }

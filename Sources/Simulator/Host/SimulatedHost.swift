@@ -1,54 +1,54 @@
-// Owns a host in virtual time: the processes on it, the names of their sockets, and the order in which they run.
-// It must not know what a process does. Every process is production code that asks a ``SimulatedProcess`` for what it
-// would ask Linux for; it runs in turns, and between two of them it sleeps in its event loop.
-// Invariant: a seed, and nothing else, decides who runs when, how long bytes are on their way, and where they are cut.
+// A host in virtual time: its processes, the names of their sockets, and the order in which they run. Every
+// process is production code that calls a ``SimulatedProcess`` instead of Linux. It runs in turns, and sleeps
+// in its event loop between them. Invariant: the seed alone decides which process runs when, how long bytes
+// are in flight, and where they are cut.
 import BankModel
 import Glibc
 import Posix
 import Time
 
 protocol SimulatedProgram: AnyObject {
-  /// One turn of its loop; it sleeps in the first wait of the turn, by way of the error that the wait throws. The exit code
-  /// when the process has ended.
+  /// Runs one turn of the loop. The first wait of a turn may throw, which puts the process to sleep. Returns
+  /// the exit code if the process has ended.
   func turn() throws(SystemError) -> Int32?
   func hear(signal: Int32)
 }
 
 final class SimulatedHost {
-  /// The time by which the processes were run. A process that is at work may be ahead of it.
+  /// Time up to which the processes have run. A process that is working may be ahead of it.
   private(set) var now: MonotonicTime
-  /// The calendar's reading when the steady clock stood at zero, in nanoseconds since 1970.
+  /// The calendar's time when the monotonic clock was zero, in nanoseconds since 1970.
   var calendarOrigin: Int64 = 1_700_000_000_000_000_000
-  /// What the calendar says at ``now``.
+  /// The calendar's time at ``now``.
   var wall: WallTime { WallTime(milliseconds: (calendarOrigin + now.nanoseconds) / 1_000_000) }
   var chance: SeededGenerator
-  /// As many bytes may be on their way on a connection or wait to be read; net.core.wmem_default of Linux.
+  /// Maximum number of bytes of a connection that are in flight or unread; net.core.wmem_default of Linux.
   var streamCapacity = 212_992
   var files = SimulatedFiles()
   var isFullUntil = MonotonicTime(nanoseconds: 0)
   var names: [String: ListeningSocket] = [:]
-  /// The names of sockets for datagrams.
+  /// Datagram sockets by name.
   var receivers: [String: DatagramSocket] = [:]
-  /// The programs that go on when whoever has started them ends.
+  /// Programs that continue after their parent has exited.
   var survivors: Set<String> = []
-  /// The programs that are ended by a signal that comes before they have begun.
+  /// Programs that a signal kills before they have started.
   var undefended: Set<String> = []
-  /// Those that live, and those that nobody has reaped.
+  /// Running processes, and those that were not reaped yet.
   private(set) var processes: [pid_t: SimulatedProcess] = [:]
-  /// What a program's path starts; nil for ENOENT.
+  /// Maker of the program at a path; nil for ENOENT.
   var program: ((_ path: String, _ arguments: [String]) -> ((SimulatedProcess) -> (any SimulatedProgram)?)?)?
-  /// Connects a process with another machine; nil where there is no other.
+  /// Connects a process with another machine; nil if there is none.
   var connectFar: ((SimulatedProcess) -> any FarEnd)?
-  /// Told what is written to a connection, before anybody can read it.
+  /// Receives what is written to a connection, before any process can read it.
   var onWrite: ((SimulatedProcess, StreamEnd, [UInt8]) -> Void)?
-  /// Told that a process sends a signal to another one, before it has an effect.
+  /// Called when a process sends a signal to another, before the signal has an effect.
   var onSignal: ((_ sender: SimulatedProcess, _ target: SimulatedProcess, _ signal: CInt) -> Void)?
   var mistake: String?
   var onEnd: ((SimulatedProcess) -> Void)?
   private var agenda = Agenda<pid_t>()
   private var lastProcess: pid_t = 100
   private var lastStream = 0
-  /// The process that has run last.
+  /// The process that ran last.
   private(set) var lastRun: pid_t = 0
 
   init(seed: UInt64, now: MonotonicTime = MonotonicTime(nanoseconds: 1_000_000_000)) {
@@ -56,7 +56,7 @@ final class SimulatedHost {
     self.now = now
   }
 
-  /// Starts a process, with files as descriptors 0, 1, 2, …; it begins to run soon.
+  /// Starts a process, with files as descriptors 0, 1, 2, …; its first turn follows after a short delay.
   @discardableResult
   func start(
     by parent: SimulatedProcess? = nil, files: [OpenFile?] = [], openFiles: Int = 1024,
@@ -71,7 +71,7 @@ final class SimulatedHost {
     return process
   }
 
-  /// The process runs then, or earlier.
+  /// Schedules the process at that time, unless it runs earlier.
   func wake(_ process: SimulatedProcess, at moment: MonotonicTime) {
     guard process.isAlive else { return }
     let moment = max(moment, process.clock, process.standsUntil ?? moment)
@@ -105,10 +105,11 @@ final class SimulatedHost {
     return lastStream
   }
 
-  /// How long something small takes: bytes on their way, a process that wakes up.
+  /// Duration of something small: bytes in flight, the wakeup of a process.
   func delay() -> TimeSpan { TimeSpan(nanoseconds: chance.draw(5_000...120_000)) }
 
-  /// A process has ended: whoever started it learns so, and those whom it has started end with it.
+  /// Handles the exit of a process: notifies its parent and the holders of a process descriptor. A subreaper
+  /// inherits its children, and those that were not forked are killed.
   func ended(_ process: SimulatedProcess, at moment: MonotonicTime) {
     if let parent = process.parent.flatMap({ processes[$0] }) {
       wake(parent, at: moment + delay())
@@ -135,7 +136,7 @@ final class SimulatedHost {
     onEnd?(process)
   }
 
-  /// To whom the children of a process fall: the nearest above it that is a sub-reaper; nil for nobody.
+  /// The nearest running ancestor that is a subreaper and inherits the children; nil if there is none.
   private func heir(of process: SimulatedProcess) -> SimulatedProcess? {
     var above = process.parent.flatMap { processes[$0] }
     while let present = above {
@@ -153,6 +154,6 @@ final class SimulatedHost {
     receivers.removeAll()
   }
 
-  /// Nobody asks for the process any more.
+  /// Removes a process that was reaped.
   func forget(_ process: SimulatedProcess) { processes[process.pid] = nil }
 }

@@ -1,5 +1,5 @@
-// Owns a client's way to the bank: a process of its own with a channel in it. It must not know what is said.
-// Invariant: every call is made as that process; what it had not sent is gone when its connection breaks.
+// A client's connection to the bank: a process of its own with a channel. Invariant: every call is made as
+// that process; unsent bytes are lost when its connection breaks.
 import Posix
 import Transport
 import Wire
@@ -9,7 +9,7 @@ final class SimulatedLine {
   var onMessage: ((BankMessage) -> Void)?
   var onEnd: ((ChannelEnd) -> Void)?
   let process: SimulatedProcess
-  /// Held by its process: when that ends, it goes as a process goes.
+  /// Owned by its process, and released with it.
   private weak var program: ClientProgram<Channel>?
 
   init(on host: SimulatedHost) {

@@ -1,5 +1,5 @@
-// Owns the answers of the simulated kernel. Invariant: they are those of Linux for what the bank asks; whatever it does not
-// ask for is refused (ENOSYS) and never guessed. A process that was killed in this turn gets answers without an effect.
+// System calls of the simulated kernel. Invariant: results are those of Linux for every call that the bank
+// makes; any other call fails with ENOSYS. Calls of a process that was killed in this turn have no effect.
 import Glibc
 import Posix
 import Time
@@ -11,7 +11,7 @@ extension SimulatedProcess: SystemCalls {
   func random() -> UInt64 { host.chance.next() }
 
   func close(_ descriptor: CInt) -> CInt {
-    // The descriptors of a process that has ended were closed for it.
+    // The descriptors of an exited process were closed for it.
     guard isAlive, !isDoomed else { return 0 }
     guard descriptors[descriptor] != nil else { return fail(EBADF) }
     release(descriptor, at: clock)
@@ -28,7 +28,7 @@ extension SimulatedProcess: SystemCalls {
       guard let count = end.read(into: buffer, at: clock) else {
         return end.isAtEnd(at: clock) ? 0 : fail(EAGAIN)
       }
-      // Whoever waited for room in the socket can go on.
+      // A writer that waited for space in the socket can continue.
       if wasFull, let sender = end.peer?.owner { host.wake(sender, at: clock + host.delay()) }
       return count
     case .datagrams(let socket)?: return socket.read(into: buffer, at: clock) ?? fail(EAGAIN)
@@ -41,11 +41,11 @@ extension SimulatedProcess: SystemCalls {
     switch descriptors[descriptor] {
     case .nothing?: return bytes.count
     case .file(let file)?: return write(file, bytes)
-    // What a process says on its standard error is for nobody here.
+    // Standard error of a process is discarded here.
     case nil where descriptor == STDERR_FILENO: return bytes.count
     case .stream(let end)?:
       guard !end.isDeaf(at: clock) else { return fail(EPIPE) }
-      // Who is far ahead of the others cannot know what these will have read by then.
+      // The process is far ahead of the others, which may have read more by then: assume that there is space.
       let isAhead = clock > host.now + .milliseconds(100)
       let count = isAhead ? bytes.count : min(bytes.count, end.room(on: host))
       guard count > 0 || bytes.isEmpty else { return fail(EAGAIN) }
@@ -132,7 +132,7 @@ extension SimulatedProcess: SystemCalls {
     StreamEnd.pair(mine, theirs)
     descriptors[socket] = .stream(mine)
     let due = clock + host.delay()
-    // Its process may be ahead, and have ended there: whoever comes until then is not accepted any more.
+    // The listening process may be ahead, and have exited by then: it accepts no connection that comes later.
     if let end = listener.closedAt {
       theirs.close(at: end, on: host)
       return 0
@@ -145,7 +145,7 @@ extension SimulatedProcess: SystemCalls {
   func accept(_ socket: CInt) -> CInt {
     guard survives() else { return fail(EAGAIN) }
     guard case .listener(let listener)? = descriptors[socket] else { return fail(EINVAL) }
-    // As on Linux, where the number is drawn before anybody is looked for.
+    // As on Linux, which allocates the descriptor before it looks for a connection.
     guard descriptors.count < openFiles else { return fail(EMFILE) }
     guard let first = listener.waiting.first, first.due <= clock else { return fail(EAGAIN) }
     listener.waiting.removeFirst()
@@ -155,7 +155,7 @@ extension SimulatedProcess: SystemCalls {
 
   func makePair(nonBlocking: Bool) -> (CInt, CInt)? { makeEnds(isPipe: false) }
 
-  /// Two descriptors that are the ends of one stream.
+  /// Makes two descriptors that are the ends of one stream.
   func makeEnds(isPipe: Bool) -> (CInt, CInt)? {
     let ends = (
       StreamEnd(host.nextStream(), owner: self, maker: pid, isPipe: isPipe),
@@ -233,7 +233,7 @@ extension SimulatedProcess: SystemCalls {
   }
 
   func reap(_ pid: pid_t, waiting: Bool) -> ExitStatus? {
-    // Whoever has ended has no children.
+    // A process that has exited has no children.
     let nobody = ExitStatus(ending: .unseen, maxResidentBytes: 0)
     guard isAlive else { return nobody }
     guard let child = host.processes[pid], child.parent == self.pid, let ending = child.ending else {
@@ -252,7 +252,7 @@ extension SimulatedProcess: SystemCalls {
         ? .ended
         : process.standsStill(at: clock)
           ? .stopped
-          // Who is ahead of everybody else is at work, or waits for its disk.
+          // A process ahead of this one is computing, or waits for its disk.
           : process.clock <= clock ? .sleeping : process.worksUntil > clock ? .running : .waitingForDisk,
       processorTicks: UInt64(min(clock, process.worksUntil).nanoseconds / 10_000_000), hasTerminal: false)
   }

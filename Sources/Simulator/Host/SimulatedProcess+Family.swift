@@ -1,6 +1,6 @@
-// Owns what the simulated kernel knows of families: who has started or inherited whom, process groups, pipes between parents and
-// children, and the signal by which the end of a child is told. It must not know what a process does.
-// Invariant: as in all its answers: those of Linux, and none with an effect for a process that was killed or has ended.
+// Process relations in the simulated kernel: parents and heirs, process groups, pipes between parents and
+// children, and the signal that reports a child's exit. Invariant: results are those of Linux, and calls of a
+// killed or exited process have no effect.
 import Glibc
 import Posix
 import Time
@@ -8,12 +8,12 @@ import Time
 /// Signals that are read from a descriptor. `signalfd(2)`
 final class SignalQueue {
   let signals: Set<CInt>
-  /// What waits there, since when.
+  /// Pending signals and the times since when they are.
   private(set) var pending: [(due: MonotonicTime, signal: CInt)] = []
 
   init(_ signals: [CInt]) { self.signals = Set(signals) }
 
-  /// One of a kind waits at most, as on Linux.
+  /// Adds a signal; at most one of a kind is pending, as on Linux.
   func take(_ signal: CInt, at moment: MonotonicTime) {
     guard signals.contains(signal), !pending.contains(where: { $0.signal == signal && $0.due >= moment })
     else { return }
@@ -45,13 +45,13 @@ extension SimulatedProcess {
     return queue.read(at: clock)
   }
 
-  /// A child has ended, or one that has ended has fallen to this process.
+  /// A child has exited, or this process has inherited an exited one.
   func hearOfChild(at moment: MonotonicTime) {
     for case .signals(let queue) in descriptors.values { queue.take(SIGCHLD, at: moment) }
     host.wake(self, at: moment + host.delay())
   }
 
-  // MARK: - Who is whose
+  // MARK: - Parents, children and groups
 
   func becomeSubreaper() { isSubreaper = true }
 
@@ -74,8 +74,8 @@ extension SimulatedProcess {
     return members.isEmpty ? fail(ESRCH) : 0
   }
 
-  /// Starts a copy of this process that does something of its own. It is nobody's but its parent's and what comes after that,
-  /// and goes on when they end. `fork(2)`
+  /// Starts a copy of this process with a program of its own. It belongs to its parent or that one's heirs,
+  /// and continues when they exit. `fork(2)`
   @discardableResult
   func startCopy(
     leavesGroup: Bool, keeping files: [OpenFile?],
@@ -90,7 +90,7 @@ extension SimulatedProcess {
     return child
   }
 
-  /// The first variables of a process, as `/proc/PID/environ` shows them; nil for any other path.
+  /// The environment of a process, as `/proc/PID/environ` shows it; nil for any other path.
   func environ(_ path: String) -> OpenedFile? {
     guard path.hasPrefix("/proc/"), path.hasSuffix("/environ"),
       let pid = pid_t(path.dropFirst(6).dropLast(8)), let process = host.processes[pid], process.isAlive
@@ -102,7 +102,7 @@ extension SimulatedProcess {
     return OpenedFile(file, flags: O_RDONLY)
   }
 
-  /// Whether a path is that of a process which is there. `proc(5)`
+  /// True if the path is that of an existing process. `proc(5)`
   func isProcess(_ path: String) -> Bool {
     path.hasPrefix("/proc/") && pid_t(path.dropFirst(6)).map { host.processes[$0] != nil } ?? false
   }

@@ -1,5 +1,5 @@
-// Owns what the simulated kernel says of files and their names. It must not know what stands in a file.
-// Invariant: as in all its answers: those of Linux, or ENOSYS, and none with an effect for a process that was killed.
+// System calls for files and their names. Invariant: results are those of Linux, or ENOSYS, and calls of a
+// killed process have no effect.
 import BankModel
 import Glibc
 import Posix
@@ -10,7 +10,7 @@ extension SimulatedProcess {
     guard survives() else { return fail(EMFILE) }
     if path == "/dev/null" { return give(.nothing) }
     guard !isSocket(path) else { return fail(ENXIO) }
-    // As on Linux, where the number is drawn before anything is looked for.
+    // As on Linux, which allocates the descriptor before it looks up the path.
     guard descriptors.count < openFiles else { return fail(EMFILE) }
     if let file = environ(path) { return give(.file(file)) }
     switch host.files.open(path, flags: flags, mode: mode) {
@@ -45,7 +45,7 @@ extension SimulatedProcess {
     return bytes.count
   }
 
-  /// A socket has no place to read at, and what is not open has nothing.
+  /// Error of a positioned call: ESPIPE for a socket, EBADF if the descriptor is not open.
   private func misuse(_ descriptor: CInt) -> Int { fail(descriptors[descriptor] == nil ? EBADF : ESPIPE) }
 
   func sync(_ descriptor: CInt) -> CInt {
@@ -108,7 +108,7 @@ extension SimulatedProcess {
 
   func rename(_ path: String, to other: String) -> CInt {
     guard survives() else { return 0 }
-    // No process renames a socket, or puts a file in its place.
+    // No process renames a socket, or replaces one by a file.
     guard !isSocket(path), !isSocket(other) else { return fail(ENOSYS) }
     return host.files.rename(path, to: other).map { fail($0) } ?? 0
   }
@@ -134,6 +134,6 @@ extension SimulatedProcess {
     return none(facts(of: path) == nil ? ENOENT : EINVAL)
   }
 
-  /// Nobody takes away here what a process works with.
+  /// Not simulated: no process removes files that another one uses.
   func makeWatch() -> CInt { fail(ENOSYS) }
 }

@@ -1,6 +1,6 @@
-// Owns one process of the simulated host as its kernel sees it: descriptors, its own time, whether it lives,
-// stands still, or is about to be killed. Invariant: its time never goes back. From the moment at which it is
-// killed nothing that it still asks for has an effect, however far the code of its turn goes on.
+// One process of the simulated host as its kernel sees it: its descriptors, its own clock, and its state:
+// running, stalled, or about to be killed. Invariant: its clock never goes back. After it was killed no
+// further call has an effect, although the code of its turn continues.
 import BankModel
 import Glibc
 import Posix
@@ -17,7 +17,7 @@ enum OpenFile {
   case datagrams(DatagramSocket)
   case process(SimulatedProcess)
   case signals(SignalQueue)
-  /// What comes from another machine.
+  /// A connection to another machine.
   case far(any FarEnd)
 }
 
@@ -25,7 +25,7 @@ enum OpenFile {
 protocol FarEnd: AnyObject {
   func isReady(at moment: MonotonicTime) -> Bool
   func nextDue(after moment: MonotonicTime) -> MonotonicTime?
-  /// Nobody on this machine has a descriptor for it any more.
+  /// The last descriptor on this machine was closed.
   func letGo()
 }
 
@@ -41,40 +41,39 @@ final class SimulatedProcess {
   var descriptors: [CInt: OpenFile] = [:]
   var executable = "/bank/bin/program"
   var environment: Variables = [:]
-  /// Whether it goes on when whoever has started it ends: all others have asked for PR_SET_PDEATHSIG.
+  /// True if it continues after its parent has exited: all other programs have requested PR_SET_PDEATHSIG.
   var outlivesParent = false
-  /// Whoever has started it; its parent may be another by now.
+  /// The process that started it; its parent may be another by now.
   let starter: pid_t?
-  /// Whether those fall to it whose parents have ended below it.
+  /// True if it inherits the children of its exited descendants.
   var isSubreaper = false
-  /// Whether it was made by `fork`: nothing ends it with its parent.
+  /// True if it was made by `fork`: it is not killed with its parent.
   var isForked = false
-  /// Whether it is ended by any signal that it has not begun to hear.
+  /// True if any signal kills it before it has started.
   var isUndefended = false
-  /// Its process group.
   var group: pid_t
   var make: ((SimulatedProcess) -> (any SimulatedProgram)?)?
   private(set) var body: (any SimulatedProgram)?
-  /// Its own time: that of the host when its turn began, and what it has spent since.
+  /// Its own time: the host's when its turn started, plus the time that it has spent since.
   private(set) var clock: MonotonicTime
-  /// When it runs next; nil while it sleeps until somebody wakes it.
+  /// Time of its next turn; nil while it sleeps without a deadline.
   var wakesAt: MonotonicTime?
-  /// It waits for something that nobody else sees, until then.
+  /// Time until which it is stalled by something that no other process sees.
   private(set) var standsUntil: MonotonicTime?
   /// SIGSTOP
   private(set) var isStopped = false
-  /// Until when it stood still for the last time.
+  /// Time of the end of its last stall.
   private(set) var stoodUntil = MonotonicTime(nanoseconds: 0)
-  /// What it is ahead of everybody else with until then is work, and no wait.
+  /// Until this time its lead over the other clocks is computation, not a wait for the disk.
   private(set) var worksUntil = MonotonicTime(nanoseconds: 0)
-  /// How it has ended, and from when on that can be seen.
+  /// Its exit status, and the time from which other processes can see it.
   private(set) var ending: (status: ExitStatus, at: MonotonicTime)?
-  /// It is killed at the call with this number.
+  /// Number of further calls that succeed; the one after that finds it killed.
   var fuse: Int?
-  /// It was killed within the present turn.
+  /// True if it was killed within the current turn.
   private(set) var isDoomed = false
   private var doom: CInt = SIGKILL
-  /// It is beyond hearing: nothing but SIGKILL reaches it.
+  /// True if no signal but SIGKILL has an effect.
   private(set) var isStuck = false
   private var isRunning = false
   private var waits = 0
@@ -116,10 +115,10 @@ final class SimulatedProcess {
     if let moment = isAsleep ? sleepsUntil : clock { host.wake(self, at: moment) }
   }
 
-  /// The process asks for this much time, for something in which it hears nobody.
+  /// Spends time in which the process receives nothing.
   func spend(_ span: TimeSpan) { clock = clock + span }
 
-  /// The same for a work that takes a processor.
+  /// Spends time on the processor.
   func work(_ span: TimeSpan) {
     spend(span)
     worksUntil = clock
@@ -135,7 +134,7 @@ final class SimulatedProcess {
     return body
   }
 
-  /// Has the process do something besides its turns, as when a person types something, and lets it go on from there.
+  /// Runs code as the process outside its turns, such as a user's input, and wakes it afterwards.
   @discardableResult
   func call<Result>(_ body: () -> Result) -> Result {
     clock = max(clock, host.now)
@@ -153,10 +152,10 @@ final class SimulatedProcess {
     host.wake(self, at: host.now)
   }
 
-  /// Whether it does nothing at a moment, and not because there is nothing to do.
+  /// True if it does nothing at a time although there may be something to do.
   func standsStill(at moment: MonotonicTime) -> Bool { isStopped || standsUntil.map { $0 > moment } ?? false }
 
-  /// Whether it sleeps because there is nothing to do, by a moment at which everybody else has run as far.
+  /// True if it sleeps for lack of work, when all other processes have run as far.
   func isIdle(at moment: MonotonicTime) -> Bool {
     isAlive && !standsStill(at: host.now) && clock <= host.now && moment <= host.now + .milliseconds(1)
   }
@@ -167,7 +166,8 @@ final class SimulatedProcess {
     }
   }
 
-  /// Those of them that were made by way of a name: nothing comes between a process and whoever has started it.
+  /// The streams that were connected by a socket's name, without the channel between a process and its
+  /// parent.
   var connections: [StreamEnd] { streams.filter { $0.isServers || $0.peer?.isServers == true } }
 
   func starve(byAtMost missing: Int) {
@@ -184,7 +184,7 @@ final class SimulatedProcess {
     host.wake(self, at: moment)
   }
 
-  /// It is killed, at once or within the turn that it is in.
+  /// Kills the process, at once or at the end of its current turn.
   func kill(by signal: CInt = SIGKILL) {
     guard isAlive, signal == SIGKILL || !isStuck else { return }
     guard isRunning else { return end(.signal(signal, coreDumped: false), at: max(host.now, clock)) }
@@ -192,14 +192,15 @@ final class SimulatedProcess {
     isDoomed = true
   }
 
-  /// It has ended: what it had not sent is gone with it.
+  /// Records its exit: unsent bytes are lost.
   func end(_ how: ExitStatus.Ending, at moment: MonotonicTime) {
     guard isAlive else { return }
     ending = (ExitStatus(ending: how, maxResidentBytes: 0), moment + host.delay())
     wakesAt = nil
     for number in descriptors.keys.sorted() { release(number, at: moment) }
     host.ended(self, at: ending?.at ?? moment)
-    // What the process was made of goes without a word: its descriptors are gone already. Nobody else may hold it by now.
+    // Release the program silently: its descriptors are closed already. No other reference to it may exist by
+    // now.
     Kernel.run(on: self) { (body, make) = (nil, nil) }
   }
 
@@ -214,7 +215,7 @@ final class SimulatedProcess {
 
   private var deadline: MonotonicTime?
 
-  /// When something comes by itself for which it was put to sleep.
+  /// Time of the next event that it sleeps for; nil if none is due.
   private var sleepsUntil: MonotonicTime? {
     var earliest = deadline
     for number in registered() {
@@ -242,8 +243,8 @@ final class SimulatedProcess {
     }
   }
 
-  /// What is ready now; nil where the process is to sleep. Only the first wait of a turn can sleep: a later one is a
-  /// process that waits for nothing but time.
+  /// Descriptors that are ready now; nil if the process must sleep. Only the first wait of a turn can sleep.
+  /// A process in a later wait just lets time pass.
   func look(_ list: ReadyList, atMost limit: Int, until deadline: MonotonicTime?) -> [(UInt64, Readiness)]? {
     var found: [(UInt64, Readiness)] = []
     for (number, member) in list.members.sorted(by: { $0.key < $1.key }) {
@@ -264,8 +265,8 @@ final class SimulatedProcess {
     return []
   }
 
-  /// What follows in this turn hears whoever has spoken, and where nobody has it only takes time: a turn that has slept is
-  /// begun anew, and what is done once, as an end, must not be.
+  /// For the rest of this turn a wait returns what is ready, or only takes time. A turn that has slept is run
+  /// again from its start, which must not happen to work that is done once, such as an exit.
   func stayAwake() { waits = max(waits, 1) }
 
   private static let unasked = Readiness.hangUp.rawValue | Readiness.error.rawValue
@@ -292,7 +293,7 @@ final class SimulatedProcess {
     return number
   }
 
-  /// What it was started with as this descriptor, for the program to own.
+  /// The descriptor of this number that it was started with, for the program to own.
   func inherited(_ number: CInt) -> FileDescriptor? {
     descriptors[number] == nil ? nil : FileDescriptor(owning: number)
   }
@@ -314,7 +315,7 @@ final class SimulatedProcess {
     }
   }
 
-  /// Whether it has a descriptor for another process.
+  /// True if it has a descriptor for another process.
   func watches(_ other: SimulatedProcess) -> Bool {
     descriptors.values.contains { if case .process(let held) = $0 { held === other } else { false } }
   }
@@ -329,7 +330,7 @@ final class SimulatedProcess {
     return nil
   }
 
-  /// A step at which the process may be killed; false where it was.
+  /// A step at which the process may be killed; false if it was.
   func survives() -> Bool {
     guard !isDoomed else { return false }
     clock = clock + TimeSpan(nanoseconds: 400)

@@ -1,7 +1,7 @@
-// Owns the sockets of the simulated host: two ends with what is on its way between them, and listening sockets.
-// It must not know who has a descriptor for them. Invariant: the bytes of one direction arrive in order, before their end,
-// and none twice; what is lost is lost with its connection, never out of its middle.
-// A process may be ahead of the host's time, so whatever happens here carries the moment from which it is so.
+// Stream sockets of the simulated host: two ends with the bytes in flight between them, and listening
+// sockets. A process may be ahead of the host's time, so every event has a time from which it is visible.
+// Invariant: the bytes of one direction arrive in order, before the end of the stream, and never twice. Bytes
+// are only lost with their connection, and then the last ones.
 import BankModel
 import Glibc
 import Posix
@@ -13,26 +13,26 @@ final class StreamEnd {
     case end
   }
 
-  /// Whom to wake when something comes; nil while nobody has accepted the connection.
+  /// The process to wake when something arrives; nil until a process has accepted the connection.
   weak var owner: SimulatedProcess?
   let number: Int
-  /// Who made the end, as its peer sees it.
+  /// The process that made the end, as its peer sees it.
   let maker: pid_t
   let isServers: Bool
-  /// Whether it is one of a pipe's: what is written there is there at once.
+  /// True for an end of a pipe: written bytes arrive at once.
   let isPipe: Bool
-  /// The other end. Both hold each other for as long as one is open.
+  /// The other end. Both retain each other while one is open.
   private(set) var peer: StreamEnd?
   private var arrivals: [(due: MonotonicTime, arrival: Arrival)] = []
   private var head = 0
   private var taken = 0
   private var lastDue = MonotonicTime(nanoseconds: 0)
   private(set) var standing = 0
-  /// Descriptors for this end, in all processes.
+  /// Number of descriptors for this end, in all processes.
   var references = 1
   private(set) var closedAt: MonotonicTime?
   private var isShut = false
-  /// From when on nothing that is sent here arrives.
+  /// Time from which nothing sent to this end arrives.
   private var deafFrom: MonotonicTime?
   private var slowness: Int64 = 1
 
@@ -54,7 +54,7 @@ final class StreamEnd {
 
   var nextDue: MonotonicTime? { head < arrivals.count ? arrivals[head].due : nil }
 
-  /// Reads what is there: bytes, none at the end, nil where there is nothing yet.
+  /// Reads the available bytes; nil if none has arrived.
   func read(into buffer: UnsafeMutableRawBufferPointer, at moment: MonotonicTime) -> Int? {
     var done = 0
     while done < buffer.count, let arrival = first(at: moment) {
@@ -83,7 +83,7 @@ final class StreamEnd {
   func isAtEnd(at moment: MonotonicTime) -> Bool { if case .end? = first(at: moment) { true } else { false } }
   func room(on host: SimulatedHost) -> Int { max(0, host.streamCapacity - (peer?.standing ?? 0)) }
 
-  /// Whether nobody reads any more what is sent.
+  /// True if the peer does not read any more.
   func isDeaf(at moment: MonotonicTime) -> Bool {
     guard let peer else { return true }
     return [peer.closedAt, peer.deafFrom].compactMap { $0 }.contains { $0 <= moment }
@@ -93,7 +93,7 @@ final class StreamEnd {
     guard let peer, !isShut, peer.deafFrom == nil else { return }
     var rest = bytes[...]
     if rest.count > 1, !isPipe, host.chance.draw(0...15) == 0 {
-      // A socket keeps no frames together: a cut anywhere, also in the length before a message.
+      // A stream does not preserve frames: cut anywhere, also inside the length of a message.
       let cut = Int(host.chance.draw(1...Int64(rest.count) - 1))
       peer.push(.bytes(Array(rest.prefix(cut))), at: moment, on: host)
       rest = rest.dropFirst(cut)
@@ -116,7 +116,7 @@ final class StreamEnd {
     peer?.push(.end, at: moment, on: host)
   }
 
-  /// Takes nothing more: what was sent before is there at once, and then the end.
+  /// Stops receiving: everything sent before arrives at once, followed by the end of the stream.
   func hearNothingMore(at moment: MonotonicTime, on host: SimulatedHost) {
     guard deafFrom == nil else { return }
     deafFrom = moment
@@ -136,13 +136,13 @@ final class StreamEnd {
     self.peer = nil
   }
 
-  /// Everything on this connection takes so much longer from now on, in both directions.
+  /// Multiplies the delay of this connection in both directions from now on.
   func slow(by factor: Int64) {
     slowness = factor
     peer?.slowness = factor
   }
 
-  /// The connection breaks: what was sent last may be lost; how many portions of it were.
+  /// Breaks the connection, and may lose the bytes sent last. Returns the number of lost chunks.
   func breakOff(at moment: MonotonicTime, on host: SimulatedHost) -> Int {
     let lost = loseTail(on: host) + (peer?.loseTail(on: host) ?? 0)
     let other = peer
@@ -181,7 +181,7 @@ final class ListeningSocket {
   let backlog: Int
   let openedAt: MonotonicTime
   var closedAt: MonotonicTime?
-  /// Those who wait to be accepted, since when.
+  /// Connections that were not accepted yet, and the times at which they arrive.
   var waiting: [(due: MonotonicTime, end: StreamEnd)] = []
 
   init(owner: SimulatedProcess, backlog: Int, at moment: MonotonicTime) {

@@ -1,6 +1,6 @@
-// Owns the beginning of a service's process in the simulated world, as `ServiceProcess` has it: hello to the coordinator, its
-// orders, and then the service. Invariant: nothing is opened before the orders have come.
-// Failure: a service that cannot be opened ends with 1, and is started again by its supervisor.
+// Start of a service's process in the simulated world, as in `ServiceProcess`: hello to the coordinator, its
+// orders, and then the service. Invariant: nothing is opened before the orders were received. Errors: a
+// service that cannot be opened exits with 1, and its supervisor starts it again.
 import Logbook
 import Posix
 import ServiceProcess
@@ -46,7 +46,7 @@ final class SupervisedProgram: SimulatedProgram {
   }
 }
 
-/// A service that was opened: the production server, and the disk that a planted bug may owe something to.
+/// An opened service: the production server, and the disk to which a planted bug may owe a commit.
 final class ServiceProgram<Handler: ServiceHandler, Disk: SimulatedDisk>: SimulatedProgram {
   private let server: Server<Handler>
   private let disk: Disk
@@ -69,9 +69,8 @@ final class ServiceProgram<Handler: ServiceHandler, Disk: SimulatedDisk>: Simula
   func hear(signal: Int32) { server.askToEnd() }
 }
 
-/// How the stock service is opened in the simulated world: the production service, as its own main program
-/// does it, with the store and the rules that this history has for it. Invariant: nothing of the service is
-/// copied here.
+/// Opening of the stock service: the production service, as its own main program opens it, with this
+/// history's store and rules. Invariant: no code of the service is copied here.
 enum StockProgram {
   static let home = ServiceHome(path: "/bank", name: "stock")
 
@@ -84,7 +83,8 @@ enum StockProgram {
     let rules = WatchedStock(StockMachine(stored), mutant, of: process, in: world)
     let log = try LogFile(path: "/dev/null", worker: "stock", generation: 1, limit: 0, keep: 0)
     var limits = ViewingLimits()
-    // Small, so that histories are long enough for more than one page and for a viewer who has missed too much.
+    // Small, so that histories are long enough for several pages and for a subscriber that has missed too
+    // much.
     (limits.page, limits.replayed) = (4, 12)
     let service = StockService(
       MachineDriver(StockPersistence(store), rules), assortment: world.plan.stock.assortment, limits: limits)
@@ -93,9 +93,8 @@ enum StockProgram {
   }
 }
 
-/// How the vending machine is opened in the simulated world: the production service, as its own main program
-/// does it, with the store and the rules that this history has for it. Invariant: nothing of the service is
-/// copied here.
+/// Opening of the vending machine: the production service, as its own main program opens it, with this
+/// history's store and rules. Invariant: no code of the service is copied here.
 enum VendingProgram {
   static let home = ServiceHome(path: "/bank", name: "vending")
 

@@ -1,6 +1,6 @@
-// Owns what is heard on the wires to the services: who asks for what, and what is answered and told, as it is
-// written and before anybody can read it. Whoever looks on is told of every change in its order, on each
-// connection by itself: clients would notice a gap and begin anew, so it is found here and not at their end.
+// Wire tap of the connections to the services: reads each request, answer and update when it is written,
+// before any process can read it. Subscribers must be sent every change in order, on each connection. This is
+// checked here because clients would detect a gap and subscribe again.
 import BankModel
 import QueueCore
 import Time
@@ -9,7 +9,7 @@ import Wire
 final class WireEar {
   private struct StockConnection {
     var requests: [UInt32: StockRequest] = [:]
-    /// For each view the last change that was told; nil before the first word.
+    /// Number of the last change that each subscription was sent; nil before the first message.
     var told: [UInt32: Int64?] = [:]
   }
 
@@ -80,7 +80,8 @@ final class WireEar {
     }
   }
 
-  /// An audit finds nothing; only that a service cannot be asked may be true, and not because the bank sends it home.
+  /// An audit must find nothing. The one exception is a service that did not answer, unless the bank was
+  /// stopping it.
   private func hear(_ report: AuditReport, in world: Simulation) {
     world.statistics.audits += 1
     for finding in report.findings {
@@ -93,7 +94,7 @@ final class WireEar {
     }
   }
 
-  /// What a coordinator says to a service that it has started: perhaps that it shall go.
+  /// Reads a coordinator's messages to a service that it has started, for the one that stops it.
   private func hearSupervisor(_ bytes: [UInt8], of end: StreamEnd, by process: SimulatedProcess) {
     guard let world, process === world.coordinator?.process else { return }
     for service in [world.scene.service, world.vending.machine].compactMap(\.self) {
@@ -101,7 +102,7 @@ final class WireEar {
       for body in bodies(of: bytes, on: end) {
         switch decode(SupervisorMessage.self, body) {
         case .close: world.condemned.insert(service.pid)
-        // Perhaps it dies with the sign of life that it gives, and that is heard after its end.
+        // It may be killed right after its sign of life, which then arrives after its exit.
         case .check: world.serviceIsChecked(service)
         default: break
         }
@@ -128,7 +129,8 @@ final class WireEar {
     }
   }
 
-  /// A service sends somebody away. Who has said hello is not silent; on a slow connection that takes a while to arrive.
+  /// A service refuses a client as silent. That is wrong if its hello was sent early enough to arrive on a
+  /// slow connection.
   private func hear(_ refusal: Refusal, on connection: Int) {
     guard let world, refusal.reason == .hello, let greeted = greetings[connection],
       world.clock.now.since(greeted) > Self.longestWay
@@ -136,7 +138,7 @@ final class WireEar {
     world.violate(.conversation, "a client that has said hello was refused: \(refusal.detail)")
   }
 
-  /// No message is longer on its way.
+  /// Upper bound of a message's time in flight.
   private static let longestWay = TimeSpan.milliseconds(2_500)
 
   private func hear(_ request: StockRequest, by process: SimulatedProcess, on connection: Int) {
@@ -161,7 +163,7 @@ final class WireEar {
       return
     }
     if let order = request.order { world.stockAnswers(order, reply.result) }
-    // Perhaps the coordinator dies before it hears that something was given back.
+    // The coordinator may be killed before it receives the answer that something was given back.
     if case .giveBack = request.command, case .done = reply.result,
       request.order?.text.first?.isNumber == true
     {
