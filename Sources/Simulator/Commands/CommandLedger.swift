@@ -1,27 +1,28 @@
-// Owns what is known of the commands of a history by somebody who sees every process: which customer's it is, who lives of its
-// tree, what it has said and how it has ended. It must not judge. Invariant: a process is of one tree, from its start to its end.
+// Complete record of a history's commands, from the processes themselves: the customer of each, the running
+// processes of its tree, its output and its exit. Invariant: a process belongs to one tree from its start to
+// its exit.
 import BankModel
 import Glibc
 import Posix
 import Time
 import Wire
 
-/// One command with all that descends from it.
+/// A command and all its descendants.
 final class CommandTree {
   let root: pid_t
-  /// Whoever has started the command.
+  /// The process that started the command.
   let runner: SimulatedProcess?
   let name: TicketName
   let service: ServiceName
   let attempt: Int32
   let begunAt: MonotonicTime
-  /// Those of it that live.
+  /// Its running processes.
   var living: Set<pid_t>
-  /// What came through the pipes of each stream, whoever of the tree has said it.
+  /// Bytes written to each stream's pipe by any process of the tree.
   private(set) var said: [CInt: [UInt8]] = [:]
-  /// How much of it had been said when the command itself ended.
+  /// Number of these bytes when the command itself exited.
   private(set) var saidAtTheEnd: [CInt: Int] = [:]
-  /// How the command itself has ended, and when.
+  /// Exit of the command itself, and its time.
   private(set) var ending: (end: ProcessEnd, at: MonotonicTime)?
 
   init(
@@ -40,7 +41,7 @@ final class CommandTree {
     saidAtTheEnd = said.mapValues(\.count)
   }
 
-  /// Why an excerpt is none of what was said on a stream; nil where it is one.
+  /// Reason why an excerpt does not match a stream's bytes; nil if it does.
   func objection(to excerpt: Excerpt, on stream: CInt, kept: Int64) -> String? {
     let all = said[stream] ?? []
     guard let length = Int(exactly: excerpt.length), length <= all.count,
@@ -61,26 +62,27 @@ final class CommandTree {
 }
 
 struct CommandLedger {
-  /// All commands of a customer, the last one last.
+  /// All commands of a customer, oldest first.
   private(set) var trees: [TicketName: [CommandTree]] = [:]
   private var treeOfProcess: [pid_t: CommandTree] = [:]
   private(set) var keys: [TicketName: String] = [:]
   private(set) var names: [String: TicketName] = [:]
-  /// What was to be kept with receipts, as it was staged.
+  /// Results for receipts, as staged.
   var results: [TicketName: WorkResult] = [:]
-  /// When a customer was taken out.
+  /// Time of each customer's cancellation.
   var cancelledAt: [TicketName: MonotonicTime] = [:]
 
   func last(of name: TicketName) -> CommandTree? { trees[name]?.last }
   subscript(pid: pid_t) -> CommandTree? { treeOfProcess[pid] }
-  /// Those of a customer of whom somebody lives.
+  /// Commands of a customer with a running process.
   func living(of name: TicketName) -> [CommandTree] { (trees[name] ?? []).filter { !$0.living.isEmpty } }
-  /// All of whom somebody lives, in an order that does not change.
+  /// All commands with a running process, in a fixed order.
   var living: [CommandTree] {
     trees.values.flatMap { $0.filter { !$0.living.isEmpty } }.sorted { $0.root < $1.root }
   }
 
-  /// The key that a customer had before, and the customer who had the key before, where either is another.
+  /// Registers a customer's key. Returns the customer's earlier key and the key's earlier customer, each only
+  /// if it is a different one.
   mutating func know(_ key: String, of name: TicketName) -> (key: String?, name: TicketName?) {
     let found = (keys[name], names[key])
     (keys[name], names[key]) = (found.0 ?? key, found.1 ?? name)
@@ -97,7 +99,7 @@ struct CommandLedger {
     treeOfProcess[pid] = tree
   }
 
-  /// A process has ended; its tree, where it was of one.
+  /// Removes a process that has exited. Returns its tree; nil if it belongs to none.
   mutating func end(_ pid: pid_t) -> CommandTree? {
     guard let tree = treeOfProcess.removeValue(forKey: pid) else { return nil }
     tree.living.remove(pid)

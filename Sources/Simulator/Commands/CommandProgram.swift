@@ -1,6 +1,6 @@
-// Owns a command in the simulated world: a program of somebody's that reads what it is given, says something, starts others, and
-// ends as it likes, or not at all. Nothing of it is the bank's. Invariant: it does what its script says, and tells the checker
-// what it was told, what it has read and what it has said, each when it happens.
+// A command in the simulated world: a user's program that reads its input, writes output, starts children,
+// and exits or not. It shares no code with the bank. Invariant: it follows its script, and reports its
+// environment, input and output to the checker when they occur.
 import BankModel
 import Glibc
 import Posix
@@ -17,7 +17,7 @@ final class CommandProgram: SimulatedProgram {
   private var input: FileDescriptor?
   private var inputRegistration: Registration?
   private var given: [UInt8] = []
-  /// A signal that ends it, or the code that it ends with because of one.
+  /// The signal that kills it; nil if there is none.
   private var dying: Int32?
   private var exitCode: Int32?
 
@@ -33,7 +33,7 @@ final class CommandProgram: SimulatedProgram {
     if script.readsInput, let input = process.inherited(0) {
       let number = input.rawValue
       self.input = consume input
-      // Nobody waits for the null device, which is at its end at once.
+      // The null device cannot be registered; it is at its end at once.
       inputRegistration = try? loop.register(fd: number, interest: .read) { [unowned self] _ in read() }
     }
   }
@@ -80,7 +80,7 @@ final class CommandProgram: SimulatedProgram {
     }
   }
 
-  /// Whether it has read all that it was given.
+  /// True if it has read its input to the end.
   private var isFed: Bool {
     switch input {
     case .some: false
@@ -119,7 +119,7 @@ final class CommandProgram: SimulatedProgram {
     if let code = script.codeAtTerm, signal == SIGTERM { exitCode = code } else { dying = signal }
   }
 
-  /// The faults have ended: it comes to a good end, soon.
+  /// The faults have ended: has it exit normally and soon.
   func calm() {
     switch script.ending {
     case .never, .code(126), .code(127): script.ending = .code(0)
@@ -132,7 +132,8 @@ final class CommandProgram: SimulatedProgram {
   }
 }
 
-/// What a command has left behind: it lives for a while, hears SIGTERM or not, and may start another one.
+/// A process that a command has left behind. It runs for a while, ignores SIGTERM or not, and may start
+/// another one.
 final class CommandChild: SimulatedProgram {
   private unowned let process: SimulatedProcess
   private unowned let world: Simulation
@@ -181,7 +182,7 @@ final class CommandChild: SimulatedProgram {
   func hear(signal: Int32) { if !script.ignoresTerm || signal != SIGTERM { dying = signal } }
 }
 
-/// What a command says on its two streams, and has not been able to write yet.
+/// Output of a command on its two streams that could not be written yet.
 struct CommandMouth {
   private unowned let process: SimulatedProcess
   private unowned let world: Simulation
@@ -195,17 +196,17 @@ struct CommandMouth {
     if !bytes.isEmpty { unsaid[stream, default: []] += bytes }
   }
 
-  /// Writes what there is room for, and has the loop wake the process when there is more.
+  /// Writes as much as fits, and has the loop wake the process when there is more space.
   mutating func speak(_ loop: EventLoop) {
     for stream in unsaid.keys.sorted() {
       while let bytes = unsaid[stream] {
         let count = bytes.withUnsafeBytes { process.write(stream, $0) }
         guard count > 0 else {
-          // Whoever reads no more is not written to.
+          // The reader is gone: drop the rest.
           if errno != EAGAIN { unsaid[stream] = nil }
           break
         }
-        // What a process says after its end is said to nobody.
+        // Output of a process that was killed in this turn is not written.
         if !process.isDoomed { world.commandHasSaid(process, Array(bytes.prefix(count)), on: stream) }
         unsaid[stream] = count == bytes.count ? nil : Array(bytes.dropFirst(count))
       }
@@ -218,7 +219,7 @@ struct CommandMouth {
   }
 }
 
-/// What commands say: who they are, again and again, so that every part of it is known again.
+/// Output of commands: a repeated identification, so that every part of it can be recognized.
 enum CommandWords {
   static func of(_ process: SimulatedProcess, _ count: Int) -> [UInt8] {
     let word = Array("\(process.environment["BANK_TICKET"] ?? "")/\(process.pid) ".utf8)

@@ -1,25 +1,25 @@
-// Owns what a history has of services whose customers are served by commands: how many windows, how long a command may take, what
-// is kept of what it says. It must not know what commands do or what goes wrong with them.
-// Invariant: chance comes from a generator of its own, so that histories without commands go as they went before. The salt is one
-// by which none of the seeds that are known for what happens in them has commands.
+// Services of a history whose work is done by commands: their windows, time limits, and the stored part of
+// their output. Invariant: it draws from a generator of its own, so that histories without commands do not
+// change. The salt is chosen so that no seed that is known for its history has commands.
 import BankModel
 import CommandRunner
 import QueueCore
 import Time
 
 struct CommandServicesPlan {
-  /// Its commands are ended after a time.
+  /// Its commands have a timeout.
   static let timed = ServiceName("mill")!
-  /// Its commands may take as long as they like, and some of their codes have a meaning of their own.
+  /// Its commands have no timeout, and some of their exit codes have a meaning of their own.
   static let patient = ServiceName("press")!
   static let services = [timed, patient]
-  /// Their numbers come after those of the services of foreign workers, which then have neither customers nor windows.
+  /// Their numbers follow those of the concurrent workers' services, which then have neither customers nor
+  /// windows.
   static let numbered = ForeignPlan.services + services
   static let indices =
     ServiceName.branch.count + ForeignPlan.services.count..<ServiceName.branch.count + numbered.count
-  /// Where the program of all commands lies.
+  /// Path of the commands' program.
   static let program = "/bank/bin/tool"
-  /// How much longer than its command a runner may take; the coordinator says so.
+  /// Time that a runner may take beyond its command, as set by the coordinator.
   static let runnersPatience = TimeSpan.seconds(30)
 
   let isThere: Bool
@@ -33,7 +33,7 @@ struct CommandServicesPlan {
 
   init(seed: UInt64, besides stock: StockPlan, _ foreign: ForeignPlan) {
     var chance = SeededGenerator(seed: seed ^ 0x223B_0000)
-    // The stock knows orders by names that a bank without a name for its books gives.
+    // The checks of the stock expect the order IDs of a bank without a database number, which commands need.
     isThere = chance.draw(0...1) == 0 && !stock.isThere && !foreign.isThere
     windows = [chance.draw(1...3), chance.draw(1...2)]
     timeout = .milliseconds(chance.draw(80...1_500))
@@ -44,7 +44,7 @@ struct CommandServicesPlan {
     booksNumber = chance.draw(1...Int64.max)
   }
 
-  /// The rules of the queue for these services: those that the coordinator makes of the settings.
+  /// Sets the queue's rules for these services as the coordinator derives them from the settings.
   func adapt(_ policy: inout QueuePolicy) {
     guard isThere else { return }
     for (service, index) in zip(Self.services, Self.indices) {
@@ -57,7 +57,7 @@ struct CommandServicesPlan {
     }
   }
 
-  /// What the configuration says of them; empty where there are none.
+  /// Settings of these services, as JSON; an empty object if there are none.
   var settings: String {
     guard isThere else { return "{}" }
     let common = """
@@ -71,7 +71,7 @@ struct CommandServicesPlan {
       """
   }
 
-  /// What the end of a command by itself means for its customer.
+  /// Meaning of a command's own exit for its customer.
   func verdict(of service: ServiceName, _ ending: ProcessEnd) -> CommandVerdict {
     switch ending {
     case .signal: .crash
@@ -89,38 +89,39 @@ struct CommandServicesPlan {
 }
 
 extension Service {
-  /// Whether commands serve it, in a history that has such.
+  /// True if commands serve it, in a history that has them.
   var isForCommands: Bool { CommandServicesPlan.indices.contains(index) }
 }
 
-/// What one command does, drawn as it begins.
+/// Behaviour of one command, drawn when it starts.
 struct CommandScript {
   enum Ending {
     case code(Int32)
     case signal(Int32)
-    /// It stands there until somebody ends it.
+    /// It runs until it is killed.
     case never
   }
 
-  /// A process that it starts, and leaves behind.
+  /// A process that it starts and leaves behind.
   struct Child {
     var begins: TimeSpan
     var lives: TimeSpan
     var ignoresTerm: Bool
     var leavesGroup: Bool
-    /// Whether it has the pipes, and says something there.
+    /// True if it inherits the pipes and writes to them.
     var speaks: Bool
-    /// Whether it starts another one before it ends.
+    /// True if it starts another one before it exits.
     var hasChild: Bool
   }
 
   var readsInput: Bool
-  /// Bytes that it says on its standard output, and on the other stream.
+  /// Bytes of standard output and of standard error.
   var output: Int
   var errors: Int
   var duration: TimeSpan
   var ending: Ending
-  /// What it answers to SIGTERM: nothing, or a code; nil for ending by it.
+  /// Reaction to SIGTERM: it is ignored, or the command exits with the code; without either the signal kills
+  /// it.
   var ignoresTerm: Bool
   var codeAtTerm: Int32?
   var children: [Child]

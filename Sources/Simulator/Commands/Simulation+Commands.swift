@@ -1,6 +1,5 @@
-// Owns the commands of the simulated world: what starts one, what is told of it to the checker, and what goes wrong with commands
-// and with those who run them. It must not judge. Invariant: whatever is drawn for them is drawn of their own chance, so that
-// histories without them go as ever.
+// Commands of the simulated world: their starts, the reports to the checker, and the faults of commands and
+// runners. Invariant: all draws come from their own generator, so that histories without them do not change.
 import BankModel
 import CommandWindow
 import Glibc
@@ -9,12 +8,12 @@ import Teller
 import Time
 import Wire
 
-/// What the simulated world knows of its commands.
+/// State of the commands in the simulated world.
 struct CommandScene {
   var chance: SeededGenerator
-  /// The commands themselves that live, in the order in which they have begun.
+  /// Running commands without their descendants, in the order in which they started.
   var programs: [CommandSeat] = []
-  /// When their program was taken away for the last time; nil for never.
+  /// Time of the last removal of their program file; nil if it was never removed.
   var removedAt: MonotonicTime?
 
   init(seed: UInt64) { chance = SeededGenerator(seed: seed &* 47 &+ 0xC033) }
@@ -23,15 +22,15 @@ struct CommandScene {
 /// A command as the world sees it.
 final class CommandSeat {
   let process: SimulatedProcess
-  /// Held by its process: when that ends, it goes as a process goes.
+  /// Owned by its process, and released with it.
   private(set) weak var program: CommandProgram?
   init(_ process: SimulatedProcess, _ program: CommandProgram) {
     (self.process, self.program) = (process, program)
   }
 }
 
-/// The process of a window where commands do the work: the production teller with the production provider, made as their own
-/// main program does.
+/// The process of a window for commands: the production teller with the production provider, made as their
+/// own main program makes them.
 final class RunnerProgram: WindowProgram {
   let teller: TellerProcess
 
@@ -48,7 +47,7 @@ final class RunnerProgram: WindowProgram {
 extension Simulation {
   var hasCommands: Bool { plan.commandServices.isThere }
 
-  /// What lies there for those who are started.
+  /// Creates the program file of the commands.
   func provideCommands() {
     guard hasCommands else { return }
     host.undefended = [Paths.lastPart(of: CommandServicesPlan.program)]
@@ -63,7 +62,7 @@ extension Simulation {
 
   // MARK: - Processes
 
-  /// What the path of the program starts.
+  /// Maker of the program at the commands' path.
   func commandProgram(_ words: [String]) -> ((SimulatedProcess) -> (any SimulatedProgram)?)? {
     guard hasCommands else { return nil }
     let seed = commands.chance.next()
@@ -104,7 +103,7 @@ extension Simulation {
     checker.commandEnded(process.pid, ending.status.ending, at: ending.at)
   }
 
-  // MARK: - What goes wrong
+  // MARK: - Faults
 
   func planCommandFault() {
     if hasCommands { planFault(.commandFault, &commands.chance) { $0 / 3...$0 * 2 } }
@@ -142,7 +141,7 @@ extension Simulation {
       statistics.note(.commandKilled)
       command.kill(by: commands.chance.draw(0...1) == 0 ? SIGKILL : SIGSEGV)
     case 9:
-      // A window and what stands above it, at once.
+      // A runner and its coordinator at once.
       guard let process = coordinator?.process, someCommand() != nil else { return }
       statistics.note(.runnerKilled)
       process.kill()
@@ -156,7 +155,7 @@ extension Simulation {
     return processes[Int(commands.chance.draw(0...Int64(processes.count) - 1))]
   }
 
-  /// An operator looks in: what was paused for want of its program goes on.
+  /// An operator resumes the services that were paused because their program was missing.
   private func goOnWithCommands() {
     guard let client = clients.first(where: { $0.state == .ready }), !client.line.process.isStopped else {
       return
@@ -193,7 +192,7 @@ extension Simulation {
     }
   }
 
-  /// Whether nothing is on its way any more that would pause a service: a bank that closes is asked for nothing else.
+  /// True if no exit in flight would still pause a service: after the stop no client would resume it.
   var areCommandsHeard: Bool {
     guard hasCommands else { return true }
     guard clock.now.since(calmSince) > .seconds(1) else { return false }
@@ -206,6 +205,6 @@ extension Simulation {
     }
   }
 
-  /// Whether a service stands still until somebody says that it shall go on.
+  /// True if a service is paused until a client resumes it.
   var isSomethingPaused: Bool { hasCommands && checker.paused.contains(true) }
 }

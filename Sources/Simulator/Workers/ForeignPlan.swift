@@ -1,29 +1,28 @@
-// Owns what a history has of workers that are programs of their own: which services they serve, how many come by themselves,
-// how many customers each takes. It must not know what they say or what goes wrong with them.
-// Invariant: chance comes from a generator of its own, so that histories without such workers go as they went before. The
-// salt is one by which none of the seeds that are known for what happens in them has such workers.
+// Concurrent workers of a history, which are separate programs: their services, the number of outside ones,
+// and the capacity of each. Invariant: it draws from a generator of its own, so that histories without such
+// workers do not change. The salt is chosen so that no seed that is known for its history has such workers.
 import BankModel
 import QueueCore
 import Time
 
 struct ForeignPlan {
-  /// Served by a worker at each window.
+  /// A service with a worker at each window.
   static let atWindows = ServiceName("post")!
-  /// Served by workers that come by themselves.
+  /// Services of outside workers.
   static let outside = [ServiceName("mail")!, ServiceName("fax")!]
   static let services = [atWindows] + outside
-  /// Where the program of the workers lies.
+  /// Path of the workers' program.
   static let program = "/bank/bin/worker"
 
   let isThere: Bool
   let windows: Int32
-  /// What each of those serves who come by themselves; the first serves everything that is theirs.
+  /// Services of each outside worker; the first one serves all of them.
   let offers: [[ServiceName]]
-  /// Whether the work takes several leases, which are kept by beats.
+  /// True if the work takes several leases, which beats extend.
   let isSlow: Bool
-  /// How many attempts may begin at a customer; nil where that is not counted.
+  /// Maximum number of starts of a customer; nil if they are not counted.
   let maxAttempts: Int16?
-  /// The service whose customers move money, and how; nil where nobody's do.
+  /// The service whose customers move money, and its posting rule; nil if there is none.
   let ledger: (service: ServiceName, rule: PostingRule)?
 
   init(seed: UInt64) {
@@ -37,7 +36,7 @@ struct ForeignPlan {
     }
     self.offers = offers
     isSlow = chance.draw(0...2) == 0
-    // By this salt none of the seeds that are known for what happens in them counts attempts.
+    // The salt is chosen so that no seed that is known for its history counts attempts.
     var counted = SeededGenerator(seed: seed ^ 0xA9E9_FFF7)
     maxAttempts = counted.draw(0...2) == 0 ? Int16(counted.draw(1...3)) : nil
     var moved = SeededGenerator(seed: seed ^ 0x1ED6_E400)
@@ -46,7 +45,8 @@ struct ForeignPlan {
     ledger = isThere ? rule.map { (service, $0) } : nil
   }
 
-  /// The rules of the queue for these services: those of all, but that a worker says itself how many it takes.
+  /// Sets the queue's rules for these services: the common ones, except that each worker reports its own
+  /// capacity.
   func adapt(_ policy: inout QueuePolicy) {
     guard isThere else { return }
     var rules = policy.common
@@ -59,7 +59,7 @@ struct ForeignPlan {
     }
   }
 
-  /// What the configuration says of them; empty where there are none.
+  /// Settings of these services, as JSON; an empty object if there are none.
   var settings: String {
     guard isThere else { return "{}" }
     let most = maxAttempts.map { ", \"max_attempts\": \($0)" } ?? ""
@@ -74,14 +74,14 @@ struct ForeignPlan {
   }
 }
 
-/// A foreign worker as the world sees it.
+/// A concurrent worker as the world sees it.
 final class ForeignSeat {
   let process: SimulatedProcess
-  /// The window at which it was started; nil where it comes by itself.
+  /// The window at which it was started; nil for an outside worker.
   let window: String?
-  /// Its place among those who come by themselves.
+  /// Its index among the outside workers.
   let number: Int
-  /// Held by its process: when that ends, it goes as a process goes.
+  /// Owned by its process, and released with it.
   private(set) weak var worker: ForeignWorker?
 
   init(_ worker: ForeignWorker, of process: SimulatedProcess, window: String?, number: Int) {
@@ -89,14 +89,14 @@ final class ForeignSeat {
   }
 }
 
-/// What the simulated world knows of its foreign workers.
+/// State of the concurrent workers in the simulated world.
 struct ForeignScene {
   var chance: SeededGenerator
-  /// Those that live, in the order in which they have begun.
+  /// Running workers, in the order in which they started.
   var workers: [ForeignSeat] = []
-  /// The processes that were ever theirs, by which a connection is known as one of theirs.
+  /// All process ids that such workers ever had, to identify their connections.
   var pids: Set<Int32> = []
-  /// What was told as the key of each ticket.
+  /// The key that workers have received for each ticket.
   var keys: [TicketName: String] = [:]
   var begun = BegunAttempts()
 

@@ -1,12 +1,12 @@
-// Owns the two encodings in which a foreign worker speaks, as the page for those who write one has them (Wire, Workers): lines
-// of JSON, which are written and read here with nothing of the bank's own, and the frames of the protocol.
-// Invariant: what is said here keeps every rule of that page; who breaks one does so above. Failure: what the bank says and
-// cannot be understood is nil, and its promise is broken.
+// The two encodings of a concurrent worker, as the page for worker authors describes them (Wire, Workers):
+// lines of JSON, and the frames of the protocol. The lines are encoded here independently of the bank's
+// encoder. Invariant: every encoded message obeys that page; violations are made by the callers. Errors: an
+// undecodable message of the bank is a failure, and breaks a promise.
 import BankModel
 import JSON
 import Wire
 
-/// A customer as a worker was told of it.
+/// A customer as sent to a worker.
 struct ForeignOrder: Hashable {
   var day: Int64
   var lease: Lease
@@ -15,7 +15,7 @@ struct ForeignOrder: Hashable {
   var key: String
 }
 
-/// What the bank says to a worker.
+/// A message from the bank to a worker.
 enum BankWord {
   case welcome(beatMilliseconds: Int64)
   case refused(String)
@@ -24,7 +24,7 @@ enum BankWord {
   case close
 }
 
-/// What a worker says.
+/// A message from a worker.
 enum ForeignWord {
   case hello(services: [ServiceName]?, inHand: Int32)
   case ready
@@ -40,12 +40,13 @@ struct ForeignSpeech {
   private var frames = FrameDecoder(maximumBodyLength: FrameLimits.teller)
   private var line: [UInt8] = []
   private var heard: [[UInt8]] = []
-  /// The bank may send it away before it has heard in what it speaks, and then does so in a line.
+  /// True if the bank sends frames; nil before its first byte. It may refuse the worker before it has
+  /// received any byte and so knows the encoding, and then it sends a line.
   private var hearsFrames: Bool?
 
   init(speaksFrames: Bool) { self.speaksFrames = speaksFrames }
 
-  // MARK: - Hearing
+  // MARK: - Receiving
 
   mutating func append(_ bytes: some Collection<UInt8>) {
     if hearsFrames == nil { hearsFrames = speaksFrames && bytes.first != UInt8(ascii: "{") }
@@ -60,7 +61,7 @@ struct ForeignSpeech {
     }
   }
 
-  /// The next word of the bank; nil where there is none, and a failure where it is none.
+  /// The next message of the bank; nil if there is none, and a failure if it cannot be decoded.
   mutating func next() -> Result<BankWord, ForeignFault>? {
     if hearsFrames == true {
       do {
@@ -131,7 +132,7 @@ struct ForeignSpeech {
     }
   }
 
-  // MARK: - Speaking
+  // MARK: - Sending
 
   func bytes(of word: ForeignWord) -> [UInt8] {
     guard speaksFrames else { return Array((Self.line(of: word) + "\n").utf8) }
@@ -183,5 +184,5 @@ struct ForeignSpeech {
   }
 }
 
-/// What the bank has said that no worker can understand.
+/// A message of the bank that no worker can decode.
 struct ForeignFault: Error { var words: String }

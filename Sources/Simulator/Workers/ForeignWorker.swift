@@ -1,16 +1,16 @@
-// Owns a worker that is a program of its own, in the simulated world: it connects or is started at a window, has several
-// customers in hand, works at each for as long as chance says, and answers in any order. Nothing of it is the bank's.
-// Invariant: by itself it keeps every rule; it breaks one where the world tells it to. What it finds wrong with what it is told
-// is a broken promise: more customers than it takes, the same lease twice, another payload than was given.
+// A worker in the simulated world that is a program of its own. It connects or is started at a window, holds
+// several customers, works on each for a random time, and answers in any order. It shares no code with the
+// bank's workers. Invariant: it violates the protocol only if the world tells it to. It reports a broken
+// promise if it receives more customers than its capacity, one lease twice, or a wrong payload.
 import BankModel
 import Posix
 import Time
 
 final class ForeignWorker: SimulatedProgram {
-  /// A customer in its hands.
+  /// A customer that it holds.
   private struct Work {
     let order: ForeignOrder
-    /// To which coordinator it was connected when it got it.
+    /// Number of the coordinator to which it was connected when it received the customer.
     let coordinator: Int
     let due: MonotonicTime
     var nextBeat: MonotonicTime
@@ -20,7 +20,7 @@ final class ForeignWorker: SimulatedProgram {
 
   private unowned let process: SimulatedProcess
   private unowned let world: Simulation
-  /// The window at which it was started; nil where it comes by itself.
+  /// The window at which it was started; nil for an outside worker.
   private let window: String?
   private let services: [ServiceName]
   private let inHand: Int32
@@ -36,7 +36,7 @@ final class ForeignWorker: SimulatedProgram {
   private var coordinator = 0
   private var beatPause = TimeSpan.seconds(1)
   private var works: [Work] = []
-  /// Whom it had in hand when its connection was lost, and goes on with.
+  /// Customers that it held when its connection was lost, and on which it continues to work.
   private var lost: [Work] = []
   private var comesAt: MonotonicTime?
   private var exitCode: Int32?
@@ -59,7 +59,7 @@ final class ForeignWorker: SimulatedProgram {
 
   deinit { buffer.deallocate() }
 
-  // MARK: - Its turns
+  // MARK: - Turns
 
   func turn() throws(SystemError) -> Int32? {
     if let exitCode { return exitCode }
@@ -89,7 +89,7 @@ final class ForeignWorker: SimulatedProgram {
       say(.beat(works[place].order.lease, percent: chance.draw(0...1) == 0 ? nil : chance.draw(0...100)))
     }
     if let place = lost.firstIndex(where: { $0.due <= now }) {
-      // The answer to a lease of before: the bank must not hear it.
+      // An answer to a lease of an earlier connection, which the bank must ignore.
       let work = lost.remove(at: place)
       world.statistics.note(.workerLate)
       say(.done(work.order.lease, result: result(of: work)))
@@ -98,7 +98,7 @@ final class ForeignWorker: SimulatedProgram {
     flush()
   }
 
-  // MARK: - Its connection
+  // MARK: - Connection
 
   private func come(at now: MonotonicTime) {
     do throws(SystemError) {
@@ -152,14 +152,14 @@ final class ForeignWorker: SimulatedProgram {
     drop(for: .milliseconds(chance.draw(1...600)))
   }
 
-  /// Goes away, and comes back after a while.
+  /// Disconnects, and connects again after a pause.
   private func drop(for pause: TimeSpan) {
     if let registration { loop.deregister(registration) }
     registration = nil
     connection = nil
     unsaid.removeAll()
     (isReady, isClosing) = (false, false)
-    // Some go on with what they had begun, and say so when they are back.
+    // Some continue to work, and answer after they have connected again.
     lost = chance.draw(0...1) == 0 && !world.isCalm ? works : []
     works.removeAll()
     comesAt = process.clock + pause
@@ -184,7 +184,7 @@ final class ForeignWorker: SimulatedProgram {
     if let registration { try? loop.modify(registration, interest: .read) }
   }
 
-  // MARK: - What it hears
+  // MARK: - Messages from the bank
 
   private func hear(_ word: BankWord) {
     switch word {
@@ -201,7 +201,7 @@ final class ForeignWorker: SimulatedProgram {
       works[place].isAskedBack = true
       guard !works[place].isHung else { return }
       let work = works.remove(at: place)
-      // Its answer may be on its way already.
+      // Its answer may be in flight already.
       if chance.draw(0...3) == 0 { say(.done(lease, result: result(of: work))) } else { giveBack(work) }
     case .assign(let order): take(order)
     }
@@ -244,21 +244,21 @@ final class ForeignWorker: SimulatedProgram {
     }
   }
 
-  /// Says that it has not begun.
+  /// Returns a customer that it has not started.
   private func giveBack(_ work: Work) {
     let lease = work.order.lease
     world.foreign.begun.giveBack(TicketName(day: work.order.day, ticket: lease.ticket))
     say(.returned(lease))
   }
 
-  // MARK: - What the world does to it
+  // MARK: - Faults, called by the world
 
-  /// Goes on with those at whom nothing was done, and gives back whom it was asked for.
+  /// Resumes the work on abandoned customers.
   func release() {
     for place in works.indices where works[place].isHung { works[place].isHung = false }
   }
 
-  /// The same from outside; what is late is not said any more.
+  /// Ends its faults: resumes abandoned work, and drops late answers.
   func calm() {
     lost.removeAll()
     process.call {
@@ -267,17 +267,17 @@ final class ForeignWorker: SimulatedProgram {
     }
   }
 
-  /// Nothing is done any more at one of its customers.
+  /// Abandons the work on one of its customers; false if there is none.
   func hang() -> Bool {
     guard let place = works.firstIndex(where: { !$0.isHung }) else { return false }
     works[place].isHung = true
     return true
   }
 
-  /// Goes away for a while.
+  /// Disconnects for a while.
   func goAway(for pause: TimeSpan) { process.call { drop(for: pause) } }
 
-  /// Says bytes as they are.
+  /// Sends raw bytes.
   func say(raw bytes: [UInt8]) {
     process.call {
       unsaid += bytes
@@ -285,7 +285,7 @@ final class ForeignWorker: SimulatedProgram {
     }
   }
 
-  /// Says one thing twice: that somebody's work is done.
+  /// Sends one answer twice; false if it holds no customer.
   func repeatItself() -> Bool {
     guard isReady, let work = works.first(where: { !$0.isHung }) else { return false }
     process.call {
@@ -296,7 +296,7 @@ final class ForeignWorker: SimulatedProgram {
     return true
   }
 
-  /// Answers for somebody whom it does not hold.
+  /// Answers a lease that it does not hold; false if it is not ready.
   func lie(about lease: Lease) -> Bool {
     guard isReady else { return false }
     process.call {
@@ -306,7 +306,8 @@ final class ForeignWorker: SimulatedProgram {
     return true
   }
 
-  /// The bytes of an answer, for whoever cuts them. It is for nobody: of a frame that lacks its end the next one becomes the end.
+  /// Bytes of an answer, for callers that truncate them. Its lease is unknown, because the next frame may
+  /// complete a truncated one.
   func bytesOfAnAnswer() -> [UInt8] {
     speech.bytes(of: .done(Lease(ticket: 1_000_000, attempt: 1, generation: 1), result: "half"))
   }
@@ -315,7 +316,7 @@ final class ForeignWorker: SimulatedProgram {
   var holdsSomebody: Bool { !works.isEmpty }
 }
 
-/// What a foreign worker leaves behind: by whom, for whom and in which attempt the work was done.
+/// Result of a worker: identifies the coordinator, the customer and the attempt.
 struct ForeignResult: Equatable {
   let text: String
 

@@ -1,6 +1,6 @@
-// Owns the foreign workers of the simulated world: who starts them, who comes back, and what goes wrong with them.
-// It must not judge, but for what a worker was told of a customer. Invariant: whatever is drawn for them is drawn of their own
-// chance, so that histories without them go as ever.
+// Concurrent workers of the simulated world: their starts, their returns, their faults, and the check of each
+// customer that one receives. Invariant: all draws come from their own generator, so that histories without
+// them do not change.
 import BankModel
 import Glibc
 import Posix
@@ -10,7 +10,7 @@ import Time
 extension Simulation {
   var hasForeignWorkers: Bool { plan.foreign.isThere }
 
-  /// The first ones who come by themselves, and what lies there for those who are started.
+  /// Schedules the first outside workers, and creates the program file for those that are started at windows.
   func hireForeignWorkers() {
     guard hasForeignWorkers else { return }
     host.files.makeDirectories(Paths.directory(of: ForeignPlan.program))
@@ -28,7 +28,7 @@ extension Simulation {
     }
   }
 
-  /// What the path of the workers' program starts.
+  /// Maker of the program at the workers' path.
   func foreignProgram() -> ((SimulatedProcess) -> (any SimulatedProgram)?)? {
     guard hasForeignWorkers else { return nil }
     let seed = foreign.chance.next()
@@ -58,7 +58,7 @@ extension Simulation {
     agenda.add(.foreignerComes(worker.number), at: clock.now + .milliseconds(foreign.chance.draw(5...800)))
   }
 
-  /// A worker was given a customer: it carries what was given, and has the same key in every attempt.
+  /// Checks a customer that a worker has received: its payload, and the same key in every attempt.
   func checkOrder(_ order: ForeignOrder) {
     let name = TicketName(day: order.day, ticket: order.lease.ticket)
     if let known = foreign.keys.updateValue(order.key, forKey: name), known != order.key {
@@ -77,7 +77,7 @@ extension Simulation {
     }
   }
 
-  // MARK: - What goes wrong
+  // MARK: - Faults
 
   func planForeignFault() {
     if hasForeignWorkers { planFault(.foreignFault, &foreign.chance) { $0 / 3...$0 * 2 } }
@@ -94,7 +94,7 @@ extension Simulation {
     trace.line(clock.now, "trouble \(drawn) with worker \(process.pid)")
     switch drawn {
     case 0...1:
-      // Those who have somebody in hand have more to lose.
+      // A worker that holds customers has more to lose.
       let victim = foreign.workers.first { $0.worker?.holdsSomebody == true } ?? worker
       statistics.note(.workerKilled)
       victim.process.kill()
@@ -108,14 +108,14 @@ extension Simulation {
     case 6:
       statistics.note(.workerStopped)
       process.stop()
-      // Nobody ends one that has come by itself: somebody notices after a while.
+      // The bank does not kill an outside worker, so the world resumes it after a while.
       agenda.add(.relief(pid: process.pid), at: clock.now + .milliseconds(foreign.chance.draw(10...3_000)))
     case 7:
       statistics.note(.workerStopped)
       process.stand(until: clock.now + TimeSpan(nanoseconds: foreign.chance.draw(lease / 4...lease * 3)))
     case 8: if worker.worker?.repeatItself() == true { statistics.note(.workerLied) }
     case 9:
-      // What it says of its own would be an answer.
+      // Its own lease would be a valid answer.
       let others = checker.holders.filter {
         $0.window.service.isForForeigners && $0.window.isOutside != (worker.window == nil)
       }
@@ -150,7 +150,8 @@ extension Simulation {
     }
   }
 
-  /// Whether nobody is left whom only workers serve that come by themselves: a bank that closes does not wait for these.
+  /// True if no customer of these services is left but dead letters. A closing bank does not wait for
+  /// customers that only outside workers serve.
   var areForeignersServed: Bool {
     guard hasForeignWorkers else { return true }
     return checker.view.customers.values.allSatisfy {
@@ -158,12 +159,12 @@ extension Simulation {
     }
   }
 
-  /// Whether what is written on a connection is between the bank and such a worker.
+  /// True for a connection between the bank and such a worker.
   func isForeign(_ end: StreamEnd) -> Bool { foreign.pids.contains(end.maker) }
 }
 
 extension Service {
-  /// Whether those who serve it are programs of their own, in a history that has such.
+  /// True if concurrent workers serve it, in a history that has them.
   var isForForeigners: Bool {
     (ServiceName.branch.count..<ServiceName.branch.count + ForeignPlan.services.count).contains(index)
   }
