@@ -1,5 +1,5 @@
-// Owns the network between the branches and their books: how long anything takes, who is cut off, and which connections there
-// are. It must not know what is said. Invariant: what is drawn is drawn of the network's own chance.
+// The network between the branches and their shared database: delays, partitions, and the open connections.
+// Invariant: all draws come from the network's own generator.
 
 #if HAS_POSTGRES
   import BankModel
@@ -7,37 +7,37 @@
   import Time
 
   final class BooksNetwork {
-    /// How it is between one branch and the books.
+    /// Network conditions between one branch and the database.
     struct Weather {
-      /// The shortest way, in nanoseconds, and what comes on top.
+      /// The shortest delay in nanoseconds, and the maximum that is added to it.
       var base: Int64
       var spread: Int64
       var isSlowUntil = MonotonicTime(nanoseconds: 0)
       var isPartitionedUntil = MonotonicTime(nanoseconds: 0)
     }
 
-    /// What goes wrong with the next transaction of a branch.
+    /// A fault that hits the next transaction of a branch.
     enum Ambush {
-      /// The connection breaks, and the books do it a while later.
+      /// The connection breaks, and the server executes the transaction later.
       case late
-      /// The connection breaks when the books have done it.
+      /// The connection breaks after the server has executed the transaction.
       case unanswered
-      /// The branch dies, and the books do it when its epoch has just ended.
+      /// The branch is killed, and the server executes the transaction right after its epoch has ended.
       case untilTheEpochEnds
     }
 
     unowned let world: BranchSimulation
     private(set) var sessions: [BooksSession] = []
     var weather: [Weather] = []
-    /// Nobody reaches the books until then.
+    /// Time until which no branch can reach the server.
     var isAwayUntil = MonotonicTime(nanoseconds: 0)
-    /// The former server answers, too, until then.
+    /// Time until which the former server also accepts connections.
     var isFormerThereUntil = MonotonicTime(nanoseconds: 0)
-    /// So many notifications get lost.
+    /// Number of notifications still to be lost.
     var deafness = 0
     private var chance: SeededGenerator
     private var lastBackend: Int32 = 1_000
-    /// By the place of the branch.
+    /// By the index of the branch.
     private var ambushes: [Int: Ambush] = [:]
 
     init(seed: UInt64, in world: BranchSimulation) {
@@ -47,7 +47,7 @@
 
     private var now: MonotonicTime { world.clock.now }
 
-    /// How long something takes from a branch to the books, or back.
+    /// Delay from a branch to the server, or back.
     func delay(at place: Int) -> TimeSpan {
       let slowness: Int64 = weather[place].isSlowUntil > now ? 20 : 1
       return TimeSpan(nanoseconds: (weather[place].base + chance.draw(0...weather[place].spread)) * slowness)
@@ -61,10 +61,11 @@
       if isAwayUntil > clock {
         session.push(.lost("connection refused"), at: clock + .milliseconds(1))
       } else if weather[place].isPartitionedUntil > clock {
-        // Nobody answers: the branch gives it up by itself.
+        // No answer: the branch's own timeout ends the attempt.
       } else {
         session.isAlive = true
-        // Without having seen the new server nobody can know the former one.
+        // Only a branch that has seen the new server can recognize the former one, so no other branch is
+        // connected to it.
         session.isStale =
           isFormerThereUntil > clock && world.offices[place].knownTimeline == world.books.timeline
           && chance.draw(0...1) == 0
@@ -78,7 +79,7 @@
       world.agenda.add(.arrival(session), at: moment)
     }
 
-    /// What is due of what a branch has sent comes to the books.
+    /// Delivers a branch's request to the server if it is due.
     func arrive(_ session: BooksSession) {
       guard let due = session.nextArrival, session.isAlive else { return session.dropRequests() }
       let healed = weather[session.place].isPartitionedUntil
@@ -112,7 +113,7 @@
       }
     }
 
-    // MARK: - What goes wrong
+    // MARK: - Faults
 
     /// The server ends its process for a connection.
     func end(_ session: BooksSession) {
@@ -122,11 +123,11 @@
       tidy()
     }
 
-    /// A connection breaks: what was asked may still be done, and nobody is told.
+    /// Breaks a connection: requests in flight may still be executed, but no answer arrives.
     func cut(_ session: BooksSession) {
       let kept = Int(chance.draw(0...Int64(session.toServer.count)))
       session.cut(keepingRequests: kept, noticedAt: now + .milliseconds(chance.draw(0...30)))
-      // What stays comes late.
+      // The remaining requests arrive late.
       session.holdUp(until: now + .milliseconds(chance.draw(0...400)))
       if kept == 0, chance.draw(0...1) == 0 { session.isAlive = false }
     }
@@ -138,7 +139,7 @@
       "bank-intake-list",
     ]
 
-    /// A branch has sent something.
+    /// Arms a planned fault if a branch has sent a matching transaction.
     func hasSent(_ session: BooksSession, _ segment: [PostgresCall]) {
       guard let ambush = ambushes[session.place],
         segment.contains(where: { Self.ambushed.contains($0.statement.name) })
@@ -166,7 +167,7 @@
       }
     }
 
-    /// The epoch of a branch has ended: what has waited for that comes now.
+    /// Delivers the requests that have waited for the end of a branch's epoch.
     func release(_ name: String? = nil) {
       for session in sessions where session.waitsForTheEnd {
         guard name == nil || world.offices[session.place].name == name else { continue }
@@ -178,12 +179,12 @@
 
     var open: [BooksSession] { sessions.filter { $0.isAlive && $0.isHeard && !$0.isCut } }
 
-    /// A branch is cut off from everything. Connections that hear nothing for too long are given up.
+    /// Cuts a branch off from everything. Connections that receive nothing for too long are given up.
     func partition(_ place: Int, for span: TimeSpan) {
       weather[place].isPartitionedUntil = max(weather[place].isPartitionedUntil, now + span)
       for session in open where session.place == place {
         if span > .milliseconds(3_400) {
-          // What is on its way will not come, and the server's process hangs for a while.
+          // Requests in flight are lost, and the server's process hangs for a while.
           session.cut(keepingRequests: 0, noticedAt: now + .milliseconds(chance.draw(3_000...4_000)))
         } else {
           session.holdUp(until: now + span)
@@ -192,7 +193,7 @@
       }
     }
 
-    /// The server dies, with every process of it.
+    /// The server and all its processes are killed.
     func loseServer(for span: TimeSpan) {
       isAwayUntil = now + span
       for session in sessions where session.isAlive {

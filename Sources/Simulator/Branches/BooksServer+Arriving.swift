@@ -1,5 +1,5 @@
-// Owns how the simulated server takes in large requests: slices that arrive, tickets for what has arrived whole, and customers who
-// come in behind that. Invariant: as that of the production statements.
+// Large requests in the simulated server: slices that arrive, tickets for complete requests, and the
+// unpacking of their customers afterwards. Invariant: that of the production statements.
 
 #if HAS_POSTGRES
   import BankModel
@@ -12,7 +12,7 @@
       var branch, epoch, number: Int64
     }
 
-    /// Customers of one slice, and how many are in front of them.
+    /// Customers of one slice, and the number of customers before them.
     struct ArrivingSlice {
       var before: Int64
       var arriving: Arriving
@@ -20,7 +20,7 @@
       var digests: [Int64]
     }
 
-    /// A request that has its tickets, and whose customers are still coming in.
+    /// A request with tickets whose customers are still being unpacked.
     struct Batch {
       var name: RequestName
       var first, next, last, issued: Int64
@@ -94,7 +94,8 @@
       return [[.boolean(isLeft), .integer(0)]]
     }
 
-    /// The first ticket of a lane behind which nobody is claimed.
+    /// First ticket of a lane that may not be claimed yet, because a large request is still being unpacked
+    /// there; `.max` if there is none.
     func gate(_ lane: Int64) -> Int64 {
       if makes(.claimsPastTheArriving) { return .max }
       return batches.lazy.filter { $0.lanes.contains(lane) }.map(\.next).min() ?? .max
@@ -125,12 +126,12 @@
       return []
     }
 
-    /// Whether a branch has left slices of a request that has no tickets.
+    /// True if a branch has left slices of a request without tickets.
     func hasLeftSlices(_ branch: Int64) -> Bool {
       arriving.keys.contains { name in name.branch == branch && !batches.contains { $0.name == name } }
     }
 
-    /// Those who have tickets and are still coming in, by branch and lane.
+    /// Customers with tickets who are not unpacked yet, by branch and lane.
     func comingIn() -> [[Int64]: Tally] {
       var sums: [[Int64]: Tally] = [:]
       for batch in batches {

@@ -1,5 +1,5 @@
-// Owns what the simulated server does with branches, their epochs and their claims.
-// Invariant: as that of the production statements, line by line: what they do stands beside them.
+// Branches, their epochs and their claims in the simulated server. Invariant: that of the production
+// statements, line by line; their documentation says what each does.
 
 #if HAS_POSTGRES
   import BankModel
@@ -135,13 +135,13 @@
 
     // MARK: - Claiming
 
-    /// Those who wait in a lane, of these tickets, in order.
+    /// Waiting tickets of a lane within a range, in order.
     func tickets(in lane: Int64, _ range: ClosedRange<Int64>) -> [Int64] {
       customers.values.filter { $0.state == 1 && $0.lane == lane && range.contains($0.ticket) }.map(\.ticket)
         .sorted()
     }
 
-    /// The last ticket of a lane that was ever claimed.
+    /// The last ticket of a lane in any claim or returned range: the end of what was ever claimed.
     func front(_ lane: Int64) -> Int64 {
       max(
         claims.lazy.filter { $0.lane == lane }.map(\.last).max() ?? 0,
@@ -197,7 +197,8 @@
       return underLock(page)
     }
 
-    /// A page of three, or of six, stands for one that is too long to be sent under the lane's lock.
+    /// A page whose length is a multiple of three stands for one that is too long to be sent under the lane's
+    /// lock.
     private func underLock(_ tickets: [Int64]) -> [[PostgresValue]] {
       guard !tickets.isEmpty, tickets.count % 3 == 0 else { return page(tickets) }
       return [[.integer(-1)] + Array(repeating: .integer(0), count: 7) + [.boolean(false), .null, .null]]
@@ -224,9 +225,9 @@
       page(claims(call).flatMap { tickets(in: $0.lane, $0.first...$0.last) })
     }
 
-    // MARK: - Coming back
+    // MARK: - Returning
 
-    /// Whoever comes back to be nobody's: who is due, dead letters, and whom a branch has not served.
+    /// Returns customers to the shared queue: due ones, dead letters, and those that a branch has not served.
     func comeBack(_ call: PostgresCall) -> [[PostgresValue]] {
       guard isPresent(call.owner) else { return [[.integer(0), .integer(0), .boolean(false)]] }
       let kind = call.statement.name
@@ -283,7 +284,7 @@
       }
     }
 
-    /// A ticket leaves the claim in which it lies.
+    /// Removes a ticket from the claim that contains it, which may split the claim.
     private func cutOut(_ row: Row) {
       guard let place = claims.firstIndex(where: { $0.holds(row) }) else { return }
       let claim = claims.remove(at: place)

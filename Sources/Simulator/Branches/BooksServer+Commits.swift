@@ -1,5 +1,5 @@
-// Owns what the simulated server does with the transactions of a branch, with tickets, and with what an operator wants.
-// Invariant: as in the production statements, nothing is done for an epoch that has ended, and a commit is nothing without the
+// Transactions of a branch, tickets, and an operator's requests in the simulated server. Invariant: as in the
+// production statements, nothing is done for an epoch that has ended, and a commit has no effect without the
 // one before it.
 
 #if HAS_POSTGRES
@@ -18,7 +18,7 @@
       isPresent(owner) || makes(.completesWithoutTheEpoch)
     }
 
-    /// Whether the epoch goes on, and whether the commit counts.
+    /// Starts a commit. `fence`: the epoch is still valid; `good`: the preceding commit is present.
     private func begin(_ call: PostgresCall) throws(Refusal) -> (fence: Bool, good: Bool) {
       checker.hasSent(call.owner, isPresent: isPresent(call.owner))
       guard mayCommit(call.owner) else { return (false, false) }
@@ -59,7 +59,7 @@
         changes[row.lane, default: Tally()] += Tally(leaving: row.state)
         changes[row.lane, default: Tally()] += Tally(outcome: outcome)
       }
-      // Where everybody is there the branch has added up.
+      // If no customer is missing, the branch's own sums for each lane apply.
       let sums = call.values.count - 7
       if call.integer(sums) == Int64(done.count) {
         changes = [:]
@@ -128,7 +128,7 @@
       return tickets.sorted { $0.key < $1.key }.map { [.integer($0.key), .integers($0.value)] }
     }
 
-    // MARK: - What an operator wants
+    // MARK: - Requests of an operator
 
     func cancel(_ call: PostgresCall) -> [[PostgresValue]] {
       guard isPresent(call.owner) else { return [[.boolean(false), .null]] }
@@ -146,7 +146,7 @@
       return [[.boolean(true), .integer(row.state)]]
     }
 
-    /// Those whom this branch has claimed and somebody has taken out.
+    /// Cancelled customers that this branch has claimed.
     func takenOut(_ call: PostgresCall) -> [[PostgresValue]] {
       let tickets = receipts.values.filter { receipt in
         receipt.outcome == 2 && claims.contains { $0.owner == call.owner && $0.holds(receipt.row) }
@@ -172,7 +172,8 @@
       return [[.boolean(true), .integer(1)]]
     }
 
-    /// Before a branch joins: the day goes on where it could not be ended.
+    /// Runs before a branch joins: continues a draining day if no branch, nor an unclosed epoch of this one,
+    /// is left to end it.
     func goOn(_ call: PostgresCall) -> [[PostgresValue]] {
       let holds = branches.contains { !$0.isClosed && ($0.name == call.text(0) || $0.expires > now) }
       guard isDraining, !holds else { return [] }
@@ -197,7 +198,7 @@
       return []
     }
 
-    // MARK: - Looking
+    // MARK: - Queries
 
     func lookAtDay(_ call: PostgresCall) -> [[PostgresValue]] {
       let first = nowMilliseconds - call.integer(0)
@@ -235,7 +236,7 @@
       }
     }
 
-    /// A lane of which the counts are not those of the rows; nil where there is none.
+    /// Description of a lane whose counts differ from its rows; nil if there is none.
     func miscounted() -> String? {
       var sums: [Int64: Tally] = [:]
       for (key, counts) in tally where key.lane > 0 { sums[key.lane, default: Tally()] += counts }

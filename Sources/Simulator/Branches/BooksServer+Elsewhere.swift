@@ -1,5 +1,5 @@
-// Owns what a branch finds at the address of its books while it leads to something else: to an empty database, or to a server from
-// which another one has taken over. Invariant: there a branch may ask what it is, and nothing else.
+// The wrong server at the database's address: an empty database, or a server whose standby was promoted.
+// Invariant: a branch may only send queries that identify such a server.
 
 #if HAS_POSTGRES
   import BankModel
@@ -7,7 +7,7 @@
   import Time
 
   extension BooksServer {
-    /// The number of the books, and the identifier of their server.
+    /// Number of the database, and the identifier of its server.
     static let number: Int64 = 7
     static let system: Int64 = 77
 
@@ -18,7 +18,7 @@
       ]
     }
 
-    /// A branch that asks more than who the server is has seen that.
+    /// A branch whose transaction does more than identify the server has seen its timeline.
     func noteServer(of session: BooksSession, _ segment: [PostgresCall]) {
       let office = world.offices[session.place]
       guard session.isOf(office.process),
@@ -27,7 +27,7 @@
       office.knownTimeline = timeline
     }
 
-    /// Executes a segment where the books are not.
+    /// Executes a segment on the wrong server.
     func executeElsewhere(
       _ segment: [PostgresCall], from session: BooksSession
     ) throws(Refusal) -> [PostgresRows] {

@@ -1,5 +1,6 @@
-// Owns how the simulated server gives tickets: to a request with a key of its own or without one, and to a list whose customers
-// have keys. Invariant: tickets are one series, a key has its tickets once, and so has a request, in whatever epoch it is repeated.
+// Ticket assignment in the simulated server: for a request with or without a key of its own, and for a list
+// whose customers have keys. Invariant: tickets are one series. A key gets tickets once, and so does a
+// request, in whatever epoch it is repeated.
 
 #if HAS_POSTGRES
   import BankModel
@@ -8,7 +9,7 @@
   import Time
 
   extension BooksServer {
-    /// What is asked for, in columns.
+    /// Requested customers, in columns.
     struct Arriving {
       var bases: [Int64] = [], amounts: [Int64] = [], accounts: [Int64] = [], dues: [Int64] = []
       var articles: [String?] = []
@@ -35,8 +36,8 @@
     var lastTicket: Int64 { intake.lazy.filter { $0.day == self.day }.map(\.last).max() ?? 0 }
 
     /// - Parameters:
-    ///   - by: the branch that has asked; nil for one that may be gone.
-    ///   - owner: whose count it is, and by which commit.
+    ///   - by: the branch that sent the request; nil for one that may be gone.
+    ///   - owner: the branch and epoch that count the customer, in `commit`.
     func add(
       _ place: Int, of arriving: Arriving, as ticket: Int64, issued: Int64, for by: BranchOwner?,
       _ owner: BranchOwner, _ commit: Int64
@@ -56,14 +57,14 @@
         lane: row.lane)
     }
 
-    /// Lanes in which nobody stood whom nobody had, before these came.
+    /// Lanes of the new customers that had no unclaimed customer before them.
     private func empty(_ bases: [Int64]) -> [Int64] {
       Set(bases.filter { $0 >> 60 == 1 }.map { PostgresPosition.lane($0) }).filter { !hasUnclaimed($0) }
         .sorted()
     }
 
     private func firstNumber() -> Int64 { lastTicket + 1 + (strikes(.leavesGaps) ? 1 : 0) }
-    /// Of the day behind the one that is looked at nothing is looked at.
+    /// Nothing is checked of the day after the one that is simulated.
     private var isShut: Bool { isDraining && !makes(.takesInWhileItDrains) || checker.dayHasEnded }
 
     func takeIn(_ call: PostgresCall) -> [[PostgresValue]] {
@@ -80,8 +81,8 @@
     }
 
     /// - Parameters:
-    ///   - isWhole: whether everything that is asked for is there.
-    ///   - fill: called when there are tickets.
+    ///   - isWhole: true if all requested customers have arrived.
+    ///   - fill: called after the tickets were assigned.
     func takeIn(
       _ call: PostgresCall, whole isWhole: Bool, _ fill: (Given) -> Void
     ) -> [[PostgresValue]] {

@@ -1,5 +1,6 @@
-// Owns what the simulated server does about the stocks of branches, and about a drain that has come to nothing: as the production
-// statements. Invariant: whatever may be put by for somebody who was cancelled is noted until its branch takes the note out.
+// Stock releases of branches, and the end of an abandoned drain, in the simulated server, as in the
+// production statements. Invariant: every possible stock order of a cancelled customer stays recorded until
+// its branch removes the record.
 
 #if HAS_POSTGRES
   import BankModel
@@ -8,19 +9,19 @@
   import Time
 
   extension BooksServer {
-    /// The branch that alone serves a lane; nil for all.
+    /// The only branch that serves a lane; nil if all do.
     func owner(of lane: Int64) -> Int64? {
       lanes.first { $0.number == lane }.flatMap { $0.branch > 0 ? $0.branch : nil }
     }
 
-    /// Notes what may be put by for somebody who was cancelled.
+    /// Records that the stock of a branch may hold something for a cancelled customer.
     func owe(_ row: Row) {
       if let owner = owner(of: row.lane), !makes(.forgetsWhatIsOwed) {
         releases[row.ticket] = (owner, row.issued)
       }
     }
 
-    /// The same of those whom a commit has cancelled.
+    /// Records the same for the customers that a commit has cancelled.
     func owe(_ call: PostgresCall) -> [[PostgresValue]] {
       for ticket in call.integers(3) {
         guard let receipt = receipts[ticket], receipt.owner == call.owner, receipt.commit == call.integer(2),
@@ -45,7 +46,7 @@
       }
     }
 
-    /// Where nobody drains the bank any more it takes customers again.
+    /// Ends the drain if no other open branch is present, so that the bank admits customers again.
     func endDrain(_ call: PostgresCall, _ turn: Turn) -> [[PostgresValue]] {
       let isOpen = branches.contains { $0.id != turn.fencing && !$0.isClosed && $0.expires > now }
       if call.integer(0) == 1, !isOpen { isDraining = false }

@@ -1,7 +1,7 @@
-// Owns the books of a shared bank as a simulated PostgreSQL keeps them: its tables, and what each statement of the branches does
-// with them, by the statement's name. Between two transactions there is nothing: a segment is executed in one stroke, and what a
-// real server does with two at once is tried with real servers. It must not judge: the checker is told of everything.
-// Invariant: a transaction that is refused changes nothing, and what it does follows from the tables and the clock alone.
+// The database of a shared bank as a simulated PostgreSQL: its tables, and the effect of each of the
+// branches' statements, by its name. A segment executes atomically; concurrent transactions are tested with
+// real servers. The checker receives everything. Invariant: a refused transaction changes nothing, and
+// effects depend on the tables and the clock alone.
 
 #if HAS_POSTGRES
   import BankModel
@@ -9,7 +9,7 @@
   import PostgresStore
   import Time
 
-  /// A branch in one of its epochs, for those who look on.
+  /// A branch in one of its epochs, as the checker identifies it.
   struct BranchOwner: Hashable, CustomStringConvertible {
     var branch: Int64
     var epoch: Int64
@@ -22,7 +22,7 @@
       var name: String
       var epoch: Int64 = 0
       var expires: MonotonicTime
-      /// The same by the calendar of the server, in microseconds.
+      /// The same time by the server's calendar, in microseconds since 1970.
       var expiresByCalendar: Int64 = 0
       var host = ""
       var isClosed = false
@@ -57,7 +57,7 @@
       var owner: BranchOwner
       var commit: Int64
       var outcome: Int64
-      /// Who it was.
+      /// The customer's row.
       var row: Row
     }
 
@@ -100,26 +100,28 @@
       var words: String
     }
 
-    /// What is so within the present transaction alone.
+    /// State within one transaction.
     struct Turn {
       /// The branch whose epoch this transaction has ended.
       var fencing: Int64?
       var hasEndedDay = false
-      /// Rows of commits that were begun here.
+      /// The connection that executes the transaction.
       var session: BooksSession
     }
 
     unowned let world: BranchSimulation
     var branches: [Branch] = []
     var lanes: [(number: Int64, service: Int64, priority: Int64, branch: Int64)] = []
-    /// Cancelled tickets for which the stock of a branch may hold something: the branch, and the moment of issue.
+    /// Cancelled tickets for which the stock of a branch may hold something: the branch, and the time of
+    /// issue.
     var releases: [Int64: (branch: Int64, issued: Int64)] = [:]
     var customers: [Int64: Row] = [:]
     var claims: [Claim] = []
     var returned: [Piece] = []
     var receipts: [Int64: Written] = [:]
     var intake: [Given] = []
-    /// Slices of requests that have no tickets yet or are still coming in, and those of them that have their tickets.
+    /// Slices of requests that have no tickets yet or are being unpacked, and the requests among them that
+    /// have tickets.
     var arriving: [RequestName: [Int64: ArrivingSlice]] = [:]
     var batches: [Batch] = []
     var tally: [TallyKey: Tally] = [:]
@@ -127,16 +129,16 @@
     var attempts: Set<[Int64]> = []
     var day: Int64 = 1
     var isDraining = false
-    /// What the calendar of the server is ahead of the world's, in milliseconds.
+    /// Lead of the server's calendar over the world's, in milliseconds.
     var calendarError: Int64 = 0
-    /// Whoever wants room is refused until then.
+    /// Time until which writing transactions are refused for lack of space.
     var fullUntil = MonotonicTime(nanoseconds: 0)
-    /// So many transactions are refused because they were in each other's way.
+    /// Number of transactions still to be refused as deadlocks.
     var conflicts = 0
     private var lastBranch: Int64 = 0
-    /// The server has taken over so often.
+    /// The server's timeline: incremented by each promotion.
     var timeline: Int64 = 1
-    /// The address leads to an empty database until then.
+    /// Time until which the address leads to an empty database.
     var emptyUntil = MonotonicTime(nanoseconds: 0)
 
     init(in world: BranchSimulation) { self.world = world }
@@ -145,7 +147,7 @@
     var now: MonotonicTime { world.clock.now }
     var nowMilliseconds: Int64 { world.clock.moment.wall.milliseconds + calendarError }
     func makes(_ bug: PlantedBranchBug) -> Bool { world.bug == bug }
-    /// Whether a mistake that is only made now and then is made now.
+    /// True if an occasional bug takes effect this time.
     func strikes(_ bug: PlantedBranchBug) -> Bool { world.bug == bug && world.bugChance.draw(0...2) == 0 }
 
     func isPresent(_ owner: BranchOwner) -> Bool {
@@ -167,7 +169,7 @@
 
     // MARK: - A transaction
 
-    /// Executes a segment.
+    /// Executes a segment as one transaction.
     func execute(_ segment: [PostgresCall], from session: BooksSession) throws(Refusal) -> [PostgresRows] {
       guard !session.isStale, emptyUntil <= now else { return try executeElsewhere(segment, from: session) }
       noteServer(of: session, segment)
@@ -306,7 +308,7 @@
     }
   }
 
-  // MARK: - What a call says
+  // MARK: - Parameters of a call
 
   extension PostgresCall {
     func integer(_ place: Int) -> Int64 {
@@ -338,7 +340,7 @@
   }
 
   extension BooksServer.Tally {
-    /// Somebody does not wait (1), is not delayed (2) or no dead letter (3) any more.
+    /// A customer leaves a state: waiting (1), delayed (2) or dead (3).
     init(leaving state: Int64) {
       self.init()
       switch state {
@@ -348,7 +350,7 @@
       }
     }
 
-    /// Somebody has a receipt: was served (1), was cancelled (2), or went without (3).
+    /// A customer gets a receipt: served (1), cancelled (2), or out of stock (3).
     init(outcome: Int64) {
       self.init()
       switch outcome {

@@ -1,6 +1,6 @@
-// Owns one connection of a branch to the simulated books: what is on its way in either direction, and what is left of it when it
-// breaks. It must not know a statement.
-// Invariant: the bytes of one direction arrive in order; a request arrives once or never, and whoever has sent it cannot tell.
+// One connection of a branch to the simulated database: the messages in flight in both directions, and what
+// is left of them after it breaks. Invariant: the messages of one direction arrive in order. A request
+// arrives once or never, and its sender cannot tell which.
 
 #if HAS_POSTGRES
   import Posix
@@ -10,22 +10,22 @@
   final class BooksSession: PostgresSession, FarEnd {
     unowned let network: BooksNetwork
     unowned let process: SimulatedProcess
-    /// The same process as long as it exists: what it has sent may come to the server when it is gone.
+    /// The same process while it exists: its requests may reach the server after it has exited.
     private weak var sender: SimulatedProcess?
-    /// The branch from which it comes, by its place in the world.
+    /// Index of its branch in the world.
     let place: Int
     let backend: Int32
     private(set) var descriptor: Int32 = -1
-    /// Whether the server has a process for it: from when it was made until that has ended.
+    /// True while the server has a process for it.
     var isAlive = false
-    /// Whether somebody at the branch hears it.
+    /// True while the branch reads from it.
     private(set) var isHeard = true
-    /// Whether it was cut: nothing goes from the branch to the server any more, or back.
+    /// True after it was cut: the branch sends and receives nothing more.
     private(set) var isCut = false
     var listens = false
-    /// Whether it is at a server from which another one has taken over.
+    /// True if its server is a former one, whose standby was promoted.
     var isStale = false
-    /// Whether what is on its way to the server comes there when the epoch of its branch ends.
+    /// True if its requests in flight arrive when the epoch of its branch ends.
     var waitsForTheEnd = false
     private(set) var toServer: [(due: MonotonicTime, segment: [PostgresCall])] = []
     private var toBranch: [(due: MonotonicTime, word: PostgresWord)] = []
@@ -36,12 +36,12 @@
       sender = process
     }
 
-    /// Whether a process that exists has made it.
+    /// True if an existing process has made it.
     func isOf(_ process: SimulatedProcess?) -> Bool { process.map { $0 === sender } ?? false }
 
     func take(_ descriptor: Int32) { self.descriptor = descriptor }
 
-    // MARK: - As the branch sees it
+    // MARK: - Seen from the branch
 
     func send(_ segment: [PostgresCall]) {
       guard process.survives(), !isCut, isHeard else { return }
@@ -75,9 +75,9 @@
       toBranch.removeAll()
     }
 
-    // MARK: - As the network sees it
+    // MARK: - Seen from the network
 
-    /// Something comes to the branch.
+    /// Sends something to the branch.
     func push(_ word: PostgresWord, at moment: MonotonicTime) {
       guard isHeard, !isCut else { return }
       lastDown = max(lastDown, moment)
@@ -85,7 +85,7 @@
       process.host.wake(process, at: lastDown)
     }
 
-    /// The oldest request comes to the server.
+    /// Takes the oldest request, which has reached the server.
     func takeArrival() -> [PostgresCall]? {
       guard !toServer.isEmpty else { return nil }
       return toServer.removeFirst().segment
@@ -93,24 +93,25 @@
 
     var nextArrival: MonotonicTime? { toServer.first?.due }
 
-    /// What is on its way to the server comes later.
+    /// Delays the requests in flight to the server.
     func holdUp(until moment: MonotonicTime) {
       for place in toServer.indices { toServer[place].due = max(toServer[place].due, moment) }
       lastUp = max(lastUp, moment)
     }
 
-    /// What is on its way to the server comes now.
+    /// Makes the requests in flight to the server arrive now.
     func hurry(to moment: MonotonicTime) {
       for place in toServer.indices { toServer[place].due = moment }
     }
 
-    /// What is on its way to the branch comes later.
+    /// Delays the messages in flight to the branch.
     func holdBack(until moment: MonotonicTime) {
       for place in toBranch.indices { toBranch[place].due = max(toBranch[place].due, moment) }
       lastDown = max(lastDown, moment)
     }
 
-    /// It breaks. What is on its way to the server may still come there, and of what is on its way to the branch nothing does.
+    /// Breaks it: the first requests in flight may still reach the server, but no message in flight reaches
+    /// the branch.
     func cut(keepingRequests kept: Int, noticedAt moment: MonotonicTime) {
       guard !isCut else { return }
       if kept < toServer.count { toServer.removeLast(toServer.count - kept) }
@@ -120,7 +121,7 @@
       isCut = true
     }
 
-    /// The server's process ends, and what has not come to it never will.
+    /// The server's process has exited: requests in flight are lost.
     func dropRequests() { toServer.removeAll() }
   }
 

@@ -1,49 +1,49 @@
-// Owns every promise of a bank of several branches, and the memory that it takes to judge them: who has whom, in which epoch, who
-// has finished whom, what clients asked for and were told. It follows what takes effect in the books and what is said to people,
-// and asks nobody what it can know by itself.
-// Invariant: it changes nothing. The first promise that was broken is the outcome of the history.
+// Checks of all promises of a bank of several branches, with the state that they need: the holder and epoch
+// of each customer, the receipts, and the requests and answers of clients. Follows the effects in the
+// database and the answers, and asks no component for what it can find out itself. Invariant: it changes
+// nothing. The first broken promise is the outcome of the history.
 
 #if HAS_POSTGRES
   import BankModel
   import Time
 
   final class BranchChecker {
-    /// A customer, as far as one can know.
+    /// A customer as far as it can be observed.
     struct Person {
       var line: Int64
       var account: AccountNumber
-      /// As in the books: 1 waiting, 2 delayed, 3 dead.
+      /// As in the database: 1 waiting, 2 delayed, 3 dead.
       var state: Int64
       var holder: BranchOwner?
-      /// By the calendar of the books: nobody calls before that.
+      /// Due time by the database's calendar; no branch may call the customer before.
       var due: Int64?
       var wasClaimed = false
     }
 
-    /// What somebody has asked for with an account of its own.
+    /// The customers that a client has requested with one account.
     struct Expected {
       var group: Int
       var service: Service?
       var priority: Priority
       var amount: Won?
-      /// So many customers have this account.
+      /// Number of customers with this account.
       var count: Int64 = 1
-      /// How long they wait before they are called, in milliseconds.
+      /// Requested delay in milliseconds; nil for none.
       var delay: Int64?
     }
 
     unowned let world: BranchSimulation
     private(set) var people: [TicketNumber: Person] = [:]
-    /// Who has a receipt, and by whom.
+    /// The branch and epoch that has written each receipt.
     private(set) var finished: [TicketNumber: BranchOwner] = [:]
     private(set) var cancelledTickets: Set<TicketNumber> = []
     private(set) var issuedLast: TicketNumber = 0
-    /// For whom a stock may hold something, having been cancelled.
+    /// Cancelled customers for whom a stock may hold something.
     private var owed: Set<TicketNumber> = []
     private(set) var dayEndedAt: MonotonicTime?
     var dayHasEnded: Bool { dayEndedAt != nil }
     private var epochs: [Int64: Int64] = [:]
-    /// Until when an epoch lasts, by the clock of the books.
+    /// End of each epoch's lease, by the database's clock.
     private var leases: [BranchOwner: MonotonicTime] = [:]
     private var everHeld: Set<Held> = []
     private var keys: [String: ClosedRange<TicketNumber>] = [:]
@@ -53,7 +53,7 @@
     private var fronts: [Int64: TicketNumber] = [:]
     private var lastAccount: AccountNumber = 0
     private var lastGroup = 0
-    /// What clients were told of their groups.
+    /// Tickets that clients have received, by group.
     private var told: [Int: ClosedRange<TicketNumber>] = [:]
 
     private struct Held: Hashable {
@@ -68,9 +68,9 @@
     }
     private func isPresent(_ owner: BranchOwner) -> Bool { epochs[owner.branch] == owner.epoch }
 
-    // MARK: - What is asked for
+    // MARK: - Requests
 
-    /// Accounts that nobody has had, for one request.
+    /// Reserves unused accounts for one request.
     func newAccounts(_ count: Int64) -> (group: Int, first: AccountNumber) {
       lastGroup += 1
       defer { lastAccount += count }
@@ -109,7 +109,7 @@
       epochs[owner.branch] = owner.epoch + 1
     }
 
-    /// Whether somebody may be handed out by a branch at a moment, in any of its epochs.
+    /// True if a branch may assign customers at a time, in any of its epochs.
     func mayHandOut(_ branch: Int64, at moment: MonotonicTime) -> Bool {
       leases.contains { $0.key.branch == branch && moment < $0.value }
     }
@@ -127,7 +127,7 @@
       }
     }
 
-    /// The claims of former epochs of a branch are no claims any more.
+    /// A branch's earlier epochs must have no claims any more.
     func gaveBack(of branch: Int64, before epoch: Int64) {
       for (ticket, person) in people {
         guard let holder = person.holder, holder.branch == branch, holder.epoch < epoch else { continue }
@@ -233,9 +233,9 @@
       people[ticket]?.due = nil
     }
 
-    // MARK: - What a branch does
+    // MARK: - Effects of a branch
 
-    /// A transaction has come to the books.
+    /// A transaction has reached the database.
     func hasSent(_ owner: BranchOwner, isPresent: Bool) { if !isPresent { world.statistics.ofZombies += 1 } }
 
     func repeated(_ owner: BranchOwner, _ number: Int64) {
@@ -306,7 +306,7 @@
       dayEndedAt = world.clock.now
     }
 
-    // MARK: - What is said
+    // MARK: - Answers
 
     func clientHeard(first: TicketNumber, last: TicketNumber, group: Int, isList: Bool) {
       guard first > 0, first <= last else { return }
@@ -335,7 +335,7 @@
       violate(.notDurable, "the end of ticket \(ticket) is acknowledged, and it has no receipt")
     }
 
-    /// A branch has heard that it has finished these.
+    /// A branch was notified that it has finished these customers.
     func settled(_ tickets: [TicketNumber], by branch: Int64) {
       for ticket in tickets where finished[ticket]?.branch != branch || cancelledTickets.contains(ticket) {
         violate(
@@ -347,7 +347,7 @@
 
     // MARK: - The end
 
-    /// Nobody is left but those whose juice a branch would have to make that is gone for good.
+    /// True if no customer is left but those whose juice only a lost branch could make.
     var isFinished: Bool { people.allSatisfy { world.isLost(world.books.owner(of: $0.value.line)) } }
     var deadCount: Int { people.values.count { $0.state == 3 } }
 

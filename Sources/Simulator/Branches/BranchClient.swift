@@ -1,5 +1,6 @@
-// Owns one client of a branch: what it wants, what it was told, and how it behaves when its connection breaks. It must not know the
-// queue. Invariant: a request with keys is repeated until it is answered, at this branch or at another; one without is never.
+// One client of a branch: its requests, the answers that it received, and its behaviour when its connection
+// breaks. Invariant: a request with keys is repeated until it is answered, at this branch or at another; one
+// without is never repeated.
 
 #if HAS_POSTGRES
   import BankModel
@@ -44,7 +45,7 @@
     var isReady: Bool { state == .ready }
     var isContent: Bool { commandsLeft == 0 && outstanding.isEmpty && again.isEmpty }
     var hasNothingOpen: Bool { outstanding.isEmpty }
-    /// It goes on elsewhere with what it has not been told.
+    /// Takes its unanswered requests, which another client continues.
     func takeOver() -> [Wish] {
       defer { again.removeAll() }
       commandsLeft = 0
@@ -102,11 +103,11 @@
       state = .away
       again += outstanding.filter(\.wish.isRepeated).map(\.wish)
       outstanding.removeAll()
-      // Somebody goes to another branch.
+      // Sometimes the requests go to another branch.
       if !again.isEmpty, chance.draw(0...2) == 0 { world.sendElsewhere(from: self) }
     }
 
-    // MARK: - What it hears
+    // MARK: - Answers
 
     private func hear(_ message: BankMessage) {
       world.trace.line(world.clock.now, "client \(office.place).\(number) hears \(message)")
@@ -128,7 +129,7 @@
       let wish = outstanding.remove(at: place).wish
       world.statistics.answers += 1
       switch (reply.answer, wish.command) {
-      // There is nobody to read the books: that it was done is answered by asking for the ticket.
+      // No reader process exists here, so the report of a completed cancellation fails with `notOpen`.
       case (.failure(let failure), .cancel(let ticket, _)) where failure.code == .notOpen:
         world.checker.clientHeardOfCancelling(ticket)
       case (.failure(let failure), _): failed(wish, failure)
@@ -136,7 +137,7 @@
         world.checker.clientHeard(
           first: report.first, last: report.last, group: wish.group, isList: wish.isList)
         if report.first > 0, report.first <= report.last { known += report.first...report.last }
-        // Somebody has forgotten the answer, and asks again, here or elsewhere.
+        // A client that has lost the answer asks again, here or at another branch.
         if wish.isRepeated, chance.draw(0...7) == 0 {
           again.append(wish)
           if chance.draw(0...1) == 0 { world.sendElsewhere(from: self) }
@@ -156,7 +157,7 @@
       }
     }
 
-    // MARK: - What comes to its mind
+    // MARK: - Choice of requests
 
     private func think() -> Wish {
       if world.plan.hasJuice, chance.draw(0...3) == 0 { return juice() }
@@ -211,7 +212,8 @@
       return Wish(command: .enqueue(order), group: group, isRepeated: isRepeated)
     }
 
-    /// Customers who want the same juice. What they want says who they are, because a juice has no account.
+    /// Customers who want the same juice. The article identifies the customer, because a juice has no
+    /// account.
     private func juice() -> Wish {
       let count = chance.draw(1...4)
       let (group, account) = world.checker.newAccounts(1)

@@ -1,37 +1,38 @@
-// Owns the names of what goes wrong between several branches and their books. It must not know how any of it is done.
-// Invariant: the names stand in reports and scripts.
+// Names of the faults between several branches and their database. Invariant: reports and scripts contain
+// these names.
 
-/// What goes wrong between several branches and their books.
+/// A kind of fault between several branches and their database.
 public enum BranchFault: Int, CaseIterable, Sendable, Codable {
-  /// A coordinator is killed, at once or at any call, or stands still for a while.
+  /// A coordinator is killed, at once or at any call, or stalls for a while.
   case coordinatorKilled, coordinatorStalled
-  /// A branch is killed with everybody in it, and comes back later, or only when all is well again.
+  /// A branch is killed with all its processes, and returns later, or not before the faults have ended.
   case branchKilled
-  /// Everything in a branch stands still, for up to a minute.
+  /// All processes of a branch stall, for up to a minute.
   case branchAsleep
-  /// A teller is killed, stands still, is slow, or cannot serve.
+  /// A teller is killed, hangs, is slow, or cannot serve.
   case tellerKilled, tellerStuck, tellerSlow, tellerFailed
-  /// A connection to the books breaks, with what is on its way or without.
+  /// A connection to the database breaks; requests in flight are lost or still arrive.
   case connectionLost
-  /// A connection breaks while a transaction is on its way: before it comes to the books, late, or behind it. A branch dies, and
-  /// what is on its way comes to the books when its epoch has just ended.
+  /// A connection breaks while a transaction is in flight: it arrives late, or its answer is lost. Or a
+  /// branch is killed, and its transaction arrives right after its epoch has ended.
   case transactionLate, replyLost, diesAtWork
-  /// A branch is cut off from the books; its connections become slow.
+  /// A branch is cut off from the database; its connections become slow.
   case branchPartitioned, networkSlow
-  /// The books are away for a while, have no room, or refuse what is in the way of something else.
+  /// The database is unavailable for a while, has no space, or refuses transactions because of conflicts.
   case booksAway, booksFull, booksInTheWay
-  /// The address leads to an empty database for a while; a standby takes over, and the former server comes back beside it.
+  /// The address leads to an empty database for a while; a standby is promoted, and the former server returns
+  /// beside it.
   case booksReplaced, serverPromoted
-  /// Nobody hears that somebody has come.
+  /// Notifications of new customers are lost.
   case notificationLost
-  /// Somebody sets the calendar of a branch, by hours.
+  /// The calendar of a branch is set, by hours.
   case clockJumped
   /// A client loses its connection, or does not read for a while.
   case clientLost, clientDeaf
   /// Windows are closed and opened again; a branch is closed by its operator.
   case windowsScaled, branchClosed
 
-  /// The name in reports: words with hyphens.
+  /// The name in reports: lower-case words with hyphens.
   public var name: String {
     var words = ""
     for character in String(describing: self) {

@@ -1,5 +1,5 @@
-// Owns one branch of the simulated bank: its machine with its own calendar, its coordinator, which is started again when it dies,
-// its tellers, and the clients who come there. Invariant: there is one coordinator at most.
+// One branch of the simulated bank: its machine with its own calendar, its coordinator, which is restarted
+// when it exits, its tellers and its clients. Invariant: there is at most one coordinator.
 
 #if HAS_POSTGRES
   import BankModel
@@ -11,7 +11,7 @@
   import Wire
 
   final class BranchOffice {
-    /// A teller at work.
+    /// A running teller.
     struct Teller {
       let process: SimulatedProcess
       weak var provider: BranchProvider?
@@ -22,34 +22,34 @@
     let name: String
     let home = StockProgram.home.path
     let host: SimulatedHost
-    /// Held by its process, as its tellers' are: when that ends, it goes as a process goes.
+    /// Owned by its process, like the tellers' programs, and released with it.
     private(set) weak var program: BranchProgram?
     /// The coordinator's process.
     var process: SimulatedProcess? { coordinator.flatMap { host.processes[$0] } }
     private var coordinator: pid_t?
     private(set) var tellers: [Teller] = []
     private(set) var clients: [BranchClient] = []
-    /// Its number in the books, once it has joined.
+    /// Its number in the database, once it has joined.
     var number: Int64?
-    /// When it has joined last: for the day that was present then.
+    /// Time of its last joining, for the day that was current then.
     var joinedAt = MonotonicTime(nanoseconds: 0)
-    /// Whether it stays closed.
+    /// True if it stays closed.
     var isClosed = false
-    /// Nobody starts it again before that.
+    /// Time before which it is not started again.
     var isDeadUntil = MonotonicTime(nanoseconds: 0)
-    /// Whether it never comes back.
+    /// True if it never returns.
     var isLost = false
-    /// Whether its coordinator has ended in good order.
+    /// True if its coordinator has exited normally.
     private(set) var hasEnded = false
-    /// The highest timeline of the server that its coordinator has seen; 0 for none.
+    /// The highest server timeline that its coordinator has seen; 0 for none.
     var knownTimeline: Int64 = 0
-    /// What its home remembers of the books; nil before it has joined them.
+    /// Identification of the database stored in its home; nil before it has joined.
     var mark: BooksMark? {
       number.map { _ in
         BooksMark(books: BooksServer.number, system: BooksServer.system, timeline: knownTimeline)
       }
     }
-    /// When its coordinator was started.
+    /// Time of its coordinator's start.
     private(set) var startedAt = MonotonicTime(nanoseconds: 0)
 
     init(_ place: Int, seed: UInt64, in world: BranchSimulation) {
@@ -74,7 +74,7 @@
       }
     }
 
-    /// What its calendar is ahead of the world's, in milliseconds.
+    /// Lead of its calendar over the world's, in milliseconds.
     var calendarError: Int64 {
       host.wall.milliseconds - world.clock.moment.wall.milliseconds
     }
@@ -99,7 +99,7 @@
       }
     }
 
-    /// Starts the coordinator, where there is none and may be one.
+    /// Starts the coordinator if there is none and there may be one.
     func start() {
       guard coordinator == nil, !isClosed, !isLost else { return }
       guard isDeadUntil <= world.clock.now else {
@@ -135,7 +135,7 @@
       world.agenda.add(.start(place), at: world.clock.now + .milliseconds(world.chance.draw(2...300)))
     }
 
-    /// Everything in it dies.
+    /// Kills all its processes but the clients.
     func kill() {
       for process in host.processes.values.sorted(by: { $0.pid < $1.pid }) where !isClient(process) {
         process.kill()
@@ -146,7 +146,7 @@
       clients.contains { $0.line.process === process }
     }
 
-    /// Everything in it stands still until a moment.
+    /// Stalls all its processes but the clients until a time.
     func slumber(until moment: MonotonicTime) {
       for process in host.processes.values.sorted(by: { $0.pid < $1.pid }) where !isClient(process) {
         process.stand(until: moment)

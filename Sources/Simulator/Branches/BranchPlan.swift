@@ -1,5 +1,5 @@
-// Owns what one history of several branches is like: drawn from the seed before it begins. It must not know how anything is done.
-// Invariant: the same seed gives the same plan in every build.
+// Properties of one history of several branches, drawn from the seed before it starts. Invariant: the same
+// seed gives the same plan in every build.
 
 #if HAS_POSTGRES
   import BankModel
@@ -18,24 +18,25 @@
     let workMicroseconds: Int64
     let policy: QueuePolicy
     let weights: [(fault: BranchFault, weight: Int64)]
-    /// How far the calendars of the branches are wrong, in milliseconds; the last is that of the books.
+    /// Errors of the branches' calendars in milliseconds; the last is that of the database's server.
     let calendars: [Int64]
-    /// The shortest way to the books, in nanoseconds.
+    /// The shortest delay to the database, in nanoseconds.
     let distance: Int64
     let ordersLater: Bool
-    /// Whether the bank is asked to end while many still wait.
+    /// True if the bank is asked to stop while many customers still wait.
     let endsEarly: Bool
-    /// Whether clients still want something when the bank is asked to end, and whether somebody is in a hurry then.
+    /// True if clients still send requests when the bank is asked to stop, and if one of them sends `stop
+    /// --now` then.
     let endsAmidst: Bool
     let endsInAHurry: Bool
-    /// Whether some customers cannot be served before all is well again.
+    /// True if some customers cannot be served before the faults have ended.
     let hasHardCustomers: Bool
-    /// A branch that does not come back before the others are done.
+    /// True if one branch does not return before the others are done.
     let hasLostBranch: Bool
-    /// Whether juice is ordered, which each branch makes for those who have come there. No stock answers: what there is to be
-    /// given back is owed until the end.
+    /// True if juice is ordered, which each branch makes for its own customers. There is no stock, so
+    /// releases stay recorded until the end.
     let hasJuice: Bool
-    /// Bytes of requests for tickets that go as a whole, and of the slices of others; nil for what is usual.
+    /// Size limit in bytes of requests that are sent whole, and of the slices of others; nil for the default.
     let wholeBytes: Int?
 
     init(seed: UInt64) {

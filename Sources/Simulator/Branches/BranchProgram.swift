@@ -1,6 +1,6 @@
-// Owns the coordinator's process of a branch in the simulated world: the production branch from the joining of the books to the
-// end, as its own main program opens it. Invariant: nothing of it is copied here; `SharedBooks` and everything below the seam to
-// PostgreSQL's library is production code.
+// The coordinator's process of a branch in the simulated world: the production branch from joining the
+// database to the end, as its own main program opens it. Invariant: no code of it is copied here;
+// `SharedBooks` and everything below the interface to PostgreSQL's library is production code.
 
 #if HAS_POSTGRES
   import BankModel
@@ -49,7 +49,8 @@
       for service in [ServiceName.deposit, .loan] { configuration.windows[service] = Int32(plan.windows) }
       if plan.hasJuice {
         configuration.windows[.juice] = 1
-        // There is no stock, nor does a station wait for one. It is not given up before the history has ended.
+        // There is no stock. A station does not wait for one; the long restart delay keeps it from being
+        // given up before the end of the history.
         configuration.restartFirst = .seconds(5)
       }
       configuration.language = .english
@@ -102,13 +103,13 @@
     func hear(signal: Int32) { coordinator?.hear(signal: signal) }
   }
 
-  /// A teller of a branch, or a juice station: the production teller, with something to get for some customers that at times cannot be had.
+  /// A teller or juice station of a branch: the production teller, with a provider that sometimes fails.
   final class BranchTeller: WindowProgram {
     let teller: TellerProcess
-    /// What it gets its customers: told to fail by those who make trouble.
+    /// Its provider, which faults cause to fail.
     let provider: BranchProvider
 
-    /// - Parameter isHard: whether a customer cannot be served now.
+    /// - Parameter isHard: returns true if a customer cannot be served now.
     init(_ role: PeerRole, isHard: @escaping (AccountNumber) -> Bool) throws(SystemError) {
       provider = BranchProvider(isHard: isHard)
       teller = try TellerProcess(
@@ -117,7 +118,7 @@
     }
   }
 
-  /// Gets nothing, at once, and fails when it was told to.
+  /// A provider that provides nothing after a short delay, and fails if requested.
   final class BranchProvider: Provider {
     var onProvided: ((Lease, Provision) -> Void)?
     var failsNext = false

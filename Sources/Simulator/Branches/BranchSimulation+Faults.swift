@@ -1,5 +1,5 @@
-// Owns how each fault is done to the branches, the network and the books. It must not know what the faults break.
-// Invariant: a fault is counted where it happens: a coordinator that is gone cannot be killed.
+// Injection of each fault into the branches, the network and the database. Invariant: a fault is counted when
+// it happens: a coordinator that has exited cannot be killed.
 
 #if HAS_POSTGRES
   import BankModel
@@ -51,7 +51,7 @@
         statistics.note(fault)
         network.loseServer(for: .milliseconds(chance.draw(20...(chance.draw(0...2) == 0 ? 8_000 : 1_500))))
       case .booksReplaced:
-        // Not before somebody has known them.
+        // Only after a branch has joined the database.
         hit(books.branches.first, fault) { _ in
           network.loseServer(for: .zero)
           books.emptyUntil = clock.now + .milliseconds(chance.draw(200...6_000))

@@ -1,6 +1,6 @@
-// Owns one simulated world of several branches: its clock, its branches, each on a machine of its own, the books that they share, and
-// the network between them. It must not judge: the checker does.
-// Invariant: a seed, and nothing else, decides what happens. A broken promise ends the history at once and is its outcome.
+// One simulated world of several branches: its clock, its branches on a machine each, their shared database,
+// and the network between them. The checker judges it. Invariant: the seed alone decides what happens. A
+// broken promise ends the history at once and is its outcome.
 
 #if HAS_POSTGRES
   import BankModel
@@ -11,15 +11,14 @@
 
   /// A history of several branches of one bank that is decided by a seed.
   public final class BranchSimulation {
-    /// How a history ended.
+    /// Result of one history.
     public struct Outcome: Sendable, Equatable {
-      /// What decided it.
       public var seed: UInt64
-      /// The promise that was broken; nil where none was.
+      /// The promise that was broken; nil if none was.
       public var violation: Violation?
-      /// What was simulated.
+      /// Counts of what was simulated.
       public var statistics: BranchStatistics
-      /// A digest of everything that happened.
+      /// Digest of everything that happened: equal for two runs of one seed.
       public var digest: UInt64
     }
 
@@ -34,10 +33,10 @@
       case ambush(BooksSession, BooksNetwork.Ambush)
     }
 
-    /// After the faults have ended everything comes to its end within this time.
+    /// After the faults have ended, the bank must be drained and closed within this time.
     private static let longestEnd = TimeSpan.seconds(120)
     private static let longestHistory: Int64 = 600_000
-    /// How often a bank that has closed with somebody left is opened again.
+    /// Maximum number of times that a bank is reopened after it has closed with customers left.
     private static let mostReopenings = 4
 
     let seed: UInt64
@@ -60,7 +59,7 @@
     private var askedToEnd: MonotonicTime?
     private var reopenings = 0
     private var reopenedAt = MonotonicTime(nanoseconds: 0)
-    /// Whether the bank was ever asked to end: clients may give up what is refused.
+    /// True after the bank was asked to stop: clients may give up refused requests.
     private(set) var mayGiveUp = false
     private var helpsAgainAt = MonotonicTime(nanoseconds: 0)
 
@@ -72,12 +71,12 @@
       bugChance = SeededGenerator(seed: seed &* 11 &+ 3)
     }
 
-    /// Lives through one history.
+    /// Runs one history to its end.
     ///
     /// - Parameters:
     ///   - seed: decides everything.
-    ///   - bug: what is wrong; nil for the real ones.
-    ///   - trace: told everything in words; nil where nobody reads them.
+    ///   - bug: the planted defect; nil for none.
+    ///   - trace: receives a line of text for each event; nil if there is no reader.
     public static func run(
       seed: UInt64, bug: PlantedBranchBug? = nil, trace: ((String) -> Void)? = nil
     ) -> Outcome {
@@ -165,7 +164,7 @@
       agenda.add(.closing, at: clock.now + .seconds(1))
     }
 
-    /// A branch never comes back.
+    /// Removes a branch permanently.
     private func lose(_ office: BranchOffice) {
       statistics.note(.branchKilled)
       office.isLost = true
@@ -176,14 +175,14 @@
     var clients: [BranchClient] { offices.filter { !$0.isLost }.flatMap(\.clients) }
     private var isContent: Bool { clients.allSatisfy(\.isContent) }
 
-    /// Who has run last, for whoever looks for what never ends.
+    /// The process of each branch that ran last, to find one that never stops.
     private var running: String {
       offices.map { "\($0.place): process \($0.host.lastRun)" }.joined(separator: ", ")
     }
 
     private var openRequests: String { "\(clients.count { !$0.isContent }) clients are not content" }
 
-    /// An operator opens what is closed, brings back dead letters, and ends the bank when it is time.
+    /// The operator opens what is closed, revives dead letters, and stops the bank when it is time.
     private func goOnClosing() {
       defer { if !isOver { agenda.add(.closing, at: clock.now + .milliseconds(200)) } }
       let there = offices.filter { !$0.isLost }
@@ -193,7 +192,8 @@
         checker.isFinished || plan.endsEarly || askedToEnd != nil, clock.now.since(reopenedAt) > .seconds(3)
       else { return helpOut(open) }
       closeWithTheDay(open)
-      // Whoever has begun since then, or has slept, has not heard of it; with juice left of a branch that is gone, the day goes on.
+      // A branch that has started since, or was stalled, has not received the request. With juice left that
+      // only a lost branch could make, the day continues, so ask again sooner.
       let goesOn = !books.isDraining && !checker.dayHasEnded
       let ready = open.filter { office in
         askedToEnd.map {
@@ -208,14 +208,14 @@
       let client = ready[Int(chance.draw(0...Int64(ready.count) - 1))]
       client.ask(.init(command: .stop(StopOrder(now: false, timeoutMilliseconds: nil, endsBank: true))))
       guard isFirst else { return }
-      // Somebody is in a hurry elsewhere, and others still want something.
+      // Another client sends `stop --now`, while others still have requests.
       if plan.endsInAHurry, let other = ready.first(where: { $0.office !== client.office }) {
         other.ask(.init(command: .stop(StopOrder(now: true, timeoutMilliseconds: nil, endsBank: true))))
       }
       if plan.endsAmidst { for client in clients { client.wantMore(chance.draw(1...4)) } }
     }
 
-    /// Whoever was there when the day ended closes soon, without being asked.
+    /// Checks that every branch present at the end of the day closes soon, without a request.
     private func closeWithTheDay(_ open: [BranchOffice]) {
       guard let ended = checker.dayEndedAt, clock.now.since(ended) > .seconds(15) else { return }
       for office in open
@@ -229,7 +229,8 @@
       }
     }
 
-    /// Where nobody had a window for those who are left, or all branches were told to hurry, the bank is opened again.
+    /// Reopens the bank if customers are left, because no branch had a window for them or all were asked to
+    /// stop at once.
     private func reopen(_ there: [BranchOffice]) {
       guard !checker.isFinished, reopenings < Self.mostReopenings else { return isOver = true }
       reopenings += 1
@@ -241,7 +242,7 @@
       }
     }
 
-    /// What is paused goes on, and dead letters get another chance.
+    /// Resumes what is paused, and revives dead letters.
     private func helpOut(_ open: [BranchOffice]) {
       guard clock.now >= helpsAgainAt else { return }
       helpsAgainAt = clock.now + .seconds(1)
@@ -262,7 +263,7 @@
       return wishes
     }
 
-    /// A branch has ended in good order.
+    /// A branch has exited normally.
     func closed(_ office: BranchOffice, _ process: SimulatedProcess) {
       let stoodUntil = process.stoodUntil
       if let number = office.number, isCalm, clock.now.since(max(calmSince, stoodUntil)) > .seconds(6),
@@ -273,12 +274,12 @@
       if askedToEnd != nil { office.isClosed = true }
     }
 
-    /// Whether a branch of this number never comes back.
+    /// True if the branch with this number never returns.
     func isLost(_ number: Int64?) -> Bool {
       number != nil && offices.contains { $0.isLost && $0.number == number }
     }
 
-    /// What a client wants goes on at another branch.
+    /// Moves a client's open requests to another branch.
     func sendElsewhere(from client: BranchClient) {
       let others = clients.filter { $0.office !== client.office }
       guard !others.isEmpty else { return }
@@ -288,7 +289,7 @@
 
     func calendarError(of name: String) -> Int64 { offices.first { $0.name == name }?.calendarError ?? 0 }
 
-    /// A promise was not kept. The first one counts.
+    /// Records a broken promise. Only the first one counts.
     func violate(_ kind: Violation.Kind, _ words: @autoclosure () -> String) {
       guard violation == nil else { return }
       let found = Violation(kind: kind, at: clock.now.nanoseconds, words: words())

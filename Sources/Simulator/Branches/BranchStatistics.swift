@@ -1,37 +1,38 @@
-// Owns what is counted while histories of several branches are simulated. Invariant: counts of two parts add up to the counts of
-// the whole.
+// Counts of simulated histories of several branches. Invariant: the counts of two parts add up to the counts
+// of the whole.
 
-/// How much was simulated of several branches.
+/// The amount of what was simulated of several branches.
 public struct BranchStatistics: Sendable, Equatable {
-  /// Histories that came to their end.
+  /// Histories that ended without a violation.
   package var histories: Int64 = 0
   package var occurrences: Int64 = 0, events: Int64 = 0, effects: Int64 = 0, messages: Int64 = 0
   /// Requests of clients, and their answers.
   package var requests: Int64 = 0, answers: Int64 = 0
-  /// Coordinators that were started, connections to the books, and epochs that were begun and that others have ended.
+  /// Started coordinators, connections to the database, epochs started, and epochs ended by other branches.
   package var starts: Int64 = 0, connections: Int64 = 0, joins: Int64 = 0, rescues: Int64 = 0
-  /// Pages, customers who were handed out, transactions of customers, and receipts.
+  /// Claimed pages, assigned customers, transactions of customers, and receipts.
   package var pages: Int64 = 0, assignments: Int64 = 0, commits: Int64 = 0, receipts: Int64 = 0
-  /// Transactions of epochs that had ended, what came to the books from a connection that was lost, requests that had been
-  /// done before, and transactions of which a part had been done by somebody else, in the books and as branches were told.
+  /// Transactions of epochs that had ended; requests that arrived from a lost connection; requests that were
+  /// done before; and transactions of which another branch had done a part, in the database and as reported
+  /// to branches.
   package var ofZombies: Int64 = 0, lateTurns: Int64 = 0, repeatedRequests: Int64 = 0
   package var withoutEffect: Int64 = 0, toldWithoutEffect: Int64 = 0
-  /// Transactions that were refused because there was no room.
+  /// Transactions that were refused for lack of space.
   package var refusals: Int64 = 0
-  /// Slices of large requests that have arrived, and that have come in.
+  /// Slices of large requests that have arrived, and that were unpacked.
   package var slices: Int64 = 0, unpacked: Int64 = 0
-  /// Faults, by ``BranchFault/rawValue``.
+  /// Faults, indexed by ``BranchFault/rawValue``.
   package var faults = [Int64](repeating: 0, count: BranchFault.allCases.count)
 
-  /// Nothing yet.
+  /// All counts are zero.
   public init() {}
   package var faultsInAll: Int64 { faults.reduce(0, +) }
-  /// How often something went wrong.
+  /// Number of faults of a kind.
   public func count(of fault: BranchFault) -> Int64 { faults[fault.rawValue] }
   mutating func note(_ fault: BranchFault) { faults[fault.rawValue] += 1 }
   mutating func noteRefusal() { refusals += 1 }
 
-  /// What is counted, with the words for it.
+  /// The counts with their names in reports.
   package static let counts: [(words: String, count: WritableKeyPath<BranchStatistics, Int64> & Sendable)] = [
     ("histories", \.histories), ("events", \.events), ("effects", \.effects), ("messages", \.messages),
     ("requests", \.requests), ("answers", \.answers), ("starts of a coordinator", \.starts),
@@ -45,7 +46,7 @@ public struct BranchStatistics: Sendable, Equatable {
     ("slices that came in", \.unpacked),
   ]
 
-  /// Adds another part.
+  /// Adds the counts of another part.
   public static func += (left: inout BranchStatistics, right: BranchStatistics) {
     for (_, count) in counts { left[keyPath: count] += right[keyPath: count] }
     left.occurrences += right.occurrences

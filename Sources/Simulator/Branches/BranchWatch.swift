@@ -1,6 +1,6 @@
-// Owns the eye on the queue of a branch: every event passes here on its way to the machine, and what it wants is looked at. A
-// planted bug of the queue is made here. It judges what can be known of one queue alone; the checker knows the rest.
-// Invariant: whatever a dead process does is nobody's business, and after a broken promise nobody looks any more.
+// Observer of a branch's queue: every event passes through here to the machine, and the effects are checked.
+// Planted bugs of the queue act here. It checks what concerns one queue alone; the checker does the rest.
+// Invariant: events of a dead process are not checked, and after a broken promise nothing is.
 
 #if HAS_POSTGRES
   import BankModel
@@ -12,7 +12,8 @@
     private unowned let world: BranchSimulation
     private unowned let process: SimulatedProcess
     private let office: BranchOffice
-    /// Receipts of those who were attended to, in the books as far as was told, on their way (the oldest first), and not sealed.
+    /// Receipts of served or turned away customers: committed as far as was reported, in flight (oldest
+    /// first), and not sealed.
     private var settled: Int64 = 0
     private var underway: [[TicketNumber]] = []
     private var unsealed: [TicketNumber] = []
@@ -53,7 +54,7 @@
       }
       judge(machine)
       guard world.violation != nil else { return }
-      // Who has broken a promise may be in no state to go on.
+      // After a broken promise the queue may be inconsistent.
       effects.removeSubrange(before...)
       process.kill()
     }

@@ -1,11 +1,11 @@
-// Owns the list of bugs that are planted in the books of a shared bank, or in a branch of it, each told in a sentence, with the
-// promises that it breaks. Those of the books are made by the simulated server, which is the model of our statements; those of a
-// branch in the production code itself, or in front of its queue.
-// Invariant: a checker that lets one of them pass is broken itself, which a test shows.
+// The bugs planted in the database of a shared bank, or in one of its branches, each described in a sentence,
+// with the promises that it breaks. The simulated server, which models the statements, makes those of the
+// database. The others are in a branch's production code itself, or in front of its queue. Invariant: a
+// checker that misses one of them is itself broken, which a test would show.
 
-/// Something that is wrong on purpose where several branches share the books.
+/// A deliberate defect of a bank whose branches share a database.
 public enum PlantedBranchBug: String, CaseIterable, Sendable {
-  // In the books.
+  // In the database.
   case completesWithoutTheEpoch = "What a branch finishes takes effect, though its epoch has ended."
   case claimsWithoutTheEpoch = "A branch claims customers, though its epoch has ended."
   case claimsOverlap = "A page begins among those whom another branch has claimed."
@@ -27,7 +27,7 @@ public enum PlantedBranchBug: String, CaseIterable, Sendable {
   case forgetsTheRestOfARequest =
     "Of a large request that has its tickets the customers of one slice come in."
   case forgetsWhatIsOwed = "Nobody notes that a stock may hold something for somebody who was cancelled."
-  // In a branch: what it says to the books.
+  // In a branch: its requests to the database.
   case makesTheJuiceOfOthers = "A branch claims those who have ordered a juice at another."
   case repeatsWithoutLooking = "A transaction of which the outcome is unknown is sent again without a look."
   case opensBesideTheFormer =
@@ -54,12 +54,12 @@ public enum PlantedBranchBug: String, CaseIterable, Sendable {
   case countsWhatHadNoEffect = "A branch counts as its own what somebody else has finished."
   case losesARefusedTransaction = "What the database has refused is not handed over again."
 
-  /// Its name, as in `--bug`.
+  /// The name, as in `--bug`.
   public var name: String { String(describing: self) }
-  /// What it does, in a sentence.
+  /// One sentence that describes the defect.
   public var sentence: String { rawValue }
 
-  /// The promises that it can break first.
+  /// The promises that it may break first.
   public var breaks: Set<Violation.Kind> {
     switch self {
     case .keepsItsCustomersOverTheLoss: [.fence, .notDrained, .notDurable]
@@ -70,7 +70,7 @@ public enum PlantedBranchBug: String, CaseIterable, Sendable {
     case .forgetsWhatIsOwed, .usesAnyBooks: [.books]
     case .claimsTheLastFirst: [.order]
     case .callsTheDueTwice: [.claim, .early]
-    // Whoever is in no claim any more is claimed again as if nobody ever had been.
+    // A customer in no claim any more is claimed again like one that was never claimed.
     case .losesTheReturned: [.lostTicket, .order, .notDrained, .claim]
     case .losesTheRevived: [.lostTicket, .order, .notDrained, .claim]
     case .handsOutBehindTheLease: [.lease, .notDrained]
@@ -94,7 +94,7 @@ public enum PlantedBranchBug: String, CaseIterable, Sendable {
     case .leavesWithoutAWord: [.conversation]
     case .forgetsToAskTellersBack: [.conversation]
     case .countsWhatHadNoEffect: [.books]
-    // A client that waits by wrong counts waits on.
+    // A client that waits for wrong counts waits forever.
     case .addsUpInOneLane: [.books, .notDrained]
     case .losesARefusedTransaction: [.notDrained, .books, .lostTicket]
     }
