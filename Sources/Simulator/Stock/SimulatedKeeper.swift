@@ -1,6 +1,6 @@
-// Owns whoever keeps the simulated stock full: sets amounts, adds and removes pieces, looks, and asks again where no
-// answer came. It must not know what becomes of the fruit. Invariant: every change has a name of its own, and is asked
-// for under it until it is answered, and at times once more.
+// A client that maintains the simulated stock: sets amounts, adds and removes pieces, queries, and asks again
+// if no answer arrives. Invariant: every change has its own order ID, under which it is repeated until it is
+// answered, and sometimes once more.
 import BankModel
 import StockClient
 import Time
@@ -89,9 +89,9 @@ final class SimulatedKeeper {
   }
 }
 
-/// Somebody who looks on in the simulated world, as `bankctl stock watch` does: a picture of the stock that
-/// every change is added to. It must not ask the ledger. Invariant: the picture after each change is what was
-/// there after it, whatever happened to the connection and the service in between.
+/// A subscriber in the simulated world, like `bankctl stock watch`: a snapshot of the stock to which every
+/// change is applied. Invariant: the snapshot after each change equals the stock's amounts then, whatever
+/// happened to the connection and the service meanwhile.
 final class SimulatedViewer {
   private unowned let world: Simulation
   private let asker: SimulatedAsker<StockCommand>

@@ -1,6 +1,6 @@
-// Owns the stock's side of the simulated world: its service, its disk, those who ask it, and what goes wrong there.
-// It must not know a rule of the stock. Invariant: there is at most one service at a time, a child of the present
-// coordinator; it ends with its parent and is started again by it.
+// The stock in the simulated world: its service, its disk, its clients, and their faults. Invariant: there is
+// at most one service at a time, a child of the current coordinator. It is killed with its parent, and the
+// next coordinator starts it again.
 import BankModel
 import Glibc
 import Posix
@@ -18,13 +18,13 @@ struct StockScene {
   var fullUntil = MonotonicTime(nanoseconds: 0)
   var slowCommit: TimeSpan?
   var longAudit: TimeSpan?
-  /// The next commit fails: with what was staged on disk, or not.
+  /// The next commit fails: true if the staged changes are on disk nevertheless.
   var failingCommit: Bool?
-  /// So many stations die when they are told that their fruit was taken.
+  /// Number of stations still to be killed right after they receive that their fruit was taken.
   var doomedStations = 0
-  /// So many stations are recalled when they have asked for their fruit.
+  /// Number of stations still to be recalled right after they request their fruit.
   var recalls = 0
-  /// So many coordinators die when they are told that fruit was given back.
+  /// Number of coordinators still to fail right after they receive that fruit was given back.
   var doomedReleases = 0
 }
 
@@ -63,12 +63,12 @@ extension Simulation {
     }
   }
 
-  /// Opens a service; nil where it ends with that, and is started again.
+  /// Opens a service; nil if that has failed, and the service exits and is started again.
   func open(
     _ name: String, of process: SimulatedProcess, _ body: () throws -> any SimulatedProgram
   ) -> (any SimulatedProgram)? {
     do { return try body() } catch {
-      // Whoever is killed while it opens has no descriptors any more.
+      // A process killed while it opens has no descriptors any more.
       if !process.isDoomed, (error as? SystemError)?.isShortage != true {
         violate(.storeContradiction, "\(name) cannot be opened: \(error)")
       }
@@ -112,7 +112,8 @@ extension Simulation {
     SimulatedAsker(socket: StockProgram.home.socket, world: self)
   }
 
-  /// Whether a station dies now, between what was taken and what is said of it.
+  /// Kills the station if one is to be killed, between the taking of its fruit and the report of it. Returns
+  /// true if it was.
   func stationMeetsItsEnd(_ station: SimulatedProcess) -> Bool {
     guard scene.doomedStations > 0 else { return false }
     scene.doomedStations -= 1
@@ -121,7 +122,8 @@ extension Simulation {
     return true
   }
 
-  /// Something was given back, and the coordinator has not noted it. At times it dies, or its disk is full.
+  /// Something was given back, and the coordinator has not recorded it. Sometimes it is killed here, or its
+  /// disk is full.
   func releaseIsAnswered() {
     guard scene.doomedReleases > 0, coordinator != nil else { return }
     scene.doomedReleases -= 1
@@ -131,7 +133,8 @@ extension Simulation {
     fullUntil = clock.now + .milliseconds(chance.draw(1...700))
   }
 
-  /// A station asks for its fruit. At times its customer is gone before the stock answers, and the next one is there.
+  /// A station requests its fruit. Sometimes its customer is cancelled before the stock answers, and the next
+  /// one is assigned.
   func stationAsks() {
     guard scene.recalls > 0, let service = scene.service else { return }
     scene.recalls -= 1
@@ -179,14 +182,14 @@ extension Simulation {
     }
   }
 
-  /// A process has no descriptor left for a while, not even one for somebody who comes back.
+  /// Leaves a process without a free descriptor for a while, even for a client that reconnects.
   func starve(_ process: SimulatedProcess) {
     process.starve(byAtMost: 4)
     if let stream = process.connections.first, chance.draw(0...1) == 0 { cut(stream) }
     agenda.add(.relief(pid: process.pid), at: clock.now + .milliseconds(chance.draw(1...400)))
   }
 
-  /// How much a service keeps for a client that does not read: little, where sockets take little, too.
+  /// Limits on what a service stores for a client that does not read; small if the sockets are small.
   var clientLimits: ServiceLimits {
     var limits = ServiceLimits()
     if host.streamCapacity < 200_000 { (limits.heardWhileUnread, limits.openRequests) = (300, 4) }
@@ -201,7 +204,7 @@ extension Simulation {
 
   func cut(_ stream: StreamEnd) { statistics.note(.messageLost, stream.breakOff(at: clock.now, on: host)) }
 
-  /// Something goes wrong with somebody, who has to be there for it.
+  /// Injects a fault into a target and counts it, if the target exists.
   func hit<Victim>(_ victim: Victim?, _ kind: FaultKind, _ body: (Victim) -> Void) {
     guard let victim else { return }
     statistics.note(kind)

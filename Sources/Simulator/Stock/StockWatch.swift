@@ -1,7 +1,7 @@
-// Owns everything that is known of the stock by somebody who sees it all: every row of the ledger as it came to the disk,
-// what each order has taken and given back, what was answered, and whose order it was. It must not ask the stock's core.
-// Invariant: after each commit an order holds nothing or exactly the recipe of its juice, and what is there is what was
-// there at the beginning, added, set, taken and returned.
+// Complete knowledge of the stock from outside: every row of the ledger as it reached the disk, what each
+// order has taken and given back, the answers, and the customer of each order. Nothing is asked of the
+// stock's core. Invariant: after each commit an order holds nothing or exactly the recipe of its juice. The
+// amounts are the initial ones plus what was added, set, taken and returned.
 import BankModel
 import QueueCore
 import StockCore
@@ -9,11 +9,11 @@ import Storage
 import Wire
 
 final class StockWatch {
-  /// What one order has done so far, by the ledger.
+  /// Effects of one order so far, by the ledger.
   struct Deed {
     var taken: [ItemID: Quantity] = [:]
     var returned: [ItemID: Quantity] = [:]
-    /// The last of its changes.
+    /// Sequence number of its last change.
     var last: Int64 = 0
 
     var isHolding: Bool { !taken.isEmpty && returned.isEmpty }
@@ -21,19 +21,19 @@ final class StockWatch {
 
   unowned let checker: PromiseChecker
   private(set) var rows: [StockChange] = []
-  /// How many there were before the last commit.
+  /// Number of rows before the last commit.
   private var olderRows = 0
   private(set) var present = StockLots()
-  /// What is present by everything that is staged too.
+  /// The lots including everything staged.
   private var drafted = StockLots()
-  /// The day for which the stock was asked last under a name.
+  /// The day of the last request for each order.
   private var days: [OrderID: DayNumber] = [:]
   private(set) var deeds: [OrderID: Deed] = [:]
-  /// What an order was answered at the first time.
+  /// The first answer to each order.
   private var answers: [OrderID: StockResult] = [:]
-  /// Orders of which the stock has said that they hold nothing any more.
+  /// Orders that the stock has reported as given back.
   private var givenBack: Set<OrderID> = []
-  /// What those who keep the stock have asked for.
+  /// Changes that the keepers have requested.
   private var changes: [OrderID: StockCommand] = [:]
 
   init(_ checker: PromiseChecker) { self.checker = checker }
@@ -47,8 +47,8 @@ final class StockWatch {
 
   // MARK: - Decisions
 
-  /// Something was decided: an order is done where there is enough of everything, and is short of exactly what is
-  /// missing.
+  /// Checks a decision: an order is done if there is enough of everything, and otherwise is short of exactly
+  /// what is missing.
   func staged(_ entry: StockEntry) {
     if case .ordered(let order, let content, let outcome)? = entry.name { judge(order, content, outcome) }
     for change in entry.changes {
@@ -89,7 +89,7 @@ final class StockWatch {
 
   // MARK: - The disk
 
-  /// A transaction is on disk, or a service has begun and found what there is.
+  /// Follows a transaction that is on disk, or what a started service has found.
   func committed() {
     guard let fresh = try? store.changes(after: Int64(rows.count), limit: .max) else { return }
     var touched: [OrderID] = []
@@ -146,7 +146,7 @@ final class StockWatch {
     }
   }
 
-  /// A change by hand is done once, as it was asked for.
+  /// A manual change is done once, as requested.
   private func judge(_ order: OrderID, _ deed: Deed, _ command: StockCommand) {
     let own = rows.filter { $0.order == order }
     var isRight = own.count == 1 && deed.taken.isEmpty
@@ -160,7 +160,7 @@ final class StockWatch {
     if !isRight { violate(.stock, "order \(order) for \(command) has done \(own.map(\.difference))") }
   }
 
-  /// The ticket of an order, and what its juice is made of; nil where there is no such ticket.
+  /// The ticket of an order, and the recipe of its juice; nil if there is no such ticket.
   private func recipe(of order: OrderID) -> (TicketName, [ItemID: Quantity])? {
     let numbers = order.text.split(separator: "-").compactMap { Int64($0) }
     guard numbers.count == 2, order == OrderID(day: numbers[0], ticket: numbers[1]) else { return nil }
@@ -171,7 +171,7 @@ final class StockWatch {
     return (name, Dictionary(recipe.map { ($0.item, $0.quantity) }, uniquingKeysWith: +))
   }
 
-  // MARK: - Words
+  // MARK: - Answers
 
   func answered(_ order: OrderID, _ action: StockAction, _ result: StockResult) {
     switch result {
@@ -199,7 +199,8 @@ final class StockWatch {
     answers[order] = result
   }
 
-  /// Whether an order holds what it has taken. One that was given back in the same commit has held it.
+  /// True if an order holds what it has taken, or was given back in the last commit and so held it until
+  /// then.
   private func couldBeTold(_ order: OrderID) -> Bool {
     guard let deed = deeds[order], !deed.taken.isEmpty else { return false }
     return deed.returned.isEmpty || deed.last > olderRows
@@ -211,7 +212,7 @@ final class StockWatch {
     }
   }
 
-  /// The note that something is to be given back is gone from the disk.
+  /// The record that something must be given back was removed from the disk.
   func released(_ ticket: TicketOfDay) {
     if !givenBack.contains(OrderID(day: ticket.day, ticket: ticket.ticket)) {
       violate(.taking, "ticket \(ticket.ticket) counts as given back, and the stock has not said so")
@@ -252,7 +253,8 @@ final class StockWatch {
     }
   }
 
-  /// A receipt of a juice is on disk: what it says was taken is taken, and what was missing was said to be missing.
+  /// A juice's receipt is on disk: its fruit must be taken, or its shortages must be those that the stock has
+  /// reported.
   func check(_ receipt: Receipt, _ name: TicketName) {
     guard receipt.service.drawsOnStock else { return }
     let order = OrderID(day: name.day, ticket: name.ticket)
@@ -273,7 +275,7 @@ final class StockWatch {
 
   // MARK: - The end
 
-  /// A service has begun, or the bank has ended: what lies on the shelves is the sum of the ledger.
+  /// A service has started, or the bank has closed: the lots must be the sum of the ledger.
   func checkShelves(_ shelves: [ItemStock]) {
     committed()
     for shelf in shelves where shelf.lots != present.lots[shelf.item] ?? [] {
@@ -288,7 +290,8 @@ final class StockWatch {
     }
   }
 
-  /// The bank has ended: nobody who went without a juice holds fruit, and nobody without a ticket.
+  /// The bank has closed: no customer without a juice holds fruit, and every cancelled ticket's fruit was
+  /// given back.
   func checkEnd() throws(StoreError) {
     guard checker.world.hasStock else { return }
     store.crash()
@@ -314,21 +317,21 @@ extension [ItemID: Quantity] {
   }
 }
 
-/// The lots of every item as the rows of the stock's ledger make them. It must not know an order. Invariant:
-/// the lots of an item stand in the order in which they are sold, and none is empty.
+/// The lots of every item, as the rows of the stock's ledger make them. Invariant: the lots of an item are in
+/// the order in which they are sold, and none is empty.
 struct StockLots {
   private(set) var lots: [ItemID: [Lot]] = [:]
   private var totals: [ItemID: Quantity] = [:]
 
   func total(of item: ItemID) -> Quantity { totals[item, default: 0] }
 
-  /// Pieces of an item that may be sold on a day; all of them where there is no day.
+  /// Pieces of an item that may be sold on a day; all of them if there is no day.
   func available(_ item: ItemID, on day: DayNumber?) -> Quantity {
     guard let day else { return total(of: item) }
     return (lots[item] ?? []).reduce(0) { $0 + ($1.isExpired(on: day) ? 0 : $1.quantity) }
   }
 
-  /// Follows a row; the lot and the item afterwards.
+  /// Applies a row. Returns the new amounts of the lot and of the item.
   mutating func apply(_ row: StockChange) -> (lot: Quantity, present: Quantity) {
     totals[row.item, default: 0] += row.difference
     var shelf = lots[row.item] ?? []

@@ -1,5 +1,5 @@
-// Owns the rules of the stock as the checker sees them at work: the real ones, or those with a planted bug, with an eye on
-// everything that goes in and comes out. It must not change any of it.
+// The stock's rules under observation: the real ones, or those with a planted bug, with all events and
+// effects reported to the checker, unchanged.
 import BankModel
 import StockCore
 import Storage
@@ -23,7 +23,7 @@ struct WatchedStock: StockDecisions {
   var picture: StockPicture { machine.picture }
 
   mutating func apply(_ event: StockEvent, at now: WallTime, into effects: inout [StockEffect]) {
-    // What a process decides that was killed is decided by nobody.
+    // Decisions of a killed process have no effect.
     guard !process.isDoomed, world.violation == nil else { return }
     world.statistics.stockEvents += 1
     world.trace.line(process.clock, "  stock: event \(event)")
@@ -47,13 +47,12 @@ struct WatchedStock: StockDecisions {
   }
 }
 
-/// A stock's core with a planted bug: the real core, with events or effects that are dropped or changed
-/// around it. Invariant: it is wrong in the one way that its name says, and never makes the store notice
-/// first what the checker shall find.
+/// A stock's core with a planted bug: the real core, with events or effects dropped or changed around it.
+/// Invariant: its only fault is the one in the bug's name, and the store never detects it before the checker.
 struct MutantStock {
   private let bug: PlantedBug
   private let store: MemoryStockStore
-  /// Orders that were answered before this process.
+  /// Orders that were answered before this process started.
   private let former: Set<OrderID>
 
   init(_ bug: PlantedBug, _ store: MemoryStockStore) {
@@ -93,7 +92,7 @@ struct MutantStock {
     }
   }
 
-  /// What there is enough of; everything where there is nothing.
+  /// The items with a sufficient amount; all of them if there is none.
   private static func present(of amounts: [ItemAmount], _ picture: StockPicture) -> [ItemAmount] {
     let there = amounts.filter { picture.quantity(of: $0.item) >= $0.quantity }
     return there.isEmpty ? amounts : there
@@ -115,7 +114,7 @@ struct MutantStock {
     return .stage(entry)
   }
 
-  /// The same piece out of the lot that expires last.
+  /// The same piece from the lot that expires last.
   private static func latest(_ row: StockChange, _ picture: StockPicture) -> StockChange {
     let lots = picture.items.first { $0.item == row.item }?.lots ?? []
     guard row.kind == .taken, let dates = row.dates, let last = lots.last, let other = last.dates,

@@ -1,7 +1,7 @@
-// Owns one person at the simulated vending machine: a shopper with coins, or the manager with a crate. What they want,
-// what they were told, and how they ask again after a lost connection. It must not know the machine. Invariant: every
-// change has a name of its own and is asked for under it until it is answered, and at times once more; whoever is told
-// something believes that and nothing else.
+// One user of the simulated vending machine: a shopper with coins, or the manager with drinks. Has its
+// requests, the answers, and the repetitions after a lost connection. Invariant: every change has its own
+// order ID, under which it is repeated until it is answered, and sometimes once more. A user assumes only
+// what was in an answer.
 import BankModel
 import Time
 import VendingClient
@@ -9,7 +9,7 @@ import Wire
 
 final class SimulatedVisitor {
   struct Wish {
-    /// The name of a change; nil for a question.
+    /// The order ID of a change; nil for a query.
     var name: OrderID?
     var command: VendingCommand
   }
@@ -17,7 +17,7 @@ final class SimulatedVisitor {
   struct Memory {
     var command: VendingCommand
     var asked = 0
-    /// What was said; nil before the first word that counts.
+    /// The answer; nil before the first one that is final.
     var result: VendingResult?
   }
 
@@ -53,9 +53,9 @@ final class SimulatedVisitor {
         wishesLeft -= 1
         let wish = think()
         ask(wish)
-        // Somebody who presses a button twice means it once.
+        // A double click: the same request twice, which must count once.
         if wish.name != nil, chance.draw(0...9) == 0 { ask(wish) }
-        // Somebody who buys for a friend, too, has two purchases under way.
+        // A second purchase for another person: two are in flight.
         if case .buy = wish.command, chance.draw(0...2) == 0 { ask(oneMore()) }
       }
     }
@@ -75,9 +75,9 @@ final class SimulatedVisitor {
     }
   }
 
-  /// An answer has come, or none in time: what has a name is asked for again.
+  /// Handles an answer, or nil if none came in time: a request with an order ID is then repeated.
   private func hear(_ result: VendingResult?, of wish: Wish) {
-    // Questions are judged where they are answered.
+    // Answers to queries are checked on the wire.
     guard let name = wish.name else { return }
     guard let result, !mayAskAgain(after: result) else { return again.append(wish) }
     remember(result, of: name)
@@ -89,12 +89,13 @@ final class SimulatedVisitor {
       memory[name]?.result = result
       return
     }
-    // What was made today is something else on another day, and the name belongs to the first.
+    // A request that depends on the day has another meaning on the next, and its order ID belongs to the
+    // first.
     if case .failure(let failure) = result, failure.code == .otherOrder { return }
     world.violate(.repeatedOrder, "\(name) was answered \(first) and now \(result)")
   }
 
-  /// A full disk, and a stock that does not answer the manager, are no answers.
+  /// True for a full disk, and for a stock that does not answer the manager: the request is repeated.
   private func mayAskAgain(after result: VendingResult) -> Bool {
     guard case .failure(let failure) = result else { return false }
     return failure.code == .diskFull || (isManager && failure.code == .stockUnavailable)
@@ -102,7 +103,7 @@ final class SimulatedVisitor {
 }
 
 extension VendingResult {
-  /// Whether whoever asks again under the same name hears the same.
+  /// True if a repeated request with the same order ID gets the same answer.
   var isRemembered: Bool {
     guard case .failure(let failure) = self else { return true }
     return switch failure.code {
@@ -112,12 +113,11 @@ extension VendingResult {
   }
 }
 
-/// What comes to the mind of somebody at the vending machine. Invariant: the checker hears of every change
-/// before the machine does.
+/// Choice of a user's next request. Invariant: the checker receives every change before the machine does.
 extension SimulatedVisitor {
   func think() -> Wish {
     if isManager { return change(managersThought()) }
-    // Without money there is nothing to be had.
+    // Nothing can be bought before money was inserted.
     switch changes == 0 ? 0 : chance.draw(0...19) {
     case 0..<6: return change(.insert([100, 500, 1_000, 5_000, 10_000, 20_000][Int(chance.draw(0...5))]))
     case 6..<15: return change(.buy(someProduct()))
@@ -151,7 +151,7 @@ extension SimulatedVisitor {
     var drinks = AddedDrinks(product: someProduct(), quantity: chance.draw(1...5))
     guard chance.draw(0...2) > 0 else { return drinks }
     drinks.made = world.today - chance.draw(0...2)
-    // Some have expired when they come, some do so soon, and now and then the dates make no sense.
+    // Some have expired already, some expire soon, and sometimes the dates are invalid.
     drinks.expires = world.today + chance.draw(chance.draw(0...9) == 0 ? -4...(-3) : -1...2)
     return drinks
   }

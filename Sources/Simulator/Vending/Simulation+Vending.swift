@@ -1,6 +1,6 @@
-// Owns the vending machine's side of the simulated world: its process, its disk, those who use it, and what goes wrong
-// there. It must not know a rule of the machine. Invariant: there is at most one machine at a time, a child of the present
-// coordinator; it ends with its parent and is started again by it.
+// The vending machine in the simulated world: its process, its disk, its users, and their faults. Invariant:
+// there is at most one machine at a time, a child of the current coordinator. It is killed with its parent,
+// and the next coordinator starts it again.
 import BankModel
 import Glibc
 import Storage
@@ -12,15 +12,15 @@ struct VendingScene {
   var machine: SimulatedProcess?
   var machines = 0
   var visitors: [SimulatedVisitor] = []
-  /// The disk will be full for so long from the next answer of the stock on.
+  /// Time for which the disk will be full, from the next answer of the stock on.
   var fullAtAnswer: TimeSpan?
   var fullUntil = MonotonicTime(nanoseconds: 0)
   var slowCommit: TimeSpan?
-  /// The next commit fails: with what was staged on disk, or not.
+  /// The next commit fails: true if the staged changes are on disk nevertheless.
   var failingCommit: Bool?
-  /// So many machines die when they hear that a drink was taken.
+  /// Number of machines still to be killed right after they receive that a drink was taken.
   var doomedPurchases = 0
-  /// So many stock services die soon after they are asked for a drink.
+  /// Number of stock services still to be killed soon after they receive a request for a drink.
   var doomedTakes = 0
 }
 
@@ -44,7 +44,7 @@ extension Simulation {
     return { [unowned self] process in
       vending.machines += 1
       if vending.machines == 1, plan.vending.meetsAFullStock {
-        // The stock cannot write down that it has heard of the machine's products.
+        // The stock cannot store that it has received the machine's products.
         statistics.note(.stockDiskFull)
         scene.fullUntil = clock.now + .milliseconds(chance.draw(1...300))
       }
@@ -97,7 +97,7 @@ extension Simulation {
     switch command {
     case .take(_, let day):
       checker.vending.asksToTake(as: order)
-      // A question that waited for the stock to come back means the day on which it was asked first.
+      // A request that waited for the stock to return keeps the day on which it was first sent.
       if let day, days.contains(day) { checker.vending.askedOn[order, default: []].append(day) }
       guard vending.doomedTakes > 0, let service = scene.service else { return }
       vending.doomedTakes -= 1
@@ -108,11 +108,11 @@ extension Simulation {
     }
   }
 
-  /// The stock answers an order: of the machine's, something may go wrong just then.
+  /// The stock answers an order of the machine, which is the time of some faults.
   func stockAnswers(_ order: OrderID, _ result: StockResult) {
     guard let machine = vending.machine, order.text.hasPrefix("v") else { return }
     fillVendingDisk()
-    // What is taken is taken, and nobody has been told.
+    // The drink is taken, and no other process has been notified yet.
     guard case .done = result, vending.doomedPurchases > 0 else { return }
     vending.doomedPurchases -= 1
     statistics.note(.purchaseInterrupted)
@@ -127,7 +127,7 @@ extension Simulation {
       hit(vending.machine, kind) { $0.stand(until: clock.now + .milliseconds(chance.draw(1...400))) }
     case .vendingStuck: hit(vending.machine, kind) { $0.getStuck() }
     case .vendingDiskFull:
-      // What the stock has said is the hardest to lose: often the disk is full just when it says something.
+      // Losing the stock's answer is the hardest case: often fill the disk exactly then.
       vending.fullAtAnswer = .milliseconds(chance.draw(1...(chance.draw(0...1) == 0 ? 400 : 2_500)))
       if chance.draw(0...2) == 0 { fillVendingDisk() }
     case .vendingDiskFailed: vending.failingCommit = chance.draw(0...1) == 0
@@ -144,7 +144,7 @@ extension Simulation {
     }
   }
 
-  /// The machine's disk is full from now on, where that was to come.
+  /// Fills the machine's disk if that is planned.
   func fillVendingDisk() {
     guard let span = vending.fullAtAnswer else { return }
     vending.fullAtAnswer = nil

@@ -1,6 +1,7 @@
-// Owns the judgement over what the stock does for the vending machine: for its purchases and for its manager. It must not
-// ask a core. Invariant: a drink leaves the stock for one purchase that is on disk, the earliest to expire first and none
-// that has expired; what comes back, and what the manager brings and takes, was asked for so, once.
+// Checks of the stock's work for the vending machine: for its purchases and for its manager. Nothing is asked
+// of a core. Invariant: a drink leaves the stock for one purchase that is on disk; the earliest to expire is
+// sold first, and no expired one. What is returned, and what the manager adds and removes, was requested
+// exactly so, once.
 import BankModel
 import QueueCore
 import StockCore
@@ -25,7 +26,7 @@ extension VendingWatch {
 
   func asksForTheManager(_ order: OrderID) { askedOn[order, default: []].append(world.today) }
 
-  /// The machine has heard what the manager wants, which means the day on which it was heard.
+  /// The machine has received a manager's request, whose day is the day of its arrival.
   func hearsTheManager(_ request: OrderID) {
     let order = OrderID("m-" + request.text)
     askedOn[order, default: []].append(world.today)
@@ -39,13 +40,13 @@ extension VendingWatch {
     }
   }
 
-  /// What the manager wants to take out under this name; nil where that is something else.
+  /// The drinks that the manager's request removes; nil for any other request.
   func removal(_ order: OrderID) -> ItemAmount? {
     guard let name = requestOfOrder[order], case .remove(let amount)? = wanted[name] else { return nil }
     return amount
   }
 
-  /// Pieces have left a lot. The lots are those before.
+  /// Checks a change of a lot, given the lots before it.
   func left(_ row: StockChange, from lots: [Lot]) {
     guard row.dates != nil, let order = row.order, owns(order) else { return }
     let days = askedOn[order] ?? []
@@ -68,7 +69,7 @@ extension VendingWatch {
     if deed.taken != one || !(deed.returned.isEmpty || deed.returned == one) {
       violate(.purchase, "order \(order) has taken \(deed.taken) and given back \(deed.returned)")
     }
-    // Only what is under way takes, and only what is given up is put back.
+    // Only an open purchase takes a drink, and only a releasing one returns it.
     let isRight = deed.returned.isEmpty ? purchase.isUnfinished : purchase.state == .releasing
     if !isRight {
       violate(.purchase, "order \(order) changes the stock, and its purchase is \(purchase.state.words)")
@@ -120,7 +121,7 @@ extension VendingWatch {
       switch (failure.code, command) {
       case (.stockUnavailable, _): true
       case (.soldOut, .remove): !isDone
-      // What was made today, and what has expired today, is something else on another day.
+      // A request that depends on the current day has another meaning on the next one.
       case (.otherOrder, _): isDayOfEssence(command) && Set(askedOn[order] ?? []).count > 1
       case (.badRequest, .add(let drinks)): !isDone && (drinks.made ?? world.today) > (drinks.expires ?? .max)
       default: false
@@ -138,7 +139,7 @@ extension VendingWatch {
 }
 
 extension StoredPurchase {
-  /// Whether it is intended, and not given up.
+  /// True if it is intended, and not given up.
   fileprivate var isOpen: Bool { state == .open }
 }
 
@@ -146,11 +147,11 @@ extension LotDates? {
   fileprivate var words: String { map { "\($0.made)..\($0.expires)" } ?? "no dates" }
 }
 
-/// The last look at a history's vending machine: what everybody remembers of it, added up, is what the disks
-/// say. It must not ask a core. Invariant: money put in = balance + price of purchases + given back, and
-/// drinks brought in = present + sold + removed + discarded, both by the memories of those who were told.
+/// Final check of a history's vending machine: the sum of all users' answers must equal the disks. Nothing is
+/// asked of a core. Invariant: money inserted = balance + price of purchases + money returned, and drinks
+/// added = present + sold + removed + discarded, both by the answers that users received.
 extension VendingWatch {
-  /// The bank has ended: every intent has its end, and nobody remembers what is not so.
+  /// The bank has closed: every purchase has an outcome, and no user has received a wrong answer.
   func checkEnd() throws(StoreError) {
     guard world.hasVending else { return }
     world.vending.disk.crash()
@@ -161,7 +162,7 @@ extension VendingWatch {
     var told = MoneyAccount()
     var brought: [ItemID: Quantity] = [:]
     for visitor in world.vending.visitors {
-      // In the order of their names, because a history is the same every time.
+      // In the order of the IDs, because a history must be the same every time.
       for (name, memory) in visitor.memory.sorted(by: { $0.key.text < $1.key.text }) {
         add(name, memory, to: &told)
         try add(name, memory, to: &brought)
@@ -189,7 +190,7 @@ extension VendingWatch {
       told.apply(change)
       if change != row { violate(.money, "\(name) remembers change \(change.sequence), which there is not") }
     case .failure(let failure)? where failure.code == .tooLittleMoney && arrivals[name] ?? 0 > 1:
-      // Such a refusal is not kept: what came twice may have found the money at the second time.
+      // This refusal is not stored: a request that arrived twice may have found the money the second time.
       if let row { told.apply(row) }
     case nil, .failure?:
       if row != nil {
@@ -207,7 +208,7 @@ extension VendingWatch {
     case .stocked(let changes)?:
       for change in changes { brought[change.item, default: 0] += change.difference }
     case .failure(let failure)? where failure.code == .otherOrder:
-      // It was done on another day, under the same name.
+      // It was done on another day, under the same order ID.
       for change in try world.stockDisk.order(order)?.changes ?? [] {
         brought[change.item, default: 0] += change.difference
       }

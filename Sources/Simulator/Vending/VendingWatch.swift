@@ -1,8 +1,8 @@
-// Owns everything that is known of the vending machine by somebody who sees it all: every row of its ledger as it came to
-// the disk, every purchase, what was wanted and what was answered. It must not ask the machine's core.
-// Invariant: after each commit the money put in is the balance, the price of the purchases and what was given back; every
-// row is what one person wanted, once; a purchase ends as the stock has said. What the stock does for it is judged in
-// the extension, and what is left in the end in another one.
+// Complete knowledge of the vending machine from outside: every row of its ledger as it reached the disk,
+// every purchase, the requests and the answers. Nothing is asked of the machine's core. Two extensions check
+// the stock's work for it, and the end. Invariant: after each commit the money inserted is the balance, the
+// price of the purchases and the money returned. Every row is one user's request, once. A purchase ends as
+// the stock has answered.
 import BankModel
 import QueueCore
 import StockCore
@@ -11,7 +11,7 @@ import VendingCore
 import Wire
 
 final class VendingWatch {
-  /// The money as it was on disk for a while.
+  /// A state of the money on disk.
   private struct State: Equatable {
     var sequence: Int
     var balance: Won
@@ -26,19 +26,19 @@ final class VendingWatch {
   private(set) var rowOfRequest: [OrderID: Int] = [:]
   private(set) var purchaseOfRequest: [OrderID: Int] = [:]
   private(set) var purchaseOfOrder: [OrderID: Int] = [:]
-  /// Won that purchases under way keep back, by what is on disk.
+  /// Won reserved by open purchases on disk.
   private(set) var reserved: Won = 0
-  /// What the disk has held after each transaction that has changed the money or what is kept back.
+  /// States of the disk after each transaction that has changed the money or the reserved amount.
   private var states = [State(sequence: 0, balance: 0, reserved: 0)]
-  /// The balance and what is kept back, by everything that is staged too.
+  /// The balance and the reserved amount, including everything staged.
   private var drafted: (balance: Won, reserved: Won) = (0, 0)
   private(set) var wanted: [OrderID: VendingCommand] = [:]
-  /// Days on which the machine has asked the stock for an order, or has heard of it.
+  /// Days on which the machine has sent or received each order.
   var askedOn: [OrderID: [DayNumber]] = [:]
-  /// How often a request has come to the machine: a client sends it again over a new connection where it lost the one before,
-  /// and what was on its way there comes, too.
+  /// Number of times that a request has arrived at the machine. A client that loses its connection sends it
+  /// again on a new one, and the copy in flight may arrive too.
   var arrivals: [OrderID: Int] = [:]
-  /// The request behind each of the manager's orders.
+  /// The request of each of the manager's orders.
   var requestOfOrder: [OrderID: OrderID] = [:]
   /// The manager's orders that the stock has done.
   var doneForTheManager: Set<OrderID> = []
@@ -50,7 +50,7 @@ final class VendingWatch {
   func expect(_ command: VendingCommand, as name: OrderID) { wanted[name] = command }
   func price(of product: ItemID) -> Won? { world.plan.vending.table[product]?.price }
   var hasUnfinished: Bool { purchases.contains { $0.isUnfinished } }
-  /// The present moment as ``answered(_:askedAt:_:)`` wants it.
+  /// The current state's index, for ``answered(_:askedAt:_:)``.
   var moment: Int { states.count - 1 }
 
   // MARK: - Decisions
@@ -71,7 +71,7 @@ final class VendingWatch {
     }
   }
 
-  /// Whether a purchase that is changed keeps its price back until then: it has been open on disk, because the stock is
+  /// True if a changed purchase has reserved its price until now: it is open on disk, because the stock is
   /// not asked before.
   private func isOpen(_ purchase: StoredPurchase) -> Bool {
     let place = Int(purchase.number) - 1
@@ -105,7 +105,7 @@ final class VendingWatch {
     forgotten()
   }
 
-  /// A machine has read its disk: everything that was said must be there.
+  /// A machine has read its disk: everything that was answered must be there.
   func restarted(with stored: StoredVending) {
     committed()
     if stored.account != account || stored.sequence != Int64(rows.count) {
@@ -178,7 +178,7 @@ final class VendingWatch {
     }
   }
 
-  /// A purchase ends as the stock has said, and is paid for when it was made.
+  /// A purchase ends as the stock has answered, and is paid for exactly if it was made.
   private func judge(_ purchase: StoredPurchase) {
     let row = rowOfRequest[purchase.request].map { rows[$0] }
     let known = order(of: purchase)
@@ -215,14 +215,14 @@ final class VendingWatch {
     checker.stock.deeds[VendingStateMachine.stockOrder(machine: world.machineName, purchase: purchase)]
   }
 
-  // MARK: - Words
+  // MARK: - Answers
 
-  /// A request was answered.
+  /// Checks an answer to a request.
   ///
-  /// An answer is heard when its last byte is written. Where a socket takes little at a time that is later than it was
-  /// given: a question is answered rightly with what was on disk at any moment since it was asked.
+  /// An answer is observed when its last byte is written, which is later than it was made if the socket is
+  /// small. So a query is answered correctly with any state of the disk since it was sent.
   ///
-  /// - Parameter moment: When the request was made; see ``moment``.
+  /// - Parameter moment: the state when the request was sent; see ``moment``.
   func answered(_ request: VendingRequest, askedAt moment: Int, _ result: VendingResult) {
     switch result {
     case .done(let change):
@@ -277,13 +277,13 @@ final class VendingWatch {
     }
   }
 
-  /// Whether a request was made more than once: it may have been refused at first and be done by now, because an answer
-  /// leaves with the end of the turn.
+  /// True if a request was sent more than once: it may have been refused at first and be done by now, because
+  /// an answer is sent at the end of the loop iteration.
   private func isAskedAgain(_ name: OrderID) -> Bool {
     world.vending.visitors.contains { ($0.memory[name]?.asked ?? 0) > 1 }
   }
 
-  /// Whatever is not a purchase is refused without a trace, and only for what is so.
+  /// Any request but a purchase must be refused without a trace, and for a valid reason.
   private func checkNothing(_ request: VendingRequest, _ failure: VendingFailure) {
     guard let name = request.order else { return }
     if rowOfRequest[name] != nil, !isAskedAgain(name) {

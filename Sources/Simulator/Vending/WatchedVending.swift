@@ -1,5 +1,5 @@
-// Owns the rules of the machine as they are at work in a history: the real ones, or those with a planted bug, with a line
-// in the trace for everything that goes in and comes out. It must not change any of it.
+// The machine's rules under observation: the real ones, or those with a planted bug, with all events and
+// effects written to the trace, unchanged.
 import BankModel
 import Storage
 import Time
@@ -25,7 +25,7 @@ struct WatchedVending: VendingDecisions {
   func stockOrder(of purchase: PurchaseNumber) -> OrderID? { rules.stockOrder(of: purchase) }
 
   mutating func apply(_ event: VendingEvent, at now: WallTime, into effects: inout [VendingEffect]) {
-    // What a process decides that was killed is decided by nobody.
+    // Decisions of a killed process have no effect.
     guard !process.isDoomed, world.violation == nil else { return }
     world.statistics.vendingEvents += 1
     world.trace.line(process.clock, "  vending: event \(event)")
@@ -40,13 +40,13 @@ struct WatchedVending: VendingDecisions {
   }
 }
 
-/// A vending machine's core with a planted bug: the real core, with events or effects that are dropped or
-/// changed around it. Invariant: it is wrong in the one way that its name says, and never makes the store
-/// notice first what the checker shall find.
+/// A vending machine's core with a planted bug: the real core, with events or effects dropped or changed
+/// around it. Invariant: its only fault is the one in the bug's name, and the store never detects it before
+/// the checker.
 struct MutantVending {
   private let bug: PlantedBug
   private let store: MemoryVendingStore
-  /// What requests are called that are done once more.
+  /// New order IDs of requests that are done once more.
   private var newNames: [PurchaseNumber: OrderID] = [:]
 
   init(_ bug: PlantedBug, _ store: MemoryVendingStore) { (self.bug, self.store) = (bug, store) }
@@ -105,7 +105,7 @@ struct MutantVending {
     return [.stage(entry)]
   }
 
-  /// A purchase that is made once more has another name on disk.
+  /// A purchase that is made once more has another order ID on disk.
   private mutating func rename(_ entry: inout VendingEntry) {
     guard let purchase = entry.purchase else { return }
     if purchase.state == .open, isKept(purchase.request) {
