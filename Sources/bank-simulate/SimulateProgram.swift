@@ -1,6 +1,6 @@
-// Owns what the simulator's executable does: reads its words, simulates, and tells what came of it.
-// It must not know a promise: what is broken is told in the words of the checker. Invariant: data on standard output,
-// everything for a person who waits on standard error. Failure: 1 for a broken promise, 2 for words that mean nothing.
+// The simulator's executable: parses its arguments, simulates, and prints the outcome. The checker words a
+// broken promise. Invariant: data goes to standard output, progress to standard error. Errors: 1 for a broken
+// promise, 2 for invalid arguments.
 import Arguments
 import Console
 import Glibc
@@ -81,7 +81,7 @@ enum SimulateProgram {
     return (progress, SystemClock.monotonic().since(began).inSeconds)
   }
 
-  /// Where nobody reads there is nobody to tell.
+  /// A closed output is ignored.
   private static func say(_ words: String) { _ = try? StandardStreams.write(words, to: .output) }
   private static func complain(_ words: String) { _ = try? StandardStreams.write(words, to: .error) }
 }

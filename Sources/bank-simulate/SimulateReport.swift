@@ -1,19 +1,19 @@
-// Owns how the outcome of simulated histories is told, to a person and to a script. Invariant: a broken
-// promise is told with its seed and with the one command that shows it again.
+// Report of simulated histories, as text and as JSON. Invariant: a broken promise is reported with its seed
+// and the command that reproduces it.
 import Simulator
 
 struct SimulateReport {
   var failed: BrokenHistory?
-  /// Words of the command that are needed to see a history again.
+  /// Options of the command that reproduces a history.
   private let options: String
-  /// How long it took; nil where that says nothing.
+  /// Duration of the run; nil if it is not meaningful.
   private let seconds: Double?
-  /// What is counted: in words for a person, and as a field for a script.
+  /// The counts, each with its name in the text and its JSON field; nil if it is not in one of them.
   private let counts: [(words: String?, field: String?, number: Int64)]
   private let faults: [(name: String, count: Int64)]
   private let histories: Int64, events: Int64
 
-  /// Of a bank with its books in its home.
+  /// A report of one bank with a database of its own.
   init(_ statistics: Statistics, failed: BrokenHistory?, bug: PlantedBug?, seconds: Double?) {
     (self.failed, self.seconds) = (failed, seconds)
     options = bug.map { " --bug \($0.name)" } ?? ""
@@ -22,7 +22,7 @@ struct SimulateReport {
     counts = Self.counts(of: statistics)
   }
 
-  /// Of several branches.
+  /// A report of several branches.
   init(_ statistics: BranchStatistics, failed: BrokenHistory?, bug: PlantedBranchBug?, seconds: Double?) {
     (self.failed, self.seconds) = (failed, seconds)
     options = " --branches" + (bug.map { " --bug \($0.name)" } ?? "")

@@ -1,11 +1,12 @@
-// Owns the threads that simulate: each takes the next seed until none is left or a promise is broken. Invariant: of
-// several broken histories the one with the lowest seed is told, so that two runs over the same seeds tell the same.
-// Failure: a thread that cannot be started is done without; the first one is the caller's own.
+// Threads that simulate: each takes the next seed until none is left or a promise is broken. Invariant: of
+// several broken histories the one with the lowest seed is reported, so that two runs over the same seeds
+// report the same one. Errors: a thread that cannot be started is left out; the caller's own thread always
+// simulates.
 import Glibc
 import Simulator
 import Synchronization
 
-/// What is counted over several histories.
+/// Counts over several histories.
 protocol Tally: Sendable {
   init()
   static func += (left: inout Self, right: Self)
@@ -23,7 +24,7 @@ struct BrokenHistory: Sendable {
 }
 
 final class SimulationCrew<Counted: Tally>: Sendable {
-  /// Lives through the history of a seed; what was broken in it, or nil.
+  /// Runs the history of a seed; its violation is nil if no promise was broken.
   typealias Life = @Sendable (_ seed: UInt64) -> (statistics: Counted, violation: Violation?)
 
   struct Progress: Sendable {
@@ -35,7 +36,7 @@ final class SimulationCrew<Counted: Tally>: Sendable {
   private let progress: Mutex<Progress>
   let count: UInt64
 
-  /// Histories of the seeds `from` to `from + count - 1`; beyond the largest seed they begin again at 0.
+  /// Histories of the seeds `from` to `from + count - 1`; after the largest seed they continue at 0.
   init(from: UInt64, count: UInt64, _ live: @escaping Life) {
     progress = Mutex(Progress(next: 0))
     (self.from, self.count, self.live) = (from, count, live)
@@ -45,7 +46,8 @@ final class SimulationCrew<Counted: Tally>: Sendable {
   private let live: Life
   var present: Progress { progress.withLock { $0 } }
 
-  /// Simulates with so many threads, and returns when all is done. `report` is called now and then by this thread.
+  /// Simulates with `jobs` threads, and returns when all is done. `report` is called now and then on this
+  /// thread.
   func run(jobs: Int, report: (Progress) -> Void) -> Progress {
     var threads: [pthread_t] = []
     for _ in 1..<max(jobs, 1) {
@@ -83,7 +85,7 @@ final class SimulationCrew<Counted: Tally>: Sendable {
   }
 }
 
-/// What a thread is handed.
+/// The argument of a thread, without the generic type.
 private final class AnyCrew: Sendable {
   let simulateNext: @Sendable () -> Bool
   init(_ simulateNext: @escaping @Sendable () -> Bool) { self.simulateNext = simulateNext }

@@ -1,5 +1,4 @@
-// The door of the simulator: hands the words to the program and ends with its exit code.
-// It must not hold any logic.
+// Entry point of the simulator.
 import Console
 import Glibc
 
