@@ -1,20 +1,20 @@
-// Owns a network of a branch's own: a namespace with one end of a cable in it, whose other end is here and can be taken off. What
-// a branch sends meanwhile is gone, and it hears nothing, as when somebody trips over the cable.
-// Invariant: the namespace is gone when it was removed. Failure: where none may be made there is none, which is an answer.
+// A network of one branch: a namespace with one end of a virtual cable, whose other end is here. Taking the
+// link down loses all packets in both directions, like a pulled cable. Invariant: the namespace is gone after
+// `remove()`. Errors: nil if the process may not make one.
 import Posix
 
 struct ChaosNetwork {
-  /// The namespace's name, as `ip netns` knows it.
+  /// The namespace's name, as `ip netns` shows it.
   let name: String
-  /// Where the server is for who is in it, and all addresses of this cable.
+  /// Address of the server inside the namespace, and the range of all addresses of this cable.
   let address: String
   let range: String
   private let cable: String
   private let tool: ChaosTool
 
-  /// Makes one; nil where that is not possible.
+  /// Makes a network; nil if that is not possible.
   ///
-  /// - Parameter place: two numbers, of the run and of the branch, that make it different from others.
+  /// - Parameter place: numbers of the run and of the branch, which distinguish it from others.
   init?(_ place: (run: UInt8, branch: UInt8), _ tool: ChaosTool) {
     guard CurrentProcess.uid == 0 else { return nil }
     self.tool = tool
@@ -38,7 +38,7 @@ struct ChaosNetwork {
     }
   }
 
-  /// What stands before a command that is to run in it.
+  /// Prefix of a command that is to run in it.
   var words: [String] { ["nsenter", "--net=/run/netns/\(name)", "--"] }
 
   func cut() -> Bool { tool.run(["ip", "-n", name, "link", "set", "bank0", "down"]).isGood }

@@ -1,27 +1,27 @@
-// Owns a process that stands between a branch and its server: it hands on what it gets, later where it is told to, and nothing at
-// all while the branch is to be cut off. It is this program again, so that it goes on while the run waits for something.
-// Invariant: what it has taken it hands on in order. It ends when the run does: its channel is at its end then.
-// Failure: a connection that breaks ends both of its sides.
+// A process between a branch and its server: it forwards bytes, with a delay if one is set, and nothing while
+// the branch is cut off. It is this program again, so that it continues while the run blocks. Invariant:
+// bytes are forwarded in order. It exits with the run, when its channel is closed. Errors: a broken
+// connection ends both of its sides.
 import Console
 import Posix
 import Time
 
 /// The process itself.
 final class ChaosRelay {
-  /// The word by which this program becomes a relay: mark of the run, directory of its socket, of the server's, and the name of
-  /// both.
+  /// First argument that makes this program a relay. The others are the run's mark, the directories of its
+  /// socket and of the server's, and the name of both sockets.
   static let word = "--relay"
-  /// Bytes that are waiting on one side before no more are taken.
+  /// Maximum number of waiting bytes on one side before reading pauses.
   private static let limit = 8 << 20
 
   private final class End {
     let socket: FileDescriptor
     var other: End?
     var registration: Registration?
-    /// What is to be written here, and when.
+    /// Bytes to be written here, and the times when they are due.
     var waiting: [(at: MonotonicTime, bytes: ArraySlice<UInt8>)] = []
     var size = 0
-    /// The other side has ended: this one does when everything is written.
+    /// True after the other side has ended: this one ends when everything is written.
     var isEnding = false
     init(_ socket: consuming FileDescriptor) { self.socket = socket }
   }
@@ -36,7 +36,7 @@ final class ChaosRelay {
   private var isSilent = false
   private var isOver = false
 
-  /// Relays, where the words ask for that, and returns the exit code; nil for any other words.
+  /// Relays if the arguments ask for that, and returns the exit code; nil for any other arguments.
   static func run(_ words: [String]) -> Int32? {
     guard words.count == 5, words[0] == word else { return nil }
     Signals.ignorePipe()
@@ -67,7 +67,7 @@ final class ChaosRelay {
     }
   }
 
-  /// A word a line: `cut`, `mend`, or the delay each way in milliseconds.
+  /// Reads one command a line: `cut`, `mend`, or the delay each way in milliseconds.
   private func hear() {
     var chunk = [UInt8](repeating: 0, count: 256)
     switch try? chunk.withUnsafeMutableBytes({ try orders.receive(into: $0) }) {
@@ -148,7 +148,7 @@ final class ChaosRelay {
         }
         if let other = end.other, other.registration == nil { watch(other, true) }
       case .wouldBlock:
-        // Looked at again soon, as what is delayed is.
+        // Retried soon, like delayed bytes.
         end.waiting[0].at = now + .milliseconds(1)
         return
       case .peerClosed, nil:
@@ -167,9 +167,9 @@ final class ChaosRelay {
   }
 }
 
-/// The run's hold on the relay of a branch.
+/// Control of a branch's relay by the run.
 final class ChaosRelayProcess {
-  /// Where it listens.
+  /// Directory of its socket.
   let directory: String
   private let process: ChildProcess
   private let orders: FileDescriptor

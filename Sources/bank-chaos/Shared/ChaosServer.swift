@@ -1,8 +1,8 @@
-// Owns the PostgreSQL server of a chaos run over several branches: a scratch one in a directory of its own, from the system's
-// programs, or one that is there and only has its sessions ended. No service of the system is touched.
-// Invariant: of a scratch server nothing is left when it was removed; should this process be killed, the kernel ends the server.
-// What is at a server that is there is left alone, but for the schema `bank`, which this run has made.
-// Failure: CommandError at the start, with the words of the program that failed.
+// The PostgreSQL server of a chaos run over several branches: a scratch server in its own directory, from the
+// system's programs, or an existing one, of which only sessions are terminated. No system service is touched.
+// Invariant: nothing is left of a scratch server after `remove()`; if this process is killed, the kernel ends
+// the server. At an existing server only the schema `bank`, which this run has made, is changed. Errors:
+// CommandError at the start, with the output of the failed program.
 import Console
 import Glibc
 import Posix
@@ -11,26 +11,26 @@ import Time
 final class ChaosServer {
   static let user = "bank"
   private static let password = "chaos"
-  /// How long a server may take to take connections again.
+  /// Longest time until a started server accepts connections.
   private static let patience = TimeSpan.seconds(60)
 
-  /// Where its socket is; nil for a server that is there.
+  /// Directory of its socket; nil for an existing server.
   let directory: String?
   let port: UInt16
   private let given: String
   private let tool: ChaosTool
   private let programs: String
-  /// Who runs it, where that is somebody else: the server refuses to be root.
+  /// The user that runs it if this process is root, which the server refuses.
   private let owner: (name: String, user: uid_t, group: gid_t)?
   private var addresses = ["127.0.0.1"]
   private var process: ChildProcess?
 
-  /// A server that is there.
+  /// Uses an existing server.
   init(at address: String, _ tool: ChaosTool) {
     (given, self.tool, directory, port, programs, owner) = (address, tool, nil, 0, "", nil)
   }
 
-  /// A scratch server, which does not run yet.
+  /// Prepares a scratch server, which does not run yet.
   init(scratch tool: ChaosTool, _ session: Session) throws(CommandError) {
     guard let programs = Self.findPrograms() else {
       throw .complaint(.postgresMissing, session.words.chaosHasNoServer)
@@ -80,7 +80,7 @@ final class ChaosServer {
     }
   }
 
-  /// Lets those in who come by way of these networks, to these addresses; before the server starts.
+  /// Admits connections from these networks. Call before the server starts.
   func admit(_ networks: [ChaosNetwork]) throws(CommandError) {
     addresses += networks.map(\.address)
     let lines = networks.map { "host all all \($0.range) scram-sha-256\n" }.joined()
@@ -95,7 +95,7 @@ final class ChaosServer {
   private func write(_ text: String, to name: String) throws(SystemError) {
     let file = try FileDescriptor.open(path(name), [.writeOnly, .create, .truncate], mode: 0o600)
     try file.writeAll(Array(text.utf8))
-    // The server's user reads the password, and the branches, who are this one, read the other.
+    // The server's user reads the password file; the branches, which run as this user, read the other.
     if name == "password", let owner { chown(path(name), owner.user, owner.group) }
   }
 
@@ -108,25 +108,25 @@ final class ChaosServer {
 
   // MARK: - Addresses
 
-  /// The address of a branch that comes by the socket in a directory: the server's, or a relay's.
+  /// Address for a branch that uses the socket in a directory: the server's, or a relay's.
   func address(through socket: String, application: String) -> String {
     "postgres://\(Self.user)@/postgres?host=\(socket)&port=\(port)&application_name=\(application)"
   }
 
-  /// The address of a branch that comes by a network.
+  /// Address for a branch that uses a network.
   func address(on network: ChaosNetwork, application: String) -> String {
     "postgres://\(Self.user)@\(network.address):\(port)/postgres?passfile=\(path("pgpass"))&sslmode=disable"
       + "&application_name=\(application)"
   }
 
-  /// The address of a branch of a server that is there.
+  /// Address for a branch of an existing server.
   func givenAddress(application: String) -> String {
     given + (given.contains("?") ? "&" : "?") + "application_name=\(application)"
   }
 
   // MARK: - Running
 
-  /// Starts it, and returns when it takes connections; false where it does not.
+  /// Starts it, and returns when it accepts connections; false if it does not.
   func start() -> Bool {
     guard let directory else { return true }
     let words =
@@ -149,8 +149,8 @@ final class ChaosServer {
     return false
   }
 
-  /// Ends it, with SIGQUIT as after a loss of power or with SIGKILL, and waits until all of its processes are gone: before that
-  /// none starts again.
+  /// Ends it, with SIGQUIT as after a power loss or with SIGKILL, and waits until all of its processes are
+  /// gone: before that it cannot start again.
   func end(_ signal: CInt) {
     guard let process, process.reap() == nil else { return }
     let others = ProcessTable.children(of: process.pid)
@@ -160,7 +160,7 @@ final class ChaosServer {
     while others.contains(where: ProcessTable.alive), SystemClock.monotonic() < end { Pause.momentarily() }
   }
 
-  /// Kills one of its processes, as the system may when it is out of memory; the server then ends all sessions by itself.
+  /// Kills one of its processes, as the kernel may when memory is short; the server then ends all sessions.
   func kill(backend: pid_t) -> Bool {
     guard let process, ProcessTable.parent(of: backend) == process.pid,
       let held = try? OtherProcess(pid: backend)
@@ -168,13 +168,13 @@ final class ChaosServer {
     return held.kill(SIGKILL)
   }
 
-  /// What a statement says, in one line; nil where it fails.
+  /// The first line of a statement's result; nil if it fails.
   func sql(_ statement: String) -> String? {
     let said = tool.run(asking(statement, application: "chaos"), environment: Self.variables)
     return said.isGood ? said.output.split(separator: "\n").first.map(String.init) ?? "" : nil
   }
 
-  /// Sends statements that take long, by a process of their own; nil where it cannot be started.
+  /// Sends long-running statements from a separate process; nil if it cannot be started.
   func beginStatements(_ statements: String, application: String) -> ChildProcess? {
     tool.begin(asking(statements, application: application), environment: Self.variables)
   }
@@ -186,7 +186,7 @@ final class ChaosServer {
     return ["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-d", address, "-c", statement]
   }
 
-  /// What the library of the server's takes from the environment.
+  /// Environment variables that the client library reads.
   private static var variables: Variables {
     Environment.all().filter { $0.key.hasPrefix("PG") || $0.key == "HOME" }
       .overlaid(by: ["PGCONNECT_TIMEOUT": "3"])
@@ -201,7 +201,7 @@ final class ChaosServer {
     return found.isEmpty ? nil : found[Int(pick % UInt64(found.count))]
   }
 
-  /// Takes it away. A home that is kept is of use without the books, too, and they are in the way of the next run.
+  /// Removes it. A kept home is useful without the database too, which would be in the way of the next run.
   func remove() {
     guard let directory else { return }
     end(SIGINT)

@@ -1,18 +1,18 @@
-// Owns a snapshot of the books that somebody keeps open for ten minutes at a time while everything else is done, as a backup
-// or a forgotten session does: for it the server keeps every customer who is gone. It reads nothing, so it locks nothing.
-// Invariant: no session of it is left at the server when it was ended, and no process.
-// Failure: where none can be opened it is tried again; how long one was kept says so.
+// A database snapshot held open for ten minutes at a time during the run, as by a backup or a forgotten
+// session. Because of it the server keeps the rows of every finished customer. It reads nothing, so it locks
+// nothing. Invariant: after its end no session of it is left at the server, and no process. Errors: if none
+// can be opened it is tried again; `longest` shows how long one was held.
 import Posix
 import Time
 
 final class ChaosSnapshot {
-  /// For how long one is kept.
+  /// Duration of one snapshot.
   static let length = TimeSpan.minutes(10)
   private static let application = "chaos-snapshot"
-  /// From one that has ended, as each does with its server, to the next.
+  /// Pause after a snapshot has ended, as each does with its server.
   private static let pause = TimeSpan.seconds(1)
 
-  /// The longest that was kept so far.
+  /// The longest duration so far.
   private(set) var longest = TimeSpan.zero
   private let server: ChaosServer
   private var process: ChildProcess?
@@ -21,7 +21,7 @@ final class ChaosSnapshot {
 
   init(at server: ChaosServer) { self.server = server }
 
-  /// To be called in each turn of the loop.
+  /// Call in each iteration of the loop.
   func turn(_ now: MonotonicTime) {
     if let process {
       guard process.reap() != nil else {
@@ -38,7 +38,7 @@ final class ChaosSnapshot {
       application: Self.application)
   }
 
-  /// Ends it, at the server first: a session that sleeps does not notice that its client has gone.
+  /// Ends it, at the server first: a sleeping session does not notice that its client has gone.
   func end() {
     _ = server.sql(
       "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = '\(Self.application)'"

@@ -1,19 +1,19 @@
-// Owns how a chaos run calls a program of the system and waits for its end: `psql`, `ip`, `initdb`.
-// Failure: a program that is not there or cannot be started has the code 127, as in a shell.
+// Calls of a system program, such as `psql`, `ip` or `initdb`, by a chaos run. Errors: a program that is
+// missing or cannot be started has the code 127, as in a shell.
 import Posix
 
 struct ChaosTool {
-  /// How it ended, and what it has written.
+  /// Exit code and output.
   struct Outcome {
     var code: Int32
     var output: String
     var isGood: Bool { code == 0 }
   }
 
-  /// Where output is kept while a program runs.
+  /// Directory of the output while a program runs.
   let scratch: String
 
-  /// Runs a program to its end. The first word is looked for where programs of the system are.
+  /// Runs a program and waits for its exit. The first word is searched in the system's directories.
   func run(_ words: [String], environment: Variables = [:]) -> Outcome {
     guard let program = Self.find(words[0]) else {
       return Outcome(code: 127, output: "\(words[0]): not found")
@@ -33,7 +33,7 @@ struct ChaosTool {
     return Outcome(code: 126, output: text)
   }
 
-  /// Starts a program of which nobody wants to know what it writes; nil where it cannot be started.
+  /// Starts a program without reading its output; nil if it cannot be started.
   func begin(_ words: [String], environment: Variables = [:]) -> ChildProcess? {
     guard let program = Self.find(words[0]) else { return nil }
     return try? ChildProcess.spawn(
@@ -44,7 +44,7 @@ struct ChaosTool {
 
   static let variables: Variables = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C", "TZ": "UTC"]
 
-  /// The path of a program; a word with a slash is one.
+  /// The path of a program; a word with a slash already is one.
   static func find(_ word: String) -> String? {
     let places =
       word.contains("/") ? [word] : ["/usr/sbin", "/usr/bin", "/sbin", "/bin"].map { Paths.join($0, word) }

@@ -1,5 +1,4 @@
-// Owns the words of a chaos run over several branches.
-// It must not know how it is made.
+// Messages of a chaos run over several branches.
 import Arguments
 import Console
 

@@ -1,13 +1,13 @@
-// Owns one branch of a chaos run over several: its home, its processes, its way to the server, and who is at its windows.
-// Invariant: it is opened by `bankctl`, as a person would, without anybody's waiting for it.
-// Failure: an attempt to open it that fails is made again; the run's patience ends that.
+// One branch of a chaos run over several: its home, its processes, its connection to the server, and the
+// customers at its windows. Invariant: `bankctl` opens it, as a user would, without blocking the run. Errors:
+// a failed attempt to open it is repeated until the run gives up.
 import ControlClient
 import Glibc
 import Posix
 import Time
 
 final class SharedChaosBranch {
-  /// How it comes to the server.
+  /// Route to the server.
   enum Way {
     case direct
     case network(ChaosNetwork)
@@ -18,19 +18,19 @@ final class SharedChaosBranch {
   let bank: ChaosBank
   let witness: ChaosWitness
   let way: Way
-  /// How the server shows its sessions.
+  /// Application name of its sessions at the server.
   let application: String
   /// Customers at its windows.
   private(set) var atWindows: Set<ChaosTicket> = []
-  /// Told of each start and each completion.
+  /// Called for each start (false) and each completion (true).
   var onEvent: (ChaosTicket, Bool) -> Void = { _, _ in }
   private let address: String
   private let speed: String
   private let mark: String
   private var opening: ChildProcess?
-  /// When it is to be opened; nil where it is open, or opens by itself.
+  /// Time at which it is to be opened; nil if it is open, or recovers without this.
   private var openAt: MonotonicTime?
-  /// When it is no longer cut off.
+  /// Time at which it is reconnected; nil if it is not cut off.
   private(set) var mendAt: MonotonicTime?
 
   init(
@@ -55,10 +55,10 @@ final class SharedChaosBranch {
     }
   }
 
-  /// Whether somebody has closed it, it is being opened or cut off, or a process of it stands still.
+  /// True if it was closed by a fault, is being opened, is cut off, or its coordinator is stopped.
   var isInTrouble: Bool { openAt != nil || opening != nil || mendAt != nil || bank.isStopped(.coordinator) }
 
-  /// Whether its coordinator answers and everybody is at a window.
+  /// True if its coordinator answers and every window has a teller.
   var isWell: Bool {
     guard !isInTrouble, let picture = witness.picture else { return false }
     return picture.state == .open && witness.opened == picture.pid
@@ -70,7 +70,7 @@ final class SharedChaosBranch {
     if let mendAt, now >= mendAt { mend() }
     if let child = opening, let status = child.reap() {
       opening = nil
-      // Refused because it is open is as good.
+      // Exit code 5, already open, is as good.
       if !status.isSuccess, status.ending != .code(5) { openAt = now + .milliseconds(500) }
     }
     if let openAt, now >= openAt, opening == nil { open() }
@@ -87,7 +87,7 @@ final class SharedChaosBranch {
     ]
     if case .network(let network) = way { words = network.words + words }
     var environment = Environment.all()
-    // What somebody has set for a bank of their own is none of this one's business.
+    // The user's own settings of a bank must not affect this one.
     for name in ["BANK_HOME", "BANK_CONFIG", "BANK_CONFIG_DEFAULT", "BANK_STORE"] { environment[name] = nil }
     environment[ChaosBank.variable] = mark
     opening = try? ChildProcess.spawn(
@@ -96,9 +96,9 @@ final class SharedChaosBranch {
       standardOutput: .null, standardError: .append(path: bank.home.path + ".opening"), newSession: true)
   }
 
-  // MARK: - What is done to it
+  // MARK: - Faults
 
-  /// Everybody is killed. It is opened again at a moment.
+  /// Kills all its processes. It is opened again at the given time.
   func kill(until moment: MonotonicTime) {
     opening?.end()
     opening = nil
@@ -107,7 +107,7 @@ final class SharedChaosBranch {
     openAt = moment
   }
 
-  /// Forgets who was at its windows: those are somebody else's by now, or will be.
+  /// Returns and forgets the customers at its windows: other branches serve them now, or will.
   func takeAtWindows() -> Set<ChaosTicket> {
     defer { atWindows = [] }
     return atWindows
@@ -133,7 +133,7 @@ final class SharedChaosBranch {
     }
   }
 
-  /// Whether it is closed and nobody is left.
+  /// Ends its processes and its network or relay.
   func end() {
     opening?.end()
     bank.end()

@@ -1,6 +1,7 @@
-// Owns a chaos run over several branches that share a bank: a server, the homes, the run, and the account at the end.
-// Invariant: no process of the run is left when it returns, and no file of a scratch home unless something was wrong.
-// Failure: CommandError where the run could not be made; a broken promise is exit code 1 and a report.
+// A chaos run over several branches that share a bank: the server, the homes, the run, and the comparison at
+// the end. Invariant: no process of the run is left when it returns, and no file of a scratch home unless a
+// promise was broken. Errors: CommandError if the run could not be made; a broken promise is exit code 1 and
+// a report.
 import BankModel
 import Console
 import ControlClient
@@ -14,7 +15,7 @@ struct SharedChaosProgram {
   private let count: Int
   private let seed: Int64
   private let name: String
-  /// Where the homes are, and everything else of the run.
+  /// Directory of the homes and all other files of the run.
   private let place: String
   private let tool: ChaosTool
   private let plan: SharedPlan
@@ -100,14 +101,14 @@ struct SharedChaosProgram {
     return report
   }
 
-  // MARK: - What there is
+  // MARK: - Resources
 
   private func server() throws(CommandError) -> ChaosServer {
     if let address = session.invocation.text("store") { return ChaosServer(at: address, tool) }
     return try ChaosServer(scratch: tool, session)
   }
 
-  /// Whoever has a bank in a database keeps it.
+  /// Refuses a database that already contains a bank.
   private func checkIsEmpty(_ server: ChaosServer) throws(CommandError) {
     guard let found = server.sql("SELECT to_regnamespace('bank') IS NULL") else {
       throw .failed(session.words.chaosServerSilent)
@@ -115,7 +116,8 @@ struct SharedChaosProgram {
     guard found == "t" else { throw .complaint(as: .wrongState, session.words.chaosNeedsNoBank) }
   }
 
-  /// Every second branch has a network of its own where that can be made; the others come by a relay, which is slow now and then.
+  /// Every second branch has a network of its own if that can be made; the others use a relay, with a delay
+  /// of up to 10 ms.
   private func networks() -> [Int: ChaosNetwork] {
     var networks: [Int: ChaosNetwork] = [:]
     let run = UInt8(truncatingIfNeeded: CurrentProcess.pid)
@@ -146,7 +148,7 @@ struct SharedChaosProgram {
       speed: session.invocation.speed("speed")?.description ?? "50", on: loop)
   }
 
-  // MARK: - The run and its account
+  // MARK: - The run and its comparison
 
   private func chaos(_ branches: [SharedChaosBranch], _ server: ChaosServer) throws(CommandError)
     -> SharedChaosRun
@@ -193,7 +195,7 @@ struct SharedChaosProgram {
     return ChaosAccount(evidence)
   }
 
-  /// Whoever is still there after the bank has closed: each branch hears of it by itself.
+  /// Processes left after the bank has closed: each branch notices that by itself.
   private func stragglers(_ branches: [SharedChaosBranch]) -> [ChaosProcess] {
     let deadline = SystemClock.monotonic() + .seconds(30)
     while true {

@@ -1,22 +1,22 @@
-// Owns how the result of a chaos run over several branches is shown: a table for people, a document for scripts.
-// Invariant: nothing is rounded down; see ChaosTimes. What was not measured is shown as nothing.
+// Report of a chaos run over several branches, as a table and as JSON. Invariant: times are rounded up; see
+// ChaosTimes. What was not measured is left empty.
 import Console
 import Time
 
 struct SharedChaosReport: Sendable {
   var seed: Int64
-  /// Where the homes are that are kept when something was wrong.
+  /// Directory of the homes, which are kept if a promise was broken.
   var place: String
   var branches: Int
   var account: ChaosAccount
   var counts: [SharedAct: Int64] = [:]
   var elapsed: TimeSpan = .zero
-  /// From an act until customers were served again.
+  /// Times from a fault until customers were served again.
   var gaps: [SharedAct: ChaosTimes] = [:]
-  /// How many branches can be cut off by a network of their own, and how many by a relay.
+  /// Number of branches that can be cut off by a network of their own, and by a relay.
   var byNetwork = 0
   var byRelay = 0
-  /// The longest time for which somebody has kept a snapshot of the books open.
+  /// The longest time for which a database snapshot was held open.
   var snapshot: TimeSpan = .zero
   private static let named = 50
 

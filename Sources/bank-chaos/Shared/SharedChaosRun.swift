@@ -1,21 +1,20 @@
-// Owns the hours of chaos over several branches: one loop in which customers come to all of them, something is done, and it is
-// measured how long after it customers are served again.
-// Invariant: a coordinator is killed only where a guardian is at work, and whoever is not ready yet is left alone: a bank gives up
-// after ten such deaths, by design.
-// Failure: a bank in which nobody is served for long although somebody waits ends the chaos; `recovered` says so.
+// Chaos over several branches: one loop with customers at all of them, faults, and measurements of the time
+// until customers are served again. Invariant: a coordinator is killed only if a guardian is at work, and a
+// process that is not ready is not killed: a bank gives up after ten such kills, by design. Errors: a bank
+// that serves no customer for long although some wait ends the chaos, and `recovered` is false.
 import BankModel
 import Glibc
 import Posix
 import Time
 
 final class SharedChaosRun {
-  /// What is measured of an act.
+  /// A running measurement of a fault.
   private struct Gap {
     let act: SharedAct
     let since: MonotonicTime
-    /// Whom one of the other branches must begin to serve; empty where any completion will do.
+    /// Customers of whom another branch must start one; empty if any completion ends the measurement.
     var customers: Set<ChaosTicket> = []
-    /// The branch to which it was done.
+    /// The branch that was hit.
     let branch: Int?
   }
 
@@ -35,14 +34,14 @@ final class SharedChaosRun {
   private var interruptions = 0
   private var signals: SignalSource?
   private var lastSign: MonotonicTime
-  /// When the server is asked again whether all branches are joined.
+  /// Time of the next query whether all branches are joined.
   private var nextLook = MonotonicTime(nanoseconds: 0)
   private static let look = TimeSpan.milliseconds(200)
   private static let tick = TimeSpan.milliseconds(2)
   private static let rest = TimeSpan.milliseconds(20)
-  /// How long nobody may be served although somebody waits: a lease, a pause between attempts, and a busy machine.
+  /// Longest time without a completion although customers wait: a lease, a retry delay, and a busy machine.
   private static let patience = TimeSpan.seconds(90)
-  /// How long a measurement is waited for; a partition that was shorter than a lease has none.
+  /// Longest time of a measurement; a partition shorter than a lease has none.
   private static let measured = TimeSpan.seconds(30)
 
   init(
@@ -70,8 +69,8 @@ final class SharedChaosRun {
   var actCount: Int64 { counts.values.reduce(0, +) }
   var completions: Int64 { branches.reduce(0) { $0 + $1.witness.completions } }
 
-  /// Runs until a limit is reached or somebody interrupts, and then until everything is well again and every order has its
-  /// answer.
+  /// Runs until a limit is reached or a signal interrupts it, and then until all branches are well and every
+  /// order has its answer.
   func run(_ progress: () -> Void) throws(SystemError) {
     try turn(until: { branches.allSatisfy(\.isWell) }, progress)
     let now = SystemClock.monotonic()
@@ -93,7 +92,7 @@ final class SharedChaosRun {
     for branch in branches { branch.witness.leave() }
   }
 
-  /// Whether all branches have a lease: whoever comes back when the bank has been closed would open its next day.
+  /// True if all branches have a lease: one that returned after the bank has closed would open its next day.
   private var areJoined: Bool {
     let now = SystemClock.monotonic()
     guard now >= nextLook else { return false }
@@ -115,7 +114,7 @@ final class SharedChaosRun {
     let now = SystemClock.monotonic()
     for branch in branches { branch.turn(now) }
     snapshot.turn(now)
-    // Each branch tells the numbers of all; one that is cut off tells those of before.
+    // Each branch reports the numbers of all; one that is cut off reports old ones.
     let queue = branches.filter(\.isWell).compactMap { $0.witness.picture?.queue }.max {
       $0.waiting < $1.waiting
     }
@@ -145,7 +144,7 @@ final class SharedChaosRun {
       Gap(act: act, since: SystemClock.monotonic(), customers: customers, branch: branch?.number))
   }
 
-  // MARK: - Doing
+  // MARK: - Faults
 
   private func attempt() {
     let wanted = step.plan
@@ -164,7 +163,8 @@ final class SharedChaosRun {
     }
   }
 
-  /// Whether it was done: whoever is in trouble already is left alone, and one is always without.
+  /// Returns true if the fault was injected. A branch already in trouble is left alone, and one branch is
+  /// always spared.
   private func attempt(_ wanted: SharedPlan.Step) -> Bool {
     let well = branches.filter(\.isWell)
     let isLong = [.branch, .partition, .zombie].contains(wanted.act)
@@ -186,7 +186,7 @@ final class SharedChaosRun {
     case .partition:
       let customers = branch.atWindows
       guard branch.cut(until: until) else {
-        // There is no way to cut this one off, and so it is as if it had been.
+        // This branch cannot be cut off: count the fault as done.
         return true
       }
       if !customers.isEmpty { measure(.partition, branch, customers) }
@@ -196,7 +196,8 @@ final class SharedChaosRun {
       }
       let customers = branch.takeAtWindows()
       guard branch.bank.stop(coordinator, until: until) else { return false }
-      // A guardian would soon replace one that is silent for so long; a machine that sleeps lets nobody do so.
+      // A guardian would soon replace a coordinator that is silent for so long; on a suspended machine it is
+      // stopped too.
       if wanted.length >= SharedPlan.sleep,
         let guardian = branch.bank.census().first(where: { $0.kind == .guardian })
       {

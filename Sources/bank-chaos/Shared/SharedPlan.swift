@@ -1,22 +1,24 @@
-// Owns what is done to branches that share a bank, to their server and to the way between them, as chance decides it.
-// Invariant: the same seed and rules give the same plan.
+// Random plan of faults for branches that share a bank, for their server and for the connections between
+// them. Invariant: the same seed and rules give the same plan.
 import BankModel
 import Time
 
-/// What can be done.
+/// A kind of fault.
 enum SharedAct: String, CaseIterable, Sendable {
-  /// SIGKILL to a teller, to a coordinator that has a guardian, and to everybody of a branch, which is opened again later.
+  /// SIGKILL to a teller, to a coordinator that has a guardian, and to all processes of a branch, which is
+  /// opened again later.
   case teller, coordinator, branch
-  /// A session that is ended at the server, and a process of the server that is killed, which ends all sessions.
+  /// A session that is terminated at the server, and a process of the server that is killed, which ends all
+  /// sessions.
   case session, backend
-  /// The server is stopped at once, or its first process killed; then it is started again.
+  /// The server is stopped immediately, or its first process killed; then it is started again.
   case stop, server
   /// A branch is cut off for a while.
   case partition
-  /// A coordinator stands still for longer than its lease.
+  /// A coordinator is stopped for longer than its lease.
   case zombie
 
-  /// Whether it is done to the server's own processes, which only a scratch one allows.
+  /// True if it hits the server's own processes or network, which only a scratch server allows.
   var needsScratch: Bool { [.backend, .stop, .server, .partition].contains(self) }
 
   fileprivate var weight: Int64 {
@@ -31,13 +33,13 @@ enum SharedAct: String, CaseIterable, Sendable {
 }
 
 struct SharedPlan: Sendable {
-  /// One of them.
+  /// One fault.
   struct Step: Sendable, Equatable {
     var after: TimeSpan
     var act: SharedAct
-    /// To whom, and how exactly.
+    /// Selects the target and the details.
     var pick: UInt64
-    /// For how long a branch is closed or cut off, or stands still.
+    /// Time for which a branch is closed, cut off or stopped.
     var length: TimeSpan
   }
 
@@ -45,7 +47,7 @@ struct SharedPlan: Sendable {
   private static let partitions: ClosedRange<Int64> = 2_000...15_000
   private static let closings: ClosedRange<Int64> = 500...8_000
   private static let standstills: ClosedRange<Int64> = 4_500...8_000
-  /// One of so many stands still for as long as a machine sleeps, where there is time for that.
+  /// One of this number of stops lasts as long as a machine's suspend, if the run is long enough.
   private static let sleeps: UInt64 = 8
   static let sleep = TimeSpan.minutes(1)
 
@@ -56,7 +58,7 @@ struct SharedPlan: Sendable {
 
   /// - Parameters:
   ///   - acts: not empty.
-  ///   - lasts: for how long things are to be done.
+  ///   - lasts: duration of the faults.
   init(seed: UInt64, acts: [SharedAct], every: TimeSpan, lasts: TimeSpan) {
     precondition(!acts.isEmpty, "something is to be done")
     (self.acts, self.every, isLong) = (acts, every, lasts >= .minutes(2))
