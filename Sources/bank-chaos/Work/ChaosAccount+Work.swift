@@ -1,46 +1,46 @@
-// Owns the part of a chaos run's account that is about commands and workers: what they wrote down themselves against what the
-// customers were promised and the receipts say. Invariant: whatever deviates is named once for each ticket; what the bank says
-// of a process is believed of nobody.
+// Comparison for commands and workers: their own records against the clients' tickets and the receipts.
+// Invariant: every deviation is reported once for each ticket. Reports of the bank about a process are not
+// trusted.
 import BankModel
 import Wire
 
-/// What is wrong with the work at one ticket.
+/// A deviation in the work for one ticket.
 enum WorkDeviation: Sendable, Equatable {
   /// Two attempts had different keys.
   case severalKeys
-  /// Its key was another ticket's, too.
+  /// Another ticket had the same key.
   case foreignKey(of: ChaosTicket)
-  /// The receipt names another key than the attempts had.
+  /// The receipt has another key than the attempts.
   case receiptKey
-  /// An attempt began while another one still lived.
+  /// An attempt started while another one was running.
   case overlapped(attempt: Int32)
-  /// It has a receipt, and the attempt that the receipt names did not write down its beginning and its end.
+  /// It has a receipt, but the receipt's attempt has not recorded its start and its end.
   case unwitnessed(attempt: Int32)
-  /// It came with another payload than it was given.
+  /// It had another payload than the request.
   case payload
-  /// The result is not what comes of the payload.
+  /// The result does not match the payload.
   case result
-  /// An attempt began more than a second after the receipt.
+  /// An attempt started more than a second after the receipt.
   case begunAfterReceipt(attempt: Int32)
-  /// It was answered that the customer is taken out.
+  /// It was served, although a cancellation was confirmed.
   case notCancelled
-  /// Nobody has asked for the ticket.
+  /// No client has requested the ticket.
   case uninvited
-  /// A process lived a second after the receipt.
+  /// A process ran for more than a second after the receipt.
   case outlived(pid: Int32)
 }
 
 extension ChaosAccount {
-  /// What was seen of commands and workers from outside of the bank.
+  /// Observations of commands and workers from outside the bank.
   struct Work {
     var lines: [WorkLine] = []
     var unreadable = 0
     var cancelsAsked: Set<ChaosTicket> = []
     var cancelsConfirmed: Set<ChaosTicket> = []
     var outliving: [ChaosLookout.Outliving] = []
-    /// Processes that were there a second after the end of the bank.
+    /// Processes that still ran a second after the bank has closed.
     var left: [KeyedProcess] = []
-    /// Bytes of a result that are kept, by service.
+    /// Stored bytes of a result, by service.
     var kept: [ServiceName: Int] = [ChaosServices.command: ChaosServices.commandResult]
   }
 
@@ -85,7 +85,7 @@ extension ChaosAccount {
     _ receipt: ReceiptReport, _ ticket: ChaosTicket, _ payload: [UInt8], _ lines: [WorkLine], _ work: Work
   ) {
     let begun = lines.filter { $0.phase == .begin }
-    // What was on its way to a window when somebody took the customer out begins yet, and is ended.
+    // An attempt in flight to a window when its customer is cancelled still starts, and is then ended.
     if let late = begun.first(where: { $0.at > receipt.finishedAt + Self.lateBeginning }) {
       deviates(ticket, .begunAfterReceipt(attempt: late.attempt))
     }
@@ -98,7 +98,7 @@ extension ChaosAccount {
         begun.contains { $0.attempt == receipt.attempts }
         && lines.contains { $0.phase == .end && $0.attempt == receipt.attempts }
       if !isWitnessed { deviates(ticket, .unwitnessed(attempt: receipt.attempts)) }
-      // A list of receipts tells no keys; some were asked for one by one.
+      // A list of receipts has no keys; some were queried one by one.
       if let line = begun.first, let key = receipt.key, key != line.key { deviates(ticket, .receiptKey) }
       let kept = work.kept[receipt.service] ?? Excerpt.longest
       let isRight = receipt.result.map {
@@ -119,7 +119,7 @@ extension ChaosAccount {
 }
 
 extension Excerpt {
-  /// Whether it is what is kept of a stream of which so many bytes are kept.
+  /// True if it is the stored part of a stream, with at most `limit` bytes.
   func holds(_ whole: [UInt8], keeping limit: Int) -> Bool {
     length == Int64(whole.count) && first.count + last.count == min(limit, whole.count)
       && whole.starts(with: first) && whole.suffix(last.count).elementsEqual(last)
@@ -127,7 +127,7 @@ extension Excerpt {
 }
 
 extension ReceiptReport {
-  /// Whether it says what somebody must be told whom a command or a worker has served, or who was taken out on request.
+  /// True if the receipt of a customer of a command or a worker is valid: served, or cancelled on request.
   func fulfils(work order: ChaosOrder, isCancelAsked: Bool) -> Bool {
     let isMoved = outcome == .served && order.amount > 0
     return service == order.service && priority == order.priority && amount == order.amount

@@ -1,6 +1,6 @@
-// Owns the client of a chaos run who takes customers out while they are served, and remembers whom, and what was said of it.
-// Invariant: a ticket is among those that were asked for before the first byte of the request leaves.
-// Failure: an answer that is lost leaves it open what has become of the ticket: then both ends are right.
+// A client of a chaos run that cancels customers while they are served, and records the requests and answers.
+// Invariant: a ticket is recorded before the first byte of its request is sent. Errors: after a lost answer
+// the outcome is unknown, and both outcomes are valid.
 import BankModel
 import ControlClient
 import Posix
@@ -9,9 +9,9 @@ import Wire
 
 final class ChaosCancels {
   private(set) var asked: Set<ChaosTicket> = []
-  /// Those of whom it was answered that they are taken out.
+  /// Tickets whose cancellation was confirmed.
   private(set) var confirmed: Set<ChaosTicket> = []
-  /// Told of each that is confirmed.
+  /// Called for each confirmed ticket.
   var onConfirmed: (ChaosTicket) -> Void = { _ in }
   private let home: BankHome
   private let loop: EventLoop

@@ -1,26 +1,26 @@
-// Owns the look at the processes that serve customers, by the key in their environment: a customer who has a receipt has none
-// of them any more a second later, and a closed bank has none at all.
-// Invariant: nobody is named who belongs to another bank; a moment is counted from when it was known here, which is later than
-// it was. Failure: a process that is gone while it is looked at has ended.
+// Search for processes that serve customers, by the key in their environment. A second after a customer's
+// receipt none of its processes may be left, and after the bank's close none at all. Invariant: no process of
+// another bank is reported. Times count from when they are known here, which is later than the event. Errors:
+// a process that disappears during the search has exited.
 import BankModel
 import Glibc
 import Posix
 import Time
 
-/// A process that carries a customer's key.
+/// A process with a customer's key.
 struct KeyedProcess: Sendable, Equatable {
   var pid: pid_t
   var key: String
   /// Nil for a worker, which has many customers.
   var ticket: ChaosTicket?
 
-  /// By its words and its environment.
+  /// Identifies a process by its arguments and its environment; nil if it has no key of this run.
   init?(pid: pid_t, words: [String], environment: [String], mark: String) {
     guard words.count > 2, WorkMode(rawValue: words[1]) != nil, words[2] == mark else { return nil }
     func value(_ name: String) -> String? {
       environment.first { $0.hasPrefix("\(name)=") }.map { String($0.dropFirst(name.utf8.count + 1)) }
     }
-    // What a command leaves behind may have an empty environment, and says it in its words.
+    // A descendant of a command may have an empty environment, so its arguments contain the key.
     let isDescendant = words[1] == WorkMode.descendant.rawValue && words.count > 7
     guard let key = isDescendant ? words[5] : value("BANK_KEY") else { return nil }
     (self.pid, self.key) = (pid, key)
@@ -37,7 +37,7 @@ struct KeyedProcess: Sendable, Equatable {
 }
 
 final class ChaosLookout {
-  /// A process that was there longer than a second after its customer had a receipt.
+  /// A process that still ran more than a second after its customer's receipt.
   struct Outliving: Sendable, Equatable {
     var ticket: ChaosTicket
     var pid: pid_t
@@ -49,7 +49,7 @@ final class ChaosLookout {
   private var over: [ChaosTicket: MonotonicTime] = [:]
   private var nextAt = MonotonicTime(nanoseconds: 0)
   private static let pause = TimeSpan.milliseconds(100)
-  /// How long a process may outlive its customer's turn, and its bank.
+  /// Longest time that a process may outlive its customer's receipt, or its bank.
   static let patience = TimeSpan.seconds(1)
 
   init(mark: String) { self.mark = mark }
@@ -76,7 +76,7 @@ final class ChaosLookout {
     }
   }
 
-  /// Whoever is left when the bank has been closed for a second.
+  /// Processes left a second after the bank has closed.
   func left(since closed: MonotonicTime) -> [KeyedProcess] {
     while true {
       let left = Self.keyed(mark)
@@ -85,10 +85,10 @@ final class ChaosLookout {
     }
   }
 
-  /// All that carry a key and serve this run.
+  /// All processes with a key that serve this run.
   static func keyed(_ mark: String) -> [KeyedProcess] {
     ProcessTable.all().compactMap { pid in
-      // Nobody else serves a run, and one link is looked up sooner than a list of words is read.
+      // Only this program serves a run, and one link is read faster than the arguments.
       guard let program = try? Paths.target(ofLink: "/proc/\(pid)/exe"),
         Paths.lastPart(of: program) == "bank-chaos"
       else { return nil }

@@ -1,7 +1,7 @@
-// Owns the services that a scratch bank of a chaos run has beside its own: commands, workers at windows, and workers that come
-// by themselves, which are all this program again. It starts those that come by themselves, and starts them again.
-// Invariant: each of them is collected before another takes its place, and none is left at the end.
-// Failure: SystemError where the home cannot be prepared; whoever cannot be started now is started later.
+// Further services of a chaos run's scratch bank: commands, workers at windows, and outside workers, all of
+// them this program again. It starts the outside workers, and restarts them. Invariant: each is reaped before
+// it is replaced, and none is left at the end. Errors: SystemError if the home cannot be prepared; a worker
+// that cannot be started now is started later.
 import BankModel
 import ControlClient
 import Posix
@@ -12,9 +12,9 @@ final class ChaosServices {
   static let worker = name("worker")
   static let outside = name("outside")
   static let all = [command, worker, outside]
-  /// Bytes that are kept of what a command says: some say more.
+  /// Stored bytes of a command's output; some write more.
   static let commandResult = 16 << 10
-  /// Customers whom all outside workers together may have in hand.
+  /// Maximum number of customers in flight at all outside workers together.
   static let outsideRoom: Int64 = Int64(encodings.count) * 4
   private static let encodings: [WorkEncoding] = [.lines, .frames]
   private static let rest = TimeSpan.milliseconds(20)
@@ -40,7 +40,7 @@ final class ChaosServices {
 
   /// The configuration of the bank.
   ///
-  /// - Parameter prefetch: customers whom a teller may have in hand.
+  /// - Parameter prefetch: maximum number of customers in flight at a teller.
   func configuration(prefetch: Int64) -> String {
     func words(_ mode: WorkMode) -> String {
       "[\([program, mode.rawValue, mark, witness.directory].map(Self.quoted).joined(separator: ", "))]"
@@ -80,7 +80,7 @@ final class ChaosServices {
       ], environment: Environment.all())
   }
 
-  /// Everybody is there and stays: from here on nobody is killed.
+  /// Restarts the missing workers once more; no process is killed any more from here on.
   func settle() {
     let end = SystemClock.monotonic() + .milliseconds(200)
     while SystemClock.monotonic() < end {
@@ -89,7 +89,7 @@ final class ChaosServices {
     }
   }
 
-  /// Ends those who have come by themselves.
+  /// Ends the outside workers.
   func end() {
     for child in outsiders { child?.end() }
     outsiders = outsiders.map { _ in nil }

@@ -1,5 +1,5 @@
-// Owns what a chaos run does with the services of commands and workers while it goes on: those who come by themselves are
-// there, somebody takes customers out, and somebody looks for processes that live too long.
+// Services of commands and workers during a chaos run: keeps the outside workers running, cancels customers,
+// and looks for processes that run too long.
 import BankModel
 import Posix
 import Time
@@ -21,13 +21,13 @@ final class ChaosWork {
     lookout.turn(now)
   }
 
-  /// Nobody is killed or taken out any more.
+  /// Ends the kills and cancellations.
   func settle() {
     cancels.leave()
     services.settle()
   }
 
-  /// What was seen, a second after the end of the bank.
+  /// The observations, a second after the bank has closed.
   func evidence(closedAt: MonotonicTime) throws(SystemError) -> ChaosAccount.Work {
     services.end()
     var work = ChaosAccount.Work()

@@ -1,14 +1,14 @@
-// Owns the command of a chaos run: it reads its payload, leaves processes behind that leave its session, and ends well, badly,
-// by a signal or never. Invariant: it holds the lock of its key from before its first line, and whoever descends from it
-// inherits the lock: the next attempt can tell whether anybody of this one still lives.
-// Failure: an exit code that no conduct has.
+// The command of a chaos run: it reads its payload, leaves processes behind in a session of their own, and
+// succeeds, fails, is killed by a signal or hangs. Invariant: it locks its key before it writes its first
+// line, and its descendants inherit the lock. So the next attempt can detect any process of this one. Errors:
+// an exit code that no behaviour has.
 import Glibc
 import Posix
 
 struct WorkCommand {
   let mark: String
   let witness: WorkWitness
-  /// Longer than a run ever waits for its end.
+  /// Longer than any run waits, in milliseconds.
   private static let forever: Int32 = 600_000
 
   func run() -> Int32 {
@@ -62,11 +62,11 @@ struct WorkCommand {
     }
   }
 
-  /// What a command has left behind: it does not end by itself.
+  /// Runs a descendant that a command leaves behind; it does not exit by itself.
   ///
   /// - Parameters:
-  ///   - generations: so many processes end on the way to the one that stays.
-  ///   - customer: key, day and ticket, as words of the command line: the environment may be empty.
+  ///   - generations: number of processes that exit on the way to the one that stays.
+  ///   - customer: key, day and ticket, as arguments, because the environment may be empty.
   func outlive(generations: Int, of customer: [String]) -> Int32 {
     signal(SIGTERM, SIG_IGN)
     guard generations > 0 else {

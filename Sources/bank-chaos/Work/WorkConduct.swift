@@ -1,39 +1,40 @@
-// Owns how whoever serves a customer of a chaos run behaves, and what comes of the work: both are decided by the payload
-// and the attempt alone, so that the same seed brings the same trouble, and the account knows every result beforehand.
-// Invariant: from the third attempt on everybody behaves well, so nobody is put aside by misconduct alone.
+// Behaviour of commands and workers in a chaos run, and the result of their work. Both depend only on the
+// payload and the attempt, so that a seed repeats its faults and every result is known in advance. Invariant:
+// from the third attempt on every behaviour is good, so no customer becomes a dead letter by bad behaviour
+// alone.
 import BankModel
 
-/// What one attempt at one customer does.
+/// Behaviour in one attempt at one customer.
 struct WorkConduct: Sendable, Equatable {
   enum End: Sendable, Equatable {
     case well
-    /// Not now: exit code 75, or `returned`.
+    /// Deferred: exit code 75, or `returned`.
     case later
     case fails
-    /// Killed by its own signal, or gone in the middle of the work.
+    /// Kills itself by a signal, or disconnects in the middle of the work.
     case crashes
-    /// No end at all, whatever is asked of it.
+    /// Does not finish, and ignores requests to.
     case hangs
   }
 
-  /// What is left behind by whoever ends.
+  /// A process that is left behind.
   enum Descendant: Sendable, Equatable {
     case none
     /// A child in a session of its own.
     case child
-    /// A grandchild in a session of its own, whose parent has ended.
+    /// A grandchild in a session of its own, whose parent has exited.
     case daemon
   }
 
-  /// How a worker breaks the rules of the conversation.
+  /// A violation of the worker protocol.
   enum Breach: Sendable, Equatable { case none, answersTwice, answersForAnother, breaksOff }
 
   let end: End
   let milliseconds: Int32
   let descendant: Descendant
-  /// Whether the descendant starts with an empty environment.
+  /// True if the descendant starts with an empty environment.
   let clearsEnvironment: Bool
-  /// Whether the descendant holds the standard output open.
+  /// True if the descendant keeps standard output open.
   let keepsPipe: Bool
   let ignoresTerm: Bool
   let breach: Breach
@@ -74,7 +75,7 @@ struct WorkConduct: Sendable, Equatable {
     bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
   }
 
-  /// What comes of a payload, whoever serves it and however often: the payload itself, and its digest.
+  /// The result of a payload in any attempt: the payload itself, and its digest.
   static func result(of payload: [UInt8]) -> [UInt8] {
     payload + Array("\n\(String(digest(payload), radix: 16))\n".utf8)
   }

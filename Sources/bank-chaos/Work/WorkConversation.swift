@@ -1,6 +1,5 @@
-// Owns the two encodings in which a worker of a chaos run speaks: frames, and lines that are written and read here, as a
-// program of another language would, without the product's own encoder of lines.
-// Failure: what cannot be understood ends the conversation.
+// The two encodings of a chaos run's worker: frames, and lines, which are encoded here independently, as a
+// program in another language would. Errors: an undecodable message ends the connection.
 import BankModel
 import JSON
 import Time
@@ -9,7 +8,7 @@ import Wire
 enum WorkEncoding: String, Sendable { case lines, frames }
 
 struct WorkConversation {
-  /// What was said that a worker cannot understand.
+  /// A message that a worker cannot decode.
   struct NotUnderstood: Error {}
 
   let encoding: WorkEncoding
@@ -18,7 +17,7 @@ struct WorkConversation {
 
   init(_ encoding: WorkEncoding) { self.encoding = encoding }
 
-  // MARK: Saying
+  // MARK: Sending
 
   func bytes(of message: TellerMessage) -> [UInt8] {
     switch encoding {
@@ -63,9 +62,9 @@ struct WorkConversation {
     return "{\"\(kind)\":{\(own)\(rest)}}"
   }
 
-  // MARK: Hearing
+  // MARK: Receiving
 
-  /// What stands as a whole in what has come so far.
+  /// Decodes the complete messages received so far.
   mutating func take(_ bytes: some Collection<UInt8>) throws(NotUnderstood) -> [WindowMessage] {
     var messages: [WindowMessage] = []
     do {
@@ -88,7 +87,7 @@ struct WorkConversation {
     return messages
   }
 
-  /// Nil for what need not be understood.
+  /// Decodes a line; nil for a kind that may be ignored.
   private static func message(_ line: [UInt8]) throws -> WindowMessage? {
     guard case .object(let members) = try JSONReader.read(line).content, members.count == 1,
       case .object(let parts) = members[0].value.content

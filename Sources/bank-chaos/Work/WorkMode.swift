@@ -1,30 +1,29 @@
-// Owns the ways in which this program serves the customers of a chaos run: it is its own command, worker and outside worker,
-// so that nothing has to be installed. They are not for people, and no help names them.
-// Failure: an exit code; whoever started it says what becomes of the customer.
+// Modes in which this program serves the customers of a chaos run: it is its own command, worker and outside
+// worker, so that nothing has to be installed. Users never type them, and no help lists them. Errors: an exit
+// code, whose effect on the customer the starting process decides.
 import Glibc
 import Posix
 import Time
 
-/// What the program is started for, by its first word. The second is the mark of the run, the third the directory of the
-/// witness.
+/// The mode by the first argument. The second is the mark of the run, the third the directory of the witness.
 enum WorkMode: String, Sendable, CaseIterable {
-  /// One customer of the service of commands.
+  /// Serves one customer of the service of commands.
   case command = "--serve-customer"
-  /// What a command leaves behind.
+  /// A descendant that a command leaves behind.
   case descendant = "--outlive-customer"
-  /// A window, on descriptor 3.
+  /// Serves a window, on descriptor 3.
   case window = "--serve-window"
-  /// The socket on which workers come by themselves.
+  /// Connects to the socket for outside workers.
   case outside = "--serve-outside"
 
   /// EX_SOFTWARE
   static let broken: Int32 = 70
 
-  /// Serves, where the words ask for that, and returns the exit code; nil for any other words.
+  /// Serves if the arguments ask for that, and returns the exit code; nil for any other arguments.
   static func run(_ words: [String]) -> Int32? {
     guard words.count >= 3, let mode = WorkMode(rawValue: words[0]) else { return nil }
     let witness = WorkWitness(words[2])
-    // A pipe that nobody reads any more is an answer, and not an end.
+    // A write to a closed pipe must return an error, not kill the process.
     Signals.ignorePipe()
     switch mode {
     case .command: return WorkCommand(mark: words[1], witness: witness).run()
@@ -36,13 +35,13 @@ enum WorkMode: String, Sendable, CaseIterable {
     case .outside:
       guard words.count >= 7, let encoding = WorkEncoding(rawValue: words[3]), let parent = pid_t(words[6])
       else { return broken }
-      // Whoever has started it ends it; where that one is killed the kernel does.
+      // The parent ends it; if the parent is killed, the kernel does.
       guard ParentDeath.followParent(expectedParent: parent) else { return 0 }
       return WorkProgram.serveOutside(witness, encoding, socket: words[4], service: words[5])
     }
   }
 
-  /// Waits, whatever happens meanwhile.
+  /// Waits for the full time, in spite of signals.
   static func pause(_ milliseconds: Int32) {
     let end = SystemClock.monotonic() + .milliseconds(Int64(milliseconds))
     while true {

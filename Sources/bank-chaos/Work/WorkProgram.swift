@@ -1,8 +1,8 @@
-// Owns a worker of a chaos run, at a window or by itself: it takes several customers at once, answers in any order, and breaks
-// the rules now and then. Invariant: at a window it holds a key's lock while it works for it, but for as long as it hangs; one
-// that comes by itself holds none. A lease that has run out is another's at once: whoever had it is ended at a window, and goes on
-// elsewhere.
-// Failure: a connection that ends; one that comes by itself opens another.
+// A worker of a chaos run, at a window or outside: it takes several customers at once, answers in any order,
+// and sometimes violates the protocol. Invariant: a worker at a window holds a key's lock while it works for
+// it, except while it hangs; an outside worker holds none. An expired lease is reassigned at once: a worker
+// at a window is then killed, but an outside one continues. Errors: the connection ends; an outside worker
+// opens another one.
 import BankModel
 import Glibc
 import Posix
@@ -10,11 +10,11 @@ import Time
 import Wire
 
 final class WorkProgram {
-  /// How the conversation ended.
+  /// Reason for the end of the connection.
   private enum End: Error {
-    /// The bank has closed it, or it was closed in order.
+    /// The bank has closed it, or it ended by the protocol.
     case closed
-    /// By this side, against the rules.
+    /// Broken off by this side, against the protocol.
     case brokenOff
   }
 
@@ -28,9 +28,9 @@ final class WorkProgram {
   private var chance = SeededGenerator(seed: UInt64(UInt32(bitPattern: CurrentProcess.pid)))
   private static let capacity: Int32 = 4
   private static let slice: Int32 = 100
-  /// A worker that is sent away is killed in the moment in which its customers go to another, and is not gone at once.
+  /// A dismissed worker is killed when its customers are reassigned, and needs a moment to exit.
   private static let dying = TimeSpan.milliseconds(100)
-  /// Longer than a lease.
+  /// Longer than a lease, in milliseconds.
   private static let silence: Int32 = 1_500
 
   static func serveWindow(_ witness: WorkWitness) -> Int32 {
@@ -102,7 +102,7 @@ final class WorkProgram {
     case .engaged: try say(.ready)
     case .entrust(let order): inHand.append(order)
     case .recall(let lease):
-      // Whoever is not there any more has an answer.
+      // A recall of a customer that is not held any more is already answered.
       guard let place = inHand.firstIndex(where: { $0.lease == lease }) else { return }
       inHand.remove(at: place)
       try say(.returned(lease))
@@ -130,7 +130,7 @@ final class WorkProgram {
     let conduct = WorkConduct(payload, attempt: order.attempt)
     guard isAlone else { return try say(.failed(order.lease, WorkFailure("somebody is at work for it"))) }
     if conduct.end == .hangs { lock = nil }
-    // Until the answer is on its way nobody else may begin.
+    // Hold the lock until the answer was sent, so that no other attempt starts before.
     try withExtendedLifetime(lock) { () throws(End) in try answer(order, attempt, conduct) }
   }
 
@@ -160,7 +160,7 @@ final class WorkProgram {
     }
   }
 
-  /// Works, and says for each customer in hand how far it is.
+  /// Works, and reports progress for each customer in flight.
   private func beat(_ order: WorkOrder, for milliseconds: Int32) throws(End) {
     var left = milliseconds
     while left > 0 {

@@ -1,8 +1,8 @@
-// Owns what commands and workers of a chaos run write down themselves, in a file that the bank knows nothing of: one line at
-// the beginning and one at the end of each attempt, and one where somebody else was still at work for the same key.
-// Invariant: a line is one write to the end of the file, so nobody's death leaves half of one; a key's lock is held for as
-// long as any process of the attempt lives, because they inherit it.
-// Failure: whoever cannot write its line does not do the work.
+// Records that commands and workers of a chaos run write into a file unknown to the bank: a line at the start
+// and at the end of each attempt, and one if another attempt for the same key was still running. Invariant: a
+// line is a single append, so a kill never leaves half of one. A key's lock is held while any process of the
+// attempt runs, because the processes inherit it. Errors: a process that cannot write its line does not do
+// the work.
 import BankModel
 import Posix
 import Time
@@ -11,7 +11,7 @@ import Time
 struct WorkLine: Sendable, Equatable {
   enum Phase: String, Sendable {
     case begin, end
-    /// Somebody of another attempt still lived. The attempt goes no further.
+    /// A process of another attempt was still running, so the attempt stops here.
     case overlap
   }
 
@@ -21,7 +21,7 @@ struct WorkLine: Sendable, Equatable {
   var ticket: ChaosTicket
   var attempt: Int32
   var pid: Int32
-  /// Of the payload that came.
+  /// Digest of the received payload.
   var digest: UInt64
   /// Milliseconds since 1970.
   var at: Int64
@@ -52,7 +52,7 @@ struct WorkLine: Sendable, Equatable {
   }
 }
 
-/// The directory in which the lines and the locks lie.
+/// The directory of the file and the locks.
 struct WorkWitness: Sendable {
   let directory: String
   private var file: String { Paths.join(directory, "lines") }
@@ -64,16 +64,16 @@ struct WorkWitness: Sendable {
     try FileDescriptor.open(file, [.writeOnly, .create, .append]).close()
   }
 
-  /// - Returns: whether it stands there.
+  /// - Returns: true if the line was written completely.
   func write(_ line: WorkLine) -> Bool {
     guard let file = try? FileDescriptor.open(file, [.writeOnly, .append]) else { return false }
     let bytes = Array(line.text.utf8)
     return (try? file.write(bytes)) == .bytes(bytes.count)
   }
 
-  /// Keeps everybody else off a key; nil where somebody still lives who works for it.
+  /// Locks a key; nil if a process of another attempt still runs.
   ///
-  /// - Parameter patience: how long whoever is being ended may take.
+  /// - Parameter patience: time that a process being killed may take.
   func lock(_ key: String, within patience: TimeSpan = .zero) throws(SystemError) -> HeldKey? {
     let deadline = SystemClock.monotonic() + patience
     while true {
@@ -87,7 +87,7 @@ struct WorkWitness: Sendable {
     }
   }
 
-  /// All lines, and how many cannot be understood.
+  /// All lines, and the number of lines that cannot be parsed.
   func read() throws(SystemError) -> (lines: [WorkLine], unreadable: Int) {
     let bytes = try FileDescriptor.open(file, .readOnly).readAll(limit: 1 << 30)
     let texts = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
@@ -96,16 +96,16 @@ struct WorkWitness: Sendable {
   }
 }
 
-/// The lock of a key, for as long as this is there.
+/// The lock of a key, held while this object exists.
 final class HeldKey {
   private let lock: LockFile
   fileprivate init(_ lock: consuming LockFile) { self.lock = lock }
 
-  /// For a child that takes part in it.
+  /// A descriptor of the lock for a child that shares it.
   func share() throws(SystemError) -> FileDescriptor { try lock.share() }
 }
 
-/// One attempt at one customer, as whoever serves it knows it.
+/// One attempt at one customer, as seen by the process that serves it.
 struct WorkAttempt {
   let witness: WorkWitness
   let mode: WorkMode
