@@ -1,58 +1,57 @@
-// Owns the comparison at the end of a chaos run: what the clients remember against what the bank has on its
-// books. Invariant: every deviation is counted under exactly one heading, and named. Order: within a service
-// and a grade a customer must not start later than one with a higher number. Two things excuse that, and
-// nothing else: the customer itself had another attempt before (`attempts` > 1), or the coordinator was
-// killed between the two starts. The latter can happen to one customer a window at each such death, not to
-// more.
+// Final comparison of a chaos run: what the clients received against what the bank has stored. Invariant:
+// every deviation is counted in exactly one category, and named. Order: within a service and a priority a
+// customer must not start later than one with a higher number. There are two exceptions: the customer had an
+// earlier attempt (`attempts` > 1), or the coordinator was killed between the two starts. Each such kill
+// explains at most `inHand` customers per window.
 import BankModel
 import Wire
 
 enum ChaosViolation: Sendable, Equatable {
   case lost(ChaosTicket)
   case servedAgain(ChaosTicket, receipts: Int64)
-  /// A key was promised tickets, and other ones at another time.
+  /// A key received different tickets at different times.
   case promisedTwice(key: String)
-  /// Two keys were promised the same ticket, or a promise has not as many tickets as were asked for.
+  /// Two keys received the same ticket, or an answer has the wrong number of tickets.
   case badPromise(key: String)
   case uninvited(ChaosTicket)
   case overtaken(ChaosTicket, by: ChaosTicket)
-  /// More customers were overtaken than the coordinator's deaths explain.
+  /// More customers were overtaken than the coordinator's kills explain.
   case tooManyOvertaken(ServiceName, count: Int64, explained: Int64)
   case wrongReceipt(ChaosTicket)
-  /// The sum of a service is off.
+  /// The sum of a service is wrong.
   case money(ServiceName, difference: Int64)
   case orphan(pid: Int32, name: String)
   case unanswered(key: String)
   case notRecovered
-  /// Behind so many kills the page was not right again in time.
+  /// Number of times that the page was not right again in time after a kill.
   case page(Int64)
-  /// There are more or fewer pieces than everything that was done with them explains.
+  /// More or fewer pieces are left than the deliveries and orders explain.
   case stock(ItemID, difference: Int64)
-  /// Somebody who looked at the stock was told too little, too much, or out of order.
+  /// A subscriber of the stock received too few changes, too many, or in the wrong order.
   case watch(Remark)
   case audit(Remark)
   case work(ChaosTicket, WorkDeviation)
-  /// Lines of commands and workers that cannot be understood.
+  /// Number of lines of commands and workers that cannot be parsed.
   case unreadableLines(Int)
 }
 
 struct ChaosAccount: Sendable, Equatable {
-  /// The coordinator's deaths, as moments of wall time in milliseconds between which it happened.
+  /// A kill of the coordinator, as the range of wall clock time in milliseconds in which it happened.
   typealias Death = ClosedRange<Int64>
 
   struct Evidence {
     var ledger = ChaosLedger()
-    /// All receipts of the run, in the order in which they were committed.
+    /// All receipts of the run, in the order of their commits.
     var receipts: [ReceiptReport] = []
     var deaths: [Death] = []
     var windows: [ServiceName: Int64] = [:]
-    /// Customers whom a teller may have had in hand at most.
+    /// Maximum number of customers in flight at a teller.
     var inHand: Int64 = 1
     var orphans: [(pid: Int32, name: String)] = []
     var recovered = true
-    /// Whether customers begin in the order of their tickets: not where several branches take pages of them.
+    /// True if customers start in the order of their tickets: false if several branches claim pages of them.
     var isOrdered = true
-    /// How often the page was not right again in time.
+    /// Number of times that the page was not right again in time.
     var latePages: Int64 = 0
     var shelves = Shelves()
     var audit: [Remark] = []
@@ -66,15 +65,15 @@ struct ChaosAccount: Sendable, Equatable {
   private(set) var orderViolations: Int64 = 0
   private(set) var moneyDifference: Int64 = 0
   var orphans: Int64 = 0
-  /// Customers who were overtaken because the coordinator died.
+  /// Customers who were overtaken because the coordinator was killed.
   private(set) var overtakenByCrash: Int64 = 0
   private(set) var reserved: Int64 = 0
-  /// Pieces of fruit that are missing, or too many.
+  /// Missing and surplus pieces of fruit.
   var stockDifference: Int64 = 0
-  /// Juices that were made, and customers who were sent away because there was too little.
+  /// Juices that were made, and customers who were turned away for lack of fruit.
   var juices: Int64 = 0
   var sentAway: Int64 = 0
-  /// Attempts at customers of commands and workers, and customers who were taken out.
+  /// Attempts of commands and workers, and customers who were cancelled.
   var attempts: Int64 = 0
   var cancelled: Int64 = 0
   var workDeviations: Int64 = 0
@@ -208,7 +207,7 @@ struct ChaosAccount: Sendable, Equatable {
 extension ReceiptReport {
   fileprivate var name: ChaosTicket { ChaosTicket(day: day, number: ticket) }
 
-  /// Whether it says what was asked for, down to the accounts that were moved.
+  /// True if the receipt matches the order, including the accounts.
   fileprivate func fulfils(_ order: ChaosOrder) -> Bool {
     outcome == .served && service == order.service && priority == order.priority && amount == order.amount
       && debit == (service == .deposit ? "cash" : "loans") && credit == "customer-\(order.account)"
@@ -216,15 +215,14 @@ extension ReceiptReport {
   }
 }
 
-/// The part of a chaos run's account that is about fruit: what was there, what was brought, what the juices
-/// took that were made, and what is left. Invariant: every piece that is missing or too many is counted, by
-/// its fruit.
+/// The fruit in a chaos run: initial amounts, deliveries, use by the juices, and the rest. Invariant: every
+/// missing or surplus piece is counted for its fruit.
 extension ChaosAccount {
   struct Shelves {
     var recipes: [String: [ItemAmount]] = [:]
     var before: [ItemID: Quantity] = [:]
     var brought: [ItemID: Quantity] = [:]
-    /// What is left; nil where nobody could say.
+    /// Amounts at the end; nil if the stock did not report them.
     var after: [ItemID: Quantity]?
     var gaps: [Remark] = []
   }
@@ -251,7 +249,7 @@ extension ChaosAccount {
 }
 
 extension ReceiptReport {
-  /// Whether it says what somebody who ordered a juice must be told: that it was made, or what was missing for it.
+  /// True if the receipt of a juice order is valid: it was made, or the receipt lists what was missing.
   func fulfils(_ order: ChaosOrder, juice: String, recipe: [ItemAmount]) -> Bool {
     guard service == .juice, priority == order.priority, amount == 0, debit == nil, credit == nil,
       article == juice,

@@ -1,7 +1,7 @@
-// Owns the processes of the bank under chaos: its start, who of them is alive, and the signals that are sent to them.
-// Invariant: only processes that carry this run's mark in their environment are ever signalled, and each is held by
-// its pidfd while it is; whoever was stopped is continued, whatever happens.
-// Failure: CommandError at the start; afterwards a process that is gone is an everyday answer.
+// Processes of the bank under chaos: their start, the list of running ones, and the signals sent to them.
+// Invariant: only processes with this run's mark in their environment are signalled, each through its pidfd.
+// Every stopped process is continued, whatever happens. Errors: CommandError at the start; later an exited
+// process is a normal result.
 import Console
 import ControlClient
 import Glibc
@@ -11,7 +11,7 @@ import Wire
 
 struct ChaosProcess: Sendable, Hashable {
   var pid: pid_t
-  /// With the pid it names one process for ever.
+  /// Together with the pid it identifies one process permanently.
   var startTime: UInt64
   var parent: pid_t
   var kind: ChaosTarget
@@ -21,19 +21,20 @@ struct ChaosProcess: Sendable, Hashable {
 }
 
 final class ChaosBank {
-  /// By which its processes are known: it is in their environment.
+  /// Environment variable that marks its processes.
   static let variable = "BANK_CHAOS_RUN"
   let home: BankHome
   private let mark: String
   private var launched: LaunchedBank?
-  /// Processes that are none of the bank's programs. They are looked at again after a while, as numbers come back.
+  /// Processes that are not programs of the bank. They are checked again after a while, because pids are
+  /// reused.
   private var strangers: Set<pid_t> = []
   private var strangersSince = SystemClock.monotonic()
   private var stopped: [(process: OtherProcess, kind: ChaosTarget, until: MonotonicTime)] = []
 
   init(_ home: BankHome, mark: String) {
     (self.home, self.mark) = (home, mark)
-    // Everybody who is started from here on inherits it.
+    // All processes started from here on inherit it.
     setenv(Self.variable, mark, 1)
   }
 
@@ -53,9 +54,10 @@ final class ChaosBank {
     if case .failure(let failure) = answer { throw .failure(failure) }
   }
 
-  /// Everybody of this bank who is alive. A process on its way from one program to the next is not counted.
+  /// All running processes of this bank. A process between fork and exec, which still has its parent's
+  /// program, is left out.
   func census() -> [ChaosProcess] {
-    // A guardian that was started here and has ended must not stay a zombie.
+    // A guardian that was started here and has exited must not stay a zombie.
     _ = launched?.process.reap()
     if SystemClock.monotonic().since(strangersSince) > .seconds(1) {
       strangersSince = SystemClock.monotonic()
@@ -91,8 +93,8 @@ final class ChaosBank {
     return ChaosProcess(pid: pid, startTime: start, parent: parent, kind: kind, window: window)
   }
 
-  /// This program again, as a command, a worker or what a command has left behind: nothing of the run's own environment reaches
-  /// those, but the mark is one of their words.
+  /// Identifies this program as a command, a worker or a descendant of a command. These do not inherit the
+  /// run's environment, so the mark is one of their arguments.
   private func lookAtWork(_ pid: pid_t) -> ChaosProcess? {
     let words = Self.words(of: pid)
     guard words.count > 2, words[2] == mark, let mode = WorkMode(rawValue: words[1]) else { return nil }
@@ -132,7 +134,7 @@ final class ChaosBank {
     return true
   }
 
-  /// Continues those whose time has come, or everybody.
+  /// Continues the stopped processes that are due, or all if `now` is nil.
   func resume(_ now: MonotonicTime?) {
     for entry in stopped where now.map({ entry.until <= $0 }) ?? true { entry.process.kill(SIGCONT) }
     stopped.removeAll { entry in now.map { entry.until <= $0 } ?? true }
@@ -141,12 +143,12 @@ final class ChaosBank {
   func isStopped(_ kind: ChaosTarget) -> Bool { stopped.contains { $0.kind == kind } }
 
   private func hold(_ process: ChaosProcess) -> OtherProcess? {
-    // Held first, looked at afterwards: from then on the number cannot become a stranger's.
+    // Open the pidfd first and check afterwards: from then on the pid cannot be reused.
     guard let held = try? OtherProcess(pid: process.pid), process.isAlive else { return nil }
     return held
   }
 
-  /// Continues everybody, ends whoever is left, guardians first.
+  /// Continues all stopped processes and kills all processes, guardians first.
   func end() {
     resume(nil)
     for _ in 0..<200 {

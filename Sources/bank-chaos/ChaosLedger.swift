@@ -1,6 +1,6 @@
-// Owns what the clients of a chaos run remember themselves: what they asked for and which tickets they were promised.
-// Invariant: a key stands for one order for ever; the first promise made for it is the one that counts.
-// Failure: a second, different promise for the same key is kept, to be reported.
+// Records of a chaos run's clients: their orders and the tickets that they received. Invariant: a key
+// identifies one order permanently; the first tickets received for it count. Errors: different tickets for
+// the same key are kept, to be reported.
 import BankModel
 import Wire
 
@@ -11,12 +11,12 @@ struct ChaosOrder: Sendable, Equatable {
   var priority: Priority
   var amount: Won
   var account: AccountNumber
-  /// What is ordered at the juice station; nil for a customer of the bank.
+  /// The juice that is ordered; nil for any other service.
   var juice: String?
-  /// What a customer of a command or a worker carries, which may be nothing; nil for a customer of the bank itself.
+  /// Payload of a customer of a command or a worker, possibly empty; nil for any other service.
   var carried: [UInt8]?
 
-  /// Whether somebody's account is moved: by deposits and loans, and by commands, whose service has a ledger.
+  /// True if money is moved: by deposits and loans, and by commands, whose service has a ledger.
   private var movesMoney: Bool { amount > 0 }
 
   var command: ControlCommand {
@@ -45,10 +45,10 @@ struct ChaosPromise: Sendable, Equatable {
 }
 
 struct ChaosLedger: Sendable {
-  /// Every order that was ever sent, whole or in part, in the order in which they were thought of.
+  /// Every order that was sent, whole or in part, in the order in which they were made.
   private(set) var orders: [ChaosOrder] = []
   private(set) var promises: [String: ChaosPromise] = [:]
-  /// Answers that say something else than the promise before.
+  /// Answers that contradict earlier ones.
   private(set) var contradictions: [(key: String, promise: ChaosPromise)] = []
   private(set) var acknowledged: Int64 = 0
   private(set) var asked: Int64 = 0

@@ -1,6 +1,6 @@
-// Owns one connection of a chaos run's clients: it never waits, and it can go away in the middle of a frame.
-// Invariant: after its end it sends and takes nothing; its owner opens another one.
-// Failure: whatever goes wrong ends the line. That is the everyday case here.
+// One connection of a chaos run's client: it never blocks, and can be closed in the middle of a frame.
+// Invariant: after its end it sends and receives nothing; its owner opens another one. Errors: any error ends
+// the connection, which is normal here.
 import ControlClient
 import Posix
 import Wire
@@ -14,11 +14,11 @@ final class ChaosLine {
   private var lastNumber: UInt32 = 0
   private let chunk: UnsafeMutableRawBufferPointer
 
-  /// Connects and says hello without waiting for the welcome; nil where nobody listens.
+  /// Connects and sends hello without waiting for the welcome; nil if no process listens.
   init?(to home: BankHome, on loop: EventLoop) {
     guard let outcome = try? UnixSocket.connect(path: home.socket, nonBlocking: true),
       case .connected(let socket) = consume outcome,
-      // The loop only wakes; who owns the line reads.
+      // The loop only wakes up; the owner of the connection reads.
       let registration = try? loop.register(fd: socket.rawValue, interest: .read, handler: { _ in })
     else { return nil }
     self.socket = socket
@@ -32,7 +32,7 @@ final class ChaosLine {
     chunk.deallocate()
   }
 
-  /// Ends the line; the descriptor is closed with the object.
+  /// Ends the connection; the descriptor is closed with the object.
   func close() {
     guard isOpen else { return }
     isOpen = false
@@ -45,7 +45,7 @@ final class ChaosLine {
     return lastNumber
   }
 
-  /// Sends a request or a part of it, and goes away.
+  /// Sends a request or a part of it, and closes the connection.
   func sendAndCut(_ command: ControlCommand, pick: UInt64, isWhole: Bool) {
     lastNumber += 1
     let bytes = Self.frame(.request(ControlRequest(number: lastNumber, command: command)))
@@ -86,7 +86,7 @@ final class ChaosLine {
 
   private func write(_ message: ClientMessage) { write(Self.frame(message)) }
 
-  /// Requests are small and few, so a socket that does not take one belongs to nobody who listens.
+  /// Requests are small and few, so a socket that does not take one has no reader.
   private func write(_ bytes: [UInt8]) {
     guard isOpen else { return }
     let result = bytes.withUnsafeBytes { try? socket.send($0) }

@@ -1,7 +1,7 @@
-// Owns the vending machine's side of a chaos run: somebody who fills it, puts money in, buys and takes the
-// change, one thing after the other, and remembers every answer. Invariant: everything that is asked has one
-// name for ever and is asked for until it is answered; what was answered is remembered here and nowhere else.
-// Failure: VendingClientError where the machine does not answer at the beginning or at the end.
+// The vending machine in a chaos run: a client that fills it, inserts money, buys and takes the change, one
+// request after the other, and records every answer. Invariant: every request has one permanent order ID and
+// is repeated until it is answered; only this object records the answers. Errors: VendingClientError if the
+// machine does not answer at the start or at the end.
 import BankModel
 import Console
 import ControlClient
@@ -12,7 +12,7 @@ import Wire
 
 final class ChaosMachine {
   private(set) var purchases: Int64 = 0
-  /// What is not as it was told, a sentence each.
+  /// Deviations from the answers, one sentence each.
   private(set) var problems: [Remark] = []
   private let customers: VendingClient
   private let managers: VendingClient
@@ -36,7 +36,7 @@ final class ChaosMachine {
     self.name = name
     chance = SeededGenerator(seed: seed ^ 0x6472_696E_6B73)
     let picture = try Self.look(customers)
-    // Few enough that most of what somebody wants is there, now and then too little of it.
+    // So few that most wanted products are there, and sometimes too few.
     products = picture.products.prefix(4).map(\.id)
     balance = picture.balance
     quantities = picture.quantities
@@ -88,14 +88,14 @@ final class ChaosMachine {
     case .success(.failure(let failure)):
       switch failure.code {
       case .diskFull, .crowded: return
-      // The name of a purchase that was given up buys nothing any more; a delivery is asked for again.
+      // The order ID of an abandoned purchase buys nothing any more; a delivery is repeated.
       case .stockUnavailable where wish.command.side == .manager: return
       case .tooLittleMoney, .soldOut, .onlyExpired, .stockUnavailable: break
       default:
         problems.append(Remark(.wasRefused, "\(wish.command)", "\(failure.code.name) \(failure.detail)"))
       }
     case .success(let other): problems.append(Remark(.wasAnsweredOtherwise, "\(wish.command)", "\(other)"))
-    // Nobody answered in time: the same is asked again.
+    // No answer in time: the same request is repeated.
     case .failure: return
     }
     self.wish = nil
@@ -110,7 +110,7 @@ final class ChaosMachine {
 
   func finish() throws(VendingClientError) {
     var picture = try Self.look(customers)
-    // What was taken for a purchase that was given up goes back in a moment.
+    // A drink that was taken for an abandoned purchase is returned after a moment.
     let deadline = SystemClock.monotonic() + Self.patience
     while picture.quantities != quantities, SystemClock.monotonic() < deadline {
       Pause.momentarily()
@@ -134,7 +134,7 @@ final class ChaosMachine {
 }
 
 extension VendingPicture {
-  /// How many there are of each product, those that have expired too.
+  /// The number of pieces of each product, including expired ones.
   fileprivate var quantities: [ItemID: Quantity] {
     Dictionary(products.map { ($0.id, $0.stock + $0.expired) }, uniquingKeysWith: +)
   }

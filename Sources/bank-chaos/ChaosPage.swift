@@ -1,21 +1,20 @@
-// Owns the view that a chaos run has of the bank's page: somebody who follows its events, as a browser does, and asks for the
-// state, as a script does, over the socket in the home.
-// Invariant: behind each kill both are to be right again within a bound: an answer that was asked for after the kill names the
-// coordinator that is there, and an event has come after the kill. Each kill has a bound of its own: the next one moves nothing.
-// Failure: a lost connection is opened again for as long as it takes; a bound that is missed is counted, once for all kills that
-// are open then.
+// Client of the bank's web page in a chaos run: follows the events like a browser, and polls the status like
+// a script, over the socket in the home. Invariant: after each kill both must be right again within a bound.
+// An answer requested after the kill must name the current coordinator, and an event must arrive after the
+// kill. Each kill has its own bound, which later kills do not move. Errors: a lost connection is opened again
+// as often as needed; a missed bound is counted once for all open kills.
 import ControlClient
 import JSON
 import Posix
 import Time
 
 final class ChaosPage {
-  /// How long the page may be wrong behind a kill, whatever else is killed meanwhile.
+  /// Longest time that the page may be wrong after a kill, whatever else is killed meanwhile.
   static let patience = TimeSpan.seconds(10)
 
-  /// From a kill until the page was right again.
+  /// Times from a kill until the page was right again.
   private(set) var times: [TimeSpan] = []
-  /// How often it was not within its time.
+  /// Number of times that the page was not right in time.
   private(set) var late: Int64 = 0
   private(set) var events: Int64 = 0
   private let socket: String
@@ -25,13 +24,13 @@ final class ChaosPage {
   private var askedAt = MonotonicTime(nanoseconds: 0)
   private var nextQuestion = MonotonicTime(nanoseconds: 0)
   private var nextStream = MonotonicTime(nanoseconds: 0)
-  /// The kills behind which the page has not been right yet, the oldest first.
+  /// Kills after which the page has not been right yet, oldest first.
   private var kills: [MonotonicTime] = []
-  /// When the last right answer was asked for.
+  /// Time at which the last right answer was requested.
   private var rightAt = MonotonicTime(nanoseconds: 0)
   private var eventAt = MonotonicTime(nanoseconds: 0)
   private static let (pause, rest) = (TimeSpan.milliseconds(20), TimeSpan.milliseconds(5))
-  /// An answer that does not come is asked for anew.
+  /// Time after which a request without an answer is repeated.
   private static let silence = TimeSpan.seconds(2)
 
   init(_ home: BankHome, on loop: EventLoop) {
@@ -41,10 +40,11 @@ final class ChaosPage {
 
   var isSettled: Bool { kills.isEmpty }
 
-  /// A process of which the page shows something, or its own server, was killed.
+  /// Records the kill of a process that the page shows, or of its server.
   func killed(at now: MonotonicTime) { kills.append(now) }
 
-  /// - Parameter coordinator: who is at work, as the bank itself says; nil where it says nothing now.
+  /// - Parameter coordinator: pid of the running coordinator by the bank's own report; nil if there is none
+  ///   now.
   func turn(_ now: MonotonicTime, coordinator: Int32?) {
     follow(now)
     ask(now, coordinator)
@@ -64,7 +64,7 @@ final class ChaosPage {
     }
     guard let stream else { return }
     stream.read()
-    // Of what was told only that it was is of interest here: the state is what the other question is for.
+    // Only the arrival of an event matters here; the polled status has the state.
     guard stream.text.contains("\ndata:") else { return }
     events += 1
     eventAt = now
@@ -83,7 +83,7 @@ final class ChaosPage {
     self.question = nil
   }
 
-  /// The coordinator's process that an answer names; nil where it is none of an open bank.
+  /// The coordinator's pid in an answer; nil if it is not an answer of an open bank.
   private static func coordinator(in answer: String) -> Int64? {
     guard answer.hasPrefix("HTTP/1.1 200"), let end = answer.firstRange(of: "\r\n\r\n"),
       let document = try? JSONReader.read(Array(answer[end.upperBound...].utf8)),

@@ -1,31 +1,31 @@
-// Owns what is done to a bank, to whom and when, as chance decides it: kills, stops, cut connections.
-// Invariant: the same seed and rules give the same plan; each kind of violence draws from a chance of its
-// own, so that one more stop changes no kill.
+// Random plan of a chaos run: kills, stops and cut connections, with their targets and times. Invariant: the
+// same seed and rules give the same plan. Each kind of fault has its own generator, so that one more stop
+// changes no kill.
 import BankModel
 import Time
 
 enum ChaosTarget: String, CaseIterable, Sendable {
   case teller, coordinator, guardian, stock, juice, vending
-  /// What serves the customers of commands, the commands, and what they leave behind.
+  /// Runners of commands, the commands, and their descendants.
   case runner, command, descendant
-  /// Programs that stay: at windows, and such as have come by themselves.
+  /// Programs that stay: workers at windows, and outside workers.
   case worker, outside
-  /// The server of the page.
+  /// The server of the web page.
   case web
 
-  /// Who is there in any bank.
+  /// The processes that any bank has.
   static let branch: [ChaosTarget] = [.teller, .coordinator, .guardian, .stock, .juice, .vending]
 
-  /// Whether it stands behind a window, with a customer at a time.
+  /// True if it serves a window, one customer at a time.
   var isAtWindow: Bool { self == .teller || self == .juice || self == .runner }
 
-  /// Whether there may be none: where nobody has customers for commands or workers, and where nobody looks at the page.
+  /// True if there may be none: without customers for commands or workers, or without a web page.
   var mayBeMissing: Bool { !Self.branch.contains(self) }
 
-  /// Whether a page that is right shows that there is another one by now.
+  /// True if a correct page shows the replacement of this process.
   var isOnThePage: Bool { [.teller, .coordinator, .stock, .vending, .web].contains(self) }
 
-  /// How often it is chosen, relative to the others.
+  /// Relative frequency of this target.
   fileprivate var weight: Int64 {
     switch self {
     case .teller: 4
@@ -37,7 +37,7 @@ enum ChaosTarget: String, CaseIterable, Sendable {
 }
 
 struct ChaosRules: Sendable, Equatable {
-  /// Whom it may kill; not empty.
+  /// Kinds of processes that may be killed; not empty.
   var targets = ChaosTarget.branch
   /// The mean pause between two kills.
   var every: TimeSpan = .milliseconds(100)
@@ -51,7 +51,8 @@ struct ChaosPlan: Sendable {
     var after: TimeSpan
     var target: ChaosTarget
     var pick: UInt64
-    /// Together with a runner or a worker its coordinator is killed: nobody is there then who has started the command.
+    /// True if the coordinator is killed together with a runner or a worker, so that the parent of a command
+    /// is gone.
     var isPair = false
   }
 
@@ -63,14 +64,14 @@ struct ChaosPlan: Sendable {
     var length: TimeSpan
   }
 
-  /// A client that goes away in the middle of a frame, or behind a whole one without waiting for the answer.
+  /// A client that disconnects in the middle of a frame, or after a whole one without waiting for the answer.
   struct Cut: Sendable, Equatable {
     var after: TimeSpan
     var pick: UInt64
     var isWhole: Bool
   }
 
-  /// How long a process stands still, in milliseconds.
+  /// Duration of a stop, in milliseconds.
   static let stopLength: ClosedRange<Int64> = 5...250
   let rules: ChaosRules
   private var kills: SeededGenerator
@@ -124,7 +125,7 @@ struct ChaosPlan: Sendable {
     return Cut(after: after, pick: cuts.next(), isWhole: cuts.next() >> 63 == 0)
   }
 
-  /// Anything from nothing to twice the mean, so that kills also come close upon each other.
+  /// A pause from zero to twice the mean, so that some kills follow each other closely.
   private static func pause(_ mean: TimeSpan, _ chance: inout SeededGenerator) -> TimeSpan {
     mean * chance.draw(0...2_000) / 1_000
   }

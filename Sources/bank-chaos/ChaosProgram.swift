@@ -1,7 +1,7 @@
-// Owns the chaos run: kills the bank's processes at random instants while customers come, and says whether every promise was
-// kept, from what the customers remember.
-// Invariant: no process of the run is left when it returns, and no file of a scratch home unless something was wrong.
-// Failure: CommandError where the run could not be made; a broken promise is exit code 1 and a report.
+// The chaos run: kills the bank's processes at random times while customers come, and checks every promise by
+// what the clients have received. Invariant: no process of the run is left when it returns, and no file of a
+// scratch home unless a promise was broken. Errors: CommandError if the run could not be made; a broken
+// promise is exit code 1 and a report.
 import BankModel
 import Console
 import ControlClient
@@ -19,10 +19,10 @@ enum ChaosProgram {
       return try SharedChaosProgram.run(session, branches: Int(branches), seed: chosenSeed(session))
     }
     guard session.invocation.text("store") == nil else { throw .usage(session.words.chaosWantsBranches) }
-    // Whatever the command line has wrong is told before there is a home.
+    // Report errors of the command line before a home exists.
     var rules = try rules(session)
     let seed = chosenSeed(session)
-    // Only a home that was named on the command line is somebody's own choice.
+    // Only a home named on the command line is the user's own.
     let isScratch = session.invocation.text("home") == nil
     let home = isScratch ? try scratchHome() : session.home
     var inner = session
@@ -57,7 +57,7 @@ enum ChaosProgram {
     session.invocation.integer("seed") ?? Int64(RandomSeed.fromSystem() >> 33)
   }
 
-  /// Customers whom the tellers of a scratch bank have in hand with every second seed.
+  /// Customers in flight at the tellers of a scratch bank with an odd seed.
   private static let ahead: Int64 = 4
 
   private static func handsOutAhead(_ seed: Int64) -> Bool { seed % 2 != 0 }
@@ -125,7 +125,7 @@ enum ChaosProgram {
     }
     meter.finish()
     let elapsed = SystemClock.monotonic().since(start)
-    // A bank that did not come back is opened once more, only so that its books can be read.
+    // Open a bank that did not recover once more, only to read its database.
     if !run.recovered {
       bank.end()
       try bank.open(session, order)
@@ -155,9 +155,9 @@ enum ChaosProgram {
     evidence.ledger = run.traffic.ledger
     evidence.deaths = run.deaths
     evidence.windows = run.witness.windows
-    // Each of them may have so many in hand at once, wherever it stands.
+    // Each of them may have this number in flight at once, at any place.
     evidence.windows[ChaosServices.outside] = ChaosServices.outsideRoom
-    // What somebody else's bank lets its tellers have in hand is not known here.
+    // The prefetch of a user's own bank is unknown here.
     evidence.inHand = !isScratch ? Int64(Limits.customersInHand) : handsOutAhead(seed) ? ahead : 1
     evidence.recovered = run.recovered
     evidence.latePages = run.page?.late ?? 0
@@ -176,7 +176,7 @@ enum ChaosProgram {
       page: ChaosTimes(run.page?.times ?? []), pageEvents: run.page?.events ?? 0)
   }
 
-  /// Has the page of a scratch bank served, at any port that is free; false where this build has none.
+  /// Starts the web page of a scratch bank on any free port; false if this build has none.
   private static func openPage(_ session: Session) throws(CommandError) -> Bool {
     let launcher: BankLauncher
     do throws(ControlError) { launcher = try BankLauncher.find() } catch { throw .control(error) }
@@ -236,7 +236,7 @@ enum ChaosProgram {
     return chosen
   }
 
-  /// The last receipt that was there before; a home in which somebody still waits is refused.
+  /// Sequence number of the last existing receipt; a home with waiting customers is refused.
   private static func baseline(_ session: Session, _ closing: ChaosClosing) throws(CommandError) -> Int64 {
     let queue = try CoordinatorClient.reopen(session).status(.status).queue
     guard queue.waiting + queue.delayed + queue.serving + queue.dead == 0 else {
@@ -245,8 +245,8 @@ enum ChaosProgram {
     return try closing.receipts(after: 0).map(\.sequence).max() ?? 0
   }
 
-  /// Whoever is still there after the bank has closed: a coordinator gives its last words a second to be read, and its
-  /// guardian sees it off.
+  /// Processes left after the bank has closed. A coordinator leaves its clients a second to read its last
+  /// messages, and its guardian waits for its exit.
   private static func stragglers(_ bank: ChaosBank) -> [ChaosProcess] {
     let deadline = SystemClock.monotonic() + .seconds(10)
     while true {
@@ -266,17 +266,17 @@ enum ChaosProgram {
   }
 }
 
-/// The end of a chaos run: the bank is drained as an operator would, dead letters are brought back, and its
-/// books are read page by page. Invariant: nobody is cancelled; whoever has a ticket is served before the
-/// bank closes. Failure: CommandError; a bank that does not become idle in its time is one.
+/// The end of a chaos run: drains the bank as an operator would, revives dead letters, and reads the database
+/// page by page. Invariant: no customer is cancelled; every customer with a ticket is served before the bank
+/// closes. Errors: CommandError, also if the bank does not become idle in time.
 struct ChaosClosing {
   let session: Session
   private(set) var requeued: Int64 = 0
-  /// Whether the whole bank ends, with all of its branches.
+  /// True if the whole bank is closed, with all of its branches.
   var endsBank = false
   private static let patience = TimeSpan.seconds(120)
   private static let rounds = 20
-  /// Tickets of which the key is asked for.
+  /// Number of tickets whose keys are queried.
   private static let samples = 20
 
   init(_ session: Session) { self.session = session }
@@ -297,7 +297,7 @@ struct ChaosClosing {
 
   private mutating func bringBack(at coordinator: CoordinatorClient) throws(CommandError) -> Bool {
     let report = try coordinator.status(.awaitIdle, within: Self.patience)
-    // In a shared bank whoever is put aside is no branch's any more, but the bank's.
+    // In a shared bank dead letters belong to the bank, not to a branch.
     guard report.wholeQueue.dead > 0 else { return true }
     var count: Int64 = 0
     try coordinator.ask(.requeueDead) { answer throws(CommandError) in
@@ -325,8 +325,8 @@ struct ChaosClosing {
     return receipts.filter { $0.sequence > sequence }
   }
 
-  /// Asks for the keys of a few tickets, one by one, because a list of receipts tells none: of those that left a result, which
-  /// all have one. Where none is told the key is empty.
+  /// Queries the keys of a few tickets with a result one by one, because a list of receipts has no keys. The
+  /// key is empty if the answer has none.
   func askKeys(of receipts: inout [ReceiptReport]) throws(CommandError) {
     let places = receipts.indices.filter { receipts[$0].result != nil }
     for place in stride(from: 0, to: places.count, by: max(1, places.count / Self.samples)).map({ places[$0] }

@@ -1,11 +1,11 @@
-// Owns how the result of a chaos run is shown: a table for people, a document for scripts.
-// Invariant: nothing is rounded down: a time in milliseconds is never shorter than what was measured.
+// Report of a chaos run, as a table and as JSON. Invariant: times are rounded up: a time in milliseconds is
+// never shorter than measured.
 import Console
 import Time
 
 struct ChaosTimes: Sendable, Equatable {
   var count = 0
-  /// Milliseconds; nil where nothing was measured.
+  /// Milliseconds; nil if nothing was measured.
   var median: Int64?
   var p99: Int64?
   var longest: Int64?
@@ -39,17 +39,17 @@ struct ChaosReport: Sendable {
   var stops: Int64 = 0
   var cuts: Int64 = 0
   var requeued: Int64 = 0
-  /// Deliveries of fruit, and changes of the stock that somebody watched.
+  /// Deliveries of fruit, purchases, and changes of the stock that the subscriber received.
   var deliveries: Int64 = 0
   var purchases: Int64 = 0
   var changesWatched: Int64 = 0
   var elapsed: TimeSpan = .zero
   var reserve = ChaosTimes([])
   var recover = ChaosTimes([])
-  /// From a kill until the page was right again, and events that it told.
+  /// Times from a kill until the web page was right again, and the number of its events.
   var page = ChaosTimes([])
   var pageEvents: Int64 = 0
-  /// Violations that are named; the numbers count all of them.
+  /// Maximum number of violations in the report; the counts include all of them.
   private static let named = 50
 
   func document(_ words: MessageCatalog) -> JSONValue {

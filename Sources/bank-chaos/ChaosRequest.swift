@@ -1,5 +1,5 @@
-// Owns one GET request of a chaos run to the page's server, and what has come of its answer.
-// Invariant: it never waits, and keeps no more than it needs. After its end it reads nothing; its owner makes another one.
+// One GET request of a chaos run to the server of the web page, and the answer so far. Invariant: it never
+// blocks, and stores no more than it needs. After its end it reads nothing; its owner makes another one.
 import Posix
 
 final class ChaosRequest {
@@ -10,7 +10,7 @@ final class ChaosRequest {
   private let registration: Registration
   private static let longest = 4 << 20
 
-  /// Nil where nobody listens.
+  /// Sends the request; nil if no process listens.
   init?(_ target: String, to socket: String, on loop: EventLoop) {
     guard let outcome = try? UnixSocket.connect(path: socket, nonBlocking: true),
       case .connected(let connection) = consume outcome,
@@ -42,6 +42,6 @@ final class ChaosRequest {
     }
   }
 
-  /// What was read is of no interest any more.
+  /// Discards what was read.
   func forget() { text = "" }
 }

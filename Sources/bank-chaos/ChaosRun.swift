@@ -1,8 +1,8 @@
-// Owns the hours of chaos themselves: one loop in which customers come, somebody is killed, and somebody looks on.
-// Invariant: it does not do what the bank must do by itself, and does not ask of it what nobody promises: a coordinator
-// is killed only where a guardian is at work, and processes that have not reported ready only as often as the bank's
-// patience with such deaths allows (it gives up after ten by design).
-// Failure: a bank that does not come back within its time ends the chaos; `recovered` says so.
+// The chaos itself: one loop with customers, kills and observers. Invariant: it does nothing that the bank
+// must do by itself, and requires nothing that is not promised. It kills a coordinator only if a guardian is
+// at work. It kills processes before they are ready only as often as the bank tolerates; the bank gives up
+// after ten such kills by design. Errors: a bank that does not recover in time ends the chaos, and
+// `recovered` is false.
 import BankModel
 import Glibc
 import Posix
@@ -25,7 +25,7 @@ final class ChaosRun {
   let shop: ChaosShop
   let machine: ChaosMachine
   let witness: ChaosWitness
-  /// Nil where the bank has no page.
+  /// Nil if the bank has no web page.
   let page: ChaosPage?
   private let work: ChaosWork?
   private let bank: ChaosBank
@@ -37,25 +37,25 @@ final class ChaosRun {
   private var stop: (plan: ChaosPlan.Stop, at: MonotonicTime)?
   private var cut: (plan: ChaosPlan.Cut, at: MonotonicTime)?
   private var bereaved: [(children: [ChaosProcess], at: MonotonicTime)] = []
-  /// Killed, and perhaps not gone yet.
+  /// Killed processes that may not have exited yet.
   private var doomed: Set<ChaosProcess> = []
   private var earlyDeaths: [String: Int] = [:]
-  /// When the next kill was decided.
+  /// Time at which the next kill was chosen.
   private var plannedAt: MonotonicTime
   private var guardianSeen: [ChaosProcess: MonotonicTime] = [:]
-  /// Deaths before being ready that are dealt out to one window or by way of one guardian.
+  /// Maximum number of kills before readiness per window, or per guardian.
   private static let earlyDeathLimit = 3
-  /// How long somebody is waited for of whom there may be none, the pause before the kill included.
+  /// Longest wait for a victim of a kind that may not exist, including the pause before the kill.
   private static let absence = TimeSpan.milliseconds(300)
   private static let tick = TimeSpan.milliseconds(2)
-  /// Between two looks for a victim who is not there yet.
+  /// Pause between two searches for a victim.
   private static let rest = TimeSpan.milliseconds(5)
-  /// How long the bank may be silent.
+  /// Longest time without a message from the bank.
   private static let patience = TimeSpan.seconds(20)
-  /// How long a process may outlive its coordinator. One that was started a moment before comes to know of it only when it
-  /// begins to run, which takes long on a machine with much else to do.
+  /// Longest time that a process may outlive its coordinator. One that has just been started notices the exit
+  /// only when it first runs, which takes long on a busy machine.
   private static let outliving = TimeSpan.seconds(10)
-  /// A guardian that has lived this long has begun its work, in its coordinator's eyes.
+  /// Age at which a guardian has started its work in its coordinator's view.
   private static let guardianProof = TimeSpan.milliseconds(1200)
 
   init(
@@ -86,7 +86,7 @@ final class ChaosRun {
 
   var killCount: Int64 { kills.values.reduce(0, +) }
 
-  /// Runs until a limit is reached or somebody interrupts, and then until every order has its answer.
+  /// Runs until a limit is reached or a signal interrupts it, and then until every order has its answer.
   func run(_ progress: () -> Void) throws(SystemError) {
     let end = SystemClock.monotonic() + limits.time
     while interruptions == 0, recovered, killCount < limits.kills, !isServed {
@@ -167,8 +167,8 @@ final class ChaosRun {
   private func attemptKill(_ now: MonotonicTime) {
     let people = census(now)
     guard let victim = choose(kill.plan.target, kill.plan.pick, among: people) else {
-      // A guardian needs a while before its death is worth anything, and nobody may be there who serves a command; the others
-      // are back in a moment.
+      // A kill of a guardian is worth nothing until it has worked for a while, and there may be no process
+      // for commands. All other kinds are back in a moment.
       if kill.plan.target == .guardian || kill.plan.target.mayBeMissing && now.since(plannedAt) > Self.absence
       {
         plannedKill(now)
@@ -200,7 +200,7 @@ final class ChaosRun {
     plannedKill(now)
   }
 
-  /// The coordinator goes a moment before somebody whom it has started, so that nobody sees that one off.
+  /// Kills the coordinator just before one of its children, so that no parent reaps that one.
   private func killCoordinator(_ people: [ChaosProcess], before victim: ChaosProcess) {
     guard let coordinator = choose(.coordinator, 0, among: people), coordinator.pid == victim.parent else {
       return
@@ -217,7 +217,7 @@ final class ChaosRun {
   private func coordinatorDied(
     _ victim: ChaosProcess, _ people: [ChaosProcess], _ wall: Int64, _ instant: MonotonicTime
   ) {
-    // It may have gone on for a moment on the other processor.
+    // It may have run for another moment on the other processor.
     deaths.append(wall...(SystemClock.wall().milliseconds + 20))
     let children = people.filter { $0.kind != .guardian && $0.parent == victim.pid }
     bereaved.append((children, instant + Self.outliving))
@@ -260,7 +260,7 @@ final class ChaosRun {
     return eligible.isEmpty ? nil : eligible[Int(pick % UInt64(eligible.count))]
   }
 
-  /// Whether the bank's picture shows a process at work.
+  /// True if the bank's latest snapshot shows the process at work.
   private func isReady(_ process: ChaosProcess) -> Bool {
     guard let picture = witness.picture else { return false }
     switch process.kind {
@@ -276,7 +276,8 @@ final class ChaosRun {
     earlyDeaths[budget(process, people), default: 0] < Self.earlyDeathLimit
   }
 
-  /// Who counts the early deaths of a process: a coordinator for each window, a guardian for its coordinators.
+  /// Key of the process that counts early kills: a coordinator for each window, a guardian for its
+  /// coordinators.
   private func budget(_ process: ChaosProcess, _ people: [ChaosProcess]) -> String {
     switch process.kind {
     case .teller, .juice, .stock, .vending, .runner, .worker, .command, .descendant, .outside, .web:

@@ -1,8 +1,8 @@
-// Owns the stock's side of a chaos run: somebody who brings fruit and takes some away, so that there is
-// always too little of something, and somebody who looks on from the beginning to the end. Invariant: a
-// delivery has one name for ever and is asked for until it is answered; what was answered is remembered here
-// and nowhere else. The onlooker must be told of every change once and in order, whoever dies in between.
-// Failure: StockClientError where the stock does not answer at the beginning or at the end.
+// The stock in a chaos run: a client that adds and removes fruit, so that some is always scarce, and a
+// subscriber for the whole run. Invariant: a delivery has one permanent order ID and is repeated until it is
+// answered; only this object records the answers. The subscriber must receive every change once and in order,
+// whatever is killed meanwhile. Errors: StockClientError if the stock does not answer at the start or at the
+// end.
 import BankModel
 import ControlClient
 import Posix
@@ -17,7 +17,7 @@ final class ChaosShop {
   private(set) var deliveries: Int64 = 0
   private(set) var changesSeen: Int64 = 0
   private(set) var gaps: [Remark] = []
-  /// Refusals that no second attempt cures.
+  /// Permanent refusals.
   private(set) var refusals: [Remark] = []
   private let client: StockClient
   private let name: String
@@ -75,7 +75,7 @@ final class ChaosShop {
     switch answer {
     case .success(.done):
       brought[amount.item, default: 0] += amount.quantity
-      // Now and then the same delivery is announced again, which must bring nothing.
+      // Sometimes the same delivery is sent again, which must have no effect.
       if chance.draw(1...8) == 1 {
         brought[amount.item, default: 0] -= amount.quantity
         return
@@ -83,7 +83,7 @@ final class ChaosShop {
     case .success(.short): break
     case .success(.failure(let failure)) where failure.code == .diskFull: return
     case .success(let other): refusals.append(Remark(.wasAnsweredOtherwise, amount.item, "\(other)"))
-    // Nobody answered in time: the same is asked again.
+    // No answer in time: the same request is repeated.
     case .failure: return
     }
     deliveries += 1
@@ -93,7 +93,7 @@ final class ChaosShop {
   private func hear(_ news: StockNews) {
     switch news {
     case .picture(let picture):
-      // There is one at the beginning. Whoever is shown another one has missed what came before it.
+      // There is one snapshot at the start. A different later one means that changes were missed.
       if let seen, seen != picture.sequence { gaps.append(Remark(.viewBegunAnew, seen, picture.sequence)) }
       seen = picture.sequence
       shelves = picture.quantities
@@ -113,7 +113,7 @@ final class ChaosShop {
     }
   }
 
-  /// What is there at the end; the onlooker must have seen it become so.
+  /// Returns the amounts at the end, which the subscriber must have reached.
   func finish() throws(StockClientError) -> [ItemID: Quantity] {
     guard case .picture(let picture) = try client.call(.look, within: Self.patience) else {
       throw .tryLater(detail: "no picture", isInDoubt: false)
@@ -136,7 +136,7 @@ extension StockPicture {
     Dictionary(items.map { ($0.item, $0.quantity) }, uniquingKeysWith: +)
   }
 
-  /// How many there are of each fruit; drinks are somebody else's.
+  /// The amount of each fruit, without the vending machine's drinks.
   fileprivate func quantities(of assortment: Assortment) -> [ItemID: Quantity] {
     withoutDrinks(of: assortment).quantities
   }

@@ -1,6 +1,6 @@
-// Owns the clients of a chaos run: each asks for tickets under a key of its own, one order after the other,
-// and asks again with the same key whenever its connection was lost. Invariant: an order is in the ledger
-// before the first of its bytes is sent. A refusal that may pass is asked again, any other one is kept.
+// Clients of a chaos run: each requests tickets under a key of its own, one order after the other, and
+// repeats the request with the same key after its connection was lost. Invariant: an order is recorded before
+// its first byte is sent. A transient refusal is retried; any other one is reported.
 import BankModel
 import ControlClient
 import Posix
@@ -14,28 +14,29 @@ final class ChaosTraffic {
     var order: ChaosOrder?
     var asked: UInt32?
     var cut: ChaosPlan.Cut?
-    /// When an answer is not waited for any longer.
+    /// Time after which an answer is not awaited any longer.
     var until = MonotonicTime(nanoseconds: .max)
     var notBefore = MonotonicTime(nanoseconds: 0)
     var orders = 0
   }
 
-  /// How many clients there are, and how many more who order juice and nothing else.
+  /// Number of ordinary clients, and of further clients that only order juice.
   static let clientCount = 4
   static let thirsty = 8
-  /// How many more who have work for commands and workers, and how many of their customers wait at most.
+  /// Number of further clients with work for commands and workers, and the maximum number of their waiting
+  /// customers.
   static let industrious = 4
   static let workCrowd: Int64 = 16
-  /// Customers who wait at most; more prove nothing and only make the end late.
+  /// Maximum number of waiting customers; more would prove nothing and delay the end.
   static let crowd: Int64 = 40
   private static let rest = TimeSpan.milliseconds(4)
-  /// How long the answer of one branch of several is waited for.
+  /// Longest wait for the answer of one branch of several.
   private static let patience = TimeSpan.seconds(3)
   private(set) var ledger = ChaosLedger()
   private(set) var refusals: [Failure] = []
   private(set) var cuts: Int64 = 0
   private var clients: [Client]
-  /// Where they come; each order may be asked for at another of them, and asked again at yet another.
+  /// Homes of the branches. Each order may go to another one, and its repetition to yet another.
   private let homes: [BankHome]
   private let loop: EventLoop
   private let name: String
@@ -43,8 +44,8 @@ final class ChaosTraffic {
   private let juices: [String]
   private let hasWork: Bool
 
-  /// All keys of this run begin with the name, which no other run on the same home has; `limit` is of customers, and without
-  /// a juice station there are no juices.
+  /// Makes the clients of one bank. All keys start with `name`, which no other run on the same home has.
+  /// `limit` is a number of customers; without `juices` no juice is ordered.
   convenience init(
     _ home: BankHome, on loop: EventLoop, seed: UInt64, name: String, limit: Int64, juices: [String] = [],
     hasWork: Bool = false
@@ -52,7 +53,7 @@ final class ChaosTraffic {
     self.init([home], on: loop, seed: seed, name: name, limit: limit, juices: juices, hasWork: hasWork)
   }
 
-  /// - Parameter homes: of branches that share a bank.
+  /// - Parameter homes: homes of branches that share a bank.
   init(
     _ homes: [BankHome], on loop: EventLoop, seed: UInt64, name: String, limit: Int64, juices: [String] = [],
     hasWork: Bool = false
@@ -67,7 +68,7 @@ final class ChaosTraffic {
   var isSettled: Bool { clients.allSatisfy { $0.order == nil } }
   var isExhausted: Bool { ledger.asked >= limit }
   func cut(_ cut: ChaosPlan.Cut) { clients[Int(cut.pick % UInt64(clients.count))].cut = cut }
-  /// Everybody hangs up; for the end, when every order has its answer.
+  /// Disconnects all clients; call at the end, when every order has its answer.
   func leave() { for index in clients.indices { clients[index].line = nil } }
 
   func turn(_ now: MonotonicTime, wantsMore: Bool, wantsWork: Bool = false) {
@@ -84,7 +85,7 @@ final class ChaosTraffic {
 
   private func hear(_ index: Int, _ now: MonotonicTime) {
     guard let line = clients[index].line else { return }
-    // A branch that is cut off does not answer: whoever asked there asks another one, under the same key.
+    // A branch that is cut off does not answer: the client asks another one, under the same key.
     if homes.count > 1, now >= clients[index].until {
       (clients[index].line, clients[index].asked) = (nil, nil)
       return
@@ -102,7 +103,7 @@ final class ChaosTraffic {
     case .enqueued(let report):
       ledger.acknowledge(
         key: order.key, ChaosPromise(day: report.day, first: report.first, last: report.last))
-      // Now and then the same key is asked for again, which must bring nobody.
+      // Sometimes the same key is sent again, which must add no customer.
       if clients[index].chance.draw(1...8) > 1 { clients[index].order = nil }
     case .failure(let failure):
       switch failure.code {
@@ -146,7 +147,8 @@ final class ChaosTraffic {
     return order
   }
 
-  /// Nothing, a text, or bytes of any kind; now and then more than is kept of a result. No two are alike but for nothing.
+  /// Nothing, a text, or bytes of any kind; sometimes more than is stored of a result. All but the empty ones
+  /// are different.
   private static func payload(_ key: String, _ chance: inout SeededGenerator) -> [UInt8] {
     let kind = chance.draw(1...16)
     let length = chance.draw(1...12) == 1 ? chance.draw(10_000...40_000) : chance.draw(0...200)
@@ -188,7 +190,7 @@ final class ChaosTraffic {
 
   private func ask(_ index: Int, _ now: MonotonicTime) {
     guard let order = clients[index].order else { return }
-    // A branch that does not answer must not keep anybody from asking another one.
+    // A branch that does not answer must not keep the client from asking another one.
     if homes.count > 1 { clients[index].line = nil }
     guard let line = clients[index].line ?? ChaosLine(to: nextHome(index), on: loop) else {
       clients[index].notBefore = now + Self.rest

@@ -1,8 +1,7 @@
-// Owns the view that a chaos run has of the bank while it goes on: its latest picture, and how long after a kill
-// customers were served again, told by the stream of starts and completions.
-// Invariant: a time is measured only from a kill to a start that came after it: starts that a dead coordinator had
-// announced before are dropped with its connection.
-// Failure: a lost connection is opened again for as long as it takes; what was being measured over it is given up.
+// Observer of the bank during a chaos run: its latest status, and the time from a kill until customers were
+// served again, by the stream of starts and completions. Invariant: a time is measured only from a kill to a
+// later start: starts that a dead coordinator had sent before are dropped with its connection. Errors: a lost
+// connection is opened again as often as needed, and its running measurements are dropped.
 import BankModel
 import ControlClient
 import Posix
@@ -13,17 +12,17 @@ final class ChaosWitness {
   private(set) var picture: StatusReport?
   private(set) var lastSign: MonotonicTime
   private(set) var reserveTimes: [TimeSpan] = []
-  /// From the kill of the coordinator until somebody was being served again.
+  /// Times from the coordinator's kill until a customer was started again.
   private(set) var recoverTimes: [TimeSpan] = []
   private(set) var completions: Int64 = 0
-  /// The latest coordinator that was seen with a teller at work at every window. Its guardian knows by then that the
-  /// bank is open.
+  /// Pid of the latest coordinator that has had a working teller at every window. Its guardian then knows
+  /// that the bank is open.
   private(set) var opened: Int32?
-  /// The most windows that were open, by service.
+  /// The maximum number of open windows, by service.
   private(set) var windows: [ServiceName: Int64] = [:]
-  /// Told of each customer with whom somebody begins.
+  /// Called for each customer that is started.
   var onStarted: (ChaosTicket) -> Void = { _ in }
-  /// Told of each customer who has been served.
+  /// Called for each customer that was served.
   var onCompleted: (ChaosTicket) -> Void = { _ in }
   private let home: BankHome
   private let loop: EventLoop
@@ -43,8 +42,8 @@ final class ChaosWitness {
 
   func tellerKilled(window: String, at now: MonotonicTime) { killedWindows[window] = now }
 
-  /// A teller was killed before it was ready. Its own successor comes after a pause, as it shall, and whoever still waits
-  /// for it is not measured.
+  /// A teller was killed before it was ready. Its replacement comes after a pause, by design, so customers
+  /// who wait for it are not measured.
   func successorKilled(window: String) {
     killedWindows[window] = nil
     interrupted = interrupted.filter { $0.value.window != window }
@@ -55,13 +54,13 @@ final class ChaosWitness {
     coordinatorDied = coordinatorDied ?? now
   }
 
-  /// The coordinator stands still, and with it everything that is being measured.
+  /// The coordinator is stopped, so drop all running measurements.
   func coordinatorStopped() {
     killedWindows.removeAll()
     interrupted.removeAll()
   }
 
-  /// Hangs up. Nobody hears it any more, so the coordinator must not have to wait until it has read the last word.
+  /// Disconnects, so that the coordinator does not wait for the last message to be read.
   func leave() { drop() }
 
   private func drop() {
@@ -84,7 +83,7 @@ final class ChaosWitness {
       switch reply.answer {
       case .event(let event): hear(event, now)
       case .status(let report): look(report, now)
-      // It is begun anew, as after a lost connection.
+      // The subscription restarts, as after a lost connection.
       case .failure(let failure) where failure.code == .tooSlow: return drop()
       default: break
       }
@@ -98,7 +97,7 @@ final class ChaosWitness {
 
   private func look(_ report: StatusReport, _ now: MonotonicTime) {
     picture = report
-    // Those who serve commands and workers' customers have nothing to do with it, and are seldom all there.
+    // Runners and workers do not count, and are seldom all present.
     let own = report.workers.filter { $0.service.map { ServiceName.branch.contains($0) } ?? true }
     if report.state == .open, own.allSatisfy({ $0.state == .idle || $0.state == .serving }) {
       opened = report.pid

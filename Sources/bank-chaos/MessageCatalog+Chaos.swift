@@ -1,5 +1,4 @@
-// Owns the words of a chaos run.
-// It must not know how it is made.
+// Messages of a chaos run.
 import Arguments
 import Console
 
@@ -52,7 +51,7 @@ extension MessageCatalog {
       "--kill에는 \(Self.victims)만 쓸 수 있습니다: \(quoted(name))")
   }
 
-  /// As one may write them.
+  /// Accepted names.
   private static let victims = ChaosTarget.allCases.map(\.rawValue).joined(separator: ", ")
 
   private func victim(_ target: ChaosTarget) -> String {

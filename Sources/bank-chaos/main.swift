@@ -1,5 +1,4 @@
-// The door of bank-chaos: hands the words to the program and ends with its exit code.
-// It must not hold any logic.
+// Entry point of bank-chaos.
 import Console
 import Glibc
 import Posix
