@@ -1,17 +1,17 @@
-// Owns one attack: the bytes of one connection, in the portions in which they are sent, and how the connection ends.
-// It must not know sockets. Invariant: an attack is decided by the seed and its number alone.
+// One attack: the bytes of one connection, the portions in which they are sent, and the end of the
+// connection. Invariant: an attack depends only on the seed and its number.
 import BankModel
 import Wire
 
 struct Attack {
   enum Manner: Int64, CaseIterable {
-    /// At once, whatever is on its way.
+    /// Closed at once, whatever is in flight.
     case cut
-    /// Nothing more is sent, and the answers are read to the end.
+    /// Closed for writing, and the answers are read to the end.
     case halfClosed
-    /// It stays, and what comes is read now and then.
+    /// Kept open, and read from time to time.
     case lingers
-    /// It stays, and nothing is ever read.
+    /// Kept open, and never read.
     case deaf
   }
 
@@ -26,7 +26,7 @@ struct Attack {
   init(seed: UInt64, number: UInt64, hello: [UInt8]) {
     var chance = SeededGenerator(seed: seed &* 0x9E37_79B9_7F4A_7C15 &+ number)
     var frames: [[UInt8]] = []
-    // Most are let in, because that is where most of the code is.
+    // Most attacks start with a valid hello, because most of the code comes after it.
     switch chance.draw(0...9) {
     case 0: break
     case 1: frames.append(Mutation.change(hello, &chance))
@@ -39,7 +39,7 @@ struct Attack {
     }
     var bytes = Array(frames.joined())
     if kind == 9 || chance.draw(0...7) == 0 { bytes.removeLast(min(bytes.count, Int(chance.draw(1...40)))) }
-    // Looked at as a whole, because a change of one frame can make another of the next.
+    // Check all bytes together, because a change of one frame can change the next.
     if Harm.isMeant(bytes) { bytes = hello + Self.noise(&chance) }
     messages = frames.count
     portions = Self.cut(bytes, &chance)
@@ -66,7 +66,7 @@ struct Attack {
     return frame
   }
 
-  /// A frame around a request of our own making, or around anything.
+  /// A frame around a structured but arbitrary request, or around any value.
   private static func raw(_ chance: inout SeededGenerator) -> [UInt8] {
     var body: [UInt8] = []
     let content = RawValue.draw(&chance)

@@ -1,6 +1,6 @@
-// Owns the connections of the attackers: made, used, kept for a while, dropped. Invariant: nothing here waits
-// for the coordinator longer than a moment, and so many connections and no more are open at a time. Failure:
-// FuzzFailure, where nobody can connect any more.
+// Connections of the attackers: opened, used, kept for a while, closed. Invariant: no call waits longer than
+// a moment for the coordinator, and at most 200 connections are open. Errors: FuzzFailure if no connection is
+// accepted any more.
 import BankModel
 import Glibc
 import Posix
@@ -32,7 +32,7 @@ final class Attackers {
     switch attack.manner {
     case .cut: return
     case .halfClosed:
-      // One that was refused has nobody to say goodbye to.
+      // A refused connection has no peer left to shut down for.
       try? UnixSocket.shutdownWriting(socket)
       hear(socket, within: 3)
     case .lingers, .deaf: guests.append(Guest(socket, isDeaf: attack.manner == .deaf))
@@ -76,7 +76,7 @@ final class Attackers {
     return true
   }
 
-  /// Reads what comes until the end, or until nothing has come for a moment.
+  /// Reads until the end of the stream, or until nothing has arrived for a moment.
   private func hear(_ socket: borrowing FileDescriptor, within milliseconds: CInt) {
     for _ in 0..<64 {
       switch try? socket.read(into: buffer) {

@@ -1,6 +1,5 @@
-// Owns the bank that is attacked: its coordinator as a child of this process, what is asked of it in peace,
-// and the proof that it is unharmed. Invariant: the coordinator ends with this process, however that ends.
-// Failure: FuzzFailure.
+// The bank under attack: its coordinator as a child of this process, normal requests to it, and the checks
+// that it is unharmed. Invariant: the coordinator ends with this process in any case. Errors: FuzzFailure.
 import BankModel
 import ControlClient
 import Glibc
@@ -10,7 +9,7 @@ import Wire
 
 final class FuzzBank {
   let home: BankHome
-  /// A conversation from before the attacks, which must last.
+  /// The coordinator, with a connection from before the attacks, which must survive them.
   private let launched: LaunchedBank
   private var descriptors = 0
   private static let windows = [
@@ -22,7 +21,7 @@ final class FuzzBank {
   /// Opens a bank below a directory.
   init(in directory: String) throws {
     let configuration = Paths.join(directory, "fuzz.json")
-    // Short leases and few who may wait bring more of the code into play.
+    // Short leases and a small queue exercise more of the code.
     let text = #"{"max_waiting": \#(Harm.maxWaiting), "lease": "30s", "log": {"customers": false}}"#
     try FileDescriptor.open(configuration, [.writeOnly, .create]).writeAll(Array(text.utf8))
     home = BankHome(path: Paths.join(directory, "home"))
@@ -35,7 +34,7 @@ final class FuzzBank {
   func rememberPeace() { descriptors = openDescriptors }
   var pid: pid_t { launched.process.pid }
 
-  /// Says how the coordinator has ended, if it has, or what it has said that is never said in peace.
+  /// Throws if the coordinator has exited, or has written to standard error, which it normally never does.
   func requireAlive() throws(FuzzFailure) {
     if let status = launched.process.reap() { throw FuzzFailure.coordinatorEnded("\(status)\(lastWords)") }
     guard lastWords.isEmpty else { throw FuzzFailure.harmed("it has said\(lastWords)") }
@@ -56,7 +55,7 @@ final class FuzzBank {
   }
 
   func examine(acknowledged: Int64) throws -> AuditReport {
-    // What attackers have sent is read also after they have left, and may be a pause.
+    // The attackers' requests are still read after they have left, and one may be a pause.
     try awaitPeace()
     try require(.resume(nil))
     try require(.scale(Self.windows))
@@ -92,15 +91,16 @@ final class FuzzBank {
     }
   }
 
-  /// The attackers have gone, and so must everything that the coordinator had for them. One descriptor may have come: the
-  /// connection to the stock service, which is made when a ticket for juice is cancelled for the first time, and kept.
+  /// Waits until the coordinator has released everything of the attackers. One more descriptor is allowed:
+  /// the connection to the stock service, which is opened at the first cancellation of a juice ticket, and
+  /// kept.
   private func awaitPeace() throws {
     let deadline = SystemClock.monotonic() + Self.patience
     while openDescriptors > descriptors + 1 {
       guard SystemClock.monotonic() < deadline else {
         throw FuzzFailure.harmed("it has \(openDescriptors) open descriptors, and had \(descriptors)")
       }
-      // They may also have opened windows, and each has a process and a connection.
+      // The attackers may also have opened windows, each with a process and a connection.
       try require(.scale(Self.windows))
       _ = poll(nil, 0, 10)
     }
@@ -108,7 +108,7 @@ final class FuzzBank {
 
   private var openDescriptors: Int { (try? Directory.entries(of: "/proc/\(pid)/fd"))?.count ?? 0 }
 
-  /// What a broken invariant has written, where nothing is ever written in peace.
+  /// Output of a failed precondition; empty in normal operation.
   private var lastWords: String {
     let path = Paths.join(home.path, "logs", "bankd.stderr")
     guard let file = try? FileDescriptor.open(path, .readOnly), let bytes = try? file.readAll(),
@@ -118,9 +118,9 @@ final class FuzzBank {
   }
 }
 
-/// The one who keeps every rule: lets customers come all the time, and must be served as if nobody else were
-/// there. It must not know attacks. Invariant: a customer counts only when the coordinator has said that it
-/// is on disk. Failure: FuzzFailure, where an answer is wrong or does not come.
+/// A valid client that enqueues customers all the time, and must be served as if there were no attackers.
+/// Invariant: a customer counts only after the coordinator has answered that it is on disk. Errors:
+/// FuzzFailure if an answer is wrong or missing.
 final class NormalClient {
   private let connection: ControlConnection
   private var chance: SeededGenerator

@@ -1,6 +1,6 @@
-// Owns the command line of the program that fuzzes a real coordinator through its real socket. People type it
-// as `scripts/fuzz --socket`, which builds, makes the scratch directory, and cleans up after it whatever
-// happens. Invariant: what is read is in range.
+// Command line of the program that fuzzes a real coordinator through its real socket. Users run it as
+// `scripts/fuzz --socket`, which builds it, makes the scratch directory, and cleans up in any case.
+// Invariant: all values are in range.
 import Arguments
 import Console
 import Posix
@@ -10,7 +10,7 @@ struct FuzzOrder {
   let scratch: String
   let span: TimeSpan
   let seed: UInt64
-  /// Whether the server of the page is attacked, and not the coordinator.
+  /// True if the server of the web page is attacked instead of the coordinator.
   let isWeb: Bool
 
   static let table = CommandTable(

@@ -1,6 +1,5 @@
-// Owns the run: attack after attack, a normal client in between, and the verdict.
-// It must not know bytes. Invariant: the attacks are decided by the seed; only their number depends on the machine.
-// Failure: FuzzFailure; the attacks right before it can be kept.
+// The run: attacks, a normal client in between, and the verdict. Invariant: the attacks depend on the seed;
+// only their number depends on the machine. Errors: FuzzFailure; the latest attacks before it can be saved.
 import BankModel
 import ControlClient
 import Glibc
@@ -13,9 +12,10 @@ final class FuzzRun {
   private var last: [(number: UInt64, attack: Attack)] = []
   private var connections: UInt64 = 0
   private var messages = 0
-  /// How many attacks are kept as evidence: a coordinator that ends may have been hit a few before it was noticed.
+  /// Number of attacks that are kept as evidence: the coordinator's exit may be noticed only after a few more
+  /// attacks.
   private static let evidence = 64
-  /// After so many attacks the normal client has its turn.
+  /// Number of attacks between two requests of the normal client.
   private static let turn: UInt64 = 8
 
   init(_ order: FuzzOrder) { self.order = order }
@@ -23,7 +23,7 @@ final class FuzzRun {
   func carryOut() throws -> String {
     let bank = try FuzzBank(in: order.scratch)
     do { return try attack(bank) } catch {
-      // That it has ended explains most of what goes wrong, and a busy machine takes its time over an end.
+      // An exit of the coordinator explains most other errors, and takes a while on a busy machine.
       let deadline = SystemClock.monotonic() + .seconds(5)
       repeat {
         do throws(FuzzFailure) { try bank.requireAlive() } catch let end { throw end.behind(error) }
@@ -101,8 +101,8 @@ final class FuzzRun {
   }
 }
 
-/// What can go wrong while a coordinator is fuzzed, in words for whoever looks for the reason. What could not
-/// even be tried is an error of the system or of the client's library, and is told as it is.
+/// Failures of a fuzzing run, worded for the developer. If an attack could not be made at all, the error of
+/// the system or the client library is reported as it is.
 enum FuzzFailure: Error, CustomStringConvertible {
   case coordinatorEnded(String)
   case harmed(String)

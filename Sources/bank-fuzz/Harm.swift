@@ -1,17 +1,17 @@
-// Owns which requests do harm although they are well formed: anybody who may connect may end the bank, open hundreds of
-// windows, or let millions come. A run that asked for that would prove nothing.
-// It must not know how the bytes came about. Invariant: it reads a stream as the coordinator does, with the same code.
+// Filter of well formed but harmful requests: any client may stop the bank, open hundreds of windows, or
+// enqueue millions. A run with such requests would prove nothing. Invariant: it decodes the stream with the
+// same code as the coordinator.
 import BankModel
 import Wire
 
 enum Harm {
-  /// So many may wait in the bank that is attacked; whoever asks for more is refused.
+  /// Maximum number of waiting customers in the attacked bank; larger requests are refused.
   static let maxWaiting: Int64 = 400
-  /// Customers of one request, so that a run stays small.
+  /// Maximum number of customers of one request, so that a run stays small.
   private static let customers: Int64 = 200
   private static let windows: Int64 = 3
 
-  /// Whether these bytes, as all that a client says, ask for it.
+  /// True if these bytes, as everything that a client sends, contain such a request.
   static func isMeant(_ bytes: [UInt8]) -> Bool {
     var decoder = FrameDecoder(maximumBodyLength: FrameLimits.control)
     decoder.append(bytes)

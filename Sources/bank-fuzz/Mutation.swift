@@ -1,9 +1,8 @@
-// Owns the ways in which bytes that mean something are made to mean something else.
-// It must not know what they meant. Invariant: the same chance makes the same change.
+// Changes that turn valid bytes into other ones. Invariant: the same generator state makes the same change.
 import BankModel
 
 enum Mutation {
-  /// Numbers on which code that counts goes wrong, as the bytes of a frame's length.
+  /// Frame lengths at the limits of arithmetic.
   private static let lengths: [Int] = [
     0, 1, 3, 4, 5, 255, 65_536, 1 << 20, 1 << 20 + 1, 1 << 31, 1 << 32 - 1,
   ]
@@ -15,7 +14,7 @@ enum Mutation {
   static func change(_ frame: [UInt8], _ chance: inout SeededGenerator) -> [UInt8] {
     var bytes = frame
     for _ in 0..<chance.draw(1...4) { changeOnce(&bytes, &chance) }
-    // Half of the time the length is made right again, so that what is inside comes to be looked at.
+    // In half of the cases correct the length, so that the decoder reaches the contents.
     if bytes.count > 4, chance.draw(0...1) == 0 {
       bytes.replaceSubrange(0..<4, with: header(bytes.count - 4))
     }

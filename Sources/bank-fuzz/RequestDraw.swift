@@ -1,5 +1,5 @@
-// Owns requests of which each is a message of the protocol: every command, with contents from within and
-// beyond their limits. Invariant: the same chance draws the same requests.
+// Random valid requests of the protocol: every command, with values inside and outside their limits.
+// Invariant: the same generator state draws the same requests.
 import BankModel
 import Wire
 
@@ -11,7 +11,7 @@ enum RequestDraw {
   }
 
   private static func command(_ chance: inout SeededGenerator) -> ControlCommand {
-    // What reads much is rare, or nothing else would be heard of.
+    // Requests that read much are rare, because they would dominate the run.
     if chance.draw(0...39) == 0 {
       return [
         .audit, .ledger, .receipts(ReceiptQuery(days: .all, follow: false)), .reset(day: nil), .reload,
@@ -89,7 +89,7 @@ enum RequestDraw {
     }
   }
 
-  /// Small ones most of the time, and the edges.
+  /// Mostly small numbers, and the extreme ones.
   private static func number(_ chance: inout SeededGenerator) -> Int64 {
     switch chance.draw(0...9) {
     case 0...5: chance.draw(0...20)
@@ -101,14 +101,14 @@ enum RequestDraw {
   }
 }
 
-/// A value that is written as it is, whether it makes sense or not.
+/// A CBOR value that is encoded as it is, valid or not.
 indirect enum RawValue {
   case number(Int64)
   case text(Int)
   case flag(Bool)
   case list([RawValue])
   case map([(Int64, RawValue)])
-  /// A head without what it announces.
+  /// A head without the contents that it announces.
   case head(UInt8, UInt64)
 
   static func draw(_ chance: inout SeededGenerator, depth: Int = 0) -> RawValue {

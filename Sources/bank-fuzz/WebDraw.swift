@@ -1,10 +1,10 @@
-// Owns the attacks on the server of the page: requests that are right, nearly right, and none.
-// It must not know sockets. Invariant: an attack is decided by the seed and its number alone, and none empties the queue, which
-// would hide what a normal client has been told.
+// Attacks on the server of the web page: valid, nearly valid and invalid requests. Invariant: an attack
+// depends only on the seed and its number. None empties the queue, which would invalidate the answers to the
+// normal client.
 import BankModel
 
 enum WebDraw {
-  /// The attack of a number.
+  /// The attack with a number.
   static func attack(seed: UInt64, number: UInt64, port: Int64) -> Attack {
     var chance = SeededGenerator(seed: seed &* 0x9E37_79B9_7F4A_7C15 &+ number)
     var bytes: [UInt8] = []

@@ -1,6 +1,6 @@
-// Owns the run against the server of the page: attack after attack on its socket in the home, a normal request in between, and
-// the verdict. Invariant: the attacks are decided by the seed; only their number depends on the machine.
-// Failure: FuzzFailure, where the server has ended, keeps what it was given, or does not serve somebody who keeps the rules.
+// Run against the server of the web page: attacks on its socket in the home, normal requests in between, and
+// the verdict. Invariant: the attacks depend on the seed; only their number depends on the machine. Errors:
+// FuzzFailure if the server has exited, leaks descriptors, or does not serve a valid request.
 import BankModel
 import ControlClient
 import Glibc
@@ -13,7 +13,7 @@ final class WebFuzzRun {
   private var requests = 0
   private var connections: UInt64 = 0
   private var served = 0
-  /// After so many attacks somebody normal has a turn.
+  /// Number of attacks between two normal requests.
   private static let turn: UInt64 = 16
   private static let patience = TimeSpan.seconds(30)
 
@@ -49,7 +49,7 @@ final class WebFuzzRun {
       """
   }
 
-  /// Waits for the server's first answer; its process.
+  /// Waits for the server's first answer. Returns its pid.
   private func awaitServer(_ bank: FuzzBank, _ socket: String) throws -> Int32 {
     let deadline = SystemClock.monotonic() + Self.patience
     while true {
@@ -65,7 +65,7 @@ final class WebFuzzRun {
     guard try Self.pid(bank) == pid else {
       throw FuzzFailure.coordinatorEnded("the server of the page, process \(pid), is another one now")
     }
-    // Slow requests have their time, and then everybody has been let go.
+    // Slow requests reach their timeout, and then all connections are closed.
     let deadline = SystemClock.monotonic() + .seconds(100)
     while Self.descriptors(of: pid) > peace + 4 {
       guard SystemClock.monotonic() < deadline else {
@@ -98,7 +98,7 @@ final class WebFuzzRun {
     (try? Directory.entries(of: "/proc/\(pid)/fd"))?.count ?? 0
   }
 
-  /// One request of somebody who keeps the rules, which must be answered with 200.
+  /// Sends one valid request, which must be answered with 200.
   private func ask(_ socket: String, _ line: String) throws {
     guard case .connected(let connection) = try UnixSocket.connect(path: socket) else {
       throw FuzzFailure.unserved("nobody listens on \(socket)")
