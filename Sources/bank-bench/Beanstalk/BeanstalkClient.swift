@@ -1,6 +1,6 @@
-// Owns one conversation with a beanstalkd, as far as the measurements need it: put, reserve, delete.
-// It must not measure. Source: the protocol's own description, doc/protocol.txt of beanstalkd 1.12.
-// Invariant: every answer belongs to the oldest request without one. Failure: BenchFailure, with the server's word.
+// One connection to a beanstalkd, with the commands that the measurements need: put, reserve, delete. Source:
+// the protocol's own description, doc/protocol.txt of beanstalkd 1.12. Invariant: every answer belongs to the
+// oldest request without one. Errors: BenchFailure, with the server's answer.
 import Glibc
 import Posix
 
@@ -28,7 +28,7 @@ final class BeanstalkClient {
   deinit { buffer.deallocate() }
   var fd: CInt { socket.rawValue }
 
-  /// A job of the usual priority, which a worker may keep for an hour.
+  /// Puts a job of the default priority, which a worker may hold for an hour.
   func put(_ payload: [UInt8]) {
     say("put 1024 0 3600 \(payload.count)")
     output += payload

@@ -1,20 +1,20 @@
-// Owns one beanstalkd under measurement: another work queue, well kept and fast, beside which this one is measured.
-// Invariant: it listens on a Unix socket in a directory of its own, ends with its owner, and is never the one of the
-// machine. Where the program is not installed there is no contest, and `isInstalled` says so.
+// One beanstalkd under measurement: another work queue, mature and fast, as a baseline. Invariant: it listens
+// on a Unix socket in its own directory, ends with its owner, and is never the machine's own server. If the
+// program is not installed there is no comparison, and `isInstalled` is false.
 import Glibc
 import Posix
 import Time
 
-/// How careful a beanstalkd is with what it was given.
+/// Durability of a beanstalkd.
 enum BeanstalkCare: String, CaseIterable {
   /// A log with an fsync before every answer: `-b DIR -f0`.
   case everyWrite = "beanstalkd -f0"
-  /// No log: what it holds is gone with the process.
+  /// No log: its jobs are lost with the process.
   case none = "beanstalkd, no log"
 }
 
 final class BeanstalkServer {
-  /// Where `scripts/bench` has found the program; nil where it has found none.
+  /// Path of the program from `scripts/bench`; nil if it has found none.
   private static var program: String? {
     Environment.all()["BANK_BEANSTALKD"].flatMap { $0.isEmpty ? nil : $0 }
   }
@@ -57,11 +57,11 @@ final class BeanstalkServer {
   }
 }
 
-/// A worker process of a beanstalkd under measurement: as a teller it has one job in hand, and says in one
-/// write that this one is done and that it wants the next. Invariant: it begins with its owner's word on
-/// descriptor 3 and ends when no job is left, or its owner is gone. Workers of one beanstalkd.
+/// Worker processes of a beanstalkd under measurement: like a teller, each has one job in flight, and sends
+/// its completion together with the request for the next in one write. Invariant: a worker starts when its
+/// owner writes to descriptor 3, and exits when no job is left, or its owner has gone.
 final class BeanstalkCrew {
-  /// With this and a socket this program is a worker.
+  /// First argument that makes this program a worker; the socket follows.
   static let workerWord = "--beanstalk-worker"
   private var workers: [(process: ChildProcess, channel: CInt)] = []
 
@@ -87,7 +87,7 @@ final class BeanstalkCrew {
 
   func work() throws {
     var byte: UInt8 = 0
-    // Each has said that it is connected, so that no start is counted.
+    // Each worker has reported its connection, so that no start is counted.
     for worker in workers {
       guard read(worker.channel, &byte, 1) == 1 else { throw BenchFailure("a worker did not start") }
     }

@@ -1,11 +1,11 @@
-// Owns the work that a beanstalkd is given, the same as the bank's: jobs put one at a time, many in one go,
-// and served by workers with one job in hand. A job has 64 bytes, as a customer has who carries a payload.
+// Work of a beanstalkd, the same as the bank's: jobs put one at a time, many at once, and served by workers
+// with one job in flight. A job has 64 bytes, like a customer with a payload.
 import Glibc
 import Posix
 import Time
 
 extension Bench {
-  /// What every job and every customer carries.
+  /// Payload of every job and every customer.
   static let payload = String(repeating: "x", count: 64)
 
   /// Each client puts a job and waits for the answer before it puts the next.
@@ -37,7 +37,7 @@ extension Bench {
     }
   }
 
-  /// So many jobs in one go, with a bounded number of answers on the way.
+  /// Puts `count` jobs, with a bounded number of answers in flight.
   func bulkPerSecond(_ count: Int64, at server: BeanstalkServer) throws -> Double {
     let client = try server.connect()
     return try Self.perSecond(count) { try fill(count, client) }
@@ -55,7 +55,7 @@ extension Bench {
     }
   }
 
-  /// The jobs are there before, and the clock stops when none is left.
+  /// Serves jobs that were put before; the clock stops when none is left.
   func jobsPerSecond(_ count: Int64, workers: Int, at server: BeanstalkServer) throws -> Double {
     try fill(count, try server.connect())
     let crew = try BeanstalkCrew(workers, of: server, program: Paths.join(programs, "bank-bench"))

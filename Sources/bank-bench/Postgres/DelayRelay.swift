@@ -1,12 +1,12 @@
-// Owns a longer way to the server: a socket at which everything comes to the other end a while later, in both directions, however
-// much is under way. It stands in for a network, on the measurement's own loop, which turns it.
-// Invariant: bytes keep their order, and none is lost. Failure: whoever is at an end sees that its connection has ended.
+// A relay with a delay in both directions, independent of the amount in flight. It simulates a network, and
+// runs in the measurement's own loop. Invariant: bytes keep their order, and none is lost. Errors: both ends
+// of a broken connection are closed.
 #if HAS_POSTGRES
   import Posix
   import Time
 
   final class DelayRelay {
-    /// Where it listens, as `host=`.
+    /// Directory of its socket, as `host=`.
     let directory: String
     private let loop: EventLoop
     private let target: String
@@ -18,7 +18,7 @@
       let socket: FileDescriptor
       weak var other: End?
       var registration: Registration?
-      /// What is on its way to here, and when it comes.
+      /// Bytes in flight to this end, and the times when they arrive.
       var coming: [(due: MonotonicTime, bytes: ArraySlice<UInt8>)] = []
       init(_ socket: consuming FileDescriptor) { self.socket = socket }
     }
@@ -37,10 +37,10 @@
 
     deinit { Directory.removeTree(directory) }
 
-    /// When something comes.
+    /// Time of the next arrival; nil if nothing is in flight.
     var nextDeadline: MonotonicTime? { ends.compactMap { $0.coming.first?.due }.min() }
 
-    /// Hands on what has come by now.
+    /// Forwards the bytes that are due.
     func endTurn() {
       let now = SystemClock.monotonic()
       for end in ends {

@@ -1,6 +1,6 @@
-// Owns what the shared books can do without a bank around them: branches on connections of their own that claim pages and
-// complete them as soon as they have them, and do nothing else. It must not start any process.
-// Invariant: a figure counts what is committed, and every customer was claimed by one branch and has one receipt.
+// Performance of the shared database without a bank: branches, each on its connection, that claim pages and
+// complete them at once, and do nothing else. No process is started. Invariant: a figure counts what is
+// committed. One branch has claimed each customer, and each has one receipt.
 #if HAS_POSTGRES
   import BankModel
   import Posix
@@ -25,17 +25,17 @@
       let connection: PostgresConnection
       var branch: PostgresBranch?
       var commits: Int64 = 0
-      /// Pages that were asked for, and not come.
+      /// Number of requested pages that have not arrived.
       var claims = 0
       var lastClaim: Int64 = 0
       var hasEverything = false
       init(_ connection: PostgresConnection) { self.connection = connection }
     }
 
-    /// Connects, makes the books and as many branches as connections.
+    /// Connects, makes the schema and as many branches as connections.
     ///
-    /// - Parameter way: a directory by which everybody goes to the server, and how long that takes in each direction; nil for
-    ///   the shortest.
+    /// - Parameter way: the directory of a relay to the server, and its delay in each direction; nil for a
+    ///   direct connection.
     init(
       _ address: String, connections: Int, by way: (directory: String, delay: TimeSpan)? = nil
     ) throws {
@@ -90,7 +90,7 @@
       }
     }
 
-    /// Gives tickets, so many in a transaction, on all connections in turn; the seconds that it took.
+    /// Issues tickets, `batch` in a transaction, on all connections in turn. Returns the duration in seconds.
     func enqueue(_ count: Int, inBatchesOf batch: Int) throws -> Double {
       let begin = SystemClock.monotonic()
       var given = 0
@@ -120,7 +120,8 @@
       return SystemClock.monotonic().since(begin).inSeconds
     }
 
-    /// Serves everybody who waits, in pages of this size, so many of them under way on each connection; the seconds.
+    /// Serves all waiting customers, in pages of this size, with `deep` pages in flight on each connection.
+    /// Returns the duration in seconds.
     func serve(_ count: Int, pages: Int, deep: Int) throws -> Double {
       var served = 0
       let begin = SystemClock.monotonic()
@@ -144,7 +145,7 @@
         guard let self, let worker else { return }
         switch answer {
         case .done(let customers?): self.come(customers, to: worker, page, count)
-        // A long page comes behind the claim, when the lane is free.
+        // A long page is fetched after the claim, when the lane is unlocked.
         case .done(nil): self.attempt { try self.fetch(number, worker, page, count) }
         case .refused(let error), .unknown(let error): self.trouble = error
         }

@@ -1,6 +1,7 @@
-// Owns the replay of another queue's statements on connections of its own, as many as the shared books have: each takes jobs,
-// says that they are done, and goes on, without any work between, with one such round under way or several. It starts no process.
-// Invariant: a figure counts what was committed, and every job is counted once.
+// Replay of another queue's statements on as many connections as the shared database has. Each connection
+// takes jobs, reports them as done, and continues, without any work between, with one such round in flight or
+// several. It starts no process. Invariant: a figure counts what was committed, and every job is counted
+// once.
 #if HAS_POSTGRES
   import Posix
   import Postgres
@@ -12,17 +13,17 @@
     private var connections: [PostgresConnection] = []
     private var ready = 0
     private var trouble: PostgresError?
-    /// Jobs that were not taken in this round.
+    /// Jobs not yet taken in this round.
     private var left = 0
     private var done = 0
-    /// Rounds of taking and being done that go on.
+    /// Number of running loops of taking and completing.
     private var rounds = 0
 
     /// Connects, and makes the tables.
     init(_ address: String, _ queue: RivalQueue, connections count: Int) throws {
       self.queue = queue
       loop = try EventLoop()
-      // The same wishes of the session as everybody here has; only the plans are made as the server sees fit.
+      // The same session settings as for the bank; only the query plans are left to the server.
       let place = try PostgresPlace(
         address, wishes: ["plan_cache_mode=auto"], schemas: [queue.schema])
       for _ in 0..<count {
@@ -65,7 +66,7 @@
         guard let self, let rows = self.rows(outcome) else { return }
         let jobs = (0..<rows.count).compactMap { rows.integer($0, 0) }
         self.left -= jobs.count
-        // Another has locked those that are left.
+        // Another connection has locked the remaining jobs.
         guard !jobs.isEmpty else { return self.goOn(connection, page) }
         self.attempt { try self.finish(jobs, connection, page) }
       }

@@ -1,30 +1,30 @@
-// Owns how three others keep a queue in PostgreSQL, as far as the server has work with it: columns, indexes and constraints
-// that a job costs, and what is asked of the server to take jobs and to be done with them. Text and names are ours; the facts
-// are theirs, looked up in the sources that are named at each. What their clients do beside it is left out, in their favour.
-// Invariant: whatever is left out makes them faster.
+// Models of three other queues in PostgreSQL, reduced to the server's work: columns, indexes and constraints
+// of a job, and the statements that take and complete jobs. Texts and names are ours; the facts come from the
+// sources that are named at each. The work of their clients is left out, in their favour. Invariant:
+// everything left out makes them faster.
 #if HAS_POSTGRES
   struct RivalQueue {
     let name: String
-    /// How many jobs its clients take at once, by its documentation.
+    /// Number of jobs that its clients take at once, by its documentation.
     let page: Int
-    /// How many times as fast the shared books are to be.
+    /// Target of the speed ratio of the shared database to this queue.
     let goal: Double
-    /// What makes its tables, in a schema of its own.
+    /// Statements that make its tables, in a schema of its own.
     let tables: [String]
-    /// Puts in as many jobs as `$1` says.
+    /// Inserts `$1` jobs.
     let fill: String
-    /// Takes as many jobs as `$1` says, as a client gets them; the first column is their number.
+    /// Takes `$1` jobs, as a client receives them; the first column is their number.
     let take: String
-    /// What is done behind the jobs of the array `$1`.
+    /// Completes the jobs of the array `$1`.
     let done: String
 
     var schema: String { "rival_\(name.lowercased().filter(\.isLetter))" }
 
     static let all = [river, graphile, pgmq]
 
-    /// River 0.2x. Source: github.com/riverqueue/river, `riverdriver/riverpgxv5`, migrations 002 to 006 and the queries
-    /// JobGetAvailable and JobSetStateIfRunningMany; of the latter what its completer sets of a job that has succeeded.
-    /// Its jobs stay for a day after they are done, and so they stay here.
+    /// River 0.2x. Source: github.com/riverqueue/river, `riverdriver/riverpgxv5`, migrations 002 to 006 and
+    /// the queries JobGetAvailable and JobSetStateIfRunningMany; of the latter the part for a job that has
+    /// succeeded. Its jobs are kept for a day after their completion, so they stay in the table here.
     private static let river = RivalQueue(
       name: "River", page: 100, goal: 5,
       tables: [
@@ -81,8 +81,9 @@
         UNION SELECT * FROM changed
         """)
 
-    /// Graphile Worker 0.17, for jobs that are in no named queue, in batches as its local queue asks for them. Source:
-    /// github.com/graphile/worker, `sql/000011.sql` to `000020.sql`, `src/sql/getJobs.ts`, `src/sql/completeJobs.ts`.
+    /// Graphile Worker 0.17, for jobs outside named queues, in batches as its local queue requests them.
+    /// Source: github.com/graphile/worker, `sql/000011.sql` to `000020.sql`, `src/sql/getJobs.ts`,
+    /// `src/sql/completeJobs.ts`.
     private static let graphile = RivalQueue(
       name: "Graphile Worker", page: 100, goal: 2.5,
       tables: [
@@ -126,9 +127,9 @@
         """,
       done: "DELETE FROM job USING unnest($1::bigint[]) AS done (id) WHERE job.id = done.id")
 
-    /// pgmq 1.5, a queue that is neither partitioned nor unlogged; done is deleted and not archived, and what it builds as a
-    /// text in each call is prepared here. Source: github.com/pgmq/pgmq, `pgmq-extension/sql/pgmq.sql`: create_non_partitioned,
-    /// read, delete.
+    /// pgmq 1.5, a queue that is neither partitioned nor unlogged. Completed jobs are deleted, not archived,
+    /// and the statements that it builds as text in each call are prepared here. Source:
+    /// github.com/pgmq/pgmq, `pgmq-extension/sql/pgmq.sql`: create_non_partitioned, read, delete.
     private static let pgmq = RivalQueue(
       name: "pgmq", page: 100, goal: 2.5,
       tables: [

@@ -1,13 +1,13 @@
-// Owns one database of a measurement's own on the scratch server, and a connection that looks into it and asks for what no
-// branch does. It must not be on a branch's way. Invariant: nothing else is in the database.
-// Failure: what the server says, as BenchFailure with the statement.
+// One measurement's own database on the scratch server, and a connection for queries and statements that no
+// branch sends. No branch uses that connection. Invariant: the database contains nothing else. Errors: those
+// of the server, as BenchFailure with the statement.
 #if HAS_POSTGRES
   import Posix
   import Postgres
   import Time
 
   final class ScratchDatabase: PostgresHandler {
-    /// The address of the database, for whoever is measured.
+    /// The address of the database for the measured program.
     let address: String
     private let loop: EventLoop
     private let connection: PostgresConnection
@@ -22,7 +22,7 @@
       try self.init(at: server.replacing("@/bank?", with: "@/\(name)?"))
     }
 
-    /// Looks into a database that is there.
+    /// Connects to an existing database.
     init(at address: String) throws {
       self.address = address
       loop = try EventLoop()
@@ -42,13 +42,14 @@
       try ask([.once(text)], text)[0]
     }
 
-    /// A whole number that is asked for.
+    /// The integer result of a query.
     func integer(_ text: String) throws -> Int64 {
       guard let number = try rows(text).integer(0, 0) else { throw BenchFailure("\(text): no number came") }
       return number
     }
 
-    /// Begins a transaction that goes on, whose snapshot the server has to keep everything for that has died since.
+    /// Starts a transaction and leaves it open. For its snapshot the server must keep every row that is
+    /// deleted afterwards.
     func pinSnapshot() throws {
       let words = "BEGIN ISOLATION LEVEL REPEATABLE READ"
       _ = try ask([.once(words), .once("SELECT count(*) FROM bank.day")], words)

@@ -1,19 +1,20 @@
-// Owns others who run commands for somebody, beside whom the bank's windows for commands are measured: each with the same
-// commands, two at a time, which wait already or are still to be queued. Invariant: whatever is started has the directory of its round in its
-// command line, and is gone with the round; none of it is a queue of the machine's own.
-// Failure: BenchFailure, or SystemError where a program cannot be run. Who is not installed is no rival.
+// Other programs that run commands, as baselines for the bank's windows for commands: each with the same
+// commands, two at a time, which wait already or are still to be queued. Invariant: every started process has
+// the directory of its round in its command line, and is gone after the round; no queue of the user's own is
+// used. Errors: BenchFailure, or SystemError if a program cannot be run. A program that is not installed is
+// left out.
 import Glibc
 import Posix
 
 enum CommandRival: String, CaseIterable {
-  /// Keeps no queue, and nothing of what a command has come to.
+  /// Has no queue, and does not store the outcome of a command.
   case xargs = "xargs -P2"
-  /// Keeps queue and ends in the memory of a server, and output in files.
+  /// Stores queue and outcomes in the memory of a server, and output in files.
   case taskSpooler = "task-spooler, 2 slots"
-  /// Keeps queue and output in files, and runs one at a time: two of them.
+  /// Stores queue and output in files, and runs one command at a time: two queues are used.
   case nq = "nq, two queues"
 
-  /// What says where `scripts/bench` has found the program; empty where it has found none.
+  /// Environment variable with the program's path from `scripts/bench`; empty if it has found none.
   private var variable: String {
     switch self {
     case .xargs: "BANK_XARGS"
@@ -24,13 +25,14 @@ enum CommandRival: String, CaseIterable {
 
   private var program: String? { Environment.value(variable).flatMap { $0.isEmpty ? nil : $0 } }
 
-  /// Those who are installed, with so many commands a round that all wait already. Of those with a queue nothing is wanted
-  /// here: half of their work is done before.
+  /// The installed programs, when all commands of a round wait already. Those with a queue have no target
+  /// here, because half of their work is done before.
   static func serving(_ bench: Bench, _ count: Int64) -> [Rival] {
     rivals(bench, allCases, targets: [.xargs: .atLeast(1)]) { try $0.perSecond(count, allWait: true, in: $1) }
   }
 
-  /// Those with a queue, from the first command that is queued to the end of the last. Both queue by a process a command.
+  /// Those with a queue, from the first command that is queued to the exit of the last. Both queue with a
+  /// process a command.
   static func queueing(_ bench: Bench, _ count: Int64) -> [Rival] {
     rivals(bench, [.taskSpooler, .nq], targets: [.taskSpooler: .atLeast(2), .nq: .atLeast(4)]) {
       try $0.perSecond(count, allWait: false, in: $1)
@@ -69,8 +71,9 @@ enum CommandRival: String, CaseIterable {
     round.environment["TS_SOCKET"] = round.path("socket")
     round.environment["TS_SLOTS"] = "2"
     round.atEnd = ["-K"]
-    // The last wants both slots, so that all have ended before it. Where all shall wait, the first holds both until the
-    // gate is opened; else it has the server started before the time begins.
+    // The last command needs both slots, so that all others have ended before it. If all commands are to
+    // wait, the first one holds both slots until the gate is opened; otherwise it has the server started
+    // before the time begins.
     let gate = try round.gate("gate")
     try round.run(["-n", "-N", "2"] + (allWait ? ["sh", "-c", gate.waits] : ["true"]))
     return try timed(
@@ -102,7 +105,8 @@ enum CommandRival: String, CaseIterable {
       }, open: { for gate in gates { try gate.open() } }, await: { try each { _ in try round.run(["-w"]) } })
   }
 
-  /// Commands a second from the opening of the gate on where all shall wait by then, else from the first that is queued on.
+  /// Commands a second: from the opening of the gate if all wait already, otherwise from the first that is
+  /// queued.
   private static func timed(
     _ count: Int64, allWait: Bool, queue: () throws -> Void, open: () throws -> Void,
     await end: () throws -> Void
@@ -115,11 +119,12 @@ enum CommandRival: String, CaseIterable {
   }
 }
 
-/// One round of a rival: a directory of its own, and its program under a name in there, by which it is found.
+/// One round of a baseline: its own directory, and a link to its program there, which identifies its
+/// processes.
 final class RivalRound {
-  /// What the program is told; it can find others.
+  /// Environment of the program, with the search path.
   var environment: Variables = ["PATH": Environment.value("PATH") ?? "/usr/bin:/bin", "LANG": "C.UTF-8"]
-  /// The words with which whoever serves in the background ends; empty where nobody does.
+  /// Arguments that end its background server; empty if there is none.
   var atEnd: [String] = []
   private let directory: String
   private let program: String
@@ -144,7 +149,7 @@ final class RivalRound {
     return RivalGate(path: path(name))
   }
 
-  /// Runs the program to its end.
+  /// Runs the program and waits for its exit.
   func run(_ arguments: [String]) throws {
     let process = try ChildProcess.spawn(
       executable: program, arguments: arguments, environment: environment, standardOutput: .null,
@@ -161,12 +166,12 @@ final class RivalRound {
   }
 }
 
-/// What a command waits at that holds up all behind it.
+/// A pipe that blocks the first command, and so all commands after it.
 struct RivalGate {
   let path: String
-  /// The words of a shell that waits.
+  /// Shell command that waits at the gate.
   var waits: String { "read line <'\(path)'" }
 
-  /// Lets the one through that waits, or will.
+  /// Lets one waiting or future command through.
   func open() throws { try FileDescriptor.open(path, .writeOnly).writeAll(Array("go\n".utf8)) }
 }

@@ -1,8 +1,8 @@
-// Owns the queues for Python that keep their jobs in PostgreSQL, as they are installed from PyPI: the packages themselves, with
-// their own schema and their own workers: one, as it comes, and two, since a process of Python uses one processor. Settings are
-// those they come with, and the slowest of an interpreter, its start, is nobody's business: the time
-// runs by the server's clock from the first job that was taken to the last that was done, as they note both in their tables.
-// Failure: BenchFailure where one of them did not serve everybody. Who is not installed is no rival.
+// Queues for Python that store their jobs in PostgreSQL, as installed from PyPI: the packages themselves,
+// with their own schema and default settings, and one or two of their own workers, since a Python process
+// uses one processor. The start of the interpreter is not counted: the time runs by the server's clock from
+// the first job taken to the last job done, as both packages record it in their tables. Errors: BenchFailure
+// if one did not serve all jobs. A package that is not installed is left out.
 #if HAS_POSTGRES
   import Posix
 
@@ -16,7 +16,7 @@
       }
     }
 
-    /// How many times as fast the shared books are to be.
+    /// Target of the speed ratio of the shared database to this queue.
     var goal: Double {
       switch self {
       case .pgqueuer: 15
@@ -24,7 +24,7 @@
       }
     }
 
-    /// Where `scripts/bench` has put an interpreter that knows them; nil where it could not.
+    /// Path of an interpreter with these packages from `scripts/bench`; nil if it has none.
     private static var interpreter: String? {
       Environment.value("BANK_POSTGRES_RIVALS").flatMap { $0.isEmpty ? nil : $0 }
     }
@@ -63,7 +63,7 @@
       return Double(count) / (Double(try database.integer(microseconds)) / 1e6)
     }
 
-    /// How many it has served, by its own tables.
+    /// Number of served jobs, by its own tables.
     private var served: String {
       switch self {
       case .pgqueuer: "SELECT count(*) FROM pgqueuer_log WHERE status = 'successful'"
@@ -82,7 +82,7 @@
       "SELECT (extract(epoch FROM max(\(time)) - min(\(time))) * 1000000)::bigint FROM \(rows)"
     }
 
-    /// What both have: workers that are processes, and begin when all of them may.
+    /// Common part: worker processes, which start together.
     private static let preparation = """
       import asyncio, os, sys
       host, count, processes = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])

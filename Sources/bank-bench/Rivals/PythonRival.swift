@@ -1,7 +1,7 @@
-// Owns the queues for Python beside which a worker in Python is measured. Each is asked to keep what the bank keeps: the
-// task on disk before, that it is done on disk after. Invariant: the work is none, all tasks wait already, one worker serves
-// them, and the time runs from its first to its last; the start of an interpreter is nobody's business.
-// Failure: BenchFailure where one of them did not serve everybody. Who is not installed is no rival.
+// Queues for Python, as baselines for a worker in Python. Each must store what the bank stores: the task on
+// disk before, its completion on disk after. Invariant: the task does nothing, all tasks wait already, one
+// worker serves them, and the time runs from the first task to the last, without the interpreter's start.
+// Errors: BenchFailure if one did not serve all tasks. A queue that is not installed is left out.
 import Posix
 
 enum PythonRival: String, CaseIterable {
@@ -15,7 +15,7 @@ enum PythonRival: String, CaseIterable {
     }
   }
 
-  /// Where `scripts/bench` has put an interpreter that knows them; nil where it could not.
+  /// Path of an interpreter with these packages from `scripts/bench`; nil if it has none.
   private static var interpreter: String? {
     Environment.value("BANK_PYTHON_RIVALS").flatMap { $0.isEmpty ? nil : $0 }
   }
